@@ -1,0 +1,85 @@
+import type { Result } from "./result.ts";
+
+/** An ID's bits: unsigned 32-bit words, most significant first. The last word holds the last bit; unused bits in front are 0. */
+export type Words = readonly number[];
+
+/** What a field is for. Only `key` and `time` may decide a route by contract; `node` only where the table says so. */
+export type Role = "fixed" | "time" | "key" | "node" | "counter" | "random";
+
+export type TimeUnit = "s" | "ms";
+
+/**
+ * One row of a layout, as in the diagram of an RFC. Rows stand most significant first.
+ * A field that is split around fixed bits has several rows of one name; their bits are joined in row order.
+ */
+export type Row =
+  | { readonly field: string; readonly bits: number; readonly role: "fixed"; readonly value: number }
+  | {
+      readonly field: string;
+      readonly bits: number;
+      readonly role: "time";
+      readonly unit: TimeUnit;
+      readonly epochMs: number;
+    }
+  | { readonly field: string; readonly bits: number; readonly role: "key" | "node" | "counter" | "random" };
+
+/** A layout as it is declared: data, from which everything else follows. */
+export interface LayoutTable {
+  readonly name: string;
+  readonly title: string;
+  /** Where the layout is defined. */
+  readonly source: string;
+  readonly rows: readonly Row[];
+  /** For each octet of the rows, in row order: its place in the text. Absent: the same order. */
+  readonly octetOrder?: readonly number[];
+}
+
+/** A field of a compiled layout: plain word arithmetic on the words in text order. */
+export interface Field {
+  readonly name: string;
+  readonly role: Role;
+  readonly bits: number;
+  /** The value as an exact unsigned integer. Only for fields of at most 53 bits; wider ones throw. */
+  readonly read: (words: Words) => number;
+  /** The value at any width. Not for the hot path. */
+  readonly readBig: (words: Words) => bigint;
+}
+
+/** A field's value: `number` up to 53 bits, `bigint` above. */
+export type FieldValue = number | bigint;
+
+export interface Layout {
+  readonly name: string;
+  readonly table: LayoutTable;
+  /** Every field once, in row order, fixed ones included. */
+  readonly fields: readonly Field[];
+  readonly field: (name: string) => Field | undefined;
+  /** How many bits are fixed: the proof that a text carries of its layout. 0 means that nothing marks it. */
+  readonly fixedBits: number;
+  /** Whether all fixed bits have their value. */
+  readonly fits: (words: Words) => boolean;
+  /** When the ID says it was minted: Unix time in milliseconds, rounded down. `undefined` for a layout without a time. */
+  readonly mintedAtMs: ((words: Words) => number) | undefined;
+  /** Strict: what parses has one canonical text; hex case is the only latitude. */
+  readonly parse: (text: string) => Result<Words, ParseError>;
+  /** The one canonical text. */
+  readonly format: (words: Words) => string;
+  readonly decode: (words: Words) => Readonly<Record<string, FieldValue>>;
+  /** Every field that is not fixed must be given and must fit its bits. */
+  readonly encode: (values: Readonly<Record<string, FieldValue>>) => Result<Words, EncodeError>;
+}
+
+/** Why a text is not an ID of a layout. `at` is the index of the first character at fault. */
+export type ParseError =
+  | { readonly reason: "empty" }
+  | { readonly reason: "length"; readonly expected: string; readonly actual: number }
+  | { readonly reason: "whitespace"; readonly at: number }
+  | { readonly reason: "alphabet"; readonly at: number }
+  | { readonly reason: "shape"; readonly at: number; readonly suggestion?: string }
+  | { readonly reason: "fixed-bits"; readonly field: string; readonly expected: number; readonly actual: number };
+
+/** Why values do not make an ID. */
+export type EncodeError =
+  | { readonly reason: "missing-field"; readonly field: string }
+  | { readonly reason: "unknown-field"; readonly field: string }
+  | { readonly reason: "out-of-range"; readonly field: string; readonly value: string; readonly max: string };

@@ -1,0 +1,16 @@
+/** What a step of the core gives: its value, or the reason why there is none. The core never throws for bad input. */
+export type Result<Value, Failure> = Ok<Value> | Err<Failure>;
+
+export interface Ok<Value> {
+  readonly ok: true;
+  readonly value: Value;
+}
+
+export interface Err<Failure> {
+  readonly ok: false;
+  readonly error: Failure;
+}
+
+export const ok = <Value>(value: Value): Ok<Value> => ({ ok: true, value });
+
+export const err = <Failure>(error: Failure): Err<Failure> => ({ ok: false, error });

@@ -1,0 +1,194 @@
+import type { Layout, ParseError, Words } from "../ids/layout.ts";
+
+/** A compiled routing table: one revision, checked, ready for look-ups. It cannot hold a faulty value. */
+export interface CompiledTable {
+  /** Rises by one with each publish; 0 for a table that was never published. */
+  readonly revision: number;
+  /** Regions by name. */
+  readonly regions: ReadonlyMap<string, Region>;
+  readonly entities: ReadonlyMap<string, Entity>;
+  /** iUID country numbers by ISO 3166-1 alpha-2 code. */
+  readonly countries: ReadonlyMap<string, number>;
+  /** Layouts that some entity uses, by name, in the order in which recognition lists them. */
+  readonly layouts: ReadonlyMap<string, EnabledLayout>;
+  readonly paths: PathIndex;
+  readonly moved: MovedIndex;
+  /** How many routes are declared. */
+  readonly routeCount: number;
+}
+
+export interface Origin {
+  /** Scheme, host and optional base path, without a slash at the end. */
+  readonly url: string;
+  /** Share of the region's IDs, relative to the other origins. 0 takes none. */
+  readonly weight: number;
+}
+
+export interface Region {
+  readonly name: string;
+  readonly origins: readonly Origin[];
+  /** Regions that may answer reads when no origin of this one can be reached, in order. */
+  readonly failover: readonly string[];
+}
+
+/** One kind of thing: where its paths are and which IDs name it. */
+export interface Entity {
+  readonly name: string;
+  /** Path patterns such as `/orders/:id`; the first one is where `/any/:id` leads. */
+  readonly paths: readonly string[];
+  readonly ids: readonly EntityId[];
+  readonly any: "proxy" | "redirect";
+}
+
+/** One layout that an entity's IDs may have, with the key values that mark the entity. */
+export interface EntityId {
+  readonly enabled: EnabledLayout;
+  /** iUID service number. */
+  readonly service: number | undefined;
+  /** LUUID group number. */
+  readonly group: number | undefined;
+}
+
+/** A layout with what the table says about it. */
+export interface EnabledLayout {
+  readonly layout: Layout;
+  /** Parts of the layout's key field, by name. `offset` counts from the key's most significant bit. */
+  readonly slices: ReadonlyMap<string, Slice>;
+  /** IDs minted outside of this window are not taken for IDs of this layout. Unix ms; `aheadMs` is counted from now. */
+  readonly window: TimeWindow | undefined;
+  readonly index: KeyIndex;
+}
+
+export interface Slice {
+  readonly name: string;
+  readonly offset: number;
+  readonly bits: number;
+  /** What the numbers mean, when the table says so: UN M.49 area codes. */
+  readonly codes: "m49" | undefined;
+}
+
+export interface TimeWindow {
+  readonly fromMs: number;
+  readonly aheadMs: number;
+}
+
+/** All routes of one layout, flattened: first match wins, O(1) or O(log n) whatever their number. */
+export interface KeyIndex {
+  /** The target of an entity's ID, by the bits of the ID; `undefined` when no route and no default takes it. */
+  readonly find: (entity: Entity, words: Words) => Target | undefined;
+}
+
+/** Where a route leads. One frozen object per route, so that a look-up makes nothing. */
+export interface Target {
+  readonly region: Region;
+  /** `route`: index into the table's `routes`. */
+  readonly rule: Rule;
+}
+
+export type Rule =
+  | { readonly kind: "moved" }
+  | { readonly kind: "route"; readonly index: number }
+  | { readonly kind: "default" };
+
+/** Entity paths, matched segment by segment on the raw path. */
+export interface PathIndex {
+  /** `path` is the raw path of the request, query excluded; `undefined`: no entity has such a path. */
+  readonly match: (path: string) => PathMatch | undefined;
+}
+
+export interface PathMatch {
+  readonly entity: Entity;
+  /** Where the ID stands in the path: from `idStart` up to, not including, `idEnd`. */
+  readonly idStart: number;
+  readonly idEnd: number;
+}
+
+/** Entities that left their birth region, by canonical ID text; an LUUID by its group and primary key as well. */
+export interface MovedIndex {
+  readonly size: number;
+  readonly find: (layout: Layout, words: Words) => Target | undefined;
+}
+
+/** What an ID turned out to be, and where it goes. */
+export interface Decision {
+  readonly entity: Entity;
+  /** Name of the layout; `luuid-short` for a short key. */
+  readonly layout: string;
+  /** The text as the request carried it. */
+  readonly id: string;
+  readonly words: Words;
+  readonly target: Target;
+}
+
+/** One reading of a text: a layout and, where the layout's key tells, an entity. */
+export interface Candidate {
+  readonly layout: string;
+  readonly entity: string | undefined;
+  /** Decoded fields, all as decimal text so that nothing is lost. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** ISO 8601; `undefined` for a layout without a time, or beyond the year 9999. */
+  readonly mintedAt: string | undefined;
+  readonly for: readonly string[];
+  readonly against: readonly string[];
+  /** Whether one of the reasons against it rules it out. */
+  readonly excluded: boolean;
+  readonly region: string | undefined;
+  readonly rule: Rule | undefined;
+}
+
+/** Why a text or a path leads nowhere. */
+export type RoutingError =
+  | { readonly reason: "unrouted-path"; readonly path: string }
+  | { readonly reason: "malformed-id"; readonly id: string; readonly faults: readonly LayoutFault[] }
+  | { readonly reason: "unknown-id"; readonly id: string; readonly candidates: readonly Candidate[] }
+  | { readonly reason: "ambiguous-id"; readonly id: string; readonly candidates: readonly Candidate[] }
+  | {
+      readonly reason: "wrong-entity";
+      readonly id: string;
+      readonly entity: string;
+      /** What the ID is instead, where the table knows. */
+      readonly candidates: readonly Candidate[];
+    }
+  | {
+      readonly reason: "unassigned-key";
+      readonly id: string;
+      readonly entity: string;
+      readonly layout: string;
+      readonly key: Readonly<Record<string, string>>;
+    };
+
+export interface LayoutFault {
+  readonly layout: string;
+  readonly error: ParseError;
+}
+
+/** A line of the declared table that is wrong. A table with faults is never served. */
+export interface Fault {
+  /** RFC 6901 JSON pointer to the value at fault. */
+  readonly pointer: string;
+  /** Stable name of the kind of fault. */
+  readonly kind: FaultKind;
+  /** One sentence: what is wrong and how to mend it. */
+  readonly message: string;
+}
+
+export type FaultKind =
+  | "syntax"
+  | "schema"
+  | "size"
+  | "unknown-name"
+  | "unreachable-route"
+  | "group-clash"
+  | "path-collision"
+  | "reserved-path"
+  | "indistinguishable-layouts"
+  | "origin-url"
+  | "origin-is-gateway"
+  | "no-origin-weight"
+  | "number-clash"
+  | "key-range"
+  | "time-range"
+  | "slice-range"
+  | "region-cycle"
+  | "moved-id"
+  | "too-complex";
