@@ -1,0 +1,56 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { bundleWorker, WORKER_ENTRY } from "./bundle.ts";
+import { publishToDisk } from "./publish.ts";
+import { type RunningWorkerd, startWorkerd } from "./workerd.ts";
+import { workerdConfig } from "./workerd-config.ts";
+
+export interface GatewayOptions {
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** The declared routing table, as JSON text: published to KV, and bundled as the last good copy. */
+  readonly tableText: string;
+  /** What the gateway keeps between runs: KV, Durable Objects, the generated configuration. */
+  readonly stateFolder: string;
+  /** Text bindings over the self-hosting defaults. */
+  readonly vars?: Readonly<Record<string, string>> | undefined;
+  /** Another main module than the gateway's own. */
+  readonly workerPath?: string | undefined;
+  /** The interface to listen on; loopback unless said otherwise. */
+  readonly host?: string | undefined;
+  readonly minify?: boolean | undefined;
+  readonly onLogLine?: ((line: string) => void) | undefined;
+}
+
+export interface RunningGateway extends RunningWorkerd {
+  /** Where a table is published: one file a key. */
+  readonly kvFolder: string;
+}
+
+/** What a self-hosted gateway needs that differs from the edge: there is no edge in front of it to name the client. */
+const SELF_HOSTED_VARS = { CLIENT_ADDRESS: "socket", REQUEST_LOG: "json" };
+
+/** Bundles the Worker, publishes the table to local KV and starts bare workerd on both. */
+export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
+  const folder = resolve(options.stateFolder);
+  const kvFolder = join(folder, "kv");
+  const durableObjectsFolder = join(folder, "durable-objects");
+  mkdirSync(durableObjectsFolder, { recursive: true });
+  const worker = await bundleWorker({
+    entry: options.workerPath ?? WORKER_ENTRY,
+    tableText: options.tableText,
+    minify: options.minify ?? false,
+  });
+  writeFileSync(join(folder, "worker.js"), worker);
+  publishToDisk(kvFolder, options.tableText, 1, new Date());
+  const configPath = join(folder, "config.capnp");
+  const config = workerdConfig({
+    address: `${options.host ?? "127.0.0.1"}:${options.port}`,
+    kvFolder,
+    durableObjectsFolder,
+    workerFile: "worker.js",
+    vars: { ...SELF_HOSTED_VARS, ...options.vars },
+  });
+  writeFileSync(configPath, config);
+  return { ...(await startWorkerd({ configPath, onLogLine: options.onLogLine })), kvFolder };
+}

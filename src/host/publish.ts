@@ -1,0 +1,43 @@
+import { createHash, randomUUID } from "node:crypto";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/**
+ * How a published table lies in KV. The body has its digest as its name, so that it never changes; the pointer says
+ * which one is in force. The body is written first: a reader that sees the pointer can then also see the body.
+ */
+export interface Publication {
+  readonly bodyKey: string;
+  readonly body: string;
+  readonly pointerKey: string;
+  readonly pointer: string;
+}
+
+export const POINTER_KEY = "table.current";
+
+/** `tableText`: the declared table as JSON text. `publishedAt` goes into the pointer as ISO 8601. */
+export function publication(tableText: string, revision: number, publishedAt: Date): Publication {
+  const digest = createHash("sha256").update(tableText, "utf8").digest("hex");
+  return {
+    bodyKey: `table.${digest}`,
+    body: tableText,
+    pointerKey: POINTER_KEY,
+    pointer: JSON.stringify({ revision, digest, publishedAt: publishedAt.toISOString() }),
+  };
+}
+
+/** Publishes into the KV folder of a self-hosted workerd, where every key is a file. */
+export function publishToDisk(folder: string, tableText: string, revision: number, publishedAt: Date): Publication {
+  const written = publication(tableText, revision, publishedAt);
+  mkdirSync(folder, { recursive: true });
+  replaceFile(folder, written.bodyKey, written.body);
+  replaceFile(folder, written.pointerKey, written.pointer);
+  return written;
+}
+
+/** A reader meets the old file or the new one, never half of one: rename is atomic within a file system. */
+function replaceFile(folder: string, name: string, text: string): void {
+  const unfinished = join(folder, `unfinished.${randomUUID()}`);
+  writeFileSync(unfinished, text);
+  renameSync(unfinished, join(folder, name));
+}
