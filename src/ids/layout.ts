@@ -6,7 +6,10 @@ export type Words = readonly number[];
 /** What a field is for. Only `key` and `time` may decide a route by contract; `node` only where the table says so. */
 export type Role = "fixed" | "time" | "key" | "node" | "counter" | "random";
 
-export type TimeUnit = "s" | "ms";
+export type TimeUnit = "s" | "10ms" | "ms" | "10us" | "us" | "100ns" | "ns";
+
+/** How the bits are written down. `uuid`: 128 bits as hex, 8-4-4-4-12. */
+export type TextForm = "uuid";
 
 /**
  * One row of a layout, as in the diagram of an RFC. Rows stand most significant first.
@@ -30,6 +33,8 @@ export interface LayoutTable {
   /** Where the layout is defined. */
   readonly source: string;
   readonly rows: readonly Row[];
+  /** Absent: `uuid`. */
+  readonly text?: TextForm;
   /** For each octet of the rows, in row order: its place in the text. Absent: the same order. */
   readonly octetOrder?: readonly number[];
 }
@@ -43,6 +48,10 @@ export interface Field {
   readonly read: (words: Words) => number;
   /** The value at any width. Not for the hot path. */
   readonly readBig: (words: Words) => bigint;
+  /** Puts a value that is known to fit into the words, in place. */
+  readonly write: (words: number[], value: FieldValue) => void;
+  /** The bits of each word that belong to the field. */
+  readonly mask: Words;
 }
 
 /** A field's value: `number` up to 53 bits, `bigint` above. */
@@ -56,16 +65,21 @@ export interface Layout {
   readonly field: (name: string) => Field | undefined;
   /** How many bits are fixed: the proof that a text carries of its layout. 0 means that nothing marks it. */
   readonly fixedBits: number;
+  /** The fixed bits of each word: where they are, and what they must be. */
+  readonly fixed: { readonly mask: Words; readonly value: Words };
   /** Whether all fixed bits have their value. */
   readonly fits: (words: Words) => boolean;
   /** When the ID says it was minted: Unix time in milliseconds, rounded down. `undefined` for a layout without a time. */
   readonly mintedAtMs: ((words: Words) => number) | undefined;
+  /** The words of a text that has the right form, whatever its fixed bits say. */
+  readonly parseText: (text: string) => Result<Words, ParseError>;
   /** Strict: what parses has one canonical text; hex case is the only latitude. */
   readonly parse: (text: string) => Result<Words, ParseError>;
   /** The one canonical text. */
   readonly format: (words: Words) => string;
+  /** Every field by name, fixed ones included. */
   readonly decode: (words: Words) => Readonly<Record<string, FieldValue>>;
-  /** Every field that is not fixed must be given and must fit its bits. */
+  /** Every field that is not fixed must be given and must fit its bits; a fixed one may be given with its own value. */
   readonly encode: (values: Readonly<Record<string, FieldValue>>) => Result<Words, EncodeError>;
 }
 
@@ -82,4 +96,5 @@ export type ParseError =
 export type EncodeError =
   | { readonly reason: "missing-field"; readonly field: string }
   | { readonly reason: "unknown-field"; readonly field: string }
+  | { readonly reason: "fixed-field"; readonly field: string; readonly expected: number; readonly value: string }
   | { readonly reason: "out-of-range"; readonly field: string; readonly value: string; readonly max: string };

@@ -1,0 +1,97 @@
+import type { LayoutTable, Row, TextForm, TimeUnit } from "./layout.ts";
+import { bitsOf } from "./runs.ts";
+
+/** Why a table is not a layout. */
+export type LayoutTableFault =
+  | { readonly reason: "field-name"; readonly field: string }
+  | { readonly reason: "row-bits"; readonly field: string; readonly bits: number; readonly max: number }
+  | { readonly reason: "total-bits"; readonly expected: number; readonly actual: number }
+  | { readonly reason: "octet-order"; readonly octets: number }
+  | { readonly reason: "fixed-bits"; readonly field: string; readonly bits: number; readonly max: number }
+  | { readonly reason: "fixed-value"; readonly field: string; readonly bits: number; readonly value: number }
+  | { readonly reason: "epoch"; readonly field: string; readonly epochMs: number }
+  | { readonly reason: "split-field"; readonly field: string }
+  | { readonly reason: "two-times"; readonly fields: readonly [string, string] };
+
+/** The widest ID known today, KSUID, has 160 bits. */
+export const LAYOUT_BITS_MAX = 160;
+
+/** A value of more bits is not always an exact `number`. */
+export const NUMBER_BITS_MAX = 53;
+
+/** How many bits each text form holds. */
+export const TEXT_BITS: Readonly<Record<TextForm, number>> = { uuid: 128 };
+
+const FIELD_NAME = /^[a-z][A-Za-z0-9]{0,31}$/;
+
+/** The first fault of a table, or `undefined`. */
+export const checkTable = (table: LayoutTable): LayoutTableFault | undefined =>
+  firstOf(table.rows, checkRow) ?? checkFields(table) ?? checkWidth(table);
+
+const checkRow = (row: Row): LayoutTableFault | undefined => {
+  const { field, bits } = row;
+  if (!FIELD_NAME.test(field)) return { reason: "field-name", field };
+  if (!Number.isInteger(bits) || bits < 1 || bits > LAYOUT_BITS_MAX) {
+    return { reason: "row-bits", field, bits, max: LAYOUT_BITS_MAX };
+  }
+  if (row.role === "time" && !Number.isSafeInteger(row.epochMs)) {
+    return { reason: "epoch", field, epochMs: row.epochMs };
+  }
+  if (row.role === "fixed") {
+    const fits = Number.isSafeInteger(row.value) && row.value >= 0 && row.value < 2 ** bits;
+    if (!fits) return { reason: "fixed-value", field, bits, value: row.value };
+  }
+  return undefined;
+};
+
+/** Rows of one name are parts of one field; a layout has one time at most; a fixed value must be an exact number. */
+const checkFields = ({ rows }: LayoutTable): LayoutTableFault | undefined => {
+  const first = new Map<string, Row>();
+  const bits = new Map<string, number>();
+  for (const row of rows) {
+    const before = first.get(row.field) ?? row;
+    if (!sameField(before, row)) return { reason: "split-field", field: row.field };
+    first.set(row.field, before);
+    bits.set(row.field, (bits.get(row.field) ?? 0) + row.bits);
+  }
+  const fields = [...first.values()];
+  const [time, otherTime] = fields.filter((row) => row.role === "time");
+  if (time !== undefined && otherTime !== undefined) {
+    return { reason: "two-times", fields: [time.field, otherTime.field] };
+  }
+  return firstOf(fields, ({ field, role }) => {
+    const fieldBits = bits.get(field) as number;
+    const wide = role === "fixed" && fieldBits > NUMBER_BITS_MAX;
+    return wide ? { reason: "fixed-bits", field, bits: fieldBits, max: NUMBER_BITS_MAX } : undefined;
+  });
+};
+
+const sameField = (a: Row, b: Row): boolean =>
+  a.role === b.role && unitOf(a) === unitOf(b) && epochOf(a) === epochOf(b);
+
+const unitOf = (row: Row): TimeUnit | undefined => (row.role === "time" ? row.unit : undefined);
+const epochOf = (row: Row): number | undefined => (row.role === "time" ? row.epochMs : undefined);
+
+const checkWidth = (table: LayoutTable): LayoutTableFault | undefined => {
+  const actual = bitsOf(table);
+  const expected = TEXT_BITS[table.text ?? "uuid"];
+  if (actual !== expected) return { reason: "total-bits", expected, actual };
+  return table.octetOrder === undefined || isPermutation(table.octetOrder, actual / 8)
+    ? undefined
+    : { reason: "octet-order", octets: actual / 8 };
+};
+
+/** Whether `order` has each number from 0 up to, not including, `count` exactly once. */
+const isPermutation = (order: readonly number[], count: number): boolean =>
+  order.length === count && order.toSorted((a, b) => a - b).every((octet, index) => octet === index);
+
+const firstOf = <Item>(
+  items: readonly Item[],
+  check: (item: Item) => LayoutTableFault | undefined,
+): LayoutTableFault | undefined => {
+  for (const item of items) {
+    const fault = check(item);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+};

@@ -1,0 +1,140 @@
+import { checkTable, type LayoutTableFault, NUMBER_BITS_MAX } from "./check-table.ts";
+import { compileField, greatestOf, holds } from "./fields.ts";
+import type { EncodeError, Field, FieldValue, Layout, LayoutTable, ParseError, Words } from "./layout.ts";
+import { compileMintedAt } from "./minted-at.ts";
+import { err, ok, type Result } from "./result.ts";
+import { bitsOf, piecesOf, type Run, runsOf, wordsFor } from "./runs.ts";
+import { formatUuid, parseUuid } from "./uuid-text.ts";
+
+const TEXT_FORMS = { uuid: { parse: parseUuid, format: formatUuid } };
+
+/** Turns a table into plain word arithmetic, or says what is wrong with the table. Done once; nothing is interpreted later. */
+export const compileLayout = (table: LayoutTable): Result<Layout, LayoutTableFault> => {
+  const fault = checkTable(table);
+  return fault === undefined ? ok(assemble(table)) : err(fault);
+};
+
+const assemble = (table: LayoutTable): Layout => {
+  const fields = compileFields(table);
+  const byName = new Map(fields.map((field) => [field.name, field]));
+  const fixed = fixedWords(table, fields);
+  const fits = compileFits(fixed);
+  const { parse: parseText, format } = TEXT_FORMS[table.text ?? "uuid"];
+  return {
+    name: table.name,
+    table,
+    fields,
+    field: (name) => byName.get(name),
+    fixedBits: sumBits(fields.filter((field) => field.role === "fixed")),
+    fixed,
+    fits,
+    mintedAtMs: mintedAtOf(table, fields),
+    parseText,
+    parse: (text) => {
+      const words = parseText(text);
+      return !words.ok || fits(words.value) ? words : err(misfit(fields, fixed.value, words.value));
+    },
+    format,
+    decode: (words) => Object.fromEntries(fields.map((field) => [field.name, fieldValue(field, words)])),
+    encode: (values) => encode(fields, fixed.value, values),
+  };
+};
+
+/** The fields of a table of any width, in row order. */
+export const compileFields = (table: LayoutTable): readonly Field[] => {
+  const layoutBits = bitsOf(table);
+  const runs = runsOf(table);
+  const roles = new Map(table.rows.map((row) => [row.field, row.role]));
+  return [...roles].map(([name, role]) =>
+    compileField(name, role, piecesOf(runsOfField(runs, name), layoutBits), wordsFor(layoutBits)),
+  );
+};
+
+const runsOfField = (runs: readonly Run[], name: string): readonly Run[] => runs.filter((run) => run.field === name);
+
+/** A field's value: `number` up to 53 bits, `bigint` above. */
+export const fieldValue = (field: Field, words: Words): FieldValue =>
+  field.bits <= NUMBER_BITS_MAX ? field.read(words) : field.readBig(words);
+
+const sumBits = (fields: readonly Field[]): number => fields.reduce((sum, field) => sum + field.bits, 0);
+
+const mintedAtOf = (table: LayoutTable, fields: readonly Field[]): Layout["mintedAtMs"] => {
+  const field = fields.find(({ role }) => role === "time");
+  const row = table.rows.find((candidate) => candidate.role === "time");
+  return field === undefined || row === undefined ? undefined : compileMintedAt(field, row.unit, row.epochMs);
+};
+
+const fixedWords = (table: LayoutTable, fields: readonly Field[]): Layout["fixed"] => {
+  const mask = new Array<number>(wordsFor(bitsOf(table))).fill(0);
+  const value = mask.slice();
+  for (const field of fields.filter(({ role }) => role === "fixed")) {
+    for (const [word, bits] of field.mask.entries()) mask[word] = ((mask[word] as number) | bits) >>> 0;
+    field.write(value, fixedValue(table, field.name));
+  }
+  return { mask, value };
+};
+
+/** The values of all rows of a fixed field, joined in row order. */
+const fixedValue = (table: LayoutTable, name: string): number => {
+  let value = 0;
+  for (const row of table.rows) {
+    if (row.role === "fixed" && row.field === name) value = value * 2 ** row.bits + row.value;
+  }
+  return value;
+};
+
+/** Compares only words that have fixed bits; every built-in layout has them in two words or in none. */
+const compileFits = ({ mask, value }: Layout["fixed"]): Layout["fits"] => {
+  const checks = mask.flatMap((bits, word) => (bits === 0 ? [] : [{ word, bits, value: value[word] as number }]));
+  const [first, second] = checks;
+  if (first === undefined) return () => true;
+  if (second === undefined || checks.length > 2) {
+    return (words) => checks.every((check) => (((words[check.word] as number) ^ check.value) & check.bits) === 0);
+  }
+  const { word: firstWord, bits: firstBits, value: firstValue } = first;
+  const { word: secondWord, bits: secondBits, value: secondValue } = second;
+  return (words) =>
+    ((((words[firstWord] as number) ^ firstValue) & firstBits) |
+      (((words[secondWord] as number) ^ secondValue) & secondBits)) ===
+    0;
+};
+
+/** The first fixed field of words that do not fit. */
+const misfit = (fields: readonly Field[], fixed: Words, words: Words): ParseError => {
+  for (const field of fields) {
+    if (field.role !== "fixed") continue;
+    const expected = field.read(fixed);
+    const actual = field.read(words);
+    if (actual !== expected) return { reason: "fixed-bits", field: field.name, expected, actual };
+  }
+  throw new Error("misfit was asked about words that fit");
+};
+
+const encode = (
+  fields: readonly Field[],
+  fixed: Words,
+  values: Readonly<Record<string, FieldValue>>,
+): Result<Words, EncodeError> => {
+  const unknown = Object.keys(values).find((name) => fields.every((field) => field.name !== name));
+  if (unknown !== undefined) return err({ reason: "unknown-field", field: unknown });
+  const words = fixed.slice();
+  for (const field of fields) {
+    const value = Object.hasOwn(values, field.name) ? values[field.name] : undefined;
+    const fault = field.role === "fixed" ? checkFixed(field, fixed, value) : checkGiven(field, value);
+    if (fault !== undefined) return err(fault);
+    if (value !== undefined) field.write(words, value);
+  }
+  return ok(words);
+};
+
+const checkGiven = (field: Field, value: FieldValue | undefined): EncodeError | undefined => {
+  if (value === undefined) return { reason: "missing-field", field: field.name };
+  if (holds(field, value)) return undefined;
+  return { reason: "out-of-range", field: field.name, value: String(value), max: greatestOf(field) };
+};
+
+const checkFixed = (field: Field, fixed: Words, value: FieldValue | undefined): EncodeError | undefined => {
+  const expected = field.read(fixed);
+  if (value === undefined || value === expected || value === BigInt(expected)) return undefined;
+  return { reason: "fixed-field", field: field.name, expected, value: String(value) };
+};

@@ -1,0 +1,96 @@
+import { NUMBER_BITS_MAX } from "./check-table.ts";
+import type { Field, FieldValue, Role, Words } from "./layout.ts";
+import { type Piece, WORD_BITS } from "./runs.ts";
+
+/** Makes a field of its pieces: closures of shifts and masks, so that reading a field makes nothing. */
+export const compileField = (name: string, role: Role, pieces: readonly Piece[], wordCount: number): Field => {
+  const bits = pieces.reduce((sum, piece) => sum + piece.bits, 0);
+  return {
+    name,
+    role,
+    bits,
+    read: bits <= NUMBER_BITS_MAX ? reader(pieces) : refuseRead(name, bits),
+    readBig: bigReader(pieces),
+    write: writer(pieces),
+    mask: maskOf(pieces, wordCount),
+  };
+};
+
+/** The greatest value of a field, as text for an error. */
+export const greatestOf = (field: Field): string => ((1n << BigInt(field.bits)) - 1n).toString();
+
+/** Whether a value is a whole number that the field holds. */
+export const holds = (field: Field, value: FieldValue): boolean => {
+  if (typeof value === "bigint") return value >= 0n && value >> BigInt(field.bits) === 0n;
+  return Number.isSafeInteger(value) && value >= 0 && value < 2 ** field.bits;
+};
+
+const reader = (pieces: readonly Piece[]): Field["read"] => {
+  const [first, second] = pieces as readonly [Piece, ...Piece[]];
+  if (second === undefined) return onePieceReader(first);
+  if (pieces.length === 2) return twoPieceReader(first, second);
+  const readers = pieces.map(scaledReader);
+  return (words) => {
+    let value = 0;
+    for (const read of readers) value += read(words);
+    return value;
+  };
+};
+
+const onePieceReader = ({ word, shift, bits }: Piece): Field["read"] => {
+  const mask = lowBits(bits);
+  return (words) => (((words[word] as number) >>> shift) & mask) >>> 0;
+};
+
+const twoPieceReader = (high: Piece, low: Piece): Field["read"] => {
+  const { word: highWord, shift: highShift } = high;
+  const { word: lowWord, shift: lowShift } = low;
+  const highMask = lowBits(high.bits);
+  const lowMask = lowBits(low.bits);
+  const highScale = 2 ** high.place;
+  return (words) =>
+    ((((words[highWord] as number) >>> highShift) & highMask) >>> 0) * highScale +
+    ((((words[lowWord] as number) >>> lowShift) & lowMask) >>> 0);
+};
+
+/** Products instead of shifts, since a value may have more than 32 bits. */
+const scaledReader = (piece: Piece): Field["read"] => {
+  const read = onePieceReader(piece);
+  const scale = 2 ** piece.place;
+  return (words) => read(words) * scale;
+};
+
+const bigReader = (pieces: readonly Piece[]): Field["readBig"] => {
+  const parts = pieces.map((piece) => ({ read: onePieceReader(piece), place: BigInt(piece.place) }));
+  return (words) => parts.reduce((value, { read, place }) => value | (BigInt(read(words)) << place), 0n);
+};
+
+const refuseRead =
+  (name: string, bits: number): Field["read"] =>
+  () => {
+    throw new Error(`field ${name} has ${bits} bits and is read with readBig only`);
+  };
+
+const writer =
+  (pieces: readonly Piece[]): Field["write"] =>
+  (words, value) => {
+    for (const piece of pieces) {
+      const part = typeof value === "bigint" ? bigPart(piece, value) : numberPart(piece, value);
+      const mask = lowBits(piece.bits) << piece.shift;
+      words[piece.word] = (((words[piece.word] as number) & ~mask) | (part << piece.shift)) >>> 0;
+    }
+  };
+
+const numberPart = ({ bits, place }: Piece, value: number): number => Math.floor(value / 2 ** place) % 2 ** bits;
+
+const bigPart = ({ bits, place }: Piece, value: bigint): number =>
+  Number((value >> BigInt(place)) & ((1n << BigInt(bits)) - 1n));
+
+const maskOf = (pieces: readonly Piece[], wordCount: number): Words => {
+  const mask = new Array<number>(wordCount).fill(0);
+  for (const { word, shift, bits } of pieces) mask[word] = ((mask[word] as number) | (lowBits(bits) << shift)) >>> 0;
+  return mask;
+};
+
+/** A word with its last `bits` bits set. */
+const lowBits = (bits: number): number => (bits === WORD_BITS ? 0xffffffff : (1 << bits) - 1);

@@ -1,0 +1,91 @@
+import type { LayoutTable } from "./layout.ts";
+
+/** A stretch of a field that stands unbroken and in order in the text. */
+export interface Run {
+  readonly field: string;
+  /** The first bit of the run in the text, counted from the most significant one. */
+  readonly textBit: number;
+  readonly bits: number;
+  /** Where the run stands in the field's value: how far its last bit is from the value's last bit. */
+  readonly place: number;
+}
+
+/** A part of a run inside one 32-bit word: `(words[word] >>> shift) & mask`, worth 2^place in the value. */
+export interface Piece {
+  readonly word: number;
+  readonly shift: number;
+  readonly bits: number;
+  readonly place: number;
+}
+
+export const WORD_BITS = 32;
+const OCTET_BITS = 8;
+
+/** How many bits the rows have together. */
+export const bitsOf = (table: LayoutTable): number => table.rows.reduce((sum, row) => sum + row.bits, 0);
+
+/** The number of 32-bit words that hold so many bits. */
+export const wordsFor = (bits: number): number => Math.ceil(bits / WORD_BITS);
+
+/** The runs of all rows of a checked table, in row order, the octet order folded in and neighbours merged. */
+export const runsOf = (table: LayoutTable): readonly Run[] => {
+  const bitsLeft = new Map<string, number>();
+  for (const row of table.rows) bitsLeft.set(row.field, (bitsLeft.get(row.field) ?? 0) + row.bits);
+
+  const runs: Run[] = [];
+  let rowBit = 0;
+  for (const row of table.rows) {
+    for (let done = 0; done < row.bits; ) {
+      const bits = chunkBits(table, rowBit, row.bits - done);
+      const place = (bitsLeft.get(row.field) as number) - bits;
+      append(runs, { field: row.field, textBit: textBitOf(table, rowBit), bits, place });
+      bitsLeft.set(row.field, place);
+      rowBit += bits;
+      done += bits;
+    }
+  }
+  return runs;
+};
+
+/** Cuts the runs of one field at word borders. */
+export const piecesOf = (runs: readonly Run[], layoutBits: number): readonly Piece[] => {
+  const unusedBits = wordsFor(layoutBits) * WORD_BITS - layoutBits;
+  return runs.flatMap((run) => {
+    const pieces: Piece[] = [];
+    for (let done = 0; done < run.bits; ) {
+      const bit = unusedBits + run.textBit + done;
+      const bitInWord = bit % WORD_BITS;
+      const bits = Math.min(run.bits - done, WORD_BITS - bitInWord);
+      done += bits;
+      pieces.push({
+        word: (bit - bitInWord) / WORD_BITS,
+        shift: WORD_BITS - bitInWord - bits,
+        bits,
+        place: run.place + run.bits - done,
+      });
+    }
+    return pieces;
+  });
+};
+
+/** As many bits of a row as certainly stay together: the rest of the octet where octets are moved, else all of them. */
+const chunkBits = (table: LayoutTable, rowBit: number, bitsLeft: number): number =>
+  table.octetOrder === undefined ? bitsLeft : Math.min(bitsLeft, OCTET_BITS - (rowBit % OCTET_BITS));
+
+const textBitOf = (table: LayoutTable, rowBit: number): number => {
+  if (table.octetOrder === undefined) return rowBit;
+  const bitInOctet = rowBit % OCTET_BITS;
+  const textOctet = table.octetOrder[(rowBit - bitInOctet) / OCTET_BITS] as number;
+  return textOctet * OCTET_BITS + bitInOctet;
+};
+
+const append = (runs: Run[], run: Run): void => {
+  const last = runs.at(-1);
+  const continues =
+    last !== undefined &&
+    last.field === run.field &&
+    last.textBit + last.bits === run.textBit &&
+    last.place === run.place + run.bits;
+  if (continues) runs[runs.length - 1] = { ...last, bits: last.bits + run.bits, place: run.place };
+  else runs.push(run);
+};

@@ -1,0 +1,121 @@
+import type { ParseError, Words } from "./layout.ts";
+import { err, ok, type Result } from "./result.ts";
+
+/** UUID text, RFC 9562 section 4: 32 hexadecimal digits in groups of 8-4-4-4-12, read without regard to case. */
+
+export const UUID_TEXT_LENGTH = 36;
+const HEX_DIGITS = 32;
+const HYPHEN = 0x2d;
+const HYPHENS_AT: readonly number[] = [8, 13, 18, 23];
+
+/** The value of each UTF-16 code unit as a digit, -1 for the rest: all 65,536, so that no unit can fall outside of it. */
+const NIBBLES = new Int8Array(0x10000).fill(-1);
+/** The code of each digit. */
+const DIGITS = new Uint8Array(16);
+for (const [value, digit] of [..."0123456789abcdef"].entries()) {
+  DIGITS[value] = digit.charCodeAt(0);
+  NIBBLES[digit.charCodeAt(0)] = value;
+  NIBBLES[digit.toUpperCase().charCodeAt(0)] = value;
+}
+
+/** The words of the UUID text that fills `text` from `start` up to, not including, `end`; `undefined` if it is none. */
+export const readUuid = (text: string, start: number, end: number): Words | undefined => {
+  if (end - start !== UUID_TEXT_LENGTH || start < 0 || end > text.length) return undefined;
+  const hyphens =
+    (text.charCodeAt(start + 8) ^ HYPHEN) |
+    (text.charCodeAt(start + 13) ^ HYPHEN) |
+    (text.charCodeAt(start + 18) ^ HYPHEN) |
+    (text.charCodeAt(start + 23) ^ HYPHEN);
+  const a = readHex4(text, start);
+  const b = readHex4(text, start + 4);
+  const c = readHex4(text, start + 9);
+  const d = readHex4(text, start + 14);
+  const e = readHex4(text, start + 19);
+  const f = readHex4(text, start + 24);
+  const g = readHex4(text, start + 28);
+  const h = readHex4(text, start + 32);
+  if (hyphens !== 0 || (a | b | c | d | e | f | g | h) < 0) return undefined;
+  return [((a << 16) | b) >>> 0, ((c << 16) | d) >>> 0, ((e << 16) | f) >>> 0, ((g << 16) | h) >>> 0];
+};
+
+/** Four digits as a number; below 0 when one of them is no digit, since -1 keeps its sign through shift and OR. */
+const readHex4 = (text: string, at: number): number =>
+  ((NIBBLES[text.charCodeAt(at)] as number) << 12) |
+  ((NIBBLES[text.charCodeAt(at + 1)] as number) << 8) |
+  ((NIBBLES[text.charCodeAt(at + 2)] as number) << 4) |
+  (NIBBLES[text.charCodeAt(at + 3)] as number);
+
+export const parseUuid = (text: string): Result<Words, ParseError> => {
+  const words = readUuid(text, 0, text.length);
+  return words === undefined ? err(explainUuid(text)) : ok(words);
+};
+
+/** Why `readUuid` refuses a text. Slow, and only for texts that it does refuse. */
+export const explainUuid = (text: string): ParseError => {
+  if (text === "") return { reason: "empty" };
+  const strangerAt = text.search(/[^0-9A-Fa-f-]/);
+  if (strangerAt >= 0)
+    return { reason: /\s/.test(text.charAt(strangerAt)) ? "whitespace" : "alphabet", at: strangerAt };
+
+  const digits = text.replaceAll("-", "").toLowerCase();
+  if (digits.length === HEX_DIGITS) return { reason: "shape", at: misplacedAt(text), suggestion: group(digits) };
+  if (text.length === UUID_TEXT_LENGTH) return { reason: "shape", at: misplacedAt(text) };
+  return { reason: "length", expected: `${UUID_TEXT_LENGTH}`, actual: text.length };
+};
+
+/** The first place where a hyphen and a digit are confused. */
+const misplacedAt = (text: string): number => {
+  for (let at = 0; at < text.length; at++) {
+    if ((text.charCodeAt(at) === HYPHEN) !== HYPHENS_AT.includes(at)) return at;
+  }
+  return text.length;
+};
+
+const group = (digits: string): string =>
+  [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join("-");
+
+/** The digit of four bits of a word. */
+const digit = (word: number, shift: number): number => DIGITS[(word >>> shift) & 15] as number;
+
+/** The canonical text of four words. One call with all codes makes a flat string; joining parts would make a rope. */
+export const formatUuid = (words: Words): string => {
+  const [a, b, c, d] = words as readonly [number, number, number, number];
+  return String.fromCharCode(
+    digit(a, 28),
+    digit(a, 24),
+    digit(a, 20),
+    digit(a, 16),
+    digit(a, 12),
+    digit(a, 8),
+    digit(a, 4),
+    digit(a, 0),
+    HYPHEN,
+    digit(b, 28),
+    digit(b, 24),
+    digit(b, 20),
+    digit(b, 16),
+    HYPHEN,
+    digit(b, 12),
+    digit(b, 8),
+    digit(b, 4),
+    digit(b, 0),
+    HYPHEN,
+    digit(c, 28),
+    digit(c, 24),
+    digit(c, 20),
+    digit(c, 16),
+    HYPHEN,
+    digit(c, 12),
+    digit(c, 8),
+    digit(c, 4),
+    digit(c, 0),
+    digit(d, 28),
+    digit(d, 24),
+    digit(d, 20),
+    digit(d, 16),
+    digit(d, 12),
+    digit(d, 8),
+    digit(d, 4),
+    digit(d, 0),
+  );
+};
