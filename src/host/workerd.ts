@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { exitCodeOf, stopChild } from "./child.ts";
 import { SOCKET_NAME } from "./workerd-config.ts";
 
@@ -43,7 +43,8 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
     if (lines.push(line) > LINES_KEPT) lines.shift();
     options.onLogLine?.(line);
   };
-  for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on("line", keep);
+  onLines(child, 1, keep);
+  onLines(child, 2, keep);
   const exited = new Promise<number>((resolve) =>
     child.once("close", (code, signal) => resolve(exitCodeOf(code, signal))),
   );
@@ -80,13 +81,19 @@ function listeningPort(child: ChildProcess, lines: readonly string[], exited: Pr
     const deadline = setTimeout(() => fail(`does not listen after ${START_DEADLINE_MS} ms`), START_DEADLINE_MS);
     child.once("error", (error) => fail(`cannot be started: ${error.message}`));
     void exited.then((code) => fail(`ended with code ${code} at its start`));
-    createInterface({ input: child.stdio[CONTROL_DESCRIPTOR] as Readable }).on("line", (line) => {
+    onLines(child, CONTROL_DESCRIPTOR, (line) => {
       const port = portOf(line);
       if (port === undefined) return;
       clearTimeout(deadline);
       resolve(port);
     });
   });
+}
+
+function onLines(child: ChildProcess, descriptor: number, onLine: (line: string) => void): void {
+  const input = child.stdio[descriptor];
+  if (!(input instanceof Readable)) throw new TypeError(`descriptor ${descriptor} of workerd is not a pipe`);
+  createInterface({ input }).on("line", onLine);
 }
 
 /** A control message is one JSON object a line; the one that matters here says which port a socket got. */
