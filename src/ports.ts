@@ -1,4 +1,7 @@
+import type { MintError, Words } from "./ids/index.ts";
 import type { Result } from "./ids/result.ts";
+import type { SequenceError, TableError } from "./problems/port-errors.ts";
+import type { MintOrder } from "./routing/mint-plan.ts";
 import type { CompiledTable } from "./routing/table.ts";
 
 /** The interfaces that the inner zones and the routes need from the world. `src/edge/` has one adapter for each. */
@@ -16,13 +19,9 @@ export interface Entropy {
 
 /** Numbers that are handed out once: first 1, then rising, never the same twice, with gaps allowed. */
 export interface Sequences {
-  /** The next `count` numbers of the sequence, in rising order. */
-  take(name: string, count: number): Promise<Result<readonly number[], SequenceError>>;
+  /** The next `count` numbers of the sequence, in rising order, none above `max`. */
+  take(name: string, count: number, max: number): Promise<Result<readonly number[], SequenceError>>;
 }
-
-export type SequenceError =
-  | { readonly reason: "sequence-exhausted"; readonly name: string; readonly max: number }
-  | { readonly reason: "sequence-unavailable"; readonly name: string };
 
 /** Where the served table came from. */
 export type TableSource = "memory" | "kv" | "bundled";
@@ -39,13 +38,11 @@ export interface ServedTable {
 
 /** The table in force. Never waits once an isolate has one; refreshes in the background. */
 export interface Tables {
-  /** The table in memory, or `undefined` before the first load. */
-  peek(): ServedTable | undefined;
+  /** The table in memory, or `undefined` before the first load. An old one is refreshed beside the request. */
+  peek(waitUntil: (work: Promise<unknown>) => void): ServedTable | undefined;
   /** Loads within a deadline; falls back to the bundled copy. */
   load(): Promise<Result<ServedTable, TableError>>;
 }
-
-export type TableError = { readonly reason: "table-unavailable"; readonly why: string };
 
 /** How a request reaches an origin: the platform's `fetch`, or a test's. */
 export type Fetch = (request: Request) => Promise<Response>;
@@ -55,4 +52,34 @@ export interface Client {
   readonly address: string | undefined;
   /** ISO 3166-1 alpha-2, where the platform knows it. */
   readonly country: string | undefined;
+}
+
+/** Makes IDs that are never made again, in the order that their layout promises. */
+export interface Minters {
+  mint(order: MintOrder, count: number): Promise<Result<readonly Words[], MintError | SequenceError>>;
+}
+
+/** One proxied or refused request, as the log shows it. */
+export interface RequestLine {
+  readonly method: string;
+  readonly path: string;
+  readonly layout: string | undefined;
+  readonly region: string | undefined;
+  readonly status: number;
+  readonly ms: number;
+}
+
+/** All that the routes need from the world, put together once per isolate. */
+export interface Gateway {
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly tables: Tables;
+  readonly minters: Minters;
+  readonly fetch: Fetch;
+  readonly clientOf: (request: Request) => Client;
+  readonly firstByteDeadlineMs: number;
+  /** Absent: requests are not logged. */
+  readonly logRequest: ((line: RequestLine) => void) | undefined;
+  /** For defects of our own, which a client is told nothing about. */
+  readonly logDefect: (error: unknown) => void;
 }

@@ -1,0 +1,28 @@
+import { Hono } from "hono";
+import type { Gateway } from "../src/ports.ts";
+import { any } from "./any.ts";
+import { entities } from "./entities.ts";
+import { health } from "./health.ts";
+import { ids } from "./ids.ts";
+import { mint } from "./mint.ts";
+import { openapi } from "./openapi.ts";
+import { problemResponse } from "./problem-response.ts";
+import { problems } from "./problems.ts";
+
+/** The whole HTTP surface. The gateway's own paths come first; the rest belongs to the entities of the table. */
+export function createApp(gateway: Gateway): Hono {
+  const app = new Hono();
+  app.route("/", any(gateway));
+  app.route("/", mint(gateway));
+  app.route("/", ids(gateway));
+  app.route("/", health(gateway));
+  app.route("/", problems());
+  app.route("/", openapi(gateway));
+  app.all("/-/*", (c) => problemResponse({ reason: "not-found", path: c.req.path }));
+  app.route("/", entities(gateway));
+  app.onError((error) => {
+    gateway.logDefect(error);
+    return problemResponse({ reason: "internal-error" });
+  });
+  return app;
+}

@@ -1,0 +1,19 @@
+import { Hono } from "hono";
+import type { Gateway } from "../src/ports.ts";
+import { resolvePath } from "../src/routing/index.ts";
+import { passOn } from "./pass-on.ts";
+import { receive, refuse } from "./receive.ts";
+
+/** Every path that the routing table gives to an entity, with all below it: proxied to the region that owns the ID. */
+export const entities = (gateway: Gateway) =>
+  new Hono().all("*", async (c) => {
+    const received = await receive(gateway, c);
+    if (received instanceof Response) return received;
+    const { served, target, arrivedAtMs } = received;
+    const { path, query } = target;
+    const match = served.table.paths.match(path);
+    if (match === undefined) return refuse(received, { reason: "unrouted-path", path }, served);
+    const decision = resolvePath(served.table, match, path, arrivedAtMs);
+    if (!decision.ok) return refuse(received, decision.error, served);
+    return passOn(received, decision.value, path + query);
+  });

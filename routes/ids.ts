@@ -1,0 +1,22 @@
+import { Hono } from "hono";
+import type { Gateway } from "../src/ports.ts";
+import { explain } from "../src/routing/index.ts";
+import { methodNotAllowed } from "./method-not-allowed.ts";
+import { ownJson } from "./own-json.ts";
+import { receive, refuse } from "./receive.ts";
+
+const PREFIX = "/-/ids/";
+
+/** `GET /-/ids/:id`: every way to read the text, where it would go and why. No origin is asked. */
+export const ids = (gateway: Gateway) =>
+  new Hono()
+    .get("/-/ids/*", async (c) => {
+      const received = await receive(gateway, c);
+      if (received instanceof Response) return received;
+      const { served, target, arrivedAtMs } = received;
+      const { path } = target;
+      const id = path.slice(PREFIX.length);
+      if (!path.startsWith(PREFIX) || id.includes("/")) return refuse(received, { reason: "not-found", path }, served);
+      return ownJson(explain(served.table, id, arrivedAtMs), { "waybill-table": served.label });
+    })
+    .all("/-/ids/*", methodNotAllowed("GET", "HEAD"));

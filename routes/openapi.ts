@@ -1,0 +1,172 @@
+import { Hono } from "hono";
+import type { Gateway } from "../src/ports.ts";
+import { PROBLEM_SLUGS } from "../src/problems/index.ts";
+import type { CompiledTable } from "../src/routing/index.ts";
+import MINT_BODY_SCHEMA from "../src/routing/mint-body.schema.json" with { type: "json" };
+import { methodNotAllowed } from "./method-not-allowed.ts";
+import { ownJson } from "./own-json.ts";
+import { receive } from "./receive.ts";
+
+/** `GET /-/openapi.json`: the gateway's own endpoints, and the entity paths of the table in force. */
+export const openapi = (gateway: Gateway) =>
+  new Hono()
+    .get("/-/openapi.json", async (c) => {
+      const received = await receive(gateway, c);
+      if (received instanceof Response) return received;
+      const { served, target } = received;
+      const server = `${target.scheme}://${target.host}`;
+      return ownJson(describe(served.table, server), { "waybill-table": served.label });
+    })
+    .all("/-/openapi.json", methodNotAllowed("GET", "HEAD"));
+
+function describe(table: CompiledTable, server: string) {
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Waybill",
+      version: String(table.revision),
+      summary: "An edge gateway that reads from an ID where its request belongs.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: server }],
+    tags: [
+      { name: "entities", description: "Proxied to the region that owns the ID." },
+      { name: "ids", description: "Looking up, explaining and minting IDs." },
+      { name: "operations", description: "The state of the gateway itself." },
+    ],
+    paths: {
+      "/any/{id}": proxied("any", "Whatever entity the ID names", true),
+      "/mint": { post: MINT },
+      "/-/ids/{id}": {
+        get: {
+          operationId: "explainId",
+          tags: ["ids"],
+          summary: "Every way to read an ID, where it would go and why; no origin is asked",
+          security: [],
+          parameters: [ID_PARAMETER],
+          responses: { "200": json("The explanation.", { type: "object" }), ...PROBLEM },
+        },
+      },
+      "/-/health": operations("health", "The Worker runs"),
+      "/-/ready": operations("ready", "The revision, source and age of the table in force"),
+      "/-/problems/{slug}": {
+        get: {
+          operationId: "explainProblem",
+          tags: ["operations"],
+          summary: "What a problem type means and what to do",
+          security: [],
+          parameters: [{ name: "slug", in: "path", required: true, schema: { type: "string", enum: PROBLEM_SLUGS } }],
+          responses: { "200": { description: "The page.", content: { "text/html": {} } }, ...PROBLEM },
+        },
+      },
+      ...entityPaths(table),
+    },
+    components: { schemas: { Problem: PROBLEM_SCHEMA, MintBody: MINT_BODY_SCHEMA } },
+  };
+}
+
+function entityPaths(table: CompiledTable): Record<string, object> {
+  const paths: Record<string, object> = {};
+  for (const entity of table.entities.values()) {
+    entity.paths.forEach((pattern, index) => {
+      const path = pattern.replaceAll("*", "{segment}").replace(":id", "{id}");
+      paths[path] = proxied(
+        `${entity.name}${index === 0 ? "" : index + 1}`,
+        `The ${entity.name} that the ID names`,
+        false,
+      );
+    });
+  }
+  return paths;
+}
+
+const ID_PARAMETER = { name: "id", in: "path", required: true, schema: { type: "string", maxLength: 128 } };
+
+function proxied(name: string, summary: string, redirects: boolean): object {
+  const item: Record<string, object> = {};
+  for (const method of ["get", "head", "post", "put", "patch", "delete", "options"]) {
+    item[method] = {
+      operationId: `${method}_${name}`,
+      tags: ["entities"],
+      summary,
+      security: [],
+      parameters: [ID_PARAMETER],
+      responses: {
+        ...(redirects ? { "307": { description: "The entity's own path, where the table says so." } } : {}),
+        default: { description: "The origin's own answer, or a problem of the gateway's.", content: PROBLEM_CONTENT },
+      },
+    };
+  }
+  return item;
+}
+
+const operations = (name: string, summary: string): object => ({
+  get: {
+    operationId: name,
+    tags: ["operations"],
+    summary,
+    security: [],
+    responses: { "200": json(summary, { type: "object" }), ...PROBLEM },
+  },
+});
+
+const json = (description: string, schema: object): object => ({
+  description,
+  content: { "application/json": { schema } },
+});
+
+const PROBLEM_CONTENT = { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
+const PROBLEM = { "4XX": { description: "A problem.", content: PROBLEM_CONTENT } };
+
+const PROBLEM_SCHEMA = {
+  type: "object",
+  description: "RFC 9457 problem details.",
+  required: ["type", "title", "status", "detail"],
+  properties: {
+    type: { type: "string", examples: ["/-/problems/malformed-id"] },
+    title: { type: "string" },
+    status: { type: "integer" },
+    detail: { type: "string" },
+  },
+};
+
+const MINT = {
+  operationId: "mint",
+  tags: ["ids"],
+  summary: "Mint IDs that route to the region the answer names",
+  security: [],
+  requestBody: {
+    required: true,
+    content: {
+      "application/json": {
+        schema: { $ref: "#/components/schemas/MintBody" },
+        examples: {
+          order: { value: { entity: "order", country: "KZ", count: 3 } },
+          parcel: { value: { layout: "hotguid", shardKey: 840 } },
+        },
+      },
+    },
+  },
+  responses: {
+    "201": {
+      description: "The IDs, in rising order.",
+      content: {
+        "application/json": {
+          schema: {
+            type: "object",
+            required: ["entity", "layout", "ids"],
+            properties: {
+              entity: { type: "string" },
+              layout: { type: "string" },
+              region: { type: "string" },
+              regions: { type: "array", items: { type: "string" } },
+              ids: { type: "array", items: { type: "string" } },
+            },
+          },
+        },
+        "text/plain": { schema: { type: "string", description: "One ID a line." } },
+      },
+    },
+    ...PROBLEM,
+  },
+};

@@ -1,0 +1,37 @@
+import { Hono } from "hono";
+import { html } from "hono/html";
+import { CATALOGUE, PROBLEM_SLUGS, type ProblemSlug, problemTypePath } from "../src/problems/index.ts";
+import { methodNotAllowed } from "./method-not-allowed.ts";
+import { ownJson } from "./own-json.ts";
+import { problemResponse } from "./problem-response.ts";
+
+/** `GET /-/problems/:slug`: what a problem type means and what to do, for people, or as JSON where that is asked for. */
+export const problems = () =>
+  new Hono()
+    .get("/-/problems", () => ownJson(PROBLEM_SLUGS.map(describe)))
+    .get("/-/problems/:slug", (c) => {
+      const slug = c.req.param("slug");
+      if (!isSlug(slug)) return problemResponse({ reason: "not-found", path: c.req.path });
+      if (c.req.header("accept")?.includes("json")) return ownJson(describe(slug));
+      const { title, status, meaning, remedy } = CATALOGUE[slug];
+      // Nothing is loaded and nothing runs: the page is text.
+      c.header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+      return c.html(html`<!doctype html>
+<html lang="en">
+<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<title>${slug} — Waybill</title>
+<style>body{font:1rem/1.5 system-ui;max-width:42rem;margin:3rem auto;padding:0 1rem}</style>
+<h1>${title}</h1>
+<p><code>${slug}</code>, status ${status}</p>
+<p>${meaning}</p>
+<p><strong>What to do.</strong> ${remedy}</p>
+</html>
+`);
+    })
+    .all("/-/problems/:slug?", methodNotAllowed("GET", "HEAD"));
+
+function isSlug(text: string): text is ProblemSlug {
+  return Object.hasOwn(CATALOGUE, text);
+}
+
+const describe = (slug: ProblemSlug) => ({ type: problemTypePath(slug), slug, ...CATALOGUE[slug] });

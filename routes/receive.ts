@@ -1,0 +1,55 @@
+import type { Context } from "hono";
+import { ok } from "../src/ids/result.ts";
+import type { Gateway, ServedTable } from "../src/ports.ts";
+import type { GatewayError } from "../src/problems/index.ts";
+import type { Decision } from "../src/routing/index.ts";
+import { problemResponse } from "./problem-response.ts";
+import { type RequestTarget, readTarget } from "./target.ts";
+
+/** A request that has arrived, with what its log line is written from. */
+export interface Arrival {
+  readonly gateway: Gateway;
+  readonly request: Request;
+  readonly target: RequestTarget;
+  readonly arrivedAtMs: number;
+}
+
+/** A request with the table that decides about it. */
+export interface Received extends Arrival {
+  readonly served: ServedTable;
+}
+
+/**
+ * Reads the request's target and takes the table in force; or the answer, when one of them is not to be had.
+ * Only the first requests of an isolate wait for a table; later ones find it in memory.
+ */
+export async function receive(gateway: Gateway, c: Context): Promise<Received | Response> {
+  const request = c.req.raw;
+  const target = readTarget(request);
+  if (!target.ok) return problemResponse(target.error);
+  const arrival = { gateway, request, target: target.value, arrivedAtMs: gateway.clock.nowMs() };
+  const inMemory = gateway.tables.peek((work) => c.executionCtx.waitUntil(work));
+  const served = inMemory === undefined ? await gateway.tables.load() : ok(inMemory);
+  if (!served.ok) return refuse(arrival, served.error);
+  return { ...arrival, served: served.value };
+}
+
+/** Answers with a problem. `decision` is what had been decided before it went wrong. */
+export function refuse(arrival: Arrival, error: GatewayError, served?: ServedTable, decision?: Decision): Response {
+  const response = problemResponse(error, served?.label);
+  log(arrival, response.status, decision?.layout, decision?.target.region.name);
+  return response;
+}
+
+/** Writes the request's line, where the deployment wants one. */
+export function log(arrival: Arrival, status: number, layout?: string, region?: string): void {
+  const { gateway, request, target, arrivedAtMs } = arrival;
+  gateway.logRequest?.({
+    method: request.method,
+    path: target.path,
+    layout,
+    region,
+    status,
+    ms: gateway.clock.nowMs() - arrivedAtMs,
+  });
+}

@@ -1,0 +1,51 @@
+import * as v from "valibot";
+import type { Env } from "./env.ts";
+
+/** The Worker's settings, checked once when an isolate starts. A wrong one stops every request with its name. */
+export interface Config {
+  /** `json`: one line a request on the console. */
+  readonly requestLog: "off" | "json";
+  /** Who vouches for the client's address: Cloudflare's edge, or the socket of a self-hosted workerd. */
+  readonly clientAddress: "cf-connecting-ip" | "socket";
+  /** How old the table in memory may grow before it is looked up again in the background. */
+  readonly tableRefreshMs: number;
+  /** How long an origin may take to begin its answer; 0 for no limit. */
+  readonly firstByteDeadlineMs: number;
+}
+
+/** Cloudflare's KV serves a cached value for at least 30 s: asking more often reads the same again. */
+const TABLE_REFRESH_SECONDS_DEFAULT = 30;
+
+/** Mobile clients commonly give up after 30 to 60 s; an answer after that is for nobody. */
+const FIRST_BYTE_DEADLINE_MS_DEFAULT = 30_000;
+
+const wholeNumber = (min: number, max: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,9}$/, "must be a whole number"),
+    v.transform(Number),
+    v.minValue(min),
+    v.maxValue(max),
+  );
+
+const ENV = v.object({
+  REQUEST_LOG: v.optional(v.picklist(["off", "json"]), "off"),
+  CLIENT_ADDRESS: v.optional(v.picklist(["cf-connecting-ip", "socket"]), "cf-connecting-ip"),
+  TABLE_REFRESH_SECONDS: v.optional(wholeNumber(1, 86_400), String(TABLE_REFRESH_SECONDS_DEFAULT)),
+  FIRST_BYTE_DEADLINE_MS: v.optional(wholeNumber(0, 600_000), String(FIRST_BYTE_DEADLINE_MS_DEFAULT)),
+});
+
+/** Throws with the name of every setting at fault: a deployment mistake, not a client's. */
+export function readConfig(env: Env): Config {
+  const parsed = v.safeParse(ENV, env);
+  if (!parsed.success) {
+    const faults = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? "env"}: ${issue.message}`);
+    throw new Error(`Waybill's settings are wrong: ${faults.join("; ")}`);
+  }
+  return {
+    requestLog: parsed.output.REQUEST_LOG,
+    clientAddress: parsed.output.CLIENT_ADDRESS,
+    tableRefreshMs: parsed.output.TABLE_REFRESH_SECONDS * 1000,
+    firstByteDeadlineMs: parsed.output.FIRST_BYTE_DEADLINE_MS,
+  };
+}

@@ -1,0 +1,68 @@
+import { err, ok } from "../ids/result.ts";
+import type { Sequences } from "../ports.ts";
+import type { SequenceBlocks } from "./sequence-blocks.ts";
+
+/** Numbers reserved by one call: a Durable Object takes about 1,000 calls a second, an isolate mints far more. */
+const BLOCK_NUMBERS = 64;
+
+/** How often a block that came too late is given up for a newer one before the caller is told to try again. */
+const TRIES_MAX = 4;
+
+interface Block {
+  next: number;
+  end: number;
+}
+
+/** Sequences out of Durable Objects, block by block, so that most numbers cost no call. */
+export function durableSequences(namespace: DurableObjectNamespace<SequenceBlocks>): Sequences {
+  const blocks = new Map<string, Block>();
+  return {
+    async take(name, count, max) {
+      const held = blocks.get(name);
+      if (held !== undefined && held.end - held.next >= count) return ok(takeFrom(held, count));
+      for (let tries = 0; tries < TRIES_MAX; tries++) {
+        const size = Math.max(count, BLOCK_NUMBERS);
+        const first = await reserve(namespace, name, size, count, max);
+        if (!first.ok) return first;
+        const block = { next: first.value.first, end: first.value.first + first.value.size };
+        // Another request of this isolate may have got a later block meanwhile: going back behind it would break the order.
+        const latest = blocks.get(name);
+        if (latest !== undefined && latest.next > block.next) {
+          if (latest.end - latest.next >= count) return ok(takeFrom(latest, count));
+          continue;
+        }
+        blocks.set(name, block);
+        return ok(takeFrom(block, count));
+      }
+      return err({ reason: "sequence-unavailable", name });
+    },
+  };
+}
+
+function takeFrom(block: Block, count: number): readonly number[] {
+  const first = block.next;
+  block.next += count;
+  return Array.from({ length: count }, (_, index) => first + index);
+}
+
+async function reserve(
+  namespace: DurableObjectNamespace<SequenceBlocks>,
+  name: string,
+  size: number,
+  countMin: number,
+  max: number,
+) {
+  try {
+    // A stub is broken after a failure, so each call makes its own.
+    const stub = namespace.get(namespace.idFromName(name));
+    const first = await stub.reserve(size, max);
+    if (first !== undefined) return ok({ first, size });
+    // Near the end of the numbers a whole block may not fit where the wanted few still do.
+    const few = size > countMin ? await stub.reserve(countMin, max) : undefined;
+    return few === undefined
+      ? err({ reason: "sequence-exhausted", name, max } as const)
+      : ok({ first: few, size: countMin });
+  } catch {
+    return err({ reason: "sequence-unavailable", name } as const);
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Every problem type that the gateway answers with, once (RFC 9457).
+ * A slug is stable for ever: clients switch on it. `meaning` and `remedy` make the page behind the type.
+ */
+export const CATALOGUE = {
+  "malformed-request": {
+    status: 400,
+    title: "The request is malformed",
+    meaning: "The request's host, target, body or a field does not have the form that this endpoint takes.",
+    remedy: "Mend what the detail names. Sending the same request again gives the same answer.",
+  },
+  "malformed-id": {
+    status: 400,
+    title: "The ID is malformed",
+    meaning:
+      "The text is not an ID of any layout that may stand at this place. IDs are read strictly: exact length and punctuation, ASCII only, nothing trimmed, nothing decoded. No origin was asked.",
+    remedy: "Compare the text with the `faults`: each names a layout and why the text does not fit it.",
+  },
+  "unrouted-path": {
+    status: 404,
+    title: "No entity has this path",
+    meaning: "The path is neither the gateway's own nor one that the routing table gives to an entity.",
+    remedy: "Check the path, or declare an entity for it in the routing table.",
+  },
+  "unknown-id": {
+    status: 404,
+    title: "The ID is of no known entity",
+    meaning:
+      "The text is a well-formed ID, but no layout and key that the routing table knows takes it. The `candidates` say what was tried and what speaks against each.",
+    remedy: "Check where the ID comes from; `GET /-/ids/:id` explains it in full.",
+  },
+  "unassigned-key": {
+    status: 404,
+    title: "The ID's key is assigned to no region",
+    meaning:
+      "The ID was read without doubt, but no route of the table takes its key, and the table declares no default.",
+    remedy: "Assign the key to a region in the routing table. The gateway never guesses one.",
+  },
+  "not-found": {
+    status: 404,
+    title: "There is nothing here",
+    meaning: "The path begins with `/-/`, which belongs to the gateway itself, and the gateway has no such page.",
+    remedy: "`GET /-/openapi.json` lists what there is.",
+  },
+  "method-not-allowed": {
+    status: 405,
+    title: "The method is not allowed here",
+    meaning: "This endpoint of the gateway does not take the method; the `allow` field lists those it takes.",
+    remedy: "Use one of the methods listed.",
+  },
+  "ambiguous-id": {
+    status: 409,
+    title: "The ID can be read in several ways",
+    meaning:
+      "More than one layout or entity takes the text, and they do not lead to the same place. Guessing would send the request to the wrong region.",
+    remedy: "Use the entity's own path, which says what the ID is.",
+  },
+  "body-too-large": {
+    status: 413,
+    title: "The body is too large",
+    meaning: "The endpoint reads a small JSON body, and this one is larger than its cap.",
+    remedy: "Send less; `POST /mint` takes a `count` instead of repeated bodies.",
+  },
+  "wrong-entity": {
+    status: 422,
+    title: "The ID is of another entity",
+    meaning: "The ID is well-formed, but it names another kind of thing than this path is for.",
+    remedy: "Use the path of the entity that the `candidates` name, or `/any/:id`.",
+  },
+  "unknown-name": {
+    status: 422,
+    title: "A name is not in the routing table",
+    meaning: "The request names an entity, layout, country or slice that the routing table in force does not declare.",
+    remedy: "Use one of the names listed in `known`, or declare it in the table.",
+  },
+  "key-out-of-range": {
+    status: 422,
+    title: "A key does not fit its field",
+    meaning: "A value is negative, not whole, or larger than the bits of its field hold. Nothing is ever wrapped.",
+    remedy: "Send a value from 0 to the `max` given.",
+  },
+  "loop-detected": {
+    status: 508,
+    title: "The request came back to the gateway",
+    meaning: "The request already passed this gateway (RFC 8586): an origin in the routing table leads back to it.",
+    remedy: "Correct the origin's URL in the routing table.",
+  },
+  "internal-error": {
+    status: 500,
+    title: "The gateway failed",
+    meaning: "A defect of the gateway. Whether an origin has acted on the request is not known.",
+    remedy: "Report it with the time and the `traceparent` of the request.",
+  },
+  "origin-unreachable": {
+    status: 502,
+    title: "The region's origin did not answer",
+    meaning: "No connection could be made, it broke before an answer began, or what came was no valid answer.",
+    remedy: "Safe requests can be sent again. For others the origin may have acted: look before you repeat.",
+  },
+  "origin-timeout": {
+    status: 504,
+    title: "The region's origin took too long",
+    meaning: "The origin did not begin its answer within the deadline.",
+    remedy: "Safe requests can be sent again. For others the origin may have acted: look before you repeat.",
+  },
+  "table-unavailable": {
+    status: 503,
+    title: "There is no routing table to decide by",
+    meaning: "No copy of the routing table could be loaded and verified, so nothing can be routed.",
+    remedy: "Try again shortly; the operator sees why under `/-/ready`.",
+  },
+  "clock-behind": {
+    status: 503,
+    title: "The clock went back",
+    meaning: "The clock is further behind the last minted ID than can be bridged without repeating IDs.",
+    remedy: "Try again shortly; another instance may answer.",
+  },
+  "sequence-unavailable": {
+    status: 503,
+    title: "The sequence could not be reached",
+    meaning: "Numbers for this group are reserved from a durable sequence, which did not answer.",
+    remedy: "Try again shortly. No number is ever given twice.",
+  },
+  "sequence-exhausted": {
+    status: 503,
+    title: "The sequence has no numbers left",
+    meaning: "Every primary key that fits the field has been handed out.",
+    remedy: "Use another group for new entities.",
+  },
+} as const satisfies Readonly<Record<string, ProblemType>>;
+
+export interface ProblemType {
+  readonly status: number;
+  readonly title: string;
+  readonly meaning: string;
+  readonly remedy: string;
+}
+
+export type ProblemSlug = keyof typeof CATALOGUE;
+
+export const PROBLEM_SLUGS = Object.keys(CATALOGUE) as readonly ProblemSlug[];
+
+/** The problem type's URI: a path, so that it is the same on every host that the gateway answers for. */
+export const problemTypePath = (slug: ProblemSlug): string => `/-/problems/${slug}`;

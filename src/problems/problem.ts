@@ -1,0 +1,120 @@
+import type { MintError } from "../ids/index.ts";
+import type { ProxyError } from "../proxy/errors.ts";
+import type { RoutingError } from "../routing/table.ts";
+import { CATALOGUE, type ProblemSlug, problemTypePath } from "./catalogue.ts";
+import type { SequenceError, TableError } from "./port-errors.ts";
+import type { RequestError } from "./request-error.ts";
+
+/** Every way in which the gateway can fail to answer a request with the origin's own answer. */
+export type GatewayError = RoutingError | MintError | SequenceError | TableError | ProxyError | RequestError;
+
+/** The members of a problem document (RFC 9457 §3), extensions included, ready for `JSON.stringify`. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly [extension: string]: unknown;
+}
+
+export const slugOf = (error: GatewayError): ProblemSlug => error.reason;
+
+/** The only place where an error becomes a problem. Evidence goes into the extensions; addresses of origins never do. */
+export function problemOf(error: GatewayError): Problem {
+  const { status, title } = CATALOGUE[error.reason];
+  return { type: problemTypePath(error.reason), title, status, ...evidenceOf(error) };
+}
+
+interface Evidence {
+  readonly detail: string;
+  readonly [extension: string]: unknown;
+}
+
+function evidenceOf(error: GatewayError): Evidence {
+  switch (error.reason) {
+    case "unrouted-path":
+      return { detail: "No entity of the routing table has a path like this one.", path: shorten(error.path) };
+    case "malformed-id":
+      return {
+        detail: `"${shorten(error.id)}" is not an ID of any layout that may stand here.`,
+        id: shorten(error.id),
+        faults: error.faults,
+      };
+    case "unknown-id":
+      return {
+        detail: `"${error.id}" is readable, but it is of no entity that the routing table knows.`,
+        id: error.id,
+        candidates: error.candidates,
+      };
+    case "ambiguous-id":
+      return {
+        detail: `"${error.id}" can be read in several ways that do not lead to one place.`,
+        id: error.id,
+        candidates: error.candidates,
+      };
+    case "wrong-entity":
+      return {
+        detail: `"${error.id}" is not the ID of "${error.entity}".`,
+        id: error.id,
+        entity: error.entity,
+        candidates: error.candidates,
+      };
+    case "unassigned-key":
+      return {
+        detail: `No route takes this ${error.layout} of "${error.entity}", and the table declares no default.`,
+        id: error.id,
+        entity: error.entity,
+        layout: error.layout,
+        key: error.key,
+      };
+    case "key-out-of-range":
+      return {
+        detail: `${error.field} is ${error.value}; it must be a whole number from ${error.min} to ${error.max}.`,
+        field: error.field,
+        value: error.value,
+        min: error.min,
+        max: error.max,
+      };
+    case "clock-behind":
+      return { detail: `The clock is ${error.behindMs} ms behind the last minted ID.`, behindMs: error.behindMs };
+    case "sequence-exhausted":
+      return { detail: `The sequence "${error.name}" has handed out every number up to ${error.max}.` };
+    case "sequence-unavailable":
+      return { detail: `The sequence "${error.name}" did not answer.` };
+    case "table-unavailable":
+      return { detail: "No verified copy of the routing table is at hand." };
+    case "loop-detected":
+      return { detail: "The request's cdn-loop field already names this gateway." };
+    case "origin-unreachable":
+      return { detail: `The origin of region "${error.region}" ${error.why}.`, region: error.region };
+    case "origin-timeout":
+      return {
+        detail: `The origin of region "${error.region}" did not begin its answer within ${error.deadlineMs} ms.`,
+        region: error.region,
+        deadlineMs: error.deadlineMs,
+      };
+    case "malformed-request":
+      return error.pointer === undefined ? { detail: error.detail } : { detail: error.detail, pointer: error.pointer };
+    case "not-found":
+      return { detail: "The gateway has no such page.", path: shorten(error.path) };
+    case "method-not-allowed":
+      return { detail: `${error.method} is not taken here.`, allow: error.allow };
+    case "body-too-large":
+      return { detail: `The body may have ${error.bytesMax} octets.`, bytesMax: error.bytesMax };
+    case "unknown-name":
+      return {
+        detail: `The routing table has no ${error.what} "${shorten(error.name)}".`,
+        name: shorten(error.name),
+        known: error.known,
+      };
+    case "internal-error":
+      return { detail: "The gateway met a defect of its own." };
+  }
+}
+
+/** Longest text of a client that is repeated to it. */
+const ECHO_CHARACTERS_MAX = 128;
+
+function shorten(text: string): string {
+  return text.length <= ECHO_CHARACTERS_MAX ? text : `${text.slice(0, ECHO_CHARACTERS_MAX)}…`;
+}

@@ -1,0 +1,13 @@
+/** Why one of the gateway's own endpoints does not take a request. */
+export type RequestError =
+  | { readonly reason: "malformed-request"; readonly detail: string; readonly pointer?: string }
+  | { readonly reason: "not-found"; readonly path: string }
+  | { readonly reason: "method-not-allowed"; readonly method: string; readonly allow: readonly string[] }
+  | { readonly reason: "body-too-large"; readonly bytesMax: number }
+  | {
+      readonly reason: "unknown-name";
+      readonly what: string;
+      readonly name: string;
+      readonly known: readonly string[];
+    }
+  | { readonly reason: "internal-error" };

@@ -1,0 +1,62 @@
+import type { Words } from "../ids/layout.ts";
+import type { Origin, Region } from "../routing/table.ts";
+
+/** One origin to try, and the region that it stands in. */
+export interface Attempt {
+  readonly region: Region;
+  readonly origin: Origin;
+}
+
+/**
+ * The origin of a region for an ID: a share of the IDs by weight, and always the same one for the same ID, so that
+ * an origin's caches stay useful. A checked table has at least one origin of weight above 0 in every region.
+ */
+export function chooseOrigin(region: Region, words: Words): Origin {
+  const [only, ...others] = region.origins;
+  if (only === undefined) throw new Error(`region ${region.name} has no origin: the table was not checked`);
+  if (others.length === 0) return only;
+  let total = 0;
+  for (const origin of region.origins) total += origin.weight;
+  let rest = (mix(words) / 2 ** 32) * total;
+  for (const origin of region.origins) {
+    rest -= origin.weight;
+    if (rest < 0) return origin;
+  }
+  return only;
+}
+
+/**
+ * Where a read may be sent, in order: the ID's own origin, the region's other ones, then the regions that the table
+ * names for failover. `draining` origins (weight 0) take nothing.
+ */
+export function readAttempts(region: Region, regions: ReadonlyMap<string, Region>, words: Words): readonly Attempt[] {
+  const attempts = attemptsWithin(region, words);
+  for (const name of region.failover) {
+    const other = regions.get(name);
+    if (other !== undefined) attempts.push(...attemptsWithin(other, words));
+  }
+  return attempts.slice(0, ATTEMPTS_MAX);
+}
+
+/** Each attempt may cost a connection time-out; a client does not wait for more of them than this. */
+const ATTEMPTS_MAX = 4;
+
+function attemptsWithin(region: Region, words: Words): Attempt[] {
+  const first = chooseOrigin(region, words);
+  const attempts = [{ region, origin: first }];
+  for (const origin of region.origins) {
+    if (origin !== first && origin.weight > 0) attempts.push({ region, origin });
+  }
+  return attempts;
+}
+
+/** 32 well-mixed bits of an ID (the finaliser of MurmurHash3 over its words): neighbours must not share a share. */
+function mix(words: Words): number {
+  let hash = 0;
+  for (const word of words) {
+    hash = Math.imul(hash ^ word, 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+    hash ^= hash >>> 16;
+  }
+  return hash >>> 0;
+}

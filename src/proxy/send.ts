@@ -1,0 +1,89 @@
+import { err, ok, type Result } from "../ids/result.ts";
+import type { Fetch } from "../ports.ts";
+import type { Region } from "../routing/table.ts";
+import { isPassableStatus } from "./client-response.ts";
+import type { ProxyError } from "./errors.ts";
+import { type Attempt, chooseOrigin, readAttempts } from "./origin-choice.ts";
+import { isLoop, originRequest, type Passage } from "./origin-request.ts";
+
+export interface OriginAnswer {
+  readonly response: Response;
+  /** The region that answered; another one than decided only after failover. */
+  readonly region: Region;
+}
+
+export interface SendOptions {
+  readonly fetch: Fetch;
+  readonly regions: ReadonlyMap<string, Region>;
+  /** How long an origin may take to begin its answer; 0 for no limit. */
+  readonly firstByteDeadlineMs: number;
+}
+
+/**
+ * Sends a request to the origin that owns its ID. Only a read without a body is ever sent twice: to the next origin,
+ * when the one before did not answer at all (RFC 9110 §9.2.2). An origin's own answer is final, whatever its status.
+ */
+export async function send(passage: Passage, options: SendOptions): Promise<Result<OriginAnswer, ProxyError>> {
+  if (isLoop(passage.request.headers)) return err({ reason: "loop-detected" });
+  const { region } = passage.decision.target;
+  const words = passage.decision.words;
+  if (!isRepeatable(passage.request)) {
+    return attemptOnce(passage, { region, origin: chooseOrigin(region, words) }, options);
+  }
+  let last: Result<OriginAnswer, ProxyError> | undefined;
+  for (const attempt of readAttempts(region, options.regions, words)) {
+    last = await attemptOnce(passage, attempt, options);
+    if (last.ok) return last;
+  }
+  return last ?? err({ reason: "origin-unreachable", region: region.name, why: "has no address" });
+}
+
+function isRepeatable(request: Request): boolean {
+  return (request.method === "GET" || request.method === "HEAD") && request.body === null && !asksUpgrade(request);
+}
+
+function asksUpgrade(request: Request): boolean {
+  return request.headers.get("upgrade") !== null;
+}
+
+async function attemptOnce(
+  passage: Passage,
+  attempt: Attempt,
+  options: SendOptions,
+): Promise<Result<OriginAnswer, ProxyError>> {
+  const region = attempt.region.name;
+  try {
+    const response = await withDeadline(options.fetch(originRequest(passage, attempt)), options.firstByteDeadlineMs);
+    if (response === undefined) {
+      return err({ reason: "origin-timeout", region, deadlineMs: options.firstByteDeadlineMs });
+    }
+    if (!isPassableStatus(response, asksUpgrade(passage.request))) {
+      return err({
+        reason: "origin-unreachable",
+        region,
+        why: `answered with the impossible status ${response.status}`,
+      });
+    }
+    return ok({ response, region: attempt.region });
+  } catch {
+    // The runtime gives one kind of error for refused, reset and malformed; its text may name addresses.
+    return err({ reason: "origin-unreachable", region, why: "did not answer" });
+  }
+}
+
+/** The answer, or `undefined` when it did not begin in time. An abort signal would cut the body as well, so there is none. */
+async function withDeadline(answer: Promise<Response>, deadlineMs: number): Promise<Response | undefined> {
+  if (deadlineMs === 0) return answer;
+  let timer: number | null = null;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, deadlineMs, undefined);
+  });
+  try {
+    const first = await Promise.race([answer, late]);
+    // An answer that comes too late must not hold its connection, nor fail unheard.
+    if (first === undefined) answer.then((response) => response.body?.cancel()).catch(() => undefined);
+    return first;
+  } finally {
+    clearTimeout(timer);
+  }
+}

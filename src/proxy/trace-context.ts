@@ -1,0 +1,19 @@
+/** W3C Trace Context, Level 1: `version-traceid-parentid-flags`. */
+
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
+const VERSION_00_LENGTH = 55;
+
+/** Whether the value may be passed on. A malformed one is replaced, never repaired (§3.2.2, §4.3). */
+export function isTraceparent(value: string): boolean {
+  return TRACEPARENT.test(value) && (!value.startsWith("00") || value.length === VERSION_00_LENGTH);
+}
+
+/** A new trace of which nothing is known to be recorded: flags 00. `word` gives random 32-bit words. */
+export function newTraceparent(word: () => number): string {
+  // Neither ID may be all zero (§3.2.2.3); a set lowest bit sees to that.
+  return `00-${hex8(word())}${hex8(word())}${hex8(word())}${hex8(word() | 1)}-${hex8(word())}${hex8(word() | 1)}-00`;
+}
+
+function hex8(word: number): string {
+  return (word >>> 0).toString(16).padStart(8, "0");
+}

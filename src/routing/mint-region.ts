@@ -1,0 +1,24 @@
+import type { Words } from "../ids/layout.ts";
+import { err, ok, type Result } from "../ids/result.ts";
+import type { EnabledLayout, Entity, RoutingError } from "./table.ts";
+
+/** The region of each freshly minted ID, by the same index that will route it. One that routes nowhere is an error. */
+export function regionsOfMinted(
+  entity: Entity,
+  enabled: EnabledLayout,
+  minted: readonly Words[],
+): Result<readonly string[], RoutingError> {
+  const regions: string[] = [];
+  for (const words of minted) {
+    const target = enabled.index.find(entity, words);
+    if (target === undefined) return err(unassigned(entity, enabled, words));
+    regions.push(target.region.name);
+  }
+  return ok(regions);
+}
+
+function unassigned(entity: Entity, { layout }: EnabledLayout, words: Words): RoutingError {
+  const key: Record<string, string> = {};
+  for (const field of layout.fields) if (field.role === "key") key[field.name] = String(field.readBig(words));
+  return { reason: "unassigned-key", id: layout.format(words), entity: entity.name, layout: layout.name, key };
+}

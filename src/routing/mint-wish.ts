@@ -1,0 +1,60 @@
+import * as v from "valibot";
+import { err, ok, type Result } from "../ids/result.ts";
+import type { MintPlanError } from "./mint-plan.ts";
+
+/** Most IDs of one request. More come from more requests: an answer of this size is about 40 kB. */
+export const MINT_COUNT_MAX = 1000;
+
+/** A wish is a few short names and numbers. */
+export const MINT_BODY_BYTES_MAX = 4096;
+
+const name = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
+
+/** Body of `POST /mint`. Whether numbers fit their fields is the minting step's to say. */
+export const MINT_BODY = v.strictObject({
+  entity: v.optional(v.pipe(name, v.description("An entity of the routing table."))),
+  layout: v.optional(
+    v.pipe(name, v.description("A layout of the routing table; needed where the entity has several.")),
+  ),
+  country: v.optional(
+    v.pipe(name, v.description("ISO 3166-1 alpha-2 code of a country of the routing table. For iuid.")),
+  ),
+  service: v.optional(v.pipe(v.number(), v.description("Service number, instead of the entity. For iuid."))),
+  group: v.optional(v.pipe(v.number(), v.description("Group number, instead of the entity. For luuid."))),
+  shardKey: v.optional(v.pipe(v.number(), v.description("The whole 32-bit shard key. For hotguid."))),
+  slices: v.optional(
+    v.pipe(
+      v.record(name, v.number()),
+      v.description("The shard key by the table's slices, every bit of it. For hotguid."),
+    ),
+  ),
+  count: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer("must be a whole number"),
+      v.minValue(1, "must be at least 1"),
+      v.maxValue(MINT_COUNT_MAX, `must be at most ${MINT_COUNT_MAX}`),
+      v.description("How many IDs."),
+    ),
+    1,
+  ),
+});
+
+export type MintBody = v.InferOutput<typeof MINT_BODY>;
+
+/** Reads the JSON text of a wish. The first thing that is wrong with it is named, with a JSON pointer (RFC 6901). */
+export function readMintBody(text: string): Result<MintBody, MintPlanError> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return err({ reason: "malformed-request", detail: "The body is not JSON.", pointer: "" });
+  }
+  const parsed = v.safeParse(MINT_BODY, json);
+  if (parsed.success) return ok(parsed.output);
+  const [issue] = parsed.issues;
+  const keys = (issue.path ?? []).map((item) => String(item.key).replaceAll("~", "~0").replaceAll("/", "~1"));
+  const pointer = keys.map((key) => `/${key}`).join("");
+  const what = pointer === "" ? "The body" : pointer;
+  return err({ reason: "malformed-request", detail: `${what}: ${issue.message}`, pointer });
+}

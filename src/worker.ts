@@ -1,0 +1,46 @@
+import { createApp } from "../routes/app.ts";
+import bundledTable from "../routing-table.json" with { type: "json" };
+import { clientReader } from "./edge/client.ts";
+import { systemClock } from "./edge/clock.ts";
+import { readConfig } from "./edge/config.ts";
+import { pooledEntropy } from "./edge/entropy.ts";
+import type { Env } from "./edge/env.ts";
+import { isolateMinters } from "./edge/minters.ts";
+import { reportDefect, reportLoadFailure, writeRequestLine } from "./edge/report.ts";
+import { durableSequences } from "./edge/sequences.ts";
+import { kvTables } from "./edge/tables.ts";
+
+export { SequenceBlocks } from "./edge/sequence-blocks.ts";
+
+/** The composition root: what the platform gives, put behind ports and handed to the routes. Once per isolate. */
+function compose(env: Env) {
+  const config = readConfig(env);
+  const clock = systemClock;
+  const entropy = pooledEntropy();
+  return createApp({
+    clock,
+    entropy,
+    tables: kvTables({
+      kv: env.TABLE_KV,
+      bundled: bundledTable,
+      clock,
+      refreshMs: config.tableRefreshMs,
+      report: reportLoadFailure,
+    }),
+    minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
+    fetch: (request) => fetch(request),
+    clientOf: clientReader(config.clientAddress),
+    firstByteDeadlineMs: config.firstByteDeadlineMs,
+    logRequest: config.requestLog === "json" ? writeRequestLine : undefined,
+    logDefect: reportDefect,
+  });
+}
+
+let app: ReturnType<typeof compose> | undefined;
+
+export default {
+  fetch(request, env, context) {
+    app ??= compose(env);
+    return app.fetch(request, env, context);
+  },
+} satisfies ExportedHandler<Env>;

@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { namedByConnection } from "../../src/proxy/headers.ts";
+
+describe("names that connection adds to the hop-by-hop fields (RFC 9110 §7.6.1)", () => {
+  it.each([
+    ["keep-alive", []],
+    ["close", []],
+    ["x-hop", ["x-hop"]],
+    ["Keep-Alive, X-Hop , x-other", ["x-hop", "x-other"]],
+    [" , ,x-a,, ", ["x-a"]],
+  ])("%j names %j", (value, names) => expect(namedByConnection(value)).toEqual(names));
+
+  it.each([
+    "authorization",
+    "Cookie",
+    "host",
+    "content-length",
+    "cdn-loop",
+    "via",
+    "X-Forwarded-For",
+    "forwarded",
+    "idempotency-key",
+    "traceparent",
+  ])("%s cannot be named away", (name) => expect(namedByConnection(`close, ${name}`)).toEqual([]));
+
+  it.each(["x y", "x:y", "x\u0000", "é", "x".repeat(129), "(x)"])("%j is no field name and is left alone", (value) =>
+    expect(namedByConnection(value)).toEqual([]),
+  );
+
+  it("reads a bounded number of names", () => {
+    const many = Array.from({ length: 10_000 }, (_, index) => `x-${index}`).join(",");
+    expect(namedByConnection(many)).toHaveLength(32);
+  });
+});
