@@ -1,4 +1,4 @@
-import { NUMBER_BITS_MAX } from "./check-table.ts";
+import { LAYOUT_BITS_MAX, NUMBER_BITS_MAX } from "./check-table.ts";
 import type { Field, FieldValue, Role, Words } from "./layout.ts";
 import { type Piece, WORD_BITS } from "./runs.ts";
 
@@ -22,8 +22,10 @@ export const greatestOf = (field: Field): string => ((1n << BigInt(field.bits)) 
 /** Whether a value is a whole number that the field holds. */
 export const holds = (field: Field, value: FieldValue): boolean => {
   if (typeof value === "bigint") return value >= 0n && value >> BigInt(field.bits) === 0n;
-  return Number.isSafeInteger(value) && value >= 0 && value < 2 ** field.bits;
+  return Number.isSafeInteger(value) && value >= 0 && value < (POWERS_OF_TWO[field.bits] as number);
 };
+
+const POWERS_OF_TWO = Array.from({ length: LAYOUT_BITS_MAX + 1 }, (_, bits) => 2 ** bits);
 
 const reader = (pieces: readonly Piece[]): Field["read"] => {
   const [first, second] = pieces as readonly [Piece, ...Piece[]];
@@ -71,20 +73,24 @@ const refuseRead =
     throw new Error(`field ${name} has ${bits} bits and is read with readBig only`);
   };
 
-const writer =
-  (pieces: readonly Piece[]): Field["write"] =>
-  (words, value) => {
-    for (const piece of pieces) {
-      const part = typeof value === "bigint" ? bigPart(piece, value) : numberPart(piece, value);
-      const mask = lowBits(piece.bits) << piece.shift;
-      words[piece.word] = (((words[piece.word] as number) & ~mask) | (part << piece.shift)) >>> 0;
+const writer = (pieces: readonly Piece[]): Field["write"] => {
+  const parts = pieces.map(({ word, shift, bits, place }) => ({
+    word,
+    shift,
+    place: BigInt(place),
+    scale: 2 ** place,
+    partMask: lowBits(bits),
+    keepMask: ~(lowBits(bits) << shift),
+  }));
+  return (words, value) => {
+    for (const { word, shift, place, scale, partMask, keepMask } of parts) {
+      // `>>> 0` takes the last 32 bits of a `number` of any size, as BigInt.asUintN does of a bigint.
+      const part =
+        typeof value === "number" ? (value / scale) >>> 0 : Number(BigInt.asUintN(WORD_BITS, value >> place));
+      words[word] = (((words[word] as number) & keepMask) | ((part & partMask) << shift)) >>> 0;
     }
   };
-
-const numberPart = ({ bits, place }: Piece, value: number): number => Math.floor(value / 2 ** place) % 2 ** bits;
-
-const bigPart = ({ bits, place }: Piece, value: bigint): number =>
-  Number((value >> BigInt(place)) & ((1n << BigInt(bits)) - 1n));
+};
 
 const maskOf = (pieces: readonly Piece[], wordCount: number): Words => {
   const mask = new Array<number>(wordCount).fill(0);

@@ -77,9 +77,15 @@ const group = (digits: string): string =>
 /** The digit of four bits of a word. */
 const digit = (word: number, shift: number): number => DIGITS[(word >>> shift) & 15] as number;
 
-/** The canonical text of four words. One call with all codes makes a flat string; joining parts would make a rope. */
+/**
+ * The canonical text of four words. One call with all codes makes a flat string, where joining parts would make a rope;
+ * destructuring the words would call an iterator, at a third of the whole cost.
+ */
 export const formatUuid = (words: Words): string => {
-  const [a, b, c, d] = words as readonly [number, number, number, number];
+  const a = words[0] as number;
+  const b = words[1] as number;
+  const c = words[2] as number;
+  const d = words[3] as number;
   return String.fromCharCode(
     digit(a, 28),
     digit(a, 24),
