@@ -1,0 +1,29 @@
+/** CRC-12 as LUUID computes it: polynomial 0x80F with its bits reversed, all ones before and after. */
+
+const REVERSED_POLYNOMIAL = 0xf01;
+const ALL_ONES = 0xfff;
+const QUESTION_MARK = 0x3f;
+
+/** Group number of an LUUID, 0 to 4095: the CRC-12 of the class name in UTF-8. */
+export const groupOfClass = (className: string): number => {
+  let crc = ALL_ONES;
+  for (const octet of utf8Octets(className)) {
+    crc ^= octet;
+    for (let round = 0; round < 8; round++) crc = (crc >>> 1) ^ (crc & 1 ? REVERSED_POLYNOMIAL : 0);
+  }
+  return crc ^ ALL_ONES;
+};
+
+/** UTF-8, RFC 3629. Half of a surrogate pair becomes `?`, as in Java's `String.getBytes`, which made the published groups. */
+function* utf8Octets(text: string): Generator<number> {
+  for (const character of text) {
+    const point = character.codePointAt(0) as number;
+    if (point < 0x80) yield point;
+    else if (point < 0x800) yield* [0xc0 | (point >> 6), continuation(point)];
+    else if (point >= 0xd800 && point <= 0xdfff) yield QUESTION_MARK;
+    else if (point < 0x10000) yield* [0xe0 | (point >> 12), continuation(point >> 6), continuation(point)];
+    else yield* [0xf0 | (point >> 18), continuation(point >> 12), continuation(point >> 6), continuation(point)];
+  }
+}
+
+const continuation = (bits: number): number => 0x80 | (bits & 0x3f);
