@@ -1,0 +1,77 @@
+import { fieldOf, iuid } from "./builtin.ts";
+import type { Words } from "./layout.ts";
+import { checkClock, checkKey, type MintError, type Minted, type RandomWords } from "./mint.ts";
+import { err, ok, type Result } from "./result.ts";
+
+const time = fieldOf(iuid, "mintedAt");
+const country = fieldOf(iuid, "country");
+const service = fieldOf(iuid, "service");
+
+/** The random field is the end of the ID: these bits of the third word, and all of the fourth. */
+const HEAD = 2;
+const TAIL = 3;
+const HEAD_MASK = fieldOf(iuid, "random").mask[HEAD] as number;
+/** A millisecond's first ID has its top random bit clear: at 2^31 a step on average, room for four million more. */
+const FIRST_HEAD_MASK = HEAD_MASK >>> 1;
+const TAIL_VALUES = 2 ** 32;
+
+/** The minter of one country and service: its last ID, and the millisecond in it. */
+export interface IuidState {
+  /** -1 before the first ID. */
+  readonly lastMs: number;
+  /** The last ID; before the first one, the bits that all IDs of the minter share. */
+  readonly lastWords: Words;
+}
+
+export const startIuid = (keys: {
+  readonly country: number;
+  readonly service: number;
+}): Result<IuidState, MintError> => {
+  const fault = checkKey(country, keys.country) ?? checkKey(service, keys.service);
+  if (fault !== undefined) return err(fault);
+  const lastWords = iuid.fixed.value.slice();
+  country.write(lastWords, keys.country);
+  service.write(lastWords, keys.service);
+  return ok({ lastMs: -1, lastWords });
+};
+
+/**
+ * The next ID, always greater than the last one. A new millisecond gets a fresh random part. While the clock stands still or is
+ * behind, the random part grows by a random step of 1 to 2^32, and when its 54 bits are used up the time in the ID moves one
+ * millisecond ahead. Errors: `clock-behind`, and `key-out-of-range` for a clock that the 48 bits of time do not hold.
+ */
+export const mintIuid = (
+  state: IuidState,
+  nowMs: number,
+  entropy: RandomWords,
+): Result<Minted<IuidState>, MintError> => {
+  const fault = checkKey(time, nowMs) ?? checkClock(state.lastMs - nowMs);
+  if (fault !== undefined) return err(fault);
+  if (nowMs > state.lastMs) return fresh(state, nowMs, entropy);
+
+  const { lastMs, lastWords } = state;
+  const tail = (lastWords[TAIL] as number) + 1 + (entropy.word() >>> 0);
+  if (tail < TAIL_VALUES) return minted(lastMs, follow(lastWords, lastWords[HEAD] as number, tail));
+  if (((lastWords[HEAD] as number) & HEAD_MASK) === HEAD_MASK) return fresh(state, lastMs + 1, entropy);
+  return minted(lastMs, follow(lastWords, (lastWords[HEAD] as number) + 1, tail - TAIL_VALUES));
+};
+
+const fresh = (state: IuidState, timeMs: number, entropy: RandomWords): Result<Minted<IuidState>, MintError> => {
+  const fault = checkKey(time, timeMs);
+  if (fault !== undefined) return err(fault);
+  const head = ((state.lastWords[HEAD] as number) & ~HEAD_MASK) | (entropy.word() & FIRST_HEAD_MASK);
+  const words = follow(state.lastWords, head >>> 0, entropy.word() >>> 0);
+  time.write(words, timeMs);
+  return minted(timeMs, words);
+};
+
+/** The last words with another random part. */
+const follow = (words: Words, head: number, tail: number): number[] => [
+  words[0] as number,
+  words[1] as number,
+  head,
+  tail,
+];
+
+const minted = (timeMs: number, words: Words): Result<Minted<IuidState>, MintError> =>
+  ok({ state: { lastMs: timeMs, lastWords: words }, words });

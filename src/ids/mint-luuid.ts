@@ -1,0 +1,30 @@
+import { fieldOf, luuid } from "./builtin.ts";
+import type { Words } from "./layout.ts";
+import { checkKey, type MintError, type RandomWords } from "./mint.ts";
+import { err, ok, type Result } from "./result.ts";
+
+const primaryKey = fieldOf(luuid, "primaryKey");
+const group = fieldOf(luuid, "group");
+
+/** The random field is the end of the ID: these bits of the third word, and all of the fourth. */
+const HEAD = 2;
+const TAIL = 3;
+const RANDOM_HEAD_MASK = fieldOf(luuid, "random").mask[HEAD] as number;
+
+/** The number comes from a sequence that never gives one twice; it makes the order, and there is no other state. */
+export interface LuuidKeys {
+  readonly group: number;
+  readonly primaryKey: number;
+}
+
+/** An ID of a group and a primary key, with 60 random bits. Error: `key-out-of-range`. */
+export const mintLuuid = (keys: LuuidKeys, entropy: RandomWords): Result<Words, MintError> => {
+  const fault = checkKey(primaryKey, keys.primaryKey) ?? checkKey(group, keys.group);
+  if (fault !== undefined) return err(fault);
+  const words = luuid.fixed.value.slice();
+  words[HEAD] = ((words[HEAD] as number) | (entropy.word() & RANDOM_HEAD_MASK)) >>> 0;
+  words[TAIL] = entropy.word() >>> 0;
+  primaryKey.write(words, keys.primaryKey);
+  group.write(words, keys.group);
+  return ok(words);
+};
