@@ -69,14 +69,16 @@ function evidenceOf(error: GatewayError): Evidence {
       };
     case "key-out-of-range":
       return {
-        detail: `${error.field} is ${error.value}; it must be a whole number from ${error.min} to ${error.max}.`,
+        detail: `${error.field} is ${error.value}; it must be a whole number from 0 to ${error.max}.`,
         field: error.field,
         value: error.value,
-        min: error.min,
         max: error.max,
       };
     case "clock-behind":
-      return { detail: `The clock is ${error.behindMs} ms behind the last minted ID.`, behindMs: error.behindMs };
+      return {
+        detail: `The clock is ${error.behindMs} ms behind the last minted ID; up to ${error.toleranceMs} ms are bridged.`,
+        behindMs: error.behindMs,
+      };
     case "sequence-exhausted":
       return { detail: `The sequence "${error.name}" has handed out every number up to ${error.max}.` };
     case "sequence-unavailable":

@@ -29,13 +29,7 @@ export interface MintPlan {
 export type MintPlanError =
   | { readonly reason: "malformed-request"; readonly detail: string; readonly pointer?: string }
   | { readonly reason: "unknown-name"; readonly what: string; readonly name: string; readonly known: readonly string[] }
-  | {
-      readonly reason: "key-out-of-range";
-      readonly field: string;
-      readonly value: string;
-      readonly min: string;
-      readonly max: string;
-    };
+  | { readonly reason: "key-out-of-range"; readonly field: string; readonly value: string; readonly max: string };
 
 /** Finds the one entity, layout and set of keys that a wish means. What is missing is asked for, never filled in. */
 export function planMint(table: CompiledTable, wish: MintWish): Result<MintPlan, MintPlanError> {
@@ -135,7 +129,7 @@ function shardKeyFor(enabled: EnabledLayout, wish: MintWish): Result<number, Min
     if (slice === undefined) return err(unknownName("slice", name, enabled.slices.keys()));
     const max = 2 ** slice.bits - 1;
     if (!Number.isInteger(value) || value < 0 || value > max) {
-      return err({ reason: "key-out-of-range", field: name, value: String(value), min: "0", max: String(max) });
+      return err({ reason: "key-out-of-range", field: name, value: String(value), max: String(max) });
     }
     parts.push({ slice, value });
   }

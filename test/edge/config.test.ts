@@ -1,0 +1,53 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { readConfig } from "../../src/edge/config.ts";
+import type { Env } from "../../src/edge/env.ts";
+
+const { TABLE_KV, SEQUENCES } = env as Env;
+const bindings = { TABLE_KV, SEQUENCES };
+
+describe("the Worker's settings", () => {
+  it("has a default for each", () => {
+    expect(readConfig(bindings)).toEqual({
+      requestLog: "off",
+      clientAddress: "cf-connecting-ip",
+      tableRefreshMs: 30_000,
+      firstByteDeadlineMs: 30_000,
+    });
+  });
+
+  it("takes what is set", () => {
+    const set = {
+      REQUEST_LOG: "json",
+      CLIENT_ADDRESS: "socket",
+      TABLE_REFRESH_SECONDS: "5",
+      FIRST_BYTE_DEADLINE_MS: "0",
+    };
+    expect(readConfig({ ...bindings, ...set })).toEqual({
+      requestLog: "json",
+      clientAddress: "socket",
+      tableRefreshMs: 5_000,
+      firstByteDeadlineMs: 0,
+    });
+  });
+
+  it.each([
+    { REQUEST_LOG: "yes" },
+    { CLIENT_ADDRESS: "x-forwarded-for" },
+    { TABLE_REFRESH_SECONDS: "0" },
+    { TABLE_REFRESH_SECONDS: "-1" },
+    { TABLE_REFRESH_SECONDS: "1.5" },
+    { TABLE_REFRESH_SECONDS: "1e3" },
+    { TABLE_REFRESH_SECONDS: " 5" },
+    { FIRST_BYTE_DEADLINE_MS: "" },
+    { FIRST_BYTE_DEADLINE_MS: "600001" },
+  ])("%j is refused by name, never replaced by a default", (set) => {
+    const [name] = Object.keys(set);
+    expect(() => readConfig({ ...bindings, ...set })).toThrow(name);
+  });
+
+  it("names every setting at fault at once", () => {
+    const set = { REQUEST_LOG: "yes", CLIENT_ADDRESS: "no" };
+    expect(() => readConfig({ ...bindings, ...set })).toThrow(/REQUEST_LOG.*CLIENT_ADDRESS/);
+  });
+});

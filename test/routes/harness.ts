@@ -1,0 +1,93 @@
+import { createExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { createApp } from "../../routes/app.ts";
+import { clientReader } from "../../src/edge/client.ts";
+import { pooledEntropy } from "../../src/edge/entropy.ts";
+import type { Env } from "../../src/edge/env.ts";
+import { isolateMinters } from "../../src/edge/minters.ts";
+import { durableSequences } from "../../src/edge/sequences.ts";
+import { kvTables } from "../../src/edge/tables.ts";
+import type { Fetch, RequestLine } from "../../src/ports.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+
+const { TABLE_KV, SEQUENCES } = env as Env;
+
+/** IDs that the declared table of the fixtures routes, by where they go. Minted 2025-09-03 or so, or without a time. */
+export const IDS = {
+  orderKz: "01990f04-d900-8005-8040-000000000001",
+  orderBr: "01990f04-d900-8007-8040-000000000001",
+  orderDe: "01990f04-d900-8009-8040-000000000001",
+  orderAq: "01990f04-d900-80c8-8040-000000000001",
+  orderUnknownCountry: "01990f04-d900-80fe-8040-000000000001",
+  rideKz: "01990f04-d900-8005-8080-000000000001",
+  parcelEu: "6347eb00-bbaa-01cc-0201-0203d0000000",
+  parcelUs: "6347eb00-bbaa-01cc-0201-0203e8030000",
+  parcelUnassigned: "6347eb00-bbaa-01cc-0201-0203ffffffff",
+} as const;
+
+/** What a fake origin saw. */
+export interface Seen {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+interface Options {
+  readonly declared?: unknown;
+  /** Answers for the origins; by default 200 with the region's host in the body. */
+  readonly origin?: (request: Request) => Response | Promise<Response>;
+  readonly nowMs?: number;
+  readonly firstByteDeadlineMs?: number;
+}
+
+/** The whole gateway with the real KV and Durable Objects, and origins that are functions. */
+export function setUp(options: Options = {}) {
+  const seen: Seen[] = [];
+  const lines: RequestLine[] = [];
+  const defects: unknown[] = [];
+  const origin = options.origin ?? ((request) => new Response(`from ${new URL(request.url).host}`));
+  const fetch: Fetch = async (request) => {
+    const copy = request.clone();
+    seen.push({
+      url: request.url,
+      method: request.method,
+      headers: new Headers(request.headers),
+      body: await copy.text(),
+    });
+    return origin(request);
+  };
+  const clock = { nowMs: () => options.nowMs ?? Date.now() };
+  const entropy = pooledEntropy();
+  const app = createApp({
+    clock,
+    entropy,
+    tables: kvTables({
+      kv: TABLE_KV,
+      bundled: options.declared ?? DECLARED_TABLE,
+      clock,
+      refreshMs: 30_000,
+      report: () => undefined,
+    }),
+    minters: isolateMinters({ clock, entropy, sequences: durableSequences(SEQUENCES) }),
+    fetch,
+    clientOf: clientReader("cf-connecting-ip"),
+    firstByteDeadlineMs: options.firstByteDeadlineMs ?? 0,
+    logRequest: (line) => lines.push(line),
+    logDefect: (error) => defects.push(error),
+  });
+  const request = (path: string, init?: RequestInit): Promise<Response> =>
+    Promise.resolve(app.fetch(new Request(`http://gw.test${path}`, init), env, createExecutionContext()));
+  return { request, seen, lines, defects };
+}
+
+/** The problem document of an answer, after checking that it is one. */
+export async function problemOf(response: Response): Promise<Record<string, unknown> & { readonly type: string }> {
+  const type = response.headers.get("content-type");
+  if (type !== "application/problem+json") throw new Error(`not a problem: ${response.status} ${type}`);
+  const problem = await response.json<Record<string, unknown> & { readonly type: string }>();
+  if (problem["status"] !== response.status) throw new Error("the problem's status is not the response's");
+  return problem;
+}
+
+export const slug = (problem: { readonly type: string }): string => problem.type.replace("/-/problems/", "");

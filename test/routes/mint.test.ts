@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { problemOf, setUp, slug } from "./harness.ts";
+
+interface Minted {
+  readonly entity: string;
+  readonly layout: string;
+  readonly region: string;
+  readonly ids: readonly string[];
+}
+
+const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/json", ...headers },
+  body: typeof body === "string" ? body : JSON.stringify(body),
+});
+
+describe("POST /mint", () => {
+  it.each([
+    [{ entity: "order", country: "KZ", count: 3 }, "iuid", "ap", 3],
+    [{ entity: "ride", country: "BR" }, "iuid", "us", 1],
+    [{ layout: "iuid", service: 1, country: "DE" }, "iuid", "eu", 1],
+    [{ layout: "hotguid", shardKey: 840, count: 1000 }, "hotguid", "eu", 1000],
+    [{ entity: "parcel", shardKey: 1999 }, "hotguid", "us", 1],
+    [{ entity: "parcel", slices: { partition: 1500, m49: 0 } }, "hotguid", "us", 1],
+    [{ entity: "person", count: 70 }, "luuid", "eu", 70],
+  ])("%j gives IDs that the gateway itself routes to the region it names", async (body, layout, region, count) => {
+    const { request } = setUp();
+    const response = await request("/mint", post(body));
+    expect(response.status).toBe(201);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    const minted = await response.json<Minted>();
+    expect([minted.layout, minted.region, minted.ids.length]).toEqual([layout, region, count]);
+    expect(new Set(minted.ids).size).toBe(count);
+    expect(minted.ids).toEqual([...minted.ids].sort());
+    for (const id of [minted.ids[0], minted.ids.at(-1)]) {
+      const found = await request(`/any/${id}`, { redirect: "manual" });
+      expect([200, 307]).toContain(found.status);
+      expect(found.headers.get("waybill-region")).toBe(region);
+    }
+  });
+
+  it("gives one ID a line to a client that wants text", async () => {
+    const { request } = setUp();
+    const response = await request(
+      "/mint",
+      post({ entity: "order", country: "KZ", count: 2 }, { accept: "text/plain" }),
+    );
+    expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(await response.text()).toMatch(/^[0-9a-f-]{36}\n[0-9a-f-]{36}\n$/);
+  });
+
+  it("goes on rising from request to request", async () => {
+    const { request } = setUp({ nowMs: 1_800_000_000_000 });
+    const ids: string[] = [];
+    for (let turn = 0; turn < 20; turn++) {
+      const response = await request("/mint", post({ entity: "order", country: "KZ", count: 5 }));
+      ids.push(...(await response.json<Minted>()).ids);
+    }
+    expect(ids).toEqual([...new Set(ids)].sort());
+  });
+
+  it.each([
+    ["", "malformed-request", 400],
+    ["{", "malformed-request", 400],
+    ["null", "malformed-request", 400],
+    ["[]", "malformed-request", 400],
+    ['"order"', "malformed-request", 400],
+    [{}, "malformed-request", 400],
+    [{ entity: 1 }, "malformed-request", 400],
+    [{ entity: "" }, "malformed-request", 400],
+    [{ entity: "order", country: "KZ", count: 0 }, "malformed-request", 400],
+    [{ entity: "order", country: "KZ", count: -1 }, "malformed-request", 400],
+    [{ entity: "order", country: "KZ", count: 1.5 }, "malformed-request", 400],
+    [{ entity: "order", country: "KZ", count: "3" }, "malformed-request", 400],
+    [{ entity: "order", country: "KZ", count: 1001 }, "malformed-request", 400],
+    ['{"entity":"order","country":"KZ","count":1e400}', "malformed-request", 400],
+    [{ entity: "order", country: "KZ", colour: "red" }, "malformed-request", 400],
+    [{ entity: "order" }, "malformed-request", 400],
+    [{ entity: "parcel" }, "malformed-request", 400],
+    [{ entity: "parcel", country: "KZ" }, "malformed-request", 400],
+    [{ entity: "order", country: "KZ", shardKey: 1 }, "malformed-request", 400],
+    [{ entity: "order", layout: "hotguid", shardKey: 1 }, "malformed-request", 400],
+    [{ layout: "iuid", country: "KZ" }, "malformed-request", 400],
+    [{ entity: "parcel", shardKey: 1, slices: { m49: 0 } }, "malformed-request", 400],
+    [{ entity: "parcel", slices: { m49: 0 } }, "malformed-request", 400],
+    [{ entity: "orders", country: "KZ" }, "unknown-name", 422],
+    [{ entity: "__proto__", country: "KZ" }, "unknown-name", 422],
+    [{ entity: "constructor" }, "unknown-name", 422],
+    [{ layout: "snowflake" }, "unknown-name", 422],
+    [{ entity: "order", country: "kz" }, "unknown-name", 422],
+    [{ entity: "order", country: "FR" }, "unknown-name", 422],
+    [{ entity: "parcel", slices: { continent: 1 } }, "unknown-name", 422],
+    [{ entity: "parcel", slices: { m49: 1024, partition: 0 } }, "key-out-of-range", 422],
+    [{ entity: "parcel", shardKey: -1 }, "key-out-of-range", 422],
+    [{ entity: "parcel", shardKey: 0.5 }, "key-out-of-range", 422],
+    [{ entity: "parcel", shardKey: 4294967296 }, "key-out-of-range", 422],
+    [{ entity: "order", country: "AQ" }, "unassigned-key", 404],
+    [{ entity: "parcel", shardKey: 2000 }, "unassigned-key", 404],
+  ])("%j is %s", async (body, expected, status) => {
+    const { request, defects } = setUp();
+    const response = await request("/mint", post(body));
+    expect(slug(await problemOf(response))).toBe(expected);
+    expect(response.status).toBe(status);
+    expect(defects).toEqual([]);
+  });
+
+  it("a body over the cap is refused without reading it all", async () => {
+    const response = await setUp().request("/mint", post(`{"entity":"${"x".repeat(5000)}"}`));
+    expect(slug(await problemOf(response))).toBe("body-too-large");
+  });
+
+  it.each(["GET", "PUT", "DELETE"])("%s is not taken", async (method) => {
+    const response = await setUp().request("/mint", { method });
+    expect(slug(await problemOf(response))).toBe("method-not-allowed");
+    expect(response.headers.get("allow")).toBe("POST");
+  });
+
+  it("a clock far behind the last ID is a 503 that may be tried again, not an old ID", async () => {
+    let nowMs = 1_800_000_000_000;
+    const options = {
+      get nowMs() {
+        return nowMs;
+      },
+    };
+    const { request } = setUp(options);
+    await request("/mint", post({ entity: "order", country: "KZ" }));
+    nowMs -= 3_600_000;
+    const response = await request("/mint", post({ entity: "order", country: "KZ" }));
+    expect(slug(await problemOf(response))).toBe("clock-behind");
+    expect(response.headers.get("retry-after")).toBe("2");
+  });
+
+  it("asks which one is meant where an entity's IDs have two layouts", async () => {
+    const entities = { ...DECLARED_TABLE.entities, parcel: { path: "/parcels/:id", ids: [{ layout: "hotguid" }] } };
+    const shared = { ...entities, bag: { path: "/bags/:id", ids: [{ layout: "hotguid" }] } };
+    const { request } = setUp({ declared: { ...DECLARED_TABLE, entities: shared } });
+    const problem = await problemOf(await request("/mint", post({ layout: "hotguid", shardKey: 1 })));
+    expect(problem["detail"]).toContain("parcel (hotguid), bag (hotguid)");
+  });
+});

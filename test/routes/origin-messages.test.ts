@@ -1,0 +1,171 @@
+import { describe, expect, it } from "vitest";
+import { IDS, problemOf, setUp, slug } from "./harness.ts";
+
+const PATH = `/orders/${IDS.orderDe}`;
+
+describe("the request at the origin", () => {
+  it("says what the gateway found out, whatever the client claimed", async () => {
+    const { request, seen } = setUp();
+    const forged = ["waybill-entity-id", "waybill-layout", "waybill-region", "waybill-revision", "waybill-signature"];
+    const headers = new Headers(forged.map((name) => [name, "forged"]));
+    headers.set("x-forwarded-for", "6.6.6.6");
+    headers.set("x-forwarded-host", "evil.test");
+    headers.set("x-forwarded-proto", "gopher");
+    headers.set("forwarded", "for=6.6.6.6");
+    headers.set("cf-connecting-ip", "2001:db8::7");
+    headers.set("host", "api.example.com:8443");
+    await request(PATH, { headers });
+    const got = seen[0]?.headers;
+    expect(got?.get("waybill-entity-id")).toBe(IDS.orderDe);
+    expect(got?.get("waybill-layout")).toBe("iuid");
+    expect(got?.get("waybill-region")).toBe("eu");
+    expect(got?.get("waybill-revision")).toBe("0");
+    expect(got?.has("waybill-signature")).toBe(false);
+    expect(got?.get("x-forwarded-for")).toBe("2001:db8::7");
+    expect(got?.get("x-forwarded-host")).toBe("api.example.com:8443");
+    expect(got?.get("x-forwarded-proto")).toBe("http");
+    expect(got?.get("forwarded")).toBe('for="[2001:db8::7]";host="api.example.com:8443";proto=http');
+    expect(got?.get("via")).toBe("1.1 waybill");
+    expect(got?.get("cdn-loop")).toBe("waybill");
+    expect(got?.get("traceparent")).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+  });
+
+  it("keeps end-to-end fields and drops those of one connection", async () => {
+    const { request, seen } = setUp();
+    const headers = {
+      authorization: "Bearer t",
+      cookie: "a=1; b=2",
+      "x-own": "kept",
+      "x-hop": "dropped",
+      connection: "keep-alive, X-Hop, authorization",
+      "proxy-authorization": "Basic x",
+      "proxy-connection": "keep-alive",
+      "http2-settings": "AAMAAABkAAQ",
+      te: "trailers",
+      via: "1.0 before",
+      "cdn-loop": "other",
+    };
+    await request(PATH, { headers });
+    const got = seen[0]?.headers;
+    expect(got?.get("authorization")).toBe("Bearer t");
+    expect(got?.get("cookie")).toBe("a=1; b=2");
+    expect(got?.get("x-own")).toBe("kept");
+    for (const name of ["x-hop", "proxy-authorization", "proxy-connection", "http2-settings", "te"]) {
+      expect(got?.has(name), name).toBe(false);
+    }
+    expect(got?.get("via")).toBe("1.0 before, 1.1 waybill");
+    expect(got?.get("cdn-loop")).toBe("other, waybill");
+  });
+
+  it("continues a trace that is well-formed and starts a new one otherwise", async () => {
+    const { request, seen } = setUp();
+    const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    await request(PATH, { headers: { traceparent, tracestate: "a=1" } });
+    await request(PATH, { headers: { traceparent: "00-nonsense", tracestate: "a=1" } });
+    expect(seen[0]?.headers.get("traceparent")).toBe(traceparent);
+    expect(seen[0]?.headers.get("tracestate")).toBe("a=1");
+    expect(seen[1]?.headers.get("traceparent")).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+    expect(seen[1]?.headers.has("tracestate")).toBe(false);
+  });
+});
+
+describe("the origin's answer at the client", () => {
+  it("keeps status, repeated fields and body, and says where it comes from", async () => {
+    const headers = new Headers({
+      "content-type": "text/x",
+      connection: "x-hop",
+      "x-hop": "1",
+      "proxy-authenticate": "B",
+    });
+    headers.append("set-cookie", "a=1");
+    headers.append("set-cookie", "b=2; Path=/");
+    headers.append("via", "1.1 inner");
+    const { request } = setUp({ origin: () => new Response("made", { status: 418, headers }) });
+    const response = await request(PATH);
+    expect(response.status).toBe(418);
+    expect(await response.text()).toBe("made");
+    expect(response.headers.getSetCookie()).toEqual(["a=1", "b=2; Path=/"]);
+    expect(response.headers.get("waybill-region")).toBe("eu");
+    expect(response.headers.get("waybill-layout")).toBe("iuid");
+    expect(response.headers.get("waybill-table")).toMatch(/^rev=0; source=bundled; age=\d+$/);
+    expect(response.headers.get("server-timing")).toMatch(/^origin;dur=\d+$/);
+    expect(response.headers.get("via")).toBe("1.1 inner, 1.1 waybill");
+    expect(response.headers.has("x-hop")).toBe(false);
+    expect(response.headers.has("proxy-authenticate")).toBe(false);
+  });
+
+  it.each([200, 201, 204, 206, 301, 302, 304, 307, 400, 401, 404, 409, 421, 429, 500, 502, 503, 599])(
+    "a status of %i is the origin's own and is not rewritten",
+    async (status) => {
+      const body = [204, 304].includes(status) ? null : "own";
+      const location = "http://elsewhere.test/";
+      const { request, seen } = setUp({ origin: () => new Response(body, { status, headers: { location } }) });
+      const response = await request(PATH, { redirect: "manual" });
+      expect(response.status).toBe(status);
+      expect(response.headers.get("location")).toBe(location);
+      expect(seen).toHaveLength(1);
+    },
+  );
+});
+
+describe("an origin that gives no answer", () => {
+  const dead = () => Promise.reject(new Error("Network connection lost."));
+
+  it("is a 502 that names the region and no address", async () => {
+    const { request } = setUp({ origin: dead });
+    const response = await request(PATH, { method: "POST", body: "x" });
+    const problem = await problemOf(response);
+    expect(slug(problem)).toBe("origin-unreachable");
+    expect(problem["region"]).toBe("eu");
+    expect(JSON.stringify(problem)).not.toContain("eu.test");
+  });
+
+  it("is replaced for a read by the next origin and then by the failover region", async () => {
+    const { request, seen } = setUp({
+      origin: (request) => (request.url.startsWith("http://eu.test") ? dead() : new Response("from us")),
+    });
+    const response = await request(PATH);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("waybill-region")).toBe("us");
+    expect(seen.map((one) => one.headers.get("waybill-region"))).toEqual(["eu", "us"]);
+  });
+
+  it.each(["POST", "PUT", "PATCH", "DELETE"])("is never replaced for %s: the origin may have acted", async (method) => {
+    const { request, seen } = setUp({ origin: dead });
+    expect((await request(PATH, { method, body: "x" })).status).toBe(502);
+    expect(seen).toHaveLength(1);
+  });
+
+  it("is a 504 when it does not begin in time", async () => {
+    const { request } = setUp({ origin: () => new Promise(() => undefined), firstByteDeadlineMs: 50 });
+    const response = await request(PATH, { method: "POST", body: "x" });
+    const problem = await problemOf(response);
+    expect(slug(problem)).toBe("origin-timeout");
+    expect(problem["deadlineMs"]).toBe(50);
+  });
+
+  it("may be slow in its body: the deadline is for the first octet", async () => {
+    const slowBody = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        controller.enqueue(new TextEncoder().encode("first "));
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        controller.enqueue(new TextEncoder().encode("last"));
+        controller.close();
+      },
+    });
+    const { request } = setUp({ origin: () => new Response(slowBody), firstByteDeadlineMs: 50 });
+    expect(await (await request(PATH)).text()).toBe("first last");
+  });
+});
+
+describe("the log", () => {
+  it("has one line for each request, refused ones included", async () => {
+    const { request, lines } = setUp();
+    await request(`${PATH}?secret=1`);
+    await request("/orders/17");
+    expect(lines).toEqual([
+      { method: "GET", path: PATH, layout: "iuid", region: "eu", status: 200, ms: expect.any(Number) },
+      { method: "GET", path: "/orders/17", layout: undefined, region: undefined, status: 400, ms: expect.any(Number) },
+    ]);
+  });
+});
