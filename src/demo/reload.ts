@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { exitOf, stopChild } from "../host/child.ts";
+import { publication } from "../host/publish.ts";
+
+export interface ReloadingOptions {
+  readonly port: number;
+  readonly tableText: string;
+  readonly stateFolder: string;
+  readonly onLogLine: (line: string) => void;
+}
+
+export interface ReloadingGateway {
+  readonly url: string;
+  readonly exited: Promise<number>;
+  stop(): Promise<void>;
+}
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** wrangler's bundle, a cold workerd and a busy machine. */
+const START_DEADLINE_MS = 60_000;
+const POLL_MS = 100;
+
+/** The gateway on `wrangler dev`: slower, but each change of the source is served at once. */
+export async function startReloading(options: ReloadingOptions): Promise<ReloadingGateway> {
+  const { port, stateFolder, onLogLine } = options;
+  const persist = ["--persist-to", join(stateFolder, "wrangler")];
+  await seedKv(options, persist);
+  const child = wrangler([
+    ...["dev", "--ip", "127.0.0.1", "--port", String(port), "--show-interactive-dev-session=false", ...persist],
+    ...["--var", "REQUEST_LOG:json", "--var", "CLIENT_ADDRESS:socket"],
+  ]);
+  const exited = exitOf(child);
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream !== null) createInterface({ input: stream }).on("line", onLogLine);
+  }
+  const url = `http://127.0.0.1:${port}`;
+  await untilServing(`${url}/-/health`, exited, () => stopChild(child));
+  return { url, exited, stop: () => stopChild(child) };
+}
+
+/** wrangler's local KV has a format of its own, so wrangler itself writes it. */
+async function seedKv({ tableText, stateFolder }: ReloadingOptions, persist: readonly string[]): Promise<void> {
+  mkdirSync(stateFolder, { recursive: true });
+  const { bodyKey, body, pointerKey, pointer } = publication(tableText, 1, new Date());
+  const file = join(stateFolder, "seed.json");
+  writeFileSync(
+    file,
+    JSON.stringify([
+      { key: bodyKey, value: body },
+      { key: pointerKey, value: pointer },
+    ]),
+  );
+  const child = wrangler(["kv", "bulk", "put", file, "--binding", "TABLE_KV", "--local", ...persist]);
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (chunk) => {
+      printed += chunk;
+    });
+  }
+  if ((await exitOf(child)) !== 0) throw new Error(`wrangler could not seed the local KV:\n${printed}`);
+}
+
+/** wrangler's own script, so that the process that we know is the one that ends its workerd. */
+function wrangler(args: readonly string[]): ChildProcess {
+  const script = join(dirname(createRequire(import.meta.url).resolve("wrangler/package.json")), "bin", "wrangler.js");
+  return spawn(process.execPath, [script, ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
+}
+
+async function untilServing(url: string, exited: Promise<number>, stop: () => Promise<void>): Promise<void> {
+  let isOver = false;
+  void exited.then(() => {
+    isOver = true;
+  });
+  const deadline = Date.now() + START_DEADLINE_MS;
+  while (Date.now() < deadline && !isOver) {
+    const response = await fetch(url).catch(() => undefined);
+    if (response?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  await stop();
+  throw new Error(isOver ? "wrangler dev ended at its start" : `wrangler dev does not serve ${url}`);
+}

@@ -1,0 +1,74 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { exitOf } from "./child.ts";
+import { undeployable } from "./deploy-check.ts";
+import { publication } from "./publish.ts";
+
+/**
+ * `npm run deploy`: checks the table, then `wrangler deploy` with the arguments given. `-- --publish` puts the table
+ * into KV instead, as revision `--revision N`.
+ */
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const TABLE_FILE = join(ROOT, "routing-table.json");
+
+async function main(): Promise<number> {
+  const tableText = readFileSync(TABLE_FILE, "utf8");
+  const faults = undeployable(tableText);
+  if (faults.length > 0) {
+    process.stderr.write(`routing-table.json is not ready to be deployed:\n`);
+    for (const { pointer, message } of faults) process.stderr.write(`  ${pointer || "/"}: ${message}\n`);
+    return 1;
+  }
+  const args = process.argv.slice(2);
+  if (args.includes("--publish")) return publish(tableText, args);
+  const code = await wrangler(["deploy", ...args]);
+  if (code === 0 && !args.includes("--dry-run")) {
+    process.stdout.write(
+      "\nThe Worker serves the table that was bundled with it. Publish later ones without a deployment:\n" +
+        "  npm run deploy -- --publish --revision 1\n" +
+        "with a revision that is one higher each time.\n",
+    );
+  }
+  return code;
+}
+
+/** The body first: who reads the new pointer must find what it points to. */
+async function publish(tableText: string, args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { publish: { type: "boolean" }, revision: { type: "string" }, "namespace-id": { type: "string" } },
+  });
+  const revision = Number(values.revision);
+  if (!Number.isSafeInteger(revision) || revision < 1) {
+    process.stderr.write("--publish needs --revision N: a whole number, one higher than the revision in force\n");
+    return 1;
+  }
+  const where =
+    values["namespace-id"] === undefined ? ["--binding", "TABLE_KV"] : ["--namespace-id", values["namespace-id"]];
+  const { bodyKey, body, pointerKey, pointer } = publication(tableText, revision, new Date());
+  const folder = mkdtempSync(join(tmpdir(), "waybill-publish-"));
+  try {
+    for (const [key, value] of [
+      [bodyKey, body],
+      [pointerKey, pointer],
+    ] as const) {
+      const file = join(folder, "value");
+      writeFileSync(file, value);
+      const code = await wrangler(["kv", "key", "put", key, "--path", file, ...where, "--remote"]);
+      if (code !== 0) return code;
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  return 0;
+}
+
+const wrangler = (args: readonly string[]): Promise<number> =>
+  exitOf(spawn("wrangler", args, { cwd: ROOT, stdio: "inherit" }));
+
+process.exitCode = await main();

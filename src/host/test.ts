@@ -1,0 +1,40 @@
+import { spawn } from "node:child_process";
+import { exitOf } from "./child.ts";
+
+/** `npm test`: what is cheap and tells most comes first; the first step that fails ends the run with its exit code. */
+
+interface Step {
+  readonly name: string;
+  readonly command: readonly [string, ...string[]];
+  /** Whether its output is shown as it comes; otherwise only when it fails. */
+  readonly isShown: boolean;
+}
+
+const STEPS: readonly Step[] = [
+  { name: "types", command: ["npm", "run", "--silent", "types"], isShown: false },
+  { name: "lint", command: ["npm", "run", "--silent", "lint"], isShown: false },
+  { name: "zones", command: ["npm", "run", "--silent", "zones"], isShown: false },
+  { name: "tests", command: ["vitest", "run", ...process.argv.slice(2)], isShown: true },
+];
+
+for (const step of STEPS) {
+  const code = await runStep(step);
+  if (code !== 0) {
+    process.exitCode = code;
+    break;
+  }
+}
+
+async function runStep({ name, command, isShown }: Step): Promise<number> {
+  const started = performance.now();
+  const [program, ...args] = command;
+  const child = spawn(program, args, { stdio: isShown ? "inherit" : ["ignore", "pipe", "pipe"] });
+  const output: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => output.push(chunk));
+  const code = await exitOf(child);
+  if (isShown) return code;
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  process.stdout.write(`${name.padEnd(6)} ${code === 0 ? "ok" : "failed"}  ${seconds} s\n`);
+  if (code !== 0) process.stdout.write(Buffer.concat(output));
+  return code;
+}
