@@ -49,7 +49,7 @@ export const mintHotguid = (
   nowMs: number,
   entropy: RandomWords,
 ): Result<Minted<HotguidState>, MintError> => {
-  const second = Number.isSafeInteger(nowMs) ? Math.floor(nowMs / 1000) : Number.NaN;
+  const second = Number.isSafeInteger(nowMs) ? Math.floor(nowMs / 1000) : nowMs / 1000;
   const fault = checkKey(time, second) ?? checkClock(state.lastSecond * 1000 - nowMs);
   if (fault !== undefined) return err(fault);
   if (second > state.lastSecond) return begin(state, second, entropy);
