@@ -62,9 +62,15 @@ const widthOf = ({ bits }: Cell): number => 2 * bits - 1;
 
 const fitting = (cell: Cell, letters: Map<string, string>): string => {
   if (cell.label.length <= widthOf(cell)) return cell.label;
-  const letter = letters.get(cell.label) ?? String.fromCharCode("A".charCodeAt(0) + letters.size);
+  const letter = letters.get(cell.label) ?? letterOf(letters.size);
   letters.set(cell.label, letter);
   return letter;
+};
+
+/** A to Z, a to z, then Latin letters with marks, of which there are more than an ID has bits. */
+const letterOf = (index: number): string => {
+  if (index < 26) return String.fromCharCode(0x41 + index);
+  return String.fromCharCode(index < 52 ? 0x61 + index - 26 : 0x100 + index - 52);
 };
 
 const centre = (text: string, width: number): string => {
