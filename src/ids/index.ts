@@ -1,4 +1,4 @@
-export { builtinLayouts, hotguid, hotguidSql, iuid, luuid } from "./builtin.ts";
+export { builtinLayouts, fieldOf, hotguid, hotguidSql, iuid, luuid } from "./builtin.ts";
 export type { LayoutTableFault } from "./check-table.ts";
 export { compileLayout, fieldValue } from "./compile.ts";
 export { groupOfClass } from "./crc12.ts";
