@@ -16,6 +16,8 @@ export interface DemoEntity {
 }
 
 export interface DemoConditions {
+  readonly layout?: string;
+  readonly entity?: string;
   readonly country?: string | readonly string[];
   /** ISO 8601. */
   readonly mintedBefore?: string;
@@ -49,6 +51,9 @@ export interface ShardKey {
 
 /** The demo's UN M.49 area codes are the shard key's first 10 bits of 32. */
 const M49_UNIT = 2 ** 22;
+
+/** The area that a shard key begins with. */
+export const areaOf = (shardKey: number): number => Math.floor(shardKey / M49_UNIT);
 
 /** Both ends of each range of shard keys, and one key of each area. */
 export function shardKeysOf(table: DemoTable): readonly ShardKey[] {
