@@ -21,7 +21,7 @@ export const greatestOf = (field: Field): string => ((1n << BigInt(field.bits)) 
 
 /** Whether a value is a whole number that the field holds. */
 export const holds = (field: Field, value: FieldValue): boolean => {
-  if (typeof value === "bigint") return value >= 0n && value >> BigInt(field.bits) === 0n;
+  if (typeof value === "bigint") return value >> BigInt(field.bits) === 0n;
   return Number.isSafeInteger(value) && value >= 0 && value < (POWERS_OF_TWO[field.bits] as number);
 };
 

@@ -12,18 +12,19 @@ const UNITS: Readonly<Record<TimeUnit, { readonly ms: number; readonly ticks: nu
   ns: { ms: 1, ticks: 1_000_000 },
 };
 
-/** Factors of up to 1000 take ten bits off what a `number` holds exactly. */
-const FACTOR_BITS = 10;
-
-/** Reads a time field as Unix milliseconds, rounded down. */
+/** Reads a time field as Unix milliseconds, rounded down; exact up to 2^53. */
 export const compileMintedAt = (field: Field, unit: TimeUnit, epochMs: number): NonNullable<Layout["mintedAtMs"]> => {
   const { ms, ticks } = UNITS[unit];
   const { read, readBig } = field;
-  if (field.bits > NUMBER_BITS_MAX - FACTOR_BITS && (ms > 1 || field.bits > NUMBER_BITS_MAX)) {
+  if (field.bits > NUMBER_BITS_MAX) {
     return (words) => Number((readBig(words) * BigInt(ms)) / BigInt(ticks) + BigInt(epochMs));
   }
   if (ticks === 1) return (words) => read(words) * ms + epochMs;
-  return (words) => Math.floor(read(words) / ticks) + epochMs;
+  return (words) => {
+    const value = read(words);
+    // The quotient of a large value rounds up now and then; whole multiples divide exactly.
+    return (value - (value % ticks)) / ticks + epochMs;
+  };
 };
 
 /** ISO 8601 in UTC with milliseconds; `undefined` outside of the years 0 to 9999, which its four digits cannot say. */

@@ -79,13 +79,10 @@ const textBitOf = (table: LayoutTable, rowBit: number): number => {
   return textOctet * OCTET_BITS + bitInOctet;
 };
 
+/** Runs of one field come in the order of their places, so that neighbours in the text are neighbours in the value. */
 const append = (runs: Run[], run: Run): void => {
   const last = runs.at(-1);
-  const continues =
-    last !== undefined &&
-    last.field === run.field &&
-    last.textBit + last.bits === run.textBit &&
-    last.place === run.place + run.bits;
-  if (continues) runs[runs.length - 1] = { ...last, bits: last.bits + run.bits, place: run.place };
-  else runs.push(run);
+  if (last?.field === run.field && last.textBit + last.bits === run.textBit) {
+    runs[runs.length - 1] = { ...last, bits: last.bits + run.bits, place: run.place };
+  } else runs.push(run);
 };

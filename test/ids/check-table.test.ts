@@ -54,6 +54,11 @@ test.each([
   ["a broken epoch", table([time("a", 128, 0.5)]), { reason: "epoch", field: "a", epochMs: 0.5 }],
   ["one name, two roles", table([key("a", 64), fixed("a", 64, 0)]), { reason: "split-field", field: "a" }],
   ["one name, two epochs", table([time("a", 64), time("a", 64, 1)]), { reason: "split-field", field: "a" }],
+  [
+    "one name, two units",
+    table([time("a", 64), { field: "a", bits: 64, role: "time", unit: "s", epochMs: 0 }]),
+    { reason: "split-field", field: "a" },
+  ],
   ["too few octets", table([key("a", 128)], inOrder.slice(1)), { reason: "octet-order", octets: 16 }],
   ["an octet twice", table([key("a", 128)], [0, 0, ...inOrder.slice(2)]), { reason: "octet-order", octets: 16 }],
   ["an octet outside", table([key("a", 128)], [...inOrder.slice(1), 16]), { reason: "octet-order", octets: 16 }],

@@ -116,6 +116,43 @@ describe("minting time", () => {
     expect(words.ok && new Date(layout.mintedAtMs?.(words.value) ?? Number.NaN).toISOString()).toBe(expected);
   });
 
+  test("agrees with whole-number arithmetic at any width", () => {
+    const units = {
+      s: 1_000_000_000n,
+      "10ms": 10_000_000n,
+      ms: 1_000_000n,
+      "10us": 10_000n,
+      us: 1000n,
+      "100ns": 100n,
+      ns: 1n,
+    };
+    const anyUnit = fc.constantFrom(...(Object.keys(units) as TimeUnit[]));
+    const anyTicks = fc
+      .integer({ min: 8, max: 64 })
+      .chain((bits) =>
+        fc.record({ bits: fc.constant(bits), ticks: fc.bigInt({ min: 0n, max: (1n << BigInt(bits)) - 1n }) }),
+      );
+    fc.assert(
+      fc.property(anyUnit, anyTicks, fc.boolean(), (unit, { bits, ticks }, whole) => {
+        // One tick short of a whole millisecond is where a rounded quotient would show.
+        const perMs = 1_000_000n / units[unit];
+        const tried = whole && perMs > 1n && ticks > perMs ? ticks - (ticks % perMs) - 1n : ticks;
+        const layout = withTime(unit, bits, -5);
+        const words = layout.encode({ time: tried, random: 0n });
+        const expectedMs = (tried * units[unit]) / 1_000_000n - 5n;
+        fc.pre(expectedMs <= BigInt(Number.MAX_SAFE_INTEGER));
+        expect(words.ok && layout.mintedAtMs?.(words.value)).toBe(Number(expectedMs));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("one microsecond short of a millisecond, where a quotient would round up", () => {
+    const layout = withTime("us", 53, 0);
+    const words = layout.encode({ time: 9_007_199_254_739_999, random: 0 });
+    expect(words.ok && layout.mintedAtMs?.(words.value)).toBe(9_007_199_254_739);
+  });
+
   test("a layout without a time has none", () => {
     expect(luuid.mintedAtMs).toBeUndefined();
   });

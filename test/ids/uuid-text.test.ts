@@ -38,6 +38,11 @@ describe("reading", () => {
     expect(readUuid(TEXT, start, end)).toBeUndefined();
   });
 
+  test("nothing that reaches out of the text, though all that is inside is right", () => {
+    expect(readUuid(TEXT.slice(0, 35), 0, 36)).toBeUndefined();
+    expect(readUuid(TEXT.slice(1), -1, 35)).toBeUndefined();
+  });
+
   test("every 16-bit unit at every place, hexadecimal digits and hyphens aside, is refused", () => {
     const wrong = Array.from({ length: 36 }, (_, at) => at).flatMap((at) => {
       const [before, after] = [TEXT.slice(0, at), TEXT.slice(at + 1)];
