@@ -20,11 +20,8 @@ export const compileMintedAt = (field: Field, unit: TimeUnit, epochMs: number): 
     return (words) => Number((readBig(words) * BigInt(ms)) / BigInt(ticks) + BigInt(epochMs));
   }
   if (ticks === 1) return (words) => read(words) * ms + epochMs;
-  return (words) => {
-    const value = read(words);
-    // The quotient of a large value rounds up now and then; whole multiples divide exactly.
-    return (value - (value % ticks)) / ticks + epochMs;
-  };
+  // A quotient of whole numbers below 2^53 never rounds up to the next whole number, so rounding it down is exact.
+  return (words) => Math.floor(read(words) / ticks) + epochMs;
 };
 
 /** ISO 8601 in UTC with milliseconds; `undefined` outside of the years 0 to 9999, which its four digits cannot say. */
