@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 /** `node`: pure code and black-box tests of running processes. `workerd`: what needs the Workers runtime. */
 export default defineConfig({
   test: {
+    reporters: ["default", "./test/closing-line-reporter.ts"],
     projects: [
       {
         test: {

@@ -24,7 +24,7 @@ export function showLogLine(line: string, paint: Paint): string {
   const { method, path, layout = "-", region = "-", status, ms } = request;
   const columns = [
     method.padEnd(METHOD_COLUMNS),
-    path.padEnd(PATH_COLUMNS),
+    path.replace(/\p{Cc}/gu, "?").padEnd(PATH_COLUMNS),
     layout.padEnd(LAYOUT_COLUMNS),
     paint("cyan", region.padEnd(REGION_COLUMNS)),
     paint(statusStyle(status), String(status)),

@@ -11,28 +11,33 @@ export interface DeployFault {
 const LOOPBACK =
   /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])\.?$/;
 
-/** Faults of the table itself, and origins that only this machine can reach. Empty: it may be deployed. */
-export function undeployable(tableText: string): readonly DeployFault[] {
+/** Whether a table may go to the edge: what is faulty never may, and what only this machine reaches is of no use there. */
+export interface DeployCheck {
+  readonly faults: readonly DeployFault[];
+  /** Origins on loopback addresses. */
+  readonly unreachable: readonly DeployFault[];
+}
+
+/** `tableText`: the declared table as it stands in its file. */
+export function checkDeployable(tableText: string): DeployCheck {
   let declared: unknown;
   try {
     declared = JSON.parse(tableText);
   } catch (error) {
-    return [{ pointer: "", message: `It is not JSON: ${error instanceof Error ? error.message : error}` }];
+    const message = `It is not JSON: ${error instanceof Error ? error.message : error}`;
+    return { faults: [{ pointer: "", message }], unreachable: [] };
   }
   const table = loadTable(declared, 1);
-  return table.ok ? loopbackOrigins(table.value) : table.error;
+  return table.ok
+    ? { faults: [], unreachable: loopbackOrigins(table.value) }
+    : { faults: table.error, unreachable: [] };
 }
 
 const loopbackOrigins = (table: CompiledTable): DeployFault[] =>
   [...table.regions.values()].flatMap(({ name, origins }) =>
-    origins.flatMap(({ url }, index) =>
-      LOOPBACK.test(new URL(url).hostname)
-        ? [
-            {
-              pointer: `/regions/${name}/origins/${index}/url`,
-              message: `${url} is the demo's origin on this machine; put the address at which the edge reaches region ${name}.`,
-            },
-          ]
-        : [],
-    ),
+    origins.flatMap(({ url }, index) => {
+      if (!LOOPBACK.test(new URL(url).hostname)) return [];
+      const message = `${url} is on this machine; put the address at which the edge reaches region ${name}.`;
+      return [{ pointer: `/regions/${name}/origins/${index}/url`, message }];
+    }),
   );

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { exitOf } from "./child.ts";
-import { undeployable } from "./deploy-check.ts";
+import { checkDeployable } from "./deploy-check.ts";
 import { publication } from "./publish.ts";
 
 /**
@@ -18,16 +18,20 @@ const TABLE_FILE = join(ROOT, "routing-table.json");
 
 async function main(): Promise<number> {
   const tableText = readFileSync(TABLE_FILE, "utf8");
-  const faults = undeployable(tableText);
-  if (faults.length > 0) {
-    process.stderr.write(`routing-table.json is not ready to be deployed:\n`);
-    for (const { pointer, message } of faults) process.stderr.write(`  ${pointer || "/"}: ${message}\n`);
+  const args = process.argv.slice(2);
+  const isDryRun = args.includes("--dry-run");
+  const { faults, unreachable } = checkDeployable(tableText);
+  for (const { pointer, message } of [...faults, ...unreachable]) {
+    process.stderr.write(`routing-table.json ${pointer}: ${message}\n`);
+  }
+  // A dry run shows what would be deployed; it may show the demo's table.
+  if (faults.length > 0 || (unreachable.length > 0 && !isDryRun)) {
+    process.stderr.write("Nothing was deployed: the table has to be changed first.\n");
     return 1;
   }
-  const args = process.argv.slice(2);
   if (args.includes("--publish")) return publish(tableText, args);
   const code = await wrangler(["deploy", ...args]);
-  if (code === 0 && !args.includes("--dry-run")) {
+  if (code === 0 && !isDryRun) {
     process.stdout.write(
       "\nThe Worker serves the table that was bundled with it. Publish later ones without a deployment:\n" +
         "  npm run deploy -- --publish --revision 1\n" +
