@@ -47,6 +47,16 @@ export interface EntityId {
   readonly service: number | undefined;
   /** LUUID group number. */
   readonly group: number | undefined;
+  /** Whether the service and the group in the bits are the declared ones. */
+  readonly claims: (words: Words) => boolean;
+  /** The target by the routes and the default, for words that it claims; `undefined` when nothing takes them. */
+  readonly find: (words: Words) => Target | undefined;
+}
+
+/** An entity that may own an ID, and by which of its layouts. */
+export interface Owner {
+  readonly entity: Entity;
+  readonly id: EntityId;
 }
 
 /** A layout with what the table says about it. */
@@ -57,6 +67,8 @@ export interface EnabledLayout {
   /** IDs minted outside of this window are not taken for IDs of this layout. Unix ms; `aheadMs` is counted from now. */
   readonly window: TimeWindow | undefined;
   readonly index: KeyIndex;
+  /** The entities that claim words of this layout, in the order of the table. */
+  readonly ownersOf: (words: Words) => readonly Owner[];
 }
 
 export interface Slice {
@@ -107,6 +119,8 @@ export interface PathMatch {
 export interface MovedIndex {
   readonly size: number;
   readonly find: (layout: Layout, words: Words) => Target | undefined;
+  /** By what a short key and its path say. */
+  readonly findShort: (group: number, primaryKey: number) => Target | undefined;
 }
 
 /** What an ID turned out to be, and where it goes. */

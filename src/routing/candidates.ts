@@ -1,0 +1,125 @@
+import { type Field, isoTime, luuid, type Words } from "../ids/index.ts";
+import { isInWindow, LUUID_SHORT, shortTargetOf, shortWords, targetOf } from "./readings.ts";
+import type { Candidate, CompiledTable, EnabledLayout, Owner, Target } from "./table.ts";
+
+/** Readings of an ID for people. Made only when a request fails or someone asks, so nothing here is fast. */
+
+/** Every layout in use with every entity that can own the words, and the layouts that cannot be with the reason why. */
+export const describeAll = (table: CompiledTable, words: Words, nowMs: number): readonly Candidate[] =>
+  [...table.layouts.values()].flatMap((enabled) => {
+    const owners = enabled.layout.fits(words) ? enabled.ownersOf(words) : [];
+    if (owners.length === 0) return [describe(table, enabled, undefined, words, nowMs)];
+    return owners.map((owner) => describe(table, enabled, owner, words, nowMs));
+  });
+
+export const describeOwner = (table: CompiledTable, owner: Owner, words: Words, nowMs: number): Candidate =>
+  describe(table, owner.id.enabled, owner, words, nowMs);
+
+const describe = (
+  table: CompiledTable,
+  enabled: EnabledLayout,
+  owner: Owner | undefined,
+  words: Words,
+  nowMs: number,
+): Candidate => {
+  const { layout } = enabled;
+  const reasons: Reasons = { for: [], against: [] };
+  const fits = weighFixedBits(enabled, words, reasons);
+  const inWindow = fits && weighTime(enabled, words, nowMs, reasons);
+  if (fits) weighOwner(enabled, owner, words, reasons);
+  const excluded = !fits || !inWindow;
+  const target = owner === undefined || excluded ? undefined : targetOf(table, owner.id, words);
+  return {
+    layout: layout.name,
+    entity: owner?.entity.name,
+    fields: fieldsOf(layout.fields, words),
+    mintedAt: layout.mintedAtMs === undefined ? undefined : isoTime(layout.mintedAtMs(words)),
+    ...reasons,
+    excluded,
+    ...wayOf(target),
+  };
+};
+
+/** Reading of a short key as an entity's. Only the entity's own path can say that it is meant, so elsewhere it is out. */
+export const describeShort = (
+  table: CompiledTable,
+  { entity, id }: Owner,
+  group: number,
+  primaryKey: number,
+  onItsPath: boolean,
+): Candidate => {
+  const target = shortTargetOf(table, id, group, primaryKey, shortWords(group, primaryKey));
+  return {
+    layout: LUUID_SHORT,
+    entity: entity.name,
+    fields: { primaryKey: String(primaryKey), group: String(group) },
+    mintedAt: undefined,
+    for: [`1 to 12 hex digits, the short key of primary key ${primaryKey} in group ${group} of ${entity.name}`],
+    against: onItsPath ? [] : [`a short key needs its entity's path, such as ${entity.paths[0]}`],
+    excluded: !onItsPath,
+    ...wayOf(target),
+  };
+};
+
+const wayOf = (target: Target | undefined): Pick<Candidate, "region" | "rule"> => ({
+  region: target?.region.name,
+  rule: target?.rule,
+});
+
+/** Every field as text, so that no digit is lost in JSON. */
+export const fieldsOf = (fields: readonly Field[], words: Words): Readonly<Record<string, string>> =>
+  Object.fromEntries(fields.map((field) => [field.name, field.readBig(words).toString()]));
+
+interface Reasons {
+  readonly for: string[];
+  readonly against: string[];
+}
+
+const weighFixedBits = ({ layout }: EnabledLayout, words: Words, reasons: Reasons): boolean => {
+  const fixed = layout.fields.filter(({ role }) => role === "fixed");
+  if (fixed.length === 0) {
+    reasons.against.push("no bit is fixed, so nothing in the text marks this layout");
+    return true;
+  }
+  const wrong = fixed.filter((field) => field.read(words) !== field.read(layout.fixed.value));
+  for (const field of wrong) {
+    reasons.against.push(`${field.name} is ${field.read(words)}, and it is always ${field.read(layout.fixed.value)}`);
+  }
+  if (wrong.length > 0) return false;
+  const values = fixed.map((field) => `${field.name}=${field.read(words)}`).join(", ");
+  reasons.for.push(`fixed bits ${values} match (${layout.fixedBits} bits)`);
+  return true;
+};
+
+const weighTime = (enabled: EnabledLayout, words: Words, nowMs: number, reasons: Reasons): boolean => {
+  const { layout, window } = enabled;
+  if (layout.mintedAtMs === undefined) return true;
+  const mintedMs = layout.mintedAtMs(words);
+  const minted = `minted ${nameTime(mintedMs)}`;
+  if (window === undefined) reasons.for.push(`${minted}; the table sets no window for this layout`);
+  else if (mintedMs < window.fromMs) reasons.against.push(`${minted}, before ${nameTime(window.fromMs)}`);
+  else if (!isInWindow(enabled, words, nowMs)) {
+    reasons.against.push(`${minted}, after ${nameTime(nowMs + window.aheadMs)}`);
+  } else reasons.for.push(`${minted}, inside of the window from ${nameTime(window.fromMs)}`);
+  return isInWindow(enabled, words, nowMs);
+};
+
+const nameTime = (unixMs: number): string => isoTime(unixMs) ?? `at Unix millisecond ${unixMs}`;
+
+const weighOwner = ({ layout }: EnabledLayout, owner: Owner | undefined, words: Words, reasons: Reasons): void => {
+  const mark = layout.field("service") ?? layout.field("group");
+  if (mark === undefined) return;
+  const value = `${mark.name} ${mark.read(words)}`;
+  if (owner === undefined) reasons.against.push(`${value} is no entity of the table`);
+  else if (owner.id.service === undefined && owner.id.group === undefined) {
+    reasons.for.push(`${owner.entity.name} takes every ${mark.name}`);
+  } else reasons.for.push(`${value} is ${owner.entity.name}`);
+};
+
+/** The LUUID groups of a table, with their entities. */
+export const shortKeyOwners = (table: CompiledTable): readonly (Owner & { readonly group: number })[] =>
+  [...table.entities.values()].flatMap((entity) =>
+    entity.ids.flatMap((id) =>
+      id.enabled.layout === luuid && id.group !== undefined ? [{ entity, id, group: id.group }] : [],
+    ),
+  );

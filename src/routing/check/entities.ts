@@ -1,0 +1,107 @@
+import { builtinLayouts, type Layout } from "../../ids/index.ts";
+import type { Draft } from "../draft.ts";
+import type { Place, Report } from "../faults.ts";
+import { groupOfId } from "../groups.ts";
+import type { DeclaredEntityId } from "../schema.ts";
+import type { FaultKind } from "../table.ts";
+
+/** An entity's IDs must have what the table says of them, and no two entities may claim the same IDs of a marked layout. */
+export const checkEntities = (draft: Draft, report: Report): void => {
+  const claims = new Map<Layout, Claim[]>();
+  for (const [entity, { ids }] of draft.entities) {
+    for (const [index, id] of ids.entries()) {
+      const layout = builtinLayouts.get(id.layout);
+      const place: Place = ["entities", entity, "ids", index];
+      if (layout === undefined || !checkMarks(id, layout, place, report)) continue;
+      const own = claims.get(layout) ?? [];
+      claims.set(layout, own);
+      own.push({ entity, id, mark: id.service ?? groupOfId(id), place });
+    }
+  }
+  for (const [layout, own] of claims) {
+    if (layout.field("service") !== undefined) checkMarked(own, layout, "service", "number-clash", report);
+    else if (layout.field("group") !== undefined) checkMarked(own, layout, "group", "group-clash", report);
+    else checkUnmarked(own, layout, report);
+  }
+};
+
+const MARKS = ["service", "class", "group"] as const;
+const FIELD_OF_MARK = { service: "service", class: "group", group: "group" } as const;
+
+const checkMarks = (id: DeclaredEntityId, layout: Layout, place: Place, report: Report): boolean => {
+  let sound = true;
+  const fault: Report = (...found) => {
+    sound = false;
+    report(...found);
+  };
+  for (const mark of MARKS) {
+    if (id[mark] === undefined) continue;
+    const field = layout.field(FIELD_OF_MARK[mark]);
+    if (field === undefined) {
+      fault("unknown-name", [...place, mark], `IDs of layout ${layout.name} have no ${mark}; remove it.`);
+    } else if (mark !== "class" && (id[mark] as number) > 2 ** field.bits - 1) {
+      fault(
+        "key-range",
+        [...place, mark],
+        `${id[mark]} is beyond ${2 ** field.bits - 1}, the greatest ${mark}; lower it.`,
+      );
+    }
+  }
+  if (id.class !== undefined && id.group !== undefined) {
+    fault("group-clash", [...place, "group"], "A class has its own group; give the class or the group, not both.");
+  }
+  return sound;
+};
+
+interface Claim {
+  readonly entity: string;
+  readonly id: DeclaredEntityId;
+  readonly mark: number | undefined;
+  readonly place: Place;
+}
+
+/** Where a number marks the entity, each number has one owner, and who gives none claims them all. */
+const checkMarked = (
+  claims: readonly Claim[],
+  layout: Layout,
+  name: "service" | "group",
+  kind: FaultKind,
+  report: Report,
+): void => {
+  const owners = new Map<number, Claim>();
+  for (const claim of claims) {
+    const { entity, id, mark, place } = claim;
+    if (mark === undefined) {
+      if (claims.length === 1) continue;
+      const message = `Without a ${name}, ${JSON.stringify(entity)} takes the ${layout.name} IDs of every other entity too; add it.`;
+      report(kind, place, message);
+      continue;
+    }
+    const owner = owners.get(mark);
+    if (owner === undefined) {
+      owners.set(mark, claim);
+      continue;
+    }
+    const key = MARKS.find((each) => id[each] !== undefined) ?? name;
+    const message = `${name} ${mark}${classOf(id)} is already that of ${JSON.stringify(owner.entity)}${classOf(owner.id)}; give one of them another.`;
+    report(kind, [...place, key], message);
+  }
+};
+
+const classOf = ({ class: className }: DeclaredEntityId): string =>
+  className === undefined ? "" : ` (class ${JSON.stringify(className)})`;
+
+/** Layouts that mark no entity may serve several, but each of them once. */
+const checkUnmarked = (claims: readonly Claim[], layout: Layout, report: Report): void => {
+  const seen = new Set<string>();
+  for (const { entity, place } of claims) {
+    if (seen.has(entity)) {
+      report(
+        "number-clash",
+        place,
+        `Layout ${layout.name} stands twice in ${JSON.stringify(entity)}; remove one of them.`,
+      );
+    }
+    seen.add(entity);
+  }
+};

@@ -1,0 +1,41 @@
+import { builtinLayouts } from "../../ids/index.ts";
+import type { Draft } from "../draft.ts";
+import { listNames, type Place, type Report } from "../faults.ts";
+
+/** Every name that is used must be declared. What routes ask for is held to the same rule where it is read. */
+export const checkNames = (draft: Draft, report: Report): void => {
+  const region = (name: string, place: Place): void => {
+    if (!draft.names.regions.has(name)) reportUnknown("region", name, draft.names.regions, place, report);
+  };
+  for (const [name, { failover = [] }] of draft.regions) {
+    for (const [index, other] of failover.entries()) {
+      const place = ["regions", name, "failover", index];
+      region(other, place);
+      if (other === name)
+        report("region-cycle", place, `${JSON.stringify(name)} cannot stand in for itself; remove it.`);
+      else if (failover.indexOf(other) < index) {
+        report("region-cycle", place, `${JSON.stringify(other)} stands here twice; remove one of them.`);
+      }
+    }
+  }
+  for (const { index, route } of draft.routes) region(route.region, ["routes", index, "region"]);
+  for (const [id, to] of draft.moved) region(to, ["moved", id]);
+  if (draft.fallback !== undefined) region(draft.fallback, ["default"]);
+  for (const [entity, { ids }] of draft.entities) {
+    for (const [index, { layout }] of ids.entries()) {
+      if (builtinLayouts.has(layout)) continue;
+      reportUnknown("layout", layout, builtinLayouts.keys(), ["entities", entity, "ids", index, "layout"], report);
+    }
+  }
+  for (const layout of draft.layouts.keys()) {
+    if (!builtinLayouts.has(layout))
+      reportUnknown("layout", layout, builtinLayouts.keys(), ["layouts", layout], report);
+  }
+};
+
+const reportUnknown = (what: string, name: string, known: Iterable<string>, place: Place, report: Report): void =>
+  report(
+    "unknown-name",
+    place,
+    `There is no ${what} ${JSON.stringify(name)}; declare it or use one of ${listNames(known)}.`,
+  );

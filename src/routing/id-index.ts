@@ -1,0 +1,116 @@
+import type { Words } from "../ids/index.ts";
+import type { Box } from "./boxes.ts";
+import type { Dimension } from "./layout-plans.ts";
+import type { Ranges } from "./ranges.ts";
+import { type Budget, buildSegments } from "./segment-builder.ts";
+import { NO_ROUTE, type Segments } from "./segments.ts";
+
+/** A route in a layout's ID space. */
+export interface PlacedRoute {
+  /** Place in the declared `routes`; the lowest one that matches wins. */
+  readonly ordinal: number;
+  readonly box: Box;
+}
+
+/** Routes that constrain the same dimensions, as nested segments. */
+export class SegmentIndex {
+  /** Lowest ordinal in the index. */
+  readonly first: number;
+  /** Places of the dimensions among those of the layout, in the order of nesting. */
+  readonly slots: readonly number[];
+  private readonly root: Segments | undefined;
+
+  /** Without a root every ID matches the first route. */
+  constructor(first: number, slots: readonly number[], root: Segments | undefined) {
+    this.first = first;
+    this.slots = slots;
+    this.root = root;
+  }
+
+  /** The lowest ordinal that takes the values, or `NO_ROUTE`. */
+  find(values: Float64Array): number {
+    const { slots } = this;
+    let node = this.root;
+    if (node === undefined) return this.first;
+    for (let depth = 0; ; depth++) {
+      const segment: number = node.find(values[slots[depth] as number] as number);
+      const next: Segments | undefined = node.next[segment];
+      if (next === undefined) return node.ordinals[segment] as number;
+      node = next;
+    }
+  }
+}
+
+/** One index for each set of dimensions that routes constrain together; `undefined` beyond the budget. */
+export const buildIndexes = (routes: readonly PlacedRoute[], budget: Budget): readonly SegmentIndex[] | undefined => {
+  const indexes: SegmentIndex[] = [];
+  for (const group of groupBySlots(routes)) {
+    const [first] = group as readonly [PlacedRoute];
+    const slots = nestingOf(group, slotsOf(first.box));
+    const root = slots.length === 0 ? undefined : buildSegments(cutTo(group, slots), slots.length, budget);
+    if (slots.length > 0 && root === undefined) return undefined;
+    indexes.push(new SegmentIndex(first.ordinal, slots, root));
+  }
+  return indexes;
+};
+
+const groupBySlots = (routes: readonly PlacedRoute[]): Iterable<readonly PlacedRoute[]> => {
+  const groups = new Map<string, PlacedRoute[]>();
+  for (const route of routes) {
+    const key = slotsOf(route.box).join();
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [route]);
+    else group.push(route);
+  }
+  return groups.values();
+};
+
+const slotsOf = (box: Box): readonly number[] => box.flatMap((set, slot) => (set === undefined ? [] : [slot]));
+
+/** The dimension with most different bounds comes first: it leaves the fewest routes for those inside of it. */
+const nestingOf = (routes: readonly PlacedRoute[], slots: readonly number[]): readonly number[] => {
+  if (slots.length < 2) return slots;
+  const bounds = new Map(slots.map((slot) => [slot, new Set(routes.flatMap(({ box }) => box[slot] as Ranges)).size]));
+  return slots.toSorted((a, b) => (bounds.get(b) as number) - (bounds.get(a) as number));
+};
+
+const cutTo = (routes: readonly PlacedRoute[], slots: readonly number[]) =>
+  routes.map(({ ordinal, box }) => ({ ordinal, ranges: slots.map((slot) => box[slot] as Ranges) }));
+
+/** All routes of one entity's IDs of one layout. */
+export class IdIndex {
+  private readonly indexes: readonly SegmentIndex[];
+  private readonly reads: readonly { readonly slot: number; readonly read: Dimension["read"] }[];
+  /** One look-up at a time fills it and is done with it. */
+  private readonly values: Float64Array;
+
+  constructor(dimensions: readonly Dimension[], indexes: readonly SegmentIndex[]) {
+    this.indexes = indexes.toSorted((a, b) => a.first - b.first);
+    const used = new Set(indexes.flatMap(({ slots }) => slots));
+    this.reads = dimensions.flatMap(({ read }, slot) => (used.has(slot) ? [{ slot, read }] : []));
+    this.values = new Float64Array(dimensions.length);
+  }
+
+  /** The lowest ordinal that takes the ID, or `NO_ROUTE`. */
+  find(words: Words): number {
+    const { reads, values } = this;
+    for (let at = 0; at < reads.length; at++) {
+      const { slot, read } = reads[at] as (typeof reads)[number];
+      values[slot] = read(words);
+    }
+    return this.findValues(values);
+  }
+
+  /** The same by the values of all dimensions, in the order of the layout's plan. */
+  findValues(values: Float64Array): number {
+    const { indexes } = this;
+    let lowest = NO_ROUTE;
+    for (let at = 0; at < indexes.length; at++) {
+      const index = indexes[at] as SegmentIndex;
+      if (lowest !== NO_ROUTE && index.first > lowest) break;
+      const ordinal = index.find(values);
+      if (ordinal !== NO_ROUTE && (lowest === NO_ROUTE || ordinal < lowest)) lowest = ordinal;
+    }
+    return lowest;
+  }
+}

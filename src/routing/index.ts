@@ -1,0 +1,25 @@
+export { checkTable, loadTable } from "./check.ts";
+export { compileTable } from "./compile.ts";
+export { type Explanation, explain } from "./explain.ts";
+export { TABLE_BYTES_MAX } from "./limits.ts";
+export { regionsOfMinted, resolveAny, resolvePath } from "./resolve.ts";
+export type { DeclaredTable } from "./schema.ts";
+export type {
+  Candidate,
+  CompiledTable,
+  Decision,
+  EnabledLayout,
+  Entity,
+  EntityId,
+  Fault,
+  FaultKind,
+  LayoutFault,
+  Origin,
+  PathMatch,
+  Region,
+  RoutingError,
+  Rule,
+  Slice,
+  Target,
+  TimeWindow,
+} from "./table.ts";

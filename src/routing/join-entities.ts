@@ -1,0 +1,90 @@
+import type { Field, Layout, Words } from "../ids/index.ts";
+import { listOf } from "./conditions.ts";
+import type { Draft } from "./draft.ts";
+import type { IdIndex } from "./id-index.ts";
+import type { IdPlan, LayoutPlan } from "./layout-plans.ts";
+import type { RoutePlan } from "./route-plans.ts";
+import type { EnabledLayout, Entity, EntityId, Owner, Target } from "./table.ts";
+
+export interface Joined {
+  readonly layouts: ReadonlyMap<string, EnabledLayout>;
+  readonly entities: ReadonlyMap<string, Entity>;
+}
+
+/** Makes the entities and the layouts, which know each other. */
+export const joinEntities = (
+  draft: Draft,
+  routes: ReadonlyMap<string, RoutePlan>,
+  targetOf: (ordinal: number) => Target | undefined,
+): Joined => {
+  const layouts = new Map<string, EnabledLayout>();
+  const idsByEntity = new Map<string, EntityId[]>([...draft.entities.keys()].map((name) => [name, []]));
+  const ownersByLayout = new Map<string, Owners>();
+  for (const [name, { plan, indexes }] of routes) {
+    const owners = newOwners(markFieldOf(plan.layout));
+    ownersByLayout.set(name, owners);
+    const enabled = enable(plan, owners);
+    layouts.set(name, enabled);
+    for (const [id, index] of indexes) {
+      const ids = idsByEntity.get(id.entity);
+      if (ids !== undefined) ids[id.place] = entityIdOf(id, enabled, owners.mark, index, targetOf);
+    }
+  }
+  const entities = new Map<string, Entity>();
+  for (const [name, { path, any = "proxy" }] of draft.entities) {
+    const ids = idsByEntity.get(name) ?? [];
+    const entity: Entity = Object.freeze({ name, paths: listOf(path), ids, any });
+    entities.set(name, entity);
+    for (const id of ids) addOwner(ownersByLayout.get(id.enabled.layout.name), { entity, id });
+  }
+  return { layouts, entities };
+};
+
+/** Who claims the IDs of a layout, by the number that marks an entity. */
+interface Owners {
+  readonly mark: Field | undefined;
+  readonly marked: Map<number, Owner[]>;
+  readonly unmarked: Owner[];
+}
+
+/** The field that tells entities apart. No layout has two of them. */
+const markFieldOf = (layout: Layout): Field | undefined => layout.field("service") ?? layout.field("group");
+
+const newOwners = (mark: Field | undefined): Owners => ({ mark, marked: new Map(), unmarked: [] });
+
+const markOf = ({ service, group }: EntityId | IdPlan): number | undefined => service ?? group;
+
+const addOwner = (owners: Owners | undefined, owner: Owner): void => {
+  const mark = markOf(owner.id);
+  if (mark === undefined) owners?.unmarked.push(owner);
+  else owners?.marked.set(mark, [...(owners.marked.get(mark) ?? []), owner]);
+};
+
+const enable = ({ layout, slices, window }: LayoutPlan, { mark, marked, unmarked }: Owners): EnabledLayout => ({
+  layout,
+  slices,
+  window,
+  index: {
+    find: (entity, words) => entity.ids.find((id) => id.enabled.layout === layout && id.claims(words))?.find(words),
+  },
+  ownersOf: (words) => (mark === undefined ? undefined : marked.get(mark.read(words))) ?? unmarked,
+});
+
+const entityIdOf = (
+  plan: IdPlan,
+  enabled: EnabledLayout,
+  markField: Field | undefined,
+  index: IdIndex,
+  targetOf: (ordinal: number) => Target | undefined,
+): EntityId => {
+  const { service, group } = plan;
+  const mark = markOf(plan);
+  return Object.freeze({
+    enabled,
+    service,
+    group,
+    claims:
+      markField === undefined || mark === undefined ? () => true : (words: Words) => markField.read(words) === mark,
+    find: (words: Words) => targetOf(index.find(words)),
+  });
+};

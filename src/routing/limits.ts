@@ -1,0 +1,46 @@
+/** Caps on a routing table. They are checked when a table is published and again when it is loaded. */
+
+/** Length of the table's JSON text. A KV value holds 25 MiB; a third of it leaves room for compiling in a 128 MB isolate. */
+export const TABLE_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Objects and arrays inside each other. The deepest declared value stands at level 6. */
+export const TABLE_DEPTH_MAX = 12;
+
+export const ROUTES_MAX = 200_000;
+export const MOVED_MAX = 100_000;
+export const ENTITIES_MAX = 1_000;
+export const REGIONS_MAX = 200;
+export const ORIGINS_PER_REGION_MAX = 32;
+export const PATHS_PER_ENTITY_MAX = 32;
+
+/** Path patterns of all entities together: those that begin alike are compared with each other, each with each. */
+export const PATTERNS_MAX = 4_096;
+export const IDS_PER_ENTITY_MAX = 16;
+export const SLICES_PER_LAYOUT_MAX = 16;
+
+/** Single values and ranges in one condition. */
+export const CONDITION_VALUES_MAX = 10_000;
+
+/** Names are used in header fields and log lines, so they stay short. */
+export const NAME_LENGTH_MAX = 64;
+
+/** Length of a path pattern. */
+export const PATTERN_LENGTH_MAX = 256;
+
+/** Cells of the compiled routes, 12 octets each: 24 MB at most, a fifth of an isolate's memory. */
+export const INDEX_CELLS_MAX = 2_000_000;
+
+/** Steps spent on the search for routes that earlier ones cover, about a microsecond each. */
+export const COVER_STEPS_MAX = 1_000_000;
+
+/** Faults that one report lists; a table with more is wrong as a whole. */
+export const FAULTS_MAX = 1_000;
+
+/** Length of an ID in a request. The longest text form of any layout has 41 characters. */
+export const ID_LENGTH_MAX = 128;
+
+/** An ID minted before this is taken for one of another layout, unless the table says otherwise: 2000-01-01T00:00:00Z. */
+export const MINTED_FROM_DEFAULT_MS = 946_684_800_000;
+
+/** How far the minter's clock may be ahead of the gateway's: one day. */
+export const MINTED_AHEAD_DEFAULT_MS = 86_400_000;

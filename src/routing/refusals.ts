@@ -1,0 +1,119 @@
+import { isoTime, type ParseError, parseShortKey, type Words } from "../ids/index.ts";
+import { describeAll, describeOwner, describeShort, fieldsOf } from "./candidates.ts";
+import { ID_LENGTH_MAX } from "./limits.ts";
+import { allOwners, LUUID_SHORT } from "./readings.ts";
+import type { CompiledTable, EnabledLayout, Entity, LayoutFault, Owner, RoutingError } from "./table.ts";
+
+/** No layout can read the text: each says why. A text that is too long for any is not looked at more closely. */
+export const malformed = (layouts: Iterable<EnabledLayout>, text: string, short = false): RoutingError => {
+  const faults: LayoutFault[] = [];
+  for (const { layout } of layouts) {
+    const parsed = text.length > ID_LENGTH_MAX ? undefined : layout.parseText(text);
+    if (parsed === undefined) faults.push({ layout: layout.name, error: tooLong(text) });
+    else if (!parsed.ok) faults.push({ layout: layout.name, error: parsed.error });
+  }
+  const key = short && text.length <= ID_LENGTH_MAX ? parseShortKey(text) : undefined;
+  if (key?.ok === false) faults.push({ layout: LUUID_SHORT, error: key.error });
+  return { reason: "malformed-id", id: text, faults };
+};
+
+const tooLong = (text: string): ParseError => ({
+  reason: "length",
+  expected: `at most ${ID_LENGTH_MAX}`,
+  actual: text.length,
+});
+
+/** The text can be read, but no layout of the entity takes it: it belongs to another entity, or to none. */
+export const refuseForEntity = (
+  table: CompiledTable,
+  entity: Entity,
+  text: string,
+  words: Words,
+  nowMs: number,
+): RoutingError => {
+  const owners = allOwners(table, words, nowMs);
+  if (owners.length > 0) {
+    const candidates = owners.map((owner) => describeOwner(table, owner, words, nowMs));
+    return { reason: "wrong-entity", id: text, entity: entity.name, candidates };
+  }
+  const candidates = describeAll(table, words, nowMs);
+  const own = new Set(entity.ids.map(({ enabled }) => enabled.layout.name));
+  // It is of the entity's layout, only its service or group is another one.
+  const misplaced = candidates.some(({ layout, excluded }) => !excluded && own.has(layout));
+  return misplaced
+    ? { reason: "wrong-entity", id: text, entity: entity.name, candidates }
+    : { reason: "unknown-id", id: text, candidates };
+};
+
+/** The text can be read, but it is of no entity. */
+export const refuseAny = (table: CompiledTable, text: string, words: Words, nowMs: number): RoutingError => ({
+  reason: "unknown-id",
+  id: text,
+  candidates: describeAll(table, words, nowMs),
+});
+
+export const ambiguous = (
+  table: CompiledTable,
+  owners: readonly Owner[],
+  text: string,
+  words: Words,
+  nowMs: number,
+): RoutingError => ({
+  reason: "ambiguous-id",
+  id: text,
+  candidates: owners.map((owner) => describeOwner(table, owner, words, nowMs)),
+});
+
+/** One short key in several groups of one entity. */
+export const ambiguousShort = (
+  table: CompiledTable,
+  owners: readonly (Owner & { readonly group: number })[],
+  text: string,
+  primaryKey: number,
+): RoutingError => ({
+  reason: "ambiguous-id",
+  id: text,
+  candidates: owners.map((owner) => describeShort(table, owner, owner.group, primaryKey, true)),
+});
+
+/** No route and no default takes the ID: what it carries, so that a route can be written for it. */
+export const unassigned = (
+  entity: Entity,
+  { layout, slices }: EnabledLayout,
+  layoutName: string,
+  text: string,
+  words: Words,
+): RoutingError => ({
+  reason: "unassigned-key",
+  id: text,
+  entity: entity.name,
+  layout: layoutName,
+  key: {
+    ...fieldsOf(
+      layout.fields.filter(({ role }) => role === "key"),
+      words,
+    ),
+    ...slicesOf({ layout, slices }, words),
+    ...mintedAtOf(layout.mintedAtMs?.(words)),
+  },
+});
+
+const mintedAtOf = (mintedMs: number | undefined): { readonly mintedAt?: string } => {
+  const mintedAt = mintedMs === undefined ? undefined : isoTime(mintedMs);
+  return mintedAt === undefined ? {} : { mintedAt };
+};
+
+const slicesOf = (
+  { layout, slices }: Pick<EnabledLayout, "layout" | "slices">,
+  words: Words,
+): Readonly<Record<string, string>> => {
+  const key = layout.field("shardKey") ?? layout.field("primaryKey");
+  if (key === undefined) return {};
+  const value = key.readBig(words);
+  return Object.fromEntries(
+    [...slices.values()].map(({ name, offset, bits }) => [
+      `slices.${name}`,
+      ((value >> BigInt(key.bits - offset - bits)) & ((1n << BigInt(bits)) - 1n)).toString(),
+    ]),
+  );
+};

@@ -1,0 +1,214 @@
+import * as v from "valibot";
+import {
+  CONDITION_VALUES_MAX,
+  ENTITIES_MAX,
+  IDS_PER_ENTITY_MAX,
+  MOVED_MAX,
+  NAME_LENGTH_MAX,
+  ORIGINS_PER_REGION_MAX,
+  PATHS_PER_ENTITY_MAX,
+  PATTERN_LENGTH_MAX,
+  REGIONS_MAX,
+  ROUTES_MAX,
+  SLICES_PER_LAYOUT_MAX,
+} from "./limits.ts";
+
+/** The declared routing table, the one source of its types and of its JSON Schema. What needs more than one value is in `check/`. */
+
+const name = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z][A-Za-z0-9_-]*$/, "A name starts with a letter and has only letters, digits, `-` and `_`."),
+  v.maxLength(NAME_LENGTH_MAX, `A name has at most ${NAME_LENGTH_MAX} characters.`),
+);
+
+const oneOrMore = <const Item extends v.GenericSchema>(item: Item) =>
+  v.union([item, v.pipe(v.array(item), v.minLength(1), v.maxLength(CONDITION_VALUES_MAX))]);
+
+const text = v.pipe(v.string(), v.minLength(1), v.maxLength(PATTERN_LENGTH_MAX));
+
+const wholeNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+
+const numberText = v.pipe(
+  v.string(),
+  v.regex(
+    /^[0-9]{1,16}(-[0-9]{1,16})?$/,
+    'Write a decimal number such as "7", or an inclusive range such as "0-1023".',
+  ),
+);
+
+const numbers = oneOrMore(v.union([wholeNumber, numberText]));
+
+const time = v.pipe(
+  v.string(),
+  v.regex(
+    /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,3})?(Z|[+-][0-9]{2}:[0-9]{2})$/,
+    "Write a time with its offset, such as 2026-06-01T00:00:00Z.",
+  ),
+);
+
+const origin = v.strictObject({
+  url: v.pipe(text, v.description("http or https, host, optional port and base path; no query, fragment or password.")),
+  weight: v.exactOptional(
+    v.pipe(
+      v.number(),
+      v.safeInteger(),
+      v.minValue(0),
+      v.maxValue(1_000_000),
+      v.description("Share of the region's IDs relative to its other origins; 1 unless given, 0 takes none."),
+    ),
+  ),
+});
+
+export const regionSchema = v.strictObject({
+  origins: v.pipe(
+    v.array(origin),
+    v.minLength(1, "A region needs at least one origin."),
+    v.maxLength(ORIGINS_PER_REGION_MAX),
+    v.description("Where the region answers."),
+  ),
+  failover: v.exactOptional(
+    v.pipe(
+      v.array(name),
+      v.maxLength(REGIONS_MAX),
+      v.description("Regions that may answer reads when no origin of this one can be reached, in order."),
+    ),
+  ),
+});
+
+export const countrySchema = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(255));
+
+const pattern = v.pipe(
+  v.string(),
+  v.maxLength(PATTERN_LENGTH_MAX),
+  v.regex(
+    /^(\/([A-Za-z0-9._~!$&'()+,;=@-]+|\*))*\/:id(\/([A-Za-z0-9._~!$&'()+,;=@-]+|\*))*$/,
+    "A path pattern is segments of literal text or `*`, with exactly one segment `:id`: for example /orders/:id.",
+  ),
+);
+
+const entityId = v.strictObject({
+  layout: v.pipe(name, v.description("Layout that the IDs have.")),
+  service: v.exactOptional(v.pipe(wholeNumber, v.description("iUID service number of this entity."))),
+  class: v.exactOptional(v.pipe(text, v.description("LUUID class name; its CRC-12 is the group."))),
+  group: v.exactOptional(v.pipe(wholeNumber, v.description("LUUID group number, instead of a class."))),
+});
+
+export const entitySchema = v.strictObject({
+  path: v.pipe(
+    v.union([pattern, v.pipe(v.array(pattern), v.minLength(1), v.maxLength(PATHS_PER_ENTITY_MAX))]),
+    v.description("Path pattern or patterns; the first is the one that /any/:id leads to."),
+  ),
+  ids: v.pipe(
+    v.array(entityId),
+    v.minLength(1, "An entity needs at least one layout of IDs."),
+    v.maxLength(IDS_PER_ENTITY_MAX),
+    v.description("The layouts that IDs of this entity may have."),
+  ),
+  any: v.exactOptional(
+    v.pipe(
+      v.picklist(["proxy", "redirect"]),
+      v.description("What /any/:id does: pass on (the default) or answer 307."),
+    ),
+  ),
+});
+
+const bitCount = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(128));
+
+const slice = v.union([
+  v.strictTuple([bitCount, bitCount]),
+  v.strictObject({ offset: bitCount, bits: bitCount, codes: v.exactOptional(v.literal("m49")) }),
+]);
+
+export const layoutSchema = v.strictObject({
+  slices: v.exactOptional(
+    v.pipe(
+      v.record(name, slice),
+      v.maxEntries(SLICES_PER_LAYOUT_MAX),
+      v.description("Parts of the layout's key: [offset, bits], counted from the key's most significant bit."),
+    ),
+  ),
+  mintedWithin: v.exactOptional(
+    v.pipe(
+      v.union([
+        v.literal(false),
+        v.strictObject({
+          from: time,
+          aheadSeconds: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1_000_000_000)),
+        }),
+      ]),
+      v.description(
+        "IDs minted outside of this window are not of this layout. Absent: from 2000-01-01 to a day ahead.",
+      ),
+    ),
+  ),
+});
+
+const when = v.strictObject({
+  layout: v.exactOptional(oneOrMore(name)),
+  entity: v.exactOptional(oneOrMore(name)),
+  country: v.exactOptional(v.pipe(oneOrMore(name), v.description("ISO 3166-1 alpha-2 codes from `countries`."))),
+  service: v.exactOptional(v.pipe(numbers, v.description("iUID service numbers."))),
+  shardKey: v.exactOptional(v.pipe(numbers, v.description("HotGuid shard keys."))),
+  slices: v.exactOptional(v.pipe(v.record(name, numbers), v.description("Values of slices of the key."))),
+  group: v.exactOptional(v.pipe(numbers, v.description("LUUID group numbers."))),
+  class: v.exactOptional(v.pipe(oneOrMore(text), v.description("LUUID class names."))),
+  primaryKey: v.exactOptional(v.pipe(numbers, v.description("LUUID primary keys, decimal."))),
+  mintedFrom: v.exactOptional(v.pipe(time, v.description("Minted at this time or later."))),
+  mintedBefore: v.exactOptional(v.pipe(time, v.description("Minted earlier than this time."))),
+});
+
+export const routeSchema = v.strictObject({
+  when: v.pipe(when, v.description("All conditions must hold; none means every ID.")),
+  region: name,
+});
+
+export const gatewaySchema = v.strictObject({
+  hosts: v.pipe(
+    v.array(text),
+    v.maxLength(100),
+    v.description("Host names of the gateway itself; no origin may be one."),
+  ),
+});
+
+export const tableSchema = v.strictObject({
+  $schema: v.exactOptional(v.string()),
+  gateway: v.exactOptional(gatewaySchema),
+  regions: v.pipe(
+    v.record(name, regionSchema),
+    v.minEntries(1, "A table needs at least one region."),
+    v.maxEntries(REGIONS_MAX),
+    v.description("Where: logical names, never used again for something else."),
+  ),
+  countries: v.exactOptional(
+    v.pipe(v.record(name, countrySchema), v.description("iUID country number by ISO 3166-1 alpha-2 code.")),
+  ),
+  entities: v.pipe(
+    v.record(name, entitySchema),
+    v.minEntries(1, "A table needs at least one entity."),
+    v.maxEntries(ENTITIES_MAX),
+    v.description("What: one entry for each kind of thing."),
+  ),
+  layouts: v.exactOptional(v.pipe(v.record(name, layoutSchema), v.description("What the table adds to a layout."))),
+  routes: v.pipe(v.array(routeSchema), v.maxLength(ROUTES_MAX), v.description("Which: the first match wins.")),
+  moved: v.exactOptional(
+    v.pipe(
+      v.record(v.string(), name),
+      v.maxEntries(MOVED_MAX),
+      v.description("Region by canonical ID, for entities that left the region that their ID names."),
+    ),
+  ),
+  default: v.exactOptional(
+    v.pipe(name, v.description("Region of IDs that no route takes. Without it they are errors.")),
+  ),
+});
+
+/** The table as it stands in `routing-table.json`. */
+export type DeclaredTable = v.InferOutput<typeof tableSchema>;
+export type DeclaredRegion = v.InferOutput<typeof regionSchema>;
+export type DeclaredEntity = v.InferOutput<typeof entitySchema>;
+export type DeclaredEntityId = v.InferOutput<typeof entityId>;
+export type DeclaredLayout = v.InferOutput<typeof layoutSchema>;
+export type DeclaredSlice = v.InferOutput<typeof slice>;
+export type DeclaredRoute = v.InferOutput<typeof routeSchema>;
+export type DeclaredConditions = v.InferOutput<typeof when>;
+export type DeclaredNumbers = v.InferOutput<typeof numbers>;
