@@ -1,0 +1,57 @@
+import type { MintError, ParseError } from "../ids/index.ts";
+import { problemOf } from "../problems/index.ts";
+import type { RoutingError } from "../routing/index.ts";
+import type { MintPlanError } from "../routing/mint-plan.ts";
+import { printable } from "./printable.ts";
+
+/** The option that a key of a mint wish comes from. */
+const OPTION_OF: Readonly<Record<string, string>> = {
+  "/entity": "--entity",
+  "/layout": "--layout",
+  "/country": "--country",
+  "/service": "--service",
+  "/group": "--group",
+  "/shardKey": "--shard-key",
+  "/slices": "--slice",
+};
+
+/** One sentence, the one that the gateway would answer with. */
+export const detailOf = (error: RoutingError | MintError | MintPlanError): string => {
+  const { detail } = problemOf(error);
+  if (error.reason === "unknown-name") return `${detail} It has: ${error.known.join(", ") || "none"}.`;
+  if (error.reason === "unassigned-key") return `${detail} It carries ${pairs(error.key)}.`;
+  const option = error.reason === "malformed-request" ? OPTION_OF[error.pointer ?? ""] : undefined;
+  return option === undefined ? detail : `${detail} (${option})`;
+};
+
+/** The same for stderr, with the reasons of each layout that was tried. */
+export const errorText = (error: RoutingError | MintError | MintPlanError): string => {
+  const faults = error.reason === "malformed-id" ? error.faults : [];
+  const lines = faults.map(({ layout, error: fault }) => `  ${layout}: ${parseErrorSentence(fault)}`);
+  return `${[`error: ${printable(detailOf(error))}`, ...lines].join("\n")}\n`;
+};
+
+const pairs = (key: Readonly<Record<string, string>>): string =>
+  Object.entries(key)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(", ");
+
+/** Why a text is not an ID. Places count from 1, as people do. */
+export const parseErrorSentence = (error: ParseError): string => {
+  switch (error.reason) {
+    case "empty":
+      return "the text is empty";
+    case "length":
+      return `the text has ${error.actual} characters instead of ${error.expected}`;
+    case "whitespace":
+      return `character ${error.at + 1} is white space`;
+    case "alphabet":
+      return `character ${error.at + 1} is not one that may stand there`;
+    case "shape":
+      return error.suggestion === undefined
+        ? `character ${error.at + 1} is out of place`
+        : `character ${error.at + 1} is out of place; did you mean ${error.suggestion}?`;
+    case "fixed-bits":
+      return `${error.field} is ${error.actual} instead of ${error.expected}`;
+  }
+};

@@ -1,0 +1,76 @@
+import { randomFillSync } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { getSystemErrorMessage, styleText } from "node:util";
+import { err, ok } from "../ids/index.ts";
+import { run } from "./program.ts";
+import { EXIT, type World } from "./world.ts";
+
+/** The entry of the `waybill` command: the only file that knows this process, its clock and its randomness. */
+
+const { stdin, stdout, stderr } = process;
+
+/** A reader that has seen enough closes the pipe; that is no error of ours. */
+stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit();
+  stderr.write(`waybill: stdout cannot be written: ${error.message}\n`);
+  process.exit(EXIT.failed);
+});
+stderr.on("error", () => process.exit(EXIT.failed));
+
+const world: World = {
+  nowMs: Date.now,
+  entropy: pooledEntropy(),
+  version: versionOf(new URL("../../package.json", import.meta.url)),
+  readFile: (path) => {
+    try {
+      return ok(readFileSync(path));
+    } catch (error) {
+      return err(reasonOf(error));
+    }
+  },
+  fileExists: existsSync,
+  stdin: { isTerminal: stdin.isTTY === true, chunks: stdin },
+  print: (text) =>
+    new Promise((resolve) => {
+      if (stdout.write(text)) resolve();
+      else stdout.once("drain", resolve);
+    }),
+  report: (text) => {
+    stderr.write(text);
+  },
+  // Heeds NO_COLOR, FORCE_COLOR and what the terminal can do.
+  paint: (style, text) => styleText(style as Parameters<typeof styleText>[0], text, { stream: stdout }),
+  isWatched: stdout.isTTY === true,
+};
+
+try {
+  process.exitCode = await run(process.argv.slice(2), world);
+} catch (error) {
+  // A defect of our own: the reader can do nothing with a stack.
+  stderr.write(`waybill: internal error: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = EXIT.failed;
+}
+
+/** Random words, 4 KiB of them at a time. */
+function pooledEntropy(): World["entropy"] {
+  const pool = new Uint32Array(1024);
+  let next = pool.length;
+  return {
+    word: () => {
+      if (next === pool.length) {
+        randomFillSync(pool);
+        next = 0;
+      }
+      return pool[next++] as number;
+    },
+  };
+}
+
+function versionOf(manifest: URL): string {
+  return (JSON.parse(readFileSync(manifest, "utf8")) as { readonly version: string }).version;
+}
+
+function reasonOf(error: unknown): string {
+  const { errno, message } = error as NodeJS.ErrnoException;
+  return errno === undefined ? message : getSystemErrorMessage(errno);
+}

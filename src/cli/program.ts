@@ -1,0 +1,53 @@
+import { Command, CommanderError } from "commander";
+import type { Act } from "./action.ts";
+import { addExplain } from "./explain.ts";
+import { addLayout } from "./layout.ts";
+import { addMint } from "./mint.ts";
+import { addTableCheck } from "./table-check.ts";
+import type { World } from "./world.ts";
+
+/** Runs the command. `args`: the words after its name. Gives the exit code; bad usage is reported, not thrown. */
+export const run = async (args: readonly string[], world: World): Promise<number> => {
+  let exitCode = 0;
+  const act: Act = (action) =>
+    async function (this: Command) {
+      exitCode = await action(world, this.args, this.opts());
+    };
+  try {
+    await build(world, act).parseAsync(args, { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode;
+    throw error;
+  }
+  return exitCode;
+};
+
+const build = (world: World, act: Act): Command => {
+  const program = new Command("waybill")
+    .description("The ID is the waybill: read, route and mint IDs offline, with the gateway's own core.")
+    .version(world.version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print this help")
+    .helpCommand("help [command]", "print the help of a command")
+    .exitOverride()
+    .configureOutput({ writeErr: world.report })
+    .showHelpAfterError("Run the command with --help for its usage.")
+    .addHelpText("after", EXAMPLES);
+  addExplain(program, act);
+  addMint(program, act);
+  const id = program.command("id").description("the same two, as noun and verb");
+  addExplain(id, act);
+  addMint(id, act);
+  const table = program.command("table").description("check and compare routing tables");
+  addTableCheck(table, act);
+  addLayout(program, act);
+  return program;
+};
+
+const EXAMPLES = `
+Examples:
+  $ waybill explain 0192f0c1-7a30-8005-8040-8f3b2a1c9d77
+  $ waybill mint --entity order --country KZ --count 3
+  $ waybill table check routing-table.json
+  $ waybill layout hotguid
+
+Data goes to stdout, everything else to stderr. Exit codes: 0 ok, 1 error or bad usage, 2 differences (table diff --exit-code).`;

@@ -1,0 +1,71 @@
+import type { Command } from "commander";
+import type { Act } from "./action.ts";
+import { countOf, faultLine, readTableFile, type TableFile, tableErrorText } from "./table-file.ts";
+import { EXIT } from "./world.ts";
+
+/** `waybill table check`: every fault of a table at once, or one line that sums it up. */
+export const addTableCheck = (parent: Command, act: Act): void => {
+  parent
+    .command("check")
+    .description("check a routing table and list all of its faults, each with its place and its remedy")
+    .argument("<file>", "the table; - reads it from stdin")
+    .option("--json", "one JSON object a line: the faults, or the summary")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ waybill table check routing-table.json
+  $ jq . routing-table.json | waybill table check --json -
+
+Exit code: 0 without faults, 1 with faults or when the file cannot be read.`,
+    )
+    .action(
+      act(async (world, [path], { json }: { readonly json?: boolean }) => {
+        const file = await readTableFile(path as string, world);
+        if (file.ok) {
+          await world.print(json ? `${JSON.stringify(summaryOf(file.value))}\n` : summaryLine(file.value));
+          return EXIT.ok;
+        }
+        const { error } = file;
+        if (error.reason === "unreadable") {
+          world.report(tableErrorText(error));
+          return EXIT.failed;
+        }
+        const { name, faults } = error;
+        const lines = faults.map((fault) =>
+          json ? `${JSON.stringify({ file: name, ...fault })}\n` : faultLine(name, fault),
+        );
+        await world.print(lines.join(""));
+        world.report(`${name}: ${countOf(faults.length, "fault")}\n`);
+        return EXIT.failed;
+      }),
+    );
+};
+
+interface Summary {
+  readonly file: string;
+  readonly regions: number;
+  readonly entities: number;
+  readonly layouts: number;
+  readonly routes: number;
+  readonly moved: number;
+  /** SHA-256 in lower-case hex. */
+  readonly digest: string;
+}
+
+const summaryOf = ({ name, table, digest }: TableFile): Summary => ({
+  file: name,
+  regions: table.regions.size,
+  entities: table.entities.size,
+  layouts: table.layouts.size,
+  routes: table.routeCount,
+  moved: table.moved.size,
+  digest,
+});
+
+const summaryLine = (file: TableFile): string => {
+  const { regions, layouts, entities, routes, moved } = summaryOf(file);
+  const entityCount = entities === 1 ? "1 entity" : `${entities} entities`;
+  const parts = [countOf(regions, "region"), entityCount, countOf(layouts, "layout"), countOf(routes, "route")];
+  return `${file.name}: no faults; ${parts.join(", ")}, ${moved} moved; sha256 ${file.digest}\n`;
+};

@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import { err, ok, type Result } from "../ids/index.ts";
+import { type CompiledTable, loadTable } from "../routing/index.ts";
+import { TABLE_BYTES_MAX } from "../routing/limits.ts";
+import type { Fault } from "../routing/table.ts";
+import { type Position, readJsonText } from "./json-text.ts";
+import { octetsOf } from "./lines.ts";
+import type { World } from "./world.ts";
+
+/** The table that commands look for in the current folder. */
+export const TABLE_FILE_DEFAULT = "routing-table.json";
+
+/** A table that was read from a file and has no fault. */
+export interface TableFile {
+  readonly name: string;
+  readonly table: CompiledTable;
+  /** SHA-256 of the file's octets in lower-case hex: the digest under which this text is published. */
+  readonly digest: string;
+}
+
+export interface PlacedFault extends Fault, Position {}
+
+export type TableFileError =
+  | { readonly reason: "unreadable"; readonly name: string; readonly why: string }
+  | { readonly reason: "faulty"; readonly name: string; readonly faults: readonly PlacedFault[] };
+
+/** Reads, checks and compiles a table. `path`: `-` is stdin. */
+export const readTableFile = async (path: string, world: World): Promise<Result<TableFile, TableFileError>> => {
+  const name = path === "-" ? "stdin" : path;
+  const octets = await readOctets(path, world);
+  if (!octets.ok) return err({ reason: "unreadable", name, why: octets.error });
+  const table = compileText(octets.value);
+  if (!table.ok) return err({ reason: "faulty", name, faults: table.error });
+  return ok({ name, table: table.value, digest: createHash("sha256").update(octets.value).digest("hex") });
+};
+
+const readOctets = async (path: string, world: World): Promise<Result<Uint8Array, string>> => {
+  const octets = path === "-" ? await octetsOf(world.stdin.chunks, TABLE_BYTES_MAX) : world.readFile(path);
+  if (octets === undefined) return err(SIZE_SENTENCE);
+  if (octets instanceof Uint8Array) return ok(octets);
+  return octets.ok && octets.value.length > TABLE_BYTES_MAX ? err(SIZE_SENTENCE) : octets;
+};
+
+const SIZE_SENTENCE = `it is larger than the ${TABLE_BYTES_MAX} octets that a table may have`;
+
+const compileText = (octets: Uint8Array): Result<CompiledTable, readonly PlacedFault[]> => {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(octets);
+  } catch {
+    const message = "The file is not UTF-8; save it as UTF-8.";
+    return err([{ line: 1, column: 1, pointer: "", kind: "syntax", message }]);
+  }
+  const { value, faults, positionOf } = readJsonText(text);
+  const placed: PlacedFault[] = faults.map((fault) => ({ ...fault, kind: "syntax" }));
+  if (value === undefined) return err(placed);
+  const table = loadTable(value, 0);
+  if (table.ok && placed.length === 0) return table;
+  if (!table.ok) placed.push(...table.error.map((fault) => ({ ...fault, ...positionOf(fault.pointer) })));
+  return err(placed.toSorted((a, b) => a.line - b.line || a.column - b.column));
+};
+
+/** `routing-table.json:12:5: /routes/3/region: …`, as editors and terminals link it. An empty pointer is the whole table. */
+export const faultLine = (name: string, { line, column, pointer, message }: PlacedFault): string =>
+  `${name}:${line}:${column}: ${pointer === "" ? "(whole table)" : pointer}: ${message}\n`;
+
+/** What is wrong with a table that a command was to work with, for stderr. */
+export const tableErrorText = (error: TableFileError): string =>
+  error.reason === "unreadable"
+    ? `error: ${error.name} cannot be read: ${error.why}\n`
+    : error.faults.map((fault) => faultLine(error.name, fault)).join("") +
+      `error: ${error.name} is not a routing table that can be served: ${countOf(error.faults.length, "fault")}\n`;
+
+/** `1 fault`, `2 faults`. */
+export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/**
+ * The table that an `--table` option means: the named one, none for `--no-table`, and without the option the one in the current
+ * folder if there is one.
+ */
+export const openTable = async (
+  option: string | false | undefined,
+  world: World,
+): Promise<Result<TableFile | undefined, TableFileError>> => {
+  if (option === false || (option === undefined && !world.fileExists(TABLE_FILE_DEFAULT))) return ok(undefined);
+  return readTableFile(option ?? TABLE_FILE_DEFAULT, world);
+};

@@ -1,0 +1,29 @@
+import type { RandomWords, Result } from "../ids/index.ts";
+
+/** How a stretch of terminal text looks; the names are those of `util.styleText`. */
+export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "magenta" | "cyan";
+
+/** All that the command needs from the machine. `main.ts` hands in the real one. */
+export interface World {
+  /** Unix time in milliseconds. */
+  readonly nowMs: () => number;
+  readonly entropy: RandomWords;
+  readonly version: string;
+  /** A file's octets, or the system's word for why there are none: `no such file`. */
+  readonly readFile: (path: string) => Result<Uint8Array, string>;
+  readonly fileExists: (path: string) => boolean;
+  readonly stdin: { readonly isTerminal: boolean; readonly chunks: AsyncIterable<Uint8Array> };
+  /** Data, to stdout. Waits while the reader is behind. */
+  readonly print: (text: string) => Promise<void>;
+  /** Everything else, to stderr. */
+  readonly report: (text: string) => void;
+  /** Text for stdout, plain where colours are not wanted. */
+  readonly paint: (style: Style | readonly Style[], text: string) => string;
+  /** Whether a person looks at stdout. */
+  readonly isWatched: boolean;
+}
+
+/** What a run of the command tells its caller: all well, an error or bad usage, differences that were asked about. */
+export const EXIT = { ok: 0, failed: 1, differs: 2 } as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
