@@ -30,8 +30,20 @@ export function readTarget(request: Request): Result<RequestTarget, RequestError
   const queryStart = url.indexOf("?", pathStart);
   const path = queryStart === -1 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
   const query = queryStart === -1 ? "" : url.slice(queryStart);
-  if (url.includes("#", pathStart)) {
-    return err({ reason: "malformed-request", detail: "A request target has no fragment (RFC 9112 §3.2)." });
+  if (wouldChange(path)) {
+    return err({ reason: "malformed-request", detail: "The path has a dot segment or a backslash; send it resolved." });
   }
   return ok({ host, scheme, path, query });
+}
+
+/** `.` and `..` as segments, plain or encoded (WHATWG URL, "single-dot" and "double-dot URL path segment"). */
+const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?=\/|$)/i;
+
+/**
+ * Whether the runtime would resolve the path to another one when it is sent on: after the decision, so that an order's ID
+ * would open the way to somebody else's path.
+ */
+function wouldChange(path: string): boolean {
+  if (path.includes("\\")) return true;
+  return (path.includes("/.") || path.includes("/%2")) && DOT_SEGMENT.test(path);
 }

@@ -24,5 +24,8 @@ function countryOf(request: Request): string | undefined {
 function socketAddress(cf: Request["cf"]): string | undefined {
   const clientIp: unknown = cf?.["clientIp"];
   if (typeof clientIp !== "string") return undefined;
-  return clientIp;
+  const [, bracketed, plain] = SOCKET_ADDRESS.exec(clientIp) ?? [];
+  return bracketed ?? plain;
 }
+
+const SOCKET_ADDRESS = /^(?:\[([0-9a-fA-F:.]+)\]|(\d{1,3}(?:\.\d{1,3}){3}))(?::\d+)?$/;

@@ -5,8 +5,7 @@ import { IDS, problemOf, setUp, slug } from "./harness.ts";
 
 function personId(): string {
   const group = groupOfClass("com.example.Person");
-  if (!group.ok) throw new Error("the class name has a group");
-  const words = mintLuuid({ group: group.value, primaryKey: 0x23122e }, { word: () => 7 });
+  const words = mintLuuid({ group, primaryKey: 0x23122e }, { word: () => 7 });
   if (!words.ok) throw new Error(words.error.reason);
   return luuid.format(words.value);
 }

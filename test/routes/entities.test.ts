@@ -8,15 +8,15 @@ describe("an entity path goes to the region that owns the ID", () => {
     [`/orders/${IDS.orderDe.toUpperCase()}`, "eu", `http://eu.test/orders/${IDS.orderDe.toUpperCase()}`],
     [`/parcels/${IDS.parcelEu}`, "eu", `http://eu.test/parcels/${IDS.parcelEu}`],
     [`/parcels/${IDS.parcelUs}/a/b`, "us", `http://us.test/base/parcels/${IDS.parcelUs}/a/b`],
-    ["/person/00000023-122e-6d6c-a789-28ef27ab7c62", undefined, ""],
+    [
+      "/person/00000023-122e-6d0b-a789-28ef27ab7c62",
+      "eu",
+      "http://eu.test/person/00000023-122e-6d0b-a789-28ef27ab7c62",
+    ],
     ["/person/23122e", "eu", "http://eu.test/person/23122e"],
   ])("%s", async (path, region, url) => {
     const { request, seen } = setUp();
     const response = await request(path);
-    if (region === undefined) {
-      expect(slug(await problemOf(response))).toBe("wrong-entity");
-      return;
-    }
     expect(response.status).toBe(200);
     expect(response.headers.get("waybill-region")).toBe(region);
     expect(seen.map((one) => one.url)).toEqual([url]);
@@ -37,7 +37,7 @@ describe("an entity path goes to the region that owns the ID", () => {
     expect(seen[0]?.body).toBe(body ?? "");
   });
 
-  it.each(["", "/", "/events?limit=20", "//x", "/%2F%2e%zz", "/a;b=c/é?q=%20+a&q=&", "?", "/?x=/any/y", "/..%2f"])(
+  it.each(["", "/", "/events?limit=20", "//x", "/%2F%2ea%zz", "/a;b=c/é?q=%20+a&q=&", "?", "/?x=/any/y", "/..%2f"])(
     "with everything below it unchanged: %j",
     async (below) => {
       const { request, seen } = setUp();
@@ -70,6 +70,7 @@ describe("what does not go anywhere", () => {
     [`/orders/${IDS.orderAq}`, "unassigned-key", 404],
     [`/orders/${IDS.orderUnknownCountry}`, "unassigned-key", 404],
     [`/parcels/${IDS.parcelUnassigned}`, "unassigned-key", 404],
+    ["/person/00000023-122e-6aa1-a789-28ef27ab7c62", "wrong-entity", 422],
     ["/person/23122E", "malformed-id", 400],
     ["/person/023122e", "malformed-id", 400],
     ["/-/nothing", "not-found", 404],

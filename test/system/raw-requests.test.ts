@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { rawRequest, type Stack, sendRaw, startRecordingOrigins, startStack } from "./stack.ts";
+
+let origins: Awaited<ReturnType<typeof startRecordingOrigins>>;
+let stack: Stack;
+beforeAll(async () => {
+  origins = await startRecordingOrigins();
+  stack = await startStack(origins.declared);
+}, 60_000);
+afterAll(async () => {
+  await stack?.stop();
+  await origins?.stop();
+});
+beforeEach(() => {
+  origins.recorded.length = 0;
+});
+
+const ID = "01990f04-d900-8009-8040-000000000001";
+
+describe("the octets of path and query", () => {
+  it.each([
+    `/orders/${ID}`,
+    `/orders/${ID}?`,
+    `/orders/${ID}/?a=1&a=2&b=%2F&c=+&d=%zz`,
+    `/orders/${ID}/.well-known/...//..a/.b.?x=/../y`,
+    `/orders/${ID}?q=%27a%27`,
+    `/orders/${ID}//x///`,
+    `/orders/${ID}/%2e%2E%2fetc;v=1,2/%C3%A9/%e2`,
+    `/orders/${ID}/a:b@c!$&'()*+,;=~`,
+    `/orders/${ID}/any/x?/orders/y`,
+  ])("reach the origin as they were sent: %s", async (target) => {
+    expect((await rawRequest(stack.gateway.port, "GET", target)).status).toBe(200);
+    expect(origins.recorded.map(({ url }) => url)).toEqual([target]);
+  });
+});
+
+describe("tricks with the target", () => {
+  it.each([
+    [`http://evil.test/orders/${ID}`, 200],
+    [`//evil.test/orders/${ID}`, 404],
+    [`/\\evil.test/orders/${ID}`, 400],
+    [`/orders/../-/health/../orders/${ID}`, 400],
+    [`/orders/%2e%2e/orders/${ID}`, 400],
+    [`/orders/${ID}/../../rides/x`, 400],
+    [`/orders/${ID}/.%2E/..`, 400],
+    [`/orders/${ID}/a/.`, 400],
+    [`/orders/${ID}/a\\..\\b`, 400],
+    [`/any/${ID}/../x`, 400],
+    [`/@evil.test/orders/${ID}`, 404],
+  ])("%s leads to no other host", async (target, status) => {
+    const answer = await rawRequest(stack.gateway.port, "GET", target);
+    expect(answer.status).toBe(status);
+    expect(origins.recorded.every(({ region, url }) => region === "eu" && url === `/orders/${ID}`)).toBe(true);
+  });
+
+  it.each(["gw/admin", "gw?x", "gw#x", "a@gw", "gw\\x"])("a host field of %s is a 400", async (host) => {
+    const answer = await sendRaw(
+      stack.gateway.port,
+      `GET /orders/${ID} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`,
+    );
+    expect([400, 500]).toContain(answer.status);
+    expect(answer.status).toBe(400);
+    expect(origins.recorded).toEqual([]);
+  });
+
+  it("TRACE is refused, since it would show the client what the gateway adds", async () => {
+    const answer = await rawRequest(stack.gateway.port, "TRACE", `/orders/${ID}`);
+    expect([answer.status, JSON.parse(answer.body).type]).toEqual([405, "/-/problems/method-not-allowed"]);
+    expect(answer.head).toMatch(/^allow: GET, HEAD/im);
+    expect(origins.recorded).toEqual([]);
+  });
+});
+
+describe("fields of the request at a real origin", () => {
+  it("carry who the client is by the socket, not by what it says", async () => {
+    const forged = ["x-forwarded-for: 6.6.6.6", "cf-connecting-ip: 6.6.6.6", "forwarded: for=6.6.6.6"];
+    await rawRequest(stack.gateway.port, "GET", `/orders/${ID}`, [...forged, "x-forwarded-for: 7.7.7.7"]);
+    const [seen] = origins.recorded;
+    expect(seen?.headers["x-forwarded-for"]).toBe("127.0.0.1");
+    expect(seen?.headers["forwarded"]).toBe('for=127.0.0.1;host="gw.test";proto=http');
+    expect(seen?.headers["via"]).toBe("1.1 waybill");
+  });
+
+  it("lose those of one connection", async () => {
+    const fields = ["x-hop: 1", "proxy-authorization: Basic eA==", "keep-alive: timeout=5", "waybill-region: forged"];
+    const octets = [`GET /orders/${ID} HTTP/1.1`, "host: gw.test", "connection: close, X-Hop", ...fields, "", ""].join(
+      "\r\n",
+    );
+    await sendRaw(stack.gateway.port, octets);
+    const headers = origins.recorded[0]?.headers ?? {};
+    expect(headers["waybill-region"]).toBe("eu");
+    for (const name of ["x-hop", "proxy-authorization"]) expect(headers).not.toHaveProperty(name);
+  });
+});
