@@ -2,7 +2,8 @@ import { Hono } from "hono";
 import type { Gateway } from "../src/ports.ts";
 import { type Entity, resolveAny } from "../src/routing/index.ts";
 import { passOn } from "./pass-on.ts";
-import { log, receive, refuse } from "./receive.ts";
+import { receive, refuse } from "./receive.ts";
+import { noteDecision } from "./request-log.ts";
 
 const PREFIX = "/any/";
 
@@ -25,7 +26,7 @@ export const any = (gateway: Gateway) =>
     const { entity, layout, target: decided } = decision.value;
     const location = entityPath(entity, id) + below + query;
     if (entity.any === "proxy") return passOn(received, decision.value, location);
-    log(received, 307, layout, decided.region.name);
+    noteDecision(received, layout, decided.region.name);
     return new Response(null, {
       status: 307,
       headers: {

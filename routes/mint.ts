@@ -8,7 +8,8 @@ import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint-wish.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { ownJson } from "./own-json.ts";
 import { problemResponse } from "./problem-response.ts";
-import { log, receive, refuse } from "./receive.ts";
+import { receive, refuse } from "./receive.ts";
+import { noteDecision } from "./request-log.ts";
 
 /** `POST /mint`: IDs that route, from the first request on, to the region that the answer names. */
 export const mint = (gateway: Gateway) =>
@@ -36,7 +37,7 @@ export const mint = (gateway: Gateway) =>
 
         const region = onlyOne(regions.value);
         const texts = minted.value.map(enabled.layout.format);
-        log(received, 201, order.layout, region);
+        noteDecision(received, order.layout, region);
         const fields = {
           "waybill-table": served.label,
           "waybill-layout": order.layout,

@@ -1,7 +1,8 @@
 import { clientResponse } from "../src/proxy/client-response.ts";
 import { send } from "../src/proxy/send.ts";
 import type { Decision } from "../src/routing/index.ts";
-import { log, type Received, refuse } from "./receive.ts";
+import { type Received, refuse } from "./receive.ts";
+import { noteDecision } from "./request-log.ts";
 
 /** Sends the request to the region of the decision, and its answer back. */
 export async function passOn(received: Received, decision: Decision, originTarget: string): Promise<Response> {
@@ -30,7 +31,7 @@ export async function passOn(received: Received, decision: Decision, originTarge
   );
   if (!answer.ok) return refuse(received, answer.error, served, decision);
   const { response, region } = answer.value;
-  log(received, response.status, decision.layout, region.name);
+  noteDecision(received, decision.layout, region.name);
   return clientResponse(response, {
     region: region.name,
     layout: decision.layout,

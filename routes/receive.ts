@@ -4,11 +4,13 @@ import type { Gateway, ServedTable } from "../src/ports.ts";
 import type { GatewayError } from "../src/problems/index.ts";
 import type { Decision } from "../src/routing/index.ts";
 import { problemResponse } from "./problem-response.ts";
+import { noteDecision } from "./request-log.ts";
 import { type RequestTarget, readTarget } from "./target.ts";
 
-/** A request that has arrived, with what its log line is written from. */
+/** A request that has arrived. */
 export interface Arrival {
   readonly gateway: Gateway;
+  readonly context: Context;
   readonly request: Request;
   readonly target: RequestTarget;
   readonly arrivedAtMs: number;
@@ -27,7 +29,7 @@ export async function receive(gateway: Gateway, c: Context): Promise<Received | 
   const request = c.req.raw;
   const target = readTarget(request);
   if (!target.ok) return problemResponse(target.error);
-  const arrival = { gateway, request, target: target.value, arrivedAtMs: gateway.clock.nowMs() };
+  const arrival = { gateway, context: c, request, target: target.value, arrivedAtMs: gateway.clock.nowMs() };
   const inMemory = gateway.tables.peek((work) => c.executionCtx.waitUntil(work));
   const served = inMemory === undefined ? await gateway.tables.load() : ok(inMemory);
   if (!served.ok) return refuse(arrival, served.error);
@@ -36,20 +38,6 @@ export async function receive(gateway: Gateway, c: Context): Promise<Received | 
 
 /** Answers with a problem. `decision` is what had been decided before it went wrong. */
 export function refuse(arrival: Arrival, error: GatewayError, served?: ServedTable, decision?: Decision): Response {
-  const response = problemResponse(error, served?.label);
-  log(arrival, response.status, decision?.layout, decision?.target.region.name);
-  return response;
-}
-
-/** Writes the request's line, where the deployment wants one. */
-export function log(arrival: Arrival, status: number, layout?: string, region?: string): void {
-  const { gateway, request, target, arrivedAtMs } = arrival;
-  gateway.logRequest?.({
-    method: request.method,
-    path: target.path,
-    layout,
-    region,
-    status,
-    ms: gateway.clock.nowMs() - arrivedAtMs,
-  });
+  if (decision !== undefined) noteDecision(arrival, decision.layout, decision.target.region.name);
+  return problemResponse(error, served?.label);
 }

@@ -19,6 +19,7 @@ export const HOP_BY_HOP = [
  * look at every field of a request costs more than all else that the gateway does to it (docs/performance.md).
  */
 export const OWN_REQUEST_FIELDS = [
+  "waybill-client-country",
   "waybill-entity-id",
   "waybill-layout",
   "waybill-region",

@@ -41,6 +41,7 @@ export function originRequest(passage: Passage, attempt: Attempt): Request {
   headers.set("waybill-layout", decision.layout);
   headers.set("waybill-region", attempt.region.name);
   headers.set("waybill-revision", String(passage.revision));
+  if (client.country !== undefined) headers.set("waybill-client-country", client.country);
   headers.append("via", `1.1 ${GATEWAY_NAME}`);
   headers.append("cdn-loop", GATEWAY_NAME);
   // What a client says about itself in these is not trusted: they are replaced, not extended (RFC 7239 §8.1).

@@ -6,7 +6,14 @@ const PATH = `/orders/${IDS.orderDe}`;
 describe("the request at the origin", () => {
   it("says what the gateway found out, whatever the client claimed", async () => {
     const { request, seen } = setUp();
-    const forged = ["waybill-entity-id", "waybill-layout", "waybill-region", "waybill-revision", "waybill-signature"];
+    const forged = [
+      "waybill-client-country",
+      "waybill-entity-id",
+      "waybill-layout",
+      "waybill-region",
+      "waybill-revision",
+      "waybill-signature",
+    ];
     const headers = new Headers(forged.map((name) => [name, "forged"]));
     headers.set("x-forwarded-for", "6.6.6.6");
     headers.set("x-forwarded-host", "evil.test");
@@ -20,7 +27,7 @@ describe("the request at the origin", () => {
     expect(got?.get("waybill-layout")).toBe("iuid");
     expect(got?.get("waybill-region")).toBe("eu");
     expect(got?.get("waybill-revision")).toBe("0");
-    expect(got?.has("waybill-signature")).toBe(false);
+    for (const name of ["waybill-signature", "waybill-client-country"]) expect(got?.has(name), name).toBe(false);
     expect(got?.get("x-forwarded-for")).toBe("2001:db8::7");
     expect(got?.get("x-forwarded-host")).toBe("api.example.com:8443");
     expect(got?.get("x-forwarded-proto")).toBe("http");
@@ -28,6 +35,12 @@ describe("the request at the origin", () => {
     expect(got?.get("via")).toBe("1.1 waybill");
     expect(got?.get("cdn-loop")).toBe("waybill");
     expect(got?.get("traceparent")).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+  });
+
+  it("names the client's country where the platform knows it", async () => {
+    const { request, seen } = setUp();
+    await request(PATH, { cf: { country: "KZ" } } as RequestInit);
+    expect(seen[0]?.headers.get("waybill-client-country")).toBe("KZ");
   });
 
   it("keeps end-to-end fields and drops those of one connection", async () => {

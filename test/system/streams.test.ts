@@ -7,7 +7,7 @@ import { type DemoStack, startDemoStack } from "./stack.ts";
 let stack: DemoStack;
 let id: string;
 beforeAll(async () => {
-  stack = await startDemoStack();
+  stack = await startDemoStack({ REQUEST_LOG: "json" });
   const response = await fetch(`${stack.url}/mint`, { method: "POST", body: '{"entity":"order","country":"DE"}' });
   id = ((await response.json()) as { readonly ids: readonly [string] }).ids[0];
 }, 60_000);
