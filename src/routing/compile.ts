@@ -8,7 +8,7 @@ import { indexPaths } from "./paths.ts";
 import { planRoutes, type RoutePlan } from "./route-plans.ts";
 import type { DeclaredTable } from "./schema.ts";
 import { NO_ROUTE } from "./segments.ts";
-import type { CompiledTable, Region, Target } from "./table.ts";
+import type { CompiledTable, Region, Rule, Target } from "./table.ts";
 
 /** A checked table with its routes flattened. */
 export interface Planned {
@@ -75,9 +75,10 @@ const regionNamed = (regions: ReadonlyMap<string, Region>, name: string): Region
 
 /** One frozen target for each route and one for the default. */
 const targetsOf = (draft: Draft, regions: ReadonlyMap<string, Region>): ((ordinal: number) => Target | undefined) => {
+  // Rules first, so that the targets, which every look-up touches, lie side by side.
+  const rules = draft.routes.map(({ index }): Rule => Object.freeze({ kind: "route", index }));
   const targets = draft.routes.map(
-    ({ index, route }): Target =>
-      Object.freeze({ region: regionNamed(regions, route.region), rule: Object.freeze({ kind: "route", index }) }),
+    ({ route }, at): Target => Object.freeze({ region: regionNamed(regions, route.region), rule: rules[at] as Rule }),
   );
   const { fallback } = draft;
   const last: Target | undefined =

@@ -33,10 +33,9 @@ export class SegmentIndex {
     let node = this.root;
     if (node === undefined) return this.first;
     for (let depth = 0; ; depth++) {
-      const segment: number = node.find(values[slots[depth] as number] as number);
-      const next: Segments | undefined = node.next[segment];
-      if (next === undefined) return node.ordinals[segment] as number;
-      node = next;
+      const lead: number = node.find(values[slots[depth] as number] as number);
+      if (node.next.length === 0) return lead;
+      node = node.next[lead] as Segments;
     }
   }
 }
@@ -80,23 +79,24 @@ const cutTo = (routes: readonly PlacedRoute[], slots: readonly number[]) =>
 /** All routes of one entity's IDs of one layout. */
 export class IdIndex {
   private readonly indexes: readonly SegmentIndex[];
-  private readonly reads: readonly { readonly slot: number; readonly read: Dimension["read"] }[];
+  private readonly slots: readonly number[];
+  private readonly reads: readonly Dimension["read"][];
   /** One look-up at a time fills it and is done with it. */
   private readonly values: Float64Array;
 
   constructor(dimensions: readonly Dimension[], indexes: readonly SegmentIndex[]) {
     this.indexes = indexes.toSorted((a, b) => a.first - b.first);
-    const used = new Set(indexes.flatMap(({ slots }) => slots));
-    this.reads = dimensions.flatMap(({ read }, slot) => (used.has(slot) ? [{ slot, read }] : []));
+    this.slots = [...new Set(indexes.flatMap(({ slots }) => slots))];
+    this.reads = this.slots.map((slot) => (dimensions[slot] as Dimension).read);
     this.values = new Float64Array(dimensions.length);
   }
 
   /** The lowest ordinal that takes the ID, or `NO_ROUTE`. */
   find(words: Words): number {
-    const { reads, values } = this;
-    for (let at = 0; at < reads.length; at++) {
-      const { slot, read } = reads[at] as (typeof reads)[number];
-      values[slot] = read(words);
+    const { slots, reads, values } = this;
+    for (let at = 0; at < slots.length; at++) {
+      const read = reads[at] as Dimension["read"];
+      values[slots[at] as number] = read(words);
     }
     return this.findValues(values);
   }

@@ -13,7 +13,7 @@ export interface IndexedRoute {
 }
 
 /** What no route covers. */
-const NOTHING = new Segments([Number.NEGATIVE_INFINITY], [], [NO_ROUTE]);
+const NOTHING = new Segments(Float64Array.of(Number.NEGATIVE_INFINITY), Float64Array.of(NO_ROUTE), []);
 
 /** Cuts the dimensions from `depth` on into segments. Routes come by rising ordinal. `undefined`: beyond the budget. */
 export const buildSegments = (
@@ -28,20 +28,32 @@ export const buildSegments = (
 const paint = (routes: readonly IndexedRoute[], depth: number, budget: Budget): Segments | undefined => {
   const starts = startsOf(routes, depth, budget);
   if (starts === undefined) return undefined;
-  const cellOf = new Map(starts.map((start, cell) => [start, cell]));
-  const ordinals = new Array<number>(starts.length).fill(NO_ROUTE);
+  const ordinals = new Float64Array(starts.length).fill(NO_ROUTE);
   /** For each cell the first one at or after it that may still be free. */
   const free = Uint32Array.from({ length: starts.length + 1 }, (_, cell) => cell);
   for (const { ordinal, ranges } of routes) {
-    for (const [low, high] of pairsOf(ranges[depth] as Ranges)) {
-      const end = cellOf.get(high + 1) as number;
-      for (let cell = firstFree(free, cellOf.get(low) as number); cell < end; cell = firstFree(free, cell)) {
+    const own = ranges[depth] as Ranges;
+    for (let at = 0; at < own.length; at += 2) {
+      const end = cellOf(starts, (own[at + 1] as number) + 1);
+      for (let cell = firstFree(free, cellOf(starts, own[at] as number)); cell < end; cell = firstFree(free, cell)) {
         ordinals[cell] = ordinal;
         free[cell] = cell + 1;
       }
     }
   }
-  return merge(starts, ordinals, (kept, values) => new Segments(kept, [], values));
+  return merge(starts, ordinals, []);
+};
+
+/** The place of a start that is known to be there. */
+const cellOf = (starts: Float64Array, start: number): number => {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((starts[middle] as number) < start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 };
 
 /** Follows the links to a free cell and shortens them on the way. */
@@ -64,38 +76,41 @@ const sweep = (
   const starts = startsOf(routes, depth, budget);
   if (starts === undefined) return undefined;
   const changes = changesAt(routes, depth);
-  const known = new Map<string, Segments>([["", NOTHING]]);
-  const next: Segments[] = [];
+  const next: Segments[] = [NOTHING];
+  const known = new Map<string, number>([["", 0]]);
+  const leads = new Float64Array(starts.length);
   let active: readonly number[] = [];
-  for (const start of starts) {
+  for (const [segment, start] of starts.entries()) {
     const change = changes.get(start);
     if (change !== undefined) active = apply(active, change);
     budget.cells -= active.length;
     if (budget.cells < 0) return undefined;
     const key = active.join();
-    const built =
-      known.get(key) ??
-      buildSegments(
-        active.map((index) => routes[index] as IndexedRoute),
-        dimensions,
-        budget,
-        depth + 1,
-      );
-    if (built === undefined) return undefined;
-    known.set(key, built);
-    next.push(built);
+    let place = known.get(key);
+    if (place === undefined) {
+      const covering = active.map((index) => routes[index] as IndexedRoute);
+      const built = buildSegments(covering, dimensions, budget, depth + 1);
+      if (built === undefined) return undefined;
+      place = next.push(built) - 1;
+      known.set(key, place);
+    }
+    leads[segment] = place;
   }
-  return merge(starts, next, (kept, values) => new Segments(kept, values, []));
+  return merge(starts, leads, next);
 };
 
 /** Minus infinity, and every number at which a range begins or has just ended. */
-const startsOf = (routes: readonly IndexedRoute[], depth: number, budget: Budget): number[] | undefined => {
-  const bounds: number[] = [Number.NEGATIVE_INFINITY];
+const startsOf = (routes: readonly IndexedRoute[], depth: number, budget: Budget): Float64Array | undefined => {
+  const count = routes.reduce((sum, { ranges }) => sum + (ranges[depth] as Ranges).length, 1);
+  budget.cells -= count;
+  if (budget.cells < 0) return undefined;
+  const bounds = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
+  let next = 1;
   for (const { ranges } of routes) {
-    for (const [low, high] of pairsOf(ranges[depth] as Ranges)) bounds.push(low, high + 1);
+    for (const [at, bound] of (ranges[depth] as Ranges).entries()) bounds[next++] = at % 2 === 0 ? bound : bound + 1;
   }
-  budget.cells -= bounds.length;
-  return budget.cells < 0 ? undefined : [...new Set(Float64Array.from(bounds).sort())];
+  bounds.sort();
+  return bounds.filter((bound, at) => at === 0 || bound !== bounds[at - 1]);
 };
 
 interface Change {
@@ -125,15 +140,8 @@ const apply = (active: readonly number[], { begin, end }: Change): readonly numb
   return begin.length === 0 ? kept : [...kept, ...begin].sort((a, b) => a - b);
 };
 
-/** Joins neighbours of one value. */
-const merge = <Value>(
-  starts: readonly number[],
-  values: readonly Value[],
-  make: (starts: readonly number[], values: readonly Value[]) => Segments,
-): Segments => {
-  const keep = starts.map((_, index) => index).filter((index) => index === 0 || values[index] !== values[index - 1]);
-  return make(
-    keep.map((index) => starts[index] as number),
-    keep.map((index) => values[index] as Value),
-  );
+/** Joins neighbours that lead to the same. */
+const merge = (starts: Float64Array, leads: Float64Array, next: readonly Segments[]): Segments => {
+  const isKept = (_: number, at: number): boolean => at === 0 || leads[at] !== leads[at - 1];
+  return new Segments(starts.filter(isKept), leads.filter(isKept), next);
 };

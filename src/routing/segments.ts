@@ -1,60 +1,71 @@
-/** No route: the ordinal of a cell that none covers. */
+/** No route: the ordinal of a segment that none covers. */
 export const NO_ROUTE = -1;
 
-/** One dimension, cut into segments; each leads to segments of the next dimension or, at the last one, to a route. */
+/**
+ * One dimension, cut into segments. Each leads to segments of the next dimension or, at the last one, to a route.
+ * A search begins in the bucket of its value, so its length depends on how unevenly the segments lie, not on their number.
+ */
 export class Segments {
-  readonly starts: Float64Array;
+  /**
+   * Two cells for each segment, side by side so that one cache line has both: where it starts, and the lowest ordinal of
+   * the routes that cover it, or the place in `next`.
+   */
+  private readonly cells: Float64Array;
   /** Empty at the last dimension. */
   readonly next: readonly Segments[];
-  /** Lowest ordinal of the routes that cover each segment. Empty above the last dimension. */
-  readonly ordinals: Int32Array;
   /** For each bucket of equal width the segment at which a search begins; the next bucket's is where it ends. */
-  readonly buckets: Uint32Array;
-  readonly bucketsFrom: number;
-  readonly bucketsPerUnit: number;
+  private readonly buckets: Uint32Array;
+  private readonly bucketCount: number;
+  private readonly bucketsFrom: number;
+  private readonly bucketsPerUnit: number;
 
-  /** `starts` rises, and the first one is minus infinity. */
-  constructor(starts: readonly number[], next: readonly Segments[], ordinals: readonly number[]) {
-    this.starts = Float64Array.from(starts);
+  /** `starts` rises, and the first one is minus infinity. `leads` holds ordinals, or places in `next` if that is not empty. */
+  constructor(starts: Float64Array, leads: Float64Array, next: readonly Segments[]) {
+    const count = starts.length;
+    this.cells = new Float64Array(count * 2);
+    for (let segment = 0; segment < count; segment++) {
+      this.cells[segment * 2] = starts[segment] as number;
+      this.cells[segment * 2 + 1] = leads[segment] as number;
+    }
     this.next = next;
-    this.ordinals = Int32Array.from(ordinals);
     const first = starts[1] ?? 0;
     const last = starts.at(-1) as number;
-    const count = bucketCount(starts.length);
+    this.bucketCount = bucketCountFor(count);
     this.bucketsFrom = first;
-    this.bucketsPerUnit = last > first ? count / (last - first) : 0;
-    this.buckets = new Uint32Array(count + 1).fill(starts.length - 1);
+    this.bucketsPerUnit = last > first ? this.bucketCount / (last - first) : 0;
+    this.buckets = new Uint32Array(this.bucketCount + 1).fill(count - 1);
     let segment = 0;
-    for (let bucket = 0; bucket < count; bucket++) {
-      while (segment < starts.length && this.bucketOf(starts[segment] as number) < bucket) segment++;
+    for (let bucket = 0; bucket < this.bucketCount; bucket++) {
+      while (segment < count && this.bucketOf(starts[segment] as number) < bucket) segment++;
       // The segment before may reach into this bucket.
       this.buckets[bucket] = Math.max(0, segment - 1);
     }
   }
 
   private bucketOf(value: number): number {
-    const bucket = Math.floor((value - this.bucketsFrom) * this.bucketsPerUnit);
-    return bucket > 0 ? Math.min(bucket, this.buckets.length - 2) : 0;
+    const bucket = (value - this.bucketsFrom) * this.bucketsPerUnit;
+    if (bucket >= this.bucketCount) return this.bucketCount - 1;
+    return bucket > 0 ? bucket | 0 : 0;
   }
 
-  /** The segment that holds a value. */
+  /** Where the segment of a value leads. */
   find(value: number): number {
-    const { starts, buckets } = this;
+    const { cells, buckets } = this;
     const bucket = this.bucketOf(value);
     let low = buckets[bucket] as number;
     let high = buckets[bucket + 1] as number;
     while (low < high) {
       const middle = (low + high + 1) >>> 1;
-      if ((starts[middle] as number) <= value) low = middle;
+      if ((cells[middle * 2] as number) <= value) low = middle;
       else high = middle - 1;
     }
-    return low;
+    return cells[low * 2 + 1] as number;
   }
 }
 
 /** A few segments are found sooner by search alone. */
 const BUCKETS_FROM_SEGMENTS = 8;
-const BUCKET_BITS_MAX = 16;
+const BUCKET_BITS_MAX = 18;
 
-const bucketCount = (segments: number): number =>
+const bucketCountFor = (segments: number): number =>
   segments < BUCKETS_FROM_SEGMENTS ? 1 : 2 ** Math.min(BUCKET_BITS_MAX, Math.ceil(Math.log2(segments)));
