@@ -45,7 +45,7 @@ export interface Tables {
 }
 
 /** How a request reaches an origin: the platform's `fetch`, or a test's. */
-export type Fetch = (request: Request) => Promise<Response>;
+export type Fetch = (target: string | Request, init?: RequestInit) => Promise<Response>;
 
 /** Who the client is, as far as the platform can vouch for it. */
 export interface Client {

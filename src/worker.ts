@@ -28,7 +28,7 @@ function compose(env: Env) {
       report: reportLoadFailure,
     }),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
-    fetch: (request) => fetch(request),
+    fetch: (target, init) => fetch(target, init),
     clientOf: clientReader(config.clientAddress),
     firstByteDeadlineMs: config.firstByteDeadlineMs,
     logRequest: config.requestLog === "json" ? writeRequestLine : undefined,

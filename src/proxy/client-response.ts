@@ -1,5 +1,5 @@
-import { HOP_BY_HOP, namedByConnection } from "./headers.ts";
-import { GATEWAY_NAME } from "./origin-request.ts";
+import { namedByConnection, RESPONSE_HOP_BY_HOP } from "./headers.ts";
+import { VIA } from "./origin-request.ts";
 
 /** What the gateway says about an answer that it passes on. */
 export interface AnswerLabel {
@@ -20,12 +20,12 @@ export function clientResponse(answer: Response, label: AnswerLabel): Response {
   const headers = response.headers;
   const connection = headers.get("connection");
   if (connection !== null) for (const name of namedByConnection(connection)) headers.delete(name);
-  for (const name of HOP_BY_HOP) headers.delete(name);
+  for (const name of RESPONSE_HOP_BY_HOP) headers.delete(name);
   headers.set("waybill-region", label.region);
   headers.set("waybill-layout", label.layout);
   headers.set("waybill-table", label.table);
   headers.append("server-timing", `origin;dur=${label.originMs}`);
-  headers.append("via", `1.1 ${GATEWAY_NAME}`);
+  headers.append("via", VIA);
   return response;
 }
 

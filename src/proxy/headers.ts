@@ -3,30 +3,35 @@
  * The runtime itself drops Connection, TE, Keep-Alive, Upgrade, Trailer and Transfer-Encoding both ways.
  */
 
-/** Fields of one connection that the runtime forwards all the same (RFC 9110 §7.6.1, §11.7). */
-export const HOP_BY_HOP = [
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "http2-settings",
-  "te",
-  "trailer",
-] as const;
-
 /**
- * The gateway's own request fields: only the gateway may send them to an origin. They are dropped by name, because a
- * look at every field of a request costs more than all else that the gateway does to it (docs/performance.md).
+ * Whether a field of a client's request stops here: those of one connection that the runtime would forward
+ * (RFC 9110 §7.6.1, §11.7), those that say who the client is, which the gateway writes itself (RFC 7239 §8.1), and all
+ * of the gateway's own.
  */
-export const OWN_REQUEST_FIELDS = [
-  "waybill-client-country",
-  "waybill-entity-id",
-  "waybill-layout",
-  "waybill-region",
-  "waybill-revision",
-  "waybill-signature",
-  "waybill-table",
-] as const;
+export function isDropped(name: string): boolean {
+  switch (name) {
+    case "forwarded":
+    case "host":
+    case "http2-settings":
+    case "keep-alive":
+    case "proxy-authenticate":
+    case "proxy-authorization":
+    case "proxy-connection":
+    case "te":
+    case "trailer":
+    case "x-forwarded-for":
+    case "x-forwarded-host":
+    case "x-forwarded-proto":
+    // Not a field of any protocol, and not one that an object can hold as such.
+    case "__proto__":
+      return true;
+    default:
+      return name.startsWith("waybill-");
+  }
+}
+
+/** Fields of an origin's answer that are of its connection only and that the runtime would forward. */
+export const RESPONSE_HOP_BY_HOP = ["proxy-authenticate", "proxy-connection", "keep-alive", "http2-settings"] as const;
 
 /**
  * Fields that `connection` may not name away: without them the request or its answer would mean something else
@@ -63,14 +68,20 @@ const CONNECTION_TOKENS_MAX = 32;
 
 /**
  * The names that a `connection` value adds to the hop-by-hop ones (RFC 9110 §7.6.1).
- * `x-forwarded-*` cannot be named away either, since the gateway writes them itself.
+ * What the gateway writes itself cannot be named away either.
  */
 export function namedByConnection(connection: string): readonly string[] {
   const names: string[] = [];
   for (const token of connection.split(",", CONNECTION_TOKENS_MAX)) {
     const name = token.trim().toLowerCase();
     if (name === "" || name === "close" || name === "keep-alive") continue;
-    if (NEVER_NAMED_AWAY.has(name) || name.startsWith("x-forwarded-") || !TOKEN.test(name)) continue;
+    if (
+      NEVER_NAMED_AWAY.has(name) ||
+      name.startsWith("x-forwarded-") ||
+      name.startsWith("waybill-") ||
+      !TOKEN.test(name)
+    )
+      continue;
     names.push(name);
   }
   return names;

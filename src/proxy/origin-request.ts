@@ -1,6 +1,6 @@
 import type { Client } from "../ports.ts";
 import type { Decision } from "../routing/table.ts";
-import { HOP_BY_HOP, namedByConnection, OWN_REQUEST_FIELDS } from "./headers.ts";
+import { isDropped, namedByConnection } from "./headers.ts";
 import type { Attempt } from "./origin-choice.ts";
 import { isTraceparent, newTraceparent } from "./trace-context.ts";
 
@@ -22,48 +22,81 @@ export interface Passage {
 /** How this gateway names itself in `via` and `cdn-loop`. */
 export const GATEWAY_NAME = "waybill";
 
-/** Whether the request passed this gateway before (RFC 8586 §2): it must not be sent on again. */
-export function isLoop(headers: Headers): boolean {
-  const names = headers.get("cdn-loop");
-  return names !== null && names.split(",").some((name) => name.split(";", 1)[0]?.trim() === GATEWAY_NAME);
+/** HTTP/1.1 between client and gateway as far as the Worker can see (RFC 9110 §7.6.3). */
+export const VIA = `1.1 ${GATEWAY_NAME}`;
+
+/** A request as `fetch` takes it. */
+export interface OriginRequest {
+  readonly url: string;
+  readonly init: RequestInit;
+  /** Whether the client asks for another protocol on the connection: a WebSocket. */
+  readonly asksUpgrade: boolean;
 }
 
 /**
- * The request for the origin: same method, target, body stream and end-to-end fields. Concatenation keeps every octet
- * of path and query, and an origin's host cannot be changed by what a client puts into its path.
+ * The request for the origin, or `undefined` when it passed this gateway before (RFC 8586 §2) and must not be sent on.
+ * Same method, target, body stream and end-to-end fields. The URL is concatenated: every octet of path and query stays,
+ * and nothing in a path can change the origin's host.
+ *
+ * One sweep makes the fields: each further look at them costs a crossing into the runtime (docs/performance.md).
  */
-export function originRequest(passage: Passage, attempt: Attempt): Request {
+export function originRequest(passage: Passage, attempt: Attempt): OriginRequest | undefined {
   const { request, decision, client, host, scheme } = passage;
-  const outgoing = new Request(attempt.origin.url + passage.target, request);
-  const headers = outgoing.headers;
-  dropInbound(headers);
-  headers.set("waybill-entity-id", decision.id);
-  headers.set("waybill-layout", decision.layout);
-  headers.set("waybill-region", attempt.region.name);
-  headers.set("waybill-revision", String(passage.revision));
-  if (client.country !== undefined) headers.set("waybill-client-country", client.country);
-  headers.append("via", `1.1 ${GATEWAY_NAME}`);
-  headers.append("cdn-loop", GATEWAY_NAME);
-  // What a client says about itself in these is not trusted: they are replaced, not extended (RFC 7239 §8.1).
   const address = client.address ?? "unknown";
-  headers.set("x-forwarded-for", address);
-  headers.set("x-forwarded-host", host);
-  headers.set("x-forwarded-proto", scheme);
-  headers.set("forwarded", `for=${forwardedNode(address)};host="${host}";proto=${scheme}`);
-  const traceparent = headers.get("traceparent");
-  if (traceparent === null || !isTraceparent(traceparent)) {
-    headers.set("traceparent", newTraceparent(passage.randomWord));
-    headers.delete("tracestate");
+  const fields: Record<string, string> = {
+    "waybill-entity-id": decision.id,
+    "waybill-layout": decision.layout,
+    "waybill-region": attempt.region.name,
+    "waybill-revision": String(passage.revision),
+    "x-forwarded-for": address,
+    "x-forwarded-host": host,
+    "x-forwarded-proto": scheme,
+    forwarded: `for=${forwardedNode(address)};host="${host}";proto=${scheme}`,
+    via: VIA,
+    "cdn-loop": GATEWAY_NAME,
+    traceparent: "",
+  };
+  if (client.country !== undefined) fields["waybill-client-country"] = client.country;
+  let connection: string | undefined;
+  let loops = false;
+  request.headers.forEach((value, name) => {
+    switch (name) {
+      case "via":
+        fields["via"] = `${value}, ${VIA}`;
+        break;
+      case "cdn-loop":
+        loops = namesThisGateway(value);
+        fields["cdn-loop"] = `${value}, ${GATEWAY_NAME}`;
+        break;
+      case "traceparent":
+        if (isTraceparent(value)) fields["traceparent"] = value;
+        break;
+      case "connection":
+        connection = value;
+        break;
+      case "upgrade":
+        // WebSocket is the only protocol that the runtime can change to (RFC 9110 §7.8); others go no further.
+        if (value.toLowerCase() === "websocket") fields["upgrade"] = value;
+        break;
+      default:
+        if (!isDropped(name)) fields[name] = value;
+    }
+  });
+  if (loops) return undefined;
+  if (connection !== undefined) for (const name of namedByConnection(connection)) delete fields[name];
+  if (fields["traceparent"] === "") {
+    fields["traceparent"] = newTraceparent(passage.randomWord);
+    // A state belongs to the trace it came with (W3C Trace Context §3.3).
+    delete fields["tracestate"];
   }
-  return outgoing;
+  const { method, body } = request;
+  const init = { method, headers: fields, body, redirect: "manual" } as const;
+  return { url: attempt.origin.url + passage.target, init, asksUpgrade: "upgrade" in fields };
 }
 
-/** Removes what is meant for this hop only, and what only the gateway may say. */
-function dropInbound(headers: Headers): void {
-  const connection = headers.get("connection");
-  if (connection !== null) for (const name of namedByConnection(connection)) headers.delete(name);
-  for (const name of HOP_BY_HOP) headers.delete(name);
-  for (const name of OWN_REQUEST_FIELDS) headers.delete(name);
+/** `cdn-loop` is a list of names with parameters (RFC 8586 §2). */
+function namesThisGateway(cdnLoop: string): boolean {
+  return cdnLoop.split(",").some((entry) => entry.split(";", 1)[0]?.trim() === GATEWAY_NAME);
 }
 
 /** An IPv6 address stands in brackets and quotes (RFC 7239 §6). */

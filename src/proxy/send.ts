@@ -4,7 +4,7 @@ import type { Region } from "../routing/table.ts";
 import { isPassableStatus } from "./client-response.ts";
 import type { ProxyError } from "./errors.ts";
 import { type Attempt, chooseOrigin, readAttempts } from "./origin-choice.ts";
-import { isLoop, originRequest, type Passage } from "./origin-request.ts";
+import { type OriginRequest, originRequest, type Passage } from "./origin-request.ts";
 
 export interface OriginAnswer {
   readonly response: Response;
@@ -24,7 +24,6 @@ export interface SendOptions {
  * when the one before did not answer at all (RFC 9110 §9.2.2). An origin's own answer is final, whatever its status.
  */
 export async function send(passage: Passage, options: SendOptions): Promise<Result<OriginAnswer, ProxyError>> {
-  if (isLoop(passage.request.headers)) return err({ reason: "loop-detected" });
   const { region } = passage.decision.target;
   const words = passage.decision.words;
   if (!isRepeatable(passage.request)) {
@@ -33,17 +32,13 @@ export async function send(passage: Passage, options: SendOptions): Promise<Resu
   let last: Result<OriginAnswer, ProxyError> | undefined;
   for (const attempt of readAttempts(region, options.regions, words)) {
     last = await attemptOnce(passage, attempt, options);
-    if (last.ok) return last;
+    if (last.ok || last.error.reason === "loop-detected") return last;
   }
   return last ?? err({ reason: "origin-unreachable", region: region.name, why: "has no address" });
 }
 
 function isRepeatable(request: Request): boolean {
-  return (request.method === "GET" || request.method === "HEAD") && request.body === null && !asksUpgrade(request);
-}
-
-function asksUpgrade(request: Request): boolean {
-  return request.headers.get("upgrade") !== null;
+  return (request.method === "GET" || request.method === "HEAD") && request.body === null;
 }
 
 async function attemptOnce(
@@ -52,12 +47,17 @@ async function attemptOnce(
   options: SendOptions,
 ): Promise<Result<OriginAnswer, ProxyError>> {
   const region = attempt.region.name;
+  const outgoing = originRequest(passage, attempt);
+  if (outgoing === undefined) return err({ reason: "loop-detected" });
   try {
-    const response = await withDeadline(options.fetch(originRequest(passage, attempt)), options.firstByteDeadlineMs);
+    const response = await withDeadline(
+      dispatch(passage.request, outgoing, options.fetch),
+      options.firstByteDeadlineMs,
+    );
     if (response === undefined) {
       return err({ reason: "origin-timeout", region, deadlineMs: options.firstByteDeadlineMs });
     }
-    if (!isPassableStatus(response, asksUpgrade(passage.request))) {
+    if (!isPassableStatus(response, outgoing.asksUpgrade)) {
       return err({
         reason: "origin-unreachable",
         region,
@@ -71,19 +71,33 @@ async function attemptOnce(
   }
 }
 
+/** `fetch` takes no body for GET and HEAD in an init, though a request may have one (RFC 9110 §9.3.1): there it is kept whole. */
+function dispatch(request: Request, { url, init }: OriginRequest, fetch: Fetch): Promise<Response> {
+  if (request.body === null || (request.method !== "GET" && request.method !== "HEAD")) return fetch(url, init);
+  const { headers = {} } = init;
+  return fetch(new Request(new Request(url, request), { headers }));
+}
+
 /** The answer, or `undefined` when it did not begin in time. An abort signal would cut the body as well, so there is none. */
-async function withDeadline(answer: Promise<Response>, deadlineMs: number): Promise<Response | undefined> {
+function withDeadline(answer: Promise<Response>, deadlineMs: number): Promise<Response | undefined> {
   if (deadlineMs === 0) return answer;
-  let timer: number | null = null;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, deadlineMs, undefined);
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      resolve(undefined);
+    }, deadlineMs);
+    answer.then(
+      (response) => {
+        clearTimeout(timer);
+        // An answer that comes too late must not hold its connection.
+        if (isLate) void response.body?.cancel();
+        else resolve(response);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
-  try {
-    const first = await Promise.race([answer, late]);
-    // An answer that comes too late must not hold its connection, nor fail unheard.
-    if (first === undefined) answer.then((response) => response.body?.cancel()).catch(() => undefined);
-    return first;
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -47,7 +47,8 @@ export function setUp(options: Options = {}) {
   const lines: RequestLine[] = [];
   const defects: unknown[] = [];
   const origin = options.origin ?? ((request) => new Response(`from ${new URL(request.url).host}`));
-  const fetch: Fetch = async (request) => {
+  const fetch: Fetch = async (target, init) => {
+    const request = new Request(target, init);
     const copy = request.clone();
     seen.push({
       url: request.url,

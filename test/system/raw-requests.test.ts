@@ -91,4 +91,32 @@ describe("fields of the request at a real origin", () => {
     expect(headers["waybill-region"]).toBe("eu");
     for (const name of ["x-hop", "proxy-authorization"]) expect(headers).not.toHaveProperty(name);
   });
+
+  it("offer no other protocol than WebSocket", async () => {
+    const fields = ["connection: upgrade, http2-settings", "upgrade: h2c", "http2-settings: AAMAAABkAAQAoAAAAAIAAAAA"];
+    const octets = [`GET /orders/${ID} HTTP/1.1`, "host: gw.test", ...fields, "connection: close", "", ""].join("\r\n");
+    expect((await sendRaw(stack.gateway.port, octets)).status).toBe(200);
+    const headers = origins.recorded[0]?.headers ?? {};
+    for (const name of ["upgrade", "http2-settings"]) expect(headers).not.toHaveProperty(name);
+  });
+
+  it("keep the length of a body, and the body of a GET", async () => {
+    const fields = ["host: gw.test", "connection: close", "content-length: 5", "content-type: text/x"];
+    for (const method of ["GET", "POST"]) {
+      const octets = [`${method} /orders/${ID} HTTP/1.1`, ...fields, "", "hello"].join("\r\n");
+      expect((await sendRaw(stack.gateway.port, octets)).status).toBe(200);
+    }
+    expect(origins.recorded.map(({ method, body, headers }) => [method, body, headers["content-length"]])).toEqual([
+      ["GET", "hello", "5"],
+      ["POST", "hello", "5"],
+    ]);
+  });
+
+  it("come one by one when they are many", async () => {
+    const many = Array.from({ length: 200 }, (_, index) => `x-field-${index}: ${index}`);
+    await rawRequest(stack.gateway.port, "GET", `/orders/${ID}`, [...many, "x-twice: a", "x-twice: b", "__proto__: x"]);
+    const headers = origins.recorded[0]?.headers ?? {};
+    expect(headers["x-field-199"]).toBe("199");
+    expect(headers["x-twice"]).toBe("a, b");
+  });
 });

@@ -54,6 +54,7 @@ export interface Recorded {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
+  readonly body: string;
 }
 
 /** One origin for each region of the demo's table that only counts what reaches it. */
@@ -63,10 +64,13 @@ export async function startRecordingOrigins() {
     Object.keys(readDemoTable().regions).map(async (region) => {
       const server = createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
         const { method = "", url = "", headers } = request;
-        recorded.push({ region, method, url, headers });
-        request.resume();
-        response.setHeader("x-demo-region", region);
-        response.end(region);
+        const chunks: Buffer[] = [];
+        request.on("data", (chunk: Buffer) => chunks.push(chunk));
+        request.on("end", () => {
+          recorded.push({ region, method, url, headers, body: Buffer.concat(chunks).toString() });
+          response.setHeader("x-demo-region", region);
+          response.end(region);
+        });
       });
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
       const address = server.address();
