@@ -1,0 +1,22 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { problemsPage } from "../../src/problems/generate.ts";
+import { CATALOGUE, PROBLEM_SLUGS } from "../../src/problems/index.ts";
+
+/** RFC 9110 §15 and RFC 9457 have these for what the gateway itself answers with. */
+const STATUSES = [400, 404, 405, 409, 413, 422, 500, 502, 503, 504, 508];
+
+describe("the catalogue of problems", () => {
+  it.each(PROBLEM_SLUGS)("%s has a status, and sentences for people", (slug) => {
+    const { status, title, meaning, remedy } = CATALOGUE[slug];
+    expect(slug).toMatch(/^[a-z]+(-[a-z]+)*$/);
+    expect(STATUSES).toContain(status);
+    expect(title).toMatch(/^[A-Z].*[^.]$/);
+    for (const text of [meaning, remedy]) expect(text).toMatch(/^[A-Z`].*\.$/s);
+  });
+
+  it("is what docs/problems.md says; run `npm run generate` when this fails", () => {
+    const page = readFileSync(new URL("../../docs/problems.md", import.meta.url), "utf8");
+    expect(page).toBe(problemsPage());
+  });
+});

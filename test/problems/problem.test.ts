@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { type GatewayError, PROBLEM_SLUGS, problemOf } from "../../src/problems/index.ts";
+
+const candidates = [
+  {
+    layout: "iuid",
+    entity: "order",
+    fields: {},
+    mintedAt: undefined,
+    for: ["fixed bits"],
+    against: [],
+    excluded: false,
+    region: "eu",
+    rule: undefined,
+  },
+];
+
+/** One error of every reason. A reason without an example fails the test below. */
+const ERRORS: readonly GatewayError[] = [
+  { reason: "unrouted-path", path: "/x" },
+  { reason: "malformed-id", id: "x", faults: [{ layout: "iuid", error: { reason: "empty" } }] },
+  { reason: "unknown-id", id: "x", candidates },
+  { reason: "ambiguous-id", id: "x", candidates },
+  { reason: "wrong-entity", id: "x", entity: "ride", candidates },
+  { reason: "unassigned-key", id: "x", entity: "order", layout: "iuid", key: { country: "9" } },
+  { reason: "key-out-of-range", field: "shardKey", value: "-1", max: "4294967295" },
+  { reason: "clock-behind", behindMs: 70_000, toleranceMs: 60_000 },
+  { reason: "sequence-exhausted", name: "luuid-1", max: 5 },
+  { reason: "sequence-unavailable", name: "luuid-1" },
+  { reason: "table-unavailable", why: "the bundled table has 2 faults" },
+  { reason: "loop-detected" },
+  { reason: "origin-unreachable", region: "eu", why: "did not answer" },
+  { reason: "origin-timeout", region: "eu", deadlineMs: 5 },
+  { reason: "malformed-request", detail: "The body is not JSON.", pointer: "" },
+  { reason: "not-found", path: "/-/x" },
+  { reason: "method-not-allowed", method: "GET", allow: ["POST"] },
+  { reason: "body-too-large", bytesMax: 4096 },
+  { reason: "unknown-name", what: "country", name: "XX", known: ["KZ"] },
+  { reason: "internal-error" },
+];
+
+describe("an error as a problem (RFC 9457)", () => {
+  it("every reason of the catalogue has an example here", () => {
+    expect(ERRORS.map(({ reason }) => reason).sort()).toEqual([...PROBLEM_SLUGS].sort());
+  });
+
+  it.each(ERRORS)("$reason has the standard members, a sentence, and survives JSON", (error) => {
+    const problem = problemOf(error);
+    expect(problem.type).toBe(`/-/problems/${error.reason}`);
+    expect(problem.detail).toMatch(/\.$/);
+    expect(JSON.parse(JSON.stringify(problem))).toMatchObject({ status: problem.status, title: problem.title });
+  });
+
+  it("a table that cannot be had says nothing of why to a stranger", () => {
+    expect(JSON.stringify(problemOf({ reason: "table-unavailable", why: "KV says secret" }))).not.toContain("secret");
+  });
+
+  it("repeats no more of a client's text than a line", () => {
+    const long = "x".repeat(10_000);
+    for (const error of [
+      { reason: "malformed-id", id: long, faults: [] },
+      { reason: "unrouted-path", path: long },
+      { reason: "not-found", path: long },
+      { reason: "unknown-name", what: "entity", name: long, known: [] },
+    ] satisfies GatewayError[]) {
+      expect(JSON.stringify(problemOf(error)).length).toBeLessThan(1000);
+    }
+  });
+});
