@@ -1,0 +1,15 @@
+import type { Section } from "./report.ts";
+
+/** How long to measure, and where to say how far it is. */
+export interface BenchOptions {
+  readonly rounds: number;
+  /** How long one candidate is timed in one round. Candidates that answer over the network are timed for longer. */
+  readonly sampleMs: number;
+  readonly progress: (line: string) => void;
+}
+
+/** One part of the benchmark, by the name that the command line gives it. */
+export interface Bench {
+  readonly name: string;
+  readonly run: (options: BenchOptions) => Promise<readonly Section[]>;
+}

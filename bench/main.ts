@@ -1,0 +1,73 @@
+import { parseArgs } from "node:util";
+import type { Bench } from "./bench.ts";
+import { idsBench } from "./ids.bench.ts";
+import { markdown, report, type Section } from "./report.ts";
+import { routesBench } from "./routes.bench.ts";
+
+const BENCHES: readonly Bench[] = [idsBench, routesBench];
+const NAMES = BENCHES.map(({ name }) => name).join("|");
+
+/** Odd, so that the median is a round that was measured. */
+const ROUNDS_DEFAULT = 9;
+const SAMPLE_MS_DEFAULT = 40;
+
+const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--json]
+Measures all parts, or those named, and prints one report. Progress goes to standard error.`;
+
+class UsageError extends Error {}
+
+async function main(args: string[]): Promise<string> {
+  const { names, rounds, sampleMs, json, help } = readArguments(args);
+  if (help) return `${USAGE}\n`;
+  const progress = (line: string) => process.stderr.write(`${line}\n`);
+  const sections: Section[] = [];
+  for (const { name, run } of BENCHES) {
+    if (names.length === 0 || names.includes(name)) sections.push(...(await run({ rounds, sampleMs, progress })));
+  }
+  const found = report(sections, new Date());
+  return json ? `${JSON.stringify(found, null, 2)}\n` : markdown(found);
+}
+
+function readArguments(args: string[]) {
+  const { values, positionals } = parse(args);
+  const stranger = positionals.find((name) => !BENCHES.some((bench) => bench.name === name));
+  if (stranger !== undefined) throw new UsageError(`there is no benchmark "${stranger}"`);
+  return {
+    names: positionals,
+    rounds: wholeNumber("--rounds", values.rounds, ROUNDS_DEFAULT),
+    sampleMs: wholeNumber("--sample-ms", values["sample-ms"], SAMPLE_MS_DEFAULT),
+    json: values.json === true,
+    help: values.help === true,
+  };
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        rounds: { type: "string" },
+        "sample-ms": { type: "string" },
+        json: { type: "boolean" },
+        help: { type: "boolean", short: "h" },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function wholeNumber(flag: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new UsageError(`${flag} takes a whole number from 1 on, not "${text}"`);
+  return Number(text);
+}
+
+try {
+  process.stdout.write(await main(process.argv.slice(2)));
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`${error.message}\n${USAGE}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,73 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { availableParallelism, cpus, release, totalmem, type } from "node:os";
+import type { Spread } from "./sample.ts";
+
+/** A figure with its spread, a plain figure, or a name. */
+export type Cell = string | number | Spread | undefined;
+
+/** One table of a report. */
+export interface Section {
+  readonly title: string;
+  readonly note: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+export interface Report {
+  /** ISO 8601. */
+  readonly date: string;
+  /** What the figures depend on, by name. */
+  readonly machine: Readonly<Record<string, string>>;
+  readonly sections: readonly Section[];
+}
+
+export const report = (sections: readonly Section[], date: Date): Report => ({
+  date: date.toISOString(),
+  machine: {
+    processor: `${cpus()[0]?.model ?? "unknown"}, ${availableParallelism()} usable`,
+    memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
+    system: `${type()} ${release()}`,
+    node: process.versions.node,
+    v8: process.versions.v8,
+    workerd: packageVersion("workerd"),
+  },
+  sections,
+});
+
+/** The report as Markdown, which reads well on a terminal too. */
+export function markdown({ date, machine, sections }: Report): string {
+  const facts = Object.entries(machine).map(([name, value]) => `- ${name}: ${value}`);
+  const tables = sections.map(({ title, note, columns, rows }) =>
+    [`## ${title}`, "", note, "", ...table([columns, ...rows.map((row) => row.map(cellText))])].join("\n"),
+  );
+  return [`# Waybill benchmark, ${date}`, "", ...facts, "", tables.join("\n\n"), ""].join("\n");
+}
+
+function table(lines: readonly (readonly string[])[]): string[] {
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  // Names to the left, figures to the right.
+  const pad = (text: string, column: number) =>
+    column === 0 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0);
+  const [heads, ...body] = lines.map((line) => `| ${line.map(pad).join(" | ")} |`);
+  const rule = widths.map((width, column) => (column === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`));
+  return [heads ?? "", `| ${rule.join(" | ")} |`, ...body];
+}
+
+function cellText(cell: Cell): string {
+  if (cell === undefined) return "";
+  if (typeof cell === "string") return cell;
+  if (typeof cell === "number") return figure(cell);
+  return `${figure(cell.median)} (${figure(cell.min)}-${figure(cell.max)})`;
+}
+
+/** Three significant digits: no figure here is worth more. */
+const figure = (value: number): string =>
+  Math.abs(value) >= 100 ? Math.round(value).toString() : Number(value.toPrecision(3)).toString();
+
+function packageVersion(name: string): string {
+  const path = createRequire(import.meta.url).resolve(`${name}/package.json`);
+  const contents: unknown = JSON.parse(readFileSync(path, "utf8"));
+  const found = typeof contents === "object" && contents !== null && "version" in contents && contents.version;
+  return typeof found === "string" ? found : "unknown";
+}

@@ -1,0 +1,48 @@
+import { iso31661 } from "iso-3166";
+import { fieldOf, hotguid } from "../src/ids/index.ts";
+
+/** Declared tables of a given size, as an operator would write them. */
+
+const REGIONS = ["eu", "us", "ap"];
+
+const regionOf = (at: number): string => REGIONS[at % REGIONS.length] ?? "";
+
+/** Every region at one origin: what is measured is the gateway, not the network. */
+const regionsAt = (originUrl: string) =>
+  Object.fromEntries(REGIONS.map((region) => [region, { origins: [{ url: originUrl }] }]));
+
+/** HotGuids by ranges of the shard key, side by side, with which the whole key space is given out. */
+export function shardKeyTable(routeCount: number) {
+  const keys = 2 ** fieldOf(hotguid, "shardKey").bits;
+  const start = (at: number) => Math.floor((at * keys) / routeCount);
+  return {
+    regions: regionsAt("http://origin.test"),
+    entities: { parcel: { path: "/parcels/:id", ids: [{ layout: "hotguid" }] } },
+    routes: Array.from({ length: routeCount }, (_, at) => ({
+      when: { shardKey: `${start(at)}-${start(at + 1) - 1}` },
+      region: regionOf(at),
+    })),
+  };
+}
+
+/** iUIDs by country and service, one route for each pair. */
+export function countryServiceTable(countryCount: number, serviceCount: number, originUrl = "http://origin.test") {
+  const countries = Object.fromEntries(iso31661.slice(0, countryCount).map(({ alpha2 }, at) => [alpha2, at]));
+  const services = Array.from({ length: serviceCount }, (_, service) => service);
+  return {
+    regions: regionsAt(originUrl),
+    countries,
+    entities: Object.fromEntries(
+      services.map((service) => [`kind-${service}`, { path: kindPath(service), ids: [{ layout: "iuid", service }] }]),
+    ),
+    routes: Object.values(countries).flatMap((number) =>
+      services.map((service) => ({
+        when: { layout: "iuid", country: iso31661[number]?.alpha2, service },
+        region: regionOf(number + service),
+      })),
+    ),
+  };
+}
+
+/** The path pattern of the entity of a service. */
+export const kindPath = (service: number): string => `/kind-${service}/:id`;
