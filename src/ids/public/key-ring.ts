@@ -1,0 +1,63 @@
+import { err, ok, type Result } from "../result.ts";
+
+/** A secret with a name that may be shown. */
+export interface NamedKey {
+  /** 1 to 64 printable ASCII characters without a space. */
+  readonly id: string;
+  readonly key: Uint8Array;
+}
+
+/** The name of a key, and what the key does. The octets are reachable through no property, so that no log can show them. */
+export type RingKey<Cipher> = Cipher & { readonly id: string };
+
+/** The first key encodes, every key decodes. Never empty. */
+export interface Ring<Cipher> {
+  readonly keys: readonly [RingKey<Cipher>, ...RingKey<Cipher>[]];
+}
+
+/** Why keys make no ring. Names no octet of a key. */
+export type KeyRingError =
+  | { readonly reason: "no-keys" }
+  | { readonly reason: "too-many-keys"; readonly max: number; readonly actual: number }
+  | { readonly reason: "key-id"; readonly index: number }
+  | { readonly reason: "duplicate-key-id"; readonly id: string }
+  | { readonly reason: "duplicate-key"; readonly ids: readonly [string, string] }
+  | {
+      readonly reason: "key-length";
+      readonly id: string;
+      readonly expected: readonly number[];
+      readonly actual: number;
+    };
+
+/** A text is tried with every key: the limit bounds the work for a bad one, and the odds that a random one is accepted. */
+export const RING_KEYS_MAX = 8;
+const KEY_ID = /^[\x21-\x7e]{1,64}$/;
+
+/** Makes a ring of keys of one of the lengths, each set up by `cipherOf`. */
+export const makeRing = <Cipher>(
+  keys: readonly NamedKey[],
+  octets: readonly number[],
+  cipherOf: (key: Uint8Array) => Cipher,
+): Result<Ring<Cipher>, KeyRingError> => {
+  const fault = checkKeys(keys, octets);
+  if (fault !== undefined) return err(fault);
+  const [first, ...rest] = keys.map(({ id, key }) => ({ ...cipherOf(key), id }));
+  return first === undefined ? err({ reason: "no-keys" }) : ok({ keys: [first, ...rest] });
+};
+
+const checkKeys = (keys: readonly NamedKey[], octets: readonly number[]): KeyRingError | undefined => {
+  if (keys.length === 0) return { reason: "no-keys" };
+  if (keys.length > RING_KEYS_MAX) return { reason: "too-many-keys", max: RING_KEYS_MAX, actual: keys.length };
+  for (const [index, { id, key }] of keys.entries()) {
+    if (!KEY_ID.test(id)) return { reason: "key-id", index };
+    if (!octets.includes(key.length)) return { reason: "key-length", id, expected: octets, actual: key.length };
+    for (const earlier of keys.slice(0, index)) {
+      if (earlier.id === id) return { reason: "duplicate-key-id", id };
+      if (sameOctets(earlier.key, key)) return { reason: "duplicate-key", ids: [earlier.id, id] };
+    }
+  }
+  return undefined;
+};
+
+const sameOctets = (one: Uint8Array, other: Uint8Array): boolean =>
+  one.length === other.length && one.every((octet, at) => octet === other[at]);

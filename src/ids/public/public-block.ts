@@ -1,0 +1,50 @@
+import type { Words } from "../layout.ts";
+import { swapOctets } from "./aes-block.ts";
+
+/**
+ * The plaintext block of Architect.Identities 2.1.1 for each of its types: a .NET decimal (flags, high word, low words, each
+ * little-endian) for the numbers, the value big-endian for the 128-bit types. A ulong is thus the decimal of its value:
+ * the type is not bound into a public ID.
+ */
+export type PublicType = "ulong" | "long" | "decimal" | "guid" | "uint128";
+
+/** The greatest value of each type; the least is 0. */
+export const PUBLIC_ID_MAX: Readonly<Record<PublicType, bigint>> = {
+  ulong: 2n ** 64n - 1n,
+  long: 2n ** 63n - 1n,
+  decimal: 10n ** 28n - 1n,
+  guid: 2n ** 128n - 1n,
+  uint128: 2n ** 128n - 1n,
+};
+
+/** Whether a block that no key made is refused at all: of 2^128 blocks, `PUBLIC_ID_MAX` + 1 have a value. */
+export const isProven = (type: PublicType): boolean => type !== "guid" && type !== "uint128";
+
+/** The block of a value from 0 to the greatest of its type. */
+export const blockOfId = (id: bigint, type: PublicType): Words => {
+  const words = wordsOf(id);
+  if (!isProven(type)) return words;
+  const [, high, middle, low] = words;
+  return [0, swapOctets(high as number), swapOctets(low as number), swapOctets(middle as number)];
+};
+
+/** The value of a block, `undefined` if it has none: the redundancy that tells a forged public ID. */
+export const idOfBlock = (block: Words, type: PublicType): bigint | undefined => {
+  const [flags, high, low, middle] = block as [number, number, number, number];
+  if (!isProven(type)) return bigintOf(block);
+  const id = bigintOf([swapOctets(high), swapOctets(middle), swapOctets(low)]);
+  return flags === 0 && id <= PUBLIC_ID_MAX[type] ? id : undefined;
+};
+
+/** Words, most significant first, as one number. */
+export const bigintOf = (words: Words): bigint => words.reduce((sum, word) => (sum << 32n) | BigInt(word), 0n);
+
+/** A number below 2^128 as four words. */
+export const wordsOf = (id: bigint): Words => [96n, 64n, 32n, 0n].map((shift) => Number((id >> shift) & 0xffffffffn));
+
+/** The octets of a .NET Guid in the order of its text: 3 2 1 0, 5 4, 7 6, 8 to 15. The permutation is its own inverse. */
+export const swapGuid = (words: Words): Words => {
+  const [first, second, third, fourth] = words as [number, number, number, number];
+  const halvesSwapped = ((second & 0x00ff00ff) << 8) | ((second >>> 8) & 0x00ff00ff);
+  return [swapOctets(first), halvesSwapped >>> 0, third, fourth];
+};

@@ -1,0 +1,62 @@
+import type { ParseError, Words } from "../layout.ts";
+import { err, ok, type Result } from "../result.ts";
+import { formatUuid, parseUuid } from "../uuid-text.ts";
+import { BLOCK_DIGITS, formatBase62, readBase62, strangerInBase62 } from "./base62.ts";
+
+/**
+ * How 128 bits are written: `uuid` 8-4-4-4-12 in lower case, `base62` 22 characters, `hex` 32 digits in upper case, as the
+ * .NET library prints them. Base62 has one accepted text for a value, the others one apart from hexadecimal case.
+ */
+export type PublicForm = "uuid" | "base62" | "hex";
+
+/** Why a text is not 128 bits in the form asked for. `range`: the base62 block that starts `at` exceeds 64 bits. */
+export type PublicTextError = ParseError | { readonly reason: "range"; readonly at: number };
+
+const HEX_DIGITS = 32;
+
+export const formatPublicText = (words: Words, form: PublicForm): string => {
+  switch (form) {
+    case "uuid":
+      return formatUuid(words);
+    case "base62":
+      return formatBase62(words);
+    case "hex":
+      return formatUuid(words).replaceAll("-", "").toUpperCase();
+  }
+};
+
+export const parsePublicText = (text: string, form: PublicForm): Result<Words, PublicTextError> => {
+  switch (form) {
+    case "uuid":
+      return parseUuid(text);
+    case "base62":
+      return parseBase62(text, 2);
+    case "hex":
+      return parseHex(text);
+  }
+};
+
+/** The words of a base62 text of so many blocks of 64 bits. */
+export const parseBase62 = (text: string, blocks: number): Result<Words, PublicTextError> => {
+  const digits = blocks * BLOCK_DIGITS;
+  const words = text.length === digits ? readBase62(text) : undefined;
+  if (words !== undefined && typeof words !== "number") return ok(words);
+  const strangerAt = strangerInBase62(text);
+  return err(
+    words === undefined || strangerAt >= 0 ? misfit(text, strangerAt, digits) : { reason: "range", at: words },
+  );
+};
+
+const parseHex = (text: string): Result<Words, PublicTextError> => {
+  const strangerAt = text.search(/[^0-9A-Fa-f]/);
+  if (strangerAt >= 0 || text.length !== HEX_DIGITS) return err(misfit(text, strangerAt, HEX_DIGITS));
+  return ok([0, 8, 16, 24].map((at) => Number.parseInt(text.slice(at, at + 8), 16)));
+};
+
+/** The first reason that holds, in the order of all readers here: empty, a foreign character, the length. */
+const misfit = (text: string, strangerAt: number, expected: number): PublicTextError => {
+  if (text === "") return { reason: "empty" };
+  if (strangerAt >= 0)
+    return { reason: /\s/.test(text.charAt(strangerAt)) ? "whitespace" : "alphabet", at: strangerAt };
+  return { reason: "length", expected: `${expected}`, actual: text.length };
+};
