@@ -53,5 +53,7 @@ export const parseErrorSentence = (error: ParseError): string => {
         : `character ${error.at + 1} is out of place; did you mean ${error.suggestion}?`;
     case "fixed-bits":
       return `${error.field} is ${error.actual} instead of ${error.expected}`;
+    case "range":
+      return `${error.field ?? "the value"} is outside of ${error.min} to ${error.max}`;
   }
 };

@@ -68,7 +68,8 @@ const addSlice = (text: string, before: Readonly<Record<string, number>> = {}): 
 const TIME = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,3})?(Z|[+-][0-9]{2}:[0-9]{2})$/;
 
 const time = (text: string): number => {
-  const unixMs = TIME.test(text) ? parseTime(text) : undefined;
-  if (unixMs !== undefined) return unixMs;
-  throw new InvalidArgumentError("Write a time with its offset, such as 2026-06-01T00:00:00Z.");
+  if (!TIME.test(text)) throw new InvalidArgumentError("Write a time with its offset, such as 2026-06-01T00:00:00Z.");
+  const unixMs = parseTime(text);
+  if (unixMs === undefined) throw new InvalidArgumentError("There is no such day or hour.");
+  return unixMs;
 };

@@ -4,6 +4,7 @@ import { addExplain } from "./explain.ts";
 import { addLayout } from "./layout.ts";
 import { addMint } from "./mint.ts";
 import { addTableCheck } from "./table-check.ts";
+import { addTableDiff } from "./table-diff.ts";
 import type { World } from "./world.ts";
 
 /** Runs the command. `args`: the words after its name. Gives the exit code; bad usage is reported, not thrown. */
@@ -39,6 +40,7 @@ const build = (world: World, act: Act): Command => {
   addMint(id, act);
   const table = program.command("table").description("check and compare routing tables");
   addTableCheck(table, act);
+  addTableDiff(table, act);
   addLayout(program, act);
   return program;
 };

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
+import type { CompiledTable } from "../routing/index.ts";
 import type { Act } from "./action.ts";
-import { countOf, faultLine, readTableFile, type TableFile, tableErrorText } from "./table-file.ts";
+import { compile, countOf, faultLine, readTableFile, type TableFile, tableErrorText } from "./table-file.ts";
 import { EXIT } from "./world.ts";
 
 /** `waybill table check`: every fault of a table at once, or one line that sums it up. */
@@ -21,7 +22,7 @@ Exit code: 0 without faults, 1 with faults or when the file cannot be read.`,
     )
     .action(
       act(async (world, [path], { json }: { readonly json?: boolean }) => {
-        const file = await readTableFile(path as string, world);
+        const file = await readTableFile(path as string, world, compile);
         if (file.ok) {
           await world.print(json ? `${JSON.stringify(summaryOf(file.value))}\n` : summaryLine(file.value));
           return EXIT.ok;
@@ -53,7 +54,7 @@ interface Summary {
   readonly digest: string;
 }
 
-const summaryOf = ({ name, table, digest }: TableFile): Summary => ({
+const summaryOf = ({ name, table, digest }: TableFile<CompiledTable>): Summary => ({
   file: name,
   regions: table.regions.size,
   entities: table.entities.size,
@@ -63,7 +64,7 @@ const summaryOf = ({ name, table, digest }: TableFile): Summary => ({
   digest,
 });
 
-const summaryLine = (file: TableFile): string => {
+const summaryLine = (file: TableFile<CompiledTable>): string => {
   const { regions, layouts, entities, routes, moved } = summaryOf(file);
   const entityCount = entities === 1 ? "1 entity" : `${entities} entities`;
   const parts = [countOf(regions, "region"), entityCount, countOf(layouts, "layout"), countOf(routes, "route")];

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import { err, ok, type Result } from "../ids/index.ts";
-import { type CompiledTable, loadTable } from "../routing/index.ts";
-import { TABLE_BYTES_MAX } from "../routing/limits.ts";
-import type { Fault } from "../routing/table.ts";
+import { type CompiledTable, type Fault, loadTable, TABLE_BYTES_MAX } from "../routing/index.ts";
 import { type Position, readJsonText } from "./json-text.ts";
 import { octetsOf } from "./lines.ts";
 import type { World } from "./world.ts";
@@ -11,9 +9,9 @@ import type { World } from "./world.ts";
 export const TABLE_FILE_DEFAULT = "routing-table.json";
 
 /** A table that was read from a file and has no fault. */
-export interface TableFile {
+export interface TableFile<Table> {
   readonly name: string;
-  readonly table: CompiledTable;
+  readonly table: Table;
   /** SHA-256 of the file's octets in lower-case hex: the digest under which this text is published. */
   readonly digest: string;
 }
@@ -24,12 +22,22 @@ export type TableFileError =
   | { readonly reason: "unreadable"; readonly name: string; readonly why: string }
   | { readonly reason: "faulty"; readonly name: string; readonly faults: readonly PlacedFault[] };
 
-/** Reads, checks and compiles a table. `path`: `-` is stdin. */
-export const readTableFile = async (path: string, world: World): Promise<Result<TableFile, TableFileError>> => {
+/** What makes a table of a JSON value, or lists its faults. */
+type Check<Table> = (json: unknown) => Result<Table, readonly Fault[]>;
+
+/** Checks a table and compiles it for look-ups. A file has no revision: publishing gives one. */
+export const compile: Check<CompiledTable> = (json) => loadTable(json, 0);
+
+/** Reads a table. `path`: `-` is stdin. */
+export const readTableFile = async <Table>(
+  path: string,
+  world: World,
+  check: Check<Table>,
+): Promise<Result<TableFile<Table>, TableFileError>> => {
   const name = path === "-" ? "stdin" : path;
   const octets = await readOctets(path, world);
   if (!octets.ok) return err({ reason: "unreadable", name, why: octets.error });
-  const table = compileText(octets.value);
+  const table = checkText(octets.value, check);
   if (!table.ok) return err({ reason: "faulty", name, faults: table.error });
   return ok({ name, table: table.value, digest: createHash("sha256").update(octets.value).digest("hex") });
 };
@@ -43,7 +51,7 @@ const readOctets = async (path: string, world: World): Promise<Result<Uint8Array
 
 const SIZE_SENTENCE = `it is larger than the ${TABLE_BYTES_MAX} octets that a table may have`;
 
-const compileText = (octets: Uint8Array): Result<CompiledTable, readonly PlacedFault[]> => {
+const checkText = <Table>(octets: Uint8Array, check: Check<Table>): Result<Table, readonly PlacedFault[]> => {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(octets);
@@ -54,7 +62,7 @@ const compileText = (octets: Uint8Array): Result<CompiledTable, readonly PlacedF
   const { value, faults, positionOf } = readJsonText(text);
   const placed: PlacedFault[] = faults.map((fault) => ({ ...fault, kind: "syntax" }));
   if (value === undefined) return err(placed);
-  const table = loadTable(value, 0);
+  const table = check(value);
   if (table.ok && placed.length === 0) return table;
   if (!table.ok) placed.push(...table.error.map((fault) => ({ ...fault, ...positionOf(fault.pointer) })));
   return err(placed.toSorted((a, b) => a.line - b.line || a.column - b.column));
@@ -81,7 +89,7 @@ export const countOf = (count: number, noun: string): string => `${count} ${noun
 export const openTable = async (
   option: string | false | undefined,
   world: World,
-): Promise<Result<TableFile | undefined, TableFileError>> => {
+): Promise<Result<TableFile<CompiledTable> | undefined, TableFileError>> => {
   if (option === false || (option === undefined && !world.fileExists(TABLE_FILE_DEFAULT))) return ok(undefined);
-  return readTableFile(option ?? TABLE_FILE_DEFAULT, world);
+  return readTableFile(option ?? TABLE_FILE_DEFAULT, world, compile);
 };

@@ -1,0 +1,64 @@
+import type { Changed, PartDiff, TableDiff } from "../routing/diff.ts";
+import type { KeyChange } from "../routing/diff-keys.ts";
+import { alignColumns } from "./columns.ts";
+import type { World } from "./world.ts";
+
+type Paint = World["paint"];
+
+/** Differences for people: `-` before what was, `+` before what will be, and at the end the keys that change region. */
+export const diffText = (diff: TableDiff, paint: Paint): string => {
+  const { routes, keys } = diff;
+  const sections = [
+    ["gateway hosts", changeLines(diff.hosts, paint)],
+    ["regions", partLines(diff.regions, paint)],
+    ["countries", partLines(diff.countries, paint)],
+    ["entities", partLines(diff.entities, paint)],
+    ["layouts", partLines(diff.layouts, paint)],
+    ["moved", partLines(diff.moved, paint)],
+    ["default", changeLines(diff.default, paint)],
+    ["routes", routes.differ ? [`${routes.before} before, ${routes.after} after`] : []],
+    ["keys that change their region", keys.length > 0 ? alignColumns(keys.map(keyCells)) : noKeys(diff)],
+  ] as const;
+  return `${sections
+    .filter(([, lines]) => lines.length > 0)
+    .map(([title, lines]) => [paint("bold", title), ...lines.map((line) => `  ${line}`)].join("\n"))
+    .join("\n\n")}\n`;
+};
+
+const noKeys = ({ routes }: TableDiff): readonly string[] => (routes.differ ? ["none"] : []);
+
+const partLines = <Value>({ added, removed, changed }: PartDiff<Value>, paint: Paint): readonly string[] => [
+  ...Object.entries(removed).map(([name, value]) => minus(`${name}  ${JSON.stringify(value)}`, paint)),
+  ...Object.entries(added).map(([name, value]) => plus(`${name}  ${JSON.stringify(value)}`, paint)),
+  ...Object.entries(changed).flatMap(([name, { before, after }]) => [
+    minus(`${name}  ${JSON.stringify(before)}`, paint),
+    plus(`${name}  ${JSON.stringify(after)}`, paint),
+  ]),
+];
+
+const changeLines = (change: Changed<unknown> | undefined, paint: Paint): readonly string[] =>
+  change === undefined
+    ? []
+    : [
+        ...(change.before === undefined ? [] : [minus(JSON.stringify(change.before), paint)]),
+        ...(change.after === undefined ? [] : [plus(JSON.stringify(change.after), paint)]),
+      ];
+
+const minus = (text: string, paint: Paint): string => paint("red", `- ${text}`);
+const plus = (text: string, paint: Paint): string => paint("green", `+ ${text}`);
+
+/** `order (iuid)`, its condition, the two regions, and how many keys. */
+const keyCells = (change: KeyChange): readonly string[] => {
+  const { entity, layout, where, mintedFrom, mintedBefore, before, after, keys } = change;
+  const conditions = [
+    ...Object.entries(where).map(([name, values]) => `${name} ${values}`),
+    ...(mintedFrom === undefined ? [] : [`minted from ${mintedFrom}`]),
+    ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
+  ];
+  return [
+    `${entity} (${layout})`,
+    conditions.join(", ") || "all",
+    `${before ?? "nowhere"} → ${after ?? "nowhere"}`,
+    keys === "1" ? "1 key" : `${keys} keys`,
+  ];
+};

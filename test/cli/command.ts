@@ -1,0 +1,75 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { afterAll } from "vitest";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const NODE = join(ROOT, "node_modules/.bin/node");
+const MAIN = join(ROOT, "src/cli/main.ts");
+
+export interface Outcome {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | null;
+}
+
+export interface RunOptions {
+  readonly stdin?: string | Uint8Array;
+  readonly env?: Readonly<Record<string, string>>;
+  /** The current folder; by default one without a table. */
+  readonly cwd?: string;
+}
+
+/** A folder of this test file's own, removed at its end. */
+export const scratchFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), "waybill-cli-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  return folder;
+};
+
+/** A folder in which the fixtures' table is the one that commands find by themselves. */
+export const tableFolder = (table: unknown = DECLARED_TABLE): string => {
+  const folder = scratchFolder();
+  writeFileSync(join(folder, "routing-table.json"), JSON.stringify(table, null, 2));
+  return folder;
+};
+
+const NO_TABLE = scratchFolder();
+/** Spares all runs but the first of a test file from stripping types and compiling: two thirds of their time. */
+const NODE_COMPILE_CACHE = scratchFolder();
+
+/** Runs the real command. Its stdin ends at once unless it is given. */
+export const waybill = async (args: readonly string[], options: RunOptions = {}): Promise<Outcome> => {
+  const child = spawn(NODE, [MAIN, ...args], {
+    cwd: options.cwd ?? NO_TABLE,
+    env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE, ...options.env },
+  });
+  // A command that ends before it has read everything breaks the pipe, as it does in a shell.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(options.stdin ?? "");
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { stdout, stderr, code };
+};
+
+/** Through a shell, for pipes that close early. `"$@"` of the script is the command. */
+export const shell = async (script: string, cwd: string): Promise<Outcome> => {
+  const child = spawn("bash", ["-c", script, "bash", NODE, MAIN], { cwd });
+  child.stdin.end();
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { stdout, stderr, code };
+};
+
+/** The objects of NDJSON output: one a line, and a line end after the last. */
+export const objectsOf = (ndjson: string): readonly Record<string, unknown>[] => {
+  if (!ndjson.endsWith("\n")) throw new Error(`no line end at the end of ${JSON.stringify(ndjson)}`);
+  return ndjson
+    .slice(0, -1)
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+};

@@ -1,0 +1,177 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { objectsOf, shell, tableFolder, waybill } from "./command.ts";
+
+const ORDER_KZ = "01990f04-d900-8005-8040-000000000001";
+const ORDER_BR = "01990f04-d900-8007-8040-000000000001";
+const ORDER_AQ = "01990f04-d900-80c8-8040-000000000001";
+const PARCEL_EU = "6347eb00-bbaa-01cc-0201-0203d0000000";
+
+const cwd = tableFolder({ ...DECLARED_TABLE, moved: { [ORDER_BR]: "eu" } });
+
+describe.concurrent("waybill explain with a table", () => {
+  it("leads from the ID over the entity and the route to the region", async () => {
+    const { stdout, stderr, code } = await waybill(["explain", ORDER_KZ], { cwd });
+    expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+    expect(stdout).toContain(`${ORDER_KZ}\n\n  iuid → order → /routes/0 → ap   /orders/${ORDER_KZ}\n`);
+    expect(stdout).toContain("  iuid of order\n    fields  mintedAt 1756893600000, version 8,");
+    expect(stdout).toContain("country 5 (KZ)");
+    expect(stdout).toContain("    minted  2025-09-03T10:00:00.000Z\n");
+    expect(stdout).toContain("  hotguid of parcel, ruled out\n");
+    expect(stdout).toMatch(/ {4}uuid +01990f04-d900-8005-8040-000000000001 +iuid\n/);
+  });
+
+  it("names the moved entry and the SQL form", async () => {
+    const { stdout, code } = await waybill(["id", "explain", ORDER_BR, PARCEL_EU], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain(`  iuid → order → /moved/${ORDER_BR} → eu `);
+    expect(stdout).toContain("  hotguid → parcel → /routes/3 → eu ");
+    expect(stdout).toMatch(/ {4}hotguid-sql +000000d0-0302-0102-01cc-6347eb00bbaa +hotguid\n/);
+  });
+
+  it("prints one JSON object a line, the failed ones too, in the order of the IDs", async () => {
+    const { stdout, stderr, code } = await waybill(["explain", "--json", ORDER_AQ, "17", ORDER_KZ], { cwd });
+    expect({ stderr, code }).toEqual({ stderr: "", code: 1 });
+    const [aq, short, kz, ...rest] = objectsOf(stdout);
+    expect(rest).toEqual([]);
+    expect(aq).toMatchObject({
+      text: ORDER_AQ,
+      error: { reason: "unassigned-key", entity: "order", layout: "iuid", key: { country: "200" } },
+    });
+    expect(aq).not.toHaveProperty("decision");
+    expect(short).toMatchObject({
+      text: "17",
+      candidates: [{ layout: "luuid-short", entity: "person", fields: { primaryKey: "23" }, excluded: true }],
+      error: { reason: "malformed-id", detail: '"17" is not an ID of any layout that may stand here.' },
+    });
+    expect(kz).toMatchObject({
+      decision: { entity: "order", layout: "iuid", region: "ap", rule: { kind: "route", index: 0 } },
+    });
+    expect(kz).not.toHaveProperty("error");
+  });
+
+  it("says on stderr why an ID leads nowhere, and goes on with the next", async () => {
+    const { stdout, stderr, code } = await waybill(["explain", "nonsense", ORDER_AQ, ORDER_KZ], { cwd });
+    expect(code).toBe(1);
+    expect(stderr).toContain('error: "nonsense" is not an ID of any layout that may stand here.\n');
+    expect(stderr).toContain("  iuid: character 1 is not one that may stand there\n");
+    expect(stderr).toContain('error: No route takes this iuid of "order"');
+    expect(stderr).toContain("It carries country 200, service 1");
+    expect(stdout).toContain("/routes/0 → ap");
+  });
+
+  it.each([
+    { name: "arguments left out", args: [] },
+    { name: "a hyphen", args: ["-"] },
+  ])("reads stdin for $name, with either line end and without the last one", async ({ args }) => {
+    const stdin = `${ORDER_KZ}\n\n${ORDER_BR}\r\n${PARCEL_EU}`;
+    const { stdout, code } = await waybill(["explain", "--json", ...args], { cwd, stdin });
+    expect(code).toBe(0);
+    expect(objectsOf(stdout).map(({ text }) => text)).toEqual([ORDER_KZ, ORDER_BR, PARCEL_EU]);
+  });
+
+  it("trims nothing", async () => {
+    const { stdout, code } = await waybill(["explain", "--json"], { cwd, stdin: `${ORDER_KZ} \n` });
+    expect(code).toBe(1);
+    expect(objectsOf(stdout)).toMatchObject([{ text: `${ORDER_KZ} `, error: { reason: "malformed-id" } }]);
+  });
+
+  it("shows no control character of an ID to the terminal", async () => {
+    const { stdout, stderr, code } = await waybill(["explain", "\u001b[2Jx\u202e"], { cwd });
+    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect(stderr).toContain('"\\u{1b}[2Jx\\u{202e}" is not an ID');
+  });
+
+  it("refuses a line that is too long, and an empty stdin", async () => {
+    const long = await waybill(["explain"], { cwd, stdin: `${ORDER_KZ}\n${"9".repeat(70_000)}` });
+    expect(long.code).toBe(1);
+    expect(long.stderr).toBe("error: line 2 of stdin is too long for an ID\n");
+    expect(await waybill(["explain"], { cwd })).toEqual({ stdout: "", stderr: "error: stdin has no ID\n", code: 1 });
+  });
+
+  it("ends without a word when the reader has seen enough", async () => {
+    const script = `for i in $(seq 3000); do echo ${ORDER_KZ}; done | { "$@" explain --json; echo "code $?" >&2; } | head -n 1`;
+    const { stdout, stderr } = await shell(script, cwd);
+    expect(objectsOf(stdout)).toHaveLength(1);
+    expect(stderr).toBe("code 0\n");
+  });
+
+  it("does not go on without a table that is there and faulty", async () => {
+    const faulty = tableFolder({ ...DECLARED_TABLE, default: "mars" });
+    const { stdout, stderr, code } = await waybill(["explain", ORDER_KZ], { cwd: faulty });
+    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect(stderr).toMatch(/^routing-table.json:\d+:3: \/default: .*"mars"/);
+    expect(stderr).toContain("error: routing-table.json is not a routing table that can be served: 1 fault\n");
+  });
+
+  it("colours the bits of each field, and only when it may", async () => {
+    const coloured = await waybill(["explain", ORDER_KZ], { cwd, env: { FORCE_COLOR: "1" } });
+    const esc = "\u001b[";
+    expect(coloured.stdout).toContain(`01990f04  ${esc}36m0${esc}39m`);
+    expect(coloured.stdout).toContain(`${esc}32mcountry${esc}39m`);
+    const plain = await waybill(["explain", ORDER_KZ], { cwd, env: { NO_COLOR: "1" } });
+    expect(plain.stdout).not.toContain("\u001b");
+  });
+});
+
+describe.concurrent("waybill explain without a table", () => {
+  const note = "no routing table: IDs are read by every built-in layout, and no route is shown\n";
+
+  it("tries every built-in layout and says that no route is shown", async () => {
+    const { stdout, stderr, code } = await waybill(["explain", "--json", PARCEL_EU]);
+    expect({ stderr, code }).toEqual({ stderr: note, code: 0 });
+    const [only] = objectsOf(stdout);
+    expect(only).toMatchObject({
+      candidates: [
+        { layout: "iuid", excluded: true },
+        { layout: "luuid", excluded: true },
+        {
+          layout: "hotguid",
+          excluded: false,
+          mintedAt: "2022-10-13T10:40:00.000Z",
+          fields: { machine: "11189196", process: "258", counter: "66051", shardKey: "208" },
+        },
+        { layout: "hotguid-sql", excluded: true },
+      ],
+      forms: [{ form: "uuid" }, { form: "hex" }, { form: "hotguid-sql", text: "000000d0-0302-0102-01cc-6347eb00bbaa" }],
+    });
+    expect(only).not.toHaveProperty("decision");
+    expect(only).not.toHaveProperty("error");
+  });
+
+  it("gives an LUUID its short key", async () => {
+    const { stdout, code } = await waybill(["explain", "--no-table", "00000023-122e-6d0b-aaf4-6122922ea945"], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/ {4}short-key +23122e +luuid\n/);
+  });
+
+  it.each([
+    {
+      id: "23122e",
+      reason: "malformed-id",
+      candidates: [{ layout: "luuid-short", fields: { primaryKey: "2298414" } }],
+    },
+    { id: "01990f04d900-8005-8040-000000000001", reason: "malformed-id", candidates: [] },
+    { id: "", reason: "malformed-id", candidates: [] },
+    { id: "ffffffff-ffff-4fff-bfff-ffffffffffff", reason: "unknown-id", candidates: [{}, {}, {}, {}] },
+  ])("$id is no ID: $reason", async ({ id, reason, candidates }) => {
+    const { stdout, code } = await waybill(["explain", "--json", id]);
+    expect(code).toBe(1);
+    expect(objectsOf(stdout)).toMatchObject([{ text: id, candidates, error: { reason } }]);
+  });
+
+  it("names the text that was probably meant", async () => {
+    const { stdout, stderr, code } = await waybill(["explain", "01990f04d90080058040000000000001"]);
+    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect(stderr).toContain(`did you mean ${ORDER_KZ}?`);
+  });
+
+  it("reads another table than the one in the folder", async () => {
+    const table = join(cwd, "other.json");
+    writeFileSync(table, JSON.stringify({ ...DECLARED_TABLE, routes: [{ when: {}, region: "us" }] }));
+    const { stdout } = await waybill(["explain", "--json", "--table", table, ORDER_KZ], { cwd });
+    expect(objectsOf(stdout)).toMatchObject([{ decision: { region: "us" } }]);
+  });
+});

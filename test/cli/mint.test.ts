@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest";
+import { hotguid, iuid, luuid } from "../../src/ids/index.ts";
+import { type Outcome, objectsOf, tableFolder, waybill } from "./command.ts";
+
+const cwd = tableFolder();
+
+const idsOf = ({ stdout, stderr, code }: Outcome): readonly string[] => {
+  expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+  expect(stdout).toMatch(/^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\n)+$/);
+  return stdout.trimEnd().split("\n");
+};
+
+const decode = (layout: typeof iuid, id: string | undefined) => {
+  const words = layout.parse(id ?? "");
+  if (!words.ok) throw new Error(`${id} is no ${layout.name}: ${JSON.stringify(words.error)}`);
+  return layout.decode(words.value);
+};
+
+describe.concurrent("waybill mint with a table", () => {
+  it("prints bare IDs, one a line, in rising order", async () => {
+    const ids = idsOf(await waybill(["mint", "--entity", "order", "--country", "KZ", "--count", "2000"], { cwd }));
+    expect(ids).toHaveLength(2000);
+    expect(ids).toEqual([...new Set(ids)].toSorted());
+    expect(decode(iuid, ids[1999])).toMatchObject({ country: 5, service: 1 });
+  });
+
+  it.each([
+    { args: ["--entity", "ride", "--country", "BR"], entity: "ride", layout: "iuid", region: "us" },
+    { args: ["--layout", "iuid", "--service", "2", "--country", "DE"], entity: "ride", layout: "iuid", region: "eu" },
+    { args: ["--layout", "hotguid", "--shard-key", "1500"], entity: "parcel", layout: "hotguid", region: "us" },
+    {
+      args: ["--entity", "parcel", "--slice", "partition=840", "--slice", "m49=0"],
+      entity: "parcel",
+      layout: "hotguid",
+      region: "eu",
+    },
+    { args: ["--entity", "person", "--primary-key", "8312"], entity: "person", layout: "luuid", region: "eu" },
+    {
+      args: ["--class", "com.example.Person", "--primary-key", "1"],
+      entity: "person",
+      layout: "luuid",
+      region: "eu",
+    },
+  ])("$args goes to $region, as explain says too", async ({ args, ...expected }) => {
+    const minted = await waybill(["mint", "--json", "--count", "2", ...args], { cwd });
+    expect(minted).toMatchObject({ stderr: "", code: 0 });
+    const objects = objectsOf(minted.stdout);
+    expect(objects).toEqual([
+      { id: expect.any(String), ...expected },
+      { id: expect.any(String), ...expected },
+    ]);
+    const explained = await waybill(["explain", "--json"], { cwd, stdin: objects.map(({ id }) => `${id}\n`).join("") });
+    expect(explained.code).toBe(0);
+    expect(objectsOf(explained.stdout).map(({ decision }) => decision)).toMatchObject([expected, expected]);
+  });
+
+  it("counts primary keys up from the one that is given", async () => {
+    const ids = idsOf(
+      await waybill(["id", "mint", "--entity", "person", "--primary-key", "281474976710654", "--count", "2"], { cwd }),
+    );
+    expect(ids.map((id) => decode(luuid, id)["primaryKey"])).toEqual([281474976710654, 281474976710655]);
+  });
+
+  it("mints as if at another time", async () => {
+    const at = "2025-09-03T12:00:00.5+02:00";
+    const [id] = idsOf(await waybill(["mint", "--entity", "order", "--country", "KZ", "--at", at], { cwd }));
+    expect(id).toMatch(/^01990f04-daf4-8005-/);
+  });
+
+  it.each([
+    { args: [], error: 'by "entity" and "layout": order (iuid), ride (iuid), parcel (hotguid), person (luuid)' },
+    { args: ["--entity", "truck"], error: 'has no entity "truck". It has: order, ride, parcel, person.' },
+    { args: ["--entity", "order"], error: 'needs a "country". (--country)' },
+    { args: ["--entity", "order", "--country", "ZZ"], error: 'has no country "ZZ". It has: KZ, BR, DE, AQ.' },
+    { args: ["--entity", "order", "--country", "AQ"], error: "It carries country 200, service 1" },
+    { args: ["--entity", "order", "--country", "KZ", "--shard-key", "1"], error: "(--shard-key)" },
+    { args: ["--entity", "order", "--country", "KZ", "--primary-key", "1"], error: "--primary-key has no place" },
+    { args: ["--entity", "order", "--country", "KZ", "--at", "1999-12-31T23:59:59Z"], error: "(--at)" },
+    { args: ["--entity", "order", "--country", "KZ", "--at", "2999-01-01T00:00:00Z"], error: "(--at)" },
+    { args: ["--entity", "parcel"], error: "(--shard-key)" },
+    { args: ["--entity", "parcel", "--shard-key", "4294967296"], error: "from 0 to 4294967295" },
+    { args: ["--entity", "parcel", "--slice", "m49=1024", "--slice", "partition=0"], error: "from 0 to 1023" },
+    { args: ["--entity", "parcel", "--slice", "m49=1"], error: "every bit of the shard key once" },
+    { args: ["--entity", "parcel", "--slice", "m50=1"], error: 'has no slice "m50"' },
+    { args: ["--entity", "person"], error: "say with --primary-key where to start" },
+    { args: ["--entity", "person", "--group", "1", "--class", "A"], error: "--group or --class, not both" },
+    { args: ["--entity", "person", "--primary-key", "281474976710655", "--count", "2"], error: "281474976710656" },
+  ])("$args mints nothing", async ({ args, error }) => {
+    const { stdout, stderr, code } = await waybill(["mint", ...args], { cwd });
+    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect(stderr).toMatch(/^error: .+\n$/);
+    expect(stderr).toContain(error);
+  });
+});
+
+describe.concurrent("waybill mint without a table", () => {
+  it.each([
+    {
+      args: ["--layout", "iuid", "--country", "5", "--service", "255"],
+      layout: iuid,
+      keys: { country: 5, service: 255 },
+    },
+    { args: ["--layout", "hotguid", "--shard-key", "4294967295"], layout: hotguid, keys: { shardKey: 4294967295 } },
+    {
+      args: ["--layout", "luuid", "--group", "3339", "--primary-key", "0"],
+      layout: luuid,
+      keys: { group: 3339, primaryKey: 0 },
+    },
+    {
+      args: ["--no-table", "--layout", "luuid", "--class", "com.example.Person", "--primary-key", "7"],
+      layout: luuid,
+      keys: { group: 3339, primaryKey: 7 },
+    },
+  ])("$args carries these keys", async ({ args, layout, keys }) => {
+    const [id] = idsOf(await waybill(["mint", ...args]));
+    expect(decode(layout, id)).toMatchObject(keys);
+  });
+
+  it("prints the layout and no region as JSON", async () => {
+    const { stdout } = await waybill(["mint", "--layout", "hotguid-sql", "--shard-key", "208", "--json"]);
+    expect(objectsOf(stdout)).toEqual([{ id: expect.stringMatching(/^000000d0-/), layout: "hotguid-sql" }]);
+  });
+
+  it.each([
+    { args: [], error: "--layout is needed" },
+    { args: ["--entity", "order"], error: "--entity needs a routing table" },
+    { args: ["--layout", "hotguid", "--slice", "m49=1"], error: "--slice needs a routing table" },
+    { args: ["--layout", "uuid"], error: 'has no layout "uuid"' },
+    { args: ["--layout", "iuid", "--service", "1"], error: "needs --country" },
+    { args: ["--layout", "iuid", "--service", "1", "--country", "KZ"], error: '--country is a number: "KZ"' },
+    { args: ["--layout", "iuid", "--service", "1", "--country", "256"], error: "from 0 to 255" },
+    { args: ["--layout", "iuid", "--service", "1", "--country", "5", "--group", "2"], error: "--group has no place" },
+    { args: ["--layout", "luuid", "--group", "4096", "--primary-key", "1"], error: "from 0 to 4095" },
+    { args: ["--layout", "luuid", "--group", "1"], error: "say with --primary-key where to start" },
+  ])("$args mints nothing", async ({ args, error }) => {
+    const { stdout, stderr, code } = await waybill(["mint", ...args]);
+    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect(stderr).toMatch(/^error: .+\n$/);
+    expect(stderr).toContain(error);
+  });
+});

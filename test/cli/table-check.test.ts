@@ -1,0 +1,120 @@
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { objectsOf, tableFolder, waybill } from "./command.ts";
+
+const cwd = tableFolder();
+
+describe.concurrent("waybill table check", () => {
+  it("sums a good table up in one line, with the digest under which it is published", async () => {
+    const digest = createHash("sha256")
+      .update(readFileSync(join(cwd, "routing-table.json")))
+      .digest("hex");
+    const summary = await waybill(["table", "check", "routing-table.json"], { cwd });
+    expect(summary).toEqual({
+      stdout: `routing-table.json: no faults; 3 regions, 4 entities, 3 layouts, 6 routes, 0 moved; sha256 ${digest}\n`,
+      stderr: "",
+      code: 0,
+    });
+    const { stdout } = await waybill(["table", "check", "--json", "routing-table.json"], { cwd });
+    expect(objectsOf(stdout)).toEqual([
+      { file: "routing-table.json", regions: 3, entities: 4, layouts: 3, routes: 6, moved: 0, digest },
+    ]);
+  });
+
+  const FAULTY = `{
+  "regions": {
+    "eu": { "origins": [{ "url": "http://eu.test" }] },
+    "us": { "origins": [] },
+    "eu": { "origins": [{ "url": "ftp://eu.test" }] }
+  },
+  "entities": {
+    "order": {
+      "path": "/orders/:id",
+      "ids": [{ "layout": "iuid", "service": 1 }, { "layout": "a/b~c" }]
+    }
+  },
+  "routes": [
+    { "when": { "layout": "iuid" },
+      "region": "mars" }
+  ],
+  "extra": true
+}
+`;
+
+  it("lists all faults at once, each with its line, column, pointer and remedy", async () => {
+    writeFileSync(join(cwd, "faulty.json"), FAULTY);
+    const { stdout, stderr, code } = await waybill(["table", "check", "faulty.json"], { cwd });
+    expect(code).toBe(1);
+    const lines = stdout.trimEnd().split("\n");
+    expect(stderr).toBe(`faulty.json: ${lines.length} faults\n`);
+    expect(lines.map((line) => line.split(": ").slice(0, 2).join(" "))).toEqual([
+      "faulty.json:4:13 /regions/us/origins",
+      "faulty.json:5:5 /regions/eu",
+      "faulty.json:5:27 /regions/eu/origins/0/url",
+      "faulty.json:10:53 /entities/order/ids/1/layout",
+      "faulty.json:15:7 /routes/0/region",
+      "faulty.json:17:3 /extra",
+    ]);
+    expect(stdout).toContain(
+      '"eu" stands twice, on lines 3 and 5, and only the last one would count; remove or rename one.',
+    );
+    expect(stdout).toContain("A region needs at least one origin.");
+  });
+
+  it("gives the same faults as JSON", async () => {
+    const { stdout, code } = await waybill(["table", "check", "--json", "-"], { stdin: FAULTY });
+    expect(code).toBe(1);
+    expect(objectsOf(stdout).slice(0, 2)).toEqual([
+      {
+        file: "stdin",
+        line: 4,
+        column: 13,
+        pointer: "/regions/us/origins",
+        kind: "schema",
+        message: "A region needs at least one origin.",
+      },
+      { file: "stdin", line: 5, column: 5, pointer: "/regions/eu", kind: "syntax", message: expect.any(String) },
+    ]);
+  });
+
+  it.each([
+    { name: "a comma before a brace", text: '{\r\n  "regions": {},\r\n}', place: "3:1: (whole table)" },
+    { name: "a comma that is missing", text: '{\n "a": [1 2]}', place: "2:10: /a/0", says: "comma" },
+    { name: "a comment", text: '{ // note\n"a": 1}', place: "1:3: (whole table)", says: "no comments" },
+    { name: "a single quote", text: "{'a': 1}", place: "1:2: (whole table)" },
+    { name: "an open string", text: '{"a": "x\n}', place: "1:7: /a", says: "closing quote" },
+    { name: "an open object", text: '{"a": {"b": 1}', place: "1:15: /a", says: "add `}`" },
+    { name: "more after the end", text: "{} {}", place: "1:4: (whole table)" },
+    { name: "an unknown word", text: '{"a": yes}', place: "1:7: /a", says: '"yes" is not JSON' },
+    { name: "no text", text: " \n", place: "1:1: (whole table)", says: "nothing here" },
+    { name: "a byte order mark", text: "\ufeff{}", place: "1:1: (whole table)", says: "byte order mark" },
+    {
+      name: "octets that are no UTF-8",
+      text: Uint8Array.of(0x7b, 0xff, 0x7d),
+      place: "1:1: (whole table)",
+      says: "UTF-8",
+    },
+    { name: "bottomless nesting", text: "[".repeat(100_000), place: "1:257: (whole table)", says: "256 levels" },
+    { name: "another value", text: "[]", place: "1:1: /regions", says: "missing" },
+  ])("finds $name", async ({ text, place, says }) => {
+    const { stdout, stderr, code } = await waybill(["table", "check", "-"], { stdin: text });
+    expect(code).toBe(1);
+    expect(stdout.split("\n")[0]).toMatch(new RegExp(`^stdin:${place.replace(/[()]/g, "\\$&")}: .*\\.$`));
+    expect(stdout).toContain(says ?? "");
+    expect(stderr).toMatch(/^stdin: \d+ faults?\n$/);
+  });
+
+  it("shows the line of a deep duplicate key, and escapes its pointer", async () => {
+    const stdin = '{"a": [0, {"x/y": 1,\n\n  "x/y": 2}]}';
+    const { stdout } = await waybill(["table", "check", "-"], { stdin });
+    expect(stdout).toContain('stdin:3:3: /a/1/x~1y: "x/y" stands twice, on lines 1 and 3,');
+  });
+
+  it("refuses a text that is larger than a table may be", async () => {
+    const { stdout, stderr, code } = await waybill(["table", "check", "-"], { stdin: " ".repeat(8 * 1024 * 1024 + 1) });
+    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect(stderr).toContain("error: stdin cannot be read: it is larger than the 8388608 octets");
+  });
+});

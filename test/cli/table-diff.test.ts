@@ -1,0 +1,90 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { objectsOf, tableFolder, waybill } from "./command.ts";
+
+const cwd = tableFolder();
+const before = readFileSync(join(cwd, "routing-table.json"), "utf8");
+
+const { us, ap } = DECLARED_TABLE.regions;
+const [kz, ...others] = DECLARED_TABLE.routes;
+const AFTER = {
+  ...DECLARED_TABLE,
+  regions: { us, ap, sa: { origins: [{ url: "http://sa.test" }] }, eu: { origins: [{ url: "http://eu-2.test" }] } },
+  moved: { "01990f04-d900-8007-8040-000000000001": "eu" },
+  routes: [
+    { when: { layout: "iuid", country: "KZ", mintedFrom: "2027-01-01T00:00:00Z" }, region: "sa" },
+    kz,
+    ...others,
+    { when: { layout: "hotguid", shardKey: "2000-2499" }, region: "sa" },
+  ],
+};
+writeFileSync(join(cwd, "after.json"), JSON.stringify(AFTER));
+
+const DIFF = ["table", "diff", "routing-table.json", "after.json"];
+
+describe.concurrent("waybill table diff", () => {
+  it("shows what is added, removed and changed, and which keys go elsewhere", async () => {
+    const { stdout, stderr, code } = await waybill(DIFF, { cwd });
+    expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+    expect(stdout.split("\n")).toEqual([
+      "regions",
+      '  + sa  {"origins":[{"url":"http://sa.test"}]}',
+      '  - eu  {"origins":[{"url":"http://eu.test"}],"failover":["us"]}',
+      '  + eu  {"origins":[{"url":"http://eu-2.test"}]}',
+      "",
+      "moved",
+      '  + 01990f04-d900-8007-8040-000000000001  "eu"',
+      "",
+      "routes",
+      "  6 before, 8 after",
+      "",
+      "keys that change their region",
+      "  order (iuid)      country KZ, minted from 2027-01-01T00:00:00.000Z  ap → sa       1 key",
+      "  ride (iuid)       country KZ, minted from 2027-01-01T00:00:00.000Z  ap → sa       1 key",
+      "  parcel (hotguid)  shardKey 2000-2499                                nowhere → sa  500 keys",
+      "",
+    ]);
+  });
+
+  it("gives the same as one JSON object, with the digests of both files", async () => {
+    const { stdout, code } = await waybill([...DIFF, "--json", "--exit-code"], { cwd });
+    expect(code).toBe(2);
+    expect(objectsOf(stdout)).toEqual([
+      expect.objectContaining({
+        before: { file: "routing-table.json", digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
+        after: { file: "after.json", digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
+        isEmpty: false,
+        routes: { before: 6, after: 8, differ: true },
+        keys: [
+          expect.objectContaining({ entity: "order", where: { country: "KZ" }, keys: "1", before: "ap", after: "sa" }),
+          expect.objectContaining({ entity: "ride" }),
+          { entity: "parcel", layout: "hotguid", where: { shardKey: "2000-2499" }, keys: "500", after: "sa" },
+        ],
+      }),
+    ]);
+  });
+
+  it("finds no difference in another spelling of the same table", async () => {
+    const stdin = JSON.stringify(JSON.parse(before));
+    const outcome = await waybill(["table", "diff", "--exit-code", "-", "routing-table.json"], { cwd, stdin });
+    expect(outcome).toEqual({ stdout: "", stderr: "no differences\n", code: 0 });
+  });
+
+  it("checks both tables first", async () => {
+    writeFileSync(join(cwd, "faulty.json"), before.replace('"region": "eu"', '"region": "mars"'));
+    const { stdout, stderr, code } = await waybill(["table", "diff", "--exit-code", "faulty.json", "-"], {
+      cwd,
+      stdin: "{",
+    });
+    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect(stderr).toMatch(/^faulty.json:\d+:7: \/routes\/2\/region: .*"mars"/);
+    expect(stderr).toContain("stdin:1:2: (whole table): An object that was opened is not closed; add `}`.\n");
+  });
+
+  it("takes one table from stdin, not both", async () => {
+    const { stderr, code } = await waybill(["table", "diff", "-", "-"], { cwd });
+    expect({ stderr, code }).toEqual({ stderr: "error: only one of the two tables can come from stdin\n", code: 1 });
+  });
+});

@@ -1,0 +1,95 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { builtinLayouts, diagram } from "../../src/ids/index.ts";
+import { objectsOf, tableFolder, waybill } from "./command.ts";
+
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+  readonly version: string;
+};
+
+describe.concurrent("the command as a whole", () => {
+  it("prints its version", async () => {
+    expect(await waybill(["--version"])).toEqual({ stdout: `${version}\n`, stderr: "", code: 0 });
+  });
+
+  it.each([
+    { args: ["--help"] },
+    { args: ["explain", "--help"] },
+    { args: ["mint", "--help"] },
+    { args: ["table", "check", "--help"] },
+    { args: ["table", "diff", "--help"] },
+    { args: ["layout", "--help"] },
+    { args: ["help", "mint"] },
+  ])("$args prints help with examples to stdout", async ({ args }) => {
+    const { stdout, stderr, code } = await waybill(args);
+    expect(stdout).toMatch(/^Usage: waybill /);
+    expect(stdout).toContain("Examples:\n  $ waybill ");
+    expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+  });
+
+  it.each([
+    { args: ["explian", "x"], error: "unknown command 'explian'", hint: "explain" },
+    { args: ["table", "chek"], error: "unknown command 'chek'", hint: "check" },
+    { args: ["id", "mnt"], error: "unknown command 'mnt'", hint: "mint" },
+    { args: ["explain", "--jsn", "x"], error: "unknown option '--jsn'", hint: "--json" },
+    { args: ["mint", "--contry", "KZ"], error: "unknown option '--contry'", hint: "--country" },
+    { args: ["table", "check", "--jason", "f"], error: "unknown option '--jason'", hint: "--json" },
+  ])("$args is an error that suggests $hint", async ({ args, error, hint }) => {
+    const { stdout, stderr, code } = await waybill(args);
+    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect(stderr).toContain(`error: ${error}\n(Did you mean ${hint}?)`);
+  });
+
+  it.each([
+    { args: [], error: "Usage: waybill" },
+    { args: ["table"], error: "Usage: waybill table" },
+    { args: ["table", "check"], error: "missing required argument 'file'" },
+    { args: ["table", "check", "a", "b"], error: "too many arguments" },
+    { args: ["mint", "stray"], error: "too many arguments" },
+    { args: ["mint", "--count"], error: "argument missing" },
+    { args: ["mint", "--count", "0"], error: "from 1 to 100000" },
+    { args: ["mint", "--count", "-1"], error: "whole decimal number" },
+    { args: ["mint", "--service", "0x10"], error: "whole decimal number" },
+    { args: ["mint", "--service", "9007199254740993"], error: "whole decimal number" },
+    { args: ["mint", "--slice", "m49"], error: "name=value" },
+    { args: ["mint", "--slice", "m49=1", "--slice", "m49=2"], error: "Slice m49 is given twice" },
+    { args: ["mint", "--at", "2026-06-01"], error: "a time with its offset" },
+    { args: ["mint", "--at", "2026-02-30T00:00:00Z"], error: "no such day or hour" },
+    { args: ["mint", "--class", ""], error: "at least one character" },
+    { args: ["layout", "uuid"], error: "Allowed choices are iuid, hotguid, hotguid-sql, luuid" },
+    { args: ["explain", "--table", "absent.json", "x"], error: "absent.json cannot be read: no such file" },
+    { args: ["explain", "--table", "/", "x"], error: "/ cannot be read: illegal operation on a directory" },
+  ])("$args is bad usage", async ({ args, error }) => {
+    const { stdout, stderr, code } = await waybill(args);
+    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect(stderr).toContain(error);
+    expect(stderr).not.toMatch(/^ +at /m);
+  });
+
+  it("runs as npm installs it, on any Node that npm runs on", () => {
+    const bin = fileURLToPath(new URL("../../src/cli/waybill.mjs", import.meta.url));
+    const args = [bin, "mint", "--entity", "ride", "--country", "XX"];
+    const { stdout, stderr, status } = spawnSync(process.execPath, args, { cwd: tableFolder(), encoding: "utf8" });
+    expect({ stdout, status }).toEqual({ stdout: "", status: 1 });
+    expect(stderr).toBe('error: The routing table has no country "XX". It has: KZ, BR, DE, AQ.\n');
+  });
+});
+
+describe.concurrent("waybill layout", () => {
+  it("draws every built-in layout, with its rows and its source", async () => {
+    const { stdout, stderr, code } = await waybill(["layout"]);
+    expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+    for (const { name, table } of builtinLayouts.values()) {
+      expect(stdout).toContain(`${name}  ${table.title}\nsource: ${table.source}\n\n${diagram(table)}\n`);
+    }
+    expect(stdout).toMatch(/^formatVersion +4 +fixed +always 0, binary 0000$/m);
+    expect(stdout).toMatch(/^mintedAt +32 +time +in s since 1970-01-01T00:00:00.000Z$/m);
+  });
+
+  it("gives one layout as its table", async () => {
+    const { stdout } = await waybill(["layout", "luuid", "--json"]);
+    expect(objectsOf(stdout)).toEqual([JSON.parse(JSON.stringify(builtinLayouts.get("luuid")?.table))]);
+  });
+});
