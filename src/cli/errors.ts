@@ -37,7 +37,7 @@ const pairs = (key: Readonly<Record<string, string>>): string =>
     .join(", ");
 
 /** Why a text is not an ID. Places count from 1, as people do. */
-export const parseErrorSentence = (error: ParseError): string => {
+const parseErrorSentence = (error: ParseError): string => {
   switch (error.reason) {
     case "empty":
       return "the text is empty";

@@ -1,22 +1,18 @@
-import { compileLayout } from "./compile.ts";
-import type { Field, Layout, LayoutTable } from "./layout.ts";
+import { layoutOf } from "./compile.ts";
+import type { Field, Layout } from "./layout.ts";
 import { hotguidSqlTable, hotguidTable, iuidTable, luuidTable } from "./layouts.ts";
 
-const compileOwn = (table: LayoutTable): Layout => {
-  const layout = compileLayout(table);
-  if (!layout.ok) throw new Error(`layout ${table.name} is wrong: ${JSON.stringify(layout.error)}`);
-  return layout.value;
-};
+export const iuid = /* @__PURE__ */ layoutOf(iuidTable);
+export const hotguid = /* @__PURE__ */ layoutOf(hotguidTable);
+export const hotguidSql = /* @__PURE__ */ layoutOf(hotguidSqlTable);
+export const luuid = /* @__PURE__ */ layoutOf(luuidTable);
 
-export const iuid = compileOwn(iuidTable);
-export const hotguid = compileOwn(hotguidTable);
-export const hotguidSql = compileOwn(hotguidSqlTable);
-export const luuid = compileOwn(luuidTable);
+/** Layouts by their names. */
+export const byName = (layouts: readonly Layout[]): ReadonlyMap<string, Layout> =>
+  new Map(layouts.map((layout) => [layout.name, layout]));
 
 /** The layouts that a routing table may name, by name. */
-export const builtinLayouts: ReadonlyMap<string, Layout> = new Map(
-  [iuid, hotguid, hotguidSql, luuid].map((layout) => [layout.name, layout]),
-);
+export const builtinLayouts = /* @__PURE__ */ byName([iuid, hotguid, hotguidSql, luuid]);
 
 /** A field that a built-in layout is known to have. */
 export const fieldOf = (layout: Layout, name: string): Field => {
@@ -24,3 +20,7 @@ export const fieldOf = (layout: Layout, name: string): Field => {
   if (field === undefined) throw new Error(`layout ${layout.name} has no field ${name}`);
   return field;
 };
+
+/** The bits of one word that belong to a field. */
+export const maskOf = (layout: Layout, name: string, word: number): number =>
+  fieldOf(layout, name).mask[word] as number;

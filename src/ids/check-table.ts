@@ -1,5 +1,6 @@
-import type { LayoutTable, Row, TextForm, TimeUnit } from "./layout.ts";
+import type { LayoutTable, Row, TimeUnit } from "./layout.ts";
 import { bitsOf } from "./runs.ts";
+import { EVEN_UNITS } from "./time-units.ts";
 
 /** Why a table is not a layout. */
 export type LayoutTableFault =
@@ -9,6 +10,11 @@ export type LayoutTableFault =
   | { readonly reason: "octet-order"; readonly octets: number }
   | { readonly reason: "fixed-bits"; readonly field: string; readonly bits: number; readonly max: number }
   | { readonly reason: "fixed-value"; readonly field: string; readonly bits: number; readonly value: number }
+  | { readonly reason: "max-value"; readonly field: string; readonly bits: number; readonly max: number }
+  | { readonly reason: "least-value"; readonly bits: number; readonly least: string }
+  | { readonly reason: "text-bits"; readonly text: string; readonly expected: number; readonly actual: number }
+  | { readonly reason: "unit"; readonly field: string; readonly unit: string }
+  | { readonly reason: "sql-datetime-bits"; readonly field: string; readonly bits: number; readonly max: number }
   | { readonly reason: "epoch"; readonly field: string; readonly epochMs: number }
   | { readonly reason: "split-field"; readonly field: string }
   | { readonly reason: "two-times"; readonly fields: readonly [string, string] };
@@ -19,14 +25,11 @@ export const LAYOUT_BITS_MAX = 160;
 /** A value of more bits is not always an exact `number`. */
 export const NUMBER_BITS_MAX = 53;
 
-/** How many bits each text form holds. */
-export const TEXT_BITS: Readonly<Record<TextForm, number>> = { uuid: 128 };
-
 const FIELD_NAME = /^[a-z][A-Za-z0-9]{0,31}$/;
 
 /** The first fault of a table, or `undefined`. */
 export const checkTable = (table: LayoutTable): LayoutTableFault | undefined =>
-  firstOf(table.rows, checkRow) ?? checkFields(table) ?? checkWidth(table);
+  firstOf(table.rows, checkRow) ?? checkFields(table) ?? checkWidth(table) ?? checkLeast(table);
 
 const checkRow = (row: Row): LayoutTableFault | undefined => {
   const { field, bits } = row;
@@ -34,23 +37,28 @@ const checkRow = (row: Row): LayoutTableFault | undefined => {
   if (!Number.isInteger(bits) || bits < 1 || bits > LAYOUT_BITS_MAX) {
     return { reason: "row-bits", field, bits, max: LAYOUT_BITS_MAX };
   }
-  if (row.role === "time" && !Number.isSafeInteger(row.epochMs)) {
-    return { reason: "epoch", field, epochMs: row.epochMs };
+  if (row.role === "time") {
+    if (!Number.isSafeInteger(row.epochMs)) return { reason: "epoch", field, epochMs: row.epochMs };
+    if (!Object.hasOwn(EVEN_UNITS, row.unit) && row.unit !== "sql-datetime")
+      return { reason: "unit", field, unit: row.unit };
   }
   if (row.role === "fixed") {
     const fits = Number.isSafeInteger(row.value) && row.value >= 0 && row.value < 2 ** bits;
     if (!fits) return { reason: "fixed-value", field, bits, value: row.value };
   }
-  return undefined;
+  const max = maxOf(row);
+  const possible = max === undefined || (Number.isSafeInteger(max) && max > 0 && max < 2 ** bits);
+  return possible ? undefined : { reason: "max-value", field, bits, max };
 };
 
-/** Rows of one name are parts of one field; a layout has one time at most; a fixed value must be an exact number. */
+/** Rows of one name are parts of one field, which has no `max` then; a layout has one time at most; a fixed value must be an exact number. */
 const checkFields = ({ rows }: LayoutTable): LayoutTableFault | undefined => {
   const first = new Map<string, Row>();
   const bits = new Map<string, number>();
   for (const row of rows) {
     const before = first.get(row.field) ?? row;
-    if (!sameField(before, row)) return { reason: "split-field", field: row.field };
+    const parted = before !== row && (maxOf(before) ?? maxOf(row)) !== undefined;
+    if (parted || !sameField(before, row)) return { reason: "split-field", field: row.field };
     first.set(row.field, before);
     bits.set(row.field, (bits.get(row.field) ?? 0) + row.bits);
   }
@@ -59,10 +67,12 @@ const checkFields = ({ rows }: LayoutTable): LayoutTableFault | undefined => {
   if (time !== undefined && otherTime !== undefined) {
     return { reason: "two-times", fields: [time.field, otherTime.field] };
   }
-  return firstOf(fields, ({ field, role }) => {
-    const fieldBits = bits.get(field) as number;
-    const wide = role === "fixed" && fieldBits > NUMBER_BITS_MAX;
-    return wide ? { reason: "fixed-bits", field, bits: fieldBits, max: NUMBER_BITS_MAX } : undefined;
+  return firstOf(fields, (row) => {
+    const { field } = row;
+    const wide = { field, bits: bits.get(field) as number, max: NUMBER_BITS_MAX };
+    if (wide.bits <= NUMBER_BITS_MAX) return undefined;
+    if (row.role === "fixed") return { reason: "fixed-bits", ...wide };
+    return unitOf(row) === "sql-datetime" ? { reason: "sql-datetime-bits", ...wide } : undefined;
   });
 };
 
@@ -70,15 +80,26 @@ const sameField = (a: Row, b: Row): boolean =>
   a.role === b.role && unitOf(a) === unitOf(b) && epochOf(a) === epochOf(b);
 
 const unitOf = (row: Row): TimeUnit | undefined => (row.role === "time" ? row.unit : undefined);
+const maxOf = (row: Row): number | undefined => (row.role === "fixed" || row.role === "time" ? undefined : row.max);
 const epochOf = (row: Row): number | undefined => (row.role === "time" ? row.epochMs : undefined);
 
 const checkWidth = (table: LayoutTable): LayoutTableFault | undefined => {
   const actual = bitsOf(table);
-  const expected = TEXT_BITS[table.text ?? "uuid"];
+  const expected = table.text.bits;
   if (actual !== expected) return { reason: "total-bits", expected, actual };
+  const other = table.otherTexts?.find(({ bits }) => bits !== actual);
+  if (other !== undefined) return { reason: "text-bits", text: other.name, expected: actual, actual: other.bits };
   return table.octetOrder === undefined || isPermutation(table.octetOrder, actual / 8)
     ? undefined
     : { reason: "octet-order", octets: actual / 8 };
+};
+
+const checkLeast = (table: LayoutTable): LayoutTableFault | undefined => {
+  const { least } = table;
+  const bits = bitsOf(table);
+  if (least === undefined || (/^[1-9][0-9]{0,48}$/.test(least) && BigInt(least) >> BigInt(bits) === 0n))
+    return undefined;
+  return { reason: "least-value", bits, least };
 };
 
 /** Whether `order` has each number from 0 up to, not including, `count` exactly once. */

@@ -2,24 +2,25 @@ import { checkTable, type LayoutTableFault, NUMBER_BITS_MAX } from "./check-tabl
 import { compileField, greatestOf, holds } from "./fields.ts";
 import type { EncodeError, Field, FieldValue, Layout, LayoutTable, ParseError, Words } from "./layout.ts";
 import { compileMintedAt } from "./minted-at.ts";
+import { compileRange, type Range } from "./range.ts";
 import { err, ok, type Result } from "./result.ts";
 import { bitsOf, piecesOf, type Run, runsOf, wordsFor } from "./runs.ts";
-import { formatUuid, parseUuid } from "./uuid-text.ts";
-
-const TEXT_FORMS = { uuid: { parse: parseUuid, format: formatUuid } };
 
 /** Turns a table into plain word arithmetic, or says what is wrong with the table. Done once; nothing is interpreted later. */
 export const compileLayout = (table: LayoutTable): Result<Layout, LayoutTableFault> => {
   const fault = checkTable(table);
-  return fault === undefined ? ok(assemble(table)) : err(fault);
+  return fault === undefined ? ok(layoutOf(table)) : err(fault);
 };
 
-const assemble = (table: LayoutTable): Layout => {
+/** The layout of a table that has no fault: for our own tables, which tests check. */
+export const layoutOf = (table: LayoutTable): Layout => {
   const fields = compileFields(table);
   const byName = new Map(fields.map((field) => [field.name, field]));
   const fixed = fixedWords(table, fields);
-  const fits = compileFits(fixed);
-  const { parse: parseText, format } = TEXT_FORMS[table.text ?? "uuid"];
+  const marked = compileFits(fixed);
+  const range = compileRange(table, fields);
+  const fits: Layout["fits"] = range === undefined ? marked : (words) => marked(words) && range.holds(words);
+  const { parse: parseText, format } = table.text;
   return {
     name: table.name,
     table,
@@ -29,14 +30,15 @@ const assemble = (table: LayoutTable): Layout => {
     fixed,
     fits,
     mintedAtMs: mintedAtOf(table, fields),
+    texts: [table.text, ...(table.otherTexts ?? [])],
     parseText,
     parse: (text) => {
       const words = parseText(text);
-      return !words.ok || fits(words.value) ? words : err(misfit(fields, fixed.value, words.value));
+      return !words.ok || fits(words.value) ? words : err(misfit(fields, fixed.value, range, words.value));
     },
     format,
     decode: (words) => Object.fromEntries(fields.map((field) => [field.name, fieldValue(field, words)])),
-    encode: (values) => encode(fields, fixed.value, values),
+    encode: (values) => encode(fields, fixed.value, range, values),
   };
 };
 
@@ -44,10 +46,12 @@ const assemble = (table: LayoutTable): Layout => {
 export const compileFields = (table: LayoutTable): readonly Field[] => {
   const layoutBits = bitsOf(table);
   const runs = runsOf(table);
-  const roles = new Map(table.rows.map((row) => [row.field, row.role]));
-  return [...roles].map(([name, role]) =>
-    compileField(name, role, piecesOf(runsOfField(runs, name), layoutBits), wordsFor(layoutBits)),
-  );
+  const rows = new Map(table.rows.map((row) => [row.field, row]));
+  return [...rows].map(([name, row]) => {
+    const pieces = piecesOf(runsOfField(runs, name), layoutBits);
+    const max = row.role === "fixed" || row.role === "time" ? undefined : row.max;
+    return compileField(name, row.role, pieces, wordsFor(layoutBits), max);
+  });
 };
 
 const runsOfField = (runs: readonly Run[], name: string): readonly Run[] => runs.filter((run) => run.field === name);
@@ -99,20 +103,22 @@ const compileFits = ({ mask, value }: Layout["fixed"]): Layout["fits"] => {
     0;
 };
 
-/** The first fixed field of words that do not fit. */
-const misfit = (fields: readonly Field[], fixed: Words, words: Words): ParseError => {
+/** Why words do not fit: the first fixed field that differs, else the range. */
+const misfit = (fields: readonly Field[], fixed: Words, range: Range | undefined, words: Words): ParseError => {
   for (const field of fields) {
     if (field.role !== "fixed") continue;
     const expected = field.read(fixed);
     const actual = field.read(words);
     if (actual !== expected) return { reason: "fixed-bits", field: field.name, expected, actual };
   }
-  throw new Error("misfit was asked about words that fit");
+  if (range === undefined) throw new Error("misfit was asked about words that fit");
+  return range.parseError(words);
 };
 
 const encode = (
   fields: readonly Field[],
   fixed: Words,
+  range: Range | undefined,
   values: Readonly<Record<string, FieldValue>>,
 ): Result<Words, EncodeError> => {
   const unknown = Object.keys(values).find((name) => fields.every((field) => field.name !== name));
@@ -124,7 +130,7 @@ const encode = (
     if (fault !== undefined) return err(fault);
     if (value !== undefined) field.write(words, value);
   }
-  return ok(words);
+  return range === undefined || range.holds(words) ? ok(words) : err(range.encodeError(words));
 };
 
 const checkGiven = (field: Field, value: FieldValue | undefined): EncodeError | undefined => {

@@ -1,14 +1,21 @@
-import { LAYOUT_BITS_MAX, NUMBER_BITS_MAX } from "./check-table.ts";
+import { NUMBER_BITS_MAX } from "./check-table.ts";
 import type { Field, FieldValue, Role, Words } from "./layout.ts";
 import { type Piece, WORD_BITS } from "./runs.ts";
 
 /** Makes a field of its pieces: closures of shifts and masks, so that reading a field makes nothing. */
-export const compileField = (name: string, role: Role, pieces: readonly Piece[], wordCount: number): Field => {
+export const compileField = (
+  name: string,
+  role: Role,
+  pieces: readonly Piece[],
+  wordCount: number,
+  max?: number,
+): Field => {
   const bits = pieces.reduce((sum, piece) => sum + piece.bits, 0);
   return {
     name,
     role,
     bits,
+    max: max ?? (bits <= NUMBER_BITS_MAX ? 2 ** bits - 1 : (1n << BigInt(bits)) - 1n),
     read: bits <= NUMBER_BITS_MAX ? reader(pieces) : refuseRead(name, bits),
     readBig: bigReader(pieces),
     write: writer(pieces),
@@ -17,15 +24,11 @@ export const compileField = (name: string, role: Role, pieces: readonly Piece[],
 };
 
 /** The greatest value of a field, as text for an error. */
-export const greatestOf = (field: Field): string => ((1n << BigInt(field.bits)) - 1n).toString();
+export const greatestOf = (field: Field): string => field.max.toString();
 
 /** Whether a value is a whole number that the field holds. */
-export const holds = (field: Field, value: FieldValue): boolean => {
-  if (typeof value === "bigint") return value >> BigInt(field.bits) === 0n;
-  return Number.isSafeInteger(value) && value >= 0 && value < (POWERS_OF_TWO[field.bits] as number);
-};
-
-const POWERS_OF_TWO = Array.from({ length: LAYOUT_BITS_MAX + 1 }, (_, bits) => 2 ** bits);
+export const holds = ({ max }: Field, value: FieldValue): boolean =>
+  (typeof value === "bigint" || Number.isSafeInteger(value)) && value >= 0 && value <= max;
 
 const reader = (pieces: readonly Piece[]): Field["read"] => {
   const [first, second] = pieces as readonly [Piece, ...Piece[]];

@@ -34,4 +34,4 @@ export {
 } from "./recognise.ts";
 export { type Err, err, type Ok, ok, type Result } from "./result.ts";
 export { formatShortKey, PRIMARY_KEY_MAX, parseShortKey, readShortKey } from "./short-key.ts";
-export { explainUuid, formatUuid, parseUuid, readUuid, UUID_TEXT_LENGTH } from "./uuid-text.ts";
+export { explainUuid, formatUuid, parseUuid, readUuid, UUID_TEXT_LENGTH, uuidText } from "./uuid-text.ts";

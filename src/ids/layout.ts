@@ -6,10 +6,24 @@ export type Words = readonly number[];
 /** What a field is for. Only `key` and `time` may decide a route by contract; `node` only where the table says so. */
 export type Role = "fixed" | "time" | "key" | "node" | "counter" | "random";
 
-export type TimeUnit = "s" | "10ms" | "ms" | "10us" | "us" | "100ns" | "ns";
+/** `sql-datetime`: whole days in the bits above the last 32, and 1/300 s since midnight in those. */
+export type TimeUnit = "s" | "10ms" | "ms" | "10us" | "us" | "100ns" | "ns" | "sql-datetime";
 
-/** How the bits are written down. `uuid`: 128 bits as hex, 8-4-4-4-12. */
-export type TextForm = "uuid";
+/** How bits are written down: a value, so that a layout brings only its own code along. */
+export interface TextForm {
+  readonly name: string;
+  /** What stands in front of every text. */
+  readonly prefix?: string;
+  /** How many bits a text holds. */
+  readonly bits: number;
+  /** Longer texts are refused unread. */
+  readonly lengthMax: number;
+  /** The words of the text that fills `text` from `start` up to, not including, `end`; `undefined` if there is none. */
+  readonly read: (text: string, start: number, end: number) => Words | undefined;
+  readonly parse: (text: string) => Result<Words, ParseError>;
+  /** The one text of words that the form can hold. */
+  readonly format: (words: Words) => string;
+}
 
 /**
  * One row of a layout, as in the diagram of an RFC. Rows stand most significant first.
@@ -24,7 +38,13 @@ export type Row =
       readonly unit: TimeUnit;
       readonly epochMs: number;
     }
-  | { readonly field: string; readonly bits: number; readonly role: "key" | "node" | "counter" | "random" };
+  | {
+      readonly field: string;
+      readonly bits: number;
+      readonly role: "key" | "node" | "counter" | "random";
+      /** The greatest value, where it is less than the bits could hold. */
+      readonly max?: number;
+    };
 
 /** A layout as it is declared: data, from which everything else follows. */
 export interface LayoutTable {
@@ -33,8 +53,14 @@ export interface LayoutTable {
   /** Where the layout is defined. */
   readonly source: string;
   readonly rows: readonly Row[];
-  /** Absent: `uuid`. */
-  readonly text?: TextForm;
+  /** The canonical text. */
+  readonly text: TextForm;
+  /** Further texts that are read and printed on demand. */
+  readonly otherTexts?: readonly TextForm[];
+  /** The least value of the whole ID, in decimal, where not all values are IDs. */
+  readonly least?: string;
+  /** `false`: its IDs do not come of a clock and chance, as hashes of names and constants do not. */
+  readonly minted?: false;
   /** For each octet of the rows, in row order: its place in the text. Absent: the same order. */
   readonly octetOrder?: readonly number[];
 }
@@ -44,6 +70,8 @@ export interface Field {
   readonly name: string;
   readonly role: Role;
   readonly bits: number;
+  /** The greatest value. */
+  readonly max: FieldValue;
   /** The value as an exact unsigned integer. Only for fields of at most 53 bits; wider ones throw. */
   readonly read: (words: Words) => number;
   /** The value at any width. Not for the hot path. */
@@ -67,11 +95,13 @@ export interface Layout {
   readonly fixedBits: number;
   /** The fixed bits of each word: where they are, and what they must be. */
   readonly fixed: { readonly mask: Words; readonly value: Words };
-  /** Whether all fixed bits have their value. */
+  /** Whether all fixed bits have their value, and every field is within its range. */
   readonly fits: (words: Words) => boolean;
   /** When the ID says it was minted: Unix time in milliseconds, rounded down. `undefined` for a layout without a time. */
   readonly mintedAtMs: ((words: Words) => number) | undefined;
-  /** The words of a text that has the right form, whatever its fixed bits say. */
+  /** All texts, the canonical one first. */
+  readonly texts: readonly TextForm[];
+  /** The words of a canonical text, whatever its fixed bits say. */
   readonly parseText: (text: string) => Result<Words, ParseError>;
   /** Strict: what parses has one canonical text; hex case is the only latitude. */
   readonly parse: (text: string) => Result<Words, ParseError>;
@@ -90,7 +120,9 @@ export type ParseError =
   | { readonly reason: "whitespace"; readonly at: number }
   | { readonly reason: "alphabet"; readonly at: number }
   | { readonly reason: "shape"; readonly at: number; readonly suggestion?: string }
-  | { readonly reason: "fixed-bits"; readonly field: string; readonly expected: number; readonly actual: number };
+  | { readonly reason: "fixed-bits"; readonly field: string; readonly expected: number; readonly actual: number }
+  /** A whole ID, or one of its fields, that is none of the possible values. */
+  | { readonly reason: "range"; readonly field?: string; readonly min: string; readonly max: string };
 
 /** Why values do not make an ID. */
 export type EncodeError =

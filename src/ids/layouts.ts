@@ -1,4 +1,5 @@
 import type { LayoutTable, Row } from "./layout.ts";
+import { uuidText } from "./uuid-text.ts";
 
 /** The layouts that Waybill knows, as tables. Each reads like the diagram of its definition, most significant row first. */
 
@@ -11,6 +12,7 @@ export const iuidTable = {
   name: "iuid",
   title: "iUID: UUID version 8 with country and service",
   source: "inDriver/handbook, docs/software-architecture/universal-entity-identifier.md, commit 1d1f2c5",
+  text: uuidText,
   rows: [
     { field: "mintedAt", bits: 48, role: "time", unit: "ms", epochMs: UNIX_EPOCH_MS },
     { field: "version", bits: 4, role: "fixed", value: 8 },
@@ -41,6 +43,7 @@ export const hotguidTable = {
   name: "hotguid",
   title: "HotGuid: time, machine, process, counter and shard key",
   source: "dmlarionov/HotGuid, commit 792ef38, HotGuidGenerator.cs",
+  text: uuidText,
   rows: hotguidRows,
   octetOrder: HOTGUID_OCTETS,
 } as const satisfies LayoutTable;
@@ -49,6 +52,7 @@ export const hotguidSqlTable = {
   name: "hotguid-sql",
   title: "HotGuid in its SQL Server form",
   source: "dmlarionov/HotGuid, commit 792ef38, HotGuidExtensions.cs",
+  text: uuidText,
   rows: hotguidRows,
   octetOrder: HOTGUID_SQL_OCTETS,
 } as const satisfies LayoutTable;
@@ -57,6 +61,7 @@ export const luuidTable = {
   name: "luuid",
   title: "LUUID: primary key and group",
   source: "LUUID blog post, 11 October 2013, createUuid",
+  text: uuidText,
   rows: [
     { field: "primaryKey", bits: 48, role: "key" },
     { field: "version", bits: 4, role: "fixed", value: 6 },

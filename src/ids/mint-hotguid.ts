@@ -4,15 +4,15 @@ import type { Words } from "./layout.ts";
 import { checkClock, checkKey, type MintError, type Minted, type RandomWords } from "./mint.ts";
 import { err, ok, type Result } from "./result.ts";
 
-const time = fieldOf(hotguid, "mintedAt");
-const machine = fieldOf(hotguid, "machine");
-const process = fieldOf(hotguid, "process");
-const counter = fieldOf(hotguid, "counter");
-const shardKey = fieldOf(hotguid, "shardKey");
+const time = /* @__PURE__ */ fieldOf(hotguid, "mintedAt");
+const machine = /* @__PURE__ */ fieldOf(hotguid, "machine");
+const process = /* @__PURE__ */ fieldOf(hotguid, "process");
+const counter = /* @__PURE__ */ fieldOf(hotguid, "counter");
+const shardKey = /* @__PURE__ */ fieldOf(hotguid, "shardKey");
 
 /** The .NET library starts its counter below this. */
 export const COUNTER_START_END = 500_000;
-const COUNTER_MAX = 2 ** counter.bits - 1;
+const COUNTER_MAX = 2 ** 24 - 1;
 const WORD_VALUES = 2 ** 32;
 
 /** The minter of one shard key under one identity: the second and the counter of its last ID. */

@@ -1,16 +1,16 @@
-import { fieldOf, iuid } from "./builtin.ts";
+import { fieldOf, iuid, maskOf } from "./builtin.ts";
 import type { Words } from "./layout.ts";
 import { checkClock, checkKey, type MintError, type Minted, type RandomWords } from "./mint.ts";
 import { err, ok, type Result } from "./result.ts";
 
-const time = fieldOf(iuid, "mintedAt");
-const country = fieldOf(iuid, "country");
-const service = fieldOf(iuid, "service");
+const time = /* @__PURE__ */ fieldOf(iuid, "mintedAt");
+const country = /* @__PURE__ */ fieldOf(iuid, "country");
+const service = /* @__PURE__ */ fieldOf(iuid, "service");
 
 /** The random field is the end of the ID: these bits of the third word, and all of the fourth. */
 const HEAD = 2;
 const TAIL = 3;
-const HEAD_MASK = fieldOf(iuid, "random").mask[HEAD] as number;
+const HEAD_MASK = /* @__PURE__ */ maskOf(iuid, "random", HEAD);
 /** A millisecond's first ID has its top random bit clear: at 2^31 a step on average, room for four million more. */
 const FIRST_HEAD_MASK = HEAD_MASK >>> 1;
 const TAIL_VALUES = 2 ** 32;

@@ -1,15 +1,15 @@
-import { fieldOf, luuid } from "./builtin.ts";
+import { fieldOf, luuid, maskOf } from "./builtin.ts";
 import type { Words } from "./layout.ts";
 import { checkKey, type MintError, type RandomWords } from "./mint.ts";
 import { err, ok, type Result } from "./result.ts";
 
-const primaryKey = fieldOf(luuid, "primaryKey");
-const group = fieldOf(luuid, "group");
+const primaryKey = /* @__PURE__ */ fieldOf(luuid, "primaryKey");
+const group = /* @__PURE__ */ fieldOf(luuid, "group");
 
 /** The random field is the end of the ID: these bits of the third word, and all of the fourth. */
 const HEAD = 2;
 const TAIL = 3;
-const RANDOM_HEAD_MASK = fieldOf(luuid, "random").mask[HEAD] as number;
+const RANDOM_HEAD_MASK = /* @__PURE__ */ maskOf(luuid, "random", HEAD);
 
 /** The number comes from a sequence that never gives one twice; it makes the order, and there is no other state. */
 export interface LuuidKeys {

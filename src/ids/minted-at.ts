@@ -1,21 +1,15 @@
 import { NUMBER_BITS_MAX } from "./check-table.ts";
 import type { Field, Layout, TimeUnit } from "./layout.ts";
+import { EVEN_UNITS } from "./time-units.ts";
 
-/** Each unit as a fraction of whole numbers: so many milliseconds for so many ticks. */
-const UNITS: Readonly<Record<TimeUnit, { readonly ms: number; readonly ticks: number }>> = {
-  s: { ms: 1000, ticks: 1 },
-  "10ms": { ms: 10, ticks: 1 },
-  ms: { ms: 1, ticks: 1 },
-  "10us": { ms: 1, ticks: 100 },
-  us: { ms: 1, ticks: 1000 },
-  "100ns": { ms: 1, ticks: 10_000 },
-  ns: { ms: 1, ticks: 1_000_000 },
-};
+const SQL_DAY = 2 ** 32;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Reads a time field as Unix milliseconds, rounded down; exact up to 2^53. */
 export const compileMintedAt = (field: Field, unit: TimeUnit, epochMs: number): NonNullable<Layout["mintedAtMs"]> => {
-  const { ms, ticks } = UNITS[unit];
   const { read, readBig } = field;
+  if (unit === "sql-datetime") return sqlDatetime(read, epochMs);
+  const { ms, ticks } = EVEN_UNITS[unit];
   if (field.bits > NUMBER_BITS_MAX) {
     return (words) => Number((readBig(words) * BigInt(ms)) / BigInt(ticks) + BigInt(epochMs));
   }
@@ -23,6 +17,15 @@ export const compileMintedAt = (field: Field, unit: TimeUnit, epochMs: number): 
   // A quotient of whole numbers below 2^53 never rounds up to the next whole number, so rounding it down is exact.
   return (words) => Math.floor(read(words) / ticks) + epochMs;
 };
+
+/** Rounded to the nearest millisecond, as SQL Server prints a `datetime`. */
+const sqlDatetime =
+  (read: Field["read"], epochMs: number): NonNullable<Layout["mintedAtMs"]> =>
+  (words) => {
+    const value = read(words);
+    const ticks = value % SQL_DAY;
+    return ((value - ticks) / SQL_DAY) * DAY_MS + Math.round((ticks * 10) / 3) + epochMs;
+  };
 
 /** ISO 8601 in UTC with milliseconds; `undefined` outside of the years 0 to 9999, which its four digits cannot say. */
 export const isoTime = (unixMs: number): string | undefined => {

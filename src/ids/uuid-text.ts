@@ -1,4 +1,4 @@
-import type { ParseError, Words } from "./layout.ts";
+import type { ParseError, TextForm, Words } from "./layout.ts";
 import { err, ok, type Result } from "./result.ts";
 
 /** UUID text, RFC 9562 section 4: 32 hexadecimal digits in groups of 8-4-4-4-12, read without regard to case. */
@@ -9,13 +9,17 @@ const HYPHEN = 0x2d;
 const HYPHENS_AT: readonly number[] = [8, 13, 18, 23];
 
 /** The value of each UTF-16 code unit as a digit, -1 for the rest: all 65,536, so that no unit can fall outside of it. */
-const NIBBLES = new Int8Array(0x10000).fill(-1);
+const NIBBLES = /* @__PURE__ */ nibbles();
 /** The code of each digit. */
-const DIGITS = new Uint8Array(16);
-for (const [value, digit] of [..."0123456789abcdef"].entries()) {
-  DIGITS[value] = digit.charCodeAt(0);
-  NIBBLES[digit.charCodeAt(0)] = value;
-  NIBBLES[digit.toUpperCase().charCodeAt(0)] = value;
+const DIGITS = /* @__PURE__ */ Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
+
+function nibbles(): Int8Array {
+  const values = new Int8Array(0x10000).fill(-1);
+  for (const [value, digit] of [..."0123456789abcdef"].entries()) {
+    values[digit.charCodeAt(0)] = value;
+    values[digit.toUpperCase().charCodeAt(0)] = value;
+  }
+  return values;
 }
 
 /** The words of the UUID text that fills `text` from `start` up to, not including, `end`; `undefined` if it is none. */
@@ -124,4 +128,13 @@ export const formatUuid = (words: Words): string => {
     digit(d, 4),
     digit(d, 0),
   );
+};
+
+export const uuidText: TextForm = {
+  name: "uuid",
+  bits: 128,
+  lengthMax: UUID_TEXT_LENGTH,
+  read: readUuid,
+  parse: parseUuid,
+  format: formatUuid,
 };

@@ -1,5 +1,7 @@
 import fc from "fast-check";
-import type { LayoutTable, Row, Words } from "../../src/ids/index.ts";
+import { type LayoutTable, type Row, uuidText, type Words } from "../../src/ids/index.ts";
+import { HEX } from "../../src/ids/text/alphabets.ts";
+import { radixText } from "../../src/ids/text/radix.ts";
 
 export const anyWord: fc.Arbitrary<number> = fc.oneof(
   fc.integer({ min: 0, max: 0xffffffff }),
@@ -51,6 +53,7 @@ export const anyTable = (bits = 128): fc.Arbitrary<LayoutTable> =>
       name: "generated",
       title: "Generated",
       source: "this test",
+      text: bits === 128 ? uuidText : radixText({ alphabet: HEX, bits, width: bits / 4 }),
       rows: withinLimits(widths.map((width, index) => rowOf(width, index, dice[index] as number))),
       ...(octetOrder === undefined ? {} : { octetOrder }),
     }));

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { compileLayout, type LayoutTable, type Row } from "../../src/ids/index.ts";
+import { compileLayout, type LayoutTable, type Row, uuidText } from "../../src/ids/index.ts";
 
 const table = (rows: readonly Row[], octetOrder?: readonly number[]): LayoutTable => ({
   name: "tried",
   title: "Tried",
   source: "this test",
+  text: uuidText,
   rows,
   ...(octetOrder === undefined ? {} : { octetOrder }),
 });

@@ -8,6 +8,7 @@ import {
   type LayoutTable,
   luuid,
   type TimeUnit,
+  uuidText,
 } from "../../src/ids/index.ts";
 import { anyTable, anyWords } from "./arbitraries.ts";
 import { slowDecode, slowFits, textBits, wordsOfBits } from "./oracle.ts";
@@ -94,6 +95,7 @@ describe("minting time", () => {
       name: "timed",
       title: "Timed",
       source: "this test",
+      text: uuidText,
       rows: [
         { field: "time", bits, role: "time", unit, epochMs },
         { field: "random", bits: 128 - bits, role: "random" },
@@ -126,7 +128,7 @@ describe("minting time", () => {
       "100ns": 100n,
       ns: 1n,
     };
-    const anyUnit = fc.constantFrom(...(Object.keys(units) as TimeUnit[]));
+    const anyUnit = fc.constantFrom(...(Object.keys(units) as (keyof typeof units)[]));
     const anyTicks = fc
       .integer({ min: 8, max: 64 })
       .chain((bits) =>
@@ -204,6 +206,7 @@ describe("encode refuses", () => {
       name: "odd",
       title: "Odd",
       source: "this test",
+      text: uuidText,
       rows: [{ field: "constructor", bits: 128, role: "key" }],
     });
     expect(layout.encode({})).toEqual({ ok: false, error: { reason: "missing-field", field: "constructor" } });

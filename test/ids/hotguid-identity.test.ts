@@ -10,12 +10,13 @@ import {
   luuid,
   type Row,
   toSql,
+  uuidText,
 } from "../../src/ids/index.ts";
 import { anyWords } from "./arbitraries.ts";
 import { scripted, seeded } from "./scripted-entropy.ts";
 
 const layoutOf = (name: string, rows: readonly Row[]): Layout => {
-  const layout = compileLayout({ name, title: name, source: "this test", rows });
+  const layout = compileLayout({ name, title: name, source: "this test", text: uuidText, rows });
   if (!layout.ok) throw new Error(JSON.stringify(layout.error));
   return layout.value;
 };

@@ -1,0 +1,60 @@
+import type { ParseError, TextForm, Words } from "../layout.ts";
+import { bigToWords, wordsToBig } from "../words.ts";
+import { explainCharacters, textForm } from "./form.ts";
+
+/** CUID: the letter c, then groups of base36 digits in lower case, each a field of as many bits as its digits need. */
+
+interface Group {
+  readonly digits: number;
+  readonly bits: number;
+}
+
+/** Time, counter, fingerprint, random. */
+const GROUPS: readonly Group[] = [
+  { digits: 8, bits: 42 },
+  { digits: 4, bits: 21 },
+  { digits: 4, bits: 21 },
+  { digits: 8, bits: 42 },
+];
+
+const LENGTH = 25;
+const BITS = 126;
+const RADIX = 36;
+const LETTER = "c";
+
+const read = (text: string, start: number, end: number): Words | undefined => {
+  if (end - start !== LENGTH || start < 0 || end > text.length || text.charAt(start) !== LETTER) return undefined;
+  for (let at = start; at < end; at++) if (!isDigit(text.charCodeAt(at))) return undefined;
+  let value = 0n;
+  let at = start + 1;
+  for (const { digits, bits } of GROUPS) {
+    value = (value << BigInt(bits)) | BigInt(Number.parseInt(text.slice(at, at + digits), RADIX));
+    at += digits;
+  }
+  return bigToWords(value, 4);
+};
+
+/** Each field must be one that its digits hold, as every field of a layout with the ranges of `cuid` is. */
+const format = (words: Words): string => {
+  let rest = wordsToBig(words);
+  let text = "";
+  for (const { digits, bits } of GROUPS.toReversed()) {
+    text = BigInt.asUintN(bits, rest).toString(RADIX).padStart(digits, "0") + text;
+    rest >>= BigInt(bits);
+  }
+  return LETTER + text;
+};
+
+const explain = (text: string): ParseError =>
+  explainCharacters(text, isDigit, LENGTH, LENGTH) ?? { reason: "shape", at: 0 };
+
+const isDigit = (code: number): boolean => (code >= 0x30 && code <= 0x39) || (code >= 0x61 && code <= 0x7a);
+
+export const cuidText: TextForm = /* @__PURE__ */ textForm({
+  name: "cuid",
+  bits: BITS,
+  lengthMax: LENGTH,
+  read,
+  format,
+  explain,
+});

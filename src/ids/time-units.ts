@@ -1,0 +1,17 @@
+import type { TimeUnit } from "./layout.ts";
+
+/** Each even unit as a fraction of whole numbers: so many milliseconds for so many ticks. */
+export const EVEN_UNITS: Readonly<
+  Record<Exclude<TimeUnit, "sql-datetime">, { readonly ms: number; readonly ticks: number }>
+> = {
+  s: { ms: 1000, ticks: 1 },
+  "10ms": { ms: 10, ticks: 1 },
+  ms: { ms: 1, ticks: 1 },
+  "10us": { ms: 1, ticks: 100 },
+  us: { ms: 1, ticks: 1000 },
+  "100ns": { ms: 1, ticks: 10_000 },
+  ns: { ms: 1, ticks: 1_000_000 },
+};
+
+/** SQL Server's `datetime` counts 1/300 s from midnight. */
+export const SQL_TICKS_A_DAY = 24 * 60 * 60 * 300;
