@@ -17,10 +17,10 @@ import type { Candidate } from "./sample.ts";
 
 /** The same candidates run in Node and inside workerd: nothing here belongs to either. */
 
-export const BY_HAND_IUID = "iUID, regex + parseInt by hand";
-export const BY_HAND_HOTGUID = "HotGuid, regex + parseInt by hand";
-export const BY_HAND_LUUID = "LUUID, regex + parseInt by hand";
-export const RANDOM_UUID = "crypto.randomUUID()";
+const BY_HAND_IUID = "iUID, regex + parseInt by hand";
+const BY_HAND_HOTGUID = "HotGuid, regex + parseInt by hand";
+const BY_HAND_LUUID = "LUUID, regex + parseInt by hand";
+const RANDOM_UUID = "crypto.randomUUID()";
 
 /** A power of two, so that going round is one AND; too many for a branch predictor to learn by heart. */
 const TEXTS = 4096;

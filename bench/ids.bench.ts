@@ -49,11 +49,11 @@ async function measure(title: string, candidates: readonly Candidate[], options:
   const sampled = await sample(candidates, { rounds, sampleMs, onRound });
   return {
     title,
-    note: `Median (range) of ${rounds} rounds, ${sampleMs} ms each. The ratio is to the row named in the last column.`,
+    note: `Median (range) over ${rounds} round(s), ${sampleMs} ms each. The ratio is to the row named in the last column.`,
     columns: ["work", "ns", "x", "compared with"],
     rows: sampled.map(({ name, nsPerRun, ratio }) => {
       const against = candidates.find((candidate) => candidate.name === name)?.against;
-      return [name, nsPerRun, ratio, against];
+      return [name, nsPerRun, ratio ?? null, against ?? null];
     }),
   };
 }

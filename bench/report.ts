@@ -3,8 +3,8 @@ import { createRequire } from "node:module";
 import { availableParallelism, cpus, release, totalmem, type } from "node:os";
 import type { Spread } from "./sample.ts";
 
-/** A figure with its spread, a plain figure, or a name. */
-export type Cell = string | number | Spread | undefined;
+/** A figure with its spread, a plain figure, a name, or nothing. */
+export type Cell = string | number | Spread | null;
 
 /** One table of a report. */
 export interface Section {
@@ -55,9 +55,11 @@ function table(lines: readonly (readonly string[])[]): string[] {
 }
 
 function cellText(cell: Cell): string {
-  if (cell === undefined) return "";
+  if (cell === null) return "";
   if (typeof cell === "string") return cell;
   if (typeof cell === "number") return figure(cell);
+  // One round has no range.
+  if (cell.min === cell.max) return figure(cell.median);
   return `${figure(cell.median)} (${figure(cell.min)}-${figure(cell.max)})`;
 }
 

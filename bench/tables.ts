@@ -1,15 +1,14 @@
 import { iso31661 } from "iso-3166";
 import { fieldOf, hotguid } from "../src/ids/index.ts";
+import { REGION_NAMES } from "./keys.ts";
 
 /** Declared tables of a given size, as an operator would write them. */
 
-const REGIONS = ["eu", "us", "ap"];
-
-const regionOf = (at: number): string => REGIONS[at % REGIONS.length] ?? "";
+const regionOf = (at: number): string => REGION_NAMES[at % REGION_NAMES.length] ?? "";
 
 /** Every region at one origin: what is measured is the gateway, not the network. */
 const regionsAt = (originUrl: string) =>
-  Object.fromEntries(REGIONS.map((region) => [region, { origins: [{ url: originUrl }] }]));
+  Object.fromEntries(REGION_NAMES.map((region) => [region, { origins: [{ url: originUrl }] }]));
 
 /** HotGuids by ranges of the shard key, side by side, with which the whole key space is given out. */
 export function shardKeyTable(routeCount: number) {

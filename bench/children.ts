@@ -1,0 +1,43 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { stopChild } from "../src/host/child.ts";
+import type { LoadFigures, LoadWish } from "./load.ts";
+
+/** The origin and the load run in processes of their own, so that neither's work is counted as the gateway's. */
+
+const USER_TICKS_PER_SECOND = 100;
+
+export async function startOrigin() {
+  const child = start("origin.ts");
+  const { port } = await nextMessage<{ port: number }>(child);
+  return { url: `http://127.0.0.1:${port}`, port, pid: child.pid ?? 0, stop: () => stopChild(child) };
+}
+
+export function startLoad() {
+  const child = start("load.ts");
+  const run = async (wish: LoadWish): Promise<LoadFigures> => {
+    child.send(wish);
+    const found = await nextMessage<LoadFigures | { error: string }>(child);
+    if ("error" in found) throw new Error(found.error);
+    return found;
+  };
+  return { run, stop: () => stopChild(child) };
+}
+
+/** Processor time that a process has used so far, its own and the kernel's; `undefined` where the system does not tell. */
+export function processorMs(pid: number): number | undefined {
+  if (process.platform !== "linux") return undefined;
+  // The name in parentheses may hold anything; user and system time are the 12th and 13th fields after it (proc(5)).
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / USER_TICKS_PER_SECOND;
+}
+
+const start = (file: string): ChildProcess => fork(fileURLToPath(new URL(`processes/${file}`, import.meta.url)));
+
+async function nextMessage<Message>(child: ChildProcess): Promise<Message> {
+  const [message]: Message[] = await once(child, "message");
+  if (message === undefined) throw new Error("a child of the benchmark said nothing");
+  return message;
+}

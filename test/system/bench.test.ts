@@ -1,0 +1,54 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import type { Report } from "../../bench/report.ts";
+
+const MAIN = fileURLToPath(new URL("../../bench/main.ts", import.meta.url));
+
+const bench = (...args: string[]) =>
+  spawnSync(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args], { encoding: "utf8" });
+
+/** Not one assertion on a time: that the benchmark works is a test, how fast the machine is is none. */
+describe("the benchmark", () => {
+  it("reports what IDs cost in Node and inside workerd, with the machine and the date", () => {
+    const { status, stdout, stderr } = bench("ids", "--rounds", "3", "--sample-ms", "1", "--json");
+    expect(stderr).toContain("IDs inside workerd: round 3 of 3");
+    expect(status).toBe(0);
+    const { date, machine, sections }: Report = JSON.parse(stdout);
+    expect(new Date(date).toISOString()).toBe(date);
+    expect(machine).toMatchObject({ node: process.versions.node, workerd: expect.stringMatching(/^1\.\d+\.\d+$/) });
+    expect(sections.map(({ title }) => title)).toEqual(["IDs in Node", "IDs inside workerd"]);
+    for (const { columns, rows } of sections) {
+      expect(columns).toEqual(["work", "ns", "x", "compared with"]);
+      expect(rows).toHaveLength(10);
+      for (const [work, nanoseconds, ratio, against] of rows) {
+        expect(work).toMatch(/\S/);
+        expect(nanoseconds).toEqual({ median: positive, min: positive, max: positive });
+        if (against === null) continue;
+        expect(rows.map(([name]) => name)).toContain(against);
+        expect(ratio).toEqual({ median: positive, min: positive, max: positive });
+      }
+    }
+  });
+
+  it("prints the same as a table of Markdown", () => {
+    const { status, stdout } = bench("ids", "--rounds", "1", "--sample-ms", "1");
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^# Waybill benchmark, \d{4}-\d\d-\d\dT/);
+    expect(stdout).toMatch(/^\| iUID: mint and text +\| +[\d.]+ \| +[\d.]+ \| +crypto\.randomUUID\(\) \|$/m);
+  });
+
+  it.each([
+    [["orders"], 'there is no benchmark "orders"'],
+    [["--rounds", "0"], '--rounds takes a whole number from 1 on, not "0"'],
+    [["--fast"], "--fast"],
+  ])("refuses %j and says how to call it", (args, complaint) => {
+    const { status, stdout, stderr } = bench(...args);
+    expect(status).toBe(1);
+    expect(stdout).toBe("");
+    expect(stderr).toContain(complaint);
+    expect(stderr).toContain("usage: npm run bench");
+  });
+});
+
+const positive: unknown = expect.toSatisfy((figure: unknown) => typeof figure === "number" && figure > 0);
