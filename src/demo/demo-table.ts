@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { RunningOrigins } from "./origins.ts";
 
 /** What the demo reads of the declared table. The gateway checks the whole of it. */
@@ -26,7 +27,7 @@ export interface DemoConditions {
   readonly slices?: { readonly m49?: readonly number[] };
 }
 
-export const TABLE_FILE = new URL("../../routing-table.json", import.meta.url);
+export const TABLE_FILE = fileURLToPath(new URL("../../routing-table.json", import.meta.url));
 
 /** The demo's own `routing-table.json`. Other tables may say more than `DemoTable` knows. */
 export const readDemoTable = (): DemoTable => JSON.parse(readFileSync(TABLE_FILE, "utf8"));

@@ -1,8 +1,9 @@
 import { randomFillSync } from "node:crypto";
+import { unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
 import { startGateway } from "../host/gateway.ts";
 import { loadTable } from "../routing/index.ts";
-import { readDemoTable, tableWithOrigins } from "./demo-table.ts";
+import { readDemoTable, TABLE_FILE, tableWithOrigins } from "./demo-table.ts";
 import { type RunningOrigins, startOrigins } from "./origins.ts";
 import { checkPortsFree } from "./ports.ts";
 import { startReloading } from "./reload.ts";
@@ -28,6 +29,9 @@ export interface RunningDemo {
   stop(): Promise<void>;
 }
 
+/** How often the table's file is looked at. */
+const TABLE_POLL_MS = 500;
+
 /** Starts three origins with entities of their own, and the gateway in front of them. */
 export async function startDemo(options: DemoOptions): Promise<RunningDemo> {
   await checkPortsFree(options.port);
@@ -39,13 +43,7 @@ export async function startDemo(options: DemoOptions): Promise<RunningDemo> {
     const entropy = { word: () => randomFillSync(new Uint32Array(1))[0] ?? 0 };
     const samples = mintSamples({ declared, table: table.value, nowMs: Date.now(), entropy });
     seedOrigins(origins, samples);
-    const start = options.reload ? startReloading : startGateway;
-    const gateway = await start({
-      port: options.port,
-      tableText: JSON.stringify(declared, null, 2),
-      stateFolder: join(options.stateFolder, String(options.port)),
-      onLogLine: options.onLogLine,
-    });
+    const gateway = await startFront(options, origins, JSON.stringify(declared, null, 2));
     return {
       url: gateway.url,
       origins,
@@ -59,4 +57,32 @@ export async function startDemo(options: DemoOptions): Promise<RunningDemo> {
     await origins.stop();
     throw error;
   }
+}
+
+interface Front {
+  readonly url: string;
+  readonly exited: Promise<number>;
+  stop(): Promise<void>;
+}
+
+async function startFront(options: DemoOptions, origins: RunningOrigins, tableText: string): Promise<Front> {
+  const { port, onLogLine } = options;
+  const front = { port, tableText, onLogLine, stateFolder: join(options.stateFolder, String(port)) };
+  if (!options.reload) return startGateway(front);
+  const gateway = await startReloading(front);
+  // The source is watched by wrangler; the table is in KV, so its file is watched here.
+  const republish = async () => {
+    try {
+      await gateway.publish(JSON.stringify(tableWithOrigins(readDemoTable(), origins), null, 2));
+      onLogLine("routing-table.json is published again");
+    } catch (error) {
+      onLogLine(`routing-table.json is not published: ${error}`);
+    }
+  };
+  watchFile(TABLE_FILE, { interval: TABLE_POLL_MS }, () => void republish());
+  const stop = async () => {
+    unwatchFile(TABLE_FILE);
+    await gateway.stop();
+  };
+  return { ...gateway, stop };
 }

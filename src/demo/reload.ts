@@ -16,6 +16,8 @@ export interface ReloadingOptions {
 
 export interface ReloadingGateway {
   readonly url: string;
+  /** Puts another table into force; the gateway takes it up within seconds. */
+  publish(tableText: string): Promise<void>;
   readonly exited: Promise<number>;
   stop(): Promise<void>;
 }
@@ -30,25 +32,36 @@ const POLL_MS = 100;
 export async function startReloading(options: ReloadingOptions): Promise<ReloadingGateway> {
   const { port, stateFolder, onLogLine } = options;
   const persist = ["--persist-to", join(stateFolder, "wrangler")];
-  await seedKv(options, persist);
+  let revision = 0;
+  const publish = (tableText: string) => putTable(stateFolder, persist, tableText, ++revision);
+  await publish(options.tableText);
   const child = wrangler([
     ...["dev", "--ip", "127.0.0.1", "--port", String(port), "--show-interactive-dev-session=false", ...persist],
-    ...["--var", "REQUEST_LOG:json", "--var", "CLIENT_ADDRESS:socket"],
+    ...["--var", "REQUEST_LOG:json", "--var", "TABLE_REFRESH_SECONDS:1"],
   ]);
   const exited = exitOf(child);
   for (const stream of [child.stdout, child.stderr]) {
-    if (stream !== null) createInterface({ input: stream }).on("line", onLogLine);
+    if (stream === null) continue;
+    createInterface({ input: stream }).on("line", (line) => {
+      // wrangler counts requests as well; one line each is enough.
+      if (!/^\[wrangler:info\] [A-Z]+ \//.test(line)) onLogLine(line);
+    });
   }
   const url = `http://127.0.0.1:${port}`;
   await untilServing(`${url}/-/health`, exited, () => stopChild(child));
-  return { url, exited, stop: () => stopChild(child) };
+  return { url, exited, publish, stop: () => stopChild(child) };
 }
 
 /** wrangler's local KV has a format of its own, so wrangler itself writes it. */
-async function seedKv({ tableText, stateFolder }: ReloadingOptions, persist: readonly string[]): Promise<void> {
+async function putTable(
+  stateFolder: string,
+  persist: readonly string[],
+  tableText: string,
+  revision: number,
+): Promise<void> {
   mkdirSync(stateFolder, { recursive: true });
-  const { bodyKey, body, pointerKey, pointer } = publication(tableText, 1, new Date());
-  const file = join(stateFolder, "seed.json");
+  const { bodyKey, body, pointerKey, pointer } = publication(tableText, revision, new Date());
+  const file = join(stateFolder, "table.json");
   writeFileSync(
     file,
     JSON.stringify([
@@ -63,7 +76,7 @@ async function seedKv({ tableText, stateFolder }: ReloadingOptions, persist: rea
       printed += chunk;
     });
   }
-  if ((await exitOf(child)) !== 0) throw new Error(`wrangler could not seed the local KV:\n${printed}`);
+  if ((await exitOf(child)) !== 0) throw new Error(`wrangler could not write the local KV:\n${printed}`);
 }
 
 /** wrangler's own script, so that the process that we know is the one that ends its workerd. */

@@ -1,4 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { exitOf } from "../host/child.ts";
@@ -19,11 +22,12 @@ const checks = startChecks(print);
 
 async function main(): Promise<void> {
   const port = await findFreePorts();
+  const stateFolder = mkdtempSync(join(tmpdir(), "waybill-smoke-"));
   print(`Starting npm start with PORT=${port}`);
   // A group of its own, as a terminal gives it: what is left in it afterwards was forgotten.
   const child = spawn("npm", ["start"], {
     cwd: ROOT,
-    env: { ...process.env, PORT: String(port) },
+    env: { ...process.env, PORT: String(port), WAYBILL_STATE: stateFolder },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
@@ -37,6 +41,7 @@ async function main(): Promise<void> {
     checks.equal("each request prints a line", requestLines.length > 0, true);
   } finally {
     await checkEnd(child);
+    rmSync(stateFolder, { recursive: true });
     if (checks.failed > 0) for (const line of printed) print(`  | ${line}`);
   }
 }

@@ -8,7 +8,8 @@ import { screenText } from "./screen.ts";
 
 /** `npm start`, and with `--reload` `npm run dev`. */
 
-const STATE_FOLDER = fileURLToPath(new URL("../../.waybill", import.meta.url));
+/** What the gateway keeps between runs, a folder for each port. */
+const STATE_FOLDER = process.env["WAYBILL_STATE"] ?? fileURLToPath(new URL("../../.waybill", import.meta.url));
 
 const hasColours = process.stdout.isTTY && !process.env["NO_COLOR"];
 const paint: Paint = (style, text) => (hasColours ? styleText(style, text) : text);

@@ -1,11 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { findFreePorts, portFrom } from "../../src/demo/ports.ts";
 
 const START = fileURLToPath(new URL("../../src/demo/start.ts", import.meta.url));
+
+const stateFolder = mkdtempSync(join(tmpdir(), "waybill-start-"));
+afterAll(() => rmSync(stateFolder, { recursive: true }));
 
 interface Demo {
   readonly child: ChildProcess;
@@ -15,7 +21,7 @@ interface Demo {
 
 function startDemo(port: string): Demo {
   const child = spawn(process.execPath, [START], {
-    env: { ...process.env, PORT: port },
+    env: { ...process.env, PORT: port, WAYBILL_STATE: stateFolder },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
