@@ -1,5 +1,5 @@
 /** What every demo region keeps, by the first segment of the path. */
-export const KINDS: ReadonlySet<string> = new Set(["orders", "rides", "parcels", "person"]);
+const KINDS: ReadonlySet<string> = new Set(["orders", "rides", "parcels", "person"]);
 
 /** A UUID's text: hex case is the only latitude. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -4,7 +4,7 @@ export interface JsonObject {
   readonly [name: string]: JsonValue;
 }
 
-export const isJsonObject = (value: JsonValue | undefined): value is JsonObject =>
+const isJsonObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** JSON Merge Patch, RFC 7396 section 2: `null` removes a member, objects merge, anything else replaces. */

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { REGIONS } from "./origins.ts";
 
-export const DEFAULT_PORT = 8787;
+const DEFAULT_PORT = 8787;
 
 /** The gateway's port, and one after it for each origin. */
 const PORTS_NEEDED = 1 + REGIONS.length;

@@ -13,7 +13,7 @@ export interface Publication {
   readonly pointer: string;
 }
 
-export const POINTER_KEY = "table.current";
+const POINTER_KEY = "table.current";
 
 /** `tableText`: the declared table as JSON text. `publishedAt` goes into the pointer as ISO 8601. */
 export function publication(tableText: string, revision: number, publishedAt: Date): Publication {

@@ -75,7 +75,7 @@ const list = (texts: readonly string[]) => `[${texts.map(quoted).join(", ")}]`;
  * control characters are escaped. Throws for what has no UTF-8 form or would end a C string early.
  */
 export function quoted(text: string): string {
-  if (!text.isWellFormed() || text.includes("\0")) {
+  if (/\p{Surrogate}|\0/u.test(text)) {
     throw new RangeError(`a setting of workerd holds a character that it cannot carry: ${JSON.stringify(text)}`);
   }
   let escaped = "";

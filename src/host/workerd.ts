@@ -64,7 +64,8 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
 
 /** The binary itself, not the package's script, which would stand between us and its signals. */
 function workerdBinary(): string {
-  const exported: unknown = createRequire(import.meta.url)("workerd");
+  const require = createRequire(import.meta.url);
+  const exported: unknown = require("workerd");
   const path =
     typeof exported === "object" && exported !== null && "default" in exported ? exported.default : undefined;
   if (typeof path !== "string") throw new Error("the package workerd does not tell where its binary is");
