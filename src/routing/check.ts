@@ -12,9 +12,9 @@ import { checkRoutes } from "./check/routes.ts";
 import { assemble, type Planned } from "./compile.ts";
 import { type Draft, readDraft } from "./draft.ts";
 import { faultList, type Report } from "./faults.ts";
-import { planLayouts } from "./layout-plans.ts";
+import { type LayoutPlan, planLayouts } from "./layout-plans.ts";
 import { INDEX_CELLS_MAX } from "./limits.ts";
-import { planRoutes, type RoutePlan } from "./route-plans.ts";
+import { planRoutes } from "./route-plans.ts";
 import type { DeclaredTable } from "./schema.ts";
 import type { CompiledTable, Fault } from "./table.ts";
 
@@ -38,43 +38,40 @@ interface Checked {
 const check = (value: unknown): Result<Checked, readonly Fault[]> => {
   const { report, faults } = faultList();
   const { draft, declared } = readDraft(value, report);
+  const plans = planLayouts(draft);
+  const isWhole = allEntitiesArePlanned(draft, plans);
   checkNames(draft, report);
   checkOrigins(draft, report);
   checkCountries(draft, report);
   checkEntities(draft, report);
   checkPaths(draft, report);
   checkLayouts(draft, report);
-  checkMoved(draft, report);
-  const routes = checkAllRoutes(draft, faults, report);
+  checkMoved(draft, plans, isWhole, report);
+  const read = checkRoutes(draft, plans, isWhole, report);
+  const routes = planRoutes(plans, read);
+  if (routes === undefined) reportTooComplex(report);
+  // An entity or a layout that is not understood could make a route reachable or tell two layouts apart.
+  else if (isWhole && layoutsAreSound(draft, faults)) {
+    checkCover(routes, read, report);
+    checkApart(draft, routes, read, report);
+  }
   if (faults.length > 0) return err(faults);
-  if (declared === undefined || routes === undefined)
-    throw new Error("a table without faults has a part that cannot be read");
+  if (declared === undefined || routes === undefined) throw new Error("a table without faults has an unread part");
   return ok({ declared, planned: { draft, routes } });
 };
 
-const checkAllRoutes = (
-  draft: Draft,
-  faults: readonly Fault[],
-  report: Report,
-): ReadonlyMap<string, RoutePlan> | undefined => {
-  const plans = planLayouts(draft);
+const allEntitiesArePlanned = (draft: Draft, plans: ReadonlyMap<string, LayoutPlan>): boolean => {
   const planned = [...plans.values()].reduce((count, { ids }) => count + ids.length, 0);
   const declared = [...draft.entities.values()].reduce((count, { ids }) => count + ids.length, 0);
-  const allEntitiesAreRead = planned === declared && draft.entities.size === draft.names.entities.size;
-  const routes = checkRoutes(draft, plans, allEntitiesAreRead, report);
-  const routePlans = planRoutes(plans, routes);
-  if (routePlans === undefined) {
-    report(
-      "too-complex",
-      ["routes"],
-      `The routes overlap so much that their index would have more than ${INDEX_CELLS_MAX} cells; join ranges, or ask for fewer things in one route.`,
-    );
-    return undefined;
-  }
-  const slicesAreSound = faults.every(({ kind }) => kind !== "slice-range");
-  if (allEntitiesAreRead && slicesAreSound && draft.layouts.size === draft.names.layouts.size) {
-    checkCover(routePlans, routes, report);
-    checkApart(draft, routePlans, routes, report);
-  }
-  return routePlans;
+  return planned === declared && draft.entities.size === draft.names.entities.size;
 };
+
+const layoutsAreSound = (draft: Draft, faults: readonly Fault[]): boolean =>
+  draft.layouts.size === draft.names.layouts.size && faults.every(({ kind }) => kind !== "slice-range");
+
+const reportTooComplex = (report: Report): void =>
+  report(
+    "too-complex",
+    ["routes"],
+    `The routes overlap so much that their index would have more than ${INDEX_CELLS_MAX} cells; join ranges, or ask for fewer things in one route.`,
+  );

@@ -39,6 +39,8 @@ export const readConditions = (
   if (minted !== undefined) fields.set("minted", minted);
   const possible = [...plans.values()].filter(({ layout }) => layouts === undefined || layouts.has(layout.name));
   const slices = when.slices === undefined ? undefined : readSlices(when.slices, possible, [...place, "slices"], fault);
+  // A country whose number could not be read is a fault of its own.
+  if (listOf(when.country ?? []).some((code) => !draft.countries.has(code))) return undefined;
   return sound ? { layouts, entities, fields, slices } : undefined;
 };
 
@@ -108,7 +110,7 @@ const readMinted = (when: DeclaredConditions, place: Place, fault: Report): Rang
     fault(
       "time-range",
       [...place, "mintedBefore"],
-      "mintedBefore is not later than mintedFrom, so no ID can match; move one of them.",
+      "The end is not later than `mintedFrom`, so no ID can match; move one of them.",
     );
     return undefined;
   }

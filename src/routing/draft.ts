@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { checkShape } from "./check/shape.ts";
+import { checkShape, checkSizes } from "./check/shape.ts";
 import type { Report } from "./faults.ts";
 import type { DeclaredEntity, DeclaredLayout, DeclaredRegion, DeclaredRoute, DeclaredTable } from "./schema.ts";
 import { tableSchema } from "./schema.ts";
@@ -65,6 +65,7 @@ export interface DraftReading {
 
 /** Holds any value to the schema, reports what does not fit, and keeps what does. */
 export const readDraft = (value: unknown, report: Report): DraftReading => {
+  if (!checkSizes(value, report)) return { draft: salvage({}, new Set()), declared: undefined };
   checkShape(value, report);
   const parsed = v.safeParse(tableSchema, value);
   if (parsed.success) return { draft: draftOf(parsed.output), declared: parsed.output };

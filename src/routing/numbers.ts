@@ -39,8 +39,9 @@ const readItems = (
 };
 
 const readRange = (item: number | string, max: number): readonly Pair[] | string => {
-  const [low, high = low, ...rest] = String(item).split("-").map(readDecimal);
-  if (low === undefined || high === undefined || rest.length > 0) {
+  const bounds = String(item).split("-").map(readDecimal);
+  const [low, high] = [bounds[0], bounds.at(-1)];
+  if (low === undefined || high === undefined || bounds.length > 2) {
     return `${JSON.stringify(item)} is not a decimal number or range without leading zeros, such as "0-1023"; rewrite it.`;
   }
   if (low > high) return `${JSON.stringify(item)} runs backwards; write "${high}-${low}".`;

@@ -1,5 +1,6 @@
-import { pairsOf, type Ranges } from "./ranges.ts";
+import type { Ranges } from "./ranges.ts";
 import { NO_ROUTE, Segments } from "./segments.ts";
+import { applyChange, changesOf } from "./sweep.ts";
 
 /** What indexes may still cost. It counts down; below 0 an index is given up. */
 export interface Budget {
@@ -75,14 +76,13 @@ const sweep = (
 ): Segments | undefined => {
   const starts = startsOf(routes, depth, budget);
   if (starts === undefined) return undefined;
-  const changes = changesAt(routes, depth);
+  const changes = changesOf(routes.map(({ ranges }) => ranges[depth] as Ranges));
   const next: Segments[] = [NOTHING];
   const known = new Map<string, number>([["", 0]]);
   const leads = new Float64Array(starts.length);
   let active: readonly number[] = [];
   for (const [segment, start] of starts.entries()) {
-    const change = changes.get(start);
-    if (change !== undefined) active = apply(active, change);
+    active = applyChange(active, changes.get(start));
     budget.cells -= active.length;
     if (budget.cells < 0) return undefined;
     const key = active.join();
@@ -111,33 +111,6 @@ const startsOf = (routes: readonly IndexedRoute[], depth: number, budget: Budget
   }
   bounds.sort();
   return bounds.filter((bound, at) => at === 0 || bound !== bounds[at - 1]);
-};
-
-interface Change {
-  readonly begin: number[];
-  readonly end: Set<number>;
-}
-
-/** Which routes, by their place in the list, begin and end at each bound. */
-const changesAt = (routes: readonly IndexedRoute[], depth: number): ReadonlyMap<number, Change> => {
-  const changes = new Map<number, Change>();
-  const at = (bound: number): Change => {
-    const change = changes.get(bound) ?? { begin: [], end: new Set() };
-    changes.set(bound, change);
-    return change;
-  };
-  for (const [index, { ranges }] of routes.entries()) {
-    for (const [low, high] of pairsOf(ranges[depth] as Ranges)) {
-      at(low).begin.push(index);
-      at(high + 1).end.add(index);
-    }
-  }
-  return changes;
-};
-
-const apply = (active: readonly number[], { begin, end }: Change): readonly number[] => {
-  const kept = end.size === 0 ? active : active.filter((index) => !end.has(index));
-  return begin.length === 0 ? kept : [...kept, ...begin].sort((a, b) => a - b);
 };
 
 /** Joins neighbours that lead to the same. */

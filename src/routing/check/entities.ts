@@ -83,7 +83,7 @@ const checkMarked = (
       continue;
     }
     const key = MARKS.find((each) => id[each] !== undefined) ?? name;
-    const message = `${name} ${mark}${classOf(id)} is already that of ${JSON.stringify(owner.entity)}${classOf(owner.id)}; give one of them another.`;
+    const message = `${name === "group" ? "Group" : "Service"} ${mark}${classOf(id)} is already that of ${JSON.stringify(owner.entity)}${classOf(owner.id)}; give one of them another.`;
     report(kind, [...place, key], message);
   }
 };

@@ -1,18 +1,30 @@
 import { builtinLayouts, type Layout } from "../../ids/index.ts";
 import type { Draft } from "../draft.ts";
 import type { Report } from "../faults.ts";
-import { groupOfId } from "../groups.ts";
+import type { LayoutPlan } from "../layout-plans.ts";
 import { shortKeyOf } from "../moved.ts";
 
 /** A moved ID must be one that some entity can have, written in its canonical text. */
-export const checkMoved = (draft: Draft, report: Report): void => {
-  const takers = takersOf(draft);
+export const checkMoved = (
+  draft: Draft,
+  plans: ReadonlyMap<string, LayoutPlan>,
+  allEntitiesAreRead: boolean,
+  report: Report,
+): void => {
   const shortKeys = new Map<string, string>();
   for (const [text, region] of draft.moved) {
     const place = ["moved", text];
-    const fault = faultOfText(text, takers);
-    if (fault !== undefined) {
-      report("moved-id", place, fault);
+    const taker = [...plans.values()].find((plan) => takes(plan, text));
+    if (taker === undefined) {
+      const message = `No entity has an ID ${JSON.stringify(text)}; correct it or remove it.`;
+      // An entity that could not be read may be the one that has it.
+      if (allEntitiesAreRead) report("moved-id", place, message);
+      continue;
+    }
+    const canonical = canonicalOf(taker.layout, text);
+    if (canonical !== text) {
+      const message = `${JSON.stringify(text)} is not in canonical form; write ${JSON.stringify(canonical)}.`;
+      report("moved-id", place, message);
       continue;
     }
     const key = shortKeyIn(text);
@@ -28,36 +40,20 @@ export const checkMoved = (draft: Draft, report: Report): void => {
   }
 };
 
-interface Taker {
-  readonly layout: Layout;
-  readonly service: number | undefined;
-  readonly group: number | undefined;
-}
-
-const takersOf = (draft: Draft): readonly Taker[] =>
-  [...draft.entities.values()].flatMap(({ ids }) =>
-    ids.flatMap((id) => {
-      const layout = builtinLayouts.get(id.layout);
-      return layout === undefined ? [] : [{ layout, service: id.service, group: groupOfId(id) }];
-    }),
-  );
-
-const faultOfText = (text: string, takers: readonly Taker[]): string | undefined => {
-  const taker = takers.find((each) => takes(each, text));
-  if (taker === undefined) return `No entity's layout can read ${JSON.stringify(text)}; correct it or remove it.`;
-  const words = taker.layout.parse(text);
-  const canonical = words.ok ? taker.layout.format(words.value) : text;
-  return canonical === text
-    ? undefined
-    : `${JSON.stringify(text)} is not in canonical form; write ${JSON.stringify(canonical)}.`;
+const canonicalOf = (layout: Layout, text: string): string => {
+  const words = layout.parse(text);
+  return words.ok ? layout.format(words.value) : text;
 };
 
-const takes = ({ layout, service, group }: Taker, text: string): boolean => {
+/** The end of a window moves with the clock, so only its beginning can tell. */
+const takes = ({ layout, window, ids }: LayoutPlan, text: string): boolean => {
   const words = layout.parse(text);
   if (!words.ok) return false;
-  const mark = service ?? group;
+  if (window !== undefined && layout.mintedAtMs !== undefined && layout.mintedAtMs(words.value) < window.fromMs)
+    return false;
   const field = layout.field("service") ?? layout.field("group");
-  return mark === undefined || field === undefined || field.read(words.value) === mark;
+  const mark = field?.read(words.value);
+  return ids.some(({ service, group }) => (service ?? group ?? mark) === mark);
 };
 
 const shortKeyIn = (text: string): string | undefined => {

@@ -1,11 +1,27 @@
 import type { Place, Report } from "../faults.ts";
-import { TABLE_DEPTH_MAX } from "../limits.ts";
+import { ENTITIES_MAX, MOVED_MAX, REGIONS_MAX, ROUTES_MAX, TABLE_DEPTH_MAX } from "../limits.ts";
 
 /** Keys that mean something to JavaScript objects; a table that used them as names could not be trusted. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 /** Reports nesting that is too deep, values that JSON does not have, and forbidden keys. */
 export const checkShape = (value: unknown, report: Report): void => visit(value, [], report);
+
+/** Reports parts with more entries than may be; their entries are then not looked at. */
+export const checkSizes = (value: unknown, report: Report): boolean => {
+  if (typeof value !== "object" || value === null) return true;
+  let fit = true;
+  for (const [part, max] of Object.entries(PART_SIZES)) {
+    const entries = Object.hasOwn(value, part) ? (value as Readonly<Record<string, unknown>>)[part] : undefined;
+    const count = typeof entries === "object" && entries !== null ? Object.keys(entries).length : 0;
+    if (count <= max) continue;
+    fit = false;
+    report("size", [part], `At most ${max} entries may stand here; there are ${count}.`);
+  }
+  return fit;
+};
+
+const PART_SIZES = { regions: REGIONS_MAX, entities: ENTITIES_MAX, routes: ROUTES_MAX, moved: MOVED_MAX };
 
 const visit = (value: unknown, place: Place, report: Report): void => {
   if (value === null || typeof value === "string" || typeof value === "boolean") return;

@@ -1,0 +1,89 @@
+import type { Box } from "./boxes.ts";
+import { keyFieldOf, type LayoutPlan, sliceDimensionName } from "./layout-plans.ts";
+import { intersect, pairsOf, type Ranges } from "./ranges.ts";
+
+/** A run of a key's bits that no slice in use cuts. */
+export interface Atom {
+  readonly offset: number;
+  readonly bits: number;
+}
+
+/** Cuts a key at every border of the given slices, so that keys and slices can be compared with each other. */
+export const atomsOf = (keyBits: number, slices: readonly Atom[]): readonly Atom[] => {
+  const cuts = new Set([0, keyBits, ...slices.flatMap(({ offset, bits }) => [offset, offset + bits])]);
+  const sorted = [...cuts].sort((a, b) => a - b);
+  return sorted.slice(1).map((end, at) => ({ offset: sorted[at] as number, bits: end - (sorted[at] as number) }));
+};
+
+/** The slices of a plan that some of the boxes constrain. */
+export const slicesIn = (plan: LayoutPlan, boxes: readonly Box[]): readonly Atom[] =>
+  [...plan.slices.values()].filter(({ name }) => {
+    const slot = plan.dimensions.findIndex((dimension) => dimension.name === sliceDimensionName(name));
+    return boxes.some((box) => box[slot] !== undefined);
+  });
+
+/** For each atom the values that are in; `undefined` for all. */
+export type AtomBox = readonly (Ranges | undefined)[];
+
+/** The key and the slices of a box as boxes of atoms, which do not overlap. */
+export const spreadKey = (plan: LayoutPlan, box: Box, atoms: readonly Atom[]): readonly AtomBox[] => {
+  const key = keyFieldOf(plan.layout);
+  let boxes: readonly AtomBox[] = [atoms.map(() => undefined)];
+  for (const [slot, { name }] of plan.dimensions.entries()) {
+    const set = box[slot];
+    const slice = plan.slices.get(name.replace(/^slices\./, ""));
+    const run =
+      name === key?.name ? { offset: 0, bits: key.bits } : slice && sliceDimensionName(slice.name) === name && slice;
+    if (set === undefined || !run) continue;
+    const own = spreadRun(run, set, atoms);
+    boxes = boxes.flatMap((one) => own.flatMap((other) => meet(one, other)));
+  }
+  return boxes;
+};
+
+const spreadRun = (run: Atom, set: Ranges, atoms: readonly Atom[]): readonly AtomBox[] => {
+  const within = (atom: Atom): boolean => atom.offset >= run.offset && atom.offset < run.offset + run.bits;
+  const widths = atoms.filter(within).map(({ bits }) => bits);
+  const first = atoms.findIndex(within);
+  return pairsOf(set)
+    .flatMap(([low, high]) => spreadRange(low, high, widths))
+    .map((values) => atoms.map((_, at) => values[at - first]));
+};
+
+/** A range of numbers as boxes of its digits, where the digits have the given widths in bits. */
+const spreadRange = (low: number, high: number, widths: readonly number[]): readonly AtomBox[] => {
+  const [, ...inner] = widths;
+  if (inner.length === 0) return [[[low, high]]];
+  const below = 2 ** inner.reduce((sum, bits) => sum + bits, 0);
+  const [first, last] = [Math.floor(low / below), Math.floor(high / below)];
+  const [from, to] = [low % below, high % below];
+  const under = (digit: Ranges, a: number, b: number): readonly AtomBox[] =>
+    spreadRange(a, b, inner).map((rest) => [digit, ...rest]);
+  if (first === last) return under([first, first], from, to);
+  const [cutsFirst, cutsLast] = [from > 0, to < below - 1];
+  const whole: Ranges = [cutsFirst ? first + 1 : first, cutsLast ? last - 1 : last];
+  return [
+    ...(cutsFirst ? under([first, first], from, below - 1) : []),
+    ...((whole[0] as number) <= (whole[1] as number) ? [[whole, ...inner.map(() => undefined)]] : []),
+    ...(cutsLast ? under([last, last], 0, to) : []),
+  ];
+};
+
+const meet = (a: AtomBox, b: AtomBox): readonly AtomBox[] => {
+  const both: (Ranges | undefined)[] = [];
+  for (const [at, set] of a.entries()) {
+    const other = b[at];
+    const common = set === undefined || other === undefined ? (set ?? other) : intersect(set, other);
+    if (common?.length === 0) return [];
+    both.push(common);
+  }
+  return [both];
+};
+
+/** Name of an atom for people: the key, a slice that has exactly its bits, or the key's bits. */
+export const nameAtom = ({ offset, bits }: Atom, plan: LayoutPlan): string => {
+  const key = keyFieldOf(plan.layout);
+  const slice = [...plan.slices.values()].find((each) => each.offset === offset && each.bits === bits);
+  if (slice !== undefined) return sliceDimensionName(slice.name);
+  return bits === key?.bits ? key.name : `${key?.name} bits ${offset}-${offset + bits - 1}`;
+};

@@ -1,0 +1,98 @@
+import { planChecked } from "./compile.ts";
+import { diffKeys, type KeyChange } from "./diff-keys.ts";
+import type { Draft } from "./draft.ts";
+import type { DeclaredEntity, DeclaredLayout, DeclaredRegion, DeclaredTable } from "./schema.ts";
+
+/** What differs between two tables: in what they say, and in where IDs go because of it. Plain JSON. */
+export interface TableDiff {
+  /** Whether the tables say the same and treat every ID alike. */
+  readonly isEmpty: boolean;
+  readonly hosts: Changed<readonly string[]> | undefined;
+  /** With their origins and failover. */
+  readonly regions: PartDiff<DeclaredRegion>;
+  readonly countries: PartDiff<number>;
+  readonly entities: PartDiff<DeclaredEntity>;
+  readonly layouts: PartDiff<DeclaredLayout>;
+  /** Region by ID. */
+  readonly moved: PartDiff<string>;
+  readonly default: Changed<string | undefined> | undefined;
+  /** How many routes each table has, and whether the lists differ at all. */
+  readonly routes: { readonly before: number; readonly after: number; readonly differ: boolean };
+  /** Keys whose IDs go elsewhere, moved entities aside. */
+  readonly keys: readonly KeyChange[];
+}
+
+export interface Changed<Value> {
+  readonly before: Value;
+  readonly after: Value;
+}
+
+/** Named entries of one part of the table. */
+export interface PartDiff<Value> {
+  readonly added: Readonly<Record<string, Value>>;
+  readonly removed: Readonly<Record<string, Value>>;
+  readonly changed: Readonly<Record<string, Changed<Value>>>;
+}
+
+/** Compares two tables that `checkTable` has found to be without fault. */
+export const diffTables = (before: DeclaredTable, after: DeclaredTable): TableDiff => {
+  const [left, right] = [planChecked(before), planChecked(after)];
+  const parts = diffParts(left.draft, right.draft);
+  const keys = diffKeys(left, right);
+  const isEmpty = keys.length === 0 && !parts.routes.differ && !anyChange(parts);
+  return { isEmpty, ...parts, keys };
+};
+
+type Parts = Omit<TableDiff, "isEmpty" | "keys">;
+
+const diffParts = (before: Draft, after: Draft): Parts => ({
+  hosts: diffValue(before.hosts, after.hosts),
+  regions: diffPart(before.regions, after.regions),
+  countries: diffPart(before.countries, after.countries),
+  entities: diffPart(before.entities, after.entities),
+  layouts: diffPart(before.layouts, after.layouts),
+  moved: diffPart(before.moved, after.moved),
+  default: diffValue(before.fallback, after.fallback),
+  routes: {
+    before: before.routes.length,
+    after: after.routes.length,
+    differ: !isSame(before.routes, after.routes),
+  },
+});
+
+const anyChange = ({ hosts, default: fallback, regions, countries, entities, layouts, moved }: Parts): boolean =>
+  hosts !== undefined ||
+  fallback !== undefined ||
+  [regions, countries, entities, layouts, moved].some((part) =>
+    [part.added, part.removed, part.changed].some((entries) => Object.keys(entries).length > 0),
+  );
+
+const diffValue = <Value>(before: Value, after: Value): Changed<Value> | undefined =>
+  isSame(before, after) ? undefined : { before, after };
+
+const diffPart = <Value>(before: ReadonlyMap<string, Value>, after: ReadonlyMap<string, Value>): PartDiff<Value> => {
+  const added: [string, Value][] = [];
+  const removed: [string, Value][] = [];
+  const changed: [string, Changed<Value>][] = [];
+  for (const [name, value] of after) {
+    const old = before.get(name);
+    if (old === undefined) added.push([name, value]);
+    else if (!isSame(old, value)) changed.push([name, { before: old, after: value }]);
+  }
+  for (const [name, value] of before) if (!after.has(name)) removed.push([name, value]);
+  return {
+    added: Object.fromEntries(added),
+    removed: Object.fromEntries(removed),
+    changed: Object.fromEntries(changed),
+  };
+};
+
+/** Whether two JSON values are equal; the order of keys does not matter, that of arrays does. */
+const isSame = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
+
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([x], [y]) => (x < y ? -1 : 1)))
+      : part,
+  ) ?? "";
