@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import type { Bench } from "./bench.ts";
 import { gatewayBench } from "./gateway.bench.ts";
 import { idsBench } from "./ids.bench.ts";
-import { markdown, report, type Section } from "./report.ts";
+import { describeMachine, markdown, type Report, type Section } from "./report.ts";
 import { routesBench } from "./routes.bench.ts";
 
 const BENCHES: readonly Bench[] = [idsBench, routesBench, gatewayBench];
@@ -21,12 +21,13 @@ async function main(args: string[]): Promise<string> {
   const { names, rounds, sampleMs, json, help } = readArguments(args);
   if (help) return `${USAGE}\n`;
   const progress = (line: string) => process.stderr.write(`${line}\n`);
+  const machine = describeMachine();
   const sections: Section[] = [];
   for (const { name, run } of BENCHES) {
     if (names.length === 0 || names.includes(name)) sections.push(...(await run({ rounds, sampleMs, progress })));
   }
-  const found = report(sections, new Date());
-  return json ? `${JSON.stringify(found, null, 2)}\n` : markdown(found);
+  const report: Report = { date: new Date().toISOString(), machine, sections };
+  return json ? `${JSON.stringify(report, null, 2)}\n` : markdown(report);
 }
 
 function readArguments(args: string[]) {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { availableParallelism, cpus, release, totalmem, type } from "node:os";
+import { availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os";
 import type { Spread } from "./sample.ts";
 
 /** A figure with its spread, a plain figure, a name, or nothing. */
@@ -22,18 +22,18 @@ export interface Report {
   readonly sections: readonly Section[];
 }
 
-export const report = (sections: readonly Section[], date: Date): Report => ({
-  date: date.toISOString(),
-  machine: {
+/** To be asked for before anything is measured: the load is then what others put on the machine. */
+export function describeMachine(): Report["machine"] {
+  return {
     processor: `${cpus()[0]?.model ?? "unknown"}, ${availableParallelism()} usable`,
     memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
     system: `${type()} ${release()}`,
+    "load before": `${loadavg()[0]?.toFixed(1)} running processes in the minute before the first measurement`,
     node: process.versions.node,
     v8: process.versions.v8,
     workerd: packageVersion("workerd"),
-  },
-  sections,
-});
+  };
+}
 
 /** The report as Markdown, which reads well on a terminal too. */
 export function markdown({ date, machine, sections }: Report): string {
