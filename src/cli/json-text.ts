@@ -121,7 +121,8 @@ const duplicateKeys = (tree: Node, position: (offset: number) => Position): read
       const before = lines.get(name);
       lines.set(name, at.line);
       if (before !== undefined) {
-        const message = `${JSON.stringify(name)} stands twice, on lines ${before} and ${at.line}, and only the last one would count; remove or rename one.`;
+        const where = before === at.line ? `line ${at.line}` : `lines ${before} and ${at.line}`;
+        const message = `${JSON.stringify(name)} stands twice, on ${where}, and only the last one would count; remove or rename one.`;
         faults.push({ ...at, pointer: pointerTo([...place, name]), message });
       }
       if (value.children !== undefined) visit(value, [...place, name]);

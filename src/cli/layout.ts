@@ -21,12 +21,20 @@ Examples:
     .action(
       act(async (world, [name], { json }: { readonly json?: boolean }) => {
         const layouts = [...builtinLayouts.values()].filter((layout) => name === undefined || layout.name === name);
-        const texts = layouts.map((layout) => (json ? JSON.stringify(layout.table) : describe(layout, world.paint)));
+        const texts = layouts.map((layout) => (json ? JSON.stringify(plainOf(layout)) : describe(layout, world.paint)));
         await world.print(`${texts.join(json ? "\n" : "\n\n")}\n`);
         return EXIT.ok;
       }),
     );
 };
+
+/** The table with the names of its text forms, which are code. */
+const plainOf = ({ table, texts }: Layout): object => ({
+  ...table,
+  text: undefined,
+  otherTexts: undefined,
+  texts: texts.map(({ name }) => name),
+});
 
 type Paint = (style: "bold" | "dim", text: string) => string;
 

@@ -6,7 +6,7 @@ import { octetsOf } from "./lines.ts";
 import type { World } from "./world.ts";
 
 /** The table that commands look for in the current folder. */
-export const TABLE_FILE_DEFAULT = "routing-table.json";
+const TABLE_FILE_DEFAULT = "routing-table.json";
 
 /** A table that was read from a file and has no fault. */
 export interface TableFile<Table> {

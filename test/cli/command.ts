@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const NODE = join(ROOT, "node_modules/.bin/node");
 const MAIN = join(ROOT, "src/cli/main.ts");
 
@@ -25,7 +25,7 @@ export interface RunOptions {
 }
 
 /** A folder of this test file's own, removed at its end. */
-export const scratchFolder = (): string => {
+const scratchFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), "waybill-cli-"));
   afterAll(() => rmSync(folder, { recursive: true }));
   return folder;
@@ -39,8 +39,8 @@ export const tableFolder = (table: unknown = DECLARED_TABLE): string => {
 };
 
 const NO_TABLE = scratchFolder();
-/** Spares all runs but the first of a test file from stripping types and compiling: two thirds of their time. */
-const NODE_COMPILE_CACHE = scratchFolder();
+/** Spares all runs but the first from stripping types and compiling: two thirds of their time. */
+const NODE_COMPILE_CACHE = join(ROOT, "node_modules/.cache/waybill-cli");
 
 /** Runs the real command. Its stdin ends at once unless it is given. */
 export const waybill = async (args: readonly string[], options: RunOptions = {}): Promise<Outcome> => {
@@ -51,15 +51,18 @@ export const waybill = async (args: readonly string[], options: RunOptions = {})
   // A command that ends before it has read everything breaks the pipe, as it does in a shell.
   child.stdin.on("error", () => undefined);
   child.stdin.end(options.stdin ?? "");
-  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  return { stdout, stderr, code };
+  return outcomeOf(child);
 };
 
-/** Through a shell, for pipes that close early. `"$@"` of the script is the command. */
+/** Runs a script of the shell, for pipes. The command is `"$NODE" "$MAIN"`. */
 export const shell = async (script: string, cwd: string): Promise<Outcome> => {
-  const child = spawn("bash", ["-c", script, "bash", NODE, MAIN], { cwd });
+  const env = { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE, NODE, MAIN };
+  const child = spawn("sh", ["-c", script], { cwd, env });
   child.stdin.end();
+  return outcomeOf(child);
+};
+
+const outcomeOf = async (child: ChildProcessWithoutNullStreams): Promise<Outcome> => {
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   return { stdout, stderr, code };

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { builtinLayouts } from "../../src/ids/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { objectsOf, shell, tableFolder, waybill } from "./command.ts";
 
@@ -92,7 +93,7 @@ describe.concurrent("waybill explain with a table", () => {
   });
 
   it("ends without a word when the reader has seen enough", async () => {
-    const script = `for i in $(seq 3000); do echo ${ORDER_KZ}; done | { "$@" explain --json; echo "code $?" >&2; } | head -n 1`;
+    const script = `for i in $(seq 3000); do echo ${ORDER_KZ}; done | { "$NODE" "$MAIN" explain --json; echo "code $?" >&2; } | head -n 1`;
     const { stdout, stderr } = await shell(script, cwd);
     expect(objectsOf(stdout)).toHaveLength(1);
     expect(stderr).toBe("code 0\n");
@@ -124,17 +125,17 @@ describe.concurrent("waybill explain without a table", () => {
     expect({ stderr, code }).toEqual({ stderr: note, code: 0 });
     const [only] = objectsOf(stdout);
     expect(only).toMatchObject({
-      candidates: [
-        { layout: "iuid", excluded: true },
-        { layout: "luuid", excluded: true },
-        {
+      candidates: expect.arrayContaining([
+        expect.objectContaining({ layout: "iuid", excluded: true }),
+        expect.objectContaining({ layout: "luuid", excluded: true }),
+        expect.objectContaining({
           layout: "hotguid",
           excluded: false,
           mintedAt: "2022-10-13T10:40:00.000Z",
-          fields: { machine: "11189196", process: "258", counter: "66051", shardKey: "208" },
-        },
-        { layout: "hotguid-sql", excluded: true },
-      ],
+          fields: { mintedAt: "1665657600", machine: "11189196", process: "258", counter: "66051", shardKey: "208" },
+        }),
+        expect.objectContaining({ layout: "hotguid-sql", excluded: true }),
+      ]),
       forms: [{ form: "uuid" }, { form: "hex" }, { form: "hotguid-sql", text: "000000d0-0302-0102-01cc-6347eb00bbaa" }],
     });
     expect(only).not.toHaveProperty("decision");
@@ -155,7 +156,11 @@ describe.concurrent("waybill explain without a table", () => {
     },
     { id: "01990f04d900-8005-8040-000000000001", reason: "malformed-id", candidates: [] },
     { id: "", reason: "malformed-id", candidates: [] },
-    { id: "ffffffff-ffff-4fff-bfff-ffffffffffff", reason: "unknown-id", candidates: [{}, {}, {}, {}] },
+    {
+      id: "ffffffff-ffff-4fff-bfff-ffffffffffff",
+      reason: "unknown-id",
+      candidates: [...builtinLayouts.keys()].map(() => ({ excluded: true })),
+    },
   ])("$id is no ID: $reason", async ({ id, reason, candidates }) => {
     const { stdout, code } = await waybill(["explain", "--json", id]);
     expect(code).toBe(1);

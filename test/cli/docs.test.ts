@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { ROOT, shell } from "./command.ts";
+
+/** Every command of docs/cli.md with the output that stands below it. */
+const examples = [
+  ...readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8").matchAll(/^```console\n(.*?)^```$/gms),
+]
+  .flatMap(([, block]) => (block ?? "").split(/^\$ /m).slice(1))
+  .map((example) => {
+    const [command = "", ...output] = example.split("\n");
+    return { command, output: output.join("\n") };
+  });
+
+/** What differs from run to run: minted IDs, and the digest of a table that may be edited. */
+const blur = (command: string, output: string): string => {
+  const text = output.replace(/\b[0-9a-f]{64}\b/g, "<digest>");
+  return command.startsWith("waybill mint") ? text.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<id>") : text;
+};
+
+describe.concurrent("docs/cli.md", () => {
+  it("has an example of every command", () => {
+    const commands = ["explain", "mint", "table check", "table diff", "layout"];
+    for (const name of commands) {
+      expect(examples.filter(({ command }) => command.includes(`waybill ${name} `))).not.toEqual([]);
+    }
+  });
+
+  it.each(examples)("$command", async ({ command, output }) => {
+    // On a terminal both streams are read together.
+    const { stdout } = await shell(`waybill() { "$NODE" "$MAIN" "$@"; }\n{ ${command}\n} 2>&1`, ROOT);
+    expect(blur(command, stdout)).toBe(blur(command, output));
+  });
+});
