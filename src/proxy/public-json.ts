@@ -1,0 +1,282 @@
+/**
+ * The grammar of JSON (RFC 8259) as a machine over octets that stops and goes on anywhere. It is strict: what a lenient
+ * reader makes of bad JSON is unknown, and an ID might hide in it. Octets inside strings are not checked to be UTF-8.
+ */
+
+/** Told as tokens go by. `at` is an index into the chunk that is being scanned; an end is the index after the last octet. */
+export interface JsonEvents {
+  readonly opened: (kind: "object" | "array") => void;
+  readonly closed: () => void;
+  readonly keyStarted: (at: number) => void;
+  readonly keyEnded: (end: number) => void;
+  /** A further element of the innermost array is to come. */
+  readonly elementFollows: () => void;
+  readonly scalarStarted: (at: number, kind: ScalarKind) => void;
+  readonly scalarEnded: (end: number) => void;
+}
+
+export type ScalarKind = "string" | "number" | "literal";
+
+/** `document`: one JSON text. `lines`: JSON texts that line feeds part (NDJSON). */
+export type JsonFraming = "document" | "lines";
+
+/** Why octets are no JSON text. `at` counts octets from the start of the body. */
+export type JsonError =
+  | { readonly reason: "malformed"; readonly at: number }
+  | { readonly reason: "too-deep"; readonly max: number }
+  | { readonly reason: "truncated" };
+
+/** Deeper than any document that people write, and far below what a recursive reader takes. */
+export const DEPTH_MAX = 256;
+
+type Mode =
+  | "start"
+  | "value"
+  | "first-element"
+  | "first-key"
+  | "key"
+  | "colon"
+  | "after"
+  | "done"
+  | "string"
+  | "escape"
+  | "hex"
+  | "number"
+  | "literal";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const LINE_FEED = 0x0a;
+const BOM = "\u00ef\u00bb\u00bf";
+const LITERALS: Readonly<Record<number, string>> = { 116: "true", 102: "false", 110: "null" };
+
+/** Where a number may go on (RFC 8259 §6), by what its next octet is: `0`, `1-9`, `.`, `e`, `+`, `-`. */
+const NUMBER_STEPS: Readonly<Record<string, readonly (string | undefined)[]>> = {
+  minus: ["zero", "integer"],
+  zero: [undefined, undefined, "point", "exponent"],
+  integer: ["integer", "integer", "point", "exponent"],
+  point: ["fraction", "fraction"],
+  fraction: ["fraction", "fraction", undefined, "exponent"],
+  exponent: ["power", "power", undefined, undefined, "sign", "sign"],
+  sign: ["power", "power"],
+  power: ["power", "power"],
+};
+const NUMBER_ENDS = new Set(["zero", "integer", "fraction", "power"]);
+
+export class JsonScanner {
+  readonly #events: JsonEvents;
+  readonly #framing: JsonFraming;
+  readonly #isArray = new Uint8Array(DEPTH_MAX);
+  #mode: Mode = "start";
+  #depth = 0;
+  #inKey = false;
+  #hexLeft = 0;
+  #number = "minus";
+  #literal = "";
+  #literalAt = 0;
+  /** Octets before the current chunk. */
+  #passed = 0;
+  #error: JsonError | undefined;
+
+  constructor(events: JsonEvents, framing: JsonFraming) {
+    this.#events = events;
+    this.#framing = framing;
+  }
+
+  /** Reads the next octets. After an error it must not be used any more. */
+  scan(chunk: Uint8Array): JsonError | undefined {
+    for (let at = 0; at < chunk.length; ) {
+      const next = this.#step(chunk, at);
+      if (next < 0) return this.#error ?? { reason: "malformed", at: this.#passed + at };
+      at = next;
+    }
+    this.#passed += chunk.length;
+    return undefined;
+  }
+
+  /** No octets follow. An empty body is no JSON text, but holds nothing either. */
+  end(): JsonError | undefined {
+    if (this.#mode === "number" && this.#depth === 0 && NUMBER_ENDS.has(this.#number)) this.#endScalar(0);
+    return this.#mode === "done" || this.#mode === "start" ? undefined : { reason: "truncated" };
+  }
+
+  /** Takes one octet or more from `at` on; the index of the first that is left, -1 at a fault. */
+  #step(chunk: Uint8Array, at: number): number {
+    switch (this.#mode) {
+      case "string":
+        return this.#string(chunk, at);
+      case "escape":
+        return this.#escape(chunk[at] as number) ? at + 1 : -1;
+      case "hex":
+        return this.#hex(chunk[at] as number) ? at + 1 : -1;
+      case "number":
+        return this.#digits(chunk, at);
+      case "literal":
+        return this.#letter(chunk[at] as number, at) ? at + 1 : -1;
+      default:
+        return this.#structure(chunk[at] as number, at) ? at + 1 : -1;
+    }
+  }
+
+  #structure(octet: number, at: number): boolean {
+    if (octet === LINE_FEED && this.#mode === "done" && this.#framing === "lines") this.#mode = "start";
+    if (octet === 0x20 || octet === LINE_FEED || octet === 0x0d || octet === 0x09) return true;
+    switch (this.#mode) {
+      case "start":
+        if (octet === BOM.charCodeAt(0) && this.#passed + at === 0) return this.#startLiteral(BOM);
+        return this.#startValue(octet, at);
+      case "first-element":
+        return octet === 0x5d ? this.#close(true) : this.#startValue(octet, at);
+      case "value":
+        return this.#startValue(octet, at);
+      case "first-key":
+        return octet === 0x7d ? this.#close(false) : this.#startKey(octet, at);
+      case "key":
+        return this.#startKey(octet, at);
+      case "colon":
+        this.#mode = "value";
+        return octet === 0x3a;
+      case "after":
+        return this.#follow(octet);
+      default:
+        return false;
+    }
+  }
+
+  /** What stands after a value inside an object or array. */
+  #follow(octet: number): boolean {
+    const inArray = this.#isArray[this.#depth - 1] === 1;
+    if (octet !== 0x2c) return octet === (inArray ? 0x5d : 0x7d) && this.#close(inArray);
+    if (inArray) this.#events.elementFollows();
+    this.#mode = inArray ? "value" : "key";
+    return true;
+  }
+
+  #startKey(octet: number, at: number): boolean {
+    if (octet !== QUOTE) return false;
+    this.#inKey = true;
+    this.#mode = "string";
+    this.#events.keyStarted(at);
+    return true;
+  }
+
+  #startValue(octet: number, at: number): boolean {
+    if (octet === 0x7b || octet === 0x5b) return this.#open(octet === 0x5b);
+    if (octet === QUOTE) {
+      this.#inKey = false;
+      this.#mode = "string";
+      this.#events.scalarStarted(at, "string");
+      return true;
+    }
+    const literal = LITERALS[octet];
+    if (literal !== undefined) {
+      this.#events.scalarStarted(at, "literal");
+      return this.#startLiteral(literal);
+    }
+    if (octet !== 0x2d && !isDigit(octet)) return false;
+    this.#number = octet === 0x2d ? "minus" : octet === 0x30 ? "zero" : "integer";
+    this.#mode = "number";
+    this.#events.scalarStarted(at, "number");
+    return true;
+  }
+
+  #open(isArray: boolean): boolean {
+    if (this.#depth === DEPTH_MAX) {
+      this.#error = { reason: "too-deep", max: DEPTH_MAX };
+      return false;
+    }
+    this.#isArray[this.#depth++] = isArray ? 1 : 0;
+    this.#mode = isArray ? "first-element" : "first-key";
+    this.#events.opened(isArray ? "array" : "object");
+    return true;
+  }
+
+  #close(isArray: boolean): boolean {
+    if ((this.#isArray[this.#depth - 1] === 1) !== isArray) return false;
+    this.#depth--;
+    this.#events.closed();
+    this.#mode = this.#depth === 0 ? "done" : "after";
+    return true;
+  }
+
+  #endScalar(end: number): void {
+    this.#mode = this.#depth === 0 ? "done" : "after";
+    this.#events.scalarEnded(end);
+  }
+
+  /** The bulk of most documents: runs to the next octet that means something. */
+  #string(chunk: Uint8Array, from: number): number {
+    let at = from;
+    let octet = 0x20;
+    while (at < chunk.length) {
+      octet = chunk[at] as number;
+      if (octet === QUOTE || octet === BACKSLASH || octet < 0x20) break;
+      at++;
+    }
+    if (at === chunk.length) return at;
+    if (octet < 0x20) return this.#fail(at);
+    if (octet === BACKSLASH) this.#mode = "escape";
+    else if (this.#inKey) {
+      this.#mode = "colon";
+      this.#events.keyEnded(at + 1);
+    } else this.#endScalar(at + 1);
+    return at + 1;
+  }
+
+  #escape(octet: number): boolean {
+    this.#hexLeft = 4;
+    this.#mode = octet === 0x75 ? "hex" : "string";
+    return octet === 0x75 || '"\\/bfnrt'.includes(String.fromCharCode(octet));
+  }
+
+  #hex(octet: number): boolean {
+    if (--this.#hexLeft === 0) this.#mode = "string";
+    const lower = octet | 0x20;
+    return isDigit(octet) || (lower >= 0x61 && lower <= 0x66);
+  }
+
+  #digits(chunk: Uint8Array, from: number): number {
+    for (let at = from; at < chunk.length; at++) {
+      const next = NUMBER_STEPS[this.#number]?.[numberClass(chunk[at] as number)];
+      if (next === undefined) {
+        if (!NUMBER_ENDS.has(this.#number)) return this.#fail(at);
+        this.#endScalar(at);
+        return at;
+      }
+      this.#number = next;
+    }
+    return chunk.length;
+  }
+
+  /** A fault further on than where the step began. */
+  #fail(at: number): -1 {
+    this.#error = { reason: "malformed", at: this.#passed + at };
+    return -1;
+  }
+
+  #startLiteral(literal: string): boolean {
+    this.#literal = literal;
+    this.#literalAt = 1;
+    this.#mode = "literal";
+    return true;
+  }
+
+  #letter(octet: number, at: number): boolean {
+    if (octet !== this.#literal.charCodeAt(this.#literalAt++)) return false;
+    if (this.#literalAt < this.#literal.length) return true;
+    if (this.#literal === BOM) this.#mode = "value";
+    else this.#endScalar(at + 1);
+    return true;
+  }
+}
+
+const isDigit = (octet: number): boolean => octet >= 0x30 && octet <= 0x39;
+
+/** The column of `NUMBER_STEPS`; -1 for an octet that no number has. */
+const numberClass = (octet: number): number => {
+  if (isDigit(octet)) return octet === 0x30 ? 0 : 1;
+  if (octet === 0x2e) return 2;
+  if (octet === 0x65 || octet === 0x45) return 3;
+  if (octet === 0x2b) return 4;
+  return octet === 0x2d ? 5 : -1;
+};
