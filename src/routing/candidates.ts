@@ -1,19 +1,32 @@
 import { type Field, isoTime, luuid, type Words } from "../ids/index.ts";
-import { isInWindow, LUUID_SHORT, shortTargetOf, shortWords, targetOf } from "./readings.ts";
+import {
+  isInWindow,
+  LUUID_SHORT,
+  type OwnerReading,
+  readWhole,
+  shortTargetOf,
+  shortWords,
+  targetOf,
+} from "./readings.ts";
 import type { Candidate, CompiledTable, EnabledLayout, Owner, Target } from "./table.ts";
 
 /** Readings of an ID for people. Made only when a request fails or someone asks, so nothing here is fast. */
 
-/** Every layout in use with every entity that can own the words, and the layouts that cannot be with the reason why. */
-export const describeAll = (table: CompiledTable, words: Words, nowMs: number): readonly Candidate[] =>
+/**
+ * Every layout in use that can read the text: with each entity that can own the ID, or with the reason why none can.
+ * Empty when no layout can read it.
+ */
+export const describeAll = (table: CompiledTable, text: string, nowMs: number): readonly Candidate[] =>
   [...table.layouts.values()].flatMap((enabled) => {
+    const words = readWhole(enabled.layout, text);
+    if (words === undefined) return [];
     const owners = enabled.layout.fits(words) ? enabled.ownersOf(words) : [];
     if (owners.length === 0) return [describe(table, enabled, undefined, words, nowMs)];
     return owners.map((owner) => describe(table, enabled, owner, words, nowMs));
   });
 
-export const describeOwner = (table: CompiledTable, owner: Owner, words: Words, nowMs: number): Candidate =>
-  describe(table, owner.id.enabled, owner, words, nowMs);
+export const describeOwner = (table: CompiledTable, owner: OwnerReading, nowMs: number): Candidate =>
+  describe(table, owner.id.enabled, owner, owner.words, nowMs);
 
 const describe = (
   table: CompiledTable,

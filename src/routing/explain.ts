@@ -1,16 +1,7 @@
-import {
-  formatShortKey,
-  fromSql,
-  hotguid,
-  hotguidSql,
-  luuid,
-  readShortKey,
-  readUuid,
-  toSql,
-  type Words,
-} from "../ids/index.ts";
+import { formatShortKey, fromSql, hotguid, hotguidSql, luuid, readShortKey, toSql } from "../ids/index.ts";
 import { describeAll, describeShort, shortKeyOwners } from "./candidates.ts";
-import { canBe } from "./readings.ts";
+import { ID_LENGTH_MAX } from "./limits.ts";
+import { canBe, readWhole } from "./readings.ts";
 import { resolveAny } from "./resolve.ts";
 import type { Candidate, CompiledTable, Decision, EnabledLayout, RoutingError, Rule } from "./table.ts";
 
@@ -44,12 +35,12 @@ export interface PlainDecision {
 
 /** Reads a text in every way, without asking any origin. Time in Unix milliseconds. */
 export const explain = (table: CompiledTable, text: string, nowMs: number): Explanation => {
-  const words = readUuid(text, 0, text.length);
   const resolved = resolveAny(table, text, nowMs);
+  const isTooLong = text.length > ID_LENGTH_MAX;
   return {
     text,
-    candidates: words === undefined ? shortCandidates(table, text) : describeAll(table, words, nowMs),
-    forms: words === undefined ? [] : [...table.layouts.values()].flatMap((enabled) => formsOf(enabled, words, nowMs)),
+    candidates: isTooLong ? [] : [...describeAll(table, text, nowMs), ...shortCandidates(table, text)],
+    forms: isTooLong ? [] : [...table.layouts.values()].flatMap((enabled) => formsOf(enabled, text, nowMs)),
     decision: resolved.ok ? plain(resolved.value) : undefined,
     error: resolved.ok ? undefined : resolved.error,
   };
@@ -61,9 +52,10 @@ const shortCandidates = (table: CompiledTable, text: string): readonly Candidate
   return shortKeyOwners(table).map((owner) => describeShort(table, owner, owner.group, primaryKey, false));
 };
 
-const formsOf = (enabled: EnabledLayout, words: Words, nowMs: number): readonly TextFormOf[] => {
-  if (!canBe(enabled, words, nowMs)) return [];
+const formsOf = (enabled: EnabledLayout, text: string, nowMs: number): readonly TextFormOf[] => {
   const { layout } = enabled;
+  const words = readWhole(layout, text);
+  if (words === undefined || !canBe(enabled, words, nowMs)) return [];
   const uuid = layout.format(words);
   const forms: TextFormOf[] = [
     { layout: layout.name, form: "uuid", text: uuid },

@@ -2,7 +2,8 @@ export { checkTable, loadTable } from "./check.ts";
 export { compileTable } from "./compile.ts";
 export { type Explanation, explain } from "./explain.ts";
 export { TABLE_BYTES_MAX } from "./limits.ts";
-export { regionsOfMinted, resolveAny, resolvePath } from "./resolve.ts";
+export { regionsOfMinted } from "./mint-region.ts";
+export { resolveAny, resolvePath } from "./resolve.ts";
 export type { DeclaredTable } from "./schema.ts";
 export type {
   Candidate,

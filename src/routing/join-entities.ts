@@ -64,11 +64,18 @@ const enable = ({ layout, slices, window }: LayoutPlan, { mark, marked, unmarked
   layout,
   slices,
   window,
-  index: {
-    find: (entity, words) => entity.ids.find((id) => id.enabled.layout === layout && id.claims(words))?.find(words),
-  },
+  index: { find: (entity, words) => findIn(layout, entity, words) },
   ownersOf: (words) => (mark === undefined ? undefined : marked.get(mark.read(words))) ?? unmarked,
 });
+
+/** A loop instead of a search by callback: this is on the way of every look-up. */
+const findIn = (layout: Layout, { ids }: Entity, words: Words): Target | undefined => {
+  for (let at = 0; at < ids.length; at++) {
+    const id = ids[at] as EntityId;
+    if (id.enabled.layout === layout && id.claims(words)) return id.find(words);
+  }
+  return undefined;
+};
 
 const entityIdOf = (
   plan: IdPlan,

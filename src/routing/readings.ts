@@ -19,14 +19,24 @@ export const canBe = (enabled: EnabledLayout, words: Words, nowMs: number): bool
 export const isCandidate = (id: EntityId, words: Words, nowMs: number): boolean =>
   canBe(id.enabled, words, nowMs) && id.claims(words);
 
+/** An owner with the bits in which it reads the text. */
+export interface OwnerReading extends Owner {
+  readonly words: Words;
+}
+
 /** Everyone who can own an ID, over all layouts and entities. */
-export const allOwners = (table: CompiledTable, words: Words, nowMs: number): readonly Owner[] => {
-  const owners: Owner[] = [];
+export const allOwners = (table: CompiledTable, text: string, nowMs: number): readonly OwnerReading[] => {
+  const owners: OwnerReading[] = [];
   for (const enabled of table.layouts.values()) {
-    if (canBe(enabled, words, nowMs)) owners.push(...enabled.ownersOf(words));
+    const words = readWhole(enabled.layout, text);
+    if (words === undefined || !canBe(enabled, words, nowMs)) continue;
+    for (const { entity, id } of enabled.ownersOf(words)) owners.push({ entity, id, words });
   }
   return owners;
 };
+
+/** The bits of a text in a layout's canonical form, whatever they say. */
+export const readWhole = ({ table }: Layout, text: string): Words | undefined => table.text.read(text, 0, text.length);
 
 /** Where an ID goes: its move, then the routes, then the default. */
 export const targetOf = (table: CompiledTable, id: EntityId, words: Words): Target | undefined =>

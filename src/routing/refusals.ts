@@ -1,7 +1,7 @@
 import { isoTime, type ParseError, parseShortKey, type Words } from "../ids/index.ts";
 import { describeAll, describeOwner, describeShort, fieldsOf } from "./candidates.ts";
 import { ID_LENGTH_MAX } from "./limits.ts";
-import { allOwners, LUUID_SHORT } from "./readings.ts";
+import { allOwners, LUUID_SHORT, type OwnerReading } from "./readings.ts";
 import type { CompiledTable, EnabledLayout, Entity, LayoutFault, Owner, RoutingError } from "./table.ts";
 
 /** No layout can read the text: each says why. A text that is too long for any is not looked at more closely. */
@@ -24,19 +24,13 @@ const tooLong = (text: string): ParseError => ({
 });
 
 /** The text can be read, but no layout of the entity takes it: it belongs to another entity, or to none. */
-export const refuseForEntity = (
-  table: CompiledTable,
-  entity: Entity,
-  text: string,
-  words: Words,
-  nowMs: number,
-): RoutingError => {
-  const owners = allOwners(table, words, nowMs);
+export const refuseForEntity = (table: CompiledTable, entity: Entity, text: string, nowMs: number): RoutingError => {
+  const owners = allOwners(table, text, nowMs);
   if (owners.length > 0) {
-    const candidates = owners.map((owner) => describeOwner(table, owner, words, nowMs));
+    const candidates = owners.map((owner) => describeOwner(table, owner, nowMs));
     return { reason: "wrong-entity", id: text, entity: entity.name, candidates };
   }
-  const candidates = describeAll(table, words, nowMs);
+  const candidates = describeAll(table, text, nowMs);
   const own = new Set(entity.ids.map(({ enabled }) => enabled.layout.name));
   // It is of the entity's layout, only its service or group is another one.
   const misplaced = candidates.some(({ layout, excluded }) => !excluded && own.has(layout));
@@ -45,23 +39,23 @@ export const refuseForEntity = (
     : { reason: "unknown-id", id: text, candidates };
 };
 
-/** The text can be read, but it is of no entity. */
-export const refuseAny = (table: CompiledTable, text: string, words: Words, nowMs: number): RoutingError => ({
-  reason: "unknown-id",
-  id: text,
-  candidates: describeAll(table, words, nowMs),
-});
+/** No entity has the ID: either no layout can read it, or nobody claims what it says. */
+export const refuseAny = (table: CompiledTable, text: string, nowMs: number): RoutingError => {
+  const candidates = text.length > ID_LENGTH_MAX ? [] : describeAll(table, text, nowMs);
+  return candidates.length === 0
+    ? malformed(table.layouts.values(), text)
+    : { reason: "unknown-id", id: text, candidates };
+};
 
 export const ambiguous = (
   table: CompiledTable,
-  owners: readonly Owner[],
+  owners: readonly OwnerReading[],
   text: string,
-  words: Words,
   nowMs: number,
 ): RoutingError => ({
   reason: "ambiguous-id",
   id: text,
-  candidates: owners.map((owner) => describeOwner(table, owner, words, nowMs)),
+  candidates: owners.map((owner) => describeOwner(table, owner, nowMs)),
 });
 
 /** One short key in several groups of one entity. */

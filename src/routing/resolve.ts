@@ -1,64 +1,68 @@
-import { err, ok, type Result, readShortKey, readUuid, type Words } from "../ids/index.ts";
-import { allOwners, isCandidate, LUUID_SHORT, shortTargetOf, shortWords, targetOf } from "./readings.ts";
+import { err, ok, type Result, readShortKey, type TextForm, type Words } from "../ids/index.ts";
+import { ID_LENGTH_MAX } from "./limits.ts";
+import {
+  allOwners,
+  isCandidate,
+  LUUID_SHORT,
+  type OwnerReading,
+  shortTargetOf,
+  shortWords,
+  targetOf,
+} from "./readings.ts";
 import { ambiguous, ambiguousShort, malformed, refuseAny, refuseForEntity, unassigned } from "./refusals.ts";
-import type {
-  CompiledTable,
-  Decision,
-  EnabledLayout,
-  Entity,
-  EntityId,
-  PathMatch,
-  RoutingError,
-  Target,
-} from "./table.ts";
+import type { CompiledTable, Decision, Entity, EntityId, PathMatch, RoutingError, Target } from "./table.ts";
 
 type Resolution = Result<Decision, RoutingError>;
 
 /**
- * Where a request on an entity's path goes. The hot path: the ID is read where it stands in `path`, and only the layouts
- * of the entity are tried. Time in Unix milliseconds.
+ * Where a request on an entity's path goes. The hot path: the ID is read where it stands in `path`, once for each form of
+ * text, and only the layouts of the entity are tried. Time in Unix milliseconds.
  */
 export const resolvePath = (table: CompiledTable, match: PathMatch, path: string, nowMs: number): Resolution => {
   const { entity, idStart, idEnd } = match;
-  const words = readUuid(path, idStart, idEnd);
   const text = path.slice(idStart, idEnd);
-  if (words === undefined) return resolveShort(table, entity, text);
-  let first: EntityId | undefined;
-  let others: EntityId[] | undefined;
+  let form: TextForm | undefined;
+  let words: Words | undefined;
+  let isReadable = false;
+  let first: OwnerReading | undefined;
+  let others: OwnerReading[] | undefined;
   for (const id of entity.ids) {
+    const { text: ownForm } = id.enabled.layout.table;
+    if (ownForm !== form) {
+      form = ownForm;
+      words = idEnd - idStart > ID_LENGTH_MAX ? undefined : form.read(path, idStart, idEnd);
+    }
+    if (words === undefined) continue;
+    isReadable = true;
     if (!isCandidate(id, words, nowMs)) continue;
-    if (first === undefined) first = id;
-    else others = [...(others ?? []), id];
+    const reading = { entity, id, words };
+    if (first === undefined) first = reading;
+    else others = [...(others ?? []), reading];
   }
-  if (first === undefined) return err(refuseForEntity(table, entity, text, words, nowMs));
-  const target = targetOf(table, first, words);
-  if (others !== undefined && !others.every((id) => sameRegion(targetOf(table, id, words), target))) {
-    return err(
-      ambiguous(
-        table,
-        [first, ...others].map((id) => ({ entity, id })),
-        text,
-        words,
-        nowMs,
-      ),
-    );
-  }
-  return decide(entity, first, text, words, target);
+  if (first !== undefined) return choose(table, first, others ?? [], text, nowMs);
+  return isReadable ? err(refuseForEntity(table, entity, text, nowMs)) : resolveShort(table, entity, text);
 };
 
 /** Where an ID goes that comes without a path: all layouts and all entities are tried. */
 export const resolveAny = (table: CompiledTable, text: string, nowMs: number): Resolution => {
-  const words = readUuid(text, 0, text.length);
-  if (words === undefined) return err(malformed(table.layouts.values(), text));
-  const owners = allOwners(table, words, nowMs);
-  const [first] = owners;
-  if (first === undefined) return err(refuseAny(table, text, words, nowMs));
-  const target = targetOf(table, first.id, words);
-  const agreed = owners.every(
-    ({ entity, id }) => entity === first.entity && (id === first.id || sameRegion(targetOf(table, id, words), target)),
-  );
-  if (!agreed) return err(ambiguous(table, owners, text, words, nowMs));
-  return decide(first.entity, first.id, text, words, target);
+  const [first, ...others] = text.length > ID_LENGTH_MAX ? [] : allOwners(table, text, nowMs);
+  return first === undefined ? err(refuseAny(table, text, nowMs)) : choose(table, first, others, text, nowMs);
+};
+
+/** Several readings are one decision only if they are of one entity and lead to one region. */
+const choose = (
+  table: CompiledTable,
+  first: OwnerReading,
+  others: readonly OwnerReading[],
+  text: string,
+  nowMs: number,
+): Resolution => {
+  const target = targetOf(table, first.id, first.words);
+  for (const { entity, id, words } of others) {
+    if (entity === first.entity && sameRegion(targetOf(table, id, words), target)) continue;
+    return err(ambiguous(table, [first, ...others], text, nowMs));
+  }
+  return decide(first.entity, first.id, text, first.words, target);
 };
 
 const sameRegion = (a: Target | undefined, b: Target | undefined): boolean => a?.region === b?.region;
@@ -91,25 +95,4 @@ const resolveShort = (table: CompiledTable, entity: Entity, text: string): Resol
     return err(ambiguousShort(table, groups, text, primaryKey));
   }
   return decide(entity, first.id, text, wordsIn(first.group), target, LUUID_SHORT);
-};
-
-/**
- * Which regions IDs go to that have just been minted for an entity: every region once, in the order of the IDs.
- * An ID that no route takes is an error, since nobody could be sent to it.
- */
-export const regionsOfMinted = (
-  entity: Entity,
-  enabled: EnabledLayout,
-  minted: readonly Words[],
-): Result<readonly string[], RoutingError> => {
-  const regions = new Set<string>();
-  for (const words of minted) {
-    const id = entity.ids.find((each) => each.enabled === enabled && each.claims(words));
-    const target = id?.find(words);
-    if (id === undefined || target === undefined) {
-      return err(unassigned(entity, enabled, enabled.layout.name, enabled.layout.format(words), words));
-    }
-    regions.add(target.region.name);
-  }
-  return ok([...regions]);
 };
