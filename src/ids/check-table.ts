@@ -80,7 +80,7 @@ const sameField = (a: Row, b: Row): boolean =>
   a.role === b.role && unitOf(a) === unitOf(b) && epochOf(a) === epochOf(b);
 
 const unitOf = (row: Row): TimeUnit | undefined => (row.role === "time" ? row.unit : undefined);
-const maxOf = (row: Row): number | undefined => (row.role === "fixed" || row.role === "time" ? undefined : row.max);
+const maxOf = (row: Row): number | undefined => (row.role === "fixed" ? undefined : row.max);
 const epochOf = (row: Row): number | undefined => (row.role === "time" ? row.epochMs : undefined);
 
 const checkWidth = (table: LayoutTable): LayoutTableFault | undefined => {

@@ -20,6 +20,8 @@ export const layoutOf = (table: LayoutTable): Layout => {
   const marked = compileFits(fixed);
   const range = compileRange(table, fields);
   const fits: Layout["fits"] = range === undefined ? marked : (words) => marked(words) && range.holds(words);
+  const misfit: Layout["misfit"] = (words) =>
+    fits(words) ? undefined : explainMisfit(fields, fixed.value, range, words);
   const { parse: parseText, format } = table.text;
   return {
     name: table.name,
@@ -29,12 +31,14 @@ export const layoutOf = (table: LayoutTable): Layout => {
     fixedBits: sumBits(fields.filter((field) => field.role === "fixed")),
     fixed,
     fits,
+    misfit,
     mintedAtMs: mintedAtOf(table, fields),
     texts: [table.text, ...(table.otherTexts ?? [])],
     parseText,
     parse: (text) => {
       const words = parseText(text);
-      return !words.ok || fits(words.value) ? words : err(misfit(fields, fixed.value, range, words.value));
+      const fault = words.ok ? misfit(words.value) : undefined;
+      return fault === undefined ? words : err(fault);
     },
     format,
     decode: (words) => Object.fromEntries(fields.map((field) => [field.name, fieldValue(field, words)])),
@@ -49,7 +53,7 @@ export const compileFields = (table: LayoutTable): readonly Field[] => {
   const rows = new Map(table.rows.map((row) => [row.field, row]));
   return [...rows].map(([name, row]) => {
     const pieces = piecesOf(runsOfField(runs, name), layoutBits);
-    const max = row.role === "fixed" || row.role === "time" ? undefined : row.max;
+    const max = row.role === "fixed" ? undefined : row.max;
     return compileField(name, row.role, pieces, wordsFor(layoutBits), max);
   });
 };
@@ -103,16 +107,19 @@ const compileFits = ({ mask, value }: Layout["fixed"]): Layout["fits"] => {
     0;
 };
 
-/** Why words do not fit: the first fixed field that differs, else the range. */
-const misfit = (fields: readonly Field[], fixed: Words, range: Range | undefined, words: Words): ParseError => {
+const explainMisfit = (
+  fields: readonly Field[],
+  fixed: Words,
+  range: Range | undefined,
+  words: Words,
+): ParseError | undefined => {
   for (const field of fields) {
     if (field.role !== "fixed") continue;
     const expected = field.read(fixed);
     const actual = field.read(words);
     if (actual !== expected) return { reason: "fixed-bits", field: field.name, expected, actual };
   }
-  if (range === undefined) throw new Error("misfit was asked about words that fit");
-  return range.parseError(words);
+  return range?.parseError(words);
 };
 
 const encode = (

@@ -1,4 +1,11 @@
+export {
+  type ArchitectEncoding,
+  type ArchitectType,
+  architectText,
+  architectValue,
+} from "./architect-codec.ts";
 export { builtinLayouts, fieldOf, hotguid, hotguidSql, iuid, luuid } from "./builtin.ts";
+export { everyLayout, layoutNamed } from "./catalogue.ts";
 export type { LayoutTableFault } from "./check-table.ts";
 export { compileLayout, fieldValue } from "./compile.ts";
 export { groupOfClass } from "./crc12.ts";
@@ -18,7 +25,55 @@ export type {
   TimeUnit,
   Words,
 } from "./layout.ts";
+export {
+  combPrefix,
+  combSqlLegacy,
+  combSuffix,
+  orderedUuid,
+  shortPrefixComb,
+  shortSuffixComb,
+} from "./layouts/comb.ts";
+export { distributedId, distributedId128 } from "./layouts/distributed-id.ts";
+export {
+  cuid,
+  elasticflake,
+  flake,
+  ksuid,
+  lexicalUuid,
+  objectId,
+  pushId,
+  sid,
+  ulid,
+  xid,
+} from "./layouts/sixteen.ts";
+export {
+  discordSnowflake,
+  type EpochOptions,
+  flakeId,
+  flakeIdTable,
+  instagramShardingId,
+  shardingIdTable,
+  snowflakeTable,
+  sonyflakeTable,
+  sonyflakeV1,
+  sonyflakeV2,
+  twitterSnowflake,
+} from "./layouts/snowflakes.ts";
+export {
+  uuidMax,
+  uuidNil,
+  uuidV1,
+  uuidV2,
+  uuidV3,
+  uuidV4,
+  uuidV5,
+  uuidV6,
+  uuidV7,
+  uuidV8,
+} from "./layouts/uuid.ts";
 export { hotguidSqlTable, hotguidTable, iuidTable, luuidTable } from "./layouts.ts";
+export { parseLenientUuid } from "./lenient-uuid.ts";
+export { joinLongs, type LongPair, type LongPairError, splitLongs } from "./long-pair.ts";
 export { CLOCK_BEHIND_MS_MAX, type MintError, type Minted, type RandomWords } from "./mint.ts";
 export { type HotguidState, mintHotguid, startHotguid } from "./mint-hotguid.ts";
 export { type IuidState, mintIuid, startIuid } from "./mint-iuid.ts";
@@ -33,5 +88,18 @@ export {
   type TimeWindow,
 } from "./recognise.ts";
 export { type Err, err, type Ok, ok, type Result } from "./result.ts";
+export {
+  type CombCheckError,
+  type CombPlace,
+  type CombWindow,
+  checkShortComb,
+  DEFAULT_COMB_WINDOW,
+  intervalAt,
+  mintShortComb,
+  SHORT_COMB_INTERVAL_MS,
+} from "./short-comb.ts";
 export { formatShortKey, PRIMARY_KEY_MAX, parseShortKey, readShortKey } from "./short-key.ts";
+export { compareSqlServer, swapComb, swapShortComb } from "./sql-order.ts";
+export { formatAs, parseAs, textsOf, type UnknownText, type UnwritableText } from "./texts.ts";
 export { explainUuid, formatUuid, parseUuid, readUuid, UUID_TEXT_LENGTH, uuidText } from "./uuid-text.ts";
+export { compareWords } from "./words.ts";

@@ -37,12 +37,13 @@ export type Row =
       readonly role: "time";
       readonly unit: TimeUnit;
       readonly epochMs: number;
+      /** The greatest value, where it is less than the bits could hold. */
+      readonly max?: number;
     }
   | {
       readonly field: string;
       readonly bits: number;
       readonly role: "key" | "node" | "counter" | "random";
-      /** The greatest value, where it is less than the bits could hold. */
       readonly max?: number;
     };
 
@@ -97,6 +98,8 @@ export interface Layout {
   readonly fixed: { readonly mask: Words; readonly value: Words };
   /** Whether all fixed bits have their value, and every field is within its range. */
   readonly fits: (words: Words) => boolean;
+  /** The first fault of words that do not fit: a fixed field that differs, else a value outside of its range. */
+  readonly misfit: (words: Words) => ParseError | undefined;
   /** When the ID says it was minted: Unix time in milliseconds, rounded down. `undefined` for a layout without a time. */
   readonly mintedAtMs: ((words: Words) => number) | undefined;
   /** All texts, the canonical one first. */

@@ -1,4 +1,5 @@
 import type { ParseError, TextForm } from "../layout.ts";
+import { WORD_BITS, wordsFor } from "../runs.ts";
 import { explainCharacters, lastWords, shiftError, textForm } from "./form.ts";
 
 /** Two halves of whole words, each in a text of its own. */
@@ -46,7 +47,14 @@ export const pairText = ({ name, high, low, separator = "", lowLength }: PairOpt
     return high.format(words.slice(0, lowCount)) + separator + low.format(lastWords(words, lowCount));
   };
 
-  return textForm({ name, bits: high.bits + low.bits, lengthMax, read, format, explain });
+  return textForm({
+    name,
+    bits: WORD_BITS * (wordsFor(high.bits) + wordsFor(low.bits)),
+    lengthMax,
+    read,
+    format,
+    explain,
+  });
 };
 
 /** Printable ASCII without the space. */

@@ -12,6 +12,8 @@ export interface RadixOptions {
   readonly width?: number;
   /** Without a width: values of fewer digits are refused. */
   readonly digitsMin?: number;
+  /** Without a width: values of more digits are refused. */
+  readonly digitsMax?: number;
   /** With a width: so many zero bits follow the last one, which fill up the last digit. */
   readonly padBits?: number;
 }
@@ -20,11 +22,11 @@ const WORD_VALUES = 2 ** WORD_BITS;
 
 /** A whole number in a numeral system. One value has one text: zeros in front are all there or none is. */
 export const radixText = (options: RadixOptions): TextForm => {
-  const { alphabet, bits, width, digitsMin = 1, padBits = 0 } = options;
+  const { alphabet, bits, width, padBits = 0 } = options;
   const { name, digits } = alphabet;
   const radix = digits.length;
-  const lengthMin = width ?? digitsMin;
-  const lengthMax = width ?? digitsFor(bits, radix);
+  const lengthMin = width ?? options.digitsMin ?? 1;
+  const lengthMax = width ?? options.digitsMax ?? digitsFor(bits, radix);
   const wordCount = wordsFor(bits);
   const topWordEnd = 2 ** (bits - (wordCount - 1) * WORD_BITS);
   const values = digitValues(alphabet);

@@ -1,0 +1,63 @@
+import type { TextForm } from "./layout.ts";
+import { type Alphabet, BASE62, DECIMAL, UPPER_HEX } from "./text/alphabets.ts";
+import { textForm } from "./text/form.ts";
+import { pairText } from "./text/pair.ts";
+import { radixText } from "./text/radix.ts";
+import { uuidText } from "./uuid-text.ts";
+import { bigToWords, compareWords } from "./words.ts";
+
+/** The texts that Architect.Identities (2.1.1, commit 5a55744) gives to values of .NET types: each type has one width. */
+
+export type ArchitectType = "ulong" | "long" | "decimal" | "guid" | "uint128";
+export type ArchitectEncoding = "alphanumeric" | "hexadecimal";
+
+const LOW_DIGITS = 11;
+
+const number = (alphabet: Alphabet, bits: number, width: number): TextForm => radixText({ alphabet, bits, width });
+
+const base62Of16Octets = (highDigits: number): TextForm =>
+  pairText({
+    name: "base62",
+    high: number(BASE62, 64, highDigits),
+    low: number(BASE62, 64, LOW_DIGITS),
+    lowLength: LOW_DIGITS,
+  });
+
+const DECIMAL_MAX = 10n ** 28n - 1n;
+
+/** A decimal of the library has 28 digits at most, which is less than its text could say. */
+const asDecimal = (form: TextForm): TextForm => {
+  const max = bigToWords(DECIMAL_MAX, 4);
+  return textForm({
+    ...form,
+    read: (text, start, end) => {
+      const words = form.read(text, start, end);
+      return words === undefined || compareWords(words, max) > 0 ? undefined : words;
+    },
+    explain: (text) => {
+      const words = form.parse(text);
+      return words.ok ? { reason: "range", min: "0", max: DECIMAL_MAX.toString() } : words.error;
+    },
+  });
+};
+
+const FORMS: Readonly<Record<ArchitectType, Readonly<Record<ArchitectEncoding, () => TextForm>>>> = {
+  ulong: { alphanumeric: () => number(BASE62, 64, 11), hexadecimal: () => number(UPPER_HEX, 64, 16) },
+  long: { alphanumeric: () => number(BASE62, 63, 11), hexadecimal: () => number(UPPER_HEX, 63, 16) },
+  decimal: {
+    alphanumeric: () => asDecimal(base62Of16Octets(5)),
+    hexadecimal: () => asDecimal(number(UPPER_HEX, 128, 26)),
+  },
+  guid: { alphanumeric: () => base62Of16Octets(LOW_DIGITS), hexadecimal: () => number(UPPER_HEX, 128, 32) },
+  uint128: { alphanumeric: () => base62Of16Octets(LOW_DIGITS), hexadecimal: () => number(UPPER_HEX, 128, 32) },
+};
+
+/** The text form of a type in an encoding. Words: two for `ulong` and `long`, four for the others. */
+export const architectText = (type: ArchitectType, encoding: ArchitectEncoding): TextForm => FORMS[type][encoding]();
+
+/** How the type itself is written: UUID text for a Guid, decimal digits for the numbers. */
+export const architectValue = (type: ArchitectType): TextForm => {
+  if (type === "guid") return uuidText;
+  if (type === "decimal") return asDecimal(radixText({ alphabet: DECIMAL, bits: 128 }));
+  return radixText({ alphabet: DECIMAL, bits: { ulong: 64, long: 63, uint128: 128 }[type] });
+};

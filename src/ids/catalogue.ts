@@ -1,0 +1,54 @@
+import { hotguid, hotguidSql, iuid, luuid } from "./builtin.ts";
+import type { Layout } from "./layout.ts";
+import * as comb from "./layouts/comb.ts";
+import * as distributed from "./layouts/distributed-id.ts";
+import * as sixteen from "./layouts/sixteen.ts";
+import * as snowflakes from "./layouts/snowflakes.ts";
+import * as uuid from "./layouts/uuid.ts";
+
+/** Every layout there is, in the order of the documentation. Whoever needs one alone imports that one, and not this. */
+export const everyLayout: readonly Layout[] = [
+  iuid,
+  hotguid,
+  hotguidSql,
+  luuid,
+  distributed.distributedId,
+  distributed.distributedId128,
+  comb.shortPrefixComb,
+  comb.shortSuffixComb,
+  comb.combPrefix,
+  comb.combSuffix,
+  comb.combSqlLegacy,
+  comb.orderedUuid,
+  uuid.uuidV1,
+  uuid.uuidV2,
+  uuid.uuidV3,
+  uuid.uuidV4,
+  uuid.uuidV5,
+  uuid.uuidV6,
+  uuid.uuidV7,
+  uuid.uuidV8,
+  uuid.uuidNil,
+  uuid.uuidMax,
+  sixteen.lexicalUuid,
+  snowflakes.twitterSnowflake,
+  snowflakes.discordSnowflake,
+  sixteen.flake,
+  snowflakes.instagramShardingId,
+  sixteen.ksuid,
+  sixteen.elasticflake,
+  snowflakes.flakeId,
+  snowflakes.sonyflakeV1,
+  snowflakes.sonyflakeV2,
+  sixteen.ulid,
+  sixteen.sid,
+  sixteen.pushId,
+  sixteen.xid,
+  sixteen.objectId,
+  sixteen.cuid,
+];
+
+const byName = new Map(everyLayout.map((layout) => [layout.name, layout]));
+
+/** The layout of a name, `undefined` if there is none. */
+export const layoutNamed = (name: string): Layout | undefined => byName.get(name);

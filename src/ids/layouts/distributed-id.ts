@@ -1,0 +1,73 @@
+import { layoutOf } from "../compile.ts";
+import type { LayoutTable } from "../layout.ts";
+import { BASE62, DECIMAL, UPPER_HEX } from "../text/alphabets.ts";
+import { pairText } from "../text/pair.ts";
+import { radixText } from "../text/radix.ts";
+import { uuidText } from "../uuid-text.ts";
+
+/** The two IDs of Architect.Identities. */
+
+const SOURCE = "TheArchitectDev/Architect.Identities 2.1.1, commit 5a55744";
+
+const EPOCH_1900_MS = -2_208_988_800_000;
+const EPOCH_1700_MS = -8_520_336_000_000;
+
+/** 16 octets are two base62 numbers of 64 bits, 11 digits each. */
+const LOW_DIGITS = 11;
+const base62Low = /* @__PURE__ */ radixText({ alphabet: BASE62, bits: 64, width: LOW_DIGITS });
+
+/** A DistributedId drops the six zeros in front of the first. */
+const base62Short = /* @__PURE__ */ radixText({ alphabet: BASE62, bits: 64, width: 5 });
+
+/** 93 bits, and zeros in front of them where the text is a UUID. Below 10^27 (July 2012) there are no 28 digits, and no minted ID. */
+export const distributedIdTable: LayoutTable = {
+  name: "distributed-id",
+  title: "DistributedId: 45 bits of time since 1900 and 48 random bits, as 28 digits",
+  source: SOURCE,
+  text: /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 128, digitsMin: 28, digitsMax: 28 }),
+  otherTexts: [
+    /* @__PURE__ */ pairText({ name: "base62", high: base62Short, low: base62Low, lowLength: LOW_DIGITS }),
+    /* @__PURE__ */ radixText({ alphabet: UPPER_HEX, bits: 128, width: 26 }),
+    uuidText,
+  ],
+  least: "1000000000000000000000000000",
+  rows: [
+    { field: "zero", bits: 35, role: "fixed", value: 0 },
+    { field: "mintedAt", bits: 45, role: "time", unit: "ms", epochMs: EPOCH_1900_MS },
+    { field: "random", bits: 48, role: "random" },
+  ],
+};
+
+export const distributedId = /* @__PURE__ */ layoutOf(distributedIdTable);
+
+/** The two halves as whole numbers with a comma between them. */
+const longsText = /* @__PURE__ */ pairText({
+  name: "longs",
+  high: /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 63 }),
+  low: /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 63 }),
+  separator: ",",
+});
+
+/** Version 7 with a variant bit that no RFC 9562 UUID has. Below 10^37 (February 1962) a decimal would lack digits. */
+export const distributedId128Table: LayoutTable = {
+  name: "distributed-id-128",
+  title: "DistributedId128: time since 1700 and 75 random bits",
+  source: SOURCE,
+  text: uuidText,
+  otherTexts: [
+    /* @__PURE__ */ radixText({ alphabet: UPPER_HEX, bits: 128, width: 32 }),
+    /* @__PURE__ */ pairText({ name: "base62", high: base62Low, low: base62Low, lowLength: LOW_DIGITS }),
+    /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 128, digitsMin: 38 }),
+    longsText,
+  ],
+  least: "10000000000000000000000000000000000000",
+  rows: [
+    { field: "mintedAt", bits: 48, role: "time", unit: "ms", epochMs: EPOCH_1700_MS },
+    { field: "version", bits: 4, role: "fixed", value: 7 },
+    { field: "random", bits: 12, role: "random" },
+    { field: "signBit", bits: 1, role: "fixed", value: 0 },
+    { field: "random", bits: 63, role: "random" },
+  ],
+};
+
+export const distributedId128 = /* @__PURE__ */ layoutOf(distributedId128Table);

@@ -1,0 +1,96 @@
+import { layoutOf } from "../compile.ts";
+import type { LayoutTable } from "../layout.ts";
+import { DECIMAL, HEX } from "../text/alphabets.ts";
+import { radixText } from "../text/radix.ts";
+
+/** Schemes of 64 bits in decimal. Nothing in a text tells them apart: each issuer counts from an epoch of its own. */
+
+/** An issuer's variant of a scheme. */
+export interface EpochOptions {
+  /** Unix time of the tick 0. */
+  readonly epochMs: number;
+  /** Name of the layout. Absent: that of the scheme. */
+  readonly name?: string;
+}
+
+const decimal64 = /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 64 });
+const hex64 = /* @__PURE__ */ radixText({ alphabet: HEX, bits: 64, width: 16 });
+
+/** Discord calls datacenter and worker internal worker and process. */
+export const snowflakeTable = ({ epochMs, name = "snowflake" }: EpochOptions): LayoutTable => ({
+  name,
+  title: "Snowflake: milliseconds, datacenter, worker and sequence",
+  source: "twitter/snowflake, commit b3f6a3c, IdWorker.scala",
+  text: decimal64,
+  rows: [
+    { field: "sign", bits: 1, role: "fixed", value: 0 },
+    { field: "mintedAt", bits: 41, role: "time", unit: "ms", epochMs },
+    { field: "datacenter", bits: 5, role: "key" },
+    { field: "worker", bits: 5, role: "key" },
+    { field: "sequence", bits: 12, role: "counter" },
+  ],
+});
+
+export const twitterSnowflake = /* @__PURE__ */ layoutOf(
+  /* @__PURE__ */ snowflakeTable({ epochMs: 1_288_834_974_657 }),
+);
+
+/** Discord counts from 2015-01-01. */
+export const discordSnowflake = /* @__PURE__ */ layoutOf(
+  /* @__PURE__ */ snowflakeTable({ epochMs: 1_420_070_400_000, name: "discord-snowflake" }),
+);
+
+/** The first of the 41 bits of time is the sign of the bigint, which is negative from 2046 on and is refused. */
+export const shardingIdTable = ({ epochMs, name = "sharding-id" }: EpochOptions): LayoutTable => ({
+  name,
+  title: "Sharding ID of Instagram: milliseconds, shard and sequence",
+  source: "Instagram engineering blog, Sharding and IDs at Instagram, 2012",
+  text: decimal64,
+  rows: [
+    { field: "sign", bits: 1, role: "fixed", value: 0 },
+    { field: "mintedAt", bits: 40, role: "time", unit: "ms", epochMs },
+    { field: "shard", bits: 13, role: "key" },
+    { field: "sequence", bits: 10, role: "counter" },
+  ],
+});
+
+export const instagramShardingId = /* @__PURE__ */ layoutOf(
+  /* @__PURE__ */ shardingIdTable({ epochMs: 1_314_220_021_721 }),
+);
+
+/** All 64 bits count: from 2039 on a signed column overflows. */
+export const flakeIdTable = ({ epochMs, name = "flake-id" }: EpochOptions): LayoutTable => ({
+  name,
+  title: "FlakeID of T. Pawlak: milliseconds, datacenter, worker and counter",
+  source: "flake-idgen 1.4.0",
+  text: decimal64,
+  otherTexts: [hex64],
+  rows: [
+    { field: "mintedAt", bits: 42, role: "time", unit: "ms", epochMs },
+    { field: "datacenter", bits: 5, role: "key" },
+    { field: "worker", bits: 5, role: "key" },
+    { field: "sequence", bits: 12, role: "counter" },
+  ],
+});
+
+export const flakeId = /* @__PURE__ */ layoutOf(/* @__PURE__ */ flakeIdTable({ epochMs: 0 }));
+
+/** Both major versions have these bits by default and differ in the epoch. */
+export const sonyflakeTable = ({ epochMs, name = "sonyflake" }: EpochOptions): LayoutTable => ({
+  name,
+  title: "Sonyflake: units of 10 ms, sequence and machine",
+  source: "sony/sonyflake, commit f167a9d",
+  text: decimal64,
+  rows: [
+    { field: "sign", bits: 1, role: "fixed", value: 0 },
+    { field: "mintedAt", bits: 39, role: "time", unit: "10ms", epochMs },
+    { field: "sequence", bits: 8, role: "counter" },
+    { field: "machine", bits: 16, role: "key" },
+  ],
+});
+
+export const sonyflakeV1 = /* @__PURE__ */ layoutOf(/* @__PURE__ */ sonyflakeTable({ epochMs: 1_409_529_600_000 }));
+
+export const sonyflakeV2 = /* @__PURE__ */ layoutOf(
+  /* @__PURE__ */ sonyflakeTable({ epochMs: 1_735_689_600_000, name: "sonyflake-v2" }),
+);

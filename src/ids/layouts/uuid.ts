@@ -1,0 +1,186 @@
+import { layoutOf } from "../compile.ts";
+import type { LayoutTable, Row } from "../layout.ts";
+import { uuidText } from "../uuid-text.ts";
+
+/** UUID versions 1 to 8, nil and max. */
+
+const SOURCE = "RFC 9562, sections 5 and 6.6";
+
+/** 1582-10-15T00:00:00Z, when the Gregorian calendar begins. */
+const GREGORIAN_EPOCH_MS = -12_219_292_800_000;
+
+const UNIX_EPOCH_MS = 0;
+
+/** RFC 9562 section 4.1. */
+const VARIANT: Row = { field: "variant", bits: 2, role: "fixed", value: 0b10 };
+
+/** Rows most significant first: the text puts the last 32 bits of the time in front, then the 16 before them. */
+export const uuidV1Table: LayoutTable = {
+  name: "uuid-v1",
+  title: "UUID version 1: Gregorian time and node",
+  source: SOURCE,
+  text: uuidText,
+  octetOrder: [6, 7, 4, 5, 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15],
+  rows: [
+    { field: "version", bits: 4, role: "fixed", value: 1 },
+    { field: "mintedAt", bits: 60, role: "time", unit: "100ns", epochMs: GREGORIAN_EPOCH_MS },
+    VARIANT,
+    { field: "clockSequence", bits: 14, role: "node" },
+    { field: "node", bits: 48, role: "node" },
+  ],
+};
+
+export const uuidV1 = /* @__PURE__ */ layoutOf(uuidV1Table);
+
+/** A local ID stands where version 1 has the end of its time, so that no instant remains. */
+export const uuidV2Table: LayoutTable = {
+  name: "uuid-v2",
+  title: "UUID version 2: DCE Security",
+  source: SOURCE,
+  text: uuidText,
+  octetOrder: [6, 7, 4, 5, 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15],
+  minted: false,
+  rows: [
+    { field: "version", bits: 4, role: "fixed", value: 2 },
+    { field: "timeHigh", bits: 28, role: "node" },
+    { field: "localId", bits: 32, role: "node" },
+    VARIANT,
+    { field: "clockHigh", bits: 6, role: "node" },
+    { field: "domain", bits: 8, role: "node" },
+    { field: "node", bits: 48, role: "node" },
+  ],
+};
+
+export const uuidV2 = /* @__PURE__ */ layoutOf(uuidV2Table);
+
+export const uuidV3Table: LayoutTable = {
+  name: "uuid-v3",
+  title: "UUID version 3: MD5 of a name",
+  source: SOURCE,
+  text: uuidText,
+  minted: false,
+  rows: [
+    { field: "hash", bits: 48, role: "random" },
+    { field: "version", bits: 4, role: "fixed", value: 3 },
+    { field: "hash", bits: 12, role: "random" },
+    VARIANT,
+    { field: "hash", bits: 62, role: "random" },
+  ],
+};
+
+export const uuidV3 = /* @__PURE__ */ layoutOf(uuidV3Table);
+
+export const uuidV4Table: LayoutTable = {
+  name: "uuid-v4",
+  title: "UUID version 4: random",
+  source: SOURCE,
+  text: uuidText,
+  rows: [
+    { field: "random", bits: 48, role: "random" },
+    { field: "version", bits: 4, role: "fixed", value: 4 },
+    { field: "random", bits: 12, role: "random" },
+    VARIANT,
+    { field: "random", bits: 62, role: "random" },
+  ],
+};
+
+export const uuidV4 = /* @__PURE__ */ layoutOf(uuidV4Table);
+
+export const uuidV5Table: LayoutTable = {
+  name: "uuid-v5",
+  title: "UUID version 5: SHA-1 of a name",
+  source: SOURCE,
+  text: uuidText,
+  minted: false,
+  rows: [
+    { field: "hash", bits: 48, role: "random" },
+    { field: "version", bits: 4, role: "fixed", value: 5 },
+    { field: "hash", bits: 12, role: "random" },
+    VARIANT,
+    { field: "hash", bits: 62, role: "random" },
+  ],
+};
+
+export const uuidV5 = /* @__PURE__ */ layoutOf(uuidV5Table);
+
+export const uuidV6Table: LayoutTable = {
+  name: "uuid-v6",
+  title: "UUID version 6: Gregorian time in order, and node",
+  source: SOURCE,
+  text: uuidText,
+  rows: [
+    { field: "mintedAt", bits: 48, role: "time", unit: "100ns", epochMs: GREGORIAN_EPOCH_MS },
+    { field: "version", bits: 4, role: "fixed", value: 6 },
+    { field: "mintedAt", bits: 12, role: "time", unit: "100ns", epochMs: GREGORIAN_EPOCH_MS },
+    VARIANT,
+    { field: "clockSequence", bits: 14, role: "node" },
+    { field: "node", bits: 48, role: "node" },
+  ],
+};
+
+export const uuidV6 = /* @__PURE__ */ layoutOf(uuidV6Table);
+
+export const uuidV7Table: LayoutTable = {
+  name: "uuid-v7",
+  title: "UUID version 7: Unix time and random",
+  source: SOURCE,
+  text: uuidText,
+  rows: [
+    { field: "mintedAt", bits: 48, role: "time", unit: "ms", epochMs: UNIX_EPOCH_MS },
+    { field: "version", bits: 4, role: "fixed", value: 7 },
+    { field: "random", bits: 12, role: "random" },
+    VARIANT,
+    { field: "random", bits: 62, role: "random" },
+  ],
+};
+
+export const uuidV7 = /* @__PURE__ */ layoutOf(uuidV7Table);
+
+export const uuidV8Table: LayoutTable = {
+  name: "uuid-v8",
+  title: "UUID version 8: whatever its issuer likes",
+  source: SOURCE,
+  text: uuidText,
+  minted: false,
+  rows: [
+    { field: "custom", bits: 48, role: "random" },
+    { field: "version", bits: 4, role: "fixed", value: 8 },
+    { field: "custom", bits: 12, role: "random" },
+    VARIANT,
+    { field: "custom", bits: 62, role: "random" },
+  ],
+};
+
+export const uuidV8 = /* @__PURE__ */ layoutOf(uuidV8Table);
+
+export const uuidNilTable: LayoutTable = {
+  name: "uuid-nil",
+  title: "Nil UUID: no ID at all",
+  source: SOURCE,
+  text: uuidText,
+  minted: false,
+  rows: [
+    { field: "first", bits: 32, role: "fixed", value: 0 },
+    { field: "second", bits: 32, role: "fixed", value: 0 },
+    { field: "third", bits: 32, role: "fixed", value: 0 },
+    { field: "fourth", bits: 32, role: "fixed", value: 0 },
+  ],
+};
+
+export const uuidNil = /* @__PURE__ */ layoutOf(uuidNilTable);
+
+export const uuidMaxTable: LayoutTable = {
+  name: "uuid-max",
+  title: "Max UUID: after all IDs",
+  source: SOURCE,
+  text: uuidText,
+  minted: false,
+  rows: [
+    { field: "first", bits: 32, role: "fixed", value: 0xffffffff },
+    { field: "second", bits: 32, role: "fixed", value: 0xffffffff },
+    { field: "third", bits: 32, role: "fixed", value: 0xffffffff },
+    { field: "fourth", bits: 32, role: "fixed", value: 0xffffffff },
+  ],
+};
+
+export const uuidMax = /* @__PURE__ */ layoutOf(uuidMaxTable);

@@ -1,0 +1,28 @@
+import type { ParseError, Words } from "./layout.ts";
+import { err, type Result } from "./result.ts";
+import { parseUuid, UUID_TEXT_LENGTH } from "./uuid-text.ts";
+
+const URN = "urn:uuid:";
+const HEX_DIGITS = 32;
+
+/**
+ * Reads the common spellings of a UUID beside the canonical one: with `urn:uuid:` in front (RFC 9562 section 4, any case), in
+ * braces, and as 32 bare digits. For imports and for people; the gateway reads strictly, since one value must have one text.
+ */
+export const parseLenientUuid = (text: string): Result<Words, ParseError> => {
+  const [start, end] = wrapping(text);
+  const bare = text.slice(start, end);
+  const uuid = parseUuid(bare.length === HEX_DIGITS ? grouped(bare) : bare);
+  if (uuid.ok || start === 0) return uuid;
+  return err("at" in uuid.error ? { ...uuid.error, at: uuid.error.at + start } : uuid.error);
+};
+
+/** Where the UUID begins and ends inside of what may be around it. */
+const wrapping = (text: string): readonly [number, number] => {
+  if (text.length === URN.length + UUID_TEXT_LENGTH && text.slice(0, URN.length).toLowerCase() === URN) {
+    return [URN.length, text.length];
+  }
+  return text.startsWith("{") && text.endsWith("}") ? [1, text.length - 1] : [0, text.length];
+};
+
+const grouped = (digits: string): string => digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/s, "$1-$2-$3-$4-$5");

@@ -1,0 +1,22 @@
+import type { Field } from "./layout.ts";
+import type { RandomWords } from "./mint.ts";
+import { WORD_BITS } from "./runs.ts";
+
+/** So many random bits as a whole number, the first word drawn being the most significant. */
+export const randomBits = (bits: number, entropy: RandomWords): bigint => {
+  let value = 0n;
+  for (let drawn = 0; drawn < bits; drawn += WORD_BITS) {
+    value = (value << BigInt(WORD_BITS)) | BigInt(entropy.word() >>> 0);
+  }
+  return BigInt.asUintN(bits, value);
+};
+
+/** Below a bound that is no power of two, one value is likelier than another by 2^-64 at most. */
+const SCALING_BITS = 64;
+
+/** A random value of a field, up to its greatest. */
+export const randomValue = ({ bits, max }: Field, entropy: RandomWords): bigint => {
+  const count = BigInt(max) + 1n;
+  if (count === 1n << BigInt(bits)) return randomBits(bits, entropy);
+  return (randomBits(bits + SCALING_BITS, entropy) * count) >> BigInt(bits + SCALING_BITS);
+};
