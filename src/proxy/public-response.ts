@@ -1,0 +1,151 @@
+import { err, ok, type Result } from "../ids/result.ts";
+import { publicFieldRewriter, type ToPublic } from "./public-fields.ts";
+import type { JsonError, JsonFraming } from "./public-json.ts";
+import type { FieldPaths } from "./public-paths.ts";
+
+/** How the answers of public entities are turned for clients. */
+export interface PublicResponseOptions {
+  /** `undefined`: no field is declared, and bodies go by as they are. */
+  readonly paths: FieldPaths | undefined;
+  readonly toPublic: ToPublic;
+  /** The path that clients may see for a URL that `location` or `content-location` names; `undefined` leaves the field. */
+  readonly toPublicPath: (url: URL) => string | undefined;
+  /** What the client asked for: relative references are resolved against it. */
+  readonly requestUrl: string;
+  /** A body that is not JSON, in which no ID is sought. */
+  readonly otherBodies: "pass" | "refuse";
+  /** Content codings that the runtime undoes when code reads a body. */
+  readonly decodedCodings: ReadonlySet<string>;
+  /** Told when a body turns out to be no JSON, and is broken off. */
+  readonly onBroken: (error: JsonError) => void;
+}
+
+/** Why an answer cannot be shown: its body might hold internal IDs. The caller cancels the body. */
+export type PublicResponseError =
+  | { readonly reason: "no-transform" }
+  | { readonly reason: "partial" }
+  | { readonly reason: "content-coding"; readonly coding: string }
+  | { readonly reason: "not-json"; readonly contentType: string };
+
+const LINE_TYPES = new Set([
+  "application/x-ndjson",
+  "application/ndjson",
+  "application/jsonl",
+  "application/x-jsonlines",
+  "application/jsonlines",
+]);
+
+/** Fields that describe octets which are about to change (RFC 9110 §8.6, §14.3; RFC 9530; RFC 1864). */
+const OCTET_FIELDS = ["content-length", "accept-ranges", "content-digest", "repr-digest", "digest", "content-md5"];
+
+/**
+ * The answer with public IDs in place of internal ones: in `location` and `content-location`, and in the declared fields of
+ * a JSON body, which is streamed. Entity tags become weak whatever the body is, so that a 304 and its 200 agree.
+ */
+export function publicResponse(
+  answer: Response,
+  options: PublicResponseOptions,
+): Result<Response, PublicResponseError> {
+  const headers = new Headers(answer.headers);
+  for (const name of ["location", "content-location"]) {
+    const reference = headers.get(name);
+    if (reference !== null) headers.set(name, publicReference(reference, options));
+  }
+  const tag = headers.get("etag");
+  if (tag?.startsWith('"')) headers.set("etag", `W/${tag}`);
+
+  const framing = options.paths === undefined ? undefined : jsonFraming(headers.get("content-type") ?? "");
+  if (answer.body !== null) {
+    const obstacle = obstacleTo(framing, answer, options);
+    if (obstacle !== undefined) return err(obstacle);
+  }
+  const init = { status: answer.status, statusText: answer.statusText, headers };
+  if (options.paths === undefined || framing === undefined) return ok(new Response(answer.body, init));
+
+  for (const name of OCTET_FIELDS) headers.delete(name);
+  headers.delete("content-encoding");
+  if (answer.body === null) return ok(new Response(null, init));
+  const { paths, toPublic, onBroken } = options;
+  return ok(new Response(answer.body.pipeThrough(rewriting({ paths, toPublic, framing, onBroken })), init));
+}
+
+/** Why the body must not be shown, or cannot be read. */
+const obstacleTo = (
+  framing: JsonFraming | undefined,
+  { status, headers }: Response,
+  { paths, otherBodies, decodedCodings }: PublicResponseOptions,
+): PublicResponseError | undefined => {
+  if (paths === undefined) return undefined;
+  if (framing === undefined) {
+    return otherBodies === "pass" ? undefined : { reason: "not-json", contentType: headers.get("content-type") ?? "" };
+  }
+  // RFC 9110 §7.7 and RFC 9111 §5.2.2.6: the content must not be transformed, so it is not shown.
+  if (/(?:^|[\s,])no-transform(?:$|[\s,])/i.test(headers.get("cache-control") ?? "")) return { reason: "no-transform" };
+  // A part of a document cannot be read (RFC 9110 §15.3.7).
+  if (status === 206) return { reason: "partial" };
+  const coding = (headers.get("content-encoding") ?? "identity").trim().toLowerCase();
+  return coding === "identity" || decodedCodings.has(coding) ? undefined : { reason: "content-coding", coding };
+};
+
+/** How a body is framed whose `content-type` is JSON (RFC 8259 §11, RFC 6839 §3.1); `undefined` if it is none. */
+const jsonFraming = (contentType: string): JsonFraming | undefined => {
+  // Several fields are joined with commas: one that says JSON is enough to look.
+  const types = contentType.split(",").map((value) => (value.split(";", 1)[0] as string).trim().toLowerCase());
+  if (types.some((type) => LINE_TYPES.has(type))) return "lines";
+  return types.some((type) => type === "application/json" || type === "text/json" || type.endsWith("+json"))
+    ? "document"
+    : undefined;
+};
+
+/** The reference with its path made public. One that names nothing public stays as it is, to the octet. */
+const publicReference = (
+  reference: string,
+  { requestUrl, toPublicPath }: Pick<PublicResponseOptions, "requestUrl" | "toPublicPath">,
+): string => {
+  const url = URL.parse(reference, requestUrl);
+  const path = url === null ? undefined : toPublicPath(url);
+  if (url === null || path === undefined) return reference;
+  // RFC 3986 §4.2: a reference with neither scheme nor authority stays without them.
+  const isRelative = !/^\s*(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(reference);
+  return `${isRelative ? "" : url.origin}${path}${url.search}${url.hash}`;
+};
+
+interface Rewriting {
+  readonly paths: FieldPaths;
+  readonly toPublic: ToPublic;
+  readonly framing: JsonFraming;
+  readonly onBroken: (error: JsonError) => void;
+}
+
+/** The rewriter as a stream. A body that is no JSON breaks the stream, and with it the message to the client. */
+const rewriting = ({ onBroken, ...options }: Rewriting): TransformStream<Uint8Array, Uint8Array> => {
+  const rewriter = publicFieldRewriter(options);
+  const give = (
+    pieces: ReturnType<typeof rewriter.end>,
+    controller: TransformStreamDefaultController<Uint8Array>,
+  ): void => {
+    if (pieces.ok) {
+      if (pieces.value.length > 0) controller.enqueue(joined(pieces.value));
+    } else {
+      onBroken(pieces.error);
+      controller.error(new Error(`the origin's body is no JSON: ${pieces.error.reason}`));
+    }
+  };
+  return new TransformStream({
+    transform: (chunk, controller) => give(rewriter.push(chunk), controller),
+    flush: (controller) => give(rewriter.end(), controller),
+  });
+};
+
+/** One chunk for each that came: many small ones would cost a turn of the stream each. */
+const joined = (pieces: readonly Uint8Array[]): Uint8Array => {
+  const [first] = pieces;
+  if (first !== undefined && pieces.length === 1) return first;
+  const chunk = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    chunk.set(piece, at);
+    at += piece.length;
+  }
+  return chunk;
+};
