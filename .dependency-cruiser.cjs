@@ -73,7 +73,13 @@ const ZONES = [
   {
     name: "host",
     from: "^src/host/",
-    may: ["^src/host/", IDS, ROUTING, "^src/(routing|problems)/generate\\.ts$", packages("esbuild", "workerd", "wrangler")],
+    may: [
+      "^src/host/",
+      IDS,
+      ROUTING,
+      "^src/(routing|problems)/generate\\.ts$",
+      packages("esbuild", "workerd", "wrangler"),
+    ],
     to: NODE,
     why: "the host runs the Worker, and is no part of it",
   },
