@@ -10,6 +10,20 @@ export type { LayoutTableFault } from "./check-table.ts";
 export { compileLayout, fieldValue } from "./compile.ts";
 export { groupOfClass } from "./crc12.ts";
 export { diagram } from "./diagram.ts";
+export {
+  customGenerator,
+  type DistributedIdGenerator,
+  type DistributedIdKind,
+  type DistributedIdState,
+  type DistributedIdStep,
+  distributedId128Kind,
+  distributedIdGenerator,
+  distributedIdKind,
+  type GeneratorPorts,
+  incrementalGenerator,
+  startDistributedId,
+  stepDistributedId,
+} from "./distributed-id-generator.ts";
 export { type HotguidIdentity, hotguidIdentity, type IdentityError } from "./hotguid-identity.ts";
 export { fromSql, toSql } from "./hotguid-sql.ts";
 export type {
@@ -75,6 +89,7 @@ export { hotguidSqlTable, hotguidTable, iuidTable, luuidTable } from "./layouts.
 export { parseLenientUuid } from "./lenient-uuid.ts";
 export { joinLongs, type LongPair, type LongPairError, splitLongs } from "./long-pair.ts";
 export { CLOCK_BEHIND_MS_MAX, type MintError, type Minted, type RandomWords } from "./mint.ts";
+export { type MinterError, type MinterState, mintNext, startMinter } from "./mint-by-layout.ts";
 export { type HotguidState, mintHotguid, startHotguid } from "./mint-hotguid.ts";
 export { type IuidState, mintIuid, startIuid } from "./mint-iuid.ts";
 export { type LuuidKeys, mintLuuid } from "./mint-luuid.ts";

@@ -60,8 +60,8 @@ export interface LayoutTable {
   readonly otherTexts?: readonly TextForm[];
   /** The least value of the whole ID, in decimal, where not all values are IDs. */
   readonly least?: string;
-  /** `false`: its IDs do not come of a clock and chance, as hashes of names and constants do not. */
-  readonly minted?: false;
+  /** `own`: it has a minter of its own. `none`: its IDs do not come of a clock and chance. Absent: `startMinter` makes them. */
+  readonly minter?: "own" | "none";
   /** For each octet of the rows, in row order: its place in the text. Absent: the same order. */
   readonly octetOrder?: readonly number[];
 }

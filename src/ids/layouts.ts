@@ -13,6 +13,7 @@ export const iuidTable = {
   title: "iUID: UUID version 8 with country and service",
   source: "inDriver/handbook, docs/software-architecture/universal-entity-identifier.md, commit 1d1f2c5",
   text: uuidText,
+  minter: "own",
   rows: [
     { field: "mintedAt", bits: 48, role: "time", unit: "ms", epochMs: UNIX_EPOCH_MS },
     { field: "version", bits: 4, role: "fixed", value: 8 },
@@ -44,6 +45,7 @@ export const hotguidTable = {
   title: "HotGuid: time, machine, process, counter and shard key",
   source: "dmlarionov/HotGuid, commit 792ef38, HotGuidGenerator.cs",
   text: uuidText,
+  minter: "own",
   rows: hotguidRows,
   octetOrder: HOTGUID_OCTETS,
 } as const satisfies LayoutTable;
@@ -53,6 +55,7 @@ export const hotguidSqlTable = {
   title: "HotGuid in its SQL Server form",
   source: "dmlarionov/HotGuid, commit 792ef38, HotGuidExtensions.cs",
   text: uuidText,
+  minter: "own",
   rows: hotguidRows,
   octetOrder: HOTGUID_SQL_OCTETS,
 } as const satisfies LayoutTable;
@@ -62,6 +65,7 @@ export const luuidTable = {
   title: "LUUID: primary key and group",
   source: "LUUID blog post, 11 October 2013, createUuid",
   text: uuidText,
+  minter: "own",
   rows: [
     { field: "primaryKey", bits: 48, role: "key" },
     { field: "version", bits: 4, role: "fixed", value: 6 },

@@ -1,5 +1,5 @@
 import { greatestOf, holds } from "./fields.ts";
-import type { Field, Words } from "./layout.ts";
+import type { Field, FieldValue, Words } from "./layout.ts";
 
 /** Strong random bits. The port `Entropy` is one. */
 export interface RandomWords {
@@ -25,7 +25,7 @@ export type MintError =
 export const CLOCK_BEHIND_MS_MAX = 60_000;
 
 /** Refuses what is not a whole number that the field holds: a key is never cut to its bits. */
-export const checkKey = (field: Field, value: number): MintError | undefined => {
+export const checkKey = (field: Field, value: FieldValue): MintError | undefined => {
   if (holds(field, value)) return undefined;
   return { reason: "key-out-of-range", field: field.name, value: String(value), max: greatestOf(field) };
 };

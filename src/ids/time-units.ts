@@ -15,3 +15,17 @@ export const EVEN_UNITS: Readonly<
 
 /** SQL Server's `datetime` counts 1/300 s from midnight. */
 export const SQL_TICKS_A_DAY = 24 * 60 * 60 * 300;
+
+/** How many whole units pass in so many milliseconds, rounded down; an SQL Server `datetime` as its 1/300 s. */
+export const ticksIn = (unit: TimeUnit, durationMs: number): bigint => {
+  if (unit === "sql-datetime") return BigInt(Math.floor((durationMs * 3) / 10));
+  const { ms, ticks } = EVEN_UNITS[unit];
+  return ms === 1 ? BigInt(durationMs) * BigInt(ticks) : BigInt(Math.floor(durationMs / ms));
+};
+
+/** The value of a time field that counts so many units. */
+export const timeValue = (unit: TimeUnit, ticks: bigint): bigint => {
+  if (unit !== "sql-datetime" || ticks < 0n) return ticks;
+  const ticksADay = BigInt(SQL_TICKS_A_DAY);
+  return ((ticks / ticksADay) << 32n) | (ticks % ticksADay);
+};

@@ -89,6 +89,7 @@ export const shortPrefixCombTable: LayoutTable = {
   title: "COMB with a counter of intervals in its first two octets",
   source: "uuid-creator, commit 3f41c3e, ShortPrefixCombFactory; klokwrk",
   text: uuidText,
+  minter: "own",
   rows: [
     { field: "interval", bits: 16, role: "counter" },
     { field: "random", bits: 32, role: "random" },
@@ -107,6 +108,7 @@ export const shortSuffixCombTable: LayoutTable = {
   source: "uuid-creator, commit 3f41c3e, ShortSuffixCombFactory",
   text: uuidText,
   octetOrder: SQL_ORDER,
+  minter: "own",
   rows: [
     { field: "interval", bits: 16, role: "counter" },
     { field: "random", bits: 32, role: "random" },

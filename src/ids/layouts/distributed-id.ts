@@ -31,6 +31,7 @@ export const distributedIdTable: LayoutTable = {
     uuidText,
   ],
   least: "1000000000000000000000000000",
+  minter: "own",
   rows: [
     { field: "zero", bits: 35, role: "fixed", value: 0 },
     { field: "mintedAt", bits: 45, role: "time", unit: "ms", epochMs: EPOCH_1900_MS },
@@ -61,6 +62,7 @@ export const distributedId128Table: LayoutTable = {
     longsText,
   ],
   least: "10000000000000000000000000000000000000",
+  minter: "own",
   rows: [
     { field: "mintedAt", bits: 48, role: "time", unit: "ms", epochMs: EPOCH_1700_MS },
     { field: "version", bits: 4, role: "fixed", value: 7 },

@@ -39,7 +39,7 @@ export const uuidV2Table: LayoutTable = {
   source: SOURCE,
   text: uuidText,
   octetOrder: [6, 7, 4, 5, 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15],
-  minted: false,
+  minter: "none",
   rows: [
     { field: "version", bits: 4, role: "fixed", value: 2 },
     { field: "timeHigh", bits: 28, role: "node" },
@@ -58,7 +58,7 @@ export const uuidV3Table: LayoutTable = {
   title: "UUID version 3: MD5 of a name",
   source: SOURCE,
   text: uuidText,
-  minted: false,
+  minter: "none",
   rows: [
     { field: "hash", bits: 48, role: "random" },
     { field: "version", bits: 4, role: "fixed", value: 3 },
@@ -91,7 +91,7 @@ export const uuidV5Table: LayoutTable = {
   title: "UUID version 5: SHA-1 of a name",
   source: SOURCE,
   text: uuidText,
-  minted: false,
+  minter: "none",
   rows: [
     { field: "hash", bits: 48, role: "random" },
     { field: "version", bits: 4, role: "fixed", value: 5 },
@@ -141,7 +141,7 @@ export const uuidV8Table: LayoutTable = {
   title: "UUID version 8: whatever its issuer likes",
   source: SOURCE,
   text: uuidText,
-  minted: false,
+  minter: "none",
   rows: [
     { field: "custom", bits: 48, role: "random" },
     { field: "version", bits: 4, role: "fixed", value: 8 },
@@ -158,7 +158,7 @@ export const uuidNilTable: LayoutTable = {
   title: "Nil UUID: no ID at all",
   source: SOURCE,
   text: uuidText,
-  minted: false,
+  minter: "none",
   rows: [
     { field: "first", bits: 32, role: "fixed", value: 0 },
     { field: "second", bits: 32, role: "fixed", value: 0 },
@@ -174,7 +174,7 @@ export const uuidMaxTable: LayoutTable = {
   title: "Max UUID: after all IDs",
   source: SOURCE,
   text: uuidText,
-  minted: false,
+  minter: "none",
   rows: [
     { field: "first", bits: 32, role: "fixed", value: 0xffffffff },
     { field: "second", bits: 32, role: "fixed", value: 0xffffffff },

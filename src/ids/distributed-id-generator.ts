@@ -1,0 +1,167 @@
+import { fieldOf } from "./builtin.ts";
+import type { Field, Layout, Words } from "./layout.ts";
+import { distributedId, distributedId128 } from "./layouts/distributed-id.ts";
+import { checkKey, type MintError, type RandomWords } from "./mint.ts";
+import { randomBits } from "./random.ts";
+import { err, ok, type Result } from "./result.ts";
+
+/**
+ * The generators of Architect.Identities 2.1.1 (commit 5a55744) as pure steps. Within a millisecond the random part grows by a random
+ * increment. DistributedId dates its IDs a second back, which is room for bursts: about 128,000 IDs at once, 128 a
+ * millisecond for ever. Order holds while the clock is set back by a second at most; beyond that it starts over from the clock.
+ */
+
+/** The rules of one of the two. */
+export interface DistributedIdKind {
+  readonly layout: Layout;
+  readonly time: Field;
+  readonly random: Field;
+  readonly epochMs: number;
+  /** The IDs are dated so far back. */
+  readonly leewayMs: number;
+  /** Increments are below 2 to this. */
+  readonly incrementBits: number;
+  /** The least random part of a fresh ID. */
+  readonly randomMin: bigint;
+}
+
+const kind = (
+  layout: Layout,
+  epochMs: number,
+  rules: Pick<DistributedIdKind, "leewayMs" | "incrementBits" | "randomMin">,
+) => ({
+  layout,
+  time: fieldOf(layout, "mintedAt"),
+  random: fieldOf(layout, "random"),
+  epochMs,
+  ...rules,
+});
+
+export const distributedIdKind: DistributedIdKind = /* @__PURE__ */ kind(distributedId, -2_208_988_800_000, {
+  leewayMs: 1000,
+  incrementBits: 41,
+  randomMin: 1n,
+});
+
+export const distributedId128Kind: DistributedIdKind = /* @__PURE__ */ kind(distributedId128, -8_520_336_000_000, {
+  leewayMs: 0,
+  incrementBits: 58,
+  randomMin: 0n,
+});
+
+/** What the next ID must follow. */
+export interface DistributedIdState {
+  /** Unix time in the last ID; -Infinity before the first. */
+  readonly lastMs: number;
+  readonly lastRandom: bigint;
+}
+
+export const startDistributedId: DistributedIdState = { lastMs: Number.NEGATIVE_INFINITY, lastRandom: 0n };
+
+/** Either an ID, or how long to wait before the same step is asked again with the same random bits. */
+export type DistributedIdStep =
+  | { readonly kind: "id"; readonly state: DistributedIdState; readonly words: Words }
+  | { readonly kind: "wait"; readonly sleepMs: number };
+
+/** A generator waits only within this of its last ID. */
+const WAIT_MS_MAX = 1000;
+
+/**
+ * One step. `random` has as many bits as the random field, drawn once for each ID. Error: `key-out-of-range` for a clock that the time field
+ * does not hold: before the epoch, and from 3014-12-13T12:41:28.832Z (DistributedId, after the leeway) or year 10619 on.
+ */
+export const stepDistributedId = (
+  rules: DistributedIdKind,
+  { lastMs, lastRandom }: DistributedIdState,
+  nowMs: number,
+  random: bigint,
+): Result<DistributedIdStep, MintError> => {
+  const fresh = random > rules.randomMin ? random : rules.randomMin;
+  const datedMs = nowMs - rules.leewayMs;
+  // The negation also lets a clock that is no number through to the check of the time field.
+  if (!(datedMs <= lastMs)) return idOf(rules, datedMs, fresh);
+
+  const increment = BigInt.asUintN(rules.incrementBits, random);
+  const grown = lastRandom + (increment > 0n ? increment : 1n);
+  if (grown <= rules.random.max) return idOf(rules, lastMs, grown);
+  if (rules.leewayMs > 0 && lastMs < nowMs - 1) return idOf(rules, lastMs + 1, fresh);
+  return mayWait(rules, lastMs, nowMs) ? ok({ kind: "wait", sleepMs: 1 }) : idOf(rules, datedMs, fresh);
+};
+
+/** The two generators draw this line a millisecond apart. */
+const mayWait = ({ leewayMs }: DistributedIdKind, lastMs: number, nowMs: number): boolean =>
+  leewayMs > 0 ? lastMs - (nowMs - 1) <= WAIT_MS_MAX : nowMs + WAIT_MS_MAX > lastMs;
+
+const idOf = (rules: DistributedIdKind, timeMs: number, random: bigint): Result<DistributedIdStep, MintError> => {
+  const { layout, time, random: randomField, epochMs } = rules;
+  const fault = checkKey(time, timeMs - epochMs);
+  if (fault !== undefined) return err(fault);
+  const words = layout.fixed.value.slice();
+  time.write(words, timeMs - epochMs);
+  randomField.write(words, random);
+  const below = layout.misfit(words);
+  if (below !== undefined)
+    return err({ reason: "key-out-of-range", field: time.name, value: `${timeMs - epochMs}`, max: `${time.max}` });
+  return ok({ kind: "id", state: { lastMs: timeMs, lastRandom: random }, words });
+};
+
+/** Gives IDs one at a time. */
+export interface DistributedIdGenerator {
+  next(): Promise<Result<Words, MintError>>;
+}
+
+/** What a generator needs from the world. */
+export interface GeneratorPorts {
+  readonly nowMs: () => number;
+  readonly entropy: RandomWords;
+  /** Lets so much time pass without using the processor. */
+  readonly sleep: (durationMs: number) => Promise<unknown>;
+}
+
+/** A generator with a state of its own. Calls are answered in the order in which they were made. */
+export const distributedIdGenerator = (rules: DistributedIdKind, ports: GeneratorPorts): DistributedIdGenerator => {
+  let state = startDistributedId;
+  let last: Promise<unknown> = Promise.resolve();
+  const generate = async (): Promise<Result<Words, MintError>> => {
+    const random = randomBits(rules.random.bits, ports.entropy);
+    for (;;) {
+      const step = stepDistributedId(rules, state, ports.nowMs(), random);
+      if (!step.ok) return step;
+      if (step.value.kind === "id") {
+        state = step.value.state;
+        return ok(step.value.words);
+      }
+      await ports.sleep(step.value.sleepMs);
+    }
+  };
+  return {
+    next: () => {
+      const mine = last.then(generate, generate);
+      last = mine;
+      return mine;
+    },
+  };
+};
+
+/** A generator for tests: its IDs are those of a function. */
+export const customGenerator = (make: () => Words): DistributedIdGenerator => ({
+  next: () => Promise.resolve(ok(make())),
+});
+
+/** The time of incremental IDs: 2020-01-01T00:00:00Z. */
+const INCREMENTAL_MS = 1_577_836_800_000;
+
+/** A generator for tests: each ID is one more than the last. */
+export const incrementalGenerator = (
+  { time, random, layout, epochMs }: DistributedIdKind,
+  from = 0n,
+): DistributedIdGenerator => {
+  let count = from;
+  return customGenerator(() => {
+    const words = layout.fixed.value.slice();
+    time.write(words, INCREMENTAL_MS - epochMs);
+    random.write(words, count);
+    count += 1n;
+    return words;
+  });
+};

@@ -1,0 +1,144 @@
+import { holds } from "./fields.ts";
+import type { Field, FieldValue, Layout, Row, Words } from "./layout.ts";
+import { checkClock, checkKey, type MintError, type Minted, type RandomWords } from "./mint.ts";
+import { randomBits, randomValue } from "./random.ts";
+import { err, ok, type Result } from "./result.ts";
+import { ticksIn, timeValue } from "./time-units.ts";
+
+/** Minting for every layout that needs no rules of its own: a time, what the minter is told, and a counter or chance. */
+
+/** Why there is no minter. */
+export type MinterError =
+  | { readonly reason: "not-mintable"; readonly layout: string }
+  | { readonly reason: "missing-key"; readonly field: string }
+  | { readonly reason: "unknown-key"; readonly field: string }
+  | MintError;
+
+type TimeRow = Extract<Row, { readonly role: "time" }>;
+
+/** What the fields of a layout do in minting. */
+interface MintPlan {
+  readonly layout: Layout;
+  readonly time: Field | undefined;
+  readonly timeRow: TimeRow | undefined;
+  /** What counts up within one tick: the widest counter, else the widest random field. */
+  readonly sequence: Field | undefined;
+  readonly random: readonly Field[];
+  /** Those that are less significant than the sequence: they may change with each ID. */
+  readonly randomAfter: readonly Field[];
+  /** The bits that all IDs of the minter share. */
+  readonly base: Words;
+}
+
+/** A minter after its last ID. */
+export interface MinterState {
+  readonly plan: MintPlan;
+  readonly lastWords: Words;
+  /** The last ID's time in units of its layout; -1 before the first ID. */
+  readonly lastTicks: bigint;
+}
+
+/**
+ * A minter of a layout. `keys` has a value for every field of the roles `key` and `node`, and nothing else: two minters of
+ * the same values at the same time make the same IDs unless the layout has random bits.
+ */
+export const startMinter = (
+  layout: Layout,
+  keys: Readonly<Record<string, FieldValue>>,
+): Result<MinterState, MinterError> => {
+  if (layout.table.minter !== undefined) return err({ reason: "not-mintable", layout: layout.name });
+  const given = layout.fields.filter(({ role }) => role === "key" || role === "node");
+  const unknown = Object.keys(keys).find((name) => given.every((field) => field.name !== name));
+  if (unknown !== undefined) return err({ reason: "unknown-key", field: unknown });
+  const base = layout.fixed.value.slice();
+  for (const field of given) {
+    const value = Object.hasOwn(keys, field.name) ? keys[field.name] : undefined;
+    if (value === undefined) return err({ reason: "missing-key", field: field.name });
+    const fault = checkKey(field, value);
+    if (fault !== undefined) return err(fault);
+    field.write(base, value);
+  }
+  return ok({ plan: planOf(layout, base), lastWords: base, lastTicks: -1n });
+};
+
+const planOf = (layout: Layout, base: Words): MintPlan => {
+  const random = layout.fields.filter(({ role }) => role === "random");
+  const sequence = widest(layout.fields.filter(({ role }) => role === "counter")) ?? widest(random);
+  return {
+    layout,
+    time: layout.fields.find(({ role }) => role === "time"),
+    timeRow: layout.table.rows.find((row): row is TimeRow => row.role === "time"),
+    sequence,
+    random: random.filter((field) => field !== sequence),
+    randomAfter: random.filter((field) => layout.fields.indexOf(field) > layout.fields.indexOf(sequence as Field)),
+    base,
+  };
+};
+
+const widest = (fields: readonly Field[]): Field | undefined => fields.toSorted((a, b) => b.bits - a.bits)[0];
+
+/**
+ * The next ID. Where the layout has a time, IDs rise strictly in the order of its rows. A new tick starts its counter at 0, one of 20 bits or
+ * more at random in its lower half; a random sequence starts in its lower half and grows by a random step. While the clock stands still
+ * or is behind, the sequence goes on in the last tick; when it is used up, or where there is none, the time in the ID moves one
+ * tick ahead. Without a time every bit is drawn afresh. Errors: `clock-behind`, and `key-out-of-range` for a clock that
+ * the time field does not hold.
+ */
+export const mintNext = (
+  state: MinterState,
+  nowMs: number,
+  entropy: RandomWords,
+): Result<Minted<MinterState>, MintError> => {
+  const { time, timeRow, sequence, layout } = state.plan;
+  if (time === undefined || timeRow === undefined) return ok(minted(state, -1n, drawAll(state.plan, entropy)));
+  if (!Number.isSafeInteger(nowMs)) return err(checkKey(time, Number.NaN) as MintError);
+  const ticks = ticksIn(timeRow.unit, nowMs - timeRow.epochMs);
+  const first = state.lastTicks < 0n;
+  const fault = first ? undefined : checkClock((layout.mintedAtMs?.(state.lastWords) ?? nowMs) - nowMs);
+  if (fault !== undefined) return err(fault);
+  if (first || ticks > state.lastTicks) return begin(state, ticks, entropy);
+  const next = sequence && sequence.readBig(state.lastWords) + stepOf(sequence, entropy);
+  if (sequence === undefined || next === undefined || !holds(sequence, next)) {
+    return begin(state, state.lastTicks + 1n, entropy);
+  }
+  const words = state.lastWords.slice();
+  sequence.write(words, next);
+  for (const field of state.plan.randomAfter) field.write(words, randomValue(field, entropy));
+  return ok(minted(state, state.lastTicks, words));
+};
+
+/** The first ID of a tick. */
+const begin = (state: MinterState, ticks: bigint, entropy: RandomWords): Result<Minted<MinterState>, MintError> => {
+  const { time, timeRow, sequence } = state.plan;
+  const value = timeValue((timeRow as TimeRow).unit, ticks);
+  const fault = checkKey(time as Field, value);
+  if (fault !== undefined) return err(fault);
+  const words = drawAll(state.plan, entropy);
+  (time as Field).write(words, value);
+  sequence?.write(words, firstOf(sequence, entropy));
+  return ok(minted(state, ticks, words));
+};
+
+const drawAll = ({ base, random, time, sequence }: MintPlan, entropy: RandomWords): number[] => {
+  const words = base.slice();
+  for (const field of random) field.write(words, randomValue(field, entropy));
+  if (time === undefined) sequence?.write(words, randomValue(sequence, entropy));
+  return words;
+};
+
+/** A counter with this many bits is not used up in a tick when half of it is given to chance. */
+const RANDOM_START_BITS = 20;
+
+const firstOf = (sequence: Field, entropy: RandomWords): bigint =>
+  sequence.role === "counter" && sequence.bits < RANDOM_START_BITS ? 0n : randomValue(sequence, entropy) >> 1n;
+
+/** Steps of 2^31 on average hide how many IDs lie between two; a narrow field has room for as many as its root. */
+const STEP_BITS_MAX = 32;
+
+const stepOf = ({ role, bits }: Field, entropy: RandomWords): bigint =>
+  role === "counter" ? 1n : randomBits(Math.min(STEP_BITS_MAX, bits >>> 1), entropy) + 1n;
+
+const minted = (state: MinterState, lastTicks: bigint, words: Words): Minted<MinterState> => ({
+  state: { plan: state.plan, lastWords: words, lastTicks },
+  words,
+});
