@@ -95,6 +95,8 @@ export { type IuidState, mintIuid, startIuid } from "./mint-iuid.ts";
 export { type LuuidKeys, mintLuuid } from "./mint-luuid.ts";
 export { isoTime } from "./minted-at.ts";
 export {
+  type Choice,
+  choose,
   DEFAULT_WINDOW,
   type Reading,
   type Recognisable,

@@ -1,4 +1,4 @@
-import type { Field, Layout, ParseError, Words } from "./layout.ts";
+import type { Field, Layout, ParseError, TextForm, Words } from "./layout.ts";
 import { isoTime } from "./minted-at.ts";
 
 /** IDs of a layout are minted inside of this: from a fixed instant until so long after now. Both ends belong to it. */
@@ -14,15 +14,19 @@ export const DEFAULT_WINDOW: TimeWindow = { fromMs: Date.UTC(2000, 0, 1), aheadM
 export interface Recognisable {
   readonly layout: Layout;
   readonly window?: TimeWindow | undefined;
+  /** Whether the place of the text names this layout, so that digits alone may be read in its other numerals. */
+  readonly named?: boolean;
 }
 
 /** One layout that can read the text. Each reason is a sentence without its full stop. */
 export interface Reading {
   readonly layout: Layout;
+  /** The text form in which the text was read. */
+  readonly form: string;
   readonly words: Words;
   readonly for: readonly string[];
   readonly against: readonly string[];
-  /** Whether a reason against it rules it out: wrong fixed bits, or minted outside of the window. */
+  /** Whether a reason against it rules it out: wrong fixed bits, a value out of range, digits that are a decimal, or a time outside of the window. */
   readonly excluded: boolean;
 }
 
@@ -33,25 +37,59 @@ export interface Recognition {
   readonly unreadable: readonly { readonly layout: Layout; readonly error: ParseError }[];
 }
 
-/** Every layout that can read a text, with what speaks for and against each. Nothing is chosen and nothing is guessed. */
+/** Every layout and text form that can read a text, with what speaks for and against each. Nothing is chosen and nothing is guessed. */
 export const recognise = (text: string, layouts: readonly Recognisable[], nowMs: number): Recognition => {
   const readings: Reading[] = [];
   const unreadable: { layout: Layout; error: ParseError }[] = [];
-  for (const { layout, window } of layouts.toSorted((a, b) => b.layout.fixedBits - a.layout.fixedBits)) {
-    const words = layout.parseText(text);
-    if (words.ok) readings.push(weigh(layout, words.value, window ?? DEFAULT_WINDOW, nowMs));
-    else unreadable.push({ layout, error: words.error });
+  for (const enabled of layouts.toSorted((a, b) => b.layout.fixedBits - a.layout.fixedBits)) {
+    const { layout } = enabled;
+    const own = layout.texts.flatMap((form) => {
+      const words = form.read(text, 0, text.length);
+      return words === undefined ? [] : [weigh(enabled, form, words, text, nowMs)];
+    });
+    const canonical = own.length === 0 ? layout.parseText(text) : undefined;
+    if (canonical !== undefined && !canonical.ok) unreadable.push({ layout, error: canonical.error });
+    readings.push(...own);
   }
   return { readings, unreadable };
 };
 
-const weigh = (layout: Layout, words: Words, window: TimeWindow, nowMs: number): Reading => {
+/** What a recognition leaves: one reading, several that nothing tells apart, or none. */
+export type Choice =
+  | { readonly kind: "one"; readonly reading: Reading }
+  | { readonly kind: "ambiguous"; readonly readings: readonly Reading[] }
+  | { readonly kind: "none" };
+
+/**
+ * The reading that is left when all others are excluded. Of several, the first layout of `priority`, which the configuration
+ * fixes; never the likeliest.
+ */
+export const choose = ({ readings }: Recognition, priority: readonly string[] = []): Choice => {
+  const left = readings.filter(({ excluded }) => !excluded);
+  const [only] = left;
+  if (only === undefined) return { kind: "none" };
+  if (left.length === 1) return { kind: "one", reading: only };
+  const preferred = priority.find((name) => left.some(({ layout }) => layout.name === name));
+  const own = left.filter(({ layout }) => layout.name === preferred);
+  return own.length === 1 ? { kind: "one", reading: own[0] as Reading } : { kind: "ambiguous", readings: left };
+};
+
+const weigh = (
+  { layout, window = DEFAULT_WINDOW, named = false }: Recognisable,
+  form: TextForm,
+  words: Words,
+  text: string,
+  nowMs: number,
+): Reading => {
   const fixed = layout.fields.filter((field) => field.role === "fixed");
   const wrong = fixed.filter((field) => field.read(words) !== field.read(layout.fixed.value));
   const time = weighTime(layout, words, window, nowMs);
+  const range = wrong.length === 0 ? weighRange(layout, words) : [];
+  const digits = named ? [] : weighDigits(form, text);
   const unmarked = fixed.length === 0 ? [`no bit marks an ID of layout ${layout.name}`] : [];
   return {
     layout,
+    form: form.name,
     words,
     for: [
       ...fixed
@@ -63,12 +101,26 @@ const weigh = (layout: Layout, words: Words, window: TimeWindow, nowMs: number):
       ...wrong.map(
         (field) => `${nameValue(field, words)}, but every ${layout.name} has ${field.read(layout.fixed.value)}`,
       ),
+      ...range,
+      ...digits,
       ...time.against,
       ...unmarked,
     ],
-    excluded: wrong.length > 0 || time.against.length > 0,
+    excluded: wrong.length + range.length + digits.length + time.against.length > 0,
   };
 };
+
+const weighRange = (layout: Layout, words: Words): readonly string[] => {
+  const fault = layout.misfit(words);
+  if (fault?.reason !== "range") return [];
+  return [`${fault.field ?? "the value"} is outside of ${fault.min} to ${fault.max}, as in no ${layout.name}`];
+};
+
+/** Forms whose texts are decimals anyway, or that digits alone cannot be in. */
+const DECIMAL_FORMS: readonly string[] = ["decimal", "longs"];
+
+const weighDigits = ({ name }: TextForm, text: string): readonly string[] =>
+  DECIMAL_FORMS.includes(name) || !/^[0-9]+$/.test(text) ? [] : [`digits alone are a decimal, and not ${name}`];
 
 const nameValue = (field: Field, words: Words): string => `${field.name} is ${field.read(words)}`;
 
