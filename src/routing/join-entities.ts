@@ -2,7 +2,7 @@ import type { Field, Layout, Words } from "../ids/index.ts";
 import { listOf } from "./conditions.ts";
 import type { Draft } from "./draft.ts";
 import type { IdIndex } from "./id-index.ts";
-import type { IdPlan, LayoutPlan } from "./layout-plans.ts";
+import { type IdPlan, type LayoutPlan, markOf } from "./layout-plans.ts";
 import type { RoutePlan } from "./route-plans.ts";
 import type { EnabledLayout, Entity, EntityId, Owner, Target } from "./table.ts";
 
@@ -51,8 +51,6 @@ interface Owners {
 const markFieldOf = (layout: Layout): Field | undefined => layout.field("service") ?? layout.field("group");
 
 const newOwners = (mark: Field | undefined): Owners => ({ mark, marked: new Map(), unmarked: [] });
-
-const markOf = ({ service, group }: EntityId | IdPlan): number | undefined => service ?? group;
 
 const addOwner = (owners: Owners | undefined, owner: Owner): void => {
   const mark = markOf(owner.id);

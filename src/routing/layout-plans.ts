@@ -14,6 +14,9 @@ export interface LayoutPlan {
   readonly dimensions: readonly Dimension[];
   /** The entities that use the layout. */
   readonly ids: readonly IdPlan[];
+  readonly idsByEntity: ReadonlyMap<string, readonly IdPlan[]>;
+  /** By service or group; `undefined` for entities that declare none. */
+  readonly idsByMark: ReadonlyMap<number | undefined, readonly IdPlan[]>;
 }
 
 /** One entry of an entity's `ids`. */
@@ -59,7 +62,28 @@ export const idPlansOf = (draft: Draft): readonly IdPlan[] =>
 const planLayout = (layout: Layout, declared: DeclaredLayout, ids: readonly IdPlan[]): LayoutPlan => {
   const slices = new Map(Object.entries(declared.slices ?? {}).map(([name, slice]) => [name, sliceOf(name, slice)]));
   const window = windowOf(layout, declared);
-  return { layout, slices, window, ids, dimensions: dimensionsOf(layout, slices, window) };
+  return {
+    layout,
+    slices,
+    window,
+    dimensions: dimensionsOf(layout, slices, window),
+    ids,
+    idsByEntity: groupBy(ids, ({ entity }) => entity),
+    idsByMark: groupBy(ids, markOf),
+  };
+};
+
+/** The number that marks an entity's IDs of a layout. No layout has both. */
+export const markOf = ({ service, group }: Pick<IdPlan, "service" | "group">): number | undefined => service ?? group;
+
+const groupBy = <Key>(ids: readonly IdPlan[], keyOf: (id: IdPlan) => Key): ReadonlyMap<Key, readonly IdPlan[]> => {
+  const groups = new Map<Key, IdPlan[]>();
+  for (const id of ids) {
+    const group = groups.get(keyOf(id));
+    if (group === undefined) groups.set(keyOf(id), [id]);
+    else group.push(id);
+  }
+  return groups;
 };
 
 export const sliceOf = (name: string, slice: DeclaredSlice): Slice => {

@@ -3,6 +3,7 @@ import type { Conditions } from "./conditions.ts";
 import { buildIndexes, IdIndex, type PlacedRoute } from "./id-index.ts";
 import type { IdPlan, LayoutPlan } from "./layout-plans.ts";
 import { INDEX_CELLS_MAX } from "./limits.ts";
+import { countOf, pairsOf, type Ranges } from "./ranges.ts";
 import type { Budget } from "./segment-builder.ts";
 
 /** A route whose conditions have been read. */
@@ -25,6 +26,10 @@ export type Placement = Box | ReadonlyMap<IdPlan, Box>;
 
 export const boxFor = (placement: Placement, id: IdPlan): Box | undefined =>
   isForAll(placement) ? placement : placement.get(id);
+
+/** The entities that a route takes some IDs of. */
+export const idsIn = (placement: Placement, plan: LayoutPlan): Iterable<IdPlan> =>
+  isForAll(placement) ? plan.ids : placement.keys();
 
 const isForAll = (placement: Placement): placement is Box => Array.isArray(placement);
 
@@ -55,6 +60,7 @@ const planLayoutRoutes = (plan: LayoutPlan, routes: readonly ReadRoute[], budget
     if (isForAll(placement)) shared.push({ ordinal: index, box: placement });
     else {
       budget.cells -= placement.size;
+      if (budget.cells < 0) return undefined;
       for (const [id, box] of placement) own.get(id)?.push({ ordinal: index, box });
     }
   }
@@ -74,11 +80,25 @@ export const placeRoute = (conditions: Conditions, plan: LayoutPlan): Placement 
   const { entities, fields } = conditions;
   const [first] = plan.ids;
   if (first === undefined) return undefined;
-  if (entities === undefined && !fields.has("service") && !fields.has("group")) return boxOf(conditions, plan, first);
+  const marks = fields.get("service") ?? fields.get("group");
+  if (entities === undefined && marks === undefined) return boxOf(conditions, plan, first);
   const boxes = new Map<IdPlan, Box>();
-  for (const id of plan.ids) {
+  for (const id of entities === undefined ? markedBy(marks ?? [], plan) : namedBy(entities, plan)) {
     const box = boxOf(conditions, plan, id);
     if (box !== undefined) boxes.set(id, box);
   }
   return boxes.size === 0 ? undefined : boxes;
+};
+
+const namedBy = (entities: ReadonlySet<string>, { idsByEntity }: LayoutPlan): readonly IdPlan[] =>
+  [...entities].flatMap((name) => idsByEntity.get(name) ?? []);
+
+/** A table may have a route for each of many numbers, so each looks up its own entities. */
+const markedBy = (marks: Ranges, { ids, idsByMark }: LayoutPlan): readonly IdPlan[] => {
+  if (countOf(marks) > ids.length) return ids;
+  const found = [...(idsByMark.get(undefined) ?? [])];
+  for (const [low, high] of pairsOf(marks)) {
+    for (let mark = low; mark <= high; mark++) found.push(...(idsByMark.get(mark) ?? []));
+  }
+  return found;
 };

@@ -1,10 +1,10 @@
 import type { Box } from "../boxes.ts";
 import type { Report } from "../faults.ts";
 import type { IdIndex } from "../id-index.ts";
-import type { Dimension, IdPlan, LayoutPlan } from "../layout-plans.ts";
+import type { Dimension, LayoutPlan } from "../layout-plans.ts";
 import { COVER_STEPS_MAX } from "../limits.ts";
 import { intersect, type Ranges, subtract } from "../ranges.ts";
-import { boxFor, type ReadRoute, type RoutePlan } from "../route-plans.ts";
+import { boxFor, idsIn, type ReadRoute, type RoutePlan } from "../route-plans.ts";
 import { NO_ROUTE } from "../segments.ts";
 
 /**
@@ -49,16 +49,17 @@ const winsSomewhere = (
 ): boolean => {
   const placement = placements.get(route);
   if (placement === undefined) return false;
-  const boxOf = (ordinal: number, id: IdPlan): Box | undefined => {
-    const found = placements.get(ordinal);
-    return found === undefined ? undefined : boxFor(found, id);
-  };
-  return plan.ids.some((id) => {
-    const box = boxOf(route, id);
+  for (const id of idsIn(placement, plan)) {
+    const boxOf = (ordinal: number): Box | undefined => {
+      const found = placements.get(ordinal);
+      return found && boxFor(found, id);
+    };
+    const box = boxOf(route);
     const index = indexes.get(id);
-    if (box === undefined || index === undefined) return false;
-    return winsIn(plan, index, route, box, (ordinal) => boxOf(ordinal, id), winners, budget);
-  });
+    if (box === undefined || index === undefined) throw new Error(`route ${route} has no index`);
+    if (winsIn(plan, index, route, box, boxOf, winners, budget)) return true;
+  }
+  return false;
 };
 
 const winsIn = (
