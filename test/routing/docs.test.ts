@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { FAULT_CASES } from "./fault-cases.ts";
+import { load, sampleTable } from "./tables.ts";
+
+const page = readFileSync(new URL("../../docs/routing-table.md", import.meta.url), "utf8");
+const blocks = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text = ""]) => JSON.parse(text));
+
+test.each(["syntax", ...Object.keys(FAULT_CASES)])("the page tells users what to do about %s", (kind) => {
+  expect(page).toMatch(new RegExp(`^\\| \`${kind}\` \\| [^|]{5,} \\| [^|]{5,} \\|$`, "m"));
+});
+
+test("the page lists no other kind of fault", () => {
+  const table = page.slice(page.indexOf("| kind |"));
+  const listed = [...table.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, kind]) => kind);
+  expect(listed.toSorted()).toEqual(["syntax", ...Object.keys(FAULT_CASES)].toSorted());
+});
+
+test("the tables on the page have no fault", () => {
+  const [whole, routes] = blocks;
+  expect(load(whole).routeCount).toBe(whole.routes.length);
+  expect(load({ ...sampleTable(), routes }).routeCount).toBe(2);
+});
