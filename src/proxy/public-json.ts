@@ -1,3 +1,5 @@
+import { isDigit, mayEnd, type NumberState, nextNumber, startNumber } from "./public-json-number.ts";
+
 /**
  * The grammar of JSON (RFC 8259) as a machine over octets that stops and goes on anywhere. It is strict: what a lenient
  * reader makes of bad JSON is unknown, and an ID might hide in it. Octets inside strings are not checked to be UTF-8.
@@ -50,19 +52,6 @@ const LINE_FEED = 0x0a;
 const BOM = "\u00ef\u00bb\u00bf";
 const LITERALS: Readonly<Record<number, string>> = { 116: "true", 102: "false", 110: "null" };
 
-/** Where a number may go on (RFC 8259 §6), by what its next octet is: `0`, `1-9`, `.`, `e`, `+`, `-`. */
-const NUMBER_STEPS: Readonly<Record<string, readonly (string | undefined)[]>> = {
-  minus: ["zero", "integer"],
-  zero: [undefined, undefined, "point", "exponent"],
-  integer: ["integer", "integer", "point", "exponent"],
-  point: ["fraction", "fraction"],
-  fraction: ["fraction", "fraction", undefined, "exponent"],
-  exponent: ["power", "power", undefined, undefined, "sign", "sign"],
-  sign: ["power", "power"],
-  power: ["power", "power"],
-};
-const NUMBER_ENDS = new Set(["zero", "integer", "fraction", "power"]);
-
 export class JsonScanner {
   readonly #events: JsonEvents;
   readonly #framing: JsonFraming;
@@ -71,7 +60,7 @@ export class JsonScanner {
   #depth = 0;
   #inKey = false;
   #hexLeft = 0;
-  #number = "minus";
+  #number: NumberState = "minus";
   #literal = "";
   #literalAt = 0;
   /** Octets before the current chunk. */
@@ -96,7 +85,7 @@ export class JsonScanner {
 
   /** No octets follow. An empty body is no JSON text, but holds nothing either. */
   end(): JsonError | undefined {
-    if (this.#mode === "number" && this.#depth === 0 && NUMBER_ENDS.has(this.#number)) this.#endScalar(0);
+    if (this.#mode === "number" && this.#depth === 0 && mayEnd(this.#number)) this.#endScalar(0);
     return this.#mode === "done" || this.#mode === "start" ? undefined : { reason: "truncated" };
   }
 
@@ -173,8 +162,9 @@ export class JsonScanner {
       this.#events.scalarStarted(at, "literal");
       return this.#startLiteral(literal);
     }
-    if (octet !== 0x2d && !isDigit(octet)) return false;
-    this.#number = octet === 0x2d ? "minus" : octet === 0x30 ? "zero" : "integer";
+    const number = startNumber(octet);
+    if (number === undefined) return false;
+    this.#number = number;
     this.#mode = "number";
     this.#events.scalarStarted(at, "number");
     return true;
@@ -237,9 +227,9 @@ export class JsonScanner {
 
   #digits(chunk: Uint8Array, from: number): number {
     for (let at = from; at < chunk.length; at++) {
-      const next = NUMBER_STEPS[this.#number]?.[numberClass(chunk[at] as number)];
+      const next = nextNumber(this.#number, chunk[at] as number);
       if (next === undefined) {
-        if (!NUMBER_ENDS.has(this.#number)) return this.#fail(at);
+        if (!mayEnd(this.#number)) return this.#fail(at);
         this.#endScalar(at);
         return at;
       }
@@ -269,14 +259,3 @@ export class JsonScanner {
     return true;
   }
 }
-
-const isDigit = (octet: number): boolean => octet >= 0x30 && octet <= 0x39;
-
-/** The column of `NUMBER_STEPS`; -1 for an octet that no number has. */
-const numberClass = (octet: number): number => {
-  if (isDigit(octet)) return octet === 0x30 ? 0 : 1;
-  if (octet === 0x2e) return 2;
-  if (octet === 0x65 || octet === 0x45) return 3;
-  if (octet === 0x2b) return 4;
-  return octet === 0x2d ? 5 : -1;
-};
