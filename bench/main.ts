@@ -2,10 +2,11 @@ import { parseArgs } from "node:util";
 import type { Bench } from "./bench.ts";
 import { gatewayBench } from "./gateway.bench.ts";
 import { idsBench } from "./ids.bench.ts";
+import { publicIdsBench } from "./public-ids.bench.ts";
 import { describeMachine, markdown, type Report, type Section } from "./report.ts";
 import { routesBench } from "./routes.bench.ts";
 
-const BENCHES: readonly Bench[] = [idsBench, routesBench, gatewayBench];
+const BENCHES: readonly Bench[] = [idsBench, publicIdsBench, routesBench, gatewayBench];
 const NAMES = BENCHES.map(({ name }) => name).join("|");
 
 /** Odd, so that the median is a round that was measured. */
