@@ -2,7 +2,7 @@ import type { Words } from "../ids/index.ts";
 import type { Box } from "./boxes.ts";
 import type { Dimension } from "./layout-plans.ts";
 import type { Ranges } from "./ranges.ts";
-import { type Budget, buildSegments } from "./segment-builder.ts";
+import { type Budget, buildSegments, type Span } from "./segment-builder.ts";
 import { NO_ROUTE, type Segments } from "./segments.ts";
 
 /** A route in a layout's ID space. */
@@ -41,12 +41,23 @@ export class SegmentIndex {
 }
 
 /** One index for each set of dimensions that routes constrain together; `undefined` beyond the budget. */
-export const buildIndexes = (routes: readonly PlacedRoute[], budget: Budget): readonly SegmentIndex[] | undefined => {
+export const buildIndexes = (
+  routes: readonly PlacedRoute[],
+  dimensions: readonly Span[],
+  budget: Budget,
+): readonly SegmentIndex[] | undefined => {
   const indexes: SegmentIndex[] = [];
   for (const group of groupBySlots(routes)) {
     const [first] = group as readonly [PlacedRoute];
     const slots = nestingOf(group, slotsOf(first.box));
-    const root = slots.length === 0 ? undefined : buildSegments(cutTo(group, slots), slots.length, budget);
+    const root =
+      slots.length === 0
+        ? undefined
+        : buildSegments(
+            cutTo(group, slots),
+            slots.map((slot) => dimensions[slot] as Span),
+            budget,
+          );
     if (slots.length > 0 && root === undefined) return undefined;
     indexes.push(new SegmentIndex(first.ordinal, slots, root));
   }
@@ -107,9 +118,9 @@ export class IdIndex {
     let lowest = NO_ROUTE;
     for (let at = 0; at < indexes.length; at++) {
       const index = indexes[at] as SegmentIndex;
-      if (lowest !== NO_ROUTE && index.first > lowest) break;
+      if (index.first > lowest) break;
       const ordinal = index.find(values);
-      if (ordinal !== NO_ROUTE && (lowest === NO_ROUTE || ordinal < lowest)) lowest = ordinal;
+      if (ordinal < lowest) lowest = ordinal;
     }
     return lowest;
   }

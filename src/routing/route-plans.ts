@@ -64,11 +64,11 @@ const planLayoutRoutes = (plan: LayoutPlan, routes: readonly ReadRoute[], budget
       for (const [id, box] of placement) own.get(id)?.push({ ordinal: index, box });
     }
   }
-  const common = buildIndexes(shared, budget);
+  const common = buildIndexes(shared, plan.dimensions, budget);
   if (common === undefined) return undefined;
   const indexes = new Map<IdPlan, IdIndex>();
   for (const [id, placed] of own) {
-    const separate = buildIndexes(placed, budget);
+    const separate = buildIndexes(placed, plan.dimensions, budget);
     if (separate === undefined) return undefined;
     indexes.set(id, new IdIndex(plan.dimensions, [...common, ...separate]));
   }

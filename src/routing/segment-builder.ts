@@ -13,22 +13,35 @@ export interface IndexedRoute {
   readonly ranges: readonly Ranges[];
 }
 
+/** The least and the greatest value of a dimension. */
+export interface Span {
+  readonly min: number;
+  readonly max: number;
+}
+
 /** What no route covers. */
-const NOTHING = new Segments(Float64Array.of(Number.NEGATIVE_INFINITY), Float64Array.of(NO_ROUTE), []);
+const NOTHING = new Segments(Float64Array.of(0), Float64Array.of(NO_ROUTE), [], 0);
 
 /** Cuts the dimensions from `depth` on into segments. Routes come by rising ordinal. `undefined`: beyond the budget. */
 export const buildSegments = (
   routes: readonly IndexedRoute[],
-  dimensions: number,
+  spans: readonly Span[],
   budget: Budget,
   depth = 0,
-): Segments | undefined =>
-  depth === dimensions - 1 ? paint(routes, depth, budget) : sweep(routes, dimensions, budget, depth);
+): Segments | undefined => {
+  const starts = startsOf(routes, spans[depth] as Span, budget, depth);
+  if (starts === undefined) return undefined;
+  const isLast = depth === spans.length - 1;
+  return isLast ? paint(routes, starts, spans, depth) : sweep(routes, starts, spans, budget, depth);
+};
 
 /** Last dimension: each route in order takes the cells of its ranges that none before it took. */
-const paint = (routes: readonly IndexedRoute[], depth: number, budget: Budget): Segments | undefined => {
-  const starts = startsOf(routes, depth, budget);
-  if (starts === undefined) return undefined;
+const paint = (
+  routes: readonly IndexedRoute[],
+  starts: Float64Array,
+  spans: readonly Span[],
+  depth: number,
+): Segments => {
   const ordinals = new Float64Array(starts.length).fill(NO_ROUTE);
   /** For each cell the first one at or after it that may still be free. */
   const free = Uint32Array.from({ length: starts.length + 1 }, (_, cell) => cell);
@@ -42,13 +55,13 @@ const paint = (routes: readonly IndexedRoute[], depth: number, budget: Budget): 
       }
     }
   }
-  return merge(starts, ordinals, []);
+  return merge(starts, ordinals, [], spans[depth] as Span);
 };
 
-/** The place of a start that is known to be there. */
+/** The place of the first start that is not less; their count if all are. */
 const cellOf = (starts: Float64Array, start: number): number => {
   let low = 0;
-  let high = starts.length - 1;
+  let high = starts.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if ((starts[middle] as number) < start) low = middle + 1;
@@ -70,12 +83,11 @@ const firstFree = (free: Uint32Array, from: number): number => {
 /** Other dimensions: each segment leads to an index of the routes that cover it. */
 const sweep = (
   routes: readonly IndexedRoute[],
-  dimensions: number,
+  starts: Float64Array,
+  spans: readonly Span[],
   budget: Budget,
   depth: number,
 ): Segments | undefined => {
-  const starts = startsOf(routes, depth, budget);
-  if (starts === undefined) return undefined;
   const changes = changesOf(routes.map(({ ranges }) => ranges[depth] as Ranges));
   const next: Segments[] = [NOTHING];
   const known = new Map<string, number>([["", 0]]);
@@ -89,32 +101,37 @@ const sweep = (
     let place = known.get(key);
     if (place === undefined) {
       const covering = active.map((index) => routes[index] as IndexedRoute);
-      const built = buildSegments(covering, dimensions, budget, depth + 1);
+      const built = buildSegments(covering, spans, budget, depth + 1);
       if (built === undefined) return undefined;
       place = next.push(built) - 1;
       known.set(key, place);
     }
     leads[segment] = place;
   }
-  return merge(starts, leads, next);
+  return merge(starts, leads, next, spans[depth] as Span);
 };
 
-/** Minus infinity, and every number at which a range begins or has just ended. */
-const startsOf = (routes: readonly IndexedRoute[], depth: number, budget: Budget): Float64Array | undefined => {
+/** The least value, and every one at which a range begins or has just ended. */
+const startsOf = (
+  routes: readonly IndexedRoute[],
+  { min, max }: Span,
+  budget: Budget,
+  depth: number,
+): Float64Array | undefined => {
   const count = routes.reduce((sum, { ranges }) => sum + (ranges[depth] as Ranges).length, 1);
   budget.cells -= count;
   if (budget.cells < 0) return undefined;
-  const bounds = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
+  const bounds = new Float64Array(count).fill(min);
   let next = 1;
   for (const { ranges } of routes) {
     for (const [at, bound] of (ranges[depth] as Ranges).entries()) bounds[next++] = at % 2 === 0 ? bound : bound + 1;
   }
   bounds.sort();
-  return bounds.filter((bound, at) => at === 0 || bound !== bounds[at - 1]);
+  return bounds.filter((bound, at) => bound <= max && (at === 0 || bound !== bounds[at - 1]));
 };
 
 /** Joins neighbours that lead to the same. */
-const merge = (starts: Float64Array, leads: Float64Array, next: readonly Segments[]): Segments => {
+const merge = (starts: Float64Array, leads: Float64Array, next: readonly Segments[], { max }: Span): Segments => {
   const isKept = (_: number, at: number): boolean => at === 0 || leads[at] !== leads[at - 1];
-  return new Segments(starts.filter(isKept), leads.filter(isKept), next);
+  return new Segments(starts.filter(isKept), leads.filter(isKept), next, max);
 };

@@ -1,5 +1,5 @@
-/** No route: the ordinal of a segment that none covers. */
-export const NO_ROUTE = -1;
+/** No route: the ordinal of a segment that none covers. It comes after every route's. */
+export const NO_ROUTE = 0xffffffff;
 
 /**
  * One dimension, cut into segments. Each leads to segments of the next dimension or, at the last one, to a route.
@@ -8,9 +8,9 @@ export const NO_ROUTE = -1;
 export class Segments {
   /**
    * Two cells for each segment, side by side so that one cache line has both: where it starts, and the lowest ordinal of
-   * the routes that cover it, or the place in `next`.
+   * the routes that cover it, or the place in `next`. At 32 bits a cell, where that is enough, twice as many stay in cache.
    */
-  private readonly cells: Float64Array;
+  private readonly cells: Uint32Array | Float64Array;
   /** Empty at the last dimension. */
   readonly next: readonly Segments[];
   /** For each bucket of equal width the segment at which a search begins; the next bucket's is where it ends. */
@@ -19,10 +19,14 @@ export class Segments {
   private readonly bucketsFrom: number;
   private readonly bucketsPerUnit: number;
 
-  /** `starts` rises, and the first one is minus infinity. `leads` holds ordinals, or places in `next` if that is not empty. */
-  constructor(starts: Float64Array, leads: Float64Array, next: readonly Segments[]) {
+  /**
+   * `starts` rises from the least value of the dimension; `max` is its greatest. `leads` holds ordinals, or places in
+   * `next` if that is not empty.
+   */
+  constructor(starts: Float64Array, leads: Float64Array, next: readonly Segments[], max: number) {
     const count = starts.length;
-    this.cells = new Float64Array(count * 2);
+    const isNarrow = (starts[0] as number) >= 0 && max <= 0xffffffff;
+    this.cells = isNarrow ? new Uint32Array(count * 2) : new Float64Array(count * 2);
     for (let segment = 0; segment < count; segment++) {
       this.cells[segment * 2] = starts[segment] as number;
       this.cells[segment * 2 + 1] = leads[segment] as number;
