@@ -23,7 +23,7 @@ const base62Of16Octets = (highDigits: number): TextForm =>
     lowLength: LOW_DIGITS,
   });
 
-const DECIMAL_MAX = 10n ** 28n - 1n;
+const DECIMAL_MAX = 9_999_999_999_999_999_999_999_999_999n;
 
 /** A decimal of the library has 28 digits at most, which is less than its text could say. */
 const asDecimal = (form: TextForm): TextForm => {

@@ -1,4 +1,4 @@
-import { hotguid, hotguidSql, iuid, luuid } from "./builtin.ts";
+import { byName, hotguid, hotguidSql, iuid, luuid } from "./builtin.ts";
 import type { Layout } from "./layout.ts";
 import * as comb from "./layouts/comb.ts";
 import * as distributed from "./layouts/distributed-id.ts";
@@ -48,7 +48,7 @@ export const everyLayout: readonly Layout[] = [
   sixteen.cuid,
 ];
 
-const byName = new Map(everyLayout.map((layout) => [layout.name, layout]));
+const layoutsByName = /* @__PURE__ */ byName(everyLayout);
 
 /** The layout of a name, `undefined` if there is none. */
-export const layoutNamed = (name: string): Layout | undefined => byName.get(name);
+export const layoutNamed = (name: string): Layout | undefined => layoutsByName.get(name);

@@ -1,4 +1,4 @@
-import type { LayoutTable, Row, TimeUnit } from "./layout.ts";
+import type { LayoutTable, Row, TextForm, TimeUnit } from "./layout.ts";
 import { bitsOf } from "./runs.ts";
 import { EVEN_UNITS } from "./time-units.ts";
 
@@ -28,8 +28,8 @@ export const NUMBER_BITS_MAX = 53;
 const FIELD_NAME = /^[a-z][A-Za-z0-9]{0,31}$/;
 
 /** The first fault of a table, or `undefined`. */
-export const checkTable = (table: LayoutTable): LayoutTableFault | undefined =>
-  firstOf(table.rows, checkRow) ?? checkFields(table) ?? checkWidth(table) ?? checkLeast(table);
+export const checkTable = (table: LayoutTable, otherTexts: readonly TextForm[] = []): LayoutTableFault | undefined =>
+  firstOf(table.rows, checkRow) ?? checkFields(table) ?? checkWidth(table, otherTexts) ?? checkLeast(table);
 
 const checkRow = (row: Row): LayoutTableFault | undefined => {
   const { field, bits } = row;
@@ -83,11 +83,11 @@ const unitOf = (row: Row): TimeUnit | undefined => (row.role === "time" ? row.un
 const maxOf = (row: Row): number | undefined => (row.role === "fixed" ? undefined : row.max);
 const epochOf = (row: Row): number | undefined => (row.role === "time" ? row.epochMs : undefined);
 
-const checkWidth = (table: LayoutTable): LayoutTableFault | undefined => {
+const checkWidth = (table: LayoutTable, otherTexts: readonly TextForm[]): LayoutTableFault | undefined => {
   const actual = bitsOf(table);
   const expected = table.text.bits;
   if (actual !== expected) return { reason: "total-bits", expected, actual };
-  const other = table.otherTexts?.find(({ bits }) => bits !== actual);
+  const other = otherTexts.find(({ bits }) => bits !== actual);
   if (other !== undefined) return { reason: "text-bits", text: other.name, expected: actual, actual: other.bits };
   return table.octetOrder === undefined || isPermutation(table.octetOrder, actual / 8)
     ? undefined

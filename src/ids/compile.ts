@@ -1,19 +1,25 @@
 import { checkTable, type LayoutTableFault, NUMBER_BITS_MAX } from "./check-table.ts";
 import { compileField, greatestOf, holds } from "./fields.ts";
-import type { EncodeError, Field, FieldValue, Layout, LayoutTable, ParseError, Words } from "./layout.ts";
+import type { EncodeError, Field, FieldValue, Layout, LayoutTable, ParseError, TextForm, Words } from "./layout.ts";
 import { compileMintedAt } from "./minted-at.ts";
 import { compileRange, type Range } from "./range.ts";
 import { err, ok, type Result } from "./result.ts";
 import { bitsOf, piecesOf, type Run, runsOf, wordsFor } from "./runs.ts";
 
-/** Turns a table into plain word arithmetic, or says what is wrong with the table. Done once; nothing is interpreted later. */
-export const compileLayout = (table: LayoutTable): Result<Layout, LayoutTableFault> => {
-  const fault = checkTable(table);
-  return fault === undefined ? ok(layoutOf(table)) : err(fault);
+/**
+ * Turns a table into plain word arithmetic, or says what is wrong with the table. Done once; nothing is interpreted later.
+ * `otherTexts` are read and printed on demand beside the canonical text.
+ */
+export const compileLayout = (
+  table: LayoutTable,
+  otherTexts: readonly TextForm[] = [],
+): Result<Layout, LayoutTableFault> => {
+  const fault = checkTable(table, otherTexts);
+  return fault === undefined ? ok(layoutOf(table, otherTexts)) : err(fault);
 };
 
 /** The layout of a table that has no fault: for our own tables, which tests check. */
-export const layoutOf = (table: LayoutTable): Layout => {
+export const layoutOf = (table: LayoutTable, otherTexts: readonly TextForm[] = []): Layout => {
   const fields = compileFields(table);
   const byName = new Map(fields.map((field) => [field.name, field]));
   const fixed = fixedWords(table, fields);
@@ -33,7 +39,7 @@ export const layoutOf = (table: LayoutTable): Layout => {
     fits,
     misfit,
     mintedAtMs: mintedAtOf(table, fields),
-    texts: [table.text, ...(table.otherTexts ?? [])],
+    texts: [table.text, ...otherTexts],
     parseText,
     parse: (text) => {
       const words = parseText(text);

@@ -51,12 +51,12 @@ export const distributedId128Kind: DistributedIdKind = /* @__PURE__ */ kind(dist
 
 /** What the next ID must follow. */
 export interface DistributedIdState {
-  /** Unix time in the last ID; -Infinity before the first. */
+  /** Unix time in the last ID; the least whole number before the first. */
   readonly lastMs: number;
   readonly lastRandom: bigint;
 }
 
-export const startDistributedId: DistributedIdState = { lastMs: Number.NEGATIVE_INFINITY, lastRandom: 0n };
+export const startDistributedId: DistributedIdState = { lastMs: -9_007_199_254_740_991, lastRandom: 0n };
 
 /** Either an ID, or how long to wait before the same step is asked again with the same random bits. */
 export type DistributedIdStep =

@@ -41,24 +41,45 @@ export type {
 } from "./layout.ts";
 export {
   combPrefix,
+  combPrefixTable,
   combSqlLegacy,
+  combSqlLegacyTable,
   combSuffix,
+  combSuffixTable,
   orderedUuid,
+  orderedUuidTable,
   shortPrefixComb,
+  shortPrefixCombTable,
   shortSuffixComb,
+  shortSuffixCombTable,
 } from "./layouts/comb.ts";
-export { distributedId, distributedId128 } from "./layouts/distributed-id.ts";
+export {
+  distributedId,
+  distributedId128,
+  distributedId128Table,
+  distributedIdTable,
+} from "./layouts/distributed-id.ts";
 export {
   cuid,
+  cuidTable,
   elasticflake,
+  elasticflakeTable,
   flake,
+  flakeTable,
   ksuid,
+  ksuidTable,
   lexicalUuid,
+  lexicalUuidTable,
   objectId,
+  objectIdTable,
   pushId,
+  pushIdTable,
   sid,
+  sidTable,
   ulid,
+  ulidTable,
   xid,
+  xidTable,
 } from "./layouts/sixteen.ts";
 export {
   discordSnowflake,
@@ -75,15 +96,25 @@ export {
 } from "./layouts/snowflakes.ts";
 export {
   uuidMax,
+  uuidMaxTable,
   uuidNil,
+  uuidNilTable,
   uuidV1,
+  uuidV1Table,
   uuidV2,
+  uuidV2Table,
   uuidV3,
+  uuidV3Table,
   uuidV4,
+  uuidV4Table,
   uuidV5,
+  uuidV5Table,
   uuidV6,
+  uuidV6Table,
   uuidV7,
+  uuidV7Table,
   uuidV8,
+  uuidV8Table,
 } from "./layouts/uuid.ts";
 export { hotguidSqlTable, hotguidTable, iuidTable, luuidTable } from "./layouts.ts";
 export { parseLenientUuid } from "./lenient-uuid.ts";
@@ -94,6 +125,7 @@ export { type HotguidState, mintHotguid, startHotguid } from "./mint-hotguid.ts"
 export { type IuidState, mintIuid, startIuid } from "./mint-iuid.ts";
 export { type LuuidKeys, mintLuuid } from "./mint-luuid.ts";
 export { isoTime } from "./minted-at.ts";
+export { type ParsedId, parseId } from "./parse-id.ts";
 export {
   type Choice,
   choose,

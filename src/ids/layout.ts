@@ -56,8 +56,6 @@ export interface LayoutTable {
   readonly rows: readonly Row[];
   /** The canonical text. */
   readonly text: TextForm;
-  /** Further texts that are read and printed on demand. */
-  readonly otherTexts?: readonly TextForm[];
   /** The least value of the whole ID, in decimal, where not all values are IDs. */
   readonly least?: string;
   /** `own`: it has a minter of its own. `none`: its IDs do not come of a clock and chance. Absent: `startMinter` makes them. */

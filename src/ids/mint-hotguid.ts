@@ -12,8 +12,8 @@ const shardKey = /* @__PURE__ */ fieldOf(hotguid, "shardKey");
 
 /** The .NET library starts its counter below this. */
 export const COUNTER_START_END = 500_000;
-const COUNTER_MAX = 2 ** 24 - 1;
-const WORD_VALUES = 2 ** 32;
+const COUNTER_MAX = 0xff_ffff;
+const WORD_VALUES = 0x1_0000_0000;
 
 /** The minter of one shard key under one identity: the second and the counter of its last ID. */
 export interface HotguidState {

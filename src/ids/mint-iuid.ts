@@ -12,8 +12,8 @@ const HEAD = 2;
 const TAIL = 3;
 const HEAD_MASK = /* @__PURE__ */ maskOf(iuid, "random", HEAD);
 /** A millisecond's first ID has its top random bit clear: at 2^31 a step on average, room for four million more. */
-const FIRST_HEAD_MASK = HEAD_MASK >>> 1;
-const TAIL_VALUES = 2 ** 32;
+const FIRST_HEAD_SHIFT = 1;
+const TAIL_VALUES = 0x1_0000_0000;
 
 /** The minter of one country and service: its last ID, and the millisecond in it. */
 export interface IuidState {
@@ -59,7 +59,7 @@ export const mintIuid = (
 const fresh = (state: IuidState, timeMs: number, entropy: RandomWords): Result<Minted<IuidState>, MintError> => {
   const fault = checkKey(time, timeMs);
   if (fault !== undefined) return err(fault);
-  const head = ((state.lastWords[HEAD] as number) & ~HEAD_MASK) | (entropy.word() & FIRST_HEAD_MASK);
+  const head = ((state.lastWords[HEAD] as number) & ~HEAD_MASK) | (entropy.word() & (HEAD_MASK >>> FIRST_HEAD_SHIFT));
   const words = follow(state.lastWords, head >>> 0, entropy.word() >>> 0);
   time.write(words, timeMs);
   return minted(timeMs, words);

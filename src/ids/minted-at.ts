@@ -2,8 +2,8 @@ import { NUMBER_BITS_MAX } from "./check-table.ts";
 import type { Field, Layout, TimeUnit } from "./layout.ts";
 import { EVEN_UNITS } from "./time-units.ts";
 
-const SQL_DAY = 2 ** 32;
-const DAY_MS = 24 * 60 * 60 * 1000;
+const SQL_DAY = 0x1_0000_0000;
+const DAY_MS = 86_400_000;
 
 /** Reads a time field as Unix milliseconds, rounded down; exact up to 2^53. */
 export const compileMintedAt = (field: Field, unit: TimeUnit, epochMs: number): NonNullable<Layout["mintedAtMs"]> => {

@@ -51,7 +51,7 @@ const fieldBounds = (table: LayoutTable, field: Field): readonly Bound[] => {
 };
 
 /** Days stand above the last 32 bits. */
-const SQL_DAY = 2 ** 32;
+const SQL_DAY = 0x1_0000_0000;
 
 const leastBound = (table: LayoutTable): readonly Bound[] => {
   if (table.least === undefined) return [];

@@ -8,7 +8,7 @@ export interface TimeWindow {
 }
 
 /** 2000-01-01 until tomorrow: wide enough for imported history and for clocks that are fast. */
-export const DEFAULT_WINDOW: TimeWindow = { fromMs: Date.UTC(2000, 0, 1), aheadMs: 24 * 60 * 60 * 1000 };
+export const DEFAULT_WINDOW: TimeWindow = { fromMs: 946_684_800_000, aheadMs: 86_400_000 };
 
 /** A layout to try, and when its IDs are minted. Without a window: `DEFAULT_WINDOW`. */
 export interface Recognisable {

@@ -8,7 +8,7 @@ import { err, ok, type Result } from "./result.ts";
 
 const DIGITS_MAX = 12;
 /** Primary keys have 48 bits. */
-export const PRIMARY_KEY_MAX = 2 ** 48 - 1;
+export const PRIMARY_KEY_MAX = 0xffff_ffff_ffff;
 const ZERO = 0x30;
 
 /** The primary key that fills `text` from `start` up to, not including, `end`; `undefined` if there is none. */

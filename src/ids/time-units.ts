@@ -14,7 +14,7 @@ export const EVEN_UNITS: Readonly<
 };
 
 /** SQL Server's `datetime` counts 1/300 s from midnight. */
-export const SQL_TICKS_A_DAY = 24 * 60 * 60 * 300;
+export const SQL_TICKS_A_DAY = 25_920_000;
 
 /** How many whole units pass in so many milliseconds, rounded down; an SQL Server `datetime` as its 1/300 s. */
 export const ticksIn = (unit: TimeUnit, durationMs: number): bigint => {

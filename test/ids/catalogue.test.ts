@@ -11,7 +11,7 @@ import {
 } from "../../src/ids/index.ts";
 
 test.each(everyLayout)("the table of $name has no fault", (layout) => {
-  expect(checkTable(layout.table)).toBeUndefined();
+  expect(checkTable(layout.table, layout.texts)).toBeUndefined();
   expect(layoutNamed(layout.name)).toBe(layout);
   expect(layout.table.title).toMatch(/^\S.*[^.]$/);
 });

@@ -25,11 +25,6 @@ export const distributedIdTable: LayoutTable = {
   title: "DistributedId: 45 bits of time since 1900 and 48 random bits, as 28 digits",
   source: SOURCE,
   text: /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 128, digitsMin: 28, digitsMax: 28 }),
-  otherTexts: [
-    /* @__PURE__ */ pairText({ name: "base62", high: base62Short, low: base62Low, lowLength: LOW_DIGITS }),
-    /* @__PURE__ */ radixText({ alphabet: UPPER_HEX, bits: 128, width: 26 }),
-    uuidText,
-  ],
   least: "1000000000000000000000000000",
   minter: "own",
   rows: [
@@ -39,7 +34,11 @@ export const distributedIdTable: LayoutTable = {
   ],
 };
 
-export const distributedId = /* @__PURE__ */ layoutOf(distributedIdTable);
+export const distributedId = /* @__PURE__ */ layoutOf(distributedIdTable, [
+  /* @__PURE__ */ pairText({ name: "base62", high: base62Short, low: base62Low, lowLength: LOW_DIGITS }),
+  /* @__PURE__ */ radixText({ alphabet: UPPER_HEX, bits: 128, width: 26 }),
+  uuidText,
+]);
 
 /** The two halves as whole numbers with a comma between them. */
 const longsText = /* @__PURE__ */ pairText({
@@ -55,12 +54,6 @@ export const distributedId128Table: LayoutTable = {
   title: "DistributedId128: time since 1700 and 75 random bits",
   source: SOURCE,
   text: uuidText,
-  otherTexts: [
-    /* @__PURE__ */ radixText({ alphabet: UPPER_HEX, bits: 128, width: 32 }),
-    /* @__PURE__ */ pairText({ name: "base62", high: base62Low, low: base62Low, lowLength: LOW_DIGITS }),
-    /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 128, digitsMin: 38 }),
-    longsText,
-  ],
   least: "10000000000000000000000000000000000000",
   minter: "own",
   rows: [
@@ -72,4 +65,9 @@ export const distributedId128Table: LayoutTable = {
   ],
 };
 
-export const distributedId128 = /* @__PURE__ */ layoutOf(distributedId128Table);
+export const distributedId128 = /* @__PURE__ */ layoutOf(distributedId128Table, [
+  /* @__PURE__ */ radixText({ alphabet: UPPER_HEX, bits: 128, width: 32 }),
+  /* @__PURE__ */ pairText({ name: "base62", high: base62Low, low: base62Low, lowLength: LOW_DIGITS }),
+  /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 128, digitsMin: 38 }),
+  longsText,
+]);

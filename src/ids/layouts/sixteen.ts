@@ -44,10 +44,6 @@ export const flakeTable: LayoutTable = {
   title: "Flake of Boundary: milliseconds, hardware address and sequence",
   source: "boundary/flake, commit 15c933a",
   text: /* @__PURE__ */ radixText({ alphabet: BASE62, bits: 128 }),
-  otherTexts: [
-    /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 128 }),
-    /* @__PURE__ */ radixText({ alphabet: HEX, bits: 128, width: 32 }),
-  ],
   rows: [
     { field: "mintedAt", bits: 64, role: "time", unit: "ms", epochMs: UNIX_EPOCH_MS },
     { field: "worker", bits: 48, role: "node" },
@@ -55,7 +51,10 @@ export const flakeTable: LayoutTable = {
   ],
 };
 
-export const flake = /* @__PURE__ */ layoutOf(flakeTable);
+export const flake = /* @__PURE__ */ layoutOf(flakeTable, [
+  /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 128 }),
+  /* @__PURE__ */ radixText({ alphabet: HEX, bits: 128, width: 32 }),
+]);
 
 export const ksuidTable: LayoutTable = {
   name: "ksuid",
@@ -115,11 +114,6 @@ export const sidTable: LayoutTable = {
     /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 64, width: 19 }),
     19,
   ),
-  otherTexts: [
-    /* @__PURE__ */ sidHalves("hex", sidHex, sidHex, 16),
-    /* @__PURE__ */ sidHalves("base32", sid32, sid32, 13),
-    /* @__PURE__ */ sidHalves("base64", sid64, sid64, 11),
-  ],
   rows: [
     { field: "sign", bits: 1, role: "fixed", value: 0 },
     { field: "mintedAt", bits: 63, role: "time", unit: "ns", epochMs: UNIX_EPOCH_MS },
@@ -128,7 +122,11 @@ export const sidTable: LayoutTable = {
   ],
 };
 
-export const sid = /* @__PURE__ */ layoutOf(sidTable);
+export const sid = /* @__PURE__ */ layoutOf(sidTable, [
+  /* @__PURE__ */ sidHalves("hex", sidHex, sidHex, 16),
+  /* @__PURE__ */ sidHalves("base32", sid32, sid32, 13),
+  /* @__PURE__ */ sidHalves("base64", sid64, sid64, 11),
+]);
 
 export const pushIdTable: LayoutTable = {
   name: "push-id",
@@ -179,10 +177,10 @@ export const cuidTable: LayoutTable = {
   source: "paralleldrive/cuid 3.0.0",
   text: cuidText,
   rows: [
-    { field: "mintedAt", bits: 42, role: "time", unit: "ms", epochMs: UNIX_EPOCH_MS, max: 36 ** 8 - 1 },
-    { field: "counter", bits: 21, role: "counter", max: 36 ** 4 - 1 },
-    { field: "fingerprint", bits: 21, role: "node", max: 36 ** 4 - 1 },
-    { field: "random", bits: 42, role: "random", max: 36 ** 8 - 1 },
+    { field: "mintedAt", bits: 42, role: "time", unit: "ms", epochMs: UNIX_EPOCH_MS, max: 2_821_109_907_455 },
+    { field: "counter", bits: 21, role: "counter", max: 1_679_615 },
+    { field: "fingerprint", bits: 21, role: "node", max: 1_679_615 },
+    { field: "random", bits: 42, role: "random", max: 2_821_109_907_455 },
   ],
 };
 

@@ -64,7 +64,6 @@ export const flakeIdTable = ({ epochMs, name = "flake-id" }: EpochOptions): Layo
   title: "FlakeID of T. Pawlak: milliseconds, datacenter, worker and counter",
   source: "flake-idgen 1.4.0",
   text: decimal64,
-  otherTexts: [hex64],
   rows: [
     { field: "mintedAt", bits: 42, role: "time", unit: "ms", epochMs },
     { field: "datacenter", bits: 5, role: "key" },
@@ -73,7 +72,7 @@ export const flakeIdTable = ({ epochMs, name = "flake-id" }: EpochOptions): Layo
   ],
 });
 
-export const flakeId = /* @__PURE__ */ layoutOf(/* @__PURE__ */ flakeIdTable({ epochMs: 0 }));
+export const flakeId = /* @__PURE__ */ layoutOf(/* @__PURE__ */ flakeIdTable({ epochMs: 0 }), [hex64]);
 
 /** Both major versions have these bits by default and differ in the epoch. */
 export const sonyflakeTable = ({ epochMs, name = "sonyflake" }: EpochOptions): LayoutTable => ({

@@ -18,7 +18,7 @@ export interface RadixOptions {
   readonly padBits?: number;
 }
 
-const WORD_VALUES = 2 ** WORD_BITS;
+const WORD_VALUES = 0x1_0000_0000;
 
 /** A whole number in a numeral system. One value has one text: zeros in front are all there or none is. */
 export const radixText = (options: RadixOptions): TextForm => {

@@ -1,0 +1,76 @@
+import type { FieldValue, LayoutTable, ParseError, Row, Words } from "./layout.ts";
+import { err, ok, type Result } from "./result.ts";
+import { EVEN_UNITS, SQL_TICKS_A_DAY } from "./time-units.ts";
+import { wordsToBig } from "./words.ts";
+
+/** An ID taken apart: every field by name, and when it says that it was minted (Unix ms, rounded down). */
+export interface ParsedId {
+  readonly fields: Readonly<Record<string, FieldValue>>;
+  readonly mintedAtMs: number | undefined;
+}
+
+/**
+ * Reads one ID by its table, without compiling a layout: a tenth of the speed, and half of the bytes, for a page or an app
+ * that shows what an ID says. Accepts and refuses what `Layout.parse` does.
+ */
+export const parseId = (table: LayoutTable, text: string): Result<ParsedId, ParseError> => {
+  const words = table.text.parse(text);
+  if (!words.ok) return words;
+  const fields: Record<string, bigint> = {};
+  let range: ParseError | undefined;
+  for (const [row, part] of partsOf(table, words.value)) {
+    if (row.role === "fixed" && part !== BigInt(row.value)) {
+      return err({ reason: "fixed-bits", field: row.field, expected: row.value, actual: Number(part) });
+    }
+    const value = ((fields[row.field] ?? 0n) << BigInt(row.bits)) | part;
+    fields[row.field] = value;
+    range ??= outside(row, value);
+  }
+  if (table.least !== undefined && wordsToBig(words.value) < BigInt(table.least)) {
+    range ??= { reason: "range", min: table.least, max: `2^${table.text.bits} - 1` };
+  }
+  return range === undefined ? ok({ fields: plain(table, fields), mintedAtMs: mintedAt(table, fields) }) : err(range);
+};
+
+/** The bits of each row, octets in the order of the rows. */
+const partsOf = (table: LayoutTable, words: Words): readonly (readonly [Row, bigint])[] => {
+  let value = wordsToBig(words);
+  const { octetOrder } = table;
+  if (octetOrder !== undefined) {
+    const octetAt = (octet: number): bigint => (value >> BigInt(8 * (octetOrder.length - 1 - octet))) & 0xffn;
+    value = octetOrder.reduce((moved, octet) => (moved << 8n) | octetAt(octet), 0n);
+  }
+  let bitsLeft = table.text.bits;
+  return table.rows.map((row) => {
+    bitsLeft -= row.bits;
+    return [row, BigInt.asUintN(row.bits, value >> BigInt(bitsLeft))];
+  });
+};
+
+const outside = (row: Row, value: bigint): ParseError | undefined => {
+  if (row.role === "fixed") return undefined;
+  const sql = row.role === "time" && row.unit === "sql-datetime";
+  const max = sql ? SQL_TICKS_A_DAY - 1 : row.max;
+  if (max === undefined || (sql ? BigInt.asUintN(32, value) : value) <= max) return undefined;
+  return { reason: "range", field: row.field, min: "0", max: sql ? `${max} in the last 32 bits` : `${max}` };
+};
+
+/** Numbers where the field has at most 53 bits. */
+const plain = ({ rows }: LayoutTable, fields: Readonly<Record<string, bigint>>): ParsedId["fields"] =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      const bits = rows.reduce((sum, row) => sum + (row.field === name ? row.bits : 0), 0);
+      return [name, bits > 53 ? value : Number(value)];
+    }),
+  );
+
+const mintedAt = ({ rows }: LayoutTable, fields: Readonly<Record<string, bigint>>): number | undefined => {
+  const row = rows.find(({ role }) => role === "time");
+  if (row?.role !== "time") return undefined;
+  const value = fields[row.field] ?? 0n;
+  if (row.unit === "sql-datetime") {
+    return Number(value >> 32n) * 86_400_000 + Math.round(Number(BigInt.asUintN(32, value) * 10n) / 3) + row.epochMs;
+  }
+  const { ms, ticks } = EVEN_UNITS[row.unit];
+  return Number((value * BigInt(ms)) / BigInt(ticks) + BigInt(row.epochMs));
+};

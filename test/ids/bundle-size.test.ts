@@ -1,0 +1,56 @@
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import { describe, expect, test } from "vitest";
+import * as ids from "../../src/ids/index.ts";
+
+/** What a user pays, minified and gzipped, for nothing but one layout and what it needs. */
+const PARSE_BYTES_MAX = 3072;
+/** The whole layout: it reads, writes, makes and explains IDs at speed. */
+const LAYOUT_BYTES_MAX = 5632;
+
+const folder = fileURLToPath(new URL("../../src/ids", import.meta.url));
+
+const sizeOf = async (names: string): Promise<number> => {
+  const { outputFiles } = await build({
+    stdin: { contents: `export { ${names} } from "./index.ts";`, resolveDir: folder, loader: "ts" },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: "es2023",
+    write: false,
+  });
+  return gzipSync(outputFiles[0]?.contents ?? "").length;
+};
+
+const exported = Object.entries(ids as Readonly<Record<string, unknown>>).filter(([, value]) =>
+  ids.everyLayout.includes(value as ids.Layout),
+);
+
+test("every layout is exported by itself", () => {
+  expect(exported.length).toBe(ids.everyLayout.length);
+});
+
+describe("one layout alone", () => {
+  test.each(exported)(`%s is under ${LAYOUT_BYTES_MAX} bytes`, async (name) => {
+    expect(await sizeOf(name)).toBeLessThan(LAYOUT_BYTES_MAX);
+  });
+});
+
+const tables = Object.entries(ids as Readonly<Record<string, unknown>>).filter(([name]) => name.endsWith("Table"));
+
+describe("parsing one layout", () => {
+  test("every layout has its table", () => {
+    const names = tables.map(([, table]) => (typeof table === "function" ? table({ epochMs: 0 }) : table).name);
+    const shared = ["discord-snowflake", "sonyflake-v2"];
+    expect([...names, ...shared].toSorted()).toEqual(ids.everyLayout.map(({ name }) => name).toSorted());
+  });
+
+  test.each(tables)(`%s is under ${PARSE_BYTES_MAX} bytes`, async (name) => {
+    expect(await sizeOf(`parseId, ${name}`)).toBeLessThan(PARSE_BYTES_MAX);
+  });
+});
+
+test("UUID text alone brings no layout along", async () => {
+  expect(await sizeOf("parseUuid, formatUuid")).toBeLessThan(1024);
+});
