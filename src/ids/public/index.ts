@@ -1,5 +1,5 @@
 export { type KeyRingError, type NamedKey, RING_KEYS_MAX, type Ring, type RingKey } from "./key-ring.ts";
-export { bigintOf, PUBLIC_ID_MAX, type PublicType, wordsOf } from "./public-block.ts";
+export { PUBLIC_ID_MAX, type PublicType } from "./public-block.ts";
 export {
   type DecodedPublic,
   decodePublic,

@@ -1,4 +1,5 @@
 import type { Words } from "../layout.ts";
+import { bigToWords, wordsToBig } from "../words.ts";
 import { swapOctets } from "./aes-block.ts";
 
 /**
@@ -22,7 +23,7 @@ export const isProven = (type: PublicType): boolean => type !== "guid" && type !
 
 /** The block of a value from 0 to the greatest of its type. */
 export const blockOfId = (id: bigint, type: PublicType): Words => {
-  const words = wordsOf(id);
+  const words = bigToWords(id, 4);
   if (!isProven(type)) return words;
   const [, high, middle, low] = words;
   return [0, swapOctets(high as number), swapOctets(low as number), swapOctets(middle as number)];
@@ -31,16 +32,10 @@ export const blockOfId = (id: bigint, type: PublicType): Words => {
 /** The value of a block, `undefined` if it has none: the redundancy that tells a forged public ID. */
 export const idOfBlock = (block: Words, type: PublicType): bigint | undefined => {
   const [flags, high, low, middle] = block as [number, number, number, number];
-  if (!isProven(type)) return bigintOf(block);
-  const id = bigintOf([swapOctets(high), swapOctets(middle), swapOctets(low)]);
+  if (!isProven(type)) return wordsToBig(block);
+  const id = wordsToBig([swapOctets(high), swapOctets(middle), swapOctets(low)]);
   return flags === 0 && id <= PUBLIC_ID_MAX[type] ? id : undefined;
 };
-
-/** Words, most significant first, as one number. */
-export const bigintOf = (words: Words): bigint => words.reduce((sum, word) => (sum << 32n) | BigInt(word), 0n);
-
-/** A number below 2^128 as four words. */
-export const wordsOf = (id: bigint): Words => [96n, 64n, 32n, 0n].map((shift) => Number((id >> shift) & 0xffffffffn));
 
 /** The octets of a .NET Guid in the order of its text: 3 2 1 0, 5 4, 7 6, 8 to 15. The permutation is its own inverse. */
 export const swapGuid = (words: Words): Words => {
