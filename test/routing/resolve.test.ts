@@ -139,6 +139,17 @@ describe("time", () => {
     expect(say(onPath(sample, path, mintedMs - 86_400_001))).toBe("unknown-id");
   });
 
+  test("the window begins at its first millisecond", () => {
+    const from = (time: string) =>
+      load({
+        ...sampleTable(),
+        moved: {},
+        layouts: { ...sampleTable().layouts, iuid: { mintedWithin: { from: time, aheadSeconds: 0 } } },
+      });
+    expect(say(onPath(from("2025-09-03T10:00:00Z"), `/orders/${IUID_KZ_ORDER}`))).toBe("order iuid eu route 0");
+    expect(say(onPath(from("2025-09-03T10:00:00.001Z"), `/orders/${IUID_KZ_ORDER}`))).toBe("unknown-id");
+  });
+
   test("a table can move the window, or do without", () => {
     const year1970 = "00000000-d900-8005-8040-000000000001";
     const withWindow = (mintedWithin: unknown) =>
