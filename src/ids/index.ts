@@ -9,6 +9,7 @@ export { everyLayout, layoutNamed } from "./catalogue.ts";
 export type { LayoutTableFault } from "./check-table.ts";
 export { compileLayout, fieldValue } from "./compile.ts";
 export { groupOfClass } from "./crc12.ts";
+export { type DeclarationFault, declareLayout, type LayoutDeclaration } from "./declare.ts";
 export { diagram } from "./diagram.ts";
 export {
   customGenerator,
@@ -149,6 +150,7 @@ export {
 } from "./short-comb.ts";
 export { formatShortKey, PRIMARY_KEY_MAX, parseShortKey, readShortKey } from "./short-key.ts";
 export { compareSqlServer, swapComb, swapShortComb } from "./sql-order.ts";
+export { TEXT_NAMES, type TextName } from "./text/registry.ts";
 export { formatAs, parseAs, textsOf, type UnknownText, type UnwritableText } from "./texts.ts";
 export { explainUuid, formatUuid, parseUuid, readUuid, UUID_TEXT_LENGTH, uuidText } from "./uuid-text.ts";
 export { compareWords } from "./words.ts";

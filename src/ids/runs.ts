@@ -22,7 +22,7 @@ export const WORD_BITS = 32;
 const OCTET_BITS = 8;
 
 /** How many bits the rows have together. */
-export const bitsOf = (table: LayoutTable): number => table.rows.reduce((sum, row) => sum + row.bits, 0);
+export const bitsOf = (table: Pick<LayoutTable, "rows">): number => table.rows.reduce((sum, row) => sum + row.bits, 0);
 
 /** The number of 32-bit words that hold so many bits. */
 export const wordsFor = (bits: number): number => Math.ceil(bits / WORD_BITS);

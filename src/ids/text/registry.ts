@@ -13,17 +13,21 @@ const ofFixedWidth =
 /** Decimals have no zeros in front; all others have as many digits as the greatest value needs. */
 const MAKERS = {
   uuid: () => uuidText,
-  hex: ofFixedWidth(HEX),
-  base62: ofFixedWidth(BASE62),
-  base32: ofFixedWidth(CROCKFORD),
-  base32hex: ofFixedWidth(BASE32HEX),
-  base64url: ofFixedWidth(BASE64URL),
+  hex: /* @__PURE__ */ ofFixedWidth(HEX),
+  base62: /* @__PURE__ */ ofFixedWidth(BASE62),
+  base32: /* @__PURE__ */ ofFixedWidth(CROCKFORD),
+  base32hex: /* @__PURE__ */ ofFixedWidth(BASE32HEX),
+  base64url: /* @__PURE__ */ ofFixedWidth(BASE64URL),
   decimal: (bits: number) => radixText({ alphabet: DECIMAL, bits }),
 } as const;
 
 export type TextName = keyof typeof MAKERS;
 
-export const TEXT_NAMES = Object.keys(MAKERS) as readonly TextName[];
+function namesOf(makers: typeof MAKERS): readonly TextName[] {
+  return Object.keys(makers) as TextName[];
+}
+
+export const TEXT_NAMES: readonly TextName[] = /* @__PURE__ */ namesOf(MAKERS);
 
 /** The text form of a name for IDs of so many bits; `uuid` always has 128. */
 export const textNamed = (name: TextName, bits: number): TextForm => MAKERS[name](bits);
