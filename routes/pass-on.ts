@@ -7,7 +7,8 @@ import { noteDecision } from "./request-log.ts";
 /** Sends the request to the region of the decision, and its answer back. */
 export async function passOn(received: Received, decision: Decision, originTarget: string): Promise<Response> {
   const { gateway, request, target, served } = received;
-  if (request.method === "TRACE") {
+  const { method, body } = request;
+  if (method === "TRACE") {
     // An origin that reflects the request would show the client what the gateway added (RFC 9110 §9.3.8).
     return refuse(
       received,
@@ -19,6 +20,8 @@ export async function passOn(received: Received, decision: Decision, originTarge
   const answer = await send(
     {
       request,
+      method,
+      body,
       target: originTarget,
       decision,
       revision: served.table.revision,

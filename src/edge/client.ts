@@ -24,8 +24,11 @@ function countryOf(request: Request): string | undefined {
 function socketAddress(cf: Request["cf"]): string | undefined {
   const clientIp: unknown = cf?.["clientIp"];
   if (typeof clientIp !== "string") return undefined;
-  const [, bracketed, plain] = SOCKET_ADDRESS.exec(clientIp) ?? [];
-  return bracketed ?? plain;
+  if (clientIp.startsWith("[")) return clientIp.slice(1, clientIp.indexOf("]"));
+  const port = clientIp.lastIndexOf(":");
+  const address = port === -1 ? clientIp : clientIp.slice(0, port);
+  // A Unix socket has no address that an origin could use.
+  return DIGIT.test(address.charAt(0)) ? address : undefined;
 }
 
-const SOCKET_ADDRESS = /^(?:\[([0-9a-fA-F:.]+)\]|(\d{1,3}(?:\.\d{1,3}){3}))(?::\d+)?$/;
+const DIGIT = /\d/;

@@ -7,6 +7,9 @@ import { isTraceparent, newTraceparent } from "./trace-context.ts";
 /** A client's request on its way, with all that was found out about it. */
 export interface Passage {
   readonly request: Request;
+  /** The request's own, read once: each look at them is a crossing into the runtime. */
+  readonly method: string;
+  readonly body: Request["body"];
   /** Raw path and query at the origin. */
   readonly target: string;
   readonly decision: Decision;
@@ -89,7 +92,7 @@ export function originRequest(passage: Passage, attempt: Attempt): OriginRequest
     // A state belongs to the trace it came with (W3C Trace Context §3.3).
     delete fields["tracestate"];
   }
-  const { method, body } = request;
+  const { method, body } = passage;
   const init = { method, headers: fields, body, redirect: "manual" } as const;
   return { url: attempt.origin.url + passage.target, init, asksUpgrade: "upgrade" in fields };
 }

@@ -26,7 +26,7 @@ export interface SendOptions {
 export async function send(passage: Passage, options: SendOptions): Promise<Result<OriginAnswer, ProxyError>> {
   const { region } = passage.decision.target;
   const words = passage.decision.words;
-  if (!isRepeatable(passage.request)) {
+  if (!isRead(passage.method) || passage.body !== null) {
     return attemptOnce(passage, { region, origin: chooseOrigin(region, words) }, options);
   }
   let last: Result<OriginAnswer, ProxyError> | undefined;
@@ -37,8 +37,8 @@ export async function send(passage: Passage, options: SendOptions): Promise<Resu
   return last ?? err({ reason: "origin-unreachable", region: region.name, why: "has no address" });
 }
 
-function isRepeatable(request: Request): boolean {
-  return (request.method === "GET" || request.method === "HEAD") && request.body === null;
+function isRead(method: string): boolean {
+  return method === "GET" || method === "HEAD";
 }
 
 async function attemptOnce(
@@ -50,10 +50,7 @@ async function attemptOnce(
   const outgoing = originRequest(passage, attempt);
   if (outgoing === undefined) return err({ reason: "loop-detected" });
   try {
-    const response = await withDeadline(
-      dispatch(passage.request, outgoing, options.fetch),
-      options.firstByteDeadlineMs,
-    );
+    const response = await withDeadline(dispatch(passage, outgoing, options.fetch), options.firstByteDeadlineMs);
     if (response === undefined) {
       return err({ reason: "origin-timeout", region, deadlineMs: options.firstByteDeadlineMs });
     }
@@ -72,10 +69,10 @@ async function attemptOnce(
 }
 
 /** `fetch` takes no body for GET and HEAD in an init, though a request may have one (RFC 9110 §9.3.1): there it is kept whole. */
-function dispatch(request: Request, { url, init }: OriginRequest, fetch: Fetch): Promise<Response> {
-  if (request.body === null || (request.method !== "GET" && request.method !== "HEAD")) return fetch(url, init);
+function dispatch(passage: Passage, { url, init }: OriginRequest, fetch: Fetch): Promise<Response> {
+  if (passage.body === null || !isRead(passage.method)) return fetch(url, init);
   const { headers = {} } = init;
-  return fetch(new Request(new Request(url, request), { headers }));
+  return fetch(new Request(new Request(url, passage.request), { headers }));
 }
 
 /** The answer, or `undefined` when it did not begin in time. An abort signal would cut the body as well, so there is none. */
