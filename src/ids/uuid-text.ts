@@ -57,6 +57,7 @@ export const parseUuid = (text: string): Result<Words, ParseError> => {
 /** Why `readUuid` refuses a text. Slow, and only for texts that it does refuse. */
 export const explainUuid = (text: string): ParseError => {
   if (text === "") return { reason: "empty" };
+  if (text.length > EXPLAINED_CHARACTERS_MAX) return wrongLength(text);
   const strangerAt = text.search(/[^0-9A-Fa-f-]/);
   if (strangerAt >= 0)
     return { reason: /\s/.test(text.charAt(strangerAt)) ? "whitespace" : "alphabet", at: strangerAt };
@@ -64,8 +65,17 @@ export const explainUuid = (text: string): ParseError => {
   const digits = text.replaceAll("-", "").toLowerCase();
   if (digits.length === HEX_DIGITS) return { reason: "shape", at: misplacedAt(text), suggestion: group(digits) };
   if (text.length === UUID_TEXT_LENGTH) return { reason: "shape", at: misplacedAt(text) };
-  return { reason: "length", expected: `${UUID_TEXT_LENGTH}`, actual: text.length };
+  return wrongLength(text);
 };
+
+/** A hostile text costs no more for being longer than this. */
+const EXPLAINED_CHARACTERS_MAX = 256;
+
+const wrongLength = (text: string): ParseError => ({
+  reason: "length",
+  expected: `${UUID_TEXT_LENGTH}`,
+  actual: text.length,
+});
 
 /** The first place where a hyphen and a digit are confused. */
 const misplacedAt = (text: string): number => {

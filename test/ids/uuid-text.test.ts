@@ -101,6 +101,11 @@ describe("explaining", () => {
     ["a digit short", TEXT.slice(0, 35), { reason: "length", expected: "36", actual: 35 }],
     ["a digit long", `${TEXT}0`, { reason: "length", expected: "36", actual: 37 }],
     ["a megabyte", "a".repeat(1 << 20), { reason: "length", expected: "36", actual: 1 << 20 }],
+    [
+      "spaces behind that go on for ever",
+      TEXT + " ".repeat(1 << 20),
+      { reason: "length", expected: "36", actual: 36 + (1 << 20) },
+    ],
     ["no hyphens", TEXT.replaceAll("-", ""), { reason: "shape", at: 8, suggestion: TEXT }],
     ["no hyphens, upper case", TEXT.replaceAll("-", "").toUpperCase(), { reason: "shape", at: 8, suggestion: TEXT }],
     [

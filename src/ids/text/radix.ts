@@ -19,6 +19,8 @@ export interface RadixOptions {
 }
 
 const WORD_VALUES = 0x1_0000_0000;
+/** Digits are taken several at a time: so many values times those of a word are still exact numbers. */
+const CHUNK_VALUES_MAX = 0x20_0000;
 
 /** A whole number in a numeral system. One value has one text: zeros in front are all there or none is. */
 export const radixText = (options: RadixOptions): TextForm => {
@@ -33,29 +35,52 @@ export const radixText = (options: RadixOptions): TextForm => {
   const digitAt = (code: number): number => (code < values.length ? (values[code] as number) : -1);
   const zero = digits.charCodeAt(0);
   const padScale = 2 ** padBits;
+  const chunkDigits = Math.floor(Math.log(CHUNK_VALUES_MAX) / Math.log(radix));
+  const chunkEnd = radix ** chunkDigits;
 
   const read = (text: string, start: number, end: number): Words | undefined => {
     const length = end - start;
     if (length < lengthMin || length > lengthMax || start < 0 || end > text.length) return undefined;
     if (width === undefined && length > 1 && text.charCodeAt(start) === zero) return undefined;
     const words = new Array<number>(wordCount).fill(0);
+    let chunk = 0;
+    let chunkScale = 1;
     for (let at = start; at < end; at++) {
       const value = digitAt(text.charCodeAt(at));
-      const scale = at === end - 1 ? padScale : 1;
-      if (value < 0 || value % scale !== 0 || append(words, radix / scale, value / scale) !== 0) return undefined;
+      const pad = at === end - 1 ? padScale : 1;
+      if (value < 0 || value % pad !== 0) return undefined;
+      chunk = (chunk * radix + value) / pad;
+      chunkScale = (chunkScale * radix) / pad;
+      if (chunkScale * radix <= CHUNK_VALUES_MAX && at < end - 1) continue;
+      if (append(words, chunkScale, chunk) !== 0) return undefined;
+      chunk = 0;
+      chunkScale = 1;
     }
     return (words[0] as number) < topWordEnd ? words : undefined;
   };
 
   const format = (words: Words): string => {
     const rest = words.slice();
-    let text = "";
-    for (let done = 0; done < lengthMax; done++) {
-      const scale = done === 0 ? padScale : 1;
-      text = digits.charAt(takeLast(rest, radix / scale) * scale) + text;
-      if (text.length >= lengthMin && width === undefined && rest.every((word) => word === 0)) break;
+    const codes = new Array<number>(lengthMax);
+    let chunk = takeLast(rest, chunkEnd / padScale) * padScale;
+    for (let at = lengthMax - 1, left = chunkDigits; at >= 0; at--, left--) {
+      if (left === 0) {
+        chunk = takeLast(rest, chunkEnd);
+        left = chunkDigits;
+      }
+      const next = Math.floor(chunk / radix);
+      codes[at] = digits.charCodeAt(chunk - next * radix);
+      chunk = next;
     }
-    return text;
+    const text = String.fromCharCode(...codes);
+    return width === undefined ? text.slice(leadingZeros(text, lengthMin)) : text;
+  };
+
+  /** How many zeros in front the text can do without. */
+  const leadingZeros = (text: string, lengthKept: number): number => {
+    let count = 0;
+    while (count < text.length - lengthKept && text.charCodeAt(count) === zero) count += 1;
+    return count;
   };
 
   const explain = (text: string): ParseError => {
@@ -71,24 +96,25 @@ export const radixText = (options: RadixOptions): TextForm => {
   return textForm({ name, bits, lengthMax, read, format, explain });
 };
 
-/** Multiplies by the radix and adds a digit, in place; gives what no longer fits. Products stay below 2^53: a radix has 6 bits. */
-const append = (words: number[], radix: number, digit: number): number => {
-  let carry = digit;
+/** Multiplies by a scale and adds, in place; gives what no longer fits. */
+const append = (words: number[], scale: number, added: number): number => {
+  let carry = added;
   for (let word = words.length - 1; word >= 0; word--) {
-    const value = (words[word] as number) * radix + carry;
-    words[word] = value >>> 0;
+    const value = (words[word] as number) * scale + carry;
     carry = Math.floor(value / WORD_VALUES);
+    words[word] = value - carry * WORD_VALUES;
   }
   return carry;
 };
 
-/** Divides by the radix in place; gives the remainder, which is the last digit. */
-const takeLast = (words: number[], radix: number): number => {
+/** Divides by a scale in place; gives the remainder. */
+const takeLast = (words: number[], scale: number): number => {
   let rest = 0;
   for (let word = 0; word < words.length; word++) {
     const value = rest * WORD_VALUES + (words[word] as number);
-    words[word] = Math.floor(value / radix);
-    rest = value % radix;
+    const quotient = Math.floor(value / scale);
+    words[word] = quotient;
+    rest = value - quotient * scale;
   }
   return rest;
 };
