@@ -31,7 +31,7 @@ export function isDropped(name: string): boolean {
 }
 
 /** Fields of an origin's answer that are of its connection only and that the runtime would forward. */
-export const RESPONSE_HOP_BY_HOP = ["proxy-authenticate", "proxy-connection", "keep-alive", "http2-settings"] as const;
+export const RESPONSE_HOP_BY_HOP = ["proxy-authenticate", "proxy-connection"] as const;
 
 /**
  * Fields that `connection` may not name away: without them the request or its answer would mean something else
