@@ -34,12 +34,36 @@ const reader = (pieces: readonly Piece[]): Field["read"] => {
   const [first, second] = pieces as readonly [Piece, ...Piece[]];
   if (second === undefined) return onePieceReader(first);
   if (pieces.length === 2) return twoPieceReader(first, second);
+  if (pieces.length <= 4 && pieces.every(({ bits, place }) => bits + place <= WORD_BITS))
+    return fourPieceReader(pieces);
   const readers = pieces.map(scaledReader);
   return (words) => {
     let value = 0;
     for (const read of readers) value += read(words);
     return value;
   };
+};
+
+/** Up to four pieces of a value that one word holds: a number in another octet order, such as HotGuid's shard key. */
+const fourPieceReader = (pieces: readonly Piece[]): Field["read"] => {
+  const nothing = { word: 0, shift: 0, bits: 0, place: 0 };
+  const [first, second, third, fourth = nothing] = pieces as readonly [Piece, Piece, Piece, Piece?];
+  const { word: wordA, shift: shiftA, place: placeA } = first;
+  const { word: wordB, shift: shiftB, place: placeB } = second;
+  const { word: wordC, shift: shiftC, place: placeC } = third;
+  const { word: wordD, shift: shiftD, place: placeD } = fourth;
+  const [maskA, maskB, maskC, maskD] = [
+    lowBits(first.bits),
+    lowBits(second.bits),
+    lowBits(third.bits),
+    lowBits(fourth.bits),
+  ];
+  return (words) =>
+    (((((words[wordA] as number) >>> shiftA) & maskA) << placeA) |
+      ((((words[wordB] as number) >>> shiftB) & maskB) << placeB) |
+      ((((words[wordC] as number) >>> shiftC) & maskC) << placeC) |
+      ((((words[wordD] as number) >>> shiftD) & maskD) << placeD)) >>>
+    0;
 };
 
 const onePieceReader = ({ word, shift, bits }: Piece): Field["read"] => {
