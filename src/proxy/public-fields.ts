@@ -7,7 +7,7 @@ import {
   JsonScanner,
   type ScalarKind,
 } from "./public-json.ts";
-import { DEAD, type FieldPaths, OTHER_NAME } from "./public-paths.ts";
+import { DEAD, type FieldPaths, OTHER_NAME } from "../routing/public-paths.ts";
 
 /**
  * Gives the public ID for what stands at a place where an ID of the entity is declared; `undefined` if it is none, which

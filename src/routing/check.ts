@@ -8,6 +8,7 @@ import { checkMoved } from "./check/moved.ts";
 import { checkNames } from "./check/names.ts";
 import { checkOrigins } from "./check/origins.ts";
 import { checkPaths } from "./check/paths.ts";
+import { checkPublic } from "./check/public.ts";
 import { checkRoutes } from "./check/routes.ts";
 import { assemble, type Planned } from "./compile.ts";
 import { type Draft, readDraft } from "./draft.ts";
@@ -46,6 +47,7 @@ const check = (value: unknown): Result<Checked, readonly Fault[]> => {
   checkEntities(draft, report);
   checkPaths(draft, report);
   checkLayouts(draft, report);
+  checkPublic(draft, report);
   checkMoved(draft, plans, isWhole, report);
   const read = checkRoutes(draft, plans, isWhole, report);
   const routes = planRoutes(plans, read);

@@ -3,6 +3,7 @@ import { listOf } from "./conditions.ts";
 import type { Draft } from "./draft.ts";
 import type { IdIndex } from "./id-index.ts";
 import { type IdPlan, type LayoutPlan, markOf } from "./layout-plans.ts";
+import { fieldPathsOf, publicKindOf } from "./public-entities.ts";
 import type { RoutePlan } from "./route-plans.ts";
 import type { EnabledLayout, Entity, EntityId, Owner, Target } from "./table.ts";
 
@@ -31,9 +32,19 @@ export const joinEntities = (
     }
   }
   const entities = new Map<string, Entity>();
-  for (const [name, { path, any = "proxy" }] of draft.entities) {
+  for (const [name, declared] of draft.entities) {
     const ids = idsByEntity.get(name) ?? [];
-    const entity: Entity = Object.freeze({ name, paths: listOf(path), ids, any });
+    const { path, any = "proxy", otherBodies = "pass" } = declared;
+    const fields = fieldPathsOf(name, declared);
+    const entity: Entity = Object.freeze({
+      name,
+      paths: listOf(path),
+      ids,
+      any,
+      public: publicKindOf(declared.public),
+      publicFields: fields.ok ? fields.value : undefined,
+      otherBodies,
+    });
     entities.set(name, entity);
     for (const id of ids) addOwner(ownersByLayout.get(id.enabled.layout.name), { entity, id });
   }

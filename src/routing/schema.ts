@@ -93,6 +93,27 @@ const entityId = v.strictObject({
   group: v.exactOptional(v.pipe(wholeNumber, v.description("LUUID group number, instead of a class."))),
 });
 
+const jsonPath = v.pipe(
+  v.string(),
+  v.description("JSON pointer in which `*` is any one name or index and `**` any number of them: /items/*/orderId."),
+);
+
+const publicSchema = v.union([
+  v.literal(true),
+  v.strictObject({
+    as: v.pipe(
+      v.picklist(["sealed", "ulong", "long", "decimal", "guid", "uint128"]),
+      v.description("`sealed` is our own form for 128-bit IDs; the others are those of Architect.Identities."),
+    ),
+    form: v.exactOptional(
+      v.pipe(
+        v.picklist(["uuid", "base62", "hex"]),
+        v.description("Text of the compatible kinds; base62 if absent. Sealed IDs have one text."),
+      ),
+    ),
+  }),
+]);
+
 export const entitySchema = v.strictObject({
   path: v.pipe(
     v.union([pattern, v.pipe(v.array(pattern), v.minLength(1), v.maxLength(PATHS_PER_ENTITY_MAX))]),
@@ -108,6 +129,24 @@ export const entitySchema = v.strictObject({
     v.pipe(
       v.picklist(["proxy", "redirect"]),
       v.description("What /any/:id does: pass on (the default) or answer 307."),
+    ),
+  ),
+  public: v.exactOptional(
+    v.pipe(
+      publicSchema,
+      v.description("Clients see public IDs only; `true` is { as: sealed }. Keys are a secret of the deployment."),
+    ),
+  ),
+  publicFields: v.exactOptional(
+    v.pipe(
+      v.array(v.union([jsonPath, v.strictObject({ path: jsonPath, entity: name })])),
+      v.description("Where IDs of public entities stand in JSON answers; a bare path means this entity's own ID."),
+    ),
+  ),
+  otherBodies: v.exactOptional(
+    v.pipe(
+      v.picklist(["pass", "refuse"]),
+      v.description("Bodies that are no JSON, in which no ID is sought: passed on (the default) or refused."),
     ),
   ),
 });
@@ -212,3 +251,4 @@ export type DeclaredSlice = v.InferOutput<typeof slice>;
 export type DeclaredRoute = v.InferOutput<typeof routeSchema>;
 export type DeclaredConditions = v.InferOutput<typeof when>;
 export type DeclaredNumbers = v.InferOutput<typeof numbers>;
+export type DeclaredPublic = v.InferOutput<typeof publicSchema>;

@@ -1,4 +1,6 @@
 import type { Layout, ParseError, Words } from "../ids/layout.ts";
+import type { PublicType } from "../ids/public/public-block.ts";
+import type { FieldPaths } from "./public-paths.ts";
 
 /** A compiled routing table: one revision, checked, ready for look-ups. It cannot hold a faulty value. */
 export interface CompiledTable {
@@ -38,7 +40,18 @@ export interface Entity {
   readonly paths: readonly string[];
   readonly ids: readonly EntityId[];
   readonly any: "proxy" | "redirect";
+  /** Set: clients see public IDs of this entity only. */
+  readonly public: PublicKind | undefined;
+  /** Where IDs of public entities stand in this entity's JSON answers. */
+  readonly publicFields: FieldPaths | undefined;
+  /** What becomes of an answer that is not JSON, where `publicFields` are declared. */
+  readonly otherBodies: "pass" | "refuse";
 }
+
+/** How an entity's IDs are shown: our sealed form, or a kind and text of Architect.Identities. */
+export type PublicKind =
+  | { readonly as: "sealed" }
+  | { readonly as: PublicType; readonly form: "uuid" | "base62" | "hex" };
 
 /** One layout that an entity's IDs may have, with the key values that mark the entity. */
 export interface EntityId {
@@ -205,4 +218,5 @@ export type FaultKind =
   | "slice-range"
   | "region-cycle"
   | "moved-id"
+  | "public-ids"
   | "too-complex";

@@ -578,6 +578,43 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
       ["slice-range /layouts/hotguid/slices/m49"],
     ],
   ],
+  "public-ids": [
+    [
+      "two layouts",
+      (t) => ({
+        ...t,
+        entities: {
+          ...t.entities,
+          order: { ...t.entities["order"], ids: [{ layout: "iuid", service: 1 }, { layout: "hotguid" }], public: true },
+        },
+      }),
+      ["public-ids /entities/order/ids"],
+    ],
+    [
+      "a kind that cannot hold the IDs",
+      (t) => ({ ...t, entities: { ...t.entities, order: { ...t.entities["order"], public: { as: "ulong" } } } }),
+      ["public-ids /entities/order/public"],
+    ],
+    [
+      "fields: none of a public entity, no pointer, two owners of one place",
+      (t) => ({
+        ...t,
+        entities: {
+          ...t.entities,
+          order: { ...t.entities["order"], public: true, publicFields: ["/id", { path: "/*", entity: "ride" }, "id"] },
+        },
+      }),
+      ["public-ids /entities/order/publicFields/1", "public-ids /entities/order/publicFields"],
+    ],
+    [
+      "other bodies without fields",
+      (t) => ({
+        ...t,
+        entities: { ...t.entities, order: { ...t.entities["order"], public: true, otherBodies: "refuse" } },
+      }),
+      ["public-ids /entities/order/otherBodies"],
+    ],
+  ],
   "region-cycle": [
     [
       "itself",

@@ -1,0 +1,59 @@
+import { builtinLayouts } from "../../ids/index.ts";
+import type { Draft } from "../draft.ts";
+import { listNames, type Report } from "../faults.ts";
+import { fieldPathsOf, publicKindOf, unfitFor } from "../public-entities.ts";
+import type { FieldPathError } from "../public-paths.ts";
+
+/** A public entity has one layout, which its kind of public ID can hold; fields name public entities, one for each place. */
+export const checkPublic = (draft: Draft, report: Report): void => {
+  for (const [name, entity] of draft.entities) {
+    const kind = publicKindOf(entity.public);
+    const [id, second] = entity.ids;
+    if (kind !== undefined && second !== undefined) {
+      const message = "A public ID does not say which layout it stands for; give a public entity one layout.";
+      report("public-ids", ["entities", name, "ids"], message);
+    }
+    const layout = id === undefined ? undefined : builtinLayouts.get(id.layout);
+    if (kind !== undefined && layout !== undefined) {
+      const fit = unfitFor(layout, kind);
+      if (!fit.ok) report("public-ids", ["entities", name, "public"], `${fit.error}; choose another \`as\`.`);
+    }
+    checkFields(draft, name, report);
+  }
+};
+
+const checkFields = (draft: Draft, name: string, report: Report): void => {
+  const entity = draft.entities.get(name);
+  if (entity === undefined) return;
+  for (const [index, field] of (entity.publicFields ?? []).entries()) {
+    const named = typeof field === "string" ? name : field.entity;
+    const place = ["entities", name, "publicFields", index];
+    if (!draft.names.entities.has(named)) {
+      const known = listNames(draft.names.entities);
+      report("unknown-name", [...place, "entity"], `There is no entity ${JSON.stringify(named)}; use one of ${known}.`);
+    } else if (draft.entities.get(named)?.public === undefined && draft.entities.has(named)) {
+      report("public-ids", place, `${JSON.stringify(named)} is not public; make it so, or remove the field.`);
+    }
+  }
+  const paths = fieldPathsOf(name, entity);
+  if (!paths.ok) report("public-ids", ["entities", name, "publicFields"], sentenceOf(paths.error));
+  if (entity.otherBodies !== undefined && entity.publicFields === undefined) {
+    const message = "Without `publicFields` no body is looked at; declare some, or remove this.";
+    report("public-ids", ["entities", name, "otherBodies"], message);
+  }
+};
+
+const sentenceOf = (error: FieldPathError): string => {
+  switch (error.reason) {
+    case "no-fields":
+      return "There is no field; add one.";
+    case "too-many-fields":
+      return `There are ${error.actual} fields, and ${error.max} are the most; join some with \`*\`.`;
+    case "malformed-path":
+      return `${JSON.stringify(error.path)} is no JSON pointer; write it like /items/*/id.`;
+    case "ambiguous-field":
+      return `${error.paths.map((path) => JSON.stringify(path)).join(" and ")} may name one place for two entities; narrow one.`;
+    case "too-many-states":
+      return `The paths make more than ${error.max} states together; use fewer \`**\`.`;
+  }
+};

@@ -1,0 +1,40 @@
+import { err, type Layout, ok, type Result } from "../ids/index.ts";
+import { PUBLIC_ID_MAX } from "../ids/public/public-block.ts";
+import { compileFieldPaths, type FieldPathError, type FieldPaths, type PublicField } from "./public-paths.ts";
+import type { DeclaredEntity, DeclaredPublic } from "./schema.ts";
+import type { PublicKind } from "./table.ts";
+
+/** What a table says about public IDs, in the terms of the compiled one. */
+
+export const publicKindOf = (declared: DeclaredPublic | undefined): PublicKind | undefined => {
+  if (declared === undefined) return undefined;
+  if (declared === true || declared.as === "sealed") return { as: "sealed" };
+  return { as: declared.as, form: declared.form ?? "base62" };
+};
+
+/** A bare path means the entity's own ID. */
+export const publicFieldsOf = (entity: string, { publicFields = [] }: DeclaredEntity): readonly PublicField[] =>
+  publicFields.map((field) => (typeof field === "string" ? { path: field, entity } : field));
+
+export const fieldPathsOf = (
+  entity: string,
+  declared: DeclaredEntity,
+): Result<FieldPaths | undefined, FieldPathError> => {
+  const fields = publicFieldsOf(entity, declared);
+  return fields.length === 0 ? ok(undefined) : compileFieldPaths(fields);
+};
+
+/** Bits of a sealed ID, and of the .NET Guid and UInt128. */
+const WIDE_BITS = 128;
+
+/** Why IDs of a layout cannot be shown as a kind: the two hold different values. */
+export const unfitFor = (layout: Layout, kind: PublicKind): Result<undefined, string> => {
+  const bits = layout.fields.reduce((sum, field) => sum + field.bits, 0);
+  if (kind.as === "sealed" || kind.as === "guid" || kind.as === "uint128") {
+    return bits === WIDE_BITS ? ok(undefined) : err(`IDs of layout ${layout.name} have ${bits} bits, not ${WIDE_BITS}`);
+  }
+  const greatest = layout.fields.reduce((value, field) => (value << BigInt(field.bits)) | BigInt(field.max), 0n);
+  return greatest <= PUBLIC_ID_MAX[kind.as]
+    ? ok(undefined)
+    : err(`IDs of layout ${layout.name} may be greater than any ${kind.as}`);
+};
