@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import type { Gateway } from "../src/ports.ts";
 import { resolvePath } from "../src/routing/index.ts";
 import { passOn } from "./pass-on.ts";
+import { passOnPublic } from "./public-entity.ts";
 import { receive, refuse } from "./receive.ts";
 
 /** Every path that the routing table gives to an entity, with all below it: proxied to the region that owns the ID. */
@@ -13,6 +14,7 @@ export const entities = (gateway: Gateway) =>
     const { path, query } = target;
     const match = served.table.paths.match(path);
     if (match === undefined) return refuse(received, { reason: "unrouted-path", path }, served);
+    if (match.entity.public !== undefined) return passOnPublic(received, match, path);
     const decision = resolvePath(served.table, match, path, arrivedAtMs);
     if (!decision.ok) return refuse(received, decision.error, served);
     return passOn(received, decision.value, path + query);

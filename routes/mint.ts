@@ -1,7 +1,10 @@
 import { Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { bodyLimit } from "hono/body-limit";
+import { ok, type Result } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
+import type { GatewayError } from "../src/problems/index.ts";
+import type { Entity } from "../src/routing/index.ts";
 import { planMint } from "../src/routing/mint-plan.ts";
 import { regionsOfMinted } from "../src/routing/mint-region.ts";
 import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint-wish.ts";
@@ -36,7 +39,9 @@ export const mint = (gateway: Gateway) =>
         if (!regions.ok) return refuse(received, regions.error, served);
 
         const region = onlyOne(regions.value);
-        const texts = minted.value.map(enabled.layout.format);
+        const internal = minted.value.map(enabled.layout.format);
+        const texts = entity.public === undefined ? ok(internal) : showAll(gateway, entity, internal);
+        if (!texts.ok) return refuse(received, texts.error, served);
         noteDecision(received, order.layout, region);
         const fields = {
           "waybill-table": served.label,
@@ -50,11 +55,11 @@ export const mint = (gateway: Gateway) =>
         });
         if (type === "text/plain") {
           const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", ...fields };
-          return new Response(`${texts.join("\n")}\n`, { status: 201, headers });
+          return new Response(`${texts.value.join("\n")}\n`, { status: 201, headers });
         }
         // A batch may straddle the border of two routes; then each ID's region stands beside it.
         const where = region === undefined ? { regions: regions.value } : { region };
-        return ownJson({ entity: entity.name, layout: order.layout, ...where, ids: texts }, fields, 201);
+        return ownJson({ entity: entity.name, layout: order.layout, ...where, ids: texts.value }, fields, 201);
       },
     )
     .all("/mint", methodNotAllowed("POST"));
@@ -62,4 +67,16 @@ export const mint = (gateway: Gateway) =>
 function onlyOne(regions: readonly string[]): string | undefined {
   const [first] = regions;
   return regions.every((region) => region === first) ? first : undefined;
+}
+
+/** The public texts of minted IDs: clients see no others of a public entity. */
+function showAll(gateway: Gateway, entity: Entity, internal: readonly string[]): Result<string[], GatewayError> {
+  const texts: string[] = [];
+  for (const id of internal) {
+    const shown = gateway.publicIds.show(entity, id);
+    if (!shown.ok) return shown;
+    if (shown.value === undefined) throw new Error(`a minted ID of ${entity.name} has no public text`);
+    texts.push(shown.value);
+  }
+  return ok(texts);
 }

@@ -3,6 +3,7 @@ import { send } from "../src/proxy/send.ts";
 import type { Decision } from "../src/routing/index.ts";
 import { type Received, refuse } from "./receive.ts";
 import { noteDecision } from "./request-log.ts";
+import { isTurned, turnAnswer } from "./turn-answer.ts";
 
 /** Sends the request to the region of the decision, and its answer back. */
 export async function passOn(received: Received, decision: Decision, originTarget: string): Promise<Response> {
@@ -17,6 +18,11 @@ export async function passOn(received: Received, decision: Decision, originTarge
       decision,
     );
   }
+  const { entity } = decision;
+  // An answer whose IDs could not be turned must not be asked for: the origin would act for nothing.
+  if (isTurned(entity) && !gateway.publicIds.covers(served.table)) {
+    return refuse(received, { reason: "public-ids-unavailable", why: "no-keys" }, served, decision);
+  }
   const answer = await send(
     {
       request,
@@ -29,11 +35,22 @@ export async function passOn(received: Received, decision: Decision, originTarge
       host: target.host,
       scheme: target.scheme,
       randomWord: gateway.entropy.word,
+      asksReadable: entity.publicFields !== undefined,
     },
     { fetch: gateway.fetch, regions: served.table.regions, firstByteDeadlineMs: gateway.firstByteDeadlineMs },
   );
   if (!answer.ok) return refuse(received, answer.error, served, decision);
-  const { response, region } = answer.value;
+  const { region } = answer.value;
+  let { response } = answer.value;
+  if (isTurned(entity) && response.status !== 101) {
+    const turned = turnAnswer(gateway, served, entity, request.url, response);
+    if (!turned.ok) {
+      await response.body?.cancel();
+      const error = { reason: "answer-withheld", region: region.name, why: turned.error } as const;
+      return refuse(received, error, served, decision);
+    }
+    response = turned.value;
+  }
   noteDecision(received, decision.layout, region.name);
   return clientResponse(response, {
     region: region.name,

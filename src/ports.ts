@@ -1,8 +1,8 @@
 import type { MintError, Words } from "./ids/index.ts";
 import type { Result } from "./ids/result.ts";
-import type { SequenceError, TableError } from "./problems/port-errors.ts";
+import type { PublicIdsError, SequenceError, TableError } from "./problems/port-errors.ts";
 import type { MintOrder } from "./routing/mint-plan.ts";
-import type { CompiledTable } from "./routing/table.ts";
+import type { CompiledTable, Entity } from "./routing/table.ts";
 
 /** The interfaces that the inner zones and the routes need from the world. `src/edge/` has one adapter for each. */
 
@@ -59,6 +59,16 @@ export interface Minters {
   mint(order: MintOrder, count: number): Promise<Result<readonly Words[], MintError | SequenceError>>;
 }
 
+/** Public texts of the IDs of public entities. The keys stay behind this port. */
+export interface PublicIds {
+  /** The public text of an internal one; `undefined` when the text is no ID of the entity. */
+  show(entity: Entity, internal: string): Result<string | undefined, PublicIdsError>;
+  /** The internal text of a public one; `undefined` when no key made it. */
+  open(entity: Entity, text: string): Result<string | undefined, PublicIdsError>;
+  /** Whether there are keys for every public entity of a table. */
+  covers(table: CompiledTable): boolean;
+}
+
 /** One proxied or refused request, as the log shows it. */
 export interface RequestLine {
   readonly method: string;
@@ -75,6 +85,7 @@ export interface Gateway {
   readonly entropy: Entropy;
   readonly tables: Tables;
   readonly minters: Minters;
+  readonly publicIds: PublicIds;
   readonly fetch: Fetch;
   readonly clientOf: (request: Request) => Client;
   readonly firstByteDeadlineMs: number;
@@ -82,4 +93,6 @@ export interface Gateway {
   readonly logRequest: ((line: RequestLine) => void) | undefined;
   /** For defects of our own, which a client is told nothing about. */
   readonly logDefect: (error: unknown) => void;
+  /** An answer of an entity that was broken off, because IDs could not be sought in it. */
+  readonly logBrokenBody: (entity: string, reason: string) => void;
 }

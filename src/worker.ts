@@ -6,7 +6,8 @@ import { readConfig } from "./edge/config.ts";
 import { pooledEntropy } from "./edge/entropy.ts";
 import type { Env } from "./edge/env.ts";
 import { isolateMinters } from "./edge/minters.ts";
-import { reportDefect, reportLoadFailure, writeRequestLine } from "./edge/report.ts";
+import { keyedPublicIds } from "./edge/public-ids.ts";
+import { reportBrokenBody, reportDefect, reportLoadFailure, writeRequestLine } from "./edge/report.ts";
 import { durableSequences } from "./edge/sequences.ts";
 import { kvTables } from "./edge/tables.ts";
 
@@ -28,11 +29,13 @@ function compose(env: Env) {
       report: reportLoadFailure,
     }),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
+    publicIds: keyedPublicIds(config.publicKeys),
     fetch: (target, init) => fetch(target, init),
     clientOf: clientReader(config.clientAddress),
     firstByteDeadlineMs: config.firstByteDeadlineMs,
     logRequest: config.requestLog === "json" ? writeRequestLine : undefined,
     logDefect: reportDefect,
+    logBrokenBody: reportBrokenBody,
   });
 }
 

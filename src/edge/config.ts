@@ -1,5 +1,7 @@
 import * as v from "valibot";
 import type { Env } from "./env.ts";
+import type { PublicKeys } from "./public-ids.ts";
+import { NO_PUBLIC_KEYS, parsePublicKeys } from "./public-keys.ts";
 
 /** The Worker's settings, checked once when an isolate starts. A wrong one stops every request with its name. */
 export interface Config {
@@ -11,6 +13,8 @@ export interface Config {
   readonly tableRefreshMs: number;
   /** How long an origin may take to begin its answer; 0 for no limit. */
   readonly firstByteDeadlineMs: number;
+  /** A secret: never logged, and in no error. */
+  readonly publicKeys: PublicKeys;
 }
 
 /** Cloudflare's KV serves a cached value for at least 30 s: asking more often reads the same again. */
@@ -42,10 +46,19 @@ export function readConfig(env: Env): Config {
     const faults = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? "env"}: ${issue.message}`);
     throw new Error(`Waybill's settings are wrong: ${faults.join("; ")}`);
   }
+  const publicKeys = env.PUBLIC_ID_KEYS === undefined ? NO_PUBLIC_KEYS : parsePublicKeys(env.PUBLIC_ID_KEYS);
+  if (publicKeys === undefined) {
+    throw new Error(
+      "Waybill's settings are wrong: PUBLIC_ID_KEYS must be JSON like " +
+        '{"sealed": [{"id": "2026", "key": "<base64 of 32, 48 or 64 octets>"}], ' +
+        '"compatible": [{"id": "2026", "key": "<base64 of 16, 24 or 32 octets>"}]}',
+    );
+  }
   return {
     requestLog: parsed.output.REQUEST_LOG,
     clientAddress: parsed.output.CLIENT_ADDRESS,
     tableRefreshMs: parsed.output.TABLE_REFRESH_SECONDS * 1000,
     firstByteDeadlineMs: parsed.output.FIRST_BYTE_DEADLINE_MS,
+    publicKeys,
   };
 }

@@ -8,4 +8,6 @@ export interface Env {
   readonly CLIENT_ADDRESS?: string;
   readonly TABLE_REFRESH_SECONDS?: string;
   readonly FIRST_BYTE_DEADLINE_MS?: string;
+  /** A secret, not a variable: `wrangler secret put PUBLIC_ID_KEYS`. */
+  readonly PUBLIC_ID_KEYS?: string;
 }

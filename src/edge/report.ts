@@ -15,3 +15,8 @@ export function reportDefect(error: unknown): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   console.error(JSON.stringify({ event: "defect", time: new Date().toISOString(), error: text }));
 }
+
+/** An answer that was broken off because its JSON could not be read to the end: internal IDs might have followed. */
+export function reportBrokenBody(entity: string, reason: string): void {
+  console.warn(JSON.stringify({ event: "public-body-broken", time: new Date().toISOString(), entity, reason }));
+}

@@ -115,6 +115,20 @@ export const CATALOGUE = {
     meaning: "The clock is further behind the last minted ID than can be bridged without repeating IDs.",
     remedy: "Try again shortly; another instance may answer.",
   },
+  "public-ids-unavailable": {
+    status: 503,
+    title: "Public IDs cannot be made or read",
+    meaning: "The routing table makes an entity public, and this deployment has no key for its public IDs.",
+    remedy: "Give the deployment the secret `PUBLIC_ID_KEYS`. Internal IDs are never shown instead.",
+  },
+  "answer-withheld": {
+    status: 502,
+    title: "The origin's answer cannot be shown",
+    meaning:
+      "The answer may hold internal IDs of public entities where they cannot be sought: it is not JSON where only JSON is allowed, a part of a document, in a coding that cannot be undone, or marked `no-transform`.",
+    remedy:
+      "Change what the origin answers, or what the routing table says of the entity. The origin has acted on the request.",
+  },
   "sequence-unavailable": {
     status: 503,
     title: "The sequence could not be reached",

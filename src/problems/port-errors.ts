@@ -5,3 +5,6 @@ export type TableError = { readonly reason: "table-unavailable"; readonly why: s
 export type SequenceError =
   | { readonly reason: "sequence-exhausted"; readonly name: string; readonly max: number }
   | { readonly reason: "sequence-unavailable"; readonly name: string };
+
+/** `no-keys`: the deployment has no key for this kind. */
+export type PublicIdsError = { readonly reason: "public-ids-unavailable"; readonly why: "no-keys" };

@@ -2,11 +2,18 @@ import type { MintError } from "../ids/index.ts";
 import type { ProxyError } from "../proxy/errors.ts";
 import type { RoutingError } from "../routing/table.ts";
 import { CATALOGUE, type ProblemSlug, problemTypePath } from "./catalogue.ts";
-import type { SequenceError, TableError } from "./port-errors.ts";
+import type { PublicIdsError, SequenceError, TableError } from "./port-errors.ts";
 import type { RequestError } from "./request-error.ts";
 
 /** Every way in which the gateway can fail to answer a request with the origin's own answer. */
-export type GatewayError = RoutingError | MintError | SequenceError | TableError | ProxyError | RequestError;
+export type GatewayError =
+  | RoutingError
+  | MintError
+  | SequenceError
+  | TableError
+  | PublicIdsError
+  | ProxyError
+  | RequestError;
 
 /** The members of a problem document (RFC 9457 §3), extensions included, ready for `JSON.stringify`. */
 export interface Problem {
@@ -83,6 +90,10 @@ function evidenceOf(error: GatewayError): Evidence {
       return { detail: `The sequence "${error.name}" has handed out every number up to ${error.max}.` };
     case "sequence-unavailable":
       return { detail: `The sequence "${error.name}" did not answer.` };
+    case "public-ids-unavailable":
+      return { detail: "This deployment has no key for the public IDs of the entity." };
+    case "answer-withheld":
+      return { detail: `The origin's answer was withheld: ${error.why}.`, region: error.region };
     case "table-unavailable":
       return { detail: "No verified copy of the routing table is at hand." };
     case "loop-detected":

@@ -2,6 +2,7 @@ import type { Client } from "../ports.ts";
 import type { Decision } from "../routing/table.ts";
 import { isDropped, namedByConnection } from "./headers.ts";
 import type { Attempt } from "./origin-choice.ts";
+import { askForReadableAnswer } from "./public-request.ts";
 import { isTraceparent, newTraceparent } from "./trace-context.ts";
 
 /** A client's request on its way, with all that was found out about it. */
@@ -20,6 +21,8 @@ export interface Passage {
   readonly host: string;
   readonly scheme: "http" | "https";
   readonly randomWord: () => number;
+  /** The answer will be read for IDs: it must come whole and uncoded. */
+  readonly asksReadable: boolean;
 }
 
 /** How this gateway names itself in `via` and `cdn-loop`. */
@@ -92,6 +95,7 @@ export function originRequest(passage: Passage, attempt: Attempt): OriginRequest
     // A state belongs to the trace it came with (W3C Trace Context §3.3).
     delete fields["tracestate"];
   }
+  if (passage.asksReadable) askForReadableAnswer(fields);
   const { method, body } = passage;
   const init = { method, headers: fields, body, redirect: "manual" } as const;
   return { url: attempt.origin.url + passage.target, init, asksUpgrade: "upgrade" in fields };

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "../ids/result.ts";
+import { DEAD, type FieldPaths, OTHER_NAME } from "../routing/public-paths.ts";
 import {
   DEPTH_MAX,
   type JsonError,
@@ -7,7 +8,6 @@ import {
   JsonScanner,
   type ScalarKind,
 } from "./public-json.ts";
-import { DEAD, type FieldPaths, OTHER_NAME } from "../routing/public-paths.ts";
 
 /**
  * Gives the public ID for what stands at a place where an ID of the entity is declared; `undefined` if it is none, which

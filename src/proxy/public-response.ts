@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../ids/result.ts";
+import type { FieldPaths } from "../routing/public-paths.ts";
 import { publicFieldRewriter, type ToPublic } from "./public-fields.ts";
 import type { JsonError, JsonFraming } from "./public-json.ts";
-import type { FieldPaths } from "../routing/public-paths.ts";
 
 /** How the answers of public entities are turned for clients. */
 export interface PublicResponseOptions {

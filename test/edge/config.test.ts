@@ -13,6 +13,7 @@ describe("the Worker's settings", () => {
       clientAddress: "cf-connecting-ip",
       tableRefreshMs: 30_000,
       firstByteDeadlineMs: 30_000,
+      publicKeys: { sealed: [], compatible: [] },
     });
   });
 
@@ -28,6 +29,7 @@ describe("the Worker's settings", () => {
       clientAddress: "socket",
       tableRefreshMs: 5_000,
       firstByteDeadlineMs: 0,
+      publicKeys: { sealed: [], compatible: [] },
     });
   });
 

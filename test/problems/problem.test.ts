@@ -28,6 +28,8 @@ const ERRORS: readonly GatewayError[] = [
   { reason: "sequence-exhausted", name: "luuid-1", max: 5 },
   { reason: "sequence-unavailable", name: "luuid-1" },
   { reason: "table-unavailable", why: "the bundled table has 2 faults" },
+  { reason: "public-ids-unavailable", why: "no-keys" },
+  { reason: "answer-withheld", region: "eu", why: "it is a part of a document" },
   { reason: "loop-detected" },
   { reason: "origin-unreachable", region: "eu", why: "did not answer" },
   { reason: "origin-timeout", region: "eu", deadlineMs: 5 },

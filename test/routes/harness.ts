@@ -5,6 +5,8 @@ import { clientReader } from "../../src/edge/client.ts";
 import { pooledEntropy } from "../../src/edge/entropy.ts";
 import type { Env } from "../../src/edge/env.ts";
 import { isolateMinters } from "../../src/edge/minters.ts";
+import { keyedPublicIds, type PublicKeys } from "../../src/edge/public-ids.ts";
+import { NO_PUBLIC_KEYS } from "../../src/edge/public-keys.ts";
 import { durableSequences } from "../../src/edge/sequences.ts";
 import { kvTables } from "../../src/edge/tables.ts";
 import type { Fetch, RequestLine } from "../../src/ports.ts";
@@ -39,6 +41,7 @@ interface Options {
   readonly origin?: (request: Request) => Response | Promise<Response>;
   readonly nowMs?: number;
   readonly firstByteDeadlineMs?: number;
+  readonly publicKeys?: PublicKeys;
 }
 
 /** The whole gateway with the real KV and Durable Objects, and origins that are functions. */
@@ -46,6 +49,7 @@ export function setUp(options: Options = {}) {
   const seen: Seen[] = [];
   const lines: RequestLine[] = [];
   const defects: unknown[] = [];
+  const broken: string[] = [];
   const origin = options.origin ?? ((request) => new Response(`from ${new URL(request.url).host}`));
   const fetch: Fetch = async (target, init) => {
     const request = new Request(target, init);
@@ -71,15 +75,17 @@ export function setUp(options: Options = {}) {
       report: () => undefined,
     }),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(SEQUENCES) }),
+    publicIds: keyedPublicIds(options.publicKeys ?? NO_PUBLIC_KEYS),
     fetch,
     clientOf: clientReader("cf-connecting-ip"),
     firstByteDeadlineMs: options.firstByteDeadlineMs ?? 0,
     logRequest: (line) => lines.push(line),
     logDefect: (error) => defects.push(error),
+    logBrokenBody: (entity, reason) => broken.push(`${entity}: ${reason}`),
   });
   const request = (path: string, init?: RequestInit): Promise<Response> =>
     Promise.resolve(app.fetch(new Request(`http://gw.test${path}`, init), env, createExecutionContext()));
-  return { request, seen, lines, defects };
+  return { request, seen, lines, defects, broken };
 }
 
 /** The problem document of an answer, after checking that it is one. */

@@ -1,0 +1,52 @@
+import { err, type Result } from "../src/ids/result.ts";
+import type { Gateway, ServedTable } from "../src/ports.ts";
+import { type PublicResponseError, publicResponse } from "../src/proxy/public-response.ts";
+import type { Entity } from "../src/routing/index.ts";
+
+/** Whether answers of the entity are changed before a client sees them. */
+export const isTurned = (entity: Entity): boolean => entity.public !== undefined || entity.publicFields !== undefined;
+
+/** Codings that workerd undoes when code reads a body. */
+const DECODED_CODINGS = new Set(["gzip", "br"]);
+
+/** The origin's answer with public IDs in place of internal ones; or why it cannot be shown. */
+export function turnAnswer(
+  gateway: Gateway,
+  { table }: ServedTable,
+  entity: Entity,
+  requestUrl: string,
+  answer: Response,
+): Result<Response, string> {
+  const shown = (name: Entity | undefined, internal: string): string | undefined => {
+    if (name?.public === undefined) return undefined;
+    const text = gateway.publicIds.show(name, internal);
+    return text.ok ? text.value : undefined;
+  };
+  const turned = publicResponse(answer, {
+    paths: entity.publicFields,
+    toPublic: (name, internal) => shown(table.entities.get(name), internal),
+    toPublicPath: ({ pathname }) => {
+      const match = table.paths.match(pathname);
+      const text = match && shown(match.entity, pathname.slice(match.idStart, match.idEnd));
+      return text && `${pathname.slice(0, match.idStart)}${text}${pathname.slice(match.idEnd)}`;
+    },
+    requestUrl,
+    otherBodies: entity.otherBodies,
+    decodedCodings: DECODED_CODINGS,
+    onBroken: ({ reason }) => gateway.logBrokenBody(entity.name, reason),
+  });
+  return turned.ok ? turned : err(whyWithheld(turned.error));
+}
+
+function whyWithheld(error: PublicResponseError): string {
+  switch (error.reason) {
+    case "no-transform":
+      return "it is marked no-transform";
+    case "partial":
+      return "it is a part of a document";
+    case "content-coding":
+      return `its coding ${error.coding} cannot be undone`;
+    case "not-json":
+      return "it is not JSON";
+  }
+}
