@@ -1,0 +1,71 @@
+import { spawnSync } from "node:child_process";
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/**
+ * `npm run build [-- FOLDER]`: the ID library as a package of its own in `dist/`, for `npm pack ./dist`. It is not the
+ * whole project's package, since whoever reads IDs in an app needs neither the gateway's packages nor a Node.
+ */
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  readonly private: boolean;
+  /** Paths begin with `./dist/`. */
+  readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The one package that the library runs with, for a block of AES. */
+const DEPENDENCY = "@noble/ciphers";
+
+/** What the package tells its readers; the first becomes its front page. */
+const PAGES = { "library.md": "README.md", "layouts.md": "layouts.md", "public-ids.md": "public-ids.md" };
+
+const folder = resolve(ROOT, process.argv[2] ?? "dist");
+compile(join(folder, "ids"));
+writeFileSync(join(folder, "package.json"), `${JSON.stringify(libraryManifest(), null, 2)}\n`);
+for (const [page, name] of Object.entries(PAGES)) copyFileSync(join(ROOT, "docs", page), join(folder, name));
+
+/** One module for each source file, so that a bundler leaves out what is not used. */
+function compile(output: string): void {
+  rmSync(output, { recursive: true, force: true });
+  const args = ["-p", join(ROOT, "src/ids/tsconfig.library.json"), "--outDir", output];
+  const { status, error } = spawnSync("tsc", args, { stdio: "inherit" });
+  if (status !== 0) throw new Error("the library does not compile", { cause: error });
+  for (const name of readdirSync(output, { recursive: true, encoding: "utf8" })) {
+    if (name.endsWith(".d.ts")) nameDeclarations(join(output, name));
+  }
+}
+
+/** TypeScript leaves `./x.ts` in declarations, which not every reader takes for `./x.d.ts`; `./x.js` all do. */
+function nameDeclarations(path: string): void {
+  const text = readFileSync(path, "utf8");
+  writeFileSync(path, text.replace(/(from |import\()"(\.[^"]+)\.ts"/g, '$1"$2.js"'));
+}
+
+function libraryManifest() {
+  const manifest: Manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const version = manifest.dependencies[DEPENDENCY];
+  if (version === undefined) throw new Error(`package.json has no dependency ${DEPENDENCY}`);
+  return {
+    name: manifest.name,
+    version: manifest.version,
+    description: "IDs that say when, where and what: read, write, recognise and mint them.",
+    license: manifest.license,
+    private: manifest.private,
+    type: "module",
+    sideEffects: false,
+    exports: Object.fromEntries(
+      Object.entries(manifest.exports).map(([name, targets]) => [
+        name,
+        Object.fromEntries(Object.entries(targets).map(([kind, path]) => [kind, path.replace("./dist/", "./")])),
+      ]),
+    ),
+    dependencies: { [DEPENDENCY]: version },
+  };
+}

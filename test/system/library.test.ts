@@ -1,0 +1,173 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { runInNewContext } from "node:vm";
+import { gzipSync } from "node:zlib";
+import { build } from "esbuild";
+import { publint } from "publint";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import * as ids from "../../src/ids/index.ts";
+import * as publicIds from "../../src/ids/public/index.ts";
+
+/** The library as a stranger gets it: built, packed, unpacked in a folder of its own, without the network. */
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** What a user pays, minified and gzipped, for reading one layout. */
+const PARSE_BYTES_MAX = 3072;
+const MODULES = ["waybill/ids", "waybill/ids/public"];
+
+let project: string;
+let library: string;
+let tarball: string;
+
+beforeAll(() => {
+  project = mkdtempSync(join(tmpdir(), "waybill-library-"));
+  const built = join(project, "built");
+  mkdirSync(built);
+  node("src/host/run.mjs", "src/host/build-library.ts", built);
+  execFileSync("npm", ["pack", built, "--offline", "--silent", "--pack-destination", project], { cwd: project });
+  tarball = join(project, readdirSync(project).find((name) => name.endsWith(".tgz")) ?? "");
+  library = join(project, "node_modules", "waybill");
+  mkdirSync(library, { recursive: true });
+  execFileSync("tar", ["-xzf", tarball, "-C", library, "--strip-components", "1"]);
+  rmSync(built, { recursive: true });
+});
+afterAll(() => rmSync(project, { recursive: true }));
+
+describe("the package", () => {
+  it("has no fault that publint knows", async () => {
+    const contents = readFileSync(tarball);
+    const tarballBytes = contents.buffer.slice(contents.byteOffset, contents.byteOffset + contents.byteLength);
+    expect(await publint({ pack: { tarball: tarballBytes as ArrayBuffer }, strict: true })).toMatchObject({
+      messages: [],
+    });
+  });
+
+  it("has types that every reader of ECMAScript modules finds", () => {
+    const attw = join(dirname(resolve("@arethetypeswrong/cli/package.json")), "dist", "index.js");
+    const options = ["--profile", "esm-only", "--no-definitely-typed", "--format", "json"];
+    const { status, stdout } = spawnSync(process.execPath, [attw, tarball, ...options], { encoding: "utf8" });
+    expect(status, stdout).toBe(0);
+    expect(Object.keys(JSON.parse(stdout).analysis.entrypoints)).toEqual(["./ids", "./ids/public"]);
+  });
+
+  it("compiles into a program without any platform's types", () => {
+    const program = `
+      import { iuid, type Result, startIuid, type Words } from "waybill/ids";
+      import { keyRing } from "waybill/ids/public";
+      export const words: Result<Words, { readonly reason: string }> = iuid.parse("");
+      export const reasons = [startIuid({ country: 1, service: 1 }), keyRing([])].map((made) => (made.ok ? "" : made.error.reason));
+    `;
+    writeFileSync(join(project, "program.mts"), program);
+    const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2023", "--lib", "es2023"];
+    const { stdout } = spawnSync(process.execPath, [resolve("typescript/bin/tsc"), ...options, "program.mts"], {
+      cwd: project,
+      encoding: "utf8",
+    });
+    expect(stdout).toBe("");
+  });
+
+  it("depends on a block of AES, from the public IDs alone", async () => {
+    const manifest: { dependencies: object } = JSON.parse(readFileSync(join(library, "package.json"), "utf8"));
+    expect(Object.keys(manifest.dependencies)).toEqual(["@noble/ciphers"]);
+    expect(await importsOf("waybill/ids")).toEqual([]);
+    expect(await importsOf("waybill/ids/public")).toEqual(["@noble/ciphers/aes.js"]);
+  });
+
+  it.each(MODULES)("%s runs in a bare ECMAScript realm: nothing of Node, of Workers or of a browser", async (name) => {
+    installCipher();
+    const code = await bundled(`export * from "${name}";`, { format: "iife", globalName: "library" });
+    const realm = runInNewContext(`${code}; Object.keys(library)`);
+    expect([...realm].toSorted()).toEqual(Object.keys(name === "waybill/ids" ? ids : publicIds).toSorted());
+  });
+
+  it("makes IDs in a realm without crypto, of the words that it is given", async () => {
+    const code = await bundled(
+      'import { startMinter, mintNext, ulid } from "waybill/ids"; const { value } = startMinter(ulid, {});' +
+        "text = ulid.format(mintNext(value, 1469922850259, { word: () => 1 }).value.words);",
+      { format: "iife" },
+    );
+    expect(runInNewContext(`let text; ${code}; text + typeof crypto`)).toMatch(/^01ARZ3NDEK[0-9A-Z]{16}undefined$/);
+  });
+});
+
+describe("bundled for a browser, to read one layout", () => {
+  const tables = Object.keys(ids).filter((name) => name.endsWith("Table"));
+
+  it("there are all of them", () => expect(tables.length).toBeGreaterThan(30));
+
+  it.each(tables)(`%s is under ${PARSE_BYTES_MAX} bytes`, async (name) => {
+    const code = await bundled(`export { parseId, ${name} } from "waybill/ids";`, { platform: "browser" });
+    expect(gzipSync(code).length).toBeLessThan(PARSE_BYTES_MAX);
+  });
+});
+
+describe("docs/library.md", () => {
+  const page = readFileSync(join(ROOT, "docs/library.md"), "utf8");
+  const examples = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code = ""]) => code);
+
+  it("has examples", () => expect(examples.length).toBeGreaterThan(5));
+
+  it.each(examples)("example %# prints what its comments say", (code) => {
+    installCipher();
+    writeFileSync(join(project, "example.mjs"), code);
+    const expected = [...code.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)].map(([, comment]) => comment);
+    expect(expected.length).toBeGreaterThan(0);
+    const output = execFileSync(process.execPath, ["example.mjs"], { cwd: project, encoding: "utf8" });
+    expect(output.trimEnd().split("\n")).toEqual(expected);
+  });
+
+  it("names all that can be imported", () => {
+    // "`uuidV1` to `uuidV8`" stands for those between.
+    const isNamed = (name: string) =>
+      /^uuidV[2-7](?:Table)?$/.test(name) || new RegExp(`\\b${name}\\b`).test(page.replace(/^import .*$/gm, ""));
+    expect(Object.keys({ ...ids, ...publicIds }).filter((name) => !isNamed(name))).toEqual([]);
+  });
+});
+
+const { resolve } = createRequire(import.meta.url);
+
+function node(...args: string[]): void {
+  execFileSync(process.execPath, args, { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
+}
+
+/** The one dependency, as npm would install it. */
+function installCipher(): void {
+  const folder = join(project, "node_modules", "@noble");
+  mkdirSync(folder, { recursive: true });
+  cpSync(join(ROOT, "node_modules", "@noble", "ciphers"), join(folder, "ciphers"), { recursive: true });
+}
+
+async function bundled(contents: string, options: object): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: project },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "neutral",
+    target: "es2023",
+    write: false,
+    logLevel: "silent",
+    ...options,
+  });
+  return outputFiles[0]?.text ?? "";
+}
+
+/** The packages that a module needs. */
+async function importsOf(name: string): Promise<readonly string[]> {
+  const { metafile } = await build({
+    stdin: { contents: `export * from "${name}";`, resolveDir: project },
+    bundle: true,
+    format: "esm",
+    platform: "neutral",
+    external: ["@noble/*"],
+    metafile: true,
+    write: false,
+    logLevel: "silent",
+  });
+  const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
+  return [...new Set(imports.filter(({ external }) => external).map(({ path }) => path))];
+}
