@@ -78,6 +78,7 @@ const ZONES = [
       IDS,
       ROUTING,
       "^src/(routing|problems)/generate\\.ts$",
+      "^src/ids/layouts-page\\.ts$",
       packages("esbuild", "workerd", "wrangler"),
     ],
     to: NODE,

@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { layoutsPage } from "../ids/layouts-page.ts";
 import { problemsPage } from "../problems/generate.ts";
 import { generatedFiles } from "../routing/generate.ts";
 
@@ -6,6 +7,7 @@ import { generatedFiles } from "../routing/generate.ts";
 
 const files = [
   ...generatedFiles().map(({ name, text }) => ({ path: `src/routing/${name}`, text })),
+  { path: "docs/layouts.md", text: layoutsPage() },
   { path: "docs/problems.md", text: problemsPage() },
 ];
 
