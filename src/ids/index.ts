@@ -127,6 +127,7 @@ export { type IuidState, mintIuid, startIuid } from "./mint-iuid.ts";
 export { type LuuidKeys, mintLuuid } from "./mint-luuid.ts";
 export { isoTime } from "./minted-at.ts";
 export { type ParsedId, parseId } from "./parse-id.ts";
+export { type PeriodOrder, type PeriodRange, type PeriodRangeError, periodRange } from "./period-range.ts";
 export {
   type Choice,
   choose,
