@@ -27,7 +27,14 @@ export const mint = (gateway: Gateway) =>
         const received = await receive(gateway, c);
         if (received instanceof Response) return received;
         const { served } = received;
-        const wish = readMintBody(await c.req.text());
+        // The router has decoded the path to match it.
+        const { path } = received.target;
+        if (path !== "/mint") return refuse(received, { reason: "unrouted-path", path }, served);
+        const body = await c.req.text().catch(() => undefined);
+        if (body === undefined) {
+          return refuse(received, { reason: "malformed-request", detail: "The body breaks off." }, served);
+        }
+        const wish = readMintBody(body);
         if (!wish.ok) return refuse(received, wish.error, served);
         const plan = planMint(served.table, wish.value);
         if (!plan.ok) return refuse(received, plan.error, served);

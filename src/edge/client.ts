@@ -8,11 +8,18 @@ import type { Config } from "./config.ts";
 export function clientReader(source: Config["clientAddress"]): (request: Request) => Client {
   if (source === "cf-connecting-ip") {
     return (request) => ({
-      address: request.headers.get("cf-connecting-ip") ?? undefined,
+      address: addressIn(request.headers.get("cf-connecting-ip")),
       country: countryOf(request),
     });
   }
   return (request) => ({ address: socketAddress(request.cf), country: undefined });
+}
+
+/** Only what is an address goes into the fields for origins, whoever wrote the field. */
+const ADDRESS = /^[0-9A-Fa-f.:]{2,45}$/;
+
+function addressIn(value: string | null): string | undefined {
+  return value !== null && ADDRESS.test(value) ? value : undefined;
 }
 
 function countryOf(request: Request): string | undefined {

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../ids/result.ts";
-import { type CompiledTable, loadTable } from "../routing/index.ts";
+import { type CompiledTable, duplicateKey, loadTable, TABLE_BYTES_MAX } from "../routing/index.ts";
 
 /**
  * The published table as KV holds it. Keys:
@@ -10,9 +10,6 @@ import { type CompiledTable, loadTable } from "../routing/index.ts";
  */
 export const POINTER_KEY = "table.current";
 export const bodyKey = (digest: string): string => `table.${digest}`;
-
-/** A table larger than this is not loaded, whoever published it: parsing it would starve the isolate. */
-export const TABLE_BYTES_MAX = 8 * 1024 * 1024;
 
 const POINTER = v.object({
   revision: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
@@ -62,8 +59,8 @@ export async function readTable(
   }
   const actual = await sha256(octets.value);
   if (actual !== digest) return err({ reason: "digest-differs", digest, actual });
-  const declared = parseJson(new TextDecoder().decode(octets.value));
-  if (!declared.ok) return err({ reason: "table-faulty", digest, faults: 1, first: "it is not JSON" });
+  const declared = parseTable(octets.value);
+  if (!declared.ok) return err({ reason: "table-faulty", digest, faults: 1, first: declared.error });
   const table = loadTable(declared.value, revision);
   if (table.ok) return table;
   const [first] = table.error;
@@ -87,6 +84,20 @@ async function within<Value>(answer: Promise<Value>, deadlineMs: number): Promis
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** As strict as the command line is: UTF-8 without a mark in front, and no key twice. */
+function parseTable(octets: ArrayBuffer): Result<unknown, string> {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(octets);
+  } catch {
+    return err("it is not UTF-8");
+  }
+  const json = parseJson(text);
+  if (!json.ok) return err("it is not JSON");
+  const twice = duplicateKey(text);
+  return twice === undefined ? json : err(`the key ${JSON.stringify(twice)} stands twice in one object`);
 }
 
 function parseJson(text: string): Result<unknown, undefined> {

@@ -40,6 +40,8 @@ export function kvTables(options: TablesOptions): Tables {
   let held: Held | undefined;
   /** When the next refresh may begin. Set before one begins, so that a dead one cannot block those after it. */
   let refreshDueMs = 0;
+  /** A body never changes: one that was found faulty is not read and checked again. */
+  let refused: Extract<LoadFailure, { reason: "table-faulty" }> | undefined;
   let label = { second: -1, table: undefined as Held | undefined, text: "" };
 
   const hold = (next: Held): ServedTable => {
@@ -62,8 +64,12 @@ export function kvTables(options: TablesOptions): Tables {
     if (!pointer.ok) return pointer;
     const confirmedAtMs = clock.nowMs();
     if (held !== undefined && isSame(held, pointer.value)) return ok({ ...held, confirmedAtMs });
+    if (refused?.digest === pointer.value.digest) return err(refused);
     const table = await readTable(kv, pointer.value, deadlineMs);
-    if (!table.ok) return table;
+    if (!table.ok) {
+      if (table.error.reason === "table-faulty") refused = table.error;
+      return table;
+    }
     return ok({ table: table.value, digest: pointer.value.digest, source: "kv", confirmedAtMs });
   };
 

@@ -6,10 +6,19 @@
 /**
  * Whether a field of a client's request stops here: those of one connection that the runtime would forward
  * (RFC 9110 §7.6.1, §11.7), those that say who the client is, which the gateway writes itself (RFC 7239 §8.1), and all
- * of the gateway's own.
+ * of the gateway's own. Many origins read `_` and `.` in a name as `-`, so these are taken for what they would be read as.
  */
 export function isDropped(name: string): boolean {
+  return name.includes("_") || name.includes(".") ? isDroppedName(name.replaceAll(/[_.]/g, "-")) : isDroppedName(name);
+}
+
+function isDroppedName(name: string): boolean {
   switch (name) {
+    case "cf-connecting-ip":
+    case "cf-connecting-ipv6":
+    case "cf-ipcountry":
+    case "cf-pseudo-ipv4":
+    case "fastly-client-ip":
     case "forwarded":
     case "host":
     case "http2-settings":
@@ -19,14 +28,15 @@ export function isDropped(name: string): boolean {
     case "proxy-connection":
     case "te":
     case "trailer":
-    case "x-forwarded-for":
-    case "x-forwarded-host":
-    case "x-forwarded-proto":
-    // Not a field of any protocol, and not one that an object can hold as such.
-    case "__proto__":
+    case "true-client-ip":
+    case "x-client-ip":
+    case "x-cluster-client-ip":
+    case "x-real-ip":
+    // `__proto__`: no field of any protocol, and not one that an object can hold as such.
+    case "--proto--":
       return true;
     default:
-      return name.startsWith("waybill-");
+      return name.startsWith("waybill-") || name.startsWith("x-forwarded-");
   }
 }
 
@@ -63,8 +73,8 @@ const NEVER_NAMED_AWAY = new Set([
   "via",
 ]);
 
-/** Most tokens of `connection` that are read; more are an attack, and the rest is dropped with the field itself. */
-const CONNECTION_TOKENS_MAX = 32;
+/** Most tokens of `connection` that are read. The runtime's cap on all fields together is not far above. */
+const CONNECTION_TOKENS_MAX = 4096;
 
 /**
  * The names that a `connection` value adds to the hop-by-hop ones (RFC 9110 §7.6.1).

@@ -65,7 +65,9 @@ export function originRequest(passage: Passage, attempt: Attempt): OriginRequest
   if (client.country !== undefined) fields["waybill-client-country"] = client.country;
   let connection: string | undefined;
   let loops = false;
+  let isLossy = false;
   request.headers.forEach((value, name) => {
+    if (value.includes(REPLACEMENT)) isLossy = true;
     switch (name) {
       case "via":
         fields["via"] = `${value}, ${VIA}`;
@@ -97,8 +99,29 @@ export function originRequest(passage: Passage, attempt: Attempt): OriginRequest
   }
   if (passage.asksReadable) askForReadableAnswer(fields);
   const { method, body } = passage;
-  const init = { method, headers: fields, body, redirect: "manual" } as const;
+  if (!mayUpgrade(passage, connection)) delete fields["upgrade"];
+  const headers = isLossy ? withOctetsOf(request.headers, fields) : fields;
+  const init = { method, headers, body, redirect: "manual" } as const;
   return { url: attempt.origin.url + passage.target, init, asksUpgrade: "upgrade" in fields };
+}
+
+/**
+ * Only a GET without a body can change the protocol (RFC 6455 §4.1); any other method would arrive as GET. `connection`
+ * must name the change where it can be seen at all: some platforms keep the field to themselves.
+ */
+function mayUpgrade({ method, body }: Passage, connection: string | undefined): boolean {
+  return method === "GET" && body === null && (connection === undefined || /\bupgrade\b/i.test(connection));
+}
+
+/** Stands in a text for octets that are not UTF-8. */
+const REPLACEMENT = "\ufffd";
+
+/** The fields with the octets of those that a text cannot hold (RFC 9110 §5.5, obs-text), copied by the runtime itself. */
+function withOctetsOf(inbound: Headers, fields: Readonly<Record<string, string>>): Headers {
+  const headers = new Headers(inbound);
+  for (const name of [...headers.keys()]) if (!Object.hasOwn(fields, name)) headers.delete(name);
+  for (const [name, value] of Object.entries(fields)) if (!value.includes(REPLACEMENT)) headers.set(name, value);
+  return headers;
 }
 
 /** `cdn-loop` is a list of names with parameters (RFC 8586 §2). */

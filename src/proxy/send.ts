@@ -30,9 +30,13 @@ export async function send(passage: Passage, options: SendOptions): Promise<Resu
     return attemptOnce(passage, { region, origin: chooseOrigin(region, words) }, options);
   }
   let last: Result<OriginAnswer, ProxyError> | undefined;
+  let slow: Attempt | undefined;
   for (const attempt of readAttempts(region, options.regions, words)) {
+    // One that took too long is not waited for again.
+    if (attempt === slow) break;
     last = await attemptOnce(passage, attempt, options);
     if (last.ok || last.error.reason === "loop-detected") return last;
+    if (last.error.reason === "origin-timeout") slow = attempt;
   }
   return last ?? err({ reason: "origin-unreachable", region: region.name, why: "has no address" });
 }

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../ids/result.ts";
+import { duplicateKey } from "./duplicate-keys.ts";
 import type { MintPlanError } from "./mint-plan.ts";
 
 /** Most IDs of one request. More come from more requests: an answer of this size is about 40 kB. */
@@ -49,6 +50,10 @@ export function readMintBody(text: string): Result<MintBody, MintPlanError> {
     json = JSON.parse(text);
   } catch {
     return err({ reason: "malformed-request", detail: "The body is not JSON.", pointer: "" });
+  }
+  const twice = duplicateKey(text);
+  if (twice !== undefined) {
+    return err({ reason: "malformed-request", detail: `The body has the key ${JSON.stringify(twice)} twice.`, pointer: "" });
   }
   const parsed = v.safeParse(MINT_BODY, json);
   if (parsed.success) return ok(parsed.output);

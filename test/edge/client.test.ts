@@ -25,6 +25,10 @@ describe("the client by Cloudflare's edge", () => {
     expect(client).toEqual({ address: "2001:db8::7", country: "KZ" });
   });
 
+  it.each(['1.1.1.1";host="evil', "unknown", "1.1.1.1, 2.2.2.2", ""])("is no address: %j", (value) => {
+    expect(clientReader("cf-connecting-ip")(request({}, { "cf-connecting-ip": value })).address).toBeUndefined();
+  });
+
   it("is unknown when the edge says nothing", () => {
     expect(clientReader("cf-connecting-ip")(request({}))).toEqual({ address: undefined, country: undefined });
   });

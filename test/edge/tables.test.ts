@@ -137,6 +137,12 @@ describe("what KV may hold and is never served", () => {
     ["a faulty table", () => publish(2, { ...DECLARED_TABLE, routes: [{ when: {}, region: "mars" }] }), "table-faulty"],
     ["a table of another shape", () => publish(2, { regions: null }), "table-faulty"],
     ["an empty table", () => publish(2, {}), "table-faulty"],
+    [
+      "a table that says one thing twice",
+      () => publish(2, JSON.stringify(DECLARED_TABLE).replace('"regions":', '"routes":[],"regions":')),
+      "table-faulty",
+    ],
+    ["a byte order mark", () => publish(2, `\ufeff${JSON.stringify(DECLARED_TABLE)}`), "table-faulty"],
   ];
 
   it.each(cases)("%s: cold, the bundled table answers", async (_, spoil, reason) => {
@@ -216,6 +222,26 @@ describe("refreshing beside the requests", () => {
     peek();
     await settle();
     expect(peek()?.table.revision).toBe(2);
+  });
+
+  it("does not read a faulty body again, however often its pointer is looked up", async () => {
+    await publish(1);
+    const { tables, state, peek, settle, failures } = setUp();
+    await loaded(tables);
+    await publish(2, {});
+    const reads = state.reads;
+    for (let turn = 0; turn < 5; turn++) {
+      state.nowMs += 31_000;
+      peek();
+      await settle();
+    }
+    expect(state.reads - reads).toBe(6);
+    expect(failures).toHaveLength(5);
+    await publish(3);
+    state.nowMs += 31_000;
+    peek();
+    await settle();
+    expect(peek()?.table.revision).toBe(3);
   });
 
   it("leaves the bundled table for a published one as soon as there is one", async () => {

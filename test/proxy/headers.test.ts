@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { namedByConnection } from "../../src/proxy/headers.ts";
+import { isDropped, namedByConnection } from "../../src/proxy/headers.ts";
 
 describe("names that connection adds to the hop-by-hop fields (RFC 9110 §7.6.1)", () => {
   it.each([
@@ -29,6 +29,32 @@ describe("names that connection adds to the hop-by-hop fields (RFC 9110 §7.6.1)
 
   it("reads a bounded number of names", () => {
     const many = Array.from({ length: 10_000 }, (_, index) => `x-${index}`).join(",");
-    expect(namedByConnection(many)).toHaveLength(32);
+    expect(namedByConnection(many)).toHaveLength(4096);
   });
+});
+
+describe("fields of a client's request that stop at the gateway", () => {
+  it.each([
+    "waybill-region",
+    "waybill-anything",
+    "waybill_entity_id",
+    "waybill.region",
+    "x-forwarded-for",
+    "x_forwarded_for",
+    "x-forwarded-port",
+    "x-forwarded-prefix",
+    "x-real-ip",
+    "true_client_ip",
+    "cf-connecting-ip",
+    "cf-ipcountry",
+    "forwarded",
+    "te",
+    "proxy-authorization",
+    "__proto__",
+  ])("%s", (name) => expect(isDropped(name)).toBe(true));
+
+  it.each(["authorization", "cookie", "x-own", "x_own", "x-forward", "cf-ray", "waybills", "_", "constructor"])(
+    "not %s",
+    (name) => expect(isDropped(name)).toBe(false),
+  );
 });

@@ -50,6 +50,11 @@ describe("where a read may go", () => {
     expect(attempts.map((attempt) => attempt.origin.weight)).toEqual([1, 1, 1]);
   });
 
+  it("is the only origin twice, where there is no other: a kept connection may just have been closed", () => {
+    const attempts = readAttempts(us, regions, id(1));
+    expect(attempts.map((attempt) => attempt.origin.url)).toEqual(["http://us-0.test", "http://us-0.test"]);
+  });
+
   it("is bounded", () => {
     const wide = region("eu", [1, 1, 1, 1, 1, 1, 1]);
     expect(readAttempts(wide, new Map(), id(1))).toHaveLength(4);

@@ -63,6 +63,7 @@ describe("POST /mint", () => {
   it.each([
     ["", "malformed-request", 400],
     ["{", "malformed-request", 400],
+    ['{"entity":"order","country":"KZ","entity":"ride"}', "malformed-request", 400],
     ["null", "malformed-request", 400],
     ["[]", "malformed-request", 400],
     ['"order"', "malformed-request", 400],
@@ -108,6 +109,11 @@ describe("POST /mint", () => {
   it("a body over the cap is refused without reading it all", async () => {
     const response = await setUp().request("/mint", post(`{"entity":"${"x".repeat(5000)}"}`));
     expect(slug(await problemOf(response))).toBe("body-too-large");
+  });
+
+  it("is at its own path only, not at an encoded one", async () => {
+    const response = await setUp().request("/%6dint", post({ entity: "order", country: "KZ" }));
+    expect(slug(await problemOf(response))).toBe("unrouted-path");
   });
 
   it.each(["GET", "PUT", "DELETE"])("%s is not taken", async (method) => {

@@ -1,0 +1,25 @@
+import { describe, expect, test } from "vitest";
+import { duplicateKey } from "../../src/routing/duplicate-keys.ts";
+
+describe("a key that stands twice", () => {
+  test.each([
+    ['{"a":1,"a":2}', "a"],
+    ['{"a":{"b":1},"c":[{"d":1,"d" : 2}]}', "d"],
+    ['{"a":1,"\\u0061":2}', "a"],
+    ['{"":1,"":2}', ""],
+    ['{"a\\"":1,"b":2,"a\\u0022"\n\t:2}', 'a"'],
+    ['[{"__proto__":1,"__proto__":1}]', "__proto__"],
+  ])("%s", (text, key) => expect(duplicateKey(text)).toBe(key));
+
+  test.each([
+    "{}",
+    "[]",
+    '"a"',
+    "1",
+    '{"a":{"a":{"a":"a"}}}',
+    '[{"a":1},{"a":1}]',
+    '{"a":"b","b":"a","c":["a","a"]}',
+    '{"a":"\\"a\\":","b":"{\\"b\\":"}',
+    '{"a\\\\":1,"a":2}',
+  ])("none in %s", (text) => expect(duplicateKey(text)).toBeUndefined());
+});
