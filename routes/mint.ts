@@ -1,6 +1,5 @@
 import { Hono } from "hono";
 import { accepts } from "hono/accepts";
-import { bodyLimit } from "hono/body-limit";
 import { ok, type Result } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
 import type { GatewayError } from "../src/problems/index.ts";
@@ -10,65 +9,56 @@ import { regionsOfMinted } from "../src/routing/mint-region.ts";
 import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint-wish.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { ownJson } from "./own-json.ts";
-import { problemResponse } from "./problem-response.ts";
+import { readBody } from "./read-body.ts";
 import { receive, refuse } from "./receive.ts";
 import { noteDecision } from "./request-log.ts";
 
 /** `POST /mint`: IDs that route, from the first request on, to the region that the answer names. */
 export const mint = (gateway: Gateway) =>
   new Hono()
-    .post(
-      "/mint",
-      bodyLimit({
-        maxSize: MINT_BODY_BYTES_MAX,
-        onError: () => problemResponse({ reason: "body-too-large", bytesMax: MINT_BODY_BYTES_MAX }),
-      }),
-      async (c) => {
-        const received = await receive(gateway, c);
-        if (received instanceof Response) return received;
-        const { served } = received;
-        // The router has decoded the path to match it.
-        const { path } = received.target;
-        if (path !== "/mint") return refuse(received, { reason: "unrouted-path", path }, served);
-        const body = await c.req.text().catch(() => undefined);
-        if (body === undefined) {
-          return refuse(received, { reason: "malformed-request", detail: "The body breaks off." }, served);
-        }
-        const wish = readMintBody(body);
-        if (!wish.ok) return refuse(received, wish.error, served);
-        const plan = planMint(served.table, wish.value);
-        if (!plan.ok) return refuse(received, plan.error, served);
-        const { entity, enabled, order } = plan.value;
+    .post("/mint", async (c) => {
+      const received = await receive(gateway, c);
+      if (received instanceof Response) return received;
+      const { served } = received;
+      // The router has decoded the path to match it.
+      const { path } = received.target;
+      if (path !== "/mint") return refuse(received, { reason: "unrouted-path", path }, served);
+      const body = await readBody(c.req.raw, MINT_BODY_BYTES_MAX);
+      if (!body.ok) return refuse(received, body.error, served);
+      const wish = readMintBody(body.value);
+      if (!wish.ok) return refuse(received, wish.error, served);
+      const plan = planMint(served.table, wish.value);
+      if (!plan.ok) return refuse(received, plan.error, served);
+      const { entity, enabled, order } = plan.value;
 
-        const minted = await gateway.minters.mint(order, wish.value.count);
-        if (!minted.ok) return refuse(received, minted.error, served);
-        const regions = regionsOfMinted(entity, enabled, minted.value);
-        if (!regions.ok) return refuse(received, regions.error, served);
+      const minted = await gateway.minters.mint(order, wish.value.count);
+      if (!minted.ok) return refuse(received, minted.error, served);
+      const regions = regionsOfMinted(entity, enabled, minted.value);
+      if (!regions.ok) return refuse(received, regions.error, served);
 
-        const region = onlyOne(regions.value);
-        const internal = minted.value.map(enabled.layout.format);
-        const texts = entity.public === undefined ? ok(internal) : showAll(gateway, entity, internal);
-        if (!texts.ok) return refuse(received, texts.error, served);
-        noteDecision(received, order.layout, region);
-        const fields = {
-          "waybill-table": served.label,
-          "waybill-layout": order.layout,
-          ...(region === undefined ? {} : { "waybill-region": region }),
-        };
-        const type = accepts(c, {
-          header: "Accept",
-          supports: ["application/json", "text/plain"],
-          default: "application/json",
-        });
-        if (type === "text/plain") {
-          const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", ...fields };
-          return new Response(`${texts.value.join("\n")}\n`, { status: 201, headers });
-        }
-        // A batch may straddle the border of two routes; then each ID's region stands beside it.
-        const where = region === undefined ? { regions: regions.value } : { region };
-        return ownJson({ entity: entity.name, layout: order.layout, ...where, ids: texts.value }, fields, 201);
-      },
-    )
+      const region = onlyOne(regions.value);
+      const internal = minted.value.map(enabled.layout.format);
+      const texts = entity.public === undefined ? ok(internal) : showAll(gateway, entity, internal);
+      if (!texts.ok) return refuse(received, texts.error, served);
+      noteDecision(received, order.layout, region);
+      const fields = {
+        "waybill-table": served.label,
+        "waybill-layout": order.layout,
+        ...(region === undefined ? {} : { "waybill-region": region }),
+      };
+      const type = accepts(c, {
+        header: "Accept",
+        supports: ["application/json", "text/plain"],
+        default: "application/json",
+      });
+      if (type === "text/plain") {
+        const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", ...fields };
+        return new Response(`${texts.value.join("\n")}\n`, { status: 201, headers });
+      }
+      // A batch may straddle the border of two routes; then each ID's region stands beside it.
+      const where = region === undefined ? { regions: regions.value } : { region };
+      return ownJson({ entity: entity.name, layout: order.layout, ...where, ids: texts.value }, fields, 201);
+    })
     .all("/mint", methodNotAllowed("POST"));
 
 function onlyOne(regions: readonly string[]): string | undefined {

@@ -8,7 +8,9 @@ import { isTurned, turnAnswer } from "./turn-answer.ts";
 /** Sends the request to the region of the decision, and its answer back. */
 export async function passOn(received: Received, decision: Decision, originTarget: string): Promise<Response> {
   const { gateway, request, target, served } = received;
-  const { method, body } = request;
+  const { method } = request;
+  const body = bodyOf(request);
+  if (body === "lost") return refuse(received, { reason: "malformed-request", detail: UNMEASURED }, served, decision);
   if (method === "TRACE") {
     // An origin that reflects the request would show the client what the gateway added (RFC 9110 §9.3.8).
     return refuse(
@@ -58,6 +60,16 @@ export async function passOn(received: Received, decision: Decision, originTarge
     table: served.label,
     originMs: gateway.clock.nowMs() - received.arrivedAtMs,
   });
+}
+
+const UNMEASURED = "A body of GET or HEAD needs a content-length: without one the runtime would not send it on.";
+
+/** The request's body; `null` for none and for an empty one, which must not keep a read from being repeated. */
+function bodyOf({ method, body, headers }: Request): Request["body"] | "lost" {
+  if (body === null || (method !== "GET" && method !== "HEAD")) return body;
+  const length = headers.get("content-length");
+  if (length === null) return "lost";
+  return length === "0" ? null : body;
 }
 
 const PROXIED_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];

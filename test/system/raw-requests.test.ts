@@ -119,4 +119,40 @@ describe("fields of the request at a real origin", () => {
     expect(headers["x-field-199"]).toBe("199");
     expect(headers["x-twice"]).toBe("a, b");
   });
+
+  it("keep octets that are no text", async () => {
+    await rawRequest(stack.gateway.port, "GET", `/orders/${ID}`, ["x-latin: caf\xe9", "x-utf8: caf\xc3\xa9"]);
+    const headers = origins.recorded[0]?.headers ?? {};
+    // Node shows octets as Latin-1.
+    expect([headers["x-latin"], headers["x-utf8"]]).toEqual(["caf\xe9", "caf\xc3\xa9"]);
+    expect(headers["waybill-region"]).toBe("eu");
+  });
+
+  it("do not let an upgrade change the method", async () => {
+    for (const method of ["PUT", "DELETE"]) {
+      const fields = ["host: gw.test", "connection: upgrade", "upgrade: websocket", "content-length: 2"];
+      await sendRaw(
+        stack.gateway.port,
+        [`${method} /orders/${ID} HTTP/1.1`, ...fields, "connection: close", "", "hi"].join("\r\n"),
+      );
+    }
+    expect(origins.recorded.map(({ method, body }) => [method, body])).toEqual([
+      ["PUT", "hi"],
+      ["DELETE", "hi"],
+    ]);
+  });
+
+  it("say how long the body of a GET is, or it is refused: the runtime would lose it", async () => {
+    const fields = ["host: gw.test", "connection: close", "transfer-encoding: chunked"];
+    const octets = [`GET /orders/${ID} HTTP/1.1`, ...fields, "", "2", "hi", "0", "", ""].join("\r\n");
+    const answer = await sendRaw(stack.gateway.port, octets);
+    expect([answer.status, JSON.parse(answer.body).type]).toEqual([400, "/-/problems/malformed-request"]);
+    expect(origins.recorded).toEqual([]);
+  });
+
+  it("of a mint whose body is broken get a 400", async () => {
+    const fields = ["host: gw.test", "connection: close", "transfer-encoding: chunked"];
+    const answer = await sendRaw(stack.gateway.port, ["POST /mint HTTP/1.1", ...fields, "", "zz", "", ""].join("\r\n"));
+    expect(answer.status).toBe(400);
+  });
 });

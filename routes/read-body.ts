@@ -1,0 +1,19 @@
+import { err, ok, type Result } from "../src/ids/result.ts";
+import type { RequestError } from "../src/problems/index.ts";
+
+/** A small body as text. It is read no further than its cap, and one that breaks off or is not UTF-8 is an error. */
+export async function readBody(request: Request, bytesMax: number): Promise<Result<string, RequestError>> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let text = "";
+  let bytes = 0;
+  try {
+    for await (const chunk of request.body ?? []) {
+      bytes += chunk.byteLength;
+      if (bytes > bytesMax) return err({ reason: "body-too-large", bytesMax });
+      text += decoder.decode(chunk, { stream: true });
+    }
+    return ok(text + decoder.decode());
+  } catch {
+    return err({ reason: "malformed-request", detail: "The body breaks off, or it is not UTF-8." });
+  }
+}
