@@ -5,6 +5,7 @@ export {
   architectValue,
 } from "./architect-codec.ts";
 export { builtinLayouts, fieldOf, hotguid, hotguidSql, iuid, luuid } from "./builtin.ts";
+export { type Capacity, type CapacityError, type Collisions, capacityOf, type Load, type Rate } from "./capacity.ts";
 export { everyLayout, layoutNamed } from "./catalogue.ts";
 export type { LayoutTableFault } from "./check-table.ts";
 export { compileLayout, fieldValue } from "./compile.ts";
