@@ -40,8 +40,11 @@ function isDroppedName(name: string): boolean {
   }
 }
 
-/** Fields of an origin's answer that are of its connection only and that the runtime would forward. */
-export const RESPONSE_HOP_BY_HOP = ["proxy-authenticate", "proxy-connection"] as const;
+/**
+ * Fields of an origin's answer that are of its connection only and that the runtime would forward. An answer to HEAD that
+ * has both a length and a transfer coding would break the client's connection (RFC 9112 §6.1 forbids it).
+ */
+export const RESPONSE_HOP_BY_HOP = ["proxy-authenticate", "proxy-connection", "transfer-encoding"] as const;
 
 /**
  * Fields that `connection` may not name away: without them the request or its answer would mean something else

@@ -53,7 +53,11 @@ export function readMintBody(text: string): Result<MintBody, MintPlanError> {
   }
   const twice = duplicateKey(text);
   if (twice !== undefined) {
-    return err({ reason: "malformed-request", detail: `The body has the key ${JSON.stringify(twice)} twice.`, pointer: "" });
+    return err({
+      reason: "malformed-request",
+      detail: `The body has the key ${JSON.stringify(twice)} twice.`,
+      pointer: "",
+    });
   }
   const parsed = v.safeParse(MINT_BODY, json);
   if (parsed.success) return ok(parsed.output);

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { rawRequest, type Stack, sendRaw, startRecordingOrigins, startStack } from "./stack.ts";
 
@@ -154,5 +155,20 @@ describe("fields of the request at a real origin", () => {
     const fields = ["host: gw.test", "connection: close", "transfer-encoding: chunked"];
     const answer = await sendRaw(stack.gateway.port, ["POST /mint HTTP/1.1", ...fields, "", "zz", "", ""].join("\r\n"));
     expect(answer.status).toBe(400);
+  });
+});
+
+describe("an answer to HEAD with both a length and a transfer coding", () => {
+  it("is an answer, and not a closed connection", async () => {
+    const answer = "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n";
+    const server = createServer((socket) => void socket.once("data", () => socket.end(answer)));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const region = { origins: [{ url: `http://127.0.0.1:${port}` }] };
+    const own = await startStack({ ...origins.declared, regions: { eu: region, us: region, ap: region } });
+    const { status, head } = await rawRequest(own.gateway.port, "HEAD", `/orders/${ID}`);
+    expect([status, /^content-length: 5$/im.test(head), /^transfer-encoding/im.test(head)]).toEqual([200, true, false]);
+    await own.stop();
+    server.close();
   });
 });
