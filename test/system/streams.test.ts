@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { growthDuring } from "./memory.ts";
 import { type DemoStack, startDemoStack } from "./stack.ts";
 
 let stack: DemoStack;
@@ -15,24 +15,6 @@ afterAll(() => stack?.stop());
 
 const BYTES = 100 * 1024 * 1024;
 const GROWTH_BYTES_MAX = 64 * 1024 * 1024;
-
-/** Resident memory of workerd. */
-function residentBytes(): number {
-  const status = readFileSync(`/proc/${stack.gateway.pid}/status`, "utf8");
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
-}
-
-/** The greatest growth of workerd's memory while something runs. */
-async function growthDuring(work: () => Promise<void>): Promise<number> {
-  const before = residentBytes();
-  let most = before;
-  const sampler = setInterval(() => {
-    most = Math.max(most, residentBytes());
-  }, 20);
-  await work();
-  clearInterval(sampler);
-  return Math.max(most, residentBytes()) - before;
-}
 
 const CHUNK = Buffer.from(Uint8Array.from({ length: 64 * 1024 }, (_, index) => index & 0xff));
 
@@ -49,7 +31,7 @@ function wholeHash(): string {
 describe.each(["/orders/", "/any/"])("100 MB through %s, without buffering", (prefix) => {
   it("up", async () => {
     let received: { readonly bytes?: number; readonly sha256?: string } = {};
-    const growth = await growthDuring(async () => {
+    const growth = await growthDuring(stack.gateway.pid, async () => {
       const body = ReadableStream.from(chunks());
       const init = { method: "POST", body, duplex: "half" } as RequestInit;
       const response = await fetch(`${stack.url}${prefix}${id}/upload`, init);
@@ -62,7 +44,7 @@ describe.each(["/orders/", "/any/"])("100 MB through %s, without buffering", (pr
   it("down", async () => {
     const hash = createHash("sha256");
     let bytes = 0;
-    const growth = await growthDuring(async () => {
+    const growth = await growthDuring(stack.gateway.pid, async () => {
       const response = await fetch(`${stack.url}${prefix}${id}/download?bytes=${BYTES}`);
       for await (const chunk of response.body ?? []) {
         hash.update(chunk);
@@ -76,6 +58,7 @@ describe.each(["/orders/", "/any/"])("100 MB through %s, without buffering", (pr
 
   it("down to a client that reads nothing for a while: the origin waits", async () => {
     const growth = await growthDuring(
+      stack.gateway.pid,
       () =>
         new Promise<void>((resolve, reject) => {
           const call = request(`${stack.url}${prefix}${id}/download?bytes=${BYTES}`, (response) => {

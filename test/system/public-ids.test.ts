@@ -1,0 +1,112 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readDemoTable } from "../../src/demo/demo-table.ts";
+import { growthDuring } from "./memory.ts";
+import { type Stack, startStack } from "./stack.ts";
+
+const IDS = 100_000;
+const FILLER = "x".repeat(440);
+const GROWTH_BYTES_MAX = 32 * 1024 * 1024;
+
+const internal = (index: number): string => `01990f04-d900-8009-8040-${index.toString(16).padStart(12, "0")}`;
+
+/** 50 MB of JSON with an ID in each item, written as fast as it is taken. */
+async function writeItems(response: import("node:http").ServerResponse): Promise<void> {
+  response.writeHead(200, { "content-type": "application/json" });
+  response.write('{"items":[');
+  for (let index = 0; index < IDS; index += 100) {
+    const items = Array.from({ length: 100 }, (_, offset) => {
+      const id = internal(index + offset);
+      return `{"id":"${id}","note":"${id}","text":"${FILLER}"}`;
+    });
+    if (!response.write((index === 0 ? "" : ",") + items.join(","))) await once(response, "drain");
+  }
+  response.end("]}");
+}
+
+let server: Server;
+let stack: Stack;
+let id: string;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    if (request.url?.endsWith("/items")) {
+      void writeItems(response);
+      return;
+    }
+    const coding = /\/coded\/(\w+)$/.exec(request.url ?? "")?.[1];
+    const body = JSON.stringify({ id: internal(7) });
+    const coded = coding === "br" ? brotliCompressSync(body) : gzipSync(body);
+    response.writeHead(200, { "content-type": "application/json", ...(coding ? { "content-encoding": coding } : {}) });
+    response.end(coding ? coded : body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const demo = readDemoTable();
+  const region = { origins: [{ url: `http://127.0.0.1:${port}` }] };
+  const order = { ...demo.entities["order"], public: true, publicFields: ["/id", "/items/*/id"] };
+  const declared = {
+    ...demo,
+    regions: { eu: region, us: region, ap: region },
+    entities: { ...demo.entities, order },
+    moved: {},
+  } as typeof demo;
+  const key = Buffer.alloc(32, "k").toString("base64");
+  stack = await startStack(declared, { PUBLIC_ID_KEYS: JSON.stringify({ sealed: [{ id: "2026", key }] }) });
+  const minted = await fetch(`${stack.url}/mint`, { method: "POST", body: '{"entity":"order","country":"DE"}' });
+  id = ((await minted.json()) as { readonly ids: readonly [string] }).ids[0];
+}, 60_000);
+
+afterAll(async () => {
+  await stack?.stop();
+  server?.close();
+});
+
+describe("50 MB of JSON with 100,000 IDs", () => {
+  it("stream through with public IDs in place of internal ones, and memory flat", async () => {
+    // The first pass brings the process to its working size; a second body of 50 MB must find room in that.
+    await readItems();
+    let seen = { bytes: 0, shown: 0, leaked: 0 };
+    const growth = await growthDuring(stack.gateway.pid, async () => {
+      seen = await readItems();
+    });
+    expect(seen.bytes).toBeGreaterThan(50_000_000);
+    expect([seen.shown, seen.leaked]).toEqual([IDS, 0]);
+    expect(growth).toBeLessThan(GROWTH_BYTES_MAX);
+  }, 60_000);
+});
+
+async function readItems() {
+  const seen = { bytes: 0, shown: 0, leaked: 0 };
+  let rest = "";
+  const response = await fetch(`${stack.url}/orders/${id}/items`);
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    seen.bytes += chunk.length;
+    const text = rest + decoder.decode(chunk, { stream: true });
+    const end = text.lastIndexOf("}");
+    seen.shown += text.slice(0, end).match(/"id":"[0-9A-Za-z]{44}"/g)?.length ?? 0;
+    seen.leaked += text.slice(0, end).match(/"id":"[0-9a-f]{8}-/g)?.length ?? 0;
+    rest = text.slice(end);
+  }
+  return seen;
+}
+
+describe("a coded answer, though it was asked not to be", () => {
+  it.each(["gzip", "br"])("is decoded, and its IDs are public: %s", async (coding) => {
+    const response = await fetch(`${stack.url}/orders/${id}/coded/${coding}`);
+    expect(response.headers.get("content-encoding")).toBeNull();
+    expect(((await response.json()) as { readonly id: string }).id).toMatch(/^[0-9A-Za-z]{44}$/);
+  });
+
+  it("is withheld when its coding cannot be undone", async () => {
+    const response = await fetch(`${stack.url}/orders/${id}/coded/deflate`);
+    expect([response.status, ((await response.json()) as { readonly type: string }).type]).toEqual([
+      502,
+      "/-/problems/answer-withheld",
+    ]);
+  });
+});
