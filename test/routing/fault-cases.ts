@@ -344,6 +344,36 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
       (t) => withPath(t, "/person/cafe/:id"),
       ["path-collision /entities/order/path"],
     ],
+    ...(
+      [
+        ["/x/*/:id", "/x/*/b/:id"],
+        ["/x/*/:id", "/x/tenant/b/:id"],
+        ["/x/*/:id", "/x/:id/b"],
+        ["/x/*/c/:id", "/x/tenant/*/b/:id"],
+        ["/x/*/*/:id/y", "/x/*/*/b/y/:id"],
+      ] as const
+    ).map(
+      ([short, literal]): FaultCase => [
+        `${literal}, whose b is a short key in ${short}`,
+        (t) => withShortKeys(t, short, literal),
+        ["path-collision /entities/ride/path/1"],
+      ],
+    ),
+    ...(
+      [
+        ["/x/*/:id", "/x/*/bus/:id"],
+        ["/x/*/:id", "/x/*/y/b/:id"],
+        ["/x/t/:id", "/x/*/b/:id"],
+        ["/x/t/*/:id", "/x/*/u/b/:id"],
+        ["/x/t/*/:id", "/x/u/*/b/:id"],
+      ] as const
+    ).map(
+      ([short, literal]): FaultCase => [
+        `${literal} hides no short key in ${short}`,
+        (t) => withShortKeys(t, short, literal),
+        [],
+      ],
+    ),
     ["a literal beside a wildcard is none", (t) => withPath(t, "/v2/x/rides/:id"), []],
   ],
   "reserved-path": [
@@ -660,6 +690,16 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
 const withPath = (table: Table, path: string | string[]) => ({
   ...table,
   entities: { ...table.entities, order: { ...table.entities["order"], path } },
+});
+
+/** Persons have short keys, and rides have not. */
+const withShortKeys = ({ entities, ...table }: Table, short: string, literal: string) => ({
+  ...table,
+  entities: {
+    ...entities,
+    person: { ...entities["person"], path: ["/person/:id", short] },
+    ride: { ...entities["ride"], path: ["/rides/:id", literal] },
+  },
 });
 
 const withIds = (table: Table, ids: object[]) => ({

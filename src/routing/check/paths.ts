@@ -13,8 +13,6 @@ const OWN_SEGMENTS: ReadonlySet<string> = new Set(["any", "mint", "-"]);
 interface Pattern {
   readonly text: string;
   readonly segments: readonly string[];
-  /** How many segments stand before the first that is not literal. */
-  readonly literals: number;
   readonly entity: string;
   readonly place: Place;
 }
@@ -30,7 +28,7 @@ export const checkPaths = (draft: Draft, report: Report): void => {
   // Two patterns meet only if they have the same literals before their first other segment.
   const alike = new Map<string, Pattern[]>();
   for (const pattern of patterns) {
-    const key = prefixOf(pattern, pattern.literals);
+    const key = literalPrefixOf(pattern);
     const rivals = alike.get(key) ?? [];
     alike.set(key, rivals);
     for (const rival of rivals) {
@@ -40,7 +38,8 @@ export const checkPaths = (draft: Draft, report: Report): void => {
     }
     rivals.push(pattern);
   }
-  for (const pattern of patterns) checkHiddenKeys(draft, pattern, alike, report);
+  const shortKeyed = byPlaceOfShortKey(draft, patterns);
+  for (const pattern of patterns) checkHiddenKeys(pattern, shortKeyed, report);
 };
 
 const patternsOf = (name: string, { path }: DeclaredEntity): readonly Pattern[] =>
@@ -49,7 +48,6 @@ const patternsOf = (name: string, { path }: DeclaredEntity): readonly Pattern[] 
     return {
       text,
       segments,
-      literals: segments.findIndex(isOpen),
       entity: name,
       place: Array.isArray(path) ? ["entities", name, "path", index] : ["entities", name, "path"],
     };
@@ -58,7 +56,7 @@ const patternsOf = (name: string, { path }: DeclaredEntity): readonly Pattern[] 
 /** Whether a segment of a pattern matches more than one text. */
 const isOpen = (segment: string): boolean => segment === "*" || segment === ":id";
 
-const prefixOf = ({ segments }: Pattern, count: number): string => segments.slice(0, count).join("/");
+const literalPrefixOf = ({ segments }: Pattern): string => segments.slice(0, segments.findIndex(isOpen)).join("/");
 
 const checkPattern = ({ text, segments, place }: Pattern, report: Report): void => {
   const [first = ""] = segments;
@@ -93,23 +91,51 @@ const meet = (a: readonly string[], b: readonly string[]): boolean => {
   return true;
 };
 
-/** Literal text wins over an ID, so text that can be a short key would hide that key. */
+/** Text that can be a short key would hide that key where another pattern, which goes first, has it as a literal. */
 const checkHiddenKeys = (
-  draft: Draft,
   pattern: Pattern,
-  alike: ReadonlyMap<string, readonly Pattern[]>,
+  shortKeyed: ReadonlyMap<number, readonly Pattern[]>,
   report: Report,
 ): void => {
-  for (let at = 0; at < pattern.literals; at++) {
-    const literal = pattern.segments[at] as string;
-    if (readShortKey(literal, 0, literal.length) === undefined) continue;
-    for (const rival of alike.get(prefixOf(pattern, at)) ?? []) {
-      if (rival.literals !== at || rival.segments[at] !== ":id" || !takesShortKeys(draft, rival.entity)) continue;
-      const message = `${JSON.stringify(literal)} in ${pattern.text} is also a short key in ${rival.text} of ${JSON.stringify(rival.entity)}; rename the segment.`;
-      report("path-collision", pattern.place, message);
-    }
+  for (const [at, literal] of pattern.segments.entries()) {
+    if (isOpen(literal) || readShortKey(literal, 0, literal.length) === undefined) continue;
+    const hidden = shortKeyed.get(at)?.find((rival) => goesFirst(pattern.segments, rival.segments, at));
+    if (hidden === undefined) continue;
+    const message = `${JSON.stringify(literal)} in ${pattern.text} is also a short key in ${hidden.text} of ${JSON.stringify(hidden.entity)}; rename the segment.`;
+    report("path-collision", pattern.place, message);
   }
 };
+
+/** The patterns of entities that have short keys, by the place of the ID among the segments. */
+const byPlaceOfShortKey = (draft: Draft, patterns: readonly Pattern[]): ReadonlyMap<number, readonly Pattern[]> => {
+  const places = new Map<number, Pattern[]>();
+  for (const pattern of patterns) {
+    if (!takesShortKeys(draft, pattern.entity)) continue;
+    const at = pattern.segments.indexOf(":id");
+    const alike = places.get(at) ?? [];
+    places.set(at, alike);
+    alike.push(pattern);
+  }
+  return places;
+};
+
+/**
+ * Whether some path fits both patterns up to the segment `end`, where the rival has its ID and the other has literal text,
+ * and the other is tried first: the first segment in which they differ decides that.
+ */
+const goesFirst = (segments: readonly string[], rival: readonly string[], end: number): boolean => {
+  let first: number | undefined;
+  for (let at = 0; at < end; at++) {
+    const [own, other] = [segments[at] as string, rival[at] as string];
+    if (own === other) continue;
+    if (!isOpen(own) && !isOpen(other)) return false;
+    first ??= precedenceOf(own) - precedenceOf(other);
+  }
+  return first === undefined || first < 0;
+};
+
+/** The order in which a path's segment is tried. */
+const precedenceOf = (segment: string): number => (segment === "*" ? 2 : segment === ":id" ? 1 : 0);
 
 const takesShortKeys = (draft: Draft, entity: string): boolean =>
   draft.entities.get(entity)?.ids.some((id) => groupOfId(id) !== undefined) ?? false;
