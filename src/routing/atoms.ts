@@ -1,5 +1,6 @@
 import type { Box } from "./boxes.ts";
-import { keyFieldOf, type LayoutPlan, sliceDimensionName } from "./layout-plans.ts";
+import { fieldDimensionName, keyFieldOf } from "./layout-fields.ts";
+import { type LayoutPlan, sliceDimensionName } from "./layout-plans.ts";
 import { intersect, pairsOf, type Ranges } from "./ranges.ts";
 
 /** A run of a key's bits that no slice in use cuts. */
@@ -33,7 +34,9 @@ export const spreadKey = (plan: LayoutPlan, box: Box, atoms: readonly Atom[]): r
     const set = box[slot];
     const slice = plan.slices.get(name.replace(/^slices\./, ""));
     const run =
-      name === key?.name ? { offset: 0, bits: key.bits } : slice && sliceDimensionName(slice.name) === name && slice;
+      key !== undefined && name === fieldDimensionName(key.name)
+        ? { offset: 0, bits: key.bits }
+        : slice && sliceDimensionName(slice.name) === name && slice;
     if (set === undefined || !run) continue;
     const own = spreadRun(run, set, atoms);
     boxes = boxes.flatMap((one) => own.flatMap((other) => meet(one, other)));
@@ -85,5 +88,6 @@ export const nameAtom = ({ offset, bits }: Atom, plan: LayoutPlan): string => {
   const key = keyFieldOf(plan.layout);
   const slice = [...plan.slices.values()].find((each) => each.offset === offset && each.bits === bits);
   if (slice !== undefined) return sliceDimensionName(slice.name);
-  return bits === key?.bits ? key.name : `${key?.name} bits ${offset}-${offset + bits - 1}`;
+  const name = key && fieldDimensionName(key.name);
+  return bits === key?.bits ? `${name}` : `${name} bits ${offset}-${offset + bits - 1}`;
 };

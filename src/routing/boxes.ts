@@ -1,5 +1,6 @@
 import type { Conditions } from "./conditions.ts";
-import { type Dimension, type IdPlan, keyFieldOf, type LayoutPlan, sliceDimensionName } from "./layout-plans.ts";
+import { fieldDimensionName, keyFieldOf } from "./layout-fields.ts";
+import { type Dimension, type IdPlan, type LayoutPlan, sliceDimensionName } from "./layout-plans.ts";
 import { includes, intersect, pairsOf, type Ranges, rangesOf } from "./ranges.ts";
 import type { Slice } from "./table.ts";
 
@@ -64,8 +65,9 @@ const addSlices = (plan: LayoutPlan, values: ReadonlyMap<string, Ranges>, sets: 
   if (known === 0) return true;
   const below = 2 ** (key.bits - known);
   const ranges = rangesOf(pairsOf(prefixes).map(([low, high]) => [low * below, (high + 1) * below - 1]));
-  const given = sets.get(key.name);
-  sets.set(key.name, given === undefined ? ranges : intersect(given, ranges));
+  const name = fieldDimensionName(key.name);
+  const given = sets.get(name);
+  sets.set(name, given === undefined ? ranges : intersect(given, ranges));
   return true;
 };
 

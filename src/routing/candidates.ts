@@ -1,4 +1,5 @@
 import { type Field, isoTime, luuid, type Words } from "../ids/index.ts";
+import { markFieldOf } from "./layout-fields.ts";
 import {
   isInWindow,
   LUUID_SHORT,
@@ -120,7 +121,7 @@ const weighTime = (enabled: EnabledLayout, words: Words, nowMs: number, reasons:
 const nameTime = (unixMs: number): string => isoTime(unixMs) ?? `at Unix millisecond ${unixMs}`;
 
 const weighOwner = ({ layout }: EnabledLayout, owner: Owner | undefined, words: Words, reasons: Reasons): void => {
-  const mark = layout.field("service") ?? layout.field("group");
+  const mark = markFieldOf(layout);
   if (mark === undefined) return;
   const value = `${mark.name} ${mark.read(words)}`;
   if (owner === undefined) reasons.against.push(`${value} is no entity of the table`);

@@ -1,7 +1,10 @@
-import { builtinLayouts, groupOfClass } from "../ids/index.ts";
+import { groupOfClass, type Layout } from "../ids/index.ts";
 import type { Draft } from "./draft.ts";
 import { listNames, type Place, type Report } from "./faults.ts";
-import { keyFieldOf, type LayoutPlan } from "./layout-plans.ts";
+import { maxOf, readFieldConditions, readValues } from "./field-conditions.ts";
+import { isLayoutName } from "./known-layouts.ts";
+import { keyFieldOf } from "./layout-fields.ts";
+import type { LayoutPlan } from "./layout-plans.ts";
 import { readM49, readNumbers } from "./numbers.ts";
 import { intersect, type Ranges, rangesOf } from "./ranges.ts";
 import type { DeclaredConditions, DeclaredNumbers, DeclaredRoute } from "./schema.ts";
@@ -12,7 +15,7 @@ import { parseTime } from "./times.ts";
 export interface Conditions {
   readonly layouts: ReadonlySet<string> | undefined;
   readonly entities: ReadonlySet<string> | undefined;
-  /** By dimension: `country`, `service`, `group`, `shardKey`, `primaryKey`, `minted`. */
+  /** By dimension, as `LayoutPlan` has them; those of slices come below. */
   readonly fields: ReadonlyMap<string, Ranges>;
   /** By layout, then by slice. A layout that lacks one of the slices is absent: its IDs cannot meet the condition. */
   readonly slices: ReadonlyMap<string, ReadonlyMap<string, Ranges>> | undefined;
@@ -34,10 +37,19 @@ export const readConditions = (
   checkNames(draft, when, place, fault);
   const layouts = when.layout === undefined ? undefined : new Set(listOf(when.layout));
   const entities = when.entity === undefined ? undefined : new Set(listOf(when.entity));
-  const fields = readFields(draft, when, place, fault);
+  const possible = [...plans.values()].filter(({ layout }) => layouts === undefined || layouts.has(layout.name));
+  const owned = possible.filter(
+    ({ idsByEntity }) => entities === undefined || [...entities].some((name) => idsByEntity.has(name)),
+  );
+  const fields = readFields(
+    draft,
+    when,
+    owned.map(({ layout }) => layout),
+    place,
+    fault,
+  );
   const minted = readMinted(when, place, fault);
   if (minted !== undefined) fields.set("minted", minted);
-  const possible = [...plans.values()].filter(({ layout }) => layouts === undefined || layouts.has(layout.name));
   const slices = when.slices === undefined ? undefined : readSlices(when.slices, possible, [...place, "slices"], fault);
   // A country whose number could not be read is a fault of its own.
   if (listOf(when.country ?? []).some((code) => !draft.countries.has(code))) return undefined;
@@ -48,12 +60,12 @@ export const listOf = <Item>(value: Item | readonly Item[]): readonly Item[] =>
   Array.isArray(value) ? value : [value as Item];
 
 const checkNames = (draft: Draft, when: DeclaredConditions, place: Place, fault: Report): void => {
-  const known = { layout: builtinLayouts, entity: draft.names.entities, country: draft.names.countries };
+  const known = { layout: draft.known, entity: draft.names.entities, country: draft.names.countries };
   for (const key of ["layout", "entity", "country"] as const) {
     const declared = when[key];
     if (declared === undefined) continue;
     for (const [index, name] of listOf(declared).entries()) {
-      if (known[key].has(name)) continue;
+      if (known[key].has(name) || (key === "layout" && isLayoutName(draft, name))) continue;
       const at = Array.isArray(declared) ? [...place, key, index] : [...place, key];
       const choice = listNames(known[key].keys());
       fault("unknown-name", at, `There is no ${key} ${JSON.stringify(name)}; declare it or use one of ${choice}.`);
@@ -61,18 +73,30 @@ const checkNames = (draft: Draft, when: DeclaredConditions, place: Place, fault:
   }
 };
 
-/** Greatest values of the fields that the conditions of a table can name. */
+/** Greatest values in our own layouts, for a condition that no layout of the route has a field for. */
 const FIELD_MAX = { service: 2 ** 8 - 1, shardKey: 2 ** 32 - 1, group: 2 ** 12 - 1, primaryKey: 2 ** 48 - 1 } as const;
 
-const readFields = (draft: Draft, when: DeclaredConditions, place: Place, fault: Report): Map<string, Ranges> => {
-  const fields = new Map<string, Ranges>();
+/** `layouts` are those of the route. */
+const readFields = (
+  draft: Draft,
+  when: DeclaredConditions,
+  layouts: readonly Layout[],
+  place: Place,
+  fault: Report,
+): Map<string, Ranges> => {
+  const fields = new Map(readFieldConditions(when.fields ?? {}, layouts, [...place, "fields"], fault));
+  const add = (name: string, set: Ranges): void => {
+    const given = fields.get(name);
+    fields.set(name, given === undefined ? set : intersect(given, set));
+  };
   for (const name of ["service", "shardKey", "group", "primaryKey"] as const) {
     const declared = when[name];
-    if (declared !== undefined) fields.set(name, readField(declared, FIELD_MAX[name], [...place, name], fault));
+    if (declared !== undefined)
+      add(name, readValues(declared, maxOf(name, layouts) ?? FIELD_MAX[name], [...place, name], fault));
   }
   if (when.country !== undefined) {
     const numbers = listOf(when.country).flatMap((code) => draft.countries.get(code) ?? []);
-    fields.set("country", rangesOf(numbers.map((number) => [number, number])));
+    add("country", rangesOf(numbers.map((number) => [number, number])));
   }
   if (when.class !== undefined) {
     const groups = rangesOf(
@@ -80,16 +104,9 @@ const readFields = (draft: Draft, when: DeclaredConditions, place: Place, fault:
         .map(groupOfClass)
         .map((group) => [group, group]),
     );
-    const given = fields.get("group");
-    fields.set("group", given === undefined ? groups : intersect(given, groups));
+    add("group", groups);
   }
   return fields;
-};
-
-const readField = (declared: DeclaredNumbers, max: number, place: Place, fault: Report): Ranges => {
-  const { ranges, faults } = readNumbers(declared, max);
-  for (const { item, message } of faults) fault("key-range", item === undefined ? place : [...place, item], message);
-  return ranges;
 };
 
 /** Times are read in whole milliseconds, so the last one before a bound is the bound less one. */

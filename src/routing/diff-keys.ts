@@ -1,9 +1,10 @@
-import { isoTime } from "../ids/index.ts";
+import { type Field, isoTime } from "../ids/index.ts";
 import { type Atom, atomsOf, nameAtom, slicesIn, spreadKey } from "./atoms.ts";
 import type { Box } from "./boxes.ts";
 import type { Planned } from "./compile.ts";
 import { compareRegions, type RegionChange, type SpaceRoute, type SpaceSide } from "./diff-space.ts";
-import { type Dimension, type IdPlan, keyFieldOf, type LayoutPlan } from "./layout-plans.ts";
+import { fieldDimensionName, keyFieldOf } from "./layout-fields.ts";
+import type { Dimension, IdPlan, LayoutPlan } from "./layout-plans.ts";
 import { formatRanges, pairsOf, type Ranges } from "./ranges.ts";
 import { boxFor, type RoutePlan } from "./route-plans.ts";
 
@@ -31,7 +32,7 @@ export const diffKeys = (before: Planned, after: Planned): readonly KeyChange[] 
   const changes: KeyChange[] = [];
   for (const [name, plannedAfter] of after.routes) {
     const plannedBefore = before.routes.get(name);
-    if (plannedBefore === undefined) continue;
+    if (plannedBefore === undefined || !sameLayout(plannedBefore, plannedAfter)) continue;
     for (const idAfter of plannedAfter.plan.ids) {
       const idBefore = plannedBefore.plan.ids.find((id) => sameId(id, idAfter));
       if (idBefore === undefined) continue;
@@ -44,6 +45,14 @@ export const diffKeys = (before: Planned, after: Planned): readonly KeyChange[] 
     }
   }
   return changes;
+};
+
+/** A layout that was declared anew has other keys, which cannot be compared. */
+const sameLayout = (a: RoutePlan, b: RoutePlan): boolean => definitionOf(a) === definitionOf(b);
+
+const definitionOf = ({ plan }: RoutePlan): string => {
+  const { rows, octetOrder, text } = plan.layout.table;
+  return JSON.stringify([rows, octetOrder, text.name, text.prefix]);
 };
 
 const sameId = (a: IdPlan, b: IdPlan): boolean =>
@@ -66,7 +75,10 @@ const diffId = (before: Side, after: Side): readonly KeyChange[] => {
   );
   const atoms = key === undefined ? [] : atomsOf(key.bits, cuts);
   const minted = mintedOf(before.routePlan.plan, plan);
-  const fields = plan.dimensions.filter(({ name }) => isPlain(name, after.id));
+  const constrained = new Set([before, after].flatMap(constrainedIn));
+  const fields = plan.dimensions.filter(
+    ({ name }) => isPlain(name, after.id, key) && (isKey(plan, name) || constrained.has(name)),
+  );
   const spans: Ranges[] = [
     ...(minted === undefined ? [] : [minted]),
     ...fields.map(({ min, max }) => [min, max]),
@@ -76,17 +88,32 @@ const diffId = (before: Side, after: Side): readonly KeyChange[] => {
     routes: boxesOf(side).flatMap(({ box, region }) => layOut(side.routePlan.plan, box, region, fields, atoms, minted)),
     fallback: side.planned.draft.fallback,
   });
-  const names = [...fields.map(({ name }) => name), ...atoms.map((atom) => nameAtom(atom, plan))];
+  const names = [
+    ...fields.map(({ name }) => ({ name, isCounted: isKey(plan, name) })),
+    ...atoms.map((atom) => ({ name: nameAtom(atom, plan), isCounted: true })),
+  ];
   return compareRegions(spans, lay(before), lay(after)).flatMap((change) =>
     sentenceOf(change, after, names, spans, minted !== undefined),
   );
 };
 
 /** The space in which an entity's IDs differ: not by the number that marks them, and not by slices, which atoms stand for. */
-const isPlain = (name: string, id: IdPlan): boolean =>
-  name === "country" ||
-  (name === "service" && id.service === undefined) ||
-  (name === "group" && id.group === undefined);
+const isPlain = (name: string, { service, group }: IdPlan, key: Field | undefined): boolean => {
+  if (name === "minted" || name.startsWith("slices.")) return false;
+  if (name === "service") return service === undefined;
+  if (name === "group") return group === undefined;
+  return key === undefined || name !== fieldDimensionName(key.name);
+};
+
+/** Nodes are part of the space only where a route names them. */
+const isKey = ({ layout }: LayoutPlan, name: string): boolean =>
+  layout.fields.some((field) => field.role === "key" && fieldDimensionName(field.name) === name);
+
+const constrainedIn = (side: Side): readonly string[] => {
+  const { dimensions } = side.routePlan.plan;
+  const boxes = boxesOf(side);
+  return dimensions.flatMap(({ name }, slot) => (boxes.some(({ box }) => box[slot] !== undefined) ? [name] : []));
+};
 
 const mintedOf = (before: LayoutPlan, after: LayoutPlan): Ranges | undefined => {
   const [a, b] = [before, after].map(({ dimensions }) => dimensions.find(({ name }) => name === "minted"));
@@ -117,7 +144,7 @@ const layOut = (
 const sentenceOf = (
   { sets, before, after }: RegionChange,
   { id, planned }: Side,
-  names: readonly string[],
+  names: readonly { readonly name: string; readonly isCounted: boolean }[],
   spans: readonly Ranges[],
   hasTime: boolean,
 ): readonly KeyChange[] => {
@@ -125,9 +152,9 @@ const sentenceOf = (
   const valueSpans = hasTime ? spans.slice(1) : spans;
   const where: Record<string, string> = {};
   let keys = 1n;
-  for (const [at, name] of names.entries()) {
+  for (const [at, { name, isCounted }] of names.entries()) {
     const set = valueSets[at] as Ranges;
-    keys *= pairsOf(set).reduce((sum, [low, high]) => sum + BigInt(high - low + 1), 0n);
+    if (isCounted) keys *= pairsOf(set).reduce((sum, [low, high]) => sum + BigInt(high - low + 1), 0n);
     if (set.join() === valueSpans[at]?.join()) continue;
     where[name] = name === "country" ? nameCountries(set, planned.draft.countries) : formatRanges(set);
   }

@@ -1,6 +1,8 @@
 import * as v from "valibot";
+import type { Layout } from "../ids/index.ts";
 import { checkShape, checkSizes } from "./check/shape.ts";
 import type { Report } from "./faults.ts";
+import { knownLayouts } from "./known-layouts.ts";
 import type { DeclaredEntity, DeclaredLayout, DeclaredRegion, DeclaredRoute, DeclaredTable } from "./schema.ts";
 import { tableSchema } from "./schema.ts";
 import { reportIssue } from "./schema-faults.ts";
@@ -15,6 +17,8 @@ export interface Draft {
   readonly countries: ReadonlyMap<string, number>;
   readonly entities: ReadonlyMap<string, DeclaredEntity>;
   readonly layouts: ReadonlyMap<string, DeclaredLayout>;
+  /** Every layout that the table may name: ours, and those of its own without a fault. */
+  readonly known: ReadonlyMap<string, Layout>;
   readonly routes: readonly DraftRoute[];
   readonly moved: ReadonlyMap<string, string>;
   readonly fallback: string | undefined;
@@ -45,6 +49,7 @@ export const draftOf = (table: DeclaredTable): Draft => {
     countries,
     entities,
     layouts,
+    known: knownLayouts(layouts),
     routes: table.routes.map((route, index) => ({ index, route })),
     moved: new Map(Object.entries(table.moved ?? {})),
     fallback: table.default,
@@ -88,12 +93,14 @@ const salvage = (value: unknown, broken: ReadonlySet<string>): Draft => {
   const names = (part: string): ReadonlySet<string> => new Set(entriesOf(parts[part]).map(([key]) => key));
   const routes = Array.isArray(parts["routes"]) ? (parts["routes"] as readonly DeclaredRoute[]) : [];
   const gateway = recordOf(parts["gateway"]);
+  const layouts = sound<DeclaredLayout>("layouts");
   return {
     hosts: broken.has(brokenKey("gateway", "hosts")) ? [] : ((gateway["hosts"] ?? []) as readonly string[]),
     regions: sound("regions"),
     countries: sound("countries"),
     entities: sound("entities"),
-    layouts: sound("layouts"),
+    layouts,
+    known: knownLayouts(layouts),
     routes: routes.flatMap((route, index) => (broken.has(brokenKey("routes", `${index}`)) ? [] : [{ index, route }])),
     moved: sound("moved"),
     fallback: broken.has("default") ? undefined : (parts["default"] as string | undefined),

@@ -2,6 +2,7 @@ import type { Field, Layout, Words } from "../ids/index.ts";
 import { listOf } from "./conditions.ts";
 import type { Draft } from "./draft.ts";
 import type { IdIndex } from "./id-index.ts";
+import { markFieldOf } from "./layout-fields.ts";
 import { type IdPlan, type LayoutPlan, markOf } from "./layout-plans.ts";
 import { fieldPathsOf, publicKindOf } from "./public-entities.ts";
 import type { RoutePlan } from "./route-plans.ts";
@@ -57,9 +58,6 @@ interface Owners {
   readonly marked: Map<number, Owner[]>;
   readonly unmarked: Owner[];
 }
-
-/** The field that tells entities apart. No layout has two of them. */
-const markFieldOf = (layout: Layout): Field | undefined => layout.field("service") ?? layout.field("group");
 
 const newOwners = (mark: Field | undefined): Owners => ({ mark, marked: new Map(), unmarked: [] });
 

@@ -1,6 +1,7 @@
-import { builtinLayouts, type Field, type Layout } from "../ids/index.ts";
+import type { Field, Layout } from "../ids/index.ts";
 import type { Draft } from "./draft.ts";
 import { groupOfId } from "./groups.ts";
+import { fieldDimensionName, keyFieldOf, routableFields } from "./layout-fields.ts";
 import { MINTED_AHEAD_DEFAULT_MS, MINTED_FROM_DEFAULT_MS } from "./limits.ts";
 import type { DeclaredLayout, DeclaredSlice } from "./schema.ts";
 import type { Slice, TimeWindow } from "./table.ts";
@@ -31,7 +32,7 @@ export interface IdPlan {
 
 /** One number of an ID that routes can depend on. */
 export interface Dimension {
-  /** `country`, `service`, `group`, `minted`, the key's own field, or `slices.` and the slice's name. */
+  /** `minted`, a key such as `country` or `shardKey`, or else `fields.` or `slices.` and a name. */
   readonly name: string;
   /** Smallest and greatest value that an ID can have. */
   readonly min: number;
@@ -39,14 +40,11 @@ export interface Dimension {
   readonly read: (words: readonly number[]) => number;
 }
 
-/** The field that slices divide, and that `shardKey` or `primaryKey` names. */
-export const keyFieldOf = (layout: Layout): Field | undefined => layout.field("shardKey") ?? layout.field("primaryKey");
-
 /** Plans of all layouts in use, those with most fixed bits first. Entries that name an unknown layout are left out. */
 export const planLayouts = (draft: Draft): ReadonlyMap<string, LayoutPlan> => {
   const ids = idPlansOf(draft);
   const plans = new Map<string, LayoutPlan>();
-  for (const [name, layout] of [...builtinLayouts].sort(([, a], [, b]) => b.fixedBits - a.fixedBits)) {
+  for (const [name, layout] of [...draft.known].sort(([, a], [, b]) => b.fixedBits - a.fixedBits)) {
     const own = ids.filter((id) => id.layout === name);
     if (own.length > 0) plans.set(name, planLayout(layout, draft.layouts.get(name) ?? {}, own));
   }
@@ -98,17 +96,17 @@ const windowOf = (layout: Layout, { mintedWithin }: DeclaredLayout): TimeWindow 
   return { fromMs: parseTime(mintedWithin.from) ?? MINTED_FROM_DEFAULT_MS, aheadMs: mintedWithin.aheadSeconds * 1000 };
 };
 
-const WHOLE_FIELDS = ["shardKey", "primaryKey", "country", "service", "group"];
-
 const dimensionsOf = (
   layout: Layout,
   slices: ReadonlyMap<string, Slice>,
   window: TimeWindow | undefined,
 ): readonly Dimension[] => {
-  const fields = WHOLE_FIELDS.flatMap((name) => {
-    const field = layout.field(name);
-    return field === undefined ? [] : [{ name, min: 0, max: 2 ** field.bits - 1, read: field.read }];
-  });
+  const fields = routableFields(layout).map((field) => ({
+    name: fieldDimensionName(field.name),
+    min: 0,
+    max: Number(field.max),
+    read: field.read,
+  }));
   const key = keyFieldOf(layout);
   const parts = key === undefined ? [] : [...slices.values()].map((slice) => sliceDimension(key, slice));
   return [...fields, ...parts, ...mintedDimension(layout, window)];

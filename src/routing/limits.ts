@@ -18,6 +18,12 @@ export const PATTERNS_MAX = 4_096;
 export const IDS_PER_ENTITY_MAX = 16;
 export const SLICES_PER_LAYOUT_MAX = 16;
 
+/** A row has a bit at least; no known ID has more than a dozen rows. */
+export const ROWS_PER_LAYOUT_MAX = 64;
+
+/** 160 bits. */
+export const OCTETS_MAX = 20;
+
 /** Single values and ranges in one condition. */
 export const CONDITION_VALUES_MAX = 10_000;
 

@@ -1,7 +1,9 @@
-import { fromSql, type Layout, toSql, type Words } from "../ids/index.ts";
+import { fromSql, type Layout, type TextForm, toSql, type Words } from "../ids/index.ts";
 import type { EnabledLayout, MovedIndex, Target } from "./table.ts";
 
 interface Entry {
+  /** Equal words are one ID only where the canonical texts are equal too: those of XID and ObjectId are not. */
+  readonly text: TextForm;
   readonly words: Words;
   readonly target: Target;
 }
@@ -16,26 +18,31 @@ export const indexMoved = (
   let size = 0;
   for (const [text, target] of moved) {
     size++;
-    for (const words of allFormsOf(text, layouts)) addEntry(entries, { words, target });
+    for (const form of allFormsOf(text, layouts)) addEntry(entries, { ...form, target });
     const key = readShort(text, layouts);
     if (key !== undefined) addShort(short, key, target);
   }
   return {
     size,
-    find: (_layout, words) => findEntry(entries.get(hashOf(words)), words),
+    find: ({ table }, words) => findEntry(entries.get(hashOf(words)), table.text, words),
     findShort: (group, primaryKey) => short.get(group)?.get(primaryKey),
   };
 };
 
 /** The words of the ID, and of its other form where the table reads both forms of HotGuids. */
-const allFormsOf = (text: string, layouts: ReadonlyMap<string, EnabledLayout>): readonly Words[] => {
-  const forms: Words[] = [];
+const allFormsOf = (
+  text: string,
+  layouts: ReadonlyMap<string, EnabledLayout>,
+): readonly Pick<Entry, "text" | "words">[] => {
+  const forms: Pick<Entry, "text" | "words">[] = [];
   for (const enabled of layouts.values()) {
     const words = enabled.layout.parse(text);
     if (!words.ok || !isOldEnough(enabled, words.value)) continue;
-    forms.push(words.value);
-    if (enabled.layout.name === "hotguid" && layouts.has("hotguid-sql")) forms.push(toSql(words.value));
-    if (enabled.layout.name === "hotguid-sql" && layouts.has("hotguid")) forms.push(fromSql(words.value));
+    const { name, table } = enabled.layout;
+    const add = (own: Words): unknown => forms.push({ text: table.text, words: own });
+    add(words.value);
+    if (name === "hotguid" && layouts.has("hotguid-sql")) add(toSql(words.value));
+    if (name === "hotguid-sql" && layouts.has("hotguid")) add(fromSql(words.value));
   }
   return forms;
 };
@@ -48,13 +55,14 @@ const addEntry = (entries: Map<number, Entry[]>, entry: Entry): void => {
   const hash = hashOf(entry.words);
   const bucket = entries.get(hash);
   if (bucket === undefined) entries.set(hash, [entry]);
-  else if (findEntry(bucket, entry.words) === undefined) bucket.push(entry);
+  else if (findEntry(bucket, entry.text, entry.words) === undefined) bucket.push(entry);
 };
 
-const findEntry = (bucket: readonly Entry[] | undefined, words: Words): Target | undefined => {
+const findEntry = (bucket: readonly Entry[] | undefined, text: TextForm, words: Words): Target | undefined => {
   if (bucket === undefined) return undefined;
-  for (const { words: own, target } of bucket) {
-    if (own.length === words.length && own.every((word, index) => word === words[index])) return target;
+  for (const { text: ownText, words: own, target } of bucket) {
+    if (ownText === text && own.length === words.length && own.every((word, index) => word === words[index]))
+      return target;
   }
   return undefined;
 };

@@ -1,5 +1,6 @@
 import { isoTime, type ParseError, parseShortKey, type Words } from "../ids/index.ts";
 import { describeAll, describeOwner, describeShort, fieldsOf } from "./candidates.ts";
+import { keyFieldOf } from "./layout-fields.ts";
 import { ID_LENGTH_MAX } from "./limits.ts";
 import { allOwners, LUUID_SHORT, type OwnerReading } from "./readings.ts";
 import type { CompiledTable, EnabledLayout, Entity, LayoutFault, Owner, RoutingError } from "./table.ts";
@@ -101,7 +102,7 @@ const slicesOf = (
   { layout, slices }: Pick<EnabledLayout, "layout" | "slices">,
   words: Words,
 ): Readonly<Record<string, string>> => {
-  const key = layout.field("shardKey") ?? layout.field("primaryKey");
+  const key = keyFieldOf(layout);
   if (key === undefined) return {};
   const value = key.readBig(words);
   return Object.fromEntries(

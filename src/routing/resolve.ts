@@ -1,4 +1,4 @@
-import { err, ok, type Result, readShortKey, type TextForm, type Words } from "../ids/index.ts";
+import { err, luuid, ok, type Result, readShortKey, type TextForm, type Words } from "../ids/index.ts";
 import { ID_LENGTH_MAX } from "./limits.ts";
 import {
   allOwners,
@@ -81,7 +81,10 @@ const decide = (
 
 /** A text that is no UUID may be a short key, where the entity has LUUIDs of a known group. */
 const resolveShort = (table: CompiledTable, entity: Entity, text: string): Resolution => {
-  const groups = entity.ids.flatMap((id) => (id.group === undefined ? [] : [{ entity, id, group: id.group }]));
+  const groups = entity.ids.flatMap((id) => {
+    const { group, enabled } = id;
+    return group === undefined || enabled.layout !== luuid ? [] : [{ entity, id, group }];
+  });
   const primaryKey = readShortKey(text, 0, text.length);
   const [first] = groups;
   if (primaryKey === undefined || first === undefined) {

@@ -1,50 +1,18 @@
 import * as v from "valibot";
+import { layoutSchema } from "./layout-schema.ts";
 import {
-  CONDITION_VALUES_MAX,
   ENTITIES_MAX,
   IDS_PER_ENTITY_MAX,
   MOVED_MAX,
-  NAME_LENGTH_MAX,
   ORIGINS_PER_REGION_MAX,
   PATHS_PER_ENTITY_MAX,
   PATTERN_LENGTH_MAX,
   REGIONS_MAX,
   ROUTES_MAX,
-  SLICES_PER_LAYOUT_MAX,
 } from "./limits.ts";
+import { name, numbers, oneOrMore, text, time, wholeNumber } from "./schema-parts.ts";
 
 /** The declared routing table, the one source of its types and of its JSON Schema. What needs more than one value is in `check/`. */
-
-const name = v.pipe(
-  v.string(),
-  v.regex(/^[A-Za-z][A-Za-z0-9_-]*$/, "A name starts with a letter and has only letters, digits, `-` and `_`."),
-  v.maxLength(NAME_LENGTH_MAX, `A name has at most ${NAME_LENGTH_MAX} characters.`),
-);
-
-const oneOrMore = <const Item extends v.GenericSchema>(item: Item) =>
-  v.union([item, v.pipe(v.array(item), v.minLength(1), v.maxLength(CONDITION_VALUES_MAX))]);
-
-const text = v.pipe(v.string(), v.minLength(1), v.maxLength(PATTERN_LENGTH_MAX));
-
-const wholeNumber = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
-
-const numberText = v.pipe(
-  v.string(),
-  v.regex(
-    /^[0-9]{1,16}(-[0-9]{1,16})?$/,
-    'Write a decimal number such as "7", or an inclusive range such as "0-1023".',
-  ),
-);
-
-const numbers = oneOrMore(v.union([wholeNumber, numberText]));
-
-const time = v.pipe(
-  v.string(),
-  v.regex(
-    /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,3})?(Z|[+-][0-9]{2}:[0-9]{2})$/,
-    "Write a time with its offset, such as 2026-06-01T00:00:00Z.",
-  ),
-);
 
 const origin = v.strictObject({
   url: v.pipe(text, v.description("http or https, host, optional port and base path; no query, fragment or password.")),
@@ -151,37 +119,6 @@ export const entitySchema = v.strictObject({
   ),
 });
 
-const bitCount = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(128));
-
-const slice = v.union([
-  v.strictTuple([bitCount, bitCount]),
-  v.strictObject({ offset: bitCount, bits: bitCount, codes: v.exactOptional(v.literal("m49")) }),
-]);
-
-export const layoutSchema = v.strictObject({
-  slices: v.exactOptional(
-    v.pipe(
-      v.record(name, slice),
-      v.maxEntries(SLICES_PER_LAYOUT_MAX),
-      v.description("Parts of the layout's key: [offset, bits], counted from the key's most significant bit."),
-    ),
-  ),
-  mintedWithin: v.exactOptional(
-    v.pipe(
-      v.union([
-        v.literal(false),
-        v.strictObject({
-          from: time,
-          aheadSeconds: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1_000_000_000)),
-        }),
-      ]),
-      v.description(
-        "IDs minted outside of this window are not of this layout. Absent: from 2000-01-01 to a day ahead.",
-      ),
-    ),
-  ),
-});
-
 const when = v.strictObject({
   layout: v.exactOptional(oneOrMore(name)),
   entity: v.exactOptional(oneOrMore(name)),
@@ -189,6 +126,9 @@ const when = v.strictObject({
   service: v.exactOptional(v.pipe(numbers, v.description("iUID service numbers."))),
   shardKey: v.exactOptional(v.pipe(numbers, v.description("HotGuid shard keys."))),
   slices: v.exactOptional(v.pipe(v.record(name, numbers), v.description("Values of slices of the key."))),
+  fields: v.exactOptional(
+    v.pipe(v.record(name, numbers), v.description("Values of fields by name: keys, and nodes such as a machine.")),
+  ),
   group: v.exactOptional(v.pipe(numbers, v.description("LUUID group numbers."))),
   class: v.exactOptional(v.pipe(oneOrMore(text), v.description("LUUID class names."))),
   primaryKey: v.exactOptional(v.pipe(numbers, v.description("LUUID primary keys, decimal."))),
@@ -227,7 +167,9 @@ export const tableSchema = v.strictObject({
     v.maxEntries(ENTITIES_MAX),
     v.description("What: one entry for each kind of thing."),
   ),
-  layouts: v.exactOptional(v.pipe(v.record(name, layoutSchema), v.description("What the table adds to a layout."))),
+  layouts: v.exactOptional(
+    v.pipe(v.record(name, layoutSchema), v.description("Layouts of your own, and what the table adds to ours.")),
+  ),
   routes: v.pipe(v.array(routeSchema), v.maxLength(ROUTES_MAX), v.description("Which: the first match wins.")),
   moved: v.exactOptional(
     v.pipe(
@@ -246,9 +188,8 @@ export type DeclaredTable = v.InferOutput<typeof tableSchema>;
 export type DeclaredRegion = v.InferOutput<typeof regionSchema>;
 export type DeclaredEntity = v.InferOutput<typeof entitySchema>;
 export type DeclaredEntityId = v.InferOutput<typeof entityId>;
-export type DeclaredLayout = v.InferOutput<typeof layoutSchema>;
-export type DeclaredSlice = v.InferOutput<typeof slice>;
+export type { DeclaredLayout, DeclaredRow, DeclaredSlice } from "./layout-schema.ts";
 export type DeclaredRoute = v.InferOutput<typeof routeSchema>;
 export type DeclaredConditions = v.InferOutput<typeof when>;
-export type DeclaredNumbers = v.InferOutput<typeof numbers>;
+export type { DeclaredNumbers } from "./schema-parts.ts";
 export type DeclaredPublic = v.InferOutput<typeof publicSchema>;

@@ -216,6 +216,7 @@ export type FaultKind =
   | "key-range"
   | "time-range"
   | "slice-range"
+  | "layout-declaration"
   | "region-cycle"
   | "moved-id"
   | "public-ids"

@@ -1,5 +1,6 @@
 import { ROUTES_MAX } from "../../src/routing/limits.ts";
 import type { FaultKind } from "../../src/routing/table.ts";
+import { LAYOUT_CASES } from "./layout-cases.ts";
 import type { sampleTable } from "./tables.ts";
 
 /** Each case changes the sample table in one way and names every fault that must follow, as `kind pointer`. */
@@ -10,6 +11,7 @@ export const route = (when: object, region = "eu") => ({ when, region });
 
 /** A text that is no JSON never becomes a table, so whoever reads the text reports that fault. */
 export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly FaultCase[]>> = {
+  "layout-declaration": LAYOUT_CASES,
   schema: [
     ["no object at all", () => 5, ["schema "]],
     ["null", () => null, ["schema "]],

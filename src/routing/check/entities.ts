@@ -1,7 +1,8 @@
-import { builtinLayouts, type Layout } from "../../ids/index.ts";
+import { type Layout, luuid } from "../../ids/index.ts";
 import type { Draft } from "../draft.ts";
 import type { Place, Report } from "../faults.ts";
 import { groupOfId } from "../groups.ts";
+import { markFieldOf } from "../layout-fields.ts";
 import type { DeclaredEntityId } from "../schema.ts";
 import type { FaultKind } from "../table.ts";
 
@@ -10,7 +11,7 @@ export const checkEntities = (draft: Draft, report: Report): void => {
   const claims = new Map<Layout, Claim[]>();
   for (const [entity, { ids }] of draft.entities) {
     for (const [index, id] of ids.entries()) {
-      const layout = builtinLayouts.get(id.layout);
+      const layout = draft.known.get(id.layout);
       const place: Place = ["entities", entity, "ids", index];
       if (layout === undefined || !checkMarks(id, layout, place, report)) continue;
       const own = claims.get(layout) ?? [];
@@ -19,14 +20,18 @@ export const checkEntities = (draft: Draft, report: Report): void => {
     }
   }
   for (const [layout, own] of claims) {
-    if (layout.field("service") !== undefined) checkMarked(own, layout, "service", "number-clash", report);
-    else if (layout.field("group") !== undefined) checkMarked(own, layout, "group", "group-clash", report);
-    else checkUnmarked(own, layout, report);
+    const mark = markFieldOf(layout)?.name;
+    if (mark === undefined) checkUnmarked(own, layout, report);
+    else if (mark === "service") checkMarked(own, layout, mark, "number-clash", report);
+    else checkMarked(own, layout, "group", "group-clash", report);
   }
 };
 
 const MARKS = ["service", "class", "group"] as const;
-const FIELD_OF_MARK = { service: "service", class: "group", group: "group" } as const;
+
+/** A class is what LUUIDs call their group by. */
+const hasMark = (layout: Layout, mark: (typeof MARKS)[number]): boolean =>
+  mark === "class" ? layout.name === luuid.name : markFieldOf(layout)?.name === mark;
 
 const checkMarks = (id: DeclaredEntityId, layout: Layout, place: Place, report: Report): boolean => {
   let sound = true;
@@ -36,15 +41,11 @@ const checkMarks = (id: DeclaredEntityId, layout: Layout, place: Place, report: 
   };
   for (const mark of MARKS) {
     if (id[mark] === undefined) continue;
-    const field = layout.field(FIELD_OF_MARK[mark]);
-    if (field === undefined) {
+    const max = markFieldOf(layout)?.max;
+    if (!hasMark(layout, mark)) {
       fault("unknown-name", [...place, mark], `IDs of layout ${layout.name} have no ${mark}; remove it.`);
-    } else if (mark !== "class" && (id[mark] as number) > 2 ** field.bits - 1) {
-      fault(
-        "key-range",
-        [...place, mark],
-        `${id[mark]} is beyond ${2 ** field.bits - 1}, the greatest ${mark}; lower it.`,
-      );
+    } else if (mark !== "class" && max !== undefined && (id[mark] as number) > max) {
+      fault("key-range", [...place, mark], `${id[mark]} is beyond ${max}, the greatest ${mark}; lower it.`);
     }
   }
   if (id.class !== undefined && id.group !== undefined) {

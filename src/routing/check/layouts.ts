@@ -1,17 +1,22 @@
-import { builtinLayouts } from "../../ids/index.ts";
 import type { Draft } from "../draft.ts";
 import type { Report } from "../faults.ts";
-import { keyFieldOf, sliceOf } from "../layout-plans.ts";
+import { readLayout } from "../known-layouts.ts";
+import { keyFieldOf } from "../layout-fields.ts";
+import { sliceOf } from "../layout-plans.ts";
 import type { DeclaredSlice } from "../schema.ts";
 import { parseTime } from "../times.ts";
 
-/** What the table adds to a layout must be about bits and times that the layout has. */
+/** A layout must be one, and what the table adds to it must be about bits and times that the layout has. */
 export const checkLayouts = (draft: Draft, report: Report): void => {
   const used = new Set([...draft.entities.values()].flatMap(({ ids }) => ids.map(({ layout }) => layout)));
-  for (const [name, { slices = {}, mintedWithin }] of draft.layouts) {
-    const layout = builtinLayouts.get(name);
-    if (layout === undefined) continue;
+  for (const [name, declared] of draft.layouts) {
     const place = ["layouts", name];
+    for (const fault of readLayout(name, declared).faults) {
+      report(fault.kind, [...place, ...fault.place], fault.message);
+    }
+    const { slices = {}, mintedWithin } = declared;
+    const layout = draft.known.get(name);
+    if (layout === undefined) continue;
     if (!used.has(name)) {
       report(
         "unknown-name",
@@ -20,8 +25,8 @@ export const checkLayouts = (draft: Draft, report: Report): void => {
       );
     }
     const key = keyFieldOf(layout);
-    for (const [slice, declared] of Object.entries(slices)) {
-      const message = faultOfSlice(slice, declared, name, key?.bits);
+    for (const [slice, bits] of Object.entries(slices)) {
+      const message = faultOfSlice(slice, bits, name, key?.bits);
       if (message !== undefined) report("slice-range", [...place, "slices", slice], message);
     }
     if (mintedWithin === undefined) continue;

@@ -1,6 +1,7 @@
-import { builtinLayouts, type Layout } from "../../ids/index.ts";
+import { type Layout, luuid } from "../../ids/index.ts";
 import type { Draft } from "../draft.ts";
 import type { Report } from "../faults.ts";
+import { markFieldOf } from "../layout-fields.ts";
 import type { LayoutPlan } from "../layout-plans.ts";
 import { shortKeyOf } from "../moved.ts";
 
@@ -27,7 +28,7 @@ export const checkMoved = (
       report("moved-id", place, message);
       continue;
     }
-    const key = shortKeyIn(text);
+    const key = plans.has(luuid.name) ? shortKeyIn(text) : undefined;
     if (key === undefined) continue;
     const other = shortKeys.get(key);
     shortKeys.set(key, other ?? region);
@@ -51,15 +52,13 @@ const takes = ({ layout, window, ids }: LayoutPlan, text: string): boolean => {
   if (!words.ok) return false;
   if (window !== undefined && layout.mintedAtMs !== undefined && layout.mintedAtMs(words.value) < window.fromMs)
     return false;
-  const field = layout.field("service") ?? layout.field("group");
+  const field = markFieldOf(layout);
   const mark = field?.read(words.value);
   return ids.some(({ service, group }) => (service ?? group ?? mark) === mark);
 };
 
 const shortKeyIn = (text: string): string | undefined => {
-  const layout = builtinLayouts.get("luuid");
-  const words = layout?.parse(text);
-  if (layout === undefined || words === undefined || !words.ok) return undefined;
-  const key = shortKeyOf(layout, words.value);
+  const words = luuid.parse(text);
+  const key = words.ok ? shortKeyOf(luuid, words.value) : undefined;
   return key === undefined ? undefined : `${key.group}/${key.primaryKey}`;
 };

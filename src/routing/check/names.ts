@@ -1,6 +1,6 @@
-import { builtinLayouts } from "../../ids/index.ts";
 import type { Draft } from "../draft.ts";
 import { listNames, type Place, type Report } from "../faults.ts";
+import { isLayoutName } from "../known-layouts.ts";
 
 /** Every name that is used must be declared. What routes ask for is held to the same rule where it is read. */
 export const checkNames = (draft: Draft, report: Report): void => {
@@ -23,13 +23,12 @@ export const checkNames = (draft: Draft, report: Report): void => {
   if (draft.fallback !== undefined) region(draft.fallback, ["default"]);
   for (const [entity, { ids }] of draft.entities) {
     for (const [index, { layout }] of ids.entries()) {
-      if (builtinLayouts.has(layout)) continue;
-      reportUnknown("layout", layout, builtinLayouts.keys(), ["entities", entity, "ids", index, "layout"], report);
+      if (isLayoutName(draft, layout)) continue;
+      reportUnknown("layout", layout, draft.known.keys(), ["entities", entity, "ids", index, "layout"], report);
     }
   }
   for (const layout of draft.layouts.keys()) {
-    if (!builtinLayouts.has(layout))
-      reportUnknown("layout", layout, builtinLayouts.keys(), ["layouts", layout], report);
+    if (!isLayoutName(draft, layout)) reportUnknown("layout", layout, draft.known.keys(), ["layouts", layout], report);
   }
 };
 

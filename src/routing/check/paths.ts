@@ -1,4 +1,4 @@
-import { readShortKey } from "../../ids/index.ts";
+import { luuid, readShortKey } from "../../ids/index.ts";
 import { listOf } from "../conditions.ts";
 import type { Draft } from "../draft.ts";
 import type { Place, Report } from "../faults.ts";
@@ -138,4 +138,4 @@ const goesFirst = (segments: readonly string[], rival: readonly string[], end: n
 const precedenceOf = (segment: string): number => (segment === "*" ? 2 : segment === ":id" ? 1 : 0);
 
 const takesShortKeys = (draft: Draft, entity: string): boolean =>
-  draft.entities.get(entity)?.ids.some((id) => groupOfId(id) !== undefined) ?? false;
+  draft.entities.get(entity)?.ids.some((id) => id.layout === luuid.name && groupOfId(id) !== undefined) ?? false;

@@ -1,4 +1,3 @@
-import { builtinLayouts } from "../../ids/index.ts";
 import type { Draft } from "../draft.ts";
 import { listNames, type Report } from "../faults.ts";
 import { fieldPathsOf, publicKindOf, unfitFor } from "../public-entities.ts";
@@ -13,7 +12,7 @@ export const checkPublic = (draft: Draft, report: Report): void => {
       const message = "A public ID does not say which layout it stands for; give a public entity one layout.";
       report("public-ids", ["entities", name, "ids"], message);
     }
-    const layout = id === undefined ? undefined : builtinLayouts.get(id.layout);
+    const layout = id === undefined ? undefined : draft.known.get(id.layout);
     if (kind !== undefined && layout !== undefined) {
       const fit = unfitFor(layout, kind);
       if (!fit.ok) report("public-ids", ["entities", name, "public"], `${fit.error}; choose another \`as\`.`);

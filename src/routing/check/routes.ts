@@ -1,4 +1,3 @@
-import { builtinLayouts } from "../../ids/index.ts";
 import { listOf, readConditions } from "../conditions.ts";
 import type { Draft, DraftRoute } from "../draft.ts";
 import type { Place, Report } from "../faults.ts";
@@ -45,7 +44,7 @@ const reportContradiction = (
     return;
   }
   const stray = CONDITION_FIELDS.find(
-    ([key, field]) => when[key] !== undefined && layouts.every((name) => !hasField(name, field)),
+    ([key, field]) => when[key] !== undefined && layouts.every((name) => !hasField(draft, name, field)),
   );
   const [key] = stray ?? [];
   if (key !== undefined) {
@@ -70,8 +69,8 @@ const layoutsOf = (draft: Draft, when: DeclaredConditions): readonly string[] =>
   return when.layout === undefined ? [...owned] : listOf(when.layout).filter((name) => owned.has(name));
 };
 
-const hasField = (layout: string, field: string): boolean => {
-  const found = builtinLayouts.get(layout);
+const hasField = (draft: Draft, layout: string, field: string): boolean => {
+  const found = draft.known.get(layout);
   return field === "minted" ? found?.mintedAtMs !== undefined : found?.field(field) !== undefined;
 };
 
