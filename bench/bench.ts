@@ -5,6 +5,8 @@ export interface BenchOptions {
   readonly rounds: number;
   /** How long one candidate is timed in one round. Candidates that answer over the network are timed for longer. */
   readonly sampleMs: number;
+  /** How many values a part that draws at random tries; absent: its own number. */
+  readonly count?: number;
   readonly progress: (line: string) => void;
 }
 

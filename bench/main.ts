@@ -1,31 +1,46 @@
 import { parseArgs } from "node:util";
 import type { Bench } from "./bench.ts";
+import { distributedIdBench } from "./distributed-id.bench.ts";
 import { gatewayBench } from "./gateway.bench.ts";
 import { idsBench } from "./ids.bench.ts";
+import { oracleBench } from "./oracle.bench.ts";
 import { publicIdsBench } from "./public-ids.bench.ts";
 import { describeMachine, markdown, type Report, type Section } from "./report.ts";
 import { routesBench } from "./routes.bench.ts";
 
-const BENCHES: readonly Bench[] = [idsBench, publicIdsBench, routesBench, gatewayBench];
+const BENCHES: readonly Bench[] = [
+  idsBench,
+  distributedIdBench,
+  oracleBench,
+  publicIdsBench,
+  routesBench,
+  gatewayBench,
+];
 const NAMES = BENCHES.map(({ name }) => name).join("|");
 
 /** Odd, so that the median is a round that was measured. */
 const ROUNDS_DEFAULT = 9;
 const SAMPLE_MS_DEFAULT = 40;
 
-const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--json]
-Measures all parts, or those named, and prints one report. Progress goes to standard error.`;
+const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--count N] [--json]
+Measures all parts, or those named, and prints one report. Progress goes to standard error.
+--count: how many values distributed-id and oracle draw, instead of their own numbers.`;
 
 class UsageError extends Error {}
 
 async function main(args: string[]): Promise<string> {
-  const { names, rounds, sampleMs, json, help } = readArguments(args);
+  const { names, json, help, ...figures } = readArguments(args);
   if (help) return `${USAGE}\n`;
   const progress = (line: string) => process.stderr.write(`${line}\n`);
   const machine = describeMachine();
   const sections: Section[] = [];
   for (const { name, run } of BENCHES) {
-    if (names.length === 0 || names.includes(name)) sections.push(...(await run({ rounds, sampleMs, progress })));
+    if (names.length === 0 || names.includes(name)) sections.push(...(await run({ ...figures, progress })));
+  }
+  for (const { title, failure } of sections) {
+    if (failure === undefined) continue;
+    progress(`${title}: ${failure}`);
+    process.exitCode = 1;
   }
   const report: Report = { date: new Date().toISOString(), machine, sections };
   return json ? `${JSON.stringify(report, null, 2)}\n` : markdown(report);
@@ -39,6 +54,7 @@ function readArguments(args: string[]) {
     names: positionals,
     rounds: wholeNumber("--rounds", values.rounds, ROUNDS_DEFAULT),
     sampleMs: wholeNumber("--sample-ms", values["sample-ms"], SAMPLE_MS_DEFAULT),
+    ...(values.count === undefined ? {} : { count: wholeNumber("--count", values.count, 0) }),
     json: values.json === true,
     help: values.help === true,
   };
@@ -52,6 +68,7 @@ function parse(args: string[]) {
       options: {
         rounds: { type: "string" },
         "sample-ms": { type: "string" },
+        count: { type: "string" },
         json: { type: "boolean" },
         help: { type: "boolean", short: "h" },
       },
@@ -63,7 +80,7 @@ function parse(args: string[]) {
 
 function wholeNumber(flag: string, text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new UsageError(`${flag} takes a whole number from 1 on, not "${text}"`);
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`${flag} takes a whole number from 1 on, not "${text}"`);
   return Number(text);
 }
 

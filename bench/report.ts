@@ -12,6 +12,8 @@ export interface Section {
   readonly note: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
+  /** What must not be, in one sentence. The run prints it and fails. */
+  readonly failure?: string;
 }
 
 export interface Report {

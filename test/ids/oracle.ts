@@ -1,4 +1,4 @@
-import type { LayoutTable, Words } from "../../src/ids/index.ts";
+import type { LayoutTable, TimeUnit, Words } from "../../src/ids/index.ts";
 
 /** Layouts read the slow, obvious way: as strings of bits. The compiled layouts are held against this. */
 
@@ -38,4 +38,40 @@ export const slowFits = (table: LayoutTable, words: Words): boolean => {
   }
   const actual = slowDecode(table, words);
   return Object.entries(expected).every(([field, value]) => actual[field] === BigInt(`0b${value}`));
+};
+
+/** Whether the whole ID and each field are within the bounds of the table. */
+export const slowInRange = (table: LayoutTable, words: Words): boolean => {
+  const values = slowDecode(table, words);
+  const whole = BigInt(`0x${words.map((word) => word.toString(16).padStart(8, "0")).join("")}`);
+  return (
+    whole >= BigInt(table.least ?? 0) &&
+    table.rows.every((row) => {
+      if (row.role === "fixed") return true;
+      const value = values[row.field] as bigint;
+      if (row.role === "time" && row.unit === "sql-datetime") return value % 2n ** 32n < 300n * 86_400n;
+      return row.max === undefined || value <= BigInt(row.max);
+    })
+  );
+};
+
+const NANOSECONDS: Readonly<Record<Exclude<TimeUnit, "sql-datetime">, bigint>> = {
+  s: 1_000_000_000n,
+  "10ms": 10_000_000n,
+  ms: 1_000_000n,
+  "10us": 10_000n,
+  us: 1_000n,
+  "100ns": 100n,
+  ns: 1n,
+};
+
+/** The time in an ID as Unix milliseconds, rounded down; 1/300 s to the nearest. `undefined` without a time. */
+export const slowMintedAtMs = (table: LayoutTable, words: Words): bigint | undefined => {
+  const row = table.rows.find(({ role }) => role === "time");
+  if (row?.role !== "time") return undefined;
+  const value = slowDecode(table, words)[row.field] as bigint;
+  const epochMs = BigInt(row.epochMs);
+  if (row.unit !== "sql-datetime") return epochMs + (value * NANOSECONDS[row.unit]) / 1_000_000n;
+  const [days, ticks] = [value / 2n ** 32n, value % 2n ** 32n];
+  return epochMs + days * 86_400_000n + (ticks * 20n + 3n) / 6n;
 };

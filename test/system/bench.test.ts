@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type { Report } from "../../bench/report.ts";
+import { everyLayout } from "../../src/ids/index.ts";
 
 const MAIN = fileURLToPath(new URL("../../bench/main.ts", import.meta.url));
 
@@ -36,6 +37,19 @@ describe("the benchmark", () => {
     expect(status).toBe(0);
     expect(stdout).toMatch(/^# Waybill benchmark, \d{4}-\d\d-\d\dT/);
     expect(stdout).toMatch(/^\| iUID: mint and text +\| +[\d.]+ \| +[\d.]+ \| +crypto\.randomUUID\(\) \|$/m);
+  });
+
+  it("holds the generators of DistributedIds to the published figures, and layouts to the slow reader", () => {
+    const { status, stdout, stderr } = bench("distributed-id", "oracle", "--count", "4000", "--json");
+    expect(status, stderr).toBe(0);
+    expect(stderr).toContain("DistributedId: IDs at once, clock standing still:");
+    expect(stderr).toContain("Oracle: 500 declared tables:");
+    const { sections }: Report = JSON.parse(stdout);
+    const [rates, order, collisions, oracle] = sections;
+    expect(rates?.rows).toHaveLength(5);
+    expect(order?.rows.filter(([, , falls, published]) => published !== null && falls !== published)).toEqual([]);
+    expect(collisions?.rows.map(([load]) => load)).toContain("2 replicas, all they can a ms");
+    expect(oracle?.rows).toHaveLength(everyLayout.length + 1);
   });
 
   it.each([
