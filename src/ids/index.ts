@@ -155,4 +155,4 @@ export { compareSqlServer, swapComb, swapShortComb } from "./sql-order.ts";
 export { TEXT_NAMES, type TextName } from "./text/registry.ts";
 export { formatAs, parseAs, textsOf, type UnknownText, type UnwritableText } from "./texts.ts";
 export { explainUuid, formatUuid, parseUuid, readUuid, UUID_TEXT_LENGTH, uuidText } from "./uuid-text.ts";
-export { compareWords } from "./words.ts";
+export { compareWords, mixWords } from "./words.ts";

@@ -20,3 +20,17 @@ export const compareWords = (a: Words, b: Words): -1 | 0 | 1 => {
   }
   return 0;
 };
+
+/**
+ * 32 well-mixed bits of an ID: the finaliser of MurmurHash3 over its words. IDs that differ in a few bits share nothing,
+ * but whoever chooses IDs can choose them so that all have one value.
+ */
+export const mixWords = (words: Words): number => {
+  let hash = 0;
+  for (let at = 0; at < words.length; at++) {
+    hash = Math.imul(hash ^ (words[at] as number), 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+    hash ^= hash >>> 16;
+  }
+  return hash >>> 0;
+};

@@ -1,4 +1,5 @@
 import type { Words } from "../ids/layout.ts";
+import { mixWords } from "../ids/words.ts";
 import type { Origin, Region } from "../routing/table.ts";
 
 /** One origin to try, and the region that it stands in. */
@@ -17,7 +18,7 @@ export function chooseOrigin(region: Region, words: Words): Origin {
   if (others.length === 0) return only;
   let total = 0;
   for (const origin of region.origins) total += origin.weight;
-  let rest = (mix(words) / 2 ** 32) * total;
+  let rest = (mixWords(words) / 2 ** 32) * total;
   for (const origin of region.origins) {
     rest -= origin.weight;
     if (rest < 0) return origin;
@@ -50,15 +51,4 @@ function attemptsWithin(region: Region, words: Words): Attempt[] {
     if (origin !== first && origin.weight > 0) attempts.push({ region, origin });
   }
   return attempts;
-}
-
-/** 32 well-mixed bits of an ID (the finaliser of MurmurHash3 over its words): neighbours must not share a share. */
-function mix(words: Words): number {
-  let hash = 0;
-  for (const word of words) {
-    hash = Math.imul(hash ^ word, 0x85ebca6b);
-    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-    hash ^= hash >>> 16;
-  }
-  return hash >>> 0;
 }
