@@ -34,8 +34,10 @@ interface Reading {
   readonly words: Words;
 }
 
+type DatedLayout = Pick<EnabledLayout, "layout" | "window">;
+
 /** The ID in its text and, where the table reads both forms of HotGuids, in the other form. */
-const allFormsOf = (text: string, layouts: ReadonlyMap<string, EnabledLayout>): readonly Reading[] => {
+export const allFormsOf = (text: string, layouts: ReadonlyMap<string, DatedLayout>): readonly Reading[] => {
   const forms: Reading[] = [];
   for (const enabled of layouts.values()) {
     const words = enabled.layout.parse(text);
@@ -50,7 +52,7 @@ const allFormsOf = (text: string, layouts: ReadonlyMap<string, EnabledLayout>): 
 };
 
 /** The end of the window moves with the clock, so only its beginning can tell here. */
-const isOldEnough = ({ layout, window }: EnabledLayout, words: Words): boolean =>
+const isOldEnough = ({ layout, window }: DatedLayout, words: Words): boolean =>
   window === undefined || layout.mintedAtMs === undefined || layout.mintedAtMs(words) >= window.fromMs;
 
 interface ShortKey {

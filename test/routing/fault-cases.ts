@@ -682,6 +682,22 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
       (t) => ({ ...t, moved: { ...t.moved, "00000023-122e-6d0b-a000-000000000000": "ap" } }),
       ["moved-id /moved/00000023-122e-6d0b-a000-000000000000"],
     ],
+    [
+      "two regions for both forms of one HotGuid",
+      (t) => withBothForms(t, { [HOTGUID]: "eu", [HOTGUID_SQL]: "us" }),
+      [`moved-id /moved/${HOTGUID_SQL}`],
+    ],
+    [
+      "both forms of one HotGuid the other way round",
+      (t) => withBothForms(t, { [HOTGUID_SQL]: "us", [HOTGUID]: "eu" }),
+      [`moved-id /moved/${HOTGUID}`],
+    ],
+    ["one region for both forms", (t) => withBothForms(t, { [HOTGUID]: "eu", [HOTGUID_SQL]: "eu" }), []],
+    [
+      "two texts that are two IDs where the table reads one form",
+      (t) => ({ ...t, moved: { [HOTGUID]: "eu", [HOTGUID_SQL]: "us" } }),
+      [],
+    ],
   ],
   "too-complex": [
     ["routes that overlap in two dimensions", (t) => ({ ...t, routes: staircase(1_500) }), ["too-complex /routes"]],
@@ -692,6 +708,16 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
 const withPath = (table: Table, path: string | string[]) => ({
   ...table,
   entities: { ...table.entities, order: { ...table.entities["order"], path } },
+});
+
+/** One HotGuid in both its text forms; each text could also be another HotGuid of the other form. */
+const HOTGUID = "6347eb00-bbaa-01cc-0201-0203d0000070";
+const HOTGUID_SQL = "700000d0-0302-0102-01cc-6347eb00bbaa";
+
+const withBothForms = (table: Table, moved: Readonly<Record<string, string>>) => ({
+  ...table,
+  entities: { ...table.entities, box: { path: "/boxes/:id", ids: [{ layout: "hotguid-sql" }] } },
+  moved,
 });
 
 /** Persons have short keys, and rides have not. */

@@ -1,9 +1,9 @@
-import { type Layout, luuid } from "../../ids/index.ts";
+import { type Layout, luuid, type TextForm } from "../../ids/index.ts";
 import type { Draft } from "../draft.ts";
 import type { Report } from "../faults.ts";
 import { markFieldOf } from "../layout-fields.ts";
 import type { LayoutPlan } from "../layout-plans.ts";
-import { shortKeyOf } from "../moved.ts";
+import { allFormsOf, shortKeyOf } from "../moved.ts";
 
 /** A moved ID must be one that some entity can have, written in its canonical text. */
 export const checkMoved = (
@@ -13,6 +13,7 @@ export const checkMoved = (
   report: Report,
 ): void => {
   const shortKeys = new Map<string, string>();
+  const moves: Moves = new Map();
   for (const [text, region] of draft.moved) {
     const place = ["moved", text];
     const taker = [...plans.values()].find((plan) => takes(plan, text));
@@ -28,6 +29,11 @@ export const checkMoved = (
       report("moved-id", place, message);
       continue;
     }
+    const rival = addMove(moves, { text, region }, plans);
+    if (rival !== undefined) {
+      const message = `It is another form of ${JSON.stringify(rival.text)}, which moved to ${JSON.stringify(rival.region)}; correct or remove one of them.`;
+      report("moved-id", place, message);
+    }
     const key = plans.has(luuid.name) ? shortKeyIn(text) : undefined;
     if (key === undefined) continue;
     const other = shortKeys.get(key);
@@ -39,6 +45,27 @@ export const checkMoved = (
       `Another ID with this group and primary key moved to ${JSON.stringify(other)}, and both have one short key; correct one of them.`,
     );
   }
+};
+
+interface Move {
+  readonly text: string;
+  readonly region: string;
+}
+
+/** By form of text, then by the words in it. */
+type Moves = Map<TextForm, Map<string, Move>>;
+
+/** Notes where an ID moved, in all its forms. Returns a move of the same ID to another region, if there is one. */
+const addMove = (moves: Moves, move: Move, plans: ReadonlyMap<string, LayoutPlan>): Move | undefined => {
+  let rival: Move | undefined;
+  for (const { form, words } of allFormsOf(move.text, plans)) {
+    const known = moves.get(form) ?? new Map<string, Move>();
+    moves.set(form, known);
+    const other = known.get(words.join());
+    if (other === undefined) known.set(words.join(), move);
+    else if (other.region !== move.region) rival ??= other;
+  }
+  return rival;
 };
 
 const canonicalOf = (layout: Layout, text: string): string => {
