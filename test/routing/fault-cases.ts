@@ -9,6 +9,10 @@ export type FaultCase = readonly [what: string, change: (table: Table) => unknow
 
 export const route = (when: object, region = "eu") => ({ when, region });
 
+/** One HotGuid in both its text forms; each text could also be another HotGuid of the other form. */
+const HOTGUID = "6347eb00-bbaa-01cc-0201-0203d0000070";
+const HOTGUID_SQL = "700000d0-0302-0102-01cc-6347eb00bbaa";
+
 /** A text that is no JSON never becomes a table, so whoever reads the text reports that fault. */
 export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly FaultCase[]>> = {
   "layout-declaration": LAYOUT_CASES,
@@ -709,10 +713,6 @@ const withPath = (table: Table, path: string | string[]) => ({
   ...table,
   entities: { ...table.entities, order: { ...table.entities["order"], path } },
 });
-
-/** One HotGuid in both its text forms; each text could also be another HotGuid of the other form. */
-const HOTGUID = "6347eb00-bbaa-01cc-0201-0203d0000070";
-const HOTGUID_SQL = "700000d0-0302-0102-01cc-6347eb00bbaa";
 
 const withBothForms = (table: Table, moved: Readonly<Record<string, string>>) => ({
   ...table,
