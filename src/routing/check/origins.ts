@@ -1,17 +1,17 @@
 import type { Draft } from "../draft.ts";
 import type { Place, Report } from "../faults.ts";
-import { type OriginUrl, readOriginUrl } from "../origin-url.ts";
+import { type Authority, readAuthority, readOriginUrl } from "../origin-url.ts";
 
 /** Every origin must be somewhere that the gateway may send requests to, and every region must have one that takes them. */
 export const checkOrigins = (draft: Draft, report: Report): void => {
-  const own = new Set(draft.hosts.map((host) => host.toLowerCase()));
-  for (const [index, host] of draft.hosts.entries()) {
-    if (readOriginUrl(`https://${host}`).ok) continue;
-    report(
-      "origin-url",
-      ["gateway", "hosts", index],
-      `${JSON.stringify(host)} is no host name; write it without scheme or path.`,
-    );
+  const own = new Set<string>();
+  for (const [index, text] of draft.hosts.entries()) {
+    const host = readAuthority(text);
+    if (host.ok) own.add(textOf(host.value));
+    else {
+      const message = `${JSON.stringify(text)} is no host that clients could call; write it without scheme, user and path, such as "api.example.com".`;
+      report("origin-url", ["gateway", "hosts", index], message);
+    }
   }
   for (const [name, { origins }] of draft.regions) {
     const place: Place = ["regions", name, "origins"];
@@ -32,7 +32,7 @@ const checkOrigin = (text: string, own: ReadonlySet<string>, place: Place, repor
     report("origin-url", place, url.error);
     return;
   }
-  if (own.has(url.value.host) || own.has(authorityOf(url.value))) {
+  if (own.has(url.value.host) || own.has(textOf(url.value))) {
     report(
       "origin-is-gateway",
       place,
@@ -41,4 +41,4 @@ const checkOrigin = (text: string, own: ReadonlySet<string>, place: Place, repor
   }
 };
 
-const authorityOf = ({ host, port }: OriginUrl): string => `${host}:${port}`;
+const textOf = ({ host, port }: Authority): string => (port === undefined ? host : `${host}:${port}`);
