@@ -18,16 +18,24 @@ const OPTION_OF: Readonly<Record<string, string>> = {
 /** One sentence, the one that the gateway would answer with. */
 export const detailOf = (error: RoutingError | MintError | MintPlanError): string => {
   const { detail } = problemOf(error);
+  if (error.reason === "unknown-id" && error.candidates.every(({ entity }) => entity === undefined)) {
+    return `"${error.id}" can be read, but every layout that reads it is ruled out.`;
+  }
   if (error.reason === "unknown-name") return `${detail} It has: ${error.known.join(", ") || "none"}.`;
   if (error.reason === "unassigned-key") return `${detail} It carries ${pairs(error.key)}.`;
   const option = error.reason === "malformed-request" ? OPTION_OF[error.pointer ?? ""] : undefined;
   return option === undefined ? detail : `${detail} (${option})`;
 };
 
-/** The same for stderr, with the reasons of each layout that was tried. */
+/** The same for stderr, with the reasons of the layouts that were tried, each reason once. */
 export const errorText = (error: RoutingError | MintError | MintPlanError): string => {
   const faults = error.reason === "malformed-id" ? error.faults : [];
-  const lines = faults.map(({ layout, error: fault }) => `  ${layout}: ${parseErrorSentence(fault)}`);
+  const layoutsOf = new Map<string, string[]>();
+  for (const { layout, error: fault } of faults) {
+    const sentence = parseErrorSentence(fault);
+    layoutsOf.set(sentence, [...(layoutsOf.get(sentence) ?? []), layout]);
+  }
+  const lines = [...layoutsOf].map(([sentence, layouts]) => `  ${layouts.join(", ")}: ${sentence}`);
   return `${[`error: ${printable(detailOf(error))}`, ...lines].join("\n")}\n`;
 };
 
@@ -37,7 +45,7 @@ const pairs = (key: Readonly<Record<string, string>>): string =>
     .join(", ");
 
 /** Why a text is not an ID. Places count from 1, as people do. */
-const parseErrorSentence = (error: ParseError): string => {
+export const parseErrorSentence = (error: ParseError): string => {
   switch (error.reason) {
     case "empty":
       return "the text is empty";

@@ -1,60 +1,98 @@
 import {
-  builtinLayouts,
   formatShortKey,
-  fromSql,
-  hotguid,
-  hotguidSql,
   isoTime,
   type Layout,
   luuid,
   parseShortKey,
   type Reading,
+  type Recognisable,
   recognise,
-  toSql,
   type Words,
 } from "../ids/index.ts";
-import type { Candidate, Explanation, RoutingError } from "../routing/index.ts";
+import type { Candidate, Explanation, LayoutFault, RoutingError } from "../routing/index.ts";
+import { conversionsFrom } from "./conversions.ts";
+import { writtenForms } from "./layouts.ts";
 
-/** What the built-in layouts say about a text when there is no table: no entity, no route, and so no decision. */
-export const explainBare = (text: string, nowMs: number): Explanation => {
-  const layouts = [...builtinLayouts.values()].map((layout) => ({ layout }));
-  const { readings, unreadable } = recognise(text, layouts, nowMs);
-  const candidates = readings.map(candidateOf);
-  const possible = readings.filter((reading) => !reading.excluded);
-  const explained = { text, candidates, forms: possible.flatMap(formsOf), decision: undefined };
-  if (possible.length > 0) return { ...explained, error: undefined };
-  if (readings.length > 0) return { ...explained, error: { reason: "unknown-id", id: text, candidates } };
-  const faults = unreadable.map(({ layout, error }) => ({ layout: layout.name, error }));
-  const error: RoutingError = { reason: "malformed-id", id: text, faults };
-  return { ...explained, candidates: shortKeyCandidates(text), error };
+/** What is said of a text, with or without a table. */
+export interface Explained extends Omit<Explanation, "forms"> {
+  readonly forms: readonly { readonly layout: string; readonly form: string; readonly text: string }[];
+}
+
+/** What all layouts say about a text when there is no table: no entity, no route, and so no decision. */
+export const explainBare = (text: string, layouts: readonly Layout[], nowMs: number): Explained => {
+  const explained = explainAs(
+    text,
+    layouts.map((layout) => ({ layout })),
+    nowMs,
+  );
+  return { ...explained, candidates: [...explained.candidates, ...shortKeyCandidates(text)] };
 };
 
-const candidateOf = ({ layout, words, ...reasons }: Reading): Candidate => ({
+/** What one layout says about a text that is known to be of it: a strange time does not rule it out. */
+export const explainNamed = (text: string, layout: Layout, nowMs: number): Explained =>
+  explainAs(text, [{ layout, named: true }], nowMs, ({ words }) => layout.misfit(words) !== undefined);
+
+const explainAs = (
+  text: string,
+  layouts: readonly Recognisable[],
+  nowMs: number,
+  isExcluded = ({ excluded }: Reading): boolean => excluded,
+): Explained => {
+  const { readings, unreadable } = recognise(text, layouts, nowMs);
+  const weighed = readings.map((reading) => ({ ...reading, excluded: isExcluded(reading) }));
+  const candidates = weighed.map(candidateOf);
+  const possible = weighed.filter(({ excluded }) => !excluded);
+  const explained = { text, candidates, forms: possible.flatMap(formsOf), decision: undefined };
+  if (possible.length > 0) return { ...explained, error: undefined };
+  const faults = unreadable.map(({ layout, error }) => ({ layout: layout.name, error })).filter(isTelling(readings));
+  if (faults.length === 0) return { ...explained, error: { reason: "unknown-id", id: text, candidates } };
+  const error: RoutingError = { reason: "malformed-id", id: text, faults };
+  return { ...explained, error };
+};
+
+/**
+ * Where the text is read and ruled out in no more than a second form of some layout, as 32 digits are, the others may know what was
+ * meant. Where a canonical form reads it, they are no help.
+ */
+const isTelling =
+  (readings: readonly Reading[]) =>
+  ({ error }: LayoutFault): boolean =>
+    readings.length === 0 ||
+    (readings.every(({ form, layout }) => form !== layout.table.text.name) &&
+      error.reason === "shape" &&
+      error.suggestion !== undefined);
+
+const candidateOf = ({ layout, words, excluded, for: reasons, against }: Reading): Candidate => ({
   layout: layout.name,
   entity: undefined,
   fields: Object.fromEntries(layout.fields.map((field) => [field.name, field.readBig(words).toString()])),
   mintedAt: layout.mintedAtMs === undefined ? undefined : isoTime(layout.mintedAtMs(words)),
-  ...reasons,
+  for: reasons,
+  against,
+  excluded,
   region: undefined,
   rule: undefined,
 });
 
-const formsOf = ({ layout, words }: Reading): Explanation["forms"] => {
-  const uuid = layout.format(words);
-  const other = otherFormOf(layout, words);
-  return [
-    { layout: layout.name, form: "uuid", text: uuid },
-    { layout: layout.name, form: "hex", text: uuid.replaceAll("-", "") },
-    ...(other === undefined ? [] : [{ layout: layout.name, ...other }]),
-  ];
-};
+/** All texts of its layout, and the canonical ones of the layouts that hold the same bits. */
+const formsOf = ({ layout, words }: Reading): Explained["forms"] => [
+  ...writtenForms(layout).flatMap((form) => {
+    const text = form.format(words);
+    return holds(form.read(text, 0, text.length), words) ? [{ layout: layout.name, form: form.name, text }] : [];
+  }),
+  ...conversionsFrom(layout.name).map(({ to, move }) => ({
+    layout: layout.name,
+    form: to.name,
+    text: to.format(move(words)),
+  })),
+  ...(layout === luuid ? [{ layout: layout.name, form: "short-key", text: shortKeyOf(words) }] : []),
+];
 
-const otherFormOf = (layout: Layout, words: Words): Pick<Explanation["forms"][number], "form" | "text"> | undefined => {
-  if (layout === hotguid) return { form: "hotguid-sql", text: layout.format(toSql(words)) };
-  if (layout === hotguidSql) return { form: "hotguid", text: layout.format(fromSql(words)) };
-  const primaryKey = layout === luuid ? layout.field("primaryKey")?.read(words) : undefined;
-  return primaryKey === undefined ? undefined : { form: "short-key", text: formatShortKey(primaryKey) };
-};
+/** A form that cannot write the words gives a text that it does not read back. */
+const holds = (read: Words | undefined, words: Words): boolean =>
+  read?.every((word, index) => word === words[index]) ?? false;
+
+const shortKeyOf = (words: Words): string => formatShortKey(luuid.field("primaryKey")?.read(words) ?? 0);
 
 /** A short key leads somewhere only together with a path, and only a table has paths. */
 const shortKeyCandidates = (text: string): readonly Candidate[] => {

@@ -1,27 +1,38 @@
-import { builtinLayouts } from "../ids/index.ts";
+import type { Layout } from "../ids/index.ts";
 import { pointerTo } from "../routing/faults.ts";
-import type { Candidate, CompiledTable, Explanation, Rule } from "../routing/index.ts";
+import type { Candidate, CompiledTable, Rule } from "../routing/index.ts";
 import { alignColumns } from "./columns.ts";
+import type { Explained } from "./explain-bare.ts";
 import { printable } from "./printable.ts";
 import { bitStrip } from "./strip.ts";
 import type { World } from "./world.ts";
 
+/** What an explanation is shown with. */
+interface Setting {
+  /** `undefined`: no route is shown. */
+  readonly table: CompiledTable | undefined;
+  readonly layouts: readonly Layout[];
+  readonly world: Pick<World, "paint" | "isWatched">;
+}
+
 /** An explanation for people, without what is wrong with the ID: that goes to stderr. Empty when nothing could be read. */
-export const explanationText = (
-  explanation: Explanation,
-  table: CompiledTable | undefined,
-  { paint, isWatched }: World,
-): string => {
+export const explanationText = (explanation: Explained, { table, layouts, world }: Setting): string => {
   const { text, candidates, forms, decision } = explanation;
+  const { paint, isWatched } = world;
   if (candidates.length === 0) return "";
   const chosen = chosenOf(explanation);
   const hasStrip = isWatched || paint("red", "x") !== "x";
+  // Among all layouts there are, most are ruled out: one line will do for each of those.
+  const isShort = ({ excluded }: Candidate): boolean => excluded && table === undefined && candidates.length > 1;
   const blocks = [
     [paint("bold", printable(text))],
-    decision === undefined ? [] : [`  ${chainOf(explanation, paint)}`],
-    chosen === undefined || !hasStrip ? [] : stripOf(chosen, text, paint).map((line) => `  ${line}`),
-    ...candidates.map((candidate) => candidateLines(candidate, table, paint).map((line) => `  ${line}`)),
+    decision === undefined ? ambiguityLines(candidates) : [`  ${chainOf(explanation, paint)}`],
+    chosen === undefined || !hasStrip ? [] : stripOf(chosen, text, layouts, paint).map((line) => `  ${line}`),
+    ...candidates
+      .filter((candidate) => !isShort(candidate))
+      .map((candidate) => candidateLines(candidate, table, paint).map((line) => `  ${line}`)),
     forms.length === 0 ? [] : ["  texts", ...formLines(forms).map((line) => `    ${line}`)],
+    ruledOutLines(candidates.filter(isShort)),
   ];
   return `${blocks
     .filter((lines) => lines.length > 0)
@@ -29,15 +40,27 @@ export const explanationText = (
     .join("\n\n")}\n`;
 };
 
+/** Several layouts are possible: which ones, in one sentence. */
+const ambiguityLines = (candidates: readonly Candidate[]): readonly string[] => {
+  const possible = [...new Set(candidates.filter(({ excluded }) => !excluded).map(({ layout }) => layout))];
+  return possible.length < 2 ? [] : [`  one of ${possible.join(", ")}: the text does not tell which`];
+};
+
+const ruledOutLines = (candidates: readonly Candidate[]): readonly string[] => {
+  if (candidates.length === 0) return [];
+  const lines = alignColumns(candidates.map(({ layout, against }) => [layout, against[0] ?? ""]));
+  return ["  ruled out", ...lines.map((line) => `    ${line}`)];
+};
+
 /** The candidate that decides; without a table, the only one that is left. */
-const chosenOf = ({ candidates, decision }: Explanation): Candidate | undefined => {
+const chosenOf = ({ candidates, decision }: Explained): Candidate | undefined => {
   const left = candidates.filter(({ excluded }) => !excluded);
   if (decision === undefined) return left.length === 1 ? left[0] : undefined;
   return left.find(({ layout, entity }) => layout === decision.layout && entity === decision.entity);
 };
 
 /** ID, entity, route and region, in the order in which one leads to the next. */
-const chainOf = ({ text, decision }: Explanation, paint: World["paint"]): string => {
+const chainOf = ({ text, decision }: Explained, paint: World["paint"]): string => {
   if (decision === undefined) return "";
   const { entity, layout, rule, region, path } = decision;
   const way = [layout, entity, ruleName(rule, text), paint(["bold", "green"], region)].join(" → ");
@@ -50,10 +73,15 @@ const ruleName = (rule: Rule, text: string): string => {
   return rule.kind === "default" ? "/default" : pointerTo(["moved", text]);
 };
 
-const stripOf = ({ layout: name }: Candidate, text: string, paint: World["paint"]): readonly string[] => {
-  const layout = builtinLayouts.get(name);
-  const words = layout?.parse(text);
-  return layout !== undefined && words?.ok ? bitStrip(layout, words.value, paint) : [];
+const stripOf = (
+  { layout: name }: Candidate,
+  text: string,
+  layouts: readonly Layout[],
+  paint: World["paint"],
+): readonly string[] => {
+  const layout = layouts.find((each) => each.name === name);
+  const words = layout?.texts.map(({ read }) => read(text, 0, text.length)).find((read) => read !== undefined);
+  return layout !== undefined && words !== undefined ? bitStrip(layout, words, paint) : [];
 };
 
 const candidateLines = (
@@ -83,7 +111,7 @@ const countryOf = (field: string, value: string, table: CompiledTable | undefine
 };
 
 /** One text may be written the same way in several layouts. */
-const formLines = (forms: Explanation["forms"]): readonly string[] => {
+const formLines = (forms: Explained["forms"]): readonly string[] => {
   const layoutsOf = new Map<string, { readonly form: string; readonly text: string; readonly layouts: string[] }>();
   for (const { form, text, layout } of forms) {
     const line = layoutsOf.get(`${form} ${text}`) ?? { form, text, layouts: [] };

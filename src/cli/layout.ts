@@ -1,32 +1,58 @@
-import { Argument, type Command } from "commander";
-import { builtinLayouts, diagram, isoTime, type Layout, type Row } from "../ids/index.ts";
+import type { Command } from "commander";
+import { diagram, isoTime, type Layout, ok, type Result, type Row } from "../ids/index.ts";
 import type { Act } from "./action.ts";
 import { alignColumns } from "./columns.ts";
-import { EXIT } from "./world.ts";
+import { findLayout, knownLayouts } from "./layouts.ts";
+import { openNamedTable, tableErrorText } from "./table-file.ts";
+import { EXIT, type World } from "./world.ts";
 
-/** `waybill layout`: how the built-in layouts put their fields into bits. */
+interface Options {
+  readonly names?: boolean;
+  readonly table?: string;
+  readonly json?: boolean;
+}
+
+/** `waybill layout`: how layouts put their fields into bits. */
 export const addLayout = (parent: Command, act: Act): void => {
   parent
     .command("layout")
-    .description("draw the built-in ID layouts, with their rows and where each is defined")
-    .addArgument(new Argument("[name]", "a layout; all of them without a name").choices([...builtinLayouts.keys()]))
+    .description("draw the ID layouts, with their rows, their texts and where each is defined")
+    .argument("[name]", "a layout; all of them without a name")
+    .option("--names", "nothing but the names, one a line")
+    .option("--table <file>", "a routing table that declares layouts of its own")
     .option("--json", "one JSON object a line: the layouts as tables")
-    .addHelpText(
-      "after",
-      `
+    .addHelpText("after", HELP)
+    .action(act(drawLayouts));
+};
+
+const HELP = `
 Examples:
   $ waybill layout iuid
-  $ waybill layout --json`,
-    )
-    .action(
-      act(async (world, [name], { json }: { readonly json?: boolean }) => {
-        const layouts = [...builtinLayouts.values()].filter((layout) => name === undefined || layout.name === name);
-        const texts = layouts.map((layout) => (json ? JSON.stringify(plainOf(layout)) : describe(layout, world.paint)));
-        await world.print(`${texts.join(json ? "\n" : "\n\n")}\n`);
-        return EXIT.ok;
-      }),
-    );
+  $ waybill layout --names
+  $ waybill layout --json`;
+
+const drawLayouts = async (world: World, [name]: readonly string[], options: Options) => {
+  const opened = await openNamedTable(options.table, world);
+  if (!opened.ok) {
+    world.report(tableErrorText(opened.error));
+    return EXIT.failed;
+  }
+  const known = knownLayouts(opened.value?.table);
+  const found = name === undefined ? ok(known) : only(findLayout(name, known));
+  if (!found.ok) {
+    world.report(`error: ${found.error}\n`);
+    return EXIT.failed;
+  }
+  const texts = found.value.map((layout) => {
+    if (options.names) return options.json ? JSON.stringify({ name: layout.name }) : layout.name;
+    return options.json ? JSON.stringify(plainOf(layout)) : describe(layout, world.paint);
+  });
+  await world.print(`${texts.join(options.json || options.names ? "\n" : "\n\n")}\n`);
+  return EXIT.ok;
 };
+
+const only = (layout: Result<Layout, string>): Result<readonly Layout[], string> =>
+  layout.ok ? ok([layout.value]) : layout;
 
 /** The table with the names of its text forms, which are code. */
 const plainOf = ({ table, texts }: Layout): object => ({
@@ -38,12 +64,16 @@ const plainOf = ({ table, texts }: Layout): object => ({
 
 type Paint = (style: "bold" | "dim", text: string) => string;
 
-const describe = ({ name, table }: Layout, paint: Paint): string => {
+const describe = ({ name, table, texts }: Layout, paint: Paint): string => {
   const rows = table.rows.map((row) => [row.field, `${row.bits}`, row.role, noteOf(row)]);
   const lines = alignColumns([["field", "bits", "role", ""], ...rows]);
   return [
     `${paint("bold", name)}  ${table.title}`,
     paint("dim", `source: ${table.source}`),
+    paint(
+      "dim",
+      `texts: ${texts.map((form) => `${form.prefix ?? ""}${form.prefix === undefined ? "" : " "}${form.name}`).join(", ")}`,
+    ),
     "",
     diagram(table),
     "",
@@ -54,5 +84,5 @@ const describe = ({ name, table }: Layout, paint: Paint): string => {
 const noteOf = (row: Row): string => {
   if (row.role === "fixed") return `always ${row.value}, binary ${row.value.toString(2).padStart(row.bits, "0")}`;
   if (row.role === "time") return `in ${row.unit} since ${isoTime(row.epochMs) ?? `Unix millisecond ${row.epochMs}`}`;
-  return "";
+  return row.max === undefined ? "" : `at most ${row.max}`;
 };

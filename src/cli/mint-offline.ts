@@ -1,59 +1,147 @@
 import {
-  builtinLayouts,
-  err,
-  groupOfClass,
+  type DistributedIdKind,
+  distributedId128Kind,
+  distributedIdKind,
+  everyLayout,
   hotguidIdentity,
-  iuid,
+  type Layout,
   type MintError,
   type Minted,
   mintHotguid,
   mintIuid,
   mintLuuid,
+  mintNext,
+  mintShortComb,
   ok,
   type RandomWords,
   type Result,
+  startDistributedId,
   startHotguid,
   startIuid,
+  startMinter,
+  stepDistributedId,
   toSql,
+  uuidText,
   type Words,
 } from "../ids/index.ts";
-import type { MintOrder, MintPlanError, MintWish } from "../routing/mint-plan.ts";
+import type { MintKeys } from "./mint-keys.ts";
 
-/** What offline minting is given beside the order: nothing here is kept from one run to the next. */
+/** What offline minting is given beside the keys: nothing here is kept from one run to the next. */
 export interface OfflineMint {
   readonly count: number;
   readonly nowMs: number;
   readonly entropy: RandomWords;
-  /** For `luuid`: the first primary key, in place of the sequence that a gateway has. */
-  readonly primaryKey: number;
 }
 
-/** Mints all IDs of an order, strictly rising. */
-export const mintOffline = (order: MintOrder, mint: OfflineMint): Result<readonly Words[], MintError> => {
-  const { nowMs, entropy } = mint;
-  switch (order.layout) {
-    case "iuid":
-      return repeat(startIuid(order), (state) => mintIuid(state, nowMs, entropy), mint.count);
-    case "hotguid":
-      return hotguids(order.shardKey, mint);
-    case "hotguid-sql": {
-      const minted = hotguids(order.shardKey, mint);
-      return minted.ok ? ok(minted.value.map(toSql)) : minted;
-    }
-    case "luuid":
-      return repeat(ok(mint.primaryKey), (primaryKey) => luuidStep(order.group, primaryKey, entropy), mint.count);
-  }
+type Mints = (layout: Layout, keys: MintKeys, mint: OfflineMint) => Result<readonly Words[], MintError>;
+
+/** Mints IDs, strictly rising where the layout has an order. `keys` are those that `keysOf` lets through. */
+export const mintOffline: Mints = (layout, keys, mint) => (MINTERS[layout.name] ?? byLayout)(layout, keys, mint);
+
+/** A key that was asked for, and fits a field of at most 53 bits. */
+const number = (keys: MintKeys, name: string): number => {
+  const value = keys[name];
+  if (value === undefined) throw new Error(`no value for field ${name}`);
+  return Number(value);
 };
 
-const hotguids = (shardKey: number, { nowMs, entropy, count }: OfflineMint): Result<readonly Words[], MintError> => {
-  const identity = hotguidIdentity(entropy, [...builtinLayouts.values()]);
+const iuids: Mints = (_, keys, { nowMs, entropy, count }) =>
+  repeat(
+    startIuid({ country: number(keys, "country"), service: number(keys, "service") }),
+    (state) => mintIuid(state, nowMs, entropy),
+    count,
+  );
+
+const hotguids: Mints = (_, keys, { nowMs, entropy, count }) =>
+  repeat(
+    startHotguid(identityOf(keys, entropy), { shardKey: number(keys, "shardKey") }),
+    (state) => mintHotguid(state, nowMs, entropy),
+    count,
+  );
+
+const hotguidsForSql: Mints = (layout, keys, mint) => {
+  const minted = hotguids(layout, keys, mint);
+  return minted.ok ? ok(minted.value.map(toSql)) : minted;
+};
+
+/** All layouts that are UUIDs, whether or not a table enables them: their fixed bits are kept clear of. */
+const UUID_LAYOUTS = everyLayout.filter(({ table }) => table.text === uuidText);
+
+/** Without one given, an identity with which no ID can be taken for any of them. */
+const identityOf = (keys: MintKeys, entropy: RandomWords) => {
+  if (keys["machine"] !== undefined) return { machine: number(keys, "machine"), process: number(keys, "process") };
+  const identity = hotguidIdentity(entropy, UUID_LAYOUTS);
   if (!identity.ok) throw new Error(`no HotGuid identity keeps clear of layout ${identity.error.layout}`);
-  return repeat(startHotguid(identity.value, { shardKey }), (state) => mintHotguid(state, nowMs, entropy), count);
+  return identity.value;
 };
 
-const luuidStep = (group: number, primaryKey: number, entropy: RandomWords): Result<Minted<number>, MintError> => {
-  const words = mintLuuid({ group, primaryKey }, entropy);
-  return words.ok ? ok({ state: primaryKey + 1, words: words.value }) : words;
+const luuids: Mints = (_, keys, { entropy, count }) =>
+  repeat(
+    ok(number(keys, "primaryKey")),
+    (primaryKey) => {
+      const words = mintLuuid({ group: number(keys, "group"), primaryKey }, entropy);
+      return words.ok ? ok({ state: primaryKey + 1, words: words.value }) : words;
+    },
+    count,
+  );
+
+/** Where the library's generator would sleep, the clock of the run goes on instead. */
+const distributedIds =
+  (kind: DistributedIdKind): Mints =>
+  (_, __, { nowMs, entropy, count }) =>
+    repeat(
+      ok({ state: startDistributedId, nowMs }),
+      ({ state, nowMs }) => {
+        const random = randomOf(kind, entropy);
+        for (let clockMs = nowMs; ; ) {
+          const step = stepDistributedId(kind, state, clockMs, random);
+          if (!step.ok) return step;
+          if (step.value.kind === "id") {
+            return ok({ state: { state: step.value.state, nowMs: clockMs }, words: step.value.words });
+          }
+          clockMs += step.value.sleepMs;
+        }
+      },
+      count,
+    );
+
+const WORD_BITS = 32;
+
+/** As many random bits as the generator asks for. */
+const randomOf = ({ random }: DistributedIdKind, entropy: RandomWords): bigint => {
+  let bits = 0n;
+  for (let drawn = 0; drawn < random.bits; drawn += WORD_BITS) bits = (bits << 32n) | BigInt(entropy.word() >>> 0);
+  return BigInt.asUintN(random.bits, bits);
+};
+
+const shortCombs: Mints = (layout, _, { nowMs, entropy, count }) =>
+  repeat(
+    ok(undefined),
+    (state) => {
+      const words = mintShortComb(layout, nowMs, entropy);
+      return words.ok ? ok({ state, words: words.value }) : words;
+    },
+    count,
+  );
+
+const byLayout: Mints = (layout, keys, { nowMs, entropy, count }) => {
+  const start = startMinter(layout, keys);
+  if (start.ok) return repeat(start, (state) => mintNext(state, nowMs, entropy), count);
+  const { error } = start;
+  if (error.reason === "key-out-of-range" || error.reason === "clock-behind") return { ok: false, error };
+  throw new Error(`keys of layout ${layout.name} were let through: ${error.reason}`);
+};
+
+/** The layouts with rules of their own. */
+const MINTERS: Readonly<Record<string, Mints>> = {
+  iuid: iuids,
+  hotguid: hotguids,
+  "hotguid-sql": hotguidsForSql,
+  luuid: luuids,
+  "distributed-id": distributedIds(distributedIdKind),
+  "distributed-id-128": distributedIds(distributedId128Kind),
+  "short-prefix-comb": shortCombs,
+  "short-suffix-comb": shortCombs,
 };
 
 const repeat = <State>(
@@ -71,48 +159,4 @@ const repeat = <State>(
     ids.push(minted.value.words);
   }
   return ok(ids);
-};
-
-/** The order that a wish spells out by itself. Without a table nothing has a name but the built-in layouts. */
-export const orderWithoutTable = (wish: MintWish): Result<MintOrder, MintPlanError> => {
-  const { layout, country, service, shardKey, group } = wish;
-  const malformed = (detail: string): Result<never, MintPlanError> => err({ reason: "malformed-request", detail });
-  if (wish.entity !== undefined) return malformed("--entity needs a routing table: give one with --table.");
-  if (wish.slices !== undefined) return malformed("--slice needs a routing table: give one with --table.");
-  const given = { country, service, "shard-key": shardKey, group };
-  const needed = layout === undefined ? undefined : NEEDED_KEYS.get(layout);
-  if (layout === undefined) return malformed("Without a routing table, --layout is needed.");
-  if (needed === undefined) {
-    return err({ reason: "unknown-name", what: "layout", name: layout, known: [...NEEDED_KEYS.keys()] });
-  }
-  for (const [key, value] of Object.entries(given)) {
-    if (value === undefined && needed.includes(key)) return malformed(`An ID of layout ${layout} needs --${key}.`);
-    if (value !== undefined && !needed.includes(key)) return malformed(`--${key} has no place in layout ${layout}.`);
-  }
-  if (layout === "iuid") return iuidOrder(country as string, service as number);
-  if (layout === "luuid") return ok({ layout, group: group as number });
-  return ok({ layout: layout as "hotguid" | "hotguid-sql", shardKey: shardKey as number });
-};
-
-const NEEDED_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
-  ["iuid", ["country", "service"]],
-  ["hotguid", ["shard-key"]],
-  ["hotguid-sql", ["shard-key"]],
-  ["luuid", ["group"]],
-]);
-
-const iuidOrder = (country: string, service: number): Result<MintOrder, MintPlanError> => {
-  if (/^[0-9]{1,16}$/.test(country)) return ok({ layout: iuid.name as "iuid", country: Number(country), service });
-  const detail = `Without a routing table, --country is a number: "${country}" has none.`;
-  return err({ reason: "malformed-request", detail });
-};
-
-/** The group that the options name, by number or by class. */
-export const groupOption = (
-  group: number | undefined,
-  className: string | undefined,
-): Result<number | undefined, MintPlanError> => {
-  if (className === undefined) return ok(group);
-  if (group === undefined) return ok(groupOfClass(className));
-  return err({ reason: "malformed-request", detail: "Give --group or --class, not both." });
 };

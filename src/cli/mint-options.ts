@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { parseTime } from "../routing/times.ts";
+import { namedValue, time, wholeNumber } from "./values.ts";
 
 /** The options of `waybill mint`, read but not yet held against a layout. */
 export interface MintOptions {
@@ -12,6 +12,8 @@ export interface MintOptions {
   readonly shardKey?: number;
   readonly slice?: Readonly<Record<string, number>>;
   readonly primaryKey?: number;
+  /** Fields of a layout by name. */
+  readonly field?: Readonly<Record<string, bigint>>;
   readonly count: number;
   /** Unix ms. */
   readonly at?: number;
@@ -34,17 +36,12 @@ export const addMintOptions = (command: Command): Command =>
     .option("--group <number>", "luuid: the group number, instead of the entity", wholeNumber)
     .option("--class <name>", "luuid: the class name, whose CRC-12 is the group", className)
     .option("--primary-key <number>", "luuid: the first primary key; the next IDs count up from it", wholeNumber)
+    .option("--field <name=value>", "a key or node field of the layout; repeat for each", addField)
     .option("--count <number>", "how many IDs", count, 1)
     .option("--at <time>", "mint as if at this time, such as 2026-06-01T00:00:00Z", time)
     .option("--table <file>", "the routing table (default: routing-table.json, if it is there)")
     .option("--no-table", "mint without a table, by layout and numbers")
     .option("--json", "one JSON object a line: id, layout, entity and region");
-
-const wholeNumber = (text: string): number => {
-  const value = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isSafeInteger(value)) return value;
-  throw new InvalidArgumentError("It must be a whole decimal number from 0 on.");
-};
 
 const count = (text: string): number => {
   const value = wholeNumber(text);
@@ -58,18 +55,13 @@ const className = (text: string): string => {
 };
 
 const addSlice = (text: string, before: Readonly<Record<string, number>> = {}): Readonly<Record<string, number>> => {
-  const [, name, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
-  if (name === undefined || value === undefined) throw new InvalidArgumentError("Write it as name=value.");
-  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`Slice ${name} is given twice.`);
+  const [name, value] = namedValue("Slice", text, before);
   return { ...before, [name]: wholeNumber(value) };
 };
 
-/** ISO 8601 with seconds and offset: a time without its offset would depend on the machine. */
-const TIME = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,3})?(Z|[+-][0-9]{2}:[0-9]{2})$/;
-
-const time = (text: string): number => {
-  if (!TIME.test(text)) throw new InvalidArgumentError("Write a time with its offset, such as 2026-06-01T00:00:00Z.");
-  const unixMs = parseTime(text);
-  if (unixMs === undefined) throw new InvalidArgumentError("There is no such day or hour.");
-  return unixMs;
+/** Wide fields hold more than a `number` is exact for. */
+const addField = (text: string, before: Readonly<Record<string, bigint>> = {}): Readonly<Record<string, bigint>> => {
+  const [name, value] = namedValue("Field", text, before);
+  if (!/^[0-9]{1,49}$/.test(value)) throw new InvalidArgumentError("It must be a whole decimal number from 0 on.");
+  return { ...before, [name]: BigInt(value) };
 };

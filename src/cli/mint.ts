@@ -1,20 +1,23 @@
 import type { Command } from "commander";
-import { builtinLayouts, err, type MintError, ok, type Result, type Words } from "../ids/index.ts";
+import { err, type MintError, ok, type Result, type Words } from "../ids/index.ts";
 import { type CompiledTable, type RoutingError, regionsOfMinted } from "../routing/index.ts";
 import { type MintPlan, type MintPlanError, type MintWish, planMint } from "../routing/mint-plan.ts";
 import type { Act } from "./action.ts";
 import { errorText } from "./errors.ts";
-import { groupOption, mintOffline, orderWithoutTable } from "./mint-offline.ts";
+import { findLayout, knownLayouts } from "./layouts.ts";
+import { groupOption, keysOf } from "./mint-keys.ts";
+import { mintOffline } from "./mint-offline.ts";
 import { addMintOptions, type MintOptions } from "./mint-options.ts";
 import { openTable, tableErrorText } from "./table-file.ts";
 import { EXIT, type World } from "./world.ts";
 
 type Failure = MintPlanError | MintError | RoutingError;
 
-/** `waybill mint`: IDs that route, without a gateway. */
+/** `waybill mint`: IDs that route, and IDs of any layout, without a gateway. */
 export const addMint = (parent: Command, act: Act): void => {
   addMintOptions(parent.command("mint"))
     .description("mint IDs and print them, one a line")
+    .argument("[layout]", "mint IDs of this layout by its fields, wherever they would go")
     .addHelpText("after", HELP)
     .action(act(mintIds));
 };
@@ -24,10 +27,13 @@ Examples:
   $ waybill mint --entity order --country KZ --count 3
   $ waybill mint --entity parcel --slice m49=276 --slice partition=840
   $ waybill mint --entity person --primary-key 2298414
-  $ waybill mint --no-table --layout iuid --country 5 --service 1 --at 2026-06-01T00:00:00Z
+  $ waybill mint ulid --count 3
+  $ waybill mint snowflake --field datacenter=3 --field worker=17
+  $ waybill mint iuid --country 5 --service 1 --at 2026-06-01T00:00:00Z
 
 A gateway takes the primary keys of LUUIDs from a sequence. Offline there is none: --primary-key says where to start, and
-that no key is used twice is for you to see to.`;
+that no key is used twice is for you to see to. So it is that no two runs at one moment have the same fields where a layout
+has no random bits. With a layout as its argument, the command asks no route.`;
 
 /** One ID, as `--json` prints it. */
 interface MintedId {
@@ -37,13 +43,13 @@ interface MintedId {
   readonly region?: string;
 }
 
-const mintIds = async (world: World, _args: readonly string[], options: MintOptions) => {
+const mintIds = async (world: World, [layout]: readonly string[], options: MintOptions) => {
   const opened = await openTable(options.table, world);
   if (!opened.ok) {
     world.report(tableErrorText(opened.error));
     return EXIT.failed;
   }
-  const minted = mintAll(opened.value?.table, options, world);
+  const minted = mintAll(opened.value?.table, layout, options, world);
   if (!minted.ok) {
     world.report(errorText(minted.error));
     return EXIT.failed;
@@ -53,49 +59,75 @@ const mintIds = async (world: World, _args: readonly string[], options: MintOpti
   return EXIT.ok;
 };
 
+const malformed = (detail: string): Result<never, MintPlanError> => err({ reason: "malformed-request", detail });
+
+/** Without a layout as its argument the table decides, if there is one. */
 const mintAll = (
   table: CompiledTable | undefined,
+  name: string | undefined,
   options: MintOptions,
-  { nowMs, entropy }: World,
+  world: World,
 ): Result<readonly MintedId[], Failure> => {
-  const wish = wishOf(options);
-  if (!wish.ok) return wish;
-  const plan = table === undefined ? undefined : planMint(table, wish.value);
-  if (plan !== undefined && !plan.ok) return plan;
-  const order = plan === undefined ? orderWithoutTable(wish.value) : ok(plan.value.order);
-  if (!order.ok) return order;
-  const primaryKey = primaryKeyFor(order.value.layout, options.primaryKey);
-  if (!primaryKey.ok) return primaryKey;
-  const { at, count } = options;
-  const minted = mintOffline(order.value, { count, nowMs: at ?? nowMs(), entropy, primaryKey: primaryKey.value });
-  if (!minted.ok) return minted;
-  return plan === undefined
-    ? ok(withoutTable(order.value.layout, minted.value))
-    : route(plan.value, minted.value, nowMs());
-};
-
-const wishOf = (options: MintOptions): Result<MintWish, MintPlanError> => {
+  const { entity, layout, slice, field } = options;
+  if (name !== undefined && layout !== undefined) return malformed("Give the layout once.");
+  if (name !== undefined && entity !== undefined) {
+    return malformed(
+      `Give an entity or a layout: the IDs of ${entity} have the layout that the table says. (--layout)`,
+    );
+  }
   const group = groupOption(options.group, options.class);
   if (!group.ok) return group;
-  const { entity, layout, country, service, shardKey, slice: slices } = options;
-  return ok({ entity, layout, country, service, shardKey, slices, group: group.value });
-};
-
-/** A number that does not matter for the layouts that have no primary key. */
-const primaryKeyFor = (layout: string, given: number | undefined): Result<number, MintPlanError> => {
-  const malformed = (detail: string) => err({ reason: "malformed-request" as const, detail });
-  if (layout === "luuid") {
-    return given === undefined
-      ? malformed("Offline there is no sequence of primary keys: say with --primary-key where to start.")
-      : ok(given);
+  const given = { ...options, ...(group.value === undefined ? {} : { group: group.value }) };
+  if (table !== undefined && name === undefined) {
+    return field === undefined
+      ? mintByTable(table, given, world)
+      : malformed("--field goes with a layout as the argument: waybill mint <layout> --field name=value.");
   }
-  return given === undefined ? ok(0) : malformed(`--primary-key has no place in an ID of layout ${layout}.`);
+  if (entity !== undefined) return malformed("--entity needs a routing table: give one with --table.");
+  if (slice !== undefined) {
+    return malformed(
+      table === undefined
+        ? "--slice needs a routing table: give one with --table."
+        : "--slice goes with an entity: give the whole key with --shard-key.",
+    );
+  }
+  const wanted = name ?? layout;
+  if (wanted === undefined) return malformed("Without a routing table, --layout is needed.");
+  return mintByLayout(wanted, table, given, world);
 };
 
-const withoutTable = (layout: string, minted: readonly Words[]): readonly MintedId[] => {
-  const format = builtinLayouts.get(layout)?.format;
-  if (format === undefined) throw new Error(`layout ${layout} was minted and is not built in`);
-  return minted.map((words) => ({ id: format(words), layout }));
+const mintByLayout = (
+  name: string,
+  table: CompiledTable | undefined,
+  given: MintOptions,
+  { nowMs, entropy }: World,
+): Result<readonly MintedId[], Failure> => {
+  const layout = findLayout(name, knownLayouts(table));
+  if (!layout.ok) return malformed(layout.error);
+  const keys = keysOf(layout.value, given, table?.countries);
+  if (!keys.ok) return keys;
+  const minted = mintOffline(layout.value, keys.value, { count: given.count, nowMs: given.at ?? nowMs(), entropy });
+  return minted.ok ? ok(minted.value.map((words) => ({ id: layout.value.format(words), layout: name }))) : minted;
+};
+
+const mintByTable = (
+  table: CompiledTable,
+  given: MintOptions,
+  { nowMs, entropy }: World,
+): Result<readonly MintedId[], Failure> => {
+  const { entity, layout, country, service, shardKey, group, slice: slices, primaryKey } = given;
+  const wish: MintWish = { entity, layout, country, service, shardKey, slices, group };
+  const plan = planMint(table, wish);
+  if (!plan.ok) return plan;
+  const { layout: _, ...planned } = plan.value.order;
+  const keys = keysOf(plan.value.enabled.layout, {
+    field: Object.fromEntries(Object.entries(planned).map(([name, value]) => [name, BigInt(value)])),
+    ...(primaryKey === undefined ? {} : { primaryKey }),
+  });
+  if (!keys.ok) return keys;
+  const { at, count } = given;
+  const minted = mintOffline(plan.value.enabled.layout, keys.value, { count, nowMs: at ?? nowMs(), entropy });
+  return minted.ok ? route(plan.value, minted.value, nowMs()) : minted;
 };
 
 /** An ID that the table would not route, or not take for one of its layout, is never printed. */

@@ -1,8 +1,11 @@
 import { Command, CommanderError } from "commander";
 import type { Act } from "./action.ts";
+import { addCapacity } from "./capacity.ts";
+import { addConvert } from "./convert.ts";
 import { addExplain } from "./explain.ts";
 import { addLayout } from "./layout.ts";
 import { addMint } from "./mint.ts";
+import { addRange } from "./range.ts";
 import { addTableCheck } from "./table-check.ts";
 import { addTableDiff } from "./table-diff.ts";
 import type { World } from "./world.ts";
@@ -35,9 +38,14 @@ const build = (world: World, act: Act): Command => {
     .addHelpText("after", EXAMPLES);
   addExplain(program, act);
   addMint(program, act);
-  const id = program.command("id").description("the same two, as noun and verb");
+  const id = program
+    .command("id")
+    .description("explain and mint as above, and convert IDs, bound periods, weigh layouts");
   addExplain(id, act);
   addMint(id, act);
+  addConvert(id, act);
+  addRange(id, act);
+  addCapacity(id, act);
   const table = program.command("table").description("check and compare routing tables");
   addTableCheck(table, act);
   addTableDiff(table, act);
@@ -49,6 +57,9 @@ const EXAMPLES = `
 Examples:
   $ waybill explain 0192f0c1-7a30-8005-8040-8f3b2a1c9d77
   $ waybill mint --entity order --country KZ --count 3
+  $ waybill id convert 1088824355131185736905670087 --to base62
+  $ waybill id range uuid-v7 --from 2026-06-01T00:00:00Z --to 2026-07-01T00:00:00Z
+  $ waybill id capacity snowflake --rate 50000 --minters 16
   $ waybill table check routing-table.json
   $ waybill layout hotguid
 

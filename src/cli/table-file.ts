@@ -93,3 +93,9 @@ export const openTable = async (
   if (option === false || (option === undefined && !world.fileExists(TABLE_FILE_DEFAULT))) return ok(undefined);
   return readTableFile(option ?? TABLE_FILE_DEFAULT, world, compile);
 };
+
+/** The table that an option names, for what it declares; without the option none, not even the one in the current folder. */
+export const openNamedTable = (
+  path: string | undefined,
+  world: World,
+): Promise<Result<TableFile<CompiledTable> | undefined, TableFileError>> => openTable(path ?? false, world);

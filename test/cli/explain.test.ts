@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { builtinLayouts } from "../../src/ids/index.ts";
+import { everyLayout, periodRange, textsOf } from "../../src/ids/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { objectsOf, shell, tableFolder, waybill } from "./command.ts";
 
@@ -9,6 +9,9 @@ const ORDER_KZ = "01990f04-d900-8005-8040-000000000001";
 const ORDER_BR = "01990f04-d900-8007-8040-000000000001";
 const ORDER_AQ = "01990f04-d900-80c8-8040-000000000001";
 const PARCEL_EU = "6347eb00-bbaa-01cc-0201-0203d0000000";
+
+/** The layouts that UUID text can be of, as far as its characters go. */
+const UUID_LAYOUTS = everyLayout.filter(({ texts }) => texts.some(({ name }) => name === "uuid"));
 
 const cwd = tableFolder({ ...DECLARED_TABLE, moved: { [ORDER_BR]: "eu" } });
 
@@ -57,7 +60,7 @@ describe.concurrent("waybill explain with a table", () => {
     const { stdout, stderr, code } = await waybill(["explain", "nonsense", ORDER_AQ, ORDER_KZ], { cwd });
     expect(code).toBe(1);
     expect(stderr).toContain('error: "nonsense" is not an ID of any layout that may stand here.\n');
-    expect(stderr).toContain("  iuid: character 1 is not one that may stand there\n");
+    expect(stderr).toContain("  iuid, luuid, hotguid: character 1 is not one that may stand there\n");
     expect(stderr).toContain('error: No route takes this iuid of "order"');
     expect(stderr).toContain("It carries country 200, service 1");
     expect(stdout).toContain("/routes/0 → ap");
@@ -151,15 +154,18 @@ describe.concurrent("waybill explain without a table", () => {
   it.each([
     {
       id: "23122e",
-      reason: "malformed-id",
-      candidates: [{ layout: "luuid-short", fields: { primaryKey: "2298414" } }],
+      reason: "unknown-id",
+      candidates: [
+        { layout: "flake", excluded: true },
+        { layout: "luuid-short", fields: { primaryKey: "2298414" } },
+      ],
     },
     { id: "01990f04d900-8005-8040-000000000001", reason: "malformed-id", candidates: [] },
     { id: "", reason: "malformed-id", candidates: [] },
     {
-      id: "ffffffff-ffff-4fff-bfff-ffffffffffff",
+      id: "ffffffff-ffff-9fff-bfff-ffffffffffff",
       reason: "unknown-id",
-      candidates: [...builtinLayouts.keys()].map(() => ({ excluded: true })),
+      candidates: UUID_LAYOUTS.map(() => ({ excluded: true })),
     },
   ])("$id is no ID: $reason", async ({ id, reason, candidates }) => {
     const { stdout, code } = await waybill(["explain", "--json", id]);
@@ -168,9 +174,73 @@ describe.concurrent("waybill explain without a table", () => {
   });
 
   it("names the text that was probably meant", async () => {
-    const { stdout, stderr, code } = await waybill(["explain", "01990f04d90080058040000000000001"]);
-    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    const { stderr, code } = await waybill(["explain", "01990f04d90080058040000000000001"]);
+    expect(code).toBe(1);
     expect(stderr).toContain(`did you mean ${ORDER_KZ}?`);
+  });
+
+  it("reads each layout's least ID of 2026 in every text form, and prints all of its texts", async () => {
+    const ids = everyLayout.flatMap((layout) => {
+      const range = periodRange(layout, Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 2));
+      if (!range.ok) return [];
+      const texts = textsOf(layout, range.value.least);
+      return Object.entries(texts).map(([form, text]) => ({ layout: layout.name, form, text, texts }));
+    });
+    expect(ids.length).toBeGreaterThan(30);
+    const { stdout, code } = await waybill(["explain", "--json"], {
+      stdin: ids.map(({ text }) => `${text}\n`).join(""),
+    });
+    expect(code).toBe(0);
+    const explained = objectsOf(stdout);
+    for (const [index, { layout, text, texts }] of ids.entries()) {
+      const written = Object.entries(texts).map(([form, own]) => ({ layout, form, text: own }));
+      expect(explained[index]).toMatchObject({
+        text,
+        candidates: expect.arrayContaining([
+          expect.objectContaining({ layout, excluded: false, mintedAt: "2026-01-01T00:00:00.000Z" }),
+        ]),
+        forms: expect.arrayContaining(written),
+      });
+    }
+  });
+
+  it("lists the layouts that nothing tells apart, and rules the others out in a line each", async () => {
+    const { stdout, code } = await waybill(["explain", "1541815603606036480"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("  one of snowflake, discord-snowflake, sharding-id: the text does not tell which\n");
+    expect(stdout).toMatch(/^ {2}ruled out\n {4}sonyflake +minted at 2043-10-15T12:01:53.620Z, after /m);
+  });
+
+  it("reads an ID as the layout that a hint names, whatever its time", async () => {
+    const { stdout, stderr, code } = await waybill(["explain", "--json", "--layout", "ulid", `${"0".repeat(25)}1`], {
+      cwd,
+    });
+    expect({ stderr, code }).toEqual({ stderr: "IDs are read as ulid alone, and no route is shown\n", code: 0 });
+    const [only] = objectsOf(stdout);
+    expect(only).toMatchObject({
+      candidates: [{ layout: "ulid", excluded: false, fields: { mintedAt: "0", random: "1" } }],
+      forms: [{ form: "base32" }, { form: "uuid", text: "00000000-0000-0000-0000-000000000001" }, { form: "hex" }],
+    });
+  });
+
+  it.each([
+    { layout: "ulid", id: "17", error: "  ulid: the text has 2 characters instead of 26\n" },
+    { layout: "uuid-v7", id: ORDER_KZ, error: "can be read, but every layout that reads it is ruled out" },
+    { layout: "ulidd", id: "17", error: 'There is no layout "ulidd"; did you mean ulid' },
+  ])("says why $id is no $layout", async ({ layout, id, error }) => {
+    const { stderr, code } = await waybill(["explain", "--layout", layout, id]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(error);
+  });
+
+  it.each([
+    ["4d88e15b60f486e428412dc9", "xid", "9m4e2mr0ui3e8a215n4g"],
+    ["C232AB00-9414-11EC-B3C8-9F6BDECED846", "uuid-v6", "1ec9414c-232a-6b00-b3c8-9f6bdeced846"],
+  ])("writes %s as %s too", async (id, form, text) => {
+    const { stdout } = await waybill(["explain", "--json", id]);
+    expect(objectsOf(stdout)).toMatchObject([
+      { forms: expect.arrayContaining([expect.objectContaining({ form, text })]) },
+    ]);
   });
 
   it("reads another table than the one in the folder", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hotguid, iuid, luuid } from "../../src/ids/index.ts";
+import { everyLayout, hotguid, iuid, luuid } from "../../src/ids/index.ts";
 import { type Outcome, objectsOf, tableFolder, waybill } from "./command.ts";
 
 const cwd = tableFolder();
@@ -125,7 +125,7 @@ describe.concurrent("waybill mint without a table", () => {
     { args: [], error: "--layout is needed" },
     { args: ["--entity", "order"], error: "--entity needs a routing table" },
     { args: ["--layout", "hotguid", "--slice", "m49=1"], error: "--slice needs a routing table" },
-    { args: ["--layout", "uuid"], error: 'has no layout "uuid"' },
+    { args: ["--layout", "uuid"], error: 'There is no layout "uuid"; did you mean' },
     { args: ["--layout", "iuid", "--service", "1"], error: "needs --country" },
     { args: ["--layout", "iuid", "--service", "1", "--country", "KZ"], error: '--country is a number: "KZ"' },
     { args: ["--layout", "iuid", "--service", "1", "--country", "256"], error: "from 0 to 255" },
@@ -136,6 +136,84 @@ describe.concurrent("waybill mint without a table", () => {
     const { stdout, stderr, code } = await waybill(["mint", ...args]);
     expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
     expect(stderr).toMatch(/^error: .+\n$/);
+    expect(stderr).toContain(error);
+  });
+});
+
+/** Layouts with the fields that are given to their minters. */
+const MINTABLE = everyLayout
+  .filter(({ table }) => table.minter !== "none")
+  .map((layout) => ({
+    layout,
+    name: layout.name,
+    fields: layout.fields
+      .filter(({ role }) => role === "key" || role === "node")
+      .map((field) => ({ field, value: BigInt(field.max) / 3n })),
+  }));
+
+describe.concurrent("waybill mint with a layout as its argument", () => {
+  it.each(MINTABLE)("mints $name with the fields that are given", async ({ layout, name, fields }) => {
+    const at = "2026-06-01T00:00:00Z";
+    const given = fields.flatMap(({ field, value }) => ["--field", `${field.name}=${value}`]);
+    const { stdout, stderr, code } = await waybill(["mint", name, "--count", "3", "--at", at, ...given], { cwd });
+    expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+    const ids = stdout.trimEnd().split("\n");
+    expect(new Set(ids).size).toBe(3);
+    for (const id of ids) {
+      const words = layout.parse(id);
+      if (!words.ok) throw new Error(`${id}: ${JSON.stringify(words.error)}`);
+      const count = name === "luuid" ? BigInt(ids.indexOf(id)) : 0n;
+      for (const { field, value } of fields) {
+        expect(field.readBig(words.value)).toBe(field.name === "primaryKey" ? value + count : value);
+      }
+      if (layout.mintedAtMs === undefined) continue;
+      expect(Math.abs(layout.mintedAtMs(words.value) - Date.parse(at))).toBeLessThanOrEqual(1000);
+    }
+  });
+
+  it.each(everyLayout.filter(({ table }) => table.minter === "none").map(({ name }) => name))(
+    "says why no %s is minted",
+    async (name) => {
+      const { stdout, stderr, code } = await waybill(["mint", name]);
+      expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+      expect(stderr).toMatch(new RegExp(`^error: IDs of ${name} are not minted: they come of .+\\.\n$`));
+    },
+  );
+
+  it("takes the options that are there for some fields, and the countries of a table", async () => {
+    const [iuidText] = idsOf(await waybill(["mint", "iuid", "--country", "KZ", "--service", "9"], { cwd }));
+    expect(decode(iuid, iuidText)).toMatchObject({ country: 5, service: 9 });
+    const [luuidText] = idsOf(await waybill(["mint", "luuid", "--class", "com.example.Person", "--primary-key", "7"]));
+    expect(decode(luuid, luuidText)).toMatchObject({ group: 3339, primaryKey: 7 });
+  });
+
+  it("mints HotGuids under an identity that is given", async () => {
+    const keys = ["--shard-key", "208", "--field", "machine=1", "--field", "process=2"];
+    const [id] = idsOf(await waybill(["mint", "hotguid", ...keys]));
+    expect(decode(hotguid, id)).toMatchObject({ machine: 1, process: 2, shardKey: 208 });
+  });
+
+  it("gives JSON with the layout alone", async () => {
+    const { stdout } = await waybill(["mint", "ksuid", "--json"], { cwd });
+    expect(objectsOf(stdout)).toEqual([{ id: expect.stringMatching(/^[0-9A-Za-z]{27}$/), layout: "ksuid" }]);
+  });
+
+  it.each([
+    { args: ["snowflake"], error: "needs --field datacenter=<0 to 31>, --field worker=<0 to 31>." },
+    { args: ["snowflake", "--field", "datacentre=1"], error: "it takes datacenter, worker; did you mean datacenter?" },
+    { args: ["snowflake", "--field", "datacenter=32", "--field", "worker=0"], error: "from 0 to 31" },
+    { args: ["ulid", "--field", "random=1"], error: "no field is given to it" },
+    { args: ["ulid", "--layout", "ulid"], error: "Give the layout once" },
+    { args: ["iuid", "--entity", "order"], error: "Give an entity or a layout" },
+    { args: ["iuid", "--service", "1", "--field", "service=1"], error: "--service or --field service, not both" },
+    { args: ["iuid", "--country", "ZZ", "--service", "1"], error: 'has no country "ZZ"' },
+    { args: ["hotguid", "--shard-key", "1", "--field", "machine=1"], error: "needs --field process=<0 to 65535>" },
+    { args: ["hotguid", "--slice", "m49=1"], error: "--slice goes with an entity" },
+    { args: ["ksuid", "--at", "2010-01-01T00:00:00Z"], error: "must be a whole number from 0 to 4294967295" },
+    { args: ["--entity", "order", "--field", "country=1"], error: "--field goes with a layout as the argument" },
+  ])("$args mints nothing", async ({ args, error }) => {
+    const { stdout, stderr, code } = await waybill(["mint", ...args], { cwd });
+    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
     expect(stderr).toContain(error);
   });
 });

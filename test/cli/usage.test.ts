@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { builtinLayouts, diagram, luuidTable } from "../../src/ids/index.ts";
+import { diagram, everyLayout, luuidTable } from "../../src/ids/index.ts";
 import { objectsOf, tableFolder, waybill } from "./command.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
@@ -22,6 +22,9 @@ describe.concurrent("the command as a whole", () => {
     { args: ["table", "diff", "--help"] },
     { args: ["layout", "--help"] },
     { args: ["help", "mint"] },
+    { args: ["id", "convert", "--help"] },
+    { args: ["id", "range", "--help"] },
+    { args: ["id", "capacity", "--help"] },
   ])("$args prints help with examples to stdout", async ({ args }) => {
     const { stdout, stderr, code } = await waybill(args);
     expect(stdout).toMatch(/^Usage: waybill /);
@@ -33,6 +36,12 @@ describe.concurrent("the command as a whole", () => {
     { args: ["explian", "x"], error: "unknown command 'explian'", hint: "explain" },
     { args: ["table", "chek"], error: "unknown command 'chek'", hint: "check" },
     { args: ["id", "mnt"], error: "unknown command 'mnt'", hint: "mint" },
+    { args: ["id", "rnge"], error: "unknown command 'rnge'", hint: "range" },
+    {
+      args: ["id", "capacity", "ulid", "--rate", "1", "--yeas", "2"],
+      error: "unknown option '--yeas'",
+      hint: "--years",
+    },
     { args: ["explain", "--jsn", "x"], error: "unknown option '--jsn'", hint: "--json" },
     { args: ["mint", "--contry", "KZ"], error: "unknown option '--contry'", hint: "--country" },
     { args: ["table", "check", "--jason", "f"], error: "unknown option '--jason'", hint: "--json" },
@@ -47,7 +56,7 @@ describe.concurrent("the command as a whole", () => {
     { args: ["table"], error: "Usage: waybill table" },
     { args: ["table", "check"], error: "missing required argument 'file'" },
     { args: ["table", "check", "a", "b"], error: "too many arguments" },
-    { args: ["mint", "stray"], error: "too many arguments" },
+    { args: ["mint", "ulid", "stray"], error: "too many arguments" },
     { args: ["mint", "--count"], error: "argument missing" },
     { args: ["mint", "--count", "0"], error: "from 1 to 100000" },
     { args: ["mint", "--count", "-1"], error: "whole decimal number" },
@@ -55,10 +64,21 @@ describe.concurrent("the command as a whole", () => {
     { args: ["mint", "--service", "9007199254740993"], error: "whole decimal number" },
     { args: ["mint", "--slice", "m49"], error: "name=value" },
     { args: ["mint", "--slice", "m49=1", "--slice", "m49=2"], error: "Slice m49 is given twice" },
+    { args: ["mint", "xid", "--field", "machine"], error: "name=value" },
+    { args: ["mint", "xid", "--field", "machine=0x10"], error: "whole decimal number" },
+    { args: ["mint", "xid", "--field", "machine=1", "--field", "machine=2"], error: "Field machine is given twice" },
+    { args: ["id", "range", "uuid-v7", "--from", "2026-06-01T00:00:00Z"], error: "required option '--to <time>'" },
+    { args: ["id", "range", "uuid-v7", "--from", "2026-06-01"], error: "a time with its offset" },
+    { args: ["id", "convert", "x"], error: "required option '--to <spelling>'" },
+    { args: ["id", "capacity", "uuid-v7"], error: "required option '--rate <number>'" },
+    { args: ["id", "capacity", "uuid-v7", "--rate", "0"], error: "a number above 0" },
+    { args: ["id", "capacity", "uuid-v7", "--rate", "1e400"], error: "a number above 0" },
+    { args: ["id", "capacity", "uuid-v7", "--rate", "1", "--minters", "0"], error: "from 1 on" },
     { args: ["mint", "--at", "2026-06-01"], error: "a time with its offset" },
     { args: ["mint", "--at", "2026-02-30T00:00:00Z"], error: "no such day or hour" },
     { args: ["mint", "--class", ""], error: "at least one character" },
-    { args: ["layout", "uuid"], error: `Allowed choices are ${[...builtinLayouts.keys()].join(", ")}.` },
+    { args: ["layout", "uuidv7"], error: 'There is no layout "uuidv7"; did you mean uuid-v7 or ' },
+    { args: ["layout", "quux"], error: "`waybill layout --names` lists all." },
     { args: ["explain", "--table", "absent.json", "x"], error: "absent.json cannot be read: no such file" },
     { args: ["explain", "--table", "/", "x"], error: "/ cannot be read: illegal operation on a directory" },
   ])("$args is bad usage", async ({ args, error }) => {
@@ -81,11 +101,25 @@ describe.concurrent("waybill layout", () => {
   it("draws every built-in layout, with its rows and its source", async () => {
     const { stdout, stderr, code } = await waybill(["layout"]);
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
-    for (const { name, table } of builtinLayouts.values()) {
-      expect(stdout).toContain(`${name}  ${table.title}\nsource: ${table.source}\n\n${diagram(table)}\n`);
+    for (const { name, table, texts } of everyLayout) {
+      const forms = texts.map((form) => form.name).join(", ");
+      const head = `${name}  ${table.title}\nsource: ${table.source}\ntexts: ${forms}\n`;
+      expect(stdout).toContain(`${head}\n${diagram(table)}\n`);
     }
     expect(stdout).toMatch(/^formatVersion +4 +fixed +always 0, binary 0000$/m);
     expect(stdout).toMatch(/^mintedAt +32 +time +in s since 1970-01-01T00:00:00.000Z$/m);
+  });
+
+  it("names them, one a line", async () => {
+    const { stdout } = await waybill(["layout", "--names"]);
+    expect(stdout.trimEnd().split("\n")).toEqual(everyLayout.map(({ name }) => name));
+  });
+
+  it("gives all as tables, one a line", async () => {
+    const { stdout } = await waybill(["layout", "--json"]);
+    expect(objectsOf(stdout).map(({ name, texts }) => [name, texts])).toEqual(
+      everyLayout.map(({ name, texts }) => [name, texts.map((form) => form.name)]),
+    );
   });
 
   it("gives one layout as its table", async () => {

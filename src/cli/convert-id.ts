@@ -1,0 +1,134 @@
+import { err, type Layout, ok, type Reading, type Result, recognise, type TextForm } from "../ids/index.ts";
+import { conversionsFrom } from "./conversions.ts";
+import { parseErrorSentence } from "./errors.ts";
+import { findLayout, writtenForms } from "./layouts.ts";
+import { printable } from "./printable.ts";
+import { suggestion } from "./suggest.ts";
+
+/** How an ID is written: as one of a layout, in a text form, or both. */
+export interface Spelling {
+  readonly layout: Layout | undefined;
+  /** Name of a text form. */
+  readonly text: string | undefined;
+}
+
+const ANY_SPELLING: Spelling = { layout: undefined, text: undefined };
+
+/** `ulid`, `hex` or `ulid:hex`. The name of a layout comes before that of a text form. */
+export const parseSpelling = (given: string | undefined, layouts: readonly Layout[]): Result<Spelling, string> => {
+  if (given === undefined) return ok(ANY_SPELLING);
+  const [name = "", text, ...rest] = given.split(":");
+  const texts = [...new Set(layouts.flatMap((layout) => writtenForms(layout).map((form) => form.name)))];
+  if (rest.length > 0) return err(`"${printable(given)}" has more than one colon; write layout:text.`);
+  if (text === undefined && layouts.every((layout) => layout.name !== name)) {
+    if (texts.includes(name)) return ok({ layout: undefined, text: name });
+    const near = suggestion(name, [...texts, ...layouts.map((layout) => layout.name)]);
+    return err(`"${printable(name)}" is neither a layout nor a text form${near === "" ? "." : near}`);
+  }
+  const layout = findLayout(name, layouts);
+  if (!layout.ok || text === undefined || writtenForms(layout.value).some((form) => form.name === text)) {
+    return layout.ok ? ok({ layout: layout.value, text }) : layout;
+  }
+  return err(`A ${name} has no text "${printable(text)}"; it has ${textNames(layout.value)}.`);
+};
+
+const textNames = (layout: Layout): string =>
+  writtenForms(layout)
+    .map(({ name }) => name)
+    .join(", ");
+
+/** An ID in another spelling. Both names of a spelling are those that were found, not only those that were asked for. */
+export interface Converted {
+  readonly id: string;
+  readonly from: { readonly layout: string; readonly text: string };
+  readonly to: { readonly layout: string; readonly text: string };
+}
+
+/** Reads an ID as `from` allows and writes it as `to` says; a sentence where that gives no text, or more than one. */
+export const convertId = (
+  id: string,
+  from: Spelling,
+  to: Spelling,
+  layouts: readonly Layout[],
+  nowMs: number,
+): Result<Converted, string> => {
+  const readings = readAs(id, from, layouts, nowMs);
+  if (!readings.ok) return readings;
+  const converted = readings.value.flatMap((reading) => writeAs(reading, to));
+  const [first] = converted;
+  if (first === undefined) {
+    const read = [...new Set(readings.value.map(({ layout }) => layout.name))];
+    return err(`"${printable(id)}" is read as ${read.join(", ")}, and no such ID has this other text.`);
+  }
+  if (converted.every((each) => each.id === first.id)) return ok(first);
+  const ways = converted.map((each) => `${each.from.layout}:${each.from.text} gives ${each.id}`);
+  return err(`"${printable(id)}" can be read in several ways; say which with --from: ${ways.join(", ")}.`);
+};
+
+/** A layout that was named may have been minted at any time. */
+const ANY_TIME = { fromMs: Number.NEGATIVE_INFINITY, aheadMs: Number.POSITIVE_INFINITY };
+
+const readAs = (
+  id: string,
+  { layout: named, text }: Spelling,
+  layouts: readonly Layout[],
+  nowMs: number,
+): Result<readonly Reading[], string> => {
+  const tried = (named === undefined ? layouts : [named]).flatMap((layout) => {
+    const forms = formsToTry(layout, named !== undefined, text);
+    const [first] = forms;
+    return first === undefined ? [] : [{ ...layout, texts: forms, parseText: first.parse }];
+  });
+  const window = named === undefined ? undefined : ANY_TIME;
+  // Digits alone are a decimal, unless it was said that they are not.
+  const hints = { named: text !== undefined, window };
+  const { readings, unreadable } = recognise(
+    id,
+    tried.map((layout) => ({ layout, ...hints })),
+    nowMs,
+  );
+  const possible = readings.filter(({ excluded }) => !excluded);
+  if (possible.length > 0)
+    return ok(possible.map((reading) => ({ ...reading, layout: wholeLayout(reading, layouts) })));
+  const shown = `"${printable(id)}"`;
+  const [reading] = readings;
+  const [unread] = unreadable;
+  if (named === undefined) {
+    const why = reading === undefined ? "." : "; `waybill explain` says why.";
+    return err(`${shown} is no ID of any layout${text === undefined ? "" : ` in ${text}`}${why}`);
+  }
+  if (reading !== undefined) return err(`${shown} is no ${named.name}: ${reading.against[0]}.`);
+  return err(`${shown} is no ${named.name}${unread === undefined ? "" : `: ${parseErrorSentence(unread.error)}`}.`);
+};
+
+/** The layout with all of its texts, where only some were tried. */
+const wholeLayout = ({ layout }: Reading, layouts: readonly Layout[]): Layout =>
+  layouts.find(({ name }) => name === layout.name) ?? layout;
+
+/** Without a hint only what a gateway reads too: 32 digits may be too much. */
+const formsToTry = (layout: Layout, isNamed: boolean, text: string | undefined): readonly TextForm[] =>
+  (isNamed || text !== undefined ? writtenForms(layout) : layout.texts).filter(
+    ({ name }) => text === undefined || name === text,
+  );
+
+const writeAs = (reading: Reading, to: Spelling): readonly Converted[] => {
+  const { layout, form, words } = reading;
+  const from = { layout: layout.name, text: form };
+  const conversion = conversionsFrom(layout.name).find((each) => each.to.name === to.layout?.name);
+  const isSame = to.layout === undefined || to.layout.name === layout.name;
+  if (!isSame && conversion === undefined) return [];
+  const target = conversion?.to ?? to.layout ?? layout;
+  const moved = conversion === undefined ? words : conversion.move(words);
+  const written = writtenIn(target, to.text ?? target.table.text.name, moved);
+  return written === undefined
+    ? []
+    : [{ id: written, from, to: { layout: target.name, text: to.text ?? target.table.text.name } }];
+};
+
+/** `undefined` where the form has no text for the words: two signed longs for a half above 2^63 - 1, decimals of fewer digits. */
+const writtenIn = (layout: Layout, name: string, words: Reading["words"]): string | undefined => {
+  const form = writtenForms(layout).find((each) => each.name === name);
+  const text = form?.format(words);
+  const read = text === undefined ? undefined : form?.read(text, 0, text.length);
+  return read?.every((word, index) => word === words[index]) ? text : undefined;
+};

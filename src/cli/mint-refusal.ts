@@ -1,0 +1,17 @@
+import type { Layout } from "../ids/index.ts";
+
+/** What the IDs of each layout come of, where it is no clock and no chance. */
+const ORIGINS: Readonly<Record<string, string>> = {
+  "uuid-v2": "a user or a group of one host, and its clock",
+  "uuid-v3": "the MD5 of a name in a namespace",
+  "uuid-v5": "the SHA-1 of a name in a namespace",
+  "uuid-v8": "whatever their issuer likes, which its bits do not say",
+  "uuid-nil": "nothing: there is one, and it names nothing",
+  "uuid-max": "nothing: there is one, and it names nothing",
+};
+
+/** Why no ID of a layout is minted here. */
+export const whyNotMinted = ({ name }: Layout): string => {
+  const origin = ORIGINS[name];
+  return `IDs of ${name} are not minted${origin === undefined ? "" : `: they come of ${origin}`}.`;
+};
