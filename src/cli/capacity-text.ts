@@ -1,7 +1,16 @@
-import { isoTime } from "../ids/index.ts";
-import type { Answer } from "./capacity.ts";
+import { type Capacity, isoTime, type Load } from "../ids/index.ts";
 import { alignColumns } from "./columns.ts";
 import { countOf } from "./table-file.ts";
+
+/** What was asked and what came out, with the times that people read. */
+export interface Answer {
+  readonly load: Load;
+  readonly capacity: Capacity;
+  /** Whether the time, or the numbers of a sequence, last as long as the load does. */
+  readonly lasts: boolean;
+  /** When they run out; `undefined` where they never do, or beyond the year 9999. */
+  readonly end: string | undefined;
+}
 
 /** What a layout bears, for people. */
 export const capacityText = (answer: Answer): string => {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { type Capacity, capacityOf, isoTime, type Load } from "../ids/index.ts";
 import type { Act } from "./action.ts";
-import { capacityText } from "./capacity-text.ts";
+import { type Answer, capacityText } from "./capacity-text.ts";
 import { findLayout, knownLayouts } from "./layouts.ts";
 import { whyNotMinted } from "./mint-refusal.ts";
 import { openNamedTable, tableErrorText } from "./table-file.ts";
@@ -40,16 +40,6 @@ Examples:
   $ waybill id capacity uuid-v7 --rate 1e6 --years 30 --json
 
 docs/cli.md has the formulas. Exit code: 0 when the layout bears the load, 1 when it does not.`;
-
-/** What was asked and what came out, with the times that people read. */
-export interface Answer {
-  readonly load: Load;
-  readonly capacity: Capacity;
-  /** Whether the time, or the numbers of a sequence, last as long as the load does. */
-  readonly lasts: boolean;
-  /** When they run out; `undefined` where they never do, or beyond the year 9999. */
-  readonly end: string | undefined;
-}
 
 const printCapacity = async (world: World, [name]: readonly string[], options: Options) => {
   const opened = await openNamedTable(options.table, world);
