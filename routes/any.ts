@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { Gateway } from "../src/ports.ts";
 import { type Entity, resolveAny } from "../src/routing/index.ts";
+import { layoutHint } from "./layout-hint.ts";
 import { passOn } from "./pass-on.ts";
 import { openAny, passOnPublic, unknownPublicId } from "./public-entity.ts";
 import { receive, refuse } from "./receive.ts";
@@ -23,7 +24,9 @@ export const any = (gateway: Gateway) =>
     const below = idEnd === -1 ? "" : path.slice(idEnd);
     const opened = openAny(received, id);
     if (!opened.ok) return refuse(received, opened.error, served);
-    const decision = resolveAny(served.table, id, arrivedAtMs);
+    const hint = layoutHint(received);
+    if (!hint.ok) return refuse(received, hint.error, served);
+    const decision = resolveAny(served.table, id, arrivedAtMs, hint.value);
     const [first, second] = opened.value;
     if (first !== undefined) {
       // Public and internal texts may look alike: what can be read as both, or as two public ones, is not guessed.

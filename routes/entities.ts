@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { Gateway } from "../src/ports.ts";
 import { resolvePath } from "../src/routing/index.ts";
+import { layoutHint } from "./layout-hint.ts";
 import { passOn } from "./pass-on.ts";
 import { passOnPublic } from "./public-entity.ts";
 import { receive, refuse } from "./receive.ts";
@@ -15,7 +16,9 @@ export const entities = (gateway: Gateway) =>
     const match = served.table.paths.match(path);
     if (match === undefined) return refuse(received, { reason: "unrouted-path", path }, served);
     if (match.entity.public !== undefined) return passOnPublic(received, match, path);
-    const decision = resolvePath(served.table, match, path, arrivedAtMs);
+    const hint = layoutHint(received);
+    if (!hint.ok) return refuse(received, hint.error, served);
+    const decision = resolvePath(served.table, match, path, arrivedAtMs, hint.value);
     if (!decision.ok) return refuse(received, decision.error, served);
     return passOn(received, decision.value, path + query);
   });

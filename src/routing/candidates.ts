@@ -1,10 +1,11 @@
-import { type Field, isoTime, luuid, type Words } from "../ids/index.ts";
+import { type Field, isoTime, luuid, type TextForm, type Words } from "../ids/index.ts";
 import { markFieldOf } from "./layout-fields.ts";
 import {
+  hintedIn,
   isInWindow,
+  type LayoutHint,
   LUUID_SHORT,
   type OwnerReading,
-  readWhole,
   shortTargetOf,
   shortWords,
   targetOf,
@@ -17,34 +18,48 @@ import type { Candidate, CompiledTable, EnabledLayout, Owner, Target } from "./t
  * Every layout in use that can read the text: with each entity that can own the ID, or with the reason why none can.
  * Empty when no layout can read it.
  */
-export const describeAll = (table: CompiledTable, text: string, nowMs: number): readonly Candidate[] =>
-  [...table.layouts.values()].flatMap((enabled) => {
-    const words = readWhole(enabled.layout, text);
-    if (words === undefined) return [];
-    const owners = enabled.layout.fits(words) ? enabled.ownersOf(words) : [];
-    if (owners.length === 0) return [describe(table, enabled, undefined, words, nowMs)];
-    return owners.map((owner) => describe(table, enabled, owner, words, nowMs));
-  });
+export const describeAll = (
+  table: CompiledTable,
+  text: string,
+  nowMs: number,
+  hint?: LayoutHint,
+): readonly Candidate[] =>
+  hintedIn([...table.layouts.values()], (enabled) => enabled, hint).flatMap((enabled) =>
+    enabled.layout.texts.flatMap((form) => {
+      const words = form.read(text, 0, text.length);
+      if (words === undefined) return [];
+      const owners = enabled.layout.fits(words) ? enabled.ownersOf(words) : [];
+      if (owners.length === 0) return [describe(table, { enabled, form, words }, undefined, nowMs)];
+      return owners.map((owner) => describe(table, { enabled, form, words }, owner, nowMs));
+    }),
+  );
 
 export const describeOwner = (table: CompiledTable, owner: OwnerReading, nowMs: number): Candidate =>
-  describe(table, owner.id.enabled, owner, owner.words, nowMs);
+  describe(table, { ...owner, enabled: owner.id.enabled }, owner, nowMs);
+
+/** A text as one layout reads it. */
+interface LayoutReading {
+  readonly enabled: EnabledLayout;
+  readonly form: TextForm;
+  readonly words: Words;
+}
 
 const describe = (
   table: CompiledTable,
-  enabled: EnabledLayout,
+  { enabled, form, words }: LayoutReading,
   owner: Owner | undefined,
-  words: Words,
   nowMs: number,
 ): Candidate => {
   const { layout } = enabled;
   const reasons: Reasons = { for: [], against: [] };
-  const fits = weighFixedBits(enabled, words, reasons);
+  const fits = weighBits(enabled, words, reasons);
   const inWindow = fits && weighTime(enabled, words, nowMs, reasons);
   if (fits) weighOwner(enabled, owner, words, reasons);
   const excluded = !fits || !inWindow;
   const target = owner === undefined || excluded ? undefined : targetOf(table, owner.id, words);
   return {
     layout: layout.name,
+    form: form.name,
     entity: owner?.entity.name,
     fields: fieldsOf(layout.fields, words),
     mintedAt: layout.mintedAtMs === undefined ? undefined : isoTime(layout.mintedAtMs(words)),
@@ -89,19 +104,23 @@ interface Reasons {
   readonly against: string[];
 }
 
-const weighFixedBits = ({ layout }: EnabledLayout, words: Words, reasons: Reasons): boolean => {
+const weighBits = ({ layout }: EnabledLayout, words: Words, reasons: Reasons): boolean => {
   const fixed = layout.fields.filter(({ role }) => role === "fixed");
-  if (fixed.length === 0) {
-    reasons.against.push("no bit is fixed, so nothing in the text marks this layout");
-    return true;
-  }
   const wrong = fixed.filter((field) => field.read(words) !== field.read(layout.fixed.value));
   for (const field of wrong) {
     reasons.against.push(`${field.name} is ${field.read(words)}, and it is always ${field.read(layout.fixed.value)}`);
   }
   if (wrong.length > 0) return false;
-  const values = fixed.map((field) => `${field.name}=${field.read(words)}`).join(", ");
-  reasons.for.push(`fixed bits ${values} match (${layout.fixedBits} bits)`);
+  const misfit = layout.misfit(words);
+  if (misfit?.reason === "range") {
+    reasons.against.push(`${misfit.field ?? "the value"} is outside of ${misfit.min} to ${misfit.max}`);
+    return false;
+  }
+  if (fixed.length === 0) reasons.against.push("no bit is fixed, so nothing in the text marks this layout");
+  else {
+    const values = fixed.map((field) => `${field.name}=${field.read(words)}`).join(", ");
+    reasons.for.push(`fixed bits ${values} match (${layout.fixedBits} bits)`);
+  }
   return true;
 };
 

@@ -5,6 +5,7 @@ import { joinEntities } from "./join-entities.ts";
 import { planLayouts } from "./layout-plans.ts";
 import { indexMoved } from "./moved.ts";
 import { indexPaths } from "./paths.ts";
+import { readersOf } from "./readings.ts";
 import { planRoutes, type RoutePlan } from "./route-plans.ts";
 import type { DeclaredTable } from "./schema.ts";
 import { NO_ROUTE } from "./segments.ts";
@@ -49,6 +50,7 @@ export const assemble = ({ draft, routes }: Planned, revision: number): Compiled
     entities,
     countries: draft.countries,
     layouts,
+    readers: readersOf([...layouts.values()], ({ layout }) => layout),
     paths: indexPaths(entities.values()),
     moved: indexMoved(movedTargets(draft, regions), layouts),
     routeCount: draft.routes.length,

@@ -1,15 +1,18 @@
-import { formatShortKey, fromSql, hotguid, hotguidSql, luuid, readShortKey, toSql } from "../ids/index.ts";
+import { formatShortKey, fromSql, hotguid, hotguidSql, luuid, readShortKey, textsOf, toSql } from "../ids/index.ts";
 import { describeAll, describeShort, shortKeyOwners } from "./candidates.ts";
 import { ID_LENGTH_MAX } from "./limits.ts";
-import { canBe, readWhole } from "./readings.ts";
+import { canBe } from "./readings.ts";
+import { faultsOf } from "./refusals.ts";
 import { resolveAny } from "./resolve.ts";
-import type { Candidate, CompiledTable, Decision, EnabledLayout, RoutingError, Rule } from "./table.ts";
+import type { Candidate, CompiledTable, Decision, EnabledLayout, LayoutFault, RoutingError, Rule } from "./table.ts";
 
 /** Everything that a table says about a text. Plain JSON: no number that could lose a digit, no object of the table. */
 export interface Explanation {
   readonly text: string;
   /** Every layout in use, the excluded ones too, each with the reasons for and against it. */
   readonly candidates: readonly Candidate[];
+  /** The layouts in use that cannot read the text, each with its reason. */
+  readonly unreadable?: readonly LayoutFault[];
   /** The texts that name the same ID, for each layout that the text can be. */
   readonly forms: readonly TextFormOf[];
   /** Where `/any/:id` leads; absent when it leads nowhere. */
@@ -20,7 +23,8 @@ export interface Explanation {
 
 export interface TextFormOf {
   readonly layout: string;
-  readonly form: "uuid" | "hex" | "hotguid" | "hotguid-sql" | "short-key";
+  /** The name of a text form of the layout; `hex` for a UUID without hyphens; another form of the same ID. */
+  readonly form: string;
   readonly text: string;
 }
 
@@ -40,6 +44,7 @@ export const explain = (table: CompiledTable, text: string, nowMs: number): Expl
   return {
     text,
     candidates: isTooLong ? [] : [...describeAll(table, text, nowMs), ...shortCandidates(table, text)],
+    unreadable: unreadableBy(table, text),
     forms: isTooLong ? [] : [...table.layouts.values()].flatMap((enabled) => formsOf(enabled, text, nowMs)),
     decision: resolved.ok ? plain(resolved.value) : undefined,
     error: resolved.ok ? undefined : resolved.error,
@@ -52,21 +57,32 @@ const shortCandidates = (table: CompiledTable, text: string): readonly Candidate
   return shortKeyOwners(table).map((owner) => describeShort(table, owner, owner.group, primaryKey, false));
 };
 
+/** A text that is too long for any layout is not looked at more closely. */
+const unreadableBy = (table: CompiledTable, text: string): readonly LayoutFault[] => {
+  const unreadable = [...table.layouts.values()].filter(
+    ({ layout }) =>
+      text.length > ID_LENGTH_MAX || layout.texts.every((form) => form.read(text, 0, text.length) === undefined),
+  );
+  return faultsOf(unreadable, text);
+};
+
 const formsOf = (enabled: EnabledLayout, text: string, nowMs: number): readonly TextFormOf[] => {
   const { layout } = enabled;
-  const words = readWhole(layout, text);
-  if (words === undefined || !canBe(enabled, words, nowMs)) return [];
-  const uuid = layout.format(words);
-  const forms: TextFormOf[] = [
-    { layout: layout.name, form: "uuid", text: uuid },
-    { layout: layout.name, form: "hex", text: uuid.replaceAll("-", "") },
-  ];
-  if (layout === hotguid) forms.push({ layout: layout.name, form: "hotguid-sql", text: layout.format(toSql(words)) });
-  if (layout === hotguidSql) forms.push({ layout: layout.name, form: "hotguid", text: layout.format(fromSql(words)) });
-  const primaryKey = layout === luuid ? layout.field("primaryKey")?.read(words) : undefined;
-  if (primaryKey !== undefined)
-    forms.push({ layout: layout.name, form: "short-key", text: formatShortKey(primaryKey) });
-  return forms;
+  const forms = new Map<string, TextFormOf>();
+  const add = (form: string, own: string): unknown =>
+    forms.set(`${form} ${own}`, { layout: layout.name, form, text: own });
+  for (const form of layout.texts) {
+    const words = form.read(text, 0, text.length);
+    if (words === undefined || !canBe(enabled, words, nowMs)) continue;
+    const texts = textsOf(layout, words);
+    for (const [name, own] of Object.entries(texts)) add(name, own);
+    if (texts["uuid"] !== undefined && texts["hex"] === undefined) add("hex", texts["uuid"].replaceAll("-", ""));
+    if (layout === hotguid) add("hotguid-sql", layout.format(toSql(words)));
+    if (layout === hotguidSql) add("hotguid", layout.format(fromSql(words)));
+    const primaryKey = layout === luuid ? layout.field("primaryKey")?.read(words) : undefined;
+    if (primaryKey !== undefined) add("short-key", formatShortKey(primaryKey));
+  }
+  return [...forms.values()];
 };
 
 const plain = ({ entity, layout, id, target }: Decision): PlainDecision => ({

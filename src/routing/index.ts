@@ -6,7 +6,8 @@ export { duplicateKey } from "./duplicate-keys.ts";
 export { type Explanation, explain, type PlainDecision, type TextFormOf } from "./explain.ts";
 export { TABLE_BYTES_MAX } from "./limits.ts";
 export { regionsOfMinted } from "./mint-region.ts";
-export { resolveAny, resolvePath } from "./resolve.ts";
+export type { LayoutHint } from "./readings.ts";
+export { hintNamed, resolveAny, resolvePath, type UnknownLayout } from "./resolve.ts";
 export type { DeclaredTable } from "./schema.ts";
 export type {
   Candidate,

@@ -5,6 +5,7 @@ import type { IdIndex } from "./id-index.ts";
 import { markFieldOf } from "./layout-fields.ts";
 import { type IdPlan, type LayoutPlan, markOf } from "./layout-plans.ts";
 import { fieldPathsOf, publicKindOf } from "./public-entities.ts";
+import { readersOf } from "./readings.ts";
 import type { RoutePlan } from "./route-plans.ts";
 import type { EnabledLayout, Entity, EntityId, Owner, Target } from "./table.ts";
 
@@ -41,6 +42,7 @@ export const joinEntities = (
       name,
       paths: listOf(path),
       ids,
+      readers: readersOf(ids, ({ enabled }) => enabled.layout),
       any,
       public: publicKindOf(declared.public),
       publicFields: fields.ok ? fields.value : undefined,

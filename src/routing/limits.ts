@@ -50,3 +50,6 @@ export const MINTED_FROM_DEFAULT_MS = 946_684_800_000;
 
 /** How far the minter's clock may be ahead of the gateway's: one day. */
 export const MINTED_AHEAD_DEFAULT_MS = 86_400_000;
+
+/** The windows of times move with the clock; layouts must stay apart until 2100-01-01T00:00:00Z. */
+export const HORIZON_MS = 4_102_444_800_000;

@@ -1,5 +1,5 @@
-import { type Layout, luuid, type Words } from "../ids/index.ts";
-import type { CompiledTable, EnabledLayout, EntityId, Owner, Target } from "./table.ts";
+import { type Layout, luuid, type TextForm, type Words } from "../ids/index.ts";
+import type { CompiledTable, EnabledLayout, EntityId, FormReader, Owner, Target } from "./table.ts";
 
 /** Name of the layout of an ID that is only a primary key; its path gives the group. */
 export const LUUID_SHORT = "luuid-short";
@@ -19,24 +19,72 @@ export const canBe = (enabled: EnabledLayout, words: Words, nowMs: number): bool
 export const isCandidate = (id: EntityId, words: Words, nowMs: number): boolean =>
   canBe(id.enabled, words, nowMs) && id.claims(words);
 
-/** An owner with the bits in which it reads the text. */
+/** An owner with the bits in which it reads the text, and the form in which it reads them. */
 export interface OwnerReading extends Owner {
+  readonly form: TextForm;
   readonly words: Words;
 }
 
-/** Everyone who can own an ID, over all layouts and entities. */
-export const allOwners = (table: CompiledTable, text: string, nowMs: number): readonly OwnerReading[] => {
+/** Everyone who can own an ID, over all layouts and entities, or over the one layout that a hint names. */
+export const allOwners = (
+  table: CompiledTable,
+  text: string,
+  nowMs: number,
+  hint?: LayoutHint,
+): readonly OwnerReading[] => {
   const owners: OwnerReading[] = [];
-  for (const enabled of table.layouts.values()) {
-    const words = readWhole(enabled.layout, text);
-    if (words === undefined || !canBe(enabled, words, nowMs)) continue;
-    for (const { entity, id } of enabled.ownersOf(words)) owners.push({ entity, id, words });
+  for (const { form, of } of table.readers) {
+    const hinted = hintedIn(of, (enabled) => enabled, hint);
+    const words = hinted.length === 0 ? undefined : form.read(text, 0, text.length);
+    if (words === undefined) continue;
+    for (const enabled of hinted) {
+      if (!canBe(enabled, words, nowMs)) continue;
+      for (const { entity, id } of enabled.ownersOf(words)) owners.push({ entity, id, form, words });
+    }
   }
   return owners;
 };
 
-/** The bits of a text in a layout's canonical form, whatever they say. */
-export const readWhole = ({ table }: Layout, text: string): Words | undefined => table.text.read(text, 0, text.length);
+/** What a request says of its ID's layout. Without a layout: that the ID is a short key. */
+export interface LayoutHint {
+  readonly enabled: EnabledLayout | undefined;
+}
+
+/** Those of which the hint speaks. */
+export const hintedIn = <Reader>(
+  readers: readonly Reader[],
+  enabledOf: (reader: Reader) => EnabledLayout,
+  hint: LayoutHint | undefined,
+): readonly Reader[] => (hint === undefined ? readers : readers.filter((reader) => enabledOf(reader) === hint.enabled));
+
+/** Groups layouts, or what has one, by their text forms. */
+export const readersOf = <Reader>(
+  readers: readonly Reader[],
+  layoutOf: (reader: Reader) => Layout,
+): readonly FormReader<Reader>[] => {
+  const byForm = new Map<TextForm, Reader[]>();
+  for (const reader of readers) {
+    for (const form of layoutOf(reader).texts) byForm.set(form, [...(byForm.get(form) ?? []), reader]);
+  }
+  return [...byForm].map(([form, of]) => ({ form, of }));
+};
+
+/** So many digits in a row are no chance in numerals of 32 digits or more: fewer than one ID in 10^8 has them. */
+const DIGITS_MIN = 16;
+
+/** Forms in which digits alone are usual. */
+const DIGIT_FORMS: readonly string[] = ["decimal", "hex"];
+
+/** Whether a text of this form may look like this: false for a base62 or the like of many digits and nothing else. */
+export const isUsualForDigits = ({ name }: TextForm, text: string): boolean =>
+  text.length < DIGITS_MIN || DIGIT_FORMS.includes(name) || !/^[0-9]+$/.test(text);
+
+/** Leaves decimal and hex readings alone where a long text has digits only, so that no Snowflake is taken for base62. */
+export const withoutChance = (readings: readonly OwnerReading[], text: string): readonly OwnerReading[] => {
+  if (readings.length < 2) return readings;
+  const usual = readings.filter(({ form }) => isUsualForDigits(form, text));
+  return usual.length === 0 ? readings : usual;
+};
 
 /** Where an ID goes: its move, then the routes, then the default. */
 export const targetOf = (table: CompiledTable, id: EntityId, words: Words): Target | undefined =>

@@ -2,20 +2,26 @@ import { isoTime, type ParseError, parseShortKey, type Words } from "../ids/inde
 import { describeAll, describeOwner, describeShort, fieldsOf } from "./candidates.ts";
 import { keyFieldOf } from "./layout-fields.ts";
 import { ID_LENGTH_MAX } from "./limits.ts";
-import { allOwners, LUUID_SHORT, type OwnerReading } from "./readings.ts";
+import { allOwners, hintedIn, type LayoutHint, LUUID_SHORT, type OwnerReading } from "./readings.ts";
 import type { CompiledTable, EnabledLayout, Entity, LayoutFault, Owner, RoutingError } from "./table.ts";
 
 /** No layout can read the text: each says why. A text that is too long for any is not looked at more closely. */
 export const malformed = (layouts: Iterable<EnabledLayout>, text: string, short = false): RoutingError => {
+  const faults = faultsOf(layouts, text);
+  const key = short && text.length <= ID_LENGTH_MAX ? parseShortKey(text) : undefined;
+  const all = key?.ok === false ? [...faults, { layout: LUUID_SHORT, error: key.error }] : faults;
+  return { reason: "malformed-id", id: text, faults: all };
+};
+
+/** Why the text is none of each layout in its canonical form. */
+export const faultsOf = (layouts: Iterable<EnabledLayout>, text: string): readonly LayoutFault[] => {
   const faults: LayoutFault[] = [];
   for (const { layout } of layouts) {
     const parsed = text.length > ID_LENGTH_MAX ? undefined : layout.parseText(text);
     if (parsed === undefined) faults.push({ layout: layout.name, error: tooLong(text) });
     else if (!parsed.ok) faults.push({ layout: layout.name, error: parsed.error });
   }
-  const key = short && text.length <= ID_LENGTH_MAX ? parseShortKey(text) : undefined;
-  if (key?.ok === false) faults.push({ layout: LUUID_SHORT, error: key.error });
-  return { reason: "malformed-id", id: text, faults };
+  return faults;
 };
 
 const tooLong = (text: string): ParseError => ({
@@ -25,13 +31,19 @@ const tooLong = (text: string): ParseError => ({
 });
 
 /** The text can be read, but no layout of the entity takes it: it belongs to another entity, or to none. */
-export const refuseForEntity = (table: CompiledTable, entity: Entity, text: string, nowMs: number): RoutingError => {
-  const owners = allOwners(table, text, nowMs);
+export const refuseForEntity = (
+  table: CompiledTable,
+  entity: Entity,
+  text: string,
+  nowMs: number,
+  hint?: LayoutHint,
+): RoutingError => {
+  const owners = allOwners(table, text, nowMs, hint);
   if (owners.length > 0) {
     const candidates = owners.map((owner) => describeOwner(table, owner, nowMs));
     return { reason: "wrong-entity", id: text, entity: entity.name, candidates };
   }
-  const candidates = describeAll(table, text, nowMs);
+  const candidates = describeAll(table, text, nowMs, hint);
   const own = new Set(entity.ids.map(({ enabled }) => enabled.layout.name));
   // It is of the entity's layout, only its service or group is another one.
   const misplaced = candidates.some(({ layout, excluded }) => !excluded && own.has(layout));
@@ -41,10 +53,13 @@ export const refuseForEntity = (table: CompiledTable, entity: Entity, text: stri
 };
 
 /** No entity has the ID: either no layout can read it, or nobody claims what it says. */
-export const refuseAny = (table: CompiledTable, text: string, nowMs: number): RoutingError => {
-  const candidates = text.length > ID_LENGTH_MAX ? [] : describeAll(table, text, nowMs);
+export const refuseAny = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): RoutingError => {
+  const candidates = text.length > ID_LENGTH_MAX ? [] : describeAll(table, text, nowMs, hint);
   return candidates.length === 0
-    ? malformed(table.layouts.values(), text)
+    ? malformed(
+        hintedIn([...table.layouts.values()], (enabled) => enabled, hint),
+        text,
+      )
     : { reason: "unknown-id", id: text, candidates };
 };
 

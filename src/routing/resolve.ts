@@ -1,85 +1,144 @@
-import { err, luuid, ok, type Result, readShortKey, type TextForm, type Words } from "../ids/index.ts";
+import { err, luuid, ok, type Result, readShortKey, type Words } from "../ids/index.ts";
 import { ID_LENGTH_MAX } from "./limits.ts";
 import {
   allOwners,
+  hintedIn,
   isCandidate,
+  type LayoutHint,
   LUUID_SHORT,
   type OwnerReading,
   shortTargetOf,
   shortWords,
   targetOf,
+  withoutChance,
 } from "./readings.ts";
 import { ambiguous, ambiguousShort, malformed, refuseAny, refuseForEntity, unassigned } from "./refusals.ts";
-import type { CompiledTable, Decision, Entity, EntityId, PathMatch, RoutingError, Target } from "./table.ts";
+import type {
+  CompiledTable,
+  Decision,
+  Entity,
+  EntityId,
+  FormReader,
+  PathMatch,
+  RoutingError,
+  Target,
+} from "./table.ts";
+
+/** The name is of no layout that the table uses. */
+export interface UnknownLayout {
+  readonly reason: "unknown-name";
+  readonly what: "layout";
+  readonly name: string;
+  readonly known: readonly string[];
+}
 
 type Resolution = Result<Decision, RoutingError>;
 
 /**
  * Where a request on an entity's path goes. The hot path: the ID is read where it stands in `path`, once for each form of
- * text, and only the layouts of the entity are tried. Time in Unix milliseconds.
+ * text, and only the layouts of the entity are tried, or the one that a hint names. Time in Unix milliseconds.
  */
-export const resolvePath = (table: CompiledTable, match: PathMatch, path: string, nowMs: number): Resolution => {
+export const resolvePath = (
+  table: CompiledTable,
+  match: PathMatch,
+  path: string,
+  nowMs: number,
+  hint?: LayoutHint,
+): Resolution => {
   const { entity, idStart, idEnd } = match;
   const text = path.slice(idStart, idEnd);
-  let form: TextForm | undefined;
-  let words: Words | undefined;
   let isReadable = false;
   let first: OwnerReading | undefined;
   let others: OwnerReading[] | undefined;
-  for (const id of entity.ids) {
-    const { text: ownForm } = id.enabled.layout.table;
-    if (ownForm !== form) {
-      form = ownForm;
-      words = idEnd - idStart > ID_LENGTH_MAX ? undefined : form.read(path, idStart, idEnd);
-    }
+  for (let at = 0; at < entity.readers.length && text.length <= ID_LENGTH_MAX; at++) {
+    const { form, of } = entity.readers[at] as FormReader<EntityId>;
+    const hinted = hint === undefined ? of : hintedIn(of, enabledOf, hint);
+    const words = hinted.length === 0 ? undefined : form.read(path, idStart, idEnd);
     if (words === undefined) continue;
     isReadable = true;
-    if (!isCandidate(id, words, nowMs)) continue;
-    const reading = { entity, id, words };
-    if (first === undefined) first = reading;
-    else others = [...(others ?? []), reading];
+    for (let place = 0; place < hinted.length; place++) {
+      const id = hinted[place] as EntityId;
+      if (!isCandidate(id, words, nowMs)) continue;
+      const reading = { entity, id, form, words };
+      if (first === undefined) first = reading;
+      else others = [...(others ?? []), reading];
+    }
   }
-  if (first !== undefined) return choose(table, first, others ?? [], text, nowMs);
-  return isReadable ? err(refuseForEntity(table, entity, text, nowMs)) : resolveShort(table, entity, text);
+  if (first !== undefined)
+    return others === undefined ? decide(table, first, text) : choose(table, [first, ...others], text, nowMs);
+  if (isReadable) return err(refuseForEntity(table, entity, text, nowMs, hint));
+  return hint?.enabled === undefined
+    ? resolveShort(table, entity, text)
+    : refuseHinted(table, entity, text, nowMs, hint);
 };
 
-/** Where an ID goes that comes without a path: all layouts and all entities are tried. */
-export const resolveAny = (table: CompiledTable, text: string, nowMs: number): Resolution => {
-  const [first, ...others] = text.length > ID_LENGTH_MAX ? [] : allOwners(table, text, nowMs);
-  return first === undefined ? err(refuseAny(table, text, nowMs)) : choose(table, first, others, text, nowMs);
+const enabledOf = ({ enabled }: EntityId) => enabled;
+
+/** A layout that the entity has not may still be able to read the text. */
+const refuseHinted = (
+  table: CompiledTable,
+  entity: Entity,
+  text: string,
+  nowMs: number,
+  hint: LayoutHint,
+): Resolution => {
+  const error = refuseAny(table, text, nowMs, hint);
+  return err(error.reason === "malformed-id" ? error : refuseForEntity(table, entity, text, nowMs, hint));
+};
+
+/** Where an ID goes that comes without a path: all layouts and all entities are tried, or the layout that a hint names. */
+export const resolveAny = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): Resolution => {
+  const owners = text.length > ID_LENGTH_MAX ? [] : allOwners(table, text, nowMs, hint);
+  const [first, second] = owners;
+  if (first === undefined) return err(refuseAny(table, text, nowMs, hint));
+  return second === undefined ? decide(table, first, text) : choose(table, owners, text, nowMs);
+};
+
+/** A request may name its ID's layout, or say `luuid-short`. Nothing said is no hint; an unknown name is an error. */
+export const hintNamed = (
+  table: CompiledTable,
+  name: string | undefined,
+): Result<LayoutHint | undefined, UnknownLayout> => {
+  if (name === undefined) return ok(undefined);
+  const enabled = table.layouts.get(name);
+  const isShort = name === LUUID_SHORT && table.layouts.has(luuid.name);
+  if (enabled !== undefined || isShort) return ok({ enabled });
+  return err({ reason: "unknown-name", what: "layout", name, known: [...table.layouts.keys()] });
 };
 
 /** Several readings are one decision only if they are of one entity and lead to one region. */
-const choose = (
-  table: CompiledTable,
-  first: OwnerReading,
-  others: readonly OwnerReading[],
-  text: string,
-  nowMs: number,
-): Resolution => {
+const choose = (table: CompiledTable, all: readonly OwnerReading[], text: string, nowMs: number): Resolution => {
+  const readings = withoutChance(all, text);
+  const [first, ...others] = readings.toSorted((a, b) => placeOf(a) - placeOf(b)) as [OwnerReading, ...OwnerReading[]];
   const target = targetOf(table, first.id, first.words);
   for (const { entity, id, words } of others) {
     if (entity === first.entity && sameRegion(targetOf(table, id, words), target)) continue;
-    return err(ambiguous(table, [first, ...others], text, nowMs));
+    return err(ambiguous(table, readings, text, nowMs));
   }
-  return decide(first.entity, first.id, text, first.words, target);
+  return decide(table, first, text);
 };
+
+/** The order of the table among the IDs of one entity. */
+const placeOf = ({ entity, id }: OwnerReading): number => entity.ids.indexOf(id);
 
 const sameRegion = (a: Target | undefined, b: Target | undefined): boolean => a?.region === b?.region;
 
-const decide = (
+const decide = (table: CompiledTable, { entity, id, words }: OwnerReading, text: string): Resolution =>
+  decisionOf(entity, id, text, words, targetOf(table, id, words), id.enabled.layout.name);
+
+const decisionOf = (
   entity: Entity,
   id: EntityId,
   text: string,
   words: Words,
   target: Target | undefined,
-  layout = id.enabled.layout.name,
+  layout: string,
 ): Resolution =>
   target === undefined
     ? err(unassigned(entity, id.enabled, layout, text, words))
     : ok({ entity, layout, id: text, words, target });
 
-/** A text that is no UUID may be a short key, where the entity has LUUIDs of a known group. */
+/** A text that nothing else reads may be a short key, where the entity has LUUIDs of a known group. */
 const resolveShort = (table: CompiledTable, entity: Entity, text: string): Resolution => {
   const groups = entity.ids.flatMap((id) => {
     const { group, enabled } = id;
@@ -97,5 +156,5 @@ const resolveShort = (table: CompiledTable, entity: Entity, text: string): Resol
   if (!others.every((other) => sameRegion(other, target))) {
     return err(ambiguousShort(table, groups, text, primaryKey));
   }
-  return decide(entity, first.id, text, wordsIn(first.group), target, LUUID_SHORT);
+  return decisionOf(entity, first.id, text, wordsIn(first.group), target, LUUID_SHORT);
 };

@@ -1,4 +1,4 @@
-import type { Layout, ParseError, Words } from "../ids/layout.ts";
+import type { Layout, ParseError, TextForm, Words } from "../ids/layout.ts";
 import type { PublicType } from "../ids/public/public-block.ts";
 import type { FieldPaths } from "./public-paths.ts";
 
@@ -13,6 +13,8 @@ export interface CompiledTable {
   readonly countries: ReadonlyMap<string, number>;
   /** Layouts that some entity uses, by name, in the order in which recognition lists them. */
   readonly layouts: ReadonlyMap<string, EnabledLayout>;
+  /** Every text form in which some of the layouts can be written, each once. */
+  readonly readers: readonly FormReader<EnabledLayout>[];
   readonly paths: PathIndex;
   readonly moved: MovedIndex;
   /** How many routes are declared. */
@@ -39,6 +41,8 @@ export interface Entity {
   /** Path patterns such as `/orders/:id`; the first one is where `/any/:id` leads. */
   readonly paths: readonly string[];
   readonly ids: readonly EntityId[];
+  /** Every text form in which some of the IDs can be written, each once. */
+  readonly readers: readonly FormReader<EntityId>[];
   readonly any: "proxy" | "redirect";
   /** Set: clients see public IDs of this entity only. */
   readonly public: PublicKind | undefined;
@@ -64,6 +68,12 @@ export interface EntityId {
   readonly claims: (words: Words) => boolean;
   /** The target by the routes and the default, for words that it claims; `undefined` when nothing takes them. */
   readonly find: (words: Words) => Target | undefined;
+}
+
+/** A text form, which is read once for all whose IDs can be written in it. */
+export interface FormReader<Reader> {
+  readonly form: TextForm;
+  readonly of: readonly Reader[];
 }
 
 /** An entity that may own an ID, and by which of its layouts. */
@@ -150,6 +160,8 @@ export interface Decision {
 /** One reading of a text: a layout and, where the layout's key tells, an entity. */
 export interface Candidate {
   readonly layout: string;
+  /** The text form in which it was read; absent for a short key. */
+  readonly form?: string;
   readonly entity: string | undefined;
   /** Decoded fields, all as decimal text so that nothing is lost. */
   readonly fields: Readonly<Record<string, string>>;

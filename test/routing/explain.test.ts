@@ -27,6 +27,7 @@ test("an ID is read in every layout, with the reasons for and against each, and 
     expect.objectContaining({ layout: "luuid", excluded: true }),
     {
       layout: "hotguid",
+      form: "uuid",
       entity: "parcel",
       fields: { mintedAt: "1665657600", machine: "11189196", process: "258", counter: "66051", shardKey: "208" },
       mintedAt: "2022-10-13T10:40:00.000Z",
