@@ -3,6 +3,7 @@ import type { Bench } from "./bench.ts";
 import { distributedIdBench } from "./distributed-id.bench.ts";
 import { gatewayBench } from "./gateway.bench.ts";
 import { idsBench } from "./ids.bench.ts";
+import { misrouteBench } from "./misroute.bench.ts";
 import { oracleBench } from "./oracle.bench.ts";
 import { publicIdsBench } from "./public-ids.bench.ts";
 import { describeMachine, markdown, type Report, type Section } from "./report.ts";
@@ -14,6 +15,7 @@ const BENCHES: readonly Bench[] = [
   oracleBench,
   publicIdsBench,
   routesBench,
+  misrouteBench,
   gatewayBench,
 ];
 const NAMES = BENCHES.map(({ name }) => name).join("|");
@@ -24,7 +26,7 @@ const SAMPLE_MS_DEFAULT = 40;
 
 const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--count N] [--json]
 Measures all parts, or those named, and prints one report. Progress goes to standard error.
---count: how many values distributed-id and oracle draw, instead of their own numbers.`;
+--count: how many values distributed-id, oracle and misroute draw, instead of their own numbers.`;
 
 class UsageError extends Error {}
 

@@ -87,7 +87,7 @@ function differenceOf(layout: Layout, words: Words): string | undefined {
       return `${field.name} is ${value}, and read as ${fields[field.name]}`;
   }
   if (Object.keys(fields).join() !== Object.keys(slow).join()) return `fields ${Object.keys(fields)}`;
-  const mintedAtMs = slowMintedAtMs(table, words);
+  const mintedAtMs = slowMintedAtMs(table, slow);
   const isExact = mintedAtMs === undefined || (mintedAtMs < EXACT_MAX && mintedAtMs > -EXACT_MAX);
   const fast = layout.mintedAtMs?.(words);
   if (isExact && fast !== (mintedAtMs === undefined ? undefined : Number(mintedAtMs))) {

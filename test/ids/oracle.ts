@@ -1,4 +1,4 @@
-import type { LayoutTable, TimeUnit, Words } from "../../src/ids/index.ts";
+import type { LayoutTable, Row, TimeUnit, Words } from "../../src/ids/index.ts";
 
 /** Layouts read the slow, obvious way: as strings of bits. The compiled layouts are held against this. */
 
@@ -44,15 +44,14 @@ export const slowFits = (table: LayoutTable, words: Words): boolean => {
 export const slowInRange = (table: LayoutTable, words: Words): boolean => {
   const values = slowDecode(table, words);
   const whole = BigInt(`0x${words.map((word) => word.toString(16).padStart(8, "0")).join("")}`);
-  return (
-    whole >= BigInt(table.least ?? 0) &&
-    table.rows.every((row) => {
-      if (row.role === "fixed") return true;
-      const value = values[row.field] as bigint;
-      if (row.role === "time" && row.unit === "sql-datetime") return value % 2n ** 32n < 300n * 86_400n;
-      return row.max === undefined || value <= BigInt(row.max);
-    })
-  );
+  return whole >= BigInt(table.least ?? 0) && table.rows.every((row) => slowHolds(row, values[row.field] as bigint));
+};
+
+/** Whether a field whose first row is given can have a value. */
+export const slowHolds = (row: Row, value: bigint): boolean => {
+  if (row.role === "fixed") return true;
+  if (row.role === "time" && row.unit === "sql-datetime") return value % 2n ** 32n < 300n * 86_400n;
+  return row.max === undefined || value <= BigInt(row.max);
 };
 
 const NANOSECONDS: Readonly<Record<Exclude<TimeUnit, "sql-datetime">, bigint>> = {
@@ -65,11 +64,11 @@ const NANOSECONDS: Readonly<Record<Exclude<TimeUnit, "sql-datetime">, bigint>> =
   ns: 1n,
 };
 
-/** The time in an ID as Unix milliseconds, rounded down; 1/300 s to the nearest. `undefined` without a time. */
-export const slowMintedAtMs = (table: LayoutTable, words: Words): bigint | undefined => {
-  const row = table.rows.find(({ role }) => role === "time");
+/** The time of fields by name as Unix milliseconds, rounded down; 1/300 s to the nearest. `undefined` without a time. */
+export const slowMintedAtMs = ({ rows }: LayoutTable, fields: Readonly<Record<string, bigint>>): bigint | undefined => {
+  const row = rows.find(({ role }) => role === "time");
   if (row?.role !== "time") return undefined;
-  const value = slowDecode(table, words)[row.field] as bigint;
+  const value = fields[row.field] as bigint;
   const epochMs = BigInt(row.epochMs);
   if (row.unit !== "sql-datetime") return epochMs + (value * NANOSECONDS[row.unit]) / 1_000_000n;
   const [days, ticks] = [value / 2n ** 32n, value % 2n ** 32n];

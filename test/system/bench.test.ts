@@ -1,8 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { tryTexts } from "../../bench/misroute.bench.ts";
+import { apartTable } from "../../bench/misroute-table.ts";
 import type { Report } from "../../bench/report.ts";
 import { everyLayout } from "../../src/ids/index.ts";
+import { resolveAny, resolvePath } from "../../src/routing/index.ts";
 
 const MAIN = fileURLToPath(new URL("../../bench/main.ts", import.meta.url));
 
@@ -50,6 +53,32 @@ describe("the benchmark", () => {
     expect(order?.rows.filter(([, , falls, published]) => published !== null && falls !== published)).toEqual([]);
     expect(collisions?.rows.map(([load]) => load)).toContain("2 replicas, all they can a ms");
     expect(oracle?.rows).toHaveLength(everyLayout.length + 1);
+  });
+
+  it("sends no text to a region that its layout does not name", () => {
+    const { status, stdout, stderr } = bench("misroute", "--count", "4000", "--json");
+    expect(status, stderr).toBe(0);
+    expect(stderr).toContain("Misroute: 4000 of 4000 texts, 0 misrouted");
+    const { sections }: Report = JSON.parse(stdout);
+    const { columns = [], rows = [] } = sections[0] ?? {};
+    expect(rows.length).toBeGreaterThan(everyLayout.length);
+    const counts = Object.fromEntries(columns.map((name, column) => [name, Number(rows.at(-1)?.[column])]));
+    expect(counts).toMatchObject({ misrouted: 0, "refused wrongly": 0 });
+    for (const outcome of ["routed", "ambiguous", "unassigned", "unknown", "malformed"]) {
+      expect(counts[outcome], outcome).toBeGreaterThan(0);
+    }
+  });
+
+  it("notices resolvers that are wrong", () => {
+    const aheadMs = 100 * 365 * 86_400_000;
+    const wrong = {
+      any: resolveAny,
+      path: (...[table, match, path, nowMs]: Parameters<typeof resolvePath>) =>
+        resolvePath(table, match, path, nowMs + aheadMs),
+    };
+    expect(tryTexts(2000, () => {}, wrong).failure).toMatch(/^".*" \((?:mutated|random|foreign)\) went to /);
+    const refusing = { any: resolveAny, path: () => resolveAny(apartTable(), "", 0) };
+    expect(tryTexts(20, () => {}, refusing).failure).toMatch(/ went to nowhere, and belongs to /);
   });
 
   it.each([

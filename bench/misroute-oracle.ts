@@ -1,0 +1,88 @@
+import type { LayoutTable } from "../src/ids/index.ts";
+import { slowHolds, slowMintedAtMs } from "../test/ids/oracle.ts";
+import { type Reader, readersOf } from "./misroute-readers.ts";
+import { NOW_MS, SUBJECTS, type Subject, WINDOW_AHEAD_MS, WINDOW_FROM_MS } from "./misroute-table.ts";
+
+/** Where an ID belongs, found out the slow way: texts by patterns, bits by whole numbers, routes by what a subject is made of. */
+
+/** What a layout makes of a text that can be one of its IDs. */
+export interface SlowReading {
+  readonly subject: Subject;
+  readonly form: string;
+  /** `undefined` where no route takes the ID. */
+  readonly region: string | undefined;
+}
+
+const READERS = new Map(SUBJECTS.map((subject) => [subject, readersOf(subject.layout)]));
+
+/** Every subject and form that can read a text, as far as bits and time tell. */
+export const slowReadings = (subjects: readonly Subject[], text: string): readonly SlowReading[] => {
+  const values = new Map<Reader, bigint | undefined>();
+  const readings: SlowReading[] = [];
+  for (const subject of subjects) {
+    for (const [form, reader] of READERS.get(subject) ?? []) {
+      if (!values.has(reader)) values.set(reader, reader(text));
+      const value = values.get(reader);
+      const fields = value === undefined ? undefined : fieldsOf(subject.layout.table, value);
+      if (fields === undefined) continue;
+      const mintedAtMs = slowMintedAtMs(subject.layout.table, fields);
+      const mintedMs = mintedAtMs === undefined ? undefined : Number(mintedAtMs);
+      if (mintedMs !== undefined && !isTimely(mintedMs)) continue;
+      readings.push({ subject, form, region: regionOf(subject, mintedMs, fields[subject.key?.field.name ?? ""]) });
+    }
+  }
+  return readings;
+};
+
+/**
+ * Where a text must go that has these readings; `undefined` if nowhere. A text of 16 digits or more is a decimal or a hexadecimal where
+ * it can be one, and nothing else. All readings that count must name one region.
+ */
+export const onlyRegion = (readings: readonly SlowReading[], text: string): string | undefined => {
+  const plain = /^[0-9]{16,}$/.test(text) ? readings.filter(({ form }) => form === "decimal" || form === "hex") : [];
+  const [first, ...others] = plain.length > 0 ? plain : readings;
+  return others.every(({ region }) => region === first?.region) ? first?.region : undefined;
+};
+
+/** The region of an ID by its layout's routes: what `routesOf` declares. */
+export const regionOf = (
+  { name, cutMs, key }: Subject,
+  mintedMs: number | undefined,
+  value: bigint | undefined,
+): string | undefined => {
+  if (cutMs !== undefined && mintedMs !== undefined && mintedMs < cutMs) return `${name}-old`;
+  if (key === undefined) return `${name}-all`;
+  const third = BigInt(key.third);
+  if (value === undefined || value >= 2n * third) return undefined;
+  return value < third ? `${name}-low` : `${name}-high`;
+};
+
+const isTimely = (mintedMs: number): boolean => mintedMs >= WINDOW_FROM_MS && mintedMs <= NOW_MS + WINDOW_AHEAD_MS;
+
+/** Every field of a whole number, `undefined` where a fixed field or a bound says that it is no ID. */
+const fieldsOf = (table: LayoutTable, value: bigint): Readonly<Record<string, bigint>> | undefined => {
+  if (value < BigInt(table.least ?? 0)) return undefined;
+  let rest = inRowOrder(table, value);
+  const fields: Record<string, bigint> = {};
+  const widths: Record<string, bigint> = {};
+  for (const row of table.rows.toReversed()) {
+    const bits = BigInt(row.bits);
+    const part = rest & ((1n << bits) - 1n);
+    rest >>= bits;
+    if (row.role === "fixed" && part !== BigInt(row.value)) return undefined;
+    const below = widths[row.field] ?? 0n;
+    fields[row.field] = (fields[row.field] ?? 0n) + (part << below);
+    widths[row.field] = below + bits;
+  }
+  return rest === 0n && table.rows.every((row) => slowHolds(row, fields[row.field] ?? 0n)) ? fields : undefined;
+};
+
+const inRowOrder = ({ octetOrder, text }: LayoutTable, value: bigint): bigint => {
+  if (octetOrder === undefined) return value;
+  const octets =
+    value
+      .toString(16)
+      .padStart(text.bits / 4, "0")
+      .match(/../g) ?? [];
+  return BigInt(`0x${octetOrder.map((place) => octets[place]).join("")}`);
+};

@@ -1,0 +1,64 @@
+import type { Result } from "../src/ids/index.ts";
+import type { Decision, RoutingError } from "../src/routing/index.ts";
+import type { Section } from "./report.ts";
+
+export type Resolution = Result<Decision, RoutingError>;
+
+type Outcome = "routed" | RoutingError["reason"] | "misrouted" | "refused wrongly";
+
+/** In the order of the report. */
+const OUTCOMES: Readonly<Record<Outcome, string>> = {
+  routed: "routed",
+  "ambiguous-id": "ambiguous",
+  "unassigned-key": "unassigned",
+  "unknown-id": "unknown",
+  "wrong-entity": "wrong entity",
+  "malformed-id": "malformed",
+  "unrouted-path": "no path",
+  misrouted: "misrouted",
+  "refused wrongly": "refused wrongly",
+};
+
+/** What became of requests, by where their texts are from. */
+export class Tallies {
+  readonly #bySource = new Map<string, Map<Outcome, number>>();
+  #failure: string | undefined;
+  misrouted = 0;
+
+  /** `expected` is the region of the text, `undefined` if it must be refused. */
+  judge(source: string, text: string, resolution: Resolution, expected: string | undefined): void {
+    const region = resolution.ok ? resolution.value.target.region.name : undefined;
+    const outcome =
+      region === expected ? outcomeOf(resolution) : region === undefined ? "refused wrongly" : "misrouted";
+    const own = this.#bySource.get(source) ?? new Map<Outcome, number>();
+    this.#bySource.set(source, own.set(outcome, (own.get(outcome) ?? 0) + 1));
+    if (region === expected) return;
+    if (region !== undefined) this.misrouted += 1;
+    const [went, belongs] = [region ?? "nowhere", expected ?? "nowhere"];
+    this.#failure ??= `${JSON.stringify(text)} (${source}) went to ${went}, and belongs to ${belongs}`;
+  }
+
+  report(): Pick<Section, "columns" | "rows" | "failure"> {
+    const outcomes = Object.keys(OUTCOMES) as Outcome[];
+    const rowOf = (name: string, counts: ReadonlyMap<Outcome, number>) => [
+      name,
+      ...outcomes.map((outcome) => String(counts.get(outcome) ?? 0)),
+    ];
+    const rows = [...this.#bySource]
+      .toSorted(([a], [b]) => a.localeCompare(b))
+      .map(([name, counts]) => rowOf(name, counts));
+    const all = new Map(
+      outcomes.map((outcome) => [
+        outcome,
+        [...this.#bySource.values()].reduce((sum, counts) => sum + (counts.get(outcome) ?? 0), 0),
+      ]),
+    );
+    return {
+      columns: ["texts", ...Object.values(OUTCOMES)],
+      rows: [...rows, rowOf("all", all)],
+      ...(this.#failure === undefined ? {} : { failure: this.#failure }),
+    };
+  }
+}
+
+const outcomeOf = (resolution: Resolution): Outcome => (resolution.ok ? "routed" : resolution.error.reason);
