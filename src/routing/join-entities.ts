@@ -26,7 +26,7 @@ export const joinEntities = (
   for (const [name, { plan, indexes }] of routes) {
     const owners = newOwners(markFieldOf(plan.layout));
     ownersByLayout.set(name, owners);
-    const enabled = enable(plan, owners);
+    const enabled = enable(plan, owners, draft.layouts.get(name)?.rows !== undefined);
     layouts.set(name, enabled);
     for (const [id, index] of indexes) {
       const ids = idsByEntity.get(id.entity);
@@ -69,8 +69,13 @@ const addOwner = (owners: Owners | undefined, owner: Owner): void => {
   else owners?.marked.set(mark, [...(owners.marked.get(mark) ?? []), owner]);
 };
 
-const enable = ({ layout, slices, window }: LayoutPlan, { mark, marked, unmarked }: Owners): EnabledLayout => ({
+const enable = (
+  { layout, slices, window }: LayoutPlan,
+  { mark, marked, unmarked }: Owners,
+  isOwn: boolean,
+): EnabledLayout => ({
   layout,
+  isOwn,
   slices,
   window,
   index: { find: (entity, words) => findIn(layout, entity, words) },

@@ -85,6 +85,8 @@ export interface Owner {
 /** A layout with what the table says about it. */
 export interface EnabledLayout {
   readonly layout: Layout;
+  /** Whether the table itself declares its rows. */
+  readonly isOwn: boolean;
   /** Parts of the layout's key field, by name. `offset` counts from the key's most significant bit. */
   readonly slices: ReadonlyMap<string, Slice>;
   /** IDs minted outside of this window are not taken for IDs of this layout. Unix ms; `aheadMs` is counted from now. */

@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import { everyLayout } from "../../src/ids/index.ts";
+import { distinguish, type Indistinct, resolveAny } from "../../src/routing/index.ts";
+import type { DeclaredTable } from "../../src/routing/schema.ts";
+import { TICKET } from "./layout-cases.ts";
+import { manyLayoutsTable } from "./many-layouts.ts";
+import { load, NOW_MS, sampleTable } from "./tables.ts";
+
+const pair = ({ entity, layouts }: Indistinct): string => `${entity ?? "/any"} ${layouts.join(" ")}`;
+
+/** A table with an entity for each layout. */
+const tableOf = (names: readonly string[], layouts: DeclaredTable["layouts"] = {}): DeclaredTable => ({
+  regions: { eu: { origins: [{ url: "https://eu.example.com" }] } },
+  entities: Object.fromEntries(names.map((layout) => [layout, { path: `/${layout}/:id`, ids: [{ layout }] }])),
+  layouts,
+  routes: [],
+  default: "eu",
+});
+
+test("a table whose IDs all say what they are leaves nothing open", () => {
+  expect(distinguish(load(sampleTable())).map(pair)).toEqual(["/any luuid hotguid"]);
+});
+
+test("what the sample of many layouts leaves open, and what would tell", () => {
+  const table = load(manyLayoutsTable());
+  const found = distinguish(table);
+  // A DistributedId as a UUID is an LUUID with a small primary key where its bits happen to be so.
+  expect(found.map(pair)).toEqual(["/any distributed-id luuid", "/any snowflake discord"]);
+  const first = found[1];
+  expect(first).toMatchObject({
+    entities: [["tweet"], ["message"]],
+    isRefused: true,
+    hints: [
+      { by: "path", paths: ["/tweets/:id", "/messages/:id"] },
+      { by: "header", field: "id-layout", values: ["snowflake", "discord"] },
+    ],
+  });
+  const resolved = resolveAny(table, first?.example ?? "", Date.UTC(2099, 11, 31));
+  expect(resolved).toMatchObject({ ok: false, error: { reason: "ambiguous-id" } });
+});
+
+test("several entities with IDs of one unmarked layout", () => {
+  const entities = { ...tableOf(["ulid"]).entities, note: { path: "/notes/:id", ids: [{ layout: "ulid" }] } };
+  expect(distinguish(load({ ...tableOf([]), entities }))).toMatchObject([
+    {
+      layouts: ["ulid", "ulid"],
+      entities: [["ulid"], ["note"]],
+      hints: [{ by: "path", paths: ["/ulid/:id", "/notes/:id"] }],
+    },
+  ]);
+});
+
+test("two layouts of one entity that go to one region are named, and not refused", () => {
+  const declared = tableOf(["box"]);
+  const ids = [{ layout: "snowflake" }, { layout: "sonyflake" }];
+  const [found, ...others] = distinguish(load({ ...declared, entities: { box: { path: "/boxes/:id", ids } } }));
+  expect(others).toEqual([]);
+  expect(found).toMatchObject({ entity: "box", isRefused: false, hints: [{ by: "header" }] });
+});
+
+test("a prefix separates layouts of one's own", () => {
+  const { prefix: _, ...bare } = TICKET;
+  const own = (ticket: object, coupon: object) =>
+    distinguish(load(tableOf(["ticket", "coupon"], { ticket, coupon } as DeclaredTable["layouts"])));
+  expect(own(bare, bare)).toMatchObject([
+    { hints: [{ by: "path" }, { by: "header" }, { by: "prefix", layouts: ["ticket", "coupon"] }] },
+  ]);
+  expect(own(TICKET, bare)).toEqual([]);
+  expect(own(TICKET, { ...TICKET, prefix: "cpn_" })).toEqual([]);
+  expect(own(TICKET, TICKET)).toMatchObject([{ hints: [{ by: "path" }, { by: "header" }] }]);
+});
+
+test("of all layouts, those are named that the tables of ambiguity name, and no others", () => {
+  const names = everyLayout.map(({ name }) => name).filter((name) => name !== "luuid" && name !== "iuid");
+  const found = distinguish(load(tableOf(names))).map(({ layouts }) => layouts.join(" "));
+  const among = (...group: readonly string[]): readonly string[] =>
+    found.filter((each) => each.split(" ").every((name) => group.includes(name)));
+  const decimals = ["snowflake", "discord-snowflake", "sharding-id", "sonyflake", "sonyflake-v2", "flake-id"];
+  // Each with each, but for FlakeIDs of this century, which are greater than any Sonyflake v2 of it.
+  expect(among(...decimals)).toHaveLength(14);
+  expect(among("flake-id", "sonyflake-v2")).toEqual([]);
+  expect(among("xid", "push-id", "elasticflake", "object-id", "ksuid", "ulid", "cuid", "sid", "flake")).toEqual([]);
+  expect(among("uuid-v1", "uuid-v2", "uuid-v3", "uuid-v4", "uuid-v5", "uuid-v6", "uuid-v7", "uuid-v8")).toEqual([]);
+  expect(among("uuid-v4", "short-prefix-comb")).toHaveLength(1);
+  expect(among("uuid-v4", "comb-suffix")).toHaveLength(1);
+  expect(among("uuid-v7", "distributed-id-128")).toEqual([]);
+  expect(among("uuid-v4", "hotguid")).toHaveLength(1);
+});
+
+test("an ID that is named ambiguous is refused, and every example is one", () => {
+  const names = everyLayout.map(({ name }) => name).filter((name) => name !== "luuid" && name !== "iuid");
+  const table = load(tableOf(names));
+  const examples = distinguish(table).flatMap(({ example }) => example ?? []);
+  expect(examples.length).toBeGreaterThan(50);
+  for (const example of examples) {
+    expect(resolveAny(table, example, Date.UTC(2099, 11, 31))).toMatchObject({
+      ok: false,
+      error: { reason: "ambiguous-id" },
+    });
+  }
+  expect(NOW_MS).toBeLessThan(Date.UTC(2099, 11, 31));
+});
