@@ -1,4 +1,5 @@
 import { createApp } from "../routes/app.ts";
+import { problemResponse } from "../routes/problem-response.ts";
 import bundledTable from "../routing-table.json" with { type: "json" };
 import { clientReader } from "./edge/client.ts";
 import { systemClock } from "./edge/clock.ts";
@@ -43,7 +44,13 @@ let app: ReturnType<typeof compose> | undefined;
 
 export default {
   fetch(request, env, context) {
-    app ??= compose(env);
+    try {
+      app ??= compose(env);
+    } catch (error) {
+      // A wrong setting is the operator's to read in the log; a client gets the same problem as for any defect.
+      reportDefect(error);
+      return problemResponse({ reason: "internal-error" });
+    }
     return app.fetch(request, env, context);
   },
 } satisfies ExportedHandler<Env>;

@@ -172,3 +172,15 @@ describe("an answer to HEAD with both a length and a transfer coding", () => {
     server.close();
   });
 });
+
+describe("a setting that is wrong", () => {
+  it("is a problem for every request, and named in the log", async () => {
+    const own = await startStack(origins.declared, { TABLE_REFRESH_SECONDS: "soon" });
+    for (const target of ["/-/health", `/orders/${ID}`]) {
+      const answer = await rawRequest(own.gateway.port, "GET", target);
+      expect([answer.status, JSON.parse(answer.body).type]).toEqual([500, "/-/problems/internal-error"]);
+    }
+    expect(own.gateway.lines.join("\n")).toContain("TABLE_REFRESH_SECONDS");
+    await own.stop();
+  });
+});
