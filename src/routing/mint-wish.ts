@@ -1,7 +1,9 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../ids/result.ts";
 import { duplicateKey } from "./duplicate-keys.ts";
+import { faultList } from "./faults.ts";
 import type { MintPlanError } from "./mint-plan.ts";
+import { reportIssue } from "./schema-faults.ts";
 
 /** Most IDs of one request. More come from more requests: an answer of this size is about 40 kB. */
 export const MINT_COUNT_MAX = 1000;
@@ -61,9 +63,8 @@ export function readMintBody(text: string): Result<MintBody, MintPlanError> {
   }
   const parsed = v.safeParse(MINT_BODY, json);
   if (parsed.success) return ok(parsed.output);
-  const [issue] = parsed.issues;
-  const keys = (issue.path ?? []).map((item) => String(item.key).replaceAll("~", "~0").replaceAll("/", "~1"));
-  const pointer = keys.map((key) => `/${key}`).join("");
-  const what = pointer === "" ? "The body" : pointer;
-  return err({ reason: "malformed-request", detail: `${what}: ${issue.message}`, pointer });
+  const { report, faults } = faultList();
+  for (const issue of parsed.issues) reportIssue(issue, report);
+  const [{ pointer, message } = { pointer: "", message: "It is not a wish." }] = faults;
+  return err({ reason: "malformed-request", detail: `${pointer === "" ? "The body" : pointer}: ${message}`, pointer });
 }

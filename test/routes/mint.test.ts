@@ -111,6 +111,19 @@ describe("POST /mint", () => {
     expect(slug(await problemOf(response))).toBe("body-too-large");
   });
 
+  it.each([
+    [
+      { entity: "order", colour: "red" },
+      "/colour",
+      '"colour" is not a key that may stand here; remove it or correct its spelling.',
+    ],
+    [{ entity: 7 }, "/entity", "Expected string, found 7; correct the value."],
+    [{ entity: "order", country: "KZ", count: 0 }, "/count", "must be at least 1"],
+  ])("%j is told what is wrong in a sentence, with its place", async (body, pointer, sentence) => {
+    const problem = await problemOf(await setUp().request("/mint", post(body)));
+    expect([problem["pointer"], problem["detail"]]).toEqual([pointer, `${pointer}: ${sentence}`]);
+  });
+
   it("is at its own path only, not at an encoded one", async () => {
     const response = await setUp().request("/%6dint", post({ entity: "order", country: "KZ" }));
     expect(slug(await problemOf(response))).toBe("unrouted-path");
