@@ -3,6 +3,7 @@ import { err, ok, type Result } from "../ids/index.ts";
 import { type CompiledTable, type Fault, loadTable, TABLE_BYTES_MAX } from "../routing/index.ts";
 import { type Position, readJsonText } from "./json-text.ts";
 import { octetsOf } from "./lines.ts";
+import { printable } from "./printable.ts";
 import type { World } from "./world.ts";
 
 /** The table that commands look for in the current folder. */
@@ -70,12 +71,12 @@ const checkText = <Table>(octets: Uint8Array, check: Check<Table>): Result<Table
 
 /** `routing-table.json:12:5: /routes/3/region: …`, as editors and terminals link it. An empty pointer is the whole table. */
 export const faultLine = (name: string, { line, column, pointer, message }: PlacedFault): string =>
-  `${name}:${line}:${column}: ${pointer === "" ? "(whole table)" : pointer}: ${message}\n`;
+  `${printable(`${name}:${line}:${column}: ${pointer === "" ? "(whole table)" : pointer}: ${message}`)}\n`;
 
 /** What is wrong with a table that a command was to work with, for stderr. */
 export const tableErrorText = (error: TableFileError): string =>
   error.reason === "unreadable"
-    ? `error: ${error.name} cannot be read: ${error.why}\n`
+    ? `error: ${printable(error.name)} cannot be read: ${error.why}\n`
     : error.faults.map((fault) => faultLine(error.name, fault)).join("") +
       `error: ${error.name} is not a routing table that can be served: ${countOf(error.faults.length, "fault")}\n`;
 

@@ -106,6 +106,12 @@ describe.concurrent("waybill table check", () => {
     expect(stderr).toMatch(/^stdin: \d+ faults?\n$/);
   });
 
+  it("shows no character of a table to a terminal that would obey it", async () => {
+    const name = '"eu\\u001b]0;x\\u0007\\n\\u202e"';
+    const { stdout } = await waybill(["table", "check", "-"], { stdin: `{"regions":{${name}:{"origins":[]}}}` });
+    expect(stdout).toContain("/regions/eu\\u{1b}]0;x\\u{7}\\u{a}\\u{202e}");
+  });
+
   it("shows the line of a deep duplicate key, and escapes its pointer", async () => {
     const stdin = '{"a": [0, {"x/y": 1,\n\n  "x/y": 2}]}';
     const { stdout } = await waybill(["table", "check", "-"], { stdin });
