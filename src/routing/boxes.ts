@@ -1,7 +1,8 @@
+import type { Budget } from "./budget.ts";
 import type { Conditions } from "./conditions.ts";
 import { fieldDimensionName, keyFieldOf } from "./layout-fields.ts";
 import { type Dimension, type IdPlan, type LayoutPlan, sliceDimensionName } from "./layout-plans.ts";
-import { includes, intersect, pairsOf, type Ranges, rangesOf } from "./ranges.ts";
+import { clip, countOf, includes, intersect, pairsOf, type Ranges } from "./ranges.ts";
 import type { Slice } from "./table.ts";
 
 /** A part of a layout's ID space: for each dimension of its plan the values in it, `undefined` for all of them. */
@@ -10,44 +11,66 @@ export type Box = readonly (Ranges | undefined)[];
 /** Slices that together begin at the key's first bit are turned into ranges of the key, up to so many of them. */
 const PREFIX_RANGES_MAX = 4096;
 
-/** The box that some conditions leave of an entity's IDs of one layout; `undefined` if nothing is left. */
-export const boxOf = (conditions: Conditions, plan: LayoutPlan, id: IdPlan): Box | undefined => {
-  const { layouts, entities, fields, slices } = conditions;
+/** Whether an entity's IDs are among those that the conditions ask for, by its name and by the number that marks it. */
+export const takesId = ({ entities, fields }: Conditions, { entity, service, group }: IdPlan): boolean =>
+  (entities === undefined || entities.has(entity)) &&
+  isAmong(fields.get("service"), service) &&
+  isAmong(fields.get("group"), group);
+
+const isAmong = (set: Ranges | undefined, value: number | undefined): boolean =>
+  set === undefined || value === undefined || includes(set, value);
+
+/** A box with its entry among a layout's placements. */
+const BOX_CELLS = 6;
+
+/** The numbers that mark an entity's IDs. */
+type Marks = Pick<IdPlan, "service" | "group">;
+
+/**
+ * The box that some conditions leave of the IDs of one layout that have such marks, whatever their values; `undefined` if
+ * nothing is left or the budget does not reach.
+ */
+export const boxOf = (conditions: Conditions, plan: LayoutPlan, marks: Marks, budget: Budget): Box | undefined => {
+  const { layouts, fields, slices } = conditions;
   if (layouts !== undefined && !layouts.has(plan.layout.name)) return undefined;
-  if (entities !== undefined && !entities.has(id.entity)) return undefined;
   const sets = new Map(fields);
   if (slices !== undefined) {
     const own = slices.get(plan.layout.name);
-    if (own === undefined || !addSlices(plan, own, sets)) return undefined;
+    if (own === undefined || !addSlices(plan, own, sets, budget)) return undefined;
   }
-  if (!settle(sets, "service", id.service) || !settle(sets, "group", id.group)) return undefined;
-  return cut(plan.dimensions, sets);
-};
-
-/** A number that the entity's IDs have anyway decides its condition now. */
-const settle = (sets: Map<string, Ranges>, name: string, value: number | undefined): boolean => {
-  const set = sets.get(name);
-  if (set === undefined || value === undefined) return true;
-  sets.delete(name);
-  return includes(set, value);
+  // A number that the entity's IDs have anyway decides its condition, see `takesId`.
+  if (marks.service !== undefined) sets.delete("service");
+  if (marks.group !== undefined) sets.delete("group");
+  return cut(plan.dimensions, sets, budget);
 };
 
 /** Cuts sets to what the dimensions can hold. A set without a dimension is a condition that no ID can meet. */
-const cut = (dimensions: readonly Dimension[], sets: Map<string, Ranges>): Box | undefined => {
+const cut = (dimensions: readonly Dimension[], sets: Map<string, Ranges>, budget: Budget): Box | undefined => {
   const box: (Ranges | undefined)[] = [];
   let used = 0;
+  if (!budget.spend(BOX_CELLS)) return undefined;
   for (const { name, min, max } of dimensions) {
     const set = sets.get(name);
-    if (set !== undefined) used++;
-    const part = set === undefined ? undefined : intersect(set, [min, max]);
-    if (part?.length === 0) return undefined;
-    box.push(part?.[0] === min && part[1] === max ? undefined : part);
+    if (set === undefined) {
+      box.push(undefined);
+      continue;
+    }
+    used++;
+    if (!budget.spend(set.length)) return undefined;
+    const part = clip(set, min, max);
+    if (part.length === 0) return undefined;
+    box.push(part[0] === min && part[1] === max ? undefined : part);
   }
   return used === sets.size ? box : undefined;
 };
 
-/** Adds slice conditions: as ranges of the whole key where they begin at its first bit, else as dimensions of their own. */
-const addSlices = (plan: LayoutPlan, values: ReadonlyMap<string, Ranges>, sets: Map<string, Ranges>): boolean => {
+/** Adds slice conditions, if there is a key and the budget reaches: as ranges of the whole key where they begin at its first bit, else as dimensions of their own. */
+const addSlices = (
+  plan: LayoutPlan,
+  values: ReadonlyMap<string, Ranges>,
+  sets: Map<string, Ranges>,
+  budget: Budget,
+): boolean => {
   const key = keyFieldOf(plan.layout);
   if (key === undefined) return false;
   const ordered = [...values].map(([name, ranges]) => ({ slice: plan.slices.get(name) as Slice, ranges }));
@@ -55,31 +78,41 @@ const addSlices = (plan: LayoutPlan, values: ReadonlyMap<string, Ranges>, sets: 
   let known = 0;
   let prefixes: Ranges = [0, 0];
   for (const { slice, ranges } of ordered) {
-    const next = slice.offset === known ? extend(prefixes, slice.bits, ranges) : undefined;
-    if (next === undefined) sets.set(sliceDimensionName(slice.name), ranges);
-    else {
-      prefixes = next;
-      known += slice.bits;
+    const count = slice.offset === known ? countExtended(prefixes, ranges) : Number.POSITIVE_INFINITY;
+    if (count > PREFIX_RANGES_MAX) {
+      sets.set(sliceDimensionName(slice.name), ranges);
+      continue;
     }
+    if (!budget.spend(count * 2)) return false;
+    prefixes = extend(prefixes, slice.bits, ranges);
+    known += slice.bits;
   }
   if (known === 0) return true;
   const below = 2 ** (key.bits - known);
-  const ranges = rangesOf(pairsOf(prefixes).map(([low, high]) => [low * below, (high + 1) * below - 1]));
+  const ranges = prefixes.map((bound, at) => (at % 2 === 0 ? bound * below : (bound + 1) * below - 1));
   const name = fieldDimensionName(key.name);
   const given = sets.get(name);
   sets.set(name, given === undefined ? ranges : intersect(given, ranges));
   return true;
 };
 
-/** Every prefix followed by every value of the next `bits` bits; `undefined` where that would be too many ranges. */
-const extend = (prefixes: Ranges, bits: number, ranges: Ranges): Ranges | undefined => {
+/** How many ranges `extend` makes. */
+const countExtended = (prefixes: Ranges, ranges: Ranges): number => (countOf(prefixes) * ranges.length) / 2;
+
+/** Every prefix followed by every value of the next `bits` bits. */
+const extend = (prefixes: Ranges, bits: number, ranges: Ranges): Ranges => {
   const values = pairsOf(ranges);
-  const pairs: [number, number][] = [];
+  const extended: number[] = [];
   for (const [low, high] of pairsOf(prefixes)) {
-    if (pairs.length + (high - low + 1) * values.length > PREFIX_RANGES_MAX) return undefined;
     for (let prefix = low; prefix <= high; prefix++) {
-      for (const [first, last] of values) pairs.push([prefix * 2 ** bits + first, prefix * 2 ** bits + last]);
+      for (const [first, last] of values) {
+        const from = prefix * 2 ** bits + first;
+        // What ends one prefix may touch what begins the next.
+        if (extended.at(-1) === from - 1) extended.pop();
+        else extended.push(from);
+        extended.push(prefix * 2 ** bits + last);
+      }
     }
   }
-  return rangesOf(pairs);
+  return extended;
 };

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "../ids/index.ts";
+import { Budget } from "./budget.ts";
 import { checkApart } from "./check/apart.ts";
 import { checkCountries } from "./check/countries.ts";
 import { checkCover } from "./check/cover.ts";
@@ -14,8 +15,8 @@ import { assemble, type Planned } from "./compile.ts";
 import { type Draft, readDraft } from "./draft.ts";
 import { faultList, type Report } from "./faults.ts";
 import { type LayoutPlan, planLayouts } from "./layout-plans.ts";
-import { INDEX_CELLS_MAX } from "./limits.ts";
-import { planRoutes } from "./route-plans.ts";
+import { COMPLEXITY_MAX } from "./limits.ts";
+import { flattenRoutes } from "./route-plans.ts";
 import type { DeclaredTable } from "./schema.ts";
 import type { CompiledTable, Fault } from "./table.ts";
 
@@ -49,14 +50,15 @@ const check = (value: unknown): Result<Checked, readonly Fault[]> => {
   checkLayouts(draft, report);
   checkPublic(draft, report);
   checkMoved(draft, plans, isWhole, report);
-  const read = checkRoutes(draft, plans, isWhole, report);
-  const routes = planRoutes(plans, read);
-  if (routes === undefined) reportTooComplex(report);
+  const budget = new Budget(COMPLEXITY_MAX);
+  const { routes: read, placed } = checkRoutes(draft, plans, isWhole, report, budget);
+  const routes = flattenRoutes(placed, budget);
   // An entity or a layout that is not understood could make a route reachable or tell two layouts apart.
-  else if (isWhole && layoutsAreSound(draft, faults)) {
+  if (routes !== undefined && isWhole && layoutsAreSound(draft, faults)) {
     checkCover(routes, read, report);
-    checkApart(draft, routes, read, report);
+    checkApart(draft, routes, read, report, budget);
   }
+  if (budget.isSpent) reportTooComplex(report);
   if (faults.length > 0) return err(faults);
   if (declared === undefined || routes === undefined) throw new Error("a table without faults has an unread part");
   return ok({ declared, planned: { draft, routes } });
@@ -75,5 +77,5 @@ const reportTooComplex = (report: Report): void =>
   report(
     "too-complex",
     ["routes"],
-    `The routes overlap so much that their index would have more than ${INDEX_CELLS_MAX} cells; join ranges, or ask for fewer things in one route.`,
+    `The routes ask for so much, or overlap so much, that checking and compiling them would take more than ${COMPLEXITY_MAX} cells; join ranges, or ask for fewer things in one route.`,
   );

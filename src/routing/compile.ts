@@ -1,12 +1,14 @@
+import { Budget } from "./budget.ts";
 import { readConditions } from "./conditions.ts";
 import { type Draft, draftOf } from "./draft.ts";
 import type { Report } from "./faults.ts";
 import { joinEntities } from "./join-entities.ts";
 import { planLayouts } from "./layout-plans.ts";
+import { COMPLEXITY_MAX } from "./limits.ts";
 import { indexMoved } from "./moved.ts";
 import { indexPaths } from "./paths.ts";
 import { readersOf } from "./readings.ts";
-import { planRoutes, type RoutePlan } from "./route-plans.ts";
+import { flattenRoutes, noPlacements, placeRoute, type RoutePlan } from "./route-plans.ts";
 import type { DeclaredTable } from "./schema.ts";
 import { NO_ROUTE } from "./segments.ts";
 import type { CompiledTable, Region, Rule, Target } from "./table.ts";
@@ -25,12 +27,14 @@ export const compileTable = (declared: DeclaredTable, revision: number): Compile
 export const planChecked = (declared: DeclaredTable): Planned => {
   const draft = draftOf(declared);
   const plans = planLayouts(draft);
-  const routes = draft.routes.map(({ index, route }) => {
-    const conditions = readConditions(draft, plans, route, ["routes", index, "when"], refuseFault);
+  const budget = new Budget(COMPLEXITY_MAX);
+  const placed = noPlacements(plans);
+  for (const { index, route } of draft.routes) {
+    const conditions = readConditions(draft, plans, route, ["routes", index, "when"], refuseFault, budget);
     if (conditions === undefined) throw new Error(`route ${index} was not checked`);
-    return { index, region: route.region, conditions };
-  });
-  const planned = planRoutes(plans, routes);
+    placeRoute(placed, { index, conditions }, budget);
+  }
+  const planned = flattenRoutes(placed, budget);
   if (planned === undefined) throw new Error("the size of the routing table was not checked");
   return { draft, routes: planned };
 };

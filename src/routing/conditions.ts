@@ -1,4 +1,5 @@
 import { groupOfClass, type Layout } from "../ids/index.ts";
+import type { Budget } from "./budget.ts";
 import type { Draft } from "./draft.ts";
 import { listNames, type Place, type Report } from "./faults.ts";
 import { maxOf, readFieldConditions, readValues } from "./field-conditions.ts";
@@ -21,14 +22,19 @@ export interface Conditions {
   readonly slices: ReadonlyMap<string, ReadonlyMap<string, Ranges>> | undefined;
 }
 
-/** Reads a route's conditions and reports every name and value at fault; `undefined` if there is one. */
+/**
+ * Reads a route's conditions and reports every name and value at fault; `undefined` if there is one, or if the budget
+ * does not reach.
+ */
 export const readConditions = (
   draft: Draft,
   plans: ReadonlyMap<string, LayoutPlan>,
   { when }: DeclaredRoute,
   place: Place,
   report: Report,
+  budget: Budget,
 ): Conditions | undefined => {
+  if (!budget.spend(costOf(when, plans.size))) return undefined;
   let sound = true;
   const fault: Report = (...found) => {
     sound = false;
@@ -50,10 +56,27 @@ export const readConditions = (
   );
   const minted = readMinted(when, place, fault);
   if (minted !== undefined) fields.set("minted", minted);
-  const slices = when.slices === undefined ? undefined : readSlices(when.slices, possible, [...place, "slices"], fault);
+  const slices = when.slices && readSlices(when.slices, possible, [...place, "slices"], fault);
+  if (slices !== undefined && !budget.spend(sizeOf(slices))) return undefined;
   // A country whose number could not be read is a fault of its own.
   if (listOf(when.country ?? []).some((code) => !draft.countries.has(code))) return undefined;
   return sound ? { layouts, entities, fields, slices } : undefined;
+};
+
+/** A look at a layout costs an eighth of a cell; some conditions are held against each layout, others are read once. */
+const costOf = ({ entity, slices = {}, fields = {}, ...when }: DeclaredConditions, layouts: number): number => {
+  const count = (values: readonly unknown[]): number =>
+    values.reduce((sum: number, value) => sum + (Array.isArray(value) ? value.length : 1), 0);
+  const once = count(Object.values(when)) + count(Object.values(fields));
+  const forEach = count([entity]) + count(Object.values(slices)) + Object.keys(fields).length;
+  return once + forEach * (1 + layouts / 8);
+};
+
+/** An area of M.49 is one value in the table and many ranges here. */
+const sizeOf = (slices: ReadonlyMap<string, ReadonlyMap<string, Ranges>>): number => {
+  let size = 0;
+  for (const sets of slices.values()) for (const set of sets.values()) size += set.length;
+  return size;
 };
 
 export const listOf = <Item>(value: Item | readonly Item[]): readonly Item[] =>

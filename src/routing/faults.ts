@@ -31,10 +31,13 @@ export const faultList = (): FaultList => {
   return { report, faults };
 };
 
+const NAMES_SHOWN = 12;
+
 /** Names for a sentence: quoted, joined by commas, and cut when there are many. */
 export const listNames = (names: Iterable<string>): string => {
-  const all = [...names];
-  const shown = all.slice(0, 12).map((name) => JSON.stringify(name));
-  if (all.length === 0) return "none";
-  return all.length > shown.length ? `${shown.join(", ")} and ${all.length - shown.length} more` : shown.join(", ");
+  const shown: string[] = [];
+  let count = 0;
+  for (const name of names) if (++count <= NAMES_SHOWN) shown.push(JSON.stringify(name));
+  if (count === 0) return "none";
+  return count > NAMES_SHOWN ? `${shown.join(", ")} and ${count - NAMES_SHOWN} more` : shown.join(", ");
 };

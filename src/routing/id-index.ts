@@ -1,8 +1,9 @@
 import type { Words } from "../ids/index.ts";
 import type { Box } from "./boxes.ts";
+import type { Budget } from "./budget.ts";
 import type { Dimension } from "./layout-plans.ts";
 import type { Ranges } from "./ranges.ts";
-import { type Budget, buildSegments, type Span } from "./segment-builder.ts";
+import { buildSegments, type Span } from "./segment-builder.ts";
 import { NO_ROUTE, type Segments } from "./segments.ts";
 
 /** A route in a layout's ID space. */
@@ -49,7 +50,9 @@ export const buildIndexes = (
   const indexes: SegmentIndex[] = [];
   for (const group of groupBySlots(routes)) {
     const [first] = group as readonly [PlacedRoute];
-    const slots = nestingOf(group, slotsOf(first.box));
+    const ownSlots = slotsOf(first.box);
+    if (!budget.spend(1 + ownSlots.length * group.length)) return undefined;
+    const slots = nestingOf(group, ownSlots);
     const root =
       slots.length === 0
         ? undefined

@@ -13,6 +13,7 @@ export interface LayoutPlan {
   readonly slices: ReadonlyMap<string, Slice>;
   readonly window: TimeWindow | undefined;
   readonly dimensions: readonly Dimension[];
+  readonly dimensionNames: ReadonlySet<string>;
   /** The entities that use the layout. */
   readonly ids: readonly IdPlan[];
   readonly idsByEntity: ReadonlyMap<string, readonly IdPlan[]>;
@@ -60,11 +61,13 @@ export const idPlansOf = (draft: Draft): readonly IdPlan[] =>
 const planLayout = (layout: Layout, declared: DeclaredLayout, ids: readonly IdPlan[]): LayoutPlan => {
   const slices = new Map(Object.entries(declared.slices ?? {}).map(([name, slice]) => [name, sliceOf(name, slice)]));
   const window = windowOf(layout, declared);
+  const dimensions = dimensionsOf(layout, slices, window);
   return {
     layout,
     slices,
     window,
-    dimensions: dimensionsOf(layout, slices, window),
+    dimensions,
+    dimensionNames: new Set(dimensions.map(({ name }) => name)),
     ids,
     idsByEntity: groupBy(ids, ({ entity }) => entity),
     idsByMark: groupBy(ids, markOf),

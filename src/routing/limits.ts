@@ -33,10 +33,13 @@ export const NAME_LENGTH_MAX = 64;
 /** Length of a path pattern. */
 export const PATTERN_LENGTH_MAX = 256;
 
-/** Cells of the compiled routes, 12 octets each: 24 MB at most, a fifth of an isolate's memory. */
-export const INDEX_CELLS_MAX = 2_000_000;
+/** Layouts that a table says something about. Routes that name none are held against each that is in use. */
+export const LAYOUTS_MAX = 200;
 
-/** Steps spent on the search for routes that earlier ones cover, about a microsecond each. */
+/** What checking and compiling the routes may cost, see `Budget`: a second, and 120 MB at most. */
+export const COMPLEXITY_MAX = 4_000_000;
+
+/** Steps spent on the search for routes that earlier ones cover, at most a microsecond each. */
 export const COVER_STEPS_MAX = 1_000_000;
 
 /** Faults that one report lists; a table with more is wrong as a whole. */

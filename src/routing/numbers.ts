@@ -18,8 +18,16 @@ export const readNumbers = (declared: DeclaredNumbers, max: number): NumbersRead
   readItems(declared, (item) => readRange(item, max));
 
 /** Reads UN M.49 codes: an area takes itself and every code beneath it. */
-export const readM49 = (declared: DeclaredNumbers, max: number): NumbersReading =>
-  readItems(declared, (item) => readArea(item, max));
+export const readM49 = (declared: DeclaredNumbers, max: number): NumbersReading => {
+  // An area has hundreds of codes, so one that stands in a list thousands of times is read once.
+  const seen = new Set<number | string>();
+  return readItems(declared, (item) => {
+    if (seen.has(item)) return [];
+    const read = readArea(item, max);
+    if (typeof read !== "string") seen.add(item);
+    return read;
+  });
+};
 
 type Pair = readonly [low: number, high: number];
 

@@ -48,12 +48,19 @@ export const subtract = (a: Ranges, b: Ranges): Ranges => {
 };
 
 export const includes = (ranges: Ranges, value: number): boolean => {
-  for (let at = 0; at < ranges.length; at += 2) {
-    if (value < (ranges[at] as number)) return false;
-    if (value <= (ranges[at + 1] as number)) return true;
+  let low = 0;
+  let high = ranges.length / 2;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (value > (ranges[middle * 2 + 1] as number)) low = middle + 1;
+    else high = middle;
   }
-  return false;
+  return low * 2 < ranges.length && value >= (ranges[low * 2] as number);
 };
+
+/** The set without what is beyond the bounds; the set itself if nothing is. */
+export const clip = (ranges: Ranges, min: number, max: number): Ranges =>
+  (ranges[0] ?? min) >= min && (ranges.at(-1) ?? max) <= max ? ranges : intersect(ranges, [min, max]);
 
 /** How many numbers the set holds. */
 export const countOf = (ranges: Ranges): number => {

@@ -1,16 +1,20 @@
-import { type Box, boxOf } from "./boxes.ts";
+import { type Box, boxOf, takesId } from "./boxes.ts";
+import type { Budget } from "./budget.ts";
 import type { Conditions } from "./conditions.ts";
 import { buildIndexes, IdIndex, type PlacedRoute } from "./id-index.ts";
 import type { IdPlan, LayoutPlan } from "./layout-plans.ts";
-import { INDEX_CELLS_MAX } from "./limits.ts";
 import { countOf, pairsOf, type Ranges } from "./ranges.ts";
-import type { Budget } from "./segment-builder.ts";
 
 /** A route whose conditions have been read. */
 export interface ReadRoute {
   readonly index: number;
-  readonly region: string;
   readonly conditions: Conditions;
+}
+
+/** A route that takes some IDs. */
+export interface TakingRoute {
+  readonly index: number;
+  readonly region: string;
 }
 
 /** Everything about one layout that look-ups and the checks need. */
@@ -33,62 +37,62 @@ export const idsIn = (placement: Placement, plan: LayoutPlan): Iterable<IdPlan> 
 
 const isForAll = (placement: Placement): placement is Box => Array.isArray(placement);
 
-/** Flattens the routes of every layout; `undefined` when the indexes would be too large. */
-export const planRoutes = (
-  plans: ReadonlyMap<string, LayoutPlan>,
-  routes: readonly ReadRoute[],
-): ReadonlyMap<string, RoutePlan> | undefined => {
-  const budget: Budget = { cells: INDEX_CELLS_MAX };
-  const planned = new Map<string, RoutePlan>();
-  for (const [name, plan] of plans) {
-    const one = planLayoutRoutes(plan, routes, budget);
-    if (one === undefined) return undefined;
-    planned.set(name, one);
-  }
-  return planned;
-};
+/** The routes of one layout before they are flattened. */
+export interface PlacedRoutes {
+  readonly plan: LayoutPlan;
+  readonly placements: Map<number, Placement>;
+}
 
-/** Routes that treat all entities alike go into indexes that all entities share; the others into those of each entity. */
-const planLayoutRoutes = (plan: LayoutPlan, routes: readonly ReadRoute[], budget: Budget): RoutePlan | undefined => {
-  const placements = new Map<number, Placement>();
-  const shared: PlacedRoute[] = [];
-  const own = new Map<IdPlan, PlacedRoute[]>(plan.ids.map((id) => [id, []]));
-  for (const { index, conditions } of routes) {
-    const placement = placeRoute(conditions, plan);
+export const noPlacements = (plans: ReadonlyMap<string, LayoutPlan>): ReadonlyMap<string, PlacedRoutes> =>
+  new Map([...plans].map(([name, plan]) => [name, { plan, placements: new Map() }]));
+
+/** Places a route in the ID spaces of all layouts. Returns whether it takes some ID. Routes come by rising index. */
+export const placeRoute = (
+  layouts: ReadonlyMap<string, PlacedRoutes>,
+  { index, conditions }: ReadRoute,
+  budget: Budget,
+): boolean => {
+  let takesSome = false;
+  const own = conditions.layouts && [...conditions.layouts].flatMap((name) => layouts.get(name) ?? []);
+  for (const { plan, placements } of own ?? layouts.values()) {
+    const placement = canMeet(plan, conditions) ? placementOf(conditions, plan, budget) : undefined;
     if (placement === undefined) continue;
     placements.set(index, placement);
-    if (isForAll(placement)) shared.push({ ordinal: index, box: placement });
-    else {
-      budget.cells -= placement.size;
-      if (budget.cells < 0) return undefined;
-      for (const [id, box] of placement) own.get(id)?.push({ ordinal: index, box });
-    }
+    takesSome = true;
   }
-  const common = buildIndexes(shared, plan.dimensions, budget);
-  if (common === undefined) return undefined;
-  const indexes = new Map<IdPlan, IdIndex>();
-  for (const [id, placed] of own) {
-    const separate = buildIndexes(placed, plan.dimensions, budget);
-    if (separate === undefined) return undefined;
-    indexes.set(id, new IdIndex(plan.dimensions, [...common, ...separate]));
-  }
-  return { plan, placements, indexes };
+  return takesSome;
 };
 
-/** Where a route is in the ID space of a layout; `undefined` if it takes none of its IDs. */
-export const placeRoute = (conditions: Conditions, plan: LayoutPlan): Placement | undefined => {
+/** Whether IDs of a layout have what the conditions ask for. Spares most layouts the rest. */
+const canMeet = ({ layout, dimensionNames }: LayoutPlan, { fields, slices }: Conditions): boolean => {
+  for (const name of fields.keys()) if (!dimensionNames.has(name)) return false;
+  return slices === undefined || slices.has(layout.name);
+};
+
+/** An entry of a placement, and later one of an entity's own routes. */
+const ID_CELLS = 4;
+
+/** Where a route is in the ID space of a layout; `undefined` if it takes none of its IDs or the budget does not reach. */
+const placementOf = (conditions: Conditions, plan: LayoutPlan, budget: Budget): Placement | undefined => {
   const { entities, fields } = conditions;
-  const [first] = plan.ids;
-  if (first === undefined) return undefined;
   const marks = fields.get("service") ?? fields.get("group");
-  if (entities === undefined && marks === undefined) return boxOf(conditions, plan, first);
+  if (entities === undefined && marks === undefined) return boxOf(conditions, plan, UNMARKED, budget);
+  if (marks !== undefined && !budget.spend(Math.min(countOf(marks), plan.ids.length) / 4)) return undefined;
   const boxes = new Map<IdPlan, Box>();
+  const known = new Map<string, Box | undefined>();
   for (const id of entities === undefined ? markedBy(marks ?? [], plan) : namedBy(entities, plan)) {
-    const box = boxOf(conditions, plan, id);
-    if (box !== undefined) boxes.set(id, box);
+    if (!takesId(conditions, id)) continue;
+    const kind = `${id.service === undefined} ${id.group === undefined}`;
+    if (!known.has(kind)) known.set(kind, boxOf(conditions, plan, id, budget));
+    const box = known.get(kind);
+    if (box === undefined) continue;
+    if (!budget.spend(ID_CELLS)) return undefined;
+    boxes.set(id, box);
   }
   return boxes.size === 0 ? undefined : boxes;
 };
+
+const UNMARKED = { service: undefined, group: undefined };
 
 const namedBy = (entities: ReadonlySet<string>, { idsByEntity }: LayoutPlan): readonly IdPlan[] =>
   [...entities].flatMap((name) => idsByEntity.get(name) ?? []);
@@ -101,4 +105,37 @@ const markedBy = (marks: Ranges, { ids, idsByMark }: LayoutPlan): readonly IdPla
     for (let mark = low; mark <= high; mark++) found.push(...(idsByMark.get(mark) ?? []));
   }
   return found;
+};
+
+/** Flattens the routes of every layout; `undefined` when the budget does not reach. */
+export const flattenRoutes = (
+  layouts: ReadonlyMap<string, PlacedRoutes>,
+  budget: Budget,
+): ReadonlyMap<string, RoutePlan> | undefined => {
+  const planned = new Map<string, RoutePlan>();
+  for (const [name, placed] of layouts) {
+    const one = budget.isSpent ? undefined : flattenLayout(placed, budget);
+    if (one === undefined) return undefined;
+    planned.set(name, one);
+  }
+  return planned;
+};
+
+/** Routes that treat all entities alike go into indexes that all entities share; the others into those of each entity. */
+const flattenLayout = ({ plan, placements }: PlacedRoutes, budget: Budget): RoutePlan | undefined => {
+  const shared: PlacedRoute[] = [];
+  const own = new Map<IdPlan, PlacedRoute[]>(plan.ids.map((id) => [id, []]));
+  for (const [ordinal, placement] of placements) {
+    if (isForAll(placement)) shared.push({ ordinal, box: placement });
+    else for (const [id, box] of placement) own.get(id)?.push({ ordinal, box });
+  }
+  const common = buildIndexes(shared, plan.dimensions, budget);
+  if (common === undefined) return undefined;
+  const indexes = new Map<IdPlan, IdIndex>();
+  for (const [id, placed] of own) {
+    const separate = buildIndexes(placed, plan.dimensions, budget);
+    if (separate === undefined || !budget.spend(common.length + separate.length)) return undefined;
+    indexes.set(id, new IdIndex(plan.dimensions, [...common, ...separate]));
+  }
+  return { plan, placements, indexes };
 };

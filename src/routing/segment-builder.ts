@@ -1,11 +1,7 @@
+import type { Budget } from "./budget.ts";
 import type { Ranges } from "./ranges.ts";
 import { NO_ROUTE, Segments } from "./segments.ts";
 import { applyChange, changesOf } from "./sweep.ts";
-
-/** What indexes may still cost. It counts down; below 0 an index is given up. */
-export interface Budget {
-  cells: number;
-}
 
 /** A route's part of the dimensions of an index, in their order. */
 export interface IndexedRoute {
@@ -18,6 +14,10 @@ export interface Span {
   readonly min: number;
   readonly max: number;
 }
+
+/** Segments cost something however few they are, and so do the changes between them while they are made. */
+const SEGMENTS_CELLS = 32;
+const CHANGE_CELLS = 8;
 
 /** What no route covers. */
 const NOTHING = new Segments(Float64Array.of(0), Float64Array.of(NO_ROUTE), [], 0);
@@ -32,6 +32,7 @@ export const buildSegments = (
   const starts = startsOf(routes, spans[depth] as Span, budget, depth);
   if (starts === undefined) return undefined;
   const isLast = depth === spans.length - 1;
+  if (!budget.spend(SEGMENTS_CELLS + (isLast ? 0 : starts.length * CHANGE_CELLS))) return undefined;
   return isLast ? paint(routes, starts, spans, depth) : sweep(routes, starts, spans, budget, depth);
 };
 
@@ -95,8 +96,7 @@ const sweep = (
   let active: readonly number[] = [];
   for (const [segment, start] of starts.entries()) {
     active = applyChange(active, changes.get(start));
-    budget.cells -= active.length;
-    if (budget.cells < 0) return undefined;
+    if (!budget.spend(1 + active.length)) return undefined;
     const key = active.join();
     let place = known.get(key);
     if (place === undefined) {
@@ -119,8 +119,7 @@ const startsOf = (
   depth: number,
 ): Float64Array | undefined => {
   const count = routes.reduce((sum, { ranges }) => sum + (ranges[depth] as Ranges).length, 1);
-  budget.cells -= count;
-  if (budget.cells < 0) return undefined;
+  if (!budget.spend(count)) return undefined;
   const bounds = new Float64Array(count).fill(min);
   let next = 1;
   for (const { ranges } of routes) {

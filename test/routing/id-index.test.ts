@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Box } from "../../src/routing/boxes.ts";
+import { Budget } from "../../src/routing/budget.ts";
 import { buildIndexes, IdIndex } from "../../src/routing/id-index.ts";
 import { includes, rangesOf } from "../../src/routing/ranges.ts";
 import { NO_ROUTE } from "../../src/routing/segments.ts";
@@ -11,7 +12,7 @@ const indexOf = (boxes: readonly Box[], cells = 1_000_000): IdIndex | undefined 
   const indexes = buildIndexes(
     boxes.map((box, ordinal) => ({ ordinal, box })),
     dimensions,
-    { cells },
+    new Budget(cells),
   );
   return indexes && new IdIndex(dimensions, indexes);
 };

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
+  clip,
   countOf,
   formatRanges,
   includes,
@@ -33,6 +34,7 @@ test("sets of ranges behave as the sets of their numbers do", () => {
       expect(numbersIn(a)).toEqual(Array.from({ length: 40 }, (_, value) => value).filter(inLeft));
       expect(numbersIn(intersect(a, b))).toEqual(numbersIn(a).filter((value) => includes(b, value)));
       expect(numbersIn(subtract(a, b))).toEqual(numbersIn(a).filter((value) => !includes(b, value)));
+      expect(clip(a, 9, 20)).toEqual(intersect(a, [9, 20]));
       expect(countOf(a)).toBe(numbersIn(a).length);
       for (const set of [a, b, intersect(a, b), subtract(a, b)]) expect(isTidy(set)).toBe(true);
     }),

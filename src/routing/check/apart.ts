@@ -1,8 +1,9 @@
+import type { Budget } from "../budget.ts";
 import type { Draft } from "../draft.ts";
 import type { Report } from "../faults.ts";
-import type { IdPlan } from "../layout-plans.ts";
+import type { IdPlan, LayoutPlan } from "../layout-plans.ts";
 import { type Overlap, overlapOf } from "../overlap.ts";
-import { boxFor, type ReadRoute, type RoutePlan } from "../route-plans.ts";
+import { boxFor, type RoutePlan, type TakingRoute } from "../route-plans.ts";
 
 /**
  * Reports two layouts of one entity that one text can be, unless both lead to the same region whatever the keys.
@@ -11,9 +12,11 @@ import { boxFor, type ReadRoute, type RoutePlan } from "../route-plans.ts";
 export const checkApart = (
   draft: Draft,
   planned: ReadonlyMap<string, RoutePlan>,
-  routes: readonly ReadRoute[],
+  routes: readonly TakingRoute[],
   report: Report,
+  budget: Budget,
 ): void => {
+  const overlapIn = rememberOverlaps(budget);
   for (const [entity, { ids }] of draft.entities) {
     const own = [...planned.values()].flatMap((routePlan) =>
       routePlan.plan.ids.filter((id) => id.entity === entity).map((id) => ({ id, routePlan })),
@@ -21,13 +24,15 @@ export const checkApart = (
     own.sort((a, b) => a.id.place - b.id.place);
     for (const [at, later] of own.entries()) {
       for (const earlier of own.slice(0, at)) {
-        if (earlier.id.layout === later.id.layout) continue;
-        const regions = new Set([
-          ...regionsOf(draft, earlier.routePlan, earlier.id, routes),
-          ...regionsOf(draft, later.routePlan, later.id, routes),
-        ]);
-        const overlap = regions.size < 2 ? undefined : overlapOf(earlier.routePlan.plan, later.routePlan.plan);
+        const overlap =
+          earlier.id.layout === later.id.layout ? undefined : overlapIn(earlier.routePlan.plan, later.routePlan.plan);
         if (overlap === undefined) continue;
+        const regions = new Set([
+          ...regionsOf(draft, earlier.routePlan, earlier.id, routes, budget),
+          ...regionsOf(draft, later.routePlan, later.id, routes, budget),
+        ]);
+        if (budget.isSpent) return;
+        if (regions.size < 2) continue;
         const names = `${ids[earlier.id.place]?.layout} and ${ids[later.id.place]?.layout}`;
         report(
           "indistinguishable-layouts",
@@ -39,17 +44,32 @@ export const checkApart = (
   }
 };
 
+/** The search for a text that two layouts read tries hundreds. */
+const OVERLAP_CELLS = 5_000;
+
+/** Two layouts overlap in every entity alike; `undefined` as well where the budget does not reach. */
+const rememberOverlaps = (budget: Budget): ((a: LayoutPlan, b: LayoutPlan) => Overlap | undefined) => {
+  const known = new Map<string, Overlap | undefined>();
+  return (a, b) => {
+    const pair = `${a.layout.name} ${b.layout.name}`;
+    if (!known.has(pair)) known.set(pair, budget.spend(OVERLAP_CELLS) ? overlapOf(a, b) : undefined);
+    return known.get(pair);
+  };
+};
+
 const exampleOf = ({ example }: Overlap): string => (example === undefined ? "" : `such as ${example}, `);
 
-/** A region that IDs may go to; `undefined` stands for those that no route takes. */
+/** The regions that IDs may go to, or the first two; `undefined` stands for those that no route takes. */
 const regionsOf = (
   draft: Draft,
   { placements }: RoutePlan,
   id: IdPlan,
-  routes: readonly ReadRoute[],
+  routes: readonly TakingRoute[],
+  budget: Budget,
 ): ReadonlySet<string | undefined> => {
   const regions = new Set<string | undefined>();
   for (const { index, region } of routes) {
+    if (regions.size > 1 || !budget.spend(1)) return regions;
     const placement = placements.get(index);
     const box = placement && boxFor(placement, id);
     if (box === undefined) continue;

@@ -4,7 +4,7 @@ import type { IdIndex } from "../id-index.ts";
 import type { Dimension, LayoutPlan } from "../layout-plans.ts";
 import { COVER_STEPS_MAX } from "../limits.ts";
 import { intersect, type Ranges, subtract } from "../ranges.ts";
-import { boxFor, idsIn, type ReadRoute, type RoutePlan } from "../route-plans.ts";
+import { boxFor, idsIn, type RoutePlan, type TakingRoute } from "../route-plans.ts";
 import { NO_ROUTE } from "../segments.ts";
 
 /**
@@ -14,7 +14,7 @@ import { NO_ROUTE } from "../segments.ts";
  */
 export const checkCover = (
   planned: ReadonlyMap<string, RoutePlan>,
-  routes: readonly ReadRoute[],
+  routes: readonly TakingRoute[],
   report: Report,
 ): void => {
   const budget = { steps: COVER_STEPS_MAX };
@@ -75,16 +75,21 @@ const winsIn = (
   if (index.findValues(cornerOf(whole, (set) => set.at(-1) as number)) === route) return true;
   const rest: (readonly Ranges[])[] = [whole];
   for (let part = rest.pop(); part !== undefined; part = rest.pop()) {
-    if (--budget.steps < 0) return true;
+    budget.steps -= 1 + sizeOf(part) / 4;
+    if (budget.steps < 0) return true;
     const winner = index.findValues(cornerOf(part, (set) => set[0] as number));
     if (winner === route) return true;
     const taken = boxOf(winner);
     if (winner === NO_ROUTE || taken === undefined) throw new Error(`route ${route} is not in its own index`);
     winners.add(winner);
+    budget.steps -= sizeOf(taken) / 4;
     rest.push(...without(part, taken, dimensions));
   }
   return false;
 };
+
+/** How many numbers a step has to go through. */
+const sizeOf = (box: Box): number => box.reduce((sum, set) => sum + (set?.length ?? 0), 0);
 
 const cornerOf = (sets: readonly Ranges[], choose: (set: Ranges) => number): Float64Array =>
   Float64Array.from(sets, choose);

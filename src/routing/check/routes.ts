@@ -1,30 +1,46 @@
+import type { Budget } from "../budget.ts";
 import { listOf, readConditions } from "../conditions.ts";
 import type { Draft, DraftRoute } from "../draft.ts";
 import type { Place, Report } from "../faults.ts";
 import type { LayoutPlan } from "../layout-plans.ts";
-import { placeRoute, type ReadRoute } from "../route-plans.ts";
+import { FAULTS_MAX } from "../limits.ts";
+import { noPlacements, type PlacedRoutes, placeRoute, type TakingRoute } from "../route-plans.ts";
 import type { DeclaredConditions } from "../schema.ts";
+
+export interface CheckedRoutes {
+  readonly routes: readonly TakingRoute[];
+  readonly placed: ReadonlyMap<string, PlacedRoutes>;
+}
 
 /**
  * Reads every route and reports what is wrong with its conditions: unknown names, numbers and times that cannot be, and
- * conditions that contradict each other. Returns the routes that some ID can match.
+ * conditions that contradict each other. Returns the routes that some ID can match, placed. It stops where the budget does
+ * not reach, and at as many faults as a report lists.
  */
 export const checkRoutes = (
   draft: Draft,
   plans: ReadonlyMap<string, LayoutPlan>,
   allEntitiesAreRead: boolean,
   report: Report,
-): readonly ReadRoute[] =>
-  draft.routes.flatMap(({ index, route }) => {
-    const place: Place = ["routes", index, "when"];
-    const conditions = readConditions(draft, plans, route, place, report);
-    if (conditions === undefined) return [];
-    const matches = [...plans.values()].some((plan) => placeRoute(conditions, plan) !== undefined);
-    if (matches) return [{ index, region: route.region, conditions }];
+  budget: Budget,
+): CheckedRoutes => {
+  let faults = 0;
+  const fault: Report = (...found) => {
+    faults++;
+    report(...found);
+  };
+  const routes: TakingRoute[] = [];
+  const placed = noPlacements(plans);
+  for (const { index, route } of draft.routes) {
+    if (budget.isSpent || faults >= FAULTS_MAX) break;
+    const conditions = readConditions(draft, plans, route, ["routes", index, "when"], fault, budget);
+    if (conditions === undefined) continue;
+    if (placeRoute(placed, { index, conditions }, budget)) routes.push({ index, region: route.region });
     // An entity that could not be read may be the one that the route is for.
-    if (allEntitiesAreRead) reportContradiction(draft, plans, { index, route }, report);
-    return [];
-  });
+    else if (allEntitiesAreRead && !budget.isSpent) reportContradiction(draft, plans, { index, route }, fault);
+  }
+  return { routes, placed };
+};
 
 const reportContradiction = (
   draft: Draft,

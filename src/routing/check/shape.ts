@@ -1,5 +1,5 @@
 import type { Place, Report } from "../faults.ts";
-import { ENTITIES_MAX, MOVED_MAX, REGIONS_MAX, ROUTES_MAX, TABLE_DEPTH_MAX } from "../limits.ts";
+import { ENTITIES_MAX, LAYOUTS_MAX, MOVED_MAX, REGIONS_MAX, ROUTES_MAX, TABLE_DEPTH_MAX } from "../limits.ts";
 
 /** Keys that mean something to JavaScript objects; a table that used them as names could not be trusted. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
@@ -21,7 +21,13 @@ export const checkSizes = (value: unknown, report: Report): boolean => {
   return fit;
 };
 
-const PART_SIZES = { regions: REGIONS_MAX, entities: ENTITIES_MAX, routes: ROUTES_MAX, moved: MOVED_MAX };
+const PART_SIZES = {
+  regions: REGIONS_MAX,
+  entities: ENTITIES_MAX,
+  layouts: LAYOUTS_MAX,
+  routes: ROUTES_MAX,
+  moved: MOVED_MAX,
+};
 
 const visit = (value: unknown, place: Place, report: Report): void => {
   if (value === null || typeof value === "string" || typeof value === "boolean") return;

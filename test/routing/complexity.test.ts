@@ -1,0 +1,117 @@
+import { describe, expect, test } from "vitest";
+import { FAULTS_MAX, LAYOUTS_MAX, TABLE_BYTES_MAX } from "../../src/routing/limits.ts";
+import { faultsOf } from "./tables.ts";
+
+/** Tables within all caps whose routes would fill the memory or take minutes if nobody counted. */
+
+const regions = { eu: { origins: [{ url: "https://eu.example.com" }] } };
+const listOf = <Item>(count: number, make: (at: number) => Item): Item[] =>
+  Array.from({ length: count }, (_, at) => make(at));
+
+const routesOf = (count: number, when: (at: number) => object) =>
+  listOf(count, (at) => ({ when: when(at), region: "eu" }));
+
+const entitiesOf = (count: number, ids: (at: number) => readonly object[]) =>
+  Object.fromEntries(listOf(count, (at) => [`e${at}`, { path: `/e${at}/:id`, ids: ids(at) }]));
+
+const parcels = { parcel: { path: "/parcels/:id", ids: [{ layout: "hotguid" }] } };
+const sliced = { hotguid: { slices: { a: [0, 11], b: [11, 21] } } };
+const areas = { hotguid: { slices: { area: { offset: 0, bits: 10, codes: "m49" } } } };
+
+const HOSTILE: readonly (readonly [what: string, table: object])[] = [
+  [
+    "each route as 2,048 ranges of the key",
+    {
+      entities: parcels,
+      layouts: sliced,
+      routes: routesOf(60_000, (at) => ({ slices: { a: "0-2047", b: `${at}` } })),
+    },
+  ],
+  [
+    "each route in 256 entities by their services",
+    {
+      entities: entitiesOf(256, (service) => [{ layout: "iuid", service }]),
+      routes: routesOf(60_000, () => ({ service: "0-255" })),
+    },
+  ],
+  [
+    "each route in 900 entities by their groups",
+    {
+      entities: entitiesOf(900, (group) => [{ layout: "luuid", group }]),
+      routes: routesOf(180_000, () => ({ group: "0-899" })),
+    },
+  ],
+  [
+    "each route in 1,000 entities by their names",
+    {
+      entities: entitiesOf(1_000, () => [{ layout: "hotguid" }]),
+      routes: routesOf(1_000, (shardKey) => ({ shardKey, entity: listOf(1_000, (at) => `e${at}`) })),
+    },
+  ],
+  [
+    "each route with all countries of the world",
+    { entities: parcels, layouts: areas, routes: routesOf(160_000, () => ({ slices: { area: "001" } })) },
+  ],
+  [
+    "two layouts in each of 1,000 entities, whose regions all routes decide",
+    {
+      entities: entitiesOf(1_000, (group) => [{ layout: "hotguid" }, { layout: "luuid", group }]),
+      routes: routesOf(100_000, (shardKey) => ({ shardKey })),
+      default: "eu",
+    },
+  ],
+];
+
+/** Far above what it takes, and below what it took. */
+const WITHIN_MS = 6_000;
+
+describe("a table that is too complex is refused at once", () => {
+  test.each(HOSTILE)("%s", (_, parts) => {
+    const table = { regions, ...parts };
+    expect(JSON.stringify(table).length).toBeLessThan(TABLE_BYTES_MAX);
+    const started = performance.now();
+    const faults = faultsOf(table);
+    expect(performance.now() - started).toBeLessThan(WITHIN_MS);
+    expect(faults.map(({ kind, pointer }) => `${kind} ${pointer}`)).toEqual(["too-complex /routes"]);
+  });
+});
+
+test.each([
+  [
+    "disjoint ranges",
+    { entities: parcels, routes: routesOf(100_000, (at) => ({ shardKey: `${at * 9}-${at * 9 + 8}` })) },
+  ],
+  [
+    "country and service",
+    {
+      countries: { KZ: 1, UZ: 2, BR: 3, DE: 4 },
+      entities: entitiesOf(250, (service) => [{ layout: "iuid", service }]),
+      routes: ["KZ", "UZ", "BR", "DE"].flatMap((country) => routesOf(250, (service) => ({ country, service }))),
+    },
+  ],
+  [
+    "one area named again and again",
+    {
+      entities: parcels,
+      layouts: areas,
+      routes: routesOf(1, () => ({ slices: { area: listOf(9_999, () => "001") } })),
+    },
+  ],
+])("a large table without fault: %s", (_, parts) => {
+  expect(faultsOf({ regions, ...parts })).toEqual([]);
+});
+
+test("reading stops at as many faults as a report lists", () => {
+  const started = performance.now();
+  const entities = entitiesOf(1_000, () => [{ layout: "hotguid" }]);
+  const faults = faultsOf({ regions, entities, routes: routesOf(150, () => ({ entity: listOf(9_900, () => "x") })) });
+  expect(faults.length).toBe(FAULTS_MAX);
+  expect(performance.now() - started).toBeLessThan(WITHIN_MS);
+});
+
+test("a table has so many layouts at most", () => {
+  const layouts = Object.fromEntries(listOf(LAYOUTS_MAX + 1, (at) => [`l${at}`, {}]));
+  expect(faultsOf({ regions, entities: parcels, layouts, routes: [] })).toMatchObject([
+    { kind: "size", pointer: "/layouts" },
+  ]);
+});
