@@ -5,7 +5,7 @@ import type { Report } from "./faults.ts";
 import { knownLayouts } from "./known-layouts.ts";
 import type { DeclaredEntity, DeclaredLayout, DeclaredRegion, DeclaredRoute, DeclaredTable } from "./schema.ts";
 import { tableSchema } from "./schema.ts";
-import { reportIssue } from "./schema-faults.ts";
+import { brokenKey, reportIssues } from "./schema-issues.ts";
 
 /**
  * A declared table whose every part fits the schema. Where some parts of a table do not, the draft holds the rest, so
@@ -72,18 +72,12 @@ export interface DraftReading {
 export const readDraft = (value: unknown, report: Report): DraftReading => {
   if (!checkSizes(value, report)) return { draft: salvage({}, new Set()), declared: undefined };
   checkShape(value, report);
-  const parsed = v.safeParse(tableSchema, value);
+  // Of a table that does not fit this finds the first issue only: all of them are sought with care.
+  const parsed = v.safeParse(tableSchema, value, { abortEarly: true });
   if (parsed.success) return { draft: draftOf(parsed.output), declared: parsed.output };
-  const broken = new Set<string>();
-  for (const issue of parsed.issues) {
-    reportIssue(issue, report);
-    const [part, entry] = (issue.path ?? []).map((item) => String(item.key));
-    if (part !== undefined) broken.add(entry === undefined ? part : brokenKey(part, entry));
-  }
-  return { draft: salvage(value, broken), declared: undefined };
+  const broken = reportIssues(value, report);
+  return { draft: broken === undefined ? salvage({}, new Set()) : salvage(value, broken), declared: undefined };
 };
-
-const brokenKey = (part: string, entry: string): string => `${part}/${entry}`;
 
 /** Keeps every entry that no issue points at. What is kept has passed the schema, which the casts rely on. */
 const salvage = (value: unknown, broken: ReadonlySet<string>): Draft => {

@@ -1,13 +1,13 @@
 import type * as v from "valibot";
-import type { Report } from "./faults.ts";
+import type { Place, Report } from "./faults.ts";
 import type { FaultKind } from "./table.ts";
 
-/** Turns an issue of the schema into a fault with a sentence that says how to mend it. */
-export const reportIssue = (issue: v.BaseIssue<unknown>, report: Report): void => {
+/** Turns an issue of the schema into a fault with a sentence that says how to mend it. `prefix`: where its value stands. */
+export const reportIssue = (issue: v.BaseIssue<unknown>, report: Report, prefix: Place = []): void => {
   const inner = innerIssues(issue);
   for (const each of inner) {
-    const place = [...(issue.path ?? []), ...(each === issue ? [] : (each.path ?? []))].map((item) => keyOf(item.key));
-    report(kindOf(each), place, sentenceOf(each));
+    const inside = [...(issue.path ?? []), ...(each === issue ? [] : (each.path ?? []))];
+    report(kindOf(each), [...prefix, ...inside.map(({ key }) => keyOf(key))], sentenceOf(each));
   }
 };
 

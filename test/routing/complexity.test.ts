@@ -109,6 +109,32 @@ test("reading stops at as many faults as a report lists", () => {
   expect(performance.now() - started).toBeLessThan(WITHIN_MS);
 });
 
+test.each([
+  ["millions of values that do not fit", routesOf(270, () => ({ shardKey: listOf(9_900, () => -1) }))],
+  ["200,000 routes that are none", listOf(200_000, () => ({ a: 1 }))],
+])("what does not fit the schema is given up before it fills the memory: %s", (_, routes) => {
+  const started = performance.now();
+  const faults = faultsOf({ regions, entities: parcels, routes });
+  expect(performance.now() - started).toBeLessThan(WITHIN_MS);
+  expect(new Set(faults.map(({ kind }) => kind))).toEqual(new Set(["schema"]));
+  expect(faults.length).toBeGreaterThan(200);
+});
+
+test("of an entry with thousands of values one fault is told, of the others all", () => {
+  const bad = listOf(3, () => -1);
+  const routes = [
+    { when: { shardKey: [...listOf(3_000, (at) => at), ...bad] }, region: "eu" },
+    { when: { shardKey: bad }, region: 5 },
+  ];
+  expect(faultsOf({ regions, entities: parcels, routes }).map(({ pointer }) => pointer)).toEqual([
+    "/routes/0/when/shardKey/3000",
+    "/routes/1/when/shardKey/0",
+    "/routes/1/when/shardKey/1",
+    "/routes/1/when/shardKey/2",
+    "/routes/1/region",
+  ]);
+});
+
 test("a table has so many layouts at most", () => {
   const layouts = Object.fromEntries(listOf(LAYOUTS_MAX + 1, (at) => [`l${at}`, {}]));
   expect(faultsOf({ regions, entities: parcels, layouts, routes: [] })).toMatchObject([
