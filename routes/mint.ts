@@ -40,10 +40,10 @@ export const mint = (gateway: Gateway) =>
       const internal = minted.value.map(enabled.layout.format);
       const texts = entity.public === undefined ? ok(internal) : showAll(gateway, entity, internal);
       if (!texts.ok) return refuse(received, texts.error, served);
-      noteDecision(received, order.layout, region);
+      noteDecision(received, enabled.layout.name, region);
       const fields = {
         "waybill-table": served.label,
-        "waybill-layout": order.layout,
+        "waybill-layout": enabled.layout.name,
         ...(region === undefined ? {} : { "waybill-region": region }),
       };
       const type = accepts(c, {
@@ -57,7 +57,7 @@ export const mint = (gateway: Gateway) =>
       }
       // A batch may straddle the border of two routes; then each ID's region stands beside it.
       const where = region === undefined ? { regions: regions.value } : { region };
-      return ownJson({ entity: entity.name, layout: order.layout, ...where, ids: texts.value }, fields, 201);
+      return ownJson({ entity: entity.name, layout: enabled.layout.name, ...where, ids: texts.value }, fields, 201);
     })
     .all("/mint", methodNotAllowed("POST"));
 

@@ -19,8 +19,8 @@ export interface Entropy {
 
 /** Numbers that are handed out once: first 1, then rising, never the same twice, with gaps allowed. */
 export interface Sequences {
-  /** The next `count` numbers of the sequence, in rising order, none above `max`. */
-  take(name: string, count: number, max: number): Promise<Result<readonly number[], SequenceError>>;
+  /** The next `count` numbers of the sequence, in rising order, none above `max` and none below `least`. */
+  take(name: string, count: number, max: number, least?: number): Promise<Result<readonly number[], SequenceError>>;
 }
 
 /** Where the served table came from. */

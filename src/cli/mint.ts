@@ -119,9 +119,8 @@ const mintByTable = (
   const wish: MintWish = { entity, layout, country, service, shardKey, slices, group };
   const plan = planMint(table, wish);
   if (!plan.ok) return plan;
-  const { layout: _, ...planned } = plan.value.order;
   const keys = keysOf(plan.value.enabled.layout, {
-    field: Object.fromEntries(Object.entries(planned).map(([name, value]) => [name, BigInt(value)])),
+    field: Object.fromEntries(Object.entries(plan.value.order.keys).map(([name, value]) => [name, BigInt(value)])),
     ...(primaryKey === undefined ? {} : { primaryKey }),
   });
   if (!keys.ok) return keys;

@@ -1,7 +1,8 @@
 import { fieldOf } from "../ids/builtin.ts";
 import {
-  builtinLayouts,
-  err,
+  distributedId128Kind,
+  distributedIdKind,
+  everyLayout,
   type HotguidState,
   hotguid,
   hotguidIdentity,
@@ -10,17 +11,23 @@ import {
   mintHotguid,
   mintIuid,
   mintLuuid,
+  mintShortComb,
   ok,
   PRIMARY_KEY_MAX,
   type Result,
   startHotguid,
   startIuid,
   toSql,
+  uuidText,
   type Words,
 } from "../ids/index.ts";
 import type { Clock, Entropy, Minters, Sequences } from "../ports.ts";
 import type { SequenceError } from "../problems/port-errors.ts";
 import type { MintOrder } from "../routing/mint-plan.ts";
+import { mintingOf } from "../routing/minting.ts";
+import { chanceMinter } from "./chance-minter.ts";
+import { distributedMinter } from "./distributed-minter.ts";
+import { mintNumbered } from "./numbered-minter.ts";
 
 interface MinterPorts {
   readonly clock: Clock;
@@ -29,37 +36,93 @@ interface MinterPorts {
 }
 
 type MintResult = Result<readonly Words[], MintError | SequenceError>;
+type Minter = (order: MintOrder, count: number) => MintResult | Promise<MintResult>;
 
-/** The minters of one isolate. Isolates share no state: random bits keep iUIDs and HotGuids apart, sequences LUUIDs. */
+/**
+ * The minters of one isolate. Isolates share no state: random bits keep the IDs of most layouts apart, and sequences those of
+ * LUUIDs and of all layouts with too few random bits.
+ */
 export function isolateMinters(ports: MinterPorts): Minters {
-  const iuids = iuidMinter(ports);
-  const hotguids = hotguidMinter(ports);
-  const luuids = luuidMinter(ports);
+  const own = ownMinters(ports);
+  const byChance = chanceMinter(ports);
   return {
     async mint(order, count) {
-      switch (order.layout) {
-        case "iuid":
-          return iuids(order, count);
-        case "hotguid":
-          return hotguids(order.shardKey, count);
-        case "hotguid-sql": {
-          const minted = hotguids(order.shardKey, count);
-          return minted.ok ? ok(minted.value.map(toSql)) : minted;
-        }
-        case "luuid":
-          return luuids(order.group, count);
+      switch (mintingOf(order.layout)) {
+        case "own":
+          return ownMinter(own, order)(order, count);
+        case "chance":
+          return byChance(order, count);
+        case "numbers":
+          return mintNumbered(ports, order, count);
+        case "none":
+          throw new Error(`a plan has an order for ${order.layout.name}, which is not minted`);
       }
     },
   };
 }
 
+const ownMinter = (own: ReadonlyMap<string, Minter>, { layout }: MintOrder): Minter => {
+  const minter = own.get(layout.name);
+  if (minter === undefined) throw new Error(`layout ${layout.name} has a minter of its own, and there is none`);
+  return minter;
+};
+
+/** A key that the plan has seen to. */
+const keyOf = ({ layout, keys }: MintOrder, name: string): number => {
+  const value = keys[name];
+  if (typeof value !== "number") throw new Error(`an order for ${layout.name} has no ${name}`);
+  return value;
+};
+
+function ownMinters(ports: MinterPorts): ReadonlyMap<string, Minter> {
+  const hotguids = hotguidMinter(ports);
+  const luuids = luuidMinter(ports);
+  const distributed = distributedMinter(distributedIdKind, ports);
+  const distributed128 = distributedMinter(distributedId128Kind, ports);
+  const shortCombs = shortCombMinter(ports);
+  return new Map<string, Minter>([
+    ["iuid", iuidMinter(ports)],
+    ["hotguid", (order, count) => hotguids(keyOf(order, "shardKey"), count)],
+    [
+      "hotguid-sql",
+      (order, count) => {
+        const minted = hotguids(keyOf(order, "shardKey"), count);
+        return minted.ok ? ok(minted.value.map(toSql)) : minted;
+      },
+    ],
+    ["luuid", (order, count) => luuids(keyOf(order, "group"), count)],
+    ["distributed-id", (_, count) => distributed(count)],
+    ["distributed-id-128", (_, count) => distributed128(count)],
+    ["short-prefix-comb", shortCombs],
+    ["short-suffix-comb", shortCombs],
+  ]);
+}
+
+/** Nothing is remembered: 106 random bits stand beside the counter of minutes. */
+function shortCombMinter({ clock, entropy }: MinterPorts): Minter {
+  return ({ layout }, count) => {
+    const ids: Words[] = [];
+    const nowMs = clock.nowMs();
+    while (ids.length < count) {
+      const minted = mintShortComb(layout, nowMs, entropy);
+      if (!minted.ok) return minted;
+      ids.push(minted.value);
+    }
+    return ok(ids);
+  };
+}
+
+/** UUID layouts of ours with fixed bits: no HotGuid minted here can be read as one of them, whatever the table enables. */
+const MARKED_UUIDS = everyLayout.filter(({ fixedBits, table }) => fixedBits > 0 && table.text === uuidText);
+
 /** One state for each country and service: at most 65,536 of them, and order is promised within one only. */
 function iuidMinter({ clock, entropy }: MinterPorts) {
   const states = new Map<number, IuidState>();
-  return (order: Extract<MintOrder, { layout: "iuid" }>, count: number): MintResult => {
-    const started = startIuid(order);
+  return (order: MintOrder, count: number): MintResult => {
+    const [country, service] = [keyOf(order, "country"), keyOf(order, "service")];
+    const started = startIuid({ country, service });
     if (!started.ok) return started;
-    const key = order.country * 256 + order.service;
+    const key = country * 256 + service;
     let state = states.get(key) ?? started.value;
     const ids: Words[] = [];
     const nowMs = clock.nowMs();
@@ -81,7 +144,7 @@ function hotguidMinter({ clock, entropy }: MinterPorts) {
   let state: HotguidState | undefined;
 
   const start = (): HotguidState => {
-    const identity = hotguidIdentity(entropy, [...builtinLayouts.values()]);
+    const identity = hotguidIdentity(entropy, MARKED_UUIDS);
     if (!identity.ok) throw new Error(`no HotGuid identity keeps clear of layout ${identity.error.layout}`);
     const started = startHotguid(identity.value, { shardKey: 0 });
     if (!started.ok) throw new Error("a drawn HotGuid identity does not fit its fields");
@@ -89,10 +152,6 @@ function hotguidMinter({ clock, entropy }: MinterPorts) {
   };
 
   return (shardKey: number, count: number): MintResult => {
-    const max = 2 ** shardKeyField.bits - 1;
-    if (!Number.isInteger(shardKey) || shardKey < 0 || shardKey > max) {
-      return err({ reason: "key-out-of-range", field: "shardKey", value: String(shardKey), max: String(max) });
-    }
     state ??= start();
     const ids: Words[] = [];
     const nowMs = clock.nowMs();

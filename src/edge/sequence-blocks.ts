@@ -6,12 +6,12 @@ import { DurableObject } from "cloudflare:workers";
  * is never given twice; one that was given and not used is a gap.
  */
 export class SequenceBlocks extends DurableObject {
-  /** Reserves `count` numbers in a row; the first of them, or `undefined` when they would go beyond `max`. */
-  reserve(count: number, max: number): number | undefined {
+  /** Reserves `count` numbers in a row from `least` on; the first of them, or `undefined` when they would go beyond `max`. */
+  reserve(count: number, max: number, least = 1): number | undefined {
     const sql = this.ctx.storage.sql;
     sql.exec("CREATE TABLE IF NOT EXISTS sequence (id INTEGER PRIMARY KEY CHECK (id = 0), next INTEGER NOT NULL)");
     const row = sql.exec<{ next: number }>("SELECT next FROM sequence").toArray()[0];
-    const first = row?.next ?? 1;
+    const first = Math.max(row?.next ?? 1, least);
     if (first + count - 1 > max) return undefined;
     sql.exec("INSERT OR REPLACE INTO sequence (id, next) VALUES (0, ?)", first + count);
     return first;

@@ -17,7 +17,9 @@ interface Block {
 export function durableSequences(namespace: DurableObjectNamespace<SequenceBlocks>): Sequences {
   const blocks = new Map<string, Block>();
   return {
-    async take(name, count, max) {
+    async take(name, count, max, least) {
+      // A block from a moment ago would be below what is asked for now.
+      if (least !== undefined) return takeFresh(namespace, name, count, max, least);
       const held = blocks.get(name);
       if (held !== undefined && held.end - held.next >= count) return ok(takeFrom(held, count));
       for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -37,6 +39,22 @@ export function durableSequences(namespace: DurableObjectNamespace<SequenceBlock
       return err({ reason: "sequence-unavailable", name });
     },
   };
+}
+
+async function takeFresh(
+  namespace: DurableObjectNamespace<SequenceBlocks>,
+  name: string,
+  count: number,
+  max: number,
+  least: number,
+) {
+  try {
+    const first = await namespace.get(namespace.idFromName(name)).reserve(count, max, least);
+    if (first === undefined) return err({ reason: "sequence-exhausted", name, max } as const);
+    return ok(takeFrom({ next: first, end: first + count }, count));
+  } catch {
+    return err({ reason: "sequence-unavailable", name } as const);
+  }
 }
 
 function takeFrom(block: Block, count: number): readonly number[] {

@@ -20,15 +20,34 @@ export const MINT_BODY = v.strictObject({
     v.pipe(name, v.description("A layout of the routing table; needed where the entity has several.")),
   ),
   country: v.optional(
-    v.pipe(name, v.description("ISO 3166-1 alpha-2 code of a country of the routing table. For iuid.")),
+    v.pipe(
+      name,
+      v.description(
+        "ISO 3166-1 alpha-2 code of a country of the routing table. For iuid and layouts with such a field.",
+      ),
+    ),
   ),
-  service: v.optional(v.pipe(v.number(), v.description("Service number, instead of the entity. For iuid."))),
+  service: v.optional(
+    v.pipe(v.number(), v.description("Service number, instead of the entity. For iuid and layouts with such a field.")),
+  ),
   group: v.optional(v.pipe(v.number(), v.description("Group number, instead of the entity. For luuid."))),
   shardKey: v.optional(v.pipe(v.number(), v.description("The whole 32-bit shard key. For hotguid."))),
   slices: v.optional(
     v.pipe(
       v.record(name, v.number()),
       v.description("The shard key by the table's slices, every bit of it. For hotguid."),
+    ),
+  ),
+  fields: v.optional(
+    v.pipe(
+      v.record(
+        name,
+        v.union([
+          v.number(),
+          v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]{0,48})$/, "must be a number or its decimal text")),
+        ]),
+      ),
+      v.description("Key and node fields of the layout by name; in decimal text where a number is not exact."),
     ),
   ),
   count: v.optional(

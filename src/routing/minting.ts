@@ -1,0 +1,34 @@
+import type { Field, Layout } from "../ids/index.ts";
+import { isIssued } from "./layout-fields.ts";
+
+/** How the gateway, which is many isolates, makes IDs of a layout that are never made twice. */
+export type Minting =
+  /** The layout has a minter of its own. */
+  | "own"
+  /** By random bits, so many that isolates need not know of each other. */
+  | "chance"
+  /** By numbers that are handed out once for all isolates: they stand in the time and the counter. */
+  | "numbers"
+  /** No ID of the layout can be made here. */
+  | "none";
+
+/** With so many random bits, two IDs of one instant and one minter are the same once in 10^12 pairs. */
+const RANDOM_BITS_MIN = 40;
+
+export const mintingOf = (layout: Layout): Minting => {
+  if (layout.table.minter !== undefined) return layout.table.minter;
+  const random = layout.fields.filter(({ role }) => role === "random").reduce((sum, { bits }) => sum + bits, 0);
+  if (random >= RANDOM_BITS_MIN) return "chance";
+  return layout.fields.some(({ role }) => role === "time" || role === "counter") ? "numbers" : "none";
+};
+
+/** Fields that the gateway fills in itself: an identity that it draws, and numbers from a sequence. */
+const OWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  hotguid: ["machine", "process"],
+  "hotguid-sql": ["machine", "process"],
+  luuid: ["primaryKey"],
+};
+
+/** The fields that whoever wants an ID must give. */
+export const wantedFields = (layout: Layout): readonly Field[] =>
+  layout.fields.filter((field) => isIssued(field) && !(OWN_FIELDS[layout.name] ?? []).includes(field.name));
