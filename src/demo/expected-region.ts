@@ -1,4 +1,4 @@
-import { areaOf, type DemoTable } from "./demo-table.ts";
+import { type AnyTable, isNamed, rangesOf, sliceOfKey } from "./demo-table.ts";
 
 /** What a new ID is about. */
 export interface IdKeys {
@@ -12,17 +12,19 @@ export interface IdKeys {
  * The region that the declared table names for an ID minted now, read line by line: slow, obvious, and none of the code
  * that the gateway runs. `undefined`: no route takes it.
  */
-export function expectedRegion(table: DemoTable, keys: IdKeys, nowMs: number): string | undefined {
-  return table.routes.find(({ when }) => {
-    const [from = Number.NaN, to = Number.NaN] = when.shardKey?.split("-").map(Number) ?? [];
-    return (
-      (when.entity === undefined || when.entity === keys.entity) &&
-      (when.layout === undefined || when.layout === keys.layout) &&
-      (when.country === undefined || [when.country].flat().includes(keys.country ?? "")) &&
+export function expectedRegion(table: AnyTable, keys: IdKeys, nowMs: number): string | undefined {
+  const { shardKey } = keys;
+  const isIn = (value: number, numbers: Parameters<typeof rangesOf>[0]) =>
+    rangesOf(numbers).some(([from, to]) => value >= from && value <= to);
+  return table.routes.find(
+    ({ when }) =>
+      isNamed(when.entity, keys.entity) &&
+      isNamed(when.layout, keys.layout) &&
+      isNamed(when.country, keys.country ?? "") &&
       (when.mintedBefore === undefined || nowMs < Date.parse(when.mintedBefore)) &&
-      (when.shardKey === undefined || (keys.shardKey !== undefined && keys.shardKey >= from && keys.shardKey <= to)) &&
-      (when.slices?.m49 === undefined ||
-        (keys.shardKey !== undefined && when.slices.m49.includes(areaOf(keys.shardKey))))
-    );
-  })?.region;
+      (when.shardKey === undefined || (shardKey !== undefined && isIn(shardKey, when.shardKey))) &&
+      Object.entries(when.slices ?? {}).every(
+        ([name, numbers]) => shardKey !== undefined && isIn(sliceOfKey(table, name, shardKey), numbers),
+      ),
+  )?.region;
 }

@@ -66,8 +66,7 @@ async function dispatch(
   const documentPath = documentPathOf(rawPath);
   const query = new URLSearchParams(search);
   const exchange: Exchange = { region, store, request, response, query, documentPath: documentPath ?? "" };
-  if (documentPath === undefined)
-    return refuse(exchange, 404, "this origin keeps /orders, /rides, /parcels and /person");
+  if (documentPath === undefined) return refuse(exchange, 404, "this origin keeps documents at /<kind>/<id>");
   const [last = "", beforeLast] = documentPath.split("/").slice(3).reverse();
   if (beforeLast === "status") return answerStatus(exchange, last);
   const handler = STREAM_HANDLERS.get(last) ?? handleDocument;

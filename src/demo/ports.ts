@@ -18,13 +18,16 @@ export function portFrom(text: string | undefined): number {
 
 /** Throws with what to do about it when the gateway's port or one of the origins' is taken. */
 export async function checkPortsFree(port: number): Promise<void> {
-  for (let number = port; number < port + PORTS_NEEDED; number += 1) {
-    if (await isFree(number)) continue;
-    const range = `${port} to ${port + PORTS_NEEDED - 1}`;
-    throw new Error(
-      `Port ${number} is taken. The demo needs ports ${range}; another first one is chosen by PORT, for example PORT=9000 npm start.`,
-    );
-  }
+  const range = `The demo needs ports ${port} to ${port + PORTS_NEEDED - 1}; another first one`;
+  for (let number = port; number < port + PORTS_NEEDED; number += 1) await checkFree(number, range);
+}
+
+/** The same for the gateway alone. */
+export const checkPortFree = (port: number): Promise<void> => checkFree(port, "Another one");
+
+async function checkFree(port: number, subject: string): Promise<void> {
+  if (await isFree(port)) return;
+  throw new Error(`Port ${port} is taken. ${subject} is chosen by PORT, for example PORT=9000 npm start.`);
 }
 
 /** A first port that is free with all that the demo needs after it. Another process may still be quicker. */

@@ -1,7 +1,6 @@
 import {
   builtinLayouts,
   formatShortKey,
-  groupOfClass,
   hotguid,
   hotguidIdentity,
   iuid,
@@ -16,8 +15,8 @@ import {
   startIuid,
   type Words,
 } from "../ids/index.ts";
-import type { CompiledTable, Target } from "../routing/index.ts";
-import { cutOversOf, type DemoTable, shardKeysOf } from "./demo-table.ts";
+import type { CompiledTable, Entity, EntityId } from "../routing/index.ts";
+import { type AnyTable, cutOversOf, pathWithId, shardKeysOf } from "./demo-table.ts";
 
 /** An ID with what the table says of it. */
 export interface Sample {
@@ -30,10 +29,12 @@ export interface Sample {
   readonly path: string;
   /** A second path to the same entity, where its layout has a short form. */
   readonly shortPath: string | undefined;
+  /** What an ID with the same keys is minted for, where its layout has a country. */
+  readonly country: string | undefined;
 }
 
 export interface SampleSource {
-  readonly declared: DemoTable;
+  readonly declared: AnyTable;
   readonly table: CompiledTable;
   readonly nowMs: number;
   readonly entropy: RandomWords;
@@ -47,71 +48,77 @@ const PERSON_KEYS = [0x23122e, 0x23122f];
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Real IDs for every way in which the table routes: countries, cut-overs, shard ranges, areas, a group, a moved one. */
+/** A table may name hundreds of countries and keys; a screen shows a few. */
+const SAMPLES_PER_LAYOUT_MAX = 24;
+
+/**
+ * Real IDs for every way in which the table routes: countries, cut-overs, shard ranges, areas, a group, a moved one. What
+ * the table sends nowhere, what has a layout that others mint, and what clients see under public IDs only has none.
+ */
 export function mintSamples(source: SampleSource): readonly Sample[] {
-  return Object.entries(source.declared.entities).flatMap(([entity, { ids }]) =>
-    ids.flatMap((entityId) => {
-      if (entityId.service !== undefined) return iuids(source, entity, entityId.service);
-      if (entityId.class !== undefined) return luuids(source, entity, groupOfClass(entityId.class));
+  return [...source.table.entities.values()]
+    .filter((entity) => entity.public === undefined)
+    .flatMap((entity) => entity.ids.flatMap((id) => samplesOf(source, entity, id).slice(0, SAMPLES_PER_LAYOUT_MAX)));
+}
+
+function samplesOf(source: SampleSource, entity: Entity, id: EntityId): Sample[] {
+  switch (id.enabled.layout.name) {
+    case iuid.name:
+      return iuids(source, entity, id.service ?? 0);
+    case hotguid.name:
       return hotguids(source, entity);
-    }),
-  );
+    case luuid.name:
+      return luuids(source, entity, id.group ?? 0);
+    default:
+      return [];
+  }
 }
 
-function iuids(source: SampleSource, entity: string, service: number): Sample[] {
-  const { declared, nowMs } = source;
+function iuids(source: SampleSource, entity: Entity, service: number): Sample[] {
+  const { declared, table, nowMs } = source;
   const mint = (code: string, timeMs: number, about: string) => {
-    const minter = must(startIuid({ country: declared.countries[code] ?? Number.NaN, service }));
-    return sampleOf(source, entity, iuid, must(mintIuid(minter, timeMs, source.entropy)).words, about);
+    const minter = must(startIuid({ country: table.countries.get(code) ?? Number.NaN, service }));
+    const { words } = must(mintIuid(minter, timeMs, source.entropy));
+    return sampleOf(source, entity, iuid, words, about).map((sample) => ({ ...sample, country: code }));
   };
-  const minted = [
-    ...Object.keys(declared.countries).map((code) => mint(code, nowMs, code)),
-    ...cutOversOf(declared).map(({ country, atMs }) => mint(country, atMs - DAY_MS, `${country}, older`)),
-  ];
-  const moved = Object.keys(declared.moved).flatMap((id) => {
-    const words = must(iuid.parse(id));
-    const isOurs = iuid.field("service")?.read(words) === service;
-    return isOurs ? [sampleOf(source, entity, iuid, words, "moved")] : [];
+  const moved = Object.keys(declared.moved ?? {}).flatMap((id) => {
+    const words = iuid.parse(id);
+    const isOurs = words.ok && iuid.field("service")?.read(words.value) === service;
+    return isOurs ? sampleOf(source, entity, iuid, words.value, "moved") : [];
   });
-  return [...minted, ...moved];
+  return [
+    ...[...table.countries.keys()].flatMap((code) => mint(code, nowMs, code)),
+    ...cutOversOf(declared).flatMap(({ country, atMs }) => mint(country, atMs - DAY_MS, `${country}, older`)),
+    ...moved,
+  ];
 }
 
-function hotguids(source: SampleSource, entity: string): Sample[] {
+function hotguids(source: SampleSource, entity: Entity): Sample[] {
   const identity = must(hotguidIdentity(source.entropy, [...builtinLayouts.values()]));
-  return shardKeysOf(source.declared).map(({ shardKey, about }) => {
+  return shardKeysOf(source.declared).flatMap(({ shardKey, about }) => {
     const minter = must(startHotguid(identity, { shardKey }));
     return sampleOf(source, entity, hotguid, must(mintHotguid(minter, source.nowMs, source.entropy)).words, about);
   });
 }
 
-function luuids(source: SampleSource, entity: string, group: number): Sample[] {
-  return PERSON_KEYS.map((primaryKey) => {
-    const sample = sampleOf(
-      source,
-      entity,
-      luuid,
-      must(mintLuuid({ group, primaryKey }, source.entropy)),
-      `group ${group}`,
-    );
-    return { ...sample, shortPath: pathOf(source, entity, formatShortKey(primaryKey)) };
+function luuids(source: SampleSource, entity: Entity, group: number): Sample[] {
+  return PERSON_KEYS.flatMap((primaryKey) => {
+    const words = must(mintLuuid({ group, primaryKey }, source.entropy));
+    const shortPath = pathWithId(entity.paths, formatShortKey(primaryKey));
+    return sampleOf(source, entity, luuid, words, `group ${group}`).map((sample) => ({ ...sample, shortPath }));
   });
 }
 
-function sampleOf(source: SampleSource, entity: string, layout: Layout, words: Words, about: string): Sample {
+/** One sample, or none when the table sends it nowhere. The order of trust is the gateway's: a moved entity, then the routes. */
+function sampleOf({ table }: SampleSource, entity: Entity, layout: Layout, words: Words, about: string): Sample[] {
+  const target = table.moved.find(layout, words) ?? table.layouts.get(layout.name)?.index.find(entity, words);
+  if (target === undefined) return [];
   const id = layout.format(words);
-  const region = targetOf(source.table, entity, layout, words)?.region.name;
-  if (region === undefined) throw new Error(`the demo's table sends ${entity} ${id} (${about}) nowhere`);
-  return { entity, id, about, region, path: pathOf(source, entity, id), shortPath: undefined };
+  const path = pathWithId(entity.paths, id);
+  return [
+    { entity: entity.name, id, about, region: target.region.name, path, shortPath: undefined, country: undefined },
+  ];
 }
-
-/** The order of trust of the gateway: a moved entity, then the routes. */
-function targetOf(table: CompiledTable, entity: string, layout: Layout, words: Words): Target | undefined {
-  const known = table.entities.get(entity);
-  return table.moved.find(layout, words) ?? (known && table.layouts.get(layout.name)?.index.find(known, words));
-}
-
-const pathOf = (source: SampleSource, entity: string, id: string): string =>
-  (source.declared.entities[entity]?.path ?? "").replace(":id", id);
 
 /** The samples are ours: an error in one of them is a mistake in the demo. */
 function must<Value>(result: Result<Value, unknown>): Value {

@@ -1,3 +1,4 @@
+import type { CompiledTable } from "../routing/index.ts";
 import type { RunningOrigins } from "./origins.ts";
 import type { Paint } from "./request-line.ts";
 import type { Sample } from "./samples.ts";
@@ -9,12 +10,14 @@ export interface Screen {
   readonly paint: Paint;
 }
 
+const HEADLINE = "reads in an ID where a request belongs, and takes it there.";
+
 /** What the demo prints once it serves: where it is, IDs to try, and commands to copy. */
 export function screenText(screen: Screen): string {
   const { url, origins, paint } = screen;
   return [
     "",
-    `${paint("bold", "Waybill")} reads in an ID where a request belongs, and takes it there.`,
+    `${paint("bold", "Waybill")} ${HEADLINE}`,
     "",
     `  ${"gateway".padEnd(9)}${url}`,
     ...origins.all.map((origin) => `  ${origin.region.padEnd(9)}${paint("dim", origin.url)}`),
@@ -30,32 +33,76 @@ export function screenText(screen: Screen): string {
   ].join("\n");
 }
 
+export interface OwnScreen {
+  readonly url: string;
+  readonly tableName: string;
+  readonly table: CompiledTable;
+  /** Where the gateway keeps its state. */
+  readonly folder: string;
+  readonly paint: Paint;
+}
+
+/** What a gateway in front of other origins than the demo's prints: what it serves, and where its files are. */
+export function ownScreenText({ url, tableName, table, folder, paint }: OwnScreen): string {
+  const regions = [...table.regions.values()].map(
+    ({ name, origins }) => [name, origins.map((origin) => origin.url).join(", ")] as const,
+  );
+  const entities = [...table.entities.values()].map(({ name, paths }) => [name, paths.join(", ")] as const);
+  const width = 2 + Math.max(...[...regions, ...entities].map(([name]) => name.length), "gateway".length);
+  const line = ([name, what]: readonly [string, string]) => `  ${name.padEnd(width)}${what}`;
+  return [
+    "",
+    `${paint("bold", "Waybill")} ${HEADLINE}`,
+    "",
+    line(["gateway", url]),
+    line(["table", tableName]),
+    line(["state", folder]),
+    "",
+    paint("bold", "Regions"),
+    ...regions.map(line),
+    "",
+    paint("bold", "Entities"),
+    ...entities.map(line),
+    "",
+    "Each request prints a line below. Ctrl-C ends it.",
+    `ready ${url}`,
+  ].join("\n");
+}
+
 function sampleLines({ samples, origins, paint }: Screen): string[] {
   return origins.all.flatMap(({ region }) => [
     `  ${paint("cyan", region)}`,
     ...samples
       .filter((sample) => sample.region === region)
-      .map(({ entity, about, id }) => `    ${entity.padEnd(8)}${about.padEnd(18)}${id}`),
+      .map(({ entity, about, id }) => `    ${entity.padEnd(8)}${about.padEnd(22)}${id}`),
   ]);
 }
 
+/** Commands for the entities that the table has: the demo's own has them all. */
 function commandLines({ url, samples }: Screen): string[] {
-  const first = (entity: string): Sample => {
-    const sample = samples.find((candidate) => candidate.entity === entity);
-    if (sample === undefined) throw new Error(`the demo has no sample of ${entity}`);
-    return sample;
-  };
-  const [order, ride, parcel, person] = [first("order"), first("ride"), first("parcel"), first("person")];
+  const [first] = samples;
+  if (first === undefined) return ["  The table mints no IDs here whose region it names; bring some of your own."];
+  const find = (entity: string) => samples.find((sample) => sample.entity === entity) ?? first;
+  const [order, ride, parcel] = [find("order"), find("ride"), find("parcel")];
+  const person = samples.find(({ shortPath }) => shortPath !== undefined);
   const json = "-H 'content-type: application/json'";
-  const commands: readonly (readonly [string, string])[] = [
+  const commands: (readonly [string, string])[] = [
     ["any ID, one URL", `curl -i ${url}/any/${parcel.id}`],
     ["the entity's own path, and below", `curl -i '${url}${order.path}'`],
-    ["a person by short key", `curl -i ${url}${person.shortPath ?? person.path}`],
-    ["a person by full ID: redirected", `curl -iL ${url}/any/${person.id}`],
-    ["server-sent events", `curl -N '${url}${ride.path}/events?count=5'`],
-    ["mint three order IDs", `curl -i ${url}/mint ${json} -d '{"entity":"order","country":"KZ","count":3}'`],
-    ["what an ID says", `curl ${url}/-/ids/${ride.id}`],
-    ["a wrong one: a ride is no order", `curl -i ${url}${order.path.replace(order.id, ride.id)}`],
   ];
+  if (person?.shortPath !== undefined) {
+    commands.push([`a ${person.entity} by short key`, `curl -i ${url}${person.shortPath}`]);
+    commands.push([`a ${person.entity} by full ID`, `curl -iL ${url}/any/${person.id}`]);
+  }
+  commands.push(["server-sent events", `curl -N '${url}${ride.path}/events?count=5'`]);
+  if (order.country !== undefined) {
+    const wish = JSON.stringify({ entity: order.entity, country: order.country, count: 3 });
+    commands.push([`mint three ${order.entity} IDs`, `curl -i ${url}/mint ${json} -d '${wish}'`]);
+  }
+  commands.push(["what an ID says", `curl ${url}/-/ids/${ride.id}`]);
+  if (ride.entity !== order.entity) {
+    const path = order.path.replace(order.id, ride.id);
+    commands.push([`a wrong one: a ${ride.entity} is no ${order.entity}`, `curl -i ${url}${path}`]);
+  }
   return commands.flatMap(([about, command]) => [`  # ${about}`, `  ${command}`]);
 }

@@ -1,6 +1,6 @@
 import { formatShortKey, luuid } from "../ids/index.ts";
 import type { Checks } from "./checks.ts";
-import { type DemoTable, shardKeysOf } from "./demo-table.ts";
+import { type DemoTable, pathWithId, shardKeysOf } from "./demo-table.ts";
 import { REGION_HEADER } from "./exchange.ts";
 import { expectedRegion } from "./expected-region.ts";
 
@@ -63,10 +63,10 @@ async function mintAll({ url, checks }: SmokeTarget, wish: Wish): Promise<readon
 }
 
 async function checkId({ url, checks }: SmokeTarget, wish: Wish, id: string): Promise<void> {
-  const path = wish.path.replace(":id", id);
+  const path = pathWithId(wish.path, id);
   const words = luuid.parse(id);
   const primaryKey = words.ok && luuid.field("primaryKey")?.read(words.value);
-  const shortPath = typeof primaryKey === "number" ? wish.path.replace(":id", formatShortKey(primaryKey)) : path;
+  const shortPath = typeof primaryKey === "number" ? pathWithId(wish.path, formatShortKey(primaryKey)) : path;
   const calls: readonly (readonly [method: string, path: string, status: number])[] = [
     ["GET", path, 404],
     ["PUT", `/any/${id}`, 201],

@@ -1,37 +1,66 @@
-import { constants } from "node:os";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, styleText } from "node:util";
 import { startDemo } from "./demo.ts";
-import { portFrom } from "./ports.ts";
+import { isDemoTable, TABLE_FILE } from "./demo-table.ts";
+import { type Front, type FrontOptions, startFront } from "./front.ts";
+import { checkPortFree, portFrom } from "./ports.ts";
 import { type Paint, showLogLine } from "./request-line.ts";
-import { screenText } from "./screen.ts";
+import { ownScreenText, screenText } from "./screen.ts";
+import { readTableFile, type TableFile } from "./table-file.ts";
 
-/** `npm start`, and with `--reload` `npm run dev`. */
+/**
+ * `npm start`, and with `--reload` `npm run dev`: serves `routing-table.json`, or the file named. The demo's table gets
+ * the demo's origins; any other is served in front of its own.
+ */
 
 /** What the gateway keeps between runs, a folder for each port. */
 const STATE_FOLDER = process.env["WAYBILL_STATE"] ?? fileURLToPath(new URL("../../.waybill", import.meta.url));
+
+/** How far apart the members of a group may hear one signal. */
+const OWN_SIGNAL_DEADLINE_MS = 250;
 
 const hasColours = process.stdout.isTTY && !process.env["NO_COLOR"];
 const paint: Paint = (style, text) => (hasColours ? styleText(style, text) : text);
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { reload: { type: "boolean", default: false } } });
+  const { values, positionals } = parseArgs({
+    options: { reload: { type: "boolean", default: false } },
+    allowPositionals: true,
+  });
   // Heard from the first moment on: a signal during the start ends what has been started by then.
-  const asked = new Promise<number>((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => resolve(0));
+  const asked = new Promise<number>((end) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => end(0));
   });
   const shown = logBelowScreen();
-  const demo = await startDemo({
-    port: portFrom(process.env["PORT"]),
-    stateFolder: STATE_FOLDER,
-    reload: values.reload,
-    onLogLine: shown.line,
-  });
-  print(screenText({ url: demo.url, origins: demo.origins, samples: demo.samples, paint }));
+  const port = portFrom(process.env["PORT"]);
+  const file = await readTableFile(resolve(positionals[0] ?? TABLE_FILE));
+  const options = { port, stateFolder: STATE_FOLDER, reload: values.reload, onLogLine: shown.line };
+  const start = isDemoTable(file.declared) ? startOnDemoOrigins : startOnOwnOrigins;
+  const { front, screen } = await start(options, file);
+  print(screen);
   shown.begin();
-  process.exitCode = await Promise.race([asked, demo.exited.then(codeOfLostGateway)]);
-  await demo.stop();
+  process.exitCode = await Promise.race([asked, front.exited.then((code) => codeOfLostGateway(code, asked))]);
+  await front.stop();
+}
+
+interface Started {
+  readonly front: Front;
+  readonly screen: string;
+}
+
+async function startOnDemoOrigins(options: FrontOptions, file: TableFile): Promise<Started> {
+  const demo = await startDemo(options, file);
+  return { front: demo, screen: screenText({ ...demo, paint }) };
+}
+
+async function startOnOwnOrigins(options: FrontOptions, file: TableFile): Promise<Started> {
+  await checkPortFree(options.port);
+  const read = async () => (await readTableFile(file.path)).text;
+  const front = await startFront(options, file.text, { path: file.path, read });
+  const { name: tableName, table } = file;
+  return { front, screen: ownScreenText({ ...front, tableName, table, paint }) };
 }
 
 /** Keeps the lines that come before the screen, and prints the later ones as they come. */
@@ -50,9 +79,14 @@ function logBelowScreen() {
   };
 }
 
-/** A terminal sends Ctrl-C to the whole group, and the gateway may be first to hear it; any other end is a failure. */
-function codeOfLostGateway(code: number): number {
-  if (code === 128 + constants.signals.SIGINT) return 0;
+/**
+ * A signal to the whole group, as Ctrl-C in a terminal is, may reach the gateway first: ours is then on its way. Any
+ * other end is a failure.
+ */
+async function codeOfLostGateway(code: number, asked: Promise<number>): Promise<number> {
+  const late = new Promise<undefined>((end) => setTimeout(end, OWN_SIGNAL_DEADLINE_MS, undefined));
+  const askedCode = await Promise.race([asked, late]);
+  if (askedCode !== undefined) return askedCode;
   process.stderr.write(`The gateway ended with code ${code}.\n`);
   return 1;
 }

@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { documentPathOf } from "../../src/demo/document-path.ts";
 import { findFreePorts, portFrom } from "../../src/demo/ports.ts";
 
 const START = fileURLToPath(new URL("../../src/demo/start.ts", import.meta.url));
@@ -19,8 +21,8 @@ interface Demo {
   readonly ended: Promise<number | null>;
 }
 
-function startDemo(port: string): Demo {
-  const child = spawn(process.execPath, [START], {
+function startDemo(port: string, ...args: string[]): Demo {
+  const child = spawn(process.execPath, [START, ...args], {
     env: { ...process.env, PORT: port, WAYBILL_STATE: stateFolder },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -52,6 +54,7 @@ describe("the demo", () => {
       await untilPrinted(demo, new RegExp(`^GET +/any/\\S+ +hotguid +${region} +200 +\\d+ ms$`, "m"));
       demo.child.kill(signal);
       expect(await demo.ended).toBe(0);
+      expect(demo.output()).not.toContain("The gateway ended");
       for (const offset of [0, 1, 2, 3]) await expect(fetch(`http://127.0.0.1:${port + offset}/`)).rejects.toThrow();
     },
   );
@@ -72,5 +75,116 @@ describe("the demo", () => {
 
   it("has a port when none is named", () => {
     expect([portFrom(undefined), portFrom(""), portFrom("9000")]).toEqual([8787, 8787, 9000]);
+  });
+});
+
+/** A table without the parts that it may leave out, with paths and entities that the project's own does not have. */
+const INVOICES = {
+  regions: { eu: { origins: [{ url: "http://localhost:8788" }] }, us: { origins: [{ url: "http://127.0.0.1:8789" }] } },
+  countries: { KZ: 5, DE: 9, FR: 12 },
+  entities: {
+    invoice: { path: ["/v1/invoices/:id", "/tenants/*/invoices/:id"], ids: [{ layout: "iuid", service: 9 }] },
+    pallet: { path: "/pallets/:id", ids: [{ layout: "hotguid" }] },
+    stop: { path: "/stops/:id", ids: [{ layout: "snowflake" }] },
+  },
+  layouts: { hotguid: { slices: { bucket: [4, 8] } } },
+  routes: [
+    { when: { layout: ["iuid"], country: ["KZ", "DE"], mintedBefore: "2026-06-01T00:00:00Z" }, region: "us" },
+    { when: { layout: "iuid", country: ["KZ", "DE"] }, region: "eu" },
+    { when: { layout: "hotguid", slices: { bucket: ["0-9", 200] } }, region: "us" },
+    { when: { layout: "hotguid", shardKey: 268435455 }, region: "eu" },
+  ],
+};
+
+function tableFile(name: string, table: unknown): string {
+  const path = join(stateFolder, name);
+  writeFileSync(path, typeof table === "string" ? table : JSON.stringify(table, null, 2));
+  return path;
+}
+
+const READY = /^ready (http:\/\/127\.0\.0\.1:\d+)\n/m;
+const urlOf = (demo: Demo) => READY.exec(demo.output())?.[1] ?? "";
+
+describe("a table of one's own on the demo's origins", () => {
+  it("is the demo, with what it has; each sample is served by the region that the screen shows", async () => {
+    const demo = startDemo(String(await findFreePorts()), tableFile("invoices.json", INVOICES));
+    await untilPrinted(demo, READY);
+    const screen = demo.output();
+    const sections = screen.slice(screen.indexOf("Sample IDs"), screen.indexOf("Try it")).split(/^ {2}(eu|us|ap)$/m);
+    const samples = [1, 3, 5].flatMap((at) =>
+      [...(sections[at + 1] ?? "").matchAll(/^ {4}(\w+) +(.+?) {2,}(\S+)$/gm)].map(([, entity, about, id]) => ({
+        ...{ region: sections[at], entity, about, id },
+      })),
+    );
+    expect(samples.map(({ region, entity, about }) => [region, entity, about])).toEqual([
+      ["eu", "invoice", "KZ"],
+      ["eu", "invoice", "DE"],
+      ["eu", "pallet", "shard key 268435455"],
+      ["us", "invoice", "KZ, older"],
+      ["us", "invoice", "DE, older"],
+      ["us", "pallet", "bucket 0"],
+      ["us", "pallet", "bucket 9"],
+      ["us", "pallet", "bucket 200"],
+    ]);
+    for (const { region, entity, id } of samples) {
+      const response = await fetch(`${urlOf(demo)}/any/${id}`);
+      const body = await response.json();
+      expect([response.status, response.headers.get("x-demo-region")]).toEqual([200, region]);
+      expect(body).toMatchObject({ entity: { id, kind: entity, region } });
+    }
+    const commands = screen.slice(screen.indexOf("Try it")).match(/^ {2}curl .*$/gm) ?? [];
+    expect(commands.join("\n")).toContain(`/v1/invoices/`);
+    expect(commands.join("\n")).toContain(`'{"entity":"invoice","country":"KZ","count":3}'`);
+    demo.child.kill("SIGTERM");
+    expect(await demo.ended).toBe(0);
+  });
+
+  it("keeps any kind of document, and one LUUID under one name", () => {
+    expect(documentPathOf("/v1/invoices/0192F0C1-7A30-8005-8040-8F3B2A1C9D78/Notes")).toBe(
+      "/v1/invoices/0192f0c1-7a30-8005-8040-8f3b2a1c9d78/Notes",
+    );
+    expect(documentPathOf("/staff/00000023-122E-6f47-a000-000000000000")).toBe("/staff/23122e");
+    expect([documentPathOf("/"), documentPathOf("/orders/"), documentPathOf("")]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe("a table of other origins", () => {
+  it("is served by the gateway alone; its state is what a self-hosted one takes", async () => {
+    const origin = createHttpServer((request, response) => response.end(`own origin ${request.url}`));
+    await once(origin.listen(0, "127.0.0.1"), "listening");
+    const address = origin.address();
+    const url = typeof address === "object" && address !== null ? `http://127.0.0.1:${address.port}` : "";
+    const table = { ...INVOICES, regions: { mars: { origins: [{ url }] } }, routes: [], default: "mars" };
+    const port = String(await findFreePorts());
+    const gateway = startDemo(port, tableFile("mars.json", table));
+    await untilPrinted(gateway, READY);
+    expect(gateway.output()).toMatch(new RegExp(`^ {2}mars +${url}$`, "m"));
+    expect(gateway.output()).toMatch(/^ {2}invoice +\/v1\/invoices\/:id, \/tenants\/\*\/invoices\/:id$/m);
+    const path = "/v1/invoices/0192f0c1-7a30-8005-8240-8f3b2a1c9d78";
+    const response = await fetch(urlOf(gateway) + path);
+    expect([await response.text(), response.headers.get("waybill-region")]).toEqual([`own origin ${path}`, "mars"]);
+    await untilPrinted(gateway, /^GET +\/v1\/invoices\/\S+ +iuid +mars +200 +\d+ ms$/m);
+    await expect(fetch(`http://127.0.0.1:${Number(port) + 1}/`)).rejects.toThrow();
+    const folder = join(stateFolder, port);
+    expect(readFileSync(join(folder, "worker.js"), "utf8")).toContain("mars");
+    expect(existsSync(join(folder, "config.capnp"))).toBe(true);
+    gateway.child.kill("SIGTERM");
+    expect(await gateway.ended).toBe(0);
+    expect(gateway.output()).not.toContain("The gateway ended");
+    origin.close();
+  });
+
+  it("is not served while it has a fault: all are printed, each with its place", async () => {
+    const routes = [{ when: { country: "XX" }, region: "venus" }];
+    const path = tableFile("faulty.json", { ...INVOICES, routes });
+    const gateway = startDemo(String(await findFreePorts()), path);
+    expect(await gateway.ended).toBe(1);
+    expect(gateway.output()).toMatch(/faulty\.json:\d+:\d+: \/routes\/0\/region: .*venus/);
+    expect(gateway.output()).toMatch(/faulty\.json:\d+:\d+: \/routes\/0\/when\/country: .*XX/);
+    expect(gateway.output()).toMatch(/faulty\.json: \d+ faults\n$/);
   });
 });
