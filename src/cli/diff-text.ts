@@ -1,11 +1,11 @@
 import type { Changed, PartDiff, TableDiff } from "../routing/diff.ts";
-import type { KeyChange } from "../routing/diff-keys.ts";
+import type { KeyChange } from "../routing/diff-changes.ts";
 import { alignColumns } from "./columns.ts";
 import type { World } from "./world.ts";
 
 type Paint = World["paint"];
 
-/** Differences for people: `-` before what was, `+` before what will be, and at the end the keys that change region. */
+/** Differences for people: `-` before what was, `+` before what will be, and at the end the keys that go elsewhere. */
 export const diffText = (diff: TableDiff, paint: Paint): string => {
   const { routes, keys } = diff;
   const sections = [
@@ -17,7 +17,7 @@ export const diffText = (diff: TableDiff, paint: Paint): string => {
     ["moved", partLines(diff.moved, paint)],
     ["default", changeLines(diff.default, paint)],
     ["routes", routes.differ ? [`${routes.before} before, ${routes.after} after`] : []],
-    ["keys that change their region", keys.length > 0 ? alignColumns(keys.map(keyCells)) : noKeys(diff)],
+    ["keys that go elsewhere", keys.length > 0 ? alignColumns(keys.map(keyCells)) : noKeys(diff)],
   ] as const;
   return `${sections
     .filter(([, lines]) => lines.length > 0)
@@ -49,16 +49,25 @@ const plus = (text: string, paint: Paint): string => paint("green", `+ ${text}`)
 
 /** `order (iuid)`, its condition, the two regions, and how many keys. */
 const keyCells = (change: KeyChange): readonly string[] => {
-  const { entity, layout, where, mintedFrom, mintedBefore, before, after, keys } = change;
+  const { layout, where, mintedFrom, mintedBefore, before, after, keys } = change;
   const conditions = [
+    ...markOf(change),
     ...Object.entries(where).map(([name, values]) => `${name} ${values}`),
     ...(mintedFrom === undefined ? [] : [`minted from ${mintedFrom}`]),
     ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
   ];
+  const owners = new Set([before, after].flatMap((goal) => (goal === undefined ? [] : [goal.entity])));
   return [
-    `${entity} (${layout})`,
+    `${[...owners].join(" → ")} (${layout})`,
     conditions.join(", ") || "all",
-    `${before ?? "nowhere"} → ${after ?? "nowhere"}`,
+    `${before?.region ?? "nowhere"} → ${after?.region ?? "nowhere"}`,
     keys === "1" ? "1 key" : `${keys} keys`,
   ];
+};
+
+/** The number that marks an entity is of interest only where another one, or none, has it. */
+const markOf = ({ service, group, before, after }: KeyChange): readonly string[] => {
+  if (before?.entity === after?.entity) return [];
+  if (service !== undefined) return [`service ${service}`];
+  return group === undefined ? [] : [`group ${group}`];
 };

@@ -15,7 +15,7 @@ interface Options {
 export const addTableDiff = (parent: Command, act: Act): void => {
   parent
     .command("diff")
-    .description("compare two routing tables, and list the keys whose IDs change their region")
+    .description("compare two routing tables, and list the keys whose IDs go elsewhere")
     .argument("<before>", "the table as it is; - reads it from stdin")
     .argument("<after>", "the table as it is to be; - reads it from stdin")
     .option("--exit-code", "exit with 2 when the tables differ")

@@ -4,46 +4,48 @@ import { applyChange, changesOf } from "./sweep.ts";
 /** Comparing two ordered lists of routes over one space of numbers, exactly, without trying each point. */
 
 /** A route's values for each dimension of the space; `undefined` for all. The order of the list is that of precedence. */
-export interface SpaceRoute {
-  readonly region: string;
+export interface SpaceRoute<Goal> {
+  readonly goal: Goal;
   readonly sets: readonly (Ranges | undefined)[];
 }
 
-export interface SpaceSide {
-  readonly routes: readonly SpaceRoute[];
-  readonly fallback: string | undefined;
+/** Goals are compared by identity. */
+export interface SpaceSide<Goal> {
+  readonly routes: readonly SpaceRoute<Goal>[];
+  /** Where everything goes that no route takes. */
+  readonly fallback: Goal | undefined;
 }
 
-/** A box of the space in which the region changes. */
-export interface RegionChange {
+/** A box of the space in which the goal changes. */
+export interface GoalChange<Goal> {
   readonly sets: readonly Ranges[];
-  readonly before: string | undefined;
-  readonly after: string | undefined;
+  readonly before: Goal | undefined;
+  readonly after: Goal | undefined;
 }
 
 /** The boxes in which two sides differ. They do not overlap, and neighbours that differ alike are one box. */
-export const compareRegions = (
+export const compareGoals = <Goal>(
   spans: readonly Ranges[],
-  before: SpaceSide,
-  after: SpaceSide,
-): readonly RegionChange[] => compareFrom(0, spans, before, after);
+  before: SpaceSide<Goal>,
+  after: SpaceSide<Goal>,
+): readonly GoalChange<Goal>[] => compareFrom(0, spans, before, after);
 
-const compareFrom = (
+const compareFrom = <Goal>(
   depth: number,
   spans: readonly Ranges[],
-  before: SpaceSide,
-  after: SpaceSide,
-): readonly RegionChange[] => {
+  before: SpaceSide<Goal>,
+  after: SpaceSide<Goal>,
+): readonly GoalChange<Goal>[] => {
   const [left, right] = [trim(before, depth), trim(after, depth)];
   if (left.routes.length === 0 && right.routes.length === 0) {
     if (left.fallback === right.fallback) return [];
     return [{ sets: spans.slice(depth), before: left.fallback, after: right.fallback }];
   }
   const span = spans[depth] as Ranges;
-  const known = new Map<string, readonly RegionChange[]>();
+  const known = new Map<string, readonly GoalChange<Goal>[]>();
   const found = new Map<
     string,
-    { readonly pairs: (readonly [number, number])[]; readonly inner: readonly RegionChange[] }
+    { readonly pairs: (readonly [number, number])[]; readonly inner: readonly GoalChange<Goal>[] }
   >();
   for (const { low, high, active } of segmentsOf(span, [left, right], depth)) {
     const key = active.map((side) => side.join()).join(";");
@@ -61,13 +63,13 @@ const compareFrom = (
 };
 
 /** Drops what a route without further conditions leaves no room for; such a route becomes the fallback. */
-const trim = ({ routes, fallback }: SpaceSide, depth: number): SpaceSide => {
+const trim = <Goal>({ routes, fallback }: SpaceSide<Goal>, depth: number): SpaceSide<Goal> => {
   const at = routes.findIndex(({ sets }) => sets.slice(depth).every((set) => set === undefined));
-  return at === -1 ? { routes, fallback } : { routes: routes.slice(0, at), fallback: routes[at]?.region };
+  return at === -1 ? { routes, fallback } : { routes: routes.slice(0, at), fallback: routes[at]?.goal };
 };
 
-const pick = ({ routes, fallback }: SpaceSide, active: readonly number[] = []): SpaceSide => ({
-  routes: active.map((at) => routes[at] as SpaceRoute),
+const pick = <Goal>({ routes, fallback }: SpaceSide<Goal>, active: readonly number[] = []): SpaceSide<Goal> => ({
+  routes: active.map((at) => routes[at] as SpaceRoute<Goal>),
   fallback,
 });
 
@@ -79,7 +81,7 @@ interface Segment {
 }
 
 /** Cuts a span where a route of either side begins or ends. */
-function* segmentsOf(span: Ranges, sides: readonly SpaceSide[], depth: number): Generator<Segment> {
+function* segmentsOf(span: Ranges, sides: readonly SpaceSide<unknown>[], depth: number): Generator<Segment> {
   const changes = sides.map(({ routes }) =>
     changesOf(routes.map(({ sets }) => (sets[depth] === undefined ? span : intersect(sets[depth], span)))),
   );

@@ -1,5 +1,6 @@
 import { planChecked } from "./compile.ts";
-import { diffKeys, type KeyChange } from "./diff-keys.ts";
+import type { KeyChange } from "./diff-changes.ts";
+import { diffKeys } from "./diff-keys.ts";
 import type { Draft } from "./draft.ts";
 import type { DeclaredEntity, DeclaredLayout, DeclaredRegion, DeclaredTable } from "./schema.ts";
 
@@ -18,7 +19,7 @@ export interface TableDiff {
   readonly default: Changed<string | undefined> | undefined;
   /** How many routes each table has, and whether the lists differ at all. */
   readonly routes: { readonly before: number; readonly after: number; readonly differ: boolean };
-  /** Keys whose IDs go elsewhere, moved entities aside. */
+  /** Keys whose IDs go to another entity or region, or go nowhere where they did not; moved entities aside. */
   readonly keys: readonly KeyChange[];
 }
 

@@ -1,7 +1,7 @@
 export { checkTable, loadTable } from "./check.ts";
 export { compileTable } from "./compile.ts";
 export { type Changed, diffTables, type PartDiff, type TableDiff } from "./diff.ts";
-export type { KeyChange } from "./diff-keys.ts";
+export type { KeyChange, KeyGoal } from "./diff-changes.ts";
 export { distinguish, type Hint, type Indistinct } from "./distinguish.ts";
 export { duplicateKey } from "./duplicate-keys.ts";
 export { type Explanation, explain, type PlainDecision, type TextFormOf } from "./explain.ts";

@@ -77,7 +77,10 @@ const planLayout = (layout: Layout, declared: DeclaredLayout, ids: readonly IdPl
 /** The number that marks an entity's IDs of a layout. No layout has both. */
 export const markOf = ({ service, group }: Pick<IdPlan, "service" | "group">): number | undefined => service ?? group;
 
-const groupBy = <Key>(ids: readonly IdPlan[], keyOf: (id: IdPlan) => Key): ReadonlyMap<Key, readonly IdPlan[]> => {
+export const groupBy = <Key>(
+  ids: readonly IdPlan[],
+  keyOf: (id: IdPlan) => Key,
+): ReadonlyMap<Key, readonly IdPlan[]> => {
   const groups = new Map<Key, IdPlan[]>();
   for (const id of ids) {
     const group = groups.get(keyOf(id));

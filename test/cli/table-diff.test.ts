@@ -40,7 +40,7 @@ describe.concurrent("waybill table diff", () => {
       "routes",
       "  6 before, 8 after",
       "",
-      "keys that change their region",
+      "keys that go elsewhere",
       "  order (iuid)      country KZ, minted from 2027-01-01T00:00:00.000Z  ap → sa       1 key",
       "  ride (iuid)       country KZ, minted from 2027-01-01T00:00:00.000Z  ap → sa       1 key",
       "  parcel (hotguid)  shardKey 2000-2499                                nowhere → sa  500 keys",
@@ -58,12 +58,46 @@ describe.concurrent("waybill table diff", () => {
         isEmpty: false,
         routes: { before: 6, after: 8, differ: true },
         keys: [
-          expect.objectContaining({ entity: "order", where: { country: "KZ" }, keys: "1", before: "ap", after: "sa" }),
-          expect.objectContaining({ entity: "ride" }),
-          { entity: "parcel", layout: "hotguid", where: { shardKey: "2000-2499" }, keys: "500", after: "sa" },
+          expect.objectContaining({
+            service: 1,
+            where: { country: "KZ" },
+            keys: "1",
+            before: { entity: "order", region: "ap" },
+            after: { entity: "order", region: "sa" },
+          }),
+          expect.objectContaining({ service: 2, after: { entity: "ride", region: "sa" } }),
+          {
+            layout: "hotguid",
+            where: { shardKey: "2000-2499" },
+            keys: "500",
+            before: { entity: "parcel" },
+            after: { entity: "parcel", region: "sa" },
+          },
         ],
       }),
     ]);
+  });
+
+  it("shows IDs that another entity gets, and those that no entity has any more", async () => {
+    const { order, ride, ...others } = DECLARED_TABLE.entities;
+    const handedOver = { ...ride, ids: order.ids };
+    const stdin = JSON.stringify({ ...DECLARED_TABLE, entities: { ...others, ride: handedOver } });
+    const { stdout } = await waybill(["table", "diff", "routing-table.json", "-"], { cwd, stdin });
+    const lines = stdout.slice(stdout.indexOf("keys that go elsewhere")).split("\n");
+    expect(lines).toEqual([
+      "keys that go elsewhere",
+      "  order → ride (iuid)  service 1, country KZ  ap → ap       1 key",
+      "  order → ride (iuid)  service 1, country BR  us → us       1 key",
+      "  order → ride (iuid)  service 1, country DE  eu → eu       1 key",
+      "  ride (iuid)          service 2, country KZ  ap → nowhere  1 key",
+      "  ride (iuid)          service 2, country BR  us → nowhere  1 key",
+      "  ride (iuid)          service 2, country DE  eu → nowhere  1 key",
+      "",
+    ]);
+    const asJson = await waybill(["table", "diff", "routing-table.json", "-", "--json"], { cwd, stdin });
+    const [{ keys }] = objectsOf(asJson.stdout) as [{ keys: readonly { service: number; after?: unknown }[] }];
+    expect(keys.filter(({ service }) => service === 2).every((change) => !("after" in change))).toBe(true);
+    expect(keys[0]).toMatchObject({ service: 1, before: { entity: "order" }, after: { entity: "ride" } });
   });
 
   it("finds no difference in another spelling of the same table", async () => {

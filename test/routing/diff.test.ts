@@ -1,12 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compareRegions, type SpaceSide } from "../../src/routing/diff-space.ts";
-import { diffTables } from "../../src/routing/index.ts";
+import { groupOfClass } from "../../src/ids/index.ts";
+import { compareGoals, type SpaceSide } from "../../src/routing/diff-space.ts";
+import { type CompiledTable, diffTables, type KeyGoal, resolveAny } from "../../src/routing/index.ts";
 import { countOf, includes, pairsOf, rangesOf } from "../../src/routing/ranges.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
-import { sampleTable } from "./tables.ts";
+import { load, NOW_MS, sampleTable } from "./tables.ts";
 
 const change = (changes: Partial<DeclaredTable>): DeclaredTable => ({ ...sampleTable(), ...changes });
+const parcelIn = (region: string | undefined) => ({ entity: "parcel", region });
 const keysOf = (before: DeclaredTable, after: DeclaredTable) => diffTables(before, after).keys;
 
 describe("what the tables say", () => {
@@ -44,7 +46,7 @@ describe("what the tables say", () => {
   });
 });
 
-describe("which keys change their region", () => {
+describe("which keys go to another region", () => {
   test("a country is cut over from a moment on", () => {
     const routes = sampleTable().routes.with(0, {
       when: { layout: "iuid", country: "KZ", mintedBefore: "2027-01-01T00:00:00Z" },
@@ -55,7 +57,6 @@ describe("which keys change their region", () => {
         ["order", 1],
         ["ride", 2],
       ].map(([entity, service]) => ({
-        entity,
         layout: "iuid",
         service,
         group: undefined,
@@ -63,8 +64,8 @@ describe("which keys change their region", () => {
         mintedBefore: "2027-01-01T00:00:00.000Z",
         where: { country: "KZ" },
         keys: "1",
-        before: "ap",
-        after: "eu",
+        before: { entity, region: "ap" },
+        after: { entity, region: "eu" },
       })),
     );
   });
@@ -75,8 +76,8 @@ describe("which keys change their region", () => {
       region: "eu",
     });
     expect(keysOf(sampleTable(), change({ routes }))).toMatchObject([
-      { entity: "parcel", where: { shardKey: "512-1023" }, keys: "512", before: "eu", after: undefined },
-      { entity: "parcel", where: { shardKey: "2000-2999" }, keys: "1000", before: undefined, after: "eu" },
+      { where: { shardKey: "512-1023" }, keys: "512", before: parcelIn("eu"), after: parcelIn(undefined) },
+      { where: { shardKey: "2000-2999" }, keys: "1000", before: parcelIn(undefined), after: parcelIn("eu") },
     ]);
   });
 
@@ -85,7 +86,9 @@ describe("which keys change their region", () => {
     const changes = keysOf(sampleTable(), change({ routes }));
     // 1,024 prefixes and two partitions, less those of country 32 and of area 143, and 0 and 1, which other routes have.
     expect(changes.reduce((sum, { keys }) => sum + BigInt(keys), 0n)).toBe(BigInt((1024 - 7) * 2 - 2));
-    expect(changes.every(({ before, after }) => before === undefined && after === "us")).toBe(true);
+    for (const { before, after } of changes) {
+      expect([before, after]).toEqual([parcelIn(undefined), parcelIn("us")]);
+    }
     expect(changes[0]?.where["slices.partition"]).toBe("0-1");
   });
 
@@ -100,10 +103,172 @@ describe("which keys change their region", () => {
 
   test("a new default takes all that no route takes", () => {
     const changes = keysOf(sampleTable(), change({ default: "us" }));
-    expect(changes.filter(({ entity }) => entity === "order")).toMatchObject([
-      { where: { country: "0-4, 7-255" }, keys: "254", before: undefined, after: "us" },
+    expect(changes.filter(({ service }) => service === 1)).toMatchObject([
+      { where: { country: "0-4, 7-255" }, keys: "254", before: { entity: "order" }, after: { region: "us" } },
     ]);
-    expect(changes.some(({ entity }) => entity === "person")).toBe(false);
+    expect(changes.some(({ layout }) => layout === "luuid")).toBe(false);
+  });
+});
+
+/** Layout and mark, condition, where they went and where they go. */
+const waysOf = (before: DeclaredTable, after: DeclaredTable): readonly string[] =>
+  keysOf(before, after).map(({ layout, service, group, mintedFrom, mintedBefore, where, keys, ...goals }) => {
+    const name = (goal: KeyGoal | undefined) => (goal === undefined ? "nobody" : `${goal.entity}@${goal.region}`);
+    const conditions = Object.entries(where).map(([key, value]) => `${key}=${value}`);
+    if (mintedFrom !== undefined) conditions.push(`from ${mintedFrom.slice(0, 10)}`);
+    if (mintedBefore !== undefined) conditions.push(`before ${mintedBefore.slice(0, 10)}`);
+    const mark = service ?? group ?? "any";
+    return `${layout} ${mark} ${conditions.join(" ")}: ${name(goals.before)} > ${name(goals.after)}, ${keys}`;
+  });
+
+const withEntities = (entities: DeclaredTable["entities"]): DeclaredTable =>
+  change({ entities: { ...sampleTable().entities, ...entities } });
+
+/** The table without one entity, and without the routes that name it. */
+const without = (name: string): DeclaredTable => {
+  const { [name]: _, ...entities } = sampleTable().entities;
+  return change({ entities, routes: sampleTable().routes.filter(({ when }) => when.entity !== name) });
+};
+
+const iuidOf = (service: number) => ({ layout: "iuid", service });
+const orders = (service: number) => ({ path: "/orders/:id", ids: [iuidOf(service)] });
+const PERSON_GROUP = groupOfClass("com.example.Person");
+const ALL_PRIMARY_KEYS = `${2 ** 48}`;
+const iuidWays = (service: number, from: (region: string) => string, to: (region: string) => string) => [
+  `iuid ${service} country=KZ before 2026-06-01: ${from("eu")} > ${to("eu")}, 1`,
+  `iuid ${service} country=UZ before 2026-06-01: ${from("ap")} > ${to("ap")}, 1`,
+  `iuid ${service} country=KZ, UZ from 2026-06-01: ${from("ap")} > ${to("ap")}, 2`,
+];
+const orderIn = (region: string) => `order@${region}`;
+const rideIn = (region: string) => `ride@${region}`;
+const nobody = () => "nobody";
+
+describe("which keys go to another entity, or to none", () => {
+  test("an entity is removed", () => {
+    expect(waysOf(sampleTable(), without("order"))).toEqual(iuidWays(1, orderIn, nobody));
+    expect(waysOf(sampleTable(), without("person"))).toEqual([
+      `luuid ${PERSON_GROUP} : person@eu > nobody, ${ALL_PRIMARY_KEYS}`,
+    ]);
+  });
+
+  test("the last entity of a layout is removed, and IDs that no route took are no change", () => {
+    const { routes } = sampleTable();
+    const slim = { ...without("parcel"), layouts: {}, routes: routes.filter(({ when }) => when.slices === undefined) };
+    slim.routes = slim.routes.filter(({ when }) => when.layout !== "hotguid");
+    const { keys } = diffTables(sampleTable(), slim);
+    expect(keys.every(({ before, after }) => before?.entity === "parcel" && before.region && !after)).toBe(true);
+    // 1,024 keys below, and those of country 32 and of area 143 with the five countries in it.
+    expect(keys.reduce((sum, each) => sum + BigInt(each.keys), 0n)).toBe(BigInt(1024 + 7 * 2 ** 22));
+  });
+
+  test("an entity is added, and what was nowhere is its own", () => {
+    expect(waysOf(without("order"), sampleTable())).toEqual(iuidWays(1, nobody, orderIn));
+    expect(waysOf(without("person"), sampleTable())).toEqual([
+      `luuid ${PERSON_GROUP} : nobody > person@eu, ${ALL_PRIMARY_KEYS}`,
+    ]);
+  });
+
+  test("the service of an entity changes", () => {
+    const after = withEntities({ order: { path: "/orders/:id", ids: [{ layout: "iuid", service: 3 }] } });
+    const ways = waysOf(sampleTable(), after);
+    expect(ways.toSorted()).toEqual([...iuidWays(1, orderIn, nobody), ...iuidWays(3, nobody, orderIn)].toSorted());
+  });
+
+  test("two entities change their services with each other", () => {
+    const after = withEntities({
+      order: { path: "/orders/:id", ids: [{ layout: "iuid", service: 2 }] },
+      ride: { path: "/rides/:id", ids: [{ layout: "iuid", service: 1 }] },
+    });
+    const ways = waysOf(sampleTable(), after);
+    expect(ways.toSorted()).toEqual([...iuidWays(1, orderIn, rideIn), ...iuidWays(2, rideIn, orderIn)].toSorted());
+  });
+
+  test("the class or the group of an entity changes", () => {
+    for (const mark of [{ class: "com.example.Human" }, { group: groupOfClass("com.example.Human") }]) {
+      const after = withEntities({ person: { path: "/person/:id", ids: [{ layout: "luuid", ...mark }] } });
+      expect(waysOf(sampleTable(), after)).toEqual([
+        `luuid ${PERSON_GROUP} : person@eu > nobody, ${ALL_PRIMARY_KEYS}`,
+        `luuid ${groupOfClass("com.example.Human")} : nobody > person@eu, ${ALL_PRIMARY_KEYS}`,
+      ]);
+    }
+    const same = withEntities({ person: { path: "/person/:id", ids: [{ layout: "luuid", group: PERSON_GROUP }] } });
+    expect(waysOf(sampleTable(), same)).toEqual([]);
+  });
+
+  test("a layout is removed from an entity that keeps another", () => {
+    const luuid = { layout: "luuid", class: "com.example.Person" };
+    const both = withEntities({ person: { path: "/person/:id", ids: [luuid, { layout: "ulid" }] } });
+    expect(waysOf(both, sampleTable())).toEqual(["ulid any : person@eu > nobody, 1"]);
+  });
+
+  test("an entity that took every group keeps only one", () => {
+    const everyGroup = withEntities({ person: { path: "/person/:id", ids: [{ layout: "luuid" }] } });
+    const others = `0-${PERSON_GROUP - 1}, ${PERSON_GROUP + 1}-4095`;
+    expect(waysOf(everyGroup, sampleTable())).toEqual([
+      `luuid any group=${others}: person@eu > nobody, ${4095n * 2n ** 48n}`,
+    ]);
+    expect(waysOf(sampleTable(), everyGroup)).toEqual([
+      `luuid any group=${others}: nobody > person@eu, ${4095n * 2n ** 48n}`,
+    ]);
+  });
+
+  test("a layout without marks goes from its only entity to another, or to one more", () => {
+    const box = { path: "/boxes/:id", ids: [{ layout: "hotguid" }] };
+    const { parcel: _, ...others } = sampleTable().entities;
+    const renamed = keysOf(sampleTable(), change({ entities: { ...others, box } }));
+    expect(renamed.length).toBeGreaterThan(0);
+    for (const { before, after } of renamed) {
+      expect([before?.entity, after?.entity, before?.region]).toEqual(["parcel", "box", after?.region]);
+    }
+    const shared = keysOf(sampleTable(), withEntities({ box }));
+    expect(shared.map(({ before, after }) => [before, after?.entity])).toEqual(renamed.map(() => [undefined, "box"]));
+  });
+
+  test("a window that begins later takes the IDs before it out", () => {
+    const mintedWithin = { from: "2021-11-01T00:00:00Z", aheadSeconds: 3600 };
+    const after = change({ layouts: { ...sampleTable().layouts, iuid: { mintedWithin } } });
+    expect(waysOf(sampleTable(), after)).toContain("iuid 1 country=KZ before 2021-11-01: order@eu > nobody, 1");
+  });
+
+  test("a layout that is declared anew has no keys to compare", () => {
+    const flake = (epoch: string) => ({
+      ...withEntities({ post: { path: "/posts/:id", ids: [{ layout: "flake" }] } }),
+      layouts: { ...sampleTable().layouts, flake: { like: "snowflake", epoch } },
+      default: "us",
+    });
+    const { keys, layouts } = diffTables(flake("2015-01-01T00:00:00Z"), flake("2016-01-01T00:00:00Z"));
+    expect([keys, Object.keys(layouts.changed)]).toEqual([[], ["flake"]]);
+  });
+
+  test("an ID of both tables is listed just where its way differs", () => {
+    const tables = [sampleTable(), without("order"), withEntities({ ride: { path: "/r/:id", ids: [iuidOf(1)] } })];
+    tables[2] = { ...(tables[2] as DeclaredTable), entities: { ...tables[2]?.entities, order: orders(7) } };
+    const compiled = tables.map((table) => load({ ...table, moved: {} }));
+    const country = [4, 5, 6, 7];
+    for (const [x, y] of [
+      [0, 1],
+      [1, 0],
+      [0, 2],
+      [2, 1],
+    ] as const) {
+      const changes = keysOf(tables[x] as DeclaredTable, tables[y] as DeclaredTable);
+      for (const number of country)
+        for (const service of [1, 2, 7]) {
+          const text = `019e807a-ec00-800${number}-${(0x8000 + service * 64).toString(16)}-000000000001`;
+          const [from, to] = [x, y].map((at) => {
+            const found = resolveAny(compiled[at] as CompiledTable, text, NOW_MS);
+            return found.ok ? `${found.value.entity.name}@${found.value.target.region.name}` : "nowhere";
+          });
+          const code = { 5: "KZ", 6: "UZ", 7: "BR" }[number] ?? `${number}`;
+          const isListed = changes.some(
+            (each) =>
+              each.service === service &&
+              (each.where["country"] ?? code).split(", ").includes(code) &&
+              each.mintedBefore === undefined,
+          );
+          expect([text, x, y, isListed]).toEqual([text, x, y, from !== to]);
+        }
+    }
   });
 });
 
@@ -113,27 +278,27 @@ test("boxes of changes hold exactly the points that change, each once", () => {
     .array(fc.tuple(fc.nat(SPAN - 1), fc.nat(4)), { minLength: 1, maxLength: 2 })
     .map((pairs) => rangesOf(pairs.map(([low, more]) => [low, Math.min(SPAN - 1, low + more)])));
   const region = fc.constantFrom("eu", "us");
-  const side: fc.Arbitrary<SpaceSide> = fc.record({
+  const side: fc.Arbitrary<SpaceSide<string>> = fc.record({
     routes: fc.array(
-      fc.record({ region, sets: fc.tuple(...[0, 1, 2].map(() => fc.option(set, { nil: undefined }))) }),
+      fc.record({ goal: region, sets: fc.tuple(...[0, 1, 2].map(() => fc.option(set, { nil: undefined }))) }),
       { maxLength: 5 },
     ),
     fallback: fc.option(region, { nil: undefined }),
   });
-  const regionAt = ({ routes, fallback }: SpaceSide, point: readonly number[]) => {
+  const goalAt = ({ routes, fallback }: SpaceSide<string>, point: readonly number[]) => {
     const found = routes.find(({ sets }) =>
       sets.every((own, at) => own === undefined || includes(own, point[at] as number)),
     );
-    return found === undefined ? fallback : found.region;
+    return found === undefined ? fallback : found.goal;
   };
   fc.assert(
     fc.property(side, side, (before, after) => {
       const spans = [0, 1, 2].map(() => [0, SPAN - 1]);
-      const changes = compareRegions(spans, before, after);
+      const changes = compareGoals(spans, before, after);
       let changed = 0;
       for (let value = 0; value < SPAN ** 3; value++) {
         const point = [value % SPAN, Math.floor(value / SPAN) % SPAN, Math.floor(value / SPAN ** 2)];
-        const [from, to] = [regionAt(before, point), regionAt(after, point)];
+        const [from, to] = [goalAt(before, point), goalAt(after, point)];
         const holding = changes.filter(({ sets }) => sets.every((own, at) => includes(own, point[at] as number)));
         expect(holding.map((one) => [one.before, one.after])).toEqual(from === to ? [] : [[from, to]]);
         if (from !== to) changed++;

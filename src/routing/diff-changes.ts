@@ -1,0 +1,92 @@
+import { isoTime } from "../ids/index.ts";
+import { type Atom, nameAtom } from "./atoms.ts";
+import type { GoalChange } from "./diff-space.ts";
+import { fieldDimensionName, markFieldOf } from "./layout-fields.ts";
+import type { Dimension, LayoutPlan } from "./layout-plans.ts";
+import { formatRanges, pairsOf, type Ranges } from "./ranges.ts";
+
+/** Keys whose IDs go to another entity or another region than before. */
+export interface KeyChange {
+  readonly layout: string;
+  /** The number that these IDs carry, where it marks their entity. */
+  readonly service: number | undefined;
+  readonly group: number | undefined;
+  /** Only IDs minted from here on; `undefined` for all earlier ones too. ISO 8601. */
+  readonly mintedFrom: string | undefined;
+  /** Only IDs minted before this; `undefined` for all later ones too. */
+  readonly mintedBefore: string | undefined;
+  /** Values by the name of the field, as the table writes them. What is absent has every value. */
+  readonly where: Readonly<Record<string, string>>;
+  /** How many keys these are: combinations of the values of all key fields that do not mark the entity. Decimal. */
+  readonly keys: string;
+  /** Where they go; `undefined` where they are no entity's. One side at least has a region. */
+  readonly before: KeyGoal | undefined;
+  readonly after: KeyGoal | undefined;
+}
+
+export interface KeyGoal {
+  readonly entity: string;
+  /** `undefined` where no route and no default takes them. */
+  readonly region: string | undefined;
+}
+
+/** What the compared IDs differ in. */
+export interface Space {
+  readonly minted: Ranges | undefined;
+  readonly fields: readonly Dimension[];
+  readonly atoms: readonly Atom[];
+  readonly spans: readonly Ranges[];
+}
+
+/** One entry for each span of minting times. */
+export const sentencesOf = (
+  { sets, before, after }: GoalChange<KeyGoal>,
+  plan: LayoutPlan,
+  mark: number | undefined,
+  { minted, fields, atoms, spans }: Space,
+  countries: ReadonlyMap<string, number>,
+): readonly KeyChange[] => {
+  const names = [
+    ...fields.map(({ name }) => ({ name, isCounted: isKey(plan, name) })),
+    ...atoms.map((atom) => ({ name: nameAtom(atom, plan), isCounted: true })),
+  ];
+  const first = minted === undefined ? 0 : 1;
+  const where: Record<string, string> = {};
+  let keys = 1n;
+  for (const [at, { name, isCounted }] of names.entries()) {
+    const set = sets[first + at] as Ranges;
+    if (isCounted) keys *= pairsOf(set).reduce((sum, [low, high]) => sum + BigInt(high - low + 1), 0n);
+    if (set.join() === spans[first + at]?.join()) continue;
+    where[name] = name === "country" ? nameCountries(set, countries) : formatRanges(set);
+  }
+  const markName = markFieldOf(plan.layout)?.name;
+  const times = minted === undefined ? [undefined] : pairsOf(sets[0] as Ranges);
+  return times.map((time) => ({
+    layout: plan.layout.name,
+    service: markName === "service" ? mark : undefined,
+    group: markName === "group" ? mark : undefined,
+    mintedFrom: time === undefined || time[0] === minted?.[0] ? undefined : isoTime(time[0]),
+    mintedBefore: time === undefined || time[1] === minted?.[1] ? undefined : isoTime(time[1] + 1),
+    where,
+    keys: keys.toString(),
+    before,
+    after,
+  }));
+};
+
+/** Countries by their codes; numbers that no country has stay numbers. */
+const nameCountries = (set: Ranges, countries: ReadonlyMap<string, number>): string => {
+  const codes = new Map([...countries].map(([code, number]) => [number, code]));
+  const named: string[] = [];
+  for (const [low, high] of pairsOf(set)) {
+    const known: string[] = [];
+    for (let number = low; number <= high; number++) known.push(codes.get(number) ?? "");
+    if (known.includes("")) named.push(formatRanges([low, high]));
+    else named.push(...known);
+  }
+  return named.join(", ");
+};
+
+/** Nodes are part of the space only where a route names them. */
+export const isKey = ({ layout }: LayoutPlan, name: string): boolean =>
+  layout.fields.some((field) => field.role === "key" && fieldDimensionName(field.name) === name);
