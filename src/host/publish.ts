@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { err, ok, type Result } from "../ids/index.ts";
 
 /**
  * How a published table lies in KV. The body has its digest as its name, so that it never changes; the pointer says
@@ -33,6 +34,21 @@ export function publishToDisk(folder: string, tableText: string, revision: numbe
   replaceFile(folder, written.bodyKey, written.body);
   replaceFile(folder, written.pointerKey, written.pointer);
   return written;
+}
+
+/** The revision that a KV folder's pointer names, 0 before the first; or why it cannot be told, in words. */
+export function publishedRevision(folder: string): Result<number, string> {
+  if (!existsSync(folder)) return err("there is no such folder");
+  if (!existsSync(join(folder, POINTER_KEY))) return ok(0);
+  try {
+    const pointer: unknown = JSON.parse(readFileSync(join(folder, POINTER_KEY), "utf8"));
+    const isPointer = typeof pointer === "object" && pointer !== null && "revision" in pointer;
+    return isPointer && typeof pointer.revision === "number"
+      ? ok(pointer.revision)
+      : err(`${POINTER_KEY} names no revision`);
+  } catch (error) {
+    return err(error instanceof Error ? error.message : String(error));
+  }
 }
 
 /** A reader meets the old file or the new one, never half of one: rename is atomic within a file system. */

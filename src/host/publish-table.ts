@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { publishedRevision, publishToDisk } from "./publish.ts";
+import { faultsOfTable } from "./table-check.ts";
+
+/**
+ * `npm run publish -- STATE_FOLDER TABLE_FILE --revision N`: checks a table and puts it into force at a self-hosted
+ * gateway. Exit code 1, and nothing written, when the table has a fault or the revision does not rise.
+ */
+
+const USAGE = "usage: npm run -s publish -- STATE_FOLDER TABLE_FILE --revision N\n";
+
+async function main(): Promise<number> {
+  const wish = wishOf(process.argv.slice(2));
+  if (wish === undefined) return refuse(USAGE);
+  const { stateFolder, tableFile, revision } = wish;
+  const kvFolder = join(resolve(stateFolder), "kv");
+  const inForce = publishedRevision(kvFolder);
+  if (!inForce.ok) return refuse(`${kvFolder} is not the KV folder of a gateway: ${inForce.error}\n`);
+  if (revision <= inForce.value) {
+    return refuse(
+      `Revision ${inForce.value} is in force: gateways take only a higher one, ${inForce.value + 1} or more.\n`,
+    );
+  }
+  const faults = await faultsOfTable(tableFile);
+  if (faults !== undefined) return refuse(`${faults}\nNothing was published.\n`);
+  const { bodyKey } = publishToDisk(kvFolder, readFileSync(tableFile, "utf8"), revision, new Date());
+  process.stdout.write(`Revision ${revision} is published: ${join(kvFolder, bodyKey)}\n`);
+  return 0;
+}
+
+interface Wish {
+  readonly stateFolder: string;
+  readonly tableFile: string;
+  readonly revision: number;
+}
+
+function wishOf(args: string[]): Wish | undefined {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      options: { revision: { type: "string" } },
+      allowPositionals: true,
+    });
+    const [stateFolder, tableFile, ...more] = positionals;
+    const revision = Number(values.revision);
+    const isWhole = /^[1-9]\d*$/.test(values.revision ?? "") && Number.isSafeInteger(revision);
+    if (stateFolder === undefined || tableFile === undefined || more.length > 0 || !isWhole) return undefined;
+    return { stateFolder, tableFile, revision };
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(why: string): number {
+  process.stderr.write(why);
+  return 1;
+}
+
+process.exitCode = await main();
