@@ -1,4 +1,4 @@
-import { fromSql, type Layout, type TextForm, toSql, type Words } from "../ids/index.ts";
+import { compareWords, fromSql, type Layout, type TextForm, toSql, type Words } from "../ids/index.ts";
 import type { EnabledLayout, MovedIndex, Target } from "./table.ts";
 import { WordsMap } from "./words-map.ts";
 
@@ -39,21 +39,37 @@ type DatedLayout = Pick<EnabledLayout, "layout" | "window">;
 /** The ID in its text and, where the table reads both forms of HotGuids, in the other form. */
 export const allFormsOf = (text: string, layouts: ReadonlyMap<string, DatedLayout>): readonly Reading[] => {
   const forms: Reading[] = [];
-  for (const enabled of layouts.values()) {
-    const words = enabled.layout.parse(text);
-    if (!words.ok || !isOldEnough(enabled, words.value)) continue;
-    const { name, table } = enabled.layout;
-    const add = (own: Words): unknown => forms.push({ form: table.text, words: own });
-    add(words.value);
-    if (name === "hotguid" && layouts.has("hotguid-sql")) add(toSql(words.value));
-    if (name === "hotguid-sql" && layouts.has("hotguid")) add(fromSql(words.value));
+  const read = formReader(text);
+  for (const dated of layouts.values()) {
+    const { name, table } = dated.layout;
+    const words = read(dated.layout);
+    if (words === undefined || !canBeLater(dated, words)) continue;
+    const add = (own: Words): void => {
+      // A table may have hundreds of layouts with one form.
+      if (forms.some(({ form, words: known }) => form === table.text && compareWords(known, own) === 0)) return;
+      forms.push({ form: table.text, words: own });
+    };
+    add(words);
+    if (name === "hotguid" && layouts.has("hotguid-sql")) add(toSql(words));
+    if (name === "hotguid-sql" && layouts.has("hotguid")) add(fromSql(words));
   }
   return forms;
 };
 
-/** The end of the window moves with the clock, so only its beginning can tell here. */
-const isOldEnough = ({ layout, window }: DatedLayout, words: Words): boolean =>
-  window === undefined || layout.mintedAtMs === undefined || layout.mintedAtMs(words) >= window.fromMs;
+/** Reads a text in the forms of layouts, in each form once. */
+export const formReader = (text: string): ((layout: Layout) => Words | undefined) => {
+  const known = new Map<TextForm, Words | undefined>();
+  return (layout) => {
+    const form = layout.table.text;
+    if (!known.has(form)) known.set(form, form.read(text, 0, text.length));
+    return known.get(form);
+  };
+};
+
+/** Whether words can be an ID of a layout now or later: the end of the window moves with the clock. */
+export const canBeLater = ({ layout, window }: DatedLayout, words: Words): boolean =>
+  layout.fits(words) &&
+  (window === undefined || layout.mintedAtMs === undefined || layout.mintedAtMs(words) >= window.fromMs);
 
 interface ShortKey {
   readonly group: number;

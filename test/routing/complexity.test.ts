@@ -135,6 +135,22 @@ test("of an entry with thousands of values one fault is told, of the others all"
   ]);
 });
 
+test("as many moved IDs as may be load in a table of hundreds of layouts with one form of text", () => {
+  const rows = [
+    { field: "part", bits: 32, role: "key" },
+    { field: "rest", bits: 96, role: "random" },
+  ];
+  const layouts = Object.fromEntries(listOf(190, (at) => [`own${at}`, { text: "uuid", rows }]));
+  const moved = Object.fromEntries(
+    listOf(100_000, (at) => [`6347eb00-bbaa-01cc-0201-${at.toString(16).padStart(12, "0")}`, "eu"]),
+  );
+  const started = performance.now();
+  expect(
+    faultsOf({ regions, entities: entitiesOf(190, (at) => [{ layout: `own${at}` }]), layouts, routes: [], moved }),
+  ).toEqual([]);
+  expect(performance.now() - started).toBeLessThan(2 * WITHIN_MS);
+});
+
 test("a table has so many layouts at most", () => {
   const layouts = Object.fromEntries(listOf(LAYOUTS_MAX + 1, (at) => [`l${at}`, {}]));
   expect(faultsOf({ regions, entities: parcels, layouts, routes: [] })).toMatchObject([

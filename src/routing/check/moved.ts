@@ -1,9 +1,9 @@
-import { type Layout, luuid, type TextForm } from "../../ids/index.ts";
+import { type Layout, luuid, type TextForm, type Words } from "../../ids/index.ts";
 import type { Draft } from "../draft.ts";
 import type { Report } from "../faults.ts";
 import { markFieldOf } from "../layout-fields.ts";
 import type { LayoutPlan } from "../layout-plans.ts";
-import { allFormsOf, shortKeyOf } from "../moved.ts";
+import { allFormsOf, canBeLater, formReader, shortKeyOf } from "../moved.ts";
 
 /** A moved ID must be one that some entity can have, written in its canonical text. */
 export const checkMoved = (
@@ -16,7 +16,8 @@ export const checkMoved = (
   const moves: Moves = new Map();
   for (const [text, region] of draft.moved) {
     const place = ["moved", text];
-    const taker = [...plans.values()].find((plan) => takes(plan, text));
+    const read = formReader(text);
+    const taker = [...plans.values()].find((plan) => takes(plan, read(plan.layout)));
     if (taker === undefined) {
       const message = `No entity has an ID ${JSON.stringify(text)}; correct it or remove it.`;
       // An entity that could not be read may be the one that has it.
@@ -73,15 +74,10 @@ const canonicalOf = (layout: Layout, text: string): string => {
   return words.ok ? layout.format(words.value) : text;
 };
 
-/** The end of a window moves with the clock, so only its beginning can tell. */
-const takes = ({ layout, window, ids }: LayoutPlan, text: string): boolean => {
-  const words = layout.parse(text);
-  if (!words.ok) return false;
-  if (window !== undefined && layout.mintedAtMs !== undefined && layout.mintedAtMs(words.value) < window.fromMs)
-    return false;
-  const field = markFieldOf(layout);
-  const mark = field?.read(words.value);
-  return ids.some(({ service, group }) => (service ?? group ?? mark) === mark);
+/** Whether some entity can have an ID of a layout, by its words in the layout's form of text. */
+const takes = (plan: LayoutPlan, words: Words | undefined): boolean => {
+  if (words === undefined || !canBeLater(plan, words)) return false;
+  return plan.idsByMark.has(undefined) || plan.idsByMark.has(markFieldOf(plan.layout)?.read(words));
 };
 
 const shortKeyIn = (text: string): string | undefined => {
