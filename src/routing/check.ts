@@ -10,6 +10,7 @@ import { checkNames } from "./check/names.ts";
 import { checkOrigins } from "./check/origins.ts";
 import { checkPaths } from "./check/paths.ts";
 import { checkPublic } from "./check/public.ts";
+import { type RestsOnFault, restsOnFault } from "./check/rests-on.ts";
 import { checkRoutes } from "./check/routes.ts";
 import { assemble, type Planned } from "./compile.ts";
 import { type Draft, readDraft } from "./draft.ts";
@@ -51,11 +52,15 @@ const check = (value: unknown): Result<Checked, readonly Fault[]> => {
   checkPublic(draft, report);
   checkMoved(draft, plans, isWhole, report);
   const budget = new Budget(COMPLEXITY_MAX);
-  const { routes: read, placed } = checkRoutes(draft, plans, isWhole, report, budget);
+  const isInDoubt = restsOnFault(draft, faults);
+  const mayMatch: RestsOnFault = (when) => !isWhole || isInDoubt(when);
+  const { routes: read, placed } = checkRoutes(draft, plans, mayMatch, report, budget);
   const routes = flattenRoutes(placed, budget);
   // An entity or a layout that is not understood could make a route reachable or tell two layouts apart.
   if (routes !== undefined && isWhole && layoutsAreSound(draft, faults)) {
-    checkCover(routes, read, report);
+    const inDoubt = new Set(draft.routes.flatMap(({ index, route }) => (isInDoubt(route.when) ? [index] : [])));
+    const certain = read.filter(({ index }) => !inDoubt.has(index));
+    checkCover(routes, certain, report);
     checkApart(draft, routes, read, report, budget);
   }
   if (budget.isSpent) reportTooComplex(report);

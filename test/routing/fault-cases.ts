@@ -301,6 +301,29 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
     ],
   ],
   "number-clash": [
+    [
+      "two countries, whose routes are no second fault",
+      (t) => ({
+        ...t,
+        countries: { ...t.countries, DE: 5, PL: 5 },
+        routes: [route({ country: "PL" }), ...t.routes, route({ country: ["DE", "UZ"] })],
+      }),
+      ["number-clash /countries/DE", "number-clash /countries/PL"],
+    ],
+    [
+      "two countries beside a route that has nothing to do with them",
+      (t) => ({ ...t, countries: { ...t.countries, DE: 5 }, routes: [...t.routes, route({ shardKey: 5 })] }),
+      ["number-clash /countries/DE", "unreachable-route /routes/5"],
+    ],
+    [
+      "two services, whose routes are no second fault",
+      (t) => ({
+        ...t,
+        entities: { ...t.entities, trip: { path: "/trips/:id", ids: [{ layout: "iuid", service: 2 }] } },
+        routes: [route({ service: 2 }), route({ service: 3 }), route({ entity: "ride" }), ...t.routes.slice(2)],
+      }),
+      ["number-clash /entities/trip/ids/0/service"],
+    ],
     ["two countries", (t) => ({ ...t, countries: { ...t.countries, DE: 5 } }), ["number-clash /countries/DE"]],
     [
       "two services",

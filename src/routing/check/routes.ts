@@ -6,6 +6,7 @@ import type { LayoutPlan } from "../layout-plans.ts";
 import { FAULTS_MAX } from "../limits.ts";
 import { noPlacements, type PlacedRoutes, placeRoute, type TakingRoute } from "../route-plans.ts";
 import type { DeclaredConditions } from "../schema.ts";
+import type { RestsOnFault } from "./rests-on.ts";
 
 export interface CheckedRoutes {
   readonly routes: readonly TakingRoute[];
@@ -20,7 +21,7 @@ export interface CheckedRoutes {
 export const checkRoutes = (
   draft: Draft,
   plans: ReadonlyMap<string, LayoutPlan>,
-  allEntitiesAreRead: boolean,
+  mayMatch: RestsOnFault,
   report: Report,
   budget: Budget,
 ): CheckedRoutes => {
@@ -36,8 +37,8 @@ export const checkRoutes = (
     const conditions = readConditions(draft, plans, route, ["routes", index, "when"], fault, budget);
     if (conditions === undefined) continue;
     if (placeRoute(placed, { index, conditions }, budget)) routes.push({ index, region: route.region });
-    // An entity that could not be read may be the one that the route is for.
-    else if (allEntitiesAreRead && !budget.isSpent) reportContradiction(draft, plans, { index, route }, fault);
+    // An entity that could not be read, or whose number is at fault, may be the one that the route is for.
+    else if (!mayMatch(route.when) && !budget.isSpent) reportContradiction(draft, plans, { index, route }, fault);
   }
   return { routes, placed };
 };
