@@ -1,16 +1,19 @@
-import { groupOfClass, type Layout } from "../ids/index.ts";
+import { groupOfClass } from "../ids/index.ts";
 import type { Budget } from "./budget.ts";
 import type { Draft } from "./draft.ts";
 import { listNames, type Place, type Report } from "./faults.ts";
-import { maxOf, readFieldConditions, readValues } from "./field-conditions.ts";
+import { readFieldConditions, readValues } from "./field-conditions.ts";
 import { isLayoutName } from "./known-layouts.ts";
 import { keyFieldOf } from "./layout-fields.ts";
 import type { LayoutPlan } from "./layout-plans.ts";
 import { readM49, readNumbers } from "./numbers.ts";
 import { intersect, type Ranges, rangesOf } from "./ranges.ts";
 import type { DeclaredConditions, DeclaredNumbers, DeclaredRoute } from "./schema.ts";
+import { listOf, maxIn, type Scope, scopeOf } from "./scopes.ts";
 import type { Slice } from "./table.ts";
 import { parseTime } from "./times.ts";
+
+export { listOf } from "./scopes.ts";
 
 /** A route's conditions as sets of numbers. What is absent is not asked for. */
 export interface Conditions {
@@ -41,19 +44,9 @@ export const readConditions = (
     report(...found);
   };
   checkNames(draft, when, place, fault);
-  const layouts = when.layout === undefined ? undefined : new Set(listOf(when.layout));
-  const entities = when.entity === undefined ? undefined : new Set(listOf(when.entity));
-  const possible = [...plans.values()].filter(({ layout }) => layouts === undefined || layouts.has(layout.name));
-  const owned = possible.filter(
-    ({ idsByEntity }) => entities === undefined || [...entities].some((name) => idsByEntity.has(name)),
-  );
-  const fields = readFields(
-    draft,
-    when,
-    owned.map(({ layout }) => layout),
-    place,
-    fault,
-  );
+  const scope = scopeOf(plans, when);
+  const { layouts, entities, possible } = scope;
+  const fields = readFields(draft, when, scope, place, fault);
   const minted = readMinted(when, place, fault);
   if (minted !== undefined) fields.set("minted", minted);
   const slices = when.slices && readSlices(when.slices, possible, [...place, "slices"], fault);
@@ -79,14 +72,11 @@ const sizeOf = (slices: ReadonlyMap<string, ReadonlyMap<string, Ranges>>): numbe
   return size;
 };
 
-export const listOf = <Item>(value: Item | readonly Item[]): readonly Item[] =>
-  Array.isArray(value) ? value : [value as Item];
-
 const checkNames = (draft: Draft, when: DeclaredConditions, place: Place, fault: Report): void => {
   const known = { layout: draft.known, entity: draft.names.entities, country: draft.names.countries };
   for (const key of ["layout", "entity", "country"] as const) {
     const declared = when[key];
-    if (declared === undefined) continue;
+    if (declared === undefined || (typeof declared === "string" && known[key].has(declared))) continue;
     for (const [index, name] of listOf(declared).entries()) {
       if (known[key].has(name) || (key === "layout" && isLayoutName(draft, name))) continue;
       const at = Array.isArray(declared) ? [...place, key, index] : [...place, key];
@@ -99,15 +89,14 @@ const checkNames = (draft: Draft, when: DeclaredConditions, place: Place, fault:
 /** Greatest values in our own layouts, for a condition that no layout of the route has a field for. */
 const FIELD_MAX = { service: 2 ** 8 - 1, shardKey: 2 ** 32 - 1, group: 2 ** 12 - 1, primaryKey: 2 ** 48 - 1 } as const;
 
-/** `layouts` are those of the route. */
 const readFields = (
   draft: Draft,
   when: DeclaredConditions,
-  layouts: readonly Layout[],
+  scope: Scope,
   place: Place,
   fault: Report,
 ): Map<string, Ranges> => {
-  const fields = new Map(readFieldConditions(when.fields ?? {}, layouts, [...place, "fields"], fault));
+  const fields = new Map(when.fields && readFieldConditions(when.fields, scope.owned, [...place, "fields"], fault));
   const add = (name: string, set: Ranges): void => {
     const given = fields.get(name);
     fields.set(name, given === undefined ? set : intersect(given, set));
@@ -115,7 +104,7 @@ const readFields = (
   for (const name of ["service", "shardKey", "group", "primaryKey"] as const) {
     const declared = when[name];
     if (declared !== undefined)
-      add(name, readValues(declared, maxOf(name, layouts) ?? FIELD_MAX[name], [...place, name], fault));
+      add(name, readValues(declared, maxIn(scope, name) ?? FIELD_MAX[name], [...place, name], fault));
   }
   if (when.country !== undefined) {
     const numbers = listOf(when.country).flatMap((code) => draft.countries.get(code) ?? []);

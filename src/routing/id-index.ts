@@ -70,12 +70,19 @@ export const buildIndexes = (
 const groupBySlots = (routes: readonly PlacedRoute[]): Iterable<readonly PlacedRoute[]> => {
   const groups = new Map<string, PlacedRoute[]>();
   for (const route of routes) {
-    const key = slotsOf(route.box).join();
+    const key = keyOf(route.box);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [route]);
     else group.push(route);
   }
   return groups.values();
+};
+
+/** The slots as text. */
+const keyOf = (box: Box): string => {
+  let key = "";
+  for (let slot = 0; slot < box.length; slot++) if (box[slot] !== undefined) key += `${slot},`;
+  return key;
 };
 
 const slotsOf = (box: Box): readonly number[] => box.flatMap((set, slot) => (set === undefined ? [] : [slot]));

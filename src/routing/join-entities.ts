@@ -1,5 +1,4 @@
 import type { Field, Layout, Words } from "../ids/index.ts";
-import { listOf } from "./conditions.ts";
 import type { Draft } from "./draft.ts";
 import type { IdIndex } from "./id-index.ts";
 import { markFieldOf } from "./layout-fields.ts";
@@ -7,6 +6,7 @@ import { type IdPlan, type LayoutPlan, markOf } from "./layout-plans.ts";
 import { fieldPathsOf, publicKindOf } from "./public-entities.ts";
 import { readersOf } from "./readings.ts";
 import type { RoutePlan } from "./route-plans.ts";
+import { listOf } from "./scopes.ts";
 import type { EnabledLayout, Entity, EntityId, Owner, Target } from "./table.ts";
 
 export interface Joined {

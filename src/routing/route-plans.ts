@@ -79,12 +79,13 @@ const placementOf = (conditions: Conditions, plan: LayoutPlan, budget: Budget): 
   if (entities === undefined && marks === undefined) return boxOf(conditions, plan, UNMARKED, budget);
   if (marks !== undefined && !budget.spend(Math.min(countOf(marks), plan.ids.length) / 4)) return undefined;
   const boxes = new Map<IdPlan, Box>();
-  const known = new Map<string, Box | undefined>();
+  // Entities differ in whether a number marks them, and all of one kind have the same box.
+  const known: (Box | undefined)[] = [];
   for (const id of entities === undefined ? markedBy(marks ?? [], plan) : namedBy(entities, plan)) {
     if (!takesId(conditions, id)) continue;
-    const kind = `${id.service === undefined} ${id.group === undefined}`;
-    if (!known.has(kind)) known.set(kind, boxOf(conditions, plan, id, budget));
-    const box = known.get(kind);
+    const kind = (id.service === undefined ? 0 : 1) + (id.group === undefined ? 0 : 2);
+    if (!(kind in known)) known[kind] = boxOf(conditions, plan, id, budget);
+    const box = known[kind];
     if (box === undefined) continue;
     if (!budget.spend(ID_CELLS)) return undefined;
     boxes.set(id, box);

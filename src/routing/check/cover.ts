@@ -91,8 +91,11 @@ const winsIn = (
 /** How many numbers a step has to go through. */
 const sizeOf = (box: Box): number => box.reduce((sum, set) => sum + (set?.length ?? 0), 0);
 
-const cornerOf = (sets: readonly Ranges[], choose: (set: Ranges) => number): Float64Array =>
-  Float64Array.from(sets, choose);
+const cornerOf = (sets: readonly Ranges[], choose: (set: Ranges) => number): Float64Array => {
+  const corner = new Float64Array(sets.length);
+  for (let slot = 0; slot < sets.length; slot++) corner[slot] = choose(sets[slot] as Ranges);
+  return corner;
+};
 
 /** What a box leaves of another, as boxes that do not overlap. */
 const without = (

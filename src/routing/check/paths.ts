@@ -1,11 +1,11 @@
 import { luuid, readShortKey } from "../../ids/index.ts";
-import { listOf } from "../conditions.ts";
 import type { Draft } from "../draft.ts";
 import type { Place, Report } from "../faults.ts";
 import { groupOfId } from "../groups.ts";
 import { PATTERNS_MAX } from "../limits.ts";
 import { segmentsOf } from "../paths.ts";
 import type { DeclaredEntity } from "../schema.ts";
+import { listOf } from "../scopes.ts";
 
 /** First segments of the gateway's own paths: `/any/:id`, `/mint` and everything under `/-/`. */
 const OWN_SEGMENTS: ReadonlySet<string> = new Set(["any", "mint", "-"]);
