@@ -125,3 +125,17 @@ describe("the file", () => {
     expect(stderr).toContain("usage");
   });
 });
+
+describe("the README's sample", () => {
+  it("runs on the Node that the README names", () => {
+    const root = fileURLToPath(new URL("../../", import.meta.url));
+    const readme = readFileSync(join(root, "README.md"), "utf8");
+    const [, node = ""] = /`(\S+\/node) sample\.ts`/.exec(readme) ?? [];
+    const [, code = ""] = /^```ts\n(.*?)^```$/ms.exec(readme) ?? [];
+    const { stdout } = spawnSync(join(root, node), ["--input-type=module-typescript", "-e", code], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    expect(stdout).toContain("mintedAt: 1730616064560");
+  });
+});

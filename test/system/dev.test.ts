@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readDemoTable } from "../../src/demo/demo-table.ts";
+import { findFreePorts } from "../../src/demo/ports.ts";
+
+/** `npm run dev`: what becomes of a table that is saved while the gateway runs. */
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "waybill-dev-"));
+const tableFile = join(folder, "table.json");
+/** A person's short key: the demo's table sends persons to eu. */
+const PERSON = "/person/23122e";
+
+let output = "";
+let url = "";
+let isOver = false;
+let stop: () => Promise<void>;
+
+const save = (change: object) => writeFileSync(tableFile, JSON.stringify({ ...readDemoTable(), ...change }, null, 2));
+
+async function untilPrinted(pattern: RegExp): Promise<void> {
+  const deadline = Date.now() + 50_000;
+  while (!pattern.test(output)) {
+    if (isOver || Date.now() > deadline) throw new Error(`not printed: ${pattern}\n${output}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function regionOfPerson(): Promise<string | null> {
+  const response = await fetch(url + PERSON);
+  await response.arrayBuffer();
+  return response.headers.get("waybill-region");
+}
+
+beforeAll(async () => {
+  save({});
+  const args = ["src/host/run.mjs", "src/demo/start.ts", "--reload", tableFile];
+  const env = { ...process.env, PORT: String(await findFreePorts()), WAYBILL_STATE: folder };
+  const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
+  const ended = once(child, "exit").then(() => {
+    isOver = true;
+  });
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
+  stop = async () => {
+    child.kill("SIGTERM");
+    await ended;
+    rmSync(folder, { recursive: true });
+  };
+  await untilPrinted(/^ready http/m);
+  url = /^ready (\S+)$/m.exec(output)?.[1] ?? "";
+}, 90_000);
+afterAll(() => stop?.(), 30_000);
+
+describe("a table that is saved while npm run dev runs", () => {
+  it("is not published with a fault: the faults are printed, and the one before stays", async () => {
+    const { routes } = readDemoTable();
+    expect(await regionOfPerson()).toBe("eu");
+    output = "";
+    save({ routes: [...routes.slice(0, -1), { when: { entity: "persons" }, region: "us" }] });
+    await untilPrinted(/is not published; the one before stays/);
+    expect(output).toMatch(/table\.json:\d+:\d+: \/routes\/10\/when\/entity: .*persons.*\n/);
+    expect(await regionOfPerson()).toBe("eu");
+    output = "";
+    writeFileSync(tableFile, "{");
+    await untilPrinted(/is not published; the one before stays/);
+    expect(output).toMatch(/table\.json:1:\d+: /);
+    expect(await regionOfPerson()).toBe("eu");
+  });
+
+  it("is not published with a region that the demo does not have: a sentence says so", async () => {
+    output = "";
+    save({ regions: { ...readDemoTable().regions, mars: { origins: [{ url: "https://mars.example.com" }] } } });
+    await untilPrinted(/is not published; the one before stays/);
+    expect(output).toMatch(/table\.json names a region or an origin that the demo does not have: it has eu, us, ap/);
+    expect(output).not.toContain("RangeError");
+    expect(await regionOfPerson()).toBe("eu");
+  });
+
+  it("is published when it is good", async () => {
+    output = "";
+    const { routes } = readDemoTable();
+    save({ routes: [...routes.slice(0, -1), { when: { entity: "person" }, region: "us" }] });
+    await untilPrinted(/the table is published again/);
+    while ((await regionOfPerson()) !== "us") await new Promise((resolve) => setTimeout(resolve, 200));
+  });
+});
