@@ -26,7 +26,6 @@ function describe(table: CompiledTable, server: string) {
       title: "Waybill",
       version: String(table.revision),
       summary: "An edge gateway that reads from an ID where its request belongs.",
-      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: server }],
     tags: [
