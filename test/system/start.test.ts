@@ -13,7 +13,15 @@ import { findFreePorts, portFrom } from "../../src/demo/ports.ts";
 const START = fileURLToPath(new URL("../../src/demo/start.ts", import.meta.url));
 
 const stateFolder = mkdtempSync(join(tmpdir(), "waybill-start-"));
-afterAll(() => rmSync(stateFolder, { recursive: true }));
+const started: Demo[] = [];
+afterAll(async () => {
+  // A test that failed has ended nothing.
+  for (const { child, ended } of started) {
+    child.kill("SIGTERM");
+    await ended;
+  }
+  rmSync(stateFolder, { recursive: true });
+});
 
 interface Demo {
   readonly child: ChildProcess;
@@ -29,7 +37,9 @@ function startDemo(port: string, ...args: string[]): Demo {
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => (output += chunk));
   const ended = once(child, "close").then(([code]) => (typeof code === "number" ? code : null));
-  return { child, output: () => output, ended };
+  const demo = { child, output: () => output, ended };
+  started.push(demo);
+  return demo;
 }
 
 async function untilPrinted(demo: Demo, pattern: RegExp): Promise<void> {
