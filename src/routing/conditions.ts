@@ -13,8 +13,6 @@ import { listOf, maxIn, type Scope, scopeOf } from "./scopes.ts";
 import type { Slice } from "./table.ts";
 import { parseTime } from "./times.ts";
 
-export { listOf } from "./scopes.ts";
-
 /** A route's conditions as sets of numbers. What is absent is not asked for. */
 export interface Conditions {
   readonly layouts: ReadonlySet<string> | undefined;

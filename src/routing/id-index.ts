@@ -1,6 +1,7 @@
 import type { Words } from "../ids/index.ts";
 import type { Box } from "./boxes.ts";
 import type { Budget } from "./budget.ts";
+import { type DirectTable, directTable } from "./direct-table.ts";
 import type { Dimension } from "./layout-plans.ts";
 import type { Ranges } from "./ranges.ts";
 import { buildSegments, type Span } from "./segment-builder.ts";
@@ -26,6 +27,15 @@ export class SegmentIndex {
     this.first = first;
     this.slots = slots;
     this.root = root;
+  }
+
+  /** The segments of an index of one dimension. */
+  get onlySegments(): Segments | undefined {
+    return this.slots.length === 1 ? this.root : undefined;
+  }
+
+  get size(): number {
+    return this.root?.size ?? 0;
   }
 
   /** The lowest ordinal that takes the values, or `NO_ROUTE`. */
@@ -102,14 +112,41 @@ export class IdIndex {
   private readonly indexes: readonly SegmentIndex[];
   private readonly slots: readonly number[];
   private readonly reads: readonly Dimension["read"][];
-  /** One look-up at a time fills it and is done with it. */
   private readonly values: Float64Array;
+  private readonly direct: DirectTable | undefined;
 
-  constructor(dimensions: readonly Dimension[], indexes: readonly SegmentIndex[]) {
+  /** `values` has room for a value of each dimension. One look-up at a time fills it and is done with it, so indexes may share it. */
+  constructor(
+    dimensions: readonly Dimension[],
+    indexes: readonly SegmentIndex[],
+    values = new Float64Array(dimensions.length),
+  ) {
     this.indexes = indexes.toSorted((a, b) => a.first - b.first);
     this.slots = [...new Set(indexes.flatMap(({ slots }) => slots))];
-    this.reads = this.slots.map((slot) => (dimensions[slot] as Dimension).read);
-    this.values = new Float64Array(dimensions.length);
+    const used = this.slots.map((slot) => dimensions[slot] as Dimension);
+    this.reads = used.map(({ read }) => read);
+    this.values = values;
+    const segmentCount = indexes.reduce((sum, { size }) => sum + size, 0);
+    const [firstSlot = 0, secondSlot = firstSlot] = this.slots;
+    this.direct = directTable(used, segmentCount, (first, second) => {
+      values[secondSlot] = second;
+      values[firstSlot] = first;
+      return this.findValues(values);
+    });
+  }
+
+  /** Makes the look-up of what routes lead to; `goalOf` is asked for each ordinal that there may be. */
+  goalFinder<Goal>(goalOf: (ordinal: number) => Goal): (words: Words) => Goal | undefined {
+    if (this.direct !== undefined) {
+      const { ordinals, placeOf } = this.direct;
+      const goals = Array.from(ordinals, goalOf);
+      return (words) => goals[placeOf(words)];
+    }
+    const [read] = this.reads;
+    const [only, second] = this.indexes;
+    const segments = second === undefined ? only?.onlySegments : undefined;
+    if (segments === undefined || read === undefined) return (words) => goalOf(this.find(words));
+    return (words) => goalOf(segments.find(read(words)));
   }
 
   /** The lowest ordinal that takes the ID, or `NO_ROUTE`. */

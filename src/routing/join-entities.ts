@@ -106,6 +106,6 @@ const entityIdOf = (
     group,
     claims:
       markField === undefined || mark === undefined ? () => true : (words: Words) => markField.read(words) === mark,
-    find: (words: Words) => targetOf(index.find(words)),
+    find: index.goalFinder(targetOf),
   });
 };

@@ -133,10 +133,11 @@ const flattenLayout = ({ plan, placements }: PlacedRoutes, budget: Budget): Rout
   const common = buildIndexes(shared, plan.dimensions, budget);
   if (common === undefined) return undefined;
   const indexes = new Map<IdPlan, IdIndex>();
+  const values = new Float64Array(plan.dimensions.length);
   for (const [id, placed] of own) {
     const separate = buildIndexes(placed, plan.dimensions, budget);
     if (separate === undefined || !budget.spend(common.length + separate.length)) return undefined;
-    indexes.set(id, new IdIndex(plan.dimensions, [...common, ...separate]));
+    indexes.set(id, new IdIndex(plan.dimensions, [...common, ...separate], values));
   }
   return { plan, placements, indexes };
 };

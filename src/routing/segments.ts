@@ -46,6 +46,11 @@ export class Segments {
     }
   }
 
+  /** How many segments there are, those of the next dimensions included. */
+  get size(): number {
+    return this.next.reduce((sum, inner) => sum + inner.size, this.cells.length / 2);
+  }
+
   private bucketOf(value: number): number {
     const bucket = (value - this.bucketsFrom) * this.bucketsPerUnit;
     if (bucket >= this.bucketCount) return this.bucketCount - 1;

@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Box } from "../../src/routing/boxes.ts";
 import { Budget } from "../../src/routing/budget.ts";
 import { buildIndexes, IdIndex } from "../../src/routing/id-index.ts";
-import { includes, rangesOf } from "../../src/routing/ranges.ts";
+import { clip, includes, rangesOf } from "../../src/routing/ranges.ts";
 import { NO_ROUTE } from "../../src/routing/segments.ts";
 
 const dimensions = ["a", "b", "c"].map((name) => ({ name, min: 0, max: 2 ** 32 - 1, read: () => 0 }));
@@ -70,4 +70,43 @@ test("an index beyond its budget is given up", () => {
   const boxes: Box[] = Array.from({ length: 100 }, (_, step) => [[step, step + 100], [step, step + 100], undefined]);
   expect(indexOf(boxes, 1_000)).toBeUndefined();
   expect(indexOf(boxes, 100_000)).toBeDefined();
+});
+
+describe("the look-up of what routes lead to", () => {
+  /** Words hold the values themselves. */
+  const spaces = [
+    { what: "one small dimension", sizes: [256] },
+    { what: "two small dimensions", sizes: [32, 32] },
+    { what: "one large dimension", sizes: [2 ** 32] },
+    { what: "a small and a large dimension", sizes: [16, 2 ** 32] },
+    { what: "three small dimensions", sizes: [16, 16, 16] },
+  ];
+
+  test.each(spaces)("is that of a scan: $what", ({ sizes }) => {
+    const own = sizes.map((size, word) => ({
+      name: `${word}`,
+      min: 0,
+      max: size - 1,
+      read: (words: readonly number[]) => words[word] as number,
+    }));
+    const box = fc.tuple(...own.map(() => fc.option(set, { nil: undefined })));
+    const point = fc.tuple(...own.map(({ max }) => fc.nat(Math.min(28, max))));
+    fc.assert(
+      fc.property(
+        fc.array(
+          box.map((sets) => sets.map((each, slot) => each && clip(each, 0, own[slot]?.max ?? 0))),
+          { maxLength: 30 },
+        ),
+        fc.array(point, { maxLength: 40 }),
+        (boxes, points) => {
+          const possible = boxes.filter((sets) => sets.every((each) => each === undefined || each.length > 0));
+          const placed = possible.map((each, ordinal) => ({ ordinal, box: each }));
+          const indexes = buildIndexes(placed, own, new Budget(1_000_000));
+          if (indexes === undefined) throw new Error("beyond the budget");
+          const find = new IdIndex(own, indexes).goalFinder((ordinal) => `goal ${ordinal}`);
+          for (const words of points) expect(find(words)).toBe(`goal ${scan(possible, words)}`);
+        },
+      ),
+    );
+  });
 });

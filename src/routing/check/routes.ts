@@ -1,11 +1,12 @@
 import type { Budget } from "../budget.ts";
-import { listOf, readConditions } from "../conditions.ts";
+import { readConditions } from "../conditions.ts";
 import type { Draft, DraftRoute } from "../draft.ts";
 import type { Place, Report } from "../faults.ts";
 import type { LayoutPlan } from "../layout-plans.ts";
 import { FAULTS_MAX } from "../limits.ts";
 import { noPlacements, type PlacedRoutes, placeRoute, type TakingRoute } from "../route-plans.ts";
 import type { DeclaredConditions } from "../schema.ts";
+import { listOf } from "../scopes.ts";
 import type { RestsOnFault } from "./rests-on.ts";
 
 export interface CheckedRoutes {
