@@ -1,6 +1,7 @@
 import type { Command } from "commander";
-import type { CompiledTable } from "../routing/index.ts";
+import { type CompiledTable, distinguish } from "../routing/index.ts";
 import type { Act } from "./action.ts";
+import { indistinctText } from "./indistinct-text.ts";
 import { compile, countOf, faultLine, readTableFile, type TableFile, tableErrorText } from "./table-file.ts";
 import { EXIT } from "./world.ts";
 
@@ -8,7 +9,9 @@ import { EXIT } from "./world.ts";
 export const addTableCheck = (parent: Command, act: Act): void => {
   parent
     .command("check")
-    .description("check a routing table and list all of its faults, each with its place and its remedy")
+    .description(
+      "check a routing table and list all of its faults, each with its place and its remedy; without faults, what its IDs leave open",
+    )
     .argument("<file>", "the table; - reads it from stdin")
     .option("--json", "one JSON object a line: the faults, or the summary")
     .addHelpText(
@@ -24,7 +27,11 @@ Exit code: 0 without faults, 1 with faults or when the file cannot be read.`,
       act(async (world, [path], { json }: { readonly json?: boolean }) => {
         const file = await readTableFile(path as string, world, compile);
         if (file.ok) {
-          await world.print(json ? `${JSON.stringify(summaryOf(file.value))}\n` : summaryLine(file.value));
+          const indistinct = distinguish(file.value.table);
+          const summary = json
+            ? `${JSON.stringify({ ...summaryOf(file.value), indistinct })}\n`
+            : summaryLine(file.value) + indistinct.map(indistinctText).join("");
+          await world.print(summary);
           return EXIT.ok;
         }
         const { error } = file;

@@ -12,14 +12,30 @@ describe.concurrent("waybill table check", () => {
       .update(readFileSync(join(cwd, "routing-table.json")))
       .digest("hex");
     const summary = await waybill(["table", "check", "routing-table.json"], { cwd });
-    expect(summary).toEqual({
-      stdout: `routing-table.json: no faults; 3 regions, 4 entities, 3 layouts, 6 routes, 0 moved; sha256 ${digest}\n`,
+    expect({ ...summary, stdout: summary.stdout.split("\n")[0] }).toEqual({
+      stdout: `routing-table.json: no faults; 3 regions, 4 entities, 3 layouts, 6 routes, 0 moved; sha256 ${digest}`,
       stderr: "",
       code: 0,
     });
     const { stdout } = await waybill(["table", "check", "--json", "routing-table.json"], { cwd });
     expect(objectsOf(stdout)).toEqual([
-      { file: "routing-table.json", regions: 3, entities: 4, layouts: 3, routes: 6, moved: 0, digest },
+      {
+        ...{ file: "routing-table.json", regions: 3, entities: 4, layouts: 3, routes: 6, moved: 0, digest },
+        indistinct: [expect.objectContaining({ layouts: ["luuid", "hotguid"], isRefused: true })],
+      },
+    ]);
+  });
+
+  it("notes which IDs no text tells apart, where, and what does", async () => {
+    const { stdout } = await waybill(["table", "check", "routing-table.json"], { cwd });
+    const [, note, example, ...hints] = stdout.trimEnd().split("\n");
+    expect(note).toBe(
+      "note: on /any/:id, no bit and no time tells every text of luuid from one of hotguid: refused as ambiguous",
+    );
+    expect(example).toMatch(/^ {2}for example [0-9a-f-]{36}$/);
+    expect(hints).toEqual([
+      "  told apart by path: /person/:id, /parcels/:id",
+      "  told apart by a field: id-layout: luuid or hotguid",
     ]);
   });
 

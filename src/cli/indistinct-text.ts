@@ -1,0 +1,25 @@
+import type { Hint, Indistinct } from "../routing/index.ts";
+import { printable } from "./printable.ts";
+
+/** A note on two kinds of IDs that a text does not tell apart, and what would. No fault: such IDs are refused, not guessed. */
+export const indistinctText = ({ entity, reason, isRefused, example, hints }: Indistinct): string => {
+  const where = entity === undefined ? "/any/:id" : `the paths of ${entity}`;
+  const outcome = isRefused ? "refused as ambiguous" : "one region either way";
+  const lines = [
+    `note: on ${where}, ${reason}: ${outcome}`,
+    ...(example === undefined ? [] : [`  for example ${example}`]),
+    ...hints.map((hint) => `  ${hintText(hint)}`),
+  ];
+  return `${lines.map(printable).join("\n")}\n`;
+};
+
+const hintText = (hint: Hint): string => {
+  switch (hint.by) {
+    case "path":
+      return `told apart by path: ${hint.paths.join(", ")}`;
+    case "header":
+      return `told apart by a field: ${hint.field}: ${hint.values.join(" or ")}`;
+    case "prefix":
+      return `told apart by a prefix in the layouts ${hint.layouts.join(", ")}`;
+  }
+};
