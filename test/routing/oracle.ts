@@ -1,4 +1,13 @@
-import { builtinLayouts, groupOfClass, type Layout, type Words } from "../../src/ids/index.ts";
+import {
+  compileLayout,
+  declareLayout,
+  everyLayout,
+  groupOfClass,
+  type Layout,
+  type LayoutDeclaration,
+  type Row,
+  type Words,
+} from "../../src/ids/index.ts";
 import { M49_PARENTS } from "../../src/routing/m49.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
 
@@ -15,27 +24,89 @@ export interface OracleTarget {
 export interface OracleReading {
   readonly entity: string;
   readonly layout: string;
+  readonly form: string;
   readonly target: OracleTarget | undefined;
 }
 
 const DAY_MS = 86_400_000;
 
 /** Every entity whose ID a text can be, and where it would go. */
-export const readAll = (table: DeclaredTable, text: string, nowMs: number): readonly OracleReading[] =>
-  Object.keys(table.entities).flatMap((entity) => readAs(table, entity, text, nowMs));
+export const readAll = (table: DeclaredTable, text: string, nowMs: number, hint?: string): readonly OracleReading[] =>
+  withoutChance(
+    Object.keys(table.entities).flatMap((entity) => readIn(table, entity, text, nowMs, hint)),
+    text,
+  );
 
 /** The same for one entity. */
-export const readAs = (table: DeclaredTable, entity: string, text: string, nowMs: number): readonly OracleReading[] => {
+export const readAs = (
+  table: DeclaredTable,
+  entity: string,
+  text: string,
+  nowMs: number,
+  hint?: string,
+): readonly OracleReading[] => withoutChance(readIn(table, entity, text, nowMs, hint), text);
+
+const readIn = (
+  table: DeclaredTable,
+  entity: string,
+  text: string,
+  nowMs: number,
+  hint: string | undefined,
+): readonly OracleReading[] => {
   const readings: OracleReading[] = [];
   for (const id of table.entities[entity]?.ids ?? []) {
-    const layout = builtinLayouts.get(id.layout);
-    const words = layout?.parse(text);
-    if (layout === undefined || words === undefined || !words.ok) continue;
-    if (!isTimely(table, layout, words.value, nowMs) || !isOwn(layout, id, words.value)) continue;
-    readings.push({ entity, layout: id.layout, target: targetOf(table, entity, layout, text, words.value) });
+    if (hint !== undefined && hint !== id.layout) continue;
+    const layout = layoutOf(table, id.layout);
+    for (const form of layout.texts) {
+      const words = form.parse(text);
+      if (!words.ok || layout.misfit(words.value) !== undefined) continue;
+      if (!isTimely(table, layout, words.value, nowMs) || !isOwn(layout, id, words.value)) continue;
+      const target = targetOf(table, entity, layout, words.value);
+      readings.push({ entity, layout: id.layout, form: form.name, target });
+    }
   }
   return readings;
 };
+
+/** Sixteen digits and more are a decimal or hex, where one reading is. */
+const withoutChance = (readings: readonly OracleReading[], text: string): readonly OracleReading[] => {
+  const usual = readings.filter(({ form }) => form === "decimal" || form === "hex");
+  return usual.length > 0 && /^[0-9]{16,}$/.test(text) ? usual : readings;
+};
+
+const made = new WeakMap<DeclaredTable, Map<string, Layout>>();
+
+/** The layout that the table means by a name. */
+export const layoutOf = (table: DeclaredTable, name: string): Layout => {
+  const known = made.get(table) ?? new Map<string, Layout>();
+  made.set(table, known);
+  const layout = known.get(name) ?? makeLayout(table, name);
+  known.set(name, layout);
+  return layout;
+};
+
+const makeLayout = (table: DeclaredTable, name: string): Layout => {
+  const { rows, text, prefix, octetOrder, like, epoch } = table.layouts?.[name] ?? {};
+  const base = everyLayout.find((layout) => layout.name === (like ?? name));
+  const epochMs = Date.parse(epoch ?? "");
+  if (rows === undefined) {
+    if (base === undefined) throw new Error(`no layout ${name}`);
+    return epoch === undefined ? base : countedFrom(base, name, epochMs);
+  }
+  const layout = declareLayout({ name, text, prefix, octetOrder, rows: rows.map(rowOf) } as LayoutDeclaration);
+  if (!layout.ok) throw new Error(`no layout ${name}: ${JSON.stringify(layout.error)}`);
+  return layout.value;
+};
+
+const countedFrom = (base: Layout, name: string, epochMs: number): Layout => {
+  const rows = base.table.rows.map((row) => (row.role === "time" ? { ...row, epochMs } : row));
+  const layout = compileLayout({ ...base.table, name, rows }, base.texts.slice(1));
+  if (!layout.ok) throw new Error(`no layout ${name}`);
+  return layout.value;
+};
+
+const rowOf = ({ epoch, ...row }: { epoch?: string }): Row =>
+  ({ ...row, ...(epoch === undefined ? {} : { epochMs: Date.parse(epoch) }) }) as Row;
 
 const isTimely = (table: DeclaredTable, layout: Layout, words: Words, nowMs: number): boolean => {
   const within = table.layouts?.[layout.name]?.mintedWithin;
@@ -53,14 +124,8 @@ const isOwn = (layout: Layout, id: Id, words: Words): boolean => {
   return group === undefined || actualGroup === group;
 };
 
-const targetOf = (
-  table: DeclaredTable,
-  entity: string,
-  layout: Layout,
-  text: string,
-  words: Words,
-): OracleTarget | undefined => {
-  const moved = table.moved?.[text.toLowerCase()];
+const targetOf = (table: DeclaredTable, entity: string, layout: Layout, words: Words): OracleTarget | undefined => {
+  const moved = table.moved?.[layout.format(words)];
   if (moved !== undefined) return { region: moved, rule: "moved" };
   for (const [index, { when, region }] of table.routes.entries()) {
     if (matches(table, when, entity, layout, words)) return { region, rule: index };
@@ -85,24 +150,35 @@ const matches = (table: DeclaredTable, when: When, entity: string, layout: Layou
   }
   if (when.class !== undefined && !list(when.class).some((name) => groupOfClass(name) === fields["group"]))
     return false;
+  for (const [name, wanted] of Object.entries(when.fields ?? {})) {
+    const value = fields[name];
+    if (value === undefined || !list(wanted).some((one) => isIn(one, Number(value)))) return false;
+  }
   if (when.mintedFrom !== undefined && !(minted !== undefined && minted >= Date.parse(when.mintedFrom))) return false;
   if (when.mintedBefore !== undefined && !(minted !== undefined && minted < Date.parse(when.mintedBefore)))
     return false;
   return Object.entries(when.slices ?? {}).every(([name, wanted]) => {
     const slice = table.layouts?.[layout.name]?.slices?.[name];
-    const key = fields["shardKey"] ?? fields["primaryKey"];
-    if (slice === undefined || key === undefined) return false;
-    const keyBits = layout.field("shardKey")?.bits ?? layout.field("primaryKey")?.bits ?? 0;
+    const key = keyOf(layout);
+    const whole = key && fields[key.name];
+    if (slice === undefined || key === undefined || whole === undefined) return false;
     const { offset, bits, codes } = "offset" in slice ? slice : { offset: slice[0], bits: slice[1], codes: undefined };
     const value = Number.parseInt(
-      BigInt(key)
+      BigInt(whole)
         .toString(2)
-        .padStart(keyBits, "0")
+        .padStart(key.bits, "0")
         .slice(offset, offset + bits),
       2,
     );
     return list(wanted).some((one) => (codes === "m49" ? isUnder(Number(one), value) : isIn(one, value)));
   });
+};
+
+/** The key that slices are parts of. */
+const keyOf = (layout: Layout) => {
+  const keys = layout.fields.filter(({ role }) => role === "key");
+  const named = layout.field("shardKey") ?? layout.field("primaryKey");
+  return named ?? (keys.length === 1 ? keys[0] : undefined);
 };
 
 const isIn = (wanted: number | string, value: number): boolean => {

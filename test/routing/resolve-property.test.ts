@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { builtinLayouts, groupOfClass } from "../../src/ids/index.ts";
 import { checkTable, compileTable, resolveAny, resolvePath } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
-import type { Target } from "../../src/routing/table.ts";
-import { type OracleTarget, readAll, readAs } from "./oracle.ts";
+import { compare } from "./compare.ts";
+import { readAll, readAs } from "./oracle.ts";
 import { NOW_MS } from "./tables.ts";
 
 /** Few values, so that routes overlap, cover each other and meet the IDs. */
@@ -134,11 +134,6 @@ const mend = (declared: DeclaredTable): DeclaredTable => {
   return mend({ ...declared, routes: declared.routes.filter((_, index) => !faulty.has(index)) });
 };
 
-const asOracle = (target: Target): OracleTarget => ({
-  region: target.region.name,
-  rule: target.rule.kind === "route" ? target.rule.index : target.rule.kind,
-});
-
 test("the compiled table leads every ID where the declared routes lead it, line by line", () => {
   fc.assert(
     fc.property(table, fc.array(id, { minLength: 8, maxLength: 24 }), (drawn, texts) => {
@@ -165,32 +160,4 @@ test("the compiled table leads every ID where the declared routes lead it, line 
 const isMovable = (declared: DeclaredTable): boolean => {
   const checked = checkTable(declared);
   return checked.ok || checked.error.every(({ kind }) => kind !== "moved-id");
-};
-
-const compare = (resolved: ReturnType<typeof resolveAny>, expected: ReturnType<typeof readAll>): void => {
-  const [first, ...others] = expected;
-  if (first === undefined) {
-    expect(resolved.ok ? "resolved" : resolved.error.reason).toMatch(/^(wrong-entity|unknown-id)$/);
-    return;
-  }
-  const agree = others.every((one) => one.entity === first.entity && one.target?.region === first.target?.region);
-  if (!agree) {
-    expect(resolved).toMatchObject({ ok: false, error: { reason: "ambiguous-id" } });
-    if (!resolved.ok && resolved.error.reason === "ambiguous-id") {
-      expect(resolved.error.candidates.map(({ entity, layout, region }) => ({ entity, layout, region }))).toEqual(
-        expect.arrayContaining(
-          expected.map(({ entity, layout, target }) => ({ entity, layout, region: target?.region })),
-        ),
-      );
-    }
-    return;
-  }
-  if (first.target === undefined) {
-    expect(resolved).toMatchObject({ ok: false, error: { reason: "unassigned-key", entity: first.entity } });
-    return;
-  }
-  if (!resolved.ok) throw new Error(JSON.stringify(resolved.error));
-  expect(resolved.value.entity.name).toBe(first.entity);
-  expect(resolved.value.layout).toBe(first.layout);
-  expect(asOracle(resolved.value.target)).toEqual(first.target);
 };
