@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { FAULT_CASES } from "./fault-cases.ts";
+import { manyLayoutsTable } from "./many-layouts.ts";
 import { load, sampleTable } from "./tables.ts";
 
 const page = readFileSync(new URL("../../docs/routing-table.md", import.meta.url), "utf8");
@@ -17,7 +18,10 @@ test("the page lists no other kind of fault", () => {
 });
 
 test("the tables on the page have no fault", () => {
-  const [whole, routes] = blocks;
+  const [whole, byFields, byTime, ownLayouts, ...others] = blocks;
   expect(load(whole).routeCount).toBe(whole.routes.length);
-  expect(load({ ...sampleTable(), routes }).routeCount).toBe(2);
+  expect(load({ ...manyLayoutsTable(), routes: byFields }).routeCount).toBe(2);
+  expect(load({ ...sampleTable(), routes: byTime }).routeCount).toBe(2);
+  expect(load(ownLayouts).layouts.size).toBe(2);
+  expect(others).toEqual([]);
 });

@@ -185,3 +185,50 @@ test("everything that a layout can be written as is explained, and what is no te
     [...table.layouts.keys()].filter((name) => name !== "distributed-id" && name !== "flake").toSorted(),
   );
 });
+
+describe("hostile texts", () => {
+  const every = everyLayout.filter(({ name }) => name !== "iuid" && name !== "luuid").map(({ name }) => name);
+  const all = load({
+    ...manyLayoutsTable(),
+    entities: Object.fromEntries(every.map((layout) => [layout, { path: `/${layout}/:id`, ids: [{ layout }] }])),
+    layouts: {},
+    routes: [],
+  });
+
+  test.each([
+    "",
+    " ",
+    "-",
+    "__proto__",
+    "constructor",
+    "tkt_",
+    "0".repeat(128),
+    "9".repeat(128),
+    "9".repeat(39),
+    "z".repeat(22),
+    "f".repeat(32),
+    "9".repeat(100_000),
+    "\u0660\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669",
+    "1541815603606036480\u0000",
+    "１５４１８１５６０３６０６０３６４８０",
+    "𝟙".repeat(19),
+    "\ud800",
+    "00000000-0000-0000-0000-00000000000g",
+    "1541815603606036480,1541815603606036480",
+  ])("%j is refused by name", (id) => {
+    const { error, candidates } = explain(all, id, NOW_MS);
+    expect(error?.reason).toMatch(/^(malformed|unknown|ambiguous)-id$/);
+    expect(candidates.every(({ excluded }) => excluded) || error?.reason === "ambiguous-id").toBe(true);
+    for (const hint of every) expect(goesAny(all, id, hint)).toMatch(/^(malformed|unknown)-id$/);
+  });
+
+  test("a text is no slower to refuse for being long", () => {
+    const timed = (id: string): number => {
+      const startedMs = performance.now();
+      for (let round = 0; round < 20; round++) resolveAny(all, id, NOW_MS);
+      return performance.now() - startedMs;
+    };
+    timed("9".repeat(128));
+    expect(timed("9".repeat(1_000_000))).toBeLessThan(10 * timed("9".repeat(128)) + 50);
+  });
+});
