@@ -53,7 +53,7 @@ export const CATALOGUE = {
     title: "The ID can be read in several ways",
     meaning:
       "More than one layout or entity takes the text, and they do not lead to the same place. Guessing would send the request to the wrong region.",
-    remedy: "Use the entity's own path, which says what the ID is.",
+    remedy: "Use the entity's own path, which says what the ID is, or name its layout in the field `id-layout`.",
   },
   "body-too-large": {
     status: 413,
