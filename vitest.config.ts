@@ -23,7 +23,7 @@ export default defineConfig({
             },
           }),
         ],
-        test: { name: "workerd", include: ["test/{proxy,edge,routes}/**/*.test.ts"] },
+        test: { name: "workerd", include: ["test/{proxy,edge,routes}/**/*.test.ts"], testTimeout: 60_000 },
       },
     ],
   },
