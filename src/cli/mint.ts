@@ -68,7 +68,7 @@ const mintAll = (
   options: MintOptions,
   world: World,
 ): Result<readonly MintedId[], Failure> => {
-  const { entity, layout, slice, field } = options;
+  const { entity, layout, slice } = options;
   if (name !== undefined && layout !== undefined) return malformed("Give the layout once.");
   if (name !== undefined && entity !== undefined) {
     return malformed(
@@ -78,11 +78,7 @@ const mintAll = (
   const group = groupOption(options.group, options.class);
   if (!group.ok) return group;
   const given = { ...options, ...(group.value === undefined ? {} : { group: group.value }) };
-  if (table !== undefined && name === undefined) {
-    return field === undefined
-      ? mintByTable(table, given, world)
-      : malformed("--field goes with a layout as the argument: waybill mint <layout> --field name=value.");
-  }
+  if (table !== undefined && name === undefined) return mintByTable(table, given, world);
   if (entity !== undefined) return malformed("--entity needs a routing table: give one with --table.");
   if (slice !== undefined) {
     return malformed(
@@ -115,8 +111,9 @@ const mintByTable = (
   given: MintOptions,
   { nowMs, entropy }: World,
 ): Result<readonly MintedId[], Failure> => {
-  const { entity, layout, country, service, shardKey, group, slice: slices, primaryKey } = given;
-  const wish: MintWish = { entity, layout, country, service, shardKey, slices, group };
+  const { entity, layout, country, service, shardKey, group, slice: slices, field, primaryKey } = given;
+  const fields = field && Object.fromEntries(Object.entries(field).map(([name, value]) => [name, String(value)]));
+  const wish: MintWish = { entity, layout, country, service, shardKey, slices, fields, group };
   const plan = planMint(table, wish);
   if (!plan.ok) return plan;
   const keys = keysOf(plan.value.enabled.layout, {

@@ -27,6 +27,7 @@ describe.concurrent("waybill mint with a table", () => {
   it.each([
     { args: ["--entity", "ride", "--country", "BR"], entity: "ride", layout: "iuid", region: "us" },
     { args: ["--layout", "iuid", "--service", "2", "--country", "DE"], entity: "ride", layout: "iuid", region: "eu" },
+    { args: ["--entity", "order", "--field", "country=7"], entity: "order", layout: "iuid", region: "us" },
     { args: ["--layout", "hotguid", "--shard-key", "1500"], entity: "parcel", layout: "hotguid", region: "us" },
     {
       args: ["--entity", "parcel", "--slice", "partition=840", "--slice", "m49=0"],
@@ -210,7 +211,9 @@ describe.concurrent("waybill mint with a layout as its argument", () => {
     { args: ["hotguid", "--shard-key", "1", "--field", "machine=1"], error: "needs --field process=<0 to 65535>" },
     { args: ["hotguid", "--slice", "m49=1"], error: "--slice goes with an entity" },
     { args: ["ksuid", "--at", "2010-01-01T00:00:00Z"], error: "must be a whole number from 0 to 4294967295" },
-    { args: ["--entity", "order", "--field", "country=1"], error: "--field goes with a layout as the argument" },
+    { args: ["--entity", "order", "--country", "KZ", "--field", "country=5"], error: "country is given twice" },
+    { args: ["--entity", "order", "--field", "worker=1"], error: "Field worker is not to be given for layout iuid" },
+    { args: ["--entity", "order", "--field", "country=256"], error: "must be a whole number from 0 to 255" },
   ])("$args mints nothing", async ({ args, error }) => {
     const { stdout, stderr, code } = await waybill(["mint", ...args], { cwd });
     expect({ stdout, code }).toEqual({ stdout: "", code: 1 });

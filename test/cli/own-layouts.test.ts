@@ -46,6 +46,14 @@ describe.concurrent("layouts that a table declares", () => {
     expect(converted.stdout).toBe(minted.stdout);
   });
 
+  it("are minted for an entity by the fields that it leaves open", async () => {
+    const minted = await waybill(["mint", "--entity", "ticket", "--field", "shop=4095", "--json", ...TABLE]);
+    expect(objectsOf(minted.stdout)).toMatchObject([{ entity: "ticket", layout: "ticket", region: "eu" }]);
+    const { stdout, stderr, code } = await waybill(["mint", "--entity", "note", "--field", "worker=1", ...TABLE]);
+    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect(stderr).toContain("datacenter");
+  });
+
   it("count their time from an epoch of their own", async () => {
     const fields = ["--field", "datacenter=1", "--field", "worker=2"];
     const { stdout } = await waybill(["mint", "note-snowflake", "--at", AT, ...fields, ...TABLE]);
