@@ -44,7 +44,12 @@ const ZONES = [
     may: ["^src/(problems|ids|routing|proxy)/"],
     why: "problems are made of the core's errors",
   },
-  { name: "ports", from: PORTS, may: ["^src/(ids|routing|problems)/"], why: "ports speak in the core's types" },
+  {
+    name: "ports",
+    from: PORTS,
+    may: ["^src/(ids|routing|problems)/", "^src/proxy/errors\\.ts$"],
+    why: "ports speak in the core's types",
+  },
   {
     name: "edge",
     from: "^src/edge/",

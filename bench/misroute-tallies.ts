@@ -14,6 +14,7 @@ const OUTCOMES: Readonly<Record<Outcome, string>> = {
   "unknown-id": "unknown",
   "wrong-entity": "wrong entity",
   "malformed-id": "malformed",
+  "entity-gone": "gone",
   "unrouted-path": "no path",
   misrouted: "misrouted",
   "refused wrongly": "refused wrongly",

@@ -22,6 +22,9 @@ export const any = (gateway: Gateway) =>
     const idEnd = path.indexOf("/", PREFIX.length);
     const id = idEnd === -1 ? path.slice(PREFIX.length) : path.slice(PREFIX.length, idEnd);
     const below = idEnd === -1 ? "" : path.slice(idEnd);
+    const hide = () => {
+      received.notes.hidden = { start: PREFIX.length, end: PREFIX.length + id.length };
+    };
     const opened = openAny(received, id);
     if (!opened.ok) return refuse(received, opened.error, served);
     const hint = layoutHint(received);
@@ -29,6 +32,7 @@ export const any = (gateway: Gateway) =>
     const decision = resolveAny(served.table, id, arrivedAtMs, hint.value);
     const [first, second] = opened.value;
     if (first !== undefined) {
+      hide();
       // Public and internal texts may look alike: what can be read as both, or as two public ones, is not guessed.
       if (second !== undefined || decision.ok) {
         return refuse(received, { reason: "ambiguous-id", id, candidates: [] }, served);
@@ -40,16 +44,20 @@ export const any = (gateway: Gateway) =>
     }
     if (!decision.ok) {
       const { error } = decision;
+      if ([...served.table.entities.values()].some(isPublic)) hide();
       const isHidden = error.reason === "unassigned-key" && isPublic(served.table.entities.get(error.entity));
       return refuse(received, isHidden ? unknownPublicId(id) : error, served);
     }
 
     const { entity, layout, target: decided } = decision.value;
     // The internal ID of a public entity is for origins only.
-    if (isPublic(entity)) return refuse(received, unknownPublicId(id), served);
+    if (isPublic(entity)) {
+      hide();
+      return refuse(received, unknownPublicId(id), served);
+    }
     const location = entityPath(entity, id) + below + query;
     if (entity.any === "proxy") return passOn(received, decision.value, location);
-    noteDecision(received, layout, decided.region.name);
+    noteDecision(received.notes, decision.value);
     return redirect(location, {
       "waybill-region": decided.region.name,
       "waybill-layout": layout,

@@ -8,12 +8,12 @@ import { mint } from "./mint.ts";
 import { openapi } from "./openapi.ts";
 import { problemResponse } from "./problem-response.ts";
 import { problems } from "./problems.ts";
-import { requestLog } from "./request-log.ts";
+import { observeRequests } from "./request-log.ts";
 
 /** The whole HTTP surface. The gateway's own paths come first; the rest belongs to the entities of the table. */
 export function createApp(gateway: Gateway): Hono {
   const app = new Hono();
-  if (gateway.logRequest !== undefined) app.use("*", requestLog(gateway, gateway.logRequest));
+  app.use("*", observeRequests(gateway));
   app.route("/", any(gateway));
   app.route("/", mint(gateway));
   app.route("/", ids(gateway));

@@ -15,7 +15,10 @@ export const entities = (gateway: Gateway) =>
     const { path, query } = target;
     const match = served.table.paths.match(path);
     if (match === undefined) return refuse(received, { reason: "unrouted-path", path }, served);
-    if (match.entity.public !== undefined) return passOnPublic(received, match, path);
+    if (match.entity.public !== undefined) {
+      received.notes.hidden = { start: match.idStart, end: match.idEnd };
+      return passOnPublic(received, match, path);
+    }
     const hint = layoutHint(received);
     if (!hint.ok) return refuse(received, hint.error, served);
     const decision = resolvePath(served.table, match, path, arrivedAtMs, hint.value);

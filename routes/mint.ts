@@ -11,7 +11,6 @@ import { methodNotAllowed } from "./method-not-allowed.ts";
 import { ownJson } from "./own-json.ts";
 import { readBody } from "./read-body.ts";
 import { receive, refuse } from "./receive.ts";
-import { noteDecision } from "./request-log.ts";
 
 /** `POST /mint`: IDs that route, from the first request on, to the region that the answer names. */
 export const mint = (gateway: Gateway) =>
@@ -40,7 +39,7 @@ export const mint = (gateway: Gateway) =>
       const internal = minted.value.map(enabled.layout.format);
       const texts = entity.public === undefined ? ok(internal) : showAll(gateway, entity, internal);
       if (!texts.ok) return refuse(received, texts.error, served);
-      noteDecision(received, enabled.layout.name, region);
+      Object.assign(received.notes, { entity: entity.name, layout: enabled.layout.name, region });
       const fields = {
         "waybill-table": served.label,
         "waybill-layout": enabled.layout.name,

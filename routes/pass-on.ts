@@ -7,7 +7,7 @@ import { isTurned, turnAnswer } from "./turn-answer.ts";
 
 /** Sends the request to the region of the decision, and its answer back. */
 export async function passOn(received: Received, decision: Decision, originTarget: string): Promise<Response> {
-  const { gateway, request, target, served } = received;
+  const { gateway, request, target, served, notes } = received;
   const { method } = request;
   const body = bodyOf(request);
   if (body === "lost") return refuse(received, { reason: "malformed-request", detail: UNMEASURED }, served, decision);
@@ -53,7 +53,9 @@ export async function passOn(received: Received, decision: Decision, originTarge
     }
     response = turned.value;
   }
-  noteDecision(received, decision.layout, region.name);
+  noteDecision(notes, decision);
+  notes.region = region.name;
+  notes.outcome = "answered";
   return clientResponse(response, {
     region: region.name,
     layout: decision.layout,

@@ -18,6 +18,7 @@ export async function passOnPublic(received: Received, match: PathMatch, path: s
   const { gateway, served, target, arrivedAtMs } = received;
   const { entity, idStart, idEnd } = match;
   const text = path.slice(idStart, idEnd);
+  received.notes.entity = entity.name;
   const opened = gateway.publicIds.open(entity, text);
   if (!opened.ok) return refuse(received, opened.error, served);
   const internal = opened.value;

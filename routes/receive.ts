@@ -4,7 +4,7 @@ import type { Gateway, ServedTable } from "../src/ports.ts";
 import type { GatewayError } from "../src/problems/index.ts";
 import type { Decision } from "../src/routing/index.ts";
 import { problemResponse } from "./problem-response.ts";
-import { noteDecision } from "./request-log.ts";
+import { type Notes, noteDecision, notesOf } from "./request-log.ts";
 import { type RequestTarget, readTarget } from "./target.ts";
 
 /** A request that has arrived. */
@@ -14,6 +14,7 @@ export interface Arrival {
   readonly request: Request;
   readonly target: RequestTarget;
   readonly arrivedAtMs: number;
+  readonly notes: Notes;
 }
 
 /** A request with the table that decides about it. */
@@ -28,16 +29,25 @@ export interface Received extends Arrival {
 export async function receive(gateway: Gateway, c: Context): Promise<Received | Response> {
   const request = c.req.raw;
   const target = readTarget(request);
-  if (!target.ok) return problemResponse(target.error);
-  const arrival = { gateway, context: c, request, target: target.value, arrivedAtMs: gateway.clock.nowMs() };
+  const notes = notesOf(c);
+  if (!target.ok) {
+    notes.outcome = target.error.reason;
+    return problemResponse(target.error);
+  }
+  const arrival = { gateway, context: c, request, target: target.value, arrivedAtMs: gateway.clock.nowMs(), notes };
   const inMemory = gateway.tables.peek((work) => c.executionCtx.waitUntil(work));
   const served = inMemory === undefined ? await gateway.tables.load() : ok(inMemory);
   if (!served.ok) return refuse(arrival, served.error);
+  notes.revision = served.value.table.revision;
   return { ...arrival, served: served.value };
 }
 
 /** Answers with a problem. `decision` is what had been decided before it went wrong. */
 export function refuse(arrival: Arrival, error: GatewayError, served?: ServedTable, decision?: Decision): Response {
-  if (decision !== undefined) noteDecision(arrival, decision.layout, decision.target.region.name);
+  const { notes } = arrival;
+  if (decision !== undefined) noteDecision(notes, decision);
+  if ("entity" in error) notes.entity = error.entity;
+  if ("region" in error) notes.region = error.region;
+  notes.outcome = error.reason;
   return problemResponse(error, served?.label);
 }

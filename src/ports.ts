@@ -1,8 +1,9 @@
 import type { MintError, Words } from "./ids/index.ts";
 import type { Result } from "./ids/result.ts";
 import type { PublicIdsError, SequenceError, TableError } from "./problems/port-errors.ts";
+import type { OriginFault } from "./proxy/errors.ts";
 import type { MintOrder } from "./routing/mint-plan.ts";
-import type { CompiledTable, Entity } from "./routing/table.ts";
+import type { BreakerPolicy, CompiledTable, Entity, Origin, Region } from "./routing/table.ts";
 
 /** The interfaces that the inner zones and the routes need from the world. `src/edge/` has one adapter for each. */
 
@@ -44,14 +45,81 @@ export interface Tables {
   load(): Promise<Result<ServedTable, TableError>>;
 }
 
-/** How a request reaches an origin: the platform's `fetch`, or a test's. */
-export type Fetch = (target: string | Request, init?: RequestInit) => Promise<Response>;
+/**
+ * How a request reaches an origin: the platform's `fetch`, or a test's. `binding` is the deployment's binding that it goes
+ * through; one that is not there rejects with `MissingBinding`.
+ */
+export type Fetch = (target: string | Request, init?: RequestInit, binding?: string) => Promise<Response>;
+
+/** Whether an origin may be asked. `probe`: as the one request that finds out whether it answers again. */
+export type Admission =
+  | { readonly state: "closed" | "probe" }
+  | { readonly state: "open"; readonly retryAfterMs: number };
+
+/** What is known of origins by how they answered, in this isolate and, as a hint, in others. */
+export interface OriginHealth {
+  /** Whether a request may go to the origin now. Every one that was admitted must be reported. */
+  admit(origin: Origin, policy: BreakerPolicy | undefined, nowMs: number): Admission;
+  /** How an attempt ended: `undefined` for an answer, whatever its status. */
+  report(region: Region, origin: Origin, fault: OriginFault | undefined, nowMs: number): void;
+}
+
+/** How many requests may be sent again. */
+export interface RetryBudget {
+  /** Called once for each request. */
+  earn(region: string): void;
+  /** Whether one more attempt may be made. */
+  spend(region: string): boolean;
+}
+
+/** Where origins said that entities are, by `entity` and canonical ID. A hint that an origin corrects when it is wrong. */
+export interface MovedMemory {
+  /** The region's name; waits for no more than the edge's cache. */
+  recall(entity: string, id: string): string | undefined | Promise<string | undefined>;
+  remember(entity: string, id: string, region: string, seconds: number): void;
+  forget(entity: string, id: string): void;
+}
+
+/** What the gateway vouches for to an origin. */
+export interface Signable {
+  readonly method: string;
+  /** Raw path and query at the origin. */
+  readonly target: string;
+  /** Empty for a request without an ID. */
+  readonly id: string;
+  readonly region: string;
+  readonly revision: number;
+  /** Of the entity's move; 0 for one that never moved. */
+  readonly epoch: number;
+  readonly clientAddress: string;
+}
+
+/** The value of `waybill-signature`. */
+export type Sign = (what: Signable) => Promise<string>;
+
+/** Whether one more request may come from a key now. */
+export interface RateLimit {
+  readonly periodSeconds: number;
+  admits(key: string): Promise<boolean>;
+}
+
+/** The limits that the deployment has bound; absent ones are off. */
+export interface RateLimits {
+  /** By the client's address. */
+  readonly client: RateLimit | undefined;
+  /** By entity and the client's address. */
+  readonly entity: RateLimit | undefined;
+  /** Look-ups under `/any`, by the client's address. */
+  readonly lookup: RateLimit | undefined;
+}
 
 /** Who the client is, as far as the platform can vouch for it. */
 export interface Client {
   readonly address: string | undefined;
   /** ISO 3166-1 alpha-2, where the platform knows it. */
   readonly country: string | undefined;
+  /** AF, AN, AS, EU, NA, OC or SA, where the platform knows it. */
+  readonly continent: string | undefined;
 }
 
 /** Makes IDs that are never made again, in the order that their layout promises. */
@@ -69,14 +137,27 @@ export interface PublicIds {
   covers(table: CompiledTable): boolean;
 }
 
-/** One proxied or refused request, as the log shows it. */
+/** One request, as logs and metrics show it when its answer begins. */
 export interface RequestLine {
   readonly method: string;
+  /** Without the query. An ID of a public entity is left out of it. */
   readonly path: string;
+  readonly entity: string | undefined;
   readonly layout: string | undefined;
+  /** The region that answered, or the last one that was asked. */
   readonly region: string | undefined;
+  /** Revision of the table that decided. */
+  readonly revision: number | undefined;
   readonly status: number;
+  /** `answered` by an origin, `own` for the gateway's own pages, or the slug of the problem. */
+  readonly outcome: string;
   readonly ms: number;
+  /** Until the origin's answer began; `undefined` where none did. */
+  readonly originMs: number | undefined;
+  /** Requests sent to origins. */
+  readonly attempts: number;
+  /** Trace ID of the W3C trace context that origins were told. */
+  readonly trace: string | undefined;
 }
 
 /** All that the routes need from the world, put together once per isolate. */
@@ -89,8 +170,8 @@ export interface Gateway {
   readonly fetch: Fetch;
   readonly clientOf: (request: Request) => Client;
   readonly firstByteDeadlineMs: number;
-  /** Absent: requests are not logged. */
-  readonly logRequest: ((line: RequestLine) => void) | undefined;
+  /** Told of every request, for logs and metrics. */
+  readonly observe: (line: RequestLine, waitUntil: (work: Promise<unknown>) => void) => void;
   /** For defects of our own, which a client is told nothing about. */
   readonly logDefect: (error: unknown) => void;
   /** An answer of an entity that was broken off, because IDs could not be sought in it. */

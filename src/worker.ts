@@ -34,7 +34,7 @@ function compose(env: Env) {
     fetch: (target, init) => fetch(target, init),
     clientOf: clientReader(config.clientAddress),
     firstByteDeadlineMs: config.firstByteDeadlineMs,
-    logRequest: config.requestLog === "json" ? writeRequestLine : undefined,
+    observe: config.requestLog === "json" ? writeRequestLine : () => undefined,
     logDefect: reportDefect,
     logBrokenBody: reportBrokenBody,
   });

@@ -70,6 +70,7 @@ const chainOf = ({ text, decision }: Explained, paint: World["paint"]): string =
 /** Where the table says so, as a JSON pointer. */
 const ruleName = (rule: Rule, text: string): string => {
   if (rule.kind === "route") return pointerTo(["routes", rule.index]);
+  if (rule.kind === "canary") return pointerTo(["routes", rule.index, "canary"]);
   return rule.kind === "default" ? "/default" : pointerTo(["moved", text]);
 };
 

@@ -9,10 +9,11 @@ export function clientReader(source: Config["clientAddress"]): (request: Request
   if (source === "cf-connecting-ip") {
     return (request) => ({
       address: addressIn(request.headers.get("cf-connecting-ip")),
-      country: countryOf(request),
+      country: textIn(request.cf, "country"),
+      continent: textIn(request.cf, "continent"),
     });
   }
-  return (request) => ({ address: socketAddress(request.cf), country: undefined });
+  return (request) => ({ address: socketAddress(request.cf), country: undefined, continent: undefined });
 }
 
 /** Only what is an address goes into the fields for origins, whoever wrote the field. */
@@ -22,9 +23,9 @@ function addressIn(value: string | null): string | undefined {
   return value !== null && ADDRESS.test(value) ? value : undefined;
 }
 
-function countryOf(request: Request): string | undefined {
-  const country = request.cf?.["country"];
-  return typeof country === "string" ? country : undefined;
+function textIn(cf: Request["cf"], name: "country" | "continent"): string | undefined {
+  const value = cf?.[name];
+  return typeof value === "string" ? value : undefined;
 }
 
 /** workerd gives `address:port`, an IPv6 address in brackets; only the address is wanted. */

@@ -16,6 +16,13 @@ export const CATALOGUE = {
       "The text is not an ID of any layout that may stand at this place. IDs are read strictly: exact length and punctuation, ASCII only, nothing trimmed, nothing decoded. No origin was asked.",
     remedy: "Compare the text with the `faults`: each names a layout and why the text does not fit it.",
   },
+  "region-unknown": {
+    status: 400,
+    title: "The request does not say which region it is for",
+    meaning:
+      "The path carries no ID, and none of the sources that the routing table declares for such requests (a header field, a token's claim, a cookie, the client's country or continent) names a region.",
+    remedy: "Send what one of the `sources` reads.",
+  },
   "unrouted-path": {
     status: 404,
     title: "No entity has this path",
@@ -55,6 +62,13 @@ export const CATALOGUE = {
       "More than one layout or entity takes the text, and they do not lead to the same place. Guessing would send the request to the wrong region.",
     remedy: "Use the entity's own path, which says what the ID is, or name its layout in the field `id-layout`.",
   },
+  "entity-gone": {
+    status: 410,
+    title: "The entity is gone for good",
+    meaning:
+      "The routing table lists the ID among those whose entity was removed from every region. No origin was asked.",
+    remedy: "Forget the ID. It is never given to another entity.",
+  },
   "body-too-large": {
     status: 413,
     title: "The body is too large",
@@ -85,6 +99,12 @@ export const CATALOGUE = {
     meaning: "The request already passed this gateway (RFC 8586): an origin in the routing table leads back to it.",
     remedy: "Correct the origin's URL in the routing table.",
   },
+  "rate-limited": {
+    status: 429,
+    title: "Too many requests",
+    meaning: "A limit that this deployment sets for a client, an entity's paths or look-ups under `/any` was passed.",
+    remedy: "Wait as long as `retry-after` says.",
+  },
   "internal-error": {
     status: 500,
     title: "The gateway failed",
@@ -94,14 +114,43 @@ export const CATALOGUE = {
   "origin-unreachable": {
     status: 502,
     title: "The region's origin did not answer",
-    meaning: "No connection could be made, it broke before an answer began, or what came was no valid answer.",
+    meaning:
+      "No connection could be made, it broke before an answer began, or what came was no valid answer. `proxy-status` says which, as far as the platform tells.",
     remedy: "Safe requests can be sent again. For others the origin may have acted: look before you repeat.",
   },
   "origin-timeout": {
     status: 504,
     title: "The region's origin took too long",
-    meaning: "The origin did not begin its answer within the deadline.",
+    meaning: "The origin did not begin its answer within its deadline, or within that of the whole request.",
     remedy: "Safe requests can be sent again. For others the origin may have acted: look before you repeat.",
+  },
+  "origin-open-circuit": {
+    status: 503,
+    title: "The region's origin is being left alone",
+    meaning:
+      "The origins that may answer failed several times in a row just before. They are tried again one request at a time.",
+    remedy: "Wait as long as `retry-after` says. No origin has seen this request.",
+  },
+  "origins-disagree": {
+    status: 502,
+    title: "No origin takes the entity",
+    meaning:
+      "The region's origin says that the entity is elsewhere, and the region that it names cannot be asked or says so too.",
+    remedy: "Try again shortly: the entity may be on its way. The operator finds the regions in the log.",
+  },
+  "entity-moving": {
+    status: 503,
+    title: "The entity is on its way to another region",
+    meaning:
+      "The last step of the entity's move has begun: reads go on, and writes wait until the new region has everything.",
+    remedy: "Send the same request again as soon as `retry-after` says. No origin has seen it.",
+  },
+  "body-too-large-to-replay": {
+    status: 503,
+    title: "The request could not be sent to the entity's new region",
+    meaning:
+      "The region's origin said that the entity had moved, after the body had been sent, and the body is longer than what this entity's requests are kept for.",
+    remedy: "Send the same request again: the new region is known now. The old one has not acted on it.",
   },
   "table-unavailable": {
     status: 503,

@@ -98,11 +98,46 @@ function evidenceOf(error: GatewayError): Evidence {
       return { detail: "No verified copy of the routing table is at hand." };
     case "loop-detected":
       return { detail: "The request's cdn-loop field already names this gateway." };
+    case "entity-gone":
+      return {
+        detail: `"${error.id}" of "${error.entity}" was removed from every region.`,
+        id: error.id,
+        entity: error.entity,
+      };
+    case "entity-moving":
+      return { detail: `"${shorten(error.id)}" is on its way to another region and takes no writes meanwhile.` };
+    case "region-unknown":
+      return {
+        detail: "Neither an ID nor any of the declared sources says which region the request is for.",
+        path: shorten(error.path),
+        sources: error.sources,
+      };
+    case "rate-limited":
+      return { detail: `The limit of requests per ${error.limit} was passed.`, limit: error.limit };
+    case "origin-open-circuit":
+      return {
+        detail: `The origins of region "${error.region}" are being left alone for a while.`,
+        region: error.region,
+      };
+    case "origins-disagree":
+      return {
+        detail: `The origin of region "${error.region}" does not take the entity: ${error.why}.`,
+        region: error.region,
+      };
+    case "body-too-large-to-replay":
+      return {
+        detail: `The origin of region "${error.region}" disowned the entity after the body was sent; up to ${error.bytesMax} octets are kept.`,
+        region: error.region,
+        bytesMax: error.bytesMax,
+      };
     case "origin-unreachable":
       return { detail: `The origin of region "${error.region}" ${error.why}.`, region: error.region };
     case "origin-timeout":
       return {
-        detail: `The origin of region "${error.region}" did not begin its answer within ${error.deadlineMs} ms.`,
+        detail:
+          error.which === "total"
+            ? `The request had ${error.deadlineMs} ms, and no origin of region "${error.region}" answered in them.`
+            : `The origin of region "${error.region}" did not begin its answer within ${error.deadlineMs} ms.`,
         region: error.region,
         deadlineMs: error.deadlineMs,
       };

@@ -10,4 +10,10 @@ export type RequestError =
       readonly name: string;
       readonly known: readonly string[];
     }
+  | { readonly reason: "region-unknown"; readonly path: string; readonly sources: readonly string[] }
+  | {
+      readonly reason: "rate-limited";
+      readonly limit: "client" | "entity" | "lookup";
+      readonly retryAfterSeconds: number;
+    }
   | { readonly reason: "internal-error" };

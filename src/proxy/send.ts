@@ -38,7 +38,15 @@ export async function send(passage: Passage, options: SendOptions): Promise<Resu
     if (last.ok || last.error.reason === "loop-detected") return last;
     if (last.error.reason === "origin-timeout") slow = attempt;
   }
-  return last ?? err({ reason: "origin-unreachable", region: region.name, why: "has no address" });
+  return (
+    last ??
+    err({
+      reason: "origin-unreachable",
+      region: region.name,
+      fault: "proxy_configuration_error",
+      why: "has no address",
+    })
+  );
 }
 
 function isRead(method: string): boolean {
@@ -56,19 +64,20 @@ async function attemptOnce(
   try {
     const response = await withDeadline(dispatch(passage, outgoing, options.fetch), options.firstByteDeadlineMs);
     if (response === undefined) {
-      return err({ reason: "origin-timeout", region, deadlineMs: options.firstByteDeadlineMs });
+      return err({ reason: "origin-timeout", region, which: "first-byte", deadlineMs: options.firstByteDeadlineMs });
     }
     if (!isPassableStatus(response, outgoing.asksUpgrade)) {
       return err({
         reason: "origin-unreachable",
         region,
+        fault: "http_protocol_error",
         why: `answered with the impossible status ${response.status}`,
       });
     }
     return ok({ response, region: attempt.region });
   } catch {
     // The runtime gives one kind of error for refused, reset and malformed; its text may name addresses.
-    return err({ reason: "origin-unreachable", region, why: "did not answer" });
+    return err({ reason: "origin-unreachable", region, fault: "connection_terminated", why: "did not answer" });
   }
 }
 

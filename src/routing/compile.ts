@@ -1,4 +1,5 @@
 import { Budget } from "./budget.ts";
+import { regionOf } from "./carriage.ts";
 import { readConditions } from "./conditions.ts";
 import { type Draft, draftOf } from "./draft.ts";
 import type { Report } from "./faults.ts";
@@ -10,8 +11,8 @@ import { indexPaths } from "./paths.ts";
 import { readersOf } from "./readings.ts";
 import { flattenRoutes, noPlacements, placeRoute, type RoutePlan } from "./route-plans.ts";
 import type { DeclaredTable } from "./schema.ts";
-import { NO_ROUTE } from "./segments.ts";
-import type { CompiledTable, Region, Rule, Target } from "./table.ts";
+import type { CompiledTable, Region } from "./table.ts";
+import { movedTargets, targetsOf } from "./targets.ts";
 
 /** A checked table with its routes flattened. */
 export interface Planned {
@@ -62,42 +63,4 @@ export const assemble = ({ draft, routes }: Planned, revision: number): Compiled
 };
 
 const regionsOf = (draft: Draft): ReadonlyMap<string, Region> =>
-  new Map(
-    [...draft.regions].map(([name, { origins, failover = [] }]) => [
-      name,
-      Object.freeze({
-        name,
-        origins: origins.map(({ url, weight = 1 }) => Object.freeze({ url: url.replace(/\/$/, ""), weight })),
-        failover,
-      }),
-    ]),
-  );
-
-const regionNamed = (regions: ReadonlyMap<string, Region>, name: string): Region => {
-  const region = regions.get(name);
-  if (region === undefined) throw new Error(`region ${name} was not checked`);
-  return region;
-};
-
-/** One frozen target for each route and one for the default. */
-const targetsOf = (draft: Draft, regions: ReadonlyMap<string, Region>): ((ordinal: number) => Target | undefined) => {
-  // Rules first, so that the targets, which every look-up touches, lie side by side.
-  const rules = draft.routes.map(({ index }): Rule => Object.freeze({ kind: "route", index }));
-  const targets = draft.routes.map(
-    ({ route }, at): Target => Object.freeze({ region: regionNamed(regions, route.region), rule: rules[at] as Rule }),
-  );
-  const { fallback } = draft;
-  const last: Target | undefined =
-    fallback === undefined
-      ? undefined
-      : Object.freeze({ region: regionNamed(regions, fallback), rule: Object.freeze({ kind: "default" }) });
-  return (ordinal) => (ordinal === NO_ROUTE ? last : targets[ordinal]);
-};
-
-const movedTargets = (draft: Draft, regions: ReadonlyMap<string, Region>): readonly (readonly [string, Target])[] => {
-  const byRegion = new Map<string, Target>();
-  for (const name of new Set(draft.moved.values())) {
-    byRegion.set(name, Object.freeze({ region: regionNamed(regions, name), rule: Object.freeze({ kind: "moved" }) }));
-  }
-  return [...draft.moved].map(([text, region]) => [text, byRegion.get(region) as Target]);
-};
+  new Map([...draft.regions].map(([name, declared]) => [name, regionOf(name, declared)]));

@@ -1,4 +1,5 @@
 import type { Field, Layout, Words } from "../ids/index.ts";
+import { deadlinesOf, REMEMBER_MOVED_SECONDS } from "./carriage.ts";
 import type { Draft } from "./draft.ts";
 import type { IdIndex } from "./id-index.ts";
 import { markFieldOf } from "./layout-fields.ts";
@@ -47,6 +48,9 @@ export const joinEntities = (
       public: publicKindOf(declared.public),
       publicFields: fields.ok ? fields.value : undefined,
       otherBodies,
+      deadlines: deadlinesOf(declared.deadlines),
+      replayBytesMax: declared.replayBytesMax ?? 0,
+      rememberMovedSeconds: declared.rememberMovedSeconds ?? REMEMBER_MOVED_SECONDS,
     });
     entities.set(name, entity);
     for (const id of ids) addOwner(ownersByLayout.get(id.enabled.layout.name), { entity, id });

@@ -56,3 +56,12 @@ export const MINTED_AHEAD_DEFAULT_MS = 86_400_000;
 
 /** The windows of times move with the clock; layouts must stay apart until 2100-01-01T00:00:00Z. */
 export const HORIZON_MS = 4_102_444_800_000;
+
+/** A deadline of a day serves uploads of any size; anything longer is a mistake. */
+export const DEADLINE_MS_MAX = 86_400_000;
+
+/** Bodies that are kept for a replay lie in the isolate's memory, of which there are 128 MB for all its requests. */
+export const BODY_BYTES_MAX = 1024 * 1024;
+
+/** What an origin said once is no truth for longer than an hour: the table is. */
+export const REMEMBER_SECONDS_MAX = 3_600;

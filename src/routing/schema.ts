@@ -10,6 +10,15 @@ import {
   REGIONS_MAX,
   ROUTES_MAX,
 } from "./limits.ts";
+import {
+  breakerSchema,
+  canarySchema,
+  deadlinesSchema,
+  healthSchema,
+  rememberSchema,
+  replaySchema,
+  shadowSchema,
+} from "./proxy-schema.ts";
 import { name, numbers, oneOrMore, text, time, wholeNumber } from "./schema-parts.ts";
 
 /** The declared routing table, the one source of its types and of its JSON Schema. What needs more than one value is in `check/`. */
@@ -22,7 +31,15 @@ const origin = v.strictObject({
       v.safeInteger(),
       v.minValue(0),
       v.maxValue(1_000_000),
-      v.description("Share of the region's IDs relative to its other origins; 1 unless given, 0 takes none."),
+      v.description("Share of the region's IDs relative to its other origins; 1 unless given, 0 drains it."),
+    ),
+  ),
+  binding: v.exactOptional(
+    v.pipe(
+      name,
+      v.description(
+        "A binding of the deployment that requests go through: a mutual TLS certificate or a private network.",
+      ),
     ),
   ),
 });
@@ -41,6 +58,15 @@ export const regionSchema = v.strictObject({
       v.description("Regions that may answer reads when no origin of this one can be reached, in order."),
     ),
   ),
+  failoverWrites: v.exactOptional(
+    v.pipe(
+      v.boolean(),
+      v.description("Whether failover regions may take writes that are safe to repeat; false unless given."),
+    ),
+  ),
+  deadlines: v.exactOptional(deadlinesSchema),
+  breaker: v.exactOptional(breakerSchema),
+  health: v.exactOptional(healthSchema),
 });
 
 export const countrySchema = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(255));
@@ -117,6 +143,9 @@ export const entitySchema = v.strictObject({
       v.description("Bodies that are no JSON, in which no ID is sought: passed on (the default) or refused."),
     ),
   ),
+  deadlines: v.exactOptional(deadlinesSchema),
+  replayBytesMax: v.exactOptional(replaySchema),
+  rememberMovedSeconds: v.exactOptional(rememberSchema),
 });
 
 const when = v.strictObject({
@@ -139,6 +168,8 @@ const when = v.strictObject({
 export const routeSchema = v.strictObject({
   when: v.pipe(when, v.description("All conditions must hold; none means every ID.")),
   region: name,
+  canary: v.exactOptional(canarySchema),
+  shadow: v.exactOptional(shadowSchema),
 });
 
 export const gatewaySchema = v.strictObject({

@@ -26,6 +26,26 @@ export interface Origin {
   readonly url: string;
   /** Share of the region's IDs, relative to the other origins. 0 takes none. */
   readonly weight: number;
+  /** Name of the deployment's binding that requests go through; absent: the network. */
+  readonly binding: string | undefined;
+}
+
+/** How long to wait for an origin, in milliseconds. `undefined`: nothing said here; 0: no limit. */
+export interface Deadlines {
+  readonly firstByteMs: number | undefined;
+  readonly idleMs: number | undefined;
+  readonly totalMs: number | undefined;
+}
+
+/** When an origin is left alone: after so many failures in a row, for so long. */
+export interface BreakerPolicy {
+  readonly failures: number;
+  readonly openMs: number;
+}
+
+export interface HealthCheck {
+  readonly path: string;
+  readonly timeoutMs: number;
 }
 
 export interface Region {
@@ -33,6 +53,12 @@ export interface Region {
   readonly origins: readonly Origin[];
   /** Regions that may answer reads when no origin of this one can be reached, in order. */
   readonly failover: readonly string[];
+  /** Whether they may take writes that are safe to repeat, too. */
+  readonly failoverWrites: boolean;
+  readonly deadlines: Deadlines;
+  /** `undefined`: its origins are never left alone. */
+  readonly breaker: BreakerPolicy | undefined;
+  readonly health: HealthCheck | undefined;
 }
 
 /** One kind of thing: where its paths are and which IDs name it. */
@@ -50,6 +76,12 @@ export interface Entity {
   readonly publicFields: FieldPaths | undefined;
   /** What becomes of an answer that is not JSON, where `publicFields` are declared. */
   readonly otherBodies: "pass" | "refuse";
+  /** They go before those of the region. */
+  readonly deadlines: Deadlines;
+  /** Bodies up to so many octets are kept, so that they can be sent again; 0: none is. */
+  readonly replayBytesMax: number;
+  /** How long an origin's word that an entity moved is remembered; 0: not at all. */
+  readonly rememberMovedSeconds: number;
 }
 
 /** How an entity's IDs are shown: our sealed form, or a kind and text of Architect.Identities. */
@@ -120,11 +152,27 @@ export interface Target {
   readonly region: Region;
   /** `route`: index into the table's `routes`. */
   readonly rule: Rule;
+  /** A share of the route's IDs that goes elsewhere. */
+  readonly canary: Canary | undefined;
+  /** Where a share of the reads is sent as well. */
+  readonly shadow: Share | undefined;
+}
+
+/** A region for a part of a route's IDs, from 0 to 1. */
+export interface Share {
+  readonly region: Region;
+  readonly share: number;
+}
+
+export interface Canary {
+  readonly share: number;
+  readonly target: Target;
 }
 
 export type Rule =
   | { readonly kind: "moved" }
   | { readonly kind: "route"; readonly index: number }
+  | { readonly kind: "canary"; readonly index: number }
   | { readonly kind: "default" };
 
 /** Entity paths, matched segment by segment on the raw path. */
@@ -183,6 +231,11 @@ export type RoutingError =
   | { readonly reason: "malformed-id"; readonly id: string; readonly faults: readonly LayoutFault[] }
   | { readonly reason: "unknown-id"; readonly id: string; readonly candidates: readonly Candidate[] }
   | { readonly reason: "ambiguous-id"; readonly id: string; readonly candidates: readonly Candidate[] }
+  | {
+      readonly reason: "entity-gone";
+      readonly id: string;
+      readonly entity: string;
+    }
   | {
       readonly reason: "wrong-entity";
       readonly id: string;

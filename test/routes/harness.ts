@@ -79,7 +79,7 @@ export function setUp(options: Options = {}) {
     fetch,
     clientOf: clientReader("cf-connecting-ip"),
     firstByteDeadlineMs: options.firstByteDeadlineMs ?? 0,
-    logRequest: (line) => lines.push(line),
+    observe: (line) => lines.push(line),
     logDefect: (error) => defects.push(error),
     logBrokenBody: (entity, reason) => broken.push(`${entity}: ${reason}`),
   });

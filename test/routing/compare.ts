@@ -5,7 +5,7 @@ import type { OracleReading, OracleTarget } from "./oracle.ts";
 
 const asOracle = (target: Target): OracleTarget => ({
   region: target.region.name,
-  rule: target.rule.kind === "route" ? target.rule.index : target.rule.kind,
+  rule: "index" in target.rule ? target.rule.index : target.rule.kind,
 });
 
 /** Holds a resolution to what the slow reader says of the same text. */

@@ -18,7 +18,13 @@ export const checkNames = (draft: Draft, report: Report): void => {
       }
     }
   }
-  for (const { index, route } of draft.routes) region(route.region, ["routes", index, "region"]);
+  for (const { index, route } of draft.routes) {
+    region(route.region, ["routes", index, "region"]);
+    for (const part of ["canary", "shadow"] as const) {
+      const share = route[part];
+      if (share !== undefined) region(share.region, ["routes", index, part, "region"]);
+    }
+  }
   for (const [id, to] of draft.moved) region(to, ["moved", id]);
   if (draft.fallback !== undefined) region(draft.fallback, ["default"]);
   for (const [entity, { ids }] of draft.entities) {
