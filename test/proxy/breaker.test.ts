@@ -1,0 +1,80 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { afterAnswer, afterFailure, type Breaker, CLOSED, PROBE_LOST_MS, permit } from "../../src/proxy/breaker.ts";
+
+const POLICY = { failures: 3, openMs: 1000 };
+
+const failed = (times: number, nowMs: number, from: Breaker = CLOSED): Breaker => {
+  let breaker = from;
+  for (let count = 0; count < times; count++) breaker = afterFailure(breaker, POLICY, nowMs);
+  return breaker;
+};
+
+/** Takes the one probe that an open breaker lets through. */
+const probed = (breaker: Breaker, nowMs: number): Breaker => {
+  const given = permit(breaker, POLICY, nowMs);
+  if (given.state !== "probe") throw new Error(`no probe, but ${given.state}`);
+  return given.breaker;
+};
+
+describe("a breaker", () => {
+  it("opens at the last of the failures in a row, not before", () => {
+    expect(permit(failed(2, 0), POLICY, 0)).toEqual({ state: "closed" });
+    expect(permit(failed(3, 0), POLICY, 0)).toEqual({ state: "open", retryAfterMs: 1000 });
+  });
+
+  it("forgets failures with each answer", () => {
+    expect(permit(failed(2, 0, afterAnswer(failed(2, 0))), POLICY, 0)).toEqual({ state: "closed" });
+  });
+
+  it("stays open until its time has passed, then lets one request through", () => {
+    const open = failed(3, 0);
+    expect(permit(open, POLICY, 999)).toEqual({ state: "open", retryAfterMs: 1 });
+    const trying = probed(open, 1000);
+    expect(permit(trying, POLICY, 1001).state).toBe("open");
+  });
+
+  it("closes when the probe is answered, and opens anew when it is not", () => {
+    const trying = probed(failed(3, 0), 1000);
+    expect(afterAnswer(trying)).toBe(CLOSED);
+    expect(permit(afterFailure(trying, POLICY, 1200), POLICY, 1300)).toEqual({ state: "open", retryAfterMs: 900 });
+  });
+
+  it("is not kept open by requests that were on their way when it opened", () => {
+    const open = failed(3, 0);
+    expect(afterFailure(open, POLICY, 900)).toBe(open);
+  });
+
+  it("gives the place of a probe that never reported to another one", () => {
+    const trying = probed(failed(3, 0), 1000);
+    expect(permit(trying, POLICY, 1000 + PROBE_LOST_MS - 1).state).toBe("open");
+    expect(permit(trying, POLICY, 1000 + PROBE_LOST_MS).state).toBe("probe");
+  });
+
+  it("never lets two probes through at once, whatever happens in whatever order", () => {
+    const event = fc.record({
+      what: fc.constantFrom("ask", "answer", "fail"),
+      waitMs: fc.integer({ min: 0, max: 1500 }),
+    });
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+        let breaker = CLOSED;
+        let nowMs = 0;
+        let isProbing = false;
+        for (const { what, waitMs } of events) {
+          nowMs += waitMs % 700;
+          if (what === "ask") {
+            const given = permit(breaker, POLICY, nowMs);
+            if (given.state !== "probe") continue;
+            expect(isProbing).toBe(false);
+            isProbing = true;
+            breaker = given.breaker;
+          } else {
+            breaker = what === "answer" ? afterAnswer(breaker) : afterFailure(breaker, POLICY, nowMs);
+            isProbing = breaker.probeSinceMs !== undefined;
+          }
+        }
+      }),
+    );
+  });
+});
