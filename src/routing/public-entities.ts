@@ -1,5 +1,6 @@
 import { err, type Layout, ok, type Result } from "../ids/index.ts";
 import { PUBLIC_ID_MAX } from "../ids/public/public-block.ts";
+import { wordsToBig } from "../ids/words.ts";
 import { compileFieldPaths, type FieldPathError, type FieldPaths, type PublicField } from "./public-paths.ts";
 import type { DeclaredEntity, DeclaredPublic } from "./schema.ts";
 import type { PublicKind } from "./table.ts";
@@ -33,8 +34,18 @@ export const unfitFor = (layout: Layout, kind: PublicKind): Result<undefined, st
   if (kind.as === "sealed" || kind.as === "guid" || kind.as === "uint128") {
     return bits === WIDE_BITS ? ok(undefined) : err(`IDs of layout ${layout.name} have ${bits} bits, not ${WIDE_BITS}`);
   }
-  const greatest = layout.fields.reduce((value, field) => (value << BigInt(field.bits)) | BigInt(field.max), 0n);
-  return greatest <= PUBLIC_ID_MAX[kind.as]
+  return greatestOf(layout) <= PUBLIC_ID_MAX[kind.as]
     ? ok(undefined)
     : err(`IDs of layout ${layout.name} may be greater than any ${kind.as}`);
+};
+
+/** No ID of a layout has a greater value. Bits that are fixed count with what they are fixed to. */
+const greatestOf = ({ fields, fixed, table }: Layout): bigint => {
+  const words = [...fixed.value];
+  for (const field of fields) {
+    // Where octets stand in another order, a smaller value of a field may make a greater ID.
+    const most = table.octetOrder === undefined ? field.max : (1n << BigInt(field.bits)) - 1n;
+    if (field.role !== "fixed") field.write(words, most);
+  }
+  return wordsToBig(words);
 };

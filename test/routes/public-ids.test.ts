@@ -130,6 +130,32 @@ describe("an entity whose IDs are public", () => {
   });
 });
 
+describe("a compatible kind whose numbers hold a layout that fixed bits keep small", () => {
+  const keys = parsePublicKeys(JSON.stringify({ compatible: [{ id: "2026", key: btoa("k".repeat(32)) }] }));
+  if (keys === undefined) throw new Error("the keys of the test are wrong");
+  it.each([
+    ["distributed-id", { as: "decimal", form: "uuid" }, /^\d{28}$/, {}],
+    ["snowflake", { as: "long", form: "base62" }, /^\d{19}$/, { fields: { datacenter: 1, worker: 2 } }],
+    ["sonyflake", { as: "long", form: "hex" }, /^\d{18}$/, { fields: { machine: 7 } }],
+  ] as const)("%s as %j goes there and back", async (layout, kind, internal, wish) => {
+    const { request, seen } = setUp({
+      declared: {
+        regions: DECLARED_TABLE.regions,
+        entities: { ticket: { path: "/tickets/:id", ids: [{ layout }], public: kind, publicFields: ["/id"] } },
+        routes: [{ when: { entity: "ticket" }, region: "eu" }],
+      },
+      publicKeys: keys,
+      origin: ({ url }) => json({ id: url.split("/")[4] }),
+    });
+    const id = await mint(request, { entity: "ticket", ...wish });
+    for (const path of [`/tickets/${id}`, `/any/${id}`]) {
+      const response = await request(path);
+      expect([response.status, await response.json()]).toEqual([200, { id }]);
+    }
+    for (const { url } of seen) expect(url.split("/")[4]).toMatch(internal);
+  });
+});
+
 describe("an answer that cannot be turned", () => {
   const answers: [string, () => Response][] = [
     ["no JSON", () => new Response("<p>id</p>", { headers: { "content-type": "text/html" } })],
