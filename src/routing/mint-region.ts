@@ -1,8 +1,9 @@
 import type { Words } from "../ids/layout.ts";
 import { err, ok, type Result } from "../ids/result.ts";
+import { shareOut } from "./canary.ts";
 import type { EnabledLayout, Entity, RoutingError } from "./table.ts";
 
-/** The region of each freshly minted ID, by the same index that will route it. One that routes nowhere is an error. */
+/** The region of each freshly minted ID, by the same index and canary that will route it. One that routes nowhere is an error. */
 export function regionsOfMinted(
   entity: Entity,
   enabled: EnabledLayout,
@@ -10,7 +11,7 @@ export function regionsOfMinted(
 ): Result<readonly string[], RoutingError> {
   const regions: string[] = [];
   for (const words of minted) {
-    const target = enabled.index.find(entity, words);
+    const target = shareOut(enabled.index.find(entity, words), enabled.layout.name, words);
     if (target === undefined) return err(unassigned(entity, enabled, words));
     regions.push(target.region.name);
   }

@@ -1,9 +1,9 @@
 import { type Layout, luuid, type TextForm, type Words } from "../ids/index.ts";
 import { shareOut } from "./canary.ts";
+import { LUUID_SHORT } from "./identity.ts";
 import type { CompiledTable, EnabledLayout, EntityId, FormReader, Owner, Target } from "./table.ts";
 
-/** Name of the layout of an ID that is only a primary key; its path gives the group. */
-export const LUUID_SHORT = "luuid-short";
+export { LUUID_SHORT };
 
 /** Whether the ID was minted when IDs of its layout are. Both ends of the window belong to it. */
 export const isInWindow = ({ layout, window }: EnabledLayout, words: Words, nowMs: number): boolean => {
@@ -89,7 +89,8 @@ export const withoutChance = (readings: readonly OwnerReading[], text: string): 
 
 /** Where an ID goes: its move, then the routes, then the default. */
 export const targetOf = (table: CompiledTable, id: EntityId, words: Words): Target | undefined =>
-  (table.moved.size === 0 ? undefined : table.moved.find(id.enabled.layout, words)) ?? shareOut(id.find(words), words);
+  (table.moved.size === 0 ? undefined : table.moved.find(id.enabled.layout, words)) ??
+  shareOut(id.find(words), id.enabled.layout.name, words);
 
 /** The same for a short key. */
 export const shortTargetOf = (
@@ -98,7 +99,7 @@ export const shortTargetOf = (
   group: number,
   primaryKey: number,
   words: Words,
-): Target | undefined => table.moved.findShort(group, primaryKey) ?? shareOut(id.find(words), words);
+): Target | undefined => table.moved.findShort(group, primaryKey) ?? shareOut(id.find(words), LUUID_SHORT, words);
 
 /** An LUUID of which only the group and the primary key are known; its random bits are 0. */
 export const shortWords = (group: number, primaryKey: number): Words => {
