@@ -22,7 +22,7 @@ export const detailOf = (error: RoutingError | MintError | MintPlanError): strin
     return `"${error.id}" can be read, but every layout that reads it is ruled out.`;
   }
   if (error.reason === "unknown-name") return `${detail} It has: ${error.known.join(", ") || "none"}.`;
-  if (error.reason === "unassigned-key") return `${detail} It carries ${pairs(error.key)}.`;
+  if (error.reason === "unassigned-key" && error.key !== undefined) return `${detail} It carries ${pairs(error.key)}.`;
   const option = error.reason === "malformed-request" ? OPTION_OF[error.pointer ?? ""] : undefined;
   return option === undefined ? detail : `${detail} (${option})`;
 };

@@ -18,8 +18,11 @@ export function regionsOfMinted(
   return ok(regions);
 }
 
+/** The ID is given to nobody, so it is not shown; nor are the numbers in one of a public entity. */
 function unassigned(entity: Entity, { layout }: EnabledLayout, words: Words): RoutingError {
+  const error = { reason: "unassigned-key", entity: entity.name, layout: layout.name } as const;
+  if (entity.public !== undefined) return error;
   const key: Record<string, string> = {};
   for (const field of layout.fields) if (field.role === "key") key[field.name] = String(field.readBig(words));
-  return { reason: "unassigned-key", id: layout.format(words), entity: entity.name, layout: layout.name, key };
+  return { ...error, key };
 }

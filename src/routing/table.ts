@@ -245,10 +245,12 @@ export type RoutingError =
     }
   | {
       readonly reason: "unassigned-key";
-      readonly id: string;
+      /** Absent for an ID that was minted and is not given out. */
+      readonly id?: string;
       readonly entity: string;
       readonly layout: string;
-      readonly key: Readonly<Record<string, string>>;
+      /** Absent where nobody may see it: in IDs of public entities. */
+      readonly key?: Readonly<Record<string, string>>;
     };
 
 export interface LayoutFault {

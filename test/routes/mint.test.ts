@@ -106,6 +106,12 @@ describe("POST /mint", () => {
     expect(defects).toEqual([]);
   });
 
+  it("an ID that leads nowhere is not shown, since it is given to nobody; its key is", async () => {
+    const problem = await problemOf(await setUp().request("/mint", post({ entity: "order", country: "AQ" })));
+    expect(problem).not.toHaveProperty("id");
+    expect(problem["key"]).toEqual({ country: "200", service: "1" });
+  });
+
   it("a body over the cap is refused without reading it all", async () => {
     const response = await setUp().request("/mint", post(`{"entity":"${"x".repeat(5000)}"}`));
     expect(slug(await problemOf(response))).toBe("body-too-large");
