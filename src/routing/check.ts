@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "../ids/index.ts";
 import { Budget } from "./budget.ts";
 import { checkApart } from "./check/apart.ts";
+import { checkShares } from "./check/canary.ts";
 import { checkCountries } from "./check/countries.ts";
 import { checkCover } from "./check/cover.ts";
 import { checkEntities } from "./check/entities.ts";
@@ -50,6 +51,7 @@ const check = (value: unknown): Result<Checked, readonly Fault[]> => {
   checkPaths(draft, report);
   checkLayouts(draft, report);
   checkPublic(draft, report);
+  checkShares(draft, report);
   checkMoved(draft, plans, isWhole, report);
   const budget = new Budget(COMPLEXITY_MAX);
   const isInDoubt = restsOnFault(draft, faults);

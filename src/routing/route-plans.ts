@@ -4,6 +4,7 @@ import type { Conditions } from "./conditions.ts";
 import { buildIndexes, IdIndex, type PlacedRoute } from "./id-index.ts";
 import type { IdPlan, LayoutPlan } from "./layout-plans.ts";
 import { countOf, pairsOf, type Ranges } from "./ranges.ts";
+import type { DeclaredRoute } from "./schema.ts";
 
 /** A route whose conditions have been read. */
 export interface ReadRoute {
@@ -15,6 +16,7 @@ export interface ReadRoute {
 export interface TakingRoute {
   readonly index: number;
   readonly region: string;
+  readonly canary: DeclaredRoute["canary"];
 }
 
 /** Everything about one layout that look-ups and the checks need. */

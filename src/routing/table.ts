@@ -287,6 +287,7 @@ export type FaultKind =
   | "slice-range"
   | "layout-declaration"
   | "region-cycle"
+  | "same-region"
   | "moved-id"
   | "public-ids"
   | "too-complex";

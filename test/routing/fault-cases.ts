@@ -9,6 +9,8 @@ export type FaultCase = readonly [what: string, change: (table: Table) => unknow
 
 export const route = (when: object, region = "eu") => ({ when, region });
 
+const withShares = (when: object, shares: object) => ({ ...route(when), ...shares });
+
 /** One HotGuid in both its text forms; each text could also be another HotGuid of the other form. */
 const HOTGUID = "6347eb00-bbaa-01cc-0201-0203d0000070";
 const HOTGUID_SQL = "700000d0-0302-0102-01cc-6347eb00bbaa";
@@ -32,6 +34,21 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
     ],
     ["an unknown condition", (t) => ({ ...t, routes: [route({ contry: "KZ" })] }), ["schema /routes/0/when/contry"]],
     ["a number for a country", (t) => ({ ...t, routes: [route({ country: 5 })] }), ["schema /routes/0/when/country"]],
+    [
+      "more than all of the IDs",
+      (t) => ({ ...t, routes: [withShares({}, { canary: { region: "us", percent: 100.1 } })] }),
+      ["schema /routes/0/canary/percent"],
+    ],
+    [
+      "less than none of the reads",
+      (t) => ({ ...t, routes: [withShares({}, { shadow: { region: "us", percent: -1 } })] }),
+      ["schema /routes/0/shadow/percent"],
+    ],
+    [
+      "a canary without its percent",
+      (t) => ({ ...t, routes: [withShares({}, { canary: { region: "us" } })] }),
+      ["schema /routes/0/canary/percent"],
+    ],
     ["an empty list", (t) => ({ ...t, routes: [route({ country: [] })] }), ["schema /routes/0/when/country"]],
     [
       "a hexadecimal key",
@@ -86,6 +103,14 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
   ],
   "unknown-name": [
     ["a route's region", (t) => ({ ...t, routes: [route({}, "mars")] }), ["unknown-name /routes/0/region"]],
+    [
+      "the regions of a canary and a shadow",
+      (t) => ({
+        ...t,
+        routes: [withShares({}, { canary: { region: "mars", percent: 5 }, shadow: { region: "pluto", percent: 5 } })],
+      }),
+      ["unknown-name /routes/0/canary/region", "unknown-name /routes/0/shadow/region"],
+    ],
     [
       "a route's entity",
       (t) => ({ ...t, routes: [route({ entity: ["order", "horse"] })] }),
@@ -463,6 +488,36 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
       (t) => withParcel(t, [{ layout: "hotguid" }, { layout: "hotguid-sql" }], [route({ entity: "parcel" })]),
       [],
     ],
+    [
+      "one canary takes the one reading and not the other",
+      (t) =>
+        withParcel(
+          t,
+          [{ layout: "hotguid" }, { layout: "hotguid-sql" }],
+          [withShares({ entity: "parcel" }, { canary: { region: "us", percent: 5 } })],
+        ),
+      ["indistinguishable-layouts /entities/parcel/ids/1"],
+    ],
+    [
+      "one canary for both takes both readings or none, where both are one entity",
+      (t) =>
+        withParcel(
+          t,
+          [{ layout: "uuid-v4" }, { layout: "hotguid" }],
+          [withShares({ entity: "parcel" }, { canary: { region: "us", percent: 5 } })],
+        ),
+      [],
+    ],
+    [
+      "a canary for one of them",
+      (t) =>
+        withParcel(
+          t,
+          [{ layout: "uuid-v4" }, { layout: "hotguid" }],
+          [withShares({ layout: "uuid-v4" }, { canary: { region: "us", percent: 5 } }), route({ entity: "parcel" })],
+        ),
+      ["indistinguishable-layouts /entities/parcel/ids/1"],
+    ],
   ],
   "origin-url": [
     ...[
@@ -733,6 +788,47 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
       "twice the same",
       (t) => ({ ...t, regions: { ...t.regions, eu: { origins: [{ url: "http://a" }], failover: ["us", "us"] } } }),
       ["region-cycle /regions/eu/failover/1"],
+    ],
+  ],
+  "same-region": [
+    [
+      "a canary to the route's own region",
+      (t) => ({ ...t, routes: [withShares({}, { canary: { region: "eu", percent: 0 } })] }),
+      ["same-region /routes/0/canary/region"],
+    ],
+    [
+      "a shadow of the route's own region",
+      (t) => ({ ...t, routes: [withShares({}, { shadow: { region: "eu", percent: 5 } })] }),
+      ["same-region /routes/0/shadow/region"],
+    ],
+    [
+      "a shadow of the region to which the canary takes all",
+      (t) => ({
+        ...t,
+        routes: [withShares({}, { canary: { region: "us", percent: 100 }, shadow: { region: "us", percent: 5 } })],
+      }),
+      ["same-region /routes/0/shadow/region"],
+    ],
+    [
+      "a shadow of either region beside a canary, and shares that are prepared",
+      (t) => ({
+        ...t,
+        routes: [
+          withShares(
+            { entity: "order" },
+            { canary: { region: "us", percent: 99.9 }, shadow: { region: "us", percent: 5 } },
+          ),
+          withShares(
+            { entity: "ride" },
+            { canary: { region: "us", percent: 100 }, shadow: { region: "eu", percent: 5 } },
+          ),
+          withShares(
+            { entity: "person" },
+            { canary: { region: "us", percent: 0 }, shadow: { region: "ap", percent: 0 } },
+          ),
+        ],
+      }),
+      [],
     ],
   ],
   "moved-id": [

@@ -1,6 +1,7 @@
 import type { Budget } from "../budget.ts";
 import type { Draft } from "../draft.ts";
 import type { Report } from "../faults.ts";
+import { isOneIdentity } from "../identity.ts";
 import type { IdPlan, LayoutPlan } from "../layout-plans.ts";
 import { type Overlap, overlapOf } from "../overlap.ts";
 import { boxFor, type RoutePlan, type TakingRoute } from "../route-plans.ts";
@@ -27,17 +28,24 @@ export const checkApart = (
         const overlap =
           earlier.id.layout === later.id.layout ? undefined : overlapIn(earlier.routePlan.plan, later.routePlan.plan);
         if (overlap === undefined) continue;
-        const regions = new Set([
-          ...regionsOf(draft, earlier.routePlan, earlier.id, routes, budget),
-          ...regionsOf(draft, later.routePlan, later.id, routes, budget),
+        const goals = new Map([
+          ...goalsOf(draft, earlier.routePlan, earlier.id, routes, budget),
+          ...goalsOf(draft, later.routePlan, later.id, routes, budget),
         ]);
         if (budget.isSpent) return;
-        if (regions.size < 2) continue;
+        const [goal] = goals.values();
+        const isParted =
+          goal?.canary !== undefined && !isOneIdentity(earlier.routePlan.plan.layout, later.routePlan.plan.layout);
+        if (goals.size < 2 && !isParted) continue;
         const names = `${ids[earlier.id.place]?.layout} and ${ids[later.id.place]?.layout}`;
+        const why =
+          goals.size < 2
+            ? "but each of them has a place of its own in the canary's share; remove the canary, or"
+            : "but their routes may differ;";
         report(
           "indistinguishable-layouts",
           ["entities", entity, "ids", later.id.place],
-          `One text can be of ${names}, ${exampleOf(overlap)}and no bit and no time tells which, but their routes may differ; give the layouts separate entities and paths.`,
+          `One text can be of ${names}, ${exampleOf(overlap)}and no bit and no time tells which, ${why} give the layouts separate entities and paths.`,
         );
       }
     }
@@ -59,22 +67,28 @@ const rememberOverlaps = (budget: Budget): ((a: LayoutPlan, b: LayoutPlan) => Ov
 
 const exampleOf = ({ example }: Overlap): string => (example === undefined ? "" : `such as ${example}, `);
 
-/** The regions that IDs may go to, or the first two; `undefined` stands for those that no route takes. */
-const regionsOf = (
-  draft: Draft,
+/** Where IDs may go, or the first two such goals, by what tells them apart. Without a region no route takes them. */
+const goalsOf = (
+  { fallback }: Draft,
   { placements }: RoutePlan,
   id: IdPlan,
   routes: readonly TakingRoute[],
   budget: Budget,
-): ReadonlySet<string | undefined> => {
-  const regions = new Set<string | undefined>();
-  for (const { index, region } of routes) {
-    if (regions.size > 1 || !budget.spend(1)) return regions;
-    const placement = placements.get(index);
+): ReadonlyMap<string, Goal> => {
+  const goals = new Map<string, Goal>();
+  const add = ({ region, canary }: Goal) => goals.set(JSON.stringify([region, canary]), { region, canary });
+  for (const route of routes) {
+    if (goals.size > 1 || !budget.spend(1)) return goals;
+    const placement = placements.get(route.index);
     const box = placement && boxFor(placement, id);
     if (box === undefined) continue;
-    regions.add(region);
-    if (box.every((set) => set === undefined)) return regions;
+    add(route);
+    if (box.every((set) => set === undefined)) return goals;
   }
-  return regions.add(draft.fallback);
+  return add({ region: fallback, canary: undefined });
 };
+
+interface Goal {
+  readonly region: string | undefined;
+  readonly canary: TakingRoute["canary"];
+}

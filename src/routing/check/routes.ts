@@ -37,7 +37,8 @@ export const checkRoutes = (
     if (budget.isSpent || faults >= FAULTS_MAX) break;
     const conditions = readConditions(draft, plans, route, ["routes", index, "when"], fault, budget);
     if (conditions === undefined) continue;
-    if (placeRoute(placed, { index, conditions }, budget)) routes.push({ index, region: route.region });
+    const { region, canary } = route;
+    if (placeRoute(placed, { index, conditions }, budget)) routes.push({ index, region, canary });
     // An entity that could not be read, or whose number is at fault, may be the one that the route is for.
     else if (!mayMatch(route.when) && !budget.isSpent) reportContradiction(draft, plans, { index, route }, fault);
   }
