@@ -65,7 +65,7 @@ const ZONES = [
   {
     name: "worker",
     from: "^src/worker\\.ts$",
-    may: ["^routes/", "^src/edge/", "^routing-table\\.json$"],
+    may: ["^routes/", "^src/(edge|proxy)/", "^routing-table\\.json$"],
     why: "the composition root puts adapters and routes together, and does nothing else",
   },
   {

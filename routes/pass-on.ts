@@ -1,77 +1,116 @@
+import { BROKEN_BODY } from "../src/proxy/attempt.ts";
+import { type PassageBody, passageBody } from "../src/proxy/body.ts";
 import { clientResponse } from "../src/proxy/client-response.ts";
-import { send } from "../src/proxy/send.ts";
+import type { OriginAnswer } from "../src/proxy/deliver.ts";
+import { deliver } from "../src/proxy/follow-move.ts";
+import { choseIdle, limitsFor } from "../src/proxy/limits.ts";
+import type { Passage } from "../src/proxy/origin-request.ts";
+import { watchBody } from "../src/proxy/watch-body.ts";
 import type { Decision } from "../src/routing/index.ts";
+import { deliveryWorld } from "./delivery-world.ts";
 import { type Received, refuse } from "./receive.ts";
 import { noteDecision } from "./request-log.ts";
 import { isTurned, turnAnswer } from "./turn-answer.ts";
 
+const PROXIED_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
 /** Sends the request to the region of the decision, and its answer back. */
 export async function passOn(received: Received, decision: Decision, originTarget: string): Promise<Response> {
-  const { gateway, request, target, served, notes } = received;
-  const { method } = request;
-  const body = bodyOf(request);
-  if (body === "lost") return refuse(received, { reason: "malformed-request", detail: UNMEASURED }, served, decision);
-  if (method === "TRACE") {
-    // An origin that reflects the request would show the client what the gateway added (RFC 9110 §9.3.8).
-    return refuse(
-      received,
-      { reason: "method-not-allowed", method: "TRACE", allow: PROXIED_METHODS },
-      served,
-      decision,
-    );
-  }
+  const { gateway, request, served, notes } = received;
   const { entity } = decision;
+  const stopped = stopsHere(request);
+  if (stopped === "refused") {
+    // An origin that reflects the request would show the client what the gateway added (RFC 9110 §9.3.8).
+    const error = { reason: "method-not-allowed", method: "TRACE", allow: PROXIED_METHODS } as const;
+    return refuse(received, error, served, decision);
+  }
+  if (stopped !== undefined) return stopped;
   // An answer whose IDs could not be turned must not be asked for: the origin would act for nothing.
   if (isTurned(entity) && !gateway.publicIds.covers(served.table)) {
     return refuse(received, { reason: "public-ids-unavailable", why: "no-keys" }, served, decision);
   }
-  const answer = await send(
-    {
-      request,
-      method,
-      body,
-      target: originTarget,
-      decision,
-      revision: served.table.revision,
-      client: gateway.clientOf(request),
-      host: target.host,
-      scheme: target.scheme,
-      randomWord: gateway.entropy.word,
-      asksReadable: entity.publicFields !== undefined,
-    },
-    { fetch: gateway.fetch, regions: served.table.regions, firstByteDeadlineMs: gateway.firstByteDeadlineMs },
-  );
-  if (!answer.ok) return refuse(received, answer.error, served, decision);
-  const { region } = answer.value;
-  let { response } = answer.value;
-  if (isTurned(entity) && response.status !== 101) {
-    const turned = turnAnswer(gateway, served, entity, request.url, response);
-    if (!turned.ok) {
-      await response.body?.cancel();
-      const error = { reason: "answer-withheld", region: region.name, why: turned.error } as const;
-      return refuse(received, error, served, decision);
-    }
-    response = turned.value;
+  const body = await passageBody(request, entity.replayBytesMax);
+  if (typeof body === "string") {
+    const detail = body === "unmeasured" ? UNMEASURED : BROKEN_BODY;
+    return refuse(received, { reason: "malformed-request", detail }, served, decision);
   }
-  noteDecision(notes, decision);
-  notes.region = region.name;
-  notes.outcome = "answered";
-  return clientResponse(response, {
-    region: region.name,
-    layout: decision.layout,
-    table: served.label,
-    originMs: gateway.clock.nowMs() - received.arrivedAtMs,
-  });
+  const passage = passageOf(received, decision, originTarget, body);
+  const delivered = await deliver(passage, deliveryWorld(received));
+  notes.attempts = passage.trail.attempts;
+  notes.trace = passage.trail.traceparent?.slice(3, 35);
+  if (!delivered.ok) return refuse(received, delivered.error, served, decision);
+  return answerClient(received, decision, delivered.value);
 }
 
 const UNMEASURED = "A body of GET or HEAD needs a content-length: without one the runtime would not send it on.";
 
-/** The request's body; `null` for none and for an empty one, which must not keep a read from being repeated. */
-function bodyOf({ method, body, headers }: Request): Request["body"] | "lost" {
-  if (body === null || (method !== "GET" && method !== "HEAD")) return body;
-  const length = headers.get("content-length");
-  if (length === null) return "lost";
-  return length === "0" ? null : body;
+/** Requests that end at this intermediary (RFC 9110 §7.6.2, §9.3.8). */
+function stopsHere({ method, headers }: Request): Response | "refused" | undefined {
+  if (method === "TRACE") return "refused";
+  if (method !== "OPTIONS" || headers.get("max-forwards") !== "0") return undefined;
+  return new Response(null, { status: 204, headers: { allow: PROXIED_METHODS.join(", ") } });
 }
 
-const PROXIED_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+function passageOf(received: Received, decision: Decision, originTarget: string, body: PassageBody): Passage {
+  const { gateway, request, target, served } = received;
+  return {
+    request,
+    method: request.method,
+    body,
+    target: originTarget,
+    decision,
+    revision: served.table.revision,
+    client: gateway.clientOf(request),
+    host: target.host,
+    scheme: target.scheme,
+    trustsForwarded: gateway.trustsForwarded,
+    randomWord: gateway.entropy.word,
+    asksReadable: decision.entity.publicFields !== undefined,
+    trail: { attempts: 0, traceparent: undefined },
+  };
+}
+
+/** The origin's answer as the client sees it: watched to its end, with public IDs where the table wants them. */
+async function answerClient(received: Received, decision: Decision, answer: OriginAnswer): Promise<Response> {
+  const { gateway, request, served, notes, arrivedAtMs } = received;
+  const { entity } = decision;
+  const { region } = answer;
+  const isDecoded = entity.publicFields !== undefined;
+  let { response } = answer;
+  if (response.status !== 101) {
+    response = watchBody(response, {
+      limits: bodyLimits(received, decision, answer),
+      nowMs: gateway.clock.nowMs,
+      waitUntil: (work) => received.context.executionCtx.waitUntil(work),
+      onBroken: (end) => gateway.logBrokenBody(entity.name, end),
+      isDecoded,
+    });
+    if (isTurned(entity)) {
+      const turned = turnAnswer(gateway, served, entity, request.url, response);
+      if (!turned.ok) {
+        await response.body?.cancel();
+        const error = { reason: "answer-withheld", region: region.name, why: turned.error } as const;
+        return refuse(received, error, served, decision);
+      }
+      response = turned.value;
+    }
+  }
+  noteDecision(notes, decision);
+  notes.region = region.name;
+  notes.outcome = "answered";
+  notes.originMs = gateway.clock.nowMs() - arrivedAtMs;
+  return clientResponse(response, {
+    region: region.name,
+    layout: decision.layout,
+    table: served.label,
+    originMs: notes.originMs,
+    isDecoded,
+  });
+}
+
+/** Events may be far apart (HTML, "Server-sent events"): only an idle deadline that was chosen for this place cuts them. */
+function bodyLimits({ gateway, arrivedAtMs }: Received, { entity }: Decision, { region, response }: OriginAnswer) {
+  const limits = limitsFor(entity, region, gateway.deadlines, arrivedAtMs);
+  const isEvents = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  return isEvents && !choseIdle(entity, region) ? { ...limits, idleMs: 0 } : limits;
+}

@@ -2,6 +2,7 @@ import type { MintError, Words } from "./ids/index.ts";
 import type { Result } from "./ids/result.ts";
 import type { PublicIdsError, SequenceError, TableError } from "./problems/port-errors.ts";
 import type { OriginFault } from "./proxy/errors.ts";
+import type { Signable } from "./proxy/signature.ts";
 import type { MintOrder } from "./routing/mint-plan.ts";
 import type { BreakerPolicy, CompiledTable, Entity, Origin, Region } from "./routing/table.ts";
 
@@ -64,6 +65,76 @@ export interface OriginHealth {
   report(region: Region, origin: Origin, fault: OriginFault | undefined, nowMs: number): void;
 }
 
+/**
+ * What is counted when it happens, beside the requests themselves: a name, and the values of its labels. Each name is a
+ * metric of `src/edge/traffic-catalogue.ts`. Values come from small sets, such as the table's names: never from a client.
+ */
+export interface CountedEvents {
+  /** An answer whose body ended before its end. */
+  readonly broken_bodies: readonly [entity: string, reason: string];
+}
+
+/** Counts for metrics. Cheap enough for every request. */
+export interface Counters {
+  count<Name extends keyof CountedEvents>(name: Name, ...labels: CountedEvents[Name]): void;
+}
+
+/** A metric with all its values, as monitoring systems know one. */
+export interface Metric {
+  readonly name: string;
+  readonly type: "counter" | "gauge" | "histogram";
+  readonly help: string;
+  readonly samples: readonly Sample[];
+}
+
+/** `name` is that of the metric; for a histogram with `_bucket`, `_sum` or `_count` behind it. */
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** One origin, as the isolates that asked it and the active checks have found it. */
+export interface OriginSight {
+  readonly region: string;
+  /** Index into the region's origins. */
+  readonly index: number;
+  /** Host and port, without a path. */
+  readonly host: string;
+  readonly weight: number;
+  readonly breaker: "closed" | "open" | "half-open";
+  /** Unix ms; `undefined` unless open. */
+  readonly openUntilMs: number | undefined;
+  readonly lastFault: { readonly fault: OriginFault; readonly atMs: number } | undefined;
+  readonly lastAnswerAtMs: number | undefined;
+  readonly lastCheck: OriginCheck | undefined;
+}
+
+/** Outcome of one active check: a status, or why there was none. */
+export interface OriginCheck {
+  readonly atMs: number;
+  readonly isGood: boolean;
+  readonly status: number | undefined;
+  readonly fault: OriginFault | undefined;
+}
+
+/** What operators see of the gateway's traffic. */
+export interface TrafficSight {
+  /** `all`: of every isolate. `isolate`: of this one alone, because the others cannot be asked. */
+  readonly source: "all" | "isolate";
+  /** Since when it was counted, Unix ms. */
+  readonly sinceMs: number;
+  readonly metrics: readonly Metric[];
+  readonly origins: readonly OriginSight[];
+  /** Requests by the region that they went to. */
+  readonly requests: ReadonlyMap<string, number>;
+}
+
+export interface Traffic {
+  /** With all that this isolate has counted up to now. `served`: the table in force, when there is one. */
+  sight(served: ServedTable | undefined): Promise<TrafficSight>;
+}
+
 /** How many requests may be sent again. */
 export interface RetryBudget {
   /** Called once for each request. */
@@ -80,21 +151,9 @@ export interface MovedMemory {
   forget(entity: string, id: string): void;
 }
 
-/** What the gateway vouches for to an origin. */
-export interface Signable {
-  readonly method: string;
-  /** Raw path and query at the origin. */
-  readonly target: string;
-  /** Empty for a request without an ID. */
-  readonly id: string;
-  readonly region: string;
-  readonly revision: number;
-  /** Of the entity's move; 0 for one that never moved. */
-  readonly epoch: number;
-  readonly clientAddress: string;
-}
+export type { Signable } from "./proxy/signature.ts";
 
-/** The value of `waybill-signature`. */
+/** The value of `waybill-signature` for one request to an origin. */
 export type Sign = (what: Signable) => Promise<string>;
 
 /** Whether one more request may come from a key now. */
@@ -168,8 +227,21 @@ export interface Gateway {
   readonly minters: Minters;
   readonly publicIds: PublicIds;
   readonly fetch: Fetch;
+  /** Whether the platform answers with statuses of its own where an origin cannot be reached. */
+  readonly isOnEdge: boolean;
   readonly clientOf: (request: Request) => Client;
-  readonly firstByteDeadlineMs: number;
+  /** Where neither the entity nor the region says otherwise, in milliseconds; 0 for no limit. */
+  readonly deadlines: { readonly firstByteMs: number; readonly idleMs: number; readonly totalMs: number };
+  readonly originHealth: OriginHealth;
+  readonly retryBudget: RetryBudget;
+  /** Absent: what origins say of moved entities is followed and forgotten. */
+  readonly movedMemory: MovedMemory | undefined;
+  /** Absent: requests to origins are not signed. */
+  readonly sign: Sign | undefined;
+  /** Whether the forwarding fields of requests are another proxy's of the same operator. */
+  readonly trustsForwarded: boolean;
+  readonly counters: Counters;
+  readonly traffic: Traffic;
   /** Told of every request, for logs and metrics. */
   readonly observe: (line: RequestLine, waitUntil: (work: Promise<unknown>) => void) => void;
   /** For defects of our own, which a client is told nothing about. */

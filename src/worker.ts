@@ -11,6 +11,8 @@ import { keyedPublicIds } from "./edge/public-ids.ts";
 import { reportBrokenBody, reportDefect, reportLoadFailure, writeRequestLine } from "./edge/report.ts";
 import { durableSequences } from "./edge/sequences.ts";
 import { kvTables } from "./edge/tables.ts";
+import { isolateBreakers } from "./proxy/isolate-breakers.ts";
+import { retryBudget } from "./proxy/retry-budget.ts";
 
 export { SequenceBlocks } from "./edge/sequence-blocks.ts";
 
@@ -32,8 +34,14 @@ function compose(env: Env) {
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
     publicIds: keyedPublicIds(config.publicKeys),
     fetch: (target, init) => fetch(target, init),
+    isOnEdge: config.clientAddress === "cf-connecting-ip",
     clientOf: clientReader(config.clientAddress),
-    firstByteDeadlineMs: config.firstByteDeadlineMs,
+    deadlines: config.deadlines,
+    originHealth: isolateBreakers(),
+    retryBudget: retryBudget(),
+    movedMemory: undefined,
+    sign: undefined,
+    trustsForwarded: config.forwardedFields === "append",
     observe: config.requestLog === "json" ? writeRequestLine : () => undefined,
     logDefect: reportDefect,
     logBrokenBody: reportBrokenBody,

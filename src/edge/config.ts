@@ -9,10 +9,12 @@ export interface Config {
   readonly requestLog: "off" | "json";
   /** Who vouches for the client's address: Cloudflare's edge, or the socket of a self-hosted workerd. */
   readonly clientAddress: "cf-connecting-ip" | "socket";
+  /** `append`: another proxy of the same operator stands before this one, and its `forwarded` and `x-forwarded-*` are kept. */
+  readonly forwardedFields: "replace" | "append";
   /** How old the table in memory may grow before it is looked up again in the background. */
   readonly tableRefreshMs: number;
-  /** How long an origin may take to begin its answer; 0 for no limit. */
-  readonly firstByteDeadlineMs: number;
+  /** How long origins may take, in milliseconds, where the table says nothing else; 0 for no limit. */
+  readonly deadlines: { readonly firstByteMs: number; readonly idleMs: number; readonly totalMs: number };
   /** A secret: never logged, and in no error. */
   readonly publicKeys: PublicKeys;
 }
@@ -22,6 +24,9 @@ const TABLE_REFRESH_SECONDS_DEFAULT = 30;
 
 /** Mobile clients commonly give up after 30 to 60 s; an answer after that is for nobody. */
 const FIRST_BYTE_DEADLINE_MS_DEFAULT = 30_000;
+
+/** Servers in wide use cut a body after 60 s of silence; those that pause on purpose say so more often than that. */
+const IDLE_DEADLINE_MS_DEFAULT = 60_000;
 
 const wholeNumber = (min: number, max: number) =>
   v.pipe(
@@ -35,8 +40,11 @@ const wholeNumber = (min: number, max: number) =>
 const ENV = v.object({
   REQUEST_LOG: v.optional(v.picklist(["off", "json"]), "off"),
   CLIENT_ADDRESS: v.optional(v.picklist(["cf-connecting-ip", "socket"]), "cf-connecting-ip"),
+  FORWARDED_FIELDS: v.optional(v.picklist(["replace", "append"]), "replace"),
   TABLE_REFRESH_SECONDS: v.optional(wholeNumber(1, 86_400), String(TABLE_REFRESH_SECONDS_DEFAULT)),
-  FIRST_BYTE_DEADLINE_MS: v.optional(wholeNumber(0, 600_000), String(FIRST_BYTE_DEADLINE_MS_DEFAULT)),
+  FIRST_BYTE_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), String(FIRST_BYTE_DEADLINE_MS_DEFAULT)),
+  IDLE_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), String(IDLE_DEADLINE_MS_DEFAULT)),
+  TOTAL_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), "0"),
 });
 
 /** Throws with the name of every setting at fault: a deployment mistake, not a client's. */
@@ -57,8 +65,13 @@ export function readConfig(env: Env): Config {
   return {
     requestLog: parsed.output.REQUEST_LOG,
     clientAddress: parsed.output.CLIENT_ADDRESS,
+    forwardedFields: parsed.output.FORWARDED_FIELDS,
     tableRefreshMs: parsed.output.TABLE_REFRESH_SECONDS * 1000,
-    firstByteDeadlineMs: parsed.output.FIRST_BYTE_DEADLINE_MS,
+    deadlines: {
+      firstByteMs: parsed.output.FIRST_BYTE_DEADLINE_MS,
+      idleMs: parsed.output.IDLE_DEADLINE_MS,
+      totalMs: parsed.output.TOTAL_DEADLINE_MS,
+    },
     publicKeys,
   };
 }

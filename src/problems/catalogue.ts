@@ -33,7 +33,7 @@ export const CATALOGUE = {
     status: 404,
     title: "The ID is of no known entity",
     meaning:
-      "The text is a well-formed ID, but no layout and key that the routing table knows takes it. The `candidates` say what was tried and what speaks against each.",
+      "No layout and key that the routing table knows takes the text. The `candidates` say how it can be read and what speaks against each; there are none where the table has public IDs, so that nothing tells a wrong one from one of nobody.",
     remedy: "Check where the ID comes from; `GET /-/ids/:id` explains it in full.",
   },
   "unassigned-key": {
@@ -54,6 +54,12 @@ export const CATALOGUE = {
     title: "The method is not allowed here",
     meaning: "This endpoint of the gateway does not take the method; the `allow` field lists those it takes.",
     remedy: "Use one of the methods listed.",
+  },
+  "request-timeout": {
+    status: 408,
+    title: "The request's body did not come",
+    meaning: "The client stopped sending in the middle of the request's body for longer than the idle deadline.",
+    remedy: "Send the request again. The origin got a part of it, as a broken message.",
   },
   "ambiguous-id": {
     status: 409,

@@ -49,8 +49,8 @@ function evidenceOf(error: GatewayError): Evidence {
       };
     case "unknown-id":
       return {
-        detail: `"${error.id}" is readable, but it is of no entity that the routing table knows.`,
-        id: error.id,
+        detail: `"${shorten(error.id)}" is the ID of no entity that the routing table knows.`,
+        id: shorten(error.id),
         candidates: error.candidates,
       };
     case "ambiguous-id":
@@ -91,7 +91,13 @@ function evidenceOf(error: GatewayError): Evidence {
     case "sequence-unavailable":
       return { detail: `The sequence "${error.name}" did not answer.` };
     case "public-ids-unavailable":
-      return { detail: "This deployment has no key for the public IDs of the entity." };
+      return {
+        detail:
+          error.entity === undefined
+            ? "This deployment has no key for public IDs that the answer may hold."
+            : `This deployment has no key for the public IDs of "${error.entity}".`,
+        entity: error.entity,
+      };
     case "answer-withheld":
       return { detail: `The origin's answer was withheld: ${error.why}.`, region: error.region };
     case "table-unavailable":
@@ -112,6 +118,8 @@ function evidenceOf(error: GatewayError): Evidence {
         path: shorten(error.path),
         sources: error.sources,
       };
+    case "request-timeout":
+      return { detail: `Nothing more of the request's body came for ${error.idleMs} ms.`, idleMs: error.idleMs };
     case "rate-limited":
       return { detail: `The limit of requests per ${error.limit} was passed.`, limit: error.limit };
     case "origin-open-circuit":

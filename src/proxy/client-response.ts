@@ -8,6 +8,8 @@ export interface AnswerLabel {
   readonly table: string;
   /** From the first octet of the request at the gateway to the origin's header. */
   readonly originMs: number;
+  /** Whether the body was decoded to be read; any other is passed on as it came. */
+  readonly isDecoded: boolean;
 }
 
 /**
@@ -16,13 +18,15 @@ export interface AnswerLabel {
  */
 export function clientResponse(answer: Response, label: AnswerLabel): Response {
   if (answer.status === 101) return answer;
-  const response = new Response(answer.body, answer);
+  const { status, statusText, headers: own } = answer;
+  const encodeBody = label.isDecoded ? "automatic" : "manual";
+  const response = new Response(answer.body, { status, statusText, headers: own, encodeBody });
   const headers = response.headers;
   const connection = headers.get("connection");
   if (connection !== null) for (const name of namedByConnection(connection)) headers.delete(name);
   for (const name of RESPONSE_HOP_BY_HOP) headers.delete(name);
   headers.set("waybill-region", label.region);
-  headers.set("waybill-layout", label.layout);
+  if (label.layout !== "") headers.set("waybill-layout", label.layout);
   headers.set("waybill-table", label.table);
   headers.append("server-timing", `origin;dur=${label.originMs}`);
   headers.append("via", VIA);

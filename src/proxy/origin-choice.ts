@@ -27,12 +27,17 @@ export function chooseOrigin(region: Region, words: Words): Origin {
 }
 
 /**
- * Where a read may be sent, in order: the ID's own origin, the region's other ones, then the regions that the table
- * names for failover. `draining` origins (weight 0) take nothing.
+ * Where a request that may be sent again can go, in order: the ID's own origin, the region's other ones, then the regions
+ * that the table names for failover, if they may take it. Draining origins (weight 0) take nothing.
  */
-export function readAttempts(region: Region, regions: ReadonlyMap<string, Region>, words: Words): readonly Attempt[] {
+export function attemptsFor(
+  region: Region,
+  regions: ReadonlyMap<string, Region>,
+  words: Words,
+  mayFailOver: boolean,
+): readonly Attempt[] {
   const attempts = attemptsWithin(region, words);
-  for (const name of region.failover) {
+  for (const name of mayFailOver ? region.failover : []) {
     const other = regions.get(name);
     if (other !== undefined) attempts.push(...attemptsWithin(other, words));
   }

@@ -1,5 +1,6 @@
-import type { Client } from "../ports.ts";
+import type { Client, Signable } from "../ports.ts";
 import type { Decision } from "../routing/table.ts";
+import type { PassageBody } from "./body.ts";
 import { isDropped, namedByConnection } from "./headers.ts";
 import type { Attempt } from "./origin-choice.ts";
 import { askForReadableAnswer } from "./public-request.ts";
@@ -10,7 +11,7 @@ export interface Passage {
   readonly request: Request;
   /** The request's own, read once: each look at them is a crossing into the runtime. */
   readonly method: string;
-  readonly body: Request["body"];
+  readonly body: PassageBody;
   /** Raw path and query at the origin. */
   readonly target: string;
   readonly decision: Decision;
@@ -20,9 +21,21 @@ export interface Passage {
   /** Value of the client's `host` field. */
   readonly host: string;
   readonly scheme: "http" | "https";
+  /** Whether another proxy of the same operator stands before this one, whose forwarding fields are to be believed. */
+  readonly trustsForwarded: boolean;
   readonly randomWord: () => number;
   /** The answer will be read for IDs: it must come whole and uncoded. */
   readonly asksReadable: boolean;
+  /** What was sent on the request's behalf. */
+  readonly trail: Trail;
+}
+
+/** What is known of a passage only when it is under way. */
+export interface Trail {
+  /** Requests sent to origins. */
+  attempts: number;
+  /** The trace context that they carry (W3C Trace Context §3.2): one for all attempts. */
+  traceparent: string | undefined;
 }
 
 /** How this gateway names itself in `via` and `cdn-loop`. */
@@ -34,6 +47,7 @@ export const VIA = `1.1 ${GATEWAY_NAME}`;
 /** A request as `fetch` takes it. */
 export interface OriginRequest {
   readonly url: string;
+  /** Without the body. */
   readonly init: RequestInit;
   /** Whether the client asks for another protocol on the connection: a WebSocket. */
   readonly asksUpgrade: boolean;
@@ -46,12 +60,10 @@ export interface OriginRequest {
  *
  * One sweep makes the fields: each further look at them costs a crossing into the runtime (docs/performance.md).
  */
-export function originRequest(passage: Passage, attempt: Attempt): OriginRequest | undefined {
+export function originRequest(passage: Passage, attempt: Attempt, signature?: string): OriginRequest | undefined {
   const { request, decision, client, host, scheme } = passage;
   const address = client.address ?? "unknown";
   const fields: Record<string, string> = {
-    "waybill-entity-id": decision.id,
-    "waybill-layout": decision.layout,
     "waybill-region": attempt.region.name,
     "waybill-revision": String(passage.revision),
     "x-forwarded-for": address,
@@ -62,6 +74,12 @@ export function originRequest(passage: Passage, attempt: Attempt): OriginRequest
     "cdn-loop": GATEWAY_NAME,
     traceparent: "",
   };
+  // A request without an ID has a region only.
+  if (decision.id !== "") {
+    fields["waybill-entity-id"] = decision.id;
+    fields["waybill-layout"] = decision.layout;
+  }
+  if (signature !== undefined) fields["waybill-signature"] = signature;
   if (client.country !== undefined) fields["waybill-client-country"] = client.country;
   let connection: string | undefined;
   let loops = false;
@@ -82,6 +100,18 @@ export function originRequest(passage: Passage, attempt: Attempt): OriginRequest
       case "connection":
         connection = value;
         break;
+      case "max-forwards":
+        // RFC 9110 §7.6.2: for other methods it means nothing.
+        fields["max-forwards"] = passage.method === "OPTIONS" ? oneFewer(value) : value;
+        break;
+      case "forwarded":
+      case "x-forwarded-for":
+        if (passage.trustsForwarded) fields[name] = `${value}, ${fields[name]}`;
+        break;
+      case "x-forwarded-host":
+      case "x-forwarded-proto":
+        if (passage.trustsForwarded) fields[name] = value;
+        break;
       case "upgrade":
         // WebSocket is the only protocol that the runtime can change to (RFC 9110 §7.8); others go no further.
         if (value.toLowerCase() === "websocket") fields["upgrade"] = value;
@@ -93,24 +123,38 @@ export function originRequest(passage: Passage, attempt: Attempt): OriginRequest
   if (loops) return undefined;
   if (connection !== undefined) for (const name of namedByConnection(connection)) delete fields[name];
   if (fields["traceparent"] === "") {
-    fields["traceparent"] = newTraceparent(passage.randomWord);
+    passage.trail.traceparent ??= newTraceparent(passage.randomWord);
+    fields["traceparent"] = passage.trail.traceparent;
     // A state belongs to the trace it came with (W3C Trace Context §3.3).
     delete fields["tracestate"];
   }
   if (passage.asksReadable) askForReadableAnswer(fields);
-  const { method, body } = passage;
+  passage.trail.traceparent ??= fields["traceparent"];
   if (!mayUpgrade(passage, connection)) delete fields["upgrade"];
   const headers = isLossy ? withOctetsOf(request.headers, fields) : fields;
-  const init = { method, headers, body, redirect: "manual" } as const;
+  // A coded answer is read as it is, unless IDs are sought in it.
+  const encodeResponseBody = passage.asksReadable ? "automatic" : "manual";
+  const init = { method: passage.method, headers, redirect: "manual", encodeResponseBody } as const;
   return { url: attempt.origin.url + passage.target, init, asksUpgrade: "upgrade" in fields };
 }
+
+/** What an origin can be told by a signature. */
+export const signableOf = ({ method, target, decision, revision, client }: Passage, { region }: Attempt): Signable => ({
+  method,
+  target,
+  id: decision.id,
+  region: region.name,
+  revision,
+  epoch: 0,
+  clientAddress: client.address ?? "unknown",
+});
 
 /**
  * Only a GET without a body can change the protocol (RFC 6455 §4.1); any other method would arrive as GET. `connection`
  * must name the change where it can be seen at all: some platforms keep the field to themselves.
  */
 function mayUpgrade({ method, body }: Passage, connection: string | undefined): boolean {
-  return method === "GET" && body === null && (connection === undefined || /\bupgrade\b/i.test(connection));
+  return method === "GET" && body.kind === "none" && (connection === undefined || /\bupgrade\b/i.test(connection));
 }
 
 /** Stands in a text for octets that are not UTF-8. */
@@ -123,6 +167,10 @@ function withOctetsOf(inbound: Headers, fields: Readonly<Record<string, string>>
   for (const [name, value] of Object.entries(fields)) if (!value.includes(REPLACEMENT)) headers.set(name, value);
   return headers;
 }
+
+/** A value that is no number is passed on as it is: it limits nothing. */
+const oneFewer = (maxForwards: string): string =>
+  /^\d{1,9}$/.test(maxForwards) ? String(Math.max(0, Number(maxForwards) - 1)) : maxForwards;
 
 /** `cdn-loop` is a list of names with parameters (RFC 8586 §2). */
 function namesThisGateway(cdnLoop: string): boolean {

@@ -60,7 +60,9 @@ export function publicResponse(
     if (obstacle !== undefined) return err(obstacle);
   }
   const init = { status: answer.status, statusText: answer.statusText, headers };
-  if (options.paths === undefined || framing === undefined) return ok(new Response(answer.body, init));
+  // Without declared fields the body came undecoded, and goes on as it came.
+  if (options.paths === undefined) return ok(new Response(answer.body, { ...init, encodeBody: "manual" }));
+  if (framing === undefined) return ok(new Response(answer.body, init));
 
   for (const name of OCTET_FIELDS) headers.delete(name);
   headers.delete("content-encoding");

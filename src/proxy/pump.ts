@@ -82,6 +82,8 @@ function watchOver({ idleMs, untilMs = Infinity, nowMs }: PumpLimits) {
         step.then(settle, () => settle("failed"));
       });
     },
-    stop: () => clearTimeout(timer),
+    stop: () => {
+      if (timer !== undefined) clearTimeout(timer);
+    },
   };
 }

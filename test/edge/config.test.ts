@@ -11,8 +11,9 @@ describe("the Worker's settings", () => {
     expect(readConfig(bindings)).toEqual({
       requestLog: "off",
       clientAddress: "cf-connecting-ip",
+      forwardedFields: "replace",
       tableRefreshMs: 30_000,
-      firstByteDeadlineMs: 30_000,
+      deadlines: { firstByteMs: 30_000, idleMs: 60_000, totalMs: 0 },
       publicKeys: { sealed: [], compatible: [] },
     });
   });
@@ -23,12 +24,16 @@ describe("the Worker's settings", () => {
       CLIENT_ADDRESS: "socket",
       TABLE_REFRESH_SECONDS: "5",
       FIRST_BYTE_DEADLINE_MS: "0",
+      IDLE_DEADLINE_MS: "7000",
+      TOTAL_DEADLINE_MS: "86400000",
+      FORWARDED_FIELDS: "append",
     };
     expect(readConfig({ ...bindings, ...set })).toEqual({
       requestLog: "json",
       clientAddress: "socket",
+      forwardedFields: "append",
       tableRefreshMs: 5_000,
-      firstByteDeadlineMs: 0,
+      deadlines: { firstByteMs: 0, idleMs: 7_000, totalMs: 86_400_000 },
       publicKeys: { sealed: [], compatible: [] },
     });
   });
@@ -42,7 +47,10 @@ describe("the Worker's settings", () => {
     { TABLE_REFRESH_SECONDS: "1e3" },
     { TABLE_REFRESH_SECONDS: " 5" },
     { FIRST_BYTE_DEADLINE_MS: "" },
-    { FIRST_BYTE_DEADLINE_MS: "600001" },
+    { FIRST_BYTE_DEADLINE_MS: "86400001" },
+    { IDLE_DEADLINE_MS: "-1" },
+    { TOTAL_DEADLINE_MS: "1s" },
+    { FORWARDED_FIELDS: "on" },
   ])("%j is refused by name, never replaced by a default", (set) => {
     const [name] = Object.keys(set);
     expect(() => readConfig({ ...bindings, ...set })).toThrow(name);

@@ -37,6 +37,7 @@ const ERRORS: readonly GatewayError[] = [
   { reason: "origins-disagree", region: "eu", why: "it names a region that is not in the table" },
   { reason: "body-too-large-to-replay", region: "eu", bytesMax: 0 },
   { reason: "entity-moving", id: "x", retryAfterMs: 2000 },
+  { reason: "request-timeout", idleMs: 60_000 },
   { reason: "entity-gone", id: "x", entity: "order" },
   { reason: "region-unknown", path: "/login", sources: ["header x-region"] },
   { reason: "rate-limited", limit: "client", retryAfterSeconds: 10 },

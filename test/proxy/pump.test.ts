@@ -11,7 +11,7 @@ function source(
   end: "close" | "break" | "hang",
 ) {
   let cancelled: unknown;
-  const stream = new ReadableStream<Uint8Array>({
+  const stream = new ReadableStream({
     type: "bytes",
     async start(controller) {
       for (const { text, afterMs = 0 } of pieces) {

@@ -9,7 +9,9 @@ import { keyedPublicIds, type PublicKeys } from "../../src/edge/public-ids.ts";
 import { NO_PUBLIC_KEYS } from "../../src/edge/public-keys.ts";
 import { durableSequences } from "../../src/edge/sequences.ts";
 import { kvTables } from "../../src/edge/tables.ts";
-import type { Fetch, RequestLine } from "../../src/ports.ts";
+import type { Fetch, Gateway, RequestLine } from "../../src/ports.ts";
+import { isolateBreakers } from "../../src/proxy/isolate-breakers.ts";
+import { retryBudget } from "../../src/proxy/retry-budget.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
 const { TABLE_KV, SEQUENCES } = env as Env;
@@ -40,7 +42,8 @@ interface Options {
   /** Answers for the origins; by default 200 with the region's host in the body. */
   readonly origin?: (request: Request) => Response | Promise<Response>;
   readonly nowMs?: number;
-  readonly firstByteDeadlineMs?: number;
+  readonly deadlines?: Partial<Gateway["deadlines"]>;
+  readonly gateway?: Partial<Gateway>;
   readonly publicKeys?: PublicKeys;
 }
 
@@ -77,11 +80,18 @@ export function setUp(options: Options = {}) {
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(SEQUENCES) }),
     publicIds: keyedPublicIds(options.publicKeys ?? NO_PUBLIC_KEYS),
     fetch,
+    isOnEdge: false,
     clientOf: clientReader("cf-connecting-ip"),
-    firstByteDeadlineMs: options.firstByteDeadlineMs ?? 0,
+    deadlines: { firstByteMs: 0, idleMs: 0, totalMs: 0, ...options.deadlines },
+    originHealth: isolateBreakers(),
+    retryBudget: retryBudget(),
+    movedMemory: undefined,
+    sign: undefined,
+    trustsForwarded: false,
     observe: (line) => lines.push(line),
     logDefect: (error) => defects.push(error),
     logBrokenBody: (entity, reason) => broken.push(`${entity}: ${reason}`),
+    ...options.gateway,
   });
   const request = (path: string, init?: RequestInit): Promise<Response> =>
     Promise.resolve(app.fetch(new Request(`http://gw.test${path}`, init), env, createExecutionContext()));

@@ -150,7 +150,7 @@ describe("an origin that gives no answer", () => {
   });
 
   it("is a 504 when it does not begin in time", async () => {
-    const { request } = setUp({ origin: () => new Promise(() => undefined), firstByteDeadlineMs: 50 });
+    const { request } = setUp({ origin: () => new Promise(() => undefined), deadlines: { firstByteMs: 50 } });
     const response = await request(PATH, { method: "POST", body: "x" });
     const problem = await problemOf(response);
     expect(slug(problem)).toBe("origin-timeout");
@@ -166,7 +166,7 @@ describe("an origin that gives no answer", () => {
         controller.close();
       },
     });
-    const { request } = setUp({ origin: () => new Response(slowBody), firstByteDeadlineMs: 50 });
+    const { request } = setUp({ origin: () => new Response(slowBody), deadlines: { firstByteMs: 50 } });
     expect(await (await request(PATH)).text()).toBe("first last");
   });
 });

@@ -1,0 +1,164 @@
+import { err, ok, type Result } from "../ids/result.ts";
+import type { Clock, Fetch, Sign } from "../ports.ts";
+import { type Upload, upload } from "./body.ts";
+import { isPassableStatus } from "./client-response.ts";
+import type { OriginFault, ProxyError } from "./errors.ts";
+import { edgeFailure, failureOf } from "./failure.ts";
+import type { Attempt } from "./origin-choice.ts";
+import { type OriginRequest, originRequest, type Passage, signableOf } from "./origin-request.ts";
+import type { BodyEnd } from "./pump.ts";
+
+export interface AttemptWorld {
+  readonly clock: Clock;
+  readonly fetch: Fetch;
+  /** Absent: origins are not told by a signature that it is the gateway that asks. */
+  readonly sign: Sign | undefined;
+  /** Whether the statuses of Cloudflare's edge stand for connections that failed. */
+  readonly isOnEdge: boolean;
+  /** Keeps work alive that outlives the answer. */
+  readonly waitUntil: (work: Promise<unknown>) => void;
+}
+
+export interface AttemptLimits {
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+  /** When the whole request must have ended, Unix ms, and in how many milliseconds from its start that is. */
+  readonly total: { readonly untilMs: number; readonly ms: number } | undefined;
+}
+
+/** Why an attempt gave no answer. `fault`: what it says about the origin; absent where it says nothing. */
+export interface AttemptError {
+  readonly error: ProxyError;
+  readonly fault: OriginFault | undefined;
+}
+
+/** Sends one request to one origin. Its own answer, whatever the status, is a success. */
+export async function attemptOnce(
+  passage: Passage,
+  at: Attempt,
+  limits: AttemptLimits,
+  world: AttemptWorld,
+): Promise<Result<Response, AttemptError>> {
+  const region = at.region.name;
+  const signature = world.sign === undefined ? undefined : await world.sign(signableOf(passage, at));
+  const outgoing = originRequest(passage, at, signature);
+  if (outgoing === undefined) return err({ error: { reason: "loop-detected" }, fault: undefined });
+  const sent = startUpload(passage, limits, world);
+  try {
+    const answer = dispatch(passage, at, outgoing, sent, world.fetch);
+    const response = await withDeadline(answer, sent, deadlineOf(limits, world.clock));
+    if (response === undefined) return err(late(region, limits, world.clock));
+    return judge(response, region, outgoing, world);
+  } catch (thrown) {
+    const fromClient = sent && clientsFault(await settled(sent.ended), limits);
+    if (fromClient !== undefined) return err({ error: fromClient, fault: undefined });
+    const { fault, why } = failureOf(thrown, at.origin.url);
+    // An origin that breaks off an upload may have had its reasons: the body was not one that it takes.
+    return err({ error: { reason: "origin-unreachable", region, fault, why }, fault: sent ? undefined : fault });
+  }
+}
+
+function startUpload(
+  { body }: Passage,
+  { idleMs }: AttemptLimits,
+  { clock, waitUntil }: AttemptWorld,
+): Upload | undefined {
+  if (body.kind !== "stream") return undefined;
+  const sent = upload(body.stream, body.length, idleMs, clock.nowMs);
+  // An origin may answer before it has read everything.
+  waitUntil(sent.ended);
+  return sent;
+}
+
+function dispatch(
+  { body, request }: Passage,
+  { origin }: Attempt,
+  { url, init }: OriginRequest,
+  sent: Upload | undefined,
+  fetch: Fetch,
+): Promise<Response> {
+  switch (body.kind) {
+    case "none":
+      return fetch(url, init, origin.binding);
+    case "kept":
+      return fetch(url, { ...init, body: body.octets }, origin.binding);
+    case "stream":
+      return fetch(url, { ...init, body: sent?.body ?? null }, origin.binding);
+    case "own": {
+      // `fetch` takes no body for GET and HEAD in an init, though a request may have one: there it is kept whole.
+      const { method: _, ...rest } = init;
+      return fetch(new Request(new Request(url, request), rest), undefined, origin.binding);
+    }
+  }
+}
+
+function judge(
+  response: Response,
+  region: string,
+  { asksUpgrade }: OriginRequest,
+  { isOnEdge }: AttemptWorld,
+): Result<Response, AttemptError> {
+  const failure = isOnEdge ? edgeFailure(response.status) : undefined;
+  if (failure === undefined && isPassableStatus(response, asksUpgrade)) return ok(response);
+  void response.body?.cancel();
+  const { fault, why } = failure ?? {
+    fault: "http_protocol_error",
+    why: `answered with the impossible status ${response.status}`,
+  };
+  return err({ error: { reason: "origin-unreachable", region, fault, why }, fault });
+}
+
+/** The time that is left for the answer to begin; 0 for no limit. */
+function deadlineOf({ firstByteMs, total }: AttemptLimits, clock: Clock): number {
+  if (total === undefined) return firstByteMs;
+  const left = Math.max(1, total.untilMs - clock.nowMs());
+  return firstByteMs === 0 ? left : Math.min(firstByteMs, left);
+}
+
+function late(region: string, { firstByteMs, total }: AttemptLimits, clock: Clock): AttemptError {
+  const isTotal = total !== undefined && clock.nowMs() >= total.untilMs;
+  const error: ProxyError = isTotal
+    ? { reason: "origin-timeout", region, which: "total", deadlineMs: total.ms }
+    : { reason: "origin-timeout", region, which: "first-byte", deadlineMs: firstByteMs };
+  return { error, fault: "http_response_timeout" };
+}
+
+/** The answer, or `undefined` when it did not begin in time. An abort signal would cut the body as well, so there is none. */
+function withDeadline(
+  answer: Promise<Response>,
+  sent: Upload | undefined,
+  deadlineMs: number,
+): Promise<Response | undefined> {
+  if (deadlineMs === 0) return answer;
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const start = (): void => {
+      // Never cleared: it ends with the request, and clearing costs more than setting (docs/performance.md).
+      setTimeout(() => {
+        isLate = true;
+        resolve(undefined);
+      }, deadlineMs);
+    };
+    // An origin cannot be expected to answer what it has not got: an upload may take as long as it takes.
+    if (sent === undefined) start();
+    else void sent.ended.then(start);
+    answer.then((response) => {
+      // An answer that comes too late must not hold its connection.
+      if (isLate) void response.body?.cancel();
+      else resolve(response);
+    }, reject);
+  });
+}
+
+/** How long the end of an upload is waited for, once its request has failed: it follows at once, or not for this reason. */
+const UPLOAD_SETTLES_MS = 50;
+
+const settled = (ended: Promise<BodyEnd>): Promise<BodyEnd | undefined> =>
+  Promise.race([ended, new Promise<undefined>((resolve) => setTimeout(resolve, UPLOAD_SETTLES_MS, undefined))]);
+
+function clientsFault(end: BodyEnd | undefined, { idleMs }: AttemptLimits): ProxyError | undefined {
+  if (end === "source-failed") return { reason: "malformed-request", detail: BROKEN_BODY };
+  return end === "idle" ? { reason: "request-timeout", idleMs } : undefined;
+}
+
+export const BROKEN_BODY = "The body broke off, or its framing is wrong.";

@@ -1,0 +1,85 @@
+import { err, ok, type Result } from "../ids/result.ts";
+import type { MovedMemory, OriginHealth, RetryBudget } from "../ports.ts";
+import type { Region } from "../routing/table.ts";
+import { type AttemptError, type AttemptWorld, attemptOnce } from "./attempt.ts";
+import type { ProxyError } from "./errors.ts";
+import { type DefaultDeadlines, limitsFor } from "./limits.ts";
+import { type Attempt, attemptsFor, chooseOrigin } from "./origin-choice.ts";
+import type { Passage } from "./origin-request.ts";
+import { repeatability } from "./repeatable.ts";
+
+/** An origin's own answer, whatever its status. */
+export interface OriginAnswer {
+  readonly response: Response;
+  /** The region that answered; another one than decided after failover or a move. */
+  readonly region: Region;
+}
+
+/** All that delivering needs beside the passage. */
+export interface DeliveryWorld extends AttemptWorld {
+  readonly regions: ReadonlyMap<string, Region>;
+  readonly deadlines: DefaultDeadlines;
+  readonly health: OriginHealth;
+  readonly budget: RetryBudget;
+  readonly memory: MovedMemory | undefined;
+  /** From 0 up to 1. */
+  readonly chance: () => number;
+  readonly pause: (ms: number) => Promise<void>;
+}
+
+export type Delivery = Result<OriginAnswer, ProxyError>;
+
+/**
+ * Asks a region's origins in turn. Nothing that may have had an effect is sent twice, what is sent again is paid for from
+ * the region's budget, and an origin that keeps failing is passed over.
+ */
+export async function askRegion(
+  passage: Passage,
+  region: Region,
+  world: DeliveryWorld,
+  startedMs: number,
+): Promise<Delivery> {
+  world.budget.earn(region.name);
+  const { isRepeatable, isRead } = repeatability(passage);
+  const { words, entity } = passage.decision;
+  const attempts = isRepeatable
+    ? attemptsFor(region, world.regions, words, isRead || region.failoverWrites)
+    : [{ region, origin: chooseOrigin(region, words) }];
+  let last: AttemptError | undefined;
+  let sent = 0;
+  let retryAfterMs = Infinity;
+  let slow: Attempt | undefined;
+  for (const attempt of attempts) {
+    // One that took too long is not waited for again.
+    if (attempt === slow) break;
+    const nowMs = world.clock.nowMs();
+    const limits = limitsFor(entity, attempt.region, world.deadlines, startedMs);
+    if (limits.total !== undefined && nowMs >= limits.total.untilMs && last !== undefined) break;
+    const admission = world.health.admit(attempt.origin, attempt.region.breaker, nowMs);
+    if (admission.state === "open") {
+      retryAfterMs = Math.min(retryAfterMs, admission.retryAfterMs);
+      continue;
+    }
+    if (sent > 0) {
+      if (!world.budget.spend(region.name)) break;
+      await world.pause(world.chance() * JITTER_MS * 2 ** (sent - 1));
+    }
+    sent += 1;
+    passage.trail.attempts += 1;
+    const outcome = await attemptOnce(passage, attempt, limits, world);
+    world.health.report(
+      attempt.region,
+      attempt.origin,
+      outcome.ok ? undefined : outcome.error.fault,
+      world.clock.nowMs(),
+    );
+    if (outcome.ok) return ok({ response: outcome.value, region: attempt.region });
+    last = outcome.error;
+    if (last.error.reason === "origin-timeout") slow = attempt;
+    else if (last.error.reason !== "origin-unreachable") break;
+  }
+  return err(last?.error ?? { reason: "origin-open-circuit", region: region.name, retryAfterMs });
+}
+
+/** Retries of many requests that failed together are spread over this, and over twice as much each time. */
+const JITTER_MS = 20;

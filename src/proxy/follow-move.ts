@@ -1,0 +1,69 @@
+import { err } from "../ids/result.ts";
+import type { Region } from "../routing/table.ts";
+import { askRegion, type Delivery, type DeliveryWorld } from "./deliver.ts";
+import type { Passage } from "./origin-request.ts";
+
+/** In a 421 (RFC 9110 §15.5.20) of an origin: the region that has the entity. */
+const REGION_FIELD = "waybill-region";
+
+/**
+ * Delivers a request to the region that has the entity. An origin that says "not mine, but that region's" is taken at its
+ * word once; its 421 never reaches the client. What the table says of moved entities goes before what origins say.
+ */
+export async function deliver(passage: Passage, world: DeliveryWorld): Promise<Delivery> {
+  const startedMs = world.clock.nowMs();
+  const { region, rule } = passage.decision.target;
+  const memory = rule.kind === "moved" || rule.kind === "moving" ? undefined : world.memory;
+  const known = memory === undefined ? undefined : await recall(passage, memory, world);
+  const first = known ?? region;
+  const answer = await askRegion(passage, first, world, startedMs);
+  if (!answer.ok) return answer;
+  const { response, region: asked } = answer.value;
+  const named = regionNamedBy(response);
+  if (named === undefined) return answer;
+  await response.body?.cancel();
+  if (known !== undefined) memory?.forget(passage.decision.entity.name, keyOf(passage));
+  if (memory === undefined) return disagree(asked, "the table says that it has it");
+  const other = world.regions.get(named);
+  if (other === undefined) return disagree(asked, "the region that it names is not in the table");
+  if (other === asked) return disagree(asked, "it names itself");
+  return follow(passage, other, world, startedMs);
+}
+
+async function recall(passage: Passage, memory: NonNullable<DeliveryWorld["memory"]>, world: DeliveryWorld) {
+  const { entity } = passage.decision;
+  if (entity.rememberMovedSeconds === 0 || passage.decision.id === "") return undefined;
+  const told = memory.recall(entity.name, keyOf(passage));
+  const name = told instanceof Promise ? await told : told;
+  return name === undefined ? undefined : world.regions.get(name);
+}
+
+/** The region that an origin names for an entity that is not its own. */
+const regionNamedBy = ({ status, headers }: Response): string | undefined =>
+  status === 421 ? (headers.get(REGION_FIELD) ?? undefined) : undefined;
+
+async function follow(passage: Passage, region: Region, world: DeliveryWorld, startedMs: number): Promise<Delivery> {
+  const { entity } = passage.decision;
+  const remember = () => {
+    if (passage.decision.id === "" || entity.rememberMovedSeconds === 0) return;
+    world.memory?.remember(entity.name, keyOf(passage), region.name, entity.rememberMovedSeconds);
+  };
+  if (passage.body.kind === "stream") {
+    remember();
+    return err({ reason: "body-too-large-to-replay", region: region.name, bytesMax: entity.replayBytesMax });
+  }
+  const answer = await askRegion(passage, region, world, startedMs);
+  if (!answer.ok) return answer;
+  const { response, region: asked } = answer.value;
+  if (regionNamedBy(response) === undefined) {
+    if (asked === region) remember();
+    return answer;
+  }
+  await response.body?.cancel();
+  return disagree(region, "it was named by another one, and names one itself");
+}
+
+const disagree = ({ name }: Region, why: string): Delivery => err({ reason: "origins-disagree", region: name, why });
+
+/** Words alone are not one ID: those of XID and ObjectId may be equal. */
+const keyOf = ({ decision: { layout, words } }: Passage): string => `${layout}:${words.join(".")}`;

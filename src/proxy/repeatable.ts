@@ -1,0 +1,26 @@
+import type { Passage } from "./origin-request.ts";
+
+/** How often a request may be sent when no answer came (RFC 9110 §9.2.2). */
+export interface Repeatability {
+  /** Whether the same request may be sent again at all. */
+  readonly isRepeatable: boolean;
+  /** Whether it only reads (RFC 9110 §9.2.1), so that another region's copy will do. */
+  readonly isRead: boolean;
+}
+
+const SAFE = new Set(["GET", "HEAD", "OPTIONS"]);
+const IDEMPOTENT = new Set([...SAFE, "PUT", "DELETE"]);
+
+/** The client's word that an origin takes the request for the same one when it comes again. */
+const IDEMPOTENCY_KEY = "idempotency-key";
+
+/**
+ * A read, an idempotent method, or one with an idempotency key, as long as its body is at hand. A body that was streamed is
+ * gone, and an upgrade is the beginning of a conversation.
+ */
+export function repeatability({ method, body, request }: Passage): Repeatability {
+  const isRead = SAFE.has(method);
+  const isAtHand = body.kind === "none" || body.kind === "kept";
+  const isRepeatable = isAtHand && (IDEMPOTENT.has(method) || request.headers.has(IDEMPOTENCY_KEY));
+  return { isRepeatable, isRead };
+}
