@@ -1,3 +1,4 @@
+import { luuid } from "../src/ids/index.ts";
 import { err, type Result } from "../src/ids/result.ts";
 import type { Gateway, ServedTable } from "../src/ports.ts";
 import { type PublicResponseError, publicResponse } from "../src/proxy/public-response.ts";
@@ -17,10 +18,11 @@ export function turnAnswer(
   requestUrl: string,
   answer: Response,
 ): Result<Response, string> {
-  const shown = (name: Entity | undefined, internal: string): string | undefined => {
-    if (name?.public === undefined) return undefined;
-    const text = gateway.publicIds.show(name, internal);
-    return text.ok ? text.value : undefined;
+  const shown = (of: Entity | undefined, internal: string): string | null | undefined => {
+    if (of?.public === undefined) return undefined;
+    const text = gateway.publicIds.show(of, internal);
+    if (text.ok && text.value !== undefined) return text.value;
+    return mayBePrimaryKey(of, internal) ? null : undefined;
   };
   const turned = publicResponse(answer, {
     paths: entity.publicFields,
@@ -28,7 +30,9 @@ export function turnAnswer(
     toPublicPath: ({ pathname }) => {
       const match = table.paths.match(pathname);
       const text = match && shown(match.entity, pathname.slice(match.idStart, match.idEnd));
-      return text && `${pathname.slice(0, match.idStart)}${text}${pathname.slice(match.idEnd)}`;
+      return typeof text === "string"
+        ? `${pathname.slice(0, match?.idStart)}${text}${pathname.slice(match?.idEnd)}`
+        : undefined;
     },
     requestUrl,
     otherBodies: entity.otherBodies,
@@ -37,6 +41,13 @@ export function turnAnswer(
   });
   return turned.ok ? turned : err(whyWithheld(turned.error));
 }
+
+/**
+ * Whether a text may be an LUUID's primary key: in hex, as in a short key, or in decimal. It counts entities, and cannot be
+ * made public without the random bits of its ID.
+ */
+const mayBePrimaryKey = ({ ids }: Entity, text: string): boolean =>
+  ids[0]?.enabled.layout === luuid && /^[0-9A-Fa-f]{1,15}$/.test(text);
 
 function whyWithheld(error: PublicResponseError): string {
   switch (error.reason) {

@@ -15,6 +15,7 @@ import { bigToWords, wordsToBig } from "../ids/words.ts";
 import type { PublicIds } from "../ports.ts";
 import type { PublicIdsError } from "../problems/port-errors.ts";
 import type { CompiledTable, Entity } from "../routing/index.ts";
+import { canBeLater } from "../routing/moved.ts";
 
 /** Keys of public IDs, from a secret: the first of a list makes new texts, all of them read. */
 export interface PublicKeys {
@@ -49,8 +50,8 @@ export function keyedPublicIds(keys: PublicKeys): PublicIds {
     show(entity, internal) {
       const codec = codecOf(entity);
       if (!codec.ok) return codec;
-      const words = entity.ids[0]?.enabled.layout.parse(internal);
-      return ok(words?.ok ? codec.value.show(words.value) : undefined);
+      const words = readInternal(entity, internal);
+      return ok(words === undefined ? undefined : codec.value.show(words));
     },
     open(entity, text) {
       const codec = codecOf(entity);
@@ -102,4 +103,15 @@ function compatibleCodec(ring: KeyRing, { as: type, form }: CompatibleKind, word
       return opened.value.id < 1n << BigInt(32 * wordCount) ? bigToWords(opened.value.id, wordCount) : undefined;
     },
   };
+}
+
+/** Origins may write an ID in any text of its layout. Where two read one text, a plausible time decides, then their order. */
+function readInternal({ ids }: Entity, text: string): Words | undefined {
+  const enabled = ids[0]?.enabled;
+  if (enabled === undefined) return undefined;
+  const readings = enabled.layout.texts.flatMap((form) => {
+    const words = form.read(text, 0, text.length);
+    return words !== undefined && enabled.layout.fits(words) ? [words] : [];
+  });
+  return readings.find((words) => canBeLater(enabled, words)) ?? readings[0];
 }

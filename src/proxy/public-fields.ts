@@ -11,9 +11,10 @@ import {
 
 /**
  * Gives the public ID for what stands at a place where an ID of the entity is declared; `undefined` if it is none, which
- * leaves it as it is. `text` is the string without its escapes, or the digits of a whole number.
+ * leaves it as it is; `null` if it says something about the entity and has no public form, which makes it a `null`.
+ * `text` is the string without its escapes, or the digits of a whole number.
  */
-export type ToPublic = (entity: string, text: string) => string | undefined;
+export type ToPublic = (entity: string, text: string) => string | null | undefined;
 
 /** Turns internal IDs into public ones while a JSON body streams by. For one body. */
 export interface FieldRewriter {
