@@ -1,9 +1,9 @@
 import { Hono } from "hono";
 import type { Gateway } from "../src/ports.ts";
-import { type Entity, resolveAny } from "../src/routing/index.ts";
+import type { Entity } from "../src/routing/index.ts";
 import { layoutHint } from "./layout-hint.ts";
 import { passOn } from "./pass-on.ts";
-import { openAny, passOnPublic, unknownPublicId } from "./public-entity.ts";
+import { hasPublic, passOnPublic, readAny } from "./public-entity.ts";
 import { receive, refuse } from "./receive.ts";
 import { noteDecision } from "./request-log.ts";
 
@@ -22,50 +22,30 @@ export const any = (gateway: Gateway) =>
     const idEnd = path.indexOf("/", PREFIX.length);
     const id = idEnd === -1 ? path.slice(PREFIX.length) : path.slice(PREFIX.length, idEnd);
     const below = idEnd === -1 ? "" : path.slice(idEnd);
-    const hide = () => {
-      received.notes.hidden = { start: PREFIX.length, end: PREFIX.length + id.length };
-    };
-    const opened = openAny(received, id);
-    if (!opened.ok) return refuse(received, opened.error, served);
+    // A log shows no text that might be a public ID.
+    if (hasPublic(served.table)) received.notes.hidden = { start: PREFIX.length, end: PREFIX.length + id.length };
     const hint = layoutHint(received);
     if (!hint.ok) return refuse(received, hint.error, served);
-    const decision = resolveAny(served.table, id, arrivedAtMs, hint.value);
-    const [first, second] = opened.value;
-    if (first !== undefined) {
-      hide();
-      // Public and internal texts may look alike: what can be read as both, or as two public ones, is not guessed.
-      if (second !== undefined || decision.ok) {
-        return refuse(received, { reason: "ambiguous-id", id, candidates: [] }, served);
-      }
-      const ownPath = entityPath(first.entity, id);
-      if (first.entity.any === "redirect") return redirect(ownPath + below + query, { "waybill-table": served.label });
-      const idStart = first.entity.paths[0]?.indexOf(":id") ?? 0;
-      return passOnPublic(received, { entity: first.entity, idStart, idEnd: idStart + id.length }, ownPath + below);
+    const reading = readAny(gateway, served.table, id, arrivedAtMs, hint.value);
+    if (!reading.ok) return refuse(received, reading.error, served);
+    if (reading.value.kind === "public") {
+      const { entity } = reading.value.opened;
+      const ownPath = entityPath(entity, id);
+      if (entity.any === "redirect") return redirect(ownPath + below + query, { "waybill-table": served.label });
+      const idStart = entity.paths[0]?.indexOf(":id") ?? 0;
+      return passOnPublic(received, { entity, idStart, idEnd: idStart + id.length }, ownPath + below);
     }
-    if (!decision.ok) {
-      const { error } = decision;
-      if ([...served.table.entities.values()].some(isPublic)) hide();
-      const isHidden = error.reason === "unassigned-key" && isPublic(served.table.entities.get(error.entity));
-      return refuse(received, isHidden ? unknownPublicId(id) : error, served);
-    }
-
-    const { entity, layout, target: decided } = decision.value;
-    // The internal ID of a public entity is for origins only.
-    if (isPublic(entity)) {
-      hide();
-      return refuse(received, unknownPublicId(id), served);
-    }
+    received.notes.hidden = undefined;
+    const { entity, layout, target: decided } = reading.value.decision;
     const location = entityPath(entity, id) + below + query;
-    if (entity.any === "proxy") return passOn(received, decision.value, location);
-    noteDecision(received.notes, decision.value);
+    if (entity.any === "proxy") return passOn(received, reading.value.decision, location);
+    noteDecision(received.notes, reading.value.decision);
     return redirect(location, {
       "waybill-region": decided.region.name,
       "waybill-layout": layout,
       "waybill-table": served.label,
     });
   });
-
-const isPublic = (entity: Entity | undefined): boolean => entity?.public !== undefined;
 
 function redirect(location: string, fields: Readonly<Record<string, string>>): Response {
   return new Response(null, { status: 307, headers: { location, "cache-control": "no-store", ...fields } });

@@ -6,11 +6,11 @@ import {
   keyRing,
   type NamedKey,
   openId,
-  SEALED_TEXT_LENGTH,
   type SealRing,
   sealId,
   sealRing,
 } from "../ids/public/index.ts";
+import { formatPublicText, parseBase62, parsePublicText } from "../ids/public/public-text.ts";
 import { bigToWords, wordsToBig } from "../ids/words.ts";
 import type { PublicIds } from "../ports.ts";
 import type { PublicIdsError } from "../problems/port-errors.ts";
@@ -29,7 +29,10 @@ interface Codec {
   readonly open: (text: string) => Words | undefined;
 }
 
-const NO_KEYS = err({ reason: "public-ids-unavailable", why: "no-keys" } as const);
+/** Blocks of base62 in a sealed ID. */
+const SEALED_BLOCKS = 4;
+
+const noKeys = ({ name: entity }: Entity) => err({ reason: "public-ids-unavailable", why: "no-keys", entity } as const);
 
 /** Public IDs under the keys of the deployment. Rings are made once for each entity of a table. */
 export function keyedPublicIds(keys: PublicKeys): PublicIds {
@@ -54,6 +57,8 @@ export function keyedPublicIds(keys: PublicKeys): PublicIds {
       return ok(words === undefined ? undefined : codec.value.show(words));
     },
     open(entity, text) {
+      // No key makes a text of another form, so none is needed to refuse it.
+      if (!hasPublicForm(kindOf(entity), text)) return ok(undefined);
       const codec = codecOf(entity);
       if (!codec.ok) return codec;
       const layout = entity.ids[0]?.enabled.layout;
@@ -64,30 +69,41 @@ export function keyedPublicIds(keys: PublicKeys): PublicIds {
   };
 }
 
+function kindOf({ name, public: kind }: Entity): PublicKind {
+  if (kind === undefined) throw new Error(`entity ${name} is not public`);
+  return kind;
+}
+
 function makeCodec(entity: Entity, keys: PublicKeys): Result<Codec, PublicIdsError> {
-  const kind = entity.public;
-  if (kind === undefined) throw new Error(`entity ${entity.name} is not public`);
+  const kind = kindOf(entity);
   if (kind.as === "sealed") {
     const ring = keys.sealed.length === 0 ? undefined : sealRing(keys.sealed, entity.name);
-    return ring?.ok ? ok(sealedCodec(ring.value)) : NO_KEYS;
+    return ring?.ok ? ok(sealedCodec(ring.value)) : noKeys(entity);
   }
   const ring = keys.compatible.length === 0 ? undefined : keyRing(keys.compatible);
   const wordCount = entity.ids[0]?.enabled.layout.fixed.mask.length ?? 0;
-  return ring?.ok ? ok(compatibleCodec(ring.value, kind, wordCount)) : NO_KEYS;
+  return ring?.ok ? ok(compatibleCodec(ring.value, kind, wordCount)) : noKeys(entity);
 }
 
 function sealedCodec(ring: SealRing): Codec {
   return {
     show: (words) => sealId(ring, words),
     open: (text) => {
-      if (text.length !== SEALED_TEXT_LENGTH) return undefined;
       const opened = openId(ring, text);
       return opened.ok ? opened.value.words : undefined;
     },
   };
 }
 
-type CompatibleKind = Exclude<NonNullable<Entity["public"]>, { readonly as: "sealed" }>;
+type PublicKind = NonNullable<Entity["public"]>;
+type CompatibleKind = Exclude<PublicKind, { readonly as: "sealed" }>;
+
+/** Whether some key could have made a text: it is the one text of a value in the form of the kind. */
+function hasPublicForm(kind: PublicKind, text: string): boolean {
+  if (kind.as === "sealed") return parseBase62(text, SEALED_BLOCKS).ok;
+  const bits = parsePublicText(text, kind.form);
+  return bits.ok && formatPublicText(bits.value, kind.form) === text;
+}
 
 function compatibleCodec(ring: KeyRing, { as: type, form }: CompatibleKind, wordCount: number): Codec {
   const kind = { type, form };

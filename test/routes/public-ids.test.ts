@@ -88,11 +88,19 @@ describe("an entity whose IDs are public", () => {
     ["a text that no key made", `/orders/${"A".repeat(43)}0`],
     ["half a public ID", "/orders/0123456789abcdef"],
     ["a person's short key", "/person/23122e"],
+    ["a short key through /any", "/any/23122e"],
+    ["half a public ID through /any", "/any/0123456789abcdef"],
+    ["a text that no key made through /any", `/any/${"A".repeat(43)}0`],
+    ["a text that is much too long through /any", `/any/${"A".repeat(600)}`],
+    ["an iUID of nobody through /any", "/any/01990f04-d900-8005-803f-c00000000001"],
   ])("%s is unknown, with nothing that tells why", async (_, path) => {
     const { request, seen } = setUp({ declared: onlyOrders, publicKeys });
     const response = await request(path);
     const problem = await problemOf(response);
     expect([response.status, slug(problem), problem["candidates"]]).toEqual([404, "unknown-id", []]);
+    // One sentence for all of them, and nothing more.
+    expect(problem["detail"]).toBe(`"${problem["id"]}" is the ID of no entity that the routing table knows.`);
+    expect(Object.keys(problem).toSorted()).toEqual(["candidates", "detail", "id", "status", "title", "type"]);
     expect(seen).toEqual([]);
   });
 
@@ -108,6 +116,15 @@ describe("an entity whose IDs are public", () => {
     const id = await mint(request, { entity: "order", country: "AQ" });
     const closed = setUp({ declared: onlyOrders, publicKeys });
     expect(slug(await problemOf(await closed.request(`/orders/${id}`)))).toBe("unknown-id");
+  });
+
+  it("neither an ID that cannot be minted is shown, nor what it would carry", async () => {
+    const { request } = setUp({ declared: onlyOrders, publicKeys });
+    const wish = { method: "POST", body: JSON.stringify({ entity: "order", country: "AQ" }) };
+    const problem = await problemOf(await request("/mint", wish));
+    expect(slug(problem)).toBe("unassigned-key");
+    expect(problem).not.toHaveProperty("id");
+    expect(problem).not.toHaveProperty("key");
   });
 
   it("neither an ID that cannot be minted is shown, nor what it would carry", async () => {
@@ -195,13 +212,23 @@ describe("an answer that cannot be turned", () => {
 describe("a deployment without keys", () => {
   it("shows and takes nothing of a public entity, and the rest works", async () => {
     const { request, seen } = setUp({ declared: onlyOrders });
-    for (const path of [`/orders/${"0".repeat(44)}`, `/any/${IDS.orderDe}`]) {
-      expect(slug(await problemOf(await request(path)))).toBe("public-ids-unavailable");
+    for (const path of [`/orders/${"0".repeat(44)}`, `/any/${"0".repeat(44)}`]) {
+      const problem = await problemOf(await request(path));
+      expect([slug(problem), problem["entity"]]).toEqual(["public-ids-unavailable", "order"]);
+      expect(problem["detail"]).toContain('"order"');
     }
     const minted = await request("/mint", { method: "POST", body: JSON.stringify({ entity: "order", country: "DE" }) });
     expect(slug(await problemOf(minted))).toBe("public-ids-unavailable");
     expect((await request(`/rides/${IDS.rideKz}`)).status).toBe(200);
     expect(seen).toHaveLength(1);
+  });
+
+  it("keeps /any open for what no key can have made", async () => {
+    const { request } = setUp({ declared: onlyOrders });
+    expect((await request(`/any/${IDS.rideKz}`)).status).toBe(200);
+    for (const id of [IDS.orderDe, "zzz", `${"0".repeat(43)}-`, "z".repeat(44)]) {
+      expect(slug(await problemOf(await request(`/any/${id}`)))).toBe("unknown-id");
+    }
   });
 
   it("an answer that names entities without keys is not asked for", async () => {
