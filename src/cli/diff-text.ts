@@ -15,6 +15,8 @@ export const diffText = (diff: TableDiff, paint: Paint): string => {
     ["entities", partLines(diff.entities, paint)],
     ["layouts", partLines(diff.layouts, paint)],
     ["moved", partLines(diff.moved, paint)],
+    ["moves", partLines(diff.moves, paint)],
+    ["gone", partLines(diff.gone, paint)],
     ["default", changeLines(diff.default, paint)],
     ["routes", routes.differ ? [`${routes.before} before, ${routes.after} after`] : []],
     ["keys that go elsewhere", keys.length > 0 ? alignColumns(keys.map(keyCells)) : noKeys(diff)],

@@ -71,7 +71,8 @@ const chainOf = ({ text, decision }: Explained, paint: World["paint"]): string =
 const ruleName = (rule: Rule, text: string): string => {
   if (rule.kind === "route") return pointerTo(["routes", rule.index]);
   if (rule.kind === "canary") return pointerTo(["routes", rule.index, "canary"]);
-  return rule.kind === "default" ? "/default" : pointerTo(["moved", text]);
+  if (rule.kind === "default") return "/default";
+  return pointerTo([rule.kind === "moving" ? "moves" : "moved", text]);
 };
 
 const stripOf = (
@@ -98,10 +99,23 @@ const candidateLines = (
     ...candidate.for.map((reason) => ["for", reason]),
     ...candidate.against.map((reason) => ["against", reason]),
     ...(region === undefined ? [] : [["region", region]]),
+    ...stateLines(candidate),
   ];
   const head = `${paint("bold", layout)}${entity === undefined ? "" : ` of ${entity}`}`;
   const lines = alignColumns(details).map((line) => `  ${line}`);
   return [`${head}${excluded ? paint("dim", ", ruled out") : ""}`, ...lines];
+};
+
+/** Where the entity is on its way, if the table says something of it. */
+const stateLines = ({ move, rule }: Candidate): readonly (readonly [string, string])[] => {
+  if (rule?.kind === "gone") return [["gone", "removed from every region"]];
+  if (move === undefined) return [];
+  const sentences = {
+    started: `started, to ${move.to}`,
+    fenced: `fenced on its way to ${move.to}: reads only`,
+    moved: `arrived in ${move.to}`,
+  };
+  return [["move", `${sentences[move.state]}; epoch ${move.epoch}`]];
 };
 
 /** The table's code for an iUID country number. */

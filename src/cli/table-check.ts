@@ -57,6 +57,9 @@ interface Summary {
   readonly layouts: number;
   readonly routes: number;
   readonly moved: number;
+  /** Moves under way. */
+  readonly moving: number;
+  readonly gone: number;
   /** SHA-256 in lower-case hex. */
   readonly digest: string;
 }
@@ -67,13 +70,18 @@ const summaryOf = ({ name, table, digest }: TableFile<CompiledTable>): Summary =
   entities: table.entities.size,
   layouts: table.layouts.size,
   routes: table.routeCount,
-  moved: table.moved.size,
+  ...table.moved.counts,
   digest,
 });
 
 const summaryLine = (file: TableFile<CompiledTable>): string => {
-  const { regions, layouts, entities, routes, moved } = summaryOf(file);
+  const { regions, layouts, entities, routes, moved, moving, gone } = summaryOf(file);
   const entityCount = entities === 1 ? "1 entity" : `${entities} entities`;
   const parts = [countOf(regions, "region"), entityCount, countOf(layouts, "layout"), countOf(routes, "route")];
-  return `${file.name}: no faults; ${parts.join(", ")}, ${moved} moved; sha256 ${file.digest}\n`;
+  const singled = [
+    `${moved} moved`,
+    ...(moving > 0 ? [`${moving} moving`] : []),
+    ...(gone > 0 ? [`${gone} gone`] : []),
+  ];
+  return `${file.name}: no faults; ${[...parts, ...singled].join(", ")}; sha256 ${file.digest}\n`;
 };

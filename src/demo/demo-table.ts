@@ -9,7 +9,7 @@ export interface AnyTable {
   readonly entities: Readonly<Record<string, AnyEntity>>;
   readonly layouts?: Readonly<Record<string, { readonly slices?: Readonly<Record<string, DeclaredSlice>> }>>;
   readonly routes: readonly { readonly when: AnyConditions; readonly region: string }[];
-  readonly moved?: Readonly<Record<string, string>>;
+  readonly moved?: Readonly<Record<string, string | { readonly region: string }>>;
 }
 
 interface AnyEntity {

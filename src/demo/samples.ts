@@ -112,7 +112,7 @@ function luuids(source: SampleSource, entity: Entity, group: number): Sample[] {
 /** One sample, or none when the table sends it nowhere. The order of trust is the gateway's: a moved entity, then the routes. */
 function sampleOf({ table }: SampleSource, entity: Entity, layout: Layout, words: Words, about: string): Sample[] {
   const target = table.moved.find(layout, words) ?? table.layouts.get(layout.name)?.index.find(entity, words);
-  if (target === undefined) return [];
+  if (target?.region === undefined) return [];
   const id = layout.format(words);
   const path = pathWithId(entity.paths, id);
   return [

@@ -10,7 +10,7 @@ import {
   shortWords,
   targetOf,
 } from "./readings.ts";
-import type { Candidate, CompiledTable, EnabledLayout, Owner, Target } from "./table.ts";
+import type { Candidate, CompiledTable, EnabledLayout, Gone, Owner, Target } from "./table.ts";
 
 /** Readings of an ID for people. Made only when a request fails or someone asks, so nothing here is fast. */
 
@@ -90,10 +90,10 @@ export const describeShort = (
   };
 };
 
-const wayOf = (target: Target | undefined): Pick<Candidate, "region" | "rule"> => ({
-  region: target?.region.name,
-  rule: target?.rule,
-});
+const wayOf = (target: Target | Gone | undefined): Pick<Candidate, "region" | "rule" | "move"> => {
+  const way = { region: target?.region?.name, rule: target?.rule };
+  return target?.region === undefined || target.move === undefined ? way : { ...way, move: target.move };
+};
 
 /** Every field as text, so that no digit is lost in JSON. */
 export const fieldsOf = (fields: readonly Field[], words: Words): Readonly<Record<string, string>> =>

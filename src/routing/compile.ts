@@ -12,7 +12,7 @@ import { readersOf } from "./readings.ts";
 import { flattenRoutes, noPlacements, placeRoute, type RoutePlan } from "./route-plans.ts";
 import type { DeclaredTable } from "./schema.ts";
 import type { CompiledTable, Region } from "./table.ts";
-import { movedTargets, targetsOf } from "./targets.ts";
+import { singledGoals, targetsOf } from "./targets.ts";
 
 /** A checked table with its routes flattened. */
 export interface Planned {
@@ -57,7 +57,7 @@ export const assemble = ({ draft, routes }: Planned, revision: number): Compiled
     layouts,
     readers: readersOf([...layouts.values()], ({ layout }) => layout),
     paths: indexPaths(entities.values()),
-    moved: indexMoved(movedTargets(draft, regions), layouts),
+    moved: indexMoved(singledGoals(draft, regions), layouts),
     routeCount: draft.routes.length,
   };
 };

@@ -2,7 +2,15 @@ import { planChecked } from "./compile.ts";
 import type { KeyChange } from "./diff-changes.ts";
 import { diffKeys } from "./diff-keys.ts";
 import type { Draft } from "./draft.ts";
-import type { DeclaredEntity, DeclaredLayout, DeclaredRegion, DeclaredTable } from "./schema.ts";
+import type {
+  DeclaredEntity,
+  DeclaredGone,
+  DeclaredLayout,
+  DeclaredMove,
+  DeclaredMoved,
+  DeclaredRegion,
+  DeclaredTable,
+} from "./schema.ts";
 
 /** What differs between two tables: in what they say, and in where IDs go because of it. Plain JSON. */
 export interface TableDiff {
@@ -14,12 +22,14 @@ export interface TableDiff {
   readonly countries: PartDiff<number>;
   readonly entities: PartDiff<DeclaredEntity>;
   readonly layouts: PartDiff<DeclaredLayout>;
-  /** Region by ID. */
-  readonly moved: PartDiff<string>;
+  /** By ID, as the two that follow. */
+  readonly moved: PartDiff<DeclaredMoved>;
+  readonly moves: PartDiff<DeclaredMove>;
+  readonly gone: PartDiff<DeclaredGone>;
   readonly default: Changed<string | undefined> | undefined;
   /** How many routes each table has, and whether the lists differ at all. */
   readonly routes: { readonly before: number; readonly after: number; readonly differ: boolean };
-  /** Keys whose IDs go to another entity or region, or go nowhere where they did not; moved entities aside. */
+  /** Keys whose IDs go to another entity or region, or go nowhere where they did not; entities in the parts above aside. */
   readonly keys: readonly KeyChange[];
 }
 
@@ -53,6 +63,8 @@ const diffParts = (before: Draft, after: Draft): Parts => ({
   entities: diffPart(before.entities, after.entities),
   layouts: diffPart(before.layouts, after.layouts),
   moved: diffPart(before.moved, after.moved),
+  moves: diffPart(before.moves, after.moves),
+  gone: diffPart(before.gone, after.gone),
   default: diffValue(before.fallback, after.fallback),
   routes: {
     before: before.routes.length,
@@ -61,10 +73,10 @@ const diffParts = (before: Draft, after: Draft): Parts => ({
   },
 });
 
-const anyChange = ({ hosts, default: fallback, regions, countries, entities, layouts, moved }: Parts): boolean =>
+const anyChange = ({ hosts, default: fallback, routes: _, ...parts }: Parts): boolean =>
   hosts !== undefined ||
   fallback !== undefined ||
-  [regions, countries, entities, layouts, moved].some((part) =>
+  Object.values(parts).some((part) =>
     [part.added, part.removed, part.changed].some((entries) => Object.keys(entries).length > 0),
   );
 

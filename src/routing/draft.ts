@@ -3,7 +3,16 @@ import type { Layout } from "../ids/index.ts";
 import { checkShape, checkSizes } from "./check/shape.ts";
 import type { Report } from "./faults.ts";
 import { knownLayouts } from "./known-layouts.ts";
-import type { DeclaredEntity, DeclaredLayout, DeclaredRegion, DeclaredRoute, DeclaredTable } from "./schema.ts";
+import type {
+  DeclaredEntity,
+  DeclaredGone,
+  DeclaredLayout,
+  DeclaredMove,
+  DeclaredMoved,
+  DeclaredRegion,
+  DeclaredRoute,
+  DeclaredTable,
+} from "./schema.ts";
 import { tableSchema } from "./schema.ts";
 import { brokenKey, reportIssues } from "./schema-issues.ts";
 
@@ -20,7 +29,9 @@ export interface Draft {
   /** Every layout that the table may name: ours, and those of its own without a fault. */
   readonly known: ReadonlyMap<string, Layout>;
   readonly routes: readonly DraftRoute[];
-  readonly moved: ReadonlyMap<string, string>;
+  readonly moved: ReadonlyMap<string, DeclaredMoved>;
+  readonly moves: ReadonlyMap<string, DeclaredMove>;
+  readonly gone: ReadonlyMap<string, DeclaredGone>;
   readonly fallback: string | undefined;
   /** Every declared name, those of parts that do not fit included: a reference to them is no second fault. */
   readonly names: {
@@ -52,6 +63,8 @@ export const draftOf = (table: DeclaredTable): Draft => {
     known: knownLayouts(layouts),
     routes: table.routes.map((route, index) => ({ index, route })),
     moved: new Map(Object.entries(table.moved ?? {})),
+    moves: new Map(Object.entries(table.moves ?? {})),
+    gone: new Map(Object.entries(table.gone ?? {})),
     fallback: table.default,
     names: {
       regions: new Set(regions.keys()),
@@ -97,6 +110,8 @@ const salvage = (value: unknown, broken: ReadonlySet<string>): Draft => {
     known: knownLayouts(layouts),
     routes: routes.flatMap((route, index) => (broken.has(brokenKey("routes", `${index}`)) ? [] : [{ index, route }])),
     moved: sound("moved"),
+    moves: sound("moves"),
+    gone: sound("gone"),
     fallback: broken.has("default") ? undefined : (parts["default"] as string | undefined),
     names: {
       regions: names("regions"),

@@ -4,7 +4,16 @@ import { ID_LENGTH_MAX } from "./limits.ts";
 import { canBe } from "./readings.ts";
 import { faultsOf } from "./refusals.ts";
 import { resolveAny } from "./resolve.ts";
-import type { Candidate, CompiledTable, Decision, EnabledLayout, LayoutFault, RoutingError, Rule } from "./table.ts";
+import type {
+  Candidate,
+  CompiledTable,
+  Decision,
+  EnabledLayout,
+  LayoutFault,
+  Move,
+  RoutingError,
+  Rule,
+} from "./table.ts";
 
 /** Everything that a table says about a text. Plain JSON: no number that could lose a digit, no object of the table. */
 export interface Explanation {
@@ -33,6 +42,7 @@ export interface PlainDecision {
   readonly layout: string;
   readonly region: string;
   readonly rule: Rule;
+  readonly move?: Move;
   /** The entity's own path of this ID. */
   readonly path: string;
 }
@@ -90,5 +100,6 @@ const plain = ({ entity, layout, id, target }: Decision): PlainDecision => ({
   layout,
   region: target.region.name,
   rule: target.rule,
+  ...(target.move === undefined ? {} : { move: target.move }),
   path: (entity.paths[0] ?? "").replace(":id", () => id),
 });

@@ -1,32 +1,36 @@
 import { compareWords, fromSql, type Layout, type TextForm, toSql, type Words } from "../ids/index.ts";
-import type { EnabledLayout, MovedIndex, Target } from "./table.ts";
+import type { EnabledLayout, Gone, MovedIndex, Target } from "./table.ts";
 import { WordsMap } from "./words-map.ts";
 
-/** Builds the index of moved entities. Each text must have been checked to be canonical for one of the layouts. */
+/** Builds the index of the entities that the table singles out. Each text must have been checked to be canonical for one of the layouts. */
 export const indexMoved = (
-  moved: Iterable<readonly [text: string, target: Target]>,
+  singled: Iterable<readonly [text: string, goal: Target | Gone]>,
   layouts: ReadonlyMap<string, EnabledLayout>,
 ): MovedIndex => {
-  const forms = new Map<TextForm, (readonly [Words, Target])[]>();
-  const short = new Map<number, Map<number, Target>>();
-  let size = 0;
-  for (const [text, target] of moved) {
-    size++;
+  const forms = new Map<TextForm, (readonly [Words, Target | Gone])[]>();
+  const short: ShortKeys = new Map();
+  const counts = { moved: 0, moving: 0, gone: 0 };
+  for (const [text, goal] of singled) {
+    counts[partOf(goal)]++;
     for (const { form, words } of allFormsOf(text, layouts)) {
       const entries = forms.get(form) ?? [];
       forms.set(form, entries);
-      entries.push([words, target]);
+      entries.push([words, goal]);
     }
     const key = readShort(text, layouts);
-    if (key !== undefined) addShort(short, key, target);
+    if (key !== undefined) addShort(short, key, goal);
   }
   const byForm = new Map([...forms].map(([form, entries]) => [form, new WordsMap(entries)]));
   return {
-    size,
+    size: counts.moved + counts.moving + counts.gone,
+    counts,
     find: ({ table }, words) => byForm.get(table.text)?.get(words),
     findShort: (group, primaryKey) => short.get(group)?.get(primaryKey),
   };
 };
+
+const partOf = ({ rule }: Target | Gone): keyof MovedIndex["counts"] =>
+  rule.kind === "gone" ? "gone" : rule.kind === "moving" ? "moving" : "moved";
 
 /** Equal words are one ID only where the form of the text is the same: those of XID and ObjectId are not. */
 interface Reading {
@@ -91,8 +95,11 @@ export const shortKeyOf = (layout: Layout, words: Words): ShortKey | undefined =
   return { group: group.read(words), primaryKey: primaryKey.read(words) };
 };
 
-const addShort = (short: Map<number, Map<number, Target>>, { group, primaryKey }: ShortKey, target: Target): void => {
-  const keys = short.get(group) ?? new Map<number, Target>();
-  keys.set(primaryKey, target);
+/** By group, then by primary key. */
+type ShortKeys = Map<number, Map<number, Target | Gone>>;
+
+const addShort = (short: ShortKeys, { group, primaryKey }: ShortKey, goal: Target | Gone): void => {
+  const keys = short.get(group) ?? new Map<number, Target | Gone>();
+  keys.set(primaryKey, goal);
   short.set(group, keys);
 };

@@ -1,7 +1,7 @@
 import { type Layout, luuid, type TextForm, type Words } from "../ids/index.ts";
 import { shareOut } from "./canary.ts";
 import { LUUID_SHORT } from "./identity.ts";
-import type { CompiledTable, EnabledLayout, EntityId, FormReader, Owner, Target } from "./table.ts";
+import type { CompiledTable, EnabledLayout, EntityId, FormReader, Gone, Owner, Target } from "./table.ts";
 
 export { LUUID_SHORT };
 
@@ -87,8 +87,8 @@ export const withoutChance = (readings: readonly OwnerReading[], text: string): 
   return usual.length === 0 ? readings : usual;
 };
 
-/** Where an ID goes: its move, then the routes, then the default. */
-export const targetOf = (table: CompiledTable, id: EntityId, words: Words): Target | undefined =>
+/** Where an ID goes: what the table says of it alone, then the routes, then the default. */
+export const targetOf = (table: CompiledTable, id: EntityId, words: Words): Target | Gone | undefined =>
   (table.moved.size === 0 ? undefined : table.moved.find(id.enabled.layout, words)) ??
   shareOut(id.find(words), id.enabled.layout.name, words);
 
@@ -99,7 +99,8 @@ export const shortTargetOf = (
   group: number,
   primaryKey: number,
   words: Words,
-): Target | undefined => table.moved.findShort(group, primaryKey) ?? shareOut(id.find(words), LUUID_SHORT, words);
+): Target | Gone | undefined =>
+  table.moved.findShort(group, primaryKey) ?? shareOut(id.find(words), LUUID_SHORT, words);
 
 /** An LUUID of which only the group and the primary key are known; its random bits are 0. */
 export const shortWords = (group: number, primaryKey: number): Words => {

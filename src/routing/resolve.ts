@@ -19,6 +19,7 @@ import type {
   Entity,
   EntityId,
   FormReader,
+  Gone,
   PathMatch,
   RoutingError,
   Target,
@@ -112,7 +113,7 @@ const choose = (table: CompiledTable, all: readonly OwnerReading[], text: string
   const [first, ...others] = readings.toSorted((a, b) => placeOf(a) - placeOf(b)) as [OwnerReading, ...OwnerReading[]];
   const target = targetOf(table, first.id, first.words);
   for (const { entity, id, words } of others) {
-    if (entity === first.entity && sameRegion(targetOf(table, id, words), target)) continue;
+    if (entity === first.entity && sameGoal(targetOf(table, id, words), target)) continue;
     return err(ambiguous(table, readings, text, nowMs));
   }
   return decide(table, first, text);
@@ -121,7 +122,8 @@ const choose = (table: CompiledTable, all: readonly OwnerReading[], text: string
 /** The order of the table among the IDs of one entity. */
 const placeOf = ({ entity, id }: OwnerReading): number => entity.ids.indexOf(id);
 
-const sameRegion = (a: Target | undefined, b: Target | undefined): boolean => a?.region === b?.region;
+const sameGoal = (a: Target | Gone | undefined, b: Target | Gone | undefined): boolean =>
+  a?.region === b?.region && (a === undefined) === (b === undefined);
 
 const decide = (table: CompiledTable, { entity, id, words }: OwnerReading, text: string): Resolution =>
   decisionOf(entity, id, text, words, targetOf(table, id, words), id.enabled.layout.name);
@@ -131,12 +133,13 @@ const decisionOf = (
   id: EntityId,
   text: string,
   words: Words,
-  target: Target | undefined,
+  target: Target | Gone | undefined,
   layout: string,
-): Resolution =>
-  target === undefined
-    ? err(unassigned(entity, id.enabled, layout, text, words))
-    : ok({ entity, layout, id: text, words, target });
+): Resolution => {
+  if (target === undefined) return err(unassigned(entity, id.enabled, layout, text, words));
+  if (target.region === undefined) return err({ reason: "entity-gone", id: text, entity: entity.name });
+  return ok({ entity, layout, id: text, words, target });
+};
 
 /** A text that nothing else reads may be a short key, where the entity has LUUIDs of a known group. */
 const resolveShort = (table: CompiledTable, entity: Entity, text: string): Resolution => {
@@ -153,7 +156,7 @@ const resolveShort = (table: CompiledTable, entity: Entity, text: string): Resol
   const [target, ...others] = groups.map(({ id, group }) =>
     shortTargetOf(table, id, group, primaryKey, wordsIn(group)),
   );
-  if (!others.every((other) => sameRegion(other, target))) {
+  if (!others.every((other) => sameGoal(other, target))) {
     return err(ambiguousShort(table, groups, text, primaryKey));
   }
   return decisionOf(entity, first.id, text, wordsIn(first.group), target, LUUID_SHORT);

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { Report } from "./faults.ts";
 import { layoutSchema } from "./layout-schema.ts";
 import { FAULTS_MAX } from "./limits.ts";
+import { goneSchema, movedSchema, moveSchema } from "./move-schema.ts";
 import { countrySchema, entitySchema, regionSchema, routeSchema, tableSchema } from "./schema.ts";
 import { reportIssue } from "./schema-faults.ts";
 import { name } from "./schema-parts.ts";
@@ -16,7 +17,9 @@ const RECORD_PARTS = {
   countries: { schema: v.record(name, countrySchema), standIn: {} },
   entities: { schema: v.record(name, entitySchema), standIn: { a: { path: "/a/:id", ids: [{ layout: "a" }] } } },
   layouts: { schema: v.record(name, layoutSchema), standIn: {} },
-  moved: { schema: v.record(v.string(), name), standIn: {} },
+  moved: { schema: v.record(v.string(), movedSchema), standIn: {} },
+  moves: { schema: v.record(v.string(), moveSchema), standIn: {} },
+  gone: { schema: v.record(v.string(), goneSchema), standIn: {} },
 } as const;
 
 /**

@@ -10,6 +10,7 @@ import {
   REGIONS_MAX,
   ROUTES_MAX,
 } from "./limits.ts";
+import { goneSchema, movedSchema, moveSchema } from "./move-schema.ts";
 import {
   breakerSchema,
   canarySchema,
@@ -204,9 +205,23 @@ export const tableSchema = v.strictObject({
   routes: v.pipe(v.array(routeSchema), v.maxLength(ROUTES_MAX), v.description("Which: the first match wins.")),
   moved: v.exactOptional(
     v.pipe(
-      v.record(v.string(), name),
+      v.record(v.string(), movedSchema),
       v.maxEntries(MOVED_MAX),
       v.description("Region by canonical ID, for entities that left the region that their ID names."),
+    ),
+  ),
+  moves: v.exactOptional(
+    v.pipe(
+      v.record(v.string(), moveSchema),
+      v.maxEntries(MOVED_MAX),
+      v.description("Moves under way by canonical ID: `waybill move` writes them."),
+    ),
+  ),
+  gone: v.exactOptional(
+    v.pipe(
+      v.record(v.string(), goneSchema),
+      v.maxEntries(MOVED_MAX),
+      v.description("Entities that were removed from every region, by canonical ID; they are answered 410."),
     ),
   ),
   default: v.exactOptional(
@@ -222,5 +237,6 @@ export type DeclaredEntityId = v.InferOutput<typeof entityId>;
 export type { DeclaredLayout, DeclaredRow, DeclaredSlice } from "./layout-schema.ts";
 export type DeclaredRoute = v.InferOutput<typeof routeSchema>;
 export type DeclaredConditions = v.InferOutput<typeof when>;
+export type { DeclaredGone, DeclaredMove, DeclaredMoved } from "./move-schema.ts";
 export type { DeclaredNumbers } from "./schema-parts.ts";
 export type DeclaredPublic = v.InferOutput<typeof publicSchema>;

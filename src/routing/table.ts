@@ -156,6 +156,24 @@ export interface Target {
   readonly canary: Canary | undefined;
   /** Where a share of the reads is sent as well. */
   readonly shadow: Share | undefined;
+  /** What the table says of the one entity's way from region to region, where it gives an epoch. */
+  readonly move: Move | undefined;
+}
+
+export interface Move {
+  /** `fenced`: only reads are passed on. `moved`: the entity has arrived. */
+  readonly state: "started" | "fenced" | "moved";
+  /** Rises with each step and never falls; at least 1. */
+  readonly epoch: number;
+  /** The region that the entity goes to, or went to. */
+  readonly to: string;
+}
+
+/** An entity that was removed from every region. */
+export interface Gone {
+  readonly region: undefined;
+  readonly rule: { readonly kind: "gone" };
+  readonly epoch: number;
 }
 
 /** A region for a part of a route's IDs, from 0 to 1. */
@@ -171,6 +189,8 @@ export interface Canary {
 
 export type Rule =
   | { readonly kind: "moved" }
+  /** On its way: where it is, whatever the routes say. */
+  | { readonly kind: "moving" }
   | { readonly kind: "route"; readonly index: number }
   | { readonly kind: "canary"; readonly index: number }
   | { readonly kind: "default" };
@@ -188,12 +208,14 @@ export interface PathMatch {
   readonly idEnd: number;
 }
 
-/** Entities that left their birth region, by canonical ID text; an LUUID by its group and primary key as well. */
+/** Entities that left their birth region, are about to, or are no more; an LUUID by its group and primary key as well. */
 export interface MovedIndex {
   readonly size: number;
-  readonly find: (layout: Layout, words: Words) => Target | undefined;
+  /** How many entries of each part of the table there are. */
+  readonly counts: Readonly<Record<"moved" | "moving" | "gone", number>>;
+  readonly find: (layout: Layout, words: Words) => Target | Gone | undefined;
   /** By what a short key and its path say. */
-  readonly findShort: (group: number, primaryKey: number) => Target | undefined;
+  readonly findShort: (group: number, primaryKey: number) => Target | Gone | undefined;
 }
 
 /** What an ID turned out to be, and where it goes. */
@@ -222,7 +244,8 @@ export interface Candidate {
   /** Whether one of the reasons against it rules it out. */
   readonly excluded: boolean;
   readonly region: string | undefined;
-  readonly rule: Rule | undefined;
+  readonly rule: Rule | Gone["rule"] | undefined;
+  readonly move?: Move;
 }
 
 /** Why a text or a path leads nowhere. */

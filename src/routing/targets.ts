@@ -1,7 +1,7 @@
 import type { Draft } from "./draft.ts";
-import type { DeclaredRoute } from "./schema.ts";
+import type { DeclaredGone, DeclaredMove, DeclaredMoved, DeclaredRoute } from "./schema.ts";
 import { NO_ROUTE } from "./segments.ts";
-import type { Canary, Region, Rule, Share, Target } from "./table.ts";
+import type { Canary, Gone, Region, Rule, Share, Target } from "./table.ts";
 
 /** One frozen target for each route and one for the default. */
 export const targetsOf = (
@@ -12,12 +12,8 @@ export const targetsOf = (
   const rules = draft.routes.map(({ index }): Rule => Object.freeze({ kind: "route", index }));
   const targets = draft.routes.map(({ route, index }, at): Target => {
     const shadow = shadowOf(route, regions);
-    return targetOf(
-      regionNamed(regions, route.region),
-      rules[at] as Rule,
-      canaryOf(route, index, regions, shadow),
-      shadow,
-    );
+    const canary = canaryOf(route, index, regions, shadow);
+    return targetOf(regionNamed(regions, route.region), rules[at] as Rule, { canary, shadow });
   });
   const { fallback } = draft;
   const last =
@@ -25,19 +21,44 @@ export const targetsOf = (
   return (ordinal) => (ordinal === NO_ROUTE ? last : targets[ordinal]);
 };
 
-export const movedTargets = (
-  draft: Draft,
+/** The goal of each entity that the table singles out. Entries that say the same share one. */
+export const singledGoals = (
+  { moved, moves, gone }: Draft,
   regions: ReadonlyMap<string, Region>,
-): readonly (readonly [string, Target])[] => {
-  const byRegion = new Map<string, Target>();
-  for (const name of new Set(draft.moved.values())) {
-    byRegion.set(name, targetOf(regionNamed(regions, name), Object.freeze({ kind: "moved" })));
-  }
-  return [...draft.moved].map(([text, region]) => [text, byRegion.get(region) as Target]);
+): readonly (readonly [text: string, goal: Target | Gone])[] => {
+  const known = new Map<string, Target | Gone>();
+  const share = <Entry>(text: string, entry: Entry, make: (entry: Entry) => Target | Gone) => {
+    const key = JSON.stringify(entry);
+    const goal = known.get(key) ?? make(entry);
+    known.set(key, goal);
+    return [text, goal] as const;
+  };
+  return [
+    ...[...moved].map(([text, entry]) => share(text, entry, (own) => movedTarget(own, regions))),
+    ...[...moves].map(([text, entry]) => share(text, entry, (own) => movingTarget(own, regions))),
+    ...[...gone].map(([text, entry]) => share(text, entry, goneGoal)),
+  ];
 };
 
-const targetOf = (region: Region, rule: Rule, canary?: Canary, shadow?: Share): Target =>
-  Object.freeze({ region, rule, canary, shadow });
+const MOVED: Rule = Object.freeze({ kind: "moved" });
+const MOVING: Rule = Object.freeze({ kind: "moving" });
+const GONE: Gone["rule"] = Object.freeze({ kind: "gone" });
+
+const movedTarget = (declared: DeclaredMoved, regions: ReadonlyMap<string, Region>): Target => {
+  if (typeof declared === "string") return targetOf(regionNamed(regions, declared), MOVED);
+  const { region: to, epoch } = declared;
+  return targetOf(regionNamed(regions, to), MOVED, { move: Object.freeze({ state: "moved", epoch, to }) });
+};
+
+const movingTarget = ({ from, to, state, epoch }: DeclaredMove, regions: ReadonlyMap<string, Region>): Target =>
+  targetOf(regionNamed(regions, from), MOVING, { move: Object.freeze({ state, epoch, to }) });
+
+const goneGoal = ({ epoch }: DeclaredGone): Gone => Object.freeze({ region: undefined, rule: GONE, epoch });
+
+type Extras = Partial<Pick<Target, "canary" | "shadow" | "move">>;
+
+const targetOf = (region: Region, rule: Rule, { canary, shadow, move }: Extras = {}): Target =>
+  Object.freeze({ region, rule, canary, shadow, move });
 
 const canaryOf = (
   { canary }: DeclaredRoute,
@@ -46,12 +67,8 @@ const canaryOf = (
   shadow: Share | undefined,
 ): Canary | undefined => {
   if (canary === undefined) return undefined;
-  const target = targetOf(
-    regionNamed(regions, canary.region),
-    Object.freeze({ kind: "canary", index }),
-    undefined,
-    shadow,
-  );
+  const rule: Rule = Object.freeze({ kind: "canary", index });
+  const target = targetOf(regionNamed(regions, canary.region), rule, { shadow });
   return Object.freeze({ share: canary.percent / 100, target });
 };
 

@@ -15,7 +15,12 @@ export const compare = (resolved: ReturnType<typeof resolveAny>, expected: reado
     expect(resolved.ok ? "resolved" : resolved.error.reason).toMatch(/^(wrong-entity|unknown-id|malformed-id)$/);
     return;
   }
-  const agree = others.every((one) => one.entity === first.entity && one.target?.region === first.target?.region);
+  const agree = others.every(
+    ({ entity, target }) =>
+      entity === first.entity &&
+      target?.region === first.target?.region &&
+      (target === undefined) === (first.target === undefined),
+  );
   if (!agree) {
     expect(resolved).toMatchObject({ ok: false, error: { reason: "ambiguous-id" } });
     if (!resolved.ok && resolved.error.reason === "ambiguous-id") {
@@ -29,6 +34,10 @@ export const compare = (resolved: ReturnType<typeof resolveAny>, expected: reado
   }
   if (first.target === undefined) {
     expect(resolved).toMatchObject({ ok: false, error: { reason: "unassigned-key", entity: first.entity } });
+    return;
+  }
+  if (first.target.region === undefined) {
+    expect(resolved).toMatchObject({ ok: false, error: { reason: "entity-gone", entity: first.entity } });
     return;
   }
   if (!resolved.ok) throw new Error(JSON.stringify(resolved.error));

@@ -9,6 +9,8 @@ import { load, NOW_MS, sampleTable } from "./tables.ts";
 
 const change = (changes: Partial<DeclaredTable>): DeclaredTable => ({ ...sampleTable(), ...changes });
 const parcelIn = (region: string | undefined) => ({ entity: "parcel", region });
+const PARCEL = "6347eb00-bbaa-01cc-0201-0203d0000000";
+const PERSON = "00000000-2078-6d0b-a000-00000000abcd";
 const keysOf = (before: DeclaredTable, after: DeclaredTable) => diffTables(before, after).keys;
 
 describe("what the tables say", () => {
@@ -20,11 +22,14 @@ describe("what the tables say", () => {
   test("every part is compared by name", () => {
     const { eu, us } = sampleTable().regions;
     if (eu === undefined || us === undefined) throw new Error("the sample has these regions");
+    const move = { from: "eu", to: "us", state: "started", epoch: 1 } as const;
     const after = change({
       gateway: { hosts: [] },
       regions: { ...sampleTable().regions, eu: { ...eu, failover: [] }, sa: us },
       countries: { KZ: 5, BR: 8, DE: 6 },
       moved: { "0192f0c1-7a30-8005-8040-8f3b2a1c9d77": "ap" },
+      moves: { [PARCEL]: move },
+      gone: { [PERSON]: { epoch: 1 } },
       routes: [{ when: {}, region: "eu" }],
       layouts: {},
       default: "us",
@@ -40,6 +45,8 @@ describe("what the tables say", () => {
         changed: { "0192f0c1-7a30-8005-8040-8f3b2a1c9d77": { before: "us", after: "ap" } },
       },
       layouts: { removed: { hotguid: {} } },
+      moves: { added: { [PARCEL]: move }, removed: {}, changed: {} },
+      gone: { added: { [PERSON]: { epoch: 1 } }, removed: {}, changed: {} },
       default: { before: undefined, after: "us" },
       routes: { before: 5, after: 1, differ: true },
     });

@@ -93,3 +93,33 @@ test.each([
   expect(explanation).toEqual(JSON.parse(JSON.stringify(explanation)) as unknown);
   expect((explanation.decision === undefined) !== (explanation.error === undefined)).toBe(true);
 });
+
+const KZ = "01990f04-d900-8005-8040-000000000001";
+
+test.each([
+  [
+    { moves: { [KZ]: { from: "ap", to: "us", state: "fenced", epoch: 2 } } },
+    { region: "ap", rule: { kind: "moving" }, move: { state: "fenced", epoch: 2, to: "us" } },
+  ],
+  [
+    { moved: { [KZ]: { region: "us", epoch: 3 } } },
+    { region: "us", rule: { kind: "moved" }, move: { state: "moved", epoch: 3, to: "us" } },
+  ],
+])("a move is shown with its state and its epoch: %j", (singled, way) => {
+  const { candidates, decision } = explain(load({ ...sampleTable(), ...singled }), KZ, NOW_MS);
+  expect(decision).toMatchObject(way);
+  expect(candidates[0]).toMatchObject(way);
+});
+
+test("an entry without an epoch shows none", () => {
+  const { decision } = explain(load({ ...sampleTable(), moved: { [KZ]: "us" } }), KZ, NOW_MS);
+  expect(decision).toMatchObject({ region: "us", rule: { kind: "moved" } });
+  expect(decision).not.toHaveProperty("move");
+});
+
+test("a tombstone leads nowhere, and says so", () => {
+  const { candidates, decision, error } = explain(load({ ...sampleTable(), gone: { [KZ]: { epoch: 4 } } }), KZ, NOW_MS);
+  expect(decision).toBeUndefined();
+  expect(error).toEqual({ reason: "entity-gone", id: KZ, entity: "order" });
+  expect(candidates[0]).toMatchObject({ entity: "order", excluded: false, region: undefined, rule: { kind: "gone" } });
+});

@@ -23,6 +23,16 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
     ["null", () => null, ["schema "]],
     ["an array", () => [], ["schema /regions", "schema /entities", "schema /routes"]],
     ["an unknown part", (t) => ({ ...t, colour: 1 }), ["schema /colour"]],
+    [
+      "epochs below 1, and no whole ones",
+      (t) => ({ ...t, moved: { [HOTGUID]: { region: "eu", epoch: 0 } }, gone: { x: { epoch: 1.5 } } }),
+      [`schema /moved/${HOTGUID}/epoch`, "schema /gone/x/epoch"],
+    ],
+    [
+      "a state that a move does not have",
+      (t) => ({ ...t, moves: { [HOTGUID]: { ...move("us", "ap"), state: "moved" } } }),
+      [`schema /moves/${HOTGUID}/state`],
+    ],
     ["the revision, which publishing gives", (t) => ({ ...t, revision: 3 }), ["schema /revision"]],
     ["no routes", ({ routes: _, ...t }) => t, ["schema /routes"]],
     ["no regions", (t) => ({ ...t, regions: {}, routes: [], moved: {} }), ["schema /regions"]],
@@ -94,7 +104,16 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
   size: [
     ["too many routes", (t) => ({ ...t, routes: new Array(ROUTES_MAX + 1).fill(5) }), ["size /routes"]],
     ["a long name", (t) => ({ ...t, default: "e".repeat(65) }), ["size /default"]],
-    ["too deep", (t) => ({ ...t, moved: nest(13) }), ["size /moved/a/a/a/a/a/a/a/a/a/a/a", "schema /moved/a"]],
+    [
+      "too deep",
+      (t) => ({ ...t, moved: nest(13) }),
+      ["size /moved/a/a/a/a/a/a/a/a/a/a/a", "schema /moved/a/region", "schema /moved/a/epoch", "schema /moved/a/a"],
+    ],
+    [
+      "too many single entities in all parts together",
+      (t) => ({ ...t, moved: manyIds(60_000), moves: {}, gone: manyIds(40_001) }),
+      ["size /moved"],
+    ],
     [
       "too many patterns",
       (t) => ({ ...t, entities: manyPatterns(), routes: [], moved: {}, layouts: {} }),
@@ -102,6 +121,19 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
     ],
   ],
   "unknown-name": [
+    [
+      "the regions of moves",
+      (t) => ({
+        ...t,
+        moved: { [HOTGUID]: { region: "mars", epoch: 3 } },
+        moves: { "0192f0c1-7a30-8005-8040-8f3b2a1c9d77": move("pluto", "mars") },
+      }),
+      [
+        `unknown-name /moved/${HOTGUID}/region`,
+        "unknown-name /moves/0192f0c1-7a30-8005-8040-8f3b2a1c9d77/from",
+        "unknown-name /moves/0192f0c1-7a30-8005-8040-8f3b2a1c9d77/to",
+      ],
+    ],
     ["a route's region", (t) => ({ ...t, routes: [route({}, "mars")] }), ["unknown-name /routes/0/region"]],
     [
       "the regions of a canary and a shadow",
@@ -864,6 +896,35 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
       (t) => withBothForms(t, { [HOTGUID_SQL]: "us", [HOTGUID]: "eu" }),
       [`moved-id /moved/${HOTGUID}`],
     ],
+    [
+      "two epochs for both forms of one HotGuid",
+      (t) => withBothForms(t, { [HOTGUID]: { region: "eu", epoch: 3 }, [HOTGUID_SQL]: { region: "eu", epoch: 6 } }),
+      [`moved-id /moved/${HOTGUID_SQL}`],
+    ],
+    [
+      "an ID that moved and is moving",
+      (t) => ({ ...t, moved: { [HOTGUID]: "eu" }, moves: { [HOTGUID]: move("us", "ap") } }),
+      [`moved-id /moves/${HOTGUID}`],
+    ],
+    [
+      "an ID that is moving in one form and gone in the other",
+      (t) => ({
+        ...withBothForms(t, {}),
+        moves: { [HOTGUID]: move("us", "ap") },
+        gone: { [HOTGUID_SQL]: { epoch: 1 } },
+      }),
+      [`moved-id /gone/${HOTGUID_SQL}`],
+    ],
+    [
+      "a moved and a gone person with one short key",
+      (t) => ({ ...t, gone: { "00000023-122e-6d0b-a000-000000000000": { epoch: 4 } } }),
+      ["moved-id /gone/00000023-122e-6d0b-a000-000000000000"],
+    ],
+    [
+      "a move to where it is",
+      (t) => ({ ...t, moves: { [HOTGUID]: move("eu", "eu") } }),
+      [`moved-id /moves/${HOTGUID}/to`],
+    ],
     ["one region for both forms", (t) => withBothForms(t, { [HOTGUID]: "eu", [HOTGUID_SQL]: "eu" }), []],
     [
       "two texts that are two IDs where the table reads one form",
@@ -882,7 +943,11 @@ const withPath = (table: Table, path: string | string[]) => ({
   entities: { ...table.entities, order: { ...table.entities["order"], path } },
 });
 
-const withBothForms = (table: Table, moved: Readonly<Record<string, string>>) => ({
+const manyIds = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`${at}`, "eu"]));
+
+const move = (from: string, to: string) => ({ from, to, state: "started", epoch: 1 });
+
+const withBothForms = (table: Table, moved: Readonly<Record<string, unknown>>) => ({
   ...table,
   entities: { ...table.entities, box: { path: "/boxes/:id", ids: [{ layout: "hotguid-sql" }] } },
   moved,

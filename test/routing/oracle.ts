@@ -17,8 +17,9 @@ type When = DeclaredTable["routes"][number]["when"];
 type Id = DeclaredTable["entities"][string]["ids"][number];
 
 export interface OracleTarget {
-  readonly region: string;
-  readonly rule: "moved" | "default" | number;
+  /** `undefined`: removed from every region. */
+  readonly region: string | undefined;
+  readonly rule: "moved" | "moving" | "gone" | "default" | number;
 }
 
 export interface OracleReading {
@@ -125,8 +126,12 @@ const isOwn = (layout: Layout, id: Id, words: Words): boolean => {
 };
 
 const targetOf = (table: DeclaredTable, entity: string, layout: Layout, words: Words): OracleTarget | undefined => {
-  const moved = table.moved?.[layout.format(words)];
-  if (moved !== undefined) return { region: moved, rule: "moved" };
+  const text = layout.format(words);
+  const moved = table.moved?.[text];
+  if (moved !== undefined) return { region: typeof moved === "string" ? moved : moved.region, rule: "moved" };
+  const move = table.moves?.[text];
+  if (move !== undefined) return { region: move.from, rule: "moving" };
+  if (table.gone?.[text] !== undefined) return { region: undefined, rule: "gone" };
   for (const [index, { when, region }] of table.routes.entries()) {
     if (matches(table, when, entity, layout, words)) return { region, rule: index };
   }

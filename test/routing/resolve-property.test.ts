@@ -92,7 +92,9 @@ const format = (layout: string, values: Readonly<Record<string, number | bigint>
 
 type Drawn = { routes: DeclaredTable["routes"]; default: string | undefined; oneService: boolean };
 
-const declare = (drawn: Drawn, moved: Readonly<Record<string, string>>): DeclaredTable => ({
+type Singled = Pick<DeclaredTable, "moved" | "moves" | "gone">;
+
+const declare = (drawn: Drawn, singled: Singled): DeclaredTable => ({
   regions: Object.fromEntries(REGIONS.map((name) => [name, { origins: [{ url: `https://${name}.example.com` }] }])),
   countries: COUNTRIES,
   entities: {
@@ -118,7 +120,7 @@ const declare = (drawn: Drawn, moved: Readonly<Record<string, string>>): Declare
     },
   },
   routes: drawn.routes,
-  moved,
+  ...singled,
   ...(drawn.default === undefined ? {} : { default: drawn.default }),
 });
 
@@ -136,10 +138,9 @@ const mend = (declared: DeclaredTable): DeclaredTable => {
 
 test("the compiled table leads every ID where the declared routes lead it, line by line", () => {
   fc.assert(
-    fc.property(table, fc.array(id, { minLength: 8, maxLength: 24 }), (drawn, texts) => {
-      const [movedText] = texts;
+    fc.property(table, fc.array(id, { minLength: 8, maxLength: 24 }), singling, (drawn, texts, single) => {
       const unmended = declare(drawn, {});
-      const withMoved = { ...unmended, moved: movedText === undefined ? {} : { [movedText]: "ap" } };
+      const withMoved = declare(drawn, single(texts[0] ?? ""));
       const declared = mend(checkTable(withMoved).ok || isMovable(withMoved) ? withMoved : unmended);
       const compiled = compileTable(declared, 7);
       for (const text of texts) {
@@ -156,6 +157,15 @@ test("the compiled table leads every ID where the declared routes lead it, line 
     { numRuns: 300 },
   );
 });
+
+/** Each way in which the table can say something of one ID. */
+const singling = fc.constantFrom<((id: string) => Singled)[]>(
+  (id) => ({ moved: { [id]: "ap" } }),
+  (id) => ({ moved: { [id]: { region: "us", epoch: 3 } } }),
+  (id) => ({ moves: { [id]: { from: "us", to: "ap", state: "started", epoch: 1 } } }),
+  (id) => ({ moves: { [id]: { from: "ap", to: "eu", state: "fenced", epoch: 2 } } }),
+  (id) => ({ gone: { [id]: { epoch: 1 } } }),
+);
 
 const isMovable = (declared: DeclaredTable): boolean => {
   const checked = checkTable(declared);

@@ -261,3 +261,50 @@ test("a moved HotGuid is found in its SQL form too, where the table reads both",
   expect(say(onPath(table, "/rows/000000d0-0302-0102-01cc-6347eb00bbaa"))).toBe("row hotguid-sql us moved");
   expect(say(onPath(table, "/rows/000000d1-0302-0102-01cc-6347eb00bbaa"))).toBe("row hotguid-sql eu route 0");
 });
+
+describe("what the table says of single entities", () => {
+  const EARLY = IUID_KZ_ORDER;
+  const LATE = "01990f04-d900-8005-8040-000000000002";
+  const table = load({
+    ...sampleTable(),
+    routes: [{ when: {}, region: "eu", canary: { region: "us", percent: 100 } }],
+    moved: { [EARLY]: { region: "ap", epoch: 3 } },
+    moves: {
+      [LATE]: { from: "ap", to: "us", state: "fenced", epoch: 5 },
+      [MOVED_PERSON]: { from: "us", to: "eu", state: "started", epoch: 1 },
+    },
+    gone: { [HOTGUID_KEY_208]: { epoch: 4 }, [PERSON]: { epoch: 1 } },
+  });
+
+  test.each([
+    [`/orders/${EARLY}`, "order iuid ap moved"],
+    [`/orders/${LATE.toUpperCase()}/x`, "order iuid ap moving"],
+    ["/person/23122e", "person luuid-short us moving"],
+    [`/person/${MOVED_PERSON}`, "person luuid us moving"],
+    [`/parcels/${HOTGUID_KEY_208}`, "entity-gone"],
+    ["/person/2078", "entity-gone"],
+    [`/person/${PERSON}`, "entity-gone"],
+    [`/rides/${IUID_KZ_RIDE}`, "ride iuid us canary"],
+  ])("goes before routes and canaries: %s is %s", (path, expected) => {
+    expect(say(onPath(table, path))).toBe(expected);
+  });
+
+  test("is there on /any too", () => {
+    expect(say(resolveAny(table, LATE, NOW_MS))).toBe("order iuid ap moving");
+    expect(say(resolveAny(table, HOTGUID_KEY_208, NOW_MS))).toBe("entity-gone");
+  });
+
+  test("is carried by the target with its epoch", () => {
+    const moveOf = (id: string) => {
+      const decision = onPath(table, `/orders/${id}`);
+      return decision.ok ? decision.value.target.move : decision;
+    };
+    expect(moveOf(EARLY)).toEqual({ state: "moved", epoch: 3, to: "ap" });
+    expect(moveOf(LATE)).toEqual({ state: "fenced", epoch: 5, to: "us" });
+    expect(moveOf("01990f04-d900-8005-8040-000000000003")).toBeUndefined();
+  });
+
+  test("is counted by part", () => {
+    expect(table.moved).toMatchObject({ size: 5, counts: { moved: 1, moving: 2, gone: 2 } });
+  });
+});

@@ -25,7 +25,14 @@ export const checkNames = (draft: Draft, report: Report): void => {
       if (share !== undefined) region(share.region, ["routes", index, part, "region"]);
     }
   }
-  for (const [id, to] of draft.moved) region(to, ["moved", id]);
+  for (const [id, moved] of draft.moved) {
+    if (typeof moved === "string") region(moved, ["moved", id]);
+    else region(moved.region, ["moved", id, "region"]);
+  }
+  for (const [id, { from, to }] of draft.moves) {
+    region(from, ["moves", id, "from"]);
+    region(to, ["moves", id, "to"]);
+  }
   if (draft.fallback !== undefined) region(draft.fallback, ["default"]);
   for (const [entity, { ids }] of draft.entities) {
     for (const [index, { layout }] of ids.entries()) {

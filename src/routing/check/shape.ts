@@ -12,14 +12,27 @@ export const checkSizes = (value: unknown, report: Report): boolean => {
   if (typeof value !== "object" || value === null) return true;
   let fit = true;
   for (const [part, max] of Object.entries(PART_SIZES)) {
-    const entries = Object.hasOwn(value, part) ? (value as Readonly<Record<string, unknown>>)[part] : undefined;
-    const count = typeof entries === "object" && entries !== null ? Object.keys(entries).length : 0;
+    const count = countIn(value, part);
     if (count <= max) continue;
     fit = false;
     report("size", [part], `At most ${max} entries may stand here; there are ${count}.`);
   }
+  const singled = SINGLED_PARTS.reduce((sum, part) => sum + countIn(value, part), 0);
+  if (fit && singled > MOVED_MAX) {
+    fit = false;
+    const message = `At most ${MOVED_MAX} entries may stand in ${SINGLED_PARTS.join(", ")} together; there are ${singled}.`;
+    report("size", [SINGLED_PARTS.find((part) => countIn(value, part) > 0) as string], message);
+  }
   return fit;
 };
+
+const countIn = (table: object, part: string): number => {
+  const entries = Object.hasOwn(table, part) ? (table as Readonly<Record<string, unknown>>)[part] : undefined;
+  return typeof entries === "object" && entries !== null ? Object.keys(entries).length : 0;
+};
+
+/** Parts with an entry for a single entity. They make one index. */
+const SINGLED_PARTS = ["moved", "moves", "gone"] as const;
 
 const PART_SIZES = {
   regions: REGIONS_MAX,
@@ -27,6 +40,8 @@ const PART_SIZES = {
   layouts: LAYOUTS_MAX,
   routes: ROUTES_MAX,
   moved: MOVED_MAX,
+  moves: MOVED_MAX,
+  gone: MOVED_MAX,
 };
 
 const visit = (value: unknown, place: Place, report: Report): void => {
