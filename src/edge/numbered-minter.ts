@@ -10,8 +10,9 @@ import {
   type Row,
   type Words,
 } from "../ids/index.ts";
+import { checkKey } from "../ids/mint.ts";
 import { randomValue } from "../ids/random.ts";
-import { ticksIn, timeValue } from "../ids/time-units.ts";
+import { SQL_TICKS_A_DAY, ticksIn, timeValue } from "../ids/time-units.ts";
 import type { Clock, Sequences } from "../ports.ts";
 import type { SequenceError } from "../problems/port-errors.ts";
 import type { MintOrder } from "../routing/mint-plan.ts";
@@ -52,6 +53,8 @@ export async function mintNumbered(
   count: number,
 ): Promise<Result<readonly Words[], MintError | SequenceError>> {
   const numbering = numberingOf(layout);
+  const fault = clockFault(numbering, clock.nowMs());
+  if (fault !== undefined) return err(fault);
   const name = sequenceName(layout, keys);
   const numbers = await sequences.take(name, count, numbering.max, leastAt(numbering, clock.nowMs()));
   if (!numbers.ok) return numbers;
@@ -74,12 +77,29 @@ const numberingOf = (layout: Layout): Numbering => {
   }
   const startTicks = ticksIn(row.unit, Math.max(START_MS - row.epochMs, 0));
   const spareBits = NUMBER_BITS - ticksIn(row.unit, SPAN_MS).toString(2).length;
-  return {
-    time: { field, row, startTicks },
-    counter,
-    counterBits: Math.min(spareBits, held),
-    max: Number.MAX_SAFE_INTEGER,
-  };
+  const counterBits = Math.min(spareBits, held);
+  const last = lastNumber(lastTick(row, field) - startTicks, counterBits);
+  return { time: { field, row, startTicks }, counter, counterBits, max: last };
+};
+
+/** The greatest number whose tick a time field holds: beyond it the field would begin anew, and IDs come twice. */
+const lastNumber = (ticks: bigint, counterBits: number): number => {
+  const last = counterBits < 0 ? ticks >> BigInt(-counterBits) : ((ticks + 1n) << BigInt(counterBits)) - 1n;
+  return last < MAX_NUMBER ? Number(last) : Number.MAX_SAFE_INTEGER;
+};
+
+/** Why the time that it is now cannot be written: the field is too narrow for it, or its epoch is still to come. */
+const clockFault = ({ time }: Numbering, nowMs: number): MintError | undefined =>
+  time && checkKey(time.field, timeValue(time.row.unit, ticksIn(time.row.unit, nowMs - time.row.epochMs)));
+
+const MAX_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** The last tick that a time field holds: one of SQL Server's has days in the bits above the last 32. */
+const lastTick = ({ unit }: TimeRow, field: Field): bigint => {
+  const max = BigInt(field.max);
+  if (unit !== "sql-datetime") return max;
+  const [days, ofDay, ticksADay] = [max >> 32n, BigInt.asUintN(32, max), BigInt(SQL_TICKS_A_DAY)];
+  return days * ticksADay + (ofDay < ticksADay ? ofDay : ticksADay - 1n);
 };
 
 const isFull = ({ max, bits }: Field): boolean => BigInt(max) === (1n << BigInt(bits)) - 1n;

@@ -12,6 +12,7 @@ import {
   type FieldValue,
   type Layout,
   layoutNamed,
+  type TimeUnit,
   type Words,
 } from "../../src/ids/index.ts";
 import type { MintOrder } from "../../src/routing/mint-plan.ts";
@@ -187,6 +188,58 @@ describe("layouts of one's own", () => {
       texts.push(...ids.map(layout.format));
     }
     expect(new Set(texts).size).toBe(2000);
+  });
+});
+
+describe("a time that the field does not hold", () => {
+  const epochMs = Date.UTC(2026, 0, 1);
+  const counted = (bits: number, unit: TimeUnit, more: object = {}): Layout => {
+    const layout = declareLayout({
+      name: `own-${unit}-${bits}`,
+      text: "hex",
+      rows: [
+        { field: "mintedAt", bits, role: "time", unit, epochMs, ...more },
+        { field: "counter", bits: 64 - bits, role: "counter" },
+      ],
+    });
+    if (!layout.ok) throw new Error(JSON.stringify(layout.error));
+    return layout.value;
+  };
+
+  it.each([
+    ["10 bits of milliseconds", counted(10, "ms"), "1023"],
+    ["32 bits of milliseconds", counted(32, "ms"), "4294967295"],
+    ["40 bits of nanoseconds", counted(40, "ns"), "1099511627775"],
+    ["a greatest value below what the bits hold", counted(48, "ms", { max: 1_000_000 }), "1000000"],
+    ["three days of an SQL Server's", counted(34, "sql-datetime"), "17179869183"],
+    ["an epoch that is to come", counted(40, "s", { epochMs: NOW_MS + 120_000 }), "1099511627775"],
+  ])("%s makes no ID", async (_, layout, max) => {
+    let takes = 0;
+    const sequences = { take: () => Promise.reject(new Error(`${++takes}`)) };
+    const isolate = isolateMinters({ clock: { nowMs: () => NOW_MS }, entropy: pooledEntropy(), sequences });
+    expect(await isolate.mint(orderOf(layout), 1)).toMatchObject({
+      ok: false,
+      error: { reason: "key-out-of-range", field: "mintedAt", max },
+    });
+    expect(takes).toBe(0);
+  });
+
+  it("ends with the last tick, and no ID comes twice", async () => {
+    const rows = [
+      { field: "mintedAt", bits: 10, role: "time", unit: "ms", epochMs: NOW_MS - 1000 },
+      { field: "shard", bits: 16, role: "key" },
+      { field: "counter", bits: 6, role: "counter" },
+    ] as const;
+    const layout = declareLayout({ name: "own-last", text: "hex", rows });
+    if (!layout.ok) throw new Error(JSON.stringify(layout.error));
+    const isolate = minters(() => NOW_MS);
+    const ids = await mint(isolate, orderOf(layout.value), 24 * 64);
+    expect(new Set(ids.map(layout.value.format)).size).toBe(24 * 64);
+    expect(layout.value.decode(ids.at(-1) as Words)).toEqual({ mintedAt: 1023, shard: 1, counter: 63 });
+    expect(await isolate.mint(orderOf(layout.value), 1)).toMatchObject({
+      ok: false,
+      error: { reason: "sequence-exhausted" },
+    });
   });
 });
 
