@@ -1,0 +1,41 @@
+import * as v from "valibot";
+import { isKeyId, KEY_OCTETS_MIN } from "../proxy/signature.ts";
+
+/** The first key signs; origins are to know both. */
+export type SigningKeys = readonly SigningKey[];
+
+export interface SigningKey {
+  readonly id: string;
+  readonly key: Uint8Array<ArrayBuffer>;
+}
+
+export const NO_SIGNING_KEYS: SigningKeys = [];
+
+/** One in use and one that comes or goes: more would only hide that a rotation was never finished. */
+const KEYS_MAX = 2;
+
+const octets = v.pipe(
+  v.string(),
+  v.base64(),
+  v.transform((text) => Uint8Array.from(atob(text), (unit) => unit.charCodeAt(0))),
+  v.check(({ length }) => length >= KEY_OCTETS_MIN),
+);
+
+const SECRET = v.pipe(
+  v.array(v.strictObject({ id: v.pipe(v.string(), v.check(isKeyId)), key: octets })),
+  v.minLength(1),
+  v.maxLength(KEYS_MAX),
+  v.check((keys) => new Set(keys.map(({ id }) => id)).size === keys.length),
+);
+
+/** The keys of the secret `ORIGIN_SIGNING_KEYS`; `undefined` when they are not as they must be, without saying how: they are secret. */
+export function parseSigningKeys(text: string): SigningKeys | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const parsed = v.safeParse(SECRET, json);
+  return parsed.success ? parsed.output : undefined;
+}

@@ -1,0 +1,16 @@
+/** `waybill/origin`: for the services behind the gateway. WebCrypto and nothing else: Node from 20 on, Workers, Deno, Bun. */
+
+export type { Err, Ok, Result } from "../ids/result.ts";
+export {
+  createEpochGuard,
+  type EpochFault,
+  type EpochGuard,
+  type EpochRecord,
+  type EpochStore,
+  memoryEpochStore,
+} from "./epoch-guard.ts";
+export type { OriginKey } from "./keys.ts";
+export { type NodeResponseLike, type WaybillOriginOptions, type WaybillRequest, waybillOrigin } from "./middleware.ts";
+export { type Refusal, refusalOf } from "./refusal.ts";
+export type { FetchRequestLike, NodeRequestLike, RequestLike } from "./request.ts";
+export { type SignatureFault, type VerifiedRequest, type VerifyOptions, verifyRequest } from "./verify.ts";

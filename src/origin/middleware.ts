@@ -1,0 +1,53 @@
+import type { EpochGuard } from "./epoch-guard.ts";
+import { checkKeys } from "./keys.ts";
+import { type Refusal, refusalOf } from "./refusal.ts";
+import type { NodeRequestLike } from "./request.ts";
+import { type VerifiedRequest, type VerifyOptions, verifyRequest } from "./verify.ts";
+
+export interface WaybillOriginOptions extends VerifyOptions {
+  /** Refuses requests that come too late for an entity that has moved. */
+  readonly epochs?: EpochGuard;
+}
+
+/** A request of node:http or Express, and what the gateway vouches for once it has been verified. */
+export interface WaybillRequest extends NodeRequestLike {
+  waybill?: VerifiedRequest;
+}
+
+/** The response of node:http or Express. */
+export interface NodeResponseLike {
+  statusCode: number;
+  setHeader(name: string, value: string): unknown;
+  end(body: string): unknown;
+}
+
+/**
+ * Middleware for node:http, Connect and Express: calls `next` for the gateway's requests, with `request.waybill` set, and
+ * answers all others itself. Throws at once for keys that are none; a failing store is handed to `next`.
+ */
+export function waybillOrigin(
+  options: WaybillOriginOptions,
+): (request: WaybillRequest, response: NodeResponseLike, next: (error?: unknown) => void) => Promise<void> {
+  checkKeys(options.keys);
+  return async (request, response, next) => {
+    // What follows throws by itself: `next` stands outside, so that an error of the application is not caught for ours.
+    const refusal = await check(request, options).catch((error: unknown) => ({ error }));
+    if (refusal === undefined) return next();
+    if ("error" in refusal) return next(refusal.error);
+    response.statusCode = refusal.status;
+    for (const [name, value] of Object.entries(refusal.fields)) response.setHeader(name, value);
+    response.end(refusal.body);
+  };
+}
+
+async function check(request: WaybillRequest, options: WaybillOriginOptions): Promise<Refusal | undefined> {
+  const verified = await verifyRequest(request, options);
+  if (!verified.ok) return refusalOf(verified.error);
+  const { entityId, epoch } = verified.value;
+  if (options.epochs !== undefined && entityId !== undefined) {
+    const admitted = await options.epochs.admit(entityId, epoch);
+    if (!admitted.ok) return refusalOf(admitted.error);
+  }
+  request.waybill = verified.value;
+  return undefined;
+}

@@ -1,0 +1,55 @@
+import type { Signable } from "../proxy/signature.ts";
+
+/** A request of node:http, Express and their like. */
+export interface NodeRequestLike {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  /** What Express keeps when a router is mounted below a path and `url` is cut. */
+  readonly originalUrl?: string | undefined;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+/** A `Request` of the Fetch standard: Workers, Deno, Bun. */
+export interface FetchRequestLike {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: { get(name: string): string | null };
+}
+
+export type RequestLike = NodeRequestLike | FetchRequestLike;
+
+/** The value of a field, `undefined` without one. `name` is in lower case. */
+export function fieldOf({ headers }: RequestLike, name: string): string | undefined {
+  if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
+  const value = headers[name];
+  // Several values are none that the gateway has sent: joined, they match no field of its own.
+  return typeof value === "string" ? value : value?.join(", ");
+}
+
+/** What the request says of itself, as the gateway signs it; `undefined` when the gateway cannot have sent it. */
+export function claimOf(request: RequestLike, clientAddress: string): Signable | undefined {
+  const region = fieldOf(request, "waybill-region");
+  const revision = countIn(fieldOf(request, "waybill-revision"));
+  const epoch = countIn(fieldOf(request, "waybill-epoch") ?? "0");
+  if (region === undefined || revision === undefined || epoch === undefined) return undefined;
+  const id = fieldOf(request, "waybill-entity-id") ?? "";
+  return { method: request.method ?? "", target: targetOf(request), id, region, revision, epoch, clientAddress };
+}
+
+function targetOf(request: RequestLike): string {
+  if (isFetchHeaders(request.headers)) return request.url?.replace(SCHEME_AND_AUTHORITY, "") ?? "";
+  return ("originalUrl" in request ? request.originalUrl : undefined) ?? request.url ?? "";
+}
+
+const SCHEME_AND_AUTHORITY = /^[a-z]+:\/\/[^/]*/;
+
+function isFetchHeaders(headers: RequestLike["headers"]): headers is FetchRequestLike["headers"] {
+  return typeof headers["get"] === "function";
+}
+
+/** Only the one text that the gateway writes for a number. */
+function countIn(text: string | undefined): number | undefined {
+  return text !== undefined && COUNT.test(text) ? Number(text) : undefined;
+}
+
+const COUNT = /^(?:0|[1-9]\d{0,14})$/;

@@ -1,0 +1,82 @@
+import { err, ok, type Result } from "../ids/result.ts";
+import { parseSignature, SIGNATURE_FIELD, SIGNING_ALGORITHM, signedText, UNKNOWN_ADDRESS } from "../proxy/signature.ts";
+import { decodeBase64Url, importKey, type OriginKey } from "./keys.ts";
+import { claimOf, fieldOf, type RequestLike } from "./request.ts";
+
+export interface VerifyOptions {
+  /** The gateway's keys: while they are changed, the old and the new one. */
+  readonly keys: readonly OriginKey[];
+  /** How far the signature's time may be from now; 300 unless given. A request can be repeated within it. */
+  readonly toleranceSeconds?: number;
+  /** Unix time in milliseconds; `Date.now` unless given. */
+  readonly now?: () => number;
+  /** The regions that this origin serves; a request for another one is refused. Absent: any. */
+  readonly regions?: readonly string[];
+}
+
+/** What the gateway vouches for. */
+export interface VerifiedRequest {
+  /** `undefined` for a request without an ID. */
+  readonly entityId: string | undefined;
+  readonly region: string;
+  /** Revision of the routing table that decided. */
+  readonly revision: number;
+  /** Of the entity's move; 0 for one that never moved. */
+  readonly epoch: number;
+  /** `undefined` where the gateway does not know it. */
+  readonly clientAddress: string | undefined;
+  readonly signedAtMs: number;
+  readonly keyId: string;
+}
+
+/** Why a request is not taken for the gateway's. */
+export type SignatureFault =
+  | { readonly reason: "missing" }
+  | { readonly reason: "malformed" }
+  | { readonly reason: "unknown-key"; readonly keyId: string }
+  | { readonly reason: "mismatch" }
+  /** Negative for a time that is yet to come. */
+  | { readonly reason: "expired"; readonly ageSeconds: number }
+  | { readonly reason: "wrong-region"; readonly region: string };
+
+const TOLERANCE_SECONDS = 300;
+
+/**
+ * Whether a request is the gateway's, and untouched in what it vouches for: method, path, query, ID, region, revision, epoch
+ * and the client's address. Neither the body nor other fields are signed. Rejects only for keys that are none.
+ */
+export async function verifyRequest(
+  request: RequestLike,
+  options: VerifyOptions,
+): Promise<Result<VerifiedRequest, SignatureFault>> {
+  const value = fieldOf(request, SIGNATURE_FIELD);
+  if (value === undefined) return err({ reason: "missing" });
+  const field = parseSignature(value);
+  if (field === undefined) return err({ reason: "malformed" });
+  const { keyId, seconds, clientAddress, mac } = field;
+  const claim = claimOf(request, clientAddress);
+  const text = claim && signedText(claim, field);
+  if (claim === undefined || text === undefined) return err({ reason: "malformed" });
+  const key = options.keys.find(({ id }) => id === keyId);
+  if (key === undefined) return err({ reason: "unknown-key", keyId });
+
+  const octets = new TextEncoder().encode(text);
+  // WebCrypto compares in constant time.
+  const isOurs = await crypto.subtle.verify(SIGNING_ALGORITHM.name, await importKey(key), decodeBase64Url(mac), octets);
+  if (!isOurs) return err({ reason: "mismatch" });
+
+  const { toleranceSeconds = TOLERANCE_SECONDS, now = Date.now, regions } = options;
+  const ageSeconds = Math.floor(now() / 1000) - seconds;
+  if (Math.abs(ageSeconds) > toleranceSeconds) return err({ reason: "expired", ageSeconds });
+  const { id, region, revision, epoch } = claim;
+  if (regions !== undefined && !regions.includes(region)) return err({ reason: "wrong-region", region });
+  return ok({
+    entityId: id === "" ? undefined : id,
+    region,
+    revision,
+    epoch,
+    clientAddress: clientAddress === UNKNOWN_ADDRESS ? undefined : clientAddress,
+    signedAtMs: seconds * 1000,
+    keyId,
+  });
+}
