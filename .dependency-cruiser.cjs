@@ -47,7 +47,7 @@ const ZONES = [
   {
     name: "ports",
     from: PORTS,
-    may: ["^src/(ids|routing|problems)/", "^src/proxy/errors\\.ts$"],
+    may: ["^src/(ids|routing|problems)/", "^src/proxy/(errors|signature)\\.ts$"],
     why: "ports speak in the core's types",
   },
   {
@@ -67,6 +67,12 @@ const ZONES = [
     from: "^src/worker\\.ts$",
     may: ["^routes/", "^src/(edge|proxy)/", "^routing-table\\.json$"],
     why: "the composition root puts adapters and routes together, and does nothing else",
+  },
+  {
+    name: "origin",
+    from: "^src/origin/",
+    may: ["^src/origin/", "^src/proxy/signature\\.ts$", "^src/ids/result\\.ts$"],
+    why: "the library for origins runs in their programs, on whatever runtime they have",
   },
   {
     name: "cli",

@@ -9,7 +9,7 @@ export default defineConfig({
       {
         test: {
           name: "node",
-          include: ["test/{ids,routing,problems,rules,cli,system}/**/*.test.ts"],
+          include: ["test/{ids,routing,problems,origin,rules,cli,system}/**/*.test.ts"],
           testTimeout: 60_000,
         },
       },
