@@ -36,7 +36,12 @@ export async function passOnPublic(received: Received, match: PathMatch, path: s
   const internalPath = path.slice(0, idStart) + internal + path.slice(idEnd);
   const internalMatch = { entity, idStart, idEnd: idStart + internal.length };
   const decision = resolvePath(served.table, internalMatch, internalPath, arrivedAtMs);
-  if (!decision.ok) return refuse(received, unknownPublicId(text), served);
+  if (!decision.ok) {
+    // That an entity is gone may be told to who has its ID, under the ID that he has.
+    const isGone = decision.error.reason === "entity-gone";
+    const error = isGone ? { ...decision.error, id: text } : unknownPublicId(text);
+    return refuse(received, error, served);
+  }
   return passOn(received, decision.value, internalPath + target.query);
 }
 

@@ -111,7 +111,7 @@ function evidenceOf(error: GatewayError): Evidence {
         entity: error.entity,
       };
     case "entity-moving":
-      return { detail: `"${shorten(error.id)}" is on its way to another region and takes no writes meanwhile.` };
+      return { detail: "The entity is on its way to another region and takes no writes meanwhile." };
     case "region-unknown":
       return {
         detail: "Neither an ID nor any of the declared sources says which region the request is for.",

@@ -44,4 +44,4 @@ export type ProxyError =
   /** An origin says that the entity is elsewhere, and that cannot be followed. */
   | { readonly reason: "origins-disagree"; readonly region: string; readonly why: string }
   /** A write to an entity whose move has come to its last step. */
-  | { readonly reason: "entity-moving"; readonly id: string; readonly retryAfterMs: number };
+  | { readonly reason: "entity-moving"; readonly retryAfterMs: number };

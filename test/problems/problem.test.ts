@@ -36,7 +36,7 @@ const ERRORS: readonly GatewayError[] = [
   { reason: "origin-open-circuit", region: "eu", retryAfterMs: 900 },
   { reason: "origins-disagree", region: "eu", why: "it names a region that is not in the table" },
   { reason: "body-too-large-to-replay", region: "eu", bytesMax: 0 },
-  { reason: "entity-moving", id: "x", retryAfterMs: 2000 },
+  { reason: "entity-moving", retryAfterMs: 2000 },
   { reason: "request-timeout", idleMs: 60_000 },
   { reason: "entity-gone", id: "x", entity: "order" },
   { reason: "region-unknown", path: "/login", sources: ["header x-region"] },
