@@ -1,0 +1,27 @@
+import { type Context, Hono } from "hono";
+import { accepts } from "hono/accepts";
+import type { Gateway } from "../src/ports.ts";
+import { methodNotAllowed } from "./method-not-allowed.ts";
+import { metricsText } from "./metrics-text.ts";
+import { ownJson } from "./own-json.ts";
+import { sightFor } from "./sight.ts";
+
+/** Prometheus's text exposition format, version 0.0.4. */
+const TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+/** `GET /-/metrics`: what all isolates have counted, as monitoring systems read it, or as JSON where that is asked for. */
+export const metrics = (gateway: Gateway) =>
+  new Hono()
+    .get("/-/metrics", async (c) => {
+      const { source, sinceMs, metrics } = await sightFor(gateway, c);
+      if (asksJson(c)) return ownJson({ source, since: new Date(sinceMs).toISOString(), metrics });
+      return new Response(metricsText(metrics), {
+        headers: { "content-type": TEXT_TYPE, "cache-control": "no-store", vary: "accept" },
+      });
+    })
+    .all("/-/metrics", methodNotAllowed("GET", "HEAD"));
+
+function asksJson(c: Context): boolean {
+  const supports = ["text/plain", "application/json"];
+  return accepts(c, { header: "Accept", supports, default: "text/plain" }) === "application/json";
+}

@@ -1,0 +1,33 @@
+import type { TrafficReports } from "./traffic-reports.ts";
+import type { TrafficStore } from "./traffic-store.ts";
+
+/** All isolates of a deployment meet in one object. */
+const NAME = "all";
+
+/** A call takes a few milliseconds from nearby and some hundred from afar; a scraper gives up after 10 s. */
+const DEADLINE_MS = 4_000;
+
+/** The Durable Object as a store. A stub is broken after a failure, so each call makes its own. */
+export function durableTraffic(namespace: DurableObjectNamespace<TrafficReports>): TrafficStore {
+  const stub = () => namespace.get(namespace.idFromName(NAME));
+  return {
+    report: (report) => inTime(stub().report(report)),
+    totals: () => inTime(stub().totals()),
+  };
+}
+
+/** For the platform's timer. */
+export const keepChecking = (namespace: DurableObjectNamespace<TrafficReports>): Promise<void> =>
+  inTime(namespace.get(namespace.idFromName(NAME)).keepChecking());
+
+async function inTime<Value>(answer: Promise<Value>): Promise<Value> {
+  let timer: number | null = null;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${DEADLINE_MS} ms`)), DEADLINE_MS);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

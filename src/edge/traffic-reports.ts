@@ -1,0 +1,111 @@
+import { DurableObject } from "cloudflare:workers";
+import type { Entropy } from "../ports.ts";
+import { checkTargets, runChecks } from "./active-checks.ts";
+import { systemClock } from "./clock.ts";
+import { type Config, readConfig } from "./config.ts";
+import { pooledEntropy } from "./entropy.ts";
+import type { Env } from "./env.ts";
+import { originFetch } from "./origin-fetch.ts";
+import { reportLoadFailure } from "./report.ts";
+import { kvTables } from "./tables.ts";
+import { TrafficBook } from "./traffic-book.ts";
+import type { OriginHint } from "./traffic-origins.ts";
+import { TrafficRows } from "./traffic-rows.ts";
+import type { TrafficReport, TrafficStore, TrafficTotals } from "./traffic-store.ts";
+
+/** How long what isolates reported may stay unwritten: a row costs money, and a series is raised by every report. */
+const SAVE_MS = 10_000;
+
+/** How soon a table that wants no checks is looked at again, while there is traffic. */
+const NO_CHECKS_MS = 60_000;
+
+/** Rounds of several deployments that were started together drift apart by up to this share of the time between two. */
+const JITTER = 0.2;
+
+/**
+ * Where isolates meet: the sums of what they count, what they have found of origins, and the active checks, which only one
+ * place should make. One object for a deployment. Its alarm writes what is new, and makes a round of checks when that is due.
+ */
+export class TrafficReports extends DurableObject<Env> implements TrafficStore {
+  readonly #book: TrafficBook;
+  readonly #config: Config;
+  readonly #tables: ReturnType<typeof kvTables>;
+  readonly #entropy: Entropy = pooledEntropy();
+  #alarmAtMs: number | undefined;
+  #checksDueMs = 0;
+  /** Whether the table wanted checks when it was last looked at. */
+  #hasChecks = true;
+
+  /** `bundled`: the table that was deployed with the code. */
+  constructor(context: DurableObjectState, env: Env, bundled: unknown) {
+    super(context, env);
+    this.#config = readConfig(env);
+    this.#book = new TrafficBook(new TrafficRows(context.storage.sql), systemClock.nowMs());
+    this.#tables = kvTables({
+      kv: env.TABLE_KV,
+      bundled,
+      clock: systemClock,
+      refreshMs: this.#config.tableRefreshMs,
+      report: reportLoadFailure,
+    });
+    void context.blockConcurrencyWhile(async () => {
+      this.#alarmAtMs = (await context.storage.getAlarm()) ?? undefined;
+      this.#checksDueMs = this.#alarmAtMs ?? 0;
+    });
+  }
+
+  async report(report: TrafficReport): Promise<readonly OriginHint[]> {
+    const nowMs = systemClock.nowMs();
+    this.#book.enter(report, nowMs);
+    await this.#wakeBy(Math.min(nowMs + SAVE_MS, this.#checksDueMs));
+    return this.#book.hints();
+  }
+
+  async totals(): Promise<TrafficTotals> {
+    return this.#book.totals(systemClock.nowMs());
+  }
+
+  /** Sees to it that the checks go on: after a deployment, and should an alarm have been lost. */
+  async keepChecking(): Promise<void> {
+    await this.#wakeBy(this.#checksDueMs);
+  }
+
+  override async alarm(): Promise<void> {
+    this.#alarmAtMs = undefined;
+    const startedMs = systemClock.nowMs();
+    this.#book.save(startedMs);
+    if (startedMs >= this.#checksDueMs) {
+      await this.#check();
+      this.#checksDueMs = startedMs + (this.#hasChecks ? this.#periodMs() : NO_CHECKS_MS);
+    }
+    if (this.#hasChecks) await this.#wakeBy(this.#checksDueMs);
+  }
+
+  #periodMs(): number {
+    const chance = this.#entropy.word() / 2 ** 32;
+    return this.#config.checkMs * (1 + JITTER * (chance - 0.5));
+  }
+
+  /** A round of checks, of as many origins as the table in force wants checked. */
+  async #check(): Promise<void> {
+    const inMemory = this.#tables.peek((work) => this.ctx.waitUntil(work));
+    const served = inMemory ?? (await this.#loaded());
+    const targets = served === undefined ? [] : checkTargets(served.table);
+    this.#hasChecks = targets.length > 0;
+    const isOnEdge = this.#config.clientAddress === "cf-connecting-ip";
+    const world = { fetch: originFetch((target, init) => fetch(target, init), this.env), clock: systemClock, isOnEdge };
+    await runChecks(targets, world, (checked) => this.#book.enterCheck(checked));
+    this.#book.save(systemClock.nowMs());
+  }
+
+  async #loaded() {
+    const loaded = await this.#tables.load();
+    return loaded.ok ? loaded.value : undefined;
+  }
+
+  async #wakeBy(atMs: number): Promise<void> {
+    if (this.#alarmAtMs !== undefined && this.#alarmAtMs <= atMs) return;
+    this.#alarmAtMs = atMs;
+    await this.ctx.storage.setAlarm(atMs);
+  }
+}

@@ -1,0 +1,123 @@
+import type { Clock, Counters, OriginHealth, RequestLine, Traffic } from "../ports.ts";
+import { type HealthWatch, originHealth } from "./origin-health.ts";
+import { TrafficCells } from "./traffic-cells.ts";
+import type { TrafficReport, TrafficStore, TrafficTotals } from "./traffic-store.ts";
+import { TrafficSums } from "./traffic-sums.ts";
+import { sightOf } from "./traffic-view.ts";
+
+export interface TrafficOptions {
+  /** `undefined`: nothing is ever reported, and this isolate knows its own alone. */
+  readonly store: TrafficStore | undefined;
+  /** The least time between two reports. */
+  readonly reportMs: number;
+  readonly clock: Clock;
+  readonly onBreaker: HealthWatch["onTurn"];
+  readonly onReportFailure: (why: string) => void;
+}
+
+export interface IsolateTraffic extends Traffic {
+  readonly originHealth: OriginHealth;
+  readonly counters: Counters;
+  /** Counts a request, and reports what was counted when it is time. */
+  observe(line: RequestLine, waitUntil: (work: Promise<unknown>) => void): void;
+}
+
+/** Series of one isolate. Names of the table times outcomes stay far below; what is beyond is summed as `(other)`. */
+export const ISOLATE_SERIES_MAX = 2_000;
+
+/** The platform ends what a request left behind after 30 s; a report that has not ended by then never will. */
+const REPORT_LOST_MS = 60_000;
+
+/**
+ * What this isolate counts, and its exchange with the Durable Object. A report is sent beside a request, one at a time; what one
+ * that failed had carried goes with the next. One whose request was cut off is lost: counts may be low by it, never high. A report that
+ * arrived and whose answer did not is sent again.
+ */
+export function isolateTraffic(options: TrafficOptions): IsolateTraffic {
+  const { store, reportMs, clock, onReportFailure } = options;
+  const startedAtMs = clock.nowMs();
+  const cells = new TrafficCells();
+  /** Drained and not reported yet. */
+  let pending = new TrafficSums(ISOLATE_SERIES_MAX);
+  let dueMs = 0;
+  let isUrgent = false;
+  /** Until when no other report is sent beside the running one. */
+  let busyUntilMs = 0;
+
+  const health = originHealth({
+    onAttempt: (region, fault) => cells.attempt(region, fault),
+    onTurn(region, url, state) {
+      if (state === "open") cells.breakerOpened(region);
+      isUrgent = true;
+      options.onBreaker(region, url, state);
+    },
+  });
+
+  const take = (): TrafficReport => {
+    pending.addAll(cells.drain());
+    const sums = new Map(pending);
+    pending = new TrafficSums(ISOLATE_SERIES_MAX);
+    return { sums, origins: health.takeNews() };
+  };
+
+  const send = async (to: TrafficStore): Promise<boolean> => {
+    const report = take();
+    isUrgent = false;
+    dueMs = clock.nowMs() + reportMs;
+    try {
+      health.learn(await to.report(report));
+      return true;
+    } catch (error) {
+      pending.addAll(report.sums);
+      health.returnNews(report.origins);
+      onReportFailure(error instanceof Error ? error.message : String(error));
+      return false;
+    }
+  };
+
+  const sendAlone = async (to: TrafficStore, nowMs: number): Promise<void> => {
+    busyUntilMs = nowMs + REPORT_LOST_MS;
+    await send(to);
+    busyUntilMs = 0;
+  };
+
+  /** This isolate's own, in the form in which the Durable Object keeps everybody's. */
+  const ownTotals = (): TrafficTotals => {
+    pending.addAll(cells.drain());
+    return { sinceMs: startedAtMs, sums: new Map(pending), origins: new Map() };
+  };
+
+  return {
+    originHealth: health,
+    counters: { count: (name, ...labels) => cells.event(name, labels) },
+
+    observe(line, waitUntil) {
+      cells.request(line);
+      if (store === undefined) return;
+      const nowMs = clock.nowMs();
+      if (nowMs < dueMs && !isUrgent) return;
+      if (nowMs >= busyUntilMs) waitUntil(sendAlone(store, nowMs));
+    },
+
+    async sight(served) {
+      const nowMs = clock.nowMs();
+      const context = { served, nowMs, own: health };
+      if (store === undefined) return sightOf({ ...context, source: "isolate", totals: ownTotals() });
+      // Not the running report of another request: what belongs to that cannot be waited for here.
+      const totals = (await send(store)) ? await totalsOf(store, onReportFailure) : undefined;
+      return sightOf({ ...context, source: totals === undefined ? "isolate" : "all", totals });
+    },
+  };
+}
+
+async function totalsOf(
+  store: TrafficStore,
+  onReportFailure: (why: string) => void,
+): Promise<TrafficTotals | undefined> {
+  try {
+    return await store.totals();
+  } catch (error) {
+    onReportFailure(error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
+}
