@@ -4,10 +4,12 @@ import { any } from "./any.ts";
 import { entities } from "./entities.ts";
 import { health } from "./health.ts";
 import { ids } from "./ids.ts";
+import { metrics } from "./metrics.ts";
 import { mint } from "./mint.ts";
 import { openapi } from "./openapi.ts";
 import { problemResponse } from "./problem-response.ts";
 import { problems } from "./problems.ts";
+import { regions } from "./regions.ts";
 import { observeRequests } from "./request-log.ts";
 
 /** The whole HTTP surface. The gateway's own paths come first; the rest belongs to the entities of the table. */
@@ -18,6 +20,8 @@ export function createApp(gateway: Gateway): Hono {
   app.route("/", mint(gateway));
   app.route("/", ids(gateway));
   app.route("/", health(gateway));
+  app.route("/", metrics(gateway));
+  app.route("/", regions(gateway));
   app.route("/", problems());
   app.route("/", openapi(gateway));
   app.all("/-/*", (c) => problemResponse({ reason: "not-found", path: c.req.path }));

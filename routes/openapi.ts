@@ -48,6 +48,8 @@ function describe(table: CompiledTable, server: string) {
       },
       "/-/health": operations("health", "The Worker runs"),
       "/-/ready": operations("ready", "The revision, source and age of the table in force"),
+      "/-/metrics": METRICS,
+      "/-/regions": operations("regions", "The state of every origin, and each region's share of the requests"),
       "/-/problems/{slug}": {
         get: {
           operationId: "explainProblem",
@@ -116,6 +118,22 @@ const json = (description: string, schema: object): object => ({
 
 const PROBLEM_CONTENT = { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
 const PROBLEM = { "4XX": { description: "A problem.", content: PROBLEM_CONTENT } };
+
+const METRICS = {
+  get: {
+    operationId: "metrics",
+    tags: ["operations"],
+    summary: "What all isolates have counted",
+    security: [],
+    responses: {
+      "200": {
+        description: "Prometheus's text exposition format 0.0.4, or JSON where `accept` asks for it.",
+        content: { "text/plain": { schema: { type: "string" } }, "application/json": { schema: { type: "object" } } },
+      },
+      "4XX": { description: "A problem.", content: PROBLEM_CONTENT },
+    },
+  },
+};
 
 const PROBLEM_SCHEMA = {
   type: "object",

@@ -1,50 +1,101 @@
 import { createApp } from "../routes/app.ts";
 import { problemResponse } from "../routes/problem-response.ts";
 import bundledTable from "../routing-table.json" with { type: "json" };
+import { analyticsWriter } from "./edge/analytics.ts";
 import { clientReader } from "./edge/client.ts";
 import { systemClock } from "./edge/clock.ts";
 import { readConfig } from "./edge/config.ts";
 import { pooledEntropy } from "./edge/entropy.ts";
 import type { Env } from "./edge/env.ts";
 import { isolateMinters } from "./edge/minters.ts";
+import { originFetch, watchBindings } from "./edge/origin-fetch.ts";
 import { keyedPublicIds } from "./edge/public-ids.ts";
-import { reportBrokenBody, reportDefect, reportLoadFailure, writeRequestLine } from "./edge/report.ts";
+import { rateLimits } from "./edge/rate-limits.ts";
+import {
+  reportBreaker,
+  reportBrokenBody,
+  reportDefect,
+  reportDifference,
+  reportLoadFailure,
+  reportMissingBindings,
+  reportTrafficFailure,
+  writeRequestLine,
+} from "./edge/report.ts";
 import { durableSequences } from "./edge/sequences.ts";
+import { hmacSigner } from "./edge/signer.ts";
 import { kvTables } from "./edge/tables.ts";
-import { isolateBreakers } from "./proxy/isolate-breakers.ts";
+import { isolateTraffic } from "./edge/traffic.ts";
+import { durableTraffic, keepChecking } from "./edge/traffic-durable.ts";
+import { TrafficReports as BaseTrafficReports } from "./edge/traffic-reports.ts";
+import { isolateShadows } from "./proxy/isolate-shadows.ts";
 import { retryBudget } from "./proxy/retry-budget.ts";
 
 export { SequenceBlocks } from "./edge/sequence-blocks.ts";
+
+/** Its checks have the same last resort as requests. */
+export class TrafficReports extends BaseTrafficReports {
+  constructor(context: DurableObjectState, env: Env) {
+    super(context, env, bundledTable);
+  }
+}
 
 /** The composition root: what the platform gives, put behind ports and handed to the routes. Once per isolate. */
 function compose(env: Env) {
   const config = readConfig(env);
   const clock = systemClock;
   const entropy = pooledEntropy();
+  const traffic = isolateTraffic({
+    store: config.reportMs === 0 ? undefined : durableTraffic(env.TRAFFIC),
+    reportMs: config.reportMs,
+    clock,
+    onBreaker: reportBreaker,
+    onReportFailure: reportTrafficFailure,
+  });
+  const logLine = config.requestLog === "json" ? writeRequestLine : undefined;
+  const writePoint = env.ANALYTICS && analyticsWriter(env.ANALYTICS);
   return createApp({
     clock,
     entropy,
-    tables: kvTables({
-      kv: env.TABLE_KV,
-      bundled: bundledTable,
-      clock,
-      refreshMs: config.tableRefreshMs,
-      report: reportLoadFailure,
-    }),
+    tables: watchBindings(
+      kvTables({
+        kv: env.TABLE_KV,
+        bundled: bundledTable,
+        clock,
+        refreshMs: config.tableRefreshMs,
+        report: reportLoadFailure,
+      }),
+      env,
+      reportMissingBindings,
+    ),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
     publicIds: keyedPublicIds(config.publicKeys),
-    fetch: (target, init) => fetch(target, init),
+    fetch: originFetch((target, init) => fetch(target, init), env),
     isOnEdge: config.clientAddress === "cf-connecting-ip",
     clientOf: clientReader(config.clientAddress),
     deadlines: config.deadlines,
-    originHealth: isolateBreakers(),
+    originHealth: traffic.originHealth,
+    counters: traffic.counters,
+    traffic,
     retryBudget: retryBudget(),
     movedMemory: undefined,
-    sign: undefined,
+    shadows: isolateShadows({
+      clock,
+      count: (region, outcome) => traffic.counters.count("mirrored_reads", region, outcome),
+      log: reportDifference,
+    }),
+    sign: hmacSigner(config.signingKeys, crypto.subtle, clock),
+    rateLimits: rateLimits(config.rateLimits, { clock, report: reportDefect }),
     trustsForwarded: config.forwardedFields === "append",
-    observe: config.requestLog === "json" ? writeRequestLine : () => undefined,
+    observe(line, waitUntil) {
+      traffic.observe(line, waitUntil);
+      logLine?.(line);
+      writePoint?.(line);
+    },
     logDefect: reportDefect,
-    logBrokenBody: reportBrokenBody,
+    logBrokenBody(entity, reason) {
+      traffic.counters.count("broken_bodies", entity, reason);
+      reportBrokenBody(entity, reason);
+    },
   });
 }
 
@@ -60,5 +111,8 @@ export default {
       return problemResponse({ reason: "internal-error" });
     }
     return app.fetch(request, env, context);
+  },
+  async scheduled(_controller, env) {
+    if (readConfig(env).reportMs > 0) await keepChecking(env.TRAFFIC);
   },
 } satisfies ExportedHandler<Env>;

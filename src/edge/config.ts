@@ -2,6 +2,8 @@ import * as v from "valibot";
 import type { Env } from "./env.ts";
 import type { PublicKeys } from "./public-ids.ts";
 import { NO_PUBLIC_KEYS, parsePublicKeys } from "./public-keys.ts";
+import { type RateSettings, rateSettings } from "./rate-settings.ts";
+import { NO_SIGNING_KEYS, parseSigningKeys, type SigningKeys } from "./signing-keys.ts";
 
 /** The Worker's settings, checked once when an isolate starts. A wrong one stops every request with its name. */
 export interface Config {
@@ -15,8 +17,15 @@ export interface Config {
   readonly tableRefreshMs: number;
   /** How long origins may take, in milliseconds, where the table says nothing else; 0 for no limit. */
   readonly deadlines: { readonly firstByteMs: number; readonly idleMs: number; readonly totalMs: number };
+  /** The least time between two reports of an isolate to the Durable Object; 0 for no report and no active check. */
+  readonly reportMs: number;
+  /** The time between two rounds of active checks. */
+  readonly checkMs: number;
   /** A secret: never logged, and in no error. */
   readonly publicKeys: PublicKeys;
+  /** A secret too. None: requests to origins are not signed. */
+  readonly signingKeys: SigningKeys;
+  readonly rateLimits: RateSettings;
 }
 
 /** Cloudflare's KV serves a cached value for at least 30 s: asking more often reads the same again. */
@@ -27,6 +36,12 @@ const FIRST_BYTE_DEADLINE_MS_DEFAULT = 30_000;
 
 /** Servers in wide use cut a body after 60 s of silence; those that pause on purpose say so more often than that. */
 const IDLE_DEADLINE_MS_DEFAULT = 60_000;
+
+/** A scraper asks every 15 to 60 s. Ten times as many calls would show it nothing more. */
+const REPORT_SECONDS_DEFAULT = 10;
+
+/** A dead origin is known after this at the latest, and an idle one is not kept busy. */
+const CHECK_SECONDS_DEFAULT = 15;
 
 const wholeNumber = (min: number, max: number) =>
   v.pipe(
@@ -45,13 +60,17 @@ const ENV = v.object({
   FIRST_BYTE_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), String(FIRST_BYTE_DEADLINE_MS_DEFAULT)),
   IDLE_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), String(IDLE_DEADLINE_MS_DEFAULT)),
   TOTAL_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), "0"),
+  REPORT_SECONDS: v.optional(wholeNumber(0, 3_600), String(REPORT_SECONDS_DEFAULT)),
+  CHECK_SECONDS: v.optional(wholeNumber(1, 3_600), String(CHECK_SECONDS_DEFAULT)),
 });
 
 /** Throws with the name of every setting at fault: a deployment mistake, not a client's. */
 export function readConfig(env: Env): Config {
   const parsed = v.safeParse(ENV, env);
-  if (!parsed.success) {
-    const faults = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? "env"}: ${issue.message}`);
+  const limits = v.safeParse(rateSettings, env);
+  if (!parsed.success || !limits.success) {
+    const issues = [...(parsed.issues ?? []), ...(limits.issues ?? [])];
+    const faults = issues.map((issue) => `${v.getDotPath(issue) ?? "env"}: ${issue.message}`);
     throw new Error(`Waybill's settings are wrong: ${faults.join("; ")}`);
   }
   const publicKeys = env.PUBLIC_ID_KEYS === undefined ? NO_PUBLIC_KEYS : parsePublicKeys(env.PUBLIC_ID_KEYS);
@@ -60,6 +79,14 @@ export function readConfig(env: Env): Config {
       "Waybill's settings are wrong: PUBLIC_ID_KEYS must be JSON like " +
         '{"sealed": [{"id": "2026", "key": "<base64 of 32, 48 or 64 octets>"}], ' +
         '"compatible": [{"id": "2026", "key": "<base64 of 16, 24 or 32 octets>"}]}',
+    );
+  }
+  const signingKeys =
+    env.ORIGIN_SIGNING_KEYS === undefined ? NO_SIGNING_KEYS : parseSigningKeys(env.ORIGIN_SIGNING_KEYS);
+  if (signingKeys === undefined) {
+    throw new Error(
+      "Waybill's settings are wrong: ORIGIN_SIGNING_KEYS must be JSON like " +
+        '[{"id": "2026a", "key": "<base64 of 32 octets or more>"}], with one key or two',
     );
   }
   return {
@@ -72,6 +99,10 @@ export function readConfig(env: Env): Config {
       idleMs: parsed.output.IDLE_DEADLINE_MS,
       totalMs: parsed.output.TOTAL_DEADLINE_MS,
     },
+    reportMs: parsed.output.REPORT_SECONDS * 1000,
+    checkMs: parsed.output.CHECK_SECONDS * 1000,
     publicKeys,
+    signingKeys,
+    rateLimits: limits.output,
   };
 }

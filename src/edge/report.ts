@@ -1,4 +1,6 @@
 import type { RequestLine } from "../ports.ts";
+import type { LoggedDifference } from "../proxy/isolate-shadows.ts";
+import type { MissingBindings } from "./origin-fetch.ts";
 import type { LoadFailure } from "./table-store.ts";
 
 /** What operators see: one JSON object a line, each with an `event`. */
@@ -10,6 +12,27 @@ export function writeRequestLine(line: RequestLine): void {
 
 export function reportLoadFailure(failure: LoadFailure): void {
   console.warn(JSON.stringify({ event: "table-load-failed", time: new Date().toISOString(), ...failure }));
+}
+
+/** What this isolate has found of an origin: it leaves it alone from now on, or sends it requests again. */
+export function reportBreaker(region: string, url: string, state: "open" | "closed"): void {
+  const { host } = new URL(url);
+  console.warn(JSON.stringify({ event: `breaker-${state}`, time: new Date().toISOString(), region, host }));
+}
+
+/** Counts that could not be reported, or sums that could not be read. They go with the next report. */
+export function reportTrafficFailure(why: string): void {
+  console.warn(JSON.stringify({ event: "traffic-report-failed", time: new Date().toISOString(), why }));
+}
+
+/** A table that sends requests through bindings that this deployment lacks: its origins cannot be asked. */
+export function reportMissingBindings(missing: MissingBindings): void {
+  console.warn(JSON.stringify({ event: "bindings-missing", time: new Date().toISOString(), ...missing }));
+}
+
+/** A shadow whose answer was not the client's: what differs, and of what entity. */
+export function reportDifference(difference: LoggedDifference): void {
+  console.warn(JSON.stringify({ event: "shadow-differs", time: new Date().toISOString(), ...difference }));
 }
 
 export function reportDefect(error: unknown): void {

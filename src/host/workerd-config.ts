@@ -24,6 +24,9 @@ export const COMPATIBILITY_FLAGS = ["no_nodejs_compat"];
  */
 const SEQUENCES_UNIQUE_KEY = "waybill-sequence-blocks";
 
+/** Another name would find none of the counts so far: every counter would begin again at 0. It never changes. */
+const TRAFFIC_UNIQUE_KEY = "waybill-traffic-reports";
+
 /** The name of the socket, as `--control-fd` reports it and `--socket-addr` overrides it. */
 export const SOCKET_NAME = "http";
 
@@ -59,9 +62,11 @@ const waybill :Workerd.Worker = (
   bindings = [
     (name = "TABLE_KV", kvNamespace = "kv"),
     (name = "SEQUENCES", durableObjectNamespace = "SequenceBlocks"),
+    (name = "TRAFFIC", durableObjectNamespace = "TrafficReports"),
 ${vars.join("")}  ],
   durableObjectNamespaces = [
     (className = "SequenceBlocks", uniqueKey = "${SEQUENCES_UNIQUE_KEY}", enableSql = true),
+    (className = "TrafficReports", uniqueKey = "${TRAFFIC_UNIQUE_KEY}", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "durable-objects"),
 );

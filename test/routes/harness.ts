@@ -9,8 +9,9 @@ import { keyedPublicIds, type PublicKeys } from "../../src/edge/public-ids.ts";
 import { NO_PUBLIC_KEYS } from "../../src/edge/public-keys.ts";
 import { durableSequences } from "../../src/edge/sequences.ts";
 import { kvTables } from "../../src/edge/tables.ts";
+import { isolateTraffic } from "../../src/edge/traffic.ts";
 import type { Fetch, Gateway, RequestLine } from "../../src/ports.ts";
-import { isolateBreakers } from "../../src/proxy/isolate-breakers.ts";
+import { isolateShadows } from "../../src/proxy/isolate-shadows.ts";
 import { retryBudget } from "../../src/proxy/retry-budget.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
@@ -53,6 +54,7 @@ export function setUp(options: Options = {}) {
   const lines: RequestLine[] = [];
   const defects: unknown[] = [];
   const broken: string[] = [];
+  const mirrored: string[] = [];
   const origin = options.origin ?? ((request) => new Response(`from ${new URL(request.url).host}`));
   const fetch: Fetch = async (target, init) => {
     const request = new Request(target, init);
@@ -67,6 +69,13 @@ export function setUp(options: Options = {}) {
   };
   const clock = { nowMs: () => options.nowMs ?? Date.now() };
   const entropy = pooledEntropy();
+  const traffic = isolateTraffic({
+    store: undefined,
+    reportMs: 0,
+    clock,
+    onBreaker: () => undefined,
+    onReportFailure: (why) => defects.push(why),
+  });
   const app = createApp({
     clock,
     entropy,
@@ -83,19 +92,30 @@ export function setUp(options: Options = {}) {
     isOnEdge: false,
     clientOf: clientReader("cf-connecting-ip"),
     deadlines: { firstByteMs: 0, idleMs: 0, totalMs: 0, ...options.deadlines },
-    originHealth: isolateBreakers(),
+    originHealth: traffic.originHealth,
+    counters: traffic.counters,
+    traffic,
     retryBudget: retryBudget(),
     movedMemory: undefined,
+    shadows: isolateShadows({
+      clock,
+      count: (region, outcome) => mirrored.push(`${region} ${outcome}`),
+      log: () => undefined,
+    }),
     sign: undefined,
+    rateLimits: { client: undefined, entity: undefined, lookup: undefined },
     trustsForwarded: false,
-    observe: (line) => lines.push(line),
+    observe(line, waitUntil) {
+      lines.push(line);
+      traffic.observe(line, waitUntil);
+    },
     logDefect: (error) => defects.push(error),
     logBrokenBody: (entity, reason) => broken.push(`${entity}: ${reason}`),
     ...options.gateway,
   });
   const request = (path: string, init?: RequestInit): Promise<Response> =>
     Promise.resolve(app.fetch(new Request(`http://gw.test${path}`, init), env, createExecutionContext()));
-  return { request, seen, lines, defects, broken };
+  return { request, seen, lines, defects, broken, mirrored };
 }
 
 /** The problem document of an answer, after checking that it is one. */

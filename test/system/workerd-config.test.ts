@@ -48,8 +48,9 @@ describe("the configuration of workerd", () => {
     writeFileSync(
       workerPath,
       `export class SequenceBlocks {}
+       export class TrafficReports {}
        export default { fetch: (request, env) => {
-         const { TABLE_KV, SEQUENCES, CLIENT_ADDRESS, REQUEST_LOG, ...rest } = env;
+         const { TABLE_KV, SEQUENCES, TRAFFIC, CLIENT_ADDRESS, REQUEST_LOG, ...rest } = env;
          return Response.json(rest);
        } };`,
     );
