@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import type { MovedMemory, OriginHealth, RetryBudget } from "../ports.ts";
+import { identityWords } from "../routing/identity.ts";
 import type { Region } from "../routing/table.ts";
 import { type AttemptError, type AttemptWorld, attemptOnce } from "./attempt.ts";
 import type { ProxyError } from "./errors.ts";
@@ -41,7 +42,9 @@ export async function askRegion(
 ): Promise<Delivery> {
   world.budget.earn(region.name);
   const { isRepeatable, isRead } = repeatability(passage);
-  const { words, entity } = passage.decision;
+  const { entity, layout } = passage.decision;
+  // However its ID is written, an entity keeps to one origin.
+  const words = identityWords(layout, passage.decision.words);
   const attempts = isRepeatable
     ? attemptsFor(region, world.regions, words, isRead || region.failoverWrites)
     : [{ region, origin: chooseOrigin(region, words) }];

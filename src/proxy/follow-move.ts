@@ -1,6 +1,7 @@
 import { err } from "../ids/result.ts";
 import type { Region } from "../routing/table.ts";
 import { askRegion, type Delivery, type DeliveryWorld } from "./deliver.ts";
+import { refuseFenced } from "./fence.ts";
 import type { Passage } from "./origin-request.ts";
 
 /** In a 421 (RFC 9110 §15.5.20) of an origin: the region that has the entity. */
@@ -13,7 +14,10 @@ const REGION_FIELD = "waybill-region";
 export async function deliver(passage: Passage, world: DeliveryWorld): Promise<Delivery> {
   const startedMs = world.clock.nowMs();
   const { region, rule } = passage.decision.target;
-  const memory = rule.kind === "moved" || rule.kind === "moving" ? undefined : world.memory;
+  const fenced = refuseFenced(passage.decision, passage.method, passage.request.headers.has("upgrade"));
+  if (fenced !== undefined) return err(fenced);
+  const isSettled = rule.kind === "moved";
+  const memory = isSettled ? undefined : world.memory;
   const known = memory === undefined ? undefined : await recall(passage, memory, world);
   const first = known ?? region;
   const answer = await askRegion(passage, first, world, startedMs);
@@ -23,7 +27,7 @@ export async function deliver(passage: Passage, world: DeliveryWorld): Promise<D
   if (named === undefined) return answer;
   await response.body?.cancel();
   if (known !== undefined) memory?.forget(passage.decision.entity.name, keyOf(passage));
-  if (memory === undefined) return disagree(asked, "the table says that it has it");
+  if (isSettled) return disagree(asked, "the table says that it has it");
   const other = world.regions.get(named);
   if (other === undefined) return disagree(asked, "the region that it names is not in the table");
   if (other === asked) return disagree(asked, "it names itself");

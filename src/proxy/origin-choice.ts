@@ -1,5 +1,4 @@
-import type { Words } from "../ids/layout.ts";
-import { mixWords } from "../ids/words.ts";
+import { mixWords, type Words } from "../ids/index.ts";
 import type { Origin, Region } from "../routing/table.ts";
 
 /** One origin to try, and the region that it stands in. */

@@ -4,6 +4,8 @@ import type { PassageBody } from "./body.ts";
 import { isDropped, namedByConnection } from "./headers.ts";
 import type { Attempt } from "./origin-choice.ts";
 import { askForReadableAnswer } from "./public-request.ts";
+import { sentTarget } from "./sent-target.ts";
+import { SIGNATURE_FIELD, UNKNOWN_ADDRESS } from "./signature.ts";
 import { isTraceparent, newTraceparent } from "./trace-context.ts";
 
 /** A client's request on its way, with all that was found out about it. */
@@ -62,7 +64,7 @@ export interface OriginRequest {
  */
 export function originRequest(passage: Passage, attempt: Attempt, signature?: string): OriginRequest | undefined {
   const { request, decision, client, host, scheme } = passage;
-  const address = client.address ?? "unknown";
+  const address = client.address ?? UNKNOWN_ADDRESS;
   const fields: Record<string, string> = {
     "waybill-region": attempt.region.name,
     "waybill-revision": String(passage.revision),
@@ -79,7 +81,9 @@ export function originRequest(passage: Passage, attempt: Attempt, signature?: st
     fields["waybill-entity-id"] = decision.id;
     fields["waybill-layout"] = decision.layout;
   }
-  if (signature !== undefined) fields["waybill-signature"] = signature;
+  const { move } = decision.target;
+  if (move !== undefined) fields["waybill-epoch"] = String(move.epoch);
+  if (signature !== undefined) fields[SIGNATURE_FIELD] = signature;
   if (client.country !== undefined) fields["waybill-client-country"] = client.country;
   let connection: string | undefined;
   let loops = false;
@@ -139,14 +143,17 @@ export function originRequest(passage: Passage, attempt: Attempt, signature?: st
 }
 
 /** What an origin can be told by a signature. */
-export const signableOf = ({ method, target, decision, revision, client }: Passage, { region }: Attempt): Signable => ({
+export const signableOf = (
+  { method, target, decision, revision, client }: Passage,
+  { region, origin }: Attempt,
+): Signable => ({
   method,
-  target,
+  target: sentTarget(origin.url + target),
   id: decision.id,
   region: region.name,
   revision,
-  epoch: 0,
-  clientAddress: client.address ?? "unknown",
+  epoch: decision.target.move?.epoch ?? 0,
+  clientAddress: client.address ?? UNKNOWN_ADDRESS,
 });
 
 /**

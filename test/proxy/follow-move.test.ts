@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import type { MovedMemory } from "../../src/ports.ts";
+import { deliver } from "../../src/proxy/follow-move.ts";
+import { lost, ORDER, order, passage, tableWith, world } from "./passages.ts";
+
+const disown = (region?: string) =>
+  new Response("not mine", { status: 421, headers: region === undefined ? {} : { "waybill-region": region } });
+
+const host = (request: Request) => new URL(request.url).host;
+
+/** `eu` says that the order is in `us`, which has it. */
+const MOVED_TO_US = (request: Request) => (host(request) === "eu.test" ? disown("us") : new Response("here"));
+
+function memory(): MovedMemory & { readonly known: Map<string, string> } {
+  const known = new Map<string, string>();
+  return {
+    known,
+    recall: (entity, id) => known.get(`${entity} ${id}`),
+    remember: (entity, id, region) => void known.set(`${entity} ${id}`, region),
+    forget: (entity, id) => void known.delete(`${entity} ${id}`),
+  };
+}
+
+describe("an origin's 421 that names a region", () => {
+  const table = tableWith();
+
+  it("is followed once, and the client sees the answer of the other region", async () => {
+    const { world: given, asked } = world(table, MOVED_TO_US, { memory: memory() });
+    const delivered = await deliver(passage(table, order()), given);
+    expect(delivered).toMatchObject({ value: { region: { name: "us" }, response: { status: 200 } } });
+    expect(asked).toEqual(["GET eu.test", "GET us.test"]);
+  });
+
+  it("is remembered: the next request goes straight there", async () => {
+    const { world: given, asked } = world(table, MOVED_TO_US, { memory: memory() });
+    await deliver(passage(table, order()), given);
+    asked.length = 0;
+    expect((await deliver(passage(table, order({ method: "POST" })), given)).ok).toBe(true);
+    expect(asked).toEqual(["POST us.test"]);
+  });
+
+  it("is forgotten when the region that it named disowns the entity too", async () => {
+    const known = memory();
+    const { world: given } = world(
+      table,
+      (request) => (host(request) === "us.test" ? disown("eu") : new Response("home")),
+      {
+        memory: known,
+      },
+    );
+    known.remember("order", keyIn(known, given), "us", 60);
+    const delivered = await deliver(passage(table, order()), given);
+    expect(delivered).toMatchObject({ value: { region: { name: "eu" } } });
+    expect([...known.known.values()]).toEqual(["eu"]);
+  });
+
+  it("is not remembered where the entity says 0 seconds", async () => {
+    const never = tableWith({}, { rememberMovedSeconds: 0 });
+    const known = memory();
+    const { world: given } = world(never, MOVED_TO_US, { memory: known });
+    expect((await deliver(passage(never, order()), given)).ok).toBe(true);
+    expect(known.known.size).toBe(0);
+  });
+
+  it("is followed with a body that was kept", async () => {
+    const { world: given } = world(table, async (request) =>
+      host(request) === "eu.test" ? disown("us") : new Response(`got ${await request.text()}`),
+    );
+    const octets = new TextEncoder().encode("the body").buffer;
+    const delivered = await deliver(passage(table, order({ method: "POST" }), { kind: "kept", octets }), given);
+    expect(delivered.ok && (await delivered.value.response.text())).toBe("got the body");
+  });
+
+  it("cannot be followed with a body that was streamed, but the next try goes to the right place", async () => {
+    const { world: given, asked } = world(table, MOVED_TO_US, { memory: memory() });
+    const stream = () => ({
+      kind: "stream" as const,
+      stream: new Response("x").body as ReadableStream<Uint8Array>,
+      length: null,
+    });
+    expect(await deliver(passage(table, order({ method: "POST" }), stream()), given)).toEqual({
+      ok: false,
+      error: { reason: "body-too-large-to-replay", region: "us", bytesMax: 0 },
+    });
+    expect((await deliver(passage(table, order({ method: "POST" }), stream()), given)).ok).toBe(true);
+    expect(asked).toEqual(["POST eu.test", "POST us.test"]);
+  });
+
+  it.each([
+    {
+      what: "both name each other",
+      origin: (request: Request) => disown(host(request) === "eu.test" ? "us" : "eu"),
+      asked: 2,
+    },
+    { what: "it names itself", origin: () => disown("eu"), asked: 1 },
+    { what: "it names a region that is not in the table", origin: () => disown("mars"), asked: 1 },
+  ])("is never followed twice, nor forwarded: $what", async ({ origin, asked: times }) => {
+    const { world: given, asked } = world(table, origin, { memory: memory() });
+    expect(await deliver(passage(table, order()), given)).toMatchObject({ error: { reason: "origins-disagree" } });
+    expect(asked).toHaveLength(times);
+  });
+
+  it("says nothing against the table: a moved entity is where the table says", async () => {
+    const moved = tableWith({}, {}, { moved: { [ORDER]: "ap" } });
+    const known = memory();
+    const { world: given, asked } = world(moved, () => disown("us"), { memory: known });
+    expect(await deliver(passage(moved, order()), given)).toMatchObject({
+      error: { reason: "origins-disagree", region: "ap" },
+    });
+    expect(asked).toHaveLength(1);
+    expect(known.known.size).toBe(0);
+  });
+
+  it("leads to a region that cannot be reached: that is the error, and the old one is not asked again", async () => {
+    const { world: given, asked } = world(table, (request) => (host(request) === "eu.test" ? disown("us") : lost()));
+    expect(await deliver(passage(table, order({ method: "POST" })), given)).toMatchObject({
+      error: { reason: "origin-unreachable", region: "us" },
+    });
+    expect(asked).toEqual(["POST eu.test", "POST us.test"]);
+  });
+});
+
+it("a 421 that names no region is the origin's own answer", async () => {
+  const table = tableWith();
+  const { world: given } = world(table, () => disown());
+  expect(await deliver(passage(table, order()), given)).toMatchObject({ value: { response: { status: 421 } } });
+});
+
+/** The key under which an order is remembered: what a first delivery uses. */
+function keyIn(_: unknown, given: Parameters<typeof deliver>[1]): string {
+  let seen = "";
+  const table = tableWith();
+  const spy: MovedMemory = {
+    recall: (_entity, id) => {
+      seen = id;
+      return undefined;
+    },
+    remember: () => undefined,
+    forget: () => undefined,
+  };
+  void deliver(passage(table, order()), { ...given, fetch: () => new Promise(() => undefined), memory: spy });
+  return seen;
+}

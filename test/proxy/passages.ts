@@ -1,0 +1,84 @@
+import type { DeliveryWorld } from "../../src/proxy/deliver.ts";
+import { isolateBreakers } from "../../src/proxy/isolate-breakers.ts";
+import type { Passage } from "../../src/proxy/origin-request.ts";
+import { retryBudget } from "../../src/proxy/retry-budget.ts";
+import { loadTable, resolvePath } from "../../src/routing/index.ts";
+import type { CompiledTable } from "../../src/routing/table.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+
+/** An order of DE, which belongs to `eu`, which has `us` for failover. */
+export const ORDER = "01990f04-d900-8009-8040-000000000001";
+
+type Table = typeof DECLARED_TABLE;
+
+/** The fixtures' table with another `eu` and another order. */
+export const tableWith = (eu: object = {}, order: object = {}, more: Partial<Table> | object = {}): CompiledTable => {
+  const declared = {
+    ...DECLARED_TABLE,
+    ...more,
+    regions: { ...DECLARED_TABLE.regions, eu: { ...DECLARED_TABLE.regions.eu, ...eu } },
+    entities: { ...DECLARED_TABLE.entities, order: { ...DECLARED_TABLE.entities.order, ...order } },
+  };
+  const table = loadTable(declared, 7);
+  if (!table.ok) throw new Error(JSON.stringify(table.error));
+  return table.value;
+};
+
+export const passage = (table: CompiledTable, request: Request, body: Passage["body"] = { kind: "none" }): Passage => {
+  const { pathname, search } = new URL(request.url);
+  const match = table.paths.match(pathname);
+  if (match === undefined) throw new Error(`${pathname} is no entity's`);
+  const decision = resolvePath(table, match, pathname, Date.UTC(2026, 10, 21));
+  if (!decision.ok) throw new Error(JSON.stringify(decision.error));
+  return {
+    request,
+    method: request.method,
+    body,
+    target: pathname + search,
+    decision: decision.value,
+    revision: table.revision,
+    client: { address: "192.0.2.1", country: undefined, continent: undefined },
+    host: "gw.test",
+    scheme: "https",
+    trustsForwarded: false,
+    randomWord: () => 0x1234567,
+    asksReadable: false,
+    trail: { attempts: 0, traceparent: undefined },
+  };
+};
+
+export type FakeOrigin = (request: Request) => Response | Promise<Response>;
+
+/** A world without a network, in which pauses take no time. */
+export function world(table: CompiledTable, origin: FakeOrigin, more: Partial<DeliveryWorld> = {}) {
+  const asked: string[] = [];
+  const paused: number[] = [];
+  const given: DeliveryWorld = {
+    clock: { nowMs: Date.now },
+    fetch: (target, init) => {
+      const request = new Request(target, init);
+      asked.push(`${request.method} ${new URL(request.url).host}`);
+      return Promise.resolve(origin(request));
+    },
+    sign: undefined,
+    isOnEdge: false,
+    waitUntil: () => undefined,
+    regions: table.regions,
+    deadlines: { firstByteMs: 0, idleMs: 0, totalMs: 0 },
+    health: isolateBreakers(),
+    budget: retryBudget(),
+    memory: undefined,
+    chance: () => 0.5,
+    pause: async (ms) => {
+      paused.push(ms);
+    },
+    ...more,
+  };
+  return { world: given, asked, paused };
+}
+
+/** What workerd throws for a connection that was refused, reset, or gave no HTTP. */
+export const lost = (): Promise<never> =>
+  Promise.reject(Object.assign(new Error("Network connection lost."), { retryable: true }));
+
+export const order = (init?: RequestInit): Request => new Request(`https://gw.test/orders/${ORDER}`, init);
