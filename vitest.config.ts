@@ -1,6 +1,12 @@
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
+/** An origin behind a binding. */
+const describeRequest = async (request: Request): Promise<Response> => {
+  const { method, url, headers } = request;
+  return Response.json({ method, url, body: await request.text(), field: headers.get("x-a") });
+};
+
 /** `node`: pure code and black-box tests of running processes. `workerd`: what needs the Workers runtime. */
 export default defineConfig({
   test: {
@@ -20,6 +26,8 @@ export default defineConfig({
             miniflare: {
               // Tests talk to fake origins that they hand in; nothing leaves the machine.
               outboundService: () => new Response("no network in tests", { status: 599 }),
+              serviceBindings: { TEST_ORIGIN: describeRequest },
+              ratelimits: { TEST_RATE_LIMIT: { namespace_id: "1", simple: { limit: 3, period: 60 } } },
             },
           }),
         ],

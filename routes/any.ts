@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import type { Gateway } from "../src/ports.ts";
 import type { Entity } from "../src/routing/index.ts";
 import { layoutHint } from "./layout-hint.ts";
+import { overLimit } from "./limits.ts";
 import { passOn } from "./pass-on.ts";
 import { hasPublic, passOnPublic, readAny } from "./public-entity.ts";
 import { receive, refuse } from "./receive.ts";
@@ -24,6 +25,11 @@ export const any = (gateway: Gateway) =>
     const below = idEnd === -1 ? "" : path.slice(idEnd);
     // A log shows no text that might be a public ID.
     if (hasPublic(served.table)) received.notes.hidden = { start: PREFIX.length, end: PREFIX.length + id.length };
+    const { client, lookup } = gateway.rateLimits;
+    const refused =
+      (client && (await overLimit(received, client, "client"))) ??
+      (lookup && (await overLimit(received, lookup, "lookup")));
+    if (refused !== undefined) return refused;
     const hint = layoutHint(received);
     if (!hint.ok) return refuse(received, hint.error, served);
     const reading = readAny(gateway, served.table, id, arrivedAtMs, hint.value);

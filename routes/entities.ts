@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import type { Gateway } from "../src/ports.ts";
 import { resolvePath } from "../src/routing/index.ts";
 import { layoutHint } from "./layout-hint.ts";
+import { overLimit } from "./limits.ts";
 import { passOn } from "./pass-on.ts";
 import { passOnPublic } from "./public-entity.ts";
 import { receive, refuse } from "./receive.ts";
@@ -14,11 +15,13 @@ export const entities = (gateway: Gateway) =>
     const { served, target, arrivedAtMs } = received;
     const { path, query } = target;
     const match = served.table.paths.match(path);
+    // First of all: the log line of a request that passes a limit must not show the ID either.
+    if (match?.entity.public !== undefined) received.notes.hidden = { start: match.idStart, end: match.idEnd };
+    const { client } = gateway.rateLimits;
+    const refused = client && (await overLimit(received, client, "client"));
+    if (refused !== undefined) return refused;
     if (match === undefined) return refuse(received, { reason: "unrouted-path", path }, served);
-    if (match.entity.public !== undefined) {
-      received.notes.hidden = { start: match.idStart, end: match.idEnd };
-      return passOnPublic(received, match, path);
-    }
+    if (match.entity.public !== undefined) return passOnPublic(received, match, path);
     const hint = layoutHint(received);
     if (!hint.ok) return refuse(received, hint.error, served);
     const decision = resolvePath(served.table, match, path, arrivedAtMs, hint.value);

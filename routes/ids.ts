@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { Gateway } from "../src/ports.ts";
 import { explain } from "../src/routing/index.ts";
+import { overLimit } from "./limits.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { ownJson } from "./own-json.ts";
 import { receive, refuse } from "./receive.ts";
@@ -15,6 +16,9 @@ export const ids = (gateway: Gateway) =>
       if (received instanceof Response) return received;
       const { served, target, arrivedAtMs } = received;
       const { path } = target;
+      const { lookup } = gateway.rateLimits;
+      const refused = lookup && (await overLimit(received, lookup, "lookup"));
+      if (refused !== undefined) return refused;
       const id = path.slice(PREFIX.length);
       if (!path.startsWith(PREFIX) || id.includes("/")) return refuse(received, { reason: "not-found", path }, served);
       return ownJson(explain(served.table, id, arrivedAtMs), { "waybill-table": served.label });

@@ -7,6 +7,7 @@ import type { Entity } from "../src/routing/index.ts";
 import { planMint } from "../src/routing/mint-plan.ts";
 import { regionsOfMinted } from "../src/routing/mint-region.ts";
 import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint-wish.ts";
+import { overLimit } from "./limits.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { ownJson } from "./own-json.ts";
 import { readBody } from "./read-body.ts";
@@ -22,6 +23,9 @@ export const mint = (gateway: Gateway) =>
       // The router has decoded the path to match it.
       const { path } = received.target;
       if (path !== "/mint") return refuse(received, { reason: "unrouted-path", path }, served);
+      const { client } = gateway.rateLimits;
+      const refused = client && (await overLimit(received, client, "client"));
+      if (refused !== undefined) return refused;
       const body = await readBody(c.req.raw, MINT_BODY_BYTES_MAX);
       if (!body.ok) return refuse(received, body.error, served);
       const wish = readMintBody(body.value);

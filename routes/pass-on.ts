@@ -8,6 +8,7 @@ import type { Passage } from "../src/proxy/origin-request.ts";
 import { watchBody } from "../src/proxy/watch-body.ts";
 import type { Decision } from "../src/routing/index.ts";
 import { deliveryWorld } from "./delivery-world.ts";
+import { overLimit } from "./limits.ts";
 import { type Received, refuse } from "./receive.ts";
 import { noteDecision } from "./request-log.ts";
 import { isTurned, turnAnswer } from "./turn-answer.ts";
@@ -25,6 +26,9 @@ export async function passOn(received: Received, decision: Decision, originTarge
     return refuse(received, error, served, decision);
   }
   if (stopped !== undefined) return stopped;
+  const limit = gateway.rateLimits.entity;
+  const refused = limit && (await overLimit(received, limit, "entity", decision));
+  if (refused !== undefined) return refused;
   // An answer whose IDs could not be turned must not be asked for: the origin would act for nothing.
   if (isTurned(entity) && !gateway.publicIds.covers(served.table)) {
     return refuse(received, { reason: "public-ids-unavailable", why: "no-keys" }, served, decision);

@@ -168,7 +168,7 @@ export interface RateLimits {
   readonly client: RateLimit | undefined;
   /** By entity and the client's address. */
   readonly entity: RateLimit | undefined;
-  /** Look-ups under `/any`, by the client's address. */
+  /** Look-ups of IDs under `/any` and `/-/ids`, by the client's address. */
   readonly lookup: RateLimit | undefined;
 }
 
@@ -238,6 +238,7 @@ export interface Gateway {
   readonly movedMemory: MovedMemory | undefined;
   /** Absent: requests to origins are not signed. */
   readonly sign: Sign | undefined;
+  readonly rateLimits: RateLimits;
   /** Whether the forwarding fields of requests are another proxy's of the same operator. */
   readonly trustsForwarded: boolean;
   readonly counters: Counters;

@@ -1,0 +1,25 @@
+import type { RateLimit } from "../src/ports.ts";
+import { clientNetwork } from "../src/proxy/client-network.ts";
+import type { Decision } from "../src/routing/index.ts";
+import { type Received, refuse } from "./receive.ts";
+
+/** All clients without a known address count as one: a limit that could be passed by hiding would be none. */
+const UNKNOWN = "unknown";
+
+/**
+ * The answer to a request that passes a limit; `undefined` when it may go on. A limit that is off costs its callers one
+ * look: `limit && (await overLimit(...))`.
+ */
+export async function overLimit(
+  received: Received,
+  limit: RateLimit,
+  which: "client" | "entity" | "lookup",
+  decision?: Decision,
+): Promise<Response | undefined> {
+  const { address } = received.gateway.clientOf(received.request);
+  const client = address === undefined ? UNKNOWN : clientNetwork(address);
+  // A name has no space, and an address has none.
+  if (await limit.admits(decision === undefined ? client : `${decision.entity.name} ${client}`)) return undefined;
+  const error = { reason: "rate-limited", limit: which, retryAfterSeconds: limit.periodSeconds } as const;
+  return refuse(received, error, received.served, decision);
+}

@@ -1,0 +1,126 @@
+import { env } from "cloudflare:workers";
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { boundRateLimit, countedRateLimit, rateLimits } from "../../src/edge/rate-limits.ts";
+import { rateSettings } from "../../src/edge/rate-settings.ts";
+import type { RateLimit as RateLimitPort } from "../../src/ports.ts";
+
+/** Bound for the tests: three requests a minute. */
+const { TEST_RATE_LIMIT: binding } = env as { readonly TEST_RATE_LIMIT: RateLimit };
+const LIMIT = 3;
+
+const adapters: readonly (readonly [string, () => RateLimitPort])[] = [
+  ["the platform's binding", () => boundRateLimit({ by: "binding", binding, periodSeconds: 60 }, { report: fail })],
+  [
+    "the counter in the isolate",
+    () => countedRateLimit({ by: "counter", requests: LIMIT, periodSeconds: 60 }, { nowMs: Date.now }),
+  ],
+];
+
+function fail(error: unknown): void {
+  throw error;
+}
+
+let keys = 0;
+const freshKey = () => `key ${keys++}`;
+const admissions = async (limit: RateLimitPort, key: string, times: number): Promise<readonly boolean[]> => {
+  const admitted: boolean[] = [];
+  for (let time = 0; time < times; time++) admitted.push(await limit.admits(key));
+  return admitted;
+};
+
+describe.each(adapters)("%s", (_, make) => {
+  // Both count from the full minute on: a test that begins at its end could see two.
+  const awayFromSeam = async () => {
+    const left = 60_000 - (Date.now() % 60_000);
+    if (left < 2_000) await new Promise((resolve) => setTimeout(resolve, left));
+  };
+
+  it("admits as many as the limit says", async () => {
+    await awayFromSeam();
+    expect(await admissions(make(), freshKey(), LIMIT + 2)).toEqual([true, true, true, false, false]);
+  });
+
+  it("counts each key by itself", async () => {
+    await awayFromSeam();
+    const limit = make();
+    const [first, second] = [freshKey(), freshKey()];
+    await admissions(limit, first, LIMIT);
+    expect([await limit.admits(first), await limit.admits(second)]).toEqual([false, true]);
+  });
+
+  it("counts requests at once", async () => {
+    await awayFromSeam();
+    const limit = make();
+    const key = freshKey();
+    const admitted = await Promise.all(Array.from({ length: 10 }, () => limit.admits(key)));
+    expect(admitted.filter(Boolean)).toHaveLength(LIMIT);
+  });
+
+  it("says how long a period is", () => expect(make().periodSeconds).toBe(60));
+});
+
+describe("the counter in the isolate", () => {
+  it("begins anew with each period, and when the clock steps back", async () => {
+    let nowMs = 0;
+    const limit = countedRateLimit({ by: "counter", requests: 1, periodSeconds: 10 }, { nowMs: () => nowMs });
+    const at = (ms: number) => {
+      nowMs = ms;
+      return limit.admits("a");
+    };
+    expect(await at(0)).toBe(true);
+    expect(await at(9_999)).toBe(false);
+    expect(await at(10_000)).toBe(true);
+    expect(await at(10_001)).toBe(false);
+    expect(await at(9_000)).toBe(true);
+  });
+
+  it("keeps so many keys and forgets the oldest", async () => {
+    const limit = countedRateLimit({ by: "counter", requests: 1, periodSeconds: 10 }, { nowMs: () => 0 }, 2);
+    const [a, b, c] = [await limit.admits("a"), await limit.admits("b"), await limit.admits("c")];
+    expect([a, b, c]).toEqual([true, true, true]);
+    expect([await limit.admits("b"), await limit.admits("c"), await limit.admits("a")]).toEqual([false, false, true]);
+  });
+});
+
+describe("the platform's binding", () => {
+  it("refuses nobody while it fails, and that is told", async () => {
+    const errors: unknown[] = [];
+    const broken = { limit: () => Promise.reject(new Error("no counter")) };
+    const limit = boundRateLimit(
+      { by: "binding", binding: broken, periodSeconds: 10 },
+      { report: (error) => errors.push(error) },
+    );
+    expect(await limit.admits("a")).toBe(true);
+    expect(errors).toEqual([new Error("no counter")]);
+  });
+});
+
+describe("the settings", () => {
+  it("leave all limits off unless they are given", () => {
+    const settings = v.parse(rateSettings, {});
+    expect(settings).toEqual({ client: undefined, entity: undefined, lookup: undefined });
+    expect(rateLimits(settings, { clock: { nowMs: () => 0 }, report: fail })).toEqual(settings);
+  });
+
+  it("take a text or a binding", () => {
+    const given = { CLIENT_RATE_LIMIT: "100/60", LOOKUP_RATE_LIMIT: binding, RATE_LIMIT_PERIOD_SECONDS: "10" };
+    const limits = rateLimits(v.parse(rateSettings, given), { clock: { nowMs: () => 0 }, report: fail });
+    expect([limits.client?.periodSeconds, limits.entity, limits.lookup?.periodSeconds]).toEqual([60, undefined, 10]);
+  });
+
+  it.each([
+    { CLIENT_RATE_LIMIT: "100" },
+    { CLIENT_RATE_LIMIT: "0/60" },
+    { CLIENT_RATE_LIMIT: "100/0" },
+    { CLIENT_RATE_LIMIT: " 100/60" },
+    { ENTITY_RATE_LIMIT: "1e3/60" },
+    { LOOKUP_RATE_LIMIT: {} },
+    { RATE_LIMIT_PERIOD_SECONDS: "30" },
+  ])("are refused when they are %j", (given) => expect(v.safeParse(rateSettings, given).success).toBe(false));
+
+  it("must say which period a binding has", () => {
+    const { issues } = v.safeParse(rateSettings, { CLIENT_RATE_LIMIT: binding });
+    expect(issues?.map(({ message }) => message).join()).toContain("RATE_LIMIT_PERIOD_SECONDS");
+  });
+});
