@@ -1,6 +1,6 @@
 import { err, type Field, groupOfClass, type Layout, ok, type Result } from "../ids/index.ts";
 import type { MintPlanError } from "../routing/mint-plan.ts";
-import { whyNotMinted } from "./mint-refusal.ts";
+import { comesTwice, whyNotMinted } from "./mint-refusal.ts";
 import { suggestion } from "./suggest.ts";
 
 /** The values of an ID's fields that its minter is told. */
@@ -39,7 +39,7 @@ export const keysOf = (
   given: GivenKeys,
   countries?: ReadonlyMap<string, number>,
 ): Result<MintKeys, MintPlanError> => {
-  if (layout.table.minter === "none") return malformed(whyNotMinted(layout));
+  if (layout.table.minter === "none" || comesTwice(layout)) return malformed(whyNotMinted(layout));
   const country = countryOf(given.country, countries);
   if (!country.ok) return country;
   const keys = { ...numbersOf(given), ...country.value };

@@ -1,4 +1,5 @@
 import type { Layout } from "../ids/index.ts";
+import { isApartByChance } from "../routing/minting.ts";
 
 /** What the IDs of each layout come of, where it is no clock and no chance. */
 const ORIGINS: Readonly<Record<string, string>> = {
@@ -10,8 +11,16 @@ const ORIGINS: Readonly<Record<string, string>> = {
   "uuid-max": "nothing: there is one, and it names nothing",
 };
 
+/** Whether nothing would keep the IDs of one run apart: no time, and too few values to draw from. */
+export const comesTwice = (layout: Layout): boolean =>
+  layout.table.minter === undefined && layout.mintedAtMs === undefined && !isApartByChance(layout, "random", "counter");
+
 /** Why no ID of a layout is minted here. */
-export const whyNotMinted = ({ name }: Layout): string => {
+export const whyNotMinted = (layout: Layout): string => {
+  const { name } = layout;
+  if (comesTwice(layout)) {
+    return `IDs of ${name} are not minted offline: without a time, so few random values would make the same ID twice.`;
+  }
   const origin = ORIGINS[name];
   return `IDs of ${name} are not minted${origin === undefined ? "" : `: they come of ${origin}`}.`;
 };

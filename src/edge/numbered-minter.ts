@@ -105,7 +105,7 @@ const lastTick = ({ unit }: TimeRow, field: Field): bigint => {
 const isFull = ({ max, bits }: Field): boolean => BigInt(max) === (1n << BigInt(bits)) - 1n;
 
 const widest = (layout: Layout, role: "counter" | "random"): Field | undefined =>
-  layout.fields.filter((field) => field.role === role).toSorted((a, b) => b.bits - a.bits)[0];
+  layout.fields.filter((field) => field.role === role).toSorted((a, b) => Number(b.max) - Number(a.max))[0];
 
 /** The first number of the tick that it is now. Sequences begin at 1. */
 const leastAt = ({ time, counterBits }: Numbering, nowMs: number): number => {

@@ -142,11 +142,13 @@ const rateOf = (layout: Layout, minters: number): Rate | undefined => {
 };
 
 /**
- * A counter gives each of its values once. A random field of b bits that begins in its lower half and grows by steps below 2^s has room
- * for 2^(b-1) / 2^(s-1) of them: with the b = 48 and s = 41 of a DistributedId for the 128 a millisecond that its library names.
+ * A counter gives each of its values once. A random field of v values that begins in its lower half and grows by steps below 2^s has
+ * room for (v/2) / 2^(s-1) of them: with the v = 2^48 and s = 41 of a DistributedId for the 128 a millisecond that its library names.
  */
 const idsOf = ({ name }: Layout, sequence: Field): number =>
-  sequence.role === "counter" ? valuesOf([sequence]) : 2 ** (sequence.bits - stepBitsOf(name, sequence.bits));
+  sequence.role === "counter"
+    ? valuesOf([sequence])
+    : Math.max(1, valuesOf([sequence]) / 2 ** stepBitsOf(name, sequence.bits));
 
 /** The widest steps, of iUIDs and of `startMinter`, which takes half of a narrow field's bits at most. */
 const STEP_BITS_MAX = 32;

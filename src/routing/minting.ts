@@ -1,4 +1,4 @@
-import type { Field, Layout } from "../ids/index.ts";
+import type { Field, Layout, Role } from "../ids/index.ts";
 import { isIssued } from "./layout-fields.ts";
 
 /** How the gateway, which is many isolates, makes IDs of a layout that are never made twice. */
@@ -12,13 +12,17 @@ export type Minting =
   /** No ID of the layout can be made here. */
   | "none";
 
-/** With so many random bits, two IDs of one instant and one minter are the same once in 10^12 pairs. */
-const RANDOM_BITS_MIN = 40;
+/** With so many random values, two IDs of one instant and one minter are the same once in 10^12 pairs. */
+const RANDOM_VALUES_MIN = 1n << 40n;
+
+/** Whether what is drawn at random in fields of these roles is enough to keep IDs apart. */
+export const isApartByChance = ({ fields }: Layout, ...roles: readonly Role[]): boolean =>
+  fields.reduce((values, { role, max }) => (roles.includes(role) ? values * (BigInt(max) + 1n) : values), 1n) >=
+  RANDOM_VALUES_MIN;
 
 export const mintingOf = (layout: Layout): Minting => {
   if (layout.table.minter !== undefined) return layout.table.minter;
-  const random = layout.fields.filter(({ role }) => role === "random").reduce((sum, { bits }) => sum + bits, 0);
-  if (random >= RANDOM_BITS_MIN) return "chance";
+  if (isApartByChance(layout, "random")) return "chance";
   return layout.fields.some(({ role }) => role === "time" || role === "counter") ? "numbers" : "none";
 };
 

@@ -10,6 +10,7 @@ const cwd = tableFolder({
     ...DECLARED_TABLE.entities,
     ticket: { path: "/tickets/:id", ids: [{ layout: "ticket" }] },
     note: { path: "/notes/:id", ids: [{ layout: "note-snowflake" }] },
+    stamp: { path: "/stamps/:id", ids: [{ layout: "stamp" }] },
   },
   layouts: {
     ...DECLARED_TABLE.layouts,
@@ -22,9 +23,16 @@ const cwd = tableFolder({
       text: "base62",
       prefix: "tkt_",
     },
+    stamp: {
+      rows: [
+        { field: "shop", bits: 12, role: "key" },
+        { field: "random", bits: 40, role: "random", max: 1 },
+      ],
+      text: "hex",
+    },
     "note-snowflake": { like: "snowflake", epoch: "2020-01-01T00:00:00Z" },
   },
-  routes: [...DECLARED_TABLE.routes, { when: { entity: ["ticket", "note"] }, region: "eu" }],
+  routes: [...DECLARED_TABLE.routes, { when: { entity: ["ticket", "note", "stamp"] }, region: "eu" }],
 });
 const TABLE = ["--table", join(cwd, "routing-table.json")];
 const AT = "2026-06-01T00:00:00Z";
@@ -53,6 +61,15 @@ describe.concurrent("layouts that a table declares", () => {
     expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
     expect(stderr).toContain("datacenter");
   });
+
+  it.each([["stamp"], ["--layout", "stamp"], ["--entity", "stamp"]])(
+    "are not minted by %j %j where chance would make one twice",
+    async (...name) => {
+      const { stdout, stderr, code } = await waybill(["mint", ...name, "--field", "shop=7", ...TABLE]);
+      expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+      expect(stderr).toContain("not minted");
+    },
+  );
 
   it("count their time from an epoch of their own", async () => {
     const fields = ["--field", "datacenter=1", "--field", "worker=2"];

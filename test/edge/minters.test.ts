@@ -176,6 +176,23 @@ describe("layouts of one's own", () => {
       ]),
       "numbers",
     ],
+    [
+      "many random bits of few values, and no time",
+      declare([
+        { field: "shard", bits: 8, role: "key" },
+        { field: "random", bits: 41, role: "random", max: 1 },
+      ]),
+      "none",
+    ],
+    [
+      "a time, and many random bits of few values",
+      declare([
+        { field: "mintedAt", bits: 48, role: "time", unit: "s", epochMs: 0 },
+        { field: "random", bits: 40, role: "random", max: 1 },
+        { field: "more", bits: 8, role: "random" },
+      ]),
+      "numbers",
+    ],
     ["random bits alone", declare([{ field: "random", bits: 64, role: "random" }]), "chance"],
     ["a key and nothing else", declare([{ field: "shard", bits: 64, role: "key" }]), "none"],
   ] as const)("with %s", async (_, layout, minting) => {

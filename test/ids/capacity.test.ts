@@ -114,6 +114,14 @@ describe("IDs a second", () => {
   });
 });
 
+test("random bits of few values have room for few IDs a tick", () => {
+  const layout = declared(
+    { field: "mintedAt", bits: 48, role: "time", unit: "s", epochMs: 0 },
+    { field: "random", bits: 40, role: "random", max: 1 },
+  );
+  expect(capacity(layout).rate?.idsPerTick).toBe(1);
+});
+
 describe("minters", () => {
   test.each([
     [twitterSnowflake, { fields: ["datacenter", "worker"], max: 1024 }, undefined],
