@@ -4,6 +4,7 @@ import { clientResponse } from "../src/proxy/client-response.ts";
 import type { OriginAnswer } from "../src/proxy/deliver.ts";
 import { deliver } from "../src/proxy/follow-move.ts";
 import { choseIdle, limitsFor } from "../src/proxy/limits.ts";
+import { mirror } from "../src/proxy/mirror.ts";
 import type { Passage } from "../src/proxy/origin-request.ts";
 import { watchBody } from "../src/proxy/watch-body.ts";
 import type { Decision } from "../src/routing/index.ts";
@@ -39,10 +40,12 @@ export async function passOn(received: Received, decision: Decision, originTarge
     return refuse(received, { reason: "malformed-request", detail }, served, decision);
   }
   const passage = passageOf(received, decision, originTarget, body);
-  const delivered = await deliver(passage, deliveryWorld(received));
+  const world = deliveryWorld(received);
+  const delivered = await deliver(passage, world);
   notes.attempts = passage.trail.attempts;
   notes.trace = passage.trail.traceparent?.slice(3, 35);
   if (!delivered.ok) return refuse(received, delivered.error, served, decision);
+  mirror(passage, delivered.value, world);
   return answerClient(received, decision, delivered.value);
 }
 

@@ -72,6 +72,8 @@ export interface OriginHealth {
 export interface CountedEvents {
   /** An answer whose body ended before its end. */
   readonly broken_bodies: readonly [entity: string, reason: string];
+  /** A read that was sent to a shadow as well, or was to be. */
+  readonly mirrored_reads: readonly [region: string, outcome: ShadowOutcome];
 }
 
 /** Counts for metrics. Cheap enough for every request. */
@@ -141,6 +143,30 @@ export interface RetryBudget {
   earn(region: string): void;
   /** Whether one more attempt may be made. */
   spend(region: string): boolean;
+}
+
+/** What became of a read that was to be sent to a shadow as well. */
+export type ShadowOutcome = "match" | "status-differs" | "headers-differ" | "failed" | "dropped";
+
+/** Two answers to one request that are not alike. It holds no value of a field. */
+export interface AnswerDifference {
+  readonly entity: string;
+  /** `undefined` for a public entity. */
+  readonly id: string | undefined;
+  readonly method: string;
+  /** The region that the client was answered from. */
+  readonly region: string;
+  readonly status: number;
+  readonly shadowStatus: number;
+  /** Names of the compared fields in which they differ. */
+  readonly fields: readonly string[];
+}
+
+/** Reads that are sent to the shadow of their route too. */
+export interface Shadows {
+  /** Whether one more may be sent to the region now. Every one that was admitted must be reported. */
+  admit(region: string): boolean;
+  report(region: string, outcome: ShadowOutcome, difference?: AnswerDifference): void;
 }
 
 /** Where origins said that entities are, by `entity` and canonical ID. A hint that an origin corrects when it is wrong. */
@@ -236,6 +262,7 @@ export interface Gateway {
   readonly retryBudget: RetryBudget;
   /** Absent: what origins say of moved entities is followed and forgotten. */
   readonly movedMemory: MovedMemory | undefined;
+  readonly shadows: Shadows;
   /** Absent: requests to origins are not signed. */
   readonly sign: Sign | undefined;
   readonly rateLimits: RateLimits;

@@ -48,6 +48,11 @@ export const METRICS = {
     labels: ["entity", "reason"],
     help: "Answers that began and were broken off before their end.",
   },
+  mirrored_reads_total: {
+    type: "counter",
+    labels: ["region", "outcome"],
+    help: "Reads that were sent to a shadow too, by the shadow and what its answer was beside the client's; dropped ones were not sent.",
+  },
   reports_total: {
     type: "counter",
     labels: [],
