@@ -8,6 +8,7 @@ import { readConfig } from "./edge/config.ts";
 import { pooledEntropy } from "./edge/entropy.ts";
 import type { Env } from "./edge/env.ts";
 import { isolateMinters } from "./edge/minters.ts";
+import { edgeMovedMemory } from "./edge/moved-memory.ts";
 import { originFetch, watchBindings } from "./edge/origin-fetch.ts";
 import { keyedPublicIds } from "./edge/public-ids.ts";
 import { rateLimits } from "./edge/rate-limits.ts";
@@ -77,7 +78,7 @@ function compose(env: Env) {
     counters: traffic.counters,
     traffic,
     retryBudget: retryBudget(),
-    movedMemory: undefined,
+    movedMemory: edgeMovedMemory(clock),
     shadows: isolateShadows({
       clock,
       count: (region, outcome) => traffic.counters.count("mirrored_reads", region, outcome),

@@ -5,6 +5,7 @@ import { clientReader } from "../../src/edge/client.ts";
 import { pooledEntropy } from "../../src/edge/entropy.ts";
 import type { Env } from "../../src/edge/env.ts";
 import { isolateMinters } from "../../src/edge/minters.ts";
+import { movedMemory } from "../../src/edge/moved-memory.ts";
 import { keyedPublicIds, type PublicKeys } from "../../src/edge/public-ids.ts";
 import { NO_PUBLIC_KEYS } from "../../src/edge/public-keys.ts";
 import { durableSequences } from "../../src/edge/sequences.ts";
@@ -96,7 +97,7 @@ export function setUp(options: Options = {}) {
     counters: traffic.counters,
     traffic,
     retryBudget: retryBudget(),
-    movedMemory: undefined,
+    movedMemory: movedMemory({ clock, cache: undefined, waitUntil: () => undefined }),
     shadows: isolateShadows({
       clock,
       count: (region, outcome) => mirrored.push(`${region} ${outcome}`),
