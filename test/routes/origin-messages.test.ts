@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { IDS, problemOf, setUp, slug } from "./harness.ts";
 
 const PATH = `/orders/${IDS.orderDe}`;
@@ -168,6 +169,98 @@ describe("an origin that gives no answer", () => {
     });
     const { request } = setUp({ origin: () => new Response(slowBody), deadlines: { firstByteMs: 50 } });
     expect(await (await request(PATH)).text()).toBe("first last");
+  });
+});
+
+describe("max-forwards", () => {
+  it("of OPTIONS counts down, and ends here at 0 (RFC 9110 §7.6.2)", async () => {
+    const { request, seen } = setUp();
+    await request(PATH, { method: "OPTIONS", headers: { "max-forwards": "3" } });
+    expect(seen[0]?.headers.get("max-forwards")).toBe("2");
+    const ended = await request(PATH, { method: "OPTIONS", headers: { "max-forwards": "0" } });
+    expect([ended.status, ended.headers.get("allow")]).toEqual([204, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"]);
+    expect(seen).toHaveLength(1);
+  });
+
+  it.each([
+    { method: "GET", value: "0" },
+    { method: "OPTIONS", value: "many" },
+  ])("$value of $method limits nothing", async ({ method, value }) => {
+    const { request, seen } = setUp();
+    await request(PATH, { method, headers: { "max-forwards": value } });
+    expect(seen[0]?.headers.get("max-forwards")).toBe(value);
+  });
+});
+
+describe("forwarding fields", () => {
+  const inbound = {
+    "cf-connecting-ip": "203.0.113.7",
+    "x-forwarded-for": "198.51.100.1",
+    forwarded: "for=198.51.100.1",
+    "x-forwarded-host": "shop.example",
+    "x-forwarded-proto": "https",
+    "x-forwarded-port": "8443",
+  };
+  const forwarding = (headers: Headers | undefined) => [
+    headers?.get("x-forwarded-for"),
+    headers?.get("forwarded"),
+    headers?.get("x-forwarded-host"),
+    headers?.get("x-forwarded-proto"),
+    headers?.get("x-forwarded-port"),
+  ];
+  const own = 'for=203.0.113.7;host="gw.test";proto=http';
+
+  it("of clients are replaced", async () => {
+    const { request, seen } = setUp();
+    await request(PATH, { headers: inbound });
+    expect(forwarding(seen[0]?.headers)).toEqual(["203.0.113.7", own, "gw.test", "http", null]);
+  });
+
+  it("of another proxy of the operator are kept and continued, where the deployment says that there is one", async () => {
+    const { request, seen } = setUp({ gateway: { trustsForwarded: true } });
+    await request(PATH, { headers: inbound });
+    expect(forwarding(seen[0]?.headers)).toEqual([
+      "198.51.100.1, 203.0.113.7",
+      `for=198.51.100.1, ${own}`,
+      "shop.example",
+      "https",
+      null,
+    ]);
+  });
+});
+
+describe("what a client is told of a failure", () => {
+  const table = (eu: object) => ({
+    ...DECLARED_TABLE,
+    regions: { ...DECLARED_TABLE.regions, eu: { ...DECLARED_TABLE.regions.eu, ...eu } },
+  });
+  const dead = () => Promise.reject(Object.assign(new Error("Network connection lost."), { retryable: true }));
+
+  it("is in proxy-status too (RFC 9209)", async () => {
+    const { request } = setUp({ origin: dead });
+    const response = await request(PATH, { method: "POST" });
+    expect(response.headers.get("proxy-status")).toBe("waybill; error=connection_terminated");
+  });
+
+  it("is when to come back, once a breaker is open", async () => {
+    const { request } = setUp({ origin: dead, declared: table({ breaker: { failures: 1, openMs: 7_000 } }) });
+    await request(PATH, { method: "POST" });
+    const response = await request(PATH, { method: "POST" });
+    expect(slug(await problemOf(response.clone()))).toBe("origin-open-circuit");
+    expect(response.headers.get("proxy-status")).toBe("waybill; error=destination_unavailable");
+    expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(5);
+  });
+});
+
+describe("a body with a coding", () => {
+  it.each(["gzip", "br", "zstd"])("reaches the client in the octets of the origin: %s", async (coding) => {
+    // No gzip at all: whoever reads it must fail, and nobody but the client is to read it.
+    const octets = Uint8Array.from({ length: 1000 }, (_, at) => (at * 7) & 0xff);
+    const origin = () => new Response(octets, { headers: { "content-encoding": coding }, encodeBody: "manual" });
+    const { request } = setUp({ origin, deadlines: { idleMs: 5_000 } });
+    const response = await request(PATH);
+    expect(response.headers.get("content-encoding")).toBe(coding);
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(octets);
   });
 });
 
