@@ -6,8 +6,9 @@ import { overLimit } from "./limits.ts";
 import { passOn } from "./pass-on.ts";
 import { passOnPublic } from "./public-entity.ts";
 import { receive, refuse } from "./receive.ts";
+import { passOnWithoutId } from "./without-id.ts";
 
-/** Every path that the routing table gives to an entity, with all below it: proxied to the region that owns the ID. */
+/** Every path that the routing table gives to an entity, with all below it: proxied to the region that owns the ID. All else has no ID. */
 export const entities = (gateway: Gateway) =>
   new Hono().all("*", async (c) => {
     const received = await receive(gateway, c);
@@ -20,7 +21,7 @@ export const entities = (gateway: Gateway) =>
     const { client } = gateway.rateLimits;
     const refused = client && (await overLimit(received, client, "client"));
     if (refused !== undefined) return refused;
-    if (match === undefined) return refuse(received, { reason: "unrouted-path", path }, served);
+    if (match === undefined) return passOnWithoutId(received);
     if (match.entity.public !== undefined) return passOnPublic(received, match, path);
     const hint = layoutHint(received);
     if (!hint.ok) return refuse(received, hint.error, served);

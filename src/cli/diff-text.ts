@@ -18,6 +18,8 @@ export const diffText = (diff: TableDiff, paint: Paint): string => {
     ["moves", partLines(diff.moves, paint)],
     ["gone", partLines(diff.gone, paint)],
     ["default", changeLines(diff.default, paint)],
+    ["without ID", partLines(diff.withoutId, paint)],
+    ["sources", changeLines(diff.sources, paint)],
     ["routes", routes.differ ? [`${routes.before} before, ${routes.after} after`] : []],
     ["keys that go elsewhere", keys.length > 0 ? alignColumns(keys.map(keyCells)) : noKeys(diff)],
   ] as const;

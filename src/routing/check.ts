@@ -13,14 +13,15 @@ import { checkPaths } from "./check/paths.ts";
 import { checkPublic } from "./check/public.ts";
 import { type RestsOnFault, restsOnFault } from "./check/rests-on.ts";
 import { checkRoutes } from "./check/routes.ts";
+import { checkWithoutId } from "./check/without-id.ts";
 import { assemble, type Planned } from "./compile.ts";
 import { type Draft, readDraft } from "./draft.ts";
-import { faultList, type Report } from "./faults.ts";
+import { type Fault, faultList, type Report } from "./faults.ts";
 import { type LayoutPlan, planLayouts } from "./layout-plans.ts";
 import { COMPLEXITY_MAX } from "./limits.ts";
 import { flattenRoutes } from "./route-plans.ts";
 import type { DeclaredTable } from "./schema.ts";
-import type { CompiledTable, Fault } from "./table.ts";
+import type { CompiledTable } from "./table.ts";
 
 /** Checks a table of any origin. The value is the same table with its type; the error is every fault at once. */
 export const checkTable = (declared: unknown): Result<DeclaredTable, readonly Fault[]> => {
@@ -51,6 +52,7 @@ const check = (value: unknown): Result<Checked, readonly Fault[]> => {
   checkPaths(draft, report);
   checkLayouts(draft, report);
   checkPublic(draft, report);
+  checkWithoutId(draft, report);
   checkShares(draft, report);
   checkMoved(draft, plans, isWhole, report);
   const budget = new Budget(COMPLEXITY_MAX);

@@ -13,6 +13,7 @@ import { flattenRoutes, noPlacements, placeRoute, type RoutePlan } from "./route
 import type { DeclaredTable } from "./schema.ts";
 import type { CompiledTable, Region } from "./table.ts";
 import { singledGoals, targetsOf } from "./targets.ts";
+import { indexWithoutId } from "./without-id.ts";
 
 /** A checked table with its routes flattened. */
 export interface Planned {
@@ -57,6 +58,7 @@ export const assemble = ({ draft, routes }: Planned, revision: number): Compiled
     layouts,
     readers: readersOf([...layouts.values()], ({ layout }) => layout),
     paths: indexPaths(entities.values()),
+    withoutId: indexWithoutId(draft, regions),
     moved: indexMoved(singledGoals(draft, regions), layouts),
     routeCount: draft.routes.length,
   };

@@ -9,7 +9,9 @@ import type {
   DeclaredMove,
   DeclaredMoved,
   DeclaredRegion,
+  DeclaredSource,
   DeclaredTable,
+  DeclaredWithoutId,
 } from "./schema.ts";
 
 /** What differs between two tables: in what they say, and in where IDs go because of it. Plain JSON. */
@@ -27,6 +29,9 @@ export interface TableDiff {
   readonly moves: PartDiff<DeclaredMove>;
   readonly gone: PartDiff<DeclaredGone>;
   readonly default: Changed<string | undefined> | undefined;
+  /** Requests without an ID, and the sources of a region that those without any of their own have. */
+  readonly withoutId: PartDiff<DeclaredWithoutId>;
+  readonly sources: Changed<readonly DeclaredSource[] | undefined> | undefined;
   /** How many routes each table has, and whether the lists differ at all. */
   readonly routes: { readonly before: number; readonly after: number; readonly differ: boolean };
   /** Keys whose IDs go to another entity or region, or go nowhere where they did not; entities in the parts above aside. */
@@ -66,6 +71,8 @@ const diffParts = (before: Draft, after: Draft): Parts => ({
   moves: diffPart(before.moves, after.moves),
   gone: diffPart(before.gone, after.gone),
   default: diffValue(before.fallback, after.fallback),
+  withoutId: diffPart(before.withoutId, after.withoutId),
+  sources: diffValue(before.sources, after.sources),
   routes: {
     before: before.routes.length,
     after: after.routes.length,
@@ -73,9 +80,8 @@ const diffParts = (before: Draft, after: Draft): Parts => ({
   },
 });
 
-const anyChange = ({ hosts, default: fallback, routes: _, ...parts }: Parts): boolean =>
-  hosts !== undefined ||
-  fallback !== undefined ||
+const anyChange = ({ hosts, default: fallback, sources, routes: _, ...parts }: Parts): boolean =>
+  [hosts, fallback, sources].some((changed) => changed !== undefined) ||
   Object.values(parts).some((part) =>
     [part.added, part.removed, part.changed].some((entries) => Object.keys(entries).length > 0),
   );

@@ -15,6 +15,7 @@ import type {
 } from "./schema.ts";
 import { tableSchema } from "./schema.ts";
 import { brokenKey, reportIssues } from "./schema-issues.ts";
+import type { DeclaredSource, DeclaredWithoutId } from "./without-id-schema.ts";
 
 /**
  * A declared table whose every part fits the schema. Where some parts of a table do not, the draft holds the rest, so
@@ -33,6 +34,9 @@ export interface Draft {
   readonly moves: ReadonlyMap<string, DeclaredMove>;
   readonly gone: ReadonlyMap<string, DeclaredGone>;
   readonly fallback: string | undefined;
+  readonly withoutId: ReadonlyMap<string, DeclaredWithoutId>;
+  /** For entries of `withoutId` without a list of their own. `undefined`: none is declared; empty: it does not fit the schema. */
+  readonly sources: readonly DeclaredSource[] | undefined;
   /** Every declared name, those of parts that do not fit included: a reference to them is no second fault. */
   readonly names: {
     readonly regions: ReadonlySet<string>;
@@ -66,6 +70,8 @@ export const draftOf = (table: DeclaredTable): Draft => {
     moves: new Map(Object.entries(table.moves ?? {})),
     gone: new Map(Object.entries(table.gone ?? {})),
     fallback: table.default,
+    withoutId: new Map(Object.entries(table.withoutId ?? {})),
+    sources: table.sources,
     names: {
       regions: new Set(regions.keys()),
       countries: new Set(countries.keys()),
@@ -99,6 +105,8 @@ const salvage = (value: unknown, broken: ReadonlySet<string>): Draft => {
     new Map(entriesOf(parts[part]).filter(([key]) => !broken.has(brokenKey(part, key))) as [string, Entry][]);
   const names = (part: string): ReadonlySet<string> => new Set(entriesOf(parts[part]).map(([key]) => key));
   const routes = Array.isArray(parts["routes"]) ? (parts["routes"] as readonly DeclaredRoute[]) : [];
+  const isBroken = (part: string): boolean =>
+    [...broken].some((place) => place === part || place.startsWith(brokenKey(part, "")));
   const gateway = recordOf(parts["gateway"]);
   const layouts = sound<DeclaredLayout>("layouts");
   return {
@@ -113,6 +121,8 @@ const salvage = (value: unknown, broken: ReadonlySet<string>): Draft => {
     moves: sound("moves"),
     gone: sound("gone"),
     fallback: broken.has("default") ? undefined : (parts["default"] as string | undefined),
+    withoutId: sound("withoutId"),
+    sources: isBroken("sources") ? [] : (parts["sources"] as readonly DeclaredSource[] | undefined),
     names: {
       regions: names("regions"),
       countries: names("countries"),

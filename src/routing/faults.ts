@@ -1,5 +1,40 @@
 import { FAULTS_MAX } from "./limits.ts";
-import type { Fault, FaultKind } from "./table.ts";
+
+/** A line of the declared table that is wrong. A table with faults is never served. */
+export interface Fault {
+  /** RFC 6901 JSON pointer to the value at fault. */
+  readonly pointer: string;
+  /** Stable name of the kind of fault. */
+  readonly kind: FaultKind;
+  /** One sentence: what is wrong and how to mend it. */
+  readonly message: string;
+}
+
+export type FaultKind =
+  | "syntax"
+  | "schema"
+  | "size"
+  | "unknown-name"
+  | "unreachable-route"
+  | "group-clash"
+  | "path-collision"
+  | "reserved-path"
+  | "name-clash"
+  | "unreachable-source"
+  | "indistinguishable-layouts"
+  | "origin-url"
+  | "origin-is-gateway"
+  | "no-origin-weight"
+  | "number-clash"
+  | "key-range"
+  | "time-range"
+  | "slice-range"
+  | "layout-declaration"
+  | "region-cycle"
+  | "same-region"
+  | "moved-id"
+  | "public-ids"
+  | "too-complex";
 
 /** Where a value stands in the declared table: keys and indexes from the top. */
 export type Place = readonly (string | number)[];

@@ -5,9 +5,11 @@ export type { KeyChange, KeyGoal } from "./diff-changes.ts";
 export { distinguish, type Hint, type Indistinct } from "./distinguish.ts";
 export { duplicateKey } from "./duplicate-keys.ts";
 export { type Explanation, explain, type PlainDecision, type TextFormOf } from "./explain.ts";
+export type { Fault, FaultKind } from "./faults.ts";
 export { TABLE_BYTES_MAX } from "./limits.ts";
 export { regionsOfMinted } from "./mint-region.ts";
 export type { LayoutHint } from "./readings.ts";
+export { chooseRegion } from "./region-sources.ts";
 export { hintNamed, resolveAny, resolvePath, type UnknownLayout } from "./resolve.ts";
 export type { DeclaredTable } from "./schema.ts";
 export type {
@@ -17,8 +19,6 @@ export type {
   EnabledLayout,
   Entity,
   EntityId,
-  Fault,
-  FaultKind,
   Gone,
   LayoutFault,
   Move,
@@ -31,3 +31,4 @@ export type {
   Target,
   TimeWindow,
 } from "./table.ts";
+export type { WithoutId } from "./without-id.ts";

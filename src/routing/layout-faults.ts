@@ -1,6 +1,5 @@
 import type { DeclarationFault, Layout, Row } from "../ids/index.ts";
-import type { Place } from "./faults.ts";
-import type { FaultKind } from "./table.ts";
+import type { FaultKind, Place } from "./faults.ts";
 
 /** What can be wrong with an entry of `layouts`, in sentences. */
 

@@ -63,5 +63,20 @@ export const DEADLINE_MS_MAX = 86_400_000;
 /** Bodies that are kept for a replay lie in the isolate's memory, of which there are 128 MB for all its requests. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 
+/** Kinds of requests without an ID. */
+export const WITHOUT_ID_MAX = 1_000;
+
+/** Sources of a region in one list. */
+export const SOURCES_MAX = 16;
+
+/** What one source may say: every country and then some. */
+export const SOURCE_VALUES_MAX = 500;
+
+/** Browsers keep no cookie for longer than 400 days. */
+export const STICKY_SECONDS_MAX = 34_560_000;
+
+/** Servers seldom take header fields of more than 16 KiB together. */
+export const TOKEN_LENGTH_MAX = 16 * 1024;
+
 /** What an origin said once is no truth for longer than an hour: the table is. */
 export const REMEMBER_SECONDS_MAX = 3_600;

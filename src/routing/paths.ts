@@ -1,19 +1,26 @@
-import type { Entity, PathIndex, PathMatch } from "./table.ts";
+import type { PathIndex, PathMatch } from "./table.ts";
 
 /** A place in the patterns. Texts are compared as they stand in the request: nothing is decoded. */
-interface Node {
-  readonly literals: Map<string, Node>;
-  wildcard: Node | undefined;
-  id: Node | undefined;
+interface Node<Owner> {
+  readonly literals: Map<string, Node<Owner>>;
+  wildcard: Node<Owner> | undefined;
+  id: Node<Owner> | undefined;
   /** The entity whose pattern ends here; everything below is its own. */
-  entity: Entity | undefined;
+  entity: Owner | undefined;
 }
 
-const newNode = (): Node => ({ literals: new Map(), wildcard: undefined, id: undefined, entity: undefined });
+const newNode = <Owner>(): Node<Owner> => ({
+  literals: new Map(),
+  wildcard: undefined,
+  id: undefined,
+  entity: undefined,
+});
 
 /** Builds the index of all entities' patterns. They must have been checked: no two of them claim one path. */
-export const indexPaths = (entities: Iterable<Entity>): PathIndex => {
-  const root = newNode();
+export const indexPaths = <Owner extends { readonly paths: readonly string[] }>(
+  entities: Iterable<Owner>,
+): PathIndex<Owner> => {
+  const root = newNode<Owner>();
   for (const entity of entities) {
     for (const pattern of entity.paths) {
       let node = root;
@@ -27,7 +34,7 @@ export const indexPaths = (entities: Iterable<Entity>): PathIndex => {
 /** The segments of a pattern, without the empty one before its first slash. */
 export const segmentsOf = (pattern: string): readonly string[] => pattern.split("/").slice(1);
 
-const descend = (node: Node, segment: string): Node => {
+const descend = <Owner>(node: Node<Owner>, segment: string): Node<Owner> => {
   if (segment === ":id") {
     node.id ??= newNode();
     return node.id;
@@ -42,7 +49,13 @@ const descend = (node: Node, segment: string): Node => {
 };
 
 /** Matches the segment that begins at `start`: a literal before anything else, and nothing matches an empty one. */
-const walk = (node: Node, path: string, start: number, idStart: number, idEnd: number): PathMatch | undefined => {
+const walk = <Owner>(
+  node: Node<Owner>,
+  path: string,
+  start: number,
+  idStart: number,
+  idEnd: number,
+): PathMatch<Owner> | undefined => {
   if (node.entity !== undefined) return { entity: node.entity, idStart, idEnd };
   const slash = path.indexOf("/", start);
   const end = slash === -1 ? path.length : slash;

@@ -1,6 +1,5 @@
 import type * as v from "valibot";
-import type { Place, Report } from "./faults.ts";
-import type { FaultKind } from "./table.ts";
+import type { FaultKind, Place, Report } from "./faults.ts";
 
 /** Turns an issue of the schema into a fault with a sentence that says how to mend it. `prefix`: where its value stands. */
 export const reportIssue = (issue: v.BaseIssue<unknown>, report: Report, prefix: Place = []): void => {

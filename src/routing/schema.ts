@@ -9,6 +9,7 @@ import {
   PATTERN_LENGTH_MAX,
   REGIONS_MAX,
   ROUTES_MAX,
+  WITHOUT_ID_MAX,
 } from "./limits.ts";
 import { goneSchema, movedSchema, moveSchema } from "./move-schema.ts";
 import {
@@ -21,6 +22,7 @@ import {
   shadowSchema,
 } from "./proxy-schema.ts";
 import { name, numbers, oneOrMore, text, time, wholeNumber } from "./schema-parts.ts";
+import { sourcesSchema, withoutIdSchema } from "./without-id-schema.ts";
 
 /** The declared routing table, the one source of its types and of its JSON Schema. What needs more than one value is in `check/`. */
 
@@ -199,6 +201,14 @@ export const tableSchema = v.strictObject({
     v.maxEntries(ENTITIES_MAX),
     v.description("What: one entry for each kind of thing."),
   ),
+  sources: v.exactOptional(sourcesSchema),
+  withoutId: v.exactOptional(
+    v.pipe(
+      v.record(name, withoutIdSchema),
+      v.maxEntries(WITHOUT_ID_MAX),
+      v.description("Requests without an ID, by name: lists, logins and the like, whose region something else says."),
+    ),
+  ),
   layouts: v.exactOptional(
     v.pipe(v.record(name, layoutSchema), v.description("Layouts of your own, and what the table adds to ours.")),
   ),
@@ -240,3 +250,4 @@ export type DeclaredConditions = v.InferOutput<typeof when>;
 export type { DeclaredGone, DeclaredMove, DeclaredMoved } from "./move-schema.ts";
 export type { DeclaredNumbers } from "./schema-parts.ts";
 export type DeclaredPublic = v.InferOutput<typeof publicSchema>;
+export type { DeclaredSource, DeclaredWithoutId } from "./without-id-schema.ts";

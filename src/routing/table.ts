@@ -1,6 +1,7 @@
 import type { Layout, ParseError, TextForm, Words } from "../ids/layout.ts";
 import type { PublicType } from "../ids/public/public-block.ts";
 import type { FieldPaths } from "./public-paths.ts";
+import type { WithoutIdIndex } from "./without-id.ts";
 
 /** A compiled routing table: one revision, checked, ready for look-ups. It cannot hold a faulty value. */
 export interface CompiledTable {
@@ -16,6 +17,8 @@ export interface CompiledTable {
   /** Every text form in which some of the layouts can be written, each once. */
   readonly readers: readonly FormReader<EnabledLayout>[];
   readonly paths: PathIndex;
+  /** What no entity's path takes. */
+  readonly withoutId: WithoutIdIndex;
   readonly moved: MovedIndex;
   /** How many routes are declared. */
   readonly routeCount: number;
@@ -187,8 +190,19 @@ export interface Canary {
   readonly target: Target;
 }
 
+/** Where an ID stands beside its route's canary. Plain JSON. */
+export interface CanaryPlace {
+  readonly region: string;
+  /** What the canary takes, as the table writes it. */
+  readonly percent: number;
+  /** From this percent on it takes the ID. */
+  readonly takesFrom: number;
+}
+
 export type Rule =
   | { readonly kind: "moved" }
+  /** What the request or its client says, where there is no ID. */
+  | { readonly kind: "source" }
   /** On its way: where it is, whatever the routes say. */
   | { readonly kind: "moving" }
   | { readonly kind: "route"; readonly index: number }
@@ -196,13 +210,13 @@ export type Rule =
   | { readonly kind: "default" };
 
 /** Entity paths, matched segment by segment on the raw path. */
-export interface PathIndex {
+export interface PathIndex<Owner = Entity> {
   /** `path` is the raw path of the request, query excluded; `undefined`: no entity has such a path. */
-  readonly match: (path: string) => PathMatch | undefined;
+  readonly match: (path: string) => PathMatch<Owner> | undefined;
 }
 
-export interface PathMatch {
-  readonly entity: Entity;
+export interface PathMatch<Owner = Entity> {
+  readonly entity: Owner;
   /** Where the ID stands in the path: from `idStart` up to, not including, `idEnd`. */
   readonly idStart: number;
   readonly idEnd: number;
@@ -221,9 +235,9 @@ export interface MovedIndex {
 /** What an ID turned out to be, and where it goes. */
 export interface Decision {
   readonly entity: Entity;
-  /** Name of the layout; `luuid-short` for a short key. */
+  /** Name of the layout; `luuid-short` for a short key, and empty without an ID. */
   readonly layout: string;
-  /** The text as the request carried it. */
+  /** The text as the request carried it; empty where it carried none. */
   readonly id: string;
   readonly words: Words;
   readonly target: Target;
@@ -246,6 +260,7 @@ export interface Candidate {
   readonly region: string | undefined;
   readonly rule: Rule | Gone["rule"] | undefined;
   readonly move?: Move;
+  readonly canary?: CanaryPlace;
 }
 
 /** Why a text or a path leads nowhere. */
@@ -280,37 +295,3 @@ export interface LayoutFault {
   readonly layout: string;
   readonly error: ParseError;
 }
-
-/** A line of the declared table that is wrong. A table with faults is never served. */
-export interface Fault {
-  /** RFC 6901 JSON pointer to the value at fault. */
-  readonly pointer: string;
-  /** Stable name of the kind of fault. */
-  readonly kind: FaultKind;
-  /** One sentence: what is wrong and how to mend it. */
-  readonly message: string;
-}
-
-export type FaultKind =
-  | "syntax"
-  | "schema"
-  | "size"
-  | "unknown-name"
-  | "unreachable-route"
-  | "group-clash"
-  | "path-collision"
-  | "reserved-path"
-  | "indistinguishable-layouts"
-  | "origin-url"
-  | "origin-is-gateway"
-  | "no-origin-weight"
-  | "number-clash"
-  | "key-range"
-  | "time-range"
-  | "slice-range"
-  | "layout-declaration"
-  | "region-cycle"
-  | "same-region"
-  | "moved-id"
-  | "public-ids"
-  | "too-complex";

@@ -57,7 +57,7 @@ const goneGoal = ({ epoch }: DeclaredGone): Gone => Object.freeze({ region: unde
 
 type Extras = Partial<Pick<Target, "canary" | "shadow" | "move">>;
 
-const targetOf = (region: Region, rule: Rule, { canary, shadow, move }: Extras = {}): Target =>
+export const targetOf = (region: Region, rule: Rule, { canary, shadow, move }: Extras = {}): Target =>
   Object.freeze({ region, rule, canary, shadow, move });
 
 const canaryOf = (

@@ -1,7 +1,8 @@
+import type { FaultKind } from "../../src/routing/faults.ts";
 import { ROUTES_MAX } from "../../src/routing/limits.ts";
-import type { FaultKind } from "../../src/routing/table.ts";
 import { LAYOUT_CASES } from "./layout-cases.ts";
 import type { sampleTable } from "./tables.ts";
+import { NAME_CLASH_CASES, UNREACHABLE_SOURCE_CASES } from "./without-id-cases.ts";
 
 /** Each case changes the sample table in one way and names every fault that must follow, as `kind pointer`. */
 type Table = ReturnType<typeof sampleTable>;
@@ -18,6 +19,8 @@ const HOTGUID_SQL = "700000d0-0302-0102-01cc-6347eb00bbaa";
 /** A text that is no JSON never becomes a table, so whoever reads the text reports that fault. */
 export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly FaultCase[]>> = {
   "layout-declaration": LAYOUT_CASES,
+  "name-clash": NAME_CLASH_CASES,
+  "unreachable-source": UNREACHABLE_SOURCE_CASES,
   schema: [
     ["no object at all", () => 5, ["schema "]],
     ["null", () => null, ["schema "]],

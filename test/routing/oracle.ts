@@ -10,6 +10,7 @@ import {
 } from "../../src/ids/index.ts";
 import { M49_PARENTS } from "../../src/routing/m49.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
+import type { Rule } from "../../src/routing/table.ts";
 
 /** The slow, obvious resolver: reads the declared table line by line for one ID. The compiled table is held against it. */
 
@@ -19,7 +20,7 @@ type Id = DeclaredTable["entities"][string]["ids"][number];
 export interface OracleTarget {
   /** `undefined`: removed from every region. */
   readonly region: string | undefined;
-  readonly rule: "moved" | "moving" | "gone" | "default" | number;
+  readonly rule: Rule["kind"] | "gone" | number;
 }
 
 export interface OracleReading {

@@ -1,6 +1,7 @@
+import type { Fault } from "../../src/routing/faults.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
-import type { CompiledTable, Fault } from "../../src/routing/table.ts";
+import type { CompiledTable } from "../../src/routing/table.ts";
 
 /** The time of all tests here. */
 export const NOW_MS = Date.UTC(2026, 10, 21, 12);

@@ -1,10 +1,9 @@
 import { type Layout, luuid } from "../../ids/index.ts";
 import type { Draft } from "../draft.ts";
-import type { Place, Report } from "../faults.ts";
+import type { FaultKind, Place, Report } from "../faults.ts";
 import { groupOfId } from "../groups.ts";
 import { markFieldOf } from "../layout-fields.ts";
 import type { DeclaredEntityId } from "../schema.ts";
-import type { FaultKind } from "../table.ts";
 
 /** An entity's IDs must have what the table says of them, and no two entities may claim the same IDs of a marked layout. */
 export const checkEntities = (draft: Draft, report: Report): void => {

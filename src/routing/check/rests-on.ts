@@ -1,8 +1,7 @@
 import type { Draft } from "../draft.ts";
-import { pointerTo } from "../faults.ts";
+import { type Fault, pointerTo } from "../faults.ts";
 import { groupBy, type IdPlan, idPlansOf, markOf } from "../layout-plans.ts";
 import type { DeclaredConditions } from "../schema.ts";
-import type { Fault } from "../table.ts";
 
 /** Whether a route's conditions rest on numbers that are at fault already. */
 export type RestsOnFault = (when: DeclaredConditions) => boolean;

@@ -1,5 +1,13 @@
 import type { Place, Report } from "../faults.ts";
-import { ENTITIES_MAX, LAYOUTS_MAX, MOVED_MAX, REGIONS_MAX, ROUTES_MAX, TABLE_DEPTH_MAX } from "../limits.ts";
+import {
+  ENTITIES_MAX,
+  LAYOUTS_MAX,
+  MOVED_MAX,
+  REGIONS_MAX,
+  ROUTES_MAX,
+  TABLE_DEPTH_MAX,
+  WITHOUT_ID_MAX,
+} from "../limits.ts";
 
 /** Keys that mean something to JavaScript objects; a table that used them as names could not be trusted. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
@@ -39,6 +47,7 @@ const PART_SIZES = {
   entities: ENTITIES_MAX,
   layouts: LAYOUTS_MAX,
   routes: ROUTES_MAX,
+  withoutId: WITHOUT_ID_MAX,
   moved: MOVED_MAX,
   moves: MOVED_MAX,
   gone: MOVED_MAX,

@@ -1,0 +1,55 @@
+import { mixWords, type Words } from "../src/ids/index.ts";
+import { chooseRegion, type Decision, type WithoutId } from "../src/routing/index.ts";
+import { passOn } from "./pass-on.ts";
+import { type Received, refuse } from "./receive.ts";
+
+/** A request on a path that no entity has: to the region that something else than an ID says, where the table declares it. */
+export async function passOnWithoutId(received: Received): Promise<Response> {
+  const { gateway, request, served, notes } = received;
+  const { path, query, scheme } = received.target;
+  const entry = served.table.withoutId.match(path);
+  if (entry === undefined) return refuse(received, { reason: "unrouted-path", path }, served);
+  const { entity, methods, sources, sticky } = entry;
+  const { method } = request;
+  notes.entity = entity.name;
+  if (methods !== undefined && !methods.includes(method)) {
+    return refuse(received, { reason: "method-not-allowed", method, allow: methods }, served);
+  }
+  const choice = chooseRegion(sources, {
+    header: (name) => request.headers.get(name) ?? undefined,
+    country: () => gateway.clientOf(request).country,
+    continent: () => gateway.clientOf(request).continent,
+  });
+  if (!choice.ok) {
+    const { error } = choice;
+    return refuse(received, error.reason === "region-unknown" ? { ...error, path } : error, served);
+  }
+  const { target, isAssumed } = choice.value;
+  const decision: Decision = { entity, layout: "", id: "", words: clientWords(received), target };
+  const answer = await passOn(received, decision, path + query);
+  // A problem says nothing about where the client is at home, and the 101 of a WebSocket cannot be changed.
+  if (sticky !== undefined && isAssumed && notes.outcome === "answered" && answer.status !== 101) {
+    answer.headers.append("set-cookie", stickyCookie(sticky, target.region.name, scheme));
+  }
+  return answer;
+}
+
+/** Not for scripts, and not sent along when another site embeds or posts to this one (RFC 6265bis §5.6). */
+function stickyCookie(
+  { cookie, maxAgeSeconds }: NonNullable<WithoutId["sticky"]>,
+  region: string,
+  scheme: "http" | "https",
+): string {
+  const secure = scheme === "https" ? "; Secure" : "";
+  return `${cookie}=${region}; Path=/; Max-Age=${maxAgeSeconds}${secure}; HttpOnly; SameSite=Lax`;
+}
+
+/**
+ * Stands for the ID where an origin of the region is chosen: the same for the same credentials, or else for the same
+ * address. Who has neither gets any origin, not always the same one.
+ */
+function clientWords({ gateway, request }: Received): Words {
+  const who = request.headers.get("authorization") ?? gateway.clientOf(request).address;
+  if (who === undefined) return [gateway.entropy.word()];
+  return [mixWords(Array.from({ length: who.length }, (_, at) => who.charCodeAt(at)))];
+}

@@ -1,0 +1,147 @@
+import type { Draft } from "../draft.ts";
+import { listNames, type Place, type Report } from "../faults.ts";
+import { ISO_3166_ALPHA_2 } from "../iso-3166.ts";
+import { PATTERNS_MAX } from "../limits.ts";
+import { indexPaths, segmentsOf } from "../paths.ts";
+import { listOf } from "../scopes.ts";
+import type { DeclaredSource, DeclaredWithoutId } from "../without-id-schema.ts";
+
+/** Every path without an ID must be reachable and lead to one entry, and every entry must have sources that can decide. */
+export const checkWithoutId = (draft: Draft, report: Report): void => {
+  if (draft.sources !== undefined) checkSources(draft, draft.sources, ["sources"], report);
+  for (const [name, entry] of draft.withoutId) {
+    const place: Place = ["withoutId", name];
+    if (draft.names.entities.has(name)) {
+      const message = `${JSON.stringify(name)} is the name of an entity too, so logs and metrics could not tell them apart; rename one of them.`;
+      report("name-clash", place, message);
+    }
+    if (entry.sources !== undefined) checkSources(draft, entry.sources, [...place, "sources"], report);
+    else if (draft.sources === undefined) {
+      const message =
+        "Nothing says which region these requests are for; add `sources` here, or at the top for all entries.";
+      report("schema", [...place, "sources"], message);
+    }
+    checkSticky(entry.sources ?? draft.sources ?? [], entry, place, report);
+  }
+  checkPaths(draft, report);
+};
+
+/** What a source reads: exactly one of them. */
+const KINDS = ["jwtClaim", "header", "cookie", "clientCountry", "clientContinent", "region"] as const;
+type Kind = (typeof KINDS)[number];
+
+/** `header` beside `jwtClaim` says where the token is. */
+const kindsOf = (source: DeclaredSource): readonly Kind[] =>
+  KINDS.filter((kind) => source[kind] !== undefined && !(kind === "header" && source.jwtClaim !== undefined));
+
+const ASSUMED: ReadonlySet<Kind | undefined> = new Set(["clientCountry", "clientContinent", "region"]);
+
+const checkSources = (draft: Draft, sources: readonly DeclaredSource[], list: Place, report: Report): void => {
+  const before = new Set<string>();
+  let isDecided = false;
+  for (const [index, source] of sources.entries()) {
+    const place = [...list, index];
+    const [kind, second] = kindsOf(source);
+    if (kind === undefined || second !== undefined) {
+      report("schema", place, `A source has exactly one of ${KINDS.map((each) => `\`${each}\``).join(", ")}.`);
+      continue;
+    }
+    if (source.values !== undefined && ASSUMED.has(kind)) {
+      report("schema", [...place, "values"], `\`${kind}\` names its regions itself; remove \`values\`.`);
+    }
+    const key = keyOf(source, kind);
+    if (isDecided || before.has(key)) {
+      report("unreachable-source", place, "A source before this one always decides; remove this one, or move it up.");
+    }
+    before.add(key);
+    isDecided ||= kind === "region";
+    checkRegions(draft, source, place, report);
+  }
+};
+
+/** Two sources with one key say something at the same time, and the first decides. */
+const keyOf = (source: DeclaredSource, kind: Kind): string => {
+  if (kind === "jwtClaim") return JSON.stringify([kind, source.jwtClaim, source.header?.toLowerCase()]);
+  return kind === "header" ? JSON.stringify([kind, source.header?.toLowerCase()]) : JSON.stringify(source);
+};
+
+const checkRegions = (draft: Draft, source: DeclaredSource, place: Place, report: Report): void => {
+  const check = (region: string, at: Place): void => {
+    if (draft.names.regions.has(region)) return;
+    const known = listNames(draft.names.regions);
+    report("unknown-name", at, `There is no region ${JSON.stringify(region)}; declare it or use one of ${known}.`);
+  };
+  if (source.region !== undefined) check(source.region, [...place, "region"]);
+  for (const part of ["values", "clientCountry", "clientContinent"] as const) {
+    for (const [saying, region] of Object.entries(source[part] ?? {})) check(region, [...place, part, saying]);
+  }
+  for (const code of Object.keys(source.clientCountry ?? {})) {
+    if (ISO_3166_ALPHA_2.has(code) || PLATFORM_COUNTRIES.has(code)) continue;
+    const message = `${JSON.stringify(code)} is no ISO 3166-1 alpha-2 code; write two capital letters such as "KZ".`;
+    report("unknown-name", [...place, "clientCountry", code], message);
+  }
+};
+
+/** What Cloudflare says beside the codes of ISO 3166-1: Kosovo by its user-assigned code, and the Tor network. */
+const PLATFORM_COUNTRIES: ReadonlySet<string> = new Set(["XK", "T1"]);
+
+const checkSticky = (
+  sources: readonly DeclaredSource[],
+  { sticky }: DeclaredWithoutId,
+  place: Place,
+  report: Report,
+): void => {
+  if (sticky === undefined || sources.length === 0) return;
+  if (sources.some((source) => kindsOf(source).some((kind) => ASSUMED.has(kind)))) return;
+  const message =
+    "No source here goes by where the client is or is a last resort, so the cookie is never set; remove it.";
+  report("unreachable-source", [...place, "sticky"], message);
+};
+
+const checkPaths = (draft: Draft, report: Report): void => {
+  const paths = [...draft.withoutId].flatMap(([name, { path }]) =>
+    listOf(path).map((pattern, index) => ({
+      pattern,
+      name,
+      place: ["withoutId", name, "path", ...(Array.isArray(path) ? [index] : [])],
+    })),
+  );
+  if (paths.length > PATTERNS_MAX) {
+    report(
+      "size",
+      ["withoutId"],
+      `A table has at most ${PATTERNS_MAX} paths without an ID; there are ${paths.length}.`,
+    );
+    return;
+  }
+  const owners = new Map<string, string>();
+  const entityPaths = indexPaths([...draft.entities].map(([name, { path }]) => ({ name, paths: listOf(path) })));
+  for (const { pattern, name, place } of paths) {
+    checkPattern(pattern, place, report);
+    const owner = owners.get(pattern);
+    if (owner !== undefined) {
+      report("path-collision", place, `${pattern} is already a path of ${JSON.stringify(owner)}; remove one of them.`);
+    }
+    owners.set(pattern, name);
+    // As a path a pattern stands for all that it matches: `*` is no literal of an entity, so only an open segment takes it.
+    const entity = entityPaths.match(pattern)?.entity.name;
+    if (entity !== undefined) {
+      const message = `A path of the entity ${JSON.stringify(entity)} takes all that ${pattern} could match; change one of them.`;
+      report("path-collision", place, message);
+    }
+  }
+};
+
+/** The gateway's own paths, which come before everything that a table says. */
+const OWN_SEGMENTS: ReadonlySet<string> = new Set(["any", "mint", "-"]);
+
+const checkPattern = (pattern: string, place: Place, report: Report): void => {
+  const segments = segmentsOf(pattern);
+  const [first = ""] = segments;
+  if (OWN_SEGMENTS.has(first)) {
+    report("reserved-path", place, `/${first} is the gateway's own; begin ${pattern} with another segment.`);
+  }
+  if (segments.some((segment) => segment === "." || segment === "..")) {
+    report("schema", place, `Dot segments never arrive in a request; remove them from ${pattern}.`);
+  }
+};
