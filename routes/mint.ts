@@ -1,14 +1,12 @@
 import { Hono } from "hono";
 import { accepts } from "hono/accepts";
-import { ok, type Result } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
-import type { GatewayError } from "../src/problems/index.ts";
-import type { Entity } from "../src/routing/index.ts";
+import { type Ambiguous, ambiguousAmong } from "../src/routing/clear-ids.ts";
 import { planMint } from "../src/routing/mint-plan.ts";
-import { regionsOfMinted } from "../src/routing/mint-region.ts";
 import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint-wish.ts";
 import { overLimit } from "./limits.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
+import { mintIds } from "./mint-ids.ts";
 import { ownJson } from "./own-json.ts";
 import { readBody } from "./read-body.ts";
 import { receive, refuse } from "./receive.ts";
@@ -32,22 +30,21 @@ export const mint = (gateway: Gateway) =>
       if (!wish.ok) return refuse(received, wish.error, served);
       const plan = planMint(served.table, wish.value);
       if (!plan.ok) return refuse(received, plan.error, served);
-      const { entity, enabled, order } = plan.value;
+      const { entity, enabled } = plan.value;
 
-      const minted = await gateway.minters.mint(order, wish.value.count);
+      const minted = await mintIds(gateway, served.table, plan.value, wish.value.count);
       if (!minted.ok) return refuse(received, minted.error, served);
-      const regions = regionsOfMinted(entity, enabled, minted.value);
-      if (!regions.ok) return refuse(received, regions.error, served);
-
-      const region = onlyOne(regions.value);
-      const internal = minted.value.map(enabled.layout.format);
-      const texts = entity.public === undefined ? ok(internal) : showAll(gateway, entity, internal);
-      if (!texts.ok) return refuse(received, texts.error, served);
+      const texts = minted.value.map(({ text }) => text);
+      const regions = minted.value.map((one) => one.region);
+      const region = onlyOne(regions);
+      const unclear = minted.value.flatMap(({ text, isClear }) => (isClear ? [] : [text]));
+      const ambiguous = ambiguousAmong(served.table, plan.value, unclear);
       Object.assign(received.notes, { entity: entity.name, layout: enabled.layout.name, region });
       const fields = {
         "waybill-table": served.label,
         "waybill-layout": enabled.layout.name,
         ...(region === undefined ? {} : { "waybill-region": region }),
+        ...(ambiguous === undefined ? {} : { "waybill-ambiguous": ambiguousField(ambiguous) }),
       };
       const type = accepts(c, {
         header: "Accept",
@@ -56,11 +53,12 @@ export const mint = (gateway: Gateway) =>
       });
       if (type === "text/plain") {
         const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", ...fields };
-        return new Response(`${texts.value.join("\n")}\n`, { status: 201, headers });
+        return new Response(`${texts.join("\n")}\n`, { status: 201, headers });
       }
       // A batch may straddle the border of two routes; then each ID's region stands beside it.
-      const where = region === undefined ? { regions: regions.value } : { region };
-      return ownJson({ entity: entity.name, layout: enabled.layout.name, ...where, ids: texts.value }, fields, 201);
+      const where = region === undefined ? { regions } : { region };
+      const told = ambiguous === undefined ? {} : { ambiguous };
+      return ownJson({ entity: entity.name, layout: enabled.layout.name, ...where, ids: texts, ...told }, fields, 201);
     })
     .all("/mint", methodNotAllowed("POST"));
 
@@ -69,14 +67,7 @@ function onlyOne(regions: readonly string[]): string | undefined {
   return regions.every((region) => region === first) ? first : undefined;
 }
 
-/** The public texts of minted IDs: clients see no others of a public entity. */
-function showAll(gateway: Gateway, entity: Entity, internal: readonly string[]): Result<string[], GatewayError> {
-  const texts: string[] = [];
-  for (const id of internal) {
-    const shown = gateway.publicIds.show(entity, id);
-    if (!shown.ok) return shown;
-    if (shown.value === undefined) throw new Error(`a minted ID of ${entity.name} has no public text`);
-    texts.push(shown.value);
-  }
-  return ok(texts);
+/** For clients that want no JSON: `count=2; path="/tweets/:id"; id-layout=snowflake`. */
+function ambiguousField({ count, path, idLayout }: Ambiguous): string {
+  return `count=${count}; path="${path}"${idLayout === undefined ? "" : `; id-layout=${idLayout}`}`;
 }

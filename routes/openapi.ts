@@ -147,6 +147,17 @@ const PROBLEM_SCHEMA = {
   },
 };
 
+const AMBIGUOUS = {
+  type: "object",
+  description: "Only where `/any` alone would refuse some of the IDs, and minting others does not help.",
+  required: ["count", "path"],
+  properties: {
+    count: { type: "integer", minimum: 1 },
+    path: { type: "string", description: "The path of the entity, on which they are found." },
+    idLayout: { type: "string", description: "The value of the field `id-layout` that makes them plain on `/any`." },
+  },
+};
+
 const MINT = {
   operationId: "mint",
   tags: ["ids"],
@@ -178,6 +189,7 @@ const MINT = {
               region: { type: "string" },
               regions: { type: "array", items: { type: "string" } },
               ids: { type: "array", items: { type: "string" } },
+              ambiguous: AMBIGUOUS,
             },
           },
         },

@@ -31,6 +31,8 @@ export interface OfflineMint {
   readonly count: number;
   readonly nowMs: number;
   readonly entropy: RandomWords;
+  /** IDs for which it is false are passed over, a bounded number of them. Absent: all are wanted. */
+  readonly isWanted?: ((words: Words) => boolean) | undefined;
 }
 
 type Mints = (layout: Layout, keys: MintKeys, mint: OfflineMint) => Result<readonly Words[], MintError>;
@@ -45,22 +47,23 @@ const number = (keys: MintKeys, name: string): number => {
   return Number(value);
 };
 
-const iuids: Mints = (_, keys, { nowMs, entropy, count }) =>
+const iuids: Mints = (_, keys, { nowMs, entropy, ...wish }) =>
   repeat(
     startIuid({ country: number(keys, "country"), service: number(keys, "service") }),
     (state) => mintIuid(state, nowMs, entropy),
-    count,
+    wish,
   );
 
-const hotguids: Mints = (_, keys, { nowMs, entropy, count }) =>
+const hotguids: Mints = (_, keys, { nowMs, entropy, ...wish }) =>
   repeat(
     startHotguid(identityOf(keys, entropy), { shardKey: number(keys, "shardKey") }),
     (state) => mintHotguid(state, nowMs, entropy),
-    count,
+    wish,
   );
 
 const hotguidsForSql: Mints = (layout, keys, mint) => {
-  const minted = hotguids(layout, keys, mint);
+  const { isWanted } = mint;
+  const minted = hotguids(layout, keys, { ...mint, isWanted: isWanted && ((words) => isWanted(toSql(words))) });
   return minted.ok ? ok(minted.value.map(toSql)) : minted;
 };
 
@@ -75,20 +78,20 @@ const identityOf = (keys: MintKeys, entropy: RandomWords) => {
   return identity.value;
 };
 
-const luuids: Mints = (_, keys, { entropy, count }) =>
+const luuids: Mints = (_, keys, { entropy, ...wish }) =>
   repeat(
     ok(number(keys, "primaryKey")),
     (primaryKey) => {
       const words = mintLuuid({ group: number(keys, "group"), primaryKey }, entropy);
       return words.ok ? ok({ state: primaryKey + 1, words: words.value }) : words;
     },
-    count,
+    wish,
   );
 
 /** Where the library's generator would sleep, the clock of the run goes on instead. */
 const distributedIds =
   (kind: DistributedIdKind): Mints =>
-  (_, __, { nowMs, entropy, count }) =>
+  (_, __, { nowMs, entropy, ...wish }) =>
     repeat(
       ok({ state: startDistributedId, nowMs }),
       ({ state, nowMs }) => {
@@ -102,7 +105,7 @@ const distributedIds =
           clockMs += step.value.sleepMs;
         }
       },
-      count,
+      wish,
     );
 
 const WORD_BITS = 32;
@@ -114,19 +117,19 @@ const randomOf = ({ random }: DistributedIdKind, entropy: RandomWords): bigint =
   return BigInt.asUintN(random.bits, bits);
 };
 
-const shortCombs: Mints = (layout, _, { nowMs, entropy, count }) =>
+const shortCombs: Mints = (layout, _, { nowMs, entropy, ...wish }) =>
   repeat(
     ok(undefined),
     (state) => {
       const words = mintShortComb(layout, nowMs, entropy);
       return words.ok ? ok({ state, words: words.value }) : words;
     },
-    count,
+    wish,
   );
 
-const byLayout: Mints = (layout, keys, { nowMs, entropy, count }) => {
+const byLayout: Mints = (layout, keys, { nowMs, entropy, ...wish }) => {
   const start = startMinter(layout, keys);
-  if (start.ok) return repeat(start, (state) => mintNext(state, nowMs, entropy), count);
+  if (start.ok) return repeat(start, (state) => mintNext(state, nowMs, entropy), wish);
   const { error } = start;
   if (error.reason === "key-out-of-range" || error.reason === "clock-behind") return { ok: false, error };
   throw new Error(`keys of layout ${layout.name} were let through: ${error.reason}`);
@@ -144,19 +147,25 @@ const MINTERS: Readonly<Record<string, Mints>> = {
   "short-suffix-comb": shortCombs,
 };
 
+/** The counter of a HotGuid leaves any bad stretch in fewer steps. */
+const PASSED_OVER_MAX = 0x1_0000;
+
 const repeat = <State>(
   start: Result<State, MintError>,
   step: (state: State) => Result<Minted<State>, MintError>,
-  count: number,
+  { count, isWanted }: Pick<OfflineMint, "count" | "isWanted">,
 ): Result<readonly Words[], MintError> => {
   if (!start.ok) return start;
   let state = start.value;
+  let passedOver = 0;
   const ids: Words[] = [];
   while (ids.length < count) {
     const minted = step(state);
     if (!minted.ok) return minted;
+    const { words } = minted.value;
     state = minted.value.state;
-    ids.push(minted.value.words);
+    if (passedOver > PASSED_OVER_MAX || isWanted === undefined || isWanted(words)) ids.push(words);
+    else passedOver++;
   }
   return ok(ids);
 };

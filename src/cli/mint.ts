@@ -1,7 +1,9 @@
 import type { Command } from "commander";
 import { err, type MintError, ok, type Result, type Words } from "../ids/index.ts";
+import { type Ambiguous, ambiguousAmong, isClearOnAny } from "../routing/clear-ids.ts";
 import { type CompiledTable, type RoutingError, regionsOfMinted } from "../routing/index.ts";
 import { type MintPlan, type MintPlanError, type MintWish, planMint } from "../routing/mint-plan.ts";
+import { isDrawn } from "../routing/minting.ts";
 import type { Act } from "./action.ts";
 import { errorText } from "./errors.ts";
 import { findLayout, knownLayouts } from "./layouts.ts";
@@ -109,7 +111,7 @@ const mintByLayout = (
 const mintByTable = (
   table: CompiledTable,
   given: MintOptions,
-  { nowMs, entropy }: World,
+  { nowMs, entropy, report }: World,
 ): Result<readonly MintedId[], Failure> => {
   const { entity, layout, country, service, shardKey, group, slice: slices, field, primaryKey } = given;
   const fields = field && Object.fromEntries(Object.entries(field).map(([name, value]) => [name, String(value)]));
@@ -122,8 +124,23 @@ const mintByTable = (
   });
   if (!keys.ok) return keys;
   const { at, count } = given;
-  const minted = mintOffline(plan.value.enabled.layout, keys.value, { count, nowMs: at ?? nowMs(), entropy });
-  return minted.ok ? route(plan.value, minted.value, nowMs()) : minted;
+  const { entity: owner, enabled } = plan.value;
+  const isClear = (words: Words): boolean => isClearOnAny(table, owner, enabled.layout.format(words));
+  const isWanted = isDrawn(enabled.layout) ? isClear : undefined;
+  const minted = mintOffline(enabled.layout, keys.value, { count, nowMs: at ?? nowMs(), entropy, isWanted });
+  if (!minted.ok) return minted;
+  const unclear = minted.value.filter((words) => !isClear(words)).map(enabled.layout.format);
+  const ambiguous = ambiguousAmong(table, plan.value, unclear);
+  if (ambiguous !== undefined) report(ambiguousText(ambiguous));
+  return route(plan.value, minted.value, nowMs());
+};
+
+/** IDs that nothing but a hint tells from others are good, but whoever hands them out has to know. */
+const ambiguousText = ({ count, path, idLayout }: Ambiguous): string => {
+  const isOne = count === 1;
+  const field = idLayout === undefined ? "" : `, or on /any with the field id-layout: ${idLayout}`;
+  const what = isOne ? "1 ID can also be read as another's" : `${count} of the IDs can also be read as others'`;
+  return `note: ${what}, and /any refuses ${isOne ? "it" : "them"} as ambiguous; ask by ${path}${field}\n`;
 };
 
 /** An ID that the table would not route, or not take for one of its layout, is never printed. */

@@ -15,6 +15,7 @@ import {
   ok,
   PRIMARY_KEY_MAX,
   type Result,
+  skipHotguids,
   startHotguid,
   startIuid,
   toSql,
@@ -82,11 +83,11 @@ function ownMinters(ports: MinterPorts): ReadonlyMap<string, Minter> {
   const shortCombs = shortCombMinter(ports);
   return new Map<string, Minter>([
     ["iuid", iuidMinter(ports)],
-    ["hotguid", (order, count) => hotguids(keyOf(order, "shardKey"), count)],
+    ["hotguid", (order, count) => hotguids(keyOf(order, "shardKey"), count, order.isRedraw)],
     [
       "hotguid-sql",
       (order, count) => {
-        const minted = hotguids(keyOf(order, "shardKey"), count);
+        const minted = hotguids(keyOf(order, "shardKey"), count, order.isRedraw);
         return minted.ok ? ok(minted.value.map(toSql)) : minted;
       },
     ],
@@ -151,8 +152,10 @@ function hotguidMinter({ clock, entropy }: MinterPorts) {
     return started.value;
   };
 
-  return (shardKey: number, count: number): MintResult => {
+  return (shardKey: number, count: number, isRedraw = false): MintResult => {
     state ??= start();
+    // How another layout reads a HotGuid rests on the last bits of its counter, too.
+    if (isRedraw) state = skipHotguids(state, entropy.word() & 0xffff);
     const ids: Words[] = [];
     const nowMs = clock.nowMs();
     while (ids.length < count) {

@@ -123,7 +123,7 @@ export { parseLenientUuid } from "./lenient-uuid.ts";
 export { joinLongs, type LongPair, type LongPairError, splitLongs } from "./long-pair.ts";
 export { CLOCK_BEHIND_MS_MAX, type MintError, type Minted, type RandomWords } from "./mint.ts";
 export { type MinterError, type MinterState, mintNext, startMinter } from "./mint-by-layout.ts";
-export { type HotguidState, mintHotguid, startHotguid } from "./mint-hotguid.ts";
+export { type HotguidState, mintHotguid, skipHotguids, startHotguid } from "./mint-hotguid.ts";
 export { type IuidState, mintIuid, startIuid } from "./mint-iuid.ts";
 export { type LuuidKeys, mintLuuid } from "./mint-luuid.ts";
 export { isoTime } from "./minted-at.ts";

@@ -57,6 +57,12 @@ export const mintHotguid = (
   return minted({ ...state, lastCounter: state.lastCounter + 1 });
 };
 
+/** The minter after so many IDs that nobody is given; the next one is still greater than the last. */
+export const skipHotguids = (state: HotguidState, count: number): HotguidState => ({
+  ...state,
+  lastCounter: Math.min(state.lastCounter + count, COUNTER_MAX),
+});
+
 const begin = (state: HotguidState, second: number, entropy: RandomWords): Result<Minted<HotguidState>, MintError> => {
   const fault = checkKey(time, second);
   if (fault !== undefined) return err(fault);

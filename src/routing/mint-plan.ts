@@ -11,6 +11,8 @@ export type { MintPlanError, MintWish } from "./mint-request.ts";
 export interface MintOrder {
   readonly layout: EnabledLayout["layout"];
   readonly keys: MintKeys;
+  /** The last IDs for this order were given to nobody, since others look like them; the next ones are to differ in more than a step. */
+  readonly isRedraw?: boolean;
 }
 
 export interface MintPlan {

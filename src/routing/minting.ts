@@ -26,6 +26,9 @@ export const mintingOf = (layout: Layout): Minting => {
   return layout.fields.some(({ role }) => role === "time" || role === "counter") ? "numbers" : "none";
 };
 
+/** Whether IDs of a layout that are minted anew differ in more than a number that is counted on. */
+export const isDrawn = (layout: Layout): boolean => mintingOf(layout) !== "numbers" && layout.name !== "luuid";
+
 /** Fields that the gateway fills in itself: an identity that it draws, and numbers from a sequence. */
 const OWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
   hotguid: ["machine", "process"],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { everyLayout, hotguid, iuid, luuid } from "../../src/ids/index.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { type Outcome, objectsOf, tableFolder, waybill } from "./command.ts";
 
 const cwd = tableFolder();
@@ -218,5 +219,33 @@ describe.concurrent("waybill mint with a layout as its argument", () => {
     const { stdout, stderr, code } = await waybill(["mint", ...args], { cwd });
     expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
     expect(stderr).toContain(error);
+  });
+});
+
+describe.concurrent("IDs that another layout can read", () => {
+  const entities = {
+    parcel: { path: "/parcels/:id", ids: [{ layout: "hotguid" }] },
+    row: { path: "/rows/:id", ids: [{ layout: "hotguid-sql" }] },
+    tweet: { path: "/tweets/:id", ids: [{ layout: "snowflake" }] },
+    picture: { path: "/pictures/:id", ids: [{ layout: "sharding-id" }] },
+  };
+  const routes = [{ when: { entity: ["parcel", "tweet"] }, region: "eu" }];
+  const folder = tableFolder({ regions: DECLARED_TABLE.regions, entities, routes, default: "us" });
+
+  it("are passed over where others of the layout are clear", async () => {
+    const wish = ["--entity", "parcel", "--shard-key", "840", "--count", "200"];
+    const ids = idsOf(await waybill(["mint", ...wish], { cwd: folder }));
+    expect(ids).toEqual([...new Set(ids)].toSorted());
+    const explained = await waybill(["explain", "--json"], { cwd: folder, stdin: ids.join("\n") });
+    expect(objectsOf(explained.stdout).every(({ decision }) => decision !== undefined)).toBe(true);
+  });
+
+  it("are minted with a note where none is", async () => {
+    const wish = ["--entity", "tweet", "--field", "datacenter=1", "--field", "worker=1", "--count", "2"];
+    const { stdout, stderr, code } = await waybill(["mint", ...wish], { cwd: folder });
+    expect([stdout.split("\n").length, code]).toEqual([3, 0]);
+    expect(stderr).toBe(
+      "note: 2 of the IDs can also be read as others', and /any refuses them as ambiguous; ask by /tweets/:id, or on /any with the field id-layout: snowflake\n",
+    );
   });
 });

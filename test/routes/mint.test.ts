@@ -164,3 +164,59 @@ describe("POST /mint", () => {
     expect(problem["detail"]).toContain("parcel (hotguid), bag (hotguid)");
   });
 });
+
+describe("IDs that another layout can read", () => {
+  const bothForms = {
+    ...DECLARED_TABLE,
+    entities: {
+      parcel: { path: "/parcels/:id", ids: [{ layout: "hotguid" }] },
+      row: { path: "/rows/:id", ids: [{ layout: "hotguid-sql" }] },
+      post: { path: "/posts/:id", ids: [{ layout: "uuid-v4" }] },
+    },
+    layouts: {},
+    routes: [
+      { when: { entity: "parcel" }, region: "eu" },
+      { when: { entity: ["row", "post"] }, region: "us" },
+    ],
+    moved: {},
+  };
+
+  it.each([
+    { entity: "parcel", shardKey: 840, count: 300 },
+    { entity: "row", shardKey: 840, count: 300 },
+    { entity: "post", count: 300 },
+  ])("%j: are drawn anew, in order", async (wish) => {
+    const { request } = setUp({ declared: bothForms });
+    const response = await request("/mint", post(wish));
+    const minted = await response.json<Minted & { readonly ambiguous?: object }>();
+    expect([response.status, minted.ids.length, minted.ambiguous]).toEqual([201, 300, undefined]);
+    expect(new Set(minted.ids).size).toBe(300);
+    if (wish.entity === "parcel") expect(minted.ids).toEqual([...minted.ids].sort());
+    for (const id of minted.ids) expect((await request(`/any/${id}`)).status).toBe(200);
+  });
+
+  it("are given with how to ask for them, where none of the layout is any better", async () => {
+    const declared = {
+      regions: DECLARED_TABLE.regions,
+      entities: {
+        tweet: { path: "/tweets/:id", ids: [{ layout: "snowflake" }] },
+        picture: { path: "/pictures/:id", ids: [{ layout: "sharding-id" }] },
+        song: { path: "/songs/:id", ids: [{ layout: "ulid" }] },
+        tune: { path: "/tunes/:id", ids: [{ layout: "ulid" }] },
+      },
+      routes: [],
+      default: "eu",
+    };
+    const { request } = setUp({ declared });
+    const wish = { entity: "tweet", fields: { datacenter: 1, worker: 1 }, count: 2 };
+    const json = await request("/mint", post(wish));
+    const { ids, ambiguous } = await json.json<Minted & { readonly ambiguous: object }>();
+    expect(ambiguous).toEqual({ count: 2, path: "/tweets/:id", idLayout: "snowflake" });
+    expect((await request(`/any/${ids[0]}`)).status).toBe(409);
+    expect((await request(`/any/${ids[0]}`, { headers: { "id-layout": "snowflake" } })).status).toBe(200);
+    const text = await request("/mint", post(wish, { accept: "text/plain" }));
+    expect(text.headers.get("waybill-ambiguous")).toBe('count=2; path="/tweets/:id"; id-layout=snowflake');
+    const song = await request("/mint", post({ entity: "song" }));
+    expect(song.headers.get("waybill-ambiguous")).toBe('count=1; path="/songs/:id"');
+  });
+});
