@@ -38,7 +38,7 @@ export async function receive(gateway: Gateway, c: Context): Promise<Received | 
   const inMemory = gateway.tables.peek((work) => c.executionCtx.waitUntil(work));
   const served = inMemory === undefined ? await gateway.tables.load() : ok(inMemory);
   if (!served.ok) return refuse(arrival, served.error);
-  notes.revision = served.value.table.revision;
+  notes.table = served.value.table;
   return { ...arrival, served: served.value };
 }
 

@@ -1,19 +1,21 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Gateway, RequestLine } from "../src/ports.ts";
-import type { Decision } from "../src/routing/index.ts";
+import type { CompiledTable, Decision } from "../src/routing/index.ts";
+import { type Span, shownPath } from "./shown-path.ts";
 
 /** What is found out about a request on its way, for its log line and the metrics. */
 export interface Notes {
   entity: string | undefined;
   layout: string | undefined;
   region: string | undefined;
-  revision: number | undefined;
+  /** The table that decides. */
+  table: CompiledTable | undefined;
   outcome: string;
   originMs: number | undefined;
   attempts: number;
   trace: string | undefined;
   /** Where an ID stands in the path that no log may show. */
-  hidden: { readonly start: number; readonly end: number } | undefined;
+  hidden: Span | undefined;
 }
 
 /** The outcome of the gateway's own pages. */
@@ -29,7 +31,7 @@ export function notesOf(context: Context): Notes {
     entity: undefined,
     layout: undefined,
     region: undefined,
-    revision: undefined,
+    table: undefined,
     outcome: OWN,
     originMs: undefined,
     attempts: 0,
@@ -51,21 +53,33 @@ export function observeRequests(gateway: Gateway): MiddlewareHandler {
   return async (c, next) => {
     const arrivedAtMs = gateway.clock.nowMs();
     await next();
-    const { hidden, ...notes } = notesOf(c);
+    const { entity, layout, region, table, outcome, originMs, attempts, trace, hidden } = notesOf(c);
+    const waitUntil = (work: Promise<unknown>): void => c.executionCtx.waitUntil(work);
+    // A request that was refused before it came to a table may hold an ID all the same.
+    const inForce = table ?? gateway.tables.peek(waitUntil)?.table;
     const line: RequestLine = {
-      ...notes,
       method: c.req.method,
-      path: shownPath(c.req.raw.url, hidden),
+      path: shownPath(pathOf(c.req.raw.url), inForce, hidden),
+      entity,
+      layout,
+      region,
+      revision: table?.revision,
       status: c.res.status,
+      outcome,
       ms: gateway.clock.nowMs() - arrivedAtMs,
+      originMs,
+      attempts,
+      trace,
     };
-    gateway.observe(line, (work) => c.executionCtx.waitUntil(work));
+    gateway.observe(line, waitUntil);
   };
 }
 
-/** The path as it was sent, without IDs that are not to be shown; the query may hold what no log should. */
-function shownPath(url: string, hidden: Notes["hidden"]): string {
-  const [target = ""] = url.split("?", 1);
-  const path = target.slice(target.indexOf("/", "https://".length));
-  return hidden === undefined ? path : `${path.slice(0, hidden.start)}:id${path.slice(hidden.end)}`;
+const AUTHORITY_INDEX_MIN = "https://".length;
+
+/** Raw, without the query, which may hold what no log should. */
+function pathOf(url: string): string {
+  const start = url.indexOf("/", AUTHORITY_INDEX_MIN);
+  const query = url.indexOf("?", start);
+  return query === -1 ? url.slice(start) : url.slice(start, query);
 }
