@@ -1,4 +1,4 @@
-import { namedByConnection, RESPONSE_HOP_BY_HOP } from "./headers.ts";
+import { namedByConnection, ownFieldsIn, RESPONSE_HOP_BY_HOP } from "./headers.ts";
 import { VIA } from "./origin-request.ts";
 
 /** What the gateway says about an answer that it passes on. */
@@ -25,6 +25,7 @@ export function clientResponse(answer: Response, label: AnswerLabel): Response {
   const connection = headers.get("connection");
   if (connection !== null) for (const name of namedByConnection(connection)) headers.delete(name);
   for (const name of RESPONSE_HOP_BY_HOP) headers.delete(name);
+  for (const name of ownFieldsIn(own)) headers.delete(name);
   headers.set("waybill-region", label.region);
   if (label.layout !== "") headers.set("waybill-layout", label.layout);
   headers.set("waybill-table", label.table);
