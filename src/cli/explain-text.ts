@@ -99,11 +99,20 @@ const candidateLines = (
     ...candidate.for.map((reason) => ["for", reason]),
     ...candidate.against.map((reason) => ["against", reason]),
     ...(region === undefined ? [] : [["region", region]]),
+    ...canaryLines(candidate),
     ...stateLines(candidate),
   ];
   const head = `${paint("bold", layout)}${entity === undefined ? "" : ` of ${entity}`}`;
   const lines = alignColumns(details).map((line) => `  ${line}`);
   return [`${head}${excluded ? paint("dim", ", ruled out") : ""}`, ...lines];
+};
+
+/** At which percent the route's canary takes the ID, and how many it takes. */
+const canaryLines = ({ canary }: Candidate): readonly (readonly [string, string])[] => {
+  if (canary === undefined) return [];
+  const { region, percent, takesFrom } = canary;
+  const stand = takesFrom <= percent ? "among" : "beyond";
+  return [["canary", `${takesFrom} %, ${stand} the ${percent} % that go to ${region}`]];
 };
 
 /** Where the entity is on its way, if the table says something of it. */

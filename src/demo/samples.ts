@@ -15,7 +15,7 @@ import {
   startIuid,
   type Words,
 } from "../ids/index.ts";
-import type { CompiledTable, Entity, EntityId } from "../routing/index.ts";
+import { type CompiledTable, type Entity, type EntityId, regionsOfMinted } from "../routing/index.ts";
 import { type AnyTable, cutOversOf, pathWithId, shardKeysOf } from "./demo-table.ts";
 
 /** An ID with what the table says of it. */
@@ -109,15 +109,22 @@ function luuids(source: SampleSource, entity: Entity, group: number): Sample[] {
   });
 }
 
-/** One sample, or none when the table sends it nowhere. The order of trust is the gateway's: a moved entity, then the routes. */
+/** One sample, or none when the table sends it nowhere. */
 function sampleOf({ table }: SampleSource, entity: Entity, layout: Layout, words: Words, about: string): Sample[] {
-  const target = table.moved.find(layout, words) ?? table.layouts.get(layout.name)?.index.find(entity, words);
-  if (target?.region === undefined) return [];
+  const region = regionOf(table, entity, layout, words);
+  if (region === undefined) return [];
   const id = layout.format(words);
   const path = pathWithId(entity.paths, id);
-  return [
-    { entity: entity.name, id, about, region: target.region.name, path, shortPath: undefined, country: undefined },
-  ];
+  return [{ entity: entity.name, id, about, region, path, shortPath: undefined, country: undefined }];
+}
+
+/** The order of trust is the gateway's: what the table says of the entity alone, then the routes with their canaries. */
+function regionOf(table: CompiledTable, entity: Entity, layout: Layout, words: Words): string | undefined {
+  const alone = table.moved.find(layout, words);
+  if (alone !== undefined) return alone.region?.name;
+  const enabled = table.layouts.get(layout.name);
+  const regions = enabled && regionsOfMinted(entity, enabled, [words]);
+  return regions?.ok ? regions.value[0] : undefined;
 }
 
 /** The samples are ours: an error in one of them is a mistake in the demo. */

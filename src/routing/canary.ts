@@ -1,6 +1,6 @@
 import type { Words } from "../ids/index.ts";
 import { identityWords } from "./identity.ts";
-import type { Target } from "./table.ts";
+import type { CanaryPlace, Gone, Target } from "./table.ts";
 
 /**
  * The target of one ID: the canary's for as many of the IDs as it has a share. It depends on the entity alone, so that an
@@ -18,8 +18,24 @@ export const placeOf = (layout: string, words: Words): number => shareHash(ident
 export const percentTaking = (layout: string, words: Words): number =>
   (Math.floor(placeOf(layout, words) * 1e6) + 1) / 1e4;
 
+/** Where an ID stands; `undefined` where its route has no canary, or where the table says more of the ID than its route does. */
+export const canaryPlace = (
+  route: Target | undefined,
+  goal: Target | Gone | undefined,
+  layout: string,
+  words: Words,
+): CanaryPlace | undefined => {
+  const canary = route?.canary;
+  if (canary === undefined || (goal !== route && goal !== canary.target)) return undefined;
+  return {
+    region: canary.target.region.name,
+    percent: percentOf(canary.share),
+    takesFrom: percentTaking(layout, words),
+  };
+};
+
 /** A share as the table writes it. */
-export const percentOf = (share: number): number => Number((share * 100).toPrecision(12));
+const percentOf = (share: number): number => Number((share * 100).toPrecision(12));
 
 /** Any but that of another use, so that what else is chosen by a hash of the ID is chosen independently. */
 const SEED = 0x9747b28c;

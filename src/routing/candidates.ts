@@ -1,4 +1,5 @@
 import { type Field, isoTime, luuid, type TextForm, type Words } from "../ids/index.ts";
+import { canaryPlace } from "./canary.ts";
 import { markFieldOf } from "./layout-fields.ts";
 import {
   hintedIn,
@@ -66,18 +67,21 @@ const describe = (
     ...reasons,
     excluded,
     ...wayOf(target),
+    ...canaryOf(owner, target, layout.name, words),
   };
 };
 
 /** Reading of a short key as an entity's. Only the entity's own path can say that it is meant, so elsewhere it is out. */
 export const describeShort = (
   table: CompiledTable,
-  { entity, id }: Owner,
+  owner: Owner,
   group: number,
   primaryKey: number,
   onItsPath: boolean,
 ): Candidate => {
-  const target = shortTargetOf(table, id, group, primaryKey, shortWords(group, primaryKey));
+  const { entity, id } = owner;
+  const words = shortWords(group, primaryKey);
+  const target = shortTargetOf(table, id, group, primaryKey, words);
   return {
     layout: LUUID_SHORT,
     entity: entity.name,
@@ -87,12 +91,23 @@ export const describeShort = (
     against: onItsPath ? [] : [`a short key needs its entity's path, such as ${entity.paths[0]}`],
     excluded: !onItsPath,
     ...wayOf(target),
+    ...canaryOf(owner, target, LUUID_SHORT, words),
   };
 };
 
 const wayOf = (target: Target | Gone | undefined): Pick<Candidate, "region" | "rule" | "move"> => {
   const way = { region: target?.region?.name, rule: target?.rule };
   return target?.region === undefined || target.move === undefined ? way : { ...way, move: target.move };
+};
+
+const canaryOf = (
+  owner: Owner | undefined,
+  goal: Target | Gone | undefined,
+  layout: string,
+  words: Words,
+): Pick<Candidate, "canary"> => {
+  const canary = goal && canaryPlace(owner?.id.find(words), goal, layout, words);
+  return canary === undefined ? {} : { canary };
 };
 
 /** Every field as text, so that no digit is lost in JSON. */

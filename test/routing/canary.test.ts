@@ -293,6 +293,27 @@ describe("a share", () => {
     }
   });
 
+  test("is explained with the least percent at which it takes the ID", () => {
+    const text = "01990f04-d900-8005-8040-00000000002a";
+    const canaryIn = (table: CompiledTable) =>
+      explain(table, text, NOW_MS).candidates.find(({ entity }) => entity === "order");
+    const { takesFrom = 0 } = canaryIn(ramped(0))?.canary ?? {};
+    expect(takesFrom).toBeGreaterThan(0);
+    const below = Number((takesFrom - 0.0001).toFixed(4));
+    for (const [percent, region] of [
+      [0, "eu"],
+      [below, "eu"],
+      [takesFrom, "us"],
+      [100, "us"],
+    ] as const) {
+      expect(canaryIn(ramped(percent))).toMatchObject({ region, canary: { region: "us", percent, takesFrom } });
+    }
+    const moved = ramped(100, { moved: { [text]: "ap" } });
+    expect(canaryIn(moved)).toMatchObject({ region: "ap" });
+    expect(canaryIn(moved)).not.toHaveProperty("canary");
+    expect(canaryIn(load(sampleTable()))).not.toHaveProperty("canary");
+  });
+
   test("names its route, and its target takes nothing of a canary itself", () => {
     const target = goOn(ramped(100), `/parcels/${HOTGUID}`);
     expect(target).toMatchObject({ region: { name: "us" }, rule: { kind: "canary", index: 2 } });
