@@ -1,0 +1,71 @@
+import { connect, type Socket } from "node:net";
+import { answerBody, type Message, type Reading, readMessage } from "./message.ts";
+
+/** All that came back for one request on its own connection. */
+export interface Answer {
+  /** `undefined`: not even a head. */
+  readonly status: number | undefined;
+  readonly message: Message | undefined;
+  /**
+   * `whole`: as its framing says. `cut`: less than that, so that every client sees that the answer is broken. `late`:
+   * still open when the client's patience ended.
+   */
+  readonly end: "whole" | "cut" | "late" | "malformed";
+  /** Octets after the answer's end: there must never be any. */
+  readonly surplus: string;
+  readonly ms: number;
+}
+
+export interface AskOptions {
+  readonly patienceMs: number;
+  /** Called with all that has come so far, so that more can be sent, or the conversation ended. */
+  readonly onData?: (received: string, socket: Socket) => void;
+}
+
+/** Sends octets as they stand and reads the answer strictly, until the connection ends. */
+export function ask(port: number, octets: string, options: AskOptions): Promise<Answer> {
+  const method = octets.split(" ", 1)[0] ?? "";
+  const startedAtMs = performance.now();
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let isReset = false;
+    const finish = (isLate: boolean) => {
+      clearTimeout(patience);
+      socket.destroy();
+      const received = Buffer.concat(chunks).toString("latin1");
+      resolve({ ...judge(received, method, isReset, isLate), ms: Math.round(performance.now() - startedAtMs) });
+    };
+    const patience = setTimeout(finish, options.patienceMs, true);
+    const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.from(octets, "latin1")));
+    socket.on("data", (chunk) => {
+      chunks.push(chunk);
+      options.onData?.(Buffer.concat(chunks).toString("latin1"), socket);
+    });
+    socket.on("error", () => {
+      isReset = true;
+    });
+    socket.on("close", () => finish(false));
+  });
+}
+
+function judge(received: string, method: string, isReset: boolean, isLate: boolean): Omit<Answer, "ms"> {
+  const { reading, rest } = finalAnswer(received, method);
+  if (reading.state === "malformed")
+    return { status: undefined, message: undefined, end: "malformed", surplus: received };
+  const message = reading.message;
+  const status = message === undefined ? undefined : Number(message.startLine.split(" ")[1]);
+  if (reading.state === "whole") return { status, message, end: "whole", surplus: rest };
+  const isWhole = reading.state === "until-close" && !isReset;
+  return { status, message, end: isLate ? "late" : isWhole ? "whole" : "cut", surplus: "" };
+}
+
+/** Interim answers come before the one that counts (RFC 9110 §15.2). */
+function finalAnswer(received: string, method: string): { readonly reading: Reading; readonly rest: string } {
+  let rest = received;
+  for (;;) {
+    const reading = readMessage(rest, answerBody(method));
+    if (reading.state !== "whole") return { reading, rest };
+    rest = rest.slice(reading.end);
+    if (!/^HTTP\/1\.1 1(?!01)/.test(reading.message.startLine)) return { reading, rest };
+  }
+}
