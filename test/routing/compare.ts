@@ -3,10 +3,10 @@ import type { resolveAny } from "../../src/routing/index.ts";
 import type { Target } from "../../src/routing/table.ts";
 import type { OracleReading, OracleTarget } from "./oracle.ts";
 
-const asOracle = (target: Target): OracleTarget => ({
-  region: target.region.name,
-  rule: "index" in target.rule ? target.rule.index : target.rule.kind,
-});
+const asOracle = ({ region, rule }: Target): OracleTarget => {
+  if (rule.kind === "canary") return { region: region.name, rule: `canary ${rule.index}` };
+  return { region: region.name, rule: rule.kind === "route" ? rule.index : rule.kind };
+};
 
 /** Holds a resolution to what the slow reader says of the same text. */
 export const compare = (resolved: ReturnType<typeof resolveAny>, expected: readonly OracleReading[]): void => {

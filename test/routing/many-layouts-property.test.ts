@@ -5,6 +5,7 @@ import { ticksIn, timeValue } from "../../src/ids/time-units.ts";
 import { checkTable, compileTable, hintNamed, resolveAny, resolvePath } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
 import { compare } from "./compare.ts";
+import { routeOf } from "./drawn-routes.ts";
 import { layoutOf, readAll, readAs } from "./oracle.ts";
 import { NOW_MS } from "./tables.ts";
 
@@ -84,7 +85,7 @@ const when = fc.record(
 );
 
 const drawnTable = fc.record({
-  routes: fc.array(fc.record({ when, region: some(REGIONS) }), { maxLength: 10 }),
+  routes: fc.array(routeOf(when, REGIONS), { maxLength: 10 }),
   default: fc.option(some(REGIONS), { nil: undefined }),
   own: ownLayout,
   other: ownLayout,

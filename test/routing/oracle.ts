@@ -11,6 +11,7 @@ import {
 import { M49_PARENTS } from "../../src/routing/m49.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
 import type { Rule } from "../../src/routing/table.ts";
+import { slowPlace } from "./slow-canary.ts";
 
 /** The slow, obvious resolver: reads the declared table line by line for one ID. The compiled table is held against it. */
 
@@ -20,7 +21,7 @@ type Id = DeclaredTable["entities"][string]["ids"][number];
 export interface OracleTarget {
   /** `undefined`: removed from every region. */
   readonly region: string | undefined;
-  readonly rule: Rule["kind"] | "gone" | number;
+  readonly rule: Rule["kind"] | "gone" | number | `canary ${number}`;
 }
 
 export interface OracleReading {
@@ -133,8 +134,10 @@ const targetOf = (table: DeclaredTable, entity: string, layout: Layout, words: W
   const move = table.moves?.[text];
   if (move !== undefined) return { region: move.from, rule: "moving" };
   if (table.gone?.[text] !== undefined) return { region: undefined, rule: "gone" };
-  for (const [index, { when, region }] of table.routes.entries()) {
-    if (matches(table, when, entity, layout, words)) return { region, rule: index };
+  for (const [index, { when, region, canary }] of table.routes.entries()) {
+    if (!matches(table, when, entity, layout, words)) continue;
+    const isTaken = canary !== undefined && slowPlace(layout, words) * 100 < canary.percent;
+    return isTaken ? { region: canary.region, rule: `canary ${index}` } : { region, rule: index };
   }
   return table.default === undefined ? undefined : { region: table.default, rule: "default" };
 };

@@ -4,6 +4,7 @@ import { builtinLayouts, groupOfClass } from "../../src/ids/index.ts";
 import { checkTable, compileTable, resolveAny, resolvePath } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
 import { compare } from "./compare.ts";
+import { routeOf } from "./drawn-routes.ts";
 import { readAll, readAs } from "./oracle.ts";
 import { NOW_MS } from "./tables.ts";
 
@@ -51,7 +52,7 @@ const when = fc.record(
 );
 
 const table = fc.record({
-  routes: fc.array(fc.record({ when, region: some(REGIONS) }), { maxLength: 12 }),
+  routes: fc.array(routeOf(when, REGIONS), { maxLength: 12 }),
   default: fc.option(some(REGIONS), { nil: undefined }),
   oneService: fc.boolean(),
 });
