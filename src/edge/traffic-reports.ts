@@ -16,8 +16,14 @@ import type { TrafficReport, TrafficStore, TrafficTotals } from "./traffic-store
 /** How long what isolates reported may stay unwritten: a row costs money, and a series is raised by every report. */
 const SAVE_MS = 10_000;
 
+/** The object's first answer goes before its first checks. */
+const FIRST_CHECKS_MS = 1_000;
+
 /** How soon a table that wants no checks is looked at again, while there is traffic. */
 const NO_CHECKS_MS = 60_000;
+
+/** An alarm that was due so long ago is not going to ring: the disk was put back, or the platform gave it up after its tries. */
+const ALARM_LOST_MS = 60_000;
 
 /** Rounds of several deployments that were started together drift apart by up to this share of the time between two. */
 const JITTER = 0.2;
@@ -32,7 +38,7 @@ export class TrafficReports extends DurableObject<Env> implements TrafficStore {
   readonly #tables: ReturnType<typeof kvTables>;
   readonly #entropy: Entropy = pooledEntropy();
   #alarmAtMs: number | undefined;
-  #checksDueMs = 0;
+  #checksDueMs: number;
   /** Whether the table wanted checks when it was last looked at. */
   #hasChecks = true;
 
@@ -40,7 +46,9 @@ export class TrafficReports extends DurableObject<Env> implements TrafficStore {
   constructor(context: DurableObjectState, env: Env, bundled: unknown) {
     super(context, env);
     this.#config = readConfig(env);
-    this.#book = new TrafficBook(new TrafficRows(context.storage.sql), systemClock.nowMs());
+    const nowMs = systemClock.nowMs();
+    this.#book = new TrafficBook(new TrafficRows(context.storage.sql), nowMs);
+    this.#checksDueMs = nowMs + FIRST_CHECKS_MS;
     this.#tables = kvTables({
       kv: env.TABLE_KV,
       bundled,
@@ -50,7 +58,7 @@ export class TrafficReports extends DurableObject<Env> implements TrafficStore {
     });
     void context.blockConcurrencyWhile(async () => {
       this.#alarmAtMs = (await context.storage.getAlarm()) ?? undefined;
-      this.#checksDueMs = this.#alarmAtMs ?? 0;
+      this.#checksDueMs = this.#alarmAtMs ?? this.#checksDueMs;
     });
   }
 
@@ -104,7 +112,9 @@ export class TrafficReports extends DurableObject<Env> implements TrafficStore {
   }
 
   async #wakeBy(atMs: number): Promise<void> {
-    if (this.#alarmAtMs !== undefined && this.#alarmAtMs <= atMs) return;
+    // An alarm in the past that never rang is lost.
+    const nowMs = systemClock.nowMs();
+    if (this.#alarmAtMs !== undefined && this.#alarmAtMs <= atMs && this.#alarmAtMs > nowMs - ALARM_LOST_MS) return;
     this.#alarmAtMs = atMs;
     await this.ctx.storage.setAlarm(atMs);
   }
