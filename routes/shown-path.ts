@@ -29,7 +29,7 @@ export function shownPath(path: string, table: CompiledTable | undefined, hidden
     const { entity, idStart, idEnd } = match;
     return isPublic(entity) ? masked(path, { start: idStart, end: idEnd }) : upTo(path, idEnd);
   }
-  return table.withoutId.match(path)?.paths.includes(path) === true ? path : REST;
+  return table.withoutId.match(path)?.entity.paths.includes(path) === true ? path : REST;
 }
 
 function masked(path: string, { start, end }: Span): string {

@@ -24,12 +24,14 @@ export async function passOnWithoutId(received: Received): Promise<Response> {
     const { error } = choice;
     return refuse(received, error.reason === "region-unknown" ? { ...error, path } : error, served);
   }
-  const { target, isAssumed } = choice.value;
+  const { region, isAssumed } = choice.value;
+  const target = served.table.withoutId.targets.get(region);
+  if (target === undefined) throw new Error(`region ${region} was not checked`);
   const decision: Decision = { entity, layout: "", id: "", words: clientWords(received), target };
   const answer = await passOn(received, decision, path + query);
   // A problem says nothing about where the client is at home, and the 101 of a WebSocket cannot be changed.
   if (sticky !== undefined && isAssumed && notes.outcome === "answered" && answer.status !== 101) {
-    answer.headers.append("set-cookie", stickyCookie(sticky, target.region.name, scheme));
+    answer.headers.append("set-cookie", stickyCookie(sticky, region, scheme));
   }
   return answer;
 }

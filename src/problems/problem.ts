@@ -1,6 +1,6 @@
 import type { MintError } from "../ids/index.ts";
 import type { ProxyError } from "../proxy/errors.ts";
-import type { RoutingError } from "../routing/table.ts";
+import type { RoutingError } from "../routing/routing-error.ts";
 import { CATALOGUE, type ProblemSlug, problemTypePath } from "./catalogue.ts";
 import type { PublicIdsError, SequenceError, TableError } from "./port-errors.ts";
 import type { RequestError } from "./request-error.ts";

@@ -4,16 +4,8 @@ import { ID_LENGTH_MAX } from "./limits.ts";
 import { canBe } from "./readings.ts";
 import { faultsOf } from "./refusals.ts";
 import { resolveAny } from "./resolve.ts";
-import type {
-  Candidate,
-  CompiledTable,
-  Decision,
-  EnabledLayout,
-  LayoutFault,
-  Move,
-  RoutingError,
-  Rule,
-} from "./table.ts";
+import type { LayoutFault, RoutingError } from "./routing-error.ts";
+import type { Candidate, CompiledTable, Decision, EnabledLayout, Move, Rule } from "./table.ts";
 
 /** Everything that a table says about a text. Plain JSON: no number that could lose a digit, no object of the table. */
 export interface Explanation {

@@ -11,6 +11,7 @@ export { regionsOfMinted } from "./mint-region.ts";
 export type { LayoutHint } from "./readings.ts";
 export { chooseRegion } from "./region-sources.ts";
 export { hintNamed, resolveAny, resolvePath, type UnknownLayout } from "./resolve.ts";
+export type { LayoutFault, RoutingError } from "./routing-error.ts";
 export type { DeclaredTable } from "./schema.ts";
 export type {
   Candidate,
@@ -20,15 +21,13 @@ export type {
   Entity,
   EntityId,
   Gone,
-  LayoutFault,
   Move,
   Origin,
   PathMatch,
   Region,
-  RoutingError,
   Rule,
   Slice,
   Target,
   TimeWindow,
+  WithoutId,
 } from "./table.ts";
-export type { WithoutId } from "./without-id.ts";

@@ -1,7 +1,8 @@
 import type { Words } from "../ids/layout.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import { shareOut } from "./canary.ts";
-import type { EnabledLayout, Entity, RoutingError } from "./table.ts";
+import type { RoutingError } from "./routing-error.ts";
+import type { EnabledLayout, Entity } from "./table.ts";
 
 /** The region of each freshly minted ID, by the same index and canary that will route it. One that routes nowhere is an error. */
 export function regionsOfMinted(

@@ -3,7 +3,8 @@ import { describeAll, describeOwner, describeShort, fieldsOf } from "./candidate
 import { keyFieldOf } from "./layout-fields.ts";
 import { ID_LENGTH_MAX } from "./limits.ts";
 import { allOwners, hintedIn, type LayoutHint, LUUID_SHORT, type OwnerReading } from "./readings.ts";
-import type { CompiledTable, EnabledLayout, Entity, LayoutFault, Owner, RoutingError } from "./table.ts";
+import type { LayoutFault, RoutingError } from "./routing-error.ts";
+import type { CompiledTable, EnabledLayout, Entity, Owner } from "./table.ts";
 
 /** No layout can read the text: each says why. A text that is too long for any is not looked at more closely. */
 export const malformed = (layouts: Iterable<EnabledLayout>, text: string, short = false): RoutingError => {

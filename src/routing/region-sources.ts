@@ -1,27 +1,32 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import { TOKEN_LENGTH_MAX } from "./limits.ts";
-import type { Target } from "./table.ts";
 import { bearerToken, claimOf } from "./token-claims.ts";
 
 /** Which region a request without an ID is for: the first source of a list that says something decides. */
 
-/** Where each thing that may be said leads. */
-export type TargetsBySaying = ReadonlyMap<string, Target>;
+/** The region's name by what may be said. */
+export type RegionBySaying = ReadonlyMap<string, string>;
 
 /** A source, compiled. `label` is how a problem names it. Header fields are in lower case. */
 export type RegionSource = { readonly label: string } & (
-  | { readonly kind: "header"; readonly header: string; readonly targets: TargetsBySaying }
-  | { readonly kind: "cookie"; readonly cookie: string; readonly targets: TargetsBySaying }
+  | { readonly kind: "header"; readonly header: string; readonly regions: RegionBySaying }
+  | { readonly kind: "cookie"; readonly cookie: string; readonly regions: RegionBySaying }
   | {
       readonly kind: "claim";
       readonly header: string;
       /** Names from the token's claims down. */
       readonly path: readonly string[];
-      readonly targets: TargetsBySaying;
+      readonly regions: RegionBySaying;
     }
-  | { readonly kind: "country" | "continent"; readonly targets: TargetsBySaying }
-  | { readonly kind: "region"; readonly target: Target }
+  | { readonly kind: "country" | "continent"; readonly regions: RegionBySaying }
+  | { readonly kind: "region"; readonly region: string }
 );
+
+/** The cookie that keeps a client in a region that was assumed. */
+export interface Sticky {
+  readonly cookie: string;
+  readonly maxAgeSeconds: number;
+}
 
 /** What a request and its client say; each is asked for only when a source needs it. */
 export interface RequestSays {
@@ -34,7 +39,7 @@ export interface RequestSays {
 }
 
 export interface RegionChoice {
-  readonly target: Target;
+  readonly region: string;
   /** Whether the client did not say it: it follows from where the client is, or nothing else was known. */
   readonly isAssumed: boolean;
 }
@@ -68,32 +73,33 @@ export const chooseRegion = (
 const ask = (source: RegionSource, says: RequestSays): Word => {
   switch (source.kind) {
     case "header":
-      return lookUp(says.header(source.header), source.targets);
+      return lookUp(says.header(source.header), source.regions);
     case "claim":
-      return askToken(source.header, source.path, says, source.targets);
+      return askToken(source.header, source.path, says, source.regions);
     case "cookie":
-      return said(firstKnown(says.header("cookie"), source.cookie, source.targets), false);
+      return said(firstKnown(says.header("cookie"), source.cookie, source.regions), false);
     case "country":
-      return said(source.targets.get(says.country() ?? ""), true);
+      return said(source.regions.get(says.country() ?? ""), true);
     case "continent":
-      return said(source.targets.get(says.continent() ?? ""), true);
+      return said(source.regions.get(says.continent() ?? ""), true);
     case "region":
-      return said(source.target, true);
+      return said(source.region, true);
   }
 };
 
-const said = (target: Target | undefined, isAssumed: boolean): Word => target && ok({ target, isAssumed });
+const said = (region: string | undefined, isAssumed: boolean): Word =>
+  region === undefined ? undefined : ok({ region, isAssumed });
 
 /** Who says a region that there is not is told so, and never sent to another. */
-const lookUp = (name: string | undefined, targets: TargetsBySaying): Word => {
+const lookUp = (name: string | undefined, regions: RegionBySaying): Word => {
   if (name === undefined) return undefined;
   return (
-    said(targets.get(name), false) ?? err({ reason: "unknown-name", what: "region", name, known: [...targets.keys()] })
+    said(regions.get(name), false) ?? err({ reason: "unknown-name", what: "region", name, known: [...regions.keys()] })
   );
 };
 
 /** A token that is too long to be read might say something: skipping it would be a guess. */
-const askToken = (header: string, path: readonly string[], says: RequestSays, targets: TargetsBySaying): Word => {
+const askToken = (header: string, path: readonly string[], says: RequestSays, regions: RegionBySaying): Word => {
   const credentials = says.header(header);
   if (credentials === undefined) return undefined;
   const token = bearerToken(credentials) ?? (header === "authorization" ? undefined : credentials);
@@ -104,17 +110,17 @@ const askToken = (header: string, path: readonly string[], says: RequestSays, ta
       detail: `The token in ${header} is longer than ${TOKEN_LENGTH_MAX} characters.`,
     });
   }
-  return lookUp(claimOf(token, path), targets);
+  return lookUp(claimOf(token, path), regions);
 };
 
 /** Browsers keep cookies for long after a region is gone, and may send several of one name (RFC 6265 §5.4). */
-const firstKnown = (field: string | undefined, name: string, targets: TargetsBySaying): Target | undefined => {
+const firstKnown = (field: string | undefined, name: string, regions: RegionBySaying): string | undefined => {
   if (field === undefined) return undefined;
   for (const pair of field.split(";")) {
     const equals = pair.indexOf("=");
     if (equals === -1 || pair.slice(0, equals).trim() !== name) continue;
-    const target = targets.get(pair.slice(equals + 1).trim());
-    if (target !== undefined) return target;
+    const region = regions.get(pair.slice(equals + 1).trim());
+    if (region !== undefined) return region;
   }
   return undefined;
 };

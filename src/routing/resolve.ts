@@ -13,17 +13,8 @@ import {
   withoutChance,
 } from "./readings.ts";
 import { ambiguous, ambiguousShort, malformed, refuseAny, refuseForEntity, unassigned } from "./refusals.ts";
-import type {
-  CompiledTable,
-  Decision,
-  Entity,
-  EntityId,
-  FormReader,
-  Gone,
-  PathMatch,
-  RoutingError,
-  Target,
-} from "./table.ts";
+import type { RoutingError } from "./routing-error.ts";
+import type { CompiledTable, Decision, Entity, EntityId, FormReader, Gone, PathMatch, Target } from "./table.ts";
 
 /** The name is of no layout that the table uses. */
 export interface UnknownLayout {

@@ -1,7 +1,7 @@
-import type { Layout, ParseError, TextForm, Words } from "../ids/layout.ts";
+import type { Layout, TextForm, Words } from "../ids/layout.ts";
 import type { PublicType } from "../ids/public/public-block.ts";
 import type { FieldPaths } from "./public-paths.ts";
-import type { WithoutIdIndex } from "./without-id.ts";
+import type { RegionSource, Sticky } from "./region-sources.ts";
 
 /** A compiled routing table: one revision, checked, ready for look-ups. It cannot hold a faulty value. */
 export interface CompiledTable {
@@ -232,6 +232,25 @@ export interface MovedIndex {
   readonly findShort: (group: number, primaryKey: number) => Target | Gone | undefined;
 }
 
+/** Requests without an ID, on paths that no entity has. */
+export interface WithoutIdIndex {
+  readonly entries: readonly WithoutId[];
+  /** `path` is the raw path of the request, query excluded. */
+  readonly match: (path: string) => WithoutId | undefined;
+  /** By the name of the region. */
+  readonly targets: ReadonlyMap<string, Target>;
+}
+
+/** One kind of requests without an ID. */
+export interface WithoutId {
+  /** Has no IDs, and its name is no other entity's. */
+  readonly entity: Entity;
+  /** `undefined`: all. */
+  readonly methods: readonly string[] | undefined;
+  readonly sources: readonly RegionSource[];
+  readonly sticky: Sticky | undefined;
+}
+
 /** What an ID turned out to be, and where it goes. */
 export interface Decision {
   readonly entity: Entity;
@@ -261,37 +280,4 @@ export interface Candidate {
   readonly rule: Rule | Gone["rule"] | undefined;
   readonly move?: Move;
   readonly canary?: CanaryPlace;
-}
-
-/** Why a text or a path leads nowhere. */
-export type RoutingError =
-  | { readonly reason: "unrouted-path"; readonly path: string }
-  | { readonly reason: "malformed-id"; readonly id: string; readonly faults: readonly LayoutFault[] }
-  | { readonly reason: "unknown-id"; readonly id: string; readonly candidates: readonly Candidate[] }
-  | { readonly reason: "ambiguous-id"; readonly id: string; readonly candidates: readonly Candidate[] }
-  | {
-      readonly reason: "entity-gone";
-      readonly id: string;
-      readonly entity: string;
-    }
-  | {
-      readonly reason: "wrong-entity";
-      readonly id: string;
-      readonly entity: string;
-      /** What the ID is instead, where the table knows. */
-      readonly candidates: readonly Candidate[];
-    }
-  | {
-      readonly reason: "unassigned-key";
-      /** Absent for an ID that was minted and is not given out. */
-      readonly id?: string;
-      readonly entity: string;
-      readonly layout: string;
-      /** Absent where nobody may see it: in IDs of public entities. */
-      readonly key?: Readonly<Record<string, string>>;
-    };
-
-export interface LayoutFault {
-  readonly layout: string;
-  readonly error: ParseError;
 }

@@ -1,49 +1,29 @@
 import { deadlinesOf } from "./carriage.ts";
 import type { Draft } from "./draft.ts";
-import type { RegionSource, TargetsBySaying } from "./region-sources.ts";
+import type { RegionBySaying, RegionSource, Sticky } from "./region-sources.ts";
 import { listOf } from "./scopes.ts";
-import type { Entity, Region, Target } from "./table.ts";
+import type { Entity, Region, WithoutId, WithoutIdIndex } from "./table.ts";
 import { targetOf } from "./targets.ts";
 import { claimPathOf } from "./token-claims.ts";
-import { type ExactPathIndex, indexExactPaths } from "./without-id-paths.ts";
+import { indexExactPaths } from "./without-id-paths.ts";
 import type { DeclaredSource, DeclaredWithoutId } from "./without-id-schema.ts";
-
-/** Requests that carry no ID, compiled: one entry for each name under `withoutId`. */
-export interface WithoutId {
-  /** Has no IDs, and its name is no other entity's. */
-  readonly entity: Entity;
-  /** Patterns of its paths. */
-  readonly paths: readonly string[];
-  /** `undefined`: all. */
-  readonly methods: readonly string[] | undefined;
-  readonly sources: readonly RegionSource[];
-  readonly sticky: Sticky | undefined;
-}
-
-/** The cookie that keeps a client in a region that was assumed. */
-export interface Sticky {
-  readonly cookie: string;
-  readonly maxAgeSeconds: number;
-}
-
-export interface WithoutIdIndex extends ExactPathIndex<WithoutId> {
-  readonly entries: readonly WithoutId[];
-}
 
 /** Compiles the part of a checked table. */
 export const indexWithoutId = (draft: Draft, regions: ReadonlyMap<string, Region>): WithoutIdIndex => {
-  const targets = targetsByName(regions);
-  const entries = [...draft.withoutId].map(([name, declared]) => entryOf(name, declared, draft, targets));
-  return { entries, match: indexExactPaths(entries).match };
+  const rule = Object.freeze({ kind: "source" });
+  const targets = new Map([...regions].map(([name, region]) => [name, targetOf(region, rule)]));
+  const named: RegionBySaying = new Map([...regions.keys()].map((name) => [name, name]));
+  const entries = [...draft.withoutId].map(([name, declared]) => entryOf(name, declared, draft, named));
+  const paths = indexExactPaths(entries.map((entry) => ({ entry, paths: entry.entity.paths })));
+  return { entries, match: (path) => paths.match(path)?.entry, targets };
 };
 
-const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, targets: TargetsBySaying): WithoutId => {
-  const paths = listOf(declared.path);
-  const sources = (declared.sources ?? draft.sources ?? []).map((source) => sourceOf(source, targets));
+const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named: RegionBySaying): WithoutId => {
+  const sources = (declared.sources ?? draft.sources ?? []).map((source) => sourceOf(source, named));
   const { methods, sticky, deadlines, replayBytesMax = 0 } = declared;
   const entity: Entity = Object.freeze({
     name,
-    paths,
+    paths: listOf(declared.path),
     ids: [],
     readers: [],
     any: "proxy",
@@ -57,9 +37,8 @@ const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, target
   });
   return Object.freeze({
     entity,
-    paths,
     methods: methods === undefined ? undefined : withHead(listOf(methods)),
-    sources: sticky === undefined ? sources : withSticky(sources, sticky, targets),
+    sources: sticky === undefined ? sources : withSticky(sources, sticky, named),
     sticky,
   });
 };
@@ -73,48 +52,34 @@ const withHead = (methods: readonly string[]): readonly string[] => [
 const withSticky = (
   sources: readonly RegionSource[],
   { cookie }: Sticky,
-  targets: TargetsBySaying,
+  named: RegionBySaying,
 ): readonly RegionSource[] => {
   const at = sources.findIndex(isAssumed);
-  return sources.toSpliced(at === -1 ? sources.length : at, 0, sourceOf({ cookie }, targets));
+  return sources.toSpliced(at === -1 ? sources.length : at, 0, sourceOf({ cookie }, named));
 };
 
 const isAssumed = ({ kind }: RegionSource): boolean => kind === "country" || kind === "continent" || kind === "region";
 
-const targetsByName = (regions: ReadonlyMap<string, Region>): TargetsBySaying => {
-  const rule = Object.freeze({ kind: "source" });
-  return new Map([...regions].map(([name, region]) => [name, targetOf(region, rule)]));
-};
-
 /** The one member that says what a source is has been checked to be there. */
-const sourceOf = (declared: DeclaredSource, targets: TargetsBySaying): RegionSource => {
+const sourceOf = (declared: DeclaredSource, named: RegionBySaying): RegionSource => {
   const { header, jwtClaim, cookie, clientCountry, clientContinent, region, values } = declared;
-  const named = (regionBy: Readonly<Record<string, string>> | undefined): TargetsBySaying =>
-    regionBy === undefined
-      ? targets
-      : new Map(Object.entries(regionBy).map(([saying, name]) => [saying, targetNamed(name, targets)]));
+  const read = values === undefined ? named : new Map(Object.entries(values));
   if (jwtClaim !== undefined) {
     const carrier = (header ?? "authorization").toLowerCase();
     const label = `claim ${jwtClaim} of the token in ${carrier}`;
-    return { kind: "claim", label, header: carrier, path: claimPathOf(jwtClaim), targets: named(values) };
+    return { kind: "claim", label, header: carrier, path: claimPathOf(jwtClaim), regions: read };
   }
   if (header !== undefined) {
     const field = header.toLowerCase();
-    return { kind: "header", label: `header ${field}`, header: field, targets: named(values) };
+    return { kind: "header", label: `header ${field}`, header: field, regions: read };
   }
-  if (cookie !== undefined) return { kind: "cookie", label: `cookie ${cookie}`, cookie, targets: named(values) };
+  if (cookie !== undefined) return { kind: "cookie", label: `cookie ${cookie}`, cookie, regions: read };
   if (clientCountry !== undefined) {
-    return { kind: "country", label: "the client's country", targets: named(clientCountry) };
+    return { kind: "country", label: "the client's country", regions: new Map(Object.entries(clientCountry)) };
   }
   if (clientContinent !== undefined) {
-    return { kind: "continent", label: "the client's continent", targets: named(clientContinent) };
+    return { kind: "continent", label: "the client's continent", regions: new Map(Object.entries(clientContinent)) };
   }
   if (region === undefined) throw new Error("a source without a kind was not checked");
-  return { kind: "region", label: `region ${region}`, target: targetNamed(region, targets) };
-};
-
-const targetNamed = (name: string, targets: TargetsBySaying): Target => {
-  const target = targets.get(name);
-  if (target === undefined) throw new Error(`region ${name} was not checked`);
-  return target;
+  return { kind: "region", label: `region ${region}`, region };
 };

@@ -25,7 +25,7 @@ const sourcesOf = (sources: readonly DeclaredSource[], entry: object = {}) => {
 /** `ap`, `ap, assumed`, or the reason of the error and its evidence. */
 const choose = (sources: readonly DeclaredSource[], said: Said, entry: object = {}): string => {
   const choice = chooseRegion(sourcesOf(sources, entry), saysOf(said));
-  if (choice.ok) return choice.value.target.region.name + (choice.value.isAssumed ? ", assumed" : "");
+  if (choice.ok) return choice.value.region + (choice.value.isAssumed ? ", assumed" : "");
   const { error } = choice;
   if (error.reason === "unknown-name") return `no ${error.what} ${error.name}: ${error.known.join()}`;
   return error.reason;
@@ -289,7 +289,7 @@ test("nothing that a request says makes it throw, and a region is only ever a de
         country: () => country,
         continent: () => continent,
       });
-      if (choice.ok) expect(["eu", "us", "ap"]).toContain(choice.value.target.region.name);
+      if (choice.ok) expect(["eu", "us", "ap"]).toContain(choice.value.region);
       else expect(["region-unknown", "unknown-name"]).toContain(choice.error.reason);
     }),
     { numRuns: 2000 },

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Result } from "../../src/ids/index.ts";
 import { resolveAny, resolvePath } from "../../src/routing/index.ts";
-import type { CompiledTable, Decision, RoutingError } from "../../src/routing/table.ts";
+import type { RoutingError } from "../../src/routing/routing-error.ts";
+import type { CompiledTable, Decision } from "../../src/routing/table.ts";
 import { load, NOW_MS, sampleTable } from "./tables.ts";
 
 const IUID_KZ_ORDER = "01990f04-d900-8005-8040-000000000001";

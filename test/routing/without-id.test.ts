@@ -57,7 +57,7 @@ describe("paths", () => {
     ["/constructor", undefined],
     ["/__proto__", undefined],
   ])("%j is %s", (path, pattern) => {
-    expect(withoutId.match(path)?.paths[0]).toBe(pattern);
+    expect(withoutId.match(path)?.entity.paths[0]).toBe(pattern);
   });
 });
 
