@@ -1,7 +1,9 @@
-import type { LayoutTable } from "../src/ids/index.ts";
+import type { LayoutTable, Words } from "../src/ids/index.ts";
+import { bigToWords } from "../src/ids/words.ts";
 import { slowHolds, slowMintedAtMs } from "../test/ids/oracle.ts";
+import { slowPlace } from "../test/routing/slow-canary.ts";
 import { type Reader, readersOf } from "./misroute-readers.ts";
-import { NOW_MS, SUBJECTS, type Subject, WINDOW_AHEAD_MS, WINDOW_FROM_MS } from "./misroute-table.ts";
+import { CANARY_PERCENT, NOW_MS, SUBJECTS, type Subject, WINDOW_AHEAD_MS, WINDOW_FROM_MS } from "./misroute-table.ts";
 
 /** Where an ID belongs, found out the slow way: texts by patterns, bits by whole numbers, routes by what a subject is made of. */
 
@@ -28,7 +30,12 @@ export const slowReadings = (subjects: readonly Subject[], text: string): readon
       const mintedAtMs = slowMintedAtMs(subject.layout.table, fields);
       const mintedMs = mintedAtMs === undefined ? undefined : Number(mintedAtMs);
       if (mintedMs !== undefined && !isTimely(mintedMs)) continue;
-      readings.push({ subject, form, region: regionOf(subject, mintedMs, fields[subject.key?.field.name ?? ""]) });
+      const words = bigToWords(value as bigint, subject.layout.fixed.value.length);
+      readings.push({
+        subject,
+        form,
+        region: regionOf(subject, words, mintedMs, fields[subject.key?.field.name ?? ""]),
+      });
     }
   }
   return readings;
@@ -46,15 +53,18 @@ export const onlyRegion = (readings: readonly SlowReading[], text: string): stri
 
 /** The region of an ID by its layout's routes: what `routesOf` declares. */
 export const regionOf = (
-  { name, cutMs, key }: Subject,
+  { name, layout, cutMs, key }: Subject,
+  words: Words,
   mintedMs: number | undefined,
   value: bigint | undefined,
 ): string | undefined => {
   if (cutMs !== undefined && mintedMs !== undefined && mintedMs < cutMs) return `${name}-old`;
-  if (key === undefined) return `${name}-all`;
+  const orCanary = (region: string): string =>
+    slowPlace(layout, words) * 100 < CANARY_PERCENT ? `${name}-canary` : region;
+  if (key === undefined) return orCanary(`${name}-all`);
   const third = BigInt(key.third);
   if (value === undefined || value >= 2n * third) return undefined;
-  return value < third ? `${name}-low` : `${name}-high`;
+  return value < third ? orCanary(`${name}-low`) : `${name}-high`;
 };
 
 const isTimely = (mintedMs: number): boolean => mintedMs >= WINDOW_FROM_MS && mintedMs <= NOW_MS + WINDOW_AHEAD_MS;

@@ -24,11 +24,16 @@ export interface Subject {
   readonly name: string;
   /** IDs from before this go to the region `<name>-old`; absent without a time. */
   readonly cutMs: number | undefined;
-  /** The key's thirds go to `<name>-low`, to `<name>-high` and nowhere; without a key all IDs go to `<name>-all`. */
+  /**
+   * The key's thirds go to `<name>-low`, to `<name>-high` and nowhere; without a key all IDs go to `<name>-all`. A canary
+   * takes a share of the first third, or of all, to `<name>-canary`.
+   */
   readonly key: { readonly field: Field; readonly third: number } | undefined;
 }
 
 const KEY_BITS_MAX = 53;
+
+export const CANARY_PERCENT = 30;
 
 const subjectOf = (layout: Layout): Subject => {
   const { name, table, fields } = layout;
@@ -138,7 +143,14 @@ interface DeclaredEntity {
 const declare = (subjects: readonly Subject[], entities: readonly DeclaredEntity[]): unknown => {
   const routes = subjects.flatMap(routesOf);
   return {
-    regions: Object.fromEntries(routes.map(({ region }) => [region, { origins: [{ url: "https://origin.test" }] }])),
+    regions: Object.fromEntries(
+      routes.flatMap(({ region, canary }) =>
+        [region, ...(canary === undefined ? [] : [canary.region])].map((name) => [
+          name,
+          { origins: [{ url: "https://origin.test" }] },
+        ]),
+      ),
+    ),
     entities: Object.fromEntries(
       entities.map(({ name, path, subjects: own }) => [name, { path, ids: own.map((layout) => ({ layout })) }]),
     ),
@@ -173,16 +185,23 @@ const declaredLayouts: Readonly<Record<string, unknown>> = Object.fromEntries([
 /** Keys that have a condition of their own name. */
 const NAMED_KEYS = ["shardKey", "primaryKey", "service", "group"];
 
-const routesOf = ({ name, cutMs, key }: Subject): readonly { readonly when: object; readonly region: string }[] => {
+interface DeclaredRoute {
+  readonly when: object;
+  readonly region: string;
+  readonly canary?: { readonly region: string; readonly percent: number };
+}
+
+const routesOf = ({ name, cutMs, key }: Subject): readonly DeclaredRoute[] => {
+  const canary = { region: `${name}-canary`, percent: CANARY_PERCENT };
   const old =
     cutMs === undefined ? [] : [{ when: { layout: name, mintedBefore: epochText(cutMs) }, region: `${name}-old` }];
-  if (key === undefined) return [...old, { when: { layout: name }, region: `${name}-all` }];
+  if (key === undefined) return [...old, { when: { layout: name }, region: `${name}-all`, canary }];
   const { field, third } = key;
   const within = (range: string) =>
     NAMED_KEYS.includes(field.name) ? { [field.name]: range } : { fields: { [field.name]: range } };
   return [
     ...old,
-    { when: { layout: name, ...within(`0-${third - 1}`) }, region: `${name}-low` },
+    { when: { layout: name, ...within(`0-${third - 1}`) }, region: `${name}-low`, canary },
     { when: { layout: name, ...within(`${third}-${2 * third - 1}`) }, region: `${name}-high` },
   ];
 };

@@ -35,7 +35,7 @@ export function mintText(subject: Subject, random: RandomWords): MintedText {
     }
     // Some layouts have a least ID above the start of the window.
     if (!layout.fits(words)) continue;
-    const region = regionOf(subject, mintedMs, keyValue === undefined ? undefined : BigInt(keyValue));
+    const region = regionOf(subject, words, mintedMs, keyValue === undefined ? undefined : BigInt(keyValue));
     return { text: anyForm(subject, words, random), words, region };
   }
 }
