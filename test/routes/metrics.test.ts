@@ -1,0 +1,264 @@
+import { reset } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import { metricsText } from "../../routes/metrics-text.ts";
+import type { Env } from "../../src/edge/env.ts";
+import { isolateTraffic } from "../../src/edge/traffic.ts";
+import { durableTraffic } from "../../src/edge/traffic-durable.ts";
+import type { TrafficStore } from "../../src/edge/traffic-store.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { type Family, readExposition } from "./exposition.ts";
+import { IDS, problemOf, setUp, slug } from "./harness.ts";
+
+const { TRAFFIC } = env as Env;
+
+const UNREACHABLE: TrafficStore = {
+  report: () => Promise.reject(new Error("overloaded")),
+  totals: () => Promise.reject(new Error("overloaded")),
+};
+
+const declared = {
+  ...DECLARED_TABLE,
+  regions: {
+    ...DECLARED_TABLE.regions,
+    eu: { origins: [{ url: "http://eu.test/secret-base" }], breaker: { failures: 1 }, health: { path: "/healthz" } },
+    // One host twice: the origins are told apart all the same.
+    us: { origins: [{ url: "http://us.test/a" }, { url: "http://us.test/b", weight: 0 }] },
+  },
+};
+
+/** An isolate of its own that reports with its first request, and then at each scrape. */
+function isolate(store: TrafficStore = durableTraffic(TRAFFIC), options: Parameters<typeof setUp>[0] = {}) {
+  const failures: string[] = [];
+  const traffic = isolateTraffic({
+    store,
+    reportMs: 3_600_000,
+    clock: { nowMs: Date.now },
+    onBreaker: () => undefined,
+    onReportFailure: (why) => failures.push(why),
+  });
+  const background: Promise<unknown>[] = [];
+  const gateway = {
+    traffic,
+    counters: traffic.counters,
+    originHealth: traffic.originHealth,
+    observe: (line: Parameters<typeof traffic.observe>[0]) => traffic.observe(line, (work) => background.push(work)),
+  };
+  const { request: ask } = setUp({ declared, ...options, gateway });
+  const request = async (...what: Parameters<typeof ask>) => {
+    const response = await ask(...what);
+    await Promise.all(background.splice(0));
+    return response;
+  };
+  const scrape = async () => readExposition(await (await request("/-/metrics")).text());
+  return { request, scrape, failures, traffic };
+}
+
+const valueIn = (families: ReadonlyMap<string, Family>, name: string, labels: Record<string, string> = {}) =>
+  families.get(name)?.samples.find((sample) => JSON.stringify(sample.labels) === JSON.stringify(labels))?.value;
+
+beforeEach(() => reset());
+
+describe("/-/metrics", () => {
+  it("is text that a strict reader takes, with what was counted up to now", async () => {
+    const { request, scrape } = isolate(undefined, {
+      origin: ({ url }) => {
+        if (url.includes("eu.test")) throw new Error("Network connection lost.");
+        return new Response("", { status: url.includes("us.test") ? 404 : 200 });
+      },
+    });
+    for (let count = 0; count < 3; count++) await request(`/orders/${IDS.orderKz}`);
+    await request(`/orders/${IDS.orderBr}`);
+    await request(`/orders/${IDS.orderDe}`);
+    await request("/orders/17");
+    const response = await request("/-/metrics");
+    expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    const families = readExposition(await response.text());
+    const requests = (entity: string, region: string, outcome: string) =>
+      valueIn(families, "waybill_requests_total", { entity, region, outcome });
+    expect(requests("order", "ap", "2xx")).toBe(3);
+    expect(requests("order", "us", "4xx")).toBe(1);
+    expect(requests("order", "eu", "origin-unreachable")).toBe(1);
+    expect(requests("", "", "malformed-id")).toBe(1);
+    expect(valueIn(families, "waybill_origin_attempts_total", { region: "ap" })).toBe(3);
+    expect(valueIn(families, "waybill_origin_faults_total", { region: "eu", fault: "connection_terminated" })).toBe(1);
+    expect(valueIn(families, "waybill_breaker_openings_total", { region: "eu" })).toBe(1);
+    expect(valueIn(families, "waybill_request_duration_seconds_count", { region: "ap" })).toBeUndefined();
+    expect(
+      families.get("waybill_request_duration_seconds")?.samples.find(({ labels, name }) => {
+        return labels["region"] === "ap" && name.endsWith("_count");
+      })?.value,
+    ).toBe(3);
+    expect(valueIn(families, "waybill_table_revision")).toBe(0);
+    expect(valueIn(families, "waybill_table_age_seconds")).toBeGreaterThanOrEqual(0);
+    expect(valueIn(families, "waybill_counters_reachable")).toBe(1);
+    const open = families
+      .get("waybill_breaker_open")
+      ?.samples.map(({ labels, value }) => [...Object.values(labels), value]);
+    expect(open).toEqual([
+      ["eu", "eu.test", "0", 1],
+      ["us", "us.test", "0", 0],
+      ["us", "us.test", "1", 0],
+      ["ap", "ap-1.test", "0", 0],
+      ["ap", "ap-2.test", "1", 0],
+    ]);
+    expect(valueIn(await scrape(), "waybill_requests_total", { entity: "", region: "", outcome: "own" })).toBe(1);
+  });
+
+  it("adds up what isolates have counted, and never goes back", async () => {
+    const first = isolate();
+    const second = isolate();
+    await first.request(`/orders/${IDS.orderKz}`);
+    await second.request(`/orders/${IDS.orderKz}`);
+    await second.scrape();
+    const labels = { entity: "order", region: "ap", outcome: "2xx" };
+    expect(valueIn(await first.scrape(), "waybill_requests_total", labels)).toBe(2);
+    await second.request(`/orders/${IDS.orderKz}`);
+    expect(valueIn(await second.scrape(), "waybill_requests_total", labels)).toBe(3);
+  });
+
+  it("says whether an origin's check was good", async () => {
+    const { scrape } = isolate({
+      report: () => Promise.resolve([]),
+      totals: () => {
+        const check = { atMs: 5, isGood: false, status: 503, fault: undefined };
+        const state = { heardAtMs: 5, checks: { "/healthz": check, "/other": { ...check, isGood: true } } };
+        return Promise.resolve({
+          sinceMs: 1,
+          sums: new Map([["nonsense\u001fx", 5]]),
+          origins: new Map([["http://eu.test/secret-base", state]]),
+        });
+      },
+    });
+    const families = await scrape();
+    expect(families.get("waybill_origin_up")?.samples).toEqual([
+      { name: "waybill_origin_up", labels: { region: "eu", origin: "eu.test", index: "0" }, value: 0 },
+    ]);
+    expect([...families.keys()].some((name) => name.includes("nonsense"))).toBe(false);
+  });
+
+  it("is JSON where that is asked for", async () => {
+    const { request } = isolate();
+    await request(`/orders/${IDS.orderKz}`);
+    const response = await request("/-/metrics", { headers: { accept: "application/json" } });
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(await response.json()).toMatchObject({
+      source: "all",
+      since: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      metrics: expect.arrayContaining([
+        {
+          name: "waybill_requests_total",
+          type: "counter",
+          help: expect.any(String),
+          samples: [
+            {
+              name: "waybill_requests_total",
+              labels: { entity: "order", region: "ap", outcome: "2xx" },
+              value: 1,
+            },
+          ],
+        },
+      ]),
+    });
+  });
+
+  it.each([
+    "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1",
+    "*/*",
+    "text/html",
+  ])("is text for %s", async (accept) => {
+    const response = await isolate().request("/-/metrics", { headers: { accept } });
+    expect(response.headers.get("content-type")).toContain("text/plain; version=0.0.4");
+  });
+
+  it("has no counters, and says so, while the sums cannot be read", async () => {
+    const { request, scrape, failures } = isolate(UNREACHABLE);
+    await request(`/orders/${IDS.orderKz}`);
+    const families = await scrape();
+    expect([...families.values()].every(({ type }) => type === "gauge")).toBe(true);
+    expect(valueIn(families, "waybill_counters_reachable")).toBe(0);
+    // The first request reports by itself.
+    expect(failures).toEqual(["overloaded", "overloaded"]);
+  });
+
+  it("is there without a table, too", async () => {
+    const families = await isolate(undefined, { declared: {} }).scrape();
+    expect(families.has("waybill_table_revision")).toBe(false);
+    expect(valueIn(families, "waybill_counters_reachable")).toBe(1);
+  });
+
+  it("escapes what a help or a label may not hold as it is", () => {
+    const labels = { a: 'x"\\\n', b: "{},=" };
+    const help = "back\\slash\nline";
+    const text = metricsText([{ name: "m", type: "gauge", help, samples: [{ name: "m", labels, value: 1.5e-7 }] }]);
+    expect(readExposition(text).get("m")).toEqual({
+      type: "gauge",
+      help,
+      samples: [{ name: "m", labels, value: 1.5e-7 }],
+    });
+  });
+});
+
+describe("/-/regions", () => {
+  it("shows every origin by its host, its breaker, its last fault, and the region's share", async () => {
+    const { request } = isolate(undefined, {
+      origin: ({ url }) => {
+        if (url.includes("eu.test")) throw new Error("Network connection lost.");
+        return new Response("");
+      },
+    });
+    for (const id of [IDS.orderDe, IDS.orderKz, IDS.orderKz, IDS.orderBr]) await request(`/orders/${id}`);
+    const text = await (await request("/-/regions")).text();
+    expect(text).not.toContain("secret-base");
+    expect(JSON.parse(text)).toMatchObject({
+      source: "durable object",
+      regions: {
+        eu: {
+          requests: 1,
+          share: 0.25,
+          origins: [
+            {
+              host: "eu.test",
+              breaker: "open",
+              openUntil: expect.stringMatching(/Z$/),
+              lastFault: { fault: "connection_terminated", at: expect.stringMatching(/Z$/) },
+              lastAnswer: null,
+              lastCheck: null,
+            },
+          ],
+        },
+        us: { share: 0.25, origins: [{ breaker: "closed", lastFault: null }, { weight: 0 }] },
+        ap: { share: 0.5 },
+      },
+    });
+  });
+
+  it("is this isolate's own view, and says so, when the others cannot be asked", async () => {
+    const { request } = isolate(UNREACHABLE, {
+      origin: () => {
+        throw new Error("Network connection lost.");
+      },
+    });
+    await request(`/orders/${IDS.orderDe}`);
+    expect(await (await request("/-/regions")).json()).toMatchObject({
+      source: "this isolate",
+      regions: { eu: { origins: [{ breaker: "open", lastFault: { fault: "connection_terminated" } }] } },
+    });
+  });
+});
+
+describe.each(["/-/metrics", "/-/regions"])("%s", (path) => {
+  it("takes HEAD, and nothing that would change something", async () => {
+    const { request } = isolate();
+    const head = await request(path, { method: "HEAD" });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    for (const method of ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
+      const response = await request(path, { method });
+      expect([slug(await problemOf(response)), response.headers.get("allow")]).toEqual([
+        "method-not-allowed",
+        "GET, HEAD",
+      ]);
+    }
+  });
+});
