@@ -73,7 +73,8 @@ async function startContestants(originUrl: string, stops: (() => Promise<void>)[
     // How far apart two that do the same come out is the noise of the run.
     "the same again": { worker: "bare.ts" },
     Waybill: {},
-    "Waybill, no first-byte deadline": { vars: { FIRST_BYTE_DEADLINE_MS: "0" } },
+    "Waybill, bodies not watched": { vars: { IDLE_DEADLINE_MS: "0" } },
+    "Waybill, no deadlines": { vars: { FIRST_BYTE_DEADLINE_MS: "0", IDLE_DEADLINE_MS: "0" } },
     "by hand: Hono, regex, Map, hono/proxy": { worker: "by-hand.ts" },
   };
   const contestants: Contestant[] = [];

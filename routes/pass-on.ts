@@ -3,7 +3,7 @@ import { type PassageBody, passageBody } from "../src/proxy/body.ts";
 import { clientResponse } from "../src/proxy/client-response.ts";
 import type { OriginAnswer } from "../src/proxy/deliver.ts";
 import { deliver } from "../src/proxy/follow-move.ts";
-import { choseIdle, limitsFor } from "../src/proxy/limits.ts";
+import { bodyLimits } from "../src/proxy/limits.ts";
 import { mirror } from "../src/proxy/mirror.ts";
 import type { Passage } from "../src/proxy/origin-request.ts";
 import { watchBody } from "../src/proxy/watch-body.ts";
@@ -86,7 +86,7 @@ async function answerClient(received: Received, decision: Decision, answer: Orig
   let { response } = answer;
   if (response.status !== 101) {
     response = watchBody(response, {
-      limits: bodyLimits(received, decision, answer),
+      limits: bodyLimits(entity, region, gateway.deadlines, arrivedAtMs, response.headers),
       nowMs: gateway.clock.nowMs,
       waitUntil: (work) => received.context.executionCtx.waitUntil(work),
       onBroken: (end) => gateway.logBrokenBody(entity.name, end),
@@ -113,11 +113,4 @@ async function answerClient(received: Received, decision: Decision, answer: Orig
     originMs: notes.originMs,
     isDecoded,
   });
-}
-
-/** Events may be far apart (HTML, "Server-sent events"): only an idle deadline that was chosen for this place cuts them. */
-function bodyLimits({ gateway, arrivedAtMs }: Received, { entity }: Decision, { region, response }: OriginAnswer) {
-  const limits = limitsFor(entity, region, gateway.deadlines, arrivedAtMs);
-  const isEvents = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-  return isEvents && !choseIdle(entity, region) ? { ...limits, idleMs: 0 } : limits;
 }

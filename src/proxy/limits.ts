@@ -19,6 +19,29 @@ export function limitsFor(entity: Entity, region: Region, own: DefaultDeadlines,
   };
 }
 
-/** Whether somebody chose the idle deadline for this place: the deployment's is for ordinary bodies. */
-export const choseIdle = (entity: Entity, region: Region): boolean =>
-  (entity.deadlines.idleMs ?? region.deadlines.idleMs) !== undefined;
+/**
+ * What holds for the answer's body. An idle deadline of the table is for every body. The deployment's is for those that are
+ * long or have no known end: to watch a small one costs more than all the rest of the proxy (docs/performance.md), and
+ * whoever waits for it waits in vain no longer than its own deadline. Nor is it for events, which may be far apart (HTML,
+ * "Server-sent events").
+ */
+export function bodyLimits(
+  entity: Entity,
+  region: Region,
+  own: DefaultDeadlines,
+  startedMs: number,
+  headers: Headers,
+): Pick<AttemptLimits, "idleMs" | "total"> {
+  const limits = limitsFor(entity, region, own, startedMs);
+  const isChosen = (entity.deadlines.idleMs ?? region.deadlines.idleMs) !== undefined;
+  return isChosen || !(isSmall(headers) || isEvents(headers)) ? limits : { ...limits, idleMs: 0 };
+}
+
+const SMALL_BODY_BYTES_MAX = 64 * 1024;
+
+function isSmall(headers: Headers): boolean {
+  const length = headers.get("content-length");
+  return length !== null && Number(length) <= SMALL_BODY_BYTES_MAX;
+}
+
+const isEvents = (headers: Headers): boolean => headers.get("content-type")?.startsWith("text/event-stream") === true;
