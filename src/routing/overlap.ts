@@ -1,7 +1,8 @@
 import type { Layout, Row } from "../ids/index.ts";
 import { ticksIn } from "../ids/time-units.ts";
+import { commonTexts } from "./common-texts.ts";
 import { HORIZON_MS } from "./limits.ts";
-import { bothReadings, sampleTexts, type TimedLayout } from "./sample-texts.ts";
+import { bothReadings, type TimedLayout } from "./sample-texts.ts";
 
 /** Whether one text can be an ID of two layouts. */
 
@@ -20,8 +21,13 @@ export const overlapOf = (a: TimedLayout, b: TimedLayout): Overlap | undefined =
   const isApart = fixedBitsDiffer(a.layout, b.layout) || beginningsDiffer(a, b);
   const isShared = !isApart && forms.some((form) => otherForms.includes(form));
   if (isApart && forms.length === 1 && otherForms.length === 1 && forms[0] === otherForms[0]) return undefined;
-  const example = [...sampleTexts(a), ...sampleTexts(b)].find((text) => bothReadings(a, b, text));
+  const example = find(commonTexts(a, b), (text) => bothReadings(a, b, text));
   return isShared || example !== undefined ? { example } : undefined;
+};
+
+const find = (texts: Iterable<string>, is: (text: string) => boolean): string | undefined => {
+  for (const text of texts) if (is(text)) return text;
+  return undefined;
 };
 
 const fixedBitsDiffer = (a: Layout, b: Layout): boolean =>

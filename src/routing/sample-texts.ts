@@ -14,16 +14,35 @@ export interface TimedLayout {
   readonly window: TimeWindow | undefined;
 }
 
-/** IDs of the layout in all of its text forms, spread evenly over the times of its window. */
-export function* sampleTexts({ layout, window }: TimedLayout): Generator<string> {
+/** Times that double from the first one on, since texts of few digits are of the first days only. */
+const DOUBLINGS = 42;
+
+/** A text of a layout, in one of its forms. */
+export interface SampleText {
+  readonly text: string;
+  readonly form: TextForm;
+}
+
+/** IDs of the layout in all of its text forms, over the times of its window: evenly, and denser towards the first. */
+export function* sampleTexts(timed: TimedLayout): Generator<SampleText> {
+  const { layout } = timed;
   const next = sequence();
-  for (let at = 0; at < SAMPLES; at++) {
+  for (const unixMs of sampleTimes(timed)) {
     const words = randomWords(layout, next);
-    if (window !== undefined) setTime(layout, words, window.fromMs + ((HORIZON_MS - window.fromMs) * at) / SAMPLES);
+    if (unixMs !== undefined) setTime(layout, words, unixMs);
     if (!layout.fits(words)) continue;
-    for (const form of layout.texts) yield form.format(words);
+    for (const form of layout.texts) yield { text: form.format(words), form };
   }
 }
+
+const sampleTimes = ({ layout, window }: TimedLayout): readonly (number | undefined)[] => {
+  const row = layout.table.rows.find(({ role }) => role === "time");
+  if (window === undefined || row?.role !== "time") return new Array<undefined>(SAMPLES).fill(undefined);
+  const fromMs = Math.max(window.fromMs, row.epochMs);
+  const spanMs = HORIZON_MS - fromMs;
+  const even = Array.from({ length: SAMPLES }, (_, at) => fromMs + (spanMs * at) / SAMPLES);
+  return [...even, ...Array.from({ length: DOUBLINGS }, (_, at) => fromMs + spanMs / 2 ** at)];
+};
 
 /** Whether both can read a text at some time until the horizon, and nothing in it says which one is meant. */
 export const bothReadings = (a: TimedLayout, b: TimedLayout, text: string): boolean => {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { everyLayout } from "../../src/ids/index.ts";
 import { distinguish, type Indistinct, resolveAny } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
@@ -98,4 +98,37 @@ test("an ID that is named ambiguous is refused, and every example is one", () =>
     });
   }
   expect(NOW_MS).toBeLessThan(Date.UTC(2099, 11, 31));
+});
+
+describe("texts of two forms", () => {
+  const row = (bits: number, unit: "s" | "ms", epoch: string) =>
+    ({ field: "mintedAt", bits, role: "time", unit, epoch }) as const;
+  const own = (text: string, ...rows: readonly object[]): object => ({ rows, text });
+  const shop = { field: "shop", bits: 16, role: "key" };
+  const number = { field: "number", bits: 16, role: "counter" };
+  const random = (bits: number) => ({ field: "random", bits, role: "random" });
+
+  it.each([
+    ["hex of digits alone, and a decimal", "snowflake", own("hex", row(32, "s", "2010-01-01T00:00:00Z"), shop, number)],
+    ["base62 of few digits, and a decimal", "snowflake", own("base62", random(64))],
+    ["base32 of digits alone, and a decimal", "snowflake", own("base32", random(60))],
+    ["base32hex, and Crockford's", "ulid", own("base32hex", random(130))],
+    ["base62 of few letters, and hex", "object-id", own("base62", random(142))],
+    ["base64url with a hyphen in its midst, and an SID", "sid", own("base64url", random(138))],
+    ["base62 in lower case, and an XID", "xid", own("base62", random(119))],
+  ])("%s", (_, layout, declared) => {
+    const table = load(tableOf([layout, "own"], { own: declared } as DeclaredTable["layouts"]));
+    const [found] = distinguish(table);
+    expect(found?.layouts).toEqual([layout, "own"]);
+    const resolved = resolveAny(table, found?.example ?? "", Date.UTC(2099, 11, 31));
+    expect(resolved).toMatchObject({ ok: false, error: { reason: "ambiguous-id" } });
+  });
+
+  it.each([
+    ["another length", "snowflake", own("hex", random(128))],
+    ["digits enough for a decimal", "snowflake", own("base62", random(108))],
+    ["an alphabet of its own at the first place", "push-id", own("base62", random(119))],
+  ])("%s: apart", (_, layout, declared) => {
+    expect(distinguish(load(tableOf([layout, "own"], { own: declared } as DeclaredTable["layouts"])))).toEqual([]);
+  });
 });
