@@ -57,7 +57,9 @@ export function observeRequests(gateway: Gateway): MiddlewareHandler {
     const waitUntil = (work: Promise<unknown>): void => c.executionCtx.waitUntil(work);
     // A request that was refused before it came to a table may hold an ID all the same.
     const inForce = table ?? gateway.tables.peek(waitUntil)?.table;
+    const atMs = gateway.clock.nowMs();
     const line: RequestLine = {
+      atMs,
       method: c.req.method,
       path: shownPath(pathOf(c.req.raw.url), inForce, hidden),
       entity,
@@ -66,7 +68,7 @@ export function observeRequests(gateway: Gateway): MiddlewareHandler {
       revision: table?.revision,
       status: c.res.status,
       outcome,
-      ms: gateway.clock.nowMs() - arrivedAtMs,
+      ms: atMs - arrivedAtMs,
       originMs,
       attempts,
       trace,

@@ -224,6 +224,8 @@ export interface PublicIds {
 
 /** One request, as logs and metrics show it when its answer begins. */
 export interface RequestLine {
+  /** When the answer began, Unix ms. */
+  readonly atMs: number;
   readonly method: string;
   /** Without the query. An ID of a public entity is left out of it. */
   readonly path: string;

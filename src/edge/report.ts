@@ -6,8 +6,8 @@ import type { LoadFailure } from "./table-store.ts";
 /** What operators see: one JSON object a line, each with an `event`. */
 
 /** One line a request, when its answer begins. */
-export function writeRequestLine(line: RequestLine): void {
-  console.log(JSON.stringify({ event: "request", time: new Date().toISOString(), ...line }));
+export function writeRequestLine({ atMs, ...line }: RequestLine): void {
+  console.log(JSON.stringify({ event: "request", time: new Date(atMs).toISOString(), ...line }));
 }
 
 export function reportLoadFailure(failure: LoadFailure): void {

@@ -94,9 +94,8 @@ export function isolateTraffic(options: TrafficOptions): IsolateTraffic {
     observe(line, waitUntil) {
       cells.request(line);
       if (store === undefined) return;
-      const nowMs = clock.nowMs();
-      if (nowMs < dueMs && !isUrgent) return;
-      if (nowMs >= busyUntilMs) waitUntil(sendAlone(store, nowMs));
+      if (line.atMs < dueMs && !isUrgent) return;
+      if (line.atMs >= busyUntilMs) waitUntil(sendAlone(store, line.atMs));
     },
 
     async sight(served) {

@@ -6,7 +6,7 @@ import type { TrafficReport } from "../../src/edge/traffic-store.ts";
 import type { RequestLine } from "../../src/ports.ts";
 import type { Region } from "../../src/routing/index.ts";
 
-const LINE: RequestLine = {
+const LINE: Omit<RequestLine, "atMs"> = {
   method: "GET",
   path: "/orders/1",
   entity: "order",
@@ -54,7 +54,7 @@ function setUp({ isOff = false } = {}) {
   });
   const background: Promise<unknown>[] = [];
   const observe = (line: Partial<RequestLine> = {}) =>
-    traffic.observe({ ...LINE, ...line }, (work) => background.push(work));
+    traffic.observe({ atMs: state.nowMs, ...LINE, ...line }, (work) => background.push(work));
   const settle = () => Promise.all(background.splice(0));
   const sumOf = (report: TrafficReport | undefined, ...parts: readonly string[]) =>
     [...(report?.sums ?? [])].find(([key]) => keyParts(key).join(" ") === parts.join(" "))?.[1];
