@@ -1,5 +1,6 @@
 import type { Changed, PartDiff, TableDiff } from "../routing/diff.ts";
-import type { KeyChange } from "../routing/diff-changes.ts";
+import type { KeyChange, KeyGoal } from "../routing/diff-changes.ts";
+import type { RouteShare, ShareChange } from "../routing/diff-shares.ts";
 import { alignColumns } from "./columns.ts";
 import type { World } from "./world.ts";
 
@@ -21,6 +22,7 @@ export const diffText = (diff: TableDiff, paint: Paint): string => {
     ["without ID", partLines(diff.withoutId, paint)],
     ["sources", changeLines(diff.sources, paint)],
     ["routes", routes.differ ? [`${routes.before} before, ${routes.after} after`] : []],
+    ["canaries and shadows", alignColumns(diff.shares.map(shareCells))],
     ["keys that go elsewhere", keys.length > 0 ? alignColumns(keys.map(keyCells)) : noKeys(diff)],
   ] as const;
   return `${sections
@@ -53,7 +55,7 @@ const plus = (text: string, paint: Paint): string => paint("green", `+ ${text}`)
 
 /** `order (iuid)`, its condition, the two regions, and how many keys. */
 const keyCells = (change: KeyChange): readonly string[] => {
-  const { layout, where, mintedFrom, mintedBefore, before, after, keys } = change;
+  const { layout, where, mintedFrom, mintedBefore, before, after, keys, percent } = change;
   const conditions = [
     ...markOf(change),
     ...Object.entries(where).map(([name, values]) => `${name} ${values}`),
@@ -64,9 +66,21 @@ const keyCells = (change: KeyChange): readonly string[] => {
   return [
     `${[...owners].join(" → ")} (${layout})`,
     conditions.join(", ") || "all",
-    `${before?.region ?? "nowhere"} → ${after?.region ?? "nowhere"}`,
-    keys === "1" ? "1 key" : `${keys} keys`,
+    `${regionOf(before)} → ${regionOf(after)}`,
+    `${percent === undefined ? "" : `${percent} % of the IDs of `}${keys === "1" ? "1 key" : `${keys} keys`}`,
   ];
+};
+
+/** With the share that a canary takes to another one. */
+const regionOf = (goal: KeyGoal | undefined): string => {
+  const { region = "nowhere", canary } = goal ?? {};
+  return canary === undefined ? region : `${region} (${canary.percent} % ${canary.region})`;
+};
+
+/** `canary of /routes/3  us 5 % → us 25 %`. */
+const shareCells = ({ part, before, after }: ShareChange): readonly string[] => {
+  const text = (share: RouteShare | undefined) => (share === undefined ? "none" : `${share.region} ${share.percent} %`);
+  return [`${part} of ${(after ?? before)?.route}`, `${text(before)} → ${text(after)}`];
 };
 
 /** The number that marks an entity is of interest only where another one, or none, has it. */

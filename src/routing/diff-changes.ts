@@ -1,5 +1,6 @@
 import { isoTime } from "../ids/index.ts";
 import { type Atom, nameAtom } from "./atoms.ts";
+import { percentMoved, type SharedGoal } from "./canary.ts";
 import type { GoalChange } from "./diff-space.ts";
 import { fieldDimensionName, markFieldOf } from "./layout-fields.ts";
 import type { Dimension, LayoutPlan } from "./layout-plans.ts";
@@ -19,15 +20,15 @@ export interface KeyChange {
   readonly where: Readonly<Record<string, string>>;
   /** How many keys these are: combinations of the values of all key fields that do not mark the entity. Decimal. */
   readonly keys: string;
+  /** How many of their IDs go elsewhere, where a canary parts them; absent for all. */
+  readonly percent?: number;
   /** Where they go; `undefined` where they are no entity's. One side at least has a region. */
   readonly before: KeyGoal | undefined;
   readonly after: KeyGoal | undefined;
 }
 
-export interface KeyGoal {
+export interface KeyGoal extends SharedGoal {
   readonly entity: string;
-  /** `undefined` where no route and no default takes them. */
-  readonly region: string | undefined;
 }
 
 /** What the compared IDs differ in. */
@@ -69,9 +70,15 @@ export const sentencesOf = (
     mintedBefore: time === undefined || time[1] === minted?.[1] ? undefined : isoTime(time[1] + 1),
     where,
     keys: keys.toString(),
+    ...partOf(before, after),
     before,
     after,
   }));
+};
+
+const partOf = (before: KeyGoal | undefined, after: KeyGoal | undefined): Pick<KeyChange, "percent"> => {
+  const percent = before?.entity === after?.entity && before && after ? percentMoved(before, after) : 100;
+  return percent === 100 ? {} : { percent };
 };
 
 /** Countries by their codes; numbers that no country has stay numbers. */

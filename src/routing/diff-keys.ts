@@ -1,6 +1,8 @@
 import type { Field } from "../ids/index.ts";
 import { atomsOf, slicesIn, spreadKey } from "./atoms.ts";
 import type { Box } from "./boxes.ts";
+import { type SharedGoal, sharedGoal } from "./canary.ts";
+import { canonical } from "./canonical.ts";
 import type { Planned } from "./compile.ts";
 import { isKey, type KeyChange, type KeyGoal, type Space, sentencesOf } from "./diff-changes.ts";
 import { type Claims, type LayoutSide, pairOwners, sameLayout } from "./diff-owners.ts";
@@ -32,8 +34,8 @@ interface Side {
 interface Owner {
   readonly id: IdPlan;
   /** In the order of precedence. What none of them takes goes to `fallback`. */
-  readonly routes: readonly { readonly box: Box; readonly region: string }[];
-  readonly fallback: string | undefined;
+  readonly routes: readonly { readonly box: Box; readonly goal: SharedGoal }[];
+  readonly fallback: SharedGoal;
 }
 
 const sideOf = ({ planned, routePlan }: LayoutSide, ids: readonly IdPlan[]): Side | undefined =>
@@ -43,10 +45,10 @@ const sideOf = ({ planned, routePlan }: LayoutSide, ids: readonly IdPlan[]): Sid
       id,
       routes: [...routePlan.placements].flatMap(([index, placement]) => {
         const box = boxFor(placement, id);
-        const region = planned.draft.routes[index]?.route.region;
-        return box === undefined || region === undefined ? [] : [{ box, region }];
+        const route = planned.draft.routes[index]?.route;
+        return box === undefined || route === undefined ? [] : [{ box, goal: sharedGoal(route.region, route.canary) }];
       }),
-      fallback: planned.draft.fallback,
+      fallback: sharedGoal(planned.draft.fallback, undefined),
     })),
   };
 
@@ -106,14 +108,14 @@ const mintedIn = (sides: readonly Side[]): Ranges | undefined => {
   return bounds.length === 0 ? undefined : [Math.min(...bounds), Math.max(...bounds)];
 };
 
-type GoalOf = (entity: string, region: string | undefined) => KeyGoal;
+type GoalOf = (entity: string, goal: SharedGoal) => KeyGoal;
 
 /** One object for each goal, since goals are compared by identity. */
 const goalKeeper = (): GoalOf => {
   const goals = new Map<string, KeyGoal>();
-  return (entity, region) => {
-    const name = JSON.stringify([entity, region]);
-    const goal = goals.get(name) ?? { entity, region };
+  return (entity, shared) => {
+    const name = canonical([entity, shared]);
+    const goal = goals.get(name) ?? { entity, ...shared };
     goals.set(name, goal);
     return goal;
   };
@@ -124,7 +126,7 @@ const lay = (side: Side | undefined, space: Space, goalOf: GoalOf): SpaceSide<Ke
     const { plan } = side as Side;
     const everything: Box = plan.dimensions.map(() => undefined);
     return [
-      ...routes.flatMap(({ box, region }) => layOut(plan, id, box, goalOf(id.entity, region), space)),
+      ...routes.flatMap(({ box, goal }) => layOut(plan, id, box, goalOf(id.entity, goal), space)),
       ...layOut(plan, id, everything, goalOf(id.entity, fallback), space),
     ];
   }),

@@ -1,6 +1,8 @@
+import { canonical } from "./canonical.ts";
 import { planChecked } from "./compile.ts";
 import type { KeyChange } from "./diff-changes.ts";
 import { diffKeys } from "./diff-keys.ts";
+import { diffShares, type ShareChange } from "./diff-shares.ts";
 import type { Draft } from "./draft.ts";
 import type {
   DeclaredEntity,
@@ -34,6 +36,8 @@ export interface TableDiff {
   readonly sources: Changed<readonly DeclaredSource[] | undefined> | undefined;
   /** How many routes each table has, and whether the lists differ at all. */
   readonly routes: { readonly before: number; readonly after: number; readonly differ: boolean };
+  /** Canaries and shadows that differ from those of the route with the same conditions. */
+  readonly shares: readonly ShareChange[];
   /** Keys whose IDs go to another entity or region, or go nowhere where they did not; entities in the parts above aside. */
   readonly keys: readonly KeyChange[];
 }
@@ -56,10 +60,10 @@ export const diffTables = (before: DeclaredTable, after: DeclaredTable): TableDi
   const parts = diffParts(left.draft, right.draft);
   const keys = diffKeys(left, right);
   const isEmpty = keys.length === 0 && !parts.routes.differ && !anyChange(parts);
-  return { isEmpty, ...parts, keys };
+  return { isEmpty, ...parts, shares: diffShares(left.draft, right.draft), keys };
 };
 
-type Parts = Omit<TableDiff, "isEmpty" | "keys">;
+type Parts = Omit<TableDiff, "isEmpty" | "shares" | "keys">;
 
 const diffParts = (before: Draft, after: Draft): Parts => ({
   hosts: diffValue(before.hosts, after.hosts),
@@ -108,10 +112,3 @@ const diffPart = <Value>(before: ReadonlyMap<string, Value>, after: ReadonlyMap<
 
 /** Whether two JSON values are equal; the order of keys does not matter, that of arrays does. */
 const isSame = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
-
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).toSorted(([x], [y]) => (x < y ? -1 : 1)))
-      : part,
-  ) ?? "";

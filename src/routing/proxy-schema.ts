@@ -89,4 +89,5 @@ export const shadowSchema = v.pipe(
 );
 
 export type DeclaredDeadlines = v.InferOutput<typeof deadlinesSchema>;
+export type DeclaredCanary = v.InferOutput<typeof canarySchema>;
 export type DeclaredBreaker = v.InferOutput<typeof breakerSchema>;
