@@ -27,6 +27,7 @@ export default defineConfig({
               // Tests talk to fake origins that they hand in; nothing leaves the machine.
               outboundService: () => new Response("no network in tests", { status: 599 }),
               serviceBindings: { TEST_ORIGIN: describeRequest },
+              analyticsEngineDatasets: { ANALYTICS: { dataset: "waybill" } },
               ratelimits: { TEST_RATE_LIMIT: { namespace_id: "1", simple: { limit: 3, period: 60 } } },
             },
           }),
