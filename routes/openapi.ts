@@ -4,10 +4,11 @@ import { PROBLEM_SLUGS } from "../src/problems/index.ts";
 import type { CompiledTable } from "../src/routing/index.ts";
 import MINT_BODY_SCHEMA from "../src/routing/mint-body.schema.json" with { type: "json" };
 import { methodNotAllowed } from "./method-not-allowed.ts";
+import { entityPaths, ID_PARAMETER, PROBLEM_CONTENT, withoutIdPaths } from "./openapi-paths.ts";
 import { ownJson } from "./own-json.ts";
 import { receive } from "./receive.ts";
 
-/** `GET /-/openapi.json`: the gateway's own endpoints, and the entity paths of the table in force. */
+/** `GET /-/openapi.json`: the gateway's own endpoints, and the paths of the table in force. */
 export const openapi = (gateway: Gateway) =>
   new Hono()
     .get("/-/openapi.json", async (c) => {
@@ -30,11 +31,14 @@ function describe(table: CompiledTable, server: string) {
     servers: [{ url: server }],
     tags: [
       { name: "entities", description: "Proxied to the region that owns the ID." },
+      {
+        name: "without-id",
+        description: "Proxied to a region that a header field, a token, a cookie or the client's place says.",
+      },
       { name: "ids", description: "Looking up, explaining and minting IDs." },
       { name: "operations", description: "The state of the gateway itself." },
     ],
     paths: {
-      "/any/{id}": proxied("any", "Whatever entity the ID names", true),
       "/mint": { post: MINT },
       "/-/ids/{id}": {
         get: {
@@ -61,44 +65,10 @@ function describe(table: CompiledTable, server: string) {
         },
       },
       ...entityPaths(table),
+      ...withoutIdPaths(table),
     },
     components: { schemas: { Problem: PROBLEM_SCHEMA, MintBody: MINT_BODY_SCHEMA } },
   };
-}
-
-function entityPaths(table: CompiledTable): Record<string, object> {
-  const paths: Record<string, object> = {};
-  for (const entity of table.entities.values()) {
-    entity.paths.forEach((pattern, index) => {
-      const path = pattern.replaceAll("*", "{segment}").replace(":id", "{id}");
-      paths[path] = proxied(
-        `${entity.name}${index === 0 ? "" : index + 1}`,
-        `The ${entity.name} that the ID names`,
-        false,
-      );
-    });
-  }
-  return paths;
-}
-
-const ID_PARAMETER = { name: "id", in: "path", required: true, schema: { type: "string", maxLength: 128 } };
-
-function proxied(name: string, summary: string, redirects: boolean): object {
-  const item: Record<string, object> = {};
-  for (const method of ["get", "head", "post", "put", "patch", "delete", "options"]) {
-    item[method] = {
-      operationId: `${method}_${name}`,
-      tags: ["entities"],
-      summary,
-      security: [],
-      parameters: [ID_PARAMETER],
-      responses: {
-        ...(redirects ? { "307": { description: "The entity's own path, where the table says so." } } : {}),
-        default: { description: "The origin's own answer, or a problem of the gateway's.", content: PROBLEM_CONTENT },
-      },
-    };
-  }
-  return item;
 }
 
 const operations = (name: string, summary: string): object => ({
@@ -116,7 +86,6 @@ const json = (description: string, schema: object): object => ({
   content: { "application/json": { schema } },
 });
 
-const PROBLEM_CONTENT = { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
 const PROBLEM = { "4XX": { description: "A problem.", content: PROBLEM_CONTENT } };
 
 const METRICS = {

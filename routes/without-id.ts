@@ -1,5 +1,5 @@
 import { mixWords, type Words } from "../src/ids/index.ts";
-import { chooseRegion, type Decision, type WithoutId } from "../src/routing/index.ts";
+import { chooseRegion, type Decision, stickyCookie } from "../src/routing/index.ts";
 import { passOn } from "./pass-on.ts";
 import { type Received, refuse } from "./receive.ts";
 
@@ -31,19 +31,9 @@ export async function passOnWithoutId(received: Received): Promise<Response> {
   const answer = await passOn(received, decision, path + query);
   // A problem says nothing about where the client is at home, and the 101 of a WebSocket cannot be changed.
   if (sticky !== undefined && isAssumed && notes.outcome === "answered" && answer.status !== 101) {
-    answer.headers.append("set-cookie", stickyCookie(sticky, region, scheme));
+    answer.headers.append("set-cookie", stickyCookie(sticky, region, scheme === "https"));
   }
   return answer;
-}
-
-/** Not for scripts, and not sent along when another site embeds or posts to this one (RFC 6265bis §5.6). */
-function stickyCookie(
-  { cookie, maxAgeSeconds }: NonNullable<WithoutId["sticky"]>,
-  region: string,
-  scheme: "http" | "https",
-): string {
-  const secure = scheme === "https" ? "; Secure" : "";
-  return `${cookie}=${region}; Path=/; Max-Age=${maxAgeSeconds}${secure}; HttpOnly; SameSite=Lax`;
 }
 
 /**

@@ -9,7 +9,7 @@ export type { Fault, FaultKind } from "./faults.ts";
 export { TABLE_BYTES_MAX } from "./limits.ts";
 export { regionsOfMinted } from "./mint-region.ts";
 export type { LayoutHint } from "./readings.ts";
-export { chooseRegion } from "./region-sources.ts";
+export { chooseRegion, stickyCookie } from "./region-sources.ts";
 export { hintNamed, resolveAny, resolvePath, type UnknownLayout } from "./resolve.ts";
 export type { LayoutFault, RoutingError } from "./routing-error.ts";
 export type { DeclaredTable } from "./schema.ts";

@@ -124,3 +124,7 @@ const firstKnown = (field: string | undefined, name: string, regions: RegionBySa
   }
   return undefined;
 };
+
+/** Value of `set-cookie`: not for scripts, and not sent along when another site embeds or posts to this one (RFC 6265bis §5.6). */
+export const stickyCookie = ({ cookie, maxAgeSeconds }: Sticky, region: string, isSecure: boolean): string =>
+  `${cookie}=${region}; Path=/; Max-Age=${maxAgeSeconds}${isSecure ? "; Secure" : ""}; HttpOnly; SameSite=Lax`;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { TOKEN_LENGTH_MAX } from "../../src/routing/limits.ts";
-import { chooseRegion, type RequestSays } from "../../src/routing/region-sources.ts";
+import { chooseRegion, type RequestSays, stickyCookie } from "../../src/routing/region-sources.ts";
 import type { DeclaredSource } from "../../src/routing/schema.ts";
 import { load, sampleTable } from "./tables.ts";
 
@@ -222,6 +222,12 @@ describe("a client that was placed stays where it is", () => {
   ])("%j: %s", (said, expected) => {
     expect(choose(sources, said, sticky)).toBe(expected);
   });
+});
+
+test("the sticky cookie is for https alone where it was set by https", () => {
+  const sticky = { cookie: "stay", maxAgeSeconds: 60 };
+  expect(stickyCookie(sticky, "eu", false)).toBe("stay=eu; Path=/; Max-Age=60; HttpOnly; SameSite=Lax");
+  expect(stickyCookie(sticky, "eu", true)).toBe("stay=eu; Path=/; Max-Age=60; Secure; HttpOnly; SameSite=Lax");
 });
 
 test("an order of one's own: the first that says something decides", () => {
