@@ -4,15 +4,18 @@ import type { BodyEnd } from "../../../src/proxy/pump.ts";
 import type { Field } from "./message.ts";
 import type { Behaviour, Step } from "./origin.ts";
 
-/** One way in which an origin can fail, and what a client is told. */
-export interface Fault {
-  /** Also the name of the region that fails so. */
+/** A region of which every request meets the same behaviour. */
+export interface FaultyRegion {
   readonly name: string;
   readonly origin: Behaviour;
   /** Where the region's origin is, when not at the one above. */
   readonly url?: (port: number) => string;
   /** Members of the declared region. */
   readonly region?: { readonly deadlines: Readonly<Record<string, number>> };
+}
+
+/** One way in which an origin can fail, named like the region that fails so, and what a client is told. */
+export interface Fault extends FaultyRegion {
   readonly methods?: readonly Method[];
   /** How long it may take, where that is not for the gateway to say. */
   readonly withinMs?: number;
@@ -31,7 +34,7 @@ export type Count = number | readonly [least: number, most: number];
 export type Expected =
   | { readonly kind: "problem"; readonly slug: ProblemSlug; readonly error: OriginFault | undefined }
   | { readonly kind: "passed"; readonly status: number; readonly body: string; readonly fields?: readonly Field[] }
-  | { readonly kind: "broken"; readonly partOf: string; readonly why: BodyEnd };
+  | { readonly kind: "broken"; readonly status: number; readonly partOf: string; readonly why: BodyEnd };
 
 const problem = (slug: ProblemSlug, error?: OriginFault): Expected => ({ kind: "problem", slug, error });
 
@@ -51,7 +54,12 @@ export const passed = (status: number, body: string, fields: readonly Field[] = 
   body,
   fields,
 });
-export const broken = (partOf: string, why: BodyEnd = "source-failed"): Expected => ({ kind: "broken", partOf, why });
+export const broken = (partOf: string, why: BodyEnd = "source-failed", status = 200): Expected => ({
+  kind: "broken",
+  status,
+  partOf,
+  why,
+});
 
 /** Long enough that no slow machine takes a fault for a delay. */
 export const PATIENT = { firstByteMs: 10_000, idleMs: 10_000 };

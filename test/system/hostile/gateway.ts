@@ -1,16 +1,19 @@
 import type { DemoTable } from "../../../src/demo/demo-table.ts";
 import { type Stack, startStack } from "../stack.ts";
-import { type Fault, PATIENT } from "./fault.ts";
+import { type FaultyRegion, PATIENT } from "./fault.ts";
 import { type HostileOrigin, startHostileOrigin } from "./origin.ts";
 
 /** A region for each fault, and the gateway before them all. */
 export interface HostileStack extends Stack {
   readonly origins: ReadonlyMap<string, HostileOrigin>;
   /** An entity's path that leads to the region. */
-  readonly pathTo: (region: string) => string;
+  readonly pathTo: (region: string, entity?: EntityName) => string;
 }
 
-export async function startHostileStack(faults: readonly Fault[]): Promise<HostileStack> {
+/** Bodies of boxes are kept until an answer begins, up to 1,000 octets; those of parcels are not. */
+export type EntityName = "parcel" | "box";
+
+export async function startHostileStack(faults: readonly FaultyRegion[]): Promise<HostileStack> {
   const origins = new Map<string, HostileOrigin>();
   await Promise.all(faults.map(async ({ name, origin }) => origins.set(name, await startHostileOrigin(origin))));
   const regions = faults.map(({ name, url, region }) => {
@@ -21,19 +24,25 @@ export async function startHostileStack(faults: readonly Fault[]): Promise<Hosti
   const declared: DemoTable = {
     regions: Object.fromEntries(regions),
     countries: {},
-    // What one fault says of an entity's place must not be remembered when the next one is tried.
-    entities: { parcel: { path: "/parcels/:id", ids: [{ layout: "hotguid" }], ...{ rememberMovedSeconds: 0 } } },
+    entities: {
+      // What one fault says of an entity's place must not be remembered when the next one is tried.
+      parcel: { ...HOTGUID, path: "/parcel/:id", ...{ rememberMovedSeconds: 0 } },
+      box: { ...HOTGUID, path: "/box/:id", ...{ replayBytesMax: 1000 } },
+    },
     routes: faults.map(({ name }, index) => ({ when: { layout: "hotguid", shardKey: String(index) }, region: name })),
     moved: {},
   };
   const stack = await startStack(declared);
   const indexes = new Map(faults.map(({ name }, index) => [name, index]));
+  const pathTo = (region: string, entity = "parcel") => `/${entity}/${idWith(indexes.get(region) ?? Number.NaN)}`;
   const stop = async () => {
     await stack.stop();
     await Promise.all([...origins.values()].map((origin) => origin.stop()));
   };
-  return { ...stack, origins, pathTo: (region) => `/parcels/${idWith(indexes.get(region) ?? Number.NaN)}`, stop };
+  return { ...stack, origins, pathTo, stop };
 }
+
+const HOTGUID = { ids: [{ layout: "hotguid" }] };
 
 export function originOf(origins: ReadonlyMap<string, HostileOrigin>, name: string): HostileOrigin {
   const origin = origins.get(name);

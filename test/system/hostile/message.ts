@@ -11,12 +11,13 @@ export interface Message {
 }
 
 /**
- * `whole`: it ended as its framing says, at `end`. `partial`: octets are missing, `message` is what is there.
+ * `whole`: it ended as its framing says, at `end`. `partial`: octets are missing, `message` is what is there, and `wanted` is
+ * how many it has at least.
  * `until-close`: only the end of the connection ends it. `malformed`: it is no HTTP/1.1 message.
  */
 export type Reading =
   | { readonly state: "whole"; readonly message: Message; readonly end: number }
-  | { readonly state: "partial"; readonly message: Message | undefined }
+  | { readonly state: "partial"; readonly message: Message | undefined; readonly wanted: number }
   | { readonly state: "until-close"; readonly message: Message }
   | { readonly state: "malformed"; readonly why: string };
 
@@ -43,7 +44,7 @@ export const fieldsOf = ({ fields }: Message, name: string): readonly string[] =
 /** The first message in the octets. */
 export function readMessage(octets: string, rule: BodyRule): Reading {
   const headEnd = octets.indexOf("\r\n\r\n");
-  if (headEnd < 0) return { state: "partial", message: undefined };
+  if (headEnd < 0) return { state: "partial", message: undefined, wanted: octets.length + 1 };
   const [startLine = "", ...lines] = octets.slice(0, headEnd).split("\r\n");
   const fields: Field[] = [];
   for (const line of lines) {
@@ -78,7 +79,7 @@ function readBody(octets: string, start: number, head: Message): Reading {
   if (!/^\d{1,15}$/.test(length)) return malformed(`a length of ${length}`);
   const end = start + Number(length);
   const message = { ...head, body: octets.slice(start, end) };
-  return octets.length < end ? { state: "partial", message } : whole(message, end);
+  return octets.length < end ? { state: "partial", message, wanted: end } : whole(message, end);
 }
 
 /** Without extensions and trailers: the gateway's runtime makes none. */
@@ -87,13 +88,13 @@ function readChunks(octets: string, start: number, head: Message): Reading {
   let at = start;
   for (;;) {
     const lineEnd = octets.indexOf("\r\n", at);
-    if (lineEnd < 0) return { state: "partial", message: { ...head, body } };
+    if (lineEnd < 0) return { state: "partial", message: { ...head, body }, wanted: octets.length + 1 };
     const line = octets.slice(at, lineEnd);
     if (!/^[0-9a-f]{1,12}$/i.test(line)) return malformed(`a chunk of size ${JSON.stringify(line)}`);
     const size = Number.parseInt(line, 16);
     const dataEnd = lineEnd + 2 + size;
     body += octets.slice(lineEnd + 2, dataEnd);
-    if (octets.length < dataEnd + 2) return { state: "partial", message: { ...head, body } };
+    if (octets.length < dataEnd + 2) return { state: "partial", message: { ...head, body }, wanted: dataEnd + 2 };
     if (octets.slice(dataEnd, dataEnd + 2) !== "\r\n") return malformed("a chunk that does not end where it should");
     if (size === 0) return whole({ ...head, body }, dataEnd + 2);
     at = dataEnd + 2;

@@ -24,15 +24,20 @@ export interface Behaviour {
   readonly tls?: TlsOptions;
 }
 
+export interface ReceivedRequest extends Message {
+  /** Whether it came to its end. Of one that did not, the body is what came. */
+  readonly isWhole: boolean;
+}
+
 /** An origin on a raw socket, which keeps all that it is sent. */
 export interface HostileOrigin {
   readonly url: string;
   readonly port: number;
-  /** Requests in the order of their arrival; a body that did not come whole is as long as what came. */
-  readonly requests: readonly Message[];
+  /** In the order of their arrival. */
+  readonly requests: readonly ReceivedRequest[];
   /** Octets that were no request. */
   readonly garbage: readonly string[];
-  /** Connections ever made. */
+  /** Open connections. */
   readonly connections: () => number;
   /** Connections that are open while a request on them has not been answered to the end, or was never sent. */
   readonly busy: () => number;
@@ -42,17 +47,15 @@ export interface HostileOrigin {
 }
 
 export async function startHostileOrigin(behaviour: Behaviour): Promise<HostileOrigin> {
-  const requests: Message[] = [];
+  const requests: ReceivedRequest[] = [];
   const garbage: string[] = [];
   const conversations = new Set<Conversation>();
-  let connections = 0;
   let turn = 0;
   const nextSteps = (): readonly Step[] => {
     const lists = listsOf(behaviour.steps);
     return lists[Math.min(turn++, lists.length - 1)] ?? [];
   };
   const onConnection = (socket: Socket) => {
-    connections++;
     const conversation = new Conversation(socket, { behaviour, nextSteps, requests, garbage });
     conversations.add(conversation);
     socket.once("close", () => conversations.delete(conversation));
@@ -66,7 +69,7 @@ export async function startHostileOrigin(behaviour: Behaviour): Promise<HostileO
     port,
     requests,
     garbage,
-    connections: () => connections,
+    connections: () => conversations.size,
     busy: () => [...conversations].filter(({ isBusy }) => isBusy).length,
     wake: () => {
       for (const { socket } of conversations) socket.resume();
@@ -86,7 +89,7 @@ const listsOf = (steps: Behaviour["steps"]): readonly (readonly Step[])[] =>
 interface Shared {
   readonly behaviour: Behaviour;
   readonly nextSteps: () => readonly Step[];
-  readonly requests: Message[];
+  readonly requests: ReceivedRequest[];
   readonly garbage: string[];
 }
 
@@ -94,6 +97,8 @@ interface Shared {
 class Conversation {
   isBusy = false;
   private received = "";
+  /** Octets of the message that is coming, as far as its length is known. */
+  private wanted = 0;
   private isAnswered = false;
   private recordedAt: number | undefined;
   readonly socket: Socket;
@@ -106,8 +111,10 @@ class Conversation {
     socket.setNoDelay();
     socket.on("data", (chunk: Buffer) => {
       this.received += chunk.toString("latin1");
-      this.read();
+      // Long bodies are not read anew with each of their parts.
+      if (this.received.length >= this.wanted) this.read();
     });
+    socket.once("close", () => this.read());
     // The other side's resets are what many of the faults lead to.
     socket.on("error", () => undefined);
     if (shared.behaviour.after !== "connection") return;
@@ -125,8 +132,9 @@ class Conversation {
     }
     const { message } = reading;
     if (message === undefined) return;
-    this.record(message);
     const isWhole = reading.state === "whole";
+    this.record({ ...message, isWhole });
+    this.wanted = reading.state === "partial" ? reading.wanted : 0;
     if (isWhole || behaviour.after === "head") this.answerOnce(message);
     if (behaviour.isDeaf) this.socket.pause();
     if (!isWhole) return;
@@ -136,7 +144,7 @@ class Conversation {
     if (this.received !== "") this.read();
   }
 
-  private record(message: Message): void {
+  private record(message: ReceivedRequest): void {
     const { requests } = this.shared;
     this.recordedAt ??= requests.length;
     requests[this.recordedAt] = message;

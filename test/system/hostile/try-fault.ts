@@ -38,7 +38,7 @@ export function outcomeOf({ end, status, message, surplus }: Answer, expected: E
 
 export function outcomeExpected(expected: Expected): object {
   const { kind } = expected;
-  if (kind === "broken") return { end: "cut", status: 200, body: "a part" };
+  if (kind === "broken") return { end: "cut", status: expected.status, body: "a part" };
   const end = "whole";
   if (kind === "passed")
     return { end, status: expected.status, surplus: "", body: expected.body, fields: expected.fields };
