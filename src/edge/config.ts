@@ -1,7 +1,7 @@
 import * as v from "valibot";
+import { ok } from "../ids/index.ts";
+import { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "../routing/index.ts";
 import type { Env } from "./env.ts";
-import type { PublicKeys } from "./public-ids.ts";
-import { NO_PUBLIC_KEYS, parsePublicKeys } from "./public-keys.ts";
 import { type RateSettings, rateSettings } from "./rate-settings.ts";
 import { NO_SIGNING_KEYS, parseSigningKeys, type SigningKeys } from "./signing-keys.ts";
 
@@ -73,14 +73,8 @@ export function readConfig(env: Env): Config {
     const faults = issues.map((issue) => `${v.getDotPath(issue) ?? "env"}: ${issue.message}`);
     throw new Error(`Waybill's settings are wrong: ${faults.join("; ")}`);
   }
-  const publicKeys = env.PUBLIC_ID_KEYS === undefined ? NO_PUBLIC_KEYS : parsePublicKeys(env.PUBLIC_ID_KEYS);
-  if (publicKeys === undefined) {
-    throw new Error(
-      "Waybill's settings are wrong: PUBLIC_ID_KEYS must be JSON like " +
-        '{"sealed": [{"id": "2026", "key": "<base64 of 32, 48 or 64 octets>"}], ' +
-        '"compatible": [{"id": "2026", "key": "<base64 of 16, 24 or 32 octets>"}]}',
-    );
-  }
+  const publicKeys = env.PUBLIC_ID_KEYS === undefined ? ok(NO_PUBLIC_KEYS) : parsePublicKeys(env.PUBLIC_ID_KEYS);
+  if (!publicKeys.ok) throw new Error(`Waybill's settings are wrong: ${publicKeys.error}`);
   const signingKeys =
     env.ORIGIN_SIGNING_KEYS === undefined ? NO_SIGNING_KEYS : parseSigningKeys(env.ORIGIN_SIGNING_KEYS);
   if (signingKeys === undefined) {
@@ -101,7 +95,7 @@ export function readConfig(env: Env): Config {
     },
     reportMs: parsed.output.REPORT_SECONDS * 1000,
     checkMs: parsed.output.CHECK_SECONDS * 1000,
-    publicKeys,
+    publicKeys: publicKeys.value,
     signingKeys,
     rateLimits: limits.output,
   };

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { parsePublicKeys } from "../../src/edge/public-keys.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { IDS, problemOf, setUp, slug } from "./harness.ts";
+import { IDS, problemOf, publicKeysOf, setUp, slug } from "./harness.ts";
 
 const gone = { [IDS.orderKz]: { epoch: 4 }, "00000023-122e-6d0b-a789-28ef27ab7c62": { epoch: 1 } };
-const publicKeys = parsePublicKeys(JSON.stringify({ sealed: [{ id: "a", key: btoa("7".repeat(32)) }] }));
+const publicKeys = publicKeysOf(JSON.stringify({ sealed: [{ id: "a", key: btoa("7".repeat(32)) }] }));
 
 describe("an entity that is gone", () => {
   it.each([`/orders/${IDS.orderKz}`, `/orders/${IDS.orderKz}/events?x=1`, `/any/${IDS.orderKz}`, "/person/23122e"])(
@@ -33,7 +32,6 @@ describe("an entity that is gone", () => {
   it("is gone under its public ID, which is the only one that is named", async () => {
     const order = { ...DECLARED_TABLE.entities.order, public: true };
     const declared = { ...DECLARED_TABLE, entities: { ...DECLARED_TABLE.entities, order } };
-    if (publicKeys === undefined) throw new Error("the keys of the test are wrong");
     const living = setUp({ declared, publicKeys });
     const minted = await living.request("/mint", { method: "POST", body: '{"entity":"order","country":"KZ"}' });
     const { ids } = await minted.json<{ ids: [string] }>();

@@ -6,14 +6,14 @@ import { pooledEntropy } from "../../src/edge/entropy.ts";
 import type { Env } from "../../src/edge/env.ts";
 import { isolateMinters } from "../../src/edge/minters.ts";
 import { movedMemory } from "../../src/edge/moved-memory.ts";
-import { keyedPublicIds, type PublicKeys } from "../../src/edge/public-ids.ts";
-import { NO_PUBLIC_KEYS } from "../../src/edge/public-keys.ts";
+import { keyedPublicIds } from "../../src/edge/public-ids.ts";
 import { durableSequences } from "../../src/edge/sequences.ts";
 import { kvTables } from "../../src/edge/tables.ts";
 import { isolateTraffic } from "../../src/edge/traffic.ts";
 import type { Fetch, Gateway, RequestLine } from "../../src/ports.ts";
 import { isolateShadows } from "../../src/proxy/isolate-shadows.ts";
 import { retryBudget } from "../../src/proxy/retry-budget.ts";
+import { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "../../src/routing/public-keys.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
 const { TABLE_KV, SEQUENCES } = env as Env;
@@ -129,3 +129,10 @@ export async function problemOf(response: Response): Promise<Record<string, unkn
 }
 
 export const slug = (problem: { readonly type: string }): string => problem.type.replace("/-/problems/", "");
+
+/** The keys of a secret that is right. */
+export function publicKeysOf(secret: string): PublicKeys {
+  const keys = parsePublicKeys(secret);
+  if (!keys.ok) throw new Error(keys.error);
+  return keys.value;
+}

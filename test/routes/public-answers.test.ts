@@ -1,14 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { parsePublicKeys } from "../../src/edge/public-keys.ts";
 import { type Layout, layoutNamed, textsOf } from "../../src/ids/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { setUp } from "./harness.ts";
+import { publicKeysOf, setUp } from "./harness.ts";
 
 const key = (octet: string): string => btoa(octet.repeat(32));
-const publicKeys = parsePublicKeys(
+const publicKeys = publicKeysOf(
   JSON.stringify({ sealed: [{ id: "s", key: key("s") }], compatible: [{ id: "c", key: key("c") }] }),
 );
-if (publicKeys === undefined) throw new Error("the keys of the test are wrong");
 
 const json = (body: unknown) => new Response(JSON.stringify(body), { headers: { "content-type": "application/json" } });
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parsePublicKeys } from "../../src/edge/public-keys.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { IDS, problemOf, setUp, slug } from "./harness.ts";
+import { IDS, problemOf, publicKeysOf, setUp, slug } from "./harness.ts";
 
 const KEYS = JSON.stringify({
   sealed: [
@@ -10,8 +9,7 @@ const KEYS = JSON.stringify({
   ].map(({ id, key }) => ({ id, key: btoa(atob(key).slice(0, 32)) })),
 });
 
-const publicKeys = parsePublicKeys(KEYS);
-if (publicKeys === undefined) throw new Error("the keys of the test are wrong");
+const publicKeys = publicKeysOf(KEYS);
 
 const declared = {
   ...DECLARED_TABLE,
@@ -157,8 +155,7 @@ describe("an entity whose IDs are public", () => {
 });
 
 describe("a compatible kind whose numbers hold a layout that fixed bits keep small", () => {
-  const keys = parsePublicKeys(JSON.stringify({ compatible: [{ id: "2026", key: btoa("k".repeat(32)) }] }));
-  if (keys === undefined) throw new Error("the keys of the test are wrong");
+  const keys = publicKeysOf(JSON.stringify({ compatible: [{ id: "2026", key: btoa("k".repeat(32)) }] }));
   it.each([
     ["distributed-id", { as: "decimal", form: "uuid" }, /^\d{28}$/, {}],
     ["snowflake", { as: "long", form: "base62" }, /^\d{19}$/, { fields: { datacenter: 1, worker: 2 } }],
@@ -237,26 +234,5 @@ describe("a deployment without keys", () => {
     const id = await mint(mintAt, { entity: "order", country: "DE" });
     expect(slug(await problemOf(await request(`/orders/${id}`)))).toBe("public-ids-unavailable");
     expect(seen).toEqual([]);
-  });
-});
-
-describe("the secret", () => {
-  const key32 = btoa("x".repeat(32));
-  it.each([
-    "",
-    "{",
-    "[]",
-    '{"sealed": "x"}',
-    '{"sealed": [{"id": "", "key": ""}]}',
-    `{"sealed": [{"id": "a", "key": "${btoa("short")}"}]}`,
-    `{"sealed": [{"id": "a", "key": "not base64!"}]}`,
-    `{"sealed": [{"id": "a", "key": "${key32}"}, {"id": "a", "key": "${key32}"}]}`,
-    `{"compatible": [{"id": "a", "key": "${btoa("x".repeat(64))}"}]}`,
-    `{"other": []}`,
-  ])("%j is refused", (text) => expect(parsePublicKeys(text)).toBeUndefined());
-
-  it("is taken when it is right", () => {
-    const keys = parsePublicKeys(`{"compatible": [{"id": "a", "key": "${key32}"}]}`);
-    expect([keys?.sealed.length, keys?.compatible.length]).toEqual([0, 1]);
   });
 });

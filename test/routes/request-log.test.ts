@@ -1,12 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { parsePublicKeys } from "../../src/edge/public-keys.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { IDS, setUp } from "./harness.ts";
+import { IDS, publicKeysOf, setUp } from "./harness.ts";
 
-const publicKeys = parsePublicKeys(
+const publicKeys = publicKeysOf(
   JSON.stringify({ sealed: [{ id: "2026", key: btoa("sealed IDs need 32 octets of key") }] }),
 );
-if (publicKeys === undefined) throw new Error("the keys of the test are wrong");
 
 const { order, ride, parcel, person } = DECLARED_TABLE.entities;
 const declared = {
