@@ -36,7 +36,7 @@ export async function startFront(options: FrontOptions, tableText: string, watch
   const { port, onLogLine } = options;
   const folder = join(options.stateFolder, String(port));
   const gatewayOptions = { port, tableText, onLogLine, stateFolder: folder };
-  if (!options.reload) return { ...(await startGateway({ ...gatewayOptions, vars: publicIdKeys() })), folder };
+  if (!options.reload) return { ...(await startGateway({ ...gatewayOptions, vars: settingsOfOperator() })), folder };
   const gateway = await startReloading(gatewayOptions);
   // The source is watched by wrangler; the table is in KV, so its file is watched here.
   const republish = async () => {
@@ -60,8 +60,20 @@ export async function startFront(options: FrontOptions, tableText: string, watch
   return { ...gateway, folder, stop };
 }
 
-/** A table with public IDs needs keys; they are the operator's secret, and come from the environment. */
-function publicIdKeys(): Readonly<Record<string, string>> {
-  const keys = process.env["PUBLIC_ID_KEYS"];
-  return keys === undefined ? {} : { PUBLIC_ID_KEYS: keys };
+/** Secrets and limits are the operator's: they come from the environment. */
+const FROM_ENVIRONMENT = [
+  "PUBLIC_ID_KEYS",
+  "ORIGIN_SIGNING_KEYS",
+  "CLIENT_RATE_LIMIT",
+  "ENTITY_RATE_LIMIT",
+  "LOOKUP_RATE_LIMIT",
+];
+
+function settingsOfOperator(): Readonly<Record<string, string>> {
+  const settings: Record<string, string> = {};
+  for (const name of FROM_ENVIRONMENT) {
+    const value = process.env[name];
+    if (value !== undefined) settings[name] = value;
+  }
+  return settings;
 }

@@ -4,8 +4,9 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * `npm run build [-- FOLDER]`: the ID library as a package of its own in `dist/`, for `npm pack ./dist`. It is not the
- * whole project's package, since whoever reads IDs in an app needs neither the gateway's packages nor a Node.
+ * `npm run build [-- FOLDER]`: the libraries for IDs and for origins as a package of their own in `dist/`, for
+ * `npm pack ./dist`. It is not the whole project's package, since whoever reads IDs in an app needs neither the gateway's
+ * packages nor a Node.
  */
 
 interface Manifest {
@@ -20,21 +21,28 @@ interface Manifest {
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The one package that the library runs with, for a block of AES. */
+/** The one package that public IDs need, for a block of AES; nothing else needs any. */
 const DEPENDENCY = "@noble/ciphers";
 
 /** What the package tells its readers; the first becomes its front page. */
-const PAGES = { "library.md": "README.md", "layouts.md": "layouts.md", "public-ids.md": "public-ids.md" };
+const PAGES = {
+  "library.md": "README.md",
+  "layouts.md": "layouts.md",
+  "public-ids.md": "public-ids.md",
+  "origins.md": "origins.md",
+};
 
 const folder = resolve(ROOT, process.argv[2] ?? "dist");
-compile(join(folder, "ids"));
+for (const zone of ["ids", "origin", "proxy"]) rmSync(join(folder, zone), { recursive: true, force: true });
+compile("src/ids/tsconfig.library.json", join(folder, "ids"));
+// Keeps the folders of the sources, since it stands on files of two other zones.
+compile("src/origin/tsconfig.library.json", folder);
 writeFileSync(join(folder, "package.json"), `${JSON.stringify(libraryManifest(), null, 2)}\n`);
 for (const [page, name] of Object.entries(PAGES)) copyFileSync(join(ROOT, "docs", page), join(folder, name));
 
 /** One module for each source file, so that a bundler leaves out what is not used. */
-function compile(output: string): void {
-  rmSync(output, { recursive: true, force: true });
-  const args = ["-p", join(ROOT, "src/ids/tsconfig.library.json"), "--outDir", output];
+function compile(project: string, output: string): void {
+  const args = ["-p", join(ROOT, project), "--outDir", output];
   const { status, error } = spawnSync("tsc", args, { stdio: "inherit" });
   if (status !== 0) throw new Error("the library does not compile", { cause: error });
   for (const name of readdirSync(output, { recursive: true, encoding: "utf8" })) {
@@ -55,7 +63,8 @@ function libraryManifest() {
   return {
     name: manifest.name,
     version: manifest.version,
-    description: "IDs that say when, where and what: read, write, recognise and mint them.",
+    description:
+      "IDs that say when, where and what: read, write, recognise and mint them, and verify who routed by them.",
     license: manifest.license,
     private: manifest.private,
     type: "module",

@@ -15,9 +15,15 @@ export function checkKeys(keys: readonly OriginKey[]): void {
 }
 
 /** By the object that holds the key: it is imported once, however many requests it verifies. */
-const imported = new WeakMap<OriginKey, Promise<CryptoKey>>();
+const imported = new WeakMap<OriginKey, ReturnType<typeof crypto.subtle.importKey>>();
 
-export function importKey(key: OriginKey): Promise<CryptoKey> {
+/** Whether the MAC, in base64url, is the text's. WebCrypto compares in constant time. */
+export async function isSignedWith(key: OriginKey, mac: string, text: string): Promise<boolean> {
+  const octets = new TextEncoder().encode(text);
+  return crypto.subtle.verify(SIGNING_ALGORITHM.name, await importOnce(key), decodeBase64Url(mac), octets);
+}
+
+function importOnce(key: OriginKey) {
   const known = imported.get(key);
   if (known !== undefined) return known;
   const fresh = crypto.subtle.importKey("raw", octetsOf(key), SIGNING_ALGORITHM, false, ["verify"]);
@@ -41,7 +47,7 @@ function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** RFC 4648 §5, without padding; the text has been checked. */
-export function decodeBase64Url(text: string): Uint8Array<ArrayBuffer> {
+function decodeBase64Url(text: string): Uint8Array<ArrayBuffer> {
   return octetsOfBinary(atob(text.replaceAll("-", "+").replaceAll("_", "/")));
 }
 

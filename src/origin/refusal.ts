@@ -8,7 +8,7 @@ export interface Refusal {
   readonly body: string;
 }
 
-/** The gateway looks for a new table at least so often unless told otherwise; isolates that serve requests follow soon. */
+/** Gateways look for a new table in the background; those that serve requests have it soon. */
 const RETRY_AFTER_SECONDS = "2";
 
 /** The problem document (RFC 9457) for a request that is not acted on, and the status that it goes with. */

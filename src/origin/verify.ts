@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../ids/result.ts";
-import { parseSignature, SIGNATURE_FIELD, SIGNING_ALGORITHM, signedText, UNKNOWN_ADDRESS } from "../proxy/signature.ts";
-import { decodeBase64Url, importKey, type OriginKey } from "./keys.ts";
+import { parseSignature, SIGNATURE_FIELD, signedText, UNKNOWN_ADDRESS } from "../proxy/signature.ts";
+import { isSignedWith, type OriginKey } from "./keys.ts";
 import { claimOf, fieldOf, type RequestLike } from "./request.ts";
 
 export interface VerifyOptions {
@@ -60,10 +60,7 @@ export async function verifyRequest(
   const key = options.keys.find(({ id }) => id === keyId);
   if (key === undefined) return err({ reason: "unknown-key", keyId });
 
-  const octets = new TextEncoder().encode(text);
-  // WebCrypto compares in constant time.
-  const isOurs = await crypto.subtle.verify(SIGNING_ALGORITHM.name, await importKey(key), decodeBase64Url(mac), octets);
-  if (!isOurs) return err({ reason: "mismatch" });
+  if (!(await isSignedWith(key, mac, text))) return err({ reason: "mismatch" });
 
   const { toleranceSeconds = TOLERANCE_SECONDS, now = Date.now, regions } = options;
   const ageSeconds = Math.floor(now() / 1000) - seconds;

@@ -11,13 +11,18 @@ import { publint } from "publint";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as ids from "../../src/ids/index.ts";
 import * as publicIds from "../../src/ids/public/index.ts";
+import * as origin from "../../src/origin/index.ts";
 
 /** The library as a stranger gets it: built, packed, unpacked in a folder of its own, without the network. */
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** What a user pays, minified and gzipped, for reading one layout. */
 const PARSE_BYTES_MAX = 3072;
-const MODULES = ["waybill/ids", "waybill/ids/public"];
+const MODULES: Readonly<Record<string, object>> = {
+  "waybill/ids": ids,
+  "waybill/ids/public": publicIds,
+  "waybill/origin": origin,
+};
 
 let project: string;
 let library: string;
@@ -51,13 +56,16 @@ describe("the package", () => {
     const options = ["--profile", "esm-only", "--no-definitely-typed", "--format", "json"];
     const { status, stdout } = spawnSync(process.execPath, [attw, tarball, ...options], { encoding: "utf8" });
     expect(status, stdout).toBe(0);
-    expect(Object.keys(JSON.parse(stdout).analysis.entrypoints)).toEqual(["./ids", "./ids/public"]);
+    expect(Object.keys(JSON.parse(stdout).analysis.entrypoints)).toEqual(["./ids", "./ids/public", "./origin"]);
   });
 
   it("compiles into a program without any platform's types", () => {
     const program = `
       import { iuid, type Result, startIuid, type Words } from "waybill/ids";
       import { keyRing } from "waybill/ids/public";
+      import { type RequestLike, verifyRequest, waybillOrigin } from "waybill/origin";
+      export const middleware = waybillOrigin({ keys: [] });
+      export const verified = (request: RequestLike) => verifyRequest(request, { keys: [], regions: ["eu"] });
       export const words: Result<Words, { readonly reason: string }> = iuid.parse("");
       export const reasons = [startIuid({ country: 1, service: 1 }), keyRing([])].map((made) => (made.ok ? "" : made.error.reason));
     `;
@@ -74,15 +82,19 @@ describe("the package", () => {
     const manifest: { dependencies: object } = JSON.parse(readFileSync(join(library, "package.json"), "utf8"));
     expect(Object.keys(manifest.dependencies)).toEqual(["@noble/ciphers"]);
     expect(await importsOf("waybill/ids")).toEqual([]);
+    expect(await importsOf("waybill/origin")).toEqual([]);
     expect(await importsOf("waybill/ids/public")).toEqual(["@noble/ciphers/aes.js"]);
   });
 
-  it.each(MODULES)("%s runs in a bare ECMAScript realm: nothing of Node, of Workers or of a browser", async (name) => {
-    installCipher();
-    const code = await bundled(`export * from "${name}";`, { format: "iife", globalName: "library" });
-    const realm = runInNewContext(`${code}; Object.keys(library)`);
-    expect([...realm].toSorted()).toEqual(Object.keys(name === "waybill/ids" ? ids : publicIds).toSorted());
-  });
+  it.each(Object.entries(MODULES))(
+    "%s loads in a bare ECMAScript realm: nothing of Node, of Workers or of a browser",
+    async (name, sources) => {
+      installCipher();
+      const code = await bundled(`export * from "${name}";`, { format: "iife", globalName: "library" });
+      const realm = runInNewContext(`${code}; Object.keys(library)`);
+      expect([...realm].toSorted()).toEqual(Object.keys(sources).toSorted());
+    },
+  );
 
   it("makes IDs in a realm without crypto, of the words that it is given", async () => {
     const code = await bundled(

@@ -1,0 +1,124 @@
+import { createServer } from "node:http";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  createEpochGuard,
+  memoryEpochStore,
+  type VerifiedRequest,
+  type WaybillOriginOptions,
+  type WaybillRequest,
+  waybillOrigin,
+} from "../../src/origin/index.ts";
+import { fieldsOf, KEY, NOW_MS, PARTS } from "./signed-request.ts";
+
+const OPTIONS = { keys: [KEY], now: () => NOW_MS, regions: ["eu"] };
+const running: (() => void)[] = [];
+afterEach(() => {
+  for (const stop of running.splice(0)) stop();
+});
+
+/** A server of node:http behind the middleware; `passed` is what reached the application. */
+async function serve(options: WaybillOriginOptions = OPTIONS) {
+  const passed: (VerifiedRequest | undefined)[] = [];
+  const verify = waybillOrigin(options);
+  const server = createServer((request, response) => {
+    void verify(request, response, (error) => {
+      passed.push((request as WaybillRequest).waybill);
+      response.statusCode = error === undefined ? 200 : 500;
+      response.end(error instanceof Error ? error.message : "done");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  running.push(() => server.close());
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new TypeError("no TCP address");
+  const send = (changes: Partial<typeof PARTS> = {}, forged: Record<string, string> = {}) => {
+    const parts = { ...PARTS, ...changes };
+    const headers = { ...fieldsOf(parts), ...forged };
+    return fetch(`http://127.0.0.1:${address.port}${PARTS.target}`, { method: "PUT", headers, body: "x" });
+  };
+  return { send, passed };
+}
+
+describe("the middleware", () => {
+  it("hands on what the gateway signed, with what it vouches for", async () => {
+    const { send, passed } = await serve();
+    expect(await (await send({ epoch: 4 })).text()).toBe("done");
+    expect(passed).toEqual([
+      {
+        entityId: "1",
+        region: "eu",
+        revision: 41,
+        epoch: 4,
+        clientAddress: "203.0.113.9",
+        signedAtMs: NOW_MS,
+        keyId: "2026a",
+      },
+    ]);
+  });
+
+  it("answers all else with 401 and a reason, and the application never sees it", async () => {
+    const { send, passed } = await serve();
+    const refused = [
+      await send({}, { "waybill-entity-id": "2" }),
+      await send({ region: "us" }),
+      await send({ seconds: PARTS.seconds - 1000 }),
+    ];
+    for (const response of refused) {
+      expect(response.status).toBe(401);
+      expect(response.headers.get("content-type")).toBe("application/problem+json");
+      expect(response.headers.get("www-authenticate")).toBe("Waybill-Signature");
+      expect(response.headers.get("cache-control")).toBe("no-store");
+    }
+    const problems = await Promise.all(refused.map((response) => response.json()));
+    expect(problems).toMatchObject([
+      { status: 401, reason: "mismatch" },
+      { reason: "wrong-region", region: "us" },
+      { reason: "expired", ageSeconds: 1000 },
+    ]);
+    expect(passed).toEqual([]);
+  });
+
+  it("refuses keys that are none when it is made", () => {
+    expect(() => waybillOrigin({ keys: [] })).toThrow(TypeError);
+    expect(() => waybillOrigin({ keys: [{ id: "a", key: "short" }] })).toThrow('the key "a"');
+    expect(() => waybillOrigin({ keys: [{ id: "a b", key: KEY.key }] })).toThrow(TypeError);
+    expect(() => waybillOrigin({ keys: [KEY, KEY] })).toThrow("the same id");
+  });
+
+  it("leaves errors of the application to the application", async () => {
+    const verify = waybillOrigin(OPTIONS);
+    const request = { method: "PUT", url: PARTS.target, headers: fieldsOf(PARTS) };
+    const response = { statusCode: 200, setHeader: () => undefined, end: () => undefined };
+    const calls: unknown[] = [];
+    const failing = verify(request, response, (error) => {
+      calls.push(error);
+      throw new Error("the application's own");
+    });
+    await expect(failing).rejects.toThrow("the application's own");
+    expect(calls).toEqual([undefined]);
+  });
+});
+
+describe("with the guard", () => {
+  it("refuses a lower epoch, and sends what it has given away to its new region", async () => {
+    const epochs = createEpochGuard(memoryEpochStore());
+    const { send, passed } = await serve({ ...OPTIONS, epochs });
+    expect((await send({ epoch: 2 })).status).toBe(200);
+    const stale = await send({ epoch: 1 });
+    expect([stale.status, stale.headers.get("retry-after")]).toEqual([409, "2"]);
+    expect(await stale.json()).toMatchObject({ reason: "stale-epoch", seen: 2 });
+    await epochs.disown("1", 3, "us");
+    const gone = await send({ epoch: 2 });
+    expect([gone.status, gone.headers.get("waybill-region")]).toEqual([421, "us"]);
+    expect((await send({ id: "" })).status).toBe(200);
+    expect(passed).toHaveLength(2);
+  });
+
+  it("hands a failing store to the application's error handler", async () => {
+    const raise = () => Promise.reject(new Error("no database"));
+    const { send, passed } = await serve({ ...OPTIONS, epochs: createEpochGuard({ raise, settle: () => undefined }) });
+    const failed = await send();
+    expect([failed.status, await failed.text()]).toEqual([500, "no database"]);
+    expect(passed).toEqual([undefined]);
+  });
+});
