@@ -13,14 +13,13 @@ export const publicKindOf = (declared: DeclaredPublic | undefined): PublicKind |
   return { as: declared.as, form: declared.form ?? "base62" };
 };
 
+type HasFields = Pick<DeclaredEntity, "publicFields">;
+
 /** A bare path means the entity's own ID. */
-export const publicFieldsOf = (entity: string, { publicFields = [] }: DeclaredEntity): readonly PublicField[] =>
+export const publicFieldsOf = (entity: string, { publicFields = [] }: HasFields): readonly PublicField[] =>
   publicFields.map((field) => (typeof field === "string" ? { path: field, entity } : field));
 
-export const fieldPathsOf = (
-  entity: string,
-  declared: DeclaredEntity,
-): Result<FieldPaths | undefined, FieldPathError> => {
+export const fieldPathsOf = (entity: string, declared: HasFields): Result<FieldPaths | undefined, FieldPathError> => {
   const fields = publicFieldsOf(entity, declared);
   return fields.length === 0 ? ok(undefined) : compileFieldPaths(fields);
 };

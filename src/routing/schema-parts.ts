@@ -34,4 +34,14 @@ export const time = v.pipe(
   ),
 );
 
+export const jsonPath = v.pipe(
+  v.string(),
+  v.description("JSON pointer in which `*` is any one name or index and `**` any number of them: /items/*/orderId."),
+);
+
+export const otherBodies = v.pipe(
+  v.picklist(["pass", "refuse"]),
+  v.description("Bodies that are no JSON, in which no ID is sought: passed on (the default) or refused."),
+);
+
 export type DeclaredNumbers = v.InferOutput<typeof numbers>;

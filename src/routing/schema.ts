@@ -21,7 +21,7 @@ import {
   replaySchema,
   shadowSchema,
 } from "./proxy-schema.ts";
-import { name, numbers, oneOrMore, text, time, wholeNumber } from "./schema-parts.ts";
+import { jsonPath, name, numbers, oneOrMore, otherBodies, text, time, wholeNumber } from "./schema-parts.ts";
 import { sourcesSchema, withoutIdSchema } from "./without-id-schema.ts";
 
 /** The declared routing table, the one source of its types and of its JSON Schema. What needs more than one value is in `check/`. */
@@ -90,11 +90,6 @@ const entityId = v.strictObject({
   group: v.exactOptional(v.pipe(wholeNumber, v.description("LUUID group number, instead of a class."))),
 });
 
-const jsonPath = v.pipe(
-  v.string(),
-  v.description("JSON pointer in which `*` is any one name or index and `**` any number of them: /items/*/orderId."),
-);
-
 const publicSchema = v.union([
   v.literal(true),
   v.strictObject({
@@ -140,12 +135,7 @@ export const entitySchema = v.strictObject({
       v.description("Where IDs of public entities stand in JSON answers; a bare path means this entity's own ID."),
     ),
   ),
-  otherBodies: v.exactOptional(
-    v.pipe(
-      v.picklist(["pass", "refuse"]),
-      v.description("Bodies that are no JSON, in which no ID is sought: passed on (the default) or refused."),
-    ),
-  ),
+  otherBodies: v.exactOptional(otherBodies),
   deadlines: v.exactOptional(deadlinesSchema),
   replayBytesMax: v.exactOptional(replaySchema),
   rememberMovedSeconds: v.exactOptional(rememberSchema),

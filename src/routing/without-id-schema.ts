@@ -7,7 +7,7 @@ import {
   STICKY_SECONDS_MAX,
 } from "./limits.ts";
 import { deadlinesSchema, replaySchema } from "./proxy-schema.ts";
-import { name, oneOrMore, text } from "./schema-parts.ts";
+import { jsonPath, name, oneOrMore, otherBodies, text } from "./schema-parts.ts";
 
 /** What the declared table says about requests that carry no ID. What needs more than one value is in `check/without-id.ts`. */
 
@@ -104,6 +104,14 @@ export const withoutIdSchema = v.strictObject({
   ),
   sources: v.exactOptional(sourcesSchema),
   sticky: v.exactOptional(stickySchema),
+  publicFields: v.exactOptional(
+    v.pipe(
+      v.array(v.strictObject({ path: jsonPath, entity: name })),
+      v.minLength(1, "Name a field, or remove this."),
+      v.description("Where IDs of public entities stand in JSON answers."),
+    ),
+  ),
+  otherBodies: v.exactOptional(otherBodies),
   deadlines: v.exactOptional(deadlinesSchema),
   replayBytesMax: v.exactOptional(replaySchema),
 });

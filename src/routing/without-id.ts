@@ -1,5 +1,6 @@
 import { deadlinesOf } from "./carriage.ts";
 import type { Draft } from "./draft.ts";
+import { fieldPathsOf } from "./public-entities.ts";
 import type { RegionBySaying, RegionSource, Sticky } from "./region-sources.ts";
 import { listOf } from "./scopes.ts";
 import type { Entity, Region, WithoutId, WithoutIdIndex } from "./table.ts";
@@ -20,7 +21,8 @@ export const indexWithoutId = (draft: Draft, regions: ReadonlyMap<string, Region
 
 const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named: RegionBySaying): WithoutId => {
   const sources = (declared.sources ?? draft.sources ?? []).map((source) => sourceOf(source, named));
-  const { methods, sticky, deadlines, replayBytesMax = 0 } = declared;
+  const { methods, sticky, otherBodies = "pass", deadlines, replayBytesMax = 0 } = declared;
+  const fields = fieldPathsOf(name, declared);
   const entity: Entity = Object.freeze({
     name,
     paths: listOf(declared.path),
@@ -28,8 +30,8 @@ const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named:
     readers: [],
     any: "proxy",
     public: undefined,
-    publicFields: undefined,
-    otherBodies: "pass",
+    publicFields: fields.ok ? fields.value : undefined,
+    otherBodies,
     deadlines: deadlinesOf(deadlines),
     replayBytesMax,
     // What an origin says of one request without an ID is not said of the next one.

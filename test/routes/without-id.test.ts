@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { IDS, problemOf, setUp, slug } from "./harness.ts";
+import { IDS, problemOf, publicKeysOf, setUp, slug } from "./harness.ts";
 
 const STICKY = { cookie: "waybill-region", maxAgeSeconds: 86_400 };
 
@@ -218,6 +218,39 @@ describe("an origin that names another region", () => {
     );
     for (const _ of [1, 2]) expect((await request("/files/a")).headers.get("waybill-region")).toBe("us");
     expect(seen.map(({ url }) => new URL(url).host)).toEqual(["eu.test", "us.test", "eu.test", "us.test"]);
+  });
+});
+
+describe("a list of public entities", () => {
+  const table = {
+    ...declared,
+    entities: { ...declared.entities, order: { ...declared.entities.order, public: true } },
+    withoutId: {
+      lists: {
+        path: "/orders",
+        sources: [{ region: "eu" }],
+        publicFields: [{ path: "/*/id", entity: "order" }],
+        otherBodies: "refuse",
+      },
+    },
+  };
+  const publicKeys = publicKeysOf(JSON.stringify({ sealed: [{ id: "2026", key: btoa("k".repeat(32)) }] }));
+  const list = (body: string, headers: Record<string, string>) =>
+    setUp({ declared: table, publicKeys, origin: () => new Response(body, { headers }) }).request("/orders");
+
+  it("shows their public IDs alone", async () => {
+    const body = JSON.stringify([{ id: IDS.orderDe }, { id: IDS.orderBr }]);
+    const response = await list(body, { "content-type": "application/json", location: `/orders/${IDS.orderDe}` });
+    const text = await response.text();
+    expect(JSON.parse(text)).toHaveLength(2);
+    for (const internal of [IDS.orderDe, IDS.orderBr]) expect(text).not.toContain(internal);
+    expect(response.headers.get("location")).toMatch(/^\/orders\/.{22,}$/);
+    expect(response.headers.get("location")).not.toContain(IDS.orderDe);
+  });
+
+  it("is withheld where IDs cannot be sought", async () => {
+    const response = await list(IDS.orderDe, { "content-type": "text/plain" });
+    expect(slug(await problemOf(response))).toBe("answer-withheld");
   });
 });
 

@@ -142,6 +142,26 @@ export const WITHOUT_ID_CASES: readonly FaultCase[] = [
     (t) => withSources(t, [{ region: "eu" }], { sticky: { cookie: "a;b", maxAgeSeconds: 1 } }),
     ["schema /withoutId/login/sticky/cookie"],
   ],
+  [
+    "a field of an entity that is not public",
+    (t) => withEntry(t, { publicFields: [{ path: "/*/id", entity: "order" }] }),
+    ["public-ids /withoutId/login/publicFields/0"],
+  ],
+  [
+    "a field of no entity",
+    (t) => withEntry(t, { publicFields: [{ path: "/*/id", entity: "horse" }] }),
+    ["unknown-name /withoutId/login/publicFields/0/entity"],
+  ],
+  [
+    "a field without its entity",
+    (t) => withEntry(t, { publicFields: ["/*/id"] }),
+    ["schema /withoutId/login/publicFields/0"],
+  ],
+  [
+    "other bodies without fields",
+    (t) => withEntry(t, { otherBodies: "refuse" }),
+    ["public-ids /withoutId/login/otherBodies"],
+  ],
   ["a method in small letters", (t) => withEntry(t, { methods: ["get"] }), ["schema /withoutId/login/methods/0"]],
   ["TRACE", (t) => withEntry(t, { methods: ["GET", "TRACE"] }), ["schema /withoutId/login/methods/1"]],
   ["no method", (t) => withEntry(t, { methods: [] }), ["schema /withoutId/login/methods"]],

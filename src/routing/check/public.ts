@@ -1,7 +1,8 @@
 import type { Draft } from "../draft.ts";
-import { listNames, type Report } from "../faults.ts";
+import { listNames, type Place, type Report } from "../faults.ts";
 import { fieldPathsOf, publicKindOf, unfitFor } from "../public-entities.ts";
 import type { FieldPathError } from "../public-paths.ts";
+import type { DeclaredEntity } from "../schema.ts";
 
 /** A public entity has one layout, which its kind of public ID can hold; fields name public entities, one for each place. */
 export const checkPublic = (draft: Draft, report: Report): void => {
@@ -17,16 +18,21 @@ export const checkPublic = (draft: Draft, report: Report): void => {
       const fit = unfitFor(layout, kind);
       if (!fit.ok) report("public-ids", ["entities", name, "public"], `${fit.error}; choose another \`as\`.`);
     }
-    checkFields(draft, name, report);
+    checkFields(draft, name, entity, ["entities", name], report);
   }
+  for (const [name, entry] of draft.withoutId) checkFields(draft, name, entry, ["withoutId", name], report);
 };
 
-const checkFields = (draft: Draft, name: string, report: Report): void => {
-  const entity = draft.entities.get(name);
-  if (entity === undefined) return;
-  for (const [index, field] of (entity.publicFields ?? []).entries()) {
+const checkFields = (
+  draft: Draft,
+  name: string,
+  declared: Pick<DeclaredEntity, "publicFields" | "otherBodies">,
+  whole: Place,
+  report: Report,
+): void => {
+  for (const [index, field] of (declared.publicFields ?? []).entries()) {
     const named = typeof field === "string" ? name : field.entity;
-    const place = ["entities", name, "publicFields", index];
+    const place = [...whole, "publicFields", index];
     if (!draft.names.entities.has(named)) {
       const known = listNames(draft.names.entities);
       report("unknown-name", [...place, "entity"], `There is no entity ${JSON.stringify(named)}; use one of ${known}.`);
@@ -34,11 +40,11 @@ const checkFields = (draft: Draft, name: string, report: Report): void => {
       report("public-ids", place, `${JSON.stringify(named)} is not public; make it so, or remove the field.`);
     }
   }
-  const paths = fieldPathsOf(name, entity);
-  if (!paths.ok) report("public-ids", ["entities", name, "publicFields"], sentenceOf(paths.error));
-  if (entity.otherBodies !== undefined && entity.publicFields === undefined) {
+  const paths = fieldPathsOf(name, declared);
+  if (!paths.ok) report("public-ids", [...whole, "publicFields"], sentenceOf(paths.error));
+  if (declared.otherBodies !== undefined && declared.publicFields === undefined) {
     const message = "Without `publicFields` no body is looked at; declare some, or remove this.";
-    report("public-ids", ["entities", name, "otherBodies"], message);
+    report("public-ids", [...whole, "otherBodies"], message);
   }
 };
 
