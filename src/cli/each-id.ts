@@ -46,7 +46,7 @@ export const lacksIds = (args: readonly string[], world: World): boolean => {
 };
 
 /** The IDs in order; empty lines of stdin are passed over. */
-async function* idsOf(args: readonly string[], { stdin }: World): AsyncGenerator<Result<string, number>> {
+export async function* idsOf(args: readonly string[], { stdin }: World): AsyncGenerator<Result<string, number>> {
   for (const arg of args.length === 0 ? ["-"] : args) {
     if (arg !== "-") yield ok(arg);
     else for await (const line of linesOf(stdin.chunks)) if (!line.ok || line.value !== "") yield line;

@@ -1,5 +1,5 @@
 import { randomFillSync } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { getSystemErrorMessage, styleText } from "node:util";
 import { err, ok } from "../ids/index.ts";
 import { run } from "./program.ts";
@@ -29,6 +29,14 @@ const world: World = {
     }
   },
   fileExists: existsSync,
+  writeFile: (path, text) => {
+    try {
+      writeFileSync(path, text);
+      return ok(undefined);
+    } catch (error) {
+      return err(reasonOf(error));
+    }
+  },
   stdin: { isTerminal: stdin.isTTY === true, chunks: stdin },
   print: (text) =>
     new Promise((resolve) => {

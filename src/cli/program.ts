@@ -1,10 +1,12 @@
 import { Command, CommanderError } from "commander";
 import type { Act } from "./action.ts";
+import { addCanary } from "./canary.ts";
 import { addCapacity } from "./capacity.ts";
 import { addConvert } from "./convert.ts";
 import { addExplain } from "./explain.ts";
 import { addLayout } from "./layout.ts";
 import { addMint } from "./mint.ts";
+import { addMove } from "./move.ts";
 import { addRange } from "./range.ts";
 import { addTableCheck } from "./table-check.ts";
 import { addTableDiff } from "./table-diff.ts";
@@ -49,6 +51,8 @@ const build = (world: World, act: Act): Command => {
   const table = program.command("table").description("check and compare routing tables");
   addTableCheck(table, act);
   addTableDiff(table, act);
+  addMove(program, act);
+  addCanary(program, act);
   addLayout(program, act);
   return program;
 };

@@ -7,7 +7,7 @@ import { printable } from "./printable.ts";
 import type { World } from "./world.ts";
 
 /** The table that commands look for in the current folder. */
-const TABLE_FILE_DEFAULT = "routing-table.json";
+export const TABLE_FILE_DEFAULT = "routing-table.json";
 
 /** A table that was read from a file and has no fault. */
 export interface TableFile<Table> {
@@ -43,7 +43,8 @@ export const readTableFile = async <Table>(
   return ok({ name, table: table.value, digest: createHash("sha256").update(octets.value).digest("hex") });
 };
 
-const readOctets = async (path: string, world: World): Promise<Result<Uint8Array, string>> => {
+/** A file's octets, or those of stdin for `-`; a sentence where they are not to be had. */
+export const readOctets = async (path: string, world: World): Promise<Result<Uint8Array, string>> => {
   const octets = path === "-" ? await octetsOf(world.stdin.chunks, TABLE_BYTES_MAX) : world.readFile(path);
   if (octets === undefined) return err(SIZE_SENTENCE);
   if (octets instanceof Uint8Array) return ok(octets);
@@ -52,7 +53,8 @@ const readOctets = async (path: string, world: World): Promise<Result<Uint8Array
 
 const SIZE_SENTENCE = `it is larger than the ${TABLE_BYTES_MAX} octets that a table may have`;
 
-const checkText = <Table>(octets: Uint8Array, check: Check<Table>): Result<Table, readonly PlacedFault[]> => {
+/** Reads a table from a text: every fault of the text, or else of the table, with its place. */
+export const checkText = <Table>(octets: Uint8Array, check: Check<Table>): Result<Table, readonly PlacedFault[]> => {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(octets);

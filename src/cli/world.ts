@@ -12,6 +12,8 @@ export interface World {
   /** A file's octets, or the system's word for why there are none: `no such file`. */
   readonly readFile: (path: string) => Result<Uint8Array, string>;
   readonly fileExists: (path: string) => boolean;
+  /** Writes a text in place of what a file held; the system's word when that fails. */
+  readonly writeFile: (path: string, text: string) => Result<undefined, string>;
   readonly stdin: { readonly isTerminal: boolean; readonly chunks: AsyncIterable<Uint8Array> };
   /** Data, to stdout. Waits while the reader is behind. */
   readonly print: (text: string) => Promise<void>;

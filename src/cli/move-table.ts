@@ -1,0 +1,79 @@
+import { err, ok, type Result } from "../ids/index.ts";
+import { loadTable } from "../routing/index.ts";
+import { allOwners, targetOf, withoutChance } from "../routing/readings.ts";
+import { refuseAny } from "../routing/refusals.ts";
+import type { DeclaredTable } from "../routing/schema.ts";
+import type { CompiledTable, Gone, Target } from "../routing/table.ts";
+import { detailOf } from "./errors.ts";
+import { editEntries } from "./move-edits.ts";
+import { entryOf, SINGLED_PARTS, type SingledPart, type Whereabouts } from "./move-steps.ts";
+
+/** An entity as the table knows it. */
+export interface Located {
+  /** In its canonical text. */
+  readonly id: string;
+  readonly at: Whereabouts;
+  /** Where the routes alone lead for good: `undefined` where they lead nowhere, or where a canary may change it. */
+  readonly routed: string | undefined;
+}
+
+/** Reads an ID as strictly as `/any/:id` does; or the sentence that says why it cannot be located. */
+export type Locate = (text: string) => Result<Located, string>;
+
+/** Finds entities in a table that was checked. Time in Unix milliseconds. */
+export const locator = (declared: DeclaredTable, nowMs: number): Locate => {
+  const whole = compiled(declared);
+  const routes = compiled({ ...declared, moved: {}, moves: {}, gone: {} });
+  return (text) => {
+    const readings = withoutChance(allOwners(routes, text, nowMs), text);
+    const [first] = readings;
+    if (first === undefined) return err(detailOf(refuseAny(routes, text, nowMs)));
+    const [id = "", ...otherIds] = new Set(readings.map((reading) => reading.id.enabled.layout.format(reading.words)));
+    const targets = readings.map((reading) => targetOf(routes, reading.id, reading.words));
+    const [region, ...otherRegions] = new Set(targets.map((target) => target?.region?.name));
+    const at = singledOut(declared, id);
+    if (otherIds.length > 0 || (at === undefined && otherRegions.length > 0)) {
+      const layouts = [...new Set(readings.map((reading) => reading.id.enabled.layout.name))];
+      return err(`it can be read in several ways (${layouts.join(", ")}) that do not lead to one place`);
+    }
+    if (at === undefined && isSingledOut(targetOf(whole, first.id, first.words))) {
+      return err("it stands in the table in another form, or under another ID with its short key; name that one");
+    }
+    const isSettled = otherRegions.length === 0 && targets.every(isForGood);
+    return ok({ id, at: at ?? { state: "routed", region }, routed: isSettled ? region : undefined });
+  };
+};
+
+/** A canary's share may change. */
+const isForGood = (target: Target | Gone | undefined): boolean =>
+  target?.region !== undefined && target.rule.kind !== "canary" && target.canary === undefined;
+
+const isSingledOut = (target: Target | Gone | undefined): boolean =>
+  target !== undefined && ["moved", "moving", "gone"].includes(target.rule.kind);
+
+const compiled = (declared: DeclaredTable): CompiledTable => {
+  const table = loadTable(declared, 0);
+  if (!table.ok) throw new Error("the table was not checked");
+  return table.value;
+};
+
+const singledOut = ({ moved = {}, moves = {}, gone = {} }: DeclaredTable, id: string): Whereabouts | undefined => {
+  const own = <Entry>(part: Readonly<Record<string, Entry>>) => (Object.hasOwn(part, id) ? part[id] : undefined);
+  const move = own(moves);
+  if (move !== undefined) return move;
+  const settled = own(moved);
+  if (typeof settled === "string") return { state: "moved", region: settled, epoch: undefined };
+  if (settled !== undefined) return { state: "moved", ...settled };
+  const tombstone = own(gone);
+  return tombstone === undefined ? undefined : { state: "gone", ...tombstone };
+};
+
+/** The table's text with other whereabouts of entities, by canonical ID. */
+export const rewriteTable = (text: string, changes: ReadonlyMap<string, Whereabouts>): string => {
+  const edits = new Map<SingledPart, Map<string, unknown>>(SINGLED_PARTS.map((part) => [part, new Map()]));
+  for (const [id, after] of changes) {
+    const entry = entryOf(after);
+    for (const [part, values] of edits) values.set(id, entry?.part === part ? entry.value : undefined);
+  }
+  return [...edits].reduce((edited, [part, values]) => editEntries(edited, part, values), text);
+};
