@@ -1,11 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { countersOf } from "./hostile/counters.ts";
 import type { Fault, Method } from "./hostile/fault.ts";
 import { deadlineOf } from "./hostile/fault.ts";
 import { FAULTS } from "./hostile/faults.ts";
 import { type HostileStack, startHostileStack } from "./hostile/gateway.ts";
 import { settles } from "./hostile/settle.ts";
 import { CALM } from "./hostile/status-faults.ts";
-import { hopByHopFields, methodsOf, outcomeExpected, outcomeOf, seenExpected, tryFault } from "./hostile/try-fault.ts";
+import {
+  hopByHopFields,
+  methodsOf,
+  outcomeCounted,
+  outcomeExpected,
+  outcomeOf,
+  seenExpected,
+  tryFault,
+} from "./hostile/try-fault.ts";
 import { residentBytes } from "./memory.ts";
 
 let stack: HostileStack;
@@ -47,6 +56,35 @@ describe("a faulty origin", () => {
 
 describe("after all of them", () => {
   it("no origin has a connection in the middle of something", () => settlesDown());
+
+  it("each has been counted by its region and by what became of it", async () => {
+    const uncounted = async () => {
+      const counted = await countersOf(stack.url, "waybill_requests_total");
+      return FAULTS.flatMap((fault) => {
+        const key = `parcel ${fault.countedFor ?? fault.name} ${outcomeCounted(fault.expected)}`;
+        const count = counted.get(key) ?? 0;
+        return count >= methodsOf(fault).length ? [] : [`${key}: ${count}`];
+      });
+    };
+    expect(await settles("not counted", uncounted, (missing) => missing.length === 0, 10_000)).toEqual([]);
+  });
+
+  it("each body that was broken off has been counted by why it was", async () => {
+    const wanted = new Map<string, number>();
+    for (const fault of FAULTS) {
+      if (fault.expected.kind !== "broken") continue;
+      const key = `parcel ${fault.expected.why}`;
+      wanted.set(key, (wanted.get(key) ?? 0) + methodsOf(fault).length);
+    }
+    const uncounted = async () => {
+      const counted = await countersOf(stack.url, "waybill_broken_bodies_total");
+      return [...wanted]
+        .filter(([key, count]) => (counted.get(key) ?? 0) < count)
+        .map(([key, count]) => [key, count, counted.get(key)]);
+    };
+    expect([...wanted.keys()]).toHaveLength(3);
+    expect(await settles("not counted", uncounted, (missing) => missing.length === 0, 10_000)).toEqual([]);
+  });
 
   it("once more, many at once: memory is where it was before", async () => {
     // Until the heap has grown to where the runtime begins to collect it.

@@ -20,6 +20,8 @@ export interface Fault extends FaultyRegion {
   /** How long it may take, where that is not for the gateway to say. */
   readonly withinMs?: number;
   readonly expected: Expected;
+  /** The region that its requests are counted for, when not its own. */
+  readonly countedFor?: string;
   /** How many requests the origin sees: of a safe method, of an unsafe one. */
   readonly seen?: readonly [safe: Count, unsafe: Count];
 }

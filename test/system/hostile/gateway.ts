@@ -32,7 +32,7 @@ export async function startHostileStack(faults: readonly FaultyRegion[]): Promis
     routes: faults.map(({ name }, index) => ({ when: { layout: "hotguid", shardKey: String(index) }, region: name })),
     moved: {},
   };
-  const stack = await startStack(declared);
+  const stack = await startStack(declared, { REPORT_SECONDS: "1" });
   const indexes = new Map(faults.map(({ name }, index) => [name, index]));
   const pathTo = (region: string, entity = "parcel") => `/${entity}/${idWith(indexes.get(region) ?? Number.NaN)}`;
   const stop = async () => {

@@ -47,6 +47,10 @@ export function outcomeExpected(expected: Expected): object {
   return { end, status: CATALOGUE[slug].status, surplus: "", type, error: error && `waybill; error=${error}` };
 }
 
+/** The `outcome` by which a request is counted: the slug of its problem, or the class of the status that was passed on. */
+export const outcomeCounted = (expected: Expected): string =>
+  expected.kind === "problem" ? expected.slug : `${Math.floor(expected.status / 100)}xx`;
+
 function problemOf(message: Message | undefined): object {
   const error = message && fieldOf(message, "proxy-status");
   if (message === undefined || fieldOf(message, "content-type") !== "application/problem+json")
