@@ -51,11 +51,11 @@ const check = (value: unknown): Result<Checked, readonly Fault[]> => {
   checkEntities(draft, report);
   checkPaths(draft, report);
   checkLayouts(draft, report);
-  checkPublic(draft, report);
+  const budget = new Budget(COMPLEXITY_MAX);
+  checkPublic(draft, report, budget);
   checkWithoutId(draft, report);
   checkShares(draft, report);
   checkMoved(draft, plans, isWhole, report);
-  const budget = new Budget(COMPLEXITY_MAX);
   const isInDoubt = restsOnFault(draft, faults);
   const mayMatch: RestsOnFault = (when) => !isWhole || isInDoubt(when);
   const { routes: read, placed } = checkRoutes(draft, plans, mayMatch, report, budget);
@@ -67,7 +67,7 @@ const check = (value: unknown): Result<Checked, readonly Fault[]> => {
     checkCover(routes, certain, report);
     checkApart(draft, routes, read, report, budget);
   }
-  if (budget.isSpent) reportTooComplex(report);
+  if (budget.isSpent && !faults.some(({ kind }) => kind === "too-complex")) reportTooComplex(report);
   if (faults.length > 0) return err(faults);
   if (declared === undefined || routes === undefined) throw new Error("a table without faults has an unread part");
   return ok({ declared, planned: { draft, routes } });

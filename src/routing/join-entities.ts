@@ -39,6 +39,7 @@ export const joinEntities = (
     const ids = idsByEntity.get(name) ?? [];
     const { path, any = "proxy", otherBodies = "pass" } = declared;
     const fields = fieldPathsOf(name, declared);
+    if (!fields.ok) throw new Error(`the fields of ${name} were not checked: ${fields.error.reason}`);
     const entity: Entity = Object.freeze({
       name,
       paths: listOf(path),
@@ -46,7 +47,7 @@ export const joinEntities = (
       readers: readersOf(ids, ({ enabled }) => enabled.layout),
       any,
       public: publicKindOf(declared.public),
-      publicFields: fields.ok ? fields.value : undefined,
+      publicFields: fields.value,
       otherBodies,
       deadlines: deadlinesOf(declared.deadlines),
       replayBytesMax: declared.replayBytesMax ?? 0,

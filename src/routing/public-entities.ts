@@ -1,6 +1,8 @@
 import { err, type Layout, ok, type Result } from "../ids/index.ts";
 import { PUBLIC_ID_MAX } from "../ids/public/public-block.ts";
 import { wordsToBig } from "../ids/words.ts";
+import { Budget } from "./budget.ts";
+import { COMPLEXITY_MAX } from "./limits.ts";
 import { compileFieldPaths, type FieldPathError, type FieldPaths, type PublicField } from "./public-paths.ts";
 import type { DeclaredEntity, DeclaredPublic } from "./schema.ts";
 import type { PublicKind } from "./table.ts";
@@ -16,12 +18,26 @@ export const publicKindOf = (declared: DeclaredPublic | undefined): PublicKind |
 type HasFields = Pick<DeclaredEntity, "publicFields">;
 
 /** A bare path means the entity's own ID. */
-export const publicFieldsOf = (entity: string, { publicFields = [] }: HasFields): readonly PublicField[] =>
+const publicFieldsOf = (entity: string, { publicFields = [] }: HasFields): readonly PublicField[] =>
   publicFields.map((field) => (typeof field === "string" ? { path: field, entity } : field));
 
-export const fieldPathsOf = (entity: string, declared: HasFields): Result<FieldPaths | undefined, FieldPathError> => {
+type Outcome = Result<FieldPaths | undefined, FieldPathError>;
+
+/** By what declares the fields, and by the name that bare paths mean. */
+const compiled = new WeakMap<HasFields, Map<string, Outcome>>();
+
+/** The machine for declared fields, made once: by the check, and within its budget. `undefined` where none are declared. */
+export const fieldPathsOf = (
+  entity: string,
+  declared: HasFields,
+  budget: Budget = new Budget(COMPLEXITY_MAX),
+): Outcome => {
+  const byName = compiled.get(declared) ?? new Map<string, Outcome>();
+  compiled.set(declared, byName);
   const fields = publicFieldsOf(entity, declared);
-  return fields.length === 0 ? ok(undefined) : compileFieldPaths(fields);
+  const paths = byName.get(entity) ?? (fields.length === 0 ? ok(undefined) : compileFieldPaths(fields, budget));
+  byName.set(entity, paths);
+  return paths;
 };
 
 /** Bits of a sealed ID, and of the .NET Guid and UInt128. */

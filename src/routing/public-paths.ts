@@ -1,4 +1,6 @@
 import { err, ok, type Result } from "../ids/result.ts";
+import { Budget } from "./budget.ts";
+import { COMPLEXITY_MAX } from "./limits.ts";
 
 // Where in a JSON document the IDs of public entities stand. A path is a JSON pointer (RFC 6901) in which `*` stands for any
 // one member or element, and `**` for any number of them, none included: `/id`, `/items/*/orderId`, `/**/order/id`.
@@ -13,7 +15,9 @@ export type FieldPathError =
   | { readonly reason: "too-many-fields"; readonly max: number; readonly actual: number }
   | { readonly reason: "malformed-path"; readonly path: string }
   | { readonly reason: "ambiguous-field"; readonly paths: readonly [string, string] }
-  | { readonly reason: "too-many-states"; readonly max: number };
+  | { readonly reason: "too-many-states"; readonly max: number }
+  /** The budget does not bear it. */
+  | { readonly reason: "too-complex" };
 
 /** All paths as one deterministic automaton over names, so that a step costs the same however many fields there are. */
 export interface FieldPaths {
@@ -41,30 +45,39 @@ const ANY = Symbol("*");
 const ANY_DEPTH = Symbol("**");
 type Segment = string | typeof ANY | typeof ANY_DEPTH;
 
-interface Pattern extends PublicField {
-  readonly order: number;
-  readonly segments: readonly Segment[];
-}
-
-/** Where the automaton may be in one pattern: before the segment `at`. */
+/** Where the automaton may be: before the segment `at` of a field's path, or behind its end. Numbered in the order of the fields. */
 interface Position {
-  readonly pattern: Pattern;
-  readonly at: number;
+  readonly segment: Segment | undefined;
+  readonly field: PublicField;
 }
 
-export const compileFieldPaths = (fields: readonly PublicField[]): Result<FieldPaths, FieldPathError> => {
+/**
+ * A set of positions: one UTF-16 unit for the number of each, in rising order, so that equal sets are equal strings. There are at
+ * most `FIELDS_MAX * (PATH_UNITS_MAX + 1)` of them, and the units from there on, surrogates among them, never occur.
+ */
+type Positions = string;
+
+/** A cell of the budget buys so many units of a set that is copied and looked up. */
+const UNITS_PER_CELL = 64;
+
+export const compileFieldPaths = (
+  fields: readonly PublicField[],
+  budget = new Budget(COMPLEXITY_MAX),
+): Result<FieldPaths, FieldPathError> => {
   if (fields.length === 0) return err({ reason: "no-fields" });
   if (fields.length > FIELDS_MAX) return err({ reason: "too-many-fields", max: FIELDS_MAX, actual: fields.length });
-  const patterns: Pattern[] = [];
-  for (const [order, field] of fields.entries()) {
+  const positions: Position[] = [];
+  const first: number[] = [];
+  for (const field of fields) {
     const segments = parsePath(field.path);
     if (segments === undefined) return err({ reason: "malformed-path", path: field.path });
-    patterns.push({ ...field, order, segments });
+    first.push(positions.length);
+    for (const segment of [...segments, undefined]) positions.push({ segment, field });
   }
-  const names = new Set(patterns.flatMap(({ segments }) => segments.filter((segment) => typeof segment === "string")));
-  return buildAutomaton(patterns, new Map([...names].map((name, index) => [name, index + 1])));
+  return buildAutomaton(positions, first, budget);
 };
 
+/** `**` after `**` says nothing more. */
 const parsePath = (path: string): readonly Segment[] | undefined => {
   if (path === "") return [];
   if (!path.startsWith("/") || path.length > PATH_UNITS_MAX || /~(?![01])/.test(path)) return undefined;
@@ -75,60 +88,103 @@ const parsePath = (path: string): readonly Segment[] | undefined => {
       if (segment === "*") return ANY;
       if (segment === "**") return ANY_DEPTH;
       return segment.replaceAll("~1", "/").replaceAll("~0", "~");
-    });
+    })
+    .filter((segment, at, all) => segment !== ANY_DEPTH || all[at - 1] !== ANY_DEPTH);
 };
+
+/** A state's transitions: where names lead that some position spells out, and where all others do. */
+interface Transitions {
+  readonly named: ReadonlyMap<number, number>;
+  readonly other: number;
+}
 
 /** Subset construction: a state is a set of positions. */
 const buildAutomaton = (
-  patterns: readonly Pattern[],
-  symbols: ReadonlyMap<string, number>,
+  positions: readonly Position[],
+  first: readonly number[],
+  budget: Budget,
 ): Result<FieldPaths, FieldPathError> => {
-  const names: readonly (string | undefined)[] = [undefined, ...symbols.keys()];
-  const sets: (readonly Position[])[] = [[]];
-  const numbers = new Map<string, number>([["", DEAD]]);
-  const numberOf = (positions: readonly Position[]): number => {
-    const key = positions.map(({ pattern, at }) => `${pattern.order}:${at}`).join(" ");
-    const known = numbers.get(key);
+  const symbols = symbolsOf(positions);
+  const sets: Positions[] = [""];
+  const numbers = new Map<Positions, number>([["", DEAD]]);
+  const numberOf = (set: Positions): number => {
+    const known = numbers.get(set);
     if (known !== undefined) return known;
-    numbers.set(key, sets.length);
-    return sets.push(positions) - 1;
+    numbers.set(set, sets.length);
+    return sets.push(set) - 1;
   };
 
-  const root = numberOf(distinct(patterns.flatMap((pattern) => withSkips(pattern, 0))));
+  const root = numberOf(setOf(first.flatMap((number) => withSkip(positions, number))));
   const entities: (string | undefined)[] = [];
-  const transitions: number[] = [];
+  const transitions: Transitions[] = [];
   for (let state = 0; state < sets.length; state++) {
     if (state >= STATES_MAX) return err({ reason: "too-many-states", max: STATES_MAX });
-    const positions = sets[state] as readonly Position[];
-    const reached = positions.filter(({ pattern, at }) => at === pattern.segments.length).map(({ pattern }) => pattern);
+    const set = sets[state] as Positions;
+    const reached = numbersIn(set).flatMap((number) => {
+      const { segment, field } = positions[number] as Position;
+      return segment === undefined ? [field] : [];
+    });
     const rival = reached.find(({ entity }) => entity !== reached[0]?.entity);
     if (reached[0] !== undefined && rival !== undefined)
       return err({ reason: "ambiguous-field", paths: [reached[0].path, rival.path] });
     entities.push(reached[0]?.entity);
-    for (const name of names) transitions.push(numberOf(distinct(positions.flatMap((one) => step(one, name)))));
+    const { others, named } = step(positions, set);
+    const units = set.length + named.size * others.length;
+    if (!budget.spend(1 + 2 * set.length + Math.ceil(units / UNITS_PER_CELL))) return err({ reason: "too-complex" });
+    transitions.push({
+      other: numberOf(others),
+      named: new Map(
+        [...named].map(([name, more]) => [symbols.get(name) as number, numberOf(more.reduce(put, others))]),
+      ),
+    });
   }
   return ok({
     root,
-    next: (state, symbol) => transitions[state * names.length + symbol] as number,
+    next: (state, symbol) => {
+      const { named, other } = transitions[state] as Transitions;
+      return named.get(symbol) ?? other;
+    },
     entityAt: (state) => entities[state],
     symbols,
     nameUnitsMax: Math.max(0, ...[...symbols.keys()].map((name) => name.length)),
   });
 };
 
-/** Where a name leads from a position; `undefined` is a name that no path spells out. */
-const step = ({ pattern, at }: Position, name: string | undefined): readonly Position[] => {
-  const segment = pattern.segments[at];
-  if (segment === ANY_DEPTH) return withSkips(pattern, at);
-  return segment === ANY || (segment !== undefined && segment === name) ? withSkips(pattern, at + 1) : [];
+const symbolsOf = (positions: readonly Position[]): ReadonlyMap<string, number> => {
+  const names = new Set(positions.flatMap(({ segment }) => (typeof segment === "string" ? [segment] : [])));
+  return new Map([...names].map((name, index) => [name, index + 1]));
 };
 
-/** The position, and those after the `**` that follow it, which may stand for nothing. */
-const withSkips = (pattern: Pattern, at: number): readonly Position[] =>
-  pattern.segments[at] === ANY_DEPTH ? [{ pattern, at }, ...withSkips(pattern, at + 1)] : [{ pattern, at }];
+/** Where the positions of a set lead: by any name, and, besides, by each name that one of them spells out. */
+const step = (positions: readonly Position[], set: Positions) => {
+  const others: number[] = [];
+  const named = new Map<string, number[]>();
+  for (const number of numbersIn(set)) {
+    const { segment } = positions[number] as Position;
+    if (segment === undefined) continue;
+    if (segment === ANY_DEPTH) others.push(...withSkip(positions, number));
+    else if (segment === ANY) others.push(...withSkip(positions, number + 1));
+    else named.set(segment, [...(named.get(segment) ?? []), ...withSkip(positions, number + 1)]);
+  }
+  return { others: setOf(others), named };
+};
 
-/** The positions once each, in the order of the fields, so that equal sets look equal. */
-const distinct = (positions: readonly Position[]): readonly Position[] => {
-  const byPlace = new Map(positions.map((one) => [one.pattern.order * PATH_UNITS_MAX + one.at, one]));
-  return [...byPlace].toSorted(([one], [other]) => one - other).map(([, position]) => position);
+/** The position, and the one after a `**`, which may stand for nothing. */
+const withSkip = (positions: readonly Position[], number: number): readonly number[] =>
+  positions[number]?.segment === ANY_DEPTH ? [number, number + 1] : [number];
+
+const numbersIn = (set: Positions): readonly number[] => Array.from(set, (_, at) => set.charCodeAt(at));
+
+const setOf = (numbers: readonly number[]): Positions =>
+  String.fromCharCode(...new Uint16Array(new Set(numbers)).sort());
+
+/** The set with one more position, if it is not there. */
+const put = (set: Positions, number: number): Positions => {
+  let [low, high] = [0, set.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (set.charCodeAt(middle) < number) low = middle + 1;
+    else high = middle;
+  }
+  return set.charCodeAt(low) === number ? set : set.slice(0, low) + String.fromCharCode(number) + set.slice(low);
 };

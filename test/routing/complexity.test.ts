@@ -101,6 +101,38 @@ test.each([
   expect(faultsOf({ regions, ...parts })).toEqual([]);
 });
 
+/** Public entities whose answers have such fields. */
+const publicEntities = (count: number, publicFields: readonly string[]) =>
+  Object.fromEntries(
+    listOf(count, (at) => [
+      `e${at}`,
+      { path: `/e${at}/:id`, ids: [{ layout: "iuid", service: at % 256 }], public: true, publicFields },
+    ]),
+  );
+
+describe("fields of public IDs", () => {
+  const fieldRoutes = routesOf(1, () => ({}));
+  test.each([
+    ["`**` in long rows", 1, listOf(16, (at) => `${"/**".repeat(160)}/x${at}`)],
+    ["`**` in front of 64 names, in 20 entities", 20, listOf(64, (at) => `/**/f${at}/id`)],
+  ])("are soon made into a machine: %s", (_, count, publicFields) => {
+    const started = performance.now();
+    expect(faultsOf({ regions, entities: publicEntities(count, publicFields), routes: fieldRoutes })).toEqual([]);
+    expect(performance.now() - started).toBeLessThan(WITHIN_MS / 2);
+  });
+
+  test.each([
+    ["`**` in front of 64 names, in 256 entities", 256, listOf(64, (at) => `/**/f${at}/id`)],
+    ["many `*`", 3, listOf(64, (at) => `/**${"/*".repeat(200)}/x${at}`)],
+  ])("are refused at once where they would take long: %s", (_, count, publicFields) => {
+    const started = performance.now();
+    const faults = faultsOf({ regions, entities: publicEntities(count, publicFields), routes: fieldRoutes });
+    expect(performance.now() - started).toBeLessThan(WITHIN_MS);
+    expect(new Set(faults.map(({ kind }) => kind))).toEqual(new Set(["too-complex"]));
+    expect(faults.at(-1)?.pointer).toBe(`/entities/e${count - 1}/publicFields`);
+  });
+});
+
 test("reading stops at as many faults as a report lists", () => {
   const started = performance.now();
   const entities = entitiesOf(1_000, () => [{ layout: "hotguid" }]);

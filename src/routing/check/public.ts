@@ -1,11 +1,13 @@
+import type { Budget } from "../budget.ts";
 import type { Draft } from "../draft.ts";
 import { listNames, type Place, type Report } from "../faults.ts";
+import { COMPLEXITY_MAX } from "../limits.ts";
 import { fieldPathsOf, publicKindOf, unfitFor } from "../public-entities.ts";
 import type { FieldPathError } from "../public-paths.ts";
 import type { DeclaredEntity } from "../schema.ts";
 
 /** A public entity has one layout, which its kind of public ID can hold; fields name public entities, one for each place. */
-export const checkPublic = (draft: Draft, report: Report): void => {
+export const checkPublic = (draft: Draft, report: Report, budget: Budget): void => {
   for (const [name, entity] of draft.entities) {
     const kind = publicKindOf(entity.public);
     const [id, second] = entity.ids;
@@ -18,9 +20,9 @@ export const checkPublic = (draft: Draft, report: Report): void => {
       const fit = unfitFor(layout, kind);
       if (!fit.ok) report("public-ids", ["entities", name, "public"], `${fit.error}; choose another \`as\`.`);
     }
-    checkFields(draft, name, entity, ["entities", name], report);
+    checkFields(draft, name, entity, ["entities", name], report, budget);
   }
-  for (const [name, entry] of draft.withoutId) checkFields(draft, name, entry, ["withoutId", name], report);
+  for (const [name, entry] of draft.withoutId) checkFields(draft, name, entry, ["withoutId", name], report, budget);
 };
 
 const checkFields = (
@@ -29,6 +31,7 @@ const checkFields = (
   declared: Pick<DeclaredEntity, "publicFields" | "otherBodies">,
   whole: Place,
   report: Report,
+  budget: Budget,
 ): void => {
   for (const [index, field] of (declared.publicFields ?? []).entries()) {
     const named = typeof field === "string" ? name : field.entity;
@@ -40,8 +43,9 @@ const checkFields = (
       report("public-ids", place, `${JSON.stringify(named)} is not public; make it so, or remove the field.`);
     }
   }
-  const paths = fieldPathsOf(name, declared);
-  if (!paths.ok) report("public-ids", [...whole, "publicFields"], sentenceOf(paths.error));
+  const paths = fieldPathsOf(name, declared, budget);
+  const kind = !paths.ok && paths.error.reason === "too-complex" ? "too-complex" : "public-ids";
+  if (!paths.ok) report(kind, [...whole, "publicFields"], sentenceOf(paths.error));
   if (declared.otherBodies !== undefined && declared.publicFields === undefined) {
     const message = "Without `publicFields` no body is looked at; declare some, or remove this.";
     report("public-ids", [...whole, "otherBodies"], message);
@@ -60,5 +64,7 @@ const sentenceOf = (error: FieldPathError): string => {
       return `${error.paths.map((path) => JSON.stringify(path)).join(" and ")} may name one place for two entities; narrow one.`;
     case "too-many-states":
       return `The paths make more than ${error.max} states together; use fewer \`**\`.`;
+    case "too-complex":
+      return `With these fields, checking and compiling the table would take more than ${COMPLEXITY_MAX} cells; use fewer of them, or fewer \`**\`.`;
   }
 };
