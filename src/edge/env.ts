@@ -1,11 +1,11 @@
 import type { SequenceBlocks } from "./sequence-blocks.ts";
-import type { TrafficReports } from "./traffic-reports.ts";
+import type { TrafficObject } from "./traffic-store.ts";
 
 /** What the platform gives the Worker: the bindings of `wrangler.toml`, or of the self-hosted configuration. */
 export interface Env {
   readonly TABLE_KV: KVNamespace;
   readonly SEQUENCES: DurableObjectNamespace<SequenceBlocks>;
-  readonly TRAFFIC: DurableObjectNamespace<TrafficReports>;
+  readonly TRAFFIC: DurableObjectNamespace<TrafficObject>;
   /** Bound where every request is to be written to Workers Analytics Engine. */
   readonly ANALYTICS?: AnalyticsEngineDataset;
   readonly REPORT_SECONDS?: string;

@@ -1,5 +1,4 @@
-import type { TrafficReports } from "./traffic-reports.ts";
-import type { TrafficStore } from "./traffic-store.ts";
+import type { TrafficObject, TrafficStore } from "./traffic-store.ts";
 
 /** All isolates of a deployment meet in one object. */
 const NAME = "all";
@@ -8,7 +7,7 @@ const NAME = "all";
 const DEADLINE_MS = 4_000;
 
 /** The Durable Object as a store. A stub is broken after a failure, so each call makes its own. */
-export function durableTraffic(namespace: DurableObjectNamespace<TrafficReports>): TrafficStore {
+export function durableTraffic(namespace: DurableObjectNamespace<TrafficObject>): TrafficStore {
   const stub = () => namespace.get(namespace.idFromName(NAME));
   return {
     report: (report) => inTime(stub().report(report)),
@@ -17,7 +16,7 @@ export function durableTraffic(namespace: DurableObjectNamespace<TrafficReports>
 }
 
 /** For the platform's timer. */
-export const keepChecking = (namespace: DurableObjectNamespace<TrafficReports>): Promise<void> =>
+export const keepChecking = (namespace: DurableObjectNamespace<TrafficObject>): Promise<void> =>
   inTime(namespace.get(namespace.idFromName(NAME)).keepChecking());
 
 async function inTime<Value>(answer: Promise<Value>): Promise<Value> {

@@ -11,7 +11,7 @@ import { kvTables } from "./tables.ts";
 import { TrafficBook } from "./traffic-book.ts";
 import type { OriginHint } from "./traffic-origins.ts";
 import { TrafficRows } from "./traffic-rows.ts";
-import type { TrafficReport, TrafficStore, TrafficTotals } from "./traffic-store.ts";
+import type { TrafficObject, TrafficReport, TrafficTotals } from "./traffic-store.ts";
 
 /** How long what isolates reported may stay unwritten: a row costs money, and a series is raised by every report. */
 const SAVE_MS = 10_000;
@@ -32,7 +32,7 @@ const JITTER = 0.2;
  * Where isolates meet: the sums of what they count, what they have found of origins, and the active checks, which only one
  * place should make. One object for a deployment. Its alarm writes what is new, and makes a round of checks when that is due.
  */
-export class TrafficReports extends DurableObject<Env> implements TrafficStore {
+export class TrafficReports extends DurableObject<Env> implements TrafficObject {
   readonly #book: TrafficBook;
   readonly #config: Config;
   readonly #tables: ReturnType<typeof kvTables>;
@@ -73,7 +73,6 @@ export class TrafficReports extends DurableObject<Env> implements TrafficStore {
     return this.#book.totals(systemClock.nowMs());
   }
 
-  /** Sees to it that the checks go on: after a deployment, and should an alarm have been lost. */
   async keepChecking(): Promise<void> {
     await this.#wakeBy(this.#checksDueMs);
   }

@@ -20,3 +20,9 @@ export interface TrafficStore {
   report(report: TrafficReport): Promise<readonly OriginHint[]>;
   totals(): Promise<TrafficTotals>;
 }
+
+/** The Durable Object, as those who call it know it. */
+export interface TrafficObject extends TrafficStore, Rpc.DurableObjectBranded {
+  /** Sees to it that the active checks go on: after a deployment, and should an alarm have been lost. */
+  keepChecking(): Promise<void>;
+}

@@ -1,5 +1,5 @@
 import { evictDurableObject, reset, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { env } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
 import { bodyKey, POINTER_KEY } from "../../src/edge/table-store.ts";
@@ -10,6 +10,9 @@ import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
 const { TABLE_KV, TRAFFIC } = env as Env;
 const store = durableTraffic(TRAFFIC);
+const { default: worker } = exports as unknown as {
+  readonly default: { scheduled(controller: { readonly cron: string }): Promise<void> };
+};
 const stub = () => TRAFFIC.get(TRAFFIC.idFromName("all"));
 
 const OK = seriesKey("requests_total", "order", "eu", "2xx");
@@ -121,6 +124,12 @@ describe("the active checks", () => {
       expect(await alarmAt()).toBeGreaterThan(Date.now() + 10_000);
     });
     expect(await alarmAt()).toBeLessThan(Date.now() + 20_000);
+  });
+
+  it("are set going by the platform's timer", async () => {
+    await publish({ eu: { origins: [{ url: EU }], health: { path: "/" } } });
+    await worker.scheduled({ cron: "* * * * *" });
+    await checked(async () => expect((await store.totals()).origins.has(EU)).toBe(true));
   });
 
   it("are none, and no alarm is left, where no region wants them", async () => {
