@@ -8,6 +8,7 @@ import { oracleBench } from "./oracle.bench.ts";
 import { publicIdsBench } from "./public-ids.bench.ts";
 import { describeMachine, markdown, type Report, type Section } from "./report.ts";
 import { routesBench } from "./routes.bench.ts";
+import { signatureBench } from "./signature.bench.ts";
 
 const BENCHES: readonly Bench[] = [
   idsBench,
@@ -17,6 +18,7 @@ const BENCHES: readonly Bench[] = [
   routesBench,
   misrouteBench,
   gatewayBench,
+  signatureBench,
 ];
 const NAMES = BENCHES.map(({ name }) => name).join("|");
 

@@ -2,13 +2,15 @@ import type { Clock, Sign } from "../ports.ts";
 import { formatSignature, SIGNING_ALGORITHM, signedText } from "../proxy/signature.ts";
 import type { SigningKeys } from "./signing-keys.ts";
 
+type Subtle = typeof crypto.subtle;
+
 /** Signs with the first of the keys; `undefined` without any. The key is imported once. */
-export function hmacSigner(keys: SigningKeys, subtle: SubtleCrypto, clock: Clock): Sign | undefined {
+export function hmacSigner(keys: SigningKeys, subtle: Subtle, clock: Clock): Sign | undefined {
   const [first] = keys;
   if (first === undefined) return undefined;
   const { id: keyId, key } = first;
   const encoder = new TextEncoder();
-  let imported: CryptoKey | undefined;
+  let imported: Awaited<ReturnType<Subtle["importKey"]>> | undefined;
   return async (what) => {
     const seal = { keyId, seconds: Math.floor(clock.nowMs() / 1000) };
     const text = signedText(what, seal);

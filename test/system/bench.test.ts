@@ -35,6 +35,16 @@ describe("the benchmark", () => {
     }
   });
 
+  it("reports what a signature costs, beside the HMAC alone", () => {
+    const { status, stdout, stderr } = bench("signature", "--rounds", "1", "--sample-ms", "1", "--json");
+    expect(status, stderr).toBe(0);
+    const { sections }: Report = JSON.parse(stdout);
+    expect(sections.map(({ title }) => title)).toEqual(["Signatures in Node", "Signatures inside workerd"]);
+    for (const { rows } of sections) {
+      expect(rows.map(([work]) => work)).toEqual(["HMAC-SHA-256 alone", "sign a request", "verify a request"]);
+    }
+  });
+
   it("prints the same as a table of Markdown", () => {
     const { status, stdout } = bench("ids", "--rounds", "1", "--sample-ms", "1");
     expect(status).toBe(0);

@@ -1,0 +1,51 @@
+import type { BenchOptions } from "./bench.ts";
+import type { Section } from "./report.ts";
+import { type Candidate, sample } from "./sample.ts";
+import { startWorker } from "./workerd.ts";
+
+/** The same candidates in Node, and inside workerd, where the gateway does its work. */
+
+/** A request to workerd takes some tenths of a millisecond, which must not count. */
+const WORKERD_SAMPLE_FACTOR = 2;
+
+export const inNode = (what: string, candidates: readonly Candidate[], options: BenchOptions): Promise<Section> =>
+  measure(`${what} in Node`, candidates, options);
+
+/** `worker`: a file of `workers/` that runs the candidates by their names. */
+export async function inWorkerd(
+  what: string,
+  candidates: readonly Candidate[],
+  worker: string,
+  options: BenchOptions,
+): Promise<Section> {
+  const { url, stop } = await startWorker({ worker, tableText: "{}" });
+  try {
+    const remote = candidates.map((candidate) => ({ ...candidate, run: remotely(url, candidate.name) }));
+    const sampleMs = options.sampleMs * WORKERD_SAMPLE_FACTOR;
+    return await measure(`${what} inside workerd`, remote, { ...options, sampleMs });
+  } finally {
+    await stop();
+  }
+}
+
+const remotely = (url: string, name: string) => async (times: number) => {
+  const response = await fetch(`${url}/?candidate=${encodeURIComponent(name)}&times=${times}`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`workerd answered ${response.status}: ${text}`);
+  return Number(text);
+};
+
+async function measure(title: string, candidates: readonly Candidate[], options: BenchOptions): Promise<Section> {
+  const { rounds, sampleMs, progress } = options;
+  const onRound = (round: number) => progress(`${title}: round ${round} of ${rounds}`);
+  const sampled = await sample(candidates, { rounds, sampleMs, onRound });
+  return {
+    title,
+    note: `Median (range) over ${rounds} round(s), ${sampleMs} ms each. The ratio is to the row named in the last column.`,
+    columns: ["work", "ns", "x", "compared with"],
+    rows: sampled.map(({ name, nsPerRun, ratio }) => {
+      const against = candidates.find((candidate) => candidate.name === name)?.against;
+      return [name, nsPerRun, ratio ?? null, against ?? null];
+    }),
+  };
+}
