@@ -1,0 +1,127 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { err, ok, type Result } from "../ids/index.ts";
+import { percentMoved, type SharedGoal, sharedGoal } from "../routing/canary.ts";
+import type { Act } from "./action.ts";
+import { rewriteRoute } from "./canary-edit.ts";
+import { type RampStep, type RouteWay, rampRoute } from "./canary-step.ts";
+import { openForEdit, saveTable } from "./move-file.ts";
+import { printable } from "./printable.ts";
+import { EXIT, type ExitCode, type World } from "./world.ts";
+
+interface Options {
+  readonly percent?: number;
+  readonly region?: string;
+  readonly back?: boolean;
+  readonly off?: boolean;
+  readonly finish?: boolean;
+  readonly table?: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** `waybill canary`: gives a share of a route's IDs to another region, and more of them step by step. */
+export const addCanary = (parent: Command, act: Act): void => {
+  parent
+    .command("canary")
+    .description("ramp a route's canary: give a share of its IDs to another region, step by step")
+    .argument("<route>", "the route by its JSON pointer or its place, such as /routes/3 or 3")
+    .option("--percent <number>", "how many of the route's IDs the canary takes, from 0 to 100", percent)
+    .option("--region <region>", "where they go, for a route without a canary")
+    .option("--back", "let a share shrink: IDs go back to the route's own region")
+    .option("--off", "remove the canary: all of its IDs go back")
+    .option("--finish", "make the region of a canary of 100 % the route's own")
+    .option("--table <file>", "the routing table that is edited (default: routing-table.json)")
+    .option("--dry-run", "show what would change, and write nothing")
+    .option("--json", "the change as one JSON object")
+    .addHelpText("after", HELP)
+    .action(act(ramp));
+};
+
+const HELP = `
+Examples:
+  $ waybill canary /routes/3 --region us --percent 1
+  $ waybill canary /routes/3 --percent 10 --dry-run
+  $ waybill canary /routes/3 --off
+  $ waybill canary /routes/3 --finish
+
+The table file is edited and keeps its layout; docs/canary.md has the whole procedure.
+Exit code: 0, or 1 when the step is refused and nothing was written.`;
+
+/** So fine that the least step is one ID in a hundred million. */
+const percent = (text: string): number => {
+  const value = /^[0-9]{1,3}(\.[0-9]{1,6})?$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= 100) return value;
+  throw new InvalidArgumentError("It must be a number from 0 to 100, such as 10 or 0.5.");
+};
+
+const ramp = async (world: World, [route = ""]: readonly string[], options: Options): Promise<ExitCode> => {
+  const step = stepOf(options);
+  if (!step.ok) return refuse(world, step.error);
+  const opened = await openForEdit(options.table, world);
+  if (!opened.ok) return refuse(world, opened.error);
+  const { name, text, declared } = opened.value;
+  const index = indexOf(route);
+  const before = index === undefined ? undefined : declared.routes[index];
+  if (index === undefined || before === undefined) {
+    return refuse(
+      world,
+      `error: ${printable(name)} has no route ${printable(route)}; ${rangeOf(declared.routes.length)}\n`,
+    );
+  }
+  const after = rampRoute(before, step.value);
+  if (!after.ok) return refuse(world, `error: /routes/${index} ${printable(after.error)}\n`);
+
+  const edited = rewriteRoute(text, index, before, after.value);
+  const saved = saveTable(opened.value, edited, options.dryRun === true, world);
+  if (!saved.ok) return refuse(world, `${saved.error}error: nothing was written\n`);
+  await world.print(changeText(index, before, after.value, options.json === true));
+  world.report(`${printable(name)}: ${outcomeOf(text === edited, options)}\n`);
+  return EXIT.ok;
+};
+
+const refuse = (world: World, sentences: string): ExitCode => {
+  world.report(sentences);
+  return EXIT.failed;
+};
+
+/** Options that contradict each other are not guessed at. */
+const stepOf = ({ percent: share, region, back = false, off, finish }: Options): Result<RampStep, string> => {
+  const wished = [share !== undefined, off === true, finish === true].filter(Boolean).length;
+  if (wished !== 1) return err("error: say one of --percent, --off and --finish\n");
+  if (share !== undefined) return ok({ kind: "percent", percent: share, region, back });
+  if (region !== undefined) return err("error: --region goes with --percent\n");
+  if (finish !== true) return ok({ kind: "off", back });
+  return back ? err("error: --back does not go with --finish, which sends no ID elsewhere\n") : ok({ kind: "finish" });
+};
+
+const indexOf = (route: string): number | undefined => {
+  const [, digits] = /^(?:\/routes\/)?(0|[1-9][0-9]{0,8})$/.exec(route) ?? [];
+  return digits === undefined ? undefined : Number(digits);
+};
+
+const rangeOf = (count: number): string => {
+  if (count === 0) return "it has none";
+  return count === 1 ? "it has /routes/0 only" : `it has /routes/0 to /routes/${count - 1}`;
+};
+
+/** `/routes/3  eu (5 % us) → eu (10 % us)  5 % of its IDs go elsewhere`. */
+const changeText = (index: number, before: RouteWay, after: RouteWay, json: boolean): string => {
+  const moved = percentMoved(goalOf(before), goalOf(after));
+  const route = `/routes/${index}`;
+  if (json) {
+    const plain = ({ region, canary }: RouteWay) => ({ region, canary });
+    return `${JSON.stringify({ route, before: plain(before), after: plain(after), percentMoved: moved })}\n`;
+  }
+  const share = moved === 0 ? "no ID goes elsewhere" : `${moved} % of its IDs go elsewhere`;
+  return `${route}  ${wayText(before)} → ${wayText(after)}  ${share}\n`;
+};
+
+const goalOf = ({ region, canary }: RouteWay): SharedGoal => sharedGoal(region, canary);
+
+const wayText = ({ region, canary }: RouteWay): string =>
+  canary === undefined ? region : `${region} (${canary.percent} % ${canary.region})`;
+
+const outcomeOf = (isSame: boolean, { dryRun }: Options): string => {
+  if (isSame) return "nothing to change";
+  return dryRun ? "nothing was written (--dry-run)" : "changed; publish it to let it take effect";
+};

@@ -1,0 +1,216 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { rewriteRoute } from "../../src/cli/canary-edit.ts";
+import { type RampStep, type RouteWay, rampRoute } from "../../src/cli/canary-step.ts";
+import { ROOT, shell, waybill } from "./command.ts";
+
+const own = readFileSync(join(ROOT, "routing-table.json"), "utf8");
+
+const folder = mkdtempSync(join(tmpdir(), "waybill-canary-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+/** A copy of a table, for one test to edit. */
+const tableFile = (text = own): string => {
+  files += 1;
+  const file = join(folder, `table-${files}.json`);
+  writeFileSync(file, text);
+  return file;
+};
+
+const canary = (file: string, ...args: readonly string[]) => waybill(["canary", ...args, "--table", file]);
+
+/** The lines in which two texts differ, after the lines that they have in common at both ends. */
+const changedLines = (before: string, after: string): readonly (readonly string[])[] => {
+  const [left, right] = [before.split("\n"), after.split("\n")];
+  while (left.length > 0 && left[0] === right[0]) {
+    left.shift();
+    right.shift();
+  }
+  while (left.length > 0 && left.at(-1) === right.at(-1)) {
+    left.pop();
+    right.pop();
+  }
+  return [left, right];
+};
+
+describe("waybill canary", () => {
+  it("ramps a region step by step, and touches nothing else of the file", async () => {
+    const file = tableFile();
+    const begun = await canary(file, "/routes/1", "--region", "us", "--percent", "1");
+    expect(begun).toEqual({
+      stdout: "/routes/1  ap → ap (1 % us)  1 % of its IDs go elsewhere\n",
+      stderr: `${file}: changed; publish it to let it take effect\n`,
+      code: 0,
+    });
+    const [[was = ""] = [], [is = ""] = [], ...others] = changedLines(own, readFileSync(file, "utf8"));
+    expect(others).toEqual([]);
+    expect(is).toBe(was.replace('"region": "ap"', '"region": "ap", "canary": { "region": "us", "percent": 1 }'));
+
+    const grown = await canary(file, "1", "--percent", "12.5");
+    expect(grown.stdout).toBe("/routes/1  ap (1 % us) → ap (12.5 % us)  11.5 % of its IDs go elsewhere\n");
+    const whole = await canary(file, "1", "--percent", "100");
+    expect(whole.stdout).toBe("/routes/1  ap (12.5 % us) → ap (100 % us)  87.5 % of its IDs go elsewhere\n");
+    const finished = await canary(file, "1", "--finish");
+    expect(finished.stdout).toBe("/routes/1  ap (100 % us) → us  no ID goes elsewhere\n");
+    expect(changedLines(own, readFileSync(file, "utf8"))).toEqual([[was], [was.replace('"ap"', '"us"')]]);
+  });
+
+  it("aborts: the file is then what it was", async () => {
+    const file = tableFile();
+    await canary(file, "1", "--region", "us", "--percent", "40");
+    const aborted = await canary(file, "1", "--off");
+    expect(aborted.stdout).toBe("/routes/1  ap (40 % us) → ap  40 % of its IDs go elsewhere\n");
+    expect(readFileSync(file, "utf8")).toBe(own);
+  });
+
+  it("writes nothing on a dry run, and nothing where nothing changes", async () => {
+    const file = tableFile();
+    const dry = await canary(file, "1", "--region", "us", "--percent", "5", "--dry-run");
+    expect(dry.stdout).toBe("/routes/1  ap → ap (5 % us)  5 % of its IDs go elsewhere\n");
+    expect(dry.stderr).toBe(`${file}: nothing was written (--dry-run)\n`);
+    expect(readFileSync(file, "utf8")).toBe(own);
+    await canary(file, "1", "--region", "us", "--percent", "5");
+    const same = await canary(file, "1", "--percent", "5");
+    expect(same).toEqual({
+      stdout: "/routes/1  ap (5 % us) → ap (5 % us)  no ID goes elsewhere\n",
+      stderr: `${file}: nothing to change\n`,
+      code: 0,
+    });
+  });
+
+  it("gives the change as one JSON object", async () => {
+    const { stdout } = await canary(tableFile(), "1", "--region", "us", "--percent", "5", "--json");
+    expect(JSON.parse(stdout)).toEqual({
+      route: "/routes/1",
+      before: { region: "ap" },
+      after: { region: "ap", canary: { region: "us", percent: 5 } },
+      percentMoved: 5,
+    });
+  });
+
+  it.each<[string, readonly string[], string]>([
+    ["a share that shrinks", ["1", "--percent", "10"], "/routes/1 gives 25 % of its IDs to us; --back is needed"],
+    [
+      "another region in the middle of a ramp",
+      ["1", "--percent", "30", "--region", "eu"],
+      "end that canary with --off",
+    ],
+    ["an end before all went over", ["1", "--finish"], "--finish is for a canary of 100 %"],
+    ["a route without a canary and a region", ["0", "--percent", "5"], "/routes/0 has no canary yet"],
+    ["to end what is not there", ["0", "--off"], "/routes/0 has no canary."],
+    ["the route's own region", ["0", "--percent", "5", "--region", "eu"], 'The route\'s IDs go to "eu" anyway'],
+    ["a region that is not there", ["0", "--percent", "5", "--region", "mars"], 'There is no region "mars"'],
+    ["a route that is not there", ["99", "--percent", "5"], "has no route 99; it has /routes/0 to /routes/10"],
+    ["a pointer to something else", ["/moved", "--percent", "5"], "has no route /moved"],
+    ["nothing to do", ["1"], "say one of --percent, --off and --finish"],
+    ["two things at once", ["1", "--percent", "5", "--off"], "say one of --percent, --off and --finish"],
+    ["a region without a share", ["1", "--off", "--region", "us"], "--region goes with --percent"],
+    ["to finish backwards", ["1", "--finish", "--back"], "--back does not go with --finish"],
+    ["more than all", ["1", "--percent", "101"], "a number from 0 to 100"],
+    ["less than nothing", ["1", "--percent=-1"], "a number from 0 to 100"],
+    ["a percent sign", ["1", "--percent", "10%"], "a number from 0 to 100"],
+  ])("refuses %s and writes nothing", async (_, args, sentence) => {
+    const ramped = own.replace(
+      /("country": \["KZ", "UZ", "IN"\] \}, "region": "ap")/,
+      '$1, "canary": { "region": "us", "percent": 25 }',
+    );
+    expect(ramped).not.toBe(own);
+    const file = tableFile(ramped);
+    const { stdout, stderr, code } = await canary(file, ...args);
+    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect(stderr).toContain(sentence);
+    expect(readFileSync(file, "utf8")).toBe(ramped);
+  });
+
+  it("edits no stdin", async () => {
+    const { stderr, code } = await waybill(["canary", "1", "--off", "--table", "-"], { stdin: own });
+    expect(code).toBe(1);
+    expect(stderr).toContain("cannot come from stdin");
+  });
+});
+
+describe("a step", () => {
+  const at = (percent: number): RouteWay => ({ region: "eu", canary: { region: "us", percent } });
+
+  it.each<[string, RouteWay, RampStep, RouteWay | string]>([
+    ["shrinks with --back", at(25), { kind: "percent", percent: 5, region: undefined, back: true }, at(5)],
+    [
+      "starts anew from nothing",
+      at(0),
+      { kind: "percent", percent: 5, region: "ap", back: false },
+      { region: "eu", canary: { region: "ap", percent: 5 } },
+    ],
+    ["prepares", { region: "eu" }, { kind: "percent", percent: 0, region: "us", back: false }, at(0)],
+    ["ends one that took all only when told twice", at(100), { kind: "off", back: false }, "--off --back sends all"],
+    ["ends one that took all", at(100), { kind: "off", back: true }, { region: "eu" }],
+  ])("%s", (_, before, step, expected) => {
+    const after = rampRoute(before, step);
+    if (typeof expected === "string")
+      expect(after).toMatchObject({ ok: false, error: expect.stringContaining(expected) });
+    else expect(after).toEqual({ ok: true, value: expected });
+  });
+});
+
+describe("an edited text", () => {
+  const layouts = [
+    (table: object) => JSON.stringify(table),
+    (table: object) => JSON.stringify(table, null, 2),
+    (table: object) => JSON.stringify(table, null, "\t").replaceAll("\n", "\r\n"),
+    (table: object) => JSON.stringify(table, null, 1).replaceAll(/"canary": \{\s+/g, '"canary": {'),
+  ];
+  const way = fc
+    .record({
+      region: fc.constantFrom("eu", 'a "b" \\'),
+      canary: fc.option(fc.record({ region: fc.constantFrom("us", "ü"), percent: fc.constantFrom(0, 0.5, 10, 100) }), {
+        nil: undefined,
+      }),
+    })
+    .map(({ region, canary: share }) => (share === undefined ? { region } : { region, canary: share }));
+
+  it("says what it is to say, and everything else stays", () => {
+    fc.assert(
+      fc.property(
+        fc.array(way, { minLength: 1, maxLength: 3 }),
+        fc.nat(2),
+        way,
+        fc.constantFrom(...layouts),
+        fc.boolean(),
+        (ways, place, after, write, isCanaryFirst) => {
+          const index = place % ways.length;
+          const before = ways[index] as RouteWay;
+          const routeOf = ({ region, canary: share }: RouteWay) => {
+            const route = { when: { fields: { region: "x" } }, region, shadow: { region: "ap", percent: 3 } };
+            if (share === undefined) return route;
+            return isCanaryFirst ? { canary: share, ...route } : { ...route, canary: share };
+          };
+          const text = write({ a: 1, routes: ways.map(routeOf), z: ["routes"] });
+          const edited = rewriteRoute(text, index, before, after);
+          const routes: unknown[] = ways.map(routeOf);
+          routes[index] = routeOf(after);
+          expect(JSON.parse(edited)).toEqual({ a: 1, routes, z: ["routes"] });
+          if (JSON.stringify(before) === JSON.stringify(after)) expect(edited).toBe(text);
+          const back = rewriteRoute(edited, index, after, before);
+          if (before.canary === undefined || after.canary !== undefined) expect(back).toBe(text);
+        },
+      ),
+    );
+  });
+});
+
+it("docs/canary.md: every command gives what stands below it, one after the other", async () => {
+  const page = readFileSync(join(ROOT, "docs/canary.md"), "utf8");
+  const blocks = [...page.matchAll(/^```console\n(.*?)^```$/gms)].map(([, block = ""]) => block);
+  const examples = blocks.flatMap((block) => block.split(/^\$ /m).slice(1));
+  expect(examples.length).toBeGreaterThan(4);
+  const cwd = mkdtempSync(join(folder, "docs-"));
+  writeFileSync(join(cwd, "routing-table.json"), own);
+  for (const example of examples) {
+    const [command = "", ...output] = example.split("\n");
+    const { stdout } = await shell(`waybill() { "$NODE" "$MAIN" "$@"; }\n{ ${command}\n} 2>&1`, cwd);
+    expect(`${command}\n${stdout}`).toBe(`${command}\n${output.join("\n")}`);
+  }
+});
