@@ -20,6 +20,7 @@ describe.concurrent("the command as a whole", () => {
     { args: ["mint", "--help"] },
     { args: ["table", "check", "--help"] },
     { args: ["table", "diff", "--help"] },
+    { args: ["canary", "--help"] },
     { args: ["layout", "--help"] },
     { args: ["help", "mint"] },
     { args: ["id", "convert", "--help"] },
