@@ -77,7 +77,7 @@ export const METRICS = {
   counters_reachable: {
     type: "gauge",
     labels: [],
-    help: "1 when the sums of all isolates could be read. When 0, there are no counters in the answer.",
+    help: "1 when the counters could be read, else 0: then there are none in the answer.",
   },
 } as const satisfies Readonly<Record<string, MetricKind>> &
   Readonly<Record<`${keyof CountedEvents}_total`, MetricKind>>;
