@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { type CompiledTable, distinguish } from "../routing/index.ts";
 import type { Act } from "./action.ts";
 import { indistinctText } from "./indistinct-text.ts";
+import { printable } from "./printable.ts";
 import { compile, countOf, faultLine, readTableFile, type TableFile, tableErrorText } from "./table-file.ts";
 import { EXIT } from "./world.ts";
 
@@ -30,7 +31,7 @@ Exit code: 0 without faults, 1 with faults or when the file cannot be read.`,
           const indistinct = distinguish(file.value.table);
           const summary = json
             ? `${JSON.stringify({ ...summaryOf(file.value), indistinct })}\n`
-            : summaryLine(file.value) + indistinct.map(indistinctText).join("");
+            : summaryLine(file.value) + indistinct.map(indistinctText).join("") + publicNote(file.value.table);
           await world.print(summary);
           return EXIT.ok;
         }
@@ -48,6 +49,14 @@ Exit code: 0 without faults, 1 with faults or when the file cannot be read.`,
         return EXIT.failed;
       }),
     );
+};
+
+/** No fault either: the keys are a secret of each deployment, and no table says whether it has them. */
+const publicNote = ({ entities }: CompiledTable): string => {
+  const shown = [...entities.values()].filter((entity) => entity.public !== undefined).map(({ name }) => name);
+  if (shown.length === 0) return "";
+  const names = printable(shown.join(", "));
+  return `note: ${names}: public IDs need the secret PUBLIC_ID_KEYS in each deployment; without it requests for them are answered with 503\n`;
 };
 
 interface Summary {

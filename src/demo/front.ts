@@ -1,6 +1,7 @@
 import { unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
 import { startGateway } from "../host/gateway.ts";
+import { settingsOfOperator } from "./operator-settings.ts";
 import { startReloading } from "./reload.ts";
 
 export interface FrontOptions {
@@ -36,8 +37,9 @@ export async function startFront(options: FrontOptions, tableText: string, watch
   const { port, onLogLine } = options;
   const folder = join(options.stateFolder, String(port));
   const gatewayOptions = { port, tableText, onLogLine, stateFolder: folder };
-  if (!options.reload) return { ...(await startGateway({ ...gatewayOptions, vars: settingsOfOperator() })), folder };
-  const gateway = await startReloading(gatewayOptions);
+  const vars = settingsOfOperator(process.env);
+  if (!options.reload) return { ...(await startGateway({ ...gatewayOptions, vars })), folder };
+  const gateway = await startReloading({ ...gatewayOptions, vars });
   // The source is watched by wrangler; the table is in KV, so its file is watched here.
   const republish = async () => {
     try {
@@ -58,22 +60,4 @@ export async function startFront(options: FrontOptions, tableText: string, watch
     await gateway.stop();
   };
   return { ...gateway, folder, stop };
-}
-
-/** Secrets and limits are the operator's: they come from the environment. */
-const FROM_ENVIRONMENT = [
-  "PUBLIC_ID_KEYS",
-  "ORIGIN_SIGNING_KEYS",
-  "CLIENT_RATE_LIMIT",
-  "ENTITY_RATE_LIMIT",
-  "LOOKUP_RATE_LIMIT",
-];
-
-function settingsOfOperator(): Readonly<Record<string, string>> {
-  const settings: Record<string, string> = {};
-  for (const name of FROM_ENVIRONMENT) {
-    const value = process.env[name];
-    if (value !== undefined) settings[name] = value;
-  }
-  return settings;
 }

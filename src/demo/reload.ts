@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -12,6 +12,8 @@ export interface ReloadingOptions {
   readonly tableText: string;
   readonly stateFolder: string;
   readonly onLogLine: (line: string) => void;
+  /** Settings of the Worker, secrets among them. */
+  readonly vars: Readonly<Record<string, string>>;
 }
 
 export interface ReloadingGateway {
@@ -38,6 +40,7 @@ export async function startReloading(options: ReloadingOptions): Promise<Reloadi
   const child = wrangler([
     ...["dev", "--ip", "127.0.0.1", "--port", String(port), "--show-interactive-dev-session=false", ...persist],
     ...["--var", "REQUEST_LOG:json", "--var", "TABLE_REFRESH_SECONDS:1"],
+    ...(Object.keys(options.vars).length === 0 ? [] : ["--env-file", writeSettings(stateFolder, options.vars)]),
   ]);
   const exited = exitOf(child);
   for (const stream of [child.stdout, child.stderr]) {
@@ -50,6 +53,16 @@ export async function startReloading(options: ReloadingOptions): Promise<Reloadi
   const url = `http://127.0.0.1:${port}`;
   await untilServing(`${url}/-/health`, exited, () => stopChild(child));
   return { url, exited, publish, stop: () => stopChild(child) };
+}
+
+/** A file that nobody else may read: arguments of a process can be seen by all. */
+function writeSettings(stateFolder: string, vars: Readonly<Record<string, string>>): string {
+  const file = join(stateFolder, "settings.env");
+  rmSync(file, { force: true });
+  // JSON, of which the secrets are, has no other use for a quote than inside of its texts.
+  const lines = Object.entries(vars).map(([name, value]) => `${name}='${value.replaceAll("'", "\\u0027")}'\n`);
+  writeFileSync(file, lines.join(""), { mode: 0o600 });
+  return file;
 }
 
 /** wrangler's local KV has a format of its own, so wrangler itself writes it. */

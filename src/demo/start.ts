@@ -4,6 +4,7 @@ import { parseArgs, styleText } from "node:util";
 import { startDemo } from "./demo.ts";
 import { isDemoTable, TABLE_FILE } from "./demo-table.ts";
 import { type Front, type FrontOptions, startFront } from "./front.ts";
+import { missingKeysNote } from "./operator-settings.ts";
 import { checkPortFree, portFrom } from "./ports.ts";
 import { type Paint, showLogLine } from "./request-line.ts";
 import { ownScreenText, screenText } from "./screen.ts";
@@ -39,6 +40,8 @@ async function main(): Promise<void> {
   const options = { port, stateFolder: STATE_FOLDER, reload: values.reload, onLogLine: shown.line };
   const start = isDemoTable(file.declared) ? startOnDemoOrigins : startOnOwnOrigins;
   const { front, screen } = await start(options, file);
+  const note = missingKeysNote(file.table, process.env);
+  if (note !== undefined) print(paint("yellow", note));
   print(screen);
   shown.begin();
   process.exitCode = await Promise.race([asked, front.exited.then((code) => codeOfLostGateway(code, asked))]);

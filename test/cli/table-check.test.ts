@@ -39,6 +39,14 @@ describe.concurrent("waybill table check", () => {
     ]);
   });
 
+  it("notes which entities need keys for their public IDs", async () => {
+    const order = { path: "/orders/:id", ids: [{ layout: "iuid", service: 1 }], public: true };
+    const regions = { eu: { origins: [{ url: "http://eu.test" }] } };
+    const folder = tableFolder({ regions, entities: { order }, routes: [], default: "eu" });
+    const { stdout } = await waybill(["table", "check", "routing-table.json"], { cwd: folder });
+    expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^note: order: public IDs need the secret PUBLIC_ID_KEYS/);
+  });
+
   const FAULTY = `{
   "regions": {
     "eu": { "origins": [{ "url": "http://eu.test" }] },

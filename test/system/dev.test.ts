@@ -21,7 +21,15 @@ let url = "";
 let isOver = false;
 let stop: () => Promise<void>;
 
-const save = (change: object) => writeFileSync(tableFile, JSON.stringify({ ...readDemoTable(), ...change }, null, 2));
+const save = (change: object) => {
+  const table = readDemoTable();
+  const ticket = { path: "/tickets/:id", ids: [{ layout: "iuid", service: 200 }], public: true };
+  const entities = { ...table.entities, ticket };
+  writeFileSync(tableFile, JSON.stringify({ ...table, entities, ...change }, null, 2));
+};
+
+/** A quote in the name of a key must not end the text that it stands in. */
+const PUBLIC_ID_KEYS = JSON.stringify({ sealed: [{ id: "it's", key: Buffer.alloc(32, 7).toString("base64") }] });
 
 async function untilPrinted(pattern: RegExp): Promise<void> {
   const deadline = Date.now() + 50_000;
@@ -40,7 +48,7 @@ async function regionOfPerson(): Promise<string | null> {
 beforeAll(async () => {
   save({});
   const args = ["src/host/run.mjs", "src/demo/start.ts", "--reload", tableFile];
-  const env = { ...process.env, PORT: String(await findFreePorts()), WAYBILL_STATE: folder };
+  const env = { ...process.env, PORT: String(await findFreePorts()), WAYBILL_STATE: folder, PUBLIC_ID_KEYS };
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
   const ended = once(child, "exit").then(() => {
     isOver = true;
@@ -55,6 +63,12 @@ beforeAll(async () => {
   url = /^ready (\S+)$/m.exec(output)?.[1] ?? "";
 }, 90_000);
 afterAll(() => stop?.(), 30_000);
+
+it("has the keys of public IDs that the environment has", async () => {
+  const response = await fetch(`${url}/tickets/${"0".repeat(44)}`);
+  expect(await response.json()).toMatchObject({ status: 404, type: "/-/problems/unknown-id" });
+  expect(output).not.toContain("note:");
+});
 
 describe("a table that is saved while npm run dev runs", () => {
   it("is not published with a fault: the faults are printed, and the one before stays", async () => {

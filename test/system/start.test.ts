@@ -30,8 +30,12 @@ interface Demo {
 }
 
 function startDemo(port: string, ...args: string[]): Demo {
+  return startWith({ PORT: port }, ...args);
+}
+
+function startWith(settings: Readonly<Record<string, string>>, ...args: string[]): Demo {
   const child = spawn(process.execPath, [START, ...args], {
-    env: { ...process.env, PORT: port, WAYBILL_STATE: stateFolder },
+    env: { ...process.env, ...settings, WAYBILL_STATE: stateFolder },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
@@ -196,5 +200,27 @@ describe("a table of other origins", () => {
     expect(gateway.output()).toMatch(/faulty\.json:\d+:\d+: \/routes\/0\/region: .*venus/);
     expect(gateway.output()).toMatch(/faulty\.json:\d+:\d+: \/routes\/0\/when\/country: .*XX/);
     expect(gateway.output()).toMatch(/faulty\.json: \d+ faults\n$/);
+  });
+});
+
+describe("the keys of public IDs", () => {
+  const file = join(stateFolder, "public.json");
+  const order = { path: "/orders/:id", ids: [{ layout: "iuid", service: 1 }], public: true };
+  const regions = { eu: { origins: [{ url: "http://eu.example.com" }] } };
+  writeFileSync(file, JSON.stringify({ regions, entities: { order }, routes: [], default: "eu" }));
+
+  it("are looked at before anything starts", async () => {
+    const PUBLIC_ID_KEYS = JSON.stringify({ sealed: [{ id: "a", key: "hunter2" }] });
+    const demo = startWith({ PORT: String(await findFreePorts()), PUBLIC_ID_KEYS }, file);
+    expect(await demo.ended).toBe(1);
+    expect(demo.output()).toBe("PUBLIC_ID_KEYS: sealed.0.key is no base64.\n");
+  });
+
+  it("are missed aloud where a table needs them", async () => {
+    const demo = startDemo(String(await findFreePorts()), file);
+    await untilPrinted(demo, /^ready /m);
+    expect(demo.output()).toContain("note: PUBLIC_ID_KEYS has no keys for the public IDs of order (sealed)");
+    demo.child.kill("SIGTERM");
+    expect(await demo.ended).toBe(0);
   });
 });
