@@ -40,7 +40,8 @@ export function reportDefect(error: unknown): void {
   console.error(JSON.stringify({ event: "defect", time: new Date().toISOString(), error: text }));
 }
 
-/** An answer that was broken off because its JSON could not be read to the end: internal IDs might have followed. */
+/** An answer whose body ended before its end. That a client has left is counted, and no line's worth. */
 export function reportBrokenBody(entity: string, reason: string): void {
-  console.warn(JSON.stringify({ event: "public-body-broken", time: new Date().toISOString(), entity, reason }));
+  if (reason === "sink-failed") return;
+  console.warn(JSON.stringify({ event: "body-broken", time: new Date().toISOString(), entity, reason }));
 }

@@ -3,9 +3,11 @@ import { env, exports } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
 import { bodyKey, POINTER_KEY } from "../../src/edge/table-store.ts";
+import { isolateTraffic } from "../../src/edge/traffic.ts";
 import { OTHER, seriesKey } from "../../src/edge/traffic-catalogue.ts";
 import { durableTraffic, keepChecking } from "../../src/edge/traffic-durable.ts";
 import type { OriginNews } from "../../src/edge/traffic-origins.ts";
+import { loadTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
 const { TABLE_KV, TRAFFIC } = env as Env;
@@ -84,6 +86,26 @@ describe("what isolates have found of origins", () => {
     expect(await news({ breaker: opened })).toEqual([{ url: EU, seenAtMs: nowMs }]);
     expect(await counted(1)).toEqual([{ url: EU, seenAtMs: nowMs }]);
     expect(await news({ answeredAtMs: nowMs + 1 })).toEqual([]);
+  });
+
+  it("lets the breaker of another isolate try the origin before it relies on it", async () => {
+    const options = { store, reportMs: 10_000, clock: { nowMs: Date.now }, onBreaker: () => undefined };
+    const failed: string[] = [];
+    const isolate = () => isolateTraffic({ ...options, onReportFailure: (why) => failed.push(why) });
+    const [first, second] = [isolate(), isolate()];
+    const table = loadTable(DECLARED_TABLE, 1);
+    const region = table.ok ? table.value.regions.get("eu") : undefined;
+    const [origin] = region?.origins ?? [];
+    if (region?.breaker === undefined || origin === undefined) throw new Error("the table of the test has no breaker");
+    for (let count = 0; count < region.breaker.failures; count++) {
+      first.originHealth.report(region, origin, "connection_terminated", Date.now());
+    }
+    await first.sight(undefined);
+    await second.sight(undefined);
+    const admit = () => second.originHealth.admit(origin, region.breaker, Date.now()).state;
+    expect([admit(), admit()]).toEqual(["probe", "open"]);
+    second.originHealth.report(region, origin, undefined, Date.now());
+    expect([admit(), admit(), failed]).toEqual(["closed", "closed", []]);
   });
 
   it("is judged by when it was seen, not by when it was told", async () => {
