@@ -1,4 +1,5 @@
 import { mixWords, type Words } from "../src/ids/index.ts";
+import { clientNetwork } from "../src/proxy/client-network.ts";
 import { chooseRegion, type Decision, stickyCookie } from "../src/routing/index.ts";
 import { passOn } from "./pass-on.ts";
 import { type Received, refuse } from "./receive.ts";
@@ -37,11 +38,12 @@ export async function passOnWithoutId(received: Received): Promise<Response> {
 }
 
 /**
- * Stands for the ID where an origin of the region is chosen: the same for the same credentials, or else for the same
- * address. Who has neither gets any origin, not always the same one.
+ * Stands for the ID where an origin of the region is chosen: the same for the same credentials, or else for one address or
+ * network of IPv6. Who has neither gets any origin, not always the same one.
  */
 function clientWords({ gateway, request }: Received): Words {
-  const who = request.headers.get("authorization") ?? gateway.clientOf(request).address;
+  const { address } = gateway.clientOf(request);
+  const who = request.headers.get("authorization") ?? (address && clientNetwork(address));
   if (who === undefined) return [gateway.entropy.word()];
   return [mixWords(Array.from({ length: who.length }, (_, at) => who.charCodeAt(at)))];
 }

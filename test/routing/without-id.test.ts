@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { diffTables } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
+import { withoutIdSchema } from "../../src/routing/without-id-schema.ts";
 import { faultsOf, load, sampleTable } from "./tables.ts";
 import { WITHOUT_ID_CASES } from "./without-id-cases.ts";
 
@@ -112,5 +114,26 @@ test("a diff shows what changes for requests without an ID", () => {
   expect(diffTables(sampleTable(), { ...sampleTable(), sources: [{ region: "us" }] }).sources).toEqual({
     before: undefined,
     after: [{ region: "us" }],
+  });
+});
+
+describe("docs/without-id.md", () => {
+  const page = readFileSync(new URL("../../docs/without-id.md", import.meta.url), "utf8");
+
+  test("shows a table without fault", () => {
+    const [, json = ""] = /```json\n(.*?)```/s.exec(page) ?? [];
+    expect(load(JSON.parse(json)).withoutId.entries.map(({ entity }) => entity.name)).toEqual([
+      "orders",
+      "login",
+      "files",
+    ]);
+  });
+
+  test("names every member of an entry and every kind of fault", () => {
+    for (const member of Object.keys(withoutIdSchema.entries)) expect(page).toContain(`\`${member}\``);
+    const kinds = WITHOUT_ID_CASES.flatMap(([, , faults]) => faults.map((fault) => fault.split(" ", 1)[0]));
+    for (const kind of new Set(kinds)) {
+      if (kind !== "size" && kind !== "public-ids") expect(page).toContain(`\`${kind}\``);
+    }
   });
 });
