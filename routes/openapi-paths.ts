@@ -28,18 +28,23 @@ export function entityPaths(table: CompiledTable): Paths {
   ]);
 }
 
+/** Templates that differ in the names of their parameters alone are one to OpenAPI (§4.8.8), so of these only the first is listed. */
 export function withoutIdPaths(table: CompiledTable): Paths {
-  return Object.fromEntries(
-    table.withoutId.entries.flatMap((entry) =>
-      entry.entity.paths.map((pattern, index) => {
-        const { path, parameters } = templateOf(pattern);
-        const methods = METHODS.filter((method) => entry.methods?.includes(method.toUpperCase()) ?? true);
-        const summary = `${entry.entity.name}: to the region that something else than an ID says`;
-        const all = [...parameters, ...sourceParameters(entry)];
-        return [path, item(methods, operationName(entry.entity, index), "without-id", summary, all)];
-      }),
-    ),
-  );
+  const paths: Paths = {};
+  const known = new Set<string>();
+  for (const entry of table.withoutId.entries) {
+    const methods = METHODS.filter((method) => entry.methods?.includes(method.toUpperCase()) ?? true);
+    const summary = `${entry.entity.name}: to the region that something else than an ID says`;
+    for (const [index, pattern] of entry.entity.paths.entries()) {
+      const { path, parameters } = templateOf(pattern);
+      const shape = path.replaceAll(/\{[^}]+\}/g, "{}");
+      if (known.has(shape)) continue;
+      known.add(shape);
+      const all = [...parameters, ...sourceParameters(entry)];
+      paths[path] = item(methods, operationName(entry.entity, index), "without-id", summary, all);
+    }
+  }
+  return paths;
 }
 
 /** No name has a dot, so that no two operations have one name. */
