@@ -1,6 +1,7 @@
 import { luuid } from "../src/ids/index.ts";
 import { err, type Result } from "../src/ids/result.ts";
 import type { Gateway, ServedTable } from "../src/ports.ts";
+import { publicReference } from "../src/proxy/public-reference.ts";
 import { type PublicResponseError, publicResponse } from "../src/proxy/public-response.ts";
 import type { Entity } from "../src/routing/index.ts";
 
@@ -27,20 +28,25 @@ export function turnAnswer(
   const turned = publicResponse(answer, {
     paths: entity.publicFields,
     toPublic: (name, internal) => shown(table.entities.get(name), internal),
-    toPublicPath: ({ pathname }) => {
-      const match = table.paths.match(pathname);
-      const text = match && shown(match.entity, pathname.slice(match.idStart, match.idEnd));
-      return typeof text === "string"
-        ? `${pathname.slice(0, match?.idStart)}${text}${pathname.slice(match?.idEnd)}`
-        : undefined;
-    },
-    requestUrl,
+    toPublicReference: (reference) =>
+      publicReference(reference, {
+        table,
+        nowMs: gateway.clock.nowMs(),
+        path: ownPath(entity, new URL(requestUrl).pathname),
+        show: shown,
+      }),
     otherBodies: entity.otherBodies,
     decodedCodings: DECODED_CODINGS,
     onBroken: ({ reason }) => gateway.logBrokenBody(entity.name, reason),
   });
   return turned.ok ? turned : err(whyWithheld(turned.error));
 }
+
+const ANY = /^\/any\/([^/]*)/;
+
+/** The entity's own path, also of a request that came through `/any`. */
+const ownPath = ({ paths: [pattern = ""] }: Entity, path: string): string =>
+  path.replace(ANY, (_, id: string) => pattern.replace(":id", () => id));
 
 /**
  * Whether a text may be an LUUID's primary key: in hex, as in a short key, or in decimal. It counts entities, and cannot be

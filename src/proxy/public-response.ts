@@ -8,10 +8,8 @@ export interface PublicResponseOptions {
   /** `undefined`: no field is declared, and bodies go by as they are. */
   readonly paths: FieldPaths | undefined;
   readonly toPublic: ToPublic;
-  /** The path that clients may see for a URL that `location` or `content-location` names; `undefined` leaves the field. */
-  readonly toPublicPath: (url: URL) => string | undefined;
-  /** What the client asked for: relative references are resolved against it. */
-  readonly requestUrl: string;
+  /** What clients may see of a `location` or `content-location`; `undefined` takes the field away. */
+  readonly toPublicReference: (reference: string) => string | undefined;
   /** A body that is not JSON, in which no ID is sought. */
   readonly otherBodies: "pass" | "refuse";
   /** Content codings that the runtime undoes when code reads a body. */
@@ -49,7 +47,9 @@ export function publicResponse(
   const headers = new Headers(answer.headers);
   for (const name of ["location", "content-location"]) {
     const reference = headers.get(name);
-    if (reference !== null) headers.set(name, publicReference(reference, options));
+    const shown = reference === null ? undefined : options.toPublicReference(reference);
+    if (shown === undefined) headers.delete(name);
+    else headers.set(name, shown);
   }
   const tag = headers.get("etag");
   if (tag?.startsWith('"')) headers.set("etag", `W/${tag}`);
@@ -97,19 +97,6 @@ const jsonFraming = (contentType: string): JsonFraming | undefined => {
   return types.some((type) => type === "application/json" || type === "text/json" || type.endsWith("+json"))
     ? "document"
     : undefined;
-};
-
-/** The reference with its path made public. One that names nothing public stays as it is, to the octet. */
-const publicReference = (
-  reference: string,
-  { requestUrl, toPublicPath }: Pick<PublicResponseOptions, "requestUrl" | "toPublicPath">,
-): string => {
-  const url = URL.parse(reference, requestUrl);
-  const path = url === null ? undefined : toPublicPath(url);
-  if (url === null || path === undefined) return reference;
-  // RFC 3986 §4.2: a reference with neither scheme nor authority stays without them.
-  const isRelative = !/^\s*(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(reference);
-  return `${isRelative ? "" : url.origin}${path}${url.search}${url.hash}`;
 };
 
 interface Rewriting {
