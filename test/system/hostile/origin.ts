@@ -43,6 +43,8 @@ export interface HostileOrigin {
   readonly busy: () => number;
   /** Lets a deaf one read what is left, so that it learns which connections have ended. */
   wake(): void;
+  /** Ends every connection by RST, as when the process is killed. */
+  reset(): void;
   stop(): Promise<void>;
 }
 
@@ -73,6 +75,9 @@ export async function startHostileOrigin(behaviour: Behaviour): Promise<HostileO
     busy: () => [...conversations].filter(({ isBusy }) => isBusy).length,
     wake: () => {
       for (const { socket } of conversations) socket.resume();
+    },
+    reset: () => {
+      for (const { socket } of conversations) socket.resetAndDestroy();
     },
     stop: async () => {
       for (const { socket } of conversations) socket.destroy();
