@@ -23,8 +23,8 @@ export const problems = () =>
 <style>body{font:1rem/1.5 system-ui;max-width:42rem;margin:3rem auto;padding:0 1rem}</style>
 <h1>${title}</h1>
 <p><code>${slug}</code>, status ${status}</p>
-<p>${meaning}</p>
-<p><strong>What to do.</strong> ${remedy}</p>
+<p>${withCode(meaning)}</p>
+<p><strong>What to do.</strong> ${withCode(remedy)}</p>
 </html>
 `);
     })
@@ -35,3 +35,7 @@ function isSlug(text: string): text is ProblemSlug {
 }
 
 const describe = (slug: ProblemSlug) => ({ type: problemTypePath(slug), slug, ...CATALOGUE[slug] });
+
+/** The catalogue writes code between backticks, as the document of the problems does. */
+const withCode = (text: string) =>
+  text.split("`").map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`));

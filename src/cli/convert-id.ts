@@ -1,6 +1,7 @@
 import { err, type Layout, ok, type Reading, type Result, recognise, type TextForm } from "../ids/index.ts";
 import { conversionsFrom } from "./conversions.ts";
 import { parseErrorSentence } from "./errors.ts";
+import { onlyUntimely } from "./explain-bare.ts";
 import { findLayout, writtenForms } from "./layouts.ts";
 import { printable } from "./printable.ts";
 import { suggestion } from "./suggest.ts";
@@ -53,17 +54,28 @@ export const convertId = (
   nowMs: number,
 ): Result<Converted, string> => {
   const readings = readAs(id, from, layouts, nowMs);
-  if (!readings.ok) return readings;
+  if (!readings.ok) return err(readings.error + (from.layout === undefined ? wayTo(id, to) : ""));
   const converted = readings.value.flatMap((reading) => writeAs(reading, to));
   const [first] = converted;
   if (first === undefined) {
     const read = [...new Set(readings.value.map(({ layout }) => layout.name))];
-    return err(`"${printable(id)}" is read as ${read.join(", ")}, and no such ID has this other text.`);
+    return err(`"${printable(id)}" is read as ${read.join(", ")}, and no such ID has this other text.${wayTo(id, to)}`);
   }
   if (converted.every((each) => each.id === first.id)) return ok(first);
   const ways = converted.map((each) => `${each.from.layout}:${each.from.text} gives ${each.id}`);
   return err(`"${printable(id)}" can be read in several ways; say which with --from: ${ways.join(", ")}.`);
 };
+
+/** How the text would be one of the layout that it is to be written as. */
+const wayTo = (id: string, { layout }: Spelling): string => {
+  const form = layout && writtenForms(layout).find(({ read }) => fits(layout, read(id, 0, id.length)));
+  return layout === undefined || form === undefined
+    ? ""
+    : ` If it is the ${form.name} of layout ${layout.name}, say --from ${layout.name}:${form.name}.`;
+};
+
+const fits = (layout: Layout, words: Reading["words"] | undefined): boolean =>
+  words !== undefined && layout.fits(words);
 
 /** A layout that was named may have been minted at any time. */
 const ANY_TIME = { fromMs: Number.NEGATIVE_INFINITY, aheadMs: Number.POSITIVE_INFINITY };
@@ -94,6 +106,11 @@ const readAs = (
   const [reading] = readings;
   const [unread] = unreadable;
   if (named === undefined) {
+    const otherTimes = onlyUntimely(readings);
+    if (otherTimes.length > 0) {
+      const ways = otherTimes.map(({ layout, form }) => `--from ${layout.name}:${form}`);
+      return err(`Nothing but its time speaks against ${shown}; say what it is, with ${ways.join(" or ")}.`);
+    }
     const why = reading === undefined ? "." : "; `waybill explain` says why.";
     return err(`${shown} is no ID of any layout${text === undefined ? "" : ` in ${text}`}${why}`);
   }

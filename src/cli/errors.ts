@@ -50,12 +50,13 @@ export const parseErrorSentence = (error: ParseError): string => {
     case "empty":
       return "the text is empty";
     case "length":
-      return `the text has ${error.actual} characters instead of ${error.expected}`;
+      return `the text has ${error.actual} ${error.actual === 1 ? "character" : "characters"} instead of ${error.expected}`;
     case "whitespace":
       return `character ${error.at + 1} is white space`;
     case "alphabet":
       return `character ${error.at + 1} is not one that may stand there`;
     case "shape":
+      if (error.prefix !== undefined) return `it must begin with ${error.prefix}`;
       return error.suggestion === undefined
         ? `character ${error.at + 1} is out of place`
         : `character ${error.at + 1} is out of place; did you mean ${error.suggestion}?`;

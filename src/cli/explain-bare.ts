@@ -15,6 +15,8 @@ import { writtenForms } from "./layouts.ts";
 
 /** What is said of a text, with or without a table. */
 export interface Explained extends Omit<Explanation, "forms"> {
+  /** The layouts that `--layout` would read it as: nothing but the time in it speaks against them. */
+  readonly otherTimes?: readonly string[];
   readonly forms: readonly { readonly layout: string; readonly form: string; readonly text: string }[];
 }
 
@@ -27,6 +29,15 @@ export const explainBare = (text: string, layouts: readonly Layout[], nowMs: num
   );
   return { ...explained, candidates: [...explained.candidates, ...shortKeyCandidates(text)] };
 };
+
+/** So many fixed bits do not match by chance in most texts. */
+const MARK_BITS_MIN = 4;
+
+/** Of readings that are all ruled out, those that fixed bits speak for, and nothing but their time against. */
+export const onlyUntimely = (readings: readonly Reading[]): readonly Reading[] =>
+  readings.filter(
+    ({ layout, words }) => layout.mintedAtMs !== undefined && layout.fixedBits >= MARK_BITS_MIN && layout.fits(words),
+  );
 
 /** What one layout says about a text that is known to be of it: a strange time does not rule it out. */
 export const explainNamed = (text: string, layout: Layout, nowMs: number): Explained =>
@@ -45,7 +56,10 @@ const explainAs = (
   const explained = { text, candidates, forms: possible.flatMap(formsOf), decision: undefined };
   if (possible.length > 0) return { ...explained, error: undefined };
   const faults = unreadable.map(({ layout, error }) => ({ layout: layout.name, error })).filter(isTelling(readings));
-  if (faults.length === 0) return { ...explained, error: { reason: "unknown-id", id: text, candidates } };
+  if (faults.length === 0) {
+    const otherTimes = onlyUntimely(readings).map(({ layout }) => layout.name);
+    return { ...explained, otherTimes, error: { reason: "unknown-id", id: text, candidates } };
+  }
   const error: RoutingError = { reason: "malformed-id", id: text, faults };
   return { ...explained, error };
 };

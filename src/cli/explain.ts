@@ -69,11 +69,16 @@ const explainIds = async (world: World, args: readonly string[], { table: path, 
     const text = explanationText(explanation, { table: routed, layouts, world });
     return {
       data: index > 0 && text !== "" ? `\n${text}` : text,
-      report: error === undefined ? "" : errorText(error),
+      report: error === undefined ? "" : errorText(error) + otherTimesText(explanation),
       failed: error !== undefined,
     };
   });
 };
+
+const otherTimesText = ({ otherTimes = [] }: Explained): string =>
+  otherTimes.length === 0
+    ? ""
+    : `only the time in it rules out ${otherTimes.join(", ")}; say so with ${otherTimes.map((name) => `--layout ${name}`).join(" or ")}\n`;
 
 /** The error in one sentence beside its evidence; the candidates stand in the explanation already. */
 const plainOf = ({ error, ...explanation }: Explained): object => {

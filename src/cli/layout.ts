@@ -68,7 +68,7 @@ const describe = ({ name, table, texts }: Layout, paint: Paint): string => {
   const rows = table.rows.map((row) => [row.field, `${row.bits}`, row.role, noteOf(row)]);
   const lines = alignColumns([["field", "bits", "role", ""], ...rows]);
   return [
-    `${paint("bold", name)}  ${table.title}`,
+    table.title === name ? paint("bold", name) : `${paint("bold", name)}  ${table.title}`,
     paint("dim", `source: ${table.source}`),
     paint(
       "dim",

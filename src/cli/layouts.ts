@@ -27,7 +27,9 @@ export const findLayout = (name: string, layouts: readonly Layout[]): Result<Lay
     name,
     layouts.map((each) => each.name),
   );
-  return err(`There is no layout "${printable(name)}"${near === "" ? "" : near} \`waybill layout --names\` lists all.`);
+  return err(
+    `There is no layout "${printable(name)}"${near === "" ? "." : near} \`waybill layout --names\` lists all.`,
+  );
 };
 
 const UUID_BITS = 128;

@@ -120,7 +120,8 @@ export type ParseError =
   | { readonly reason: "length"; readonly expected: string; readonly actual: number }
   | { readonly reason: "whitespace"; readonly at: number }
   | { readonly reason: "alphabet"; readonly at: number }
-  | { readonly reason: "shape"; readonly at: number; readonly suggestion?: string }
+  /** `prefix`: what every such text begins with, where this one does not. */
+  | { readonly reason: "shape"; readonly at: number; readonly suggestion?: string; readonly prefix?: string }
   | { readonly reason: "fixed-bits"; readonly field: string; readonly expected: number; readonly actual: number }
   /** A whole ID, or one of its fields, that is none of the possible values. */
   | { readonly reason: "range"; readonly field?: string; readonly min: string; readonly max: string };

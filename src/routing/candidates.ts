@@ -134,7 +134,7 @@ const weighBits = ({ layout }: EnabledLayout, words: Words, reasons: Reasons): b
   if (fixed.length === 0) reasons.against.push("no bit is fixed, so nothing in the text marks this layout");
   else {
     const values = fixed.map((field) => `${field.name}=${field.read(words)}`).join(", ");
-    reasons.for.push(`fixed bits ${values} match (${layout.fixedBits} bits)`);
+    reasons.for.push(`fixed bits ${values} match (${layout.fixedBits} ${layout.fixedBits === 1 ? "bit" : "bits"})`);
   }
   return true;
 };

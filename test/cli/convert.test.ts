@@ -113,3 +113,22 @@ describe.concurrent("waybill id convert", () => {
     expect(stderr).toContain(error);
   });
 });
+
+describe.concurrent("a way out", () => {
+  it.each([
+    [
+      ["8d5c2f00-0d5b-11d2-8f1e-00a0c91e6bf6", "--to", "uuid-v6"],
+      "Nothing but its time speaks",
+      "--from uuid-v1:uuid.",
+    ],
+    [["8d5c2f00-0d5b-41d2-8f1e-00a0c91e6bf6", "--to", "ulid"], "no such ID has this other text.", "--from ulid:uuid."],
+    [["8d5c2f00-0d5b-11d2-8f1e-00a0c91e6bf6", "--to", "ulid"], "Nothing but its time", "--from ulid:uuid."],
+  ])("%j: names the --from that reads it", async (args, why, way) => {
+    const { stderr, code } = await waybill(["id", "convert", ...args]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(why);
+    expect(stderr.trimEnd().endsWith(way)).toBe(true);
+    const from = way.replace(/^--from |\.$/g, "");
+    expect((await waybill(["id", "convert", ...args, "--from", from])).code).toBe(0);
+  });
+});

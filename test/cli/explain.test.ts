@@ -250,3 +250,31 @@ describe.concurrent("waybill explain without a table", () => {
     expect(objectsOf(stdout)).toMatchObject([{ decision: { region: "us" } }]);
   });
 });
+
+describe.concurrent("what an error leaves to say", () => {
+  it("names the layout that only a time rules out", async () => {
+    const { stderr } = await waybill(["explain", "--no-table", "8d5c2f00-0d5b-11d2-8f1e-00a0c91e6bf6"]);
+    expect(stderr).toContain("only the time in it rules out uuid-v1; say so with --layout uuid-v1\n");
+  });
+
+  it("ends a sentence before the next", async () => {
+    const { stderr } = await waybill(["layout", "nosuch"]);
+    expect(stderr).toBe('error: There is no layout "nosuch". `waybill layout --names` lists all.\n');
+  });
+
+  it("names the prefix that is missing, and counts one character as one", async () => {
+    const rows = [{ field: "random", bits: 64, role: "random" }];
+    const cwd = tableFolder({
+      regions: { eu: { origins: [{ url: "http://eu.test" }] } },
+      entities: { ticket: { path: "/tickets/:id", ids: [{ layout: "ticket" }, { layout: "ulid" }] } },
+      layouts: { ticket: { rows, text: "hex", prefix: "tkt_" } },
+      routes: [],
+      default: "eu",
+    });
+    const { stderr } = await waybill(["explain", "1"], { cwd });
+    expect(stderr).toContain("ticket: it must begin with tkt_\n");
+    expect(stderr).toContain("ulid: the text has 1 character instead of 26\n");
+    const { stdout } = await waybill(["layout", "ticket", "--table", "routing-table.json"], { cwd });
+    expect(stdout.split("\n")[0]).toBe("ticket");
+  });
+});

@@ -20,7 +20,17 @@ describe.concurrent("waybill table check", () => {
     const { stdout } = await waybill(["table", "check", "--json", "routing-table.json"], { cwd });
     expect(objectsOf(stdout)).toEqual([
       {
-        ...{ file: "routing-table.json", regions: 3, entities: 4, layouts: 3, routes: 6, moved: 0, moving: 0, gone: 0, digest },
+        ...{
+          file: "routing-table.json",
+          regions: 3,
+          entities: 4,
+          layouts: 3,
+          routes: 6,
+          moved: 0,
+          moving: 0,
+          gone: 0,
+          digest,
+        },
         indistinct: [expect.objectContaining({ layouts: ["luuid", "hotguid"], isRefused: true })],
       },
     ]);

@@ -14,7 +14,7 @@ export const prefixedText = (prefix: string, form: TextForm): TextForm => ({
     format: (words) => prefix + form.format(words),
     explain: (text) => {
       if (text === "") return { reason: "empty" };
-      if (!text.startsWith(prefix)) return { reason: "shape", at: firstDifference(text, prefix) };
+      if (!text.startsWith(prefix)) return { reason: "shape", at: firstDifference(text, prefix), prefix };
       const rest = form.parse(text.slice(prefix.length));
       return rest.ok ? { reason: "shape", at: 0 } : shiftError(rest.error, prefix.length);
     },

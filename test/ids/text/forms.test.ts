@@ -126,7 +126,7 @@ describe("refused, and why", () => {
       { reason: "shape", at: 23, suggestion: "00000000-00ff-9281-ffffffffa0091991" },
     ],
     ["a foreign digit", grouped, "00000000-00ff-9281-ffffffffa009199g", { reason: "alphabet", at: 34 }],
-    ["another prefix", prefixed, "odr_1", { reason: "shape", at: 1 }],
+    ["another prefix", prefixed, "odr_1", { reason: "shape", at: 1, prefix: "ord_" }],
     ["a prefix alone", prefixed, "ord_", { reason: "empty" }],
     ["no digit behind the prefix", prefixed, "ord_x", { reason: "alphabet", at: 4 }],
   ] as const)("%s", (_name, form, text, error) => {
