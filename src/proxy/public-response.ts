@@ -15,8 +15,11 @@ export interface PublicResponseOptions {
   /** Content codings that the runtime undoes when code reads a body. */
   readonly decodedCodings: ReadonlySet<string>;
   /** Told when a body turns out to be no JSON, and is broken off. */
-  readonly onBroken: (error: JsonError) => void;
+  readonly onBroken: (error: BodyError) => void;
 }
+
+/** `not-json`: a body that was said to be nothing, and is something. */
+export type BodyError = JsonError | { readonly reason: "not-json" };
 
 /** Why an answer cannot be shown: its body might hold internal IDs. The caller cancels the body. */
 export type PublicResponseError =
@@ -62,7 +65,11 @@ export function publicResponse(
   const init = { status: answer.status, statusText: answer.statusText, headers };
   // Without declared fields the body came undecoded, and goes on as it came.
   if (options.paths === undefined) return ok(new Response(answer.body, { ...init, encodeBody: "manual" }));
-  if (framing === undefined) return ok(new Response(answer.body, init));
+  if (framing === undefined) {
+    const isRefused = options.otherBodies === "refuse" && answer.body !== null;
+    const body = isRefused ? answer.body.pipeThrough(nothing(options.onBroken)) : answer.body;
+    return ok(new Response(body, init));
+  }
 
   for (const name of OCTET_FIELDS) headers.delete(name);
   headers.delete("content-encoding");
@@ -79,7 +86,10 @@ const obstacleTo = (
 ): PublicResponseError | undefined => {
   if (paths === undefined) return undefined;
   if (framing === undefined) {
-    return otherBodies === "pass" ? undefined : { reason: "not-json", contentType: headers.get("content-type") ?? "" };
+    const contentType = headers.get("content-type") ?? "";
+    // RFC 9110 §8.3: without a type there may be no content, which shows only when the body is read.
+    const mayBeEmpty = contentType === "" || headers.get("content-length") === "0";
+    return otherBodies === "pass" || mayBeEmpty ? undefined : { reason: "not-json", contentType };
   }
   // RFC 9110 §7.7 and RFC 9111 §5.2.2.6: the content must not be transformed, so it is not shown.
   if (/(?:^|[\s,])no-transform(?:$|[\s,])/i.test(headers.get("cache-control") ?? "")) return { reason: "no-transform" };
@@ -88,6 +98,16 @@ const obstacleTo = (
   const coding = (headers.get("content-encoding") ?? "identity").trim().toLowerCase();
   return coding === "identity" || decodedCodings.has(coding) ? undefined : { reason: "content-coding", coding };
 };
+
+/** Lets a body pass that has no octet. */
+const nothing = (onBroken: PublicResponseOptions["onBroken"]): TransformStream<Uint8Array, Uint8Array> =>
+  new TransformStream({
+    transform: (chunk, controller) => {
+      if (chunk.length === 0) return;
+      onBroken({ reason: "not-json" });
+      controller.error(new Error("the origin's body is not JSON"));
+    },
+  });
 
 /** How a body is framed whose `content-type` is JSON (RFC 8259 §11, RFC 6839 §3.1); `undefined` if it is none. */
 const jsonFraming = (contentType: string): JsonFraming | undefined => {

@@ -114,6 +114,33 @@ describe("an answer that is not shown", () => {
   });
 });
 
+describe("where other bodies are refused", () => {
+  const refusing = { otherBodies: "refuse" } as const;
+  const emptyStream = () => new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
+
+  it.each([
+    ["201 of no octets", 201, { "content-length": "0", "content-type": "text/plain" }],
+    ["404 without a type", 404, {}],
+    ["302 without a type", 302, { location: "/orders/id-1" }],
+  ])("an empty body passes: %s", async (_, status, headers) => {
+    const answer = turned(new Response(emptyStream(), { status, headers }), refusing);
+    expect([answer.status, await answer.text()]).toEqual([status, ""]);
+  });
+
+  it.each([{}, { "content-length": "0", "content-type": "text/plain" }])(
+    "one that comes all the same is broken off, and reported: %j",
+    async (headers) => {
+      const seen: string[] = [];
+      const answer = turned(new Response(new Blob(["id-1"]).stream(), { headers }), {
+        ...refusing,
+        onBroken: ({ reason }) => seen.push(reason),
+      });
+      await expect(answer.text()).rejects.toThrow(/not JSON/);
+      expect(seen).toEqual(["not-json"]);
+    },
+  );
+});
+
 describe("other answers", () => {
   it("bodies of other types go by with their length", async () => {
     const headers = { "content-type": "text/plain", "content-length": "14" };
