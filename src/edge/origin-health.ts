@@ -1,5 +1,5 @@
 import type { Admission, OriginHealth } from "../ports.ts";
-import { afterAnswer, afterFailure, type Breaker, CLOSED, permit } from "../proxy/breaker.ts";
+import { afterAnswer, afterFailure, afterNothing, type Breaker, CLOSED, permit } from "../proxy/breaker.ts";
 import type { OriginFault } from "../proxy/errors.ts";
 import type { BreakerPolicy } from "../routing/table.ts";
 import type { OriginHint, OriginNews } from "./traffic-origins.ts";
@@ -95,6 +95,11 @@ export function originHealth({ onAttempt, onTurn }: HealthWatch): IsolateHealth 
       else if (wasOpen) known.turned = { atMs: nowMs, untilMs: 0 };
       const isOpen = after.openUntilMs !== undefined;
       if (isOpen !== wasOpen) onTurn(name, url, isOpen ? "open" : "closed");
+    },
+
+    release({ url }) {
+      const known = origins.get(url);
+      if (known !== undefined) known.breaker = afterNothing(known.breaker);
     },
 
     takeNews() {

@@ -54,6 +54,10 @@ export function afterFailure(breaker: Breaker, policy: BreakerPolicy, nowMs: num
   return failures < policy.failures ? { ...breaker, failures } : open(failures, policy, nowMs);
 }
 
+/** After an attempt that says nothing of the origin: if it was the probe, another request is the next one. */
+export const afterNothing = (breaker: Breaker): Breaker =>
+  breaker.probeSinceMs === undefined ? breaker : { ...breaker, probeSinceMs: undefined };
+
 const open = (failures: number, policy: BreakerPolicy, nowMs: number): Breaker => ({
   failures,
   openUntilMs: nowMs + policy.openMs,

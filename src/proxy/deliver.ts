@@ -70,12 +70,10 @@ export async function askRegion(
     sent += 1;
     passage.trail.attempts += 1;
     const outcome = await attemptOnce(passage, attempt, limits, world);
-    world.health.report(
-      attempt.region,
-      attempt.origin,
-      outcome.ok ? undefined : outcome.error.fault,
-      world.clock.nowMs(),
-    );
+    if (outcome.ok || outcome.error.fault !== undefined) {
+      const fault = outcome.ok ? undefined : outcome.error.fault;
+      world.health.report(attempt.region, attempt.origin, fault, world.clock.nowMs());
+    } else world.health.release(attempt.origin);
     if (outcome.ok) return ok({ response: outcome.value, region: attempt.region });
     last = outcome.error;
     if (last.error.reason === "origin-timeout") slow = attempt;

@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { afterAnswer, afterFailure, type Breaker, CLOSED, PROBE_LOST_MS, permit } from "../../src/proxy/breaker.ts";
+import {
+  afterAnswer,
+  afterFailure,
+  afterNothing,
+  type Breaker,
+  CLOSED,
+  PROBE_LOST_MS,
+  permit,
+} from "../../src/proxy/breaker.ts";
 
 const POLICY = { failures: 3, openMs: 1000 };
 
@@ -49,6 +57,13 @@ describe("a breaker", () => {
     const trying = probed(failed(3, 0), 1000);
     expect(permit(trying, POLICY, 1000 + PROBE_LOST_MS - 1).state).toBe("open");
     expect(permit(trying, POLICY, 1000 + PROBE_LOST_MS).state).toBe("probe");
+  });
+
+  it("lets the next one try when a probe found nothing out", () => {
+    const trying = probed(failed(3, 0), 1000);
+    expect(permit(afterNothing(trying), POLICY, 1001).state).toBe("probe");
+    const closed = failed(2, 0);
+    expect(afterNothing(closed)).toBe(closed);
   });
 
   it("never lets two probes through at once, whatever happens in whatever order", () => {

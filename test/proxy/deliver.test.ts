@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { MissingBinding } from "../../src/proxy/failure.ts";
 import { deliver } from "../../src/proxy/follow-move.ts";
-import { lost, order, passage, tableWith, world } from "./passages.ts";
+import { kept, lost, order, passage, tableWith, world } from "./passages.ts";
 
 const EU_DOWN = (request: Request) => (request.url.startsWith("http://eu") ? lost() : new Response("there"));
-const KEPT = { kind: "kept", octets: new TextEncoder().encode("x").buffer } as const;
+const KEPT = kept("x");
 
 const hang = () => new Promise<never>(() => undefined);
 
@@ -222,6 +222,21 @@ describe("whose fault it was", () => {
       ok: false,
       error: { reason: "request-timeout", idleMs: 40 },
     });
+  });
+
+  it("a body that its client breaks off does not close a breaker either", async () => {
+    let nowMs = 0;
+    const two = tableWith({ failover: [], breaker: { failures: 2, openMs: 1000 } });
+    const { world: given, asked } = world(two, lost, { clock: { nowMs: () => nowMs } });
+    const post = () => passage(two, order({ method: "POST" }));
+    for (let count = 0; count < 2; count++) await deliver(post(), given);
+    nowMs = 1500;
+    const broken = new ReadableStream({ type: "bytes", pull: (controller) => controller.error(new Error("gone")) });
+    await deliver(passage(two, order({ method: "POST" }), { kind: "stream", stream: broken, length: null }), given);
+    await deliver(post(), given);
+    asked.length = 0;
+    expect(await deliver(post(), given)).toMatchObject({ error: { reason: "origin-open-circuit" } });
+    expect(asked).toEqual([]);
   });
 
   it("an origin that breaks off an upload may have had its reasons: its breaker stays", async () => {

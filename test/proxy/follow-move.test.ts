@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MovedMemory } from "../../src/ports.ts";
 import { deliver } from "../../src/proxy/follow-move.ts";
-import { lost, ORDER, order, passage, tableWith, world } from "./passages.ts";
+import { kept, lost, ORDER, order, passage, tableWith, world } from "./passages.ts";
 
 const disown = (region?: string) =>
   new Response("not mine", { status: 421, headers: region === undefined ? {} : { "waybill-region": region } });
@@ -66,8 +66,7 @@ describe("an origin's 421 that names a region", () => {
     const { world: given } = world(table, async (request) =>
       host(request) === "eu.test" ? disown("us") : new Response(`got ${await request.text()}`),
     );
-    const octets = new TextEncoder().encode("the body").buffer;
-    const delivered = await deliver(passage(table, order({ method: "POST" }), { kind: "kept", octets }), given);
+    const delivered = await deliver(passage(table, order({ method: "POST" }), kept("the body")), given);
     expect(delivered.ok && (await delivered.value.response.text())).toBe("got the body");
   });
 

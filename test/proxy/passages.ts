@@ -1,5 +1,5 @@
+import { originHealth } from "../../src/edge/origin-health.ts";
 import type { DeliveryWorld } from "../../src/proxy/deliver.ts";
-import { isolateBreakers } from "../../src/proxy/isolate-breakers.ts";
 import type { Passage } from "../../src/proxy/origin-request.ts";
 import { retryBudget } from "../../src/proxy/retry-budget.ts";
 import { loadTable, resolvePath } from "../../src/routing/index.ts";
@@ -65,7 +65,7 @@ export function world(table: CompiledTable, origin: FakeOrigin, more: Partial<De
     waitUntil: () => undefined,
     regions: table.regions,
     deadlines: { firstByteMs: 0, idleMs: 0, totalMs: 0 },
-    health: isolateBreakers(),
+    health: originHealth({ onAttempt: () => undefined, onTurn: () => undefined }),
     budget: retryBudget(),
     memory: undefined,
     chance: () => 0.5,
@@ -82,3 +82,9 @@ export const lost = (): Promise<never> =>
   Promise.reject(Object.assign(new Error("Network connection lost."), { retryable: true }));
 
 export const order = (init?: RequestInit): Request => new Request(`https://gw.test/orders/${ORDER}`, init);
+
+/** A body that was kept so that it can be sent again. */
+export const kept = (text: string): Passage["body"] => ({
+  kind: "kept",
+  octets: Uint8Array.from(text, (character) => character.charCodeAt(0)).buffer,
+});
