@@ -67,11 +67,21 @@ export const isDemoTable = ({ regions }: AnyTable): boolean =>
     ([name, { origins }]) =>
       REGIONS.some((region) => region === name) &&
       origins.every(({ url }) => {
-        const { protocol, hostname, port, pathname } = new URL(url);
-        const isLoopback = /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/.test(hostname);
-        return protocol === "http:" && isLoopback && DECLARED_PORTS.includes(port) && pathname === "/";
+        const { protocol, port, pathname } = new URL(url);
+        return protocol === "http:" && isLoopback(url) && DECLARED_PORTS.includes(port) && pathname === "/";
       }),
   );
+
+/** What an operator should know whose table names the demo's regions on this machine, at ports where none of its origins is. */
+export function otherPortsNote({ regions }: AnyTable): string | undefined {
+  const urls = Object.values(regions).flatMap(({ origins }) => origins.map(({ url }) => url));
+  const areOurs = Object.keys(regions).every((name) => REGIONS.some((region) => region === name));
+  const others = urls.filter((url) => isLoopback(url) && !DECLARED_PORTS.includes(new URL(url).port));
+  if (!areOurs || others.length === 0) return undefined;
+  return `note: nothing was started at ${others.join(", ")}: the demo's origins stand in for a table that names ports ${DECLARED_PORTS.join(", ")}, whatever PORT is.`;
+}
+
+const isLoopback = (url: string): boolean => /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/.test(new URL(url).hostname);
 
 /** The table with the origins where they listen in this run. */
 export function tableWithOrigins<Table extends AnyTable>(table: Table, origins: RunningOrigins): Table {

@@ -104,7 +104,7 @@ export interface Layout {
   readonly texts: readonly TextForm[];
   /** The words of a canonical text, whatever its fixed bits say. */
   readonly parseText: (text: string) => Result<Words, ParseError>;
-  /** Strict: what parses has one canonical text; hex case is the only latitude. */
+  /** Strict: what parses has one canonical text; the case of UUIDs, of hexadecimal digits and of Crockford base32 is the only latitude. */
   readonly parse: (text: string) => Result<Words, ParseError>;
   /** The one canonical text. */
   readonly format: (words: Words) => string;

@@ -224,3 +224,15 @@ describe("the keys of public IDs", () => {
     expect(await demo.ended).toBe(0);
   });
 });
+
+it("says that nothing was started where a table seems to mean the demo's origins", async () => {
+  const file = join(stateFolder, "other-ports.json");
+  const regions = { eu: { origins: [{ url: "http://127.0.0.1:9001" }] } };
+  const entities = { order: { path: "/orders/:id", ids: [{ layout: "ulid" }] } };
+  writeFileSync(file, JSON.stringify({ regions, entities, routes: [], default: "eu" }));
+  const demo = startDemo(String(await findFreePorts()), file);
+  await untilPrinted(demo, /^ready /m);
+  expect(demo.output()).toContain("note: nothing was started at http://127.0.0.1:9001: the demo's origins stand in");
+  demo.child.kill("SIGTERM");
+  expect(await demo.ended).toBe(0);
+});
