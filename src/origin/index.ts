@@ -5,7 +5,9 @@ export {
   createEpochGuard,
   type EpochFault,
   type EpochGuard,
+  type EpochPassed,
   type EpochRecord,
+  type EpochStep,
   type EpochStore,
   memoryEpochStore,
 } from "./epoch-guard.ts";

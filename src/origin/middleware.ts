@@ -1,11 +1,11 @@
 import type { EpochGuard } from "./epoch-guard.ts";
 import { checkKeys } from "./keys.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
-import type { NodeRequestLike } from "./request.ts";
+import { fieldOf, type NodeRequestLike } from "./request.ts";
 import { type VerifiedRequest, type VerifyOptions, verifyRequest } from "./verify.ts";
 
 export interface WaybillOriginOptions extends VerifyOptions {
-  /** Refuses requests that come too late for an entity that has moved. */
+  /** Refuses what may not act on an entity that is moving, or has moved. */
   readonly epochs?: EpochGuard;
 }
 
@@ -45,9 +45,15 @@ async function check(request: WaybillRequest, options: WaybillOriginOptions): Pr
   if (!verified.ok) return refusalOf(verified.error);
   const { entityId, epoch } = verified.value;
   if (options.epochs !== undefined && entityId !== undefined) {
-    const admitted = await options.epochs.admit(entityId, epoch);
+    const admitted = await options.epochs.admit(entityId, epoch, isWrite(request));
     if (!admitted.ok) return refusalOf(admitted.error);
   }
   request.waybill = verified.value;
   return undefined;
+}
+
+/** RFC 9110 §9.2.1. What comes over a WebSocket may write, whatever asked for it. */
+function isWrite(request: WaybillRequest): boolean {
+  const isRead = request.method === "GET" || request.method === "HEAD" || request.method === "OPTIONS";
+  return !isRead || fieldOf(request, "upgrade") !== undefined;
 }

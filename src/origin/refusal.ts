@@ -3,12 +3,12 @@ import type { SignatureFault } from "./verify.ts";
 
 /** An answer to send instead of acting. */
 export interface Refusal {
-  readonly status: 401 | 409 | 421;
+  readonly status: 401 | 421 | 503;
   readonly fields: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Gateways look for a new table in the background; those that serve requests have it soon. */
+/** As the gateway itself says of a fence: it stands for as long as the last changes are copied. */
 const RETRY_AFTER_SECONDS = "2";
 
 /** The problem document (RFC 9457) for a request that is not acted on, and the status that it goes with. */
@@ -24,10 +24,10 @@ export function refusalOf(fault: SignatureFault | EpochFault): Refusal {
 
 function answerTo(fault: SignatureFault | EpochFault) {
   switch (fault.reason) {
-    case "stale-epoch":
+    case "fenced":
       return {
-        status: 409,
-        title: "The request was routed by an outdated table",
+        status: 503,
+        title: "The entity is on its way to another region",
         fields: { "retry-after": RETRY_AFTER_SECONDS },
       } as const;
     case "disowned":

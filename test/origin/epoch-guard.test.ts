@@ -1,85 +1,102 @@
-import { readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { createEpochGuard, type EpochRecord, type EpochStore, memoryEpochStore } from "../../src/origin/index.ts";
+import { createEpochGuard, type EpochGuard, type EpochStore, memoryEpochStore } from "../../src/origin/index.ts";
 
-/** The statements of docs/origins.md, in their order: table, raise, read, settle. */
-function documentedStore(): EpochStore {
-  const page = readFileSync(fileURLToPath(new URL("../../docs/origins.md", import.meta.url)), "utf8");
-  const [, sql = ""] = /```sql\n(.*?)```/s.exec(page) ?? [];
-  const statements = sql
-    .replace(/^--.*$/gm, "")
-    .replaceAll("$", "?")
-    .split(";");
-  const [table = "", raise = "", read = "", settle = ""] = statements;
+/** A store whose records leave the process, as those of a real origin do. */
+function databaseStore(): EpochStore {
   const database = new DatabaseSync(":memory:");
-  database.exec(table);
+  database.exec("CREATE TABLE moves (id TEXT PRIMARY KEY, record TEXT NOT NULL)");
   return {
-    raise(id, epoch) {
-      if (epoch > 0) database.prepare(raise).run(id, epoch);
-      const row = database.prepare(read).get(id);
-      return row === undefined ? undefined : (JSON.parse(JSON.stringify(row)) as EpochRecord);
-    },
-    settle(id, record) {
-      const region = record.state === "elsewhere" ? record.region : null;
-      database.prepare(settle).run(id, record.epoch, record.state, region);
+    async update(id, step) {
+      await Promise.resolve();
+      const row = database.prepare("SELECT record FROM moves WHERE id = ?").get(id);
+      const held = row && JSON.parse(String(row["record"]));
+      const next = step(held);
+      if (next !== held) database.prepare("INSERT OR REPLACE INTO moves VALUES (?, ?)").run(id, JSON.stringify(next));
+      return next;
     },
   };
 }
 
+const FENCED = (upTo: number) => ({ reason: "fenced", upTo });
+const DISOWNED = { reason: "disowned", region: "us" };
+const PASSED = (known: number) => ({ ok: false, error: { reason: "epoch-passed", known } });
+
 describe.each([
   ["in memory", memoryEpochStore],
-  ["by the documented statements", documentedStore],
-])("the guard %s", (_, makeStore) => {
-  const make = () => {
-    const guard = createEpochGuard(makeStore());
-    const outcome = async (epoch: number, id = "a") => {
-      const admitted = await guard.admit(id, epoch);
-      return admitted.ok ? "admitted" : admitted.error;
-    };
-    return { guard, outcome };
-  };
+  ["in a database", databaseStore],
+])("a guard that keeps its records %s", (_, makeStore) => {
+  const make = () => createEpochGuard(makeStore());
+  const write = async (guard: EpochGuard, epoch: number, id = "a") => outcome(await guard.admit(id, epoch, true));
+  const read = async (guard: EpochGuard, epoch: number, id = "a") => outcome(await guard.admit(id, epoch, false));
+  const outcome = (admitted: Awaited<ReturnType<EpochGuard["admit"]>>) => (admitted.ok ? "admitted" : admitted.error);
 
-  it("admits whoever asks for an entity that never moved", async () => {
-    const { outcome } = make();
-    expect([await outcome(0), await outcome(0)]).toEqual(["admitted", "admitted"]);
+  it("admits whoever asks for an entity that is not fenced, whatever the epoch", async () => {
+    const guard = make();
+    for (const epoch of [0, 2, 1, 0]) expect(await write(guard, epoch)).toBe("admitted");
   });
 
-  it("refuses a lower epoch than it has seen, for that entity alone", async () => {
-    const { outcome } = make();
-    expect(await outcome(2)).toBe("admitted");
-    expect(await outcome(1)).toEqual({ reason: "stale-epoch", seen: 2 });
-    expect(await outcome(0)).toEqual({ reason: "stale-epoch", seen: 2 });
-    expect(await outcome(2)).toBe("admitted");
-    expect(await outcome(3)).toBe("admitted");
-    expect(await outcome(0, "b")).toBe("admitted");
+  it("fences writes up to an epoch, and that entity's alone", async () => {
+    const guard = make();
+    expect(await guard.fence("a", 2)).toEqual({ ok: true });
+    expect([await write(guard, 0), await write(guard, 1), await write(guard, 2)]).toEqual(Array(3).fill(FENCED(2)));
+    expect([await read(guard, 0), await read(guard, 2)]).toEqual(["admitted", "admitted"]);
+    expect(await write(guard, 0, "b")).toBe("admitted");
   });
 
-  it("sends on what it has disowned, until the entity comes back with a higher epoch", async () => {
-    const { guard, outcome } = make();
-    await guard.disown("a", 3, "us");
-    const disowned = { reason: "disowned", region: "us" };
-    expect([await outcome(0), await outcome(2), await outcome(3)]).toEqual([disowned, disowned, disowned]);
-    expect(await outcome(6)).toBe("admitted");
-    expect(await outcome(3)).toEqual({ reason: "stale-epoch", seen: 6 });
+  it("ends a fence at a request of a later table, and for older ones too", async () => {
+    const guard = make();
+    await guard.fence("a", 2);
+    expect(await read(guard, 3)).toBe("admitted");
+    expect([await write(guard, 3), await write(guard, 1)]).toEqual(["admitted", "admitted"]);
   });
 
-  it("disowns what it has seen with the same epoch, and not what has come back since", async () => {
-    const { guard, outcome } = make();
-    expect(await outcome(3)).toBe("admitted");
-    await guard.disown("a", 3, "us");
-    expect(await outcome(3)).toEqual({ reason: "disowned", region: "us" });
-    expect(await outcome(6)).toBe("admitted");
-    await guard.disown("a", 4, "us");
-    expect(await outcome(6)).toBe("admitted");
+  it("fences when requests of the fence's own table came first", async () => {
+    const guard = make();
+    await read(guard, 2);
+    expect(await guard.fence("a", 2)).toEqual({ ok: true });
+    expect(await write(guard, 2)).toEqual(FENCED(2));
   });
 
-  it("takes all requests for what it has adopted, until the next move begins", async () => {
-    const { guard, outcome } = make();
-    await guard.adopt("a", 3);
-    expect([await outcome(0), await outcome(3)]).toEqual(["admitted", "admitted"]);
-    expect(await outcome(4)).toBe("admitted");
-    expect(await outcome(3)).toEqual({ reason: "stale-epoch", seen: 4 });
+  it("takes an entity without its writes, and opens it", async () => {
+    const guard = make();
+    await guard.take("a", 2);
+    expect([await write(guard, 2), await read(guard, 0)]).toEqual([FENCED(2), "admitted"]);
+    await guard.open("a", 3);
+    expect([await write(guard, 0), await write(guard, 3)]).toEqual(["admitted", "admitted"]);
+  });
+
+  it("sends everyone to the region that an entity left for, until it is taken again", async () => {
+    const guard = make();
+    await guard.leave("a", 3, "us");
+    expect([await write(guard, 0), await read(guard, 3), await write(guard, 9)]).toEqual([
+      DISOWNED,
+      DISOWNED,
+      DISOWNED,
+    ]);
+    await guard.take("a", 5);
+    expect([await read(guard, 5), await write(guard, 5), await write(guard, 6)]).toEqual([
+      "admitted",
+      FENCED(5),
+      "admitted",
+    ]);
+  });
+
+  it("refuses what an operator says too late, and says what it knows", async () => {
+    const guard = make();
+    await write(guard, 4);
+    expect(await guard.fence("a", 3)).toEqual(PASSED(4));
+    expect(await guard.take("a", 3)).toEqual(PASSED(4));
+    expect(await guard.leave("a", 3, "us")).toEqual(PASSED(4));
+    await guard.fence("a", 5);
+    expect(await guard.open("a", 4)).toEqual(PASSED(5));
+    expect(await write(guard, 4)).toEqual(FENCED(5));
+  });
+
+  it("may be told the same again", async () => {
+    const guard = make();
+    for (const _ of [1, 2]) expect(await guard.fence("a", 2)).toEqual({ ok: true });
+    for (const _ of [1, 2]) expect(await guard.leave("a", 3, "us")).toEqual({ ok: true });
+    expect(await write(guard, 2)).toEqual(DISOWNED);
   });
 });

@@ -34,7 +34,7 @@ async function serve(options: WaybillOriginOptions = OPTIONS) {
   const send = (changes: Partial<typeof PARTS> = {}, forged: Record<string, string> = {}) => {
     const parts = { ...PARTS, ...changes };
     const headers = { ...fieldsOf(parts), ...forged };
-    return fetch(`http://127.0.0.1:${address.port}${PARTS.target}`, { method: "PUT", headers, body: "x" });
+    return fetch(`http://127.0.0.1:${address.port}${PARTS.target}`, { method: parts.method, headers });
   };
   return { send, passed };
 }
@@ -100,23 +100,35 @@ describe("the middleware", () => {
 });
 
 describe("with the guard", () => {
-  it("refuses a lower epoch, and sends what it has given away to its new region", async () => {
+  it("refuses fenced writes, and sends what it has given away to its new region", async () => {
     const epochs = createEpochGuard(memoryEpochStore());
     const { send, passed } = await serve({ ...OPTIONS, epochs });
-    expect((await send({ epoch: 2 })).status).toBe(200);
-    const stale = await send({ epoch: 1 });
-    expect([stale.status, stale.headers.get("retry-after")]).toEqual([409, "2"]);
-    expect(await stale.json()).toMatchObject({ reason: "stale-epoch", seen: 2 });
-    await epochs.disown("1", 3, "us");
-    const gone = await send({ epoch: 2 });
+    expect((await send({ epoch: 1 })).status).toBe(200);
+    await epochs.fence("1", 2);
+    const fenced = await send({ epoch: 1 });
+    expect([fenced.status, fenced.headers.get("retry-after")]).toEqual([503, "2"]);
+    expect(await fenced.json()).toMatchObject({ reason: "fenced", upTo: 2 });
+    expect((await send({ epoch: 1, method: "GET" })).status).toBe(200);
+    await epochs.leave("1", 3, "us");
+    const gone = await send({ epoch: 2, method: "GET" });
     expect([gone.status, gone.headers.get("waybill-region")]).toEqual([421, "us"]);
     expect((await send({ id: "" })).status).toBe(200);
-    expect(passed).toHaveLength(2);
+    expect(passed).toHaveLength(3);
+  });
+
+  it("takes an upgrade for a write", async () => {
+    const epochs = createEpochGuard(memoryEpochStore());
+    await epochs.fence("1", 2);
+    const headers = { ...fieldsOf({ ...PARTS, method: "GET" }), upgrade: "websocket" };
+    const response = { statusCode: 200, setHeader: () => undefined, end: () => undefined };
+    const verify = waybillOrigin({ ...OPTIONS, epochs });
+    await verify({ method: "GET", url: PARTS.target, headers }, response, () => expect.unreachable());
+    expect(response.statusCode).toBe(503);
   });
 
   it("hands a failing store to the application's error handler", async () => {
-    const raise = () => Promise.reject(new Error("no database"));
-    const { send, passed } = await serve({ ...OPTIONS, epochs: createEpochGuard({ raise, settle: () => undefined }) });
+    const update = () => Promise.reject(new Error("no database"));
+    const { send, passed } = await serve({ ...OPTIONS, epochs: createEpochGuard({ update }) });
     const failed = await send();
     expect([failed.status, await failed.text()]).toEqual([500, "no database"]);
     expect(passed).toEqual([undefined]);
