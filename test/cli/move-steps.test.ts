@@ -76,7 +76,7 @@ it("whatever steps are taken, the epoch rises with each, and one entry at most s
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      let at = AT_HOME;
+      let at: Whereabouts = AT_HOME as Whereabouts;
       let epoch = 0;
       for (const next of steps) {
         const after = takeStep(next, at);
