@@ -19,16 +19,14 @@ const EPOCH_SCHEMES: readonly string[] = [
   "sonyflake-v2",
 ];
 
-/** Every layout by name, those of entries with a fault left out. The table's own come first. */
+/** Every layout by name, those of entries with a fault left out. */
 export const knownLayouts = (declared: ReadonlyMap<string, DeclaredLayout>): ReadonlyMap<string, Layout> => {
-  const known = new Map<string, Layout>();
-  const faulty = new Set<string>();
+  const known = new Map(OURS);
   for (const [name, entry] of declared) {
     const { layout, faults } = readLayout(name, entry);
-    if (layout === undefined || faults.length > 0) faulty.add(name);
+    if (layout === undefined || faults.length > 0) known.delete(name);
     else known.set(name, layout);
   }
-  for (const [name, layout] of OURS) if (!faulty.has(name) && !known.has(name)) known.set(name, layout);
   return known;
 };
 

@@ -76,3 +76,13 @@ test("the sample table has no fault, and neither has the table of the repository
   expect(faultsOf(sampleTable())).toEqual([]);
   expect(faultsOf(JSON.parse(readFileSync(new URL("../../routing-table.json", import.meta.url), "utf8")))).toEqual([]);
 });
+
+test("an unknown layout is told of the table's own layouts first", () => {
+  const layouts = { ticket: { rows: [{ field: "random", bits: 64, role: "random" }], text: "hex" } };
+  const [fault] = faultsOf({
+    ...sampleTable(),
+    layouts,
+    entities: { a: { path: "/a/:id", ids: [{ layout: "tikket" }] } },
+  });
+  expect(fault?.message).toContain('use one of "ticket", "iuid", "hotguid",');
+});

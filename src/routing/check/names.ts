@@ -37,13 +37,17 @@ export const checkNames = (draft: Draft, report: Report): void => {
   for (const [entity, { ids }] of draft.entities) {
     for (const [index, { layout }] of ids.entries()) {
       if (isLayoutName(draft, layout)) continue;
-      reportUnknown("layout", layout, draft.known.keys(), ["entities", entity, "ids", index, "layout"], report);
+      reportUnknown("layout", layout, ownFirst(draft), ["entities", entity, "ids", index, "layout"], report);
     }
   }
   for (const layout of draft.layouts.keys()) {
-    if (!isLayoutName(draft, layout)) reportUnknown("layout", layout, draft.known.keys(), ["layouts", layout], report);
+    if (!isLayoutName(draft, layout)) reportUnknown("layout", layout, ownFirst(draft), ["layouts", layout], report);
   }
 };
+
+/** Only the first of many names are listed, and the table's own are the likeliest to be meant. */
+const ownFirst = ({ known, layouts }: Draft): ReadonlySet<string> =>
+  new Set([...[...layouts.keys()].filter((name) => known.has(name)), ...known.keys()]);
 
 const reportUnknown = (what: string, name: string, known: Iterable<string>, place: Place, report: Report): void =>
   report(
