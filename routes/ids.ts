@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { Gateway } from "../src/ports.ts";
 import { explain } from "../src/routing/index.ts";
+import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { ownJson } from "./own-json.ts";
@@ -21,6 +22,8 @@ export const ids = (gateway: Gateway) =>
       if (refused !== undefined) return refused;
       const id = path.slice(PREFIX.length);
       if (!path.startsWith(PREFIX) || id.includes("/")) return refuse(received, { reason: "not-found", path }, served);
-      return ownJson(explain(served.table, id, arrivedAtMs), { "waybill-table": served.label });
+      const hint = layoutHint(received);
+      if (!hint.ok) return refuse(received, hint.error, served);
+      return ownJson(explain(served.table, id, arrivedAtMs, hint.value), { "waybill-table": served.label });
     })
     .all("/-/ids/*", methodNotAllowed("GET", "HEAD"));

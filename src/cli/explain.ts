@@ -22,7 +22,10 @@ export const addExplain = (parent: Command, act: Act): void => {
     .command("explain")
     .description("say how IDs can be read, where they go and why")
     .argument("[id...]", "the IDs; - or none reads them from stdin, one a line")
-    .option("--layout <name>", "read the IDs as those of this layout alone; no route is shown")
+    .option(
+      "--layout <name>",
+      "read the IDs as those of this layout alone; a route is shown if the table has the layout",
+    )
     .option("--table <file>", "the routing table (default: routing-table.json, if it is there)")
     .option("--no-table", "try every built-in layout, whatever a table enables")
     .option("--json", "one JSON object a line, in the order of the IDs")
@@ -54,11 +57,14 @@ const explainIds = async (world: World, args: readonly string[], { table: path, 
     return EXIT.failed;
   }
   const hint = named.value;
-  if (hint !== undefined) world.report(`IDs are read as ${hint.name} alone, and no route is shown\n`);
+  const enabled = hint && table?.layouts.get(hint.name);
+  if (enabled !== undefined) world.report(`IDs are read as ${enabled.layout.name} alone, as with id-layout: ${name}\n`);
+  else if (hint !== undefined) world.report(`IDs are read as ${hint.name} alone, and no route is shown\n`);
   else if (table === undefined)
     world.report("no routing table: IDs are read by every built-in layout, and no route is shown\n");
-  const routed = hint === undefined ? table : undefined;
+  const routed = hint === undefined || enabled !== undefined ? table : undefined;
   const explainOne = (id: string): Explained => {
+    if (table !== undefined && enabled !== undefined) return explain(table, id, world.nowMs(), { enabled });
     if (hint !== undefined) return explainNamed(id, hint, world.nowMs());
     return routed === undefined ? explainBare(id, layouts, world.nowMs()) : explain(routed, id, world.nowMs());
   };

@@ -54,11 +54,7 @@ function evidenceOf(error: GatewayError): Evidence {
         candidates: error.candidates,
       };
     case "ambiguous-id":
-      return {
-        detail: `"${error.id}" can be read in several ways that do not lead to one place.`,
-        id: error.id,
-        candidates: error.candidates,
-      };
+      return ambiguity(error);
     case "wrong-entity":
       return {
         detail: `"${error.id}" is not the ID of "${error.entity}".`,
@@ -166,6 +162,24 @@ function evidenceOf(error: GatewayError): Evidence {
     case "internal-error":
       return { detail: "The gateway met a defect of its own." };
   }
+}
+
+/** What tells the readings apart stands beside them: the values that the field `id-layout` may have, where it is the layout. */
+function ambiguity({ id, candidates }: Extract<RoutingError, { readonly reason: "ambiguous-id" }>): Evidence {
+  const idLayouts = [...new Set(candidates.map(({ layout }) => layout))];
+  const isByLayout = idLayouts.length > 1;
+  const isByEntity = new Set(candidates.map(({ entity }) => entity)).size > 1;
+  const ways = [
+    ...(isByLayout ? [`send the field id-layout: ${idLayouts.join(" or ")}`] : []),
+    ...(isByEntity ? ["use the path of its entity"] : []),
+  ];
+  const hint = ways.length === 0 ? "" : ` To say which is meant, ${ways.join(", or ")}.`;
+  return {
+    detail: `"${id}" can be read in several ways that do not lead to one place.${hint}`,
+    id,
+    candidates,
+    ...(isByLayout ? { idLayouts } : {}),
+  };
 }
 
 /** Longest text of a client that is repeated to it. */

@@ -1,7 +1,7 @@
 import { formatShortKey, fromSql, hotguid, hotguidSql, luuid, readShortKey, textsOf, toSql } from "../ids/index.ts";
 import { describeAll, describeShort, shortKeyOwners } from "./candidates.ts";
 import { ID_LENGTH_MAX } from "./limits.ts";
-import { canBe } from "./readings.ts";
+import { canBe, hintedIn, type LayoutHint } from "./readings.ts";
 import { faultsOf } from "./refusals.ts";
 import { resolveAny } from "./resolve.ts";
 import type { LayoutFault, RoutingError } from "./routing-error.ts";
@@ -39,29 +39,30 @@ export interface PlainDecision {
   readonly path: string;
 }
 
-/** Reads a text in every way, without asking any origin. Time in Unix milliseconds. */
-export const explain = (table: CompiledTable, text: string, nowMs: number): Explanation => {
-  const resolved = resolveAny(table, text, nowMs);
+/** Reads a text in every way, or in that of a hint, without asking any origin. Time in Unix milliseconds. */
+export const explain = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): Explanation => {
+  const resolved = resolveAny(table, text, nowMs, hint);
+  const layouts = hintedIn([...table.layouts.values()], (enabled) => enabled, hint);
   const isTooLong = text.length > ID_LENGTH_MAX;
   return {
     text,
-    candidates: isTooLong ? [] : [...describeAll(table, text, nowMs), ...shortCandidates(table, text)],
-    unreadable: unreadableBy(table, text),
-    forms: isTooLong ? [] : [...table.layouts.values()].flatMap((enabled) => formsOf(enabled, text, nowMs)),
+    candidates: isTooLong ? [] : [...describeAll(table, text, nowMs, hint), ...shortCandidates(table, text, hint)],
+    unreadable: unreadableBy(layouts, text),
+    forms: isTooLong ? [] : layouts.flatMap((enabled) => formsOf(enabled, text, nowMs)),
     decision: resolved.ok ? plain(resolved.value) : undefined,
     error: resolved.ok ? undefined : resolved.error,
   };
 };
 
-const shortCandidates = (table: CompiledTable, text: string): readonly Candidate[] => {
-  const primaryKey = readShortKey(text, 0, text.length);
+const shortCandidates = (table: CompiledTable, text: string, hint: LayoutHint | undefined): readonly Candidate[] => {
+  const primaryKey = hint?.enabled === undefined ? readShortKey(text, 0, text.length) : undefined;
   if (primaryKey === undefined) return [];
   return shortKeyOwners(table).map((owner) => describeShort(table, owner, owner.group, primaryKey, false));
 };
 
 /** A text that is too long for any layout is not looked at more closely. */
-const unreadableBy = (table: CompiledTable, text: string): readonly LayoutFault[] => {
-  const unreadable = [...table.layouts.values()].filter(
+const unreadableBy = (layouts: readonly EnabledLayout[], text: string): readonly LayoutFault[] => {
+  const unreadable = layouts.filter(
     ({ layout }) =>
       text.length > ID_LENGTH_MAX || layout.texts.every((form) => form.read(text, 0, text.length) === undefined),
   );

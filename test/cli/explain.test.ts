@@ -278,3 +278,27 @@ describe.concurrent("what an error leaves to say", () => {
     expect(stdout.split("\n")[0]).toBe("ticket");
   });
 });
+
+describe.concurrent("explain --layout with a table that has the layout", () => {
+  const twoKinds = tableFolder({
+    regions: { eu: { origins: [{ url: "http://eu.test" }] }, us: { origins: [{ url: "http://us.test" }] } },
+    entities: {
+      tweet: { path: "/tweets/:id", ids: [{ layout: "snowflake" }] },
+      message: { path: "/messages/:id", ids: [{ layout: "discord-snowflake" }] },
+    },
+    routes: [{ when: { entity: "tweet" }, region: "eu" }],
+    default: "us",
+  });
+
+  it("previews what the field id-layout leads to, which the error names", async () => {
+    const without = await waybill(["explain", "1541815603606036480"], { cwd: twoKinds });
+    expect(without.stderr).toContain("send the field id-layout: snowflake or discord-snowflake, or use the path");
+    const hinted = ["explain", "--json", "--layout", "discord-snowflake", "1541815603606036480"];
+    const { stdout, stderr, code } = await waybill(hinted, { cwd: twoKinds });
+    expect({ stderr, code }).toEqual({
+      stderr: "IDs are read as discord-snowflake alone, as with id-layout: discord-snowflake\n",
+      code: 0,
+    });
+    expect(objectsOf(stdout)).toMatchObject([{ decision: { entity: "message", region: "us" } }]);
+  });
+});

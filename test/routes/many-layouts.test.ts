@@ -72,6 +72,25 @@ describe("the id-layout field", () => {
   });
 });
 
+describe("the way out of an ambiguous ID", () => {
+  it("stands in the problem, and explaining with it shows where it leads", async () => {
+    const { request } = setUp({ declared });
+    const problem = await problemOf(await request(`/any/${SNOWFLAKE}`));
+    expect(problem["idLayouts"]).toEqual(["snowflake", "sharding-id", "discord"]);
+    expect(problem["detail"]).toContain(
+      "send the field id-layout: snowflake or sharding-id or discord, or use the path",
+    );
+    const explain = (layout: string) => request(`/-/ids/${SNOWFLAKE}`, { headers: { "id-layout": layout } });
+    const explained = await (await explain("discord")).json();
+    expect(explained).toMatchObject({
+      candidates: [{ layout: "discord" }],
+      unreadable: [],
+      decision: { layout: "discord", entity: "message", region: "us" },
+    });
+    expect(slug(await problemOf(await explain("snowfluke")))).toBe("unknown-name");
+  });
+});
+
 interface Minted {
   readonly layout: string;
   readonly region: string;
