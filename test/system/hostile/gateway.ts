@@ -51,7 +51,7 @@ export function originOf(origins: ReadonlyMap<string, HostileOrigin>, name: stri
 }
 
 /** A HotGuid with the shard key, whose octets come least significant first. */
-function idWith(shardKey: number): string {
+export function idWith(shardKey: number): string {
   const key = Buffer.alloc(4);
   key.writeUInt32LE(shardKey);
   return `6347eb00-bbaa-01cc-0201-0203${key.toString("hex")}`;
