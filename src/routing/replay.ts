@@ -1,0 +1,128 @@
+import { resolveAny, resolvePath } from "./resolve.ts";
+import type { RoutingError } from "./routing-error.ts";
+import type { CompiledTable, Decision, Entity, WithoutId } from "./table.ts";
+
+/** A request of the past, as far as logs know it: neither its fields nor its client. */
+export interface PastRequest {
+  readonly method: string;
+  /** Raw, as it was sent; a query is passed over. */
+  readonly path: string;
+}
+
+/** Where a table leads a request. Plain JSON. */
+export type Destination =
+  | { readonly kind: "region"; readonly region: string; readonly entity: string }
+  /** `reason`: the slug of the problem that the client is answered with. */
+  | { readonly kind: "refused"; readonly reason: Refusal; readonly entity: string | undefined }
+  /** A page or an endpoint of the gateway itself. */
+  | { readonly kind: "own" }
+  /** Depends on what a log does not hold: the key of a public ID, or the fields of a request without an ID. */
+  | { readonly kind: "open"; readonly why: "public-id" | "request-fields"; readonly entity: string | undefined };
+
+type Refusal = RoutingError["reason"] | "malformed-request" | "method-not-allowed" | "region-unknown";
+
+/** `open`: both tables decide by something that is not known here, so that nothing can be said. */
+export type Verdict = "same" | "changed" | "open";
+
+export interface Replayed {
+  readonly before: Destination;
+  readonly after: Destination;
+  readonly verdict: Verdict;
+}
+
+/** Sends a request of the past through two tables. `nowMs` (Unix ms) is when it would be sent. */
+export const replay = (before: CompiledTable, after: CompiledTable, request: PastRequest, nowMs: number): Replayed => {
+  const [left, right] = [destinationOf(before, request, nowMs), destinationOf(after, request, nowMs)];
+  return { before: left, after: right, verdict: compare(left, right) };
+};
+
+const compare = (before: Destination, after: Destination): Verdict => {
+  if (keyOf(before) !== keyOf(after)) return "changed";
+  return before.kind === "open" ? "open" : "same";
+};
+
+const keyOf = (destination: Destination): string => {
+  switch (destination.kind) {
+    case "region":
+      return `region ${destination.region} ${destination.entity}`;
+    case "refused":
+      // Who owns a path that is refused anyway makes no difference to a client, but the reason does.
+      return `refused ${destination.reason}`;
+    case "own":
+      return "own";
+    case "open":
+      return `open ${destination.why} ${destination.entity ?? ""}`;
+  }
+};
+
+const ANY = "/any/";
+
+/** What the gateway's own log shows in place of a public ID, and of a path that may hold one. */
+const HIDDEN_ID = ":id";
+const HIDDEN_PATH = "/*";
+
+/** `/mint` and all below `/-/`: `/any` is the one of the gateway's own paths that leads to an origin. */
+const OWN_PATH = /^\/(?:mint$|-\/)/;
+
+/** As the gateway refuses them: the runtime would resolve them to another path (WHATWG URL, "double-dot URL path segment"). */
+const CHANGING_PATH = /\\|\/(?:\.|%2e){1,2}(?:\/|$)/i;
+
+/** Where one table leads a request. */
+export const destinationOf = (
+  table: CompiledTable,
+  { method, path: target }: PastRequest,
+  nowMs: number,
+): Destination => {
+  const query = target.indexOf("?");
+  const path = query === -1 ? target : target.slice(0, query);
+  if (OWN_PATH.test(path)) return { kind: "own" };
+  if (CHANGING_PATH.test(path)) return { kind: "refused", reason: "malformed-request", entity: undefined };
+  if (path === HIDDEN_PATH) return openPublic(undefined);
+  if (path.startsWith(ANY)) return byIdAlone(table, path, nowMs);
+  const match = table.paths.match(path);
+  if (match === undefined) return withoutId(table.withoutId.match(path), method);
+  const isHidden = path.slice(match.idStart, match.idEnd) === HIDDEN_ID;
+  if (isHidden || isPublic(match.entity)) return openPublic(match.entity.name);
+  const decision = resolvePath(table, match, path, nowMs);
+  return decision.ok ? regionOf(decision.value) : refusal(decision.error);
+};
+
+/** Where an entity is public, a text that leads nowhere by itself may be its public ID. */
+const byIdAlone = (table: CompiledTable, path: string, nowMs: number): Destination => {
+  const end = path.indexOf("/", ANY.length);
+  const text = path.slice(ANY.length, end === -1 ? path.length : end);
+  if (text === HIDDEN_ID) return openPublic(undefined);
+  const decision = resolveAny(table, text, nowMs);
+  if (decision.ok && !isPublic(decision.value.entity)) return regionOf(decision.value);
+  if ([...table.entities.values()].some(isPublic)) return openPublic(undefined);
+  return decision.ok ? regionOf(decision.value) : refusal(decision.error);
+};
+
+const isPublic = (entity: Entity): boolean => entity.public !== undefined;
+
+const openPublic = (entity: string | undefined): Destination => ({ kind: "open", why: "public-id", entity });
+
+const regionOf = ({ entity, target }: Decision): Destination => ({
+  kind: "region",
+  region: target.region.name,
+  entity: entity.name,
+});
+
+const refusal = (error: RoutingError): Destination => ({
+  kind: "refused",
+  reason: error.reason,
+  entity: "entity" in error ? error.entity : undefined,
+});
+
+/** A region is certain only where no field of the request can say another one. */
+const withoutId = (entry: WithoutId | undefined, method: string): Destination => {
+  if (entry === undefined) return { kind: "refused", reason: "unrouted-path", entity: undefined };
+  const { entity, methods, sources } = entry;
+  if (methods !== undefined && !methods.includes(method)) {
+    return { kind: "refused", reason: "method-not-allowed", entity: entity.name };
+  }
+  const [first] = sources;
+  if (first === undefined) return { kind: "refused", reason: "region-unknown", entity: entity.name };
+  if (first.kind === "region") return { kind: "region", region: first.region, entity: entity.name };
+  return { kind: "open", why: "request-fields", entity: entity.name };
+};
