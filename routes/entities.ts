@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import type { Gateway } from "../src/ports.ts";
-import { resolvePath } from "../src/routing/index.ts";
+import { resolvePath, withoutPublic } from "../src/routing/index.ts";
 import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
 import { passOn } from "./pass-on.ts";
@@ -25,7 +25,8 @@ export const entities = (gateway: Gateway) =>
     if (match.entity.public !== undefined) return passOnPublic(received, match, path);
     const hint = layoutHint(received);
     if (!hint.ok) return refuse(received, hint.error, served);
-    const decision = resolvePath(served.table, match, path, arrivedAtMs, hint.value);
+    // An error says nothing of public entities: the ID may be an internal one of theirs.
+    const decision = resolvePath(withoutPublic(served.table), match, path, arrivedAtMs, hint.value);
     if (!decision.ok) return refuse(received, decision.error, served);
     return passOn(received, decision.value, path + query);
   });

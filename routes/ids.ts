@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import type { Gateway } from "../src/ports.ts";
-import { explain } from "../src/routing/index.ts";
+import { explain, withoutPublic } from "../src/routing/index.ts";
 import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
@@ -9,7 +9,7 @@ import { receive, refuse } from "./receive.ts";
 
 const PREFIX = "/-/ids/";
 
-/** `GET /-/ids/:id`: every way to read the text, where it would go and why. No origin is asked. */
+/** `GET /-/ids/:id`: every way to read the text, where it would go and why; of public entities nothing. No origin is asked. */
 export const ids = (gateway: Gateway) =>
   new Hono()
     .get("/-/ids/*", async (c) => {
@@ -24,6 +24,6 @@ export const ids = (gateway: Gateway) =>
       if (!path.startsWith(PREFIX) || id.includes("/")) return refuse(received, { reason: "not-found", path }, served);
       const hint = layoutHint(received);
       if (!hint.ok) return refuse(received, hint.error, served);
-      return ownJson(explain(served.table, id, arrivedAtMs, hint.value), { "waybill-table": served.label });
+      return ownJson(explain(withoutPublic(served.table), id, arrivedAtMs, hint.value), { "waybill-table": served.label });
     })
     .all("/-/ids/*", methodNotAllowed("GET", "HEAD"));

@@ -10,6 +10,7 @@ import {
   type RoutingError,
   resolveAny,
   resolvePath,
+  withoutPublic,
 } from "../src/routing/index.ts";
 import { passOn } from "./pass-on.ts";
 import { type Received, refuse } from "./receive.ts";
@@ -55,9 +56,10 @@ export type AnyReading =
   | { readonly kind: "plain"; readonly decision: Decision };
 
 /**
- * Reads a text that comes without a path. Public and plain texts may look alike: what can be read as both, or as two public
- * ones, is not guessed. Of public entities an error says nothing, neither of their internal IDs nor of why a text is not
- * one of theirs: with one of them in the table, every text that leads nowhere has one answer.
+ * Reads a text that comes without a path, which may look like several things. Nothing is guessed: a public ID is one only
+ * where the text is no plain ID that some entity may own, and of two public readings one counts only if its text proves it
+ * and the other's does not. Internal IDs of public entities are nobody's here. With a public entity in the table, every text
+ * that leads nowhere has one answer, and no error names the entity.
  */
 export function readAny(
   gateway: Gateway,
@@ -66,49 +68,51 @@ export function readAny(
   nowMs: number,
   hint: LayoutHint | undefined,
 ): Result<AnyReading, GatewayError> {
-  const opened = openAny(gateway, table, text, hint);
+  const opened = openAny(gateway, table, text, nowMs, hint);
   if (!opened.ok) return opened;
-  const decision = resolveAny(table, text, nowMs, hint);
+  const plain = resolveAny(withoutPublic(table), text, nowMs, hint);
   const [first, second] = opened.value;
-  if (first !== undefined) {
-    const isOnly = second === undefined && !decision.ok && isUnread(decision.error);
-    return isOnly ? ok({ kind: "public", opened: first }) : err({ reason: "ambiguous-id", id: text, candidates: [] });
+  if (first === undefined) {
+    if (plain.ok) return ok({ kind: "plain", decision: plain.value });
+    return err(hasPublic(table) && isUnread(plain.error) ? unknownPublicId(text) : plain.error);
   }
-  if (!decision.ok) return err(withoutPublic(table, text, decision.error));
-  // The internal ID of a public entity is for origins only.
-  if (isPublic(decision.value.entity)) return err(unknownPublicId(text));
-  return ok({ kind: "plain", decision: decision.value });
+  const isOnly = second === undefined && !plain.ok && isUnread(plain.error);
+  return isOnly ? ok({ kind: "public", opened: first }) : err({ reason: "ambiguous-id", id: text, candidates: [] });
 }
 
+/** Nobody owns such an ID. */
 const isUnread = ({ reason }: RoutingError): boolean => reason === "malformed-id" || reason === "unknown-id";
 
-/** Every public entity that a text may be of. More than one only for kinds that carry no proof of their own. */
+/** The public entities that a text may be of: those for which it is a proof, else those to whose IDs it opens. */
 function openAny(
   gateway: Gateway,
   table: CompiledTable,
   text: string,
+  nowMs: number,
   hint: LayoutHint | undefined,
 ): Result<readonly Opened[], GatewayError> {
-  const found: Opened[] = [];
+  const proven: Opened[] = [];
+  const unproven: Opened[] = [];
   for (const entity of table.entities.values()) {
-    if (!isPublic(entity)) continue;
+    if (entity.public === undefined) continue;
     if (hint !== undefined && !entity.ids.some(({ enabled }) => enabled === hint.enabled)) continue;
     const opened = gateway.publicIds.open(entity, text);
     if (!opened.ok) return opened;
-    if (opened.value !== undefined) found.push({ entity, internal: opened.value });
+    const internal = opened.value;
+    if (internal === undefined) continue;
+    if (!UNPROVEN.includes(entity.public.as)) proven.push({ entity, internal });
+    else if (leadsOn(table, entity, internal, nowMs)) unproven.push({ entity, internal });
   }
-  return ok(found);
+  return ok(proven.length > 0 ? proven : unproven);
 }
 
-function withoutPublic(table: CompiledTable, text: string, error: RoutingError): RoutingError {
-  if (!hasPublic(table)) return error;
-  if (isUnread(error)) return unknownPublicId(text);
-  if ("entity" in error && isPublic(table.entities.get(error.entity))) return unknownPublicId(text);
-  if (error.reason !== "ambiguous-id") return error;
-  const candidates = error.candidates.filter(({ entity = "" }) => !isPublic(table.entities.get(entity)));
-  return { ...error, candidates };
+/** Kinds that have no redundancy: every text of their form opens to something. */
+const UNPROVEN: readonly string[] = ["guid", "uint128"];
+
+/** Whether an internal ID is of its time, and goes anywhere. */
+function leadsOn(table: CompiledTable, entity: Entity, internal: string, nowMs: number): boolean {
+  const decision = resolvePath(table, { entity, idStart: 0, idEnd: internal.length }, internal, nowMs);
+  return decision.ok || decision.error.reason === "entity-gone";
 }
 
-export const isPublic = (entity: Entity | undefined): boolean => entity?.public !== undefined;
-
-export const hasPublic = (table: CompiledTable): boolean => [...table.entities.values()].some(isPublic);
+export const hasPublic = (table: CompiledTable): boolean => withoutPublic(table) !== table;

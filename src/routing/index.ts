@@ -32,3 +32,4 @@ export type {
   TimeWindow,
   WithoutId,
 } from "./table.ts";
+export { withoutPublic } from "./without-public.ts";

@@ -56,7 +56,8 @@ export const hintedIn = <Reader>(
   readers: readonly Reader[],
   enabledOf: (reader: Reader) => EnabledLayout,
   hint: LayoutHint | undefined,
-): readonly Reader[] => (hint === undefined ? readers : readers.filter((reader) => enabledOf(reader) === hint.enabled));
+): readonly Reader[] =>
+  hint === undefined ? readers : readers.filter((reader) => enabledOf(reader).layout === hint.enabled?.layout);
 
 /** Groups layouts, or what has one, by their text forms. */
 export const readersOf = <Reader>(
