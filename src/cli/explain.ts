@@ -75,7 +75,7 @@ const explainIds = async (world: World, args: readonly string[], { table: path, 
     const text = explanationText(explanation, { table: routed, layouts, world });
     return {
       data: index > 0 && text !== "" ? `\n${text}` : text,
-      report: error === undefined ? "" : errorText(error) + otherTimesText(explanation),
+      report: (error === undefined ? "" : errorText(error) + otherTimesText(explanation)) + publicText(explanation),
       failed: error !== undefined,
     };
   });
@@ -85,6 +85,11 @@ const otherTimesText = ({ otherTimes = [] }: Explained): string =>
   otherTimes.length === 0
     ? ""
     : `only the time in it rules out ${otherTimes.join(", ")}; say so with ${otherTimes.map((name) => `--layout ${name}`).join(" or ")}\n`;
+
+const publicText = ({ publicOf = [] }: Explained): string =>
+  publicOf.length === 0
+    ? ""
+    : `it has the form of public IDs of ${publicOf.join(", ")}; waybill public open --entity ${publicOf[0]} tells, with the keys\n`;
 
 /** The error in one sentence beside its evidence; the candidates stand in the explanation already. */
 const plainOf = ({ error, ...explanation }: Explained): object => {

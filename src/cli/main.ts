@@ -20,6 +20,7 @@ stderr.on("error", () => process.exit(EXIT.failed));
 const world: World = {
   nowMs: Date.now,
   entropy: pooledEntropy(),
+  publicIdKeys: process.env["PUBLIC_ID_KEYS"],
   version: versionOf(new URL("../../package.json", import.meta.url)),
   readFile: (path) => {
     try {

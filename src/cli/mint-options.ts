@@ -19,6 +19,8 @@ export interface MintOptions {
   readonly at?: number;
   /** `false`: the table in the current folder is not looked at. */
   readonly table?: string | false;
+  /** Public IDs instead of internal ones. */
+  readonly public?: boolean;
   readonly json?: boolean;
 }
 
@@ -39,6 +41,7 @@ export const addMintOptions = (command: Command): Command =>
     .option("--field <name=value>", "a key or node field of the layout; repeat for each", addField)
     .option("--count <number>", "how many IDs", count, 1)
     .option("--at <time>", "mint as if at this time, such as 2026-06-01T00:00:00Z", time)
+    .option("--public", "of a public entity, print the IDs that clients see, with the keys of PUBLIC_ID_KEYS")
     .option("--table <file>", "the routing table (default: routing-table.json, if it is there)")
     .option("--no-table", "mint without a table, by layout and numbers")
     .option("--json", "one JSON object a line: id, layout, entity and region");

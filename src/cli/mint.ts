@@ -10,6 +10,7 @@ import { findLayout, knownLayouts } from "./layouts.ts";
 import { groupOption, keysOf } from "./mint-keys.ts";
 import { mintOffline } from "./mint-offline.ts";
 import { addMintOptions, type MintOptions } from "./mint-options.ts";
+import { codecOf } from "./public.ts";
 import { openTable, tableErrorText } from "./table-file.ts";
 import { EXIT, type World } from "./world.ts";
 
@@ -81,6 +82,7 @@ const mintAll = (
   if (!group.ok) return group;
   const given = { ...options, ...(group.value === undefined ? {} : { group: group.value }) };
   if (table !== undefined && name === undefined) return mintByTable(table, given, world);
+  if (options.public) return malformed("--public goes with an entity of a routing table.");
   if (entity !== undefined) return malformed("--entity needs a routing table: give one with --table.");
   if (slice !== undefined) {
     return malformed(
@@ -108,11 +110,8 @@ const mintByLayout = (
   return minted.ok ? ok(minted.value.map((words) => ({ id: layout.value.format(words), layout: name }))) : minted;
 };
 
-const mintByTable = (
-  table: CompiledTable,
-  given: MintOptions,
-  { nowMs, entropy, report }: World,
-): Result<readonly MintedId[], Failure> => {
+const mintByTable = (table: CompiledTable, given: MintOptions, world: World): Result<readonly MintedId[], Failure> => {
+  const { nowMs, entropy, report } = world;
   const { entity, layout, country, service, shardKey, group, slice: slices, field, primaryKey } = given;
   const fields = field && Object.fromEntries(Object.entries(field).map(([name, value]) => [name, String(value)]));
   const wish: MintWish = { entity, layout, country, service, shardKey, slices, fields, group };
@@ -125,14 +124,43 @@ const mintByTable = (
   if (!keys.ok) return keys;
   const { at, count } = given;
   const { entity: owner, enabled } = plan.value;
-  const isClear = (words: Words): boolean => isClearOnAny(table, owner, enabled.layout.format(words));
+  const text = textsOf(table, owner, given, world);
+  if (!text.ok) return malformed(text.error);
+  const textOf = (words: Words): string => text.value(enabled.layout.format(words));
+  // Internal IDs of a public entity are not asked for on /any.
+  const isShown = owner.public === undefined || given.public === true;
+  const isClear = (words: Words): boolean => !isShown || isClearOnAny(table, owner, textOf(words));
   const isWanted = isDrawn(enabled.layout) ? isClear : undefined;
   const minted = mintOffline(enabled.layout, keys.value, { count, nowMs: at ?? nowMs(), entropy, isWanted });
   if (!minted.ok) return minted;
-  const unclear = minted.value.filter((words) => !isClear(words)).map(enabled.layout.format);
+  const unclear = minted.value.filter((words) => !isClear(words)).map(textOf);
   const ambiguous = ambiguousAmong(table, plan.value, unclear);
   if (ambiguous !== undefined) report(ambiguousText(ambiguous));
-  return route(plan.value, minted.value, nowMs());
+  return route(plan.value, minted.value, nowMs(), textOf);
+};
+
+/** From the text of an ID to what is printed: the same, or the public ID that stands for it. */
+const textsOf = (
+  table: CompiledTable,
+  { name, public: kind }: MintPlan["entity"],
+  given: MintOptions,
+  world: World,
+): Result<(internal: string) => string, string> => {
+  if (given.public !== true) {
+    if (kind !== undefined) {
+      world.report(
+        `note: these are internal IDs of ${name}, which clients never see; --public prints those that they do\n`,
+      );
+    }
+    return ok((internal) => internal);
+  }
+  const codec = codecOf(table, name, world);
+  if (!codec.ok) return codec;
+  return ok((internal) => {
+    const shown = codec.value.show(internal);
+    if (shown === undefined) throw new Error(`a minted ID of ${name} has no public text`);
+    return shown;
+  });
 };
 
 /** IDs that nothing but a hint tells from others are good, but whoever hands them out has to know. */
@@ -148,6 +176,7 @@ const route = (
   { entity, enabled }: MintPlan,
   minted: readonly Words[],
   nowMs: number,
+  textOf: (words: Words) => string,
 ): Result<readonly MintedId[], Failure> => {
   const { layout, window } = enabled;
   const ids: MintedId[] = [];
@@ -165,7 +194,7 @@ const route = (
     if (!regions.ok) return regions;
     const [region] = regions.value;
     ids.push({
-      id: layout.format(words),
+      id: textOf(words),
       layout: layout.name,
       entity: entity.name,
       ...(region === undefined ? {} : { region }),

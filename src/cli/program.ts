@@ -7,6 +7,7 @@ import { addExplain } from "./explain.ts";
 import { addLayout } from "./layout.ts";
 import { addMint } from "./mint.ts";
 import { addMove } from "./move.ts";
+import { addPublic } from "./public.ts";
 import { addRange } from "./range.ts";
 import { addTableCheck } from "./table-check.ts";
 import { addTableDiff } from "./table-diff.ts";
@@ -51,6 +52,7 @@ const build = (world: World, act: Act): Command => {
   const table = program.command("table").description("check and compare routing tables");
   addTableCheck(table, act);
   addTableDiff(table, act);
+  addPublic(program, act);
   addMove(program, act);
   addCanary(program, act);
   addLayout(program, act);

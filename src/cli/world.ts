@@ -9,6 +9,8 @@ export interface World {
   readonly nowMs: () => number;
   readonly entropy: RandomWords;
   readonly version: string;
+  /** The secret `PUBLIC_ID_KEYS` of the environment: never an argument, which every user of a machine can see. */
+  readonly publicIdKeys: string | undefined;
   /** A file's octets, or the system's word for why there are none: `no such file`. */
   readonly readFile: (path: string) => Result<Uint8Array, string>;
   readonly fileExists: (path: string) => boolean;

@@ -1,6 +1,7 @@
 import { formatShortKey, fromSql, hotguid, hotguidSql, luuid, readShortKey, textsOf, toSql } from "../ids/index.ts";
 import { describeAll, describeShort, shortKeyOwners } from "./candidates.ts";
 import { ID_LENGTH_MAX } from "./limits.ts";
+import { hasPublicForm } from "./public-codec.ts";
 import { canBe, hintedIn, type LayoutHint } from "./readings.ts";
 import { faultsOf } from "./refusals.ts";
 import { resolveAny } from "./resolve.ts";
@@ -16,6 +17,8 @@ export interface Explanation {
   readonly unreadable?: readonly LayoutFault[];
   /** The texts that name the same ID, for each layout that the text can be. */
   readonly forms: readonly TextFormOf[];
+  /** The public entities whose public IDs look like the text; absent when there are none. Only their keys tell more. */
+  readonly publicOf?: readonly string[];
   /** Where `/any/:id` leads; absent when it leads nowhere. */
   readonly decision: PlainDecision | undefined;
   /** Why `/any/:id` leads nowhere; absent when there is a decision. */
@@ -43,12 +46,14 @@ export interface PlainDecision {
 export const explain = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): Explanation => {
   const resolved = resolveAny(table, text, nowMs, hint);
   const layouts = hintedIn([...table.layouts.values()], (enabled) => enabled, hint);
+  const publicOf = [...table.entities.values()].filter((one) => one.public !== undefined && hasPublicForm(one, text));
   const isTooLong = text.length > ID_LENGTH_MAX;
   return {
     text,
     candidates: isTooLong ? [] : [...describeAll(table, text, nowMs, hint), ...shortCandidates(table, text, hint)],
     unreadable: unreadableBy(layouts, text),
     forms: isTooLong ? [] : layouts.flatMap((enabled) => formsOf(enabled, text, nowMs)),
+    ...(publicOf.length === 0 ? {} : { publicOf: publicOf.map(({ name }) => name) }),
     decision: resolved.ok ? plain(resolved.value) : undefined,
     error: resolved.ok ? undefined : resolved.error,
   };

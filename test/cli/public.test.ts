@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { objectsOf, tableFolder, waybill } from "./command.ts";
+
+const cwd = tableFolder({
+  regions: { eu: { origins: [{ url: "http://eu.test" }] } },
+  entities: {
+    order: { path: "/orders/:id", ids: [{ layout: "ulid" }], public: true },
+    ticket: { path: "/tickets/:id", ids: [{ layout: "snowflake" }], public: { as: "long" } },
+    box: { path: "/boxes/:id", ids: [{ layout: "ksuid" }] },
+  },
+  routes: [],
+  default: "eu",
+});
+const PUBLIC_ID_KEYS = JSON.stringify({ sealed: [{ id: "a", key: Buffer.alloc(32, 7).toString("base64") }] });
+const env = { PUBLIC_ID_KEYS };
+const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+
+describe.concurrent("waybill public", () => {
+  it("shows internal IDs and opens public ones, as arguments and from stdin", async () => {
+    const shown = await waybill(["public", "show", "--entity", "order", ULID], { cwd, env });
+    expect(shown).toEqual({ stdout: expect.stringMatching(/^[0-9A-Za-z]{44}\n$/), stderr: "", code: 0 });
+    const opened = await waybill(["public", "open", "--entity", "order", "--json"], { cwd, env, stdin: shown.stdout });
+    expect(objectsOf(opened.stdout)).toEqual([{ text: shown.stdout.trimEnd(), id: ULID }]);
+  });
+
+  it("goes on after what no key made", async () => {
+    const args = ["public", "open", "--entity", "order", "0".repeat(44), "x"];
+    const { stdout, stderr, code } = await waybill(args, { cwd, env });
+    expect([stdout, code]).toEqual(["", 1]);
+    expect(stderr).toBe(`error: "${"0".repeat(44)}" is left: no key made it.\nerror: "x" is left: no key made it.\n`);
+  });
+
+  it.each([
+    [["--entity", "order"], {}, "The environment has no PUBLIC_ID_KEYS."],
+    [["--entity", "order"], { PUBLIC_ID_KEYS: "{" }, "PUBLIC_ID_KEYS is no JSON object."],
+    [["--entity", "ticket"], env, "PUBLIC_ID_KEYS has no compatible key, which the public IDs of ticket need."],
+    [["--entity", "box"], env, 'shows as it is the entity "box". Public ones: order, ticket. (--entity)'],
+    [["--entity", "crate"], env, 'has no entity "crate". Public ones: order, ticket. (--entity)'],
+  ])("%j with %j is refused with a sentence", async (args, keys, sentence) => {
+    const { stderr, code } = await waybill(["public", "show", ...args, ULID], { cwd, env: keys });
+    expect(code).toBe(1);
+    expect(stderr).toContain(sentence);
+  });
+});
+
+describe.concurrent("the other commands, where entities are public", () => {
+  it("mint says that its IDs are internal, and --public prints those that clients see", async () => {
+    const internal = await waybill(["mint", "--entity", "order"], { cwd });
+    expect(internal.stdout).toMatch(/^[0-9A-Z]{26}\n$/);
+    expect(internal.stderr).toContain("note: these are internal IDs of order");
+    const shown = await waybill(["mint", "--entity", "order", "--public", "--count", "2"], { cwd, env });
+    expect(shown).toEqual({ stdout: expect.stringMatching(/^([0-9A-Za-z]{44}\n){2}$/), stderr: "", code: 0 });
+    const opened = await waybill(["public", "open", "--entity", "order"], { cwd, env, stdin: shown.stdout });
+    expect(opened.stdout).toMatch(/^([0-9A-Z]{26}\n){2}$/);
+    const bare = await waybill(["mint", "ulid", "--public"], { cwd, env });
+    expect(bare.stderr).toContain("--public goes with an entity of a routing table.");
+  });
+
+  it("explain says whose public ID a text may be", async () => {
+    const { stderr } = await waybill(["explain", "0".repeat(44)], { cwd });
+    expect(stderr).toContain("it has the form of public IDs of order; waybill public open --entity order tells");
+    const { stdout } = await waybill(["explain", "--json", "0".repeat(22)], { cwd });
+    expect(objectsOf(stdout)).toMatchObject([{ publicOf: ["ticket"] }]);
+  });
+});
