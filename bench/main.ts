@@ -5,6 +5,7 @@ import { gatewayBench } from "./gateway.bench.ts";
 import { idsBench } from "./ids.bench.ts";
 import { misrouteBench } from "./misroute.bench.ts";
 import { oracleBench } from "./oracle.bench.ts";
+import { packsBench } from "./packs.bench.ts";
 import { publicIdsBench } from "./public-ids.bench.ts";
 import { describeMachine, markdown, type Report, type Section } from "./report.ts";
 import { routesBench } from "./routes.bench.ts";
@@ -16,6 +17,7 @@ const BENCHES: readonly Bench[] = [
   oracleBench,
   publicIdsBench,
   routesBench,
+  packsBench,
   misrouteBench,
   gatewayBench,
   signatureBench,

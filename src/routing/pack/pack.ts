@@ -4,15 +4,26 @@ import { NOT_HELD, type PackPage } from "./page.ts";
 /** The page that may hold the key is not in memory. */
 export const NOT_LOADED = -2;
 
+/** The field is cut into so many equal parts. */
+const STEPS = 256;
+
 /** A pack as an isolate has it: the header, and those of its pages that are in memory. */
 export class LoadedPack {
   readonly header: PackHeader;
+  /** First key of each page, and behind them a greatest of all. */
   private readonly firsts: Float64Array;
+  /** For each part of the field the page at which a search begins: it goes up from there by a page or two. */
+  private readonly steps: Int16Array;
+  private readonly stepsPerKey: number;
   private readonly pages: (PackPage | undefined)[];
 
   constructor(header: PackHeader) {
     this.header = header;
-    this.firsts = Float64Array.from(header.pages, ({ first }) => first);
+    this.firsts = Float64Array.from([...header.pages.map(({ first }) => first), Number.POSITIVE_INFINITY]);
+    this.stepsPerKey = STEPS / 2 ** header.fieldBits;
+    this.steps = Int16Array.from({ length: STEPS }, (_, step) =>
+      header.pages.findLastIndex(({ first }) => first <= step / this.stepsPerKey),
+    );
     this.pages = header.pages.map(() => undefined);
   }
 
@@ -31,14 +42,9 @@ export class LoadedPack {
   /** The only page that may hold the key; -1 when it is below all. */
   pageOf(key: number): number {
     const { firsts } = this;
-    let low = -1;
-    let high = firsts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((firsts[middle] as number) <= key) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    let number = this.steps[Math.floor(key * this.stepsPerKey)] as number;
+    while ((firsts[number + 1] as number) <= key) number++;
+    return number;
   }
 
   page(number: number): PackPage | undefined {

@@ -37,7 +37,7 @@ export class PackPage {
     this.bucketsPerKey = this.bucketCount / (last - this.first + 1);
     this.buckets = new Uint32Array(this.bucketCount + 1);
     this.fill(count);
-    this.bytes = keys.buffer.byteLength + this.buckets.byteLength;
+    this.bytes = keys.byteLength + numbers.byteLength + this.buckets.byteLength;
   }
 
   private fill(count: number): void {
