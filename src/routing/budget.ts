@@ -3,9 +3,11 @@
  * Whoever makes or walks something asks first, and gives up when refused; the table is then too complex.
  */
 export class Budget {
+  private readonly cells: number;
   private left: number;
 
   constructor(cells: number) {
+    this.cells = cells;
     this.left = cells;
   }
 
@@ -13,6 +15,11 @@ export class Budget {
   spend(cells: number): boolean {
     this.left -= cells;
     return this.left >= 0;
+  }
+
+  /** More than there was once it is spent. */
+  get used(): number {
+    return this.cells - this.left;
   }
 
   get isSpent(): boolean {

@@ -22,6 +22,7 @@ import { COMPLEXITY_MAX } from "./limits.ts";
 import { flattenRoutes } from "./route-plans.ts";
 import type { DeclaredTable } from "./schema.ts";
 import type { CompiledTable } from "./table.ts";
+import { type TableUse, useOf } from "./table-use.ts";
 
 /** Checks a table of any origin. The value is the same table with its type; the error is every fault at once. */
 export const checkTable = (declared: unknown): Result<DeclaredTable, readonly Fault[]> => {
@@ -35,9 +36,17 @@ export const loadTable = (json: unknown, revision: number): Result<CompiledTable
   return checked.ok ? ok(assemble(checked.value.planned, revision)) : checked;
 };
 
+/** Checks a table and says what it takes up of each cap. `bytes`: octets of its text. */
+export const measureTable = (declared: unknown, bytes: number): Result<TableUse, readonly Fault[]> => {
+  const checked = check(declared);
+  return checked.ok ? ok(useOf(checked.value.planned.draft, bytes, checked.value.cells)) : checked;
+};
+
 interface Checked {
   readonly declared: DeclaredTable;
   readonly planned: Planned;
+  /** What the check cost. */
+  readonly cells: number;
 }
 
 const check = (value: unknown): Result<Checked, readonly Fault[]> => {
@@ -70,7 +79,7 @@ const check = (value: unknown): Result<Checked, readonly Fault[]> => {
   if (budget.isSpent && !faults.some(({ kind }) => kind === "too-complex")) reportTooComplex(report);
   if (faults.length > 0) return err(faults);
   if (declared === undefined || routes === undefined) throw new Error("a table without faults has an unread part");
-  return ok({ declared, planned: { draft, routes } });
+  return ok({ declared, planned: { draft, routes }, cells: budget.used });
 };
 
 const allEntitiesArePlanned = (draft: Draft, plans: ReadonlyMap<string, LayoutPlan>): boolean => {

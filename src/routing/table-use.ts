@@ -1,0 +1,49 @@
+import type { Draft } from "./draft.ts";
+import {
+  COMPLEXITY_MAX,
+  ENTITIES_MAX,
+  LAYOUTS_MAX,
+  MOVED_MAX,
+  PATTERNS_MAX,
+  REGIONS_MAX,
+  ROUTES_MAX,
+  TABLE_BYTES_MAX,
+  WITHOUT_ID_MAX,
+} from "./limits.ts";
+import { listOf } from "./scopes.ts";
+
+/** How much of a cap a table takes up. */
+export interface Use {
+  readonly used: number;
+  readonly max: number;
+}
+
+/** What a table takes up of each cap. `singled`: entries of `moved`, `moves` and `gone` together. */
+export interface TableUse {
+  /** Octets of the text. */
+  readonly bytes: Use;
+  readonly routes: Use;
+  readonly regions: Use;
+  readonly entities: Use;
+  readonly paths: Use;
+  readonly layouts: Use;
+  readonly withoutId: Use;
+  readonly singled: Use;
+  /** Cells, see `Budget`: what checking and compiling cost. */
+  readonly complexity: Use;
+}
+
+export const useOf = (draft: Draft, bytes: number, cells: number): TableUse => ({
+  bytes: { used: bytes, max: TABLE_BYTES_MAX },
+  routes: { used: draft.routes.length, max: ROUTES_MAX },
+  regions: { used: draft.regions.size, max: REGIONS_MAX },
+  entities: { used: draft.entities.size, max: ENTITIES_MAX },
+  paths: {
+    used: [...draft.entities.values()].reduce((count, { path }) => count + listOf(path).length, 0),
+    max: PATTERNS_MAX,
+  },
+  layouts: { used: draft.layouts.size, max: LAYOUTS_MAX },
+  withoutId: { used: draft.withoutId.size, max: WITHOUT_ID_MAX },
+  singled: { used: draft.moved.size + draft.moves.size + draft.gone.size, max: MOVED_MAX },
+  complexity: { used: cells, max: COMPLEXITY_MAX },
+});
