@@ -22,6 +22,8 @@ export const FRAMING_FAULTS = [
   length("length-beyond-64-bits", ["content-length: 99999999999999999999"], lost),
   length("length-list-of-two", ["content-length: 5, 6"], lost),
   length("length-twice-different", ["content-length: 5", "content-length: 3"], lost),
+  length("length-list-of-the-same", ["content-length: 5, 5"], hello),
+  length("length-twice-the-same", ["content-length: 5", "content-length: 5"], hello),
   length("no-length", [], hello),
   fault("no-length-then-reset", [ok(), "hello", { pauseMs: 50 }, "reset!"], broken("hello")),
 

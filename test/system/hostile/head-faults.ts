@@ -34,6 +34,7 @@ export const HEAD_FAULTS = [
   fault("version-1-0", ["HTTP/1.0 200 OK\r\ncontent-type: text/plain\r\n\r\nok", "close!"], passes),
   status("status-without-reason", "HTTP/1.1 200", passes),
   status("reason-of-100-kb", `HTTP/1.1 200 ${"x".repeat(100_000)}`, passes),
+  status("reason-of-1-mb", `HTTP/1.1 200 ${"x".repeat(1_000_000)}`, lost),
   status("reason-above-ascii", "HTTP/1.1 200 Caf\xe9 \xd0\xb6", passes),
   status("reason-with-control", "HTTP/1.1 200 O\x01K", lost),
   field("field-without-colon", "no colon here", lost),

@@ -62,6 +62,47 @@ export const STATUS_FAULTS = [
       ["set-cookie", "a=1"],
     ]),
   ),
+  fault(
+    "fields-of-the-connection",
+    [
+      lines(
+        "HTTP/1.1 200 OK",
+        "connection: x-of-the-connection",
+        "x-of-the-connection: 1",
+        "keep-alive: timeout=5",
+        "proxy-connection: keep-alive",
+        "content-length: 2",
+      ),
+      "ok",
+    ],
+    passed(200, "ok"),
+  ),
+  fault(
+    "connection-names-what-it-must-not",
+    [
+      lines(
+        "HTTP/1.1 200 OK",
+        "connection: set-cookie, etag, content-length",
+        "set-cookie: a=1",
+        'etag: "a"',
+        "content-length: 2",
+      ),
+      "ok",
+    ],
+    passed(200, "ok", [
+      ["set-cookie", "a=1"],
+      ["etag", '"a"'],
+      ["content-length", "2"],
+    ]),
+  ),
+  fault(
+    "forged-fields",
+    [lines("HTTP/1.1 200 OK", "waybill-region: atlantis", "waybill-layout: forged", "content-length: 2"), "ok"],
+    passed(200, "ok", [
+      ["waybill-layout", "hotguid"],
+      ["waybill-region", "forged-fields"],
+    ]),
+  ),
   fault("own-failure", [lines("HTTP/1.1 500 Broken", "content-length: 4"), "oops"], passed(500, "oops")),
   fault(
     "busy",

@@ -2,7 +2,7 @@ import { CATALOGUE } from "../../../src/problems/index.ts";
 import { type Answer, ask } from "./ask.ts";
 import type { Count, Expected, Fault, Method } from "./fault.ts";
 import { type HostileStack, originOf } from "./gateway.ts";
-import { fieldOf, fieldsOf, type Message } from "./message.ts";
+import { type Field, fieldOf, fieldsOf, type Message } from "./message.ts";
 
 /** What became of one request to a faulty region. */
 export interface Trial {
@@ -33,15 +33,19 @@ export function outcomeOf({ end, status, message, surplus }: Answer, expected: E
   const { body } = message;
   if (expected.kind === "broken") return { end, status, body: expected.partOf.startsWith(body) ? "a part" : body };
   const names = new Set((expected.fields ?? []).map(([name]) => name));
-  return { end, status, surplus, body, fields: message.fields.filter(([name]) => names.has(name)) };
+  return { end, status, surplus, body, fields: byName(message.fields.filter(([name]) => names.has(name))) };
 }
+
+/** The order of different fields means nothing, that of equal ones does (RFC 9110 §5.3). */
+const byName = (fields: readonly Field[]): readonly Field[] =>
+  fields.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 
 export function outcomeExpected(expected: Expected): object {
   const { kind } = expected;
   if (kind === "broken") return { end: "cut", status: expected.status, body: "a part" };
   const end = "whole";
   if (kind === "passed")
-    return { end, status: expected.status, surplus: "", body: expected.body, fields: expected.fields };
+    return { end, status: expected.status, surplus: "", body: expected.body, fields: byName(expected.fields ?? []) };
   const { slug, error } = expected;
   const type = `/-/problems/${slug}`;
   return { end, status: CATALOGUE[slug].status, surplus: "", type, error: error && `waybill; error=${error}` };
