@@ -18,6 +18,7 @@ export const diffText = (diff: TableDiff, paint: Paint): string => {
     ["moved", partLines(diff.moved, paint)],
     ["moves", partLines(diff.moves, paint)],
     ["gone", partLines(diff.gone, paint)],
+    ["epoch floor", changeLines(diff.epochFloor, paint)],
     ["default", changeLines(diff.default, paint)],
     ["without ID", partLines(diff.withoutId, paint)],
     ["sources", changeLines(diff.sources, paint)],

@@ -20,6 +20,14 @@ export const editEntries = (text: string, part: string, edits: EntryEdits): stri
   return text.slice(0, root.offset) + whole + text.slice(endOf(root));
 };
 
+/** Sets a member of a JSON object to a number, and leaves the rest of its text as it is. */
+export const setNumber = (text: string, name: string, value: number): string => {
+  const root = parseTree(text);
+  if (root?.type !== "object") throw new Error("the table was not checked");
+  const whole = rebuild(text, root, new Map([[name, JSON.stringify(value)]]), styleOf(text, root), 1);
+  return text.slice(0, root.offset) + whole + text.slice(endOf(root));
+};
+
 /** How a text is laid out. */
 interface Style {
   /** Empty for a text on one line. */

@@ -15,7 +15,8 @@ type Present = Exclude<Whereabouts, { readonly state: "gone" }>;
 /** A step of the protocol in docs/moving.md. */
 export type Step =
   | { readonly name: "start"; readonly to: string; readonly epochMin: number }
-  | { readonly name: "fence" | "switch" | "abort" | "gone" }
+  | { readonly name: "gone"; readonly epochMin: number }
+  | { readonly name: "fence" | "switch" | "abort" }
   /** `routed`: where the routes alone lead for good. */
   | { readonly name: "finish"; readonly routed: string | undefined };
 
@@ -38,7 +39,7 @@ export const takeStep = (step: Step, before: Whereabouts): Result<Whereabouts, s
     case "gone":
       return isUnderWay(before)
         ? err(`its move to ${quote(before.to)} is under way; switch or abort it first`)
-        : ok({ state: "gone", epoch: epochOf(before) + 1 });
+        : ok({ state: "gone", epoch: Math.max(epochOf(before) + 1, step.epochMin) });
   }
 };
 
@@ -79,6 +80,16 @@ const quote = (region: string): string => JSON.stringify(region);
 /** Parts of the table with an entry for a single entity. */
 export const SINGLED_PARTS = ["moves", "moved", "gone"] as const;
 export type SingledPart = (typeof SINGLED_PARTS)[number];
+
+/** The highest epoch that is no longer said after the changes; 0 for none. */
+export const droppedEpoch = (
+  changes: readonly { readonly before: Whereabouts; readonly after: Whereabouts }[],
+): number =>
+  changes.reduce(
+    (highest, { before, after }) =>
+      before.state === "moved" && after.state === "routed" ? Math.max(highest, before.epoch ?? 0) : highest,
+    0,
+  );
 
 /** The entry that says it, and the part in which it stands; `undefined` where the routes say enough. */
 export const entryOf = (

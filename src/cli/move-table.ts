@@ -5,7 +5,7 @@ import { refuseAny } from "../routing/refusals.ts";
 import type { DeclaredTable } from "../routing/schema.ts";
 import type { CompiledTable, Gone, Target } from "../routing/table.ts";
 import { detailOf } from "./errors.ts";
-import { editEntries } from "./move-edits.ts";
+import { editEntries, setNumber } from "./move-edits.ts";
 import { entryOf, SINGLED_PARTS, type SingledPart, type Whereabouts } from "./move-steps.ts";
 
 /** An entity as the table knows it. */
@@ -68,12 +68,13 @@ const singledOut = ({ moved = {}, moves = {}, gone = {} }: DeclaredTable, id: st
   return tombstone === undefined ? undefined : { state: "gone", ...tombstone };
 };
 
-/** The table's text with other whereabouts of entities, by canonical ID. */
-export const rewriteTable = (text: string, changes: ReadonlyMap<string, Whereabouts>): string => {
+/** The table's text with other whereabouts of entities, by canonical ID, and a floor of epochs, unless that is 0. */
+export const rewriteTable = (text: string, changes: ReadonlyMap<string, Whereabouts>, epochFloor: number): string => {
   const edits = new Map<SingledPart, Map<string, unknown>>(SINGLED_PARTS.map((part) => [part, new Map()]));
   for (const [id, after] of changes) {
     const entry = entryOf(after);
     for (const [part, values] of edits) values.set(id, entry?.part === part ? entry.value : undefined);
   }
-  return [...edits].reduce((edited, [part, values]) => editEntries(edited, part, values), text);
+  const edited = [...edits].reduce((before, [part, values]) => editEntries(before, part, values), text);
+  return epochFloor === 0 ? edited : setNumber(edited, "epochFloor", epochFloor);
 };

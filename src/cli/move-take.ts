@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../ids/index.ts";
 import { alignColumns } from "./columns.ts";
 import { collectIds, openForEdit, saveTable } from "./move-file.ts";
-import { type Step, takeStep, type Whereabouts } from "./move-steps.ts";
+import { droppedEpoch, type Step, takeStep, type Whereabouts } from "./move-steps.ts";
 import { type Locate, type Located, locator, rewriteTable } from "./move-table.ts";
 import { nextText, whereaboutsCells } from "./move-text.ts";
 import { printable } from "./printable.ts";
@@ -13,6 +13,11 @@ export interface MoveOptions {
   readonly epoch?: number;
   readonly dryRun?: boolean;
   readonly json?: boolean;
+}
+
+interface StepOptions {
+  readonly to: string | undefined;
+  readonly epochMin: number;
 }
 
 /** What a step makes of one entity. */
@@ -39,10 +44,13 @@ export const takeSteps = async (
     const known = Object.keys(declared.regions).join(", ");
     return refuse(world, `error: ${printable(file)} has no region ${JSON.stringify(to)}; it has ${known} (--to)\n`);
   }
-  const changes = changesOf(name, ids.value, options, locator(declared, world.nowMs()));
+  const { epochFloor = 0 } = declared;
+  const epochMin = Math.max(epochFloor + 1, options.epoch ?? 1);
+  const changes = changesOf(name, ids.value, { to, epochMin }, locator(declared, world.nowMs()));
   if (!changes.ok) return refuse(world, `${changes.error}error: nothing was written\n`);
 
-  const edited = rewriteTable(text, new Map(changes.value.flatMap(entryIfChanged)));
+  const floor = Math.max(epochFloor, droppedEpoch(changes.value));
+  const edited = rewriteTable(text, new Map(changes.value.flatMap(entryIfChanged)), floor);
   const saved = saveTable(opened.value, edited, options.dryRun === true, world);
   if (!saved.ok) return refuse(world, `${saved.error}error: nothing was written\n`);
   await world.print(linesOf(changes.value, options));
@@ -63,7 +71,7 @@ const refuse = (world: World, sentences: string): ExitCode => {
 const changesOf = (
   name: Step["name"],
   ids: readonly string[],
-  options: MoveOptions,
+  options: StepOptions,
   locate: Locate,
 ): Result<readonly Change[], string> => {
   const changes = new Map<string, Change>();
@@ -82,14 +90,15 @@ const changesOf = (
 const stepOf = (
   name: Step["name"],
   { id, at, routed }: Located,
-  { to, epoch = 1 }: MoveOptions,
+  { to, epochMin }: StepOptions,
   changes: ReadonlyMap<string, Change>,
 ): Result<Whereabouts, string> => {
   if (changes.has(id)) return err("it is named twice");
   if (name === "finish") return takeStep({ name, routed }, at);
+  if (name === "gone") return takeStep({ name, epochMin }, at);
   if (name !== "start") return takeStep({ name }, at);
   if (to === undefined) throw new Error("a move is started without its region");
-  return takeStep({ name, to, epochMin: epoch }, at);
+  return takeStep({ name, to, epochMin }, at);
 };
 
 const linesOf = (changes: readonly Change[], { json }: MoveOptions): string => {

@@ -30,6 +30,7 @@ export interface TableDiff {
   readonly moved: PartDiff<DeclaredMoved>;
   readonly moves: PartDiff<DeclaredMove>;
   readonly gone: PartDiff<DeclaredGone>;
+  readonly epochFloor: Changed<number | undefined> | undefined;
   readonly default: Changed<string | undefined> | undefined;
   /** Requests without an ID, and the sources of a region that those without any of their own have. */
   readonly withoutId: PartDiff<DeclaredWithoutId>;
@@ -74,6 +75,7 @@ const diffParts = (before: Draft, after: Draft): Parts => ({
   moved: diffPart(before.moved, after.moved),
   moves: diffPart(before.moves, after.moves),
   gone: diffPart(before.gone, after.gone),
+  epochFloor: diffValue(before.epochFloor, after.epochFloor),
   default: diffValue(before.fallback, after.fallback),
   withoutId: diffPart(before.withoutId, after.withoutId),
   sources: diffValue(before.sources, after.sources),
@@ -84,8 +86,8 @@ const diffParts = (before: Draft, after: Draft): Parts => ({
   },
 });
 
-const anyChange = ({ hosts, default: fallback, sources, routes: _, ...parts }: Parts): boolean =>
-  [hosts, fallback, sources].some((changed) => changed !== undefined) ||
+const anyChange = ({ hosts, epochFloor, default: fallback, sources, routes: _, ...parts }: Parts): boolean =>
+  [hosts, epochFloor, fallback, sources].some((changed) => changed !== undefined) ||
   Object.values(parts).some((part) =>
     [part.added, part.removed, part.changed].some((entries) => Object.keys(entries).length > 0),
   );

@@ -9,6 +9,7 @@ import type {
   DeclaredLayout,
   DeclaredMove,
   DeclaredMoved,
+  DeclaredPack,
   DeclaredRegion,
   DeclaredRoute,
   DeclaredTable,
@@ -29,10 +30,12 @@ export interface Draft {
   readonly layouts: ReadonlyMap<string, DeclaredLayout>;
   /** Every layout that the table may name: ours, and those of its own without a fault. */
   readonly known: ReadonlyMap<string, Layout>;
+  readonly packs: ReadonlyMap<string, DeclaredPack>;
   readonly routes: readonly DraftRoute[];
   readonly moved: ReadonlyMap<string, DeclaredMoved>;
   readonly moves: ReadonlyMap<string, DeclaredMove>;
   readonly gone: ReadonlyMap<string, DeclaredGone>;
+  readonly epochFloor: number | undefined;
   readonly fallback: string | undefined;
   readonly withoutId: ReadonlyMap<string, DeclaredWithoutId>;
   /** For entries of `withoutId` without a list of their own. `undefined`: none is declared; empty: it does not fit the schema. */
@@ -43,6 +46,7 @@ export interface Draft {
     readonly countries: ReadonlySet<string>;
     readonly entities: ReadonlySet<string>;
     readonly layouts: ReadonlySet<string>;
+    readonly packs: ReadonlySet<string>;
   };
 }
 
@@ -58,6 +62,7 @@ export const draftOf = (table: DeclaredTable): Draft => {
   const countries = new Map(Object.entries(table.countries ?? {}));
   const entities = new Map(Object.entries(table.entities));
   const layouts = new Map(Object.entries(table.layouts ?? {}));
+  const packs = new Map(Object.entries(table.packs ?? {}));
   return {
     hosts: table.gateway?.hosts ?? [],
     regions,
@@ -65,10 +70,12 @@ export const draftOf = (table: DeclaredTable): Draft => {
     entities,
     layouts,
     known: knownLayouts(layouts),
+    packs,
     routes: table.routes.map((route, index) => ({ index, route })),
     moved: new Map(Object.entries(table.moved ?? {})),
     moves: new Map(Object.entries(table.moves ?? {})),
     gone: new Map(Object.entries(table.gone ?? {})),
+    epochFloor: table.epochFloor,
     fallback: table.default,
     withoutId: new Map(Object.entries(table.withoutId ?? {})),
     sources: table.sources,
@@ -77,6 +84,7 @@ export const draftOf = (table: DeclaredTable): Draft => {
       countries: new Set(countries.keys()),
       entities: new Set(entities.keys()),
       layouts: new Set(layouts.keys()),
+      packs: new Set(packs.keys()),
     },
   };
 };
@@ -116,10 +124,12 @@ const salvage = (value: unknown, broken: ReadonlySet<string>): Draft => {
     entities: sound("entities"),
     layouts,
     known: knownLayouts(layouts),
+    packs: sound("packs"),
     routes: routes.flatMap((route, index) => (broken.has(brokenKey("routes", `${index}`)) ? [] : [{ index, route }])),
     moved: sound("moved"),
     moves: sound("moves"),
     gone: sound("gone"),
+    epochFloor: broken.has("epochFloor") ? undefined : (parts["epochFloor"] as number | undefined),
     fallback: broken.has("default") ? undefined : (parts["default"] as string | undefined),
     withoutId: sound("withoutId"),
     sources: isBroken("sources") ? [] : (parts["sources"] as readonly DeclaredSource[] | undefined),
@@ -128,6 +138,7 @@ const salvage = (value: unknown, broken: ReadonlySet<string>): Draft => {
       countries: names("countries"),
       entities: names("entities"),
       layouts: names("layouts"),
+      packs: names("packs"),
     },
   };
 };

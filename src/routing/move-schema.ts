@@ -27,6 +27,11 @@ export const moveSchema = v.strictObject({
 /** One entry of `gone`. */
 export const goneSchema = v.strictObject({ epoch });
 
+export const epochFloorSchema = v.pipe(
+  epoch,
+  v.description("The highest epoch of the entries that `waybill move finish` dropped: new moves begin above it."),
+);
+
 export type DeclaredMoved = v.InferOutput<typeof movedSchema>;
 export type DeclaredMove = v.InferOutput<typeof moveSchema>;
 export type DeclaredGone = v.InferOutput<typeof goneSchema>;

@@ -5,13 +5,14 @@ import {
   IDS_PER_ENTITY_MAX,
   MOVED_MAX,
   ORIGINS_PER_REGION_MAX,
+  PACKS_MAX,
   PATHS_PER_ENTITY_MAX,
   PATTERN_LENGTH_MAX,
   REGIONS_MAX,
   ROUTES_MAX,
   WITHOUT_ID_MAX,
 } from "./limits.ts";
-import { goneSchema, movedSchema, moveSchema } from "./move-schema.ts";
+import { epochFloorSchema, goneSchema, movedSchema, moveSchema } from "./move-schema.ts";
 import {
   breakerSchema,
   canarySchema,
@@ -22,6 +23,7 @@ import {
   shadowSchema,
 } from "./proxy-schema.ts";
 import { jsonPath, name, numbers, oneOrMore, otherBodies, text, time, wholeNumber } from "./schema-parts.ts";
+import { packSchema, splitSchema } from "./way-schema.ts";
 import { sourcesSchema, withoutIdSchema } from "./without-id-schema.ts";
 
 /** The declared routing table, the one source of its types and of its JSON Schema. What needs more than one value is in `check/`. */
@@ -160,7 +162,13 @@ const when = v.strictObject({
 
 export const routeSchema = v.strictObject({
   when: v.pipe(when, v.description("All conditions must hold; none means every ID.")),
-  region: name,
+  region: v.exactOptional(v.pipe(name, v.description("Where the IDs go. A route has this, a split or a pack."))),
+  split: v.exactOptional(
+    v.pipe(splitSchema, v.description("The IDs go to several regions, in equal parts: for what is too hot for one.")),
+  ),
+  pack: v.exactOptional(
+    v.pipe(name, v.description("The IDs go where the ranges of this pack say; others go on to the next routes.")),
+  ),
   canary: v.exactOptional(canarySchema),
   shadow: v.exactOptional(shadowSchema),
 });
@@ -202,6 +210,13 @@ export const tableSchema = v.strictObject({
   layouts: v.exactOptional(
     v.pipe(v.record(name, layoutSchema), v.description("Layouts of your own, and what the table adds to ours.")),
   ),
+  packs: v.exactOptional(
+    v.pipe(
+      v.record(name, packSchema),
+      v.maxEntries(PACKS_MAX),
+      v.description("Ranges in files of their own, by name: `waybill table pack` writes them."),
+    ),
+  ),
   routes: v.pipe(v.array(routeSchema), v.maxLength(ROUTES_MAX), v.description("Which: the first match wins.")),
   moved: v.exactOptional(
     v.pipe(
@@ -224,6 +239,7 @@ export const tableSchema = v.strictObject({
       v.description("Entities that were removed from every region, by canonical ID; they are answered 410."),
     ),
   ),
+  epochFloor: v.exactOptional(epochFloorSchema),
   default: v.exactOptional(
     v.pipe(name, v.description("Region of IDs that no route takes. Without it they are errors.")),
   ),
@@ -240,4 +256,5 @@ export type DeclaredConditions = v.InferOutput<typeof when>;
 export type { DeclaredGone, DeclaredMove, DeclaredMoved } from "./move-schema.ts";
 export type { DeclaredNumbers } from "./schema-parts.ts";
 export type DeclaredPublic = v.InferOutput<typeof publicSchema>;
+export type { DeclaredPack, DeclaredSplit } from "./way-schema.ts";
 export type { DeclaredSource, DeclaredWithoutId } from "./without-id-schema.ts";

@@ -7,7 +7,7 @@ const finish = (routed?: string): Step => ({ name: "finish", routed });
 const fence: Step = { name: "fence" };
 const change: Step = { name: "switch" };
 const abort: Step = { name: "abort" };
-const gone: Step = { name: "gone" };
+const gone: Step = { name: "gone", epochMin: 1 };
 
 const AT_HOME: Whereabouts = { state: "routed", region: "eu" };
 const STARTED: Whereabouts = { state: "started", from: "eu", to: "us", epoch: 1 };

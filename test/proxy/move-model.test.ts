@@ -11,6 +11,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 7, arbitrary: fc.record({ kind: fc.constant("operate"), choice: some }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("refresh"), gateway: some, revision: some }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("restart"), gateway: some, revision: some }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("repeat"), which: some }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("wait"), seconds: some }) },
 );
 
@@ -41,11 +42,12 @@ describe("moves of an entity, whatever happens in which order", () => {
     "a source that ignores the epoch",
     "a copy before the fence",
     "a target that takes writes before the switch",
-    "a fence that is not above what the region knows",
+    "a region that takes commands of older steps",
     "a source that leaves before the switch",
     "a gateway that follows again",
+    "an operator who forgets epochs",
   ])("are found out: %s", async (breach) => {
-    const { outcome } = await explore(2_000, breach);
+    const { outcome } = await explore(20_000, breach);
     expect(outcome.failed).toBe(true);
     expect(String(outcome.errorInstance)).toContain("AssertionError");
   });

@@ -12,6 +12,8 @@ export type Event =
   /** A message on the network goes on: a request arrives at its origin, or an answer at its gateway. */
   | { readonly kind: "travel"; readonly which: number }
   | { readonly kind: "operate"; readonly choice: number }
+  /** A command to a region comes again, however late. */
+  | { readonly kind: "repeat"; readonly which: number }
   /** A gateway sees a later revision. */
   | { readonly kind: "refresh"; readonly gateway: number; readonly revision: number }
   /** A new isolate begins with what it finds: any revision, and nothing in memory. */
@@ -99,6 +101,9 @@ export class MoveModel {
       }
       case "operate":
         this.operator.act(event.choice);
+        break;
+      case "repeat":
+        this.operator.repeat(event.which);
         break;
       case "refresh": {
         const gateway = this.gateway(event.gateway);

@@ -1,4 +1,4 @@
-import { entryOf, type Step, takeStep, type Whereabouts } from "../../src/cli/move-steps.ts";
+import { droppedEpoch, entryOf, type Step, takeStep, type Whereabouts } from "../../src/cli/move-steps.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import type { Breach, ModelOrigin } from "./move-origins.ts";
 import { ORDER } from "./passages.ts";
@@ -15,7 +15,8 @@ export class ModelOperator {
   private at: Whereabouts = { state: "routed", region: "eu" };
   /** Where the routes lead. */
   private routed = "eu";
-  private epochMin = 1;
+  private epochFloor = 0;
+  private readonly commands: (() => boolean)[] = [];
   private readonly work = this.live();
   private readonly origins: ReadonlyMap<string, ModelOrigin>;
   private readonly breach: Breach | undefined;
@@ -62,45 +63,56 @@ export class ModelOperator {
   private *move(from: string, to: string): Generator<undefined, void, number> {
     const source = this.origin(from);
     const target = this.origin(to);
-    this.step({ name: "start", to, epochMin: this.epochMin });
+    this.step({ name: "start", to, epochMin: this.epochFloor + 1 });
     if (isAbort(yield)) return yield* this.abort(source, target);
     const early = [...source.writes];
-    const epoch = this.step({ name: "fence" });
+    // The fence that counts is the source's: the table need not show it.
+    const epoch = this.step({ name: "fence" }, (yield) % 3 !== 0);
     if (isAbort(yield)) return yield* this.abort(source, target);
-    if (!source.fence(epoch)) return yield* this.abort(source, target);
+    if (!this.tell(() => source.fence(epoch))) return yield* this.abort(source, target);
     this.writer = undefined;
     if (isAbort(yield)) return yield* this.abort(source, target);
-    if (!target.take(epoch, this.breach === "a copy before the fence" ? early : source.writes)) {
-      return yield* this.abort(source, target);
-    }
+    const copy = this.breach === "a copy before the fence" ? early : [...source.writes];
+    if (!this.tell(() => target.take(epoch, copy))) return yield* this.abort(source, target);
     if (this.breach === "a source that leaves before the switch") source.leave(to, epoch);
     if (isAbort(yield)) return yield* this.abort(source, target);
     const last = this.step({ name: "switch" });
     this.writer = to;
     this.onSwitch(target);
     yield;
-    target.open(last);
+    this.tell(() => target.open(last));
     yield;
-    source.leave(to, last);
+    this.tell(() => source.leave(to, last));
   }
 
   private *abort(source: ModelOrigin, target: ModelOrigin): Generator<undefined, void, number> {
     const epoch = this.step({ name: "abort" });
     this.writer = source.name;
-    // A region that refused an epoch said which one it knows.
-    this.epochMin = Math.max(this.epochMin, source.epoch + 1, target.epoch + 1);
     yield;
-    if (target.holds) target.leave(source.name, epoch);
+    if (target.holds) this.tell(() => target.leave(source.name, epoch));
     yield;
-    source.open(epoch);
+    this.tell(() => source.open(epoch));
   }
 
-  /** Publishes what a step makes of the table. Returns its epoch. */
-  private step(step: Step): number {
+  /** Whether the region obeys. */
+  private tell(command: () => boolean): boolean {
+    this.commands.push(command);
+    return command();
+  }
+
+  repeat(which: number): void {
+    this.commands[which % this.commands.length]?.();
+  }
+
+  /** Takes a step, and publishes the table. Returns its epoch. */
+  private step(step: Step, isPublished = true): number {
     const after = takeStep(step, this.at);
     if (!after.ok) throw new Error(`${step.name}: ${after.error}`);
+    if (this.breach !== "an operator who forgets epochs") {
+      this.epochFloor = Math.max(this.epochFloor, droppedEpoch([{ before: this.at, after: after.value }]));
+    }
     this.at = after.value;
-    this.publish();
+    if (isPublished) this.publish();
     return "epoch" in this.at ? (this.at.epoch ?? 0) : 0;
   }
 
@@ -109,6 +121,7 @@ export class ModelOperator {
     this.published.push({
       ...DECLARED_TABLE,
       routes: [{ when: {}, region: this.routed }],
+      ...(this.epochFloor === 0 ? {} : { epochFloor: this.epochFloor }),
       ...(entry === undefined ? {} : { [entry.part]: { [ORDER]: entry.value } }),
     });
   }

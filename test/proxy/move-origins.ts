@@ -3,9 +3,10 @@ export type Breach =
   | "a source that ignores the epoch"
   | "a copy before the fence"
   | "a target that takes writes before the switch"
-  | "a fence that is not above what the region knows"
+  | "a region that takes commands of older steps"
   | "a source that leaves before the switch"
-  | "a gateway that follows again";
+  | "a gateway that follows again"
+  | "an operator who forgets epochs";
 
 /** One region's origin as docs/moving.md wants it, for one entity. */
 export class ModelOrigin {
@@ -54,7 +55,7 @@ export class ModelOrigin {
     return new Response(null, { status: 200 });
   }
 
-  /** As the source: from here on no write of an older table. `false`: refused, since it knows of a higher epoch. */
+  /** As the source: from here on no write of an older table. `false`, here and below: refused. */
   fence(epoch: number): boolean {
     if (!this.learn(epoch)) return false;
     this.fencedUpTo = epoch;
@@ -73,22 +74,25 @@ export class ModelOrigin {
   }
 
   /** It is the entity's region now. */
-  open(epoch: number): void {
-    this.epoch = Math.max(this.epoch, epoch);
+  open(epoch: number): boolean {
+    if (!this.learn(epoch)) return false;
     this.fencedUpTo = 0;
+    return true;
   }
 
   /** It is not, and who asks is told where to go. */
-  leave(to: string, epoch: number): void {
-    this.epoch = Math.max(this.epoch, epoch);
+  leave(to: string, epoch: number): boolean {
+    if (!this.learn(epoch)) return false;
     this.fencedUpTo = 0;
     this.left = to;
     this.holds = false;
     this.writes.clear();
+    return true;
   }
 
+  /** A command of an older step is refused: it came late, or the operator does not know what the region knows. */
   private learn(epoch: number): boolean {
-    if (epoch <= this.epoch && this.breach !== "a fence that is not above what the region knows") return false;
+    if (epoch < this.epoch && this.breach !== "a region that takes commands of older steps") return false;
     this.epoch = Math.max(this.epoch, epoch);
     return true;
   }

@@ -30,6 +30,7 @@ describe("what the tables say", () => {
       moved: { "0192f0c1-7a30-8005-8040-8f3b2a1c9d77": "ap" },
       moves: { [PARCEL]: move },
       gone: { [PERSON]: { epoch: 1 } },
+      epochFloor: 6,
       routes: [{ when: {}, region: "eu" }],
       layouts: {},
       default: "us",
@@ -47,6 +48,7 @@ describe("what the tables say", () => {
       layouts: { removed: { hotguid: {} } },
       moves: { added: { [PARCEL]: move }, removed: {}, changed: {} },
       gone: { added: { [PERSON]: { epoch: 1 } }, removed: {}, changed: {} },
+      epochFloor: { before: undefined, after: 6 },
       default: { before: undefined, after: "us" },
       routes: { before: 5, after: 1, differ: true },
     });

@@ -28,8 +28,13 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
     ["an unknown part", (t) => ({ ...t, colour: 1 }), ["schema /colour"]],
     [
       "epochs below 1, and no whole ones",
-      (t) => ({ ...t, moved: { [HOTGUID]: { region: "eu", epoch: 0 } }, gone: { x: { epoch: 1.5 } } }),
-      [`schema /moved/${HOTGUID}/epoch`, "schema /gone/x/epoch"],
+      (t) => ({
+        ...t,
+        moved: { [HOTGUID]: { region: "eu", epoch: 0 } },
+        gone: { x: { epoch: 1.5 } },
+        epochFloor: -1,
+      }),
+      ["schema /epochFloor", `schema /moved/${HOTGUID}/epoch`, "schema /gone/x/epoch"],
     ],
     [
       "a state that a move does not have",
