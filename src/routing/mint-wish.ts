@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../ids/result.ts";
+import { checkShape } from "./check/shape.ts";
 import { duplicateKey } from "./duplicate-keys.ts";
 import { faultList } from "./faults.ts";
 import type { MintPlanError } from "./mint-plan.ts";
@@ -80,10 +81,12 @@ export function readMintBody(text: string): Result<MintBody, MintPlanError> {
       pointer: "",
     });
   }
-  const parsed = v.safeParse(MINT_BODY, json);
-  if (parsed.success) return ok(parsed.output);
   const { report, faults } = faultList();
-  for (const issue of parsed.issues) reportIssue(issue, report);
+  if (Array.isArray(json)) report("schema", [], "Expected an object, found a list; correct it.");
+  checkShape(json, report);
+  const parsed = v.safeParse(MINT_BODY, json);
+  if (parsed.success && faults.length === 0) return ok(parsed.output);
+  for (const issue of parsed.issues ?? []) reportIssue(issue, report);
   const [{ pointer, message } = { pointer: "", message: "It is not a wish." }] = faults;
   return err({ reason: "malformed-request", detail: `${pointer === "" ? "The body" : pointer}: ${message}`, pointer });
 }

@@ -1,4 +1,5 @@
 import { declareLayout, type Layout, type Row } from "../ids/index.ts";
+import { FORBIDDEN_KEYS } from "./check/shape.ts";
 import type { Place } from "./faults.ts";
 import { type EntryFault, faultOfDeclaration, type LayoutReading, noSuchDay, refuse } from "./layout-faults.ts";
 import { KEY_NAMES, ROUTABLE_BITS_MAX } from "./layout-fields.ts";
@@ -42,6 +43,10 @@ const faultsOfNames = (layout: Layout, rows: readonly Row[]): readonly EntryFaul
       `\`${name}\` is the name of a key of at most ${ROUTABLE_BITS_MAX} bits; rename this field.`,
     ).faults;
   });
+  for (const { name } of layout.fields) {
+    if (FORBIDDEN_KEYS.has(name))
+      faults.push(...refuse(place(name), `${JSON.stringify(name)} cannot be a name; choose another.`).faults);
+  }
   const [service, group] = [layout.field("service"), layout.field("group")];
   if (service === undefined || group === undefined) return faults;
   const message = "One number marks the entity of an ID, its `service` or its `group`; rename one of them.";

@@ -67,6 +67,10 @@ describe("POST /mint", () => {
     ["null", "malformed-request", 400],
     ["[]", "malformed-request", 400],
     ['"order"', "malformed-request", 400],
+    ['{"entity":"order","country":"KZ","fields":[]}', "malformed-request", 400],
+    ['{"entity":"order","country":"KZ","fields":{"__proto__":1}}', "malformed-request", 400],
+    ['{"entity":"order","country":"KZ","fields":{"constructor":1}}', "malformed-request", 400],
+    ['{"entity":"parcel","shardKey":1,"slices":[]}', "malformed-request", 400],
     [{}, "malformed-request", 400],
     [{ entity: 1 }, "malformed-request", 400],
     [{ entity: "" }, "malformed-request", 400],
@@ -104,6 +108,11 @@ describe("POST /mint", () => {
     expect(slug(await problemOf(response))).toBe(expected);
     expect(response.status).toBe(status);
     expect(defects).toEqual([]);
+  });
+
+  it("a list is no wish, whatever could be read in it", async () => {
+    const problem = await problemOf(await setUp().request("/mint", post("[]")));
+    expect(problem["detail"]).toBe("The body: Expected an object, found a list; correct it.");
   });
 
   it("an ID that leads nowhere is not shown, since it is given to nobody; its key is", async () => {

@@ -102,6 +102,17 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
       (t) => ({ ...t, entities: { ...t.entities, constructor: 1 } }),
       ["schema /entities/constructor"],
     ],
+    [
+      "a list for the conditions of a route",
+      (t) => ({ ...t, routes: [{ when: [], region: "eu" }] }),
+      ["schema /routes/0/when"],
+    ],
+    [
+      "a list for the fields of a route",
+      (t) => ({ ...t, routes: [route({ fields: [] })] }),
+      ["schema /routes/0/when/fields"],
+    ],
+    ["a list for a layout", (t) => ({ ...t, layouts: { ...t.layouts, iuid: [] } }), ["schema /layouts/iuid"]],
     ["a function", (t) => ({ ...t, default: () => "eu" }), ["schema /default", "schema /default"]],
     [
       "infinity",

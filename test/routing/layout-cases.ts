@@ -39,6 +39,7 @@ export const LAYOUT_CASES: readonly FaultCase[] = [
   ["too many bits", changed(3, { bits: 150 }), [`${AT}/rows`]],
   ["a row of no bits", changed(3, { bits: 0 }), [`${AT}/rows/3/bits`]],
   ["a field's name with a hyphen", changed(3, { field: "at-random" }), [`${AT}/rows/3/field`]],
+  ["a field's name that no route can ask for", changed(3, { field: "constructor" }), [`${AT}/rows/3/field`]],
   ["an unknown role", changed(3, { role: "chance" }), ["schema /layouts/ticket/rows/3/role"]],
   ["an unknown unit", changed(0, { unit: "min" }), ["schema /layouts/ticket/rows/0/unit"]],
   ["an unknown text", withTicket({ ...TICKET, text: "roman" }), ["schema /layouts/ticket/text"]],

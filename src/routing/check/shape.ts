@@ -10,9 +10,29 @@ import {
 } from "../limits.ts";
 
 /** Keys that mean something to JavaScript objects; a table that used them as names could not be trusted. */
-const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
+export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
-/** Reports nesting that is too deep, values that JSON does not have, and forbidden keys. */
+/** Keys whose value is an object that may be empty: to the schema an empty list would look the same. */
+const OBJECT_KEYS: ReadonlySet<unknown> = new Set([
+  "regions",
+  "countries",
+  "entities",
+  "layouts",
+  "withoutId",
+  "moved",
+  "moves",
+  "gone",
+  "gateway",
+  "when",
+  "fields",
+  "slices",
+  "deadlines",
+]);
+
+const isObjectPlace = (place: Place): boolean =>
+  OBJECT_KEYS.has(place.at(-1)) || (place.length === 2 && place[0] === "layouts");
+
+/** Reports nesting that is too deep, values that JSON does not have, lists in the place of objects, and forbidden keys. */
 export const checkShape = (value: unknown, report: Report): void => visit(value, [], report);
 
 /** Reports parts with more entries than may be; their entries are then not looked at. */
@@ -68,6 +88,8 @@ const visit = (value: unknown, place: Place, report: Report): void => {
     return;
   }
   if (Array.isArray(value)) {
+    if (value.length === 0 && isObjectPlace(place))
+      report("schema", place, "Expected an object, found a list; correct it.");
     for (const [index, item] of value.entries()) visitPart(item, place, index, report);
     return;
   }
