@@ -24,6 +24,7 @@ interface AnyConditions {
   /** ISO 8601. */
   readonly mintedBefore?: string;
   readonly shardKey?: Numbers;
+  readonly fields?: Readonly<Record<string, Numbers>>;
   readonly slices?: Readonly<Record<string, Numbers>>;
 }
 

@@ -3,7 +3,8 @@ import { isDemoTable, tableWithOrigins } from "./demo-table.ts";
 import { type Front, type FrontOptions, startFront } from "./front.ts";
 import { REGIONS, type RunningOrigins, startOrigins } from "./origins.ts";
 import { checkPortsFree } from "./ports.ts";
-import { mintSamples, type Sample } from "./samples.ts";
+import type { Sample } from "./sample.ts";
+import { mintSamples } from "./samples.ts";
 import { seedOrigins } from "./seed.ts";
 import { readTableFile, type TableFile } from "./table-file.ts";
 

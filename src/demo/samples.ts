@@ -4,41 +4,18 @@ import {
   hotguid,
   hotguidIdentity,
   iuid,
-  type Layout,
   luuid,
   mintHotguid,
   mintIuid,
   mintLuuid,
-  type RandomWords,
   type Result,
   startHotguid,
   startIuid,
-  type Words,
 } from "../ids/index.ts";
-import { type CompiledTable, type Entity, type EntityId, regionsOfMinted } from "../routing/index.ts";
-import { type AnyTable, cutOversOf, pathWithId, shardKeysOf } from "./demo-table.ts";
-
-/** An ID with what the table says of it. */
-export interface Sample {
-  readonly entity: string;
-  readonly id: string;
-  /** The part of the ID that decides, in words. */
-  readonly about: string;
-  readonly region: string;
-  /** The entity's own path, `/orders/<id>`. */
-  readonly path: string;
-  /** A second path to the same entity, where its layout has a short form. */
-  readonly shortPath: string | undefined;
-  /** What an ID with the same keys is minted for, where its layout has a country. */
-  readonly country: string | undefined;
-}
-
-export interface SampleSource {
-  readonly declared: AnyTable;
-  readonly table: CompiledTable;
-  readonly nowMs: number;
-  readonly entropy: RandomWords;
-}
+import type { Entity, EntityId } from "../routing/index.ts";
+import { cutOversOf, pathWithId, shardKeysOf } from "./demo-table.ts";
+import { fieldSamples } from "./field-samples.ts";
+import { type Sample, type SampleSource, sampleOf } from "./sample.ts";
 
 /**
  * Primary keys of the demo's persons. The gateway mints from 1 upwards; these are far away, so that no new person gets
@@ -70,7 +47,7 @@ function samplesOf(source: SampleSource, entity: Entity, id: EntityId): Sample[]
     case luuid.name:
       return luuids(source, entity, id.group ?? 0);
     default:
-      return [];
+      return fieldSamples(source, entity, id);
   }
 }
 
@@ -107,24 +84,6 @@ function luuids(source: SampleSource, entity: Entity, group: number): Sample[] {
     const shortPath = pathWithId(entity.paths, formatShortKey(primaryKey));
     return sampleOf(source, entity, luuid, words, `group ${group}`).map((sample) => ({ ...sample, shortPath }));
   });
-}
-
-/** One sample, or none when the table sends it nowhere. */
-function sampleOf({ table }: SampleSource, entity: Entity, layout: Layout, words: Words, about: string): Sample[] {
-  const region = regionOf(table, entity, layout, words);
-  if (region === undefined) return [];
-  const id = layout.format(words);
-  const path = pathWithId(entity.paths, id);
-  return [{ entity: entity.name, id, about, region, path, shortPath: undefined, country: undefined }];
-}
-
-/** The order of trust is the gateway's: what the table says of the entity alone, then the routes with their canaries. */
-function regionOf(table: CompiledTable, entity: Entity, layout: Layout, words: Words): string | undefined {
-  const alone = table.moved.find(layout, words);
-  if (alone !== undefined) return alone.region?.name;
-  const enabled = table.layouts.get(layout.name);
-  const regions = enabled && regionsOfMinted(entity, enabled, [words]);
-  return regions?.ok ? regions.value[0] : undefined;
 }
 
 /** The samples are ours: an error in one of them is a mistake in the demo. */

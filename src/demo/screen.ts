@@ -1,7 +1,7 @@
 import type { CompiledTable } from "../routing/index.ts";
 import type { RunningOrigins } from "./origins.ts";
 import type { Paint } from "./request-line.ts";
-import type { Sample } from "./samples.ts";
+import type { Sample } from "./sample.ts";
 
 export interface Screen {
   readonly url: string;
@@ -69,12 +69,16 @@ export function ownScreenText({ url, tableName, table, folder, paint }: OwnScree
   ].join("\n");
 }
 
+/** The demo's own samples stand where they always stood. */
+const ABOUT_WIDTH_MIN = 20;
+
 function sampleLines({ samples, origins, paint }: Screen): string[] {
+  const width = 2 + Math.max(ABOUT_WIDTH_MIN, ...samples.map(({ about }) => about.length));
   return origins.all.flatMap(({ region }) => [
     `  ${paint("cyan", region)}`,
     ...samples
       .filter((sample) => sample.region === region)
-      .map(({ entity, about, id }) => `    ${entity.padEnd(8)}${about.padEnd(22)}${id}`),
+      .map(({ entity, about, id }) => `    ${entity.padEnd(8)}${about.padEnd(width)}${id}`),
   ]);
 }
 
@@ -95,8 +99,10 @@ function commandLines({ url, samples }: Screen): string[] {
     commands.push([`a ${person.entity} by full ID`, `curl -iL ${url}/any/${person.id}`]);
   }
   commands.push(["server-sent events", `curl -N '${url}${ride.path}/events?count=5'`]);
-  if (order.country !== undefined) {
-    const wish = JSON.stringify({ entity: order.entity, country: order.country, count: 3 });
+  const { country, layout, fields } = order;
+  if (country !== undefined || fields !== undefined) {
+    const keys = country === undefined ? { layout, fields } : { country };
+    const wish = JSON.stringify({ entity: order.entity, ...keys, count: 3 });
     commands.push([`mint three ${order.entity} IDs`, `curl -i ${url}/mint ${json} -d '${wish}'`]);
   }
   commands.push(["what an ID says", `curl ${url}/-/ids/${ride.id}`]);

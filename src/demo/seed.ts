@@ -1,6 +1,6 @@
 import { documentPathOf } from "./document-path.ts";
 import type { RunningOrigins } from "./origins.ts";
-import type { Sample } from "./samples.ts";
+import type { Sample } from "./sample.ts";
 
 /** Stores an entity for each sample, in the one region that owns it. */
 export function seedOrigins(origins: RunningOrigins, samples: readonly Sample[]): void {

@@ -8,6 +8,7 @@ export { type Explanation, explain, type PlainDecision, type TextFormOf } from "
 export type { Fault, FaultKind } from "./faults.ts";
 export { TABLE_BYTES_MAX } from "./limits.ts";
 export { regionsOfMinted } from "./mint-region.ts";
+export { wantedFields } from "./minting.ts";
 export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "./public-keys.ts";
 export type { LayoutHint } from "./readings.ts";
 export { chooseRegion, stickyCookie } from "./region-sources.ts";

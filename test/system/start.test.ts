@@ -153,6 +153,53 @@ describe("a table of one's own on the demo's origins", () => {
     expect(await demo.ended).toBe(0);
   });
 
+  it("has samples of layouts that are minted by their fields, one for each region", async () => {
+    const table = {
+      regions: { ...INVOICES.regions, ap: { origins: [{ url: "http://127.0.0.1:8790" }] } },
+      countries: { KZ: 5 },
+      entities: {
+        ticket: { path: "/tickets/:id", ids: [{ layout: "acme", service: 3 }] },
+        song: { path: "/songs/:id", ids: [{ layout: "ulid" }] },
+      },
+      layouts: {
+        acme: {
+          rows: [
+            { field: "mintedAt", bits: 42, role: "time", unit: "ms", epoch: "2020-01-01T00:00:00Z" },
+            { field: "country", bits: 8, role: "key" },
+            { field: "service", bits: 6, role: "key" },
+            { field: "machine", bits: 8, role: "node" },
+            { field: "random", bits: 64, role: "random" },
+          ],
+          text: "base32",
+          prefix: "tkt_",
+        },
+      },
+      routes: [
+        { when: { entity: "ticket", country: "KZ", fields: { machine: "40-49" } }, region: "ap" },
+        { when: { entity: "ticket", country: "KZ", fields: { machine: 7 } }, region: "us" },
+        { when: { entity: "song" }, region: "eu" },
+      ],
+    };
+    const demo = startDemo(String(await findFreePorts()), tableFile("tickets.json", table));
+    await untilPrinted(demo, READY);
+    const screen = demo.output();
+    for (const [about, region] of [
+      ["country 5, service 3, machine 40", "ap"],
+      ["country 5, service 3, machine 7", "us"],
+      ["ulid", "eu"],
+    ] as const) {
+      const id = new RegExp(`${about} +(\\S+)$`, "m").exec(screen)?.[1];
+      const response = await fetch(`${urlOf(demo)}/any/${id}`);
+      await response.arrayBuffer();
+      expect([response.status, response.headers.get("x-demo-region")]).toEqual([200, region]);
+    }
+    const wish = /\/mint .* -d '(.*)'$/m.exec(screen)?.[1] ?? "";
+    const minted = await fetch(`${urlOf(demo)}/mint`, { method: "POST", body: wish });
+    expect([minted.status, (await minted.text()).length > 0]).toEqual([201, true]);
+    demo.child.kill("SIGTERM");
+    expect(await demo.ended).toBe(0);
+  });
+
   it("keeps any kind of document, and one LUUID under one name", () => {
     expect(documentPathOf("/v1/invoices/0192F0C1-7A30-8005-8040-8F3B2A1C9D78/Notes")).toBe(
       "/v1/invoices/0192f0c1-7a30-8005-8040-8f3b2a1c9d78/Notes",
