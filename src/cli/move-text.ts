@@ -19,15 +19,13 @@ export const nextText = (step: Step["name"], isSame: boolean): string =>
   `next: ${step === "finish" && isSame ? KEPT : NEXT[step]}\n`;
 
 const NEXT: Readonly<Record<Step["name"], string>> = {
-  start: "publish the table and begin to copy; then `waybill move fence`",
+  start: "publish the table, and copy what the entity has while it goes on; then `waybill move fence`",
   fence:
-    "publish the table; tell the old region to refuse writes up to this epoch; copy the rest, and let the new region take writes above this epoch only; then `waybill move switch`",
-  switch:
-    "publish the table; tell the new region that the entity is its own, and then the old one to answer 421 with the new one's name",
+    "publish the table, or spare gateways the pause and do not; tell the old region fence with this epoch; copy the rest; tell the new region take with this epoch; then `waybill move switch`",
+  switch: "publish the table; then tell the new region open, and after it the old one leave, with this epoch",
   finish: "publish the table; the routes lead there by themselves",
-  abort: "publish the table; the old region takes writes again with this epoch, and the new one drops its copy",
+  abort: "publish the table; then tell the other region leave if it took a copy, and the old one open, with this epoch",
   gone: "publish the table; requests are answered 410 from then on",
 };
 
-const KEPT =
-  "nothing to publish: the entries stay, since the routes lead elsewhere or may come to; the old region can drop its copy, not its 421";
+const KEPT = "nothing to publish: the entries stay, since the routes lead elsewhere or may come to";

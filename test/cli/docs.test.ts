@@ -22,7 +22,17 @@ const blur = (command: string, output: string): string => {
 describe.concurrent("docs/cli.md", () => {
   it("has an example of every command", () => {
     const ofIds = ["id convert", "id range", "id capacity"];
-    const commands = ["explain", "mint", ...ofIds, "table check", "table diff", "canary", "layout"];
+    const commands = [
+      "explain",
+      "mint",
+      ...ofIds,
+      "table check",
+      "table diff",
+      "canary",
+      "move start",
+      "move status",
+      "layout",
+    ];
     for (const name of commands) {
       expect(examples.filter(({ command }) => command.includes(`waybill ${name} `))).not.toEqual([]);
     }
