@@ -146,7 +146,7 @@ const MINT = {
   },
   responses: {
     "201": {
-      description: "The IDs, in rising order.",
+      description: "The IDs, in the order in which they were made: rising, where their layout begins with a time.",
       content: {
         "application/json": {
           schema: {
