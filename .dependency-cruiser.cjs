@@ -5,7 +5,7 @@
 
 const IDS = "^src/ids/index\\.ts$";
 const ROUTING = "^src/routing/index\\.ts$";
-const PORTS = "^src/ports\\.ts$";
+const PORTS = "^src/(table-)?ports\\.ts$";
 const NODE = { dependencyTypesNot: ["core"] };
 
 /** @param {string[]} names */
@@ -47,7 +47,7 @@ const ZONES = [
   {
     name: "ports",
     from: PORTS,
-    may: ["^src/(ids|routing|problems)/", "^src/proxy/(errors|signature)\\.ts$"],
+    may: ["^src/(ids|routing|problems)/", "^src/proxy/(errors|signature)\\.ts$", PORTS],
     why: "ports speak in the core's types",
   },
   {

@@ -5,6 +5,7 @@ import type { OriginFault } from "./proxy/errors.ts";
 import type { Signable } from "./proxy/signature.ts";
 import type { MintOrder } from "./routing/mint-plan.ts";
 import type { BreakerPolicy, CompiledTable, Entity, Origin, Region } from "./routing/table.ts";
+import type { TableHistory } from "./table-ports.ts";
 
 /** The interfaces that the inner zones and the routes need from the world. `src/edge/` has one adapter for each. */
 
@@ -254,6 +255,7 @@ export interface Gateway {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly tables: Tables;
+  readonly tableHistory: TableHistory;
   readonly minters: Minters;
   readonly publicIds: PublicIds;
   readonly fetch: Fetch;

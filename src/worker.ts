@@ -24,6 +24,8 @@ import {
 } from "./edge/report.ts";
 import { durableSequences } from "./edge/sequences.ts";
 import { hmacSigner } from "./edge/signer.ts";
+import { durableTableHistory } from "./edge/table-history.ts";
+import { TableTruth as BaseTableTruth } from "./edge/table-truth.ts";
 import { kvTables } from "./edge/tables.ts";
 import { isolateTraffic } from "./edge/traffic.ts";
 import { durableTraffic, keepChecking } from "./edge/traffic-durable.ts";
@@ -35,6 +37,13 @@ export { SequenceBlocks } from "./edge/sequence-blocks.ts";
 
 /** Its checks have the same last resort as requests. */
 export class TrafficReports extends BaseTrafficReports {
+  constructor(context: DurableObjectState, env: Env) {
+    super(context, env, bundledTable);
+  }
+}
+
+/** Revision 0 is the table of the build. */
+export class TableTruth extends BaseTableTruth {
   constructor(context: DurableObjectState, env: Env) {
     super(context, env, bundledTable);
   }
@@ -68,6 +77,7 @@ function compose(env: Env) {
       env,
       reportMissingBindings,
     ),
+    tableHistory: durableTableHistory(env.TABLE_TRUTH),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
     publicIds: keyedPublicIds(config.publicKeys),
     fetch: originFetch((target, init) => fetch(target, init), env),

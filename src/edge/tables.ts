@@ -2,7 +2,7 @@ import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock, ServedTable, Tables } from "../ports.ts";
 import type { TableError } from "../problems/port-errors.ts";
 import { type CompiledTable, loadTable } from "../routing/index.ts";
-import { type LoadFailure, type Pointer, readPointer, readTable } from "./table-store.ts";
+import { compileBody, type LoadFailure, type Pointer, readBody, readPointer } from "./table-store.ts";
 
 export interface TablesOptions {
   readonly kv: KVNamespace;
@@ -65,7 +65,8 @@ export function kvTables(options: TablesOptions): Tables {
     const confirmedAtMs = clock.nowMs();
     if (held !== undefined && isSame(held, pointer.value)) return ok({ ...held, confirmedAtMs });
     if (refused?.digest === pointer.value.digest) return err(refused);
-    const table = await readTable(kv, pointer.value, deadlineMs);
+    const octets = await readBody(kv, pointer.value.digest, deadlineMs);
+    const table = octets.ok ? compileBody(octets.value, pointer.value.digest, pointer.value.revision) : octets;
     if (!table.ok) {
       if (table.error.reason === "table-faulty") refused = table.error;
       return table;

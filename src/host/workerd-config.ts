@@ -27,6 +27,9 @@ const SEQUENCES_UNIQUE_KEY = "waybill-sequence-blocks";
 /** Another name would find none of the counts so far: every counter would begin again at 0. It never changes. */
 const TRAFFIC_UNIQUE_KEY = "waybill-traffic-reports";
 
+/** Another name would find no revision, and begin the history anew with what KV holds. It never changes. */
+const TABLE_TRUTH_UNIQUE_KEY = "waybill-table-truth";
+
 /** The name of the socket, as `--control-fd` reports it and `--socket-addr` overrides it. */
 export const SOCKET_NAME = "http";
 
@@ -63,10 +66,12 @@ const waybill :Workerd.Worker = (
     (name = "TABLE_KV", kvNamespace = "kv"),
     (name = "SEQUENCES", durableObjectNamespace = "SequenceBlocks"),
     (name = "TRAFFIC", durableObjectNamespace = "TrafficReports"),
+    (name = "TABLE_TRUTH", durableObjectNamespace = "TableTruth"),
 ${vars.join("")}  ],
   durableObjectNamespaces = [
     (className = "SequenceBlocks", uniqueKey = "${SEQUENCES_UNIQUE_KEY}", enableSql = true),
     (className = "TrafficReports", uniqueKey = "${TRAFFIC_UNIQUE_KEY}", enableSql = true),
+    (className = "TableTruth", uniqueKey = "${TABLE_TRUTH_UNIQUE_KEY}", enableSql = true),
   ],
   durableObjectStorage = (localDisk = "durable-objects"),
 );

@@ -1,3 +1,5 @@
+import type { Fault } from "../routing/faults.ts";
+
 /** Why a port of the gateway (see `src/ports.ts`) could not give what it is for. */
 
 export type TableError = { readonly reason: "table-unavailable"; readonly why: string };
@@ -12,3 +14,20 @@ export type PublicIdsError = {
   readonly why: "no-keys";
   readonly entity?: string;
 };
+
+/** The object that keeps the tables could not be asked, or it does not know enough to answer. What was asked may have been done. */
+export type TableHistoryError = { readonly reason: "control-plane-unavailable"; readonly why: string };
+
+/** Why a change of the table was not made, or a revision cannot be had. */
+export type TableChangeError =
+  | TableHistoryError
+  | {
+      readonly reason: "stale-revision";
+      readonly expected: number;
+      readonly current: number;
+      readonly canary: number | undefined;
+    }
+  | { readonly reason: "canary-running"; readonly canary: number }
+  | { readonly reason: "no-canary" }
+  | { readonly reason: "unknown-revision"; readonly revision: number; readonly why: string }
+  | { readonly reason: "invalid-table"; readonly faults: readonly Fault[] };

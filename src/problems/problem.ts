@@ -2,7 +2,7 @@ import type { MintError } from "../ids/index.ts";
 import type { ProxyError } from "../proxy/errors.ts";
 import type { RoutingError } from "../routing/routing-error.ts";
 import { CATALOGUE, type ProblemSlug, problemTypePath } from "./catalogue.ts";
-import type { PublicIdsError, SequenceError, TableError } from "./port-errors.ts";
+import type { PublicIdsError, SequenceError, TableChangeError, TableError } from "./port-errors.ts";
 import type { RequestError } from "./request-error.ts";
 
 /** Every way in which the gateway can fail to answer a request with the origin's own answer. */
@@ -11,6 +11,7 @@ export type GatewayError =
   | MintError
   | SequenceError
   | TableError
+  | TableChangeError
   | PublicIdsError
   | ProxyError
   | RequestError;
@@ -153,6 +154,32 @@ function evidenceOf(error: GatewayError): Evidence {
       return { detail: `${error.method} is not taken here.`, allow: error.allow };
     case "body-too-large":
       return { detail: `The body may have ${error.bytesMax} octets.`, bytesMax: error.bytesMax };
+    case "precondition-required":
+      return { detail: 'A change needs `if-match` with the revision that it is made for, such as `if-match: "41"`.' };
+    case "stale-revision":
+      return {
+        detail: `Revision ${error.current} is in force, and the request was made for revision ${error.expected}.`,
+        expected: error.expected,
+        current: error.current,
+        canary: error.canary,
+      };
+    case "canary-running":
+      return {
+        detail: `Revision ${error.canary} runs as a canary; a change that ends it names it in \`if-match\`.`,
+        canary: error.canary,
+      };
+    case "no-canary":
+      return { detail: "No canary runs." };
+    case "unknown-revision":
+      return { detail: `Revision ${error.revision} cannot be had: ${error.why}.`, revision: error.revision };
+    case "invalid-table":
+      return {
+        detail: `The table has ${error.faults.length} fault${error.faults.length === 1 ? "" : "s"}.`,
+        faultCount: error.faults.length,
+        faults: error.faults.slice(0, FAULTS_SHOWN_MAX),
+      };
+    case "control-plane-unavailable":
+      return { detail: `The truth about the table could not be asked: ${error.why}.` };
     case "unknown-name":
       return {
         detail: `The routing table has no ${error.what} "${shorten(error.name)}".`,
@@ -181,6 +208,9 @@ function ambiguity({ id, candidates }: Extract<RoutingError, { readonly reason: 
     ...(isByLayout ? { idLayouts } : {}),
   };
 }
+
+/** A table that is wrong throughout is not mended fault by fault. */
+const FAULTS_SHOWN_MAX = 100;
 
 /** Longest text of a client that is repeated to it. */
 const ECHO_CHARACTERS_MAX = 128;

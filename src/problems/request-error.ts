@@ -4,6 +4,7 @@ export type RequestError =
   | { readonly reason: "not-found"; readonly path: string }
   | { readonly reason: "method-not-allowed"; readonly method: string; readonly allow: readonly string[] }
   | { readonly reason: "body-too-large"; readonly bytesMax: number }
+  | { readonly reason: "precondition-required" }
   | {
       readonly reason: "unknown-name";
       readonly what: string;

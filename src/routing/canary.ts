@@ -13,7 +13,8 @@ export const shareOut = (target: Target | undefined, layout: string, words: Word
 };
 
 /** Where an entity stands among all: from 0 up to, not including, 1. A share takes those below it. */
-export const placeOf = (layout: string, words: Words): number => shareHash(identityWords(layout, words)) / 2 ** 32;
+export const placeOf = (layout: string, words: Words, seed?: number): number =>
+  shareHash(identityWords(layout, words), seed) / 2 ** 32;
 
 /** Of percents with four decimals the least one at which a canary takes the entity. */
 export const percentTaking = (layout: string, words: Words): number =>

@@ -33,4 +33,12 @@ export type {
   TimeWindow,
   WithoutId,
 } from "./table.ts";
+export {
+  audienceTest,
+  type CanaryAudience,
+  canaryAudienceSchema,
+  servesEntity,
+  strangersIn,
+} from "./table-canary.ts";
+export { loadTableText, parseTableText, syntax } from "./table-text.ts";
 export { withoutPublic } from "./without-public.ts";

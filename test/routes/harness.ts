@@ -8,6 +8,7 @@ import { isolateMinters } from "../../src/edge/minters.ts";
 import { movedMemory } from "../../src/edge/moved-memory.ts";
 import { keyedPublicIds } from "../../src/edge/public-ids.ts";
 import { durableSequences } from "../../src/edge/sequences.ts";
+import { durableTableHistory } from "../../src/edge/table-history.ts";
 import { kvTables } from "../../src/edge/tables.ts";
 import { isolateTraffic } from "../../src/edge/traffic.ts";
 import type { Fetch, Gateway, RequestLine } from "../../src/ports.ts";
@@ -16,7 +17,7 @@ import { retryBudget } from "../../src/proxy/retry-budget.ts";
 import { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "../../src/routing/public-keys.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
-const { TABLE_KV, SEQUENCES } = env as Env;
+const { TABLE_KV, TABLE_TRUTH, SEQUENCES } = env as Env;
 
 /** IDs that the declared table of the fixtures routes, by where they go. Minted 2025-09-03 or so, or without a time. */
 export const IDS = {
@@ -87,6 +88,7 @@ export function setUp(options: Options = {}) {
       refreshMs: 30_000,
       report: () => undefined,
     }),
+    tableHistory: durableTableHistory(TABLE_TRUTH),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(SEQUENCES) }),
     publicIds: keyedPublicIds(options.publicKeys ?? NO_PUBLIC_KEYS),
     fetch,

@@ -1,0 +1,166 @@
+import { err, ok, type Result } from "../ids/result.ts";
+import type { Clock } from "../ports.ts";
+import type { TableHistoryError } from "../problems/port-errors.ts";
+import type { TableLedger } from "./table-ledger.ts";
+import {
+  afterStep,
+  again,
+  beforeStep,
+  isSamePointer,
+  nextStep,
+  type Outcome,
+  type Publication,
+  type Step,
+} from "./table-publication.ts";
+import {
+  bodyKey,
+  compileBody,
+  type LoadFailure,
+  POINTER_KEY,
+  type Pointer,
+  readBody,
+  readPointer,
+  within,
+} from "./table-store.ts";
+import type { TruthRows } from "./table-truth-rows.ts";
+
+export interface TableCopyWorld {
+  readonly rows: TruthRows;
+  readonly ledger: TableLedger;
+  readonly kv: KVNamespace;
+  readonly clock: Clock;
+}
+
+/** Somebody waits for a look at KV. */
+const LOOK_DEADLINE_MS = 1_500;
+
+/** Nobody waits for a write, but it must end. */
+const WRITE_DEADLINE_MS = 10_000;
+
+/** What KV was found to hold; `undefined` for nothing that is a pointer. */
+export interface Look {
+  readonly pointer: Pointer | undefined;
+  readonly askedAtMs: number;
+  /** Why it could not be read. */
+  readonly failure: string | undefined;
+}
+
+/** The copy of the truth in KV, which is what the isolates read: looked at, taken over where it is ahead, and written. */
+export class TableCopy {
+  readonly #world: TableCopyWorld;
+  #looking: Promise<Result<Look, TableHistoryError>> | undefined;
+
+  constructor(world: TableCopyWorld) {
+    this.#world = world;
+  }
+
+  /**
+   * Looks what KV holds. A higher number than any of the truth's is taken over; anything else that differs is written again. An
+   * error where it cannot be told what is in force. Whoever comes meanwhile gets the same look.
+   */
+  look(): Promise<Result<Look, TableHistoryError>> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  /** Makes the steps that are due. When the next one is, Unix ms; `undefined` when all is quiet. */
+  async run(): Promise<number | undefined> {
+    const { rows, clock } = this.#world;
+    for (;;) {
+      const { publication } = rows.state();
+      const step = publication && nextStep(publication);
+      if (publication === undefined || step === undefined) return undefined;
+      if (step.atMs > clock.nowMs()) return step.atMs;
+      const started = beforeStep(publication, step, clock.nowMs());
+      this.#save(started);
+      this.#settle(started, step, await this.#make(started, step));
+    }
+  }
+
+  async #look(): Promise<Result<Look, TableHistoryError>> {
+    const { rows, clock, kv } = this.#world;
+    const read = await readPointer(kv, LOOK_DEADLINE_MS);
+    const askedAtMs = clock.nowMs();
+    if (!read.ok && read.error.reason !== "not-published") {
+      if (!rows.state().isBegun) return err(unavailable(read.error));
+      return ok({ pointer: undefined, askedAtMs, failure: whyOf(read.error) });
+    }
+    const pointer = read.ok ? read.value : undefined;
+    const taken = await this.#compare(pointer);
+    return taken.ok ? ok({ pointer, askedAtMs, failure: undefined }) : taken;
+  }
+
+  async #compare(pointer: Pointer | undefined): Promise<Result<undefined, TableHistoryError>> {
+    const { rows, clock } = this.#world;
+    if (pointer !== undefined && pointer.revision > rows.head()) return this.#takeOver(pointer);
+    const state = rows.state();
+    const { publication } = state;
+    if (!state.isBegun) rows.save({ ...state, isBegun: true });
+    if (publication?.isHeld && !isSamePointer(pointer, publication.pointer))
+      this.#save(again(publication, clock.nowMs()));
+    return ok(undefined);
+  }
+
+  async #takeOver(pointer: Pointer): Promise<Result<undefined, TableHistoryError>> {
+    const { rows, ledger, kv } = this.#world;
+    const { digest, revision } = pointer;
+    const octets = await readBody(kv, digest, LOOK_DEADLINE_MS);
+    const table = octets.ok ? compileBody(octets.value, digest, revision) : octets;
+    if (octets.ok && table.ok) {
+      if (revision > rows.head()) ledger.takeOver(pointer, new Uint8Array(octets.value));
+      return ok(undefined);
+    }
+    // What cannot be read just now may be in force: nobody may publish over it unseen. What is broken never is.
+    if (!table.ok && isPassing(table.error)) return err(unavailable(table.error));
+    rows.save({ ...rows.state(), isBegun: true, foreign: Math.max(rows.state().foreign, revision) });
+    return ok(undefined);
+  }
+
+  async #make({ pointer }: Publication, step: Step): Promise<Outcome> {
+    const { kv, rows } = this.#world;
+    if (step.do === "read-back") {
+      const read = await readPointer(kv, WRITE_DEADLINE_MS);
+      if (!read.ok && isPassing(read.error)) return failed(read.error);
+      if (read.ok && read.value.revision > rows.head()) await this.#takeOver(read.value);
+      return { kind: "read", pointer: read.ok ? read.value : undefined };
+    }
+    const value = step.do === "put-body" ? rows.body(step.digest) : JSON.stringify(pointer);
+    if (value === undefined) throw new Error("the text of a revision in force is gone");
+    const key = step.do === "put-body" ? bodyKey(step.digest) : POINTER_KEY;
+    const put = await within(() => kv.put(key, value), WRITE_DEADLINE_MS);
+    return put.ok ? { kind: "done" } : failed(put.error);
+  }
+
+  /** A publication that began meanwhile has steps of its own, and only has to know of a pointer that may come late. */
+  #settle(made: Publication, step: Step, outcome: Outcome): void {
+    const { rows, clock } = this.#world;
+    const latest = rows.state().publication;
+    const after = afterStep(made, step, outcome, clock.nowMs());
+    if (latest === undefined || latest.pointer.change === made.pointer.change) this.#save(after);
+    else this.#save({ ...latest, doubtUntilMs: Math.max(latest.doubtUntilMs, after.doubtUntilMs) });
+  }
+
+  #save(publication: Publication): void {
+    const { rows } = this.#world;
+    rows.save({ ...rows.state(), publication });
+  }
+}
+
+/** It may be gone at the next try, and says nothing about what KV holds. */
+const isPassing = ({ reason }: LoadFailure): boolean => reason === "store-failed" || reason === "store-slow";
+
+const failed = (failure: LoadFailure): Outcome => ({
+  kind: "failed",
+  why: whyOf(failure),
+  isUnknown: failure.reason === "store-slow",
+});
+
+const unavailable = (failure: LoadFailure): TableHistoryError => ({
+  reason: "control-plane-unavailable",
+  why: `KV does not tell what is in force (${whyOf(failure)})`,
+});
+
+const whyOf = (failure: LoadFailure): string =>
+  "why" in failure ? `${failure.reason}: ${failure.why}` : failure.reason;

@@ -1,0 +1,58 @@
+import { err, type Result } from "../ids/result.ts";
+import type { TableHistoryError } from "../problems/port-errors.ts";
+import type { TableHistory } from "../table-ports.ts";
+import type { TruthCalls, TruthObject } from "./truth-object.ts";
+
+/** All revisions of a deployment are in one object. */
+const NAME = "table";
+
+/** The check of the largest table takes a second or two, and a client waits for it. */
+const DEADLINE_MS = 5_000;
+
+/** The Durable Object as the history of the table. A stub is broken after a failure, so each call makes its own. */
+export function durableTableHistory(namespace: DurableObjectNamespace<TruthObject>): TableHistory {
+  // The platform's type of a stub goes down into every answer, as if one could hold functions; these are plain data.
+  const truth = (): TruthCalls => namespace.get(namespace.idFromName(NAME)) as unknown as TruthCalls;
+  return {
+    text: (revision) => asked(() => truth().text(revision), "again"),
+    revisions: (stretch) => asked(() => truth().revisions(stretch), "again"),
+    audit: (stretch) => asked(() => truth().audit(stretch), "again"),
+    status: () => asked(() => truth().status(), "again"),
+    publish: (wish, octets) => asked(() => truth().publish(wish, octets), "once"),
+    rollback: (wish, to) => asked(() => truth().rollback(wish, to), "once"),
+    startCanary: (wish, octets, audience) => asked(() => truth().startCanary(wish, octets, audience), "once"),
+    promote: (wish) => asked(() => truth().promote(wish), "once"),
+    abort: (wish) => asked(() => truth().abort(wish), "once"),
+  };
+}
+
+/** Reads may be asked `again` where the platform says that it helps; an object with too much to do is left alone. */
+async function asked<Value, Failure>(
+  ask: () => Promise<Result<Value, Failure>>,
+  times: "once" | "again",
+): Promise<Result<Value, Failure | TableHistoryError>> {
+  try {
+    return await inTime(ask());
+  } catch (error) {
+    if (times === "again" && isRetryable(error)) return asked(ask, "once");
+    return err({ reason: "control-plane-unavailable", why: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+/** Cloudflare's documentation of Durable Objects, "Error handling": `retryable` and `overloaded` of what a stub throws. */
+function isRetryable(error: unknown): boolean {
+  if (typeof error !== "object" || error === null) return false;
+  return "retryable" in error && error.retryable === true && !("overloaded" in error && error.overloaded === true);
+}
+
+async function inTime<Value>(answer: Promise<Value>): Promise<Value> {
+  let timer: number | null = null;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${DEADLINE_MS} ms`)), DEADLINE_MS);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

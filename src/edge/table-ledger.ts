@@ -1,0 +1,230 @@
+import { err, ok, type Result } from "../ids/result.ts";
+import type { Clock } from "../ports.ts";
+import type { TableChangeError } from "../problems/port-errors.ts";
+import { type CanaryAudience, type Fault, strangersIn, TABLE_BYTES_MAX } from "../routing/index.ts";
+import type {
+  AuditEntry,
+  RevisionKind,
+  RevisionText,
+  RunningCanary,
+  TableRevision,
+  TableWish,
+} from "../table-ports.ts";
+import { loadTableOctets, sha256 } from "./table-octets.ts";
+import { beginPublication, foundPublication } from "./table-publication.ts";
+import type { Pointer } from "./table-store.ts";
+import type { TruthRows, TruthState } from "./table-truth-rows.ts";
+
+export interface LedgerWorld {
+  readonly rows: TruthRows;
+  readonly clock: Clock;
+  /** Revision 0. */
+  readonly bundled: RevisionText;
+}
+
+type Change = Result<TableRevision, TableChangeError>;
+
+/** What a change makes: the text of a new revision, or nothing new where a canary ends. */
+interface Draft {
+  readonly kind: RevisionKind;
+  readonly digest: string;
+  readonly octets: Uint8Array;
+  readonly basedOn: number;
+  readonly audience?: CanaryAudience;
+}
+
+/**
+ * The revisions of the table, and the one rule by which they change: whoever changes something names the last revision that
+ * he has seen, and is refused if another one came after it. From the comparison to the rows nothing waits, so that of
+ * any number of publishers one wins, and one table is checked.
+ */
+export class TableLedger {
+  readonly #rows: TruthRows;
+  readonly #clock: Clock;
+  readonly #bundled: RevisionText;
+
+  constructor({ rows, clock, bundled }: LedgerWorld) {
+    this.#rows = rows;
+    this.#clock = clock;
+    this.#bundled = bundled;
+  }
+
+  current(): TableRevision {
+    return this.#rows.current() ?? this.#bundled.revision;
+  }
+
+  canary(): RunningCanary | undefined {
+    return this.#rows.state().canary;
+  }
+
+  text(number: number): Result<RevisionText, TableChangeError> {
+    if (number === 0) return ok(this.#bundled);
+    const revision = this.#rows.revision(number);
+    if (revision === undefined) return err({ reason: "unknown-revision", revision: number, why: "there is none" });
+    const octets = this.#rows.body(revision.digest);
+    return octets === undefined
+      ? err({ reason: "unknown-revision", revision: number, why: "its text is no longer kept" })
+      : ok({ revision, octets });
+  }
+
+  publish(wish: TableWish, octets: Uint8Array, digest: string): Change {
+    return this.#change("publish", wish, () => ok({ kind: "publish", digest, octets, basedOn: wish.expect }));
+  }
+
+  /** Repeats the text of an older revision under a new number. What was good once is checked again. */
+  rollback(wish: TableWish, to: number): Change {
+    return this.#change("rollback", wish, () => this.#repeat("rollback", to));
+  }
+
+  startCanary(wish: TableWish, octets: Uint8Array, digest: string, audience: CanaryAudience): Change {
+    const basedOn = this.current().revision;
+    return this.#change("canary", wish, () => ok({ kind: "canary", digest, octets, basedOn, audience }));
+  }
+
+  promote(wish: TableWish): Change {
+    return this.#change("promote", wish, (canary) =>
+      canary === undefined ? err({ reason: "no-canary" }) : this.#repeat("promote", canary.revision),
+    );
+  }
+
+  abort(wish: TableWish): Change {
+    const canary = this.canary();
+    const refusal = this.#refusal(wish) ?? (canary === undefined ? ({ reason: "no-canary" } as const) : undefined);
+    if (refusal !== undefined) return this.#refuse("abort", wish, refusal);
+    return this.#rows.atomically(() => {
+      this.#note("abort", wish, canary?.revision, "done");
+      this.#putIntoForce(this.current(), undefined);
+      return ok(this.current());
+    });
+  }
+
+  /** Takes over what KV holds under a number that is higher than any here: somebody published there. */
+  takeOver(pointer: Pointer, octets: Uint8Array): void {
+    const { revision, digest, publishedAt, canary } = pointer;
+    const time = publishedAt ?? this.#time();
+    const note = "Found in KV.";
+    const found = { revision, digest, bytes: octets.byteLength, author: "kv", time, note, basedOn: undefined };
+    this.#rows.atomically(() => {
+      this.#rows.add({ ...found, kind: "import" }, octets);
+      this.#note("import", found, revision, "done");
+      const state = this.#rows.state();
+      const change = Math.max(state.change, pointer.change);
+      const publication = foundPublication(pointer, this.#clock.nowMs());
+      this.#rows.save({ ...state, isBegun: true, canary: undefined, change, publication });
+      // A canary of a truth that is lost: its number was given, and nobody here knows its text.
+      if (canary === undefined) return;
+      this.#rows.save({ ...this.#rows.state(), foreign: Math.max(state.foreign, canary.revision) });
+      this.#putIntoForce(this.current(), undefined);
+    });
+  }
+
+  #repeat(kind: "rollback" | "promote", number: number): Result<Draft, TableChangeError> {
+    const text = this.text(number);
+    if (!text.ok) return text;
+    const { revision, octets } = text.value;
+    return ok({ kind, digest: revision.digest, octets, basedOn: number });
+  }
+
+  #change(
+    action: AuditEntry["action"],
+    wish: TableWish,
+    draftOf: (canary: RunningCanary | undefined) => Result<Draft, TableChangeError>,
+  ): Change {
+    const refusal = this.#refusal(wish);
+    if (refusal !== undefined) return this.#refuse(action, wish, refusal);
+    const draft = draftOf(this.canary());
+    if (!draft.ok) return this.#refuse(action, wish, draft.error);
+    const faults = this.#faultsOf(draft.value);
+    if (faults.length > 0) return this.#refuse(action, wish, { reason: "invalid-table", faults });
+    return this.#rows.atomically(() => this.#add(action, wish, draft.value));
+  }
+
+  /** Somebody else was faster, or a canary runs that the wish does not name. */
+  #refusal({ expect }: TableWish): TableChangeError | undefined {
+    const current = this.current().revision;
+    const canary = this.canary()?.revision;
+    if (expect === (canary ?? current)) return undefined;
+    if (canary !== undefined && expect === current) return { reason: "canary-running", canary };
+    return { reason: "stale-revision", expected: expect, current, canary };
+  }
+
+  #faultsOf({ octets, audience }: Draft): readonly Fault[] {
+    if (octets.byteLength > TABLE_BYTES_MAX) {
+      const message = `The text has ${octets.byteLength} octets; ${TABLE_BYTES_MAX} are the most.`;
+      return [{ pointer: "", kind: "size", message }];
+    }
+    const table = loadTableOctets(octets, 0);
+    if (!table.ok) return table.error;
+    if (audience === undefined) return [];
+    const stable = this.text(this.current().revision);
+    const before = stable.ok ? loadTableOctets(stable.value.octets, 0) : stable;
+    return strangersIn(audience, before.ok ? [before.value, table.value] : [table.value]).map((name) => ({
+      pointer: "",
+      kind: "unknown-name",
+      message: `The canary is for ${JSON.stringify(name)}, which no table in force declares; it would serve nobody.`,
+    }));
+  }
+
+  #add(action: AuditEntry["action"], wish: TableWish, { kind, digest, octets, basedOn, audience }: Draft): Change {
+    const { author, note } = wish;
+    // Beside a canary the table of the build has to be in KV too, and KV has no revision 0.
+    if (audience !== undefined && this.current().revision === 0) this.#publishBundled();
+    const revision: TableRevision = {
+      ...{ revision: this.#nextNumber(), digest, bytes: octets.byteLength },
+      ...{ author, time: this.#time(), note, kind, basedOn },
+    };
+    this.#rows.add(revision, octets);
+    this.#note(action, wish, revision.revision, "done");
+    if (audience === undefined) this.#putIntoForce(revision, undefined);
+    else this.#putIntoForce(this.current(), { revision: revision.revision, digest, audience });
+    return ok(revision);
+  }
+
+  #putIntoForce(current: TableRevision, canary: RunningCanary | undefined): void {
+    const state: TruthState = this.#rows.state();
+    const change = state.change + 1;
+    const { revision, digest, time } = current;
+    const pointer: Pointer = { revision, digest, publishedAt: time, change, canary };
+    const publication = beginPublication(pointer, state.publication, this.#clock.nowMs());
+    this.#rows.save({ ...state, change, canary, publication });
+  }
+
+  #publishBundled(): void {
+    const { revision, octets } = this.#bundled;
+    const number = this.#nextNumber();
+    this.#rows.add({ ...revision, revision: number, time: this.#time(), kind: "publish", basedOn: 0 }, octets);
+    this.#note("publish", revision, number, "done");
+  }
+
+  #nextNumber(): number {
+    return Math.max(this.#rows.head(), this.#rows.state().foreign) + 1;
+  }
+
+  #refuse(action: AuditEntry["action"], wish: TableWish, error: TableChangeError): Change {
+    this.#note(action, wish, undefined, error.reason);
+    return err(error);
+  }
+
+  #note(
+    action: AuditEntry["action"],
+    { author, note }: Pick<TableWish, "author" | "note">,
+    revision: number | undefined,
+    outcome: string,
+  ): void {
+    this.#rows.note({ time: this.#time(), author, action, revision, outcome, note });
+  }
+
+  #time(): string {
+    return new Date(this.#clock.nowMs()).toISOString();
+  }
+}
+
+/** Revision 0: the table that was deployed with the code, as text. */
+export async function bundledRevision(bundled: unknown): Promise<RevisionText> {
+  const octets = new TextEncoder().encode(`${JSON.stringify(bundled, null, 2)}\n`);
+  const revision: TableRevision = {
+    ...{ revision: 0, digest: await sha256(octets), bytes: octets.byteLength, author: "deployment" },
+    ...{ time: undefined, note: "The table of the build.", kind: "bundled", basedOn: undefined },
+  };
+  return { revision, octets };
+}

@@ -1,0 +1,27 @@
+import { err, ok, type Result } from "../ids/index.ts";
+import { loadTable } from "./check.ts";
+import { duplicateKey } from "./duplicate-keys.ts";
+import type { Fault } from "./faults.ts";
+import type { CompiledTable } from "./table.ts";
+
+/** What a text says, as strict as a published table is read everywhere: JSON, and no key twice in one object. */
+export const parseTableText = (text: string): Result<unknown, readonly Fault[]> => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return err([syntax("The text is not JSON; `waybill table check` shows where it ends to be.")]);
+  }
+  const twice = duplicateKey(text);
+  if (twice === undefined) return ok(value);
+  return err([syntax(`The key ${JSON.stringify(twice)} stands twice in one object; remove one of the two.`)]);
+};
+
+/** Checks and compiles a table's text as the given revision. */
+export const loadTableText = (text: string, revision: number): Result<CompiledTable, readonly Fault[]> => {
+  const declared = parseTableText(text);
+  return declared.ok ? loadTable(declared.value, revision) : declared;
+};
+
+/** A fault of the text as a whole: a pointer would need a value. */
+export const syntax = (message: string): Fault => ({ pointer: "", kind: "syntax", message });

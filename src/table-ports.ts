@@ -1,0 +1,94 @@
+import type { Result } from "./ids/result.ts";
+import type { TableChangeError, TableHistoryError } from "./problems/port-errors.ts";
+import type { CanaryAudience } from "./routing/table-canary.ts";
+
+/** The port behind which the truth about the routing table is kept. All of it is plain data. */
+
+/**
+ * - `bundled`: the table that was deployed with the code, as revision 0.
+ * - `import`: found in KV under a higher number than any here.
+ * - `canary`: for a part of the IDs alone, while it runs.
+ */
+export type RevisionKind = "bundled" | "publish" | "rollback" | "promote" | "import" | "canary";
+
+/** One state of the table. It never changes, and its number is never given again. */
+export interface TableRevision {
+  readonly revision: number;
+  /** SHA-256 of the text in lower-case hex. */
+  readonly digest: string;
+  readonly bytes: number;
+  readonly author: string;
+  /** ISO 8601; `undefined` for revision 0. */
+  readonly time: string | undefined;
+  readonly note: string;
+  readonly kind: RevisionKind;
+  /** The revision that a publish or a canary was made for, or whose text a roll-back or a promotion repeats. */
+  readonly basedOn: number | undefined;
+}
+
+export interface RunningCanary {
+  readonly revision: number;
+  readonly digest: string;
+  readonly audience: CanaryAudience;
+}
+
+/** What somebody wants to change. `expect`: the revision that he has seen last, of the canary where one runs. */
+export interface TableWish {
+  readonly expect: number;
+  readonly author: string;
+  readonly note: string;
+}
+
+export interface TableStatus {
+  readonly truth: TableRevision;
+  readonly canary: RunningCanary | undefined;
+  /** What KV holds as the object sees it, and when it was asked; `undefined` for nothing. */
+  readonly kv: { readonly revision: number; readonly digest: string } | undefined;
+  readonly askedAtMs: number;
+  /** Whether KV is still to be brought to the last revision. */
+  readonly isPending: boolean;
+  /** What went wrong with KV last, until it is right again. */
+  readonly lastError: string | undefined;
+}
+
+export interface AuditEntry {
+  readonly id: number;
+  readonly time: string;
+  readonly author: string;
+  readonly action: "publish" | "rollback" | "canary" | "promote" | "abort" | "import";
+  /** What it made, or what it ended. */
+  readonly revision: number | undefined;
+  /** `done`, or the slug of the problem. */
+  readonly outcome: string;
+  readonly note: string;
+}
+
+/** Newest first: `limit` of those whose number is below `before`. */
+export interface Stretch {
+  readonly before: number | undefined;
+  readonly limit: number;
+}
+
+type Answer<Value> = Promise<Result<Value, TableHistoryError>>;
+type Change = Promise<Result<TableRevision, TableChangeError>>;
+
+/** All revisions of the table. A change is made only if nobody else was faster: see `TableWish`. */
+export interface TableHistory {
+  /** The text of a revision, octet for octet; without a number of the one in force. */
+  text(revision?: number): Promise<Result<RevisionText, TableChangeError>>;
+  revisions(stretch: Stretch): Answer<readonly TableRevision[]>;
+  audit(stretch: Stretch): Answer<readonly AuditEntry[]>;
+  status(): Answer<TableStatus>;
+  publish(wish: TableWish, octets: Uint8Array): Change;
+  rollback(wish: TableWish, to: number): Change;
+  startCanary(wish: TableWish, octets: Uint8Array, audience: CanaryAudience): Change;
+  /** Makes the canary's text the next revision. */
+  promote(wish: TableWish): Change;
+  /** The revision that is in force alone again. */
+  abort(wish: TableWish): Change;
+}
+
+export interface RevisionText {
+  readonly revision: TableRevision;
+  readonly octets: Uint8Array;
+}
