@@ -49,8 +49,9 @@ describe("the configuration of workerd", () => {
       workerPath,
       `export class SequenceBlocks {}
        export class TrafficReports {}
+       export class TableTruth {}
        export default { fetch: (request, env) => {
-         const { TABLE_KV, SEQUENCES, TRAFFIC, CLIENT_ADDRESS, REQUEST_LOG, ...rest } = env;
+         const { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH, CLIENT_ADDRESS, REQUEST_LOG, ...rest } = env;
          return Response.json(rest);
        } };`,
     );
