@@ -1,5 +1,6 @@
+import type { GatewayError } from "../src/problems/index.ts";
 import { BROKEN_BODY } from "../src/proxy/attempt.ts";
-import { type PassageBody, passageBody } from "../src/proxy/body.ts";
+import { type BodyError, type PassageBody, passageBody } from "../src/proxy/body.ts";
 import { clientResponse } from "../src/proxy/client-response.ts";
 import type { OriginAnswer } from "../src/proxy/deliver.ts";
 import { deliver } from "../src/proxy/follow-move.ts";
@@ -34,11 +35,9 @@ export async function passOn(received: Received, decision: Decision, originTarge
   if (isTurned(entity) && !gateway.publicIds.covers(served.table)) {
     return refuse(received, { reason: "public-ids-unavailable", why: "no-keys" }, served, decision);
   }
-  const body = await passageBody(request, entity.replayBytesMax);
-  if (typeof body === "string") {
-    const detail = body === "unmeasured" ? UNMEASURED : BROKEN_BODY;
-    return refuse(received, { reason: "malformed-request", detail }, served, decision);
-  }
+  const { idleMs } = gateway.deadlines;
+  const body = await passageBody(request, entity.replayBytesMax, idleMs);
+  if (typeof body === "string") return refuse(received, bodyError(body, idleMs), served, decision);
   const passage = passageOf(received, decision, originTarget, body);
   const world = deliveryWorld(received);
   const delivered = await deliver(passage, world);
@@ -50,6 +49,19 @@ export async function passOn(received: Received, decision: Decision, originTarge
 }
 
 const UNMEASURED = "A body of GET or HEAD needs a content-length: without one the runtime would not send it on.";
+
+function bodyError(error: BodyError, idleMs: number): GatewayError {
+  switch (error) {
+    case "unmeasured":
+      return { reason: "malformed-request", detail: UNMEASURED };
+    case "broken":
+      return { reason: "malformed-request", detail: BROKEN_BODY };
+    case "late":
+      return { reason: "request-timeout", idleMs };
+    case "coded":
+      return { reason: "transfer-coding-unsupported" };
+  }
+}
 
 /** Requests that end at this intermediary (RFC 9110 §7.6.2, §9.3.8). */
 function stopsHere({ method, headers }: Request): Response | "refused" | undefined {
@@ -90,6 +102,7 @@ async function answerClient(received: Received, decision: Decision, answer: Orig
       nowMs: gateway.clock.nowMs,
       waitUntil: (work) => received.context.executionCtx.waitUntil(work),
       onBroken: (end) => gateway.logBrokenBody(entity.name, end),
+      left: request.signal,
       isDecoded,
     });
     if (isTurned(entity)) {

@@ -9,6 +9,8 @@ export function problemResponse(error: GatewayError, tableLabel?: string): Respo
   const problem = problemOf(error);
   const headers = new Headers({ "content-type": "application/problem+json", "cache-control": "no-store" });
   if (tableLabel !== undefined) headers.set("waybill-table", tableLabel);
+  // The same for all: RFC 6750 §3.1 would tell a token that is wrong from none.
+  if (error.reason === "unauthenticated") headers.set("www-authenticate", 'Bearer realm="waybill"');
   if (error.reason === "method-not-allowed") headers.set("allow", error.allow.join(", "));
   if (problem.status === 503 || problem.status === 429) headers.set("retry-after", String(retryAfterSeconds(error)));
   const fault = proxyFault(error);
@@ -27,7 +29,7 @@ function proxyFault(error: GatewayError): string | undefined {
     case "origin-unreachable":
       return error.fault;
     case "origin-timeout":
-      return "http_response_timeout";
+      return error.which === "upload" ? "connection_write_timeout" : "http_response_timeout";
     case "origin-open-circuit":
       return "destination_unavailable";
     case "loop-detected":

@@ -15,8 +15,11 @@ export interface WorkerdSettings {
 /** The same date as in `wrangler.toml`; a test holds the two together. */
 export const COMPATIBILITY_DATE = "2026-10-20";
 
-/** From 2026-08-04 on the date alone would turn Node's modules on: start-up time and size that Waybill has no use for. */
-export const COMPATIBILITY_FLAGS = ["no_nodejs_compat"];
+/**
+ * From 2026-08-04 on the date alone would turn Node's modules on: start-up time and size that Waybill has no use for. The
+ * request's signal tells that a client has left while its origin is silent.
+ */
+export const COMPATIBILITY_FLAGS = ["no_nodejs_compat", "enable_request_signal"];
 
 /**
  * Names the objects on disk. Another name would find none of the sequences handed out so far, and mint their numbers
@@ -29,6 +32,12 @@ const TRAFFIC_UNIQUE_KEY = "waybill-traffic-reports";
 
 /** Another name would find no revision, and begin the history anew with what KV holds. It never changes. */
 const TABLE_TRUTH_UNIQUE_KEY = "waybill-table-truth";
+
+/**
+ * The variable of workerd's own environment that opens the pages. It is none of the settings in the file: whoever serves the
+ * same file elsewhere opens nothing.
+ */
+export const OPEN_PAGES_VARIABLE = "WAYBILL_OPEN_PAGES";
 
 /** The name of the socket, as `--control-fd` reports it and `--socket-addr` overrides it. */
 export const SOCKET_NAME = "http";
@@ -67,6 +76,7 @@ const waybill :Workerd.Worker = (
     (name = "SEQUENCES", durableObjectNamespace = "SequenceBlocks"),
     (name = "TRAFFIC", durableObjectNamespace = "TrafficReports"),
     (name = "TABLE_TRUTH", durableObjectNamespace = "TableTruth"),
+    (name = "OPEN_PAGES", fromEnvironment = "${OPEN_PAGES_VARIABLE}"),
 ${vars.join("")}  ],
   durableObjectNamespaces = [
     (className = "SequenceBlocks", uniqueKey = "${SEQUENCES_UNIQUE_KEY}", enableSql = true),

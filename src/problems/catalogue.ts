@@ -23,6 +23,22 @@ export const CATALOGUE = {
       "The path carries no ID, and none of the sources that the routing table declares for such requests (a header field, a token's claim, a cookie, the client's country or continent) names a region.",
     remedy: "Send what one of the `sources` reads.",
   },
+  unauthenticated: {
+    status: 401,
+    title: "Nobody says who is asking",
+    meaning:
+      "The page is for viewers or operators, and the request has no credential, or one that does not count. Nothing says which: a wrong token, an unknown one and one that has expired are answered alike.",
+    remedy:
+      "Send a token of the deployment as `authorization: Bearer …`, or come through its Cloudflare Access. The operator finds the reason in the log.",
+  },
+  forbidden: {
+    status: 403,
+    title: "This caller may not do that",
+    meaning:
+      "The credential is good, and its scope is too small; or a browser sent the request for another site, or did not say for which (`origin`, `sec-fetch-site`).",
+    remedy:
+      "Use a credential of the scope that `needs` names. Programs send a bearer token, which no browser adds by itself.",
+  },
   "unrouted-path": {
     status: 404,
     title: "No entity has this path",
@@ -153,7 +169,8 @@ export const CATALOGUE = {
   "rate-limited": {
     status: 429,
     title: "Too many requests",
-    meaning: "A limit that this deployment sets for a client, an entity's paths or look-ups under `/any` was passed.",
+    meaning:
+      "A limit that this deployment sets for a client, an entity's paths or look-ups under `/any` was passed, or more wrong credentials came from the client's network than are listened to.",
     remedy: "Wait as long as `retry-after` says.",
   },
   "internal-error": {
@@ -161,6 +178,13 @@ export const CATALOGUE = {
     title: "The gateway failed",
     meaning: "A defect of the gateway. Whether an origin has acted on the request is not known.",
     remedy: "Report it with the time and the `traceparent` of the request.",
+  },
+  "transfer-coding-unsupported": {
+    status: 501,
+    title: "The transfer coding is not understood",
+    meaning:
+      "The body comes in a transfer coding other than `chunked` alone (RFC 9112 §6.1). It cannot be sent on without losing what the octets mean.",
+    remedy: "Send the body chunked or with its length; a `content-encoding` goes through untouched.",
   },
   "origin-unreachable": {
     status: 502,
@@ -208,6 +232,13 @@ export const CATALOGUE = {
     title: "There is no routing table to decide by",
     meaning: "No copy of the routing table could be loaded and verified, so nothing can be routed.",
     remedy: "Try again shortly; the operator sees why under `/-/ready`.",
+  },
+  "authentication-unavailable": {
+    status: 503,
+    title: "Credentials cannot be verified now",
+    meaning:
+      "The keys that Cloudflare Access signs with could not be fetched, and none that are known may still be used. Bearer tokens work on.",
+    remedy: "Try again in a minute, or use a bearer token. Nobody is let in unverified.",
   },
   "clock-behind": {
     status: 503,

@@ -8,6 +8,12 @@ export type SequenceError =
   | { readonly reason: "sequence-exhausted"; readonly name: string; readonly max: number }
   | { readonly reason: "sequence-unavailable"; readonly name: string };
 
+/** Why nobody knows who asks. `why` is for the counters: a stranger is not told whether a credential is near to a right one. */
+export type AuthError =
+  | { readonly reason: "unauthenticated"; readonly why: "missing" | "wrong" }
+  | { readonly reason: "authentication-unavailable" }
+  | { readonly reason: "rate-limited"; readonly limit: "failed-attempts"; readonly retryAfterSeconds: number };
+
 /** `no-keys`: the deployment has no key for the kind that the entity's IDs have; no entity: for several of them. */
 export type PublicIdsError = {
   readonly reason: "public-ids-unavailable";

@@ -2,7 +2,7 @@ import type { MintError } from "../ids/index.ts";
 import type { ProxyError } from "../proxy/errors.ts";
 import type { RoutingError } from "../routing/routing-error.ts";
 import { CATALOGUE, type ProblemSlug, problemTypePath } from "./catalogue.ts";
-import type { PublicIdsError, SequenceError, TableChangeError, TableError } from "./port-errors.ts";
+import type { AuthError, PublicIdsError, SequenceError, TableChangeError, TableError } from "./port-errors.ts";
 import type { RequestError } from "./request-error.ts";
 
 /** Every way in which the gateway can fail to answer a request with the origin's own answer. */
@@ -13,6 +13,7 @@ export type GatewayError =
   | TableError
   | TableChangeError
   | PublicIdsError
+  | AuthError
   | ProxyError
   | RequestError;
 
@@ -115,10 +116,22 @@ function evidenceOf(error: GatewayError): Evidence {
         path: shorten(error.path),
         sources: error.sources,
       };
+    case "transfer-coding-unsupported":
+      return { detail: "Of transfer codings only chunked is taken." };
     case "request-timeout":
       return { detail: `Nothing more of the request's body came for ${error.idleMs} ms.`, idleMs: error.idleMs };
     case "rate-limited":
-      return { detail: `The limit of requests per ${error.limit} was passed.`, limit: error.limit };
+      return error.limit === "failed-attempts"
+        ? { detail: "Too many wrong credentials came from this network.", limit: error.limit }
+        : { detail: `The limit of requests per ${error.limit} was passed.`, limit: error.limit };
+    case "unauthenticated":
+      return { detail: "This page is for those whom the deployment knows." };
+    case "forbidden":
+      return error.why === "scope"
+        ? { detail: `This is for the scope "${error.needs}".`, needs: error.needs }
+        : { detail: "A browser sent this for another site, or does not say that it did not." };
+    case "authentication-unavailable":
+      return { detail: "The keys that credentials are verified with cannot be had." };
     case "origin-open-circuit":
       return {
         detail: `The origins of region "${error.region}" are being left alone for a while.`,
@@ -142,7 +155,7 @@ function evidenceOf(error: GatewayError): Evidence {
         detail:
           error.which === "total"
             ? `The request had ${error.deadlineMs} ms, and no origin of region "${error.region}" answered in them.`
-            : `The origin of region "${error.region}" did not begin its answer within ${error.deadlineMs} ms.`,
+            : `The origin of region "${error.region}" did not ${error.which === "upload" ? "take more of the body" : "begin its answer"} within ${error.deadlineMs} ms.`,
         region: error.region,
         deadlineMs: error.deadlineMs,
       };

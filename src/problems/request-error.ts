@@ -17,4 +17,7 @@ export type RequestError =
       readonly limit: "client" | "entity" | "lookup";
       readonly retryAfterSeconds: number;
     }
+  | { readonly reason: "forbidden"; readonly why: "scope"; readonly needs: "viewer" | "operator" }
+  | { readonly reason: "forbidden"; readonly why: "cross-site" }
+  | { readonly reason: "transfer-coding-unsupported" }
   | { readonly reason: "internal-error" };

@@ -3,7 +3,7 @@ import type { Clock, Fetch, Sign } from "../ports.ts";
 import { type Upload, upload } from "./body.ts";
 import { isPassableStatus } from "./client-response.ts";
 import type { OriginFault, ProxyError } from "./errors.ts";
-import { edgeFailure, failureOf } from "./failure.ts";
+import { edgeFailure, type Failure, failureOf } from "./failure.ts";
 import type { Attempt } from "./origin-choice.ts";
 import { type OriginRequest, originRequest, type Passage, signableOf } from "./origin-request.ts";
 import type { BodyEnd } from "./pump.ts";
@@ -47,14 +47,18 @@ export async function attemptOnce(
   try {
     const answer = dispatch(passage, at, outgoing, sent, world.fetch);
     const response = await withDeadline(answer, sent, deadlineOf(limits, world.clock));
-    if (response === undefined) return err(late(region, limits, world.clock));
-    return judge(response, region, outgoing, world);
+    if (response === "late") return err(late(region, limits, world.clock));
+    if (response === "sink-idle") return err(unread(region, limits));
+    return judge(response, region, passage, outgoing, world);
   } catch (thrown) {
-    const fromClient = sent && clientsFault(await settled(sent.ended), limits);
+    const end = sent && (await settled(sent.ended));
+    const fromClient = clientsFault(end, limits);
     if (fromClient !== undefined) return err({ error: fromClient, fault: undefined });
+    if (end === "sink-idle") return err(unread(region, limits));
     const { fault, why } = failureOf(thrown, at.origin.url);
     // An origin that breaks off an upload may have had its reasons: the body was not one that it takes.
-    return err({ error: { reason: "origin-unreachable", region, fault, why }, fault: sent ? undefined : fault });
+    const isUntold = sent?.hasBegun() === true && end !== "complete";
+    return err({ error: { reason: "origin-unreachable", region, fault, why }, fault: isUntold ? undefined : fault });
   }
 }
 
@@ -83,7 +87,7 @@ function dispatch(
     case "kept":
       return fetch(url, { ...init, body: body.octets }, origin.binding);
     case "stream":
-      return fetch(url, { ...init, body: sent?.body ?? null }, origin.binding);
+      return fetch(url, { ...init, body: sent?.body ?? null, signal: sent?.broken ?? null }, origin.binding);
     case "own": {
       // `fetch` takes no body for GET and HEAD in an init, though a request may have one: there it is kept whole.
       const { method: _, ...rest } = init;
@@ -92,20 +96,42 @@ function dispatch(
   }
 }
 
-function judge(
+async function judge(
   response: Response,
   region: string,
+  { method }: Passage,
   { asksUpgrade }: OriginRequest,
   { isOnEdge }: AttemptWorld,
-): Result<Response, AttemptError> {
-  const failure = isOnEdge ? edgeFailure(response.status) : undefined;
-  if (failure === undefined && isPassableStatus(response, asksUpgrade)) return ok(response);
+): Promise<Result<Response, AttemptError>> {
+  const failure =
+    (isOnEdge ? edgeFailure(response.status) : undefined) ??
+    (isPassableStatus(response, asksUpgrade) ? undefined : impossible(`the impossible status ${response.status}`)) ??
+    (isFramedWell(response, method)
+      ? undefined
+      : impossible("two framings of its body, or one that nobody can read")) ??
+    (asksUpgrade && (await isFailedHandshake(response)) ? impossible("a handshake that is none") : undefined);
+  if (failure === undefined) return ok(response);
   void response.body?.cancel();
-  const { fault, why } = failure ?? {
-    fault: "http_protocol_error",
-    why: `answered with the impossible status ${response.status}`,
-  };
+  const { fault, why } = failure;
   return err({ error: { reason: "origin-unreachable", region, fault, why }, fault });
+}
+
+const impossible = (what: string): Failure => ({ fault: "http_protocol_error", why: `answered with ${what}` });
+
+/** RFC 9112 §6.1: the runtime takes what it should not. What it has undone must not be dropped without a word. */
+function isFramedWell({ headers }: Response, method: string): boolean {
+  const coding = headers.get("transfer-encoding");
+  if (coding === null || method === "HEAD") return true;
+  return coding.toLowerCase() === "chunked" && !headers.has("content-length");
+}
+
+/** What the runtime writes itself when an origin's answer to a WebSocket's handshake is wrong (RFC 6455 §4.1). */
+const FAILED_HANDSHAKE = "Server failed WebSocket handshake";
+const OWN_TEXT_BYTES_MAX = 1000;
+
+async function isFailedHandshake(response: Response): Promise<boolean> {
+  if (response.status !== 502 || !(Number(response.headers.get("content-length")) <= OWN_TEXT_BYTES_MAX)) return false;
+  return (await response.clone().text()).startsWith(FAILED_HANDSHAKE);
 }
 
 /** The time that is left for the answer to begin; 0 for no limit. */
@@ -123,25 +149,36 @@ function late(region: string, { firstByteMs, total }: AttemptLimits, clock: Cloc
   return { error, fault: "http_response_timeout" };
 }
 
-/** The answer, or `undefined` when it did not begin in time. An abort signal would cut the body as well, so there is none. */
+/** An origin that takes nothing more of a body, and does not answer either. */
+const unread = (region: string, { idleMs }: AttemptLimits): AttemptError => ({
+  error: { reason: "origin-timeout", region, which: "upload", deadlineMs: idleMs },
+  fault: "connection_write_timeout",
+});
+
+/** The answer, or why it did not begin. An abort signal would cut the body as well, so there is none. */
 function withDeadline(
   answer: Promise<Response>,
   sent: Upload | undefined,
   deadlineMs: number,
-): Promise<Response | undefined> {
-  if (deadlineMs === 0) return answer;
+): Promise<Response | "late" | "sink-idle"> {
+  if (deadlineMs === 0 && sent === undefined) return answer;
   return new Promise((resolve, reject) => {
     let isLate = false;
     const start = (): void => {
       // Never cleared: it ends with the request, and clearing costs more than setting (docs/performance.md).
       setTimeout(() => {
         isLate = true;
-        resolve(undefined);
+        resolve("late");
       }, deadlineMs);
     };
     // An origin cannot be expected to answer what it has not got: an upload may take as long as it takes.
     if (sent === undefined) start();
-    else void sent.ended.then(start);
+    else {
+      void sent.ended.then((end) => {
+        if (end === "sink-idle") resolve(end);
+        else if (deadlineMs > 0) start();
+      });
+    }
     answer.then((response) => {
       // An answer that comes too late must not hold its connection.
       if (isLate) void response.body?.cancel();

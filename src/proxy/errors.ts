@@ -6,7 +6,7 @@ export type OriginFault =
   | "connection_refused"
   | "connection_terminated"
   | "connection_timeout"
-  | "connection_read_timeout"
+  | "connection_write_timeout"
   | "destination_ip_unroutable"
   | "destination_unavailable"
   | "dns_error"
@@ -34,7 +34,7 @@ export type ProxyError =
   | {
       readonly reason: "origin-timeout";
       readonly region: string;
-      readonly which: "first-byte" | "total";
+      readonly which: "first-byte" | "upload" | "total";
       readonly deadlineMs: number;
     }
   /** Every origin that the request could go to has failed too often just before. */

@@ -1,12 +1,20 @@
-/** How a body ended that was carried from one side to the other. */
-export type BodyEnd = "complete" | "source-failed" | "sink-failed" | "idle" | "late";
+/** How a body ended that was carried from one side to the other. `sink-idle`: it was no longer taken. */
+export type BodyEnd = "complete" | "source-failed" | "sink-failed" | "idle" | "sink-idle" | "late";
 
 export interface PumpLimits {
-  /** Longest wait for the next octets of the source; 0 for no limit. Waiting for the sink does not count. */
+  /** Longest wait for the next octets of the source; 0 for no limit. */
   readonly idleMs: number;
+  /** Longest wait for the sink to take some; absent: a client reads as slowly as it likes. */
+  readonly sinkIdleMs?: number;
   /** When the whole body must have passed, Unix ms; `undefined` for no limit. */
   readonly untilMs: number | undefined;
   readonly nowMs: () => number;
+  /** Aborts when whoever the body is for has left, which the sink may not tell while there is nothing to give it. */
+  readonly left?: AbortSignal | undefined;
+  /** Called when the sink has taken something. */
+  readonly onTaken?: () => void;
+  /** Called when a body breaks off that its receiver has not refused, before the receiver could take the end for a good one. */
+  readonly onBreak?: () => void;
 }
 
 /**
@@ -31,64 +39,72 @@ export async function pump(
   let buffer = new ArrayBuffer(FIRST_READ_BYTES);
   const breakOff = async (end: BodyEnd): Promise<BodyEnd> => {
     watch.stop();
+    if (end !== "sink-failed") limits.onBreak?.();
     const reason = new Error(`the body was broken off: ${end}`);
     // Whichever side is left must learn of it; that the other one is gone already is no news.
     await Promise.allSettled([reader.cancel(reason), writer.abort(reason)]);
     return end;
   };
   for (;;) {
-    const piece = await watch.within(reader.read(new Uint8Array(buffer)), "read");
-    if (piece === "failed") return breakOff("source-failed");
-    if (piece === "idle" || piece === "late") return breakOff(piece);
+    const piece = await watch.within(reader.read(new Uint8Array(buffer)), "source");
+    if (typeof piece === "string") return breakOff(piece);
     if (piece.done) break;
     const wasFilled = piece.value.byteLength === FIRST_READ_BYTES;
-    const written = await watch.within(writer.write(piece.value), "write");
-    if (written === "failed") return breakOff("sink-failed");
-    if (written === "idle" || written === "late") return breakOff(written);
+    const taken = await watch.within(writer.write(piece.value), "sink");
+    if (typeof taken === "string") return breakOff(taken);
+    limits.onTaken?.();
     buffer = wasFilled ? new ArrayBuffer(READ_BYTES) : piece.value.buffer;
   }
+  const closed = await watch.within(writer.close(), "sink");
+  if (typeof closed === "string") return breakOff(closed);
   watch.stop();
-  return writer.close().then(
-    () => "complete",
-    () => "sink-failed",
-  );
+  return "complete";
 }
 
-type Cut = "idle" | "late";
+type Side = "source" | "sink";
+type Cut = Exclude<BodyEnd, "complete">;
 
-/** Holds reads and writes to the limits. One timer for the whole body: one for each read costs more than the read. */
-function watchOver({ idleMs, untilMs = Infinity, nowMs }: PumpLimits) {
-  let readsSinceMs: number | undefined;
+const IDLE = { source: "idle", sink: "sink-idle" } as const satisfies Record<Side, Cut>;
+const FAILED = { source: "source-failed", sink: "sink-failed" } as const satisfies Record<Side, Cut>;
+
+/** Holds reads and writes to the limits. One timer for the whole body: one for each step costs more than the step. */
+function watchOver({ idleMs, sinkIdleMs = 0, untilMs = Infinity, nowMs, left }: PumpLimits) {
+  const idle = { source: idleMs === 0 ? Infinity : idleMs, sink: sinkIdleMs === 0 ? Infinity : sinkIdleMs };
+  let side: Side = "source";
+  let sinceMs = nowMs();
   let cut: ((end: Cut) => void) | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** A read may begin any time, so the next look is no later than an idle time from now. */
-  const dueMs = (now: number): number => Math.min(idleMs === 0 ? Infinity : (readsSinceMs ?? now) + idleMs, untilMs);
   const look = (): void => {
     const now = nowMs();
     if (now >= untilMs) cut?.("late");
-    else if (now >= dueMs(now)) cut?.("idle");
+    else if (now >= sinceMs + idle[side]) cut?.(IDLE[side]);
     else arm(now);
   };
+  /** The side may change meanwhile, so the next look is when the sooner of both could be due. */
   const arm = (now: number): void => {
-    const due = dueMs(now);
+    const due = Math.min(sinceMs + idle[side], now + idle.source, now + idle.sink, untilMs);
     if (due !== Infinity) timer = setTimeout(look, Math.max(1, due - now));
   };
-  arm(nowMs());
+  const leave = (): void => cut?.("sink-failed");
+  left?.addEventListener("abort", leave);
+  arm(sinceMs);
   return {
-    within<Done>(step: Promise<Done>, kind: "read" | "write"): Promise<Done | Cut | "failed"> {
-      if (kind === "read") readsSinceMs = nowMs();
+    within<Done>(step: Promise<Done>, ofSide: Side): Promise<Done | Cut> {
+      side = ofSide;
+      sinceMs = nowMs();
       return new Promise((resolve) => {
-        const settle = (outcome: Done | Cut | "failed"): void => {
+        const settle = (outcome: Done | Cut): void => {
           cut = undefined;
-          readsSinceMs = undefined;
           resolve(outcome);
         };
         cut = settle;
-        step.then(settle, () => settle("failed"));
+        step.then(settle, () => settle(FAILED[ofSide]));
+        if (left?.aborted === true) settle("sink-failed");
       });
     },
     stop: () => {
       if (timer !== undefined) clearTimeout(timer);
+      left?.removeEventListener("abort", leave);
     },
   };
 }

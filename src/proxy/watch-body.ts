@@ -7,6 +7,8 @@ export interface WatchOptions {
   readonly waitUntil: (work: Promise<unknown>) => void;
   /** Told once how the body ended, unless it is whole. */
   readonly onBroken: (end: Exclude<BodyEnd, "complete">) => void;
+  /** Aborts when the client has left. */
+  readonly left: AbortSignal | undefined;
   /** Whether the runtime decodes the body as it is read: then its length is not known. */
   readonly isDecoded: boolean;
 }
@@ -17,13 +19,13 @@ export interface WatchOptions {
  */
 export function watchBody(answer: Response, options: WatchOptions): Response {
   const { body } = answer;
-  const { limits, nowMs, waitUntil, onBroken, isDecoded } = options;
+  const { limits, nowMs, waitUntil, onBroken, left, isDecoded } = options;
   if (body === null || (limits.idleMs === 0 && limits.total === undefined)) return answer;
   const length = isDecoded ? null : answer.headers.get("content-length");
   const { readable, writable } = isLength(length)
     ? new FixedLengthStream(BigInt(length))
     : new IdentityTransformStream();
-  const ended = pump(body, writable, { idleMs: limits.idleMs, untilMs: limits.total?.untilMs, nowMs });
+  const ended = pump(body, writable, { idleMs: limits.idleMs, untilMs: limits.total?.untilMs, nowMs, left });
   waitUntil(ended.then((end) => (end === "complete" ? undefined : onBroken(end))));
   return new Response(readable, {
     status: answer.status,

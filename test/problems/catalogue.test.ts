@@ -4,7 +4,7 @@ import { problemsPage } from "../../src/problems/generate.ts";
 import { CATALOGUE, PROBLEM_SLUGS } from "../../src/problems/index.ts";
 
 /** RFC 9110 §15 and RFC 9457 have these for what the gateway itself answers with. */
-const STATUSES = [400, 404, 405, 408, 409, 410, 412, 413, 422, 428, 429, 500, 502, 503, 504, 508];
+const STATUSES = [400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 422, 428, 429, 500, 501, 502, 503, 504, 508];
 
 describe("the catalogue of problems", () => {
   it.each(PROBLEM_SLUGS)("%s has a status, and sentences for people", (slug) => {

@@ -239,13 +239,40 @@ describe("whose fault it was", () => {
     expect(asked).toEqual([]);
   });
 
+  const body = (): ReadableStream<Uint8Array> => new Response("some octets").body as ReadableStream<Uint8Array>;
+
   it("an origin that breaks off an upload may have had its reasons: its breaker stays", async () => {
     let isDead = true;
-    const { world: given } = world(table, () => (isDead ? lost() : new Response("ok")));
-    const body = new Response("x").body as ReadableStream<Uint8Array>;
-    expect(await deliver(upload(body), given)).toMatchObject({ error: { reason: "origin-unreachable" } });
+    const breakOff = async (request: Request) => {
+      await request.body?.getReader().read();
+      return lost();
+    };
+    const { world: given } = world(table, (request) => (isDead ? breakOff(request) : new Response("ok")));
+    const endless = new ReadableStream({ type: "bytes", start: (controller) => controller.enqueue(new Uint8Array(3)) });
+    expect(await deliver(upload(endless), given)).toMatchObject({ error: { reason: "origin-unreachable" } });
     isDead = false;
     expect((await deliver(passage(table, order()), given)).ok).toBe(true);
+  });
+
+  it("an origin that takes nothing of an upload is not there: its breaker opens", async () => {
+    const { world: given } = world(table, lost);
+    expect(await deliver(upload(body()), given)).toMatchObject({ error: { reason: "origin-unreachable" } });
+    expect(await deliver(upload(body()), given)).toMatchObject({ error: { reason: "origin-open-circuit" } });
+  });
+
+  it("an origin that takes no more of an upload is a timeout, and not waited for", async () => {
+    const hold = async (request: Request) => {
+      await request.body?.getReader().read();
+      return hang();
+    };
+    const { world: given } = world(table, hold, { deadlines: { firstByteMs: 0, idleMs: 60, totalMs: 0 } });
+    const flood = new ReadableStream({
+      type: "bytes",
+      pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
+    });
+    expect(await deliver(upload(flood), given)).toMatchObject({
+      error: { reason: "origin-timeout", which: "upload", deadlineMs: 60 },
+    });
   });
 });
 

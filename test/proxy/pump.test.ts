@@ -115,6 +115,39 @@ describe("a pumped body", () => {
     expect(await drain(readable)).toMatchObject({ broken: true });
   });
 
+  it("is cut when its receiver must take it in time and does not", async () => {
+    const { stream, cancelled } = source([{ text: "a" }, { text: "b" }], "hang");
+    const { writable } = new IdentityTransformStream();
+    expect(await pump(stream, writable, { ...NO_LIMITS, sinkIdleMs: 50 })).toBe("sink-idle");
+    expect(cancelled()).toBeInstanceOf(Error);
+  });
+
+  it("ends when its receiver is known to have left, though there is nothing to give it", async () => {
+    const { stream, cancelled } = source([{ text: "a" }], "hang");
+    const { readable, writable } = new IdentityTransformStream();
+    const client = new AbortController();
+    const broken: string[] = [];
+    const done = pump(stream, writable, { ...NO_LIMITS, left: client.signal, onBreak: () => broken.push("told") });
+    await readable.getReader().read();
+    client.abort();
+    expect(await done).toBe("sink-failed");
+    expect(cancelled()).toBeInstanceOf(Error);
+    expect(broken).toEqual([]);
+  });
+
+  it("tells of a break before its receiver could take the end for a good one", async () => {
+    const order: string[] = [];
+    const { readable, writable } = new IdentityTransformStream();
+    const got = drain(readable).then(() => order.push("ended"));
+    const done = pump(source([{ text: "a" }], "break").stream, writable, {
+      ...NO_LIMITS,
+      onBreak: () => order.push("told"),
+    });
+    expect(await done).toBe("source-failed");
+    await got;
+    expect(order).toEqual(["told", "ended"]);
+  });
+
   it("whose receiver leaves stops, and the source is told", async () => {
     const { stream, cancelled } = source(
       [{ text: "a" }, { text: "b", afterMs: 20 }, { text: "c", afterMs: 20 }],

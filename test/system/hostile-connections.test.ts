@@ -54,7 +54,10 @@ const SPLITS: readonly Split[] = [
 const ROUNDS = 8;
 const AT_ONCE = 3;
 
-const HANGS: readonly FaultyRegion[] = [{ name: "silent", origin: { steps: ["hang!"] } }];
+const HANGS: readonly FaultyRegion[] = [
+  { name: "silent", origin: { steps: ["hang!"] } },
+  { name: "silent-in-body", origin: { steps: [ok("content-length: 10"), "hello", "hang!"] } },
+];
 const SELF = "self";
 
 let relay: Relay;

@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ask } from "./hostile/ask.ts";
-import { broken, type Expected, type FaultyRegion, HASTY, late, lines, lost, ok, passed } from "./hostile/fault.ts";
+import {
+  broken,
+  type Expected,
+  type FaultyRegion,
+  HASTY,
+  late,
+  lines,
+  lost,
+  ok,
+  passed,
+  unread,
+} from "./hostile/fault.ts";
 import { type EntityName, type HostileStack, originOf, startHostileStack } from "./hostile/gateway.ts";
 import type { Behaviour, Step } from "./hostile/origin.ts";
 import { settles } from "./hostile/settle.ts";
@@ -39,6 +50,7 @@ const ROWS: readonly Row[] = [
   row("answers-early-and-stays", { steps: [TOO_LARGE, "large"] }, passed(413, "large")),
   row("answers-early-then-resets", { steps: [TOO_LARGE, "large", wait, "reset!"] }, passed(413, "large")),
   row("answers-early-and-reads-nothing", { steps: [TOO_LARGE, "large"], isDeaf: true }, passed(413, "large"), flood),
+  row("reads-nothing", { steps: ["hang!"], isDeaf: true }, unread, flood),
   row("breaks-off-early-answer", { steps: [TOO_LARGE, "la", wait, "close!"] }, broken("large", "source-failed", 413)),
   row("closes-in-upload", { steps: [wait, "close!"] }, lost),
   row("resets-in-upload", { steps: [wait, "reset!"] }, lost),
@@ -149,7 +161,7 @@ describe("a request that got no answer", () => {
 });
 
 describe("a client that leaves in its upload", () => {
-  it.each(["length"] as const)("never lets the origin see a whole body: %s", async (framing) => {
+  it.each(framings)("never lets the origin see a whole body: %s", async (framing) => {
     const origin = originOf(stack.origins, LEFT.name);
     const before = origin.requests.length;
     const octets = head("POST", stack.pathTo(LEFT.name)) + FRAMINGS[framing](BYTES, PART_BYTES);
@@ -162,6 +174,15 @@ describe("a client that leaves in its upload", () => {
     );
     expect(seen).toBe(0);
     expect(origin.requests.slice(before).map(({ isWhole }) => isWhole)).toEqual([false]);
+  });
+
+  it("or breaks its framing gets a 400", async () => {
+    const before = originOf(stack.origins, LEFT.name).requests.length;
+    const octets = `${head("POST", stack.pathTo(LEFT.name))}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n`;
+    const answer = await ask(stack.gateway.port, octets, { patienceMs: PATIENCE_MS });
+    expect([answer.status, answer.end]).toEqual([400, "whole"]);
+    const seen = originOf(stack.origins, LEFT.name).requests.slice(before);
+    expect(seen.filter(({ isWhole }) => isWhole)).toEqual([]);
   });
 });
 

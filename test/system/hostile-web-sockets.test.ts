@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ask } from "./hostile/ask.ts";
-import { type Expected, type FaultyRegion, HASTY, late, lines, lost, ok, passed } from "./hostile/fault.ts";
+import { type Expected, type FaultyRegion, HASTY, impossible, late, lines, lost, ok, passed } from "./hostile/fault.ts";
 import { type HostileStack, originOf, startHostileStack } from "./hostile/gateway.ts";
 import type { Step } from "./hostile/origin.ts";
 import { settles } from "./hostile/settle.ts";
@@ -24,6 +24,12 @@ const refusal = (name: string, steps: readonly Step[], expected: Expected, regio
   ...region,
 });
 
+/** The handshake with one line of it changed. */
+const changed =
+  (line: RegExp, by: string): Step =>
+  (request) =>
+    switching(request).replace(line, by);
+
 const REFUSALS: readonly Refusal[] = [
   refusal("says-403", [lines("HTTP/1.1 403 Forbidden", "content-length: 2"), "no"], passed(403, "no")),
   refusal("says-200", [ok("content-length: 2"), "ok"], passed(200, "ok")),
@@ -36,6 +42,15 @@ const REFUSALS: readonly Refusal[] = [
   refusal("resets-before-head", ["reset!"], lost),
   refusal("closes-in-head", ["HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n", "close!"], lost),
   refusal("stays-silent", ["hang!"], late, { region: HASTY }),
+  refusal("accepts-another-key", [changed(/accept: .*/, "accept: AAAAAAAAAAAAAAAAAAAAAAAAAAA="), wait], impossible),
+  refusal("accepts-no-key", [changed(/sec-websocket-accept: .*\r\n/, ""), wait], impossible),
+  refusal("upgrades-to-nothing", [changed(/upgrade: .*\r\n/, ""), wait], impossible),
+  refusal("upgrades-to-something-else", [changed(/upgrade: .*/, "upgrade: h2c"), wait], impossible),
+  refusal(
+    "extends-unasked",
+    [changed(/upgrade: .*/, "$&\r\nsec-websocket-extensions: permessage-deflate"), wait],
+    impossible,
+  ),
 ];
 
 /** What an origin sends once the protocol has changed, and that it ends the connection afterwards. */

@@ -51,7 +51,7 @@ describe("the configuration of workerd", () => {
        export class TrafficReports {}
        export class TableTruth {}
        export default { fetch: (request, env) => {
-         const { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH, CLIENT_ADDRESS, REQUEST_LOG, ...rest } = env;
+         const { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH, CLIENT_ADDRESS, REQUEST_LOG, OPEN_PAGES, ...rest } = env;
          return Response.json(rest);
        } };`,
     );
@@ -74,7 +74,7 @@ describe("the configuration of workerd", () => {
   it("agrees with wrangler.toml", () => {
     const wrangler = readFileSync(new URL("../../wrangler.toml", import.meta.url), "utf8");
     expect(wrangler).toContain(`compatibility_date = "${COMPATIBILITY_DATE}"`);
-    expect(wrangler).toContain(`compatibility_flags = ${JSON.stringify(COMPATIBILITY_FLAGS)}`);
+    expect(wrangler).toContain(`compatibility_flags = [${COMPATIBILITY_FLAGS.map((flag) => `"${flag}"`).join(", ")}]`);
     for (const [, binding = ""] of wrangler.matchAll(/^(?:binding|name) = "([A-Z_]+)"$/gm)) {
       expect(workerdConfig(settings({}))).toContain(`(name = "${binding}"`);
     }

@@ -48,6 +48,7 @@ export const nameless = problem("origin-unreachable", "dns_error");
 /** By https, a name and a certificate at fault are one for the runtime. */
 export const untrusted = problem("origin-unreachable", "destination_unavailable");
 export const late = problem("origin-timeout", "http_response_timeout");
+export const unread = problem("origin-timeout", "connection_write_timeout");
 export const astray = problem("origins-disagree");
 export const unkept = problem("body-too-large-to-replay");
 export const passed = (status: number, body: string, fields: readonly Field[] = []): Expected => ({

@@ -1,4 +1,4 @@
-import { broken, type Expected, fault, lost, ok, passed } from "./fault.ts";
+import { broken, type Expected, fault, impossible, lost, ok, passed } from "./fault.ts";
 
 /** A length that says something else than a number of octets, before the body "hello". */
 const length = (name: string, fields: readonly string[], expected: Expected) =>
@@ -27,6 +27,12 @@ export const FRAMING_FAULTS = [
   length("no-length", [], hello),
   fault("no-length-then-reset", [ok(), "hello", { pauseMs: 50 }, "reset!"], broken("hello")),
 
+  length("coding-unknown", ["transfer-encoding: bogus"], impossible),
+  length("coding-identity", ["transfer-encoding: identity"], impossible),
+  length("coding-chunked-not-last", ["transfer-encoding: chunked, gzip"], impossible),
+  fault("length-and-chunks", [ok("content-length: 3", "transfer-encoding: chunked"), CHUNKS], impossible),
+  fault("length-and-chunks-other-order", [ok("transfer-encoding: chunked", "content-length: 5"), CHUNKS], impossible),
+  fault("coding-twice", [ok("transfer-encoding: chunked", "transfer-encoding: chunked"), CHUNKS], impossible),
   fault("coding-in-capitals", [ok("transfer-encoding: CHUNKED"), CHUNKS], hello),
   chunked("chunks", "3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n", hello),
   chunked("chunk-extensions", '3;a=b;c="d\\"e"\r\nhel\r\n2 ;x\r\nlo\r\n0;y\r\n\r\n', hello),

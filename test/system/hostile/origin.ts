@@ -74,7 +74,7 @@ export async function startHostileOrigin(behaviour: Behaviour): Promise<HostileO
     connections: () => conversations.size,
     busy: () => [...conversations].filter(({ isBusy }) => isBusy).length,
     wake: () => {
-      for (const { socket } of conversations) socket.resume();
+      for (const conversation of conversations) conversation.wake();
     },
     reset: () => {
       for (const { socket } of conversations) socket.resetAndDestroy();
@@ -101,6 +101,7 @@ interface Shared {
 /** One connection: requests are read one after another, and each gets its steps. */
 class Conversation {
   isBusy = false;
+  private isDeaf: boolean;
   private received = "";
   /** Octets of the message that is coming, as far as its length is known. */
   private wanted = 0;
@@ -112,6 +113,7 @@ class Conversation {
   constructor(socket: Socket, shared: Shared) {
     this.socket = socket;
     this.shared = shared;
+    this.isDeaf = shared.behaviour.isDeaf === true;
     // Each step is a packet of its own, at once.
     socket.setNoDelay();
     socket.on("data", (chunk: Buffer) => {
@@ -123,8 +125,13 @@ class Conversation {
     // The other side's resets are what many of the faults lead to.
     socket.on("error", () => undefined);
     if (shared.behaviour.after !== "connection") return;
-    if (shared.behaviour.isDeaf) socket.pause();
+    if (this.isDeaf) socket.pause();
     void this.perform(undefined);
+  }
+
+  wake(): void {
+    this.isDeaf = false;
+    this.socket.resume();
   }
 
   private read(): void {
@@ -141,7 +148,7 @@ class Conversation {
     this.record({ ...message, isWhole });
     this.wanted = reading.state === "partial" ? reading.wanted : 0;
     if (isWhole || behaviour.after === "head") this.answerOnce(message);
-    if (behaviour.isDeaf) this.socket.pause();
+    if (this.isDeaf) this.socket.pause();
     if (!isWhole) return;
     this.received = this.received.slice(reading.end);
     this.recordedAt = undefined;
