@@ -16,6 +16,7 @@ const OUTCOMES: Readonly<Record<Outcome, string>> = {
   "malformed-id": "malformed",
   "entity-gone": "gone",
   "unrouted-path": "no path",
+  "table-unavailable": "page not loaded",
   misrouted: "misrouted",
   "refused wrongly": "refused wrongly",
 };

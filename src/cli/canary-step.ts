@@ -1,8 +1,8 @@
 import { err, ok, type Result } from "../ids/index.ts";
 import type { DeclaredRoute } from "../routing/schema.ts";
 
-/** Where a route leads, as the table declares it. */
-export type RouteWay = Pick<DeclaredRoute, "region" | "canary">;
+/** Where a route to one region leads, as the table declares it. */
+export type RouteWay = { readonly region: string } & Pick<DeclaredRoute, "canary">;
 
 /** What is to become of a route's canary. */
 export type RampStep =

@@ -68,13 +68,19 @@ const ramp = async (world: World, [route = ""]: readonly string[], options: Opti
       `error: ${printable(name)} has no route ${printable(route)}; ${rangeOf(declared.routes.length)}\n`,
     );
   }
-  const after = rampRoute(before, step.value);
+  const { region, canary } = before;
+  if (region === undefined) {
+    const what = before.split === undefined ? "a pack" : "the parts of a split";
+    return refuse(world, `error: /routes/${index} leads to ${what}; a canary is for a route to one region.\n`);
+  }
+  const way = { region, ...(canary === undefined ? {} : { canary }) };
+  const after = rampRoute(way, step.value);
   if (!after.ok) return refuse(world, `error: /routes/${index} ${printable(after.error)}\n`);
 
-  const edited = rewriteRoute(text, index, before, after.value);
+  const edited = rewriteRoute(text, index, way, after.value);
   const saved = saveTable(opened.value, edited, options.dryRun === true, world);
   if (!saved.ok) return refuse(world, `${saved.error}error: nothing was written\n`);
-  await world.print(changeText(index, before, after.value, options.json === true));
+  await world.print(changeText(index, way, after.value, options.json === true));
   world.report(`${printable(name)}: ${outcomeOf(text === edited, options)}\n`);
   return EXIT.ok;
 };

@@ -15,6 +15,7 @@ export const diffText = (diff: TableDiff, paint: Paint): string => {
     ["countries", partLines(diff.countries, paint)],
     ["entities", partLines(diff.entities, paint)],
     ["layouts", partLines(diff.layouts, paint)],
+    ["packs", partLines(diff.packs, paint)],
     ["moved", partLines(diff.moved, paint)],
     ["moves", partLines(diff.moves, paint)],
     ["gone", partLines(diff.gone, paint)],
@@ -72,10 +73,12 @@ const keyCells = (change: KeyChange): readonly string[] => {
   ];
 };
 
-/** With the share that a canary takes to another one. */
+/** With the share that a canary takes to another one, and behind the packs that are asked first. */
 const regionOf = (goal: KeyGoal | undefined): string => {
-  const { region = "nowhere", canary } = goal ?? {};
-  return canary === undefined ? region : `${region} (${canary.percent} % ${canary.region})`;
+  const { region = "nowhere", canary, split, packs = [] } = goal ?? {};
+  const own = split === undefined ? region : `split ${split.join("|")}`;
+  const shared = canary === undefined ? own : `${own} (${canary.percent} % ${canary.region})`;
+  return [...packs.map((pack) => `pack ${pack.slice(0, pack.indexOf(" ") + 9)}`), shared].join(", else ");
 };
 
 /** `canary of /routes/3  us 5 % → us 25 %`. */

@@ -69,7 +69,10 @@ const chainOf = ({ text, decision }: Explained, paint: World["paint"]): string =
 
 /** Where the table says so, as a JSON pointer. */
 const ruleName = (rule: Rule, text: string): string => {
-  if (rule.kind === "route") return pointerTo(["routes", rule.index]);
+  if (rule.kind === "route") {
+    const part = rule.part === undefined ? "" : `, part ${rule.part} of its split`;
+    return `${pointerTo(["routes", rule.index])}${part}${rule.pack === undefined ? "" : `, by pack ${rule.pack}`}`;
+  }
   if (rule.kind === "canary") return pointerTo(["routes", rule.index, "canary"]);
   if (rule.kind === "default") return "/default";
   return pointerTo([rule.kind === "moving" ? "moves" : "moved", text]);

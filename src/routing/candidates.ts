@@ -11,7 +11,7 @@ import {
   shortWords,
   targetOf,
 } from "./readings.ts";
-import type { Candidate, CompiledTable, EnabledLayout, Gone, Owner, Target } from "./table.ts";
+import type { Candidate, CompiledTable, EnabledLayout, Gone, Owner, Target, Unloaded } from "./table.ts";
 
 /** Readings of an ID for people. Made only when a request fails or someone asks, so nothing here is fast. */
 
@@ -95,18 +95,20 @@ export const describeShort = (
   };
 };
 
-const wayOf = (target: Target | Gone | undefined): Pick<Candidate, "region" | "rule" | "move"> => {
+const wayOf = (target: Target | Gone | Unloaded | undefined): Pick<Candidate, "region" | "rule" | "move"> => {
   const way = { region: target?.region?.name, rule: target?.rule };
   return target?.region === undefined || target.move === undefined ? way : { ...way, move: target.move };
 };
 
 const canaryOf = (
   owner: Owner | undefined,
-  goal: Target | Gone | undefined,
+  goal: Target | Gone | Unloaded | undefined,
   layout: string,
   words: Words,
 ): Pick<Candidate, "canary"> => {
-  const canary = goal && canaryPlace(owner?.id.find(words), goal, layout, words);
+  const route = owner?.id.find(words);
+  if (goal?.region === undefined || route?.region === undefined) return {};
+  const canary = canaryPlace(route, goal, layout, words);
   return canary === undefined ? {} : { canary };
 };
 

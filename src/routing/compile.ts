@@ -7,12 +7,15 @@ import { joinEntities } from "./join-entities.ts";
 import { planLayouts } from "./layout-plans.ts";
 import { COMPLEXITY_MAX } from "./limits.ts";
 import { indexMoved } from "./moved.ts";
+import { PackSlot } from "./pack/slot.ts";
+import type { PackRoute } from "./pack-index.ts";
+import type { PackPlacement } from "./pack-plans.ts";
 import { indexPaths } from "./paths.ts";
 import { readersOf } from "./readings.ts";
 import { flattenRoutes, noPlacements, placeRoute, type RoutePlan } from "./route-plans.ts";
 import type { DeclaredTable } from "./schema.ts";
 import type { CompiledTable, Region } from "./table.ts";
-import { singledGoals, targetsOf } from "./targets.ts";
+import { packTargets, singledGoals, targetsOf } from "./targets.ts";
 import { indexWithoutId } from "./without-id.ts";
 
 /** A checked table with its routes flattened. */
@@ -34,7 +37,7 @@ export const planChecked = (declared: DeclaredTable): Planned => {
   for (const { index, route } of draft.routes) {
     const conditions = readConditions(draft, plans, route, ["routes", index, "when"], refuseFault, budget);
     if (conditions === undefined) throw new Error(`route ${index} was not checked`);
-    placeRoute(placed, { index, conditions }, budget);
+    placeRoute(placed, draft.packs, { index, route, conditions }, budget);
   }
   const planned = flattenRoutes(placed, budget);
   if (planned === undefined) throw new Error("the size of the routing table was not checked");
@@ -49,7 +52,13 @@ const refuseFault: Report = (kind, place, message) => {
 export const assemble = ({ draft, routes }: Planned, revision: number): CompiledTable => {
   const regions = regionsOf(draft);
   const targetOf = targetsOf(draft, regions);
-  const { layouts, entities } = joinEntities(draft, routes, targetOf);
+  const packs = new Map([...draft.packs].map(([name, declared]) => [name, new PackSlot(name, declared)]));
+  const packRouteOf = ({ ordinal, pack, declared, dimension }: PackPlacement): PackRoute => {
+    const slot = packs.get(pack);
+    if (slot === undefined) throw new Error(`pack ${pack} was not checked`);
+    return { ordinal, slot, read: dimension.read, targets: packTargets(ordinal, pack, declared, regions) };
+  };
+  const { layouts, entities } = joinEntities(draft, routes, targetOf, packRouteOf);
   return {
     revision,
     regions,
@@ -60,6 +69,7 @@ export const assemble = ({ draft, routes }: Planned, revision: number): Compiled
     paths: indexPaths(entities.values()),
     withoutId: indexWithoutId(draft, regions),
     moved: indexMoved(singledGoals(draft, regions), layouts),
+    packs,
     routeCount: draft.routes.length,
   };
 };

@@ -10,7 +10,9 @@ import { compareGoals, type SpaceRoute, type SpaceSide } from "./diff-space.ts";
 import { fieldDimensionName, keyFieldOf, markFieldOf } from "./layout-fields.ts";
 import { type IdPlan, type LayoutPlan, markOf } from "./layout-plans.ts";
 import type { Ranges } from "./ranges.ts";
-import { boxFor } from "./route-plans.ts";
+import { boxFor, type RoutePlan } from "./route-plans.ts";
+import type { DeclaredRoute } from "./schema.ts";
+import { readSplit } from "./split.ts";
 
 /** Every key that changes its entity or its region, over all IDs that an entity of either table has. */
 export const diffKeys = (before: Planned, after: Planned): readonly KeyChange[] => {
@@ -46,11 +48,26 @@ const sideOf = ({ planned, routePlan }: LayoutSide, ids: readonly IdPlan[]): Sid
       routes: [...routePlan.placements].flatMap(([index, placement]) => {
         const box = boxFor(placement, id);
         const route = planned.draft.routes[index]?.route;
-        return box === undefined || route === undefined ? [] : [{ box, goal: sharedGoal(route.region, route.canary) }];
+        return box === undefined || route === undefined
+          ? []
+          : [{ box, goal: behindPacks(goalOf(route), routePlan, id, index) }];
       }),
-      fallback: sharedGoal(planned.draft.fallback, undefined),
+      fallback: behindPacks(sharedGoal(planned.draft.fallback, undefined), routePlan, id, Number.POSITIVE_INFINITY),
     })),
   };
+
+const goalOf = ({ region, canary, split }: DeclaredRoute): SharedGoal =>
+  split === undefined ? sharedGoal(region, canary) : { region: undefined, split: readSplit(split).regions };
+
+/** What a pack holds goes where it says; what it does not hold comes to the routes behind it. */
+const behindPacks = (goal: SharedGoal, { packs }: RoutePlan, id: IdPlan, index: number): SharedGoal => {
+  const before = packs.filter(({ ordinal, ids }) => ordinal < index && ids.has(id));
+  if (before.length === 0) return goal;
+  return { ...goal, packs: before.map(({ pack, declared }) => `${pack} ${declared.sha256}`) };
+};
+
+const leadsSomewhere = (goal: KeyGoal | undefined): boolean =>
+  (goal?.region ?? goal?.split ?? goal?.packs) !== undefined;
 
 const boxesOf = ({ owners }: Side): readonly Box[] => owners.flatMap(({ routes }) => routes.map(({ box }) => box));
 
@@ -65,7 +82,7 @@ const diffClaims = (plan: LayoutPlan, claims: Claims, left: LayoutSide, right: L
   const changes = compareGoals(space.spans, lay(before, space, goals), lay(after, space, goals));
   const countries = (right.routePlan === undefined ? left : right).planned.draft.countries;
   return changes
-    .filter((change) => change.before?.region !== undefined || change.after?.region !== undefined)
+    .filter(({ before: old, after: next }) => leadsSomewhere(old) || leadsSomewhere(next))
     .flatMap((change) => sentencesOf(change, plan, claims.mark, space, countries));
 };
 

@@ -10,6 +10,7 @@ import type {
   DeclaredLayout,
   DeclaredMove,
   DeclaredMoved,
+  DeclaredPack,
   DeclaredRegion,
   DeclaredSource,
   DeclaredTable,
@@ -26,6 +27,8 @@ export interface TableDiff {
   readonly countries: PartDiff<number>;
   readonly entities: PartDiff<DeclaredEntity>;
   readonly layouts: PartDiff<DeclaredLayout>;
+  /** What the table says of them. Packs with other digests have other ranges; which, only their files tell. */
+  readonly packs: PartDiff<DeclaredPack>;
   /** By ID, as the two that follow. */
   readonly moved: PartDiff<DeclaredMoved>;
   readonly moves: PartDiff<DeclaredMove>;
@@ -72,6 +75,7 @@ const diffParts = (before: Draft, after: Draft): Parts => ({
   countries: diffPart(before.countries, after.countries),
   entities: diffPart(before.entities, after.entities),
   layouts: diffPart(before.layouts, after.layouts),
+  packs: diffPart(before.packs, after.packs),
   moved: diffPart(before.moved, after.moved),
   moves: diffPart(before.moves, after.moves),
   gone: diffPart(before.gone, after.gone),

@@ -33,6 +33,8 @@ export type FaultKind =
   | "region-cycle"
   | "same-region"
   | "moved-id"
+  | "pack"
+  | "split-parts"
   | "public-ids"
   | "too-complex";
 

@@ -1,14 +1,15 @@
 import type { Field, Layout, Words } from "../ids/index.ts";
 import { deadlinesOf, REMEMBER_MOVED_SECONDS } from "./carriage.ts";
 import type { Draft } from "./draft.ts";
-import type { IdIndex } from "./id-index.ts";
 import { markFieldOf } from "./layout-fields.ts";
 import { type IdPlan, type LayoutPlan, markOf } from "./layout-plans.ts";
+import { type PackRoute, packFinder } from "./pack-index.ts";
+import type { PackPlacement } from "./pack-plans.ts";
 import { fieldPathsOf, publicKindOf } from "./public-entities.ts";
 import { readersOf } from "./readings.ts";
 import type { RoutePlan } from "./route-plans.ts";
 import { listOf } from "./scopes.ts";
-import type { EnabledLayout, Entity, EntityId, Owner, Target } from "./table.ts";
+import type { EnabledLayout, Entity, EntityId, Found, Owner } from "./table.ts";
 
 export interface Joined {
   readonly layouts: ReadonlyMap<string, EnabledLayout>;
@@ -19,19 +20,23 @@ export interface Joined {
 export const joinEntities = (
   draft: Draft,
   routes: ReadonlyMap<string, RoutePlan>,
-  targetOf: (ordinal: number) => Target | undefined,
+  targetOf: (ordinal: number) => Found | undefined,
+  packRouteOf: (placement: PackPlacement) => PackRoute,
 ): Joined => {
   const layouts = new Map<string, EnabledLayout>();
   const idsByEntity = new Map<string, EntityId[]>([...draft.entities.keys()].map((name) => [name, []]));
   const ownersByLayout = new Map<string, Owners>();
-  for (const [name, { plan, indexes }] of routes) {
+  for (const [name, { plan, indexes, packs }] of routes) {
     const owners = newOwners(markFieldOf(plan.layout));
     ownersByLayout.set(name, owners);
     const enabled = enable(plan, owners, draft.layouts.get(name)?.rows !== undefined);
     layouts.set(name, enabled);
     for (const [id, index] of indexes) {
       const ids = idsByEntity.get(id.entity);
-      if (ids !== undefined) ids[id.place] = entityIdOf(id, enabled, owners.mark, index, targetOf);
+      const own = packs.filter((placement) => placement.ids.has(id)).map(packRouteOf);
+      // Without packs there is one index, and nothing is asked before it.
+      const find = own.length === 0 ? index.goalFinder(targetOf) : packFinder(index, own, targetOf);
+      if (ids !== undefined) ids[id.place] = entityIdOf(id, enabled, owners.mark, find);
     }
   }
   const entities = new Map<string, Entity>();
@@ -88,7 +93,7 @@ const enable = (
 });
 
 /** A loop instead of a search by callback: this is on the way of every look-up. */
-const findIn = (layout: Layout, { ids }: Entity, words: Words): Target | undefined => {
+const findIn = (layout: Layout, { ids }: Entity, words: Words): Found | undefined => {
   for (let at = 0; at < ids.length; at++) {
     const id = ids[at] as EntityId;
     if (id.enabled.layout === layout && id.claims(words)) return id.find(words);
@@ -100,8 +105,7 @@ const entityIdOf = (
   plan: IdPlan,
   enabled: EnabledLayout,
   markField: Field | undefined,
-  index: IdIndex,
-  targetOf: (ordinal: number) => Target | undefined,
+  find: EntityId["find"],
 ): EntityId => {
   const { service, group } = plan;
   const mark = markOf(plan);
@@ -111,6 +115,6 @@ const entityIdOf = (
     group,
     claims:
       markField === undefined || mark === undefined ? () => true : (words: Words) => markField.read(words) === mark,
-    find: index.goalFinder(targetOf),
+    find,
   });
 };

@@ -7,6 +7,12 @@ export const TABLE_BYTES_MAX = 8 * 1024 * 1024;
 export const TABLE_DEPTH_MAX = 12;
 
 export const ROUTES_MAX = 200_000;
+/** Packs of a table, and octets of all together: an isolate holds 16 MB of their pages at a time. */
+export const PACKS_MAX = 16;
+export const PACKS_OCTETS_MAX = 64 * 1024 * 1024;
+
+/** A region hotter than 256 others together is no matter of a table. */
+export const SPLIT_PARTS_MAX = 256;
 export const MOVED_MAX = 100_000;
 export const ENTITIES_MAX = 1_000;
 export const REGIONS_MAX = 200;

@@ -1,7 +1,7 @@
 import { type Layout, luuid, type TextForm, type Words } from "../ids/index.ts";
-import { shareOut } from "./canary.ts";
 import { LUUID_SHORT } from "./identity.ts";
-import type { CompiledTable, EnabledLayout, EntityId, FormReader, Gone, Owner, Target } from "./table.ts";
+import { settle } from "./split.ts";
+import type { CompiledTable, EnabledLayout, EntityId, FormReader, Gone, Owner, Target, Unloaded } from "./table.ts";
 
 export { LUUID_SHORT };
 
@@ -89,9 +89,9 @@ export const withoutChance = (readings: readonly OwnerReading[], text: string): 
 };
 
 /** Where an ID goes: what the table says of it alone, then the routes, then the default. */
-export const targetOf = (table: CompiledTable, id: EntityId, words: Words): Target | Gone | undefined =>
+export const targetOf = (table: CompiledTable, id: EntityId, words: Words): Target | Gone | Unloaded | undefined =>
   (table.moved.size === 0 ? undefined : table.moved.find(id.enabled.layout, words)) ??
-  shareOut(id.find(words), id.enabled.layout.name, words);
+  settle(id.find(words), id.enabled.layout.name, words);
 
 /** The same for a short key. */
 export const shortTargetOf = (
@@ -100,8 +100,8 @@ export const shortTargetOf = (
   group: number,
   primaryKey: number,
   words: Words,
-): Target | Gone | undefined =>
-  table.moved.findShort(group, primaryKey) ?? shareOut(id.find(words), LUUID_SHORT, words);
+): Target | Gone | Unloaded | undefined =>
+  table.moved.findShort(group, primaryKey) ?? settle(id.find(words), LUUID_SHORT, words);
 
 /** An LUUID of which only the group and the primary key are known; its random bits are 0. */
 export const shortWords = (group: number, primaryKey: number): Words => {

@@ -4,7 +4,7 @@ import { keyFieldOf } from "./layout-fields.ts";
 import { ID_LENGTH_MAX } from "./limits.ts";
 import { allOwners, hintedIn, type LayoutHint, LUUID_SHORT, type OwnerReading } from "./readings.ts";
 import type { LayoutFault, RoutingError } from "./routing-error.ts";
-import type { CompiledTable, EnabledLayout, Entity, Owner } from "./table.ts";
+import type { CompiledTable, EnabledLayout, Entity, Owner, Unloaded } from "./table.ts";
 
 /** No layout can read the text: each says why. A text that is too long for any is not looked at more closely. */
 export const malformed = (layouts: Iterable<EnabledLayout>, text: string, short = false): RoutingError => {
@@ -85,6 +85,13 @@ export const ambiguousShort = (
   reason: "ambiguous-id",
   id: text,
   candidates: owners.map((owner) => describeShort(table, owner, owner.group, primaryKey, true)),
+});
+
+/** The page that says where the ID goes is not in memory. */
+export const unloaded = ({ missing }: Unloaded): RoutingError => ({
+  reason: "table-unavailable",
+  why: `${missing.page === undefined ? "the header" : `page ${missing.page}`} of pack ${missing.pack} is not loaded`,
+  missing,
 });
 
 /** No route and no default takes the ID: what it carries, so that a route can be written for it. */

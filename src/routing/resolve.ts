@@ -12,9 +12,19 @@ import {
   targetOf,
   withoutChance,
 } from "./readings.ts";
-import { ambiguous, ambiguousShort, malformed, refuseAny, refuseForEntity, unassigned } from "./refusals.ts";
+import { ambiguous, ambiguousShort, malformed, refuseAny, refuseForEntity, unassigned, unloaded } from "./refusals.ts";
 import type { RoutingError } from "./routing-error.ts";
-import type { CompiledTable, Decision, Entity, EntityId, FormReader, Gone, PathMatch, Target } from "./table.ts";
+import type {
+  CompiledTable,
+  Decision,
+  Entity,
+  EntityId,
+  FormReader,
+  Gone,
+  PathMatch,
+  Target,
+  Unloaded,
+} from "./table.ts";
 
 /** The name is of no layout that the table uses. */
 export interface UnknownLayout {
@@ -102,9 +112,12 @@ export const hintNamed = (
 const choose = (table: CompiledTable, all: readonly OwnerReading[], text: string, nowMs: number): Resolution => {
   const readings = withoutChance(all, text);
   const [first, ...others] = readings.toSorted((a, b) => placeOf(a) - placeOf(b)) as [OwnerReading, ...OwnerReading[]];
-  const target = targetOf(table, first.id, first.words);
-  for (const { entity, id, words } of others) {
-    if (entity === first.entity && sameGoal(targetOf(table, id, words), target)) continue;
+  const [target, ...rest] = [first, ...others].map(({ id, words }) => targetOf(table, id, words));
+  // What is not known yet may be the same or not.
+  const unknown = [target, ...rest].find(isUnloaded);
+  if (unknown !== undefined) return err(unloaded(unknown));
+  for (const [at, { entity }] of others.entries()) {
+    if (entity === first.entity && sameGoal(rest[at], target)) continue;
     return err(ambiguous(table, readings, text, nowMs));
   }
   return decide(table, first, text);
@@ -113,8 +126,11 @@ const choose = (table: CompiledTable, all: readonly OwnerReading[], text: string
 /** The order of the table among the IDs of one entity. */
 const placeOf = ({ entity, id }: OwnerReading): number => entity.ids.indexOf(id);
 
-const sameGoal = (a: Target | Gone | undefined, b: Target | Gone | undefined): boolean =>
-  a?.region === b?.region && (a === undefined) === (b === undefined);
+type Goal = Target | Gone | Unloaded | undefined;
+
+const isUnloaded = (goal: Goal): goal is Unloaded => goal?.rule.kind === "unloaded";
+
+const sameGoal = (a: Goal, b: Goal): boolean => a?.region === b?.region && (a === undefined) === (b === undefined);
 
 const decide = (table: CompiledTable, { entity, id, words }: OwnerReading, text: string): Resolution =>
   decisionOf(entity, id, text, words, targetOf(table, id, words), id.enabled.layout.name);
@@ -124,11 +140,13 @@ const decisionOf = (
   id: EntityId,
   text: string,
   words: Words,
-  target: Target | Gone | undefined,
+  target: Goal,
   layout: string,
 ): Resolution => {
   if (target === undefined) return err(unassigned(entity, id.enabled, layout, text, words));
-  if (target.region === undefined) return err({ reason: "entity-gone", id: text, entity: entity.name });
+  if (target.region === undefined) {
+    return err(isUnloaded(target) ? unloaded(target) : { reason: "entity-gone", id: text, entity: entity.name });
+  }
   return ok({ entity, layout, id: text, words, target });
 };
 
@@ -147,6 +165,8 @@ const resolveShort = (table: CompiledTable, entity: Entity, text: string): Resol
   const [target, ...others] = groups.map(({ id, group }) =>
     shortTargetOf(table, id, group, primaryKey, wordsIn(group)),
   );
+  const unknown = [target, ...others].find(isUnloaded);
+  if (unknown !== undefined) return err(unloaded(unknown));
   if (!others.every((other) => sameGoal(other, target))) {
     return err(ambiguousShort(table, groups, text, primaryKey));
   }

@@ -1,22 +1,22 @@
 import { type Box, boxOf, takesId } from "./boxes.ts";
 import type { Budget } from "./budget.ts";
 import type { Conditions } from "./conditions.ts";
+import type { Draft, DraftRoute } from "./draft.ts";
 import { buildIndexes, IdIndex, type PlacedRoute } from "./id-index.ts";
 import type { IdPlan, LayoutPlan } from "./layout-plans.ts";
+import { type PackPlacement, placePack } from "./pack-plans.ts";
 import { countOf, pairsOf, type Ranges } from "./ranges.ts";
 import type { DeclaredRoute } from "./schema.ts";
 
 /** A route whose conditions have been read. */
-export interface ReadRoute {
-  readonly index: number;
+export interface ReadRoute extends DraftRoute {
   readonly conditions: Conditions;
 }
 
-/** A route that takes some IDs. */
+/** A route that takes some IDs, or may take some of those that its pack has ranges for. */
 export interface TakingRoute {
   readonly index: number;
-  readonly region: string;
-  readonly canary: DeclaredRoute["canary"];
+  readonly route: DeclaredRoute;
 }
 
 /** Everything about one layout that look-ups and the checks need. */
@@ -25,6 +25,8 @@ export interface RoutePlan {
   /** By place in the declared `routes`; a route that takes no ID of the layout is absent. */
   readonly placements: ReadonlyMap<number, Placement>;
   readonly indexes: ReadonlyMap<IdPlan, IdIndex>;
+  /** Routes to packs, in the order of the table. They are in no index. */
+  readonly packs: readonly PackPlacement[];
 }
 
 /** Where a route is in a layout's ID space: one box for all entities, or one for each of those that it takes. */
@@ -43,20 +45,30 @@ const isForAll = (placement: Placement): placement is Box => Array.isArray(place
 export interface PlacedRoutes {
   readonly plan: LayoutPlan;
   readonly placements: Map<number, Placement>;
+  readonly packs: PackPlacement[];
 }
 
 export const noPlacements = (plans: ReadonlyMap<string, LayoutPlan>): ReadonlyMap<string, PlacedRoutes> =>
-  new Map([...plans].map(([name, plan]) => [name, { plan, placements: new Map() }]));
+  new Map([...plans].map(([name, plan]) => [name, { plan, placements: new Map(), packs: [] }]));
 
 /** Places a route in the ID spaces of all layouts. Returns whether it takes some ID. Routes come by rising index. */
 export const placeRoute = (
   layouts: ReadonlyMap<string, PlacedRoutes>,
-  { index, conditions }: ReadRoute,
+  packs: Draft["packs"],
+  { index, route, conditions }: ReadRoute,
   budget: Budget,
 ): boolean => {
   let takesSome = false;
   const own = conditions.layouts && [...conditions.layouts].flatMap((name) => layouts.get(name) ?? []);
-  for (const { plan, placements } of own ?? layouts.values()) {
+  const pack = route.pack === undefined ? undefined : packs.get(route.pack);
+  for (const { plan, placements, packs: placed } of own ?? layouts.values()) {
+    if (route.pack !== undefined) {
+      const found = pack && placePack(plan, index, conditions, route.pack, pack);
+      if (found === undefined || !budget.spend(ID_CELLS * found.ids.size)) continue;
+      placed.push(found);
+      takesSome = true;
+      continue;
+    }
     const placement = canMeet(plan, conditions) ? placementOf(conditions, plan, budget) : undefined;
     if (placement === undefined) continue;
     placements.set(index, placement);
@@ -125,7 +137,7 @@ export const flattenRoutes = (
 };
 
 /** Routes that treat all entities alike go into indexes that all entities share; the others into those of each entity. */
-const flattenLayout = ({ plan, placements }: PlacedRoutes, budget: Budget): RoutePlan | undefined => {
+const flattenLayout = ({ plan, placements, packs }: PlacedRoutes, budget: Budget): RoutePlan | undefined => {
   const shared: PlacedRoute[] = [];
   const own = new Map<IdPlan, PlacedRoute[]>(plan.ids.map((id) => [id, []]));
   for (const [ordinal, placement] of placements) {
@@ -141,5 +153,5 @@ const flattenLayout = ({ plan, placements }: PlacedRoutes, budget: Budget): Rout
     if (separate === undefined || !budget.spend(common.length + separate.length)) return undefined;
     indexes.set(id, new IdIndex(plan.dimensions, [...common, ...separate], values));
   }
-  return { plan, placements, indexes };
+  return { plan, placements, indexes, packs };
 };

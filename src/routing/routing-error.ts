@@ -1,4 +1,5 @@
 import type { ParseError } from "../ids/layout.ts";
+import type { MissingPage } from "./pack/slot.ts";
 import type { Candidate } from "./table.ts";
 
 /** Why a text or a path leads nowhere. */
@@ -27,7 +28,10 @@ export type RoutingError =
       readonly layout: string;
       /** Absent where nobody may see it: in IDs of public entities. */
       readonly key?: Readonly<Record<string, string>>;
-    };
+    }
+
+  /** Where the ID goes stands in a page that is not in memory: to be loaded, and asked again. */
+  | { readonly reason: "table-unavailable"; readonly why: string; readonly missing: MissingPage };
 
 export interface LayoutFault {
   readonly layout: string;

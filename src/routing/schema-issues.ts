@@ -6,6 +6,7 @@ import { goneSchema, movedSchema, moveSchema } from "./move-schema.ts";
 import { countrySchema, entitySchema, regionSchema, routeSchema, tableSchema } from "./schema.ts";
 import { reportIssue } from "./schema-faults.ts";
 import { name } from "./schema-parts.ts";
+import { packSchema } from "./way-schema.ts";
 import { withoutIdSchema } from "./without-id-schema.ts";
 
 /** An issue of the schema takes a kilobyte or more, and a table has room for millions. */
@@ -18,6 +19,7 @@ const RECORD_PARTS = {
   countries: { schema: v.record(name, countrySchema), standIn: {} },
   entities: { schema: v.record(name, entitySchema), standIn: { a: { path: "/a/:id", ids: [{ layout: "a" }] } } },
   layouts: { schema: v.record(name, layoutSchema), standIn: {} },
+  packs: { schema: v.record(name, packSchema), standIn: {} },
   withoutId: { schema: v.record(name, withoutIdSchema), standIn: {} },
   moved: { schema: v.record(v.string(), movedSchema), standIn: {} },
   moves: { schema: v.record(v.string(), moveSchema), standIn: {} },

@@ -1,5 +1,6 @@
 import type { Layout, TextForm, Words } from "../ids/layout.ts";
 import type { PublicType } from "../ids/public/public-block.ts";
+import type { MissingPage, PackSlot } from "./pack/slot.ts";
 import type { FieldPaths } from "./public-paths.ts";
 import type { RegionSource, Sticky } from "./region-sources.ts";
 
@@ -20,6 +21,8 @@ export interface CompiledTable {
   /** What no entity's path takes. */
   readonly withoutId: WithoutIdIndex;
   readonly moved: MovedIndex;
+  /** By name. An ID that needs a page of one that is not in memory is found `Unloaded`. */
+  readonly packs: ReadonlyMap<string, PackSlot>;
   /** How many routes are declared. */
   readonly routeCount: number;
 }
@@ -101,8 +104,8 @@ export interface EntityId {
   readonly group: number | undefined;
   /** Whether the service and the group in the bits are the declared ones. */
   readonly claims: (words: Words) => boolean;
-  /** The target by the routes and the default, for words that it claims; `undefined` when nothing takes them. */
-  readonly find: (words: Words) => Target | undefined;
+  /** What the routes and the default say of words that it claims; `undefined` when nothing takes them. */
+  readonly find: (words: Words) => Found | undefined;
 }
 
 /** A text form, which is read once for all whose IDs can be written in it. */
@@ -146,8 +149,8 @@ export interface TimeWindow {
 
 /** All routes of one layout, flattened: first match wins, O(1) or O(log n) whatever their number. */
 export interface KeyIndex {
-  /** The target of an entity's ID, by the bits of the ID; `undefined` when no route and no default takes it. */
-  readonly find: (entity: Entity, words: Words) => Target | undefined;
+  /** What an entity's ID finds, by the bits of the ID; `undefined` when no route and no default takes it. */
+  readonly find: (entity: Entity, words: Words) => Found | undefined;
 }
 
 /** Where a route leads. One frozen object per route, so that a look-up makes nothing. */
@@ -161,6 +164,23 @@ export interface Target {
   readonly shadow: Share | undefined;
   /** What the table says of the one entity's way from region to region, where it gives an epoch. */
   readonly move: Move | undefined;
+}
+
+/** What a look-up finds. What a canary or a split does with the one ID is still to come. */
+export type Found = Target | Split | Unloaded;
+
+/** A route whose IDs go to several regions, in equal parts. */
+export interface Split {
+  readonly region: undefined;
+  readonly rule: { readonly kind: "split" };
+  readonly parts: readonly Target[];
+}
+
+/** The table says where the ID goes, but the page that says it is not in memory. */
+export interface Unloaded {
+  readonly region: undefined;
+  readonly rule: { readonly kind: "unloaded" };
+  readonly missing: MissingPage;
 }
 
 export interface Move {
@@ -205,7 +225,14 @@ export type Rule =
   | { readonly kind: "source" }
   /** On its way: where it is, whatever the routes say. */
   | { readonly kind: "moving" }
-  | { readonly kind: "route"; readonly index: number }
+  | {
+      readonly kind: "route";
+      readonly index: number;
+      /** The part of a split that the ID is in, from 0. */
+      readonly part?: number;
+      /** The pack that has a range for the ID. */
+      readonly pack?: string;
+    }
   | { readonly kind: "canary"; readonly index: number }
   | { readonly kind: "default" };
 
@@ -277,7 +304,7 @@ export interface Candidate {
   /** Whether one of the reasons against it rules it out. */
   readonly excluded: boolean;
   readonly region: string | undefined;
-  readonly rule: Rule | Gone["rule"] | undefined;
+  readonly rule: Rule | (Gone | Unloaded)["rule"] | undefined;
   readonly move?: Move;
   readonly canary?: CanaryPlace;
 }

@@ -1,16 +1,21 @@
 import type { Draft } from "./draft.ts";
 import type { DeclaredGone, DeclaredMove, DeclaredMoved, DeclaredRoute } from "./schema.ts";
 import { NO_ROUTE } from "./segments.ts";
-import type { Canary, Gone, Region, Rule, Share, Target } from "./table.ts";
+import { readSplit } from "./split.ts";
+import type { Canary, Found, Gone, Region, Rule, Share, Split, Target } from "./table.ts";
+import type { DeclaredPack } from "./way-schema.ts";
 
-/** One frozen target for each route and one for the default. */
+/** One frozen target for each route with a region, a few for each split, and one for the default. */
 export const targetsOf = (
   draft: Draft,
   regions: ReadonlyMap<string, Region>,
-): ((ordinal: number) => Target | undefined) => {
+): ((ordinal: number) => Found | undefined) => {
   // Rules first, so that the targets, which every look-up touches, lie side by side.
   const rules = draft.routes.map(({ index }): Rule => Object.freeze({ kind: "route", index }));
-  const targets = draft.routes.map(({ route, index }, at): Target => {
+  const targets = draft.routes.map(({ route, index }, at): Found | undefined => {
+    if (route.split !== undefined) return splitOf(readSplit(route.split).regions, index, regions);
+    // What a pack does not hold never ends at its route.
+    if (route.region === undefined) return undefined;
     const shadow = shadowOf(route, regions);
     const canary = canaryOf(route, index, regions, shadow);
     return targetOf(regionNamed(regions, route.region), rules[at] as Rule, { canary, shadow });
@@ -19,6 +24,26 @@ export const targetsOf = (
   const last =
     fallback === undefined ? undefined : targetOf(regionNamed(regions, fallback), Object.freeze({ kind: "default" }));
   return (ordinal) => (ordinal === NO_ROUTE ? last : targets[ordinal]);
+};
+
+const splitOf = (names: readonly string[], index: number, regions: ReadonlyMap<string, Region>): Split =>
+  Object.freeze({
+    region: undefined,
+    rule: Object.freeze({ kind: "split" }),
+    parts: names.map((name, part) =>
+      targetOf(regionNamed(regions, name), Object.freeze({ kind: "route", index, part })),
+    ),
+  });
+
+/** The targets of a route to a pack, by the numbers of the pack's regions. */
+export const packTargets = (
+  index: number,
+  pack: string,
+  declared: DeclaredPack,
+  regions: ReadonlyMap<string, Region>,
+): readonly Target[] => {
+  const rule: Rule = Object.freeze({ kind: "route", index, pack });
+  return declared.regions.map((name) => targetOf(regionNamed(regions, name), rule));
 };
 
 /** The goal of each entity that the table singles out. Entries that say the same share one. */

@@ -1,6 +1,7 @@
 import type { FaultKind } from "../../src/routing/faults.ts";
 import { ROUTES_MAX } from "../../src/routing/limits.ts";
 import { LAYOUT_CASES } from "./layout-cases.ts";
+import { PACK_CASES, SPLIT_CASES } from "./pack-fault-cases.ts";
 import type { sampleTable } from "./tables.ts";
 import { NAME_CLASH_CASES, UNREACHABLE_SOURCE_CASES } from "./without-id-cases.ts";
 
@@ -19,6 +20,8 @@ const HOTGUID_SQL = "700000d0-0302-0102-01cc-6347eb00bbaa";
 /** A text that is no JSON never becomes a table, so whoever reads the text reports that fault. */
 export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly FaultCase[]>> = {
   "layout-declaration": LAYOUT_CASES,
+  pack: PACK_CASES,
+  "split-parts": SPLIT_CASES,
   "name-clash": NAME_CLASH_CASES,
   "unreachable-source": UNREACHABLE_SOURCE_CASES,
   schema: [

@@ -9,9 +9,11 @@ import {
   type Words,
 } from "../../src/ids/index.ts";
 import { M49_PARENTS } from "../../src/routing/m49.ts";
+import type { PackRange } from "../../src/routing/pack/format.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
 import type { Rule } from "../../src/routing/table.ts";
-import { slowPlace } from "./slow-canary.ts";
+import { slowFind } from "./pack/pack-cases.ts";
+import { slowPart, slowPlace } from "./slow-canary.ts";
 
 /** The slow, obvious resolver: reads the declared table line by line for one ID. The compiled table is held against it. */
 
@@ -134,12 +136,38 @@ const targetOf = (table: DeclaredTable, entity: string, layout: Layout, words: W
   const move = table.moves?.[text];
   if (move !== undefined) return { region: move.from, rule: "moving" };
   if (table.gone?.[text] !== undefined) return { region: undefined, rule: "gone" };
-  for (const [index, { when, region, canary }] of table.routes.entries()) {
+  for (const [index, { when, region, canary, split, pack }] of table.routes.entries()) {
     if (!matches(table, when, entity, layout, words)) continue;
+    if (split !== undefined) return { region: partsOf(split)[slowPart(layout, words, split.parts)], rule: index };
+    if (pack !== undefined) {
+      const held = slowFind(contents.get(table.packs?.[pack]?.sha256 ?? "") ?? [], keyIn(table, pack, layout, words));
+      if (held === undefined) continue;
+      return { region: held, rule: index };
+    }
     const isTaken = canary !== undefined && slowPlace(layout, words) * 100 < canary.percent;
     return isTaken ? { region: canary.region, rule: `canary ${index}` } : { region, rule: index };
   }
   return table.default === undefined ? undefined : { region: table.default, rule: "default" };
+};
+
+const contents = new Map<string, readonly PackRange[]>();
+
+/** Tells what a pack's file holds, by its digest. */
+export const tellContents = (digest: string, ranges: readonly PackRange[]): unknown => contents.set(digest, ranges);
+
+const keyIn = (table: DeclaredTable, pack: string, layout: Layout, words: Words): number => {
+  const { field, slice } = table.packs?.[pack] ?? {};
+  const fields = layout.decode(words);
+  if (slice !== undefined) return sliceValue(table, layout, words, slice) ?? Number.NaN;
+  return Number(fields[field ?? keyOf(layout)?.name ?? ""]);
+};
+
+const partsOf = ({ parts, regions }: NonNullable<DeclaredTable["routes"][number]["split"]>): readonly string[] => {
+  if (Array.isArray(regions)) return regions;
+  return Array.from({ length: parts }, (_, part) => {
+    const found = Object.entries(regions).find(([wanted]) => isIn(wanted, part));
+    return found?.[1] ?? "";
+  });
 };
 
 const matches = (table: DeclaredTable, when: When, entity: string, layout: Layout, words: Words): boolean => {
@@ -168,19 +196,21 @@ const matches = (table: DeclaredTable, when: When, entity: string, layout: Layou
     return false;
   return Object.entries(when.slices ?? {}).every(([name, wanted]) => {
     const slice = table.layouts?.[layout.name]?.slices?.[name];
-    const key = keyOf(layout);
-    const whole = key && fields[key.name];
-    if (slice === undefined || key === undefined || whole === undefined) return false;
-    const { offset, bits, codes } = "offset" in slice ? slice : { offset: slice[0], bits: slice[1], codes: undefined };
-    const value = Number.parseInt(
-      BigInt(whole)
-        .toString(2)
-        .padStart(key.bits, "0")
-        .slice(offset, offset + bits),
-      2,
-    );
+    const value = sliceValue(table, layout, words, name);
+    if (slice === undefined || value === undefined) return false;
+    const codes = "offset" in slice ? slice.codes : undefined;
     return list(wanted).some((one) => (codes === "m49" ? isUnder(Number(one), value) : isIn(one, value)));
   });
+};
+
+const sliceValue = (table: DeclaredTable, layout: Layout, words: Words, name: string): number | undefined => {
+  const slice = table.layouts?.[layout.name]?.slices?.[name];
+  const key = keyOf(layout);
+  const whole = key && layout.decode(words)[key.name];
+  if (slice === undefined || key === undefined || whole === undefined) return undefined;
+  const { offset, bits } = "offset" in slice ? slice : { offset: slice[0], bits: slice[1] };
+  const digits = BigInt(whole).toString(2).padStart(key.bits, "0");
+  return Number.parseInt(digits.slice(offset, offset + bits), 2);
 };
 
 /** The key that slices are parts of. */

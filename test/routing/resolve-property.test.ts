@@ -4,6 +4,7 @@ import { builtinLayouts, groupOfClass } from "../../src/ids/index.ts";
 import { checkTable, compileTable, resolveAny, resolvePath } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
 import { compare } from "./compare.ts";
+import { loadPacks, PACK_ROUTES, withUsedPacks } from "./drawn-packs.ts";
 import { routeOf } from "./drawn-routes.ts";
 import { readAll, readAs } from "./oracle.ts";
 import { NOW_MS } from "./tables.ts";
@@ -52,7 +53,9 @@ const when = fc.record(
 );
 
 const table = fc.record({
-  routes: fc.array(routeOf(when, REGIONS), { maxLength: 12 }),
+  routes: fc.array(fc.oneof({ weight: 4, arbitrary: routeOf(when, REGIONS) }, fc.constantFrom(...PACK_ROUTES)), {
+    maxLength: 12,
+  }),
   default: fc.option(some(REGIONS), { nil: undefined }),
   oneService: fc.boolean(),
 });
@@ -126,7 +129,8 @@ const declare = (drawn: Drawn, singled: Singled): DeclaredTable => ({
 });
 
 /** Takes out what a check refuses, which must be routes only, and only such as can never match. */
-const mend = (declared: DeclaredTable): DeclaredTable => {
+const mend = (unmended: DeclaredTable): DeclaredTable => {
+  const declared = withUsedPacks(unmended);
   const checked = checkTable(declared);
   if (checked.ok) return checked.value;
   const faulty = new Set<number>();
@@ -137,13 +141,13 @@ const mend = (declared: DeclaredTable): DeclaredTable => {
   return mend({ ...declared, routes: declared.routes.filter((_, index) => !faulty.has(index)) });
 };
 
-test("the compiled table leads every ID where the declared routes lead it, line by line", () => {
-  fc.assert(
-    fc.property(table, fc.array(id, { minLength: 8, maxLength: 24 }), singling, (drawn, texts, single) => {
+test("the compiled table leads every ID where the declared routes lead it, line by line", async () => {
+  await fc.assert(
+    fc.asyncProperty(table, fc.array(id, { minLength: 8, maxLength: 24 }), singling, async (drawn, texts, single) => {
       const unmended = declare(drawn, {});
       const withMoved = declare(drawn, single(texts[0] ?? ""));
       const declared = mend(checkTable(withMoved).ok || isMovable(withMoved) ? withMoved : unmended);
-      const compiled = compileTable(declared, 7);
+      const compiled = await loadPacks(compileTable(declared, 7));
       for (const text of texts) {
         for (const [name, entity] of compiled.entities) {
           const path = entity.paths[0]?.replace(":id", text) ?? "";

@@ -6,6 +6,10 @@ import { hotguid, hotguidSql, type Layout, luuid, type Words } from "../../src/i
 export const slowPlace = (layout: Layout, words: Words): number =>
   slowMurmur3(octetsOf(entityOf(layout, words)), 0x9747b28cn) / 2 ** 32;
 
+/** The part of a split that the ID is in: an equal stretch of the same line of places, by another seed. */
+export const slowPart = (layout: Layout, words: Words, parts: number): number =>
+  Number((BigInt(slowMurmur3(octetsOf(entityOf(layout, words)), 0x3c6ef372n)) * BigInt(parts)) / 2n ** 32n);
+
 /** An ID that all texts of one entity have in common: by way of the fields. */
 const entityOf = (layout: Layout, words: Words): Words => {
   if (layout.name !== luuid.name && layout.name !== hotguidSql.name) return words;

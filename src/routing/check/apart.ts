@@ -5,6 +5,8 @@ import { isOneIdentity } from "../identity.ts";
 import type { IdPlan, LayoutPlan } from "../layout-plans.ts";
 import { type Overlap, overlapOf } from "../overlap.ts";
 import { boxFor, type RoutePlan, type TakingRoute } from "../route-plans.ts";
+import type { DeclaredRoute } from "../schema.ts";
+import { readSplit } from "../split.ts";
 
 /**
  * Reports two layouts of one entity that one text can be, unless both lead to the same region whatever the keys.
@@ -35,12 +37,13 @@ export const checkApart = (
         if (budget.isSpent) return;
         const [goal] = goals.values();
         const isParted =
-          goal?.canary !== undefined && !isOneIdentity(earlier.routePlan.plan.layout, later.routePlan.plan.layout);
+          (goal?.canary ?? goal?.split) !== undefined &&
+          !isOneIdentity(earlier.routePlan.plan.layout, later.routePlan.plan.layout);
         if (goals.size < 2 && !isParted) continue;
         const names = `${ids[earlier.id.place]?.layout} and ${ids[later.id.place]?.layout}`;
         const why =
           goals.size < 2
-            ? "but each of them has a place of its own in the canary's share; remove the canary, or"
+            ? "but each of them has a place of its own among the route's shares; remove the canary or the split, or"
             : "but their routes may differ;";
         report(
           "indistinguishable-layouts",
@@ -70,25 +73,29 @@ const exampleOf = ({ example }: Overlap): string => (example === undefined ? "" 
 /** Where IDs may go, or the first two such goals, by what tells them apart. Without a region no route takes them. */
 const goalsOf = (
   { fallback }: Draft,
-  { placements }: RoutePlan,
+  { placements, packs }: RoutePlan,
   id: IdPlan,
   routes: readonly TakingRoute[],
   budget: Budget,
 ): ReadonlyMap<string, Goal> => {
   const goals = new Map<string, Goal>();
-  const add = ({ region, canary }: Goal) => goals.set(JSON.stringify([region, canary]), { region, canary });
-  for (const route of routes) {
+  const add = ({ region, canary, split }: Goal) =>
+    goals.set(JSON.stringify([region, canary, split]), { region, canary, split });
+  for (const { index, route } of routes) {
     if (goals.size > 1 || !budget.spend(1)) return goals;
-    const placement = placements.get(route.index);
+    const pack = packs.find(({ ordinal, ids }) => ordinal === index && ids.has(id));
+    for (const region of pack?.declared.regions ?? []) add({ region });
+    const placement = placements.get(index);
     const box = placement && boxFor(placement, id);
     if (box === undefined) continue;
-    add(route);
+    add({ region: route.region, canary: route.canary, split: route.split && readSplit(route.split).regions });
     if (box.every((set) => set === undefined)) return goals;
   }
-  return add({ region: fallback, canary: undefined });
+  return add({ region: fallback });
 };
 
 interface Goal {
   readonly region: string | undefined;
-  readonly canary: TakingRoute["canary"];
+  readonly canary?: DeclaredRoute["canary"];
+  readonly split?: readonly string[] | undefined;
 }

@@ -10,7 +10,7 @@ export const checkShares = (draft: Draft, report: Report): void => {
 };
 
 const checkCanary = ({ index, route: { region, canary } }: DraftRoute, report: Report): void => {
-  if (canary?.region !== region) return;
+  if (canary === undefined || canary.region !== region) return;
   report(
     "same-region",
     ["routes", index, "canary", "region"],

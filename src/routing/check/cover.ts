@@ -42,19 +42,20 @@ const nameRoutes = (winners: ReadonlySet<number>): string => {
 };
 
 const winsSomewhere = (
-  { plan, placements, indexes }: RoutePlan,
+  { plan, placements, packs, indexes }: RoutePlan,
   route: number,
   winners: Set<number>,
   budget: Steps,
 ): boolean => {
-  const placement = placements.get(route);
+  // A route to a pack may take whatever no route before it does: what its ranges are is not looked at here.
+  const placement = placements.get(route) ?? packs.find(({ ordinal }) => ordinal === route)?.ids;
   if (placement === undefined) return false;
   for (const id of idsIn(placement, plan)) {
     const boxOf = (ordinal: number): Box | undefined => {
       const found = placements.get(ordinal);
       return found && boxFor(found, id);
     };
-    const box = boxOf(route);
+    const box = boxFor(placement, id);
     const index = indexes.get(id);
     if (box === undefined || index === undefined) throw new Error(`route ${route} has no index`);
     if (winsIn(plan, index, route, box, boxOf, winners, budget)) return true;
@@ -72,13 +73,14 @@ const winsIn = (
   budget: Steps,
 ): boolean => {
   const whole = dimensions.map(({ min, max }, slot) => box[slot] ?? [min, max]);
-  if (index.findValues(cornerOf(whole, (set) => set.at(-1) as number)) === route) return true;
+  if (index.findValues(cornerOf(whole, (set) => set.at(-1) as number)) >= route) return true;
   const rest: (readonly Ranges[])[] = [whole];
   for (let part = rest.pop(); part !== undefined; part = rest.pop()) {
     budget.steps -= 1 + sizeOf(part) / 4;
     if (budget.steps < 0) return true;
     const winner = index.findValues(cornerOf(part, (set) => set[0] as number));
-    if (winner === route) return true;
+    // A later one, or none, wins where the route itself is a pack's.
+    if (winner >= route) return true;
     const taken = boxOf(winner);
     if (winner === NO_ROUTE || taken === undefined) throw new Error(`route ${route} is not in its own index`);
     winners.add(winner);

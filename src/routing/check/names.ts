@@ -19,11 +19,21 @@ export const checkNames = (draft: Draft, report: Report): void => {
     }
   }
   for (const { index, route } of draft.routes) {
-    region(route.region, ["routes", index, "region"]);
+    if (route.region !== undefined) region(route.region, ["routes", index, "region"]);
+    for (const [key, name] of Object.entries(route.split?.regions ?? [])) {
+      region(name, ["routes", index, "split", "regions", key]);
+    }
+    const { pack } = route;
+    if (pack !== undefined && !draft.names.packs.has(pack)) {
+      reportUnknown("pack", pack, draft.names.packs, ["routes", index, "pack"], report);
+    }
     for (const part of ["canary", "shadow"] as const) {
       const share = route[part];
       if (share !== undefined) region(share.region, ["routes", index, part, "region"]);
     }
+  }
+  for (const [name, { regions }] of draft.packs) {
+    for (const [at, other] of regions.entries()) region(other, ["packs", name, "regions", at]);
   }
   for (const [id, moved] of draft.moved) {
     if (typeof moved === "string") region(moved, ["moved", id]);

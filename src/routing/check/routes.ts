@@ -7,7 +7,9 @@ import { FAULTS_MAX } from "../limits.ts";
 import { noPlacements, type PlacedRoutes, placeRoute, type TakingRoute } from "../route-plans.ts";
 import type { DeclaredConditions } from "../schema.ts";
 import { listOf } from "../scopes.ts";
+import { isSoundPackRoute } from "./packs.ts";
 import type { RestsOnFault } from "./rests-on.ts";
+import { hasOneWay } from "./ways.ts";
 
 export interface CheckedRoutes {
   readonly routes: readonly TakingRoute[];
@@ -35,10 +37,12 @@ export const checkRoutes = (
   const placed = noPlacements(plans);
   for (const { index, route } of draft.routes) {
     if (budget.isSpent || faults >= FAULTS_MAX) break;
+    // What is at fault in itself is not looked at more closely.
+    if (!hasOneWay(route)) continue;
     const conditions = readConditions(draft, plans, route, ["routes", index, "when"], fault, budget);
     if (conditions === undefined) continue;
-    const { region, canary } = route;
-    if (placeRoute(placed, { index, conditions }, budget)) routes.push({ index, region, canary });
+    if (!isSoundPackRoute(draft, plans, { index, route }, fault)) continue;
+    if (placeRoute(placed, draft.packs, { index, route, conditions }, budget)) routes.push({ index, route });
     // An entity that could not be read, or whose number is at fault, may be the one that the route is for.
     else if (!mayMatch(route.when) && !budget.isSpent) reportContradiction(draft, plans, { index, route }, fault);
   }

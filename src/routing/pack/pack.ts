@@ -1,8 +1,7 @@
 import type { PackHeader, PageInfo } from "./header.ts";
-import { NOT_HELD, type PackPage } from "./page.ts";
+import { NOT_HELD, NOT_LOADED, type PackPage } from "./page.ts";
 
-/** The page that may hold the key is not in memory. */
-export const NOT_LOADED = -2;
+export { NOT_LOADED };
 
 /** The field is cut into so many equal parts. */
 const STEPS = 256;

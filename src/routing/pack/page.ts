@@ -6,6 +6,9 @@ import type { PackHeader, PageInfo } from "./header.ts";
 /** No range of the page holds the key. */
 export const NOT_HELD = -1;
 
+/** The page that may hold the key is not in memory. */
+export const NOT_LOADED = -2;
+
 /** More buckets than this are not worth their memory: a search in a bucket has a step or two. */
 const BUCKET_BITS_MAX = 16;
 

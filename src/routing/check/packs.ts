@@ -1,0 +1,61 @@
+import type { Draft, DraftRoute } from "../draft.ts";
+import type { Report } from "../faults.ts";
+import type { LayoutPlan } from "../layout-plans.ts";
+import { PACKS_OCTETS_MAX } from "../limits.ts";
+import { dimensionOfPack } from "../pack-plans.ts";
+
+/** What the table says of its packs, without a look into them: names, sizes, and that each is of use. */
+export const checkPacks = (draft: Draft, report: Report): void => {
+  const used = new Set(draft.routes.map(({ route }) => route.pack));
+  let octets = 0;
+  for (const [name, { bytes, regions, field, slice }] of draft.packs) {
+    octets += bytes;
+    if (!used.has(name)) {
+      report("pack", ["packs", name], "No route leads to this pack; add one, or remove the pack.");
+    }
+    if (field !== undefined && slice !== undefined) {
+      report("pack", ["packs", name, "slice"], "The ranges are of one field or of one slice; remove one of them.");
+    }
+    for (const [at, region] of regions.entries()) {
+      if (regions.indexOf(region) === at) continue;
+      report(
+        "pack",
+        ["packs", name, "regions", at],
+        `${JSON.stringify(region)} stands here twice; remove one of them.`,
+      );
+    }
+  }
+  if (octets > PACKS_OCTETS_MAX) {
+    const message = `All packs together may have ${PACKS_OCTETS_MAX} octets; there are ${octets}.`;
+    report("size", ["packs"], message);
+  }
+};
+
+/** Reports a route to a pack that asks for more than one layout and entities, or for a field that the layout has not. */
+export const isSoundPackRoute = (
+  draft: Draft,
+  plans: ReadonlyMap<string, LayoutPlan>,
+  { index, route: { when, pack } }: DraftRoute,
+  report: Report,
+): boolean => {
+  if (pack === undefined) return true;
+  const declared = draft.packs.get(pack);
+  // An unknown or broken pack is a fault of its own.
+  if (declared === undefined) return false;
+  const others = Object.keys(when).filter((key) => key !== "layout" && key !== "entity");
+  for (const key of others) {
+    const message = "A route to a pack asks for one layout, and for entities at most; remove this condition.";
+    report("pack", ["routes", index, "when", key], message);
+  }
+  const plan = typeof when.layout === "string" ? plans.get(when.layout) : undefined;
+  if (typeof when.layout !== "string") {
+    report("pack", ["routes", index, "when"], "A route to a pack names the one layout whose IDs it is for; add it.");
+  } else if (plan !== undefined && dimensionOfPack(plan, declared) === undefined) {
+    const { field, slice, bits } = declared;
+    const what = slice === undefined ? `field ${field ?? "for its key"}` : `slice ${slice}`;
+    const message = `Layout ${when.layout} has no ${what} of ${bits} bits that a route can depend on; correct the pack.`;
+    report("pack", ["packs", pack], message);
+    return false;
+  }
+  return others.length === 0 && typeof when.layout === "string";
+};

@@ -1,0 +1,43 @@
+import type { SharedGoal } from "./canary.ts";
+
+/**
+ * How many percent of the IDs go to another region, where one side is a split or has packs. Splits cut the same line of
+ * places, whatever their numbers of parts; a canary chooses by a hash that does not depend on it. What packs hold is not
+ * known here: where they differ, every ID may move.
+ */
+export const percentApart = (before: SharedGoal, after: SharedGoal): number => {
+  if (before.packs?.join() !== after.packs?.join()) return 100;
+  const moved =
+    before.canary === undefined && after.canary === undefined ? alongOneLine(before, after) : byChance(before, after);
+  return Number((moved * 100).toPrecision(12));
+};
+
+const partsOf = ({ split, region }: SharedGoal): readonly (string | undefined)[] => split ?? [region];
+
+const alongOneLine = (before: SharedGoal, after: SharedGoal): number => {
+  const [left, right] = [partsOf(before), partsOf(after)];
+  // Whole numbers, so that cuts at one place are one.
+  const steps = left.length * right.length;
+  let moved = 0;
+  for (let step = 0; step < steps; step++) {
+    if (left[Math.floor(step / right.length)] !== right[Math.floor(step / left.length)]) moved++;
+  }
+  return moved / steps;
+};
+
+const byChance = (before: SharedGoal, after: SharedGoal): number => {
+  const [left, right] = [sharesOf(before), sharesOf(after)];
+  let same = 0;
+  for (const [region, share] of left) same += share * (right.get(region) ?? 0);
+  return 1 - same;
+};
+
+const sharesOf = (goal: SharedGoal): ReadonlyMap<string | undefined, number> => {
+  const parts = partsOf(goal);
+  const taken = (goal.canary?.percent ?? 0) / 100;
+  const shares = new Map<string | undefined, number>();
+  const add = (name: string | undefined, share: number) => shares.set(name, (shares.get(name) ?? 0) + share);
+  for (const part of parts) add(part, (1 - taken) / parts.length);
+  if (goal.canary !== undefined) add(goal.canary.region, taken);
+  return shares;
+};
