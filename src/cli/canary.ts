@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { err, ok, type Result } from "../ids/index.ts";
-import { percentMoved, type SharedGoal, sharedGoal } from "../routing/canary.ts";
+import { percentMoved, type SharedGoal, sharedGoal } from "../routing/shared-goal.ts";
 import type { Act } from "./action.ts";
 import { rewriteRoute } from "./canary-edit.ts";
 import { type RampStep, type RouteWay, rampRoute } from "./canary-step.ts";

@@ -3,7 +3,7 @@ import { loadTable } from "../routing/index.ts";
 import { allOwners, targetOf, withoutChance } from "../routing/readings.ts";
 import { refuseAny } from "../routing/refusals.ts";
 import type { DeclaredTable } from "../routing/schema.ts";
-import type { CompiledTable, Gone, Target } from "../routing/table.ts";
+import type { CompiledTable, Gone, Target, Unloaded } from "../routing/table.ts";
 import { detailOf } from "./errors.ts";
 import { editEntries, setNumber } from "./move-edits.ts";
 import { entryOf, SINGLED_PARTS, type SingledPart, type Whereabouts } from "./move-steps.ts";
@@ -30,6 +30,10 @@ export const locator = (declared: DeclaredTable, nowMs: number): Locate => {
     if (first === undefined) return err(detailOf(refuseAny(routes, text, nowMs)));
     const [id = "", ...otherIds] = new Set(readings.map((reading) => reading.id.enabled.layout.format(reading.words)));
     const targets = readings.map((reading) => targetOf(routes, reading.id, reading.words));
+    const unknown = targets.find((target) => target?.rule.kind === "unloaded");
+    if (unknown !== undefined && singledOut(declared, id) === undefined) {
+      return err("its region stands in a pack, which this command does not read; `waybill explain` does");
+    }
     const [region, ...otherRegions] = new Set(targets.map((target) => target?.region?.name));
     const at = singledOut(declared, id);
     if (otherIds.length > 0 || (at === undefined && otherRegions.length > 0)) {
@@ -45,10 +49,10 @@ export const locator = (declared: DeclaredTable, nowMs: number): Locate => {
 };
 
 /** A canary's share may change. */
-const isForGood = (target: Target | Gone | undefined): boolean =>
+const isForGood = (target: Target | Gone | Unloaded | undefined): boolean =>
   target?.region !== undefined && target.rule.kind !== "canary" && target.canary === undefined;
 
-const isSingledOut = (target: Target | Gone | undefined): boolean =>
+const isSingledOut = (target: Target | Gone | Unloaded | undefined): boolean =>
   target !== undefined && ["moved", "moving", "gone"].includes(target.rule.kind);
 
 const compiled = (declared: DeclaredTable): CompiledTable => {

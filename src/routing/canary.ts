@@ -1,7 +1,5 @@
 import type { Words } from "../ids/index.ts";
 import { identityWords } from "./identity.ts";
-import type { DeclaredCanary } from "./proxy-schema.ts";
-import { percentApart } from "./split-moved.ts";
 import type { CanaryPlace, Gone, Target } from "./table.ts";
 
 /**
@@ -36,40 +34,6 @@ export const canaryPlace = (
     takesFrom: percentTaking(layout, words),
   };
 };
-
-/** Where the IDs of a route go: a share of them where its canary does. */
-export interface SharedGoal {
-  /** `undefined` where no route and no default takes them. */
-  readonly region: string | undefined;
-  readonly canary?: DeclaredCanary;
-  /** The regions of a split's parts, instead of a region and a canary. */
-  readonly split?: readonly string[];
-  /** Packs that stand before the route, each with its digest: what they hold goes where they say. */
-  readonly packs?: readonly string[];
-}
-
-/** Goals are one if they lead every ID alike, however the table writes them. */
-export const sharedGoal = (region: string | undefined, canary: DeclaredCanary | undefined): SharedGoal => {
-  if (canary === undefined || canary.percent === 0) return { region };
-  return canary.percent === 100 ? { region: canary.region } : { region, canary };
-};
-
-/** How many percent of the IDs go to another region than before. */
-export const percentMoved = (before: SharedGoal, after: SharedGoal): number => {
-  if (before.split !== undefined || after.split !== undefined || before.packs?.join() !== after.packs?.join()) {
-    return percentApart(before, after);
-  }
-  const bounds = [0, before.canary?.percent ?? 0, after.canary?.percent ?? 0, 100].toSorted((a, b) => a - b);
-  let moved = 0;
-  for (const [at, low] of bounds.entries()) {
-    const high = bounds[at + 1] ?? low;
-    if (regionAt(before, low) !== regionAt(after, low)) moved += high - low;
-  }
-  return Number(moved.toPrecision(12));
-};
-
-const regionAt = ({ region, canary }: SharedGoal, percent: number): string | undefined =>
-  canary !== undefined && percent < canary.percent ? canary.region : region;
 
 /** A share as the table writes it. */
 const percentOf = (share: number): number => Number((share * 100).toPrecision(12));

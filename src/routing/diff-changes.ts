@@ -1,10 +1,10 @@
 import { isoTime } from "../ids/index.ts";
 import { type Atom, nameAtom } from "./atoms.ts";
-import { percentMoved, type SharedGoal } from "./canary.ts";
 import type { GoalChange } from "./diff-space.ts";
 import { fieldDimensionName, markFieldOf } from "./layout-fields.ts";
 import type { Dimension, LayoutPlan } from "./layout-plans.ts";
 import { formatRanges, pairsOf, type Ranges } from "./ranges.ts";
+import { percentMoved, type SharedGoal } from "./shared-goal.ts";
 
 /** Keys whose IDs go to another entity or another region than before. */
 export interface KeyChange {

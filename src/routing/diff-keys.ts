@@ -1,7 +1,6 @@
 import type { Field } from "../ids/index.ts";
 import { atomsOf, slicesIn, spreadKey } from "./atoms.ts";
 import type { Box } from "./boxes.ts";
-import { type SharedGoal, sharedGoal } from "./canary.ts";
 import { canonical } from "./canonical.ts";
 import type { Planned } from "./compile.ts";
 import { isKey, type KeyChange, type KeyGoal, type Space, sentencesOf } from "./diff-changes.ts";
@@ -12,6 +11,7 @@ import { type IdPlan, type LayoutPlan, markOf } from "./layout-plans.ts";
 import type { Ranges } from "./ranges.ts";
 import { boxFor, type RoutePlan } from "./route-plans.ts";
 import type { DeclaredRoute } from "./schema.ts";
+import { type SharedGoal, sharedGoal } from "./shared-goal.ts";
 import { readSplit } from "./split.ts";
 
 /** Every key that changes its entity or its region, over all IDs that an entity of either table has. */

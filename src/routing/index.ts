@@ -40,5 +40,5 @@ export {
   servesEntity,
   strangersIn,
 } from "./table-canary.ts";
-export { loadTableText, parseTableText, syntax } from "./table-text.ts";
+export { loadTableText, NOT_UTF8, parseTableText } from "./table-text.ts";
 export { withoutPublic } from "./without-public.ts";

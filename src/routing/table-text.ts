@@ -23,5 +23,10 @@ export const loadTableText = (text: string, revision: number): Result<CompiledTa
   return declared.ok ? loadTable(declared.value, revision) : declared;
 };
 
+/** Of octets that are no text. */
+export const NOT_UTF8: Fault = /* @__PURE__ */ syntax("The text is not UTF-8; save it as UTF-8.");
+
 /** A fault of the text as a whole: a pointer would need a value. */
-export const syntax = (message: string): Fault => ({ pointer: "", kind: "syntax", message });
+function syntax(message: string): Fault {
+  return { pointer: "", kind: "syntax", message };
+}

@@ -1,11 +1,45 @@
-import type { SharedGoal } from "./canary.ts";
+import type { DeclaredCanary } from "./proxy-schema.ts";
+
+/** Where the IDs of a route go: a share of them where its canary does. */
+export interface SharedGoal {
+  /** `undefined` where no route and no default takes them. */
+  readonly region: string | undefined;
+  readonly canary?: DeclaredCanary;
+  /** The regions of a split's parts, instead of a region and a canary. */
+  readonly split?: readonly string[];
+  /** Packs that stand before the route, each with its digest: what they hold goes where they say. */
+  readonly packs?: readonly string[];
+}
+
+/** Goals are one if they lead every ID alike, however the table writes them. */
+export const sharedGoal = (region: string | undefined, canary: DeclaredCanary | undefined): SharedGoal => {
+  if (canary === undefined || canary.percent === 0) return { region };
+  return canary.percent === 100 ? { region: canary.region } : { region, canary };
+};
+
+/** How many percent of the IDs go to another region than before. */
+export const percentMoved = (before: SharedGoal, after: SharedGoal): number => {
+  if (before.split !== undefined || after.split !== undefined || before.packs?.join() !== after.packs?.join()) {
+    return percentApart(before, after);
+  }
+  const bounds = [0, before.canary?.percent ?? 0, after.canary?.percent ?? 0, 100].toSorted((a, b) => a - b);
+  let moved = 0;
+  for (const [at, low] of bounds.entries()) {
+    const high = bounds[at + 1] ?? low;
+    if (regionAt(before, low) !== regionAt(after, low)) moved += high - low;
+  }
+  return Number(moved.toPrecision(12));
+};
+
+const regionAt = ({ region, canary }: SharedGoal, percent: number): string | undefined =>
+  canary !== undefined && percent < canary.percent ? canary.region : region;
 
 /**
  * How many percent of the IDs go to another region, where one side is a split or has packs. Splits cut the same line of
  * places, whatever their numbers of parts; a canary chooses by a hash that does not depend on it. What packs hold is not
  * known here: where they differ, every ID may move.
  */
-export const percentApart = (before: SharedGoal, after: SharedGoal): number => {
+const percentApart = (before: SharedGoal, after: SharedGoal): number => {
   if (before.packs?.join() !== after.packs?.join()) return 100;
   const moved =
     before.canary === undefined && after.canary === undefined ? alongOneLine(before, after) : byChance(before, after);
