@@ -1,11 +1,11 @@
 import type { MintError, Words } from "./ids/index.ts";
 import type { Result } from "./ids/result.ts";
-import type { PublicIdsError, SequenceError, TableError } from "./problems/port-errors.ts";
+import type { PublicIdsError, SequenceError } from "./problems/port-errors.ts";
 import type { OriginFault } from "./proxy/errors.ts";
 import type { Signable } from "./proxy/signature.ts";
 import type { MintOrder } from "./routing/mint-plan.ts";
 import type { BreakerPolicy, CompiledTable, Entity, Origin, Region } from "./routing/table.ts";
-import type { TableHistory } from "./table-ports.ts";
+import type { ServedTable, TableHistory, Tables } from "./table-ports.ts";
 
 /** The interfaces that the inner zones and the routes need from the world. `src/edge/` has one adapter for each. */
 
@@ -26,26 +26,7 @@ export interface Sequences {
   take(name: string, count: number, max: number, least?: number): Promise<Result<readonly number[], SequenceError>>;
 }
 
-/** Where the served table came from. */
-export type TableSource = "memory" | "kv" | "bundled";
-
-/** The table that answers a request, and where and when it was got. */
-export interface ServedTable {
-  readonly table: CompiledTable;
-  readonly source: TableSource;
-  /** When this copy was last confirmed to be the published one, Unix ms. */
-  readonly confirmedAtMs: number;
-  /** Value of the `waybill-table` field. */
-  readonly label: string;
-}
-
-/** The table in force. Never waits once an isolate has one; refreshes in the background. */
-export interface Tables {
-  /** The table in memory, or `undefined` before the first load. An old one is refreshed beside the request. */
-  peek(waitUntil: (work: Promise<unknown>) => void): ServedTable | undefined;
-  /** Loads within a deadline; falls back to the bundled copy. */
-  load(): Promise<Result<ServedTable, TableError>>;
-}
+export type { ServedTable, Tables } from "./table-ports.ts";
 
 /**
  * How a request reaches an origin: the platform's `fetch`, or a test's. `binding` is the deployment's binding that it goes

@@ -1,8 +1,42 @@
 import type { Result } from "./ids/result.ts";
-import type { TableChangeError, TableHistoryError } from "./problems/port-errors.ts";
+import type { TableChangeError, TableError, TableHistoryError } from "./problems/port-errors.ts";
+import type { CompiledTable, Decision } from "./routing/table.ts";
 import type { CanaryAudience } from "./routing/table-canary.ts";
 
-/** The port behind which the truth about the routing table is kept. All of it is plain data. */
+/** The ports of the routing table: the one in force, and behind it the truth about all there were, in plain data. */
+
+/** Where the served table came from. */
+export type TableSource = "memory" | "edge" | "kv" | "bundled";
+
+/** The table that answers a request, and where and when it was got. */
+export interface ServedTable {
+  readonly table: CompiledTable;
+  readonly source: TableSource;
+  /** SHA-256 of the table's text in lower-case hex; `undefined` for the bundled one, which is no text. */
+  readonly digest: string | undefined;
+  /** When this copy was last confirmed to be the published one, Unix ms. */
+  readonly confirmedAtMs: number;
+  /** Value of the `waybill-table` field. */
+  readonly label: string;
+  /** Another table that decides about some of the IDs. */
+  readonly canary: ServedCanary | undefined;
+}
+
+/** A table for a part of the IDs. Which part follows from what the table beside it makes of an ID. */
+export interface ServedCanary extends Pick<ServedTable, "table" | "label"> {
+  /** Whether it decides about an ID that the other table has decided about. */
+  readonly chooses: (decision: Decision) => boolean;
+  /** Whether it decides about every ID of an entity, those that the other table does not know too. */
+  readonly servesAll: (entity: string) => boolean;
+}
+
+/** The table in force. Never waits once an isolate has one; refreshes in the background. */
+export interface Tables {
+  /** The table in memory, or `undefined` before the first load. An old one is refreshed beside the request. */
+  peek(waitUntil: (work: Promise<unknown>) => void): ServedTable | undefined;
+  /** Loads within a deadline; falls back to the bundled copy. */
+  load(): Promise<Result<ServedTable, TableError>>;
+}
 
 /**
  * - `bundled`: the table that was deployed with the code, as revision 0.

@@ -26,7 +26,7 @@ import { durableSequences } from "./edge/sequences.ts";
 import { hmacSigner } from "./edge/signer.ts";
 import { durableTableHistory } from "./edge/table-history.ts";
 import { TableTruth as BaseTableTruth } from "./edge/table-truth.ts";
-import { kvTables } from "./edge/tables.ts";
+import { edgeTables } from "./edge/tables.ts";
 import { isolateTraffic } from "./edge/traffic.ts";
 import { durableTraffic, keepChecking } from "./edge/traffic-durable.ts";
 import { TrafficReports as BaseTrafficReports } from "./edge/traffic-reports.ts";
@@ -67,10 +67,11 @@ function compose(env: Env) {
     clock,
     entropy,
     tables: watchBindings(
-      kvTables({
+      edgeTables({
         kv: env.TABLE_KV,
         bundled: bundledTable,
         clock,
+        entropy,
         refreshMs: config.tableRefreshMs,
         report: reportLoadFailure,
       }),

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "../ids/result.ts";
-import { type CompiledTable, type Fault, loadTableText, syntax } from "../routing/index.ts";
+import { type CompiledTable, type Fault, loadTableText, NOT_UTF8 } from "../routing/index.ts";
 
 /** A table as it lies in stores: octets, named by their digest. */
 
@@ -14,7 +14,7 @@ export function tableText(octets: Octets): Result<string, readonly Fault[]> {
   try {
     return ok(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(octets));
   } catch {
-    return err([syntax("The text is not UTF-8; save it as UTF-8.")]);
+    return err([NOT_UTF8]);
   }
 }
 

@@ -1,123 +1,138 @@
+import { waitUntil } from "cloudflare:workers";
 import { err, ok, type Result } from "../ids/result.ts";
-import type { Clock, ServedTable, Tables } from "../ports.ts";
+import type { Clock, Entropy, ServedTable, Tables } from "../ports.ts";
 import type { TableError } from "../problems/port-errors.ts";
-import { type CompiledTable, loadTable } from "../routing/index.ts";
-import { compileBody, type LoadFailure, type Pointer, readBody, readPointer } from "./table-store.ts";
+import { loadTable } from "../routing/index.ts";
+import { type Held, isOlder, labeller } from "./held-table.ts";
+import type { EdgeCache } from "./moved-memory.ts";
+import { edgeTableCache, type SeenPointer } from "./table-cache.ts";
+import { tableFetcher } from "./table-fetch.ts";
+import { type LoadFailure, readPointer } from "./table-store.ts";
 
 export interface TablesOptions {
   readonly kv: KVNamespace;
+  /** What the isolates of one location share; absent where the platform has no cache. */
+  readonly cache: EdgeCache | undefined;
   /** The declared table that was deployed with the code: the last resort. */
   readonly bundled: unknown;
   readonly clock: Clock;
+  readonly entropy: Entropy;
   readonly refreshMs: number;
   /** Told of every load that failed; the table in memory stays. */
   readonly report: (failure: LoadFailure) => void;
+  /** Keeps a cold start going when the request that began it is over. */
+  readonly waitUntil: (work: Promise<unknown>) => void;
 }
 
-/** A cold isolate makes its first requests wait for KV this long at most; then the bundled copy answers. */
-const COLD_DEADLINE_MS = 800;
+/** A cold isolate lets its first requests wait this long at most; then the bundled copy answers. */
+const COLD_DEADLINE_MS = 900;
 
-/** How soon a failed load is tried again, when that is sooner than the next refresh. */
-const RETRY_MS = 5_000;
+/** After so long without KV's word a cold isolate looks what others of its location had last. */
+const COLD_READ_MS = 500;
 
 /** A refresh runs beside the requests, so it may take longer, but it must end. */
 const REFRESH_DEADLINE_MS = 10_000;
 
-interface Held {
-  readonly table: CompiledTable;
-  /** `undefined` for the bundled copy. */
-  readonly digest: string | undefined;
-  readonly source: ServedTable["source"];
-  readonly confirmedAtMs: number;
-}
+/** Isolates that were started together drift apart by up to this share of the interval, either way. */
+const JITTER = 0.1;
+
+/** The table of an isolate on the platform. */
+export const edgeTables = (options: Omit<TablesOptions, "cache" | "waitUntil">): Tables =>
+  kvTables({ ...options, cache: caches.default, waitUntil });
 
 /**
- * The table of this isolate: loaded from KV once, then looked up again beside the requests when it has grown old.
- * Whatever KV holds or does, a table that was good stays in force until a better one has been verified.
+ * The table of this isolate: loaded once, then looked up again beside the requests when it has grown old. Whatever KV holds or
+ * does, a table that was good stays in force until a better one has been verified, and KV is asked for the pointer once
+ * in an interval at most: by a cold isolate, while KV fails and when it is back again.
  */
 export function kvTables(options: TablesOptions): Tables {
-  const { kv, clock, refreshMs, report } = options;
+  const { kv, clock, entropy, refreshMs, report } = options;
+  const cache = edgeTableCache(options.cache);
+  const fetchTables = tableFetcher({ kv, cache, report, deadlineMs: REFRESH_DEADLINE_MS });
+  const serve = labeller();
   let held: Held | undefined;
-  /** When the next refresh may begin. Set before one begins, so that a dead one cannot block those after it. */
-  let refreshDueMs = 0;
-  /** A body never changes: one that was found faulty is not read and checked again. */
-  let refused: Extract<LoadFailure, { reason: "table-faulty" }> | undefined;
-  let label = { second: -1, table: undefined as Held | undefined, text: "" };
+  /** When KV may be asked again. Set before it is asked, so that a dead refresh cannot block those after it. */
+  let readDueMs = 0;
+  let coldStart: Promise<void> | undefined;
 
-  const hold = (next: Held): ServedTable => {
+  const isDue = (): boolean => {
+    const nowMs = clock.nowMs();
+    if (nowMs < readDueMs) return false;
+    readDueMs = nowMs + refreshMs * (1 - JITTER + (2 * JITTER * entropy.word()) / 2 ** 32);
+    return true;
+  };
+
+  const take = async (seen: SeenPointer, isFromKv: boolean): Promise<void> => {
+    if (isOlder(seen.pointer, held)) return;
+    const next = await fetchTables(seen, held, isFromKv);
+    // A slower refresh must not undo a newer one.
+    if (next === undefined || isOlder(seen.pointer, held)) return;
     held = next;
-    refreshDueMs = clock.nowMs() + refreshMs;
-    return serve(next, next.source);
+    if (isFromKv) await cache.putPointer(seen);
   };
 
-  const serve = (from: Held, source: ServedTable["source"]): ServedTable => {
-    const second = Math.max(0, Math.floor((clock.nowMs() - from.confirmedAtMs) / 1000));
-    if (label.second !== second || label.table !== from || source === "kv") {
-      const text = `rev=${from.table.revision}; source=${source}; age=${second}`;
-      label = { second: source === "kv" ? -1 : second, table: from, text };
-    }
-    return { table: from.table, source, confirmedAtMs: from.confirmedAtMs, label: label.text };
-  };
-
-  const fetchTable = async (deadlineMs: number): Promise<Result<Held, LoadFailure>> => {
-    const pointer = await readPointer(kv, deadlineMs);
-    if (!pointer.ok) return pointer;
-    const confirmedAtMs = clock.nowMs();
-    if (held !== undefined && isSame(held, pointer.value)) return ok({ ...held, confirmedAtMs });
-    if (refused?.digest === pointer.value.digest) return err(refused);
-    const octets = await readBody(kv, pointer.value.digest, deadlineMs);
-    const table = octets.ok ? compileBody(octets.value, pointer.value.digest, pointer.value.revision) : octets;
-    if (!table.ok) {
-      if (table.error.reason === "table-faulty") refused = table.error;
-      return table;
-    }
-    return ok({ table: table.value, digest: pointer.value.digest, source: "kv", confirmedAtMs });
+  const takeFromEdge = async (): Promise<void> => {
+    const seen = await cache.pointer();
+    if (seen !== undefined && held?.pointer === undefined) await take(seen, false);
   };
 
   const refresh = async (): Promise<void> => {
-    const next = await fetchTable(REFRESH_DEADLINE_MS);
-    if (!next.ok) {
-      refreshDueMs = clock.nowMs() + Math.min(RETRY_MS, refreshMs);
-      return report(next.error);
+    const read = readPointer(kv, REFRESH_DEADLINE_MS);
+    if (held === undefined && (await isLate(read, COLD_READ_MS))) {
+      report({ reason: "store-slow", deadlineMs: COLD_READ_MS });
+      await takeFromEdge();
     }
-    // A slower refresh must not undo a newer one, nor may an edge cache take the table back.
-    if (held === undefined || held.digest === undefined || next.value.table.revision >= held.table.revision) {
-      hold(next.value);
+    const pointer = await read;
+    if (pointer.ok) return take({ pointer: pointer.value, confirmedAtMs: clock.nowMs() }, true);
+    report(pointer.error);
+    // Nothing was ever published, or KV does not tell: only in doubt others are asked.
+    if (held?.pointer === undefined && pointer.error.reason !== "not-published") await takeFromEdge();
+  };
+
+  const startCold = (): Promise<void> => {
+    if (coldStart === undefined && isDue()) {
+      coldStart = refresh().finally(() => {
+        coldStart = undefined;
+      });
+      options.waitUntil(coldStart);
     }
+    return coldStart ?? Promise.resolve();
+  };
+
+  const holdBundled = (): Result<Held, TableError> => {
+    const table = loadTable(options.bundled, 0);
+    if (!table.ok)
+      return err({ reason: "table-unavailable", why: `the bundled table has ${table.error.length} faults` });
+    const source = "bundled";
+    const confirmedAtMs = clock.nowMs();
+    held = { table: table.value, pointer: undefined, source, laterSource: source, confirmedAtMs, canary: undefined };
+    return ok(held);
   };
 
   return {
     peek(waitUntil) {
       if (held === undefined) return undefined;
-      const now = clock.nowMs();
-      if (now >= refreshDueMs) {
-        refreshDueMs = now + refreshMs;
-        waitUntil(refresh());
-      }
-      return serve(held, held.source === "kv" ? "memory" : held.source);
+      if (isDue()) waitUntil(refresh());
+      return serve(held, held.laterSource, clock.nowMs());
     },
     async load() {
-      const loaded = await fetchTable(COLD_DEADLINE_MS);
-      if (loaded.ok) return ok(hold(loaded.value));
-      report(loaded.error);
-      if (held !== undefined) return ok(serve(held, held.source));
-      const bundled = bundledTable(options.bundled, clock, hold);
-      refreshDueMs = clock.nowMs() + Math.min(RETRY_MS, refreshMs);
-      return bundled;
+      // Each waits by a timer of its own: the request that began the start may be gone, and its reads with it.
+      if (held === undefined) await isLate(startCold(), COLD_DEADLINE_MS);
+      const loaded: Result<Held, TableError> = held === undefined ? holdBundled() : ok(held);
+      return loaded.ok ? ok<ServedTable>(serve(loaded.value, loaded.value.source, clock.nowMs())) : loaded;
     },
   };
 }
 
-function isSame(held: Held, pointer: Pointer): boolean {
-  return held.digest === pointer.digest && held.table.revision === pointer.revision;
-}
-
-function bundledTable(
-  bundled: unknown,
-  clock: Clock,
-  hold: (next: Held) => ServedTable,
-): Result<ServedTable, TableError> {
-  const table = loadTable(bundled, 0);
-  if (!table.ok) return err({ reason: "table-unavailable", why: `the bundled table has ${table.error.length} faults` });
-  return ok(hold({ table: table.value, digest: undefined, source: "bundled", confirmedAtMs: clock.nowMs() }));
+/** Whether work takes longer than a time. It goes on all the same. */
+async function isLate(work: Promise<unknown>, afterMs: number): Promise<boolean> {
+  let timer: number | null = null;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, afterMs, true);
+  });
+  try {
+    return await Promise.race([work.then(() => false), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Entropy } from "../ports.ts";
+import type { Entropy, Tables } from "../ports.ts";
 import { checkTargets, runChecks } from "./active-checks.ts";
 import { systemClock } from "./clock.ts";
 import { type Config, readConfig } from "./config.ts";
@@ -7,7 +7,7 @@ import { pooledEntropy } from "./entropy.ts";
 import type { Env } from "./env.ts";
 import { originFetch } from "./origin-fetch.ts";
 import { reportLoadFailure } from "./report.ts";
-import { kvTables } from "./tables.ts";
+import { edgeTables } from "./tables.ts";
 import { TrafficBook } from "./traffic-book.ts";
 import type { OriginHint } from "./traffic-origins.ts";
 import { TrafficRows } from "./traffic-rows.ts";
@@ -35,7 +35,7 @@ const JITTER = 0.2;
 export class TrafficReports extends DurableObject<Env> implements TrafficObject {
   readonly #book: TrafficBook;
   readonly #config: Config;
-  readonly #tables: ReturnType<typeof kvTables>;
+  readonly #tables: Tables;
   readonly #entropy: Entropy = pooledEntropy();
   #alarmAtMs: number | undefined;
   #checksDueMs: number;
@@ -49,10 +49,11 @@ export class TrafficReports extends DurableObject<Env> implements TrafficObject 
     const nowMs = systemClock.nowMs();
     this.#book = new TrafficBook(new TrafficRows(context.storage.sql), nowMs);
     this.#checksDueMs = nowMs + FIRST_CHECKS_MS;
-    this.#tables = kvTables({
+    this.#tables = edgeTables({
       kv: env.TABLE_KV,
       bundled,
       clock: systemClock,
+      entropy: this.#entropy,
       refreshMs: this.#config.tableRefreshMs,
       report: reportLoadFailure,
     });

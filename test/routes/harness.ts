@@ -83,10 +83,13 @@ export function setUp(options: Options = {}) {
     entropy,
     tables: kvTables({
       kv: TABLE_KV,
+      cache: undefined,
       bundled: options.declared ?? DECLARED_TABLE,
       clock,
+      entropy,
       refreshMs: 30_000,
       report: () => undefined,
+      waitUntil: () => undefined,
     }),
     tableHistory: durableTableHistory(TABLE_TRUTH),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(SEQUENCES) }),

@@ -1,0 +1,55 @@
+import { audienceTest, type CompiledTable, servesEntity } from "../routing/index.ts";
+import type { ServedCanary, ServedTable, TableSource } from "../table-ports.ts";
+import type { Pointer, PointerCanary } from "./table-store.ts";
+
+/** The table that an isolate holds. */
+export interface Held {
+  readonly table: CompiledTable;
+  /** What names it; `undefined` for the bundled copy. */
+  readonly pointer: Pointer | undefined;
+  /** The layer that it came from, and what it is said to come from later on. */
+  readonly source: TableSource;
+  readonly laterSource: TableSource;
+  readonly confirmedAtMs: number;
+  readonly canary: HeldCanary | undefined;
+}
+
+export interface HeldCanary extends Pick<ServedCanary, "table" | "chooses" | "servesAll"> {
+  readonly named: PointerCanary;
+}
+
+export const heldCanary = (named: PointerCanary, table: CompiledTable, stable: CompiledTable): HeldCanary => ({
+  named,
+  table,
+  chooses: audienceTest(stable, named.audience),
+  servesAll: (entity) => servesEntity(named.audience, entity),
+});
+
+/** Whether a pointer names something that is older than what is held: an edge of KV may still have it. */
+export function isOlder(pointer: Pointer, held: Held | undefined): boolean {
+  if (held?.pointer === undefined) return false;
+  const { revision, change } = held.pointer;
+  return pointer.revision < revision || (pointer.revision === revision && pointer.change < change);
+}
+
+/** Serves a table with its label. A label is good for a second, and most requests find that of the one before. */
+export function labeller(): (held: Held, source: TableSource, nowMs: number) => ServedTable {
+  let last: { readonly held: Held; readonly source: TableSource; readonly second: number } | undefined;
+  let label = "";
+  let canary: ServedCanary | undefined;
+  return (held, source, nowMs) => {
+    const second = Math.max(0, Math.floor((nowMs - held.confirmedAtMs) / 1000));
+    if (last?.held !== held || last.source !== source || last.second !== second) {
+      last = { held, source, second };
+      label = `rev=${held.table.revision}; source=${source}; age=${second}`;
+      canary = held.canary && {
+        table: held.canary.table,
+        chooses: held.canary.chooses,
+        servesAll: held.canary.servesAll,
+        label: `rev=${held.canary.table.revision}; canary; source=${source}; age=${second}`,
+      };
+    }
+    const { table, pointer, confirmedAtMs } = held;
+    return { table, source, digest: pointer?.digest, confirmedAtMs, label, canary };
+  };
+}

@@ -1,0 +1,73 @@
+import type { EdgeCache } from "./moved-memory.ts";
+import { type Pointer, parsePointer, verified, within } from "./table-store.ts";
+
+/**
+ * The tables that isolates of one location share, in the edge's cache: bodies, which never change, and the pointer that KV had
+ * last, for a cold isolate that KV does not answer. Whatever the cache does is no failure: KV is asked instead.
+ */
+export interface TableCache {
+  body(digest: string): Promise<ArrayBuffer | undefined>;
+  putBody(digest: string, octets: ArrayBuffer): Promise<void>;
+  pointer(): Promise<SeenPointer | undefined>;
+  putPointer(seen: SeenPointer): Promise<void>;
+}
+
+export interface SeenPointer {
+  readonly pointer: Pointer;
+  /** When KV held it, Unix ms. */
+  readonly confirmedAtMs: number;
+}
+
+/** The cache is nearer than KV; one that takes longer is of no use. */
+const DEADLINE_MS = 300;
+
+const BODY_SECONDS = 7 * 86_400;
+
+/** An older one is no better than the table of the build. */
+const POINTER_SECONDS = 7 * 86_400;
+
+const CONFIRMED_FIELD = "waybill-confirmed";
+
+/** Names that no request can have: RFC 6761 §6.4 keeps `.invalid` free. */
+const POINTER_URL = "https://table.waybill.invalid/current";
+const bodyUrl = (digest: string): string => `https://table.waybill.invalid/${digest}`;
+
+export function edgeTableCache(cache: EdgeCache | undefined): TableCache {
+  let edge = cache;
+
+  /** workerd by itself has the interface of a cache and none behind it: each call fails. One failure is enough to know. */
+  const ask = async <Value>(call: (from: EdgeCache) => Promise<Value>): Promise<Value | undefined> => {
+    const from = edge;
+    if (from === undefined) return undefined;
+    const answer = await within(() => call(from), DEADLINE_MS);
+    if (answer.ok) return answer.value;
+    if (answer.error.reason === "store-failed") edge = undefined;
+    return undefined;
+  };
+  const put = (url: string, body: BodyInit, seconds: number, fields: Readonly<Record<string, string>> = {}) =>
+    ask((to) => to.put(url, new Response(body, { headers: { "cache-control": `max-age=${seconds}`, ...fields } })));
+
+  return {
+    async body(digest) {
+      const octets = await ask(async (from) => (await from.match(bodyUrl(digest)))?.arrayBuffer());
+      const whole = octets && (await verified(octets, digest));
+      return whole?.ok ? whole.value : undefined;
+    },
+    async putBody(digest, octets) {
+      await put(bodyUrl(digest), octets, BODY_SECONDS);
+    },
+    pointer: () =>
+      ask(async (from) => {
+        const response = await from.match(POINTER_URL);
+        if (response === undefined) return undefined;
+        const confirmedAtMs = Number(response.headers.get(CONFIRMED_FIELD));
+        const pointer = parsePointer(await response.text());
+        return pointer.ok && Number.isSafeInteger(confirmedAtMs)
+          ? { pointer: pointer.value, confirmedAtMs }
+          : undefined;
+      }),
+    async putPointer({ pointer, confirmedAtMs }) {
+      await put(POINTER_URL, JSON.stringify(pointer), POINTER_SECONDS, { [CONFIRMED_FIELD]: String(confirmedAtMs) });
+    },
+  };
+}

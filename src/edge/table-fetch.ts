@@ -1,0 +1,78 @@
+import { err, ok, type Result } from "../ids/result.ts";
+import type { CompiledTable } from "../routing/index.ts";
+import type { TableSource } from "../table-ports.ts";
+import { type Held, type HeldCanary, heldCanary } from "./held-table.ts";
+import type { SeenPointer, TableCache } from "./table-cache.ts";
+import { compileBody, type LoadFailure, type PointerCanary, readBody } from "./table-store.ts";
+
+export interface TableFetchOptions {
+  readonly kv: KVNamespace;
+  readonly cache: TableCache;
+  readonly report: (failure: LoadFailure) => void;
+  readonly deadlineMs: number;
+}
+
+interface Fetched {
+  readonly table: CompiledTable;
+  readonly source: TableSource;
+}
+
+/** Faulty bodies remembered: of the table and of its canary, and of those before. */
+const REFUSED_MAX = 8;
+
+/**
+ * Gets the tables that a pointer names: what is held already from memory, else from the edge's cache, else from KV; verified and
+ * compiled. `undefined` where the table cannot be had; a canary that cannot is left out. `isFromKv`: whether the pointer is
+ * KV's own word of now.
+ */
+export function tableFetcher({ kv, cache, report, deadlineMs }: TableFetchOptions) {
+  /** A body never changes: one that was found faulty is not read and checked again. */
+  const refused = new Map<string, LoadFailure>();
+
+  const fetchTable = async (digest: string, revision: number): Promise<Result<Fetched, LoadFailure>> => {
+    const known = refused.get(digest);
+    if (known !== undefined) return err(known);
+    const near = await cache.body(digest);
+    const octets = near === undefined ? await readBody(kv, digest, deadlineMs) : ok(near);
+    if (!octets.ok) return octets;
+    const table = compileBody(octets.value, digest, revision);
+    if (!table.ok) {
+      const [oldest] = refused.size >= REFUSED_MAX ? refused.keys() : [];
+      if (oldest !== undefined) refused.delete(oldest);
+      refused.set(digest, table.error);
+      return table;
+    }
+    if (near === undefined) await cache.putBody(digest, octets.value);
+    return ok({ table: table.value, source: near === undefined ? "kv" : "edge" });
+  };
+
+  const fetchCanary = async (
+    named: PointerCanary,
+    stable: CompiledTable,
+    held: Held | undefined,
+  ): Promise<HeldCanary | undefined> => {
+    const { digest, revision } = named;
+    if (held?.canary?.named.digest === digest && held.canary.named.revision === revision) {
+      return heldCanary(named, held.canary.table, stable);
+    }
+    const fetched = await fetchTable(digest, revision);
+    if (fetched.ok) return heldCanary(named, fetched.value.table, stable);
+    report(fetched.error);
+    return undefined;
+  };
+
+  return async (seen: SeenPointer, held: Held | undefined, isFromKv: boolean): Promise<Held | undefined> => {
+    const { pointer, confirmedAtMs } = seen;
+    const { digest, revision } = pointer;
+    const isSame = held?.pointer?.digest === digest && held.pointer.revision === revision;
+    const fetched = isSame ? ok({ table: held.table, source: held.source }) : await fetchTable(digest, revision);
+    if (!fetched.ok) {
+      report(fetched.error);
+      return undefined;
+    }
+    const { table } = fetched.value;
+    const canary = pointer.canary && (await fetchCanary(pointer.canary, table, held));
+    const source = isFromKv ? fetched.value.source : "edge";
+    return { table, pointer, source, laterSource: isFromKv ? "memory" : "edge", confirmedAtMs, canary };
+  };
+}
