@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { err, ok, type Result } from "../ids/index.ts";
 import { percentMoved, type SharedGoal, sharedGoal } from "../routing/shared-goal.ts";
 import type { Act } from "./action.ts";
@@ -6,6 +6,7 @@ import { rewriteRoute } from "./canary-edit.ts";
 import { type RampStep, type RouteWay, rampRoute } from "./canary-step.ts";
 import { openForEdit, saveTable } from "./move-file.ts";
 import { printable } from "./printable.ts";
+import { percent } from "./values.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
 interface Options {
@@ -46,13 +47,6 @@ Examples:
 
 The table file is edited and keeps its layout; docs/canary.md has the whole procedure.
 Exit code: 0, or 1 when the step is refused and nothing was written.`;
-
-/** So fine that the least step is one ID in a hundred million. */
-const percent = (text: string): number => {
-  const value = /^[0-9]{1,3}(\.[0-9]{1,6})?$/.test(text) ? Number(text) : Number.NaN;
-  if (value <= 100) return value;
-  throw new InvalidArgumentError("It must be a number from 0 to 100, such as 10 or 0.5.");
-};
 
 const ramp = async (world: World, [route = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   const step = stepOf(options);

@@ -1,5 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { createInterface } from "node:readline/promises";
 import { getSystemErrorMessage, styleText } from "node:util";
 import { err, ok } from "../ids/index.ts";
 import { run } from "./program.ts";
@@ -29,6 +31,18 @@ const world: World = {
       return err(reasonOf(error));
     }
   },
+  openFile: async (path) => {
+    let file: FileHandle | undefined;
+    try {
+      file = await open(path);
+      const stat = await file.stat();
+      if (stat.isDirectory()) throw new Error("it is a folder");
+      return ok({ bytes: stat.isFile() ? stat.size : 0, chunks: file.createReadStream() });
+    } catch (error) {
+      await file?.close();
+      return err(reasonOf(error));
+    }
+  },
   fileExists: existsSync,
   writeFile: (path, text) => {
     try {
@@ -50,6 +64,20 @@ const world: World = {
   // Heeds NO_COLOR, FORCE_COLOR and what the terminal can do.
   paint: (style, text) => styleText(style as Parameters<typeof styleText>[0], text, { stream: stdout }),
   isWatched: stdout.isTTY === true,
+  isReportWatched: stderr.isTTY === true,
+  ask: async (question) => {
+    if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
+    const terminal = createInterface({ input: stdin, output: stderr });
+    // The end of the input is no answer; without this the question would wait for ever.
+    const ended = new Promise<undefined>((resolve) => terminal.once("close", () => resolve(undefined)));
+    try {
+      return await Promise.race([terminal.question(question), ended]);
+    } finally {
+      terminal.close();
+    }
+  },
+  env: (name) => process.env[name],
+  fetch: globalThis.fetch,
 };
 
 try {

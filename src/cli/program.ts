@@ -9,8 +9,7 @@ import { addMint } from "./mint.ts";
 import { addMove } from "./move.ts";
 import { addPublic } from "./public.ts";
 import { addRange } from "./range.ts";
-import { addTableCheck } from "./table-check.ts";
-import { addTableDiff } from "./table-diff.ts";
+import { addTable } from "./table.ts";
 import type { World } from "./world.ts";
 
 /** Runs the command. `args`: the words after its name. Gives the exit code; bad usage is reported, not thrown. */
@@ -49,9 +48,7 @@ const build = (world: World, act: Act): Command => {
   addConvert(id, act);
   addRange(id, act);
   addCapacity(id, act);
-  const table = program.command("table").description("check and compare routing tables");
-  addTableCheck(table, act);
-  addTableDiff(table, act);
+  addTable(program, act);
   addPublic(program, act);
   addMove(program, act);
   addCanary(program, act);
@@ -67,6 +64,8 @@ Examples:
   $ waybill id range uuid-v7 --from 2026-06-01T00:00:00Z --to 2026-07-01T00:00:00Z
   $ waybill id capacity snowflake --rate 50000 --minters 16
   $ waybill table check routing-table.json
+  $ waybill table publish routing-table.json --note "ap takes Uzbekistan"
   $ waybill layout hotguid
 
-Data goes to stdout, everything else to stderr. Exit codes: 0 ok, 1 error or bad usage, 2 differences (table diff --exit-code).`;
+Data goes to stdout, everything else to stderr. Exit codes: 0 ok, 1 error or bad usage, 2 differences or findings (each
+command says when), 3 somebody else changed the table first.`;

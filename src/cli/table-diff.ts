@@ -1,14 +1,19 @@
 import type { Command } from "commander";
+import { ok } from "../ids/index.ts";
 import { diffTables } from "../routing/diff.ts";
-import { checkTable } from "../routing/index.ts";
+import { type CompiledTable, checkTable } from "../routing/index.ts";
+import type { DeclaredTable } from "../routing/schema.ts";
 import type { Act } from "./action.ts";
 import { diffText } from "./diff-text.ts";
-import { readTableFile, tableErrorText } from "./table-file.ts";
+import { compile, readTableFile, tableErrorText } from "./table-file.ts";
+import { replayTraffic, type TrafficTally } from "./traffic-replay.ts";
+import { tallyText, wayLines } from "./traffic-text.ts";
 import { EXIT, type World } from "./world.ts";
 
 interface Options {
   readonly json?: boolean;
   readonly exitCode?: boolean;
+  readonly log?: string;
 }
 
 /** `waybill table diff`: what a change of the table changes, and which keys go elsewhere because of it. */
@@ -18,6 +23,7 @@ export const addTableDiff = (parent: Command, act: Act): void => {
     .description("compare two routing tables, and list the keys whose IDs go elsewhere")
     .argument("<before>", "the table as it is; - reads it from stdin")
     .argument("<after>", "the table as it is to be; - reads it from stdin")
+    .option("--log <file>", "say of a log's requests, too, how many go elsewhere")
     .option("--exit-code", "exit with 2 when the tables differ")
     .option("--json", "the differences as one JSON object")
     .addHelpText("after", HELP)
@@ -28,13 +34,15 @@ const HELP = `
 Examples:
   $ waybill table diff published.json routing-table.json
   $ git show main:routing-table.json | waybill table diff --exit-code - routing-table.json
+  $ waybill table diff published.json routing-table.json --log requests.ndjson
 
 Both tables are checked first. Exit code: 0, or with --exit-code 2 when they differ; 1 when one of them has faults.`;
 
-const diffFiles = async (world: World, args: readonly string[], { json, exitCode }: Options) => {
+const diffFiles = async (world: World, args: readonly string[], { json, exitCode, log }: Options) => {
   const [beforePath, afterPath] = args as readonly [string, string];
-  if (beforePath === "-" && afterPath === "-") {
-    world.report("error: only one of the two tables can come from stdin\n");
+  if ([beforePath, afterPath, log].filter((path) => path === "-").length > 1) {
+    const what = log === "-" ? "the two tables and the log" : "the two tables";
+    world.report(`error: only one of ${what} can come from stdin\n`);
     return EXIT.failed;
   }
   // One after the other, so that the faults of both are shown.
@@ -44,9 +52,29 @@ const diffFiles = async (world: World, args: readonly string[], { json, exitCode
   if (!before.ok || !after.ok) return EXIT.failed;
 
   const diff = diffTables(before.value.table, after.value.table);
+  const traffic =
+    log === undefined
+      ? ok(undefined)
+      : await replayTraffic(log, compiled(before.value.table), compiled(after.value.table), world);
+  if (!traffic.ok) {
+    world.report(traffic.error);
+    return EXIT.failed;
+  }
   const [from, to] = [before.value, after.value].map(({ name, digest }) => ({ file: name, digest }));
-  if (json) await world.print(`${JSON.stringify({ before: from, after: to, ...diff })}\n`);
+  if (json) await world.print(`${JSON.stringify({ before: from, after: to, ...diff, traffic: traffic.value })}\n`);
   else if (diff.isEmpty) world.report("no differences\n");
-  else await world.print(diffText(diff, world.paint));
+  else await world.print(diffText(diff, world.paint) + trafficText(traffic.value, world.paint));
+  if (traffic.value !== undefined) world.report(tallyText(traffic.value));
   return exitCode && !diff.isEmpty ? EXIT.differs : EXIT.ok;
 };
+
+const compiled = (declared: DeclaredTable): CompiledTable => {
+  const table = compile(declared);
+  if (!table.ok) throw new Error("the table was not checked");
+  return table.value;
+};
+
+const trafficText = (traffic: TrafficTally | undefined, paint: World["paint"]): string =>
+  traffic === undefined || traffic.ways.length === 0
+    ? ""
+    : `\n${[paint("bold", "requests that go elsewhere"), ...wayLines(traffic).map((line) => `  ${line}`)].join("\n")}\n`;

@@ -13,6 +13,7 @@ export const TABLE_FILE_DEFAULT = "routing-table.json";
 export interface TableFile<Table> {
   readonly name: string;
   readonly table: Table;
+  readonly octets: Uint8Array<ArrayBuffer>;
   /** SHA-256 of the file's octets in lower-case hex: the digest under which this text is published. */
   readonly digest: string;
 }
@@ -40,11 +41,12 @@ export const readTableFile = async <Table>(
   if (!octets.ok) return err({ reason: "unreadable", name, why: octets.error });
   const table = checkText(octets.value, check);
   if (!table.ok) return err({ reason: "faulty", name, faults: table.error });
-  return ok({ name, table: table.value, digest: createHash("sha256").update(octets.value).digest("hex") });
+  const digest = createHash("sha256").update(octets.value).digest("hex");
+  return ok({ name, table: table.value, octets: octets.value, digest });
 };
 
 /** A file's octets, or those of stdin for `-`; a sentence where they are not to be had. */
-export const readOctets = async (path: string, world: World): Promise<Result<Uint8Array, string>> => {
+export const readOctets = async (path: string, world: World): Promise<Result<Uint8Array<ArrayBuffer>, string>> => {
   const octets = path === "-" ? await octetsOf(world.stdin.chunks, TABLE_BYTES_MAX) : world.readFile(path);
   if (octets === undefined) return err(SIZE_SENTENCE);
   if (octets instanceof Uint8Array) return ok(octets);
@@ -72,7 +74,7 @@ export const checkText = <Table>(octets: Uint8Array, check: Check<Table>): Resul
 };
 
 /** `routing-table.json:12:5: /routes/3/region: …`, as editors and terminals link it. An empty pointer is the whole table. */
-export const faultLine = (name: string, { line, column, pointer, message }: PlacedFault): string =>
+export const faultLine = (name: string, { line, column, pointer, message }: Omit<PlacedFault, "kind">): string =>
   `${printable(`${name}:${line}:${column}: ${pointer === "" ? "(whole table)" : pointer}: ${message}`)}\n`;
 
 /** What is wrong with a table that a command was to work with, for stderr. */

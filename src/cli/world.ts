@@ -12,8 +12,10 @@ export interface World {
   /** The secret `PUBLIC_ID_KEYS` of the environment: never an argument, which every user of a machine can see. */
   readonly publicIdKeys: string | undefined;
   /** A file's octets, or the system's word for why there are none: `no such file`. */
-  readonly readFile: (path: string) => Result<Uint8Array, string>;
+  readonly readFile: (path: string) => Result<Uint8Array<ArrayBuffer>, string>;
   readonly fileExists: (path: string) => boolean;
+  /** A file as a stream with its length in octets, for those that may be larger than the memory. */
+  readonly openFile: (path: string) => Promise<Result<OpenFile, string>>;
   /** Writes a text in place of what a file held; the system's word when that fails. */
   readonly writeFile: (path: string, text: string) => Result<undefined, string>;
   readonly stdin: { readonly isTerminal: boolean; readonly chunks: AsyncIterable<Uint8Array> };
@@ -25,9 +27,22 @@ export interface World {
   readonly paint: (style: Style | readonly Style[], text: string) => string;
   /** Whether a person looks at stdout. */
   readonly isWatched: boolean;
+  /** Whether a person looks at stderr, and may be shown how far the work is. */
+  readonly isReportWatched: boolean;
+  /** What a person at the terminal answers to a question; `undefined` where there is none to ask. */
+  readonly ask: (question: string) => Promise<string | undefined>;
+  /** A variable of the environment. */
+  readonly env: (name: string) => string | undefined;
+  readonly fetch: typeof fetch;
 }
 
-/** What a run of the command tells its caller: all well, an error or bad usage, differences that were asked about. */
-export const EXIT = { ok: 0, failed: 1, differs: 2 } as const;
+export interface OpenFile {
+  /** 0 for a pipe. */
+  readonly bytes: number;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** What a run of the command tells its caller: all well, an error or bad usage, differences that were asked about, a race that was lost. */
+export const EXIT = { ok: 0, failed: 1, differs: 2, outrun: 3 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

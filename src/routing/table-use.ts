@@ -45,5 +45,5 @@ export const useOf = (draft: Draft, bytes: number, cells: number): TableUse => (
   layouts: { used: draft.layouts.size, max: LAYOUTS_MAX },
   withoutId: { used: draft.withoutId.size, max: WITHOUT_ID_MAX },
   singled: { used: draft.moved.size + draft.moves.size + draft.gone.size, max: MOVED_MAX },
-  complexity: { used: cells, max: COMPLEXITY_MAX },
+  complexity: { used: Math.ceil(cells), max: COMPLEXITY_MAX },
 });

@@ -1,0 +1,122 @@
+import type { Layout } from "../ids/index.ts";
+import type { PartDiff, TableDiff } from "../routing/diff.ts";
+import type { KeyChange, KeyGoal } from "../routing/diff-changes.ts";
+import { fieldDimensionName, markFieldOf } from "../routing/layout-fields.ts";
+
+/** Differences of two tables as numbers: how many entries of each part, and how much of each key space. Plain JSON. */
+export interface DiffCounts {
+  /** Parts that do not differ are left out. */
+  readonly parts: Readonly<Record<string, PartCounts>>;
+  readonly routes: TableDiff["routes"];
+  readonly keys: readonly KeyCount[];
+}
+
+export interface PartCounts {
+  readonly added: number;
+  readonly removed: number;
+  readonly changed: number;
+  /** The first of them, all kinds together. */
+  readonly names: readonly string[];
+}
+
+/** Keys of one entity's layout that go from one place to another. */
+export interface KeyCount {
+  /** `order`, or `order → ride` where another entity gets them. */
+  readonly entity: string;
+  readonly layout: string;
+  readonly from: string;
+  readonly to: string;
+  readonly mintedFrom: string | undefined;
+  readonly mintedBefore: string | undefined;
+  /** Decimal. */
+  readonly keys: string;
+  /** Of all keys that such IDs can carry; `undefined` where routes ask for what is no key. */
+  readonly percent: number | undefined;
+}
+
+const NAMES_MAX = 5;
+
+/** `layoutOf` knows the layouts of both tables. */
+export const countDiff = (diff: TableDiff, layoutOf: (name: string) => Layout | undefined): DiffCounts => {
+  const { regions, countries, entities, layouts, moved, moves, gone, withoutId, shares } = diff;
+  const named = { regions, countries, entities, layouts, moved, moves, gone, "without ID": withoutId };
+  const parts = Object.entries(named).flatMap(([name, part]) => {
+    const counts = countPart(part);
+    return counts.names.length === 0 ? [] : [[name, counts] as const];
+  });
+  const single = Object.entries({ "gateway hosts": diff.hosts, default: diff.default, sources: diff.sources }).flatMap(
+    ([name, change]) => (change === undefined ? [] : [[name, CHANGED] as const]),
+  );
+  const shared = shares.map(({ before, after }) => (after ?? before)?.route ?? "");
+  const canaries: (readonly [string, PartCounts])[] =
+    shared.length === 0
+      ? []
+      : [["canaries and shadows", countPart({ added: {}, removed: {}, changed: byName(shared) })]];
+  return {
+    parts: Object.fromEntries([...parts, ...single, ...canaries]),
+    routes: diff.routes,
+    keys: countKeys(diff.keys, layoutOf),
+  };
+};
+
+const CHANGED: PartCounts = { added: 0, removed: 0, changed: 1, names: [] };
+
+const byName = (names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, { before: name, after: name }]));
+
+const countPart = (part: PartDiff<unknown>): PartCounts => {
+  const [added, removed, changed] = [part.added, part.removed, part.changed].map((entries) => Object.keys(entries));
+  return {
+    added: added?.length ?? 0,
+    removed: removed?.length ?? 0,
+    changed: changed?.length ?? 0,
+    names: [...(added ?? []), ...(removed ?? []), ...(changed ?? [])].slice(0, NAMES_MAX),
+  };
+};
+
+const countKeys = (changes: readonly KeyChange[], layoutOf: (name: string) => Layout | undefined) => {
+  const groups = new Map<string, KeyCount & { cells: bigint; weighed: number | undefined }>();
+  for (const change of changes) {
+    const { layout, mintedFrom, mintedBefore } = change;
+    const owners = new Set([change.before, change.after].flatMap((goal) => (goal === undefined ? [] : [goal.entity])));
+    const way = { entity: [...owners].join(" → "), layout, from: goalText(change.before), to: goalText(change.after) };
+    const key = JSON.stringify([way, mintedFrom, mintedBefore, change.service, change.group]);
+    const before = groups.get(key) ?? {
+      ...way,
+      mintedFrom,
+      mintedBefore,
+      keys: "0",
+      percent: 0,
+      cells: 0n,
+      weighed: 0,
+    };
+    const share = percentOf(change, layoutOf(layout));
+    const cells = before.cells + BigInt(change.keys);
+    const weighed = before.weighed === undefined || share === undefined ? undefined : before.weighed + share;
+    groups.set(key, { ...before, cells, weighed });
+  }
+  return [...groups.values()].map(({ cells, weighed, ...count }) => ({
+    ...count,
+    keys: cells.toString(),
+    percent: weighed === undefined ? undefined : Number(weighed.toPrecision(6)),
+  }));
+};
+
+/** With the share that a canary takes to another region. */
+const goalText = (goal: KeyGoal | undefined): string => {
+  const { region = "nowhere", canary } = goal ?? {};
+  return canary === undefined ? region : `${region} (${canary.percent} % ${canary.region})`;
+};
+
+/** How much of the key space one change is. Nodes are no keys: boxes that differ in them alone would count twice. */
+const percentOf = (change: KeyChange, layout: Layout | undefined): number | undefined => {
+  if (layout === undefined) return undefined;
+  const keys = layout.fields.filter(({ role }) => role === "key");
+  const isNode = (name: string) =>
+    layout.fields.some((field) => field.role === "node" && fieldDimensionName(field.name) === name);
+  if (Object.keys(change.where).some(isNode)) return undefined;
+  const isMarked = change.service !== undefined || change.group !== undefined;
+  const free = isMarked ? keys.filter((field) => field !== markFieldOf(layout)) : keys;
+  const space = free.reduce((product, field) => product * (BigInt(field.max) + 1n), 1n);
+  return (Number(BigInt(change.keys)) / Number(space)) * (change.percent ?? 100);
+};

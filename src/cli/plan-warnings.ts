@@ -1,0 +1,90 @@
+import { readOriginUrl } from "../routing/origin-url.ts";
+import type { DeclaredTable } from "../routing/schema.ts";
+import type { DiffCounts, KeyCount } from "./diff-counts.ts";
+import { grouped } from "./diff-counts-text.ts";
+import { printable } from "./printable.ts";
+
+/** What is no fault of a table, and often a mistake. Plain JSON. */
+export type PlanWarning =
+  /** No route, canary or default leads to the region any more. */
+  | { readonly kind: "region-without-routes"; readonly region: string }
+  /** No region of the table in force has an origin of this host. */
+  | { readonly kind: "new-origin-host"; readonly region: string; readonly host: string }
+  /** Keys that had a region are assigned to none. */
+  | { readonly kind: "keys-go-nowhere"; readonly entity: string; readonly layout: string; readonly keys: string }
+  /** Publishing is refused while it runs. */
+  | { readonly kind: "canary-running"; readonly revision: number };
+
+export const warningsOf = (
+  before: DeclaredTable,
+  after: DeclaredTable,
+  changes: DiffCounts | undefined,
+  canary: number | undefined,
+): readonly PlanWarning[] => [
+  ...idleRegions(before, after),
+  ...newHosts(before, after),
+  ...(changes?.keys ?? []).filter(isLost).map(lost),
+  ...(canary === undefined ? [] : [{ kind: "canary-running", revision: canary } as const]),
+];
+
+const idleRegions = (before: DeclaredTable, after: DeclaredTable): readonly PlanWarning[] => {
+  const [left, right] = [routedRegions(before), routedRegions(after)];
+  const isKnown = (region: string) => Object.hasOwn(before.regions, region);
+  return Object.keys(after.regions)
+    .filter((region) => !right.has(region) && (left.has(region) || !isKnown(region)))
+    .map((region) => ({ kind: "region-without-routes", region }));
+};
+
+/** Regions that IDs can go to. Those of single entities aside, which are there for a while. */
+const routedRegions = ({
+  routes,
+  default: fallback,
+  withoutId = {},
+  sources = [],
+}: DeclaredTable): ReadonlySet<string> => {
+  const declared = [...sources, ...Object.values(withoutId).flatMap((entry) => entry.sources ?? [])];
+  const said = declared.flatMap(({ region, values, clientCountry, clientContinent }) => [
+    region,
+    ...[values, clientCountry, clientContinent].flatMap((map) => Object.values(map ?? {})),
+  ]);
+  const routed = routes.flatMap((route) => [route.region, route.canary?.region]);
+  return new Set([...routed, fallback, ...said].filter((region) => region !== undefined));
+};
+
+const newHosts = (before: DeclaredTable, after: DeclaredTable): readonly PlanWarning[] => {
+  const known = new Set(originHosts(before).map(({ host }) => host));
+  return originHosts(after)
+    .filter(({ host }) => !known.has(host))
+    .map(({ region, host }) => ({ kind: "new-origin-host", region, host }));
+};
+
+/** Each region with each host once. */
+const originHosts = ({ regions }: DeclaredTable) =>
+  Object.entries(regions).flatMap(([region, { origins }]) => {
+    const hosts = origins.flatMap(({ url }) => {
+      const read = readOriginUrl(url);
+      return read.ok ? [read.value.host] : [];
+    });
+    return [...new Set(hosts)].map((host) => ({ region, host }));
+  });
+
+const isLost = ({ from, to }: KeyCount): boolean => from !== "nowhere" && to === "nowhere";
+
+const lost = ({ entity, layout, keys }: KeyCount): PlanWarning => ({ kind: "keys-go-nowhere", entity, layout, keys });
+
+export const warningText = (warning: PlanWarning): string => {
+  switch (warning.kind) {
+    case "region-without-routes":
+      return printable(`region ${warning.region} has no routes: no ID goes there`);
+    case "new-origin-host":
+      return printable(
+        `${warning.host} in region ${warning.region} is no origin of the table in force: new, or misspelt?`,
+      );
+    case "keys-go-nowhere":
+      return printable(
+        `${warning.entity} (${warning.layout}): ${grouped(BigInt(warning.keys))} of its keys had a region and go nowhere now; their IDs get 404`,
+      );
+    case "canary-running":
+      return `a canary of revision ${warning.revision} runs: publishing is refused until it is promoted or aborted`;
+  }
+};

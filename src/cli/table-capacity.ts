@@ -1,0 +1,82 @@
+import type { Command } from "commander";
+import { err, ok, type Result } from "../ids/index.ts";
+import { measureTable } from "../routing/check.ts";
+import { checkTable } from "../routing/index.ts";
+import type { Act } from "./action.ts";
+import { alignColumns } from "./columns.ts";
+import { grouped } from "./diff-counts-text.ts";
+import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
+import { openGateway } from "./gateway-client.ts";
+import { failureText } from "./gateway-failure.ts";
+import { readTableFile, tableErrorText } from "./table-file.ts";
+import { EXIT, type ExitCode, type World } from "./world.ts";
+
+interface Options extends GatewayOptions {
+  readonly json?: boolean;
+}
+
+/** How much of each cap is taken up. */
+export type Uses = Readonly<Record<string, { readonly used: number; readonly max: number }>>;
+
+/** `waybill table capacity`: how near a table is to each of its caps. */
+export const addTableCapacity = (parent: Command, act: Act): void => {
+  withGateway(
+    parent
+      .command("capacity")
+      .description("say how much of each cap a table takes up: that of a file, or the one in force at a gateway")
+      .argument("[file]", "the table; - reads it from stdin; without it the gateway is asked")
+      .option("--json", "one JSON object"),
+  )
+    .addHelpText("after", HELP)
+    .action(act(capacity));
+};
+
+const HELP = `
+Examples:
+  $ waybill table capacity routing-table.json
+  $ waybill table capacity --gateway https://api.example.com --json
+
+${GATEWAY_HELP}
+Exit code: 0, or 1 when the table has faults or cannot be read.`;
+
+const capacity = async (world: World, [path]: readonly string[], options: Options): Promise<ExitCode> => {
+  const uses = await (path === undefined ? usesAtGateway(options, world) : usesOfFile(path, world));
+  if (!uses.ok) {
+    world.report(uses.error);
+    return EXIT.failed;
+  }
+  await world.print(options.json ? `${JSON.stringify(uses.value)}\n` : usesText(uses.value));
+  return EXIT.ok;
+};
+
+const usesOfFile = async (path: string, world: World): Promise<Result<Uses, string>> => {
+  const file = await readTableFile(path, world, checkTable);
+  if (!file.ok) return err(tableErrorText(file.error));
+  return ok(usesOf(file.value.table, file.value.octets.length));
+};
+
+const usesAtGateway = async (options: GatewayOptions, world: World): Promise<Result<Uses, string>> => {
+  const gateway = openGateway(options, world);
+  if (!gateway.ok) return gateway;
+  const uses = await gateway.value.capacity();
+  return uses.ok ? uses : err(failureText(gateway.value.url, uses.error));
+};
+
+/** Of a table that was checked. */
+export const usesOf = (declared: unknown, bytes: number): Uses => {
+  const uses = measureTable(declared, bytes);
+  if (!uses.ok) throw new Error("the table was not checked");
+  return { ...uses.value };
+};
+
+/** `routes  11 of 200,000  0.01 %`. */
+export const usesText = (uses: Uses): string =>
+  alignColumns(
+    Object.entries(uses).map(([part, { used, max }]) => [
+      part,
+      `${grouped(used)} of ${grouped(max)}`,
+      `${((used / max) * 100).toFixed(used > 0 && used * 100 < max ? 3 : 1)} %`,
+    ]),
+  )
+    .map((line) => `${line}\n`)
+    .join("");

@@ -1,0 +1,75 @@
+import * as v from "valibot";
+import type { Result } from "../ids/index.ts";
+import type { Revision } from "./gateway-answers.ts";
+import { faultsSchema } from "./gateway-answers.ts";
+import type { GatewayClient } from "./gateway-client.ts";
+import { failureText } from "./gateway-failure.ts";
+import type { GatewayFailure } from "./gateway-request.ts";
+import { readJsonText } from "./json-text.ts";
+import { printable } from "./printable.ts";
+import { faultLine } from "./table-file.ts";
+import { EXIT, type ExitCode, type World } from "./world.ts";
+
+/** What every command has in common that changes the published table: the question before, and the tale after. */
+
+/** Whether a person wants it, or said so before. Where nobody can be asked, the answer is no. */
+export const isWanted = async (question: string, yes: boolean, world: World): Promise<boolean> => {
+  if (yes) return true;
+  const answer = await world.ask(`${question} [y/N] `);
+  if (answer === undefined) world.report("error: nobody is at the terminal to be asked; say --yes\n");
+  else if (/^y(es)?$/i.test(answer.trim())) return true;
+  world.report("nothing was changed\n");
+  return false;
+};
+
+/** Tells what became of a change. `name` and `octets` are those of the table that was sent, for the places of faults. */
+export const tellChange = async (
+  answer: Result<Revision, GatewayFailure>,
+  gateway: GatewayClient,
+  sent: SentTable | undefined,
+  tale: (revision: Revision) => string,
+  json: boolean,
+  world: World,
+): Promise<ExitCode> => {
+  if (answer.ok) {
+    await world.print(json ? `${JSON.stringify(answer.value)}\n` : `${printable(tale(answer.value))}\n`);
+    return EXIT.ok;
+  }
+  const { error } = answer;
+  world.report(failureText(gateway.url, error));
+  if (error.reason !== "problem") return EXIT.failed;
+  const { slug, members } = error.problem;
+  if (slug === "stale-revision") return outrun(members["canary"] ?? members["current"], world);
+  if (sent !== undefined) world.report(faultTexts(error, sent));
+  world.report("nothing was changed\n");
+  return EXIT.failed;
+};
+
+interface SentTable {
+  readonly name: string;
+  readonly octets: Uint8Array;
+}
+
+/** The gateway's own faults of a table that was sent to it, with their places. */
+export const faultTexts = (failure: GatewayFailure, { name, octets }: SentTable): string => {
+  const members = failure.reason === "problem" ? failure.problem.members : {};
+  const read = v.safeParse(faultsSchema, members);
+  if (!read.success) return "";
+  const { positionOf } = readJsonText(new TextDecoder().decode(octets));
+  return read.output.faults.map((fault) => faultLine(name, { ...fault, ...positionOf(fault.pointer) })).join("");
+};
+
+/** Somebody else was faster. */
+const outrun = (current: unknown, world: World): ExitCode => {
+  const now = typeof current === "number" ? current : undefined;
+  world.report(
+    now === undefined
+      ? "  nothing was changed: see `waybill table history` for who was faster, and begin again\n"
+      : `  nothing was changed. \`waybill table history\` shows who published revision ${now}; take over what it changed, and begin again with --expect ${now}\n`,
+  );
+  return EXIT.outrun;
+};
+
+/** `revision 42 (publish, by ann): sha256 …`. */
+export const revisionText = ({ revision, kind, author, digest }: Revision): string =>
+  `revision ${revision} (${kind}, by ${author}): sha256 ${digest}`;

@@ -1,0 +1,120 @@
+import type { Command } from "commander";
+import type { Result } from "../ids/index.ts";
+import type { Act } from "./action.ts";
+import { alignColumns } from "./columns.ts";
+import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
+import type { AuditEntry, Revision } from "./gateway-answers.ts";
+import { type GatewayClient, openGateway, PAGE_ENTRIES_MAX, type Stretch } from "./gateway-client.ts";
+import { failureText } from "./gateway-failure.ts";
+import type { GatewayFailure } from "./gateway-request.ts";
+import { printable } from "./printable.ts";
+import { countingNumber } from "./values.ts";
+import { EXIT, type ExitCode, type World } from "./world.ts";
+
+interface Options extends GatewayOptions {
+  readonly limit: number;
+  readonly before?: number;
+  readonly json?: boolean;
+}
+
+const LIMIT_DEFAULT = 20;
+
+/** `waybill table history`: the revisions of the table, and `waybill table audit`: every attempt to change it. */
+export const addTableHistory = (parent: Command, act: Act): void => {
+  const list = (name: string, description: string, what: string) =>
+    withGateway(
+      parent
+        .command(name)
+        .description(description)
+        .option("--limit <number>", "how many", countingNumber, LIMIT_DEFAULT)
+        .option("--before <number>", `only ${what} below this number`, countingNumber)
+        .option("--json", "one JSON object a line"),
+    ).addHelpText("after", helpOf(name));
+  list("history", "list the revisions of a gateway's table, newest first", "revisions").action(
+    act((world, _, options: Options) =>
+      show(
+        world,
+        options,
+        (gateway, stretch) => gateway.revisions(stretch),
+        ({ revision }) => revision,
+        revisionCells,
+      ),
+    ),
+  );
+  list("audit", "list who tried to change a gateway's table, and what came of it, newest first", "entries").action(
+    act((world, _, options: Options) =>
+      show(
+        world,
+        options,
+        (gateway, stretch) => gateway.audit(stretch),
+        ({ id }) => id,
+        auditCells,
+      ),
+    ),
+  );
+};
+
+const helpOf = (name: string): string => `
+Examples:
+  $ waybill table ${name} --limit 5
+  $ waybill table ${name} --before 41 --json
+
+${GATEWAY_HELP}
+Exit code: 0, or 1 when the gateway does not tell.`;
+
+const show = async <Entry>(
+  world: World,
+  { json, ...options }: Options,
+  read: (gateway: GatewayClient, stretch: Stretch) => Promise<Result<readonly Entry[], GatewayFailure>>,
+  numberOf: (entry: Entry) => number,
+  cells: (entry: Entry) => readonly string[],
+): Promise<ExitCode> => {
+  const gateway = openGateway(options, world);
+  if (!gateway.ok) {
+    world.report(gateway.error);
+    return EXIT.failed;
+  }
+  const entries: Entry[] = [];
+  for (let isMore = true; isMore; ) {
+    const last = entries.at(-1);
+    const before = last === undefined ? options.before : numberOf(last);
+    const limit = Math.min(PAGE_ENTRIES_MAX, options.limit - entries.length);
+    const page = await read(gateway.value, { limit, ...(before === undefined ? {} : { before }) });
+    if (!page.ok) {
+      world.report(failureText(gateway.value.url, page.error));
+      return EXIT.failed;
+    }
+    entries.push(...page.value);
+    isMore = page.value.length === limit && entries.length < options.limit;
+  }
+  const lines = json
+    ? entries.map((entry) => JSON.stringify(entry))
+    : alignColumns(entries.map((entry) => cells(entry).map(printable)));
+  await world.print(lines.map((line) => `${line}\n`).join(""));
+  return EXIT.ok;
+};
+
+/** `42  2026-11-21T12:00:00.000Z  publish of 41  ann  e5f0658e036b  why`. */
+const revisionCells = ({ revision, time = "", kind, basedOn, author, digest, note }: Revision): readonly string[] => [
+  String(revision),
+  time,
+  basedOn === undefined ? kind : `${kind} ${BASE_WORD[kind] ?? "on"} ${basedOn}`,
+  author,
+  digest.slice(0, DIGEST_SHOWN),
+  note,
+];
+
+/** Enough to tell the texts of one table apart. */
+const DIGEST_SHOWN = 12;
+
+/** What the other revision is to this one. */
+const BASE_WORD: Readonly<Record<string, string>> = { rollback: "to", promote: "of" };
+
+const auditCells = ({ id, time, author, action, revision, outcome, note }: AuditEntry): readonly string[] => [
+  String(id),
+  time,
+  revision === undefined ? action : `${action} ${revision}`,
+  author,
+  outcome,
+  note,
+];

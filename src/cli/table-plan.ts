@@ -1,0 +1,99 @@
+import type { Command } from "commander";
+import { checkTable } from "../routing/index.ts";
+import type { Act } from "./action.ts";
+import type { DiffCounts } from "./diff-counts.ts";
+import { diffCountsText } from "./diff-counts-text.ts";
+import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
+import { openGateway } from "./gateway-client.ts";
+import { failureText } from "./gateway-failure.ts";
+import { type PlanWarning, warningsOf, warningText } from "./plan-warnings.ts";
+import { type Uses, usesOf, usesText } from "./table-capacity.ts";
+import { faultTexts } from "./table-change.ts";
+import { readTableFile, tableErrorText } from "./table-file.ts";
+import { countChanges, readInForce } from "./table-revision.ts";
+import { EXIT, type ExitCode, type World } from "./world.ts";
+
+interface Options extends GatewayOptions {
+  readonly json?: boolean;
+}
+
+/** `waybill table plan`: what publishing a table would do, without doing it. */
+export const addTablePlan = (parent: Command, act: Act): void => {
+  withGateway(
+    parent
+      .command("plan")
+      .description(
+        "say what publishing a table would do: its faults, what changes, its use of each cap, what looks odd",
+      )
+      .argument("<file>", "the table; - reads it from stdin")
+      .option("--json", "one JSON object"),
+  )
+    .addHelpText("after", HELP)
+    .action(act(plan));
+};
+
+const HELP = `
+Examples:
+  $ waybill table plan routing-table.json
+  $ waybill table plan routing-table.json --json | jq .warnings
+
+The table is checked here, with places in the file, and by the gateway, which may be of another version. Nothing is published.
+${GATEWAY_HELP}
+Exit code: 0 when it could be published, 1 when not.`;
+
+interface Plan {
+  readonly file: string;
+  readonly digest: string;
+  /** The revision that the table would follow. */
+  readonly basedOn: number;
+  /** Absent where nothing but the text differs. */
+  readonly changes: DiffCounts | undefined;
+  readonly capacity: Uses;
+  readonly warnings: readonly PlanWarning[];
+}
+
+const plan = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
+  const file = await readTableFile(path, world, checkTable);
+  if (!file.ok) return refuse(tableErrorText(file.error), world);
+  const opened = openGateway(options, world);
+  if (!opened.ok) return refuse(opened.error, world);
+  const gateway = opened.value;
+  const [inForce, status] = [await readInForce(gateway), await gateway.status()];
+  if (!inForce.ok) return refuse(inForce.error, world);
+  if (!status.ok) return refuse(failureText(gateway.url, status.error), world);
+  const verdict = await gateway.check(file.value.octets);
+  if (!verdict.ok)
+    return refuse(failureText(gateway.url, verdict.error) + faultTexts(verdict.error, file.value), world);
+  const { name, table, octets, digest } = file.value;
+  const changes = countChanges(inForce.value.table, table);
+  const planned: Plan = {
+    file: name,
+    digest,
+    basedOn: inForce.value.revision,
+    changes,
+    capacity: usesOf(table, octets.length),
+    warnings: warningsOf(inForce.value.table, table, changes, status.value.canary?.revision),
+  };
+  await world.print(options.json ? `${JSON.stringify(planned)}\n` : planText(planned, world.paint));
+  return EXIT.ok;
+};
+
+const refuse = (sentences: string, world: World): ExitCode => {
+  world.report(sentences);
+  return EXIT.failed;
+};
+
+const planText = ({ file, basedOn, changes, capacity, warnings }: Plan, paint: World["paint"]): string => {
+  const sections = [
+    [
+      `${file} on top of revision ${basedOn}`,
+      changes === undefined ? "no differences but in the text\n" : diffCountsText(changes),
+    ],
+    ["capacity", usesText(capacity)],
+    ["warnings", warnings.map((warning) => `${warningText(warning)}\n`).join("")],
+  ];
+  return sections
+    .filter(([, text]) => text !== "")
+    .map(([title = "", text = ""]) => `${paint("bold", title)}\n${text.replace(/^(?=.)/gm, "  ")}`)
+    .join("\n");
+};

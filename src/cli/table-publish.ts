@@ -1,0 +1,100 @@
+import type { Command } from "commander";
+import { checkTable } from "../routing/index.ts";
+import type { DeclaredTable } from "../routing/schema.ts";
+import type { Act } from "./action.ts";
+import { diffCountsText } from "./diff-counts-text.ts";
+import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
+import { type GatewayClient, openGateway } from "./gateway-client.ts";
+import { isWanted, revisionText, tellChange } from "./table-change.ts";
+import { readTableFile, type TableFile, tableErrorText } from "./table-file.ts";
+import { countChanges, type PublishedTable, readInForce } from "./table-revision.ts";
+import { wholeNumber } from "./values.ts";
+import { EXIT, type ExitCode, type World } from "./world.ts";
+
+interface Options extends GatewayOptions {
+  readonly expect?: number;
+  readonly note?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+/** `waybill table publish`: puts a table into force, unless somebody else was faster. */
+export const addTablePublish = (parent: Command, act: Act): void => {
+  withGateway(
+    parent
+      .command("publish")
+      .description("check a table, show what it changes, and put it into force at a gateway")
+      .argument("<file>", "the table; - reads it from stdin")
+      .option(
+        "--expect <revision>",
+        "publish only on top of this revision (default: the one in force now)",
+        wholeNumber,
+      )
+      .option("--note <text>", "why, for the history")
+      .option("--yes", "do not ask")
+      .option("--json", "the new revision as one JSON object"),
+  )
+    .addHelpText("after", HELP)
+    .action(act(publish));
+};
+
+const HELP = `
+Examples:
+  $ waybill table publish routing-table.json --note "ap takes Uzbekistan"
+  $ waybill table publish routing-table.json --expect 41 --yes --json
+
+${GATEWAY_HELP}
+Exit code: 0 published, or nothing to publish; 1 not published; 3 somebody else published first.`;
+
+const publish = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
+  const opened = openGateway(options, world);
+  const file = await readTableFile(path, world, checkTable);
+  if (!file.ok) world.report(`${tableErrorText(file.error)}nothing was published\n`);
+  if (!opened.ok) world.report(opened.error);
+  if (!opened.ok || !file.ok) return EXIT.failed;
+  const gateway = opened.value;
+  const inForce = await readInForce(gateway);
+  if (!inForce.ok) {
+    world.report(inForce.error);
+    return EXIT.failed;
+  }
+  const { revision, digest } = inForce.value;
+  const { expect = revision } = options;
+  // A higher one may be that of a canary, which only the gateway knows.
+  if (expect < revision) return refuseStale(expect, revision, world);
+  if (digest === file.value.digest) {
+    world.report(`nothing to publish: revision ${revision} is this text\n`);
+    return EXIT.ok;
+  }
+  showChange(inForce.value, file.value, world);
+  if (!(await isWanted(`Publish ${file.value.name} on top of revision ${expect}?`, options.yes === true, world))) {
+    return EXIT.failed;
+  }
+  return send(gateway, file.value, expect, options, world);
+};
+
+const send = async (
+  gateway: GatewayClient,
+  file: TableFile<DeclaredTable>,
+  expect: number,
+  { note = "", json = false }: Options,
+  world: World,
+): Promise<ExitCode> => {
+  const answer = await gateway.publish(file.octets, { expect, note });
+  return tellChange(answer, gateway, file, (made) => `published ${revisionText(made)}`, json, world);
+};
+
+const refuseStale = (expected: number, revision: number, world: World): ExitCode => {
+  world.report(
+    `error: revision ${revision} is in force, not ${expected}: nothing was published\n` +
+      `  \`waybill table history\` shows who published it; take over what it changed, and publish again with --expect ${revision}\n`,
+  );
+  return EXIT.outrun;
+};
+
+/** On stderr: it belongs to the question, and stdout is for the outcome. */
+const showChange = (before: PublishedTable<DeclaredTable>, after: TableFile<DeclaredTable>, world: World): void => {
+  const counts = countChanges(before.table, after.table);
+  world.report(`from revision ${before.revision} to ${after.name}:\n`);
+  world.report(counts === undefined ? "no differences but in the text\n" : diffCountsText(counts));
+};

@@ -1,0 +1,105 @@
+import type { Command } from "commander";
+import { err, ok, type Result } from "../ids/index.ts";
+import type { CompiledTable } from "../routing/index.ts";
+import type { Act } from "./action.ts";
+import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
+import { openGateway } from "./gateway-client.ts";
+import { printable } from "./printable.ts";
+import { compile, readTableFile, type TableFile, tableErrorText } from "./table-file.ts";
+import { readRevision } from "./table-revision.ts";
+import { destinationText, ownersText, replayTraffic, type TrafficStep } from "./traffic-replay.ts";
+import { tallyText, wayLines } from "./traffic-text.ts";
+import { EXIT, type ExitCode, type World } from "./world.ts";
+
+interface Options extends GatewayOptions {
+  readonly old: string;
+  readonly new: string;
+  readonly onlyChanged?: boolean;
+  readonly exitCode?: boolean;
+  readonly json?: boolean;
+}
+
+/** `waybill table replay`: sends the requests of a log through two tables. */
+export const addTableReplay = (parent: Command, act: Act): void => {
+  withGateway(
+    parent
+      .command("replay")
+      .description("send the requests of a log through two tables, and list those that would go elsewhere")
+      .argument("<log>", "lines of the gateway's log, or paths, one a line; - reads them from stdin")
+      .requiredOption("--old <table>", "the table as it is: a file, or the number of a revision")
+      .requiredOption("--new <table>", "the table as it is to be: a file, or the number of a revision")
+      .option("--only-changed", "leave out requests of which the log does not hold what decides")
+      .option("--exit-code", "exit with 2 when a request goes elsewhere")
+      .option("--json", "one JSON object a line"),
+  )
+    .addHelpText("after", HELP)
+    .action(act(replayLog));
+};
+
+const HELP = `
+Examples:
+  $ waybill table replay requests.ndjson --old published.json --new routing-table.json
+  $ waybill table replay requests.ndjson --old 41 --new 42 --only-changed --json
+  $ grep '"status":404' requests.ndjson | waybill table replay - --old 41 --new routing-table.json
+
+A line is an object with "path" and "method" (GET without one), or a path. Write ./41 for a file of that name.
+${GATEWAY_HELP} Files need none.
+Exit code: 0, or with --exit-code 2 when a request goes elsewhere; 1 when something cannot be read.`;
+
+const replayLog = async (world: World, [log = ""]: readonly string[], options: Options): Promise<ExitCode> => {
+  if ([log, options.old, options.new].filter((path) => path === "-").length > 1) {
+    return refuse("error: only one of the log and the two tables can come from stdin\n", world);
+  }
+  const before = await readSide(options.old, options, world);
+  const after = await readSide(options.new, options, world);
+  for (const side of [before, after]) if (!side.ok) world.report(side.error);
+  if (!before.ok || !after.ok) return EXIT.failed;
+  const tell = async (step: TrafficStep): Promise<void> => {
+    if (step.verdict === "same" || (step.verdict === "open" && options.onlyChanged)) return;
+    await world.print(options.json ? `${JSON.stringify(plainOf(step))}\n` : stepLine(step));
+  };
+  const tally = await replayTraffic(log, before.value.table, after.value.table, world, tell);
+  if (!tally.ok) return refuse(tally.error, world);
+  world.report(
+    tallyText(tally.value) +
+      wayLines(tally.value)
+        .map((line) => `  ${line}\n`)
+        .join(""),
+  );
+  return options.exitCode && tally.value.changed > 0 ? EXIT.differs : EXIT.ok;
+};
+
+const refuse = (sentence: string, world: World): ExitCode => {
+  world.report(sentence);
+  return EXIT.failed;
+};
+
+/** A file, or a revision of the gateway. */
+const readSide = async (
+  name: string,
+  options: Options,
+  world: World,
+): Promise<Result<TableFile<CompiledTable>, string>> => {
+  if (/^\d{1,15}$/.test(name)) {
+    const gateway = openGateway(options, world);
+    return gateway.ok ? readRevision(gateway.value, Number(name), compile) : gateway;
+  }
+  const file = await readTableFile(name, world, compile);
+  return file.ok ? ok(file.value) : err(tableErrorText(file.error));
+};
+
+/** `GET /orders/…  order  ap → us`. */
+const stepLine = ({ request, before, after, verdict }: TrafficStep): string => {
+  const way =
+    verdict === "open" ? `${destinationText(after)}?` : `${destinationText(before)} → ${destinationText(after)}`;
+  const cells = [`${request.method} ${request.path}`, ownersText(before, after), way];
+  return `${printable(cells.filter((cell) => cell !== "").join("  "))}\n`;
+};
+
+const plainOf = ({ line, request, verdict, before, after }: TrafficStep): object => ({
+  line,
+  ...request,
+  verdict,
+  before,
+  after,
+});

@@ -1,0 +1,49 @@
+import { err, ok, type Result } from "../ids/index.ts";
+import { loadTable } from "../routing/check.ts";
+import { diffTables } from "../routing/diff.ts";
+import { checkTable, type Fault } from "../routing/index.ts";
+import type { DeclaredTable } from "../routing/schema.ts";
+import { countDiff, type DiffCounts } from "./diff-counts.ts";
+import type { GatewayClient } from "./gateway-client.ts";
+import { failureText } from "./gateway-failure.ts";
+import { checkText, type TableFile, tableErrorText } from "./table-file.ts";
+
+/** A table that a gateway has published. */
+export interface PublishedTable<Table> extends TableFile<Table> {
+  readonly revision: number;
+}
+
+/** Gets a revision, or the one in force, and checks it as a file is checked. The error is for stderr. */
+export const readRevision = async <Table>(
+  gateway: GatewayClient,
+  revision: number | undefined,
+  check: (json: unknown) => Result<Table, readonly Fault[]>,
+): Promise<Result<PublishedTable<Table>, string>> => {
+  const text = await gateway.text(revision);
+  if (!text.ok) return err(failureText(gateway.url, text.error));
+  const { octets, digest } = text.value;
+  const name = `revision ${text.value.revision}`;
+  const table = checkText(octets, check);
+  if (table.ok) return ok({ name, revision: text.value.revision, digest, octets, table: table.value });
+  const why = `  ${gateway.url} serves it, so this command is older than the gateway or newer: use one of the gateway's version\n`;
+  return err(tableErrorText({ reason: "faulty", name, faults: table.error }) + why);
+};
+
+export const readInForce = (gateway: GatewayClient): Promise<Result<PublishedTable<DeclaredTable>, string>> =>
+  readRevision(gateway, undefined, checkTable);
+
+/** What lies between two tables without fault, as numbers; `undefined` where it is nothing. */
+export const countChanges = (before: DeclaredTable, after: DeclaredTable): DiffCounts | undefined => {
+  const diff = diffTables(before, after);
+  if (diff.isEmpty) return undefined;
+  const layouts = [before, after].map((declared) => layoutsOf(declared));
+  return countDiff(diff, (name) =>
+    layouts.map((known) => known.get(name)?.layout).find((layout) => layout !== undefined),
+  );
+};
+
+const layoutsOf = (declared: DeclaredTable) => {
+  const table = loadTable(declared, 0);
+  if (!table.ok) throw new Error("the table was not checked");
+  return table.value.layouts;
+};

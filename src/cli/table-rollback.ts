@@ -1,0 +1,73 @@
+import type { Command } from "commander";
+import { checkTable } from "../routing/index.ts";
+import type { Act } from "./action.ts";
+import { diffCountsText } from "./diff-counts-text.ts";
+import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
+import { openGateway } from "./gateway-client.ts";
+import { isWanted, revisionText, tellChange } from "./table-change.ts";
+import { countChanges, readInForce, readRevision } from "./table-revision.ts";
+import { wholeNumber } from "./values.ts";
+import { EXIT, type ExitCode, type World } from "./world.ts";
+
+interface Options extends GatewayOptions {
+  readonly expect?: number;
+  readonly note?: string;
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
+/** `waybill table rollback`: publishes an old revision's text again, as a new revision. */
+export const addTableRollback = (parent: Command, act: Act): void => {
+  withGateway(
+    parent
+      .command("rollback")
+      .description("put an old revision's text into force again, as a new revision")
+      .argument("<revision>", "the revision whose text it is to be", wholeNumber)
+      .option("--expect <revision>", "only if this revision is in force (default: the one in force now)", wholeNumber)
+      .option("--note <text>", "why, for the history")
+      .option("--yes", "do not ask")
+      .option("--json", "the new revision as one JSON object"),
+  )
+    .addHelpText("after", HELP)
+    .action(act(rollback));
+};
+
+const HELP = `
+Examples:
+  $ waybill table rollback 41 --note "errors in us"
+  $ waybill table rollback 41 --yes
+
+History only grows: the text of revision 41 becomes the next revision, and is checked like any other.
+${GATEWAY_HELP}
+Exit code: 0 done, or nothing to do; 1 not done; 3 somebody else changed the table first.`;
+
+const rollback = async (world: World, [argument]: readonly string[], options: Options): Promise<ExitCode> => {
+  const to = Number(argument);
+  const opened = openGateway(options, world);
+  if (!opened.ok) return refuse(opened.error, world);
+  const gateway = opened.value;
+  const inForce = await readInForce(gateway);
+  if (!inForce.ok) return refuse(inForce.error, world);
+  const goal = await readRevision(gateway, to, checkTable);
+  if (!goal.ok) return refuse(goal.error, world);
+  const { revision, digest, table } = inForce.value;
+  if (digest === goal.value.digest) {
+    world.report(`nothing to do: revision ${revision} has the text of revision ${to}\n`);
+    return EXIT.ok;
+  }
+  const counts = countChanges(table, goal.value.table);
+  world.report(`from revision ${revision} back to revision ${to}:\n`);
+  world.report(counts === undefined ? "no differences but in the text\n" : diffCountsText(counts));
+  const question = `Put the text of revision ${to} into force?`;
+  if (!(await isWanted(question, options.yes === true, world))) return EXIT.failed;
+  const { expect = revision, note = "", json = false } = options;
+  const answer = await gateway.rollback(to, { expect, note });
+  const tale = (made: Parameters<typeof revisionText>[0]) =>
+    `text of revision ${to} is in force again as ${revisionText(made)}`;
+  return tellChange(answer, gateway, undefined, tale, json, world);
+};
+
+const refuse = (sentences: string, world: World): ExitCode => {
+  world.report(sentences);
+  return EXIT.failed;
+};

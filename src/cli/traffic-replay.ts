@@ -1,0 +1,112 @@
+import { err, ok, type Result } from "../ids/index.ts";
+import type { CompiledTable } from "../routing/index.ts";
+import { type Destination, type PastRequest, type Replayed, replay, type Verdict } from "../routing/replay.ts";
+import { linesOf } from "./lines.ts";
+import { printable } from "./printable.ts";
+import { readTrafficLine } from "./traffic-lines.ts";
+import type { OpenFile, World } from "./world.ts";
+
+/** What became of all requests of a log. Plain JSON, of a size that does not grow with the log. */
+export interface TrafficTally extends Readonly<Record<Verdict, number>> {
+  readonly requests: number;
+  /** Lines that are no requests: other events of the log. */
+  readonly others: number;
+  /** Lines that say nothing that this command understands, and the number of the first. */
+  readonly unreadable: { readonly lines: number; readonly first: number | undefined };
+  /** From where to where the changed ones go, most frequent first. */
+  readonly ways: readonly TrafficWay[];
+}
+
+export interface TrafficWay {
+  /** Empty where neither table has one. */
+  readonly entity: string;
+  readonly from: string;
+  readonly to: string;
+  readonly requests: number;
+}
+
+/** A request of the log that was sent through both tables. */
+export interface TrafficStep extends Replayed {
+  /** From 1. */
+  readonly line: number;
+  readonly request: PastRequest;
+}
+
+/** Sends every request of a log through two tables, one after the other as they are read. `-` is stdin. The error is for stderr. */
+export const replayTraffic = async (
+  path: string,
+  before: CompiledTable,
+  after: CompiledTable,
+  world: World,
+  tell: (step: TrafficStep) => Promise<void> = async () => {},
+): Promise<Result<TrafficTally, string>> => {
+  const log = path === "-" ? ok<OpenFile>({ bytes: 0, chunks: world.stdin.chunks }) : await world.openFile(path);
+  if (!log.ok) return err(`error: ${printable(path)} cannot be read: ${log.error}\n`);
+  const nowMs = world.nowMs();
+  const counts = { requests: 0, same: 0, changed: 0, open: 0, others: 0 };
+  const ways = new Map<string, TrafficWay>();
+  let line = 0;
+  let unreadable = { lines: 0, first: undefined as number | undefined };
+  for await (const text of linesOf(watched(log.value, world))) {
+    line += 1;
+    if (!text.ok) return err(`error: line ${text.error} of ${printable(path)} is too long for a request\n`);
+    if (text.value === "") continue;
+    const read = readTrafficLine(text.value);
+    if (read.kind === "other") counts.others += 1;
+    if (read.kind === "unreadable") unreadable = { lines: unreadable.lines + 1, first: unreadable.first ?? line };
+    if (read.kind !== "request") continue;
+    const replayed = replay(before, after, read.request, nowMs);
+    counts.requests += 1;
+    counts[replayed.verdict] += 1;
+    if (replayed.verdict === "changed") countWay(ways, replayed);
+    await tell({ line, request: read.request, ...replayed });
+  }
+  if (counts.requests === 0) return err(`error: ${printable(path)} has no request\n`);
+  return ok({ ...counts, unreadable, ways: [...ways.values()].sort((a, b) => b.requests - a.requests) });
+};
+
+const countWay = (ways: Map<string, TrafficWay>, { before, after }: Replayed): void => {
+  const way = { entity: ownersText(before, after), from: destinationText(before), to: destinationText(after) };
+  const key = JSON.stringify(way);
+  ways.set(key, { ...way, requests: (ways.get(key)?.requests ?? 0) + 1 });
+};
+
+/** `order`, or `order → ride`. */
+export const ownersText = (before: Destination, after: Destination): string =>
+  [...new Set([before, after].flatMap((side) => ("entity" in side && side.entity ? [side.entity] : [])))].join(" → ");
+
+/** A region's name, the slug of a problem, or who decides. */
+export const destinationText = (destination: Destination): string => {
+  switch (destination.kind) {
+    case "region":
+      return destination.region;
+    case "refused":
+      return destination.reason;
+    case "own":
+      return "(gateway)";
+    case "open":
+      return destination.why === "public-id" ? "(by its public ID)" : "(by its fields)";
+  }
+};
+
+/** The chunks of a file as they are, and on a terminal how much of it was read. */
+async function* watched({ bytes, chunks }: OpenFile, world: World): AsyncGenerator<Uint8Array> {
+  const isShown = world.isReportWatched && bytes > 0;
+  let done = 0;
+  let shown = -1;
+  for await (const chunk of chunks) {
+    yield chunk;
+    done += chunk.length;
+    const percent = Math.min(100, Math.floor((done / bytes) * 100));
+    if (isShown && percent > shown) world.report(`\r${barOf(percent)} ${percent} % read`);
+    shown = percent;
+  }
+  if (isShown) world.report("\r\u001b[K");
+}
+
+const BAR_CELLS = 30;
+
+const barOf = (percent: number): string => {
+  const full = Math.round((percent / 100) * BAR_CELLS);
+  return `[${"#".repeat(full)}${".".repeat(BAR_CELLS - full)}]`;
+};

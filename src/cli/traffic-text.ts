@@ -1,0 +1,34 @@
+import { alignColumns } from "./columns.ts";
+import { grouped } from "./diff-counts-text.ts";
+import { printable } from "./printable.ts";
+import { countOf } from "./table-file.ts";
+import type { TrafficTally, TrafficWay } from "./traffic-replay.ts";
+
+/** `order  ap → us  120 requests  12 %`: where the changed ones go, of all requests. */
+export const wayLines = ({ requests, ways }: TrafficTally): readonly string[] =>
+  alignColumns(ways.map((way) => wayCells(way, requests).map(printable)));
+
+const wayCells = ({ entity, from, to, requests }: TrafficWay, all: number): readonly string[] => [
+  entity === "" ? "(no entity)" : entity,
+  `${from} → ${to}`,
+  requests === 1 ? "1 request" : `${grouped(requests)} requests`,
+  shareText(requests, all),
+];
+
+const shareText = (part: number, all: number): string => {
+  const percent = (part / all) * 100;
+  return percent < 0.01 ? "less than 0.01 %" : `${Number(percent.toFixed(2))} %`;
+};
+
+/** `1,000 requests: 12 go elsewhere, 985 do not, 3 are open`, and what was passed over. */
+export const tallyText = ({ requests, same, changed, open, others, unreadable }: TrafficTally): string => {
+  const counts = [`${grouped(changed)} go elsewhere`, `${grouped(same)} do not`];
+  const openCount = open === 0 ? [] : [`of ${grouped(open)} the log does not hold what decides`];
+  const first = `${requests === 1 ? "1 request" : `${grouped(requests)} requests`}: ${[...counts, ...openCount].join(", ")}\n`;
+  const passed = others === 0 ? "" : `passed over: ${countOf(others, "line")} of other events\n`;
+  const lost =
+    unreadable.lines === 0
+      ? ""
+      : `passed over: ${countOf(unreadable.lines, "line")} that cannot be read, the first is line ${unreadable.first}\n`;
+  return first + passed + lost;
+};

@@ -1,0 +1,177 @@
+import { createHash } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { afterAll } from "vitest";
+import { measureTable } from "../../src/routing/check.ts";
+import { loadTable } from "../../src/routing/index.ts";
+
+/** A request as the control plane got it. */
+export interface Asked {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+interface Kept {
+  readonly revision: number;
+  readonly text: string;
+  readonly kind: string;
+  readonly note: string;
+  readonly basedOn: number | undefined;
+}
+
+interface Reply {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string | object;
+}
+
+/** What answers in place of the control plane, for one path. */
+export type Override = (asked: Asked, response: ServerResponse) => Reply | undefined;
+
+export interface FakeControlPlane {
+  readonly url: string;
+  readonly asked: Asked[];
+  readonly revisions: Kept[];
+  canary: (Kept & { readonly audience: object }) | undefined;
+  override: Override | undefined;
+}
+
+export const TOKEN = "operator-token";
+const digestOf = (text: string) => createHash("sha256").update(text).digest("hex");
+
+/** The gateway's pages under `/-/table`, in memory, on a port of its own. They keep to the wire format of `routes/table*.ts`. */
+export const startControlPlane = async (table: object): Promise<FakeControlPlane> => {
+  const text = JSON.stringify(table);
+  const first = { revision: 1, text, kind: "publish", note: "", basedOn: 0 };
+  const plane: FakeControlPlane = { url: "", asked: [], revisions: [first], canary: undefined, override: undefined };
+  const server = createServer(async (request, response) => {
+    const { method = "", url = "", headers } = request;
+    const asked = { method, url, headers, body: (await buffer(request)).toString() };
+    plane.asked.push(asked);
+    const reply = plane.override?.(asked, response) ?? answer(plane, asked);
+    if (response.headersSent) return;
+    const { status = 200, body } = reply;
+    const type = status >= 400 ? "application/problem+json" : "application/json";
+    response.writeHead(status, { "content-type": type, ...reply.headers });
+    response.end(typeof body === "string" ? body : `${JSON.stringify(body)}\n`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+  return Object.assign(plane, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+};
+
+export const problem = (status: number, slug: string, detail: string, members: object = {}): Reply => ({
+  status,
+  body: { type: `/-/problems/${slug}`, title: slug, status, detail, ...members },
+});
+
+const answer = (plane: FakeControlPlane, asked: Asked): Reply => {
+  if (asked.headers.authorization !== `Bearer ${TOKEN}`) {
+    return problem(401, "unauthenticated", "The request has no credential that counts.");
+  }
+  const { pathname, searchParams } = new URL(asked.url, plane.url);
+  const last = plane.revisions.at(-1) as Kept;
+  const numbered = /^\/-\/table\/revisions\/(\d+)$/.exec(pathname)?.[1];
+  if (numbered !== undefined) {
+    const found = plane.revisions.find(({ revision }) => revision === Number(numbered));
+    return found === undefined
+      ? problem(404, "unknown-revision", `Revision ${numbered} cannot be had: there is none.`)
+      : textOf(found);
+  }
+  switch (`${asked.method} ${pathname}`) {
+    case "GET /-/table":
+      return textOf(last);
+    case "GET /-/table/revisions":
+    case "GET /-/table/audit": {
+      const before = Number(searchParams.get("before") ?? Number.POSITIVE_INFINITY);
+      const listed = plane.revisions.filter(({ revision }) => revision < before).toReversed();
+      const page = listed.slice(0, Number(searchParams.get("limit")));
+      return pathname.endsWith("audit")
+        ? { body: { entries: page.map(auditOf) } }
+        : { body: { revisions: page.map(shown) } };
+    }
+    case "GET /-/table/status":
+      return { body: statusOf(plane, last) };
+    case "GET /-/table/capacity": {
+      const uses = measureTable(JSON.parse(last.text), last.text.length);
+      return { body: uses.ok ? uses.value : {} };
+    }
+    case "GET /-/ready":
+      return { headers: { "waybill-table": `rev=${last.revision}; source=memory; age=3` }, body: { status: "ready" } };
+    case "POST /-/table/check":
+      return faultsOf(asked.body) ?? { body: { faults: [] } };
+    default:
+      return change(plane, pathname, asked, last);
+  }
+};
+
+const change = (plane: FakeControlPlane, pathname: string, asked: Asked, last: Kept): Reply => {
+  const expected = Number(/^"(\d+)"$/.exec(asked.headers["if-match"] ?? "")?.[1]);
+  const current = plane.canary?.revision ?? last.revision;
+  if (expected !== current) {
+    const detail = `Revision ${current} is in force, and the request was made for revision ${expected}.`;
+    return problem(412, "stale-revision", detail, { expected, current });
+  }
+  const next = { revision: current + 1, basedOn: expected };
+  const { to, table, note: said = "", ...audience } = pathname === "/-/table" ? {} : JSON.parse(asked.body);
+  const note = pathname === "/-/table" ? decodeURIComponent(String(asked.headers["waybill-note"] ?? "")) : said;
+  if (pathname === "/-/table/abort") {
+    plane.canary = undefined;
+    return { body: shown(last) };
+  }
+  if (pathname === "/-/table/canary") {
+    plane.canary = { ...next, kind: "canary", text: JSON.stringify(table), note, audience };
+    return { status: 201, body: shown(plane.canary) };
+  }
+  const old = plane.revisions.find(({ revision }) => revision === to);
+  const [kind, text] =
+    pathname === "/-/table/promote"
+      ? ["promote", plane.canary?.text]
+      : pathname === "/-/table/rollback"
+        ? ["rollback", old?.text]
+        : ["publish", asked.body];
+  if (text === undefined) return problem(404, "unknown-revision", "There is none.");
+  const faults = faultsOf(text);
+  if (faults !== undefined) return faults;
+  const made = { ...next, kind, text, note };
+  plane.revisions.push(made);
+  plane.canary = undefined;
+  return { status: 201, body: shown(made) };
+};
+
+const faultsOf = (text: string): Reply | undefined => {
+  const loaded = loadTable(JSON.parse(text), 1);
+  if (loaded.ok) return undefined;
+  return problem(422, "invalid-table", `The table has ${loaded.error.length} faults.`, { faults: loaded.error });
+};
+
+const textOf = ({ revision, text }: Kept): Reply => ({
+  headers: { etag: `"${revision}"`, "waybill-revision": String(revision), "waybill-digest": digestOf(text) },
+  body: text,
+});
+
+const TIME = "2026-11-21T12:00:00.000Z";
+
+const shown = ({ revision, text, kind, note, basedOn }: Kept) => ({
+  ...{ revision, digest: digestOf(text), bytes: text.length, author: "ann", time: TIME, note, kind, basedOn },
+});
+
+const auditOf = ({ revision, kind, note }: Kept) => ({
+  ...{ id: revision, time: TIME, author: "ann", action: kind, revision, outcome: "done", note },
+});
+
+const statusOf = ({ canary }: FakeControlPlane, { revision, text }: Kept) => {
+  const digest = digestOf(text);
+  return {
+    truth: { revision, digest, time: TIME },
+    kv: { revision, digest, asked: TIME },
+    isolate: { revision, source: "memory", ageSeconds: 3, digest },
+    pending: false,
+    lastError: null,
+    canary:
+      canary === undefined ? null : { revision: canary.revision, digest: digestOf(canary.text), ...canary.audience },
+  };
+};

@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import { gatewayAddress } from "../../src/cli/gateway-address.ts";
+import { openGateway } from "../../src/cli/gateway-client.ts";
+import { failureText } from "../../src/cli/gateway-failure.ts";
+import { askGateway } from "../../src/cli/gateway-request.ts";
+import type { World } from "../../src/cli/world.ts";
+
+/** As much of a world as a client needs. */
+const worldWith = (variables: Readonly<Record<string, string>>, fetch?: World["fetch"]) =>
+  ({ env: (name: string) => variables[name], fetch }) as World;
+
+describe("which gateway a command works with", () => {
+  const token = { WAYBILL_TOKEN: "t" };
+
+  it.each([
+    [{ gateway: "https://gw.test/" }, token, { url: "https://gw.test", token: "t" }],
+    [{ gateway: "https://gw.test/base/" }, {}, { url: "https://gw.test/base", token: undefined }],
+    [{}, { WAYBILL_GATEWAY: "https://gw.test:8443" }, { url: "https://gw.test:8443", token: undefined }],
+    [{ gateway: "https://a.test" }, { WAYBILL_GATEWAY: "https://b.test" }, { url: "https://a.test", token: undefined }],
+    [{ gateway: "http://127.0.0.1:8787" }, token, { url: "http://127.0.0.1:8787", token: "t" }],
+    [{ gateway: "http://[::1]:8787" }, token, { url: "http://[::1]:8787", token: "t" }],
+    [{ gateway: "http://gw.localhost" }, token, { url: "http://gw.localhost", token: "t" }],
+    [{ gateway: "http://gw.test" }, {}, { url: "http://gw.test", token: undefined }],
+    [{ gateway: "http://gw.test", insecure: true }, token, { url: "http://gw.test", token: "t" }],
+  ])("%o and %o", (options, variables, value) => {
+    expect(gatewayAddress(options, worldWith(variables))).toEqual({ ok: true, value });
+  });
+
+  it.each([
+    [{}, {}, "which gateway? Name it with --gateway, or in WAYBILL_GATEWAY"],
+    [{ gateway: "gw.test" }, {}, "write it like https://api.example.com"],
+    [{ gateway: "ftp://gw.test" }, {}, "neither http nor https"],
+    [{ gateway: "https://u:p@gw.test" }, {}, "it has a user name or password"],
+    [{ gateway: "https://gw.test/?a=1" }, {}, "it has a query or a fragment"],
+    [{ gateway: "http://gw.test" }, token, "is http on another machine"],
+    [{ gateway: "http://127.0.0.1.evil.test" }, token, "is http on another machine"],
+    [{ gateway: "http://10.0.0.1" }, token, "is http on another machine"],
+    [{ gateway: "https://gw.test" }, { WAYBILL_TOKEN: "secret\nx" }, "WAYBILL_TOKEN has white space"],
+  ])("refuses %o and %o", (options, variables, sentence) => {
+    const address = gatewayAddress(options, worldWith(variables));
+    expect(address).toEqual({ ok: false, error: expect.stringContaining(sentence) });
+    expect(JSON.stringify(address)).not.toContain("secret");
+  });
+});
+
+describe("what came of a request", () => {
+  const address = { url: "https://gw.test", token: "t" };
+  const ask = (fetch: World["fetch"]) => askGateway(address, { method: "GET", path: "/-/table" }, fetch);
+  const answering = (response: Response) => ask(async () => response);
+
+  it("sends the token, and follows no redirect with it", async () => {
+    const sent: RequestInit[] = [];
+    await ask(async (url, init) => {
+      expect(url).toBe("https://gw.test/-/table");
+      sent.push(init ?? {});
+      return new Response("{}");
+    });
+    expect(sent).toEqual([
+      expect.objectContaining({ redirect: "manual", headers: expect.objectContaining({ authorization: "Bearer t" }) }),
+    ]);
+    const location = "https://team.cloudflareaccess.com/login";
+    const redirected = await answering(new Response(null, { status: 302, headers: { location } }));
+    expect(redirected).toEqual({ ok: false, error: { reason: "redirected", status: 302, location } });
+  });
+
+  it("is a problem, a sentence of the system, or something that no gateway says", async () => {
+    const type = { "content-type": "application/problem+json" };
+    const body = { type: "/-/problems/forbidden", title: "", status: 403, detail: "A viewer may not." };
+    const texts = await Promise.all([
+      answering(new Response(JSON.stringify(body), { status: 403, headers: type })),
+      answering(new Response("<html>", { status: 502 })),
+      answering(new Response("[]", { status: 500, headers: type })),
+      ask(() => Promise.reject(Object.assign(new TypeError("fetch failed"), { cause: new Error("connect refused") }))),
+      ask(() => Promise.reject(new Error("no cause"))),
+    ]);
+    expect(texts.map((result) => (result.ok ? "" : failureText("https://gw.test", result.error)))).toEqual([
+      "error: A viewer may not. (forbidden, 403)\n  the token in WAYBILL_TOKEN is a viewer's; changes need an operator's\n",
+      "error: https://gw.test answers 502: no gateway says so: is the address that of one?\n",
+      "error: https://gw.test answers 500: no gateway says so: is the address that of one?\n",
+      "error: https://gw.test cannot be reached: connect refused\n",
+      "error: https://gw.test cannot be reached: no cause\n",
+    ]);
+  });
+
+  it("shows nothing of an answer that a terminal would obey", async () => {
+    const type = { "content-type": "application/problem+json" };
+    const body = { type: "/-/problems/x", detail: "\u001b[2Jgone" };
+    const failed = await answering(new Response(JSON.stringify(body), { status: 400, headers: type }));
+    expect(failed.ok ? "" : failureText("https://gw.test", failed.error)).toBe("error: \\u{1b}[2Jgone (x, 400)\n");
+  });
+});
+
+describe("answers that cannot be right", () => {
+  const client = (response: () => Response) => {
+    const opened = openGateway(
+      { gateway: "https://gw.test" },
+      worldWith({}, async () => response()),
+    );
+    if (!opened.ok) throw new Error(opened.error);
+    return opened.value;
+  };
+
+  it("a text that is not the one of its digest is not believed", async () => {
+    const headers = { "waybill-revision": "4", "waybill-digest": "0".repeat(64) };
+    const text = await client(() => new Response("{}", { headers })).text();
+    expect(text).toMatchObject({ ok: false, error: { why: "the table is not the one of its digest" } });
+    const unnumbered = await client(() => new Response("{}")).text(4);
+    expect(unnumbered).toMatchObject({ ok: false, error: { why: "it does not say which revision that is" } });
+  });
+
+  it("a status without its members is named, and not guessed", async () => {
+    const status = await client(() => Response.json({ truth: { revision: 1 } })).status();
+    expect(status).toMatchObject({
+      ok: false,
+      error: { reason: "strange", why: expect.stringContaining("(truth.digest: ") },
+    });
+    const list = await client(() => Response.json({ revisions: {} })).revisions({ limit: 1 });
+    expect(list).toMatchObject({ ok: false, error: { reason: "strange" } });
+  });
+
+  it("an isolate that does not say by which table it routes is no sight of one", async () => {
+    const ready = await client(() => Response.json({ status: "ready" })).ready();
+    expect(ready).toMatchObject({ ok: false, error: { why: "it does not say by which table it routes" } });
+  });
+});

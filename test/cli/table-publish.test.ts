@@ -1,0 +1,138 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { objectsOf, tableFolder, waybill } from "./command.ts";
+import { problem, startControlPlane, TOKEN } from "./control-plane.ts";
+
+const [kz, ...others] = DECLARED_TABLE.routes;
+const NEXT = { ...DECLARED_TABLE, routes: [{ ...kz, region: "us" }, ...others] };
+
+/** A control plane of its own for each test, and a folder whose table differs from the one in force. */
+const setUp = async (next: object = NEXT) => {
+  const plane = await startControlPlane(DECLARED_TABLE);
+  const cwd = tableFolder(next);
+  const table = (...args: readonly string[]) =>
+    waybill(["table", ...args], { cwd, env: { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN } });
+  return { plane, cwd, table };
+};
+
+describe.concurrent("waybill table publish", () => {
+  it("shows what changes, publishes the file's octets on top of what it has read, and says so", async () => {
+    const { plane, table } = await setUp();
+    const note = "us tries Kazakhstan – for a day";
+    const { stdout, stderr, code } = await table("publish", "routing-table.json", "--yes", "--note", note);
+    expect(stderr.split("\n")).toEqual([
+      "from revision 1 to routing-table.json:",
+      "routes  6 before, 6 after",
+      "keys that go elsewhere",
+      "  order (iuid)  ap → us  1 key, 0.39 % of its key space",
+      "  ride (iuid)   ap → us  1 key, 0.39 % of its key space",
+      "",
+    ]);
+    expect({ stdout, code }).toEqual({
+      stdout: expect.stringMatching(/^published revision 2 \(publish, by ann\): sha256 [0-9a-f]{64}\n$/),
+      code: 0,
+    });
+    expect(plane.revisions.at(-1)).toMatchObject({ text: JSON.stringify(NEXT, null, 2), note, basedOn: 1 });
+    expect((await table("publish", "routing-table.json")).stderr).toBe("nothing to publish: revision 2 is this text\n");
+  });
+
+  it("gives the revision as one JSON object", async () => {
+    const { table } = await setUp();
+    const { stdout } = await table("publish", "routing-table.json", "--yes", "--json");
+    expect(objectsOf(stdout)).toEqual([expect.objectContaining({ revision: 2, kind: "publish", author: "ann" })]);
+  });
+
+  it("asks nobody where nobody is, and publishes nothing then", async () => {
+    const { plane, table } = await setUp();
+    const { stderr, code } = await table("publish", "routing-table.json");
+    expect(stderr).toContain("error: nobody is at the terminal to be asked; say --yes\n");
+    expect({ code, revisions: plane.revisions.length }).toEqual({ code: 1, revisions: 1 });
+  });
+
+  it("checks the file before it asks the gateway for anything", async () => {
+    const { plane, cwd, table } = await setUp();
+    writeFileSync(join(cwd, "faulty.json"), JSON.stringify({ ...NEXT, default: "mars" }, null, 2));
+    const { stderr, code } = await table("publish", "faulty.json", "--yes");
+    expect(stderr).toMatch(
+      /^faulty\.json:\d+:3: \/default: .*"mars".*\nerror: faulty\.json is not .*\nnothing was published\n$/,
+    );
+    expect({ code, asked: plane.asked }).toEqual({ code: 1, asked: [] });
+  });
+
+  it("says what to do when somebody else was faster, in each of the two ways", async () => {
+    const { plane, table } = await setUp();
+    plane.override = ({ method }) =>
+      method === "PUT" ? problem(412, "stale-revision", "Revision 2 is in force.", { current: 2 }) : undefined;
+    const raced = await table("publish", "routing-table.json", "--yes");
+    expect(raced.code).toBe(3);
+    expect(raced.stderr).toContain("error: Revision 2 is in force. (stale-revision, 412)\n  nothing was changed.");
+    expect(raced.stderr).toContain("--expect 2\n");
+    const late = await table("publish", "routing-table.json", "--yes", "--expect", "0");
+    expect(late.code).toBe(3);
+    expect(late.stderr).toMatch(/^error: revision 1 is in force, not 0: nothing was published\n/);
+  });
+
+  it("puts the gateway's own faults to places in the file", async () => {
+    const { plane, table } = await setUp();
+    const faults = [{ pointer: "/routes/0/region", kind: "unknown-name", message: "Not here." }];
+    plane.override = ({ method }) =>
+      method === "PUT" ? problem(422, "invalid-table", "The table has 1 fault.", { faults }) : undefined;
+    const { stderr, code } = await table("publish", "routing-table.json", "--yes");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /invalid-table, 422\)\nrouting-table\.json:\d+:7: \/routes\/0\/region: Not here\.\nnothing was changed\n$/,
+    );
+  });
+});
+
+describe.concurrent("waybill table rollback", () => {
+  it("puts an old text into force as a new revision", async () => {
+    const { plane, table } = await setUp();
+    await table("publish", "routing-table.json", "--yes");
+    const { stdout, stderr, code } = await table("rollback", "1", "--yes", "--note", "errors in us");
+    expect(stderr).toContain("from revision 2 back to revision 1:\nroutes  6 before, 6 after\n");
+    expect(stdout).toMatch(/^text of revision 1 is in force again as revision 3 \(rollback, by ann\)/);
+    expect(code).toBe(0);
+    expect(plane.revisions.at(-1)).toMatchObject({ kind: "rollback", note: "errors in us", basedOn: 2 });
+    expect((await table("rollback", "1")).stderr).toBe("nothing to do: revision 3 has the text of revision 1\n");
+  });
+
+  it("names a revision that there is not", async () => {
+    const { table } = await setUp();
+    const { stderr, code } = await table("rollback", "7", "--yes");
+    expect(stderr).toContain("error: Revision 7 cannot be had: there is none. (unknown-revision, 404)\n");
+    expect(stderr).toContain("`waybill table history` lists those that there are");
+    expect(code).toBe(1);
+  });
+});
+
+describe.concurrent("a canary of the whole table", () => {
+  it("starts for a share, is seen in the status, and ends in both ways", async () => {
+    const { plane, table } = await setUp();
+    const started = await table("canary", "routing-table.json", "--share", "5", "--yes");
+    expect(started.stdout).toMatch(/^serves 5 % of the IDs: revision 2 \(canary, by ann\)/);
+    expect(plane.canary).toMatchObject({ text: JSON.stringify(NEXT), audience: { share: 5 } });
+    expect((await table("status")).stdout).toMatch(/^canary +revision 2 +5 % of the IDs/m);
+    const grown = await table("canary", "routing-table.json", "--country", "KZ", "BR", "--yes");
+    expect(grown.stderr).toContain("it takes the place of the canary of revision 2 (5 % of the IDs)\n");
+    expect(plane.canary).toMatchObject({ audience: { countries: ["KZ", "BR"] } });
+    const aborted = await table("abort", "--yes");
+    expect(aborted.stdout).toMatch(/^in force: revision 1 /);
+    await table("canary", "routing-table.json", "--entity", "order", "--yes");
+    const promoted = await table("promote", "--yes");
+    expect(promoted.stdout).toMatch(/^in force: revision 3 \(promote, by ann\)/);
+    expect((await table("abort", "--yes")).stderr).toBe("error: no canary runs; revision 3 serves everybody\n");
+  });
+
+  it.each([
+    { args: [], error: "say one of --share, --country and --entity" },
+    { args: ["--share", "5", "--entity", "order"], error: "say one of --share, --country and --entity" },
+    { args: ["--share", "0"], error: "a canary of 0 % serves nobody" },
+    { args: ["--share", "101"], error: "It must be a number from 0 to 100" },
+  ])("is for one part of the IDs, and $args says none", async ({ args, error }) => {
+    const outcome = await waybill(["table", "canary", "routing-table.json", ...args], { cwd: tableFolder() });
+    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining(error) });
+  });
+});

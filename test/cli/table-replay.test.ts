@@ -1,0 +1,169 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { replayTraffic } from "../../src/cli/traffic-replay.ts";
+import type { World } from "../../src/cli/world.ts";
+import { loadTable } from "../../src/routing/index.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { objectsOf, tableFolder, waybill } from "./command.ts";
+import { startControlPlane, TOKEN } from "./control-plane.ts";
+
+const KZ = "019e807a-ec00-8005-805e-2d8e9c7ac355";
+const cwd = tableFolder();
+const [kz, ...others] = DECLARED_TABLE.routes;
+const withoutId = { list: { path: "/orders", sources: [{ header: "x-home" }] } };
+const AFTER = { ...DECLARED_TABLE, routes: [{ ...kz, region: "us" }, ...others] };
+writeFileSync(join(cwd, "before.json"), JSON.stringify({ ...DECLARED_TABLE, withoutId }));
+writeFileSync(join(cwd, "after.json"), JSON.stringify({ ...AFTER, withoutId }));
+const LOG = [
+  JSON.stringify({
+    event: "request",
+    time: "2026-11-21T12:00:00.000Z",
+    method: "GET",
+    path: `/orders/${KZ}`,
+    status: 200,
+  }),
+  JSON.stringify({ event: "table-loaded", revision: 41 }),
+  `/any/${KZ}?a=b`,
+  "",
+  `DELETE /orders/${KZ}/lines/4`,
+  "/orders",
+  JSON.stringify({ method: "GET", path: "/nothing" }),
+  "no request",
+  '{"method":"GET"',
+].join("\n");
+writeFileSync(join(cwd, "requests.ndjson"), LOG);
+
+const replay = (...args: readonly string[]) =>
+  waybill(["table", "replay", "requests.ndjson", "--old", "before.json", "--new", "after.json", ...args], { cwd });
+
+const SUMMARY = [
+  "5 requests: 3 go elsewhere, 1 do not, of 1 the log does not hold what decides",
+  "passed over: 1 line of other events",
+  "passed over: 2 lines that cannot be read, the first is line 8",
+  "  order  ap → us  3 requests  60 %",
+  "",
+].join("\n");
+
+describe.concurrent("waybill table replay", () => {
+  it("lists every request that goes elsewhere, or may", async () => {
+    expect(await replay("--exit-code")).toEqual({
+      stdout: [
+        `GET /orders/${KZ}  order  ap → us`,
+        `GET /any/${KZ}?a=b  order  ap → us`,
+        `DELETE /orders/${KZ}/lines/4  order  ap → us`,
+        "GET /orders  list  (by its fields)?",
+        "",
+      ].join("\n"),
+      stderr: SUMMARY,
+      code: 2,
+    });
+  });
+
+  it("gives one object a line, and only what certainly changes when asked for no more", async () => {
+    const { stdout, stderr, code } = await replay("--json", "--only-changed");
+    expect({ stderr, code }).toEqual({ stderr: SUMMARY, code: 0 });
+    const steps = objectsOf(stdout);
+    expect(steps.map(({ line }) => line)).toEqual([1, 3, 5]);
+    expect(steps[0]).toEqual({
+      line: 1,
+      method: "GET",
+      path: `/orders/${KZ}`,
+      verdict: "changed",
+      before: { kind: "region", region: "ap", entity: "order" },
+      after: { kind: "region", region: "us", entity: "order" },
+    });
+  });
+
+  it("takes revisions of a gateway as well as files", async () => {
+    const plane = await startControlPlane(DECLARED_TABLE);
+    plane.revisions.push({ revision: 2, text: JSON.stringify(AFTER), kind: "publish", note: "", basedOn: 1 });
+    const env = { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN };
+    const args = ["table", "replay", "-", "--old", "1", "--new", "2", "--exit-code"];
+    const { stdout, code } = await waybill(args, { cwd, env, stdin: `/rides/${KZ}\n/orders/${KZ}\n` });
+    expect({ stdout, code }).toEqual({ stdout: `GET /orders/${KZ}  order  ap → us\n`, code: 2 });
+    const same = await waybill(["table", "replay", "-", "--old", "2", "--new", "after.json", "--exit-code"], {
+      cwd,
+      env,
+      stdin: `/orders/${KZ}\n`,
+    });
+    expect(same).toEqual({ stdout: "", stderr: "1 request: 0 go elsewhere, 1 do not\n", code: 0 });
+  });
+
+  it.each([
+    {
+      args: ["absent.ndjson", "--old", "before.json", "--new", "after.json"],
+      error: "absent.ndjson cannot be read: no such file",
+    },
+    { args: ["/", "--old", "before.json", "--new", "after.json"], error: "/ cannot be read: it is a folder" },
+    {
+      args: ["-", "--old", "-", "--new", "after.json"],
+      error: "only one of the log and the two tables can come from stdin",
+    },
+    { args: ["-", "--old", "before.json", "--new", "after.json"], error: "- has no request" },
+    { args: ["requests.ndjson", "--old", "41", "--new", "after.json"], error: "which gateway?" },
+    { args: ["requests.ndjson", "--old", "before.json"], error: "required option '--new <table>'" },
+  ])("$args: $error", async ({ args, error }) => {
+    const { stdout, stderr, code } = await waybill(["table", "replay", ...args], { cwd });
+    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect(stderr).toContain(error);
+  });
+});
+
+describe("waybill table diff --log", () => {
+  it("says how many requests of each entity go from where to where", async () => {
+    const args = ["table", "diff", "before.json", "after.json", "--log", "requests.ndjson"];
+    const { stdout, stderr } = await waybill(args, { cwd });
+    expect(stdout.slice(stdout.indexOf("requests that"))).toBe(
+      "requests that go elsewhere\n  order  ap → us  3 requests  60 %\n",
+    );
+    expect(stderr).toMatch(/^5 requests: 3 go elsewhere/);
+    const [asJson] = objectsOf((await waybill([...args, "--json"], { cwd })).stdout);
+    expect(asJson).toMatchObject({
+      traffic: {
+        requests: 5,
+        changed: 3,
+        same: 1,
+        open: 1,
+        ways: [{ entity: "order", from: "ap", to: "us", requests: 3 }],
+      },
+    });
+  });
+});
+
+describe("a log of any length", () => {
+  const compiled = (declared: object) => {
+    const table = loadTable(declared, 0);
+    if (!table.ok) throw new Error(JSON.stringify(table.error));
+    return table.value;
+  };
+
+  it("is read as a stream, with a bar on a terminal and in the memory of a chunk", async () => {
+    const chunk = new TextEncoder().encode(`/orders/${KZ}\n`.repeat(1_000));
+    const reports: string[] = [];
+    let alive = 0;
+    let most = 0;
+    async function* chunks() {
+      for (let at = 0; at < 200; at++) {
+        most = Math.max(most, ++alive);
+        yield chunk;
+        alive -= 1;
+      }
+    }
+    const world = {
+      nowMs: () => Date.UTC(2026, 10, 21),
+      isReportWatched: true,
+      report: (text: string) => reports.push(text),
+      openFile: async () => ({ ok: true, value: { bytes: 200 * chunk.length, chunks: chunks() } }),
+    } as unknown as World;
+    const tally = await replayTraffic("big.log", compiled(DECLARED_TABLE), compiled(AFTER), world);
+    expect(tally).toMatchObject({
+      ok: true,
+      value: { requests: 200_000, changed: 200_000, ways: [{ requests: 200_000 }] },
+    });
+    expect(most).toBe(1);
+    expect(reports).toHaveLength(102);
+    expect(reports[50]).toBe(`\r[${"#".repeat(15)}${".".repeat(15)}] 50 % read`);
+    expect(reports.at(-1)).toBe("\r\u001b[K");
+  });
+});

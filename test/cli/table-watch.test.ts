@@ -1,0 +1,151 @@
+import { describe, expect, it } from "vitest";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { objectsOf, tableFolder, waybill } from "./command.ts";
+import { problem, startControlPlane, TOKEN } from "./control-plane.ts";
+
+const setUp = async (next: object = DECLARED_TABLE) => {
+  const plane = await startControlPlane(DECLARED_TABLE);
+  const cwd = tableFolder(next);
+  const table = (...args: readonly string[]) =>
+    waybill(["table", ...args], { cwd, env: { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN } });
+  return { plane, table };
+};
+
+describe.concurrent("waybill table history and audit", () => {
+  it("list the newest first, over as many pages as it takes", async () => {
+    const { plane, table } = await setUp();
+    const [first] = plane.revisions;
+    for (let revision = 2; revision <= 230; revision++) {
+      if (first) plane.revisions.push({ ...first, revision, kind: "publish", note: `change ${revision}\u001b[0m` });
+    }
+    const few = await table("history", "--limit", "2");
+    expect(few.stdout.split("\n")).toEqual([
+      expect.stringMatching(
+        /^230 {2}2026-11-21T12:00:00\.000Z {2}publish on 0 {2}ann {2}[0-9a-f]{12} {2}change 230\\u\{1b\}\[0m$/,
+      ),
+      expect.stringMatching(/^229 /),
+      "",
+    ]);
+    const all = objectsOf((await table("history", "--limit", "1000", "--json")).stdout);
+    expect(all.map(({ revision }) => revision)).toEqual(Array.from({ length: 230 }, (_, at) => 230 - at));
+    const older = objectsOf((await table("audit", "--before", "3", "--json")).stdout);
+    expect(older).toEqual([
+      expect.objectContaining({ id: 2, action: "publish", outcome: "done" }),
+      expect.objectContaining({ id: 1 }),
+    ]);
+  });
+});
+
+describe.concurrent("waybill table status", () => {
+  it("shows the truth, KV and the isolate, and counts what probes saw", async () => {
+    const { plane, table } = await setUp();
+    let asked = 0;
+    plane.override = ({ url }) => {
+      if (url !== "/-/ready") return undefined;
+      asked += 1;
+      const label = asked % 4 === 0 ? "rev=0; source=bundled; age=1" : "rev=1; source=memory; age=2";
+      return { headers: { "waybill-table": label }, body: {} };
+    };
+    const { stdout, code } = await table("status", "--probe", "20");
+    expect(asked).toBe(20);
+    expect(stdout).toMatch(
+      /^truth {4}revision 1 {2}2026-11-21T12:00:00\.000Z {2}[0-9a-f]{64}\nkv {7}revision 1 .*\nisolate {2}revision 1 {2}memory, 3 s old/,
+    );
+    expect(stdout).toContain("probes\n  15 of 20  revision 1  memory\n  5 of 20   revision 0  bundled\n");
+    expect(code).toBe(2);
+    const [{ probes }] = objectsOf((await table("status", "--probe", "3", "--json")).stdout) as [
+      Record<string, unknown>,
+    ];
+    expect(probes).toEqual([{ revision: 1, source: "memory", count: 3 }]);
+  });
+
+  it("says that KV is behind, and why", async () => {
+    const { plane, table } = await setUp();
+    const digest = "0".repeat(64);
+    plane.override = () => ({
+      body: {
+        truth: { revision: 2, digest },
+        kv: null,
+        isolate: { revision: 0, source: "bundled", ageSeconds: 9 },
+        pending: true,
+        lastError: "KV answered 429",
+        canary: null,
+      },
+    });
+    const { stdout, code } = await table("status");
+    expect(stdout).toContain("kv       nothing\n");
+    expect(stdout).toContain("KV is being brought to the last revision\nlast error: KV answered 429\n");
+    expect(code).toBe(2);
+  });
+
+  it("ends with what is wrong when it may not ask", async () => {
+    const { plane, table } = await setUp();
+    plane.override = () => problem(503, "control-plane-unavailable", "The truth about the table could not be asked.");
+    expect(await table("status")).toEqual({
+      stdout: "",
+      stderr: expect.stringContaining("(control-plane-unavailable, 503)\n  requests are routed as before"),
+      code: 1,
+    });
+    const stranger = await waybill(["table", "status", "--gateway", plane.url]);
+    expect(stranger.code).toBe(1);
+  });
+});
+
+describe.concurrent("waybill table capacity", () => {
+  it("weighs a file, and the table in force", async () => {
+    const { table } = await setUp();
+    const offline = await table("capacity", "routing-table.json");
+    expect(offline.stdout).toMatch(/^routes +6 of 200,000 +0\.003 %$/m);
+    expect(offline.stdout).toMatch(/^complexity +\d+ of 4,000,000 /m);
+    const [online] = objectsOf((await table("capacity", "--json")).stdout);
+    expect(online).toMatchObject({ routes: { used: 6, max: 200_000 }, singled: { used: 0 } });
+  });
+});
+
+describe.concurrent("waybill table plan", () => {
+  const [, ...others] = DECLARED_TABLE.routes;
+  const NEXT = {
+    ...DECLARED_TABLE,
+    regions: { ...DECLARED_TABLE.regions, us: { origins: [{ url: "http://su.test/base" }] } },
+    routes: others,
+  };
+
+  it("says what publishing would change and what looks odd, and publishes nothing", async () => {
+    const { plane, table } = await setUp(NEXT);
+    const { stdout, stderr, code } = await table("plan", "routing-table.json");
+    expect({ stderr, code, revisions: plane.revisions.length }).toEqual({ stderr: "", code: 0, revisions: 1 });
+    expect(stdout).toContain(
+      "routing-table.json on top of revision 1\n  regions  1 changed: us\n  routes   6 before, 5 after\n",
+    );
+    expect(stdout).toContain("\ncapacity\n  bytes ");
+    expect(stdout.slice(stdout.indexOf("warnings"))).toBe(
+      [
+        "warnings",
+        "  region ap has no routes: no ID goes there",
+        "  su.test in region us is no origin of the table in force: new, or misspelt?",
+        "  order (iuid): 1 of its keys had a region and go nowhere now; their IDs get 404",
+        "  ride (iuid): 1 of its keys had a region and go nowhere now; their IDs get 404",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("gives the same as one JSON object, with the verdict of the gateway's own version", async () => {
+    const { plane, table } = await setUp(NEXT);
+    const [planned] = objectsOf((await table("plan", "routing-table.json", "--json")).stdout);
+    expect(planned).toMatchObject({
+      basedOn: 1,
+      changes: {
+        routes: { before: 6, after: 5 },
+        keys: [{ entity: "order", from: "ap", to: "nowhere", keys: "1" }, {}],
+      },
+      warnings: [{ kind: "region-without-routes", region: "ap" }, { kind: "new-origin-host" }, {}, {}],
+    });
+    const faults = [{ pointer: "/regions/us", kind: "schema", message: "Not in this version." }];
+    plane.override = ({ url }) =>
+      url === "/-/table/check" ? problem(422, "invalid-table", "The table has 1 fault.", { faults }) : undefined;
+    const { stderr, code } = await table("plan", "routing-table.json");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/routing-table\.json:\d+:5: \/regions\/us: Not in this version\.\n$/);
+  });
+});
