@@ -3,6 +3,7 @@ import type { Gateway } from "../src/ports.ts";
 import type { Entity } from "../src/routing/index.ts";
 import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
+import { withPages } from "./pages.ts";
 import { passOn } from "./pass-on.ts";
 import { hasPublic, passOnPublic, readAny } from "./public-entity.ts";
 import { receive, refuse } from "./receive.ts";
@@ -32,7 +33,8 @@ export const any = (gateway: Gateway) =>
     if (refused !== undefined) return refused;
     const hint = layoutHint(received);
     if (!hint.ok) return refuse(received, hint.error, served);
-    const reading = readAny(gateway, served.table, id, arrivedAtMs, hint.value);
+    const decide = () => readAny(gateway, served.table, id, arrivedAtMs, hint.value);
+    const reading = await withPages(received, decide(), decide);
     if (!reading.ok) return refuse(received, reading.error, served);
     if (reading.value.kind === "public") {
       const { entity } = reading.value.opened;

@@ -3,6 +3,7 @@ import type { Gateway } from "../src/ports.ts";
 import { resolvePath, withoutPublic } from "../src/routing/index.ts";
 import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
+import { missingIn, withPages } from "./pages.ts";
 import { passOn } from "./pass-on.ts";
 import { passOnPublic } from "./public-entity.ts";
 import { receive, refuse } from "./receive.ts";
@@ -26,7 +27,9 @@ export const entities = (gateway: Gateway) =>
     const hint = layoutHint(received);
     if (!hint.ok) return refuse(received, hint.error, served);
     // An error says nothing of public entities: the ID may be an internal one of theirs.
-    const decision = resolvePath(withoutPublic(served.table), match, path, arrivedAtMs, hint.value);
+    const decide = () => resolvePath(withoutPublic(served.table), match, path, arrivedAtMs, hint.value);
+    const first = decide();
+    const decision = missingIn(first) === undefined ? first : await withPages(received, first, decide);
     if (!decision.ok) return refuse(received, decision.error, served);
     return passOn(received, decision.value, path + query);
   });

@@ -1,10 +1,13 @@
 import { Hono } from "hono";
+import { err, ok, type Result } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
-import { explain, withoutPublic } from "../src/routing/index.ts";
+import type { GatewayError } from "../src/problems/index.ts";
+import { type Explanation, explain, missingPages, withoutPublic } from "../src/routing/index.ts";
 import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { ownJson } from "./own-json.ts";
+import { withPages } from "./pages.ts";
 import { receive, refuse } from "./receive.ts";
 
 const PREFIX = "/-/ids/";
@@ -24,6 +27,14 @@ export const ids = (gateway: Gateway) =>
       if (!path.startsWith(PREFIX) || id.includes("/")) return refuse(received, { reason: "not-found", path }, served);
       const hint = layoutHint(received);
       if (!hint.ok) return refuse(received, hint.error, served);
-      return ownJson(explain(withoutPublic(served.table), id, arrivedAtMs, hint.value), { "waybill-table": served.label });
+      const decide = (): Result<Explanation, GatewayError> => {
+        const [missing] = missingPages(served.table, id, arrivedAtMs, hint.value);
+        return missing === undefined
+          ? ok(explain(withoutPublic(served.table), id, arrivedAtMs, hint.value))
+          : err({ reason: "table-unavailable", why: `pack ${missing.pack} is not loaded`, missing });
+      };
+      const explained = await withPages(received, decide(), decide);
+      if (!explained.ok) return refuse(received, explained.error, served);
+      return ownJson(explained.value, { "waybill-table": served.label });
     })
     .all("/-/ids/*", methodNotAllowed("GET", "HEAD"));

@@ -7,6 +7,7 @@ import { HORIZON_MS } from "../src/routing/limits.ts";
 import type { MintPlan } from "../src/routing/mint-plan.ts";
 import { regionsOfMinted } from "../src/routing/mint-region.ts";
 import { isDrawn } from "../src/routing/minting.ts";
+import { withPages } from "./pages.ts";
 import { hasPublic, readAny } from "./public-entity.ts";
 
 /** An ID as its client sees it. */
@@ -57,7 +58,8 @@ async function drawIds(
 ): Promise<Result<readonly MintedId[], GatewayError>> {
   const minted = await gateway.minters.mint({ ...order, isRedraw }, count);
   if (!minted.ok) return minted;
-  const regions = regionsOfMinted(entity, enabled, minted.value);
+  const decide = () => regionsOfMinted(entity, enabled, minted.value);
+  const regions = await withPages({ gateway, served: { table } }, decide(), decide);
   if (!regions.ok) return regions;
   const ids: MintedId[] = [];
   for (const [at, words] of minted.value.entries()) {

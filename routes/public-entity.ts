@@ -12,6 +12,7 @@ import {
   resolvePath,
   withoutPublic,
 } from "../src/routing/index.ts";
+import { withPages } from "./pages.ts";
 import { passOn } from "./pass-on.ts";
 import { type Received, refuse } from "./receive.ts";
 
@@ -36,9 +37,11 @@ export async function passOnPublic(received: Received, match: PathMatch, path: s
   if (internal === undefined) return refuse(received, unknownPublicId(text), served);
   const internalPath = path.slice(0, idStart) + internal + path.slice(idEnd);
   const internalMatch = { entity, idStart, idEnd: idStart + internal.length };
-  const decision = resolvePath(served.table, internalMatch, internalPath, arrivedAtMs);
+  const decide = () => resolvePath(served.table, internalMatch, internalPath, arrivedAtMs);
+  const decision = await withPages(received, decide(), decide);
   if (!decision.ok) {
     // That an entity is gone may be told to who has its ID, under the ID that he has.
+    if (decision.error.reason === "table-unavailable") return refuse(received, decision.error, served);
     const isGone = decision.error.reason === "entity-gone";
     const error = isGone ? { ...decision.error, id: text } : unknownPublicId(text);
     return refuse(received, error, served);
@@ -71,6 +74,8 @@ export function readAny(
   const opened = openAny(gateway, table, text, nowMs, hint);
   if (!opened.ok) return opened;
   const plain = resolveAny(withoutPublic(table), text, nowMs, hint);
+  // What is not known yet may be the reading that counts.
+  if (!plain.ok && plain.error.reason === "table-unavailable") return plain;
   const [first, second] = opened.value;
   if (first === undefined) {
     if (plain.ok) return ok({ kind: "plain", decision: plain.value });
@@ -101,7 +106,11 @@ function openAny(
     const internal = opened.value;
     if (internal === undefined) continue;
     if (!UNPROVEN.includes(entity.public.as)) proven.push({ entity, internal });
-    else if (leadsOn(table, entity, internal, nowMs)) unproven.push({ entity, internal });
+    else {
+      const leads = leadsOn(table, entity, internal, nowMs);
+      if (!leads.ok) return leads;
+      if (leads.value) unproven.push({ entity, internal });
+    }
   }
   return ok(proven.length > 0 ? proven : unproven);
 }
@@ -110,9 +119,16 @@ function openAny(
 const UNPROVEN: readonly string[] = ["guid", "uint128"];
 
 /** Whether an internal ID is of its time, and goes anywhere. */
-function leadsOn(table: CompiledTable, entity: Entity, internal: string, nowMs: number): boolean {
+function leadsOn(
+  table: CompiledTable,
+  entity: Entity,
+  internal: string,
+  nowMs: number,
+): Result<boolean, GatewayError> {
   const decision = resolvePath(table, { entity, idStart: 0, idEnd: internal.length }, internal, nowMs);
-  return decision.ok || decision.error.reason === "entity-gone";
+  // Where it goes stands in a page that is still to come.
+  if (!decision.ok && decision.error.reason === "table-unavailable") return decision;
+  return ok(decision.ok || decision.error.reason === "entity-gone");
 }
 
 export const hasPublic = (table: CompiledTable): boolean => withoutPublic(table) !== table;

@@ -1,9 +1,10 @@
 import type { MintError, Words } from "./ids/index.ts";
 import type { Result } from "./ids/result.ts";
-import type { PublicIdsError, SequenceError } from "./problems/port-errors.ts";
+import type { PublicIdsError, SequenceError, TableError } from "./problems/port-errors.ts";
 import type { OriginFault } from "./proxy/errors.ts";
 import type { Signable } from "./proxy/signature.ts";
 import type { MintOrder } from "./routing/mint-plan.ts";
+import type { MissingPage } from "./routing/pack/slot.ts";
 import type { BreakerPolicy, CompiledTable, Entity, Origin, Region } from "./routing/table.ts";
 import type { ServedTable, TableHistory, Tables } from "./table-ports.ts";
 
@@ -27,6 +28,14 @@ export interface Sequences {
 }
 
 export type { ServedTable, Tables } from "./table-ports.ts";
+
+/** The packs of the tables in force. Look-ups read what is in memory; these fetch the rest. */
+export interface Packs {
+  /** Gives a table the verified header of each of its packs. */
+  open(table: CompiledTable): Promise<Result<undefined, TableError>>;
+  /** Fetches what a look-up was lacking, within a deadline. */
+  load(table: CompiledTable, missing: MissingPage): Promise<Result<undefined, TableError>>;
+}
 
 /**
  * How a request reaches an origin: the platform's `fetch`, or a test's. `binding` is the deployment's binding that it goes
@@ -236,6 +245,7 @@ export interface Gateway {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly tables: Tables;
+  readonly packs: Packs;
   readonly tableHistory: TableHistory;
   readonly minters: Minters;
   readonly publicIds: PublicIds;

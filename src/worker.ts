@@ -10,6 +10,8 @@ import type { Env } from "./edge/env.ts";
 import { isolateMinters } from "./edge/minters.ts";
 import { edgeMovedMemory } from "./edge/moved-memory.ts";
 import { originFetch, watchBindings } from "./edge/origin-fetch.ts";
+import { packedTables } from "./edge/packed-tables.ts";
+import { kvPacks } from "./edge/packs.ts";
 import { keyedPublicIds } from "./edge/public-ids.ts";
 import { rateLimits } from "./edge/rate-limits.ts";
 import {
@@ -19,6 +21,7 @@ import {
   reportDifference,
   reportLoadFailure,
   reportMissingBindings,
+  reportPackFailure,
   reportTrafficFailure,
   writeRequestLine,
 } from "./edge/report.ts";
@@ -61,24 +64,30 @@ function compose(env: Env) {
     onBreaker: reportBreaker,
     onReportFailure: reportTrafficFailure,
   });
+  const packs = kvPacks({ kv: env.TABLE_KV, clock, report: reportPackFailure });
   const logLine = config.requestLog === "json" ? writeRequestLine : undefined;
   const writePoint = env.ANALYTICS && analyticsWriter(env.ANALYTICS);
   return createApp({
     clock,
     entropy,
     tables: watchBindings(
-      edgeTables({
-        kv: env.TABLE_KV,
-        bundled: bundledTable,
+      packedTables(
+        edgeTables({
+          kv: env.TABLE_KV,
+          bundled: bundledTable,
+          clock,
+          entropy,
+          refreshMs: config.tableRefreshMs,
+          report: reportLoadFailure,
+        }),
+        packs,
         clock,
-        entropy,
-        refreshMs: config.tableRefreshMs,
-        report: reportLoadFailure,
-      }),
+      ),
       env,
       reportMissingBindings,
     ),
     tableHistory: durableTableHistory(env.TABLE_TRUTH),
+    packs,
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
     publicIds: keyedPublicIds(config.publicKeys),
     fetch: originFetch((target, init) => fetch(target, init), env),

@@ -1,6 +1,7 @@
 import type { RequestLine } from "../ports.ts";
 import type { LoggedDifference } from "../proxy/isolate-shadows.ts";
 import type { MissingBindings } from "./origin-fetch.ts";
+import type { PackFailure } from "./packs.ts";
 import type { LoadFailure } from "./table-store.ts";
 
 /** What operators see: one JSON object a line, each with an `event`. */
@@ -12,6 +13,11 @@ export function writeRequestLine({ atMs, ...line }: RequestLine): void {
 
 export function reportLoadFailure(failure: LoadFailure): void {
   console.warn(JSON.stringify({ event: "table-load-failed", time: new Date().toISOString(), ...failure }));
+}
+
+/** A pack of the table, or a page of one, that could not be had: IDs that need it are answered 503. */
+export function reportPackFailure(failure: PackFailure): void {
+  console.warn(JSON.stringify({ event: "pack-load-failed", time: new Date().toISOString(), ...failure }));
 }
 
 /** What this isolate has found of an origin: it leaves it alone from now on, or sends it requests again. */

@@ -7,6 +7,7 @@ export { duplicateKey } from "./duplicate-keys.ts";
 export { type Explanation, explain, type PlainDecision, type TextFormOf } from "./explain.ts";
 export type { Fault, FaultKind } from "./faults.ts";
 export { TABLE_BYTES_MAX } from "./limits.ts";
+export { missingPages } from "./missing-pages.ts";
 export { regionsOfMinted } from "./mint-region.ts";
 export { wantedFields } from "./minting.ts";
 export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "./public-keys.ts";

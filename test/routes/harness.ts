@@ -6,6 +6,7 @@ import { pooledEntropy } from "../../src/edge/entropy.ts";
 import type { Env } from "../../src/edge/env.ts";
 import { isolateMinters } from "../../src/edge/minters.ts";
 import { movedMemory } from "../../src/edge/moved-memory.ts";
+import { kvPacks } from "../../src/edge/packs.ts";
 import { keyedPublicIds } from "../../src/edge/public-ids.ts";
 import { durableSequences } from "../../src/edge/sequences.ts";
 import { durableTableHistory } from "../../src/edge/table-history.ts";
@@ -92,6 +93,7 @@ export function setUp(options: Options = {}) {
       waitUntil: () => undefined,
     }),
     tableHistory: durableTableHistory(TABLE_TRUTH),
+    packs: kvPacks({ kv: TABLE_KV, clock, report: (failure) => defects.push(failure) }),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(SEQUENCES) }),
     publicIds: keyedPublicIds(options.publicKeys ?? NO_PUBLIC_KEYS),
     fetch,

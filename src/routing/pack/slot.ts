@@ -1,6 +1,5 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { DeclaredPack } from "../way-schema.ts";
-import type { PackFault } from "./format.ts";
 import type { PackHeader } from "./header.ts";
 import { type LoadedPack, NOT_LOADED } from "./pack.ts";
 
@@ -64,4 +63,5 @@ export const entryFault = (declared: DeclaredPack, header: PackHeader): EntryFau
   return undefined;
 };
 
-export type PackError = PackFault | EntryFault;
+export const entryFaultText = ({ what, declared, found }: EntryFault): string =>
+  `the table says ${what} ${declared}, and it has ${found}`;

@@ -1,0 +1,26 @@
+import { encodePack } from "../../src/routing/pack/encode.ts";
+import type { PackRange, Sha256 } from "../../src/routing/pack/format.ts";
+import { packKey, pageKey } from "../../src/routing/pack/store.ts";
+import type { DeclaredPack } from "../../src/routing/schema.ts";
+
+const subtleSha256: Sha256 = async (octets) => new Uint8Array(await crypto.subtle.digest("SHA-256", octets));
+
+/** Puts a pack into KV as publishing does, and gives what a table says of it. */
+export async function storePack(
+  kv: KVNamespace,
+  ranges: readonly PackRange[],
+  rangesPerPage = 1,
+): Promise<DeclaredPack> {
+  const encoded = await encodePack(ranges, { fieldBits: 32, sha256: subtleSha256, rangesPerPage });
+  if (!encoded.ok) throw new Error(encoded.error.reason);
+  const { sha256, header, pages, bytes, regions } = encoded.value;
+  for (const [number, page] of pages.entries()) await kv.put(pageKey(sha256, number), page);
+  await kv.put(packKey(sha256), header);
+  return { sha256, bytes, ranges: encoded.value.ranges, bits: 32, regions: [...regions] };
+}
+
+/** Shard keys in two pages, and what lies between them. */
+export const RANGES: readonly PackRange[] = [
+  { from: 0, to: 999, region: "eu" },
+  { from: 5000, to: 5999, region: "us" },
+];

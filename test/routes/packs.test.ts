@@ -1,0 +1,63 @@
+import { reset } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeEach, expect, it } from "vitest";
+import type { Env } from "../../src/edge/env.ts";
+import { pageKey } from "../../src/routing/pack/store.ts";
+import { RANGES, storePack } from "../edge/pack-files.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { setUp } from "./harness.ts";
+
+const { TABLE_KV } = env as Env;
+
+beforeEach(() => reset());
+
+/** Parcels of the shard keys 10, 5500 and 4000. */
+const EU = "6347eb00-bbaa-01cc-0201-02030a000000";
+const US = "6347eb00-bbaa-01cc-0201-02037c150000";
+const NOWHERE = "6347eb00-bbaa-01cc-0201-0203a00f0000";
+
+async function withPack() {
+  const shards = await storePack(TABLE_KV, RANGES);
+  const { default: _, ...table } = DECLARED_TABLE as typeof DECLARED_TABLE & { default?: string };
+  const declared = { ...table, packs: { shards }, routes: [{ when: { layout: "hotguid" }, pack: "shards" }] };
+  return { shards, declared };
+}
+
+it("sends requests where the pages of a pack say, loading each when it is needed", async () => {
+  const { declared } = await withPack();
+  const { request } = setUp({ declared });
+  for (const [id, region] of [
+    [EU, "eu"],
+    [US, "us"],
+    [EU, "eu"],
+  ]) {
+    for (const path of [`/parcels/${id}`, `/any/${id}`]) {
+      const response = await request(path);
+      expect([response.status, response.headers.get("waybill-region")], path).toEqual([200, region]);
+    }
+  }
+  expect((await request(`/parcels/${NOWHERE}`)).status).toBe(404);
+});
+
+it("answers 503 where a page cannot be had, and never by a later route", async () => {
+  const { shards, declared } = await withPack();
+  await TABLE_KV.delete(pageKey(shards.sha256, 0));
+  const routes = [...declared.routes, { when: { layout: "hotguid" }, region: "us" }];
+  const { request, seen } = setUp({ declared: { ...declared, routes } });
+  for (const path of [`/parcels/${EU}`, `/any/${EU}`, `/-/ids/${EU}`]) {
+    const response = await request(path);
+    expect(response.status, path).toBe(503);
+    expect(await response.json()).toMatchObject({ type: "/-/problems/table-unavailable" });
+  }
+  expect(seen).toEqual([]);
+  expect((await request(`/parcels/${US}`)).headers.get("waybill-region")).toBe("us");
+  expect((await request(`/parcels/${NOWHERE}`)).headers.get("waybill-region")).toBe("us");
+});
+
+it("explains an ID by the page that it is in", async () => {
+  const { declared } = await withPack();
+  const { request } = setUp({ declared });
+  expect(await (await request(`/-/ids/${US}`)).json()).toMatchObject({
+    decision: { region: "us", rule: { kind: "route", index: 0, pack: "shards" } },
+  });
+});
