@@ -12,6 +12,7 @@ import {
   resolvePath,
   withoutPublic,
 } from "../src/routing/index.ts";
+import { takenByCanary } from "./by-canary.ts";
 import { withPages } from "./pages.ts";
 import { passOn } from "./pass-on.ts";
 import { type Received, refuse } from "./receive.ts";
@@ -26,7 +27,12 @@ export interface Opened {
  * A request on a public entity's path: the public ID is opened, the internal one decides and goes to the origin. What no
  * key made, and what leads nowhere, have one answer: a stranger learns nothing of which it was.
  */
-export async function passOnPublic(received: Received, match: PathMatch, path: string): Promise<Response> {
+export async function passOnPublic(
+  received: Received,
+  match: PathMatch,
+  path: string,
+  again: (canary: Received) => Promise<Response>,
+): Promise<Response> {
   const { gateway, served, target, arrivedAtMs } = received;
   const { entity, idStart, idEnd } = match;
   const text = path.slice(idStart, idEnd);
@@ -46,7 +52,8 @@ export async function passOnPublic(received: Received, match: PathMatch, path: s
     const error = isGone ? { ...decision.error, id: text } : unknownPublicId(text);
     return refuse(received, error, served);
   }
-  return passOn(received, decision.value, internalPath + target.query);
+  const canary = takenByCanary(received, decision.value);
+  return canary === undefined ? passOn(received, decision.value, internalPath + target.query) : again(canary);
 }
 
 export function unknownPublicId(text: string): RoutingError {
@@ -119,12 +126,7 @@ function openAny(
 const UNPROVEN: readonly string[] = ["guid", "uint128"];
 
 /** Whether an internal ID is of its time, and goes anywhere. */
-function leadsOn(
-  table: CompiledTable,
-  entity: Entity,
-  internal: string,
-  nowMs: number,
-): Result<boolean, GatewayError> {
+function leadsOn(table: CompiledTable, entity: Entity, internal: string, nowMs: number): Result<boolean, GatewayError> {
   const decision = resolvePath(table, { entity, idStart: 0, idEnd: internal.length }, internal, nowMs);
   // Where it goes stands in a page that is still to come.
   if (!decision.ok && decision.error.reason === "table-unavailable") return decision;

@@ -27,7 +27,7 @@ export interface Sequences {
   take(name: string, count: number, max: number, least?: number): Promise<Result<readonly number[], SequenceError>>;
 }
 
-export type { ServedTable, Tables } from "./table-ports.ts";
+export type { ServedCanary, ServedTable, Tables } from "./table-ports.ts";
 
 /** The packs of the tables in force. Look-ups read what is in memory; these fetch the rest. */
 export interface Packs {
