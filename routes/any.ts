@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import type { Result } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
 import type { GatewayError } from "../src/problems/index.ts";
-import { type CompiledTable, ownPattern } from "../src/routing/index.ts";
+import type { CompiledTable, Entity } from "../src/routing/index.ts";
 import { takenByCanary, textOfCanary } from "./by-canary.ts";
 import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
@@ -21,7 +21,7 @@ export const any = (gateway: Gateway) =>
     if (received instanceof Response) return received;
     const { served, target } = received;
     const { path } = target;
-    // The router takes `/any` for it too.
+    // The router has decoded the path to match it; only what was sent as it stands is the gateway's own.
     if (!path.startsWith(PREFIX)) return refuse(received, { reason: "unrouted-path", path }, served);
 
     const { id } = partsOf(path);
@@ -58,18 +58,16 @@ async function route(received: Received): Promise<Response> {
   }
   if (reading.value.kind === "public") {
     const { entity } = reading.value.opened;
-    // A public entity has one layout.
-    const pattern = ownPattern(entity, entity.ids[0]?.enabled.layout.name ?? "") ?? "";
-    const ownPath = pathWithId(pattern, id);
+    const ownPath = entityPath(entity, id);
     if (entity.any === "redirect") return redirect(ownPath + below + query, { "waybill-table": served.label });
-    const idStart = pattern.indexOf(":id");
+    const idStart = entity.paths[0]?.indexOf(":id") ?? 0;
     return passOnPublic(received, { entity, idStart, idEnd: idStart + id.length }, ownPath + below, route);
   }
   const canary = takenByCanary(received, reading.value.decision);
   if (canary !== undefined) return route(canary);
   received.notes.hidden = undefined;
   const { entity, layout, target: decided } = reading.value.decision;
-  const location = pathWithId(ownPattern(entity, layout) ?? "", id) + below + query;
+  const location = entityPath(entity, id) + below + query;
   if (entity.any === "proxy") return passOn(received, reading.value.decision, location);
   noteDecision(received.notes, reading.value.decision);
   return redirect(location, {
@@ -89,7 +87,9 @@ function redirect(location: string, fields: Readonly<Record<string, string>>): R
   return new Response(null, { status: 307, headers: { location, "cache-control": "no-store", ...fields } });
 }
 
-function pathWithId(pattern: string, id: string): string {
+/** The entity's own path for an ID: its first pattern, which has no wildcard in a checked table. */
+function entityPath(entity: Entity, id: string): string {
+  const [pattern = ""] = entity.paths;
   const at = pattern.indexOf(":id");
   return pattern.slice(0, at) + id + pattern.slice(at + ":id".length);
 }
