@@ -26,9 +26,9 @@ export const heldCanary = (named: PointerCanary, table: CompiledTable, stable: C
 });
 
 /** Whether a pointer names something that is older than what is held: an edge of KV may still have it. */
-export function isOlder(pointer: Pointer, held: Held | undefined): boolean {
-  if (held?.pointer === undefined) return false;
-  const { revision, change } = held.pointer;
+export function isOlder(pointer: Pointer, held: Pointer | undefined): boolean {
+  if (held === undefined) return false;
+  const { revision, change } = held;
   return pointer.revision < revision || (pointer.revision === revision && pointer.change < change);
 }
 

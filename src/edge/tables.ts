@@ -7,7 +7,7 @@ import { type Held, isOlder, labeller } from "./held-table.ts";
 import type { EdgeCache } from "./moved-memory.ts";
 import { edgeTableCache, type SeenPointer } from "./table-cache.ts";
 import { tableFetcher } from "./table-fetch.ts";
-import { type LoadFailure, readPointer } from "./table-store.ts";
+import { type LoadFailure, type Pointer, readPointer } from "./table-store.ts";
 
 export interface TablesOptions {
   readonly kv: KVNamespace;
@@ -63,17 +63,19 @@ export function kvTables(options: TablesOptions): Tables {
   };
 
   const take = async (seen: SeenPointer, isFromKv: boolean): Promise<void> => {
-    if (isOlder(seen.pointer, held)) return;
+    if (isOlder(seen.pointer, held?.pointer)) return;
     const next = await fetchTables(seen, held, isFromKv);
     // A slower refresh must not undo a newer one.
-    if (next === undefined || isOlder(seen.pointer, held)) return;
+    if (next === undefined || isOlder(seen.pointer, held?.pointer)) return;
     held = next;
     if (isFromKv) await cache.putPointer(seen);
   };
 
-  const takeFromEdge = async (): Promise<void> => {
+  /** What others of the location had last, where it is newer than what KV says. */
+  const takeFromEdge = async (said?: Pointer): Promise<void> => {
     const seen = await cache.pointer();
-    if (seen !== undefined && held?.pointer === undefined) await take(seen, false);
+    const isBetter = seen !== undefined && (said === undefined || isOlder(said, seen.pointer));
+    if (isBetter && held?.pointer === undefined) await take(seen, false);
   };
 
   const refresh = async (): Promise<void> => {
@@ -83,10 +85,10 @@ export function kvTables(options: TablesOptions): Tables {
       await takeFromEdge();
     }
     const pointer = await read;
-    if (pointer.ok) return take({ pointer: pointer.value, confirmedAtMs: clock.nowMs() }, true);
-    report(pointer.error);
-    // Nothing was ever published, or KV does not tell: only in doubt others are asked.
-    if (held?.pointer === undefined && pointer.error.reason !== "not-published") await takeFromEdge();
+    if (!pointer.ok) report(pointer.error);
+    // KV may have lost what it had, or show what it had before: others of the location have seen better.
+    if (held?.pointer === undefined) await takeFromEdge(pointer.ok ? pointer.value : undefined);
+    if (pointer.ok) await take({ pointer: pointer.value, confirmedAtMs: clock.nowMs() }, true);
   };
 
   const startCold = (): Promise<void> => {

@@ -1,0 +1,84 @@
+import { bodyKey, POINTER_KEY } from "../../src/edge/table-store.ts";
+
+/** What a store may do wrong when it is read, and when it is written. */
+export const READ_FAULTS = [
+  "throws",
+  "hangs",
+  "empty",
+  "old pointer",
+  "corrupt pointer",
+  "no body",
+  "corrupt body",
+  "another body",
+  "too large",
+] as const;
+export type ReadFault = (typeof READ_FAULTS)[number];
+export type WriteFault = "put throws" | "put hangs" | "put is lost" | "put throws late";
+
+export interface FaultyKv {
+  readonly kv: KVNamespace;
+  fault: ReadFault | WriteFault | undefined;
+  /** Reads of the pointer, and puts by key. */
+  pointerReads: number;
+  readonly puts: string[];
+}
+
+/** A real KV with a fault that can be switched on and off. `older`: what an edge that lags behind shows. */
+export function faultyKv(real: KVNamespace, older: { revision: number; digest: string }, otherText: string): FaultyKv {
+  const read = async (key: string, options: unknown): Promise<unknown> => {
+    const get = () => Reflect.apply(real.get, real, [key, options]) as Promise<unknown>;
+    const isPointer = key === POINTER_KEY;
+    if (isPointer) state.pointerReads++;
+    switch (state.fault) {
+      case "throws":
+        throw new Error("KV GET failed: 500");
+      case "hangs":
+        return new Promise(() => undefined);
+      case "empty":
+        return null;
+      case "old pointer":
+        return isPointer ? JSON.stringify(older) : get();
+      case "corrupt pointer":
+        return isPointer ? '{"revision":' : get();
+      case "no body":
+        return isPointer ? get() : null;
+      case "corrupt body":
+        return isPointer ? get() : new TextEncoder().encode("{").buffer;
+      case "another body":
+        return isPointer ? get() : new TextEncoder().encode(otherText).buffer;
+      case "too large":
+        return isPointer ? get() : new ArrayBuffer(9 * 1024 * 1024);
+      default:
+        return get();
+    }
+  };
+  const put = async (key: string, value: string | Uint8Array): Promise<void> => {
+    state.puts.push(key);
+    switch (state.fault) {
+      case "put throws":
+        throw new Error("KV PUT failed: 429 Too Many Requests");
+      case "put hangs":
+        return new Promise(() => undefined);
+      case "put is lost":
+        return undefined;
+      case "put throws late":
+        await real.put(key, value);
+        throw new Error("KV PUT failed: 504");
+      default:
+        return real.put(key, value);
+    }
+  };
+  const kv = new Proxy(real, {
+    get: (target, name) => (name === "get" ? read : name === "put" ? put : Reflect.get(target, name)),
+  });
+  const state: FaultyKv = { kv, fault: undefined, pointerReads: 0, puts: [] };
+  return state;
+}
+
+export async function putTable(kv: KVNamespace, revision: number, text: string): Promise<string> {
+  const octets = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  const digest = Array.from(octets, (octet) => octet.toString(16).padStart(2, "0")).join("");
+  await kv.put(bodyKey(digest), text);
+  await kv.put(POINTER_KEY, JSON.stringify({ revision, digest }));
+  return digest;
+}

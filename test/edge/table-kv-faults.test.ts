@@ -1,0 +1,143 @@
+import { reset } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Env } from "../../src/edge/env.ts";
+import { kvTables } from "../../src/edge/tables.ts";
+import { type CompiledTable, resolveAny } from "../../src/routing/index.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { IDS } from "../routes/harness.ts";
+import { faultyKv, putTable, READ_FAULTS } from "./faulty-kv.ts";
+
+const { TABLE_KV } = env as Env;
+
+const INTERVAL_MS = 30_000;
+
+/** The table of the build sends every order elsewhere, so that nobody can take it for the published one. */
+const BUNDLED = { ...DECLARED_TABLE, routes: [{ when: {}, region: "us" }] };
+const NEXT = { ...DECLARED_TABLE, routes: [{ when: {}, region: "ap" }] };
+
+/** Where a table leads each ID of the fixtures. */
+const goals = (table: CompiledTable) =>
+  Object.values(IDS).map((id) => {
+    const decision = resolveAny(table, id, Date.UTC(2026, 0, 1));
+    return decision.ok ? decision.value.target.region.name : decision.error.reason;
+  });
+
+/** Isolates of one location on one clock, in front of one KV. */
+async function location() {
+  await putTable(TABLE_KV, 4, JSON.stringify(NEXT));
+  const older = { revision: 4, digest: await putTable(TABLE_KV, 4, JSON.stringify(NEXT)) };
+  await putTable(TABLE_KV, 5, JSON.stringify(DECLARED_TABLE));
+  const store = faultyKv(TABLE_KV, older, JSON.stringify(NEXT));
+  const time = { nowMs: 1_000_000 };
+  const cache = await caches.open(crypto.randomUUID());
+  const isolate = (shared: Cache | undefined = cache) => {
+    const background: Promise<unknown>[] = [];
+    const tables = kvTables({
+      kv: store.kv,
+      cache: shared,
+      bundled: BUNDLED,
+      clock: { nowMs: () => time.nowMs },
+      entropy: { word: () => 2 ** 31 },
+      refreshMs: INTERVAL_MS,
+      report: () => undefined,
+      waitUntil: (work) => background.push(work),
+    });
+    const loaded = async () => {
+      const served = await tables.load();
+      if (!served.ok) throw new Error(served.error.why);
+      return served.value;
+    };
+    const peek = () => tables.peek((work) => background.push(work));
+    /** What can end has ended; what hangs stays. */
+    const settle = () => Promise.race([Promise.all(background.splice(0)), new Promise((end) => setTimeout(end, 50))]);
+    return { loaded, peek, settle };
+  };
+  return { store, time, isolate };
+}
+
+const GOOD = goals(await table(DECLARED_TABLE));
+
+async function table(declared: object): Promise<CompiledTable> {
+  const { loadTable } = await import("../../src/routing/index.ts");
+  const loaded = loadTable(declared, 1);
+  if (!loaded.ok) throw new Error("the fixture has faults");
+  return loaded.value;
+}
+
+beforeEach(() => reset());
+
+describe.each(READ_FAULTS)("while KV fails: %s", (fault) => {
+  it("an isolate that runs routes every ID as before, says how old its table is, and asks once an interval", async () => {
+    const { store, time, isolate } = await location();
+    const { loaded, peek, settle } = isolate();
+    await loaded();
+    store.fault = fault;
+    const reads = store.pointerReads;
+    for (let second = 1; second <= 90; second++) {
+      time.nowMs += 1_000;
+      for (let request = 0; request < 5; request++) peek();
+      if (second === 31 || second === 61) await settle();
+      expect(peek()?.table.revision).toBe(5);
+    }
+    await settle();
+    expect(store.pointerReads - reads).toBeLessThanOrEqual(3);
+    const served = peek();
+    expect(served && goals(served.table)).toEqual(GOOD);
+    // Where the pointer is right the body is not asked for: nothing fails.
+    const isUnharmed = ["no body", "corrupt body", "another body", "too large"].includes(fault);
+    expect(served?.label).toMatch(isUnharmed ? /^rev=5; source=memory; age=\d$/ : /^rev=5; source=memory; age=90$/);
+  });
+
+  it("a new isolate has what its location had last, and says so", async () => {
+    const { store, time, isolate } = await location();
+    await isolate().loaded();
+    store.fault = fault;
+    time.nowMs += 45_000;
+    const { loaded, peek, settle } = isolate();
+    const served = await loaded();
+    await settle();
+    expect(goals(served.table)).toEqual(GOOD);
+    expect(served.label).toMatch(/^rev=5; source=edge; age=(?:0|45)$/);
+    expect(peek()?.label).toMatch(/^rev=5; source=(?:edge; age=45|memory; age=0)$/);
+  });
+
+  it("100 first requests at a location without a cache ask once, get the table of the build, and recover with one read", async () => {
+    const { store, time, isolate } = await location();
+    store.fault = fault;
+    const { loaded, peek, settle } = isolate(undefined);
+    const served = await Promise.all(Array.from({ length: 100 }, loaded));
+    expect(store.pointerReads).toBe(1);
+    if (fault !== "old pointer") expect(new Set(served.map(({ source }) => source))).toEqual(new Set(["bundled"]));
+    for (let request = 0; request < 100; request++) peek();
+    await settle();
+    expect(store.pointerReads).toBe(1);
+    store.fault = undefined;
+    time.nowMs += INTERVAL_MS;
+    for (let request = 0; request < 100; request++) peek();
+    await settle();
+    expect(store.pointerReads).toBe(2);
+    const recovered = peek();
+    expect(recovered?.label).toBe("rev=5; source=memory; age=0");
+    expect(recovered && goals(recovered.table)).toEqual(GOOD);
+  });
+});
+
+it("a cold start takes KV's answer when it comes late, without asking again", async () => {
+  const { store, isolate } = await location();
+  const slow = new Proxy(store.kv, {
+    get: (target, name) =>
+      name === "get"
+        ? async (...parameters: Parameters<KVNamespace["get"]>) => {
+            await new Promise((end) => setTimeout(end, 1_200));
+            return Reflect.apply(target.get, target, parameters);
+          }
+        : Reflect.get(target, name),
+  });
+  Object.assign(store, { kv: slow });
+  const { loaded, peek } = isolate(undefined);
+  expect((await loaded()).source).toBe("bundled");
+  await new Promise((end) => setTimeout(end, 2_000));
+  expect(peek()?.label).toBe("rev=5; source=memory; age=0");
+  expect(store.pointerReads).toBe(1);
+});
