@@ -1,6 +1,7 @@
 import { randomFillSync } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { dirname } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { getSystemErrorMessage, styleText } from "node:util";
 import { err, ok } from "../ids/index.ts";
@@ -47,6 +48,15 @@ const world: World = {
   writeFile: (path, text) => {
     try {
       writeFileSync(path, text);
+      return ok(undefined);
+    } catch (error) {
+      return err(reasonOf(error));
+    }
+  },
+  writeOctets: (path, octets) => {
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, octets);
       return ok(undefined);
     } catch (error) {
       return err(reasonOf(error));

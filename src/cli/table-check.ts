@@ -3,7 +3,7 @@ import { type CompiledTable, distinguish } from "../routing/index.ts";
 import type { Act } from "./action.ts";
 import { indistinctText } from "./indistinct-text.ts";
 import { printable } from "./printable.ts";
-import { compile, countOf, faultLine, readTableFile, type TableFile, tableErrorText } from "./table-file.ts";
+import { countOf, faultLine, readServable, type TableFile, tableErrorText } from "./table-file.ts";
 import { EXIT } from "./world.ts";
 
 /** `waybill table check`: every fault of a table at once, or one line that sums it up. */
@@ -26,7 +26,7 @@ Exit code: 0 without faults, 1 with faults or when the file cannot be read.`,
     )
     .action(
       act(async (world, [path], { json }: { readonly json?: boolean }) => {
-        const file = await readTableFile(path as string, world, compile);
+        const file = await readServable(path as string, world);
         if (file.ok) {
           const indistinct = distinguish(file.value.table);
           const summary = json

@@ -1,8 +1,17 @@
 import { createHash } from "node:crypto";
 import { err, ok, type Result } from "../ids/index.ts";
-import { type CompiledTable, type Fault, loadTable, TABLE_BYTES_MAX } from "../routing/index.ts";
+import {
+  type CompiledTable,
+  checkTable,
+  compileTable,
+  type DeclaredTable,
+  type Fault,
+  loadTable,
+  TABLE_BYTES_MAX,
+} from "../routing/index.ts";
 import { type Position, readJsonText } from "./json-text.ts";
 import { octetsOf } from "./lines.ts";
+import { loadPackFiles } from "./pack-files.ts";
 import { printable } from "./printable.ts";
 import type { World } from "./world.ts";
 
@@ -43,6 +52,38 @@ export const readTableFile = async <Table>(
   if (!table.ok) return err({ reason: "faulty", name, faults: table.error });
   const digest = createHash("sha256").update(octets.value).digest("hex");
   return ok({ name, table: table.value, octets: octets.value, digest });
+};
+
+/** Reads a table with its packs, which lie beside it: a pack that is missing or at fault is a fault of the table. */
+export const readServable = async (
+  path: string,
+  world: World,
+): Promise<Result<TableFile<CompiledTable>, TableFileError>> => {
+  const file = await readTableFile(path, world, compile);
+  return file.ok ? withPacks(file.value, file.value.table, path, world) : file;
+};
+
+const withPacks = async <Table>(
+  file: TableFile<Table>,
+  compiled: CompiledTable,
+  path: string,
+  world: World,
+): Promise<Result<TableFile<Table>, TableFileError>> => {
+  const faults = await loadPackFiles(compiled, path, world);
+  if (faults.length === 0) return ok(file);
+  const { positionOf } = readJsonText(new TextDecoder().decode(file.octets));
+  const placed = faults.map((fault) => ({ ...fault, ...positionOf(fault.pointer) }));
+  return err({ reason: "faulty", name: file.name, faults: placed });
+};
+
+/** The same for a table that is to be published, as it is declared. */
+export const readPublishable = async (
+  path: string,
+  world: World,
+): Promise<Result<TableFile<DeclaredTable>, TableFileError>> => {
+  const file = await readTableFile(path, world, checkTable);
+  if (!file.ok) return file;
+  return withPacks(file.value, compileTable(file.value.table, 0), path, world);
 };
 
 /** A file's octets, or those of stdin for `-`; a sentence where they are not to be had. */
@@ -96,7 +137,7 @@ export const openTable = async (
   world: World,
 ): Promise<Result<TableFile<CompiledTable> | undefined, TableFileError>> => {
   if (option === false || (option === undefined && !world.fileExists(TABLE_FILE_DEFAULT))) return ok(undefined);
-  return readTableFile(option ?? TABLE_FILE_DEFAULT, world, compile);
+  return readServable(option ?? TABLE_FILE_DEFAULT, world);
 };
 
 /** The table that an option names, for what it declares; without the option none, not even the one in the current folder. */

@@ -1,12 +1,11 @@
 import type { Command } from "commander";
-import { checkTable } from "../routing/index.ts";
 import type { DeclaredTable } from "../routing/schema.ts";
 import type { Act } from "./action.ts";
 import { diffCountsText } from "./diff-counts-text.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import { type GatewayClient, openGateway } from "./gateway-client.ts";
 import { isWanted, revisionText, tellChange } from "./table-change.ts";
-import { readTableFile, type TableFile, tableErrorText } from "./table-file.ts";
+import { readPublishable, type TableFile, tableErrorText } from "./table-file.ts";
 import { countChanges, type PublishedTable, readInForce } from "./table-revision.ts";
 import { wholeNumber } from "./values.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
@@ -48,7 +47,7 @@ Exit code: 0 published, or nothing to publish; 1 not published; 3 somebody else 
 
 const publish = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   const opened = openGateway(options, world);
-  const file = await readTableFile(path, world, checkTable);
+  const file = await readPublishable(path, world);
   if (!file.ok) world.report(`${tableErrorText(file.error)}nothing was published\n`);
   if (!opened.ok) world.report(opened.error);
   if (!opened.ok || !file.ok) return EXIT.failed;

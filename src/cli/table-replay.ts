@@ -5,7 +5,7 @@ import type { Act } from "./action.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import { openGateway } from "./gateway-client.ts";
 import { printable } from "./printable.ts";
-import { compile, readTableFile, type TableFile, tableErrorText } from "./table-file.ts";
+import { compile, readServable, type TableFile, tableErrorText } from "./table-file.ts";
 import { readRevision } from "./table-revision.ts";
 import { destinationText, ownersText, replayTraffic, type TrafficStep } from "./traffic-replay.ts";
 import { tallyText, wayLines } from "./traffic-text.ts";
@@ -84,7 +84,7 @@ const readSide = async (
     const gateway = openGateway(options, world);
     return gateway.ok ? readRevision(gateway.value, Number(name), compile) : gateway;
   }
-  const file = await readTableFile(name, world, compile);
+  const file = await readServable(name, world);
   return file.ok ? ok(file.value) : err(tableErrorText(file.error));
 };
 

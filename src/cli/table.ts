@@ -6,6 +6,7 @@ import { addTableCapacity } from "./table-capacity.ts";
 import { addTableCheck } from "./table-check.ts";
 import { addTableDiff } from "./table-diff.ts";
 import { addTableHistory } from "./table-history.ts";
+import { addTablePack } from "./table-pack.ts";
 import { addTablePlan } from "./table-plan.ts";
 import { addTablePublish } from "./table-publish.ts";
 import { addTableReplay } from "./table-replay.ts";
@@ -17,6 +18,7 @@ export const addTable = (parent: Command, act: Act): void => {
   const table = parent.command("table").description("check, compare, publish and watch routing tables");
   addTableCheck(table, act);
   addTableDiff(table, act);
+  addTablePack(table, act);
   addTableReplay(table, act);
   addTableCapacity(table, act);
   addTablePlan(table, act);

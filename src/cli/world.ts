@@ -18,6 +18,8 @@ export interface World {
   readonly openFile: (path: string) => Promise<Result<OpenFile, string>>;
   /** Writes a text in place of what a file held; the system's word when that fails. */
   readonly writeFile: (path: string, text: string) => Result<undefined, string>;
+  /** The same for octets; folders that are not there are made. */
+  readonly writeOctets: (path: string, octets: Uint8Array) => Result<undefined, string>;
   readonly stdin: { readonly isTerminal: boolean; readonly chunks: AsyncIterable<Uint8Array> };
   /** Data, to stdout. Waits while the reader is behind. */
   readonly print: (text: string) => Promise<void>;

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { publishedRevision, publishToDisk } from "./publish.ts";
+import { publishPacks } from "./publish-packs.ts";
 import { faultsOfTable } from "./table-check.ts";
 
 /**
@@ -25,7 +26,10 @@ async function main(): Promise<number> {
   }
   const faults = await faultsOfTable(tableFile);
   if (faults !== undefined) return refuse(`${faults}\nNothing was published.\n`);
-  const { bodyKey } = publishToDisk(kvFolder, readFileSync(tableFile, "utf8"), revision, new Date());
+  const tableText = readFileSync(tableFile, "utf8");
+  const packs = await publishPacks(kvFolder, tableFile, tableText);
+  if (!packs.ok) return refuse(`${packs.error}\nThe table was not published.\n`);
+  const { bodyKey } = publishToDisk(kvFolder, tableText, revision, new Date());
   process.stdout.write(`Revision ${revision} is published: ${join(kvFolder, bodyKey)}\n`);
   return 0;
 }

@@ -4,15 +4,11 @@ import type { LayoutPlan } from "../layout-plans.ts";
 import { PACKS_OCTETS_MAX } from "../limits.ts";
 import { dimensionOfPack } from "../pack-plans.ts";
 
-/** What the table says of its packs, without a look into them: names, sizes, and that each is of use. */
+/** What the table says of its packs, without a look into them: names and sizes. A pack may wait for its route. */
 export const checkPacks = (draft: Draft, report: Report): void => {
-  const used = new Set(draft.routes.map(({ route }) => route.pack));
   let octets = 0;
   for (const [name, { bytes, regions, field, slice }] of draft.packs) {
     octets += bytes;
-    if (!used.has(name)) {
-      report("pack", ["packs", name], "No route leads to this pack; add one, or remove the pack.");
-    }
     if (field !== undefined && slice !== undefined) {
       report("pack", ["packs", name, "slice"], "The ranges are of one field or of one slice; remove one of them.");
     }

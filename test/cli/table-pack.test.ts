@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { objectsOf, tableFolder, waybill } from "./command.ts";
+
+const PACK = ["table", "pack", "-", "--layout", "hotguid"];
+
+const pack = (stdin: string, cwd: string, ...more: string[]) => waybill([...PACK, ...more], { cwd, stdin });
+
+describe.concurrent("waybill table pack", () => {
+  it("makes a file of lines in any order, CSV and NDJSON, and tells the entry", async () => {
+    const folder = tableFolder();
+    const lines = '5000,5999,us\n\n{"from":0,"to":998,"region":"eu"}\r\n999,eu\n{"key":"7000","region":"us"}\n';
+    const made = await pack(lines, folder);
+    expect(made.code, made.stderr).toBe(0);
+    const entry = JSON.parse(made.stdout);
+    expect(entry).toMatchObject({ ranges: 3, bits: 32, regions: ["eu", "us"] });
+    expect(readdirSync(join(folder, "packs"))).toEqual([`${entry.sha256}.pack`]);
+    expect(readFileSync(join(folder, "packs", `${entry.sha256}.pack`)).length).toBe(entry.bytes);
+    expect(made.stderr).toBe(`packs/${entry.sha256}.pack: 3 ranges in 1 page\n`);
+  });
+
+  it("names the line of every fault, and both lines of an overlap", async () => {
+    const folder = tableFolder();
+    const lines = '0,9,eu\n5,us\n20,10,eu\n4294967296,eu\n1,2\n1,2,3,4\n{"from":1}\n7,\n-1,eu\n';
+    const made = await pack(lines, folder, "--json");
+    expect(made.code).toBe(1);
+    expect(objectsOf(made.stdout).map(({ line, message }) => [line, String(message).slice(0, 30)])).toEqual([
+      [2, "Key 5 stands in line 1 too, fo"],
+      [3, "The range ends at 10, before i"],
+      [4, '"4294967296" is no key: a whol'],
+      [5, "Key 1 stands in line 1 too, fo"],
+      [6, "A line is from,to,region or ke"],
+      [7, 'It is no JSON object with "fro'],
+      [8, "The region is missing."],
+      [9, '"-1" is no key: a whole number'],
+    ]);
+    expect(readdirSync(folder)).toEqual(["routing-table.json"]);
+  });
+
+  it("writes the entry into a table, where a route then uses it, and explains by it", async () => {
+    const folder = tableFolder();
+    const made = await pack("0,999,us\n", folder, "--table", "routing-table.json", "--name", "shards");
+    expect(made.code, made.stderr).toBe(0);
+    const path = join(folder, "routing-table.json");
+    const table = JSON.parse(readFileSync(path, "utf8"));
+    table.routes.unshift({ when: { layout: "hotguid" }, pack: "shards" });
+    writeFileSync(path, JSON.stringify(table));
+    const checked = await waybill(["table", "check", "routing-table.json"], { cwd: folder });
+    expect(checked.code, checked.stdout).toBe(0);
+    const explained = await waybill(["explain", "--json", "6347eb00-bbaa-01cc-0201-02030a000000"], { cwd: folder });
+    expect(JSON.parse(explained.stdout).decision).toMatchObject({
+      region: "us",
+      rule: { kind: "route", index: 0, pack: "shards" },
+    });
+    const file = join(folder, "packs", `${table.packs.shards.sha256}.pack`);
+    const octets = readFileSync(file);
+    writeFileSync(file, octets.fill(7, octets.length - 1));
+    const spoilt = await waybill(["table", "check", "--json", "routing-table.json"], { cwd: folder });
+    expect(spoilt.code).toBe(1);
+    expect(objectsOf(spoilt.stdout)).toMatchObject([{ kind: "pack", pointer: "/packs/shards", line: 1 }]);
+  });
+
+  it("refuses a table whose pack is not there, and usage that makes no sense", async () => {
+    const entry = { sha256: "0".repeat(64), bytes: 9, ranges: 1, bits: 32, regions: ["eu"] };
+    const folder = tableFolder({ ...DECLARED_TABLE, packs: { shards: entry } });
+    const checked = await waybill(["table", "check", "routing-table.json"], { cwd: folder });
+    expect([checked.code, checked.stdout]).toEqual([1, expect.stringContaining("no such file")]);
+    expect((await pack("1,eu\n", folder, "--name", "shards")).stderr).toBe("error: --table and --name go together\n");
+    expect((await pack("1,eu\n", folder, "--field", "counter")).stderr).toContain("no field counter");
+    expect((await pack("", folder)).stderr).toBe("error: no pack can be made: it has no range\n");
+  });
+});
