@@ -1,11 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { packFile } from "../cli/pack-files.ts";
+import { dirname, join } from "node:path";
 import { err, ok, type Result } from "../ids/index.ts";
-import { packFaultText } from "../routing/pack/fault-text.ts";
-import { partsOfFile } from "../routing/pack/store.ts";
-import { verifyPack } from "../routing/pack/verify.ts";
+import { packFaultText, partsOfFile, verifyPack } from "../routing/index.ts";
 
 /**
  * Puts the packs of a table file into the KV folder of a self-hosted gateway: pages, then headers. The table goes behind
@@ -19,7 +16,7 @@ export async function publishPacks(
   const { packs = {} } = JSON.parse(tableText) as { readonly packs?: Readonly<Record<string, { sha256: string }>> };
   let published = 0;
   for (const [name, { sha256 }] of Object.entries(packs)) {
-    const file = new Uint8Array(readFileSync(packFile(tableFile, sha256)));
+    const file = new Uint8Array(readFileSync(join(dirname(tableFile), "packs", `${sha256}.pack`)));
     const digest = (octets: Uint8Array) => Promise.resolve(createHash("sha256").update(octets).digest());
     const pack = await verifyPack(file, digest, sha256);
     if (!pack.ok) return err(`pack ${name}: ${packFaultText(pack.error)}`);

@@ -256,5 +256,5 @@ export type DeclaredConditions = v.InferOutput<typeof when>;
 export type { DeclaredGone, DeclaredMove, DeclaredMoved } from "./move-schema.ts";
 export type { DeclaredNumbers } from "./schema-parts.ts";
 export type DeclaredPublic = v.InferOutput<typeof publicSchema>;
-export type { DeclaredPack, DeclaredSplit } from "./way-schema.ts";
+export type { DeclaredPack } from "./way-schema.ts";
 export type { DeclaredSource, DeclaredWithoutId } from "./without-id-schema.ts";
