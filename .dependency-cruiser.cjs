@@ -5,7 +5,7 @@
 
 const IDS = "^src/ids/index\\.ts$";
 const ROUTING = "^src/routing/index\\.ts$";
-const PORTS = "^src/(table-)?ports\\.ts$";
+const PORTS = "^src/((auth|table)-)?ports\\.ts$";
 const NODE = { dependencyTypesNot: ["core"] };
 
 /** @param {string[]} names */
@@ -53,7 +53,7 @@ const ZONES = [
   {
     name: "edge",
     from: "^src/edge/",
-    may: ["^src/(edge|ids|routing|proxy|problems)/", PORTS, packages("valibot"), "^cloudflare:"],
+    may: ["^src/(edge|ids|routing|proxy|problems)/", PORTS, packages("jose", "valibot"), "^cloudflare:"],
     why: "an adapter knows the platform and the port that it serves, and no route",
   },
   {

@@ -21,7 +21,7 @@ export const any = (gateway: Gateway) =>
     if (received instanceof Response) return received;
     const { served, target } = received;
     const { path } = target;
-    // The router has decoded the path to match it; only what was sent as it stands is the gateway's own.
+    // The router takes `/any` for it too.
     if (!path.startsWith(PREFIX)) return refuse(received, { reason: "unrouted-path", path }, served);
 
     const { id } = partsOf(path);

@@ -9,12 +9,13 @@ import { mint } from "./mint.ts";
 import { openapi } from "./openapi.ts";
 import { problemResponse } from "./problem-response.ts";
 import { problems } from "./problems.ts";
+import { rawPath } from "./raw-path.ts";
 import { regions } from "./regions.ts";
 import { observeRequests } from "./request-log.ts";
 
 /** The whole HTTP surface. The gateway's own paths come first; the rest belongs to the entities of the table. */
 export function createApp(gateway: Gateway): Hono {
-  const app = new Hono();
+  const app = new Hono({ getPath: rawPath });
   app.use("*", observeRequests(gateway));
   app.route("/", any(gateway));
   app.route("/", mint(gateway));

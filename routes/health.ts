@@ -3,8 +3,9 @@ import type { Gateway } from "../src/ports.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { ownJson } from "./own-json.ts";
 import { receive } from "./receive.ts";
+import { isKnown } from "./require-scope.ts";
 
-/** `/-/health`: the Worker runs. `/-/ready`: it has a table to route by, and which. */
+/** `/-/health`: the Worker runs. `/-/ready`: it has a table to route by, and for viewers which. Probes have no credentials. */
 export const health = (gateway: Gateway) =>
   new Hono()
     .get("/-/health", () => ownJson({ status: "ok" }))
@@ -12,6 +13,7 @@ export const health = (gateway: Gateway) =>
     .get("/-/ready", async (c) => {
       const received = await receive(gateway, c);
       if (received instanceof Response) return received;
+      if (!(await isKnown(gateway, c.req.raw))) return ownJson({ status: "ready" });
       const { served, arrivedAtMs } = received;
       return ownJson(
         {

@@ -9,12 +9,14 @@ import { methodNotAllowed } from "./method-not-allowed.ts";
 import { ownJson } from "./own-json.ts";
 import { withPages } from "./pages.ts";
 import { receive, refuse } from "./receive.ts";
+import { requireScope } from "./require-scope.ts";
 
 const PREFIX = "/-/ids/";
 
 /** `GET /-/ids/:id`: every way to read the text, where it would go and why; of public entities nothing. No origin is asked. */
 export const ids = (gateway: Gateway) =>
   new Hono()
+    .use("/-/ids/*", requireScope(gateway, "viewer"))
     .get("/-/ids/*", async (c) => {
       const received = await receive(gateway, c);
       if (received instanceof Response) return received;

@@ -4,6 +4,7 @@ import type { Gateway } from "../src/ports.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { metricsText } from "./metrics-text.ts";
 import { ownJson } from "./own-json.ts";
+import { requireScope } from "./require-scope.ts";
 import { sightFor } from "./sight.ts";
 
 /** Prometheus's text exposition format, version 0.0.4. */
@@ -12,6 +13,7 @@ const TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 /** `GET /-/metrics`: what all isolates have counted, as monitoring systems read it, or as JSON where that is asked for. */
 export const metrics = (gateway: Gateway) =>
   new Hono()
+    .use("/-/metrics", requireScope(gateway, "viewer"))
     .get("/-/metrics", async (c) => {
       const { source, sinceMs, metrics } = await sightFor(gateway, c);
       if (asksJson(c)) return ownJson({ source, since: new Date(sinceMs).toISOString(), metrics });

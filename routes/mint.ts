@@ -18,9 +18,6 @@ export const mint = (gateway: Gateway) =>
       const received = await receive(gateway, c);
       if (received instanceof Response) return received;
       const { served } = received;
-      // The router has decoded the path to match it.
-      const { path } = received.target;
-      if (path !== "/mint") return refuse(received, { reason: "unrouted-path", path }, served);
       const { client } = gateway.rateLimits;
       const refused = client && (await overLimit(received, client, "client"));
       if (refused !== undefined) return refused;

@@ -7,10 +7,12 @@ import { methodNotAllowed } from "./method-not-allowed.ts";
 import { entityPaths, ID_PARAMETER, PROBLEM_CONTENT, withoutIdPaths } from "./openapi-paths.ts";
 import { ownJson } from "./own-json.ts";
 import { receive } from "./receive.ts";
+import { requireScope } from "./require-scope.ts";
 
 /** `GET /-/openapi.json`: the gateway's own endpoints, and the paths of the table in force. */
 export const openapi = (gateway: Gateway) =>
   new Hono()
+    .use("/-/openapi.json", requireScope(gateway, "viewer"))
     .get("/-/openapi.json", async (c) => {
       const received = await receive(gateway, c);
       if (received instanceof Response) return received;
@@ -45,15 +47,22 @@ function describe(table: CompiledTable, server: string) {
           operationId: "explainId",
           tags: ["ids"],
           summary: "Every way to read an ID, where it would go and why; no origin is asked",
-          security: [],
+          security: VIEWERS,
           parameters: [ID_PARAMETER],
           responses: { "200": json("The explanation.", { type: "object" }), ...PROBLEM },
         },
       },
       "/-/health": operations("health", "The Worker runs"),
-      "/-/ready": operations("ready", "The revision, source and age of the table in force"),
+      "/-/ready": operations("ready", "Whether there is a table; for viewers its revision, source and age", [
+        {},
+        ...VIEWERS,
+      ]),
       "/-/metrics": METRICS,
-      "/-/regions": operations("regions", "The state of every origin, and each region's share of the requests"),
+      "/-/regions": operations(
+        "regions",
+        "The state of every origin, and each region's share of the requests",
+        VIEWERS,
+      ),
       "/-/problems/{slug}": {
         get: {
           operationId: "explainProblem",
@@ -67,16 +76,32 @@ function describe(table: CompiledTable, server: string) {
       ...entityPaths(table),
       ...withoutIdPaths(table),
     },
-    components: { schemas: { Problem: PROBLEM_SCHEMA, MintBody: MINT_BODY_SCHEMA } },
+    components: {
+      schemas: { Problem: PROBLEM_SCHEMA, MintBody: MINT_BODY_SCHEMA },
+      securitySchemes: SECURITY_SCHEMES,
+    },
   };
 }
 
-const operations = (name: string, summary: string): object => ({
+const SECURITY_SCHEMES = {
+  token: { type: "http", scheme: "bearer", description: "A token of the deployment, of scope viewer or operator." },
+  access: {
+    type: "apiKey",
+    in: "header",
+    name: "cf-access-jwt-assertion",
+    description: "What Cloudflare Access has signed; it adds the field itself.",
+  },
+};
+
+/** Either is enough. */
+const VIEWERS = [{ token: [] }, { access: [] }];
+
+const operations = (name: string, summary: string, security: readonly object[] = []): object => ({
   get: {
     operationId: name,
     tags: ["operations"],
     summary,
-    security: [],
+    security,
     responses: { "200": json(summary, { type: "object" }), ...PROBLEM },
   },
 });
@@ -93,7 +118,7 @@ const METRICS = {
     operationId: "metrics",
     tags: ["operations"],
     summary: "What all isolates have counted",
-    security: [],
+    security: VIEWERS,
     responses: {
       "200": {
         description: "Prometheus's text exposition format 0.0.4, or JSON where `accept` asks for it.",

@@ -2,11 +2,13 @@ import { Hono } from "hono";
 import type { Gateway, OriginSight, TrafficSight } from "../src/ports.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { ownJson } from "./own-json.ts";
+import { requireScope } from "./require-scope.ts";
 import { sightFor } from "./sight.ts";
 
 /** `GET /-/regions`: each region's origins, their breakers, their last fault and check, and the region's share of the requests. */
 export const regions = (gateway: Gateway) =>
   new Hono()
+    .use("/-/regions", requireScope(gateway, "viewer"))
     .get("/-/regions", async (c) => ownJson(describe(await sightFor(gateway, c))))
     .all("/-/regions", methodNotAllowed("GET", "HEAD"));
 
@@ -16,7 +18,7 @@ function describe({ source, sinceMs, origins, requests }: TrafficSight): object 
   return {
     source: SOURCES[source],
     since: time(sinceMs),
-    // Anybody can read this page: an origin's path may say more about it than its host does.
+    // A viewer need not know what an origin's path may say of it.
     shown: "The hosts of origins, without their paths.",
     regions: Object.fromEntries(
       [...names].map((name) => {

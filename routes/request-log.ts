@@ -61,7 +61,7 @@ export function observeRequests(gateway: Gateway): MiddlewareHandler {
     const line: RequestLine = {
       atMs,
       method: c.req.method,
-      path: shownPath(pathOf(c.req.raw.url), inForce, hidden),
+      path: shownPath(c.req.path, inForce, hidden),
       entity,
       layout,
       region,
@@ -75,13 +75,4 @@ export function observeRequests(gateway: Gateway): MiddlewareHandler {
     };
     gateway.observe(line, waitUntil);
   };
-}
-
-const AUTHORITY_INDEX_MIN = "https://".length;
-
-/** Raw, without the query, which may hold what no log should. */
-function pathOf(url: string): string {
-  const start = url.indexOf("/", AUTHORITY_INDEX_MIN);
-  const query = url.indexOf("?", start);
-  return query === -1 ? url.slice(start) : url.slice(start, query);
 }

@@ -1,3 +1,4 @@
+import type { Authenticate, RefusalReason } from "./auth-ports.ts";
 import type { MintError, Words } from "./ids/index.ts";
 import type { Result } from "./ids/result.ts";
 import type { PublicIdsError, SequenceError, TableError } from "./problems/port-errors.ts";
@@ -67,6 +68,8 @@ export interface CountedEvents {
   readonly broken_bodies: readonly [entity: string, reason: string];
   /** A read that was sent to a shadow as well, or was to be. */
   readonly mirrored_reads: readonly [region: string, outcome: ShadowOutcome];
+  /** Requests for the gateway's own pages whose sender could not be told, or may not. */
+  readonly refused_callers: readonly [reason: RefusalReason];
 }
 
 /** Counts for metrics. Cheap enough for every request. */
@@ -263,6 +266,7 @@ export interface Gateway {
   /** Absent: requests to origins are not signed. */
   readonly sign: Sign | undefined;
   readonly rateLimits: RateLimits;
+  readonly authenticate: Authenticate;
   /** Whether the forwarding fields of requests are another proxy's of the same operator. */
   readonly trustsForwarded: boolean;
   readonly counters: Counters;

@@ -2,6 +2,7 @@ import { createApp } from "../routes/app.ts";
 import { problemResponse } from "../routes/problem-response.ts";
 import bundledTable from "../routing-table.json" with { type: "json" };
 import { analyticsWriter } from "./edge/analytics.ts";
+import { authenticator } from "./edge/auth/authenticate.ts";
 import { clientReader } from "./edge/client.ts";
 import { systemClock } from "./edge/clock.ts";
 import { readConfig } from "./edge/config.ts";
@@ -19,9 +20,11 @@ import {
   reportBrokenBody,
   reportDefect,
   reportDifference,
+  reportKeyFailure,
   reportLoadFailure,
   reportMissingBindings,
   reportPackFailure,
+  reportRefusedCredentials,
   reportTrafficFailure,
   writeRequestLine,
 } from "./edge/report.ts";
@@ -65,6 +68,7 @@ function compose(env: Env) {
     onReportFailure: reportTrafficFailure,
   });
   const packs = kvPacks({ kv: env.TABLE_KV, clock, report: reportPackFailure });
+  const clientOf = clientReader(config.clientAddress);
   const logLine = config.requestLog === "json" ? writeRequestLine : undefined;
   const writePoint = env.ANALYTICS && analyticsWriter(env.ANALYTICS);
   return createApp({
@@ -92,7 +96,7 @@ function compose(env: Env) {
     publicIds: keyedPublicIds(config.publicKeys),
     fetch: originFetch((target, init) => fetch(target, init), env),
     isOnEdge: config.clientAddress === "cf-connecting-ip",
-    clientOf: clientReader(config.clientAddress),
+    clientOf,
     deadlines: config.deadlines,
     originHealth: traffic.originHealth,
     counters: traffic.counters,
@@ -106,6 +110,15 @@ function compose(env: Env) {
     }),
     sign: hmacSigner(config.signingKeys, crypto.subtle, clock),
     rateLimits: rateLimits(config.rateLimits, { clock, report: reportDefect }),
+    authenticate: authenticator({
+      settings: config.auth,
+      clock,
+      fetch: (target, init) => fetch(target, init),
+      subtle: crypto.subtle,
+      clientOf,
+      reportRefused: reportRefusedCredentials,
+      reportKeyFailure,
+    }),
     trustsForwarded: config.forwardedFields === "append",
     observe(line, waitUntil) {
       traffic.observe(line, waitUntil);

@@ -10,6 +10,7 @@ import { addMove } from "./move.ts";
 import { addPublic } from "./public.ts";
 import { addRange } from "./range.ts";
 import { addTable } from "./table.ts";
+import { addToken } from "./token.ts";
 import type { World } from "./world.ts";
 
 /** Runs the command. `args`: the words after its name. Gives the exit code; bad usage is reported, not thrown. */
@@ -52,6 +53,7 @@ const build = (world: World, act: Act): Command => {
   addPublic(program, act);
   addMove(program, act);
   addCanary(program, act);
+  addToken(program, act);
   addLayout(program, act);
   return program;
 };

@@ -1,7 +1,7 @@
 import { unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
 import { startGateway } from "../host/gateway.ts";
-import { settingsOfOperator } from "./operator-settings.ts";
+import { isOpen, settingsOfOperator } from "./operator-settings.ts";
 import { startReloading } from "./reload.ts";
 
 export interface FrontOptions {
@@ -38,8 +38,9 @@ export async function startFront(options: FrontOptions, tableText: string, watch
   const folder = join(options.stateFolder, String(port));
   const gatewayOptions = { port, tableText, onLogLine, stateFolder: folder };
   const vars = settingsOfOperator(process.env);
-  if (!options.reload) return { ...(await startGateway({ ...gatewayOptions, vars })), folder };
-  const gateway = await startReloading({ ...gatewayOptions, vars });
+  const openPages = isOpen(process.env);
+  if (!options.reload) return { ...(await startGateway({ ...gatewayOptions, vars, openPages })), folder };
+  const gateway = await startReloading({ ...gatewayOptions, vars, openPages });
   // The source is watched by wrangler; the table is in KV, so its file is watched here.
   const republish = async () => {
     try {

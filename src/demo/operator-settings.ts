@@ -9,7 +9,15 @@ const FROM_ENVIRONMENT = [
   "CLIENT_RATE_LIMIT",
   "ENTITY_RATE_LIMIT",
   "LOOKUP_RATE_LIMIT",
+  "ADMIN_TOKENS",
+  "ACCESS_TEAM_DOMAIN",
+  "ACCESS_AUDIENCE",
+  "ACCESS_OPERATORS",
 ] as const;
+
+/** A demo on this machine is open, unless the environment says who may come in. */
+export const isOpen = (environment: Environment): boolean =>
+  environment["ADMIN_TOKENS"] === undefined && environment["ACCESS_TEAM_DOMAIN"] === undefined;
 
 /** The Worker's settings that the environment has. Throws with what is wrong with the keys of public IDs, before anything runs. */
 export function settingsOfOperator(environment: Environment): Readonly<Record<string, string>> {

@@ -12,6 +12,7 @@ export interface ReloadingOptions {
   readonly tableText: string;
   readonly stateFolder: string;
   readonly onLogLine: (line: string) => void;
+  readonly openPages: boolean;
   /** Settings of the Worker, secrets among them. */
   readonly vars: Readonly<Record<string, string>>;
 }
@@ -40,6 +41,7 @@ export async function startReloading(options: ReloadingOptions): Promise<Reloadi
   const child = wrangler([
     ...["dev", "--ip", "127.0.0.1", "--port", String(port), "--show-interactive-dev-session=false", ...persist],
     ...["--var", "REQUEST_LOG:json", "--var", "TABLE_REFRESH_SECONDS:1"],
+    ...["--var", `OPEN_PAGES:${options.openPages ? "on" : "off"}`],
     ...(Object.keys(options.vars).length === 0 ? [] : ["--env-file", writeSettings(stateFolder, options.vars)]),
   ]);
   const exited = exitOf(child);

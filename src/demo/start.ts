@@ -4,7 +4,7 @@ import { parseArgs, styleText } from "node:util";
 import { startDemo } from "./demo.ts";
 import { isDemoTable, otherPortsNote, TABLE_FILE } from "./demo-table.ts";
 import { type Front, type FrontOptions, startFront } from "./front.ts";
-import { missingKeysNote } from "./operator-settings.ts";
+import { isOpen, missingKeysNote } from "./operator-settings.ts";
 import { checkPortFree, portFrom } from "./ports.ts";
 import { type Paint, showLogLine } from "./request-line.ts";
 import { ownScreenText, screenText } from "./screen.ts";
@@ -20,6 +20,9 @@ const STATE_FOLDER = process.env["WAYBILL_STATE"] ?? fileURLToPath(new URL("../.
 
 /** How far apart the members of a group may hear one signal. */
 const OWN_SIGNAL_DEADLINE_MS = 250;
+
+const OPEN_NOTE =
+  "This is for trying things out on this machine: the gateway's own pages are open to all who reach it (docs/access.md).";
 
 const hasColours = process.stdout.isTTY && !process.env["NO_COLOR"];
 const paint: Paint = (style, text) => (hasColours ? styleText(style, text) : text);
@@ -42,6 +45,7 @@ async function main(): Promise<void> {
   const { front, screen } = await start(options, file);
   const notes = [missingKeysNote(file.table, process.env), otherPortsNote(file.declared)];
   for (const note of notes) if (note !== undefined) print(paint("yellow", note));
+  if (isOpen(process.env)) print(paint("dim", OPEN_NOTE));
   print(screen);
   shown.begin();
   process.exitCode = await Promise.race([asked, front.exited.then((code) => codeOfLostGateway(code, asked))]);

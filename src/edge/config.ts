@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { ok } from "../ids/index.ts";
 import { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "../routing/index.ts";
+import { type AuthSettings, readAuthSettings } from "./auth/settings.ts";
 import type { Env } from "./env.ts";
 import { type RateSettings, rateSettings } from "./rate-settings.ts";
 import { NO_SIGNING_KEYS, parseSigningKeys, type SigningKeys } from "./signing-keys.ts";
@@ -26,6 +27,8 @@ export interface Config {
   /** A secret too. None: requests to origins are not signed. */
   readonly signingKeys: SigningKeys;
   readonly rateLimits: RateSettings;
+  /** Who may see and change the gateway's own pages. */
+  readonly auth: AuthSettings;
 }
 
 /** Cloudflare's KV serves a cached value for at least 30 s: asking more often reads the same again. */
@@ -68,9 +71,11 @@ const ENV = v.object({
 export function readConfig(env: Env): Config {
   const parsed = v.safeParse(ENV, env);
   const limits = v.safeParse(rateSettings, env);
-  if (!parsed.success || !limits.success) {
+  const auth = readAuthSettings(env);
+  if (!parsed.success || !limits.success || !auth.ok) {
     const issues = [...(parsed.issues ?? []), ...(limits.issues ?? [])];
     const faults = issues.map((issue) => `${v.getDotPath(issue) ?? "env"}: ${issue.message}`);
+    if (!auth.ok) faults.push(...auth.error);
     throw new Error(`Waybill's settings are wrong: ${faults.join("; ")}`);
   }
   const publicKeys = env.PUBLIC_ID_KEYS === undefined ? ok(NO_PUBLIC_KEYS) : parsePublicKeys(env.PUBLIC_ID_KEYS);
@@ -98,5 +103,6 @@ export function readConfig(env: Env): Config {
     publicKeys: publicKeys.value,
     signingKeys,
     rateLimits: limits.output,
+    auth: auth.value,
   };
 }

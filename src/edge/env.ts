@@ -23,6 +23,12 @@ export interface Env {
   readonly PUBLIC_ID_KEYS?: string;
   /** A secret as well. */
   readonly ORIGIN_SIGNING_KEYS?: string;
+  /** A secret, though it has digests alone. */
+  readonly ADMIN_TOKENS?: string;
+  readonly ACCESS_TEAM_DOMAIN?: string;
+  readonly ACCESS_AUDIENCE?: string;
+  readonly ACCESS_OPERATORS?: string;
+  readonly OPEN_PAGES?: string | null;
   /** A rate limit binding, or text such as `100/60`. */
   readonly CLIENT_RATE_LIMIT?: RateLimit | string;
   readonly ENTITY_RATE_LIMIT?: RateLimit | string;

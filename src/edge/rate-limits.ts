@@ -1,4 +1,5 @@
 import type { Clock, RateLimit as RateLimitPort, RateLimits } from "../ports.ts";
+import { periodCounts } from "./period-counts.ts";
 import type { RateSetting, RateSettings } from "./rate-settings.ts";
 
 export interface RateLimitsOptions {
@@ -37,31 +38,18 @@ export function boundRateLimit(
 /** At about 150 octets a key the counters of one limit take 10 MB at most. */
 const KEYS_MAX = 65_536;
 
-/**
- * Counts in the isolate, for a workerd of one's own: it serves all its requests from one. One number a key, begun anew with
- * each period, as the platform's own does: up to twice the limit may pass across the seam of two periods. When there are
- * more keys than are kept, the oldest is forgotten: whoever has so many addresses passes limits by address anyway, and
- * nobody is refused for what others did.
- */
+/** Counts in the isolate, for a workerd of one's own: it serves all its requests from one. */
 export function countedRateLimit(
   { requests, periodSeconds }: Extract<RateSetting, { by: "counter" }>,
   clock: Clock,
   keysMax = KEYS_MAX,
 ): RateLimitPort {
-  let period = Number.NaN;
-  const counts = new Map<string, number>();
+  const counts = periodCounts(periodSeconds, clock, keysMax);
   return {
     periodSeconds,
     async admits(key) {
-      const now = Math.floor(clock.nowMs() / (periodSeconds * 1000));
-      if (now !== period) {
-        period = now;
-        counts.clear();
-      }
-      const count = counts.get(key) ?? 0;
-      if (count >= requests) return false;
-      if (count === 0 && counts.size >= keysMax) for (const oldest of counts.keys()) if (counts.delete(oldest)) break;
-      counts.set(key, count + 1);
+      if (counts.countOf(key) >= requests) return false;
+      counts.add(key);
       return true;
     },
   };

@@ -1,5 +1,6 @@
 import type { RequestLine } from "../ports.ts";
 import type { LoggedDifference } from "../proxy/isolate-shadows.ts";
+import type { RefusedCredentials } from "./auth/authenticate.ts";
 import type { MissingBindings } from "./origin-fetch.ts";
 import type { PackFailure } from "./packs.ts";
 import type { LoadFailure } from "./table-store.ts";
@@ -39,6 +40,16 @@ export function reportMissingBindings(missing: MissingBindings): void {
 /** A shadow whose answer was not the client's: what differs, and of what entity. */
 export function reportDifference(difference: LoggedDifference): void {
   console.warn(JSON.stringify({ event: "shadow-differs", time: new Date().toISOString(), ...difference }));
+}
+
+/** Credentials that were refused, without anything of them. */
+export function reportRefusedCredentials(refused: RefusedCredentials): void {
+  console.warn(JSON.stringify({ event: "credentials-refused", time: new Date().toISOString(), ...refused }));
+}
+
+/** The keys of Cloudflare Access could not be fetched: those that are known stay in use. */
+export function reportKeyFailure(why: string): void {
+  console.warn(JSON.stringify({ event: "access-keys-failed", time: new Date().toISOString(), why }));
 }
 
 export function reportDefect(error: unknown): void {

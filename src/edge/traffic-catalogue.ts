@@ -53,6 +53,11 @@ export const METRICS = {
     labels: ["region", "outcome"],
     help: "Reads that were sent to a shadow too, by the shadow and what its answer was beside the client's; dropped ones were not sent.",
   },
+  refused_callers_total: {
+    type: "counter",
+    labels: ["reason"],
+    help: "Requests for the gateway's own pages that were turned away, by the reason.",
+  },
   reports_total: {
     type: "counter",
     labels: [],

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { exitOf } from "./child.ts";
+import { accessNote, secretNames } from "./deploy-access.ts";
 import { checkDeployable } from "./deploy-check.ts";
 import { publication } from "./publish.ts";
 
@@ -37,6 +38,8 @@ async function main(): Promise<number> {
         "  npm run deploy -- --publish --revision 1\n" +
         "with a revision that is one higher each time.\n",
     );
+    const note = accessNote(readFileSync(join(ROOT, "wrangler.toml"), "utf8"), args, await secretNames(ROOT, args));
+    if (note !== undefined) process.stderr.write(`\n${note}\n`);
   }
   return code;
 }

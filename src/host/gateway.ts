@@ -18,6 +18,8 @@ export interface GatewayOptions {
   readonly workerPath?: string | undefined;
   /** The interface to listen on; loopback unless said otherwise. */
   readonly host?: string | undefined;
+  /** Whether everybody may see and change the gateway's own pages while it runs; the configuration that it leaves never says so. */
+  readonly openPages?: boolean | undefined;
   readonly minify?: boolean | undefined;
   readonly onLogLine?: ((line: string) => void) | undefined;
 }
@@ -52,5 +54,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     vars: { ...SELF_HOSTED_VARS, ...options.vars },
   });
   writeFileSync(configPath, config);
-  return { ...(await startWorkerd({ configPath, onLogLine: options.onLogLine })), kvFolder };
+  return {
+    ...(await startWorkerd({ configPath, onLogLine: options.onLogLine, openPages: options.openPages })),
+    kvFolder,
+  };
 }

@@ -3,10 +3,12 @@ import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { exitCodeOf, stopChild } from "./child.ts";
-import { SOCKET_NAME } from "./workerd-config.ts";
+import { OPEN_PAGES_VARIABLE, SOCKET_NAME } from "./workerd-config.ts";
 
 export interface WorkerdOptions {
   readonly configPath: string;
+  /** Everybody may see and change everything; nobody may unless said otherwise. */
+  readonly openPages?: boolean | undefined;
   /** Every line that workerd or the Worker prints, without its end. */
   readonly onLogLine?: ((line: string) => void) | undefined;
 }
@@ -37,6 +39,7 @@ const CONTROL_DESCRIPTOR = 3;
 export async function startWorkerd(options: WorkerdOptions): Promise<RunningWorkerd> {
   const child = spawn(workerdBinary(), ["serve", `--control-fd=${CONTROL_DESCRIPTOR}`, options.configPath], {
     stdio: ["ignore", "pipe", "pipe", "pipe"],
+    env: { ...process.env, [OPEN_PAGES_VARIABLE]: options.openPages === true ? "on" : "off" },
   });
   const lines: string[] = [];
   const keep = (line: string) => {

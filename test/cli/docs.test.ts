@@ -15,6 +15,7 @@ const examples = [
 /** What differs from run to run: minted IDs, and the digest of a table that may be edited. */
 const blur = (command: string, output: string): string => {
   const text = output.replace(/\b[0-9a-f]{64}\b/g, "<digest>");
+  if (command.startsWith("waybill token")) return text.replace(/\bwaybill_[\w-]{43}/g, "<token>");
   if (!command.startsWith("waybill mint")) return text;
   return text.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|^[0-9A-Z]{26}$/gm, "<id>");
 };
@@ -31,6 +32,7 @@ describe.concurrent("docs/cli.md", () => {
       "canary",
       "move start",
       "move status",
+      "token new",
       "layout",
     ];
     for (const name of commands) {

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { readConfig } from "../../src/edge/config.ts";
 import type { Env } from "../../src/edge/env.ts";
 
-const { TABLE_KV, SEQUENCES, TRAFFIC } = env as Env;
-const bindings = { TABLE_KV, SEQUENCES, TRAFFIC };
+const { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH } = env as Env;
+const bindings = { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH };
 
 describe("the Worker's settings", () => {
   it("has a default for each", () => {
@@ -19,6 +19,7 @@ describe("the Worker's settings", () => {
       publicKeys: { sealed: [], compatible: [] },
       signingKeys: [],
       rateLimits: { client: undefined, entity: undefined, lookup: undefined },
+      auth: { openPages: false, tokens: [], access: undefined },
     });
   });
 
@@ -45,6 +46,7 @@ describe("the Worker's settings", () => {
       publicKeys: { sealed: [], compatible: [] },
       signingKeys: [],
       rateLimits: { client: undefined, entity: undefined, lookup: undefined },
+      auth: { openPages: false, tokens: [], access: undefined },
     });
   });
 
@@ -63,9 +65,51 @@ describe("the Worker's settings", () => {
     { FORWARDED_FIELDS: "on" },
     { REPORT_SECONDS: "3601" },
     { CHECK_SECONDS: "0" },
+    { OPEN_PAGES: "yes" },
+    { OPEN_PAGES: "on", ADMIN_TOKENS: `[{"name":"ci","scope":"viewer","sha256":"${"0".repeat(64)}"}]` },
+    { OPEN_PAGES: "on", ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com", ACCESS_AUDIENCE: "a" },
+    { ADMIN_TOKENS: "[]" },
+    { ADMIN_TOKENS: "waybill_secret" },
+    { ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com" },
+    { ACCESS_TEAM_DOMAIN: "https://acme.cloudflareaccess.com", ACCESS_AUDIENCE: "a" },
+    { ACCESS_TEAM_DOMAIN: "acme", ACCESS_AUDIENCE: "a" },
+    { ACCESS_AUDIENCE: "a" },
+    { ACCESS_AUDIENCE: "a,,b", ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com" },
+    { ACCESS_AUDIENCE: "", ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com" },
+    { ACCESS_OPERATORS: "jane@acme.com" },
+    { ACCESS_OPERATORS: "*", ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com", ACCESS_AUDIENCE: "a" },
+    { ACCESS_OPERATORS: "*@*", ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com", ACCESS_AUDIENCE: "a" },
+    { ACCESS_OPERATORS: "*@com", ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com", ACCESS_AUDIENCE: "a" },
+    { ACCESS_OPERATORS: "jane", ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com", ACCESS_AUDIENCE: "a" },
   ])("%j is refused by name, never replaced by a default", (set) => {
     const [name] = Object.keys(set);
     expect(() => readConfig({ ...bindings, ...set })).toThrow(name);
+  });
+
+  it("says who may come in", () => {
+    const set = {
+      ADMIN_TOKENS: `[{"name":"ci","scope":"viewer","sha256":"${"0f".repeat(32)}"}]`,
+      ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com",
+      ACCESS_AUDIENCE: "a, b",
+      ACCESS_OPERATORS: "Jane@Acme.com,*@ops.acme.com",
+      OPEN_PAGES: "off",
+    };
+    expect(readConfig({ ...bindings, ...set }).auth).toEqual({
+      openPages: false,
+      tokens: [{ name: "ci", scope: "viewer", digest: new Uint8Array(32).fill(15) }],
+      access: {
+        issuer: "https://acme.cloudflareaccess.com",
+        audiences: ["a", "b"],
+        operators: ["jane@acme.com", "*@ops.acme.com"],
+      },
+    });
+    // What workerd gives for a variable that its environment does not have.
+    expect(readConfig({ ...bindings, OPEN_PAGES: null }).auth.openPages).toBe(false);
+    expect(readConfig({ ...bindings, OPEN_PAGES: "on" }).auth.openPages).toBe(true);
+  });
+
+  it("never says what a secret is", () => {
+    expect(() => readConfig({ ...bindings, ADMIN_TOKENS: "waybill_secret" })).toThrow(/^(?!.*waybill_secret)/);
   });
 
   it("names every setting at fault at once", () => {

@@ -12,6 +12,7 @@ import { durableSequences } from "../../src/edge/sequences.ts";
 import { durableTableHistory } from "../../src/edge/table-history.ts";
 import { kvTables } from "../../src/edge/tables.ts";
 import { isolateTraffic } from "../../src/edge/traffic.ts";
+import { ok } from "../../src/ids/result.ts";
 import type { Fetch, Gateway, RequestLine } from "../../src/ports.ts";
 import { isolateShadows } from "../../src/proxy/isolate-shadows.ts";
 import { retryBudget } from "../../src/proxy/retry-budget.ts";
@@ -112,6 +113,7 @@ export function setUp(options: Options = {}) {
     }),
     sign: undefined,
     rateLimits: { client: undefined, entity: undefined, lookup: undefined },
+    authenticate: async () => ok({ name: "anybody", scope: "operator", by: "open-pages" }),
     trustsForwarded: false,
     observe(line, waitUntil) {
       lines.push(line);
@@ -123,7 +125,7 @@ export function setUp(options: Options = {}) {
   });
   const request = (path: string, init?: RequestInit): Promise<Response> =>
     Promise.resolve(app.fetch(new Request(`http://gw.test${path}`, init), env, createExecutionContext()));
-  return { request, seen, lines, defects, broken, mirrored };
+  return { app, request, seen, lines, defects, broken, mirrored };
 }
 
 /** The problem document of an answer, after checking that it is one. */

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -16,6 +17,10 @@ const PAGE = readFileSync(new URL("../../docs/self-hosting.md", import.meta.url)
 const BLOCKS = [...PAGE.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block.trim());
 
 const INVOICE = "0192f0c1-7a30-8005-8240-8f3b2a1c9d78";
+const TOKEN = "a-token-of-this-test-alone-0123456789";
+const ADMIN_TOKENS = JSON.stringify([
+  { name: "test", scope: "viewer", sha256: createHash("sha256").update(TOKEN).digest("hex") },
+]);
 const root = mkdtempSync(join(tmpdir(), "waybill-hosted-"));
 const origin = createServer((request, response) => response.end(request.url));
 const used = new Set<string>();
@@ -56,7 +61,8 @@ interface Ended {
 
 const run = (script: string): Promise<Ended> =>
   new Promise((resolve) => {
-    execFile("bash", ["-euo", "pipefail", "-c", script], { cwd: ROOT }, (error, stdout, stderr) =>
+    const env = { ...process.env, WAYBILL_TOKEN: TOKEN };
+    execFile("bash", ["-euo", "pipefail", "-c", script], { cwd: ROOT, env }, (error, stdout, stderr) =>
       resolve({ code: error?.code ?? 0, stdout, stderr }),
     );
   });
@@ -89,7 +95,7 @@ beforeAll(async () => {
   port = await findFreePorts();
   folder = join(root, String(port));
   const start = spawn(process.execPath, [join(ROOT, "src/demo/start.ts"), writeTable("first")], {
-    env: { ...process.env, PORT: String(port), WAYBILL_STATE: root },
+    env: { ...process.env, PORT: String(port), WAYBILL_STATE: root, ADMIN_TOKENS },
   });
   const ended = once(start, "exit");
   let printed = "";
@@ -124,6 +130,14 @@ describe("the page on self-hosting", () => {
     expect(await stopHosted()).toBe(0);
     await expect(ask()).rejects.toThrow();
     await startHosted();
+  });
+
+  it("shows its own pages to nobody without a token", async () => {
+    const get = (path: string, headers: Record<string, string> = {}) =>
+      fetch(`http://127.0.0.1:${port}${path}`, { headers });
+    expect((await get("/-/metrics")).status).toBe(401);
+    expect((await get("/-/metrics", { authorization: `Bearer ${TOKEN}` })).status).toBe(200);
+    expect(await (await get("/-/ready")).json()).toEqual({ status: "ready" });
   });
 
   it("publishes a table; after an idle spell the first request is still decided by the one before", async () => {

@@ -39,6 +39,7 @@ export async function startStack(declared: DemoTable, vars: Readonly<Record<stri
     port: 0,
     tableText: JSON.stringify(declared),
     stateFolder: folder,
+    openPages: vars["ADMIN_TOKENS"] === undefined,
     vars: { REQUEST_LOG: "off", ...vars },
   });
   const stop = async () => {

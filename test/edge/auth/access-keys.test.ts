@@ -1,0 +1,135 @@
+import { describe, expect, it } from "vitest";
+import { accessWorld, goodClaims, makeKey, NOW_SECONDS, signWith, type TestKey } from "./access-world.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+const [first, second] = [await makeKey("k1"), await makeKey("k2")];
+
+/** Good whenever it is shown. */
+const tokenOf = (key: TestKey) => signWith(key, { ...goodClaims(), exp: NOW_SECONDS + 3600 * 24 * 30 });
+const [token, newToken] = [await tokenOf(first), await tokenOf(second)];
+
+const known = { ok: true };
+const wrong = { ok: false, error: { reason: "unauthenticated" } };
+const unavailable = { ok: false, error: { reason: "authentication-unavailable" } };
+
+const failing = async (): Promise<Response> => {
+  throw new TypeError("no route to host");
+};
+
+describe("the keys of Access", () => {
+  it("are fetched once for an hour", async () => {
+    const { world, present } = accessWorld([first]);
+    for (const atMs of [0, 1, HOUR_MS - 1]) {
+      world.nowMs = Date.UTC(2026, 5, 1) + atMs;
+      expect(await present(token)).toMatchObject(known);
+    }
+    expect(world.fetched).toHaveLength(1);
+    world.nowMs += 1;
+    expect(await present(token)).toMatchObject(known);
+    expect(world.fetched).toHaveLength(2);
+  });
+
+  it("are fetched once for all who come at once", async () => {
+    const { world, present } = accessWorld([first]);
+    const callers = await Promise.all(Array.from({ length: 50 }, () => present(token)));
+    expect(callers.filter(({ ok }) => ok)).toHaveLength(50);
+    expect(world.fetched).toHaveLength(1);
+  });
+
+  it("that are new count when they are shown, a minute after the last fetch; those withdrawn no longer", async () => {
+    const { world, present } = accessWorld([first]);
+    expect(await present(token)).toMatchObject(known);
+    world.keys = [first, second];
+    expect(await present(newToken)).toMatchObject(wrong);
+    world.nowMs += MINUTE_MS;
+    expect(await present(newToken)).toMatchObject(known);
+    expect(await present(token)).toMatchObject(known);
+    world.keys = [second];
+    world.nowMs += HOUR_MS;
+    expect(await present(newToken)).toMatchObject(known);
+    expect(await present(token)).toMatchObject(wrong);
+  });
+
+  it("are asked for once a minute at most, whatever 10,000 unknown IDs come", async () => {
+    const { world, present } = accessWorld([first]);
+    const unknown = await Promise.all(
+      Array.from({ length: 100 }, (_, at) => signWith(first, goodClaims(), { kid: `x${at}` })),
+    );
+    for (let at = 0; at < 10_000; at++) {
+      // Ten minutes in all.
+      world.nowMs += 60;
+      expect(await present(unknown[at % 100] ?? "")).toMatchObject(wrong);
+    }
+    expect(world.fetched.length).toBeGreaterThanOrEqual(10);
+    expect(world.fetched.length).toBeLessThanOrEqual(11);
+    expect(await present(token)).toMatchObject(known);
+  });
+
+  it("that cannot be fetched let nobody in, and are tried again after a minute", async () => {
+    const { world, present } = accessWorld([first]);
+    const { answer } = world;
+    world.answer = failing;
+    for (let at = 0; at < 100; at++) expect(await present(token)).toMatchObject(unavailable);
+    expect([world.fetched.length, world.keyFailures]).toEqual([1, ["no route to host"]]);
+    expect(world.refused).toEqual([]);
+    world.answer = answer;
+    world.nowMs += MINUTE_MS;
+    expect(await present(token)).toMatchObject(known);
+  });
+
+  it("are kept through an outage, for 7 days", async () => {
+    const { world, present } = accessWorld([first]);
+    const startMs = world.nowMs;
+    expect(await present(token)).toMatchObject(known);
+    world.answer = failing;
+    for (let hour = 1; hour < 7 * 24; hour++) {
+      world.nowMs = startMs + hour * HOUR_MS;
+      expect(await present(token)).toMatchObject(known);
+      expect(await present(newToken)).toMatchObject(unavailable);
+    }
+    world.nowMs = startMs + 7 * DAY_MS;
+    expect(await present(token)).toMatchObject(unavailable);
+    expect(world.fetched.length).toBeLessThanOrEqual(7 * 24 + 1);
+  });
+
+  it("are fetched again when the clock was set back", async () => {
+    const { world, present } = accessWorld([first]);
+    world.nowMs += 20 * DAY_MS;
+    expect(await present(token)).toMatchObject(known);
+    world.nowMs -= 20 * DAY_MS;
+    world.keys = [second];
+    expect(await present(token)).toMatchObject(wrong);
+    expect(world.fetched).toHaveLength(2);
+  });
+
+  it("are not waited for longer than 2 s", async () => {
+    const { world, present } = accessWorld([first], {});
+    world.answer = () => new Promise(() => undefined);
+    const began = Date.now();
+    expect(await Promise.all([present(token), present(token)])).toMatchObject([unavailable, unavailable]);
+    expect(Date.now() - began).toBeLessThan(10_000);
+    expect(world.fetched).toHaveLength(1);
+  });
+
+  const body = (value: unknown, init?: ResponseInit) => async () => Response.json(value, init);
+  it.each([
+    ["a redirection", async () => new Response(null, { status: 302, headers: { location: "https://evil.test/" } })],
+    ["an error with keys", body({ keys: [first.jwk] }, { status: 500 })],
+    ["no JSON", async () => new Response("<html>")],
+    ["no keys", body({ keys: [] })],
+    ["something else", body([first.jwk])],
+    ["a secret", body({ keys: [{ kty: "oct", kid: "k1", k: "AAAA" }] })],
+    ["keys without IDs", body({ keys: [{ ...first.jwk, kid: undefined }] })],
+    ["a key that is none", body({ keys: [{ ...first.jwk, n: "!" }] })],
+    ["very many keys", body({ keys: Array.from({ length: 17 }, (_, at) => ({ ...first.jwk, kid: `k${at}` })) })],
+    ["very much", body({ keys: [first.jwk], public_certs: "x".repeat(70_000) })],
+  ])("are not taken from %s", async (_, answer) => {
+    const { world, present } = accessWorld([first]);
+    world.answer = answer;
+    expect(await present(token)).toMatchObject(unavailable);
+    expect(world.keyFailures).toHaveLength(1);
+  });
+});

@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readDemoTable } from "../../src/demo/demo-table.ts";
+import { startGateway } from "../../src/host/gateway.ts";
+import { startWorkerd } from "../../src/host/workerd.ts";
+import { rawRequest, type Stack, sendRaw, startRecordingOrigins, startStack } from "./stack.ts";
+
+/** The gateway's own pages on bare workerd, asked as no client library would. */
+
+const TOKEN = "a-token-of-this-test-alone-0123456789";
+const ADMIN_TOKENS = JSON.stringify([
+  { name: "test", scope: "viewer", sha256: createHash("sha256").update(TOKEN).digest("hex") },
+]);
+const AUTHORIZED = `authorization: Bearer ${TOKEN}`;
+
+let stack: Stack;
+let origins: Awaited<ReturnType<typeof startRecordingOrigins>>;
+beforeAll(async () => {
+  origins = await startRecordingOrigins();
+  // Whatever the gateway does not take for its own goes to an origin.
+  const withoutId = { rest: { path: "/**", sources: [{ region: "eu" }] } };
+  stack = await startStack({ ...origins.declared, ...{ withoutId } }, { ADMIN_TOKENS });
+}, 60_000);
+afterAll(async () => {
+  await stack?.stop();
+  await origins?.stop();
+});
+
+describe("the gateway's own pages on bare workerd", () => {
+  it("are there for those who have a token", async () => {
+    const { port } = stack.gateway;
+    expect((await rawRequest(port, "GET", "/-/metrics")).status).toBe(401);
+    expect((await rawRequest(port, "GET", "/-/metrics", [AUTHORIZED])).status).toBe(200);
+    const twice = await rawRequest(port, "GET", "/-/metrics", [AUTHORIZED, AUTHORIZED]);
+    expect(twice.status).toBe(401);
+    expect(JSON.parse((await rawRequest(port, "GET", "/-/ready")).body)).toEqual({ status: "ready" });
+    expect(stack.gateway.lines.join("\n")).toContain('"event":"credentials-refused"');
+    expect(stack.gateway.lines.join("\n")).not.toContain(TOKEN);
+  });
+
+  it.each([
+    "/%2d/metrics",
+    "/-%2fmetrics",
+    "//-/metrics",
+    "/-//metrics",
+    "/-/METRICS",
+    "/-/%6detrics",
+    "/-/metrics/",
+    "/./-/metrics",
+    "/%2e/-/metrics",
+    "/x/../-/metrics",
+    "/x/%2e%2e/-/metrics",
+    "/-/%2e/metrics",
+    "/-/x/..%2fmetrics",
+    "/-\\metrics",
+    "\\-\\metrics",
+    "/\\-/metrics",
+    "/-/metrics%3f",
+    "/-/metrics#x",
+    "http://gw.test/-/metrics",
+    "http://gw.test//-/metrics",
+    "http://gw.test/%2d/metrics",
+    "-/metrics",
+    "*",
+  ])("are not shown to a stranger for %s, and no origin gets it", async (target) => {
+    const { status, body } = await rawRequest(stack.gateway.port, "GET", target);
+    expect([400, 401, 404]).toContain(status);
+    expect(body).not.toContain("waybill_");
+    expect(origins.recorded).toEqual([]);
+  });
+
+  it.each(["gw.test/-/metrics?", "gw.test/-/metrics#", "gw.test/-", "x@gw.test/-/metrics?", "gw.test\\-\\metrics?"])(
+    "are not shown for the host %s, to nobody",
+    async (host) => {
+      for (const field of ["x-nothing: 1", AUTHORIZED]) {
+        const head = ["GET /metrics HTTP/1.1", `host: ${host}`, "connection: close", field, "", ""];
+        const { status, body } = await sendRaw(stack.gateway.port, head.join("\r\n"));
+        expect([400, 401, 404]).toContain(status);
+        expect(body).not.toContain("waybill_");
+      }
+      expect(origins.recorded).toEqual([]);
+    },
+  );
+});
+
+describe("the configuration that a gateway with open pages leaves", () => {
+  const folder = mkdtempSync(join(tmpdir(), "waybill-access-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it("opens nothing", async () => {
+    const tableText = JSON.stringify(readDemoTable());
+    const open = await startGateway({ port: 0, tableText, stateFolder: folder, openPages: true });
+    expect((await fetch(`${open.url}/-/metrics`)).status).toBe(200);
+    await open.stop();
+    const configPath = join(folder, "config.capnp");
+    expect(readFileSync(configPath, "utf8")).not.toContain('"on"');
+    const closed = await startWorkerd({ configPath });
+    expect((await fetch(`${closed.url}/-/metrics`)).status).toBe(401);
+    await closed.stop();
+  });
+});
