@@ -7,6 +7,7 @@ export const READ_FAULTS = [
   "empty",
   "old pointer",
   "corrupt pointer",
+  "body throws",
   "no body",
   "corrupt body",
   "another body",
@@ -40,6 +41,8 @@ export function faultyKv(real: KVNamespace, older: { revision: number; digest: s
         return isPointer ? JSON.stringify(older) : get();
       case "corrupt pointer":
         return isPointer ? '{"revision":' : get();
+      case "body throws":
+        return isPointer ? get() : Promise.reject(new Error("KV GET failed: 500"));
       case "no body":
         return isPointer ? get() : null;
       case "corrupt body":
@@ -58,7 +61,7 @@ export function faultyKv(real: KVNamespace, older: { revision: number; digest: s
       case "put throws":
         throw new Error("KV PUT failed: 429 Too Many Requests");
       case "put hangs":
-        return new Promise(() => undefined);
+        return key === POINTER_KEY ? new Promise(() => undefined) : real.put(key, value);
       case "put is lost":
         return undefined;
       case "put throws late":

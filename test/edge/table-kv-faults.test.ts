@@ -85,7 +85,7 @@ describe.each(READ_FAULTS)("while KV fails: %s", (fault) => {
     const served = peek();
     expect(served && goals(served.table)).toEqual(GOOD);
     // Where the pointer is right the body is not asked for: nothing fails.
-    const isUnharmed = ["no body", "corrupt body", "another body", "too large"].includes(fault);
+    const isUnharmed = ["body throws", "no body", "corrupt body", "another body", "too large"].includes(fault);
     expect(served?.label).toMatch(isUnharmed ? /^rev=5; source=memory; age=\d$/ : /^rev=5; source=memory; age=90$/);
   });
 

@@ -1,0 +1,201 @@
+import { reset, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Env } from "../../src/edge/env.ts";
+import { TableKeeper } from "../../src/edge/table-keeper.ts";
+import { bundledRevision } from "../../src/edge/table-ledger.ts";
+import { POINTER_MS_MIN } from "../../src/edge/table-publication.ts";
+import { POINTER_KEY } from "../../src/edge/table-store.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { type FaultyKv, faultyKv, putTable } from "./faulty-kv.ts";
+
+const { TABLE_KV, TABLE_TRUTH } = env as Env;
+
+interface Truth {
+  readonly keeper: TableKeeper;
+  readonly store: FaultyKv;
+  readonly time: { nowMs: number };
+  /** When the alarm is to ring, Unix ms. */
+  readonly alarm: { atMs: number | undefined };
+  /** The same rows under a new object, as after a crash. */
+  readonly restart: () => TableKeeper;
+  /** Rings the alarm whenever it is due, for so long. */
+  readonly pass: (ms: number) => Promise<void>;
+}
+
+/** The truth on rows of a real object, with a KV that can fail, a clock and an alarm that the test moves. */
+async function withTruth(test: (truth: Truth) => Promise<void>): Promise<void> {
+  const stub = TABLE_TRUTH.get(TABLE_TRUTH.idFromName(crypto.randomUUID()));
+  const bundled = await bundledRevision(DECLARED_TABLE);
+  const digest = await putTable(TABLE_KV, 1, JSON.stringify(DECLARED_TABLE));
+  await TABLE_KV.delete(POINTER_KEY);
+  await runInDurableObject(stub, async (_, { storage }) => {
+    const store = faultyKv(TABLE_KV, { revision: 1, digest }, JSON.stringify(DECLARED_TABLE));
+    const time = { nowMs: Date.UTC(2026, 10, 21) };
+    const alarm: Truth["alarm"] = { atMs: undefined };
+    const wakeAt = async (atMs: number) => {
+      alarm.atMs = atMs;
+    };
+    const restart = () =>
+      new TableKeeper({ storage, kv: store.kv, clock: { nowMs: () => time.nowMs }, bundled, wakeAt });
+    const state = { keeper: restart() };
+    const pass = async (ms: number) => {
+      const endMs = time.nowMs + ms;
+      while (alarm.atMs !== undefined && alarm.atMs <= endMs) {
+        time.nowMs = Math.max(time.nowMs, alarm.atMs);
+        alarm.atMs = undefined;
+        await state.keeper.run();
+      }
+      time.nowMs = endMs;
+    };
+    await test({
+      get keeper() {
+        return state.keeper;
+      },
+      store,
+      time,
+      alarm,
+      pass,
+      restart: () => {
+        state.keeper = restart();
+        return state.keeper;
+      },
+    });
+  });
+}
+
+const octets = (number: number) =>
+  new TextEncoder().encode(
+    JSON.stringify({ ...DECLARED_TABLE, countries: { ...DECLARED_TABLE.countries, FR: 20 + number } }),
+  );
+
+const publish = async ({ keeper }: Truth, expected: number) => {
+  const made = await keeper.publish({ expect: expected, author: "ann", note: "" }, octets(expected + 1));
+  expect(made).toMatchObject({ ok: true, value: { revision: expected + 1 } });
+};
+
+const held = () => TABLE_KV.get<{ revision: number }>(POINTER_KEY, "json");
+const status = async ({ keeper }: Truth) => {
+  const answer = await keeper.status();
+  if (!answer.ok) throw new Error(JSON.stringify(answer.error));
+  return answer.value;
+};
+
+beforeEach(() => reset());
+
+describe("bringing KV to the last revision", () => {
+  it("writes the body, then the pointer, and is quiet when it has read it back", () =>
+    withTruth(async (truth) => {
+      await publish(truth, 0);
+      await truth.pass(0);
+      expect(truth.store.puts).toEqual([expect.stringMatching(/^table\.[0-9a-f]{64}$/), POINTER_KEY]);
+      expect(truth.alarm.atMs).toBeUndefined();
+      expect(await status(truth)).toMatchObject({ isPending: false, lastError: undefined, kv: { revision: 1 } });
+    }));
+
+  it("writes the pointer once in 1.1 s at most, however often somebody publishes", () =>
+    withTruth(async (truth) => {
+      for (let revision = 0; revision < 20; revision++) {
+        await publish(truth, revision);
+        await truth.pass(100);
+      }
+      await truth.pass(POINTER_MS_MIN);
+      const pointers = truth.store.puts.filter((key) => key === POINTER_KEY);
+      expect(pointers.length).toBeLessThanOrEqual(1 + Math.ceil((20 * 100 + POINTER_MS_MIN) / POINTER_MS_MIN));
+      expect(await held()).toMatchObject({ revision: 20 });
+    }));
+
+  it.each([
+    "put throws",
+    "put is lost",
+    "put throws late",
+    "throws",
+    "empty",
+    "old pointer",
+    "corrupt pointer",
+  ] as const)("goes on while KV fails (%s), less and less often, until it holds", (fault) =>
+    withTruth(async (truth) => {
+      await publish(truth, 0);
+      truth.store.fault = fault;
+      await truth.pass(600_000);
+      expect(truth.store.puts.length + truth.store.pointerReads).toBeLessThan(100);
+      expect(truth.alarm.atMs).toBeGreaterThan(truth.time.nowMs);
+      truth.store.fault = undefined;
+      await truth.pass(70_000);
+      expect(await held()).toMatchObject({ revision: 1 });
+      expect(truth.alarm.atMs).toBeUndefined();
+      expect(await status(truth)).toMatchObject({ isPending: false, lastError: undefined });
+    }),
+  );
+
+  it(
+    "looks once more when a pointer may have come late over a newer one",
+    () =>
+      withTruth(async (truth) => {
+        await publish(truth, 0);
+        await truth.pass(0);
+        const first = await TABLE_KV.get(POINTER_KEY);
+        await publish(truth, 1);
+        truth.store.fault = "put hangs";
+        await truth.pass(POINTER_MS_MIN);
+        truth.store.fault = undefined;
+        await truth.pass(30_000);
+        expect(await held()).toMatchObject({ revision: 2 });
+        await TABLE_KV.put(POINTER_KEY, first ?? "");
+        await truth.pass(120_000);
+        expect(await held()).toMatchObject({ revision: 2 });
+        expect(truth.alarm.atMs).toBeUndefined();
+      }),
+    30_000,
+  );
+
+  it("goes on after a crash between any two steps", () =>
+    withTruth(async (truth) => {
+      await publish(truth, 0);
+      truth.store.fault = "put throws";
+      await truth.pass(0);
+      truth.restart();
+      expect(await status(truth)).toMatchObject({ isPending: true });
+      truth.store.fault = undefined;
+      await truth.pass(5_000);
+      expect(await held()).toMatchObject({ revision: 1 });
+      await publish(truth, 1);
+      truth.restart();
+      await status(truth);
+      await truth.pass(200_000);
+      expect(await held()).toMatchObject({ revision: 2 });
+      expect(truth.alarm.atMs).toBeUndefined();
+    }));
+
+  it("publishes nothing before it knows what is in force, and then while KV fails too", () =>
+    withTruth(async (truth) => {
+      await putTable(TABLE_KV, 41, JSON.stringify(DECLARED_TABLE));
+      for (const fault of ["throws", "hangs", "corrupt pointer"] as const) {
+        truth.store.fault = fault;
+        const refused = await truth.keeper.publish({ expect: 0, author: "ann", note: "" }, octets(1));
+        expect([fault, refused]).toMatchObject([fault, { error: { reason: "control-plane-unavailable" } }]);
+      }
+      truth.store.fault = undefined;
+      await status(truth);
+      truth.store.fault = "throws";
+      await publish(truth, 41);
+      expect(await status(truth)).toMatchObject({ truth: { revision: 42 }, isPending: true, kv: undefined });
+      truth.store.fault = undefined;
+      await truth.pass(120_000);
+      expect(await held()).toMatchObject({ revision: 42 });
+    }));
+
+  it("does not publish over a higher revision that it cannot read just now", () =>
+    withTruth(async (truth) => {
+      await publish(truth, 0);
+      await truth.pass(5_000);
+      await putTable(TABLE_KV, 7, JSON.stringify({ ...DECLARED_TABLE, default: "us" }));
+      truth.store.fault = "body throws";
+      const wish = { expect: 1, author: "ann", note: "" };
+      const refused = await truth.keeper.publish(wish, octets(2));
+      expect(refused).toMatchObject({ error: { reason: "control-plane-unavailable" } });
+      // What is not there is nothing that anybody could be routed by: the next number is above it.
+      truth.store.fault = "no body";
+      expect(await truth.keeper.publish(wish, octets(2))).toMatchObject({ ok: true, value: { revision: 8 } });
+    }));
+});
