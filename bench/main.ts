@@ -9,6 +9,7 @@ import { packsBench } from "./packs.bench.ts";
 import { publicIdsBench } from "./public-ids.bench.ts";
 import { describeMachine, markdown, type Report, type Section } from "./report.ts";
 import { routesBench } from "./routes.bench.ts";
+import { scaleBench } from "./scale.bench.ts";
 import { signatureBench } from "./signature.bench.ts";
 
 const BENCHES: readonly Bench[] = [
@@ -21,6 +22,7 @@ const BENCHES: readonly Bench[] = [
   misrouteBench,
   gatewayBench,
   signatureBench,
+  scaleBench,
 ];
 const NAMES = BENCHES.map(({ name }) => name).join("|");
 

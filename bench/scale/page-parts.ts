@@ -1,0 +1,100 @@
+import { type Compared, isWithin, THINNED } from "./comparison.ts";
+import { type Fleet, fleetOf, MONTH_SECONDS } from "./figures.ts";
+import { type BillLine, bill, logBill, samplingMax, total } from "./money.ts";
+import { reportSecondsFor } from "./renewal.ts";
+import { reportTable } from "./size-tables.ts";
+import { exact, money, shown, table } from "./text.ts";
+
+/** The longer parts of the page. */
+
+/** Requests a second of an isolate where traffic is spread over many more of them. */
+const SPARSE = 20;
+
+export const section = (title: string, lines: readonly string[]): string[] => ["", `## ${title}`, "", ...lines];
+
+export function reporting({ inputs, locations }: Fleet): string[] {
+  const needed = reportSecondsFor(inputs, locations, 1);
+  const sparse = fleetOf({ ...inputs, isolateRequestsPerSecond: SPARSE });
+  return section("Is one object for all reports enough?", [
+    "An object has a soft limit of 1,000 requests a second [5]; C is half of it, so that bursts and the answers' size have room. Calls fall with",
+    "S as N / S, so that the least S is about N / C. How many requests an isolate gets decides: it is the one input that nobody",
+    "knows beforehand. `waybill_reports_total` shows the calls, and `waybill_reports_total` × S / time the isolates under traffic.",
+    "",
+    ...reportTable(),
+    "",
+    `So one object is enough for a million requests a second with \`REPORT_SECONDS\` = ${needed}, if isolates get about ${inputs.isolateRequestsPerSecond} a second, and with ${reportSecondsFor(sparse.inputs, sparse.locations, 1)} if they get ${SPARSE}. Sharding`,
+    "by location would divide the calls by the number of objects and cost one call to each of them at a scrape; it is not built.",
+  ]);
+}
+
+export function billing(fleet: Fleet): string[] {
+  const lines = bill(fleet);
+  const billRow = ({ what, formula, units, price, dollars }: BillLine): string[] => [
+    what,
+    formula,
+    shown(units),
+    `${price.text} [${price.source}]`,
+    money(dollars),
+  ];
+  const heads = ["what", "units", "in 30 days", "price", "dollars"];
+  const sampling = 0.001;
+  return section("Money", [
+    ...table("llrlr", heads, [...lines.map(billRow), ["**together**", "", "", "", `**${money(total(lines))}**`]]),
+    "",
+    `That is ${shown((total(lines) / fleet.inputs.requestsPerSecond / MONTH_SECONDS) * 1e6)} dollars for a million requests. A read of KV is paid whether a cache has it or not (assumed: the list makes no difference), and the edge's cache has no`,
+    "price in these lists. An object's duration counts as if it never rested. What the plan costs ($5), and what origins cost, is left out.",
+    "",
+    "Logs and traces, with all requests sampled and with one in a thousand:",
+    "",
+    ...table(
+      "lrr",
+      ["what", "all", `one in ${exact(1 / sampling)}`],
+      logBill(fleet, fleet.inputs.logSampling).map(({ what, dollars }, at) => [
+        what,
+        money(dollars),
+        money(logBill(fleet, sampling)[at]?.dollars ?? 0),
+      ]),
+    ),
+    "",
+    `The first price leaves out the limit of 5 billion events a day that was documented with it [7]: ${shown(samplingMax(fleet) * 100)} % of the requests fit, and of what is beyond one in a hundred is kept.`,
+  ]);
+}
+
+export function simulated(compared: readonly Compared[]): string[] {
+  return section("Simulation", [
+    "`npm run bench -- scale` runs it with several seeds, prints the ratios, and fails when one leaves its band. It draws every request:",
+    "each stream of requests meets an isolate, which ends at random and begins anew, looks for tables and reports by the rules of `src/edge/`",
+    "(`test/edge/scale-rules.test.ts` runs both side by side), reads KV through the view of its location, and bodies through its location's cache.",
+    `**Scaled down** are the requests alone: ${exact(THINNED.requestsPerSecond)} a second instead of a million, over the same ${exact(THINNED.locations)} locations and the same`,
+    `${shown(fleetOf(THINNED).isolates)} isolates. An isolate depends on requests only by the wait for the next one, which is a hundred times as long here, and the formulas`,
+    "are evaluated with that wait. The last three rows have about a tenth of the isolates, with a tenth of their requests each. Seed 1:",
+    "",
+    ...table(
+      "lrrrrl",
+      ["what", "formula", "simulated", "ratio", "band", ""],
+      compared.map((one) => [
+        one.what,
+        `${shown(one.formula)} ${one.unit}`.trim(),
+        shown(one.simulated),
+        (one.simulated / one.formula).toFixed(2),
+        `± ${shown(one.band * 100)} %`,
+        isWithin(one) ? "holds" : "**does not hold**",
+      ]),
+    ),
+    "",
+    "One publication differs from the next by more than the number of isolates suggests, since a sixth of them share the busiest location's",
+    "view of KV: hence the wide band of the median. The last figure is a bound, so that the simulation stays below it.",
+  ]);
+}
+
+export function selfHosting({ inputs }: Fleet): string[] {
+  const busyShare = 0.6;
+  const processes = Math.ceil((inputs.requestsPerSecond * inputs.cpuSeconds) / busyShare);
+  return section("Self-hosted", [
+    `A workerd process uses one processor, and a request ${exact(inputs.cpuSeconds * 1e6)} µs of it ([performance.md](performance.md), on one machine on one day): ${shown(1 / inputs.cpuSeconds)} requests a second when it does`,
+    `nothing else, and ${exact(processes)} processes for a million at ${exact(busyShare * 100)} % load (R c / 0.6). Each is one isolate: it looks into its own folder once in T (${shown(processes / inputs.refreshSeconds)} reads`,
+    `a second of all), a new table is in force ${exact(inputs.refreshSeconds * (1 + inputs.refreshJitter))} s after its files are there, and compiling one of 100,000 routes stops its process for ${exact(inputs.compileSeconds * 1_000)} ms, in which ${shown((busyShare / inputs.cpuSeconds) * inputs.compileSeconds)} requests wait.`,
+    "What does not grow along: Durable Objects are each process's own, so that metrics are scraped from each and summed by Prometheus, breakers know",
+    "only what their process saw, and LUUIDs must be minted by one process, or two give the same number.",
+  ]);
+}

@@ -1,0 +1,48 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { INPUT_ROWS, type Inputs, MILLION } from "../../bench/scale/inputs.ts";
+import { scalePage } from "../../bench/scale/page.ts";
+
+const fileAt = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+
+describe("docs/scale.md", () => {
+  it("is what npm run generate writes, with a simulation that keeps to the formulas", () => {
+    const page = scalePage();
+    expect(fileAt("docs/scale.md")).toBe(page);
+    expect(page).toContain("| holds |");
+    expect(page).not.toContain("does not hold");
+  });
+
+  it("says of every input what it is and where it comes from", () => {
+    expect(INPUT_ROWS.map(({ key }) => key).toSorted()).toEqual(Object.keys(MILLION).toSorted());
+    for (const { what, from } of INPUT_ROWS)
+      expect([what, from]).toEqual([expect.stringMatching(/\S/), expect.stringMatching(/\S/)]);
+    const symbols = INPUT_ROWS.map(({ symbol }) => symbol).filter((symbol) => symbol !== "");
+    expect(new Set(symbols).size).toBe(symbols.length);
+  });
+});
+
+/** What the source says in numbers, and how many of it make the input. */
+const IN_SOURCE: readonly (readonly [keyof Inputs, path: string, found: RegExp, times?: number])[] = [
+  ["refreshSeconds", "wrangler.toml", /^TABLE_REFRESH_SECONDS = "(.+)"$/m],
+  ["reportSeconds", "wrangler.toml", /^REPORT_SECONDS = "(.+)"$/m],
+  ["checkSeconds", "wrangler.toml", /^CHECK_SECONDS = "(.+)"$/m],
+  ["refreshJitter", "src/edge/tables.ts", /^const JITTER = (.+);$/m],
+  ["saveSeconds", "src/edge/traffic-reports.ts", /^const SAVE_MS = (.+);$/m, 0.001],
+  ["blockNumbers", "src/edge/sequences.ts", /^const BLOCK_NUMBERS = (.+);$/m],
+  ["breakerFailures", "src/routing/carriage.ts", /^const BREAKER_FAILURES = (.+);$/m],
+  ["movedEntries", "src/edge/moved-memory.ts", /^const ENTRIES_MAX = (.+);$/m],
+  ["isolateSeries", "src/edge/traffic.ts", /^export const ISOLATE_SERIES_MAX = (.+);$/m],
+  ["tableTextOctets", "src/routing/limits.ts", /^export const TABLE_BYTES_MAX = (.+);$/m],
+  ["pageOctets", "src/routing/pack/format.ts", /^export const PAGE_OCTETS_MAX = (.+);$/m],
+  ["packMemoryOctets", "src/edge/packs.ts", /^const PAGE_OCTETS_MAX_DEFAULT = (.+);$/m],
+];
+
+it.each(IN_SOURCE.map((row) => [row[0], row] as const))(
+  "input %s is what the source says",
+  (key, [, path, pattern, times = 1]) => {
+    const text = pattern.exec(fileAt(path))?.[1] ?? "not found";
+    const factors = text.replaceAll("_", "").split(" * ").map(Number);
+    expect(MILLION[key]).toBe(factors.reduce((product, factor) => product * factor, times));
+  },
+);
