@@ -1,5 +1,5 @@
 import type { Client, Signable } from "../ports.ts";
-import type { Decision } from "../routing/table.ts";
+import type { Decision, SentSlice } from "../routing/table.ts";
 import type { PassageBody } from "./body.ts";
 import { isDropped, namedByConnection } from "./headers.ts";
 import type { Attempt } from "./origin-choice.ts";
@@ -7,6 +7,8 @@ import { askForReadableAnswer } from "./public-request.ts";
 import { sentTarget } from "./sent-target.ts";
 import { SIGNATURE_FIELD, UNKNOWN_ADDRESS } from "./signature.ts";
 import { isTraceparent, newTraceparent } from "./trace-context.ts";
+
+const NO_SLICES: readonly SentSlice[] = [];
 
 /** A client's request on its way, with all that was found out about it. */
 export interface Passage {
@@ -80,6 +82,9 @@ export function originRequest(passage: Passage, attempt: Attempt, signature?: st
   if (decision.id !== "") {
     fields["waybill-entity-id"] = decision.id;
     fields["waybill-layout"] = decision.layout;
+    for (const { header, read } of decision.entity.sentSlices?.get(decision.layout) ?? NO_SLICES) {
+      fields[header] = read(decision.words);
+    }
   }
   const { move } = decision.target;
   if (move !== undefined) fields["waybill-epoch"] = String(move.epoch);

@@ -8,6 +8,7 @@ import type { PackPlacement } from "./pack-plans.ts";
 import { fieldPathsOf, publicKindOf } from "./public-entities.ts";
 import { readersOf } from "./readings.ts";
 import type { RoutePlan } from "./route-plans.ts";
+import { sentSlicesOf } from "./sent-slices.ts";
 import { listOf } from "./scopes.ts";
 import type { EnabledLayout, Entity, EntityId, Found, Owner } from "./table.ts";
 
@@ -57,6 +58,7 @@ export const joinEntities = (
       deadlines: deadlinesOf(declared.deadlines),
       replayBytesMax: declared.replayBytesMax ?? 0,
       rememberMovedSeconds: declared.rememberMovedSeconds ?? REMEMBER_MOVED_SECONDS,
+      sentSlices: sentSlicesOf(ids),
     });
     entities.set(name, entity);
     for (const id of ids) addOwner(ownersByLayout.get(id.enabled.layout.name), { entity, id });

@@ -7,9 +7,22 @@ import { name, time, wholeNumber } from "./schema-parts.ts";
 
 const bitCount = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(128));
 
+/** What origins are told of a slice. All inbound fields of these names are removed (src/proxy/headers.ts). */
+const sliceHeader = v.pipe(
+  v.string(),
+  v.maxLength(64),
+  v.regex(/^waybill-[a-z0-9]+(-[a-z0-9]+)*$/, "A slice's field is named waybill- and more, in lower case: waybill-partition."),
+  v.description("Request field in which origins are told the slice's number, such as waybill-partition."),
+);
+
 const slice = v.union([
   v.strictTuple([bitCount, bitCount]),
-  v.strictObject({ offset: bitCount, bits: bitCount, codes: v.exactOptional(v.literal("m49")) }),
+  v.strictObject({
+    offset: bitCount,
+    bits: bitCount,
+    codes: v.exactOptional(v.literal("m49")),
+    header: v.exactOptional(sliceHeader),
+  }),
 ]);
 
 const row = v.strictObject({

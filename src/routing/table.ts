@@ -51,7 +51,20 @@ export interface Entity {
   readonly replayBytesMax: number;
   /** How long an origin's word that an entity moved is remembered; 0: not at all. */
   readonly rememberMovedSeconds: number;
+  /** Parts of its IDs' keys that origins are told. */
+  readonly sentSlices: SentSlices;
 }
+
+/** A part of an ID's key that origins are told: such as the database partition of a HotGuid. */
+export interface SentSlice {
+  /** Lower case. */
+  readonly header: string;
+  /** Decimal. */
+  readonly read: (words: Words) => string;
+}
+
+/** By the layout that a decision names; `undefined` where the table asks for none, which costs a request one look. */
+export type SentSlices = ReadonlyMap<string, readonly SentSlice[]> | undefined;
 
 /** How an entity's IDs are shown: our sealed form, or a kind and text of Architect.Identities. */
 export type PublicKind =
@@ -103,6 +116,8 @@ export interface Slice {
   readonly bits: number;
   /** What the numbers mean, when the table says so: UN M.49 area codes. */
   readonly codes: "m49" | undefined;
+  /** The request field in which origins are told its number. */
+  readonly header: string | undefined;
 }
 
 export interface TimeWindow {

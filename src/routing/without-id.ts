@@ -36,6 +36,7 @@ const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named:
     replayBytesMax,
     // What an origin says of one request without an ID is not said of the next one.
     rememberMovedSeconds: 0,
+    sentSlices: undefined,
   });
   return Object.freeze({
     entity,

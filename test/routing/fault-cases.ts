@@ -1,7 +1,7 @@
 import type { FaultKind } from "../../src/routing/faults.ts";
 import { ROUTES_MAX } from "../../src/routing/limits.ts";
 import { LAYOUT_CASES } from "./layout-cases.ts";
-import { PACK_CASES, SPLIT_CASES } from "./pack-fault-cases.ts";
+import { PACK_CASES, SLICE_FIELD_CASES, SPLIT_CASES } from "./pack-fault-cases.ts";
 import type { sampleTable } from "./tables.ts";
 import { NAME_CLASH_CASES, UNREACHABLE_SOURCE_CASES } from "./without-id-cases.ts";
 
@@ -22,7 +22,7 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
   "layout-declaration": LAYOUT_CASES,
   pack: PACK_CASES,
   "split-parts": SPLIT_CASES,
-  "name-clash": NAME_CLASH_CASES,
+  "name-clash": [...NAME_CLASH_CASES, ...SLICE_FIELD_CASES],
   "unreachable-source": UNREACHABLE_SOURCE_CASES,
   schema: [
     ["no object at all", () => 5, ["schema "]],

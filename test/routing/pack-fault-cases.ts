@@ -20,11 +20,7 @@ export const PACK_CASES: readonly FaultCase[] = [
   ["none: a pack for an entity", withPack({}, toPack({ layout: "hotguid", entity: "parcel" })), []],
   ["none: a pack of a slice", withPack({ slice: "partition", bits: 22 }), []],
   ["none: a pack that waits for its route", (t) => ({ ...t, packs: { shards: PACK } }), []],
-  [
-    "a pack without its route's name",
-    withPack({}, { when: {}, pack: "shard" }),
-    ["unknown-name /routes/5/pack"],
-  ],
+  ["a pack without its route's name", withPack({}, { when: {}, pack: "shard" }), ["unknown-name /routes/5/pack"]],
   ["a region that there is not", withPack({ regions: ["eu", "mars"] }), ["unknown-name /packs/shards/regions/1"]],
   ["a region twice", withPack({ regions: ["eu", "eu"] }), ["pack /packs/shards/regions/1"]],
   ["a field that is not there", withPack({ field: "shard" }), ["pack /packs/shards"]],
@@ -103,5 +99,25 @@ export const SPLIT_CASES: readonly FaultCase[] = [
       ],
     }),
     ["schema /routes/0/shadow"],
+  ],
+];
+
+const slices =
+  (declared: object): FaultCase[1] =>
+  (t) => ({ ...t, layouts: { hotguid: { slices: { ...t.layouts?.["hotguid"]?.slices, ...declared } } } });
+
+const SLICE = { offset: 10, bits: 22 };
+
+export const SLICE_FIELD_CASES: readonly FaultCase[] = [
+  ["none: a slice that origins are told", slices({ shard: { ...SLICE, header: "waybill-shard" } }), []],
+  [
+    "a slice in a field of the gateway's own",
+    slices({ shard: { ...SLICE, header: "waybill-region" } }),
+    ["name-clash /layouts/hotguid/slices/shard/header"],
+  ],
+  [
+    "two slices in one field",
+    slices({ a: { ...SLICE, header: "waybill-a" }, b: { ...SLICE, header: "waybill-a" } }),
+    ["name-clash /layouts/hotguid/slices/b/header"],
   ],
 ];

@@ -1,5 +1,5 @@
 import type { Draft } from "../draft.ts";
-import type { Report } from "../faults.ts";
+import type { Place, Report } from "../faults.ts";
 import { readLayout } from "../known-layouts.ts";
 import { keyFieldOf } from "../layout-fields.ts";
 import { sliceOf } from "../layout-plans.ts";
@@ -29,6 +29,7 @@ export const checkLayouts = (draft: Draft, report: Report): void => {
       const message = faultOfSlice(slice, bits, name, key?.bits);
       if (message !== undefined) report("slice-range", [...place, "slices", slice], message);
     }
+    checkHeaders(slices, place, report);
     if (mintedWithin === undefined) continue;
     if (layout.mintedAtMs === undefined) {
       report("time-range", [...place, "mintedWithin"], `IDs of layout ${name} carry no time; remove the window.`);
@@ -36,6 +37,31 @@ export const checkLayouts = (draft: Draft, report: Report): void => {
       const message = `${JSON.stringify(mintedWithin.from)} is no day or hour of the calendar; correct it.`;
       report("time-range", [...place, "mintedWithin", "from"], message);
     }
+  }
+};
+
+/** Fields that origins are told anyway. */
+const OWN_FIELDS: readonly string[] = [
+  "waybill-client-country",
+  "waybill-entity-id",
+  "waybill-epoch",
+  "waybill-layout",
+  "waybill-region",
+  "waybill-revision",
+  "waybill-signature",
+];
+
+/** Each field says one thing. */
+const checkHeaders = (slices: Readonly<Record<string, DeclaredSlice>>, place: Place, report: Report): void => {
+  const taken = new Set(OWN_FIELDS);
+  for (const [name, slice] of Object.entries(slices)) {
+    const { header } = sliceOf(name, slice);
+    if (header === undefined) continue;
+    if (taken.has(header)) {
+      const message = `The field ${header} says something else already; choose another name.`;
+      report("name-clash", [...place, "slices", name, "header"], message);
+    }
+    taken.add(header);
   }
 };
 
