@@ -12,6 +12,11 @@ import { problems } from "./problems.ts";
 import { rawPath } from "./raw-path.ts";
 import { regions } from "./regions.ts";
 import { observeRequests } from "./request-log.ts";
+import { table } from "./table.ts";
+import { tableCanary } from "./table-canary.ts";
+import { tableReplay } from "./table-replay.ts";
+import { tableRevisions } from "./table-revisions.ts";
+import { tableCapacity, tableStatus } from "./table-status.ts";
 
 /** The whole HTTP surface. The gateway's own paths come first; the rest belongs to the entities of the table. */
 export function createApp(gateway: Gateway): Hono {
@@ -23,6 +28,12 @@ export function createApp(gateway: Gateway): Hono {
   app.route("/", health(gateway));
   app.route("/", metrics(gateway));
   app.route("/", regions(gateway));
+  app.route("/", table(gateway));
+  app.route("/", tableRevisions(gateway));
+  app.route("/", tableStatus(gateway));
+  app.route("/", tableCapacity(gateway));
+  app.route("/", tableCanary(gateway));
+  app.route("/", tableReplay(gateway));
   app.route("/", problems());
   app.route("/", openapi(gateway));
   app.all("/-/*", (c) => problemResponse({ reason: "not-found", path: c.req.path }));

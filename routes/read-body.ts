@@ -17,3 +17,29 @@ export async function readBody(request: Request, bytesMax: number): Promise<Resu
     return err({ reason: "malformed-request", detail: "The body breaks off, or it is not UTF-8." });
   }
 }
+
+/** A body as octets, read no further than its cap. */
+export async function readOctets(request: Request, bytesMax: number): Promise<Result<Uint8Array, RequestError>> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request.body ?? []) {
+      bytes += chunk.byteLength;
+      if (bytes > bytesMax) return err({ reason: "body-too-large", bytesMax });
+      chunks.push(chunk);
+    }
+  } catch {
+    return err({ reason: "malformed-request", detail: "The body breaks off." });
+  }
+  return ok(joined(chunks, bytes));
+}
+
+function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return whole;
+}

@@ -1,0 +1,69 @@
+import { type Context, Hono } from "hono";
+import * as v from "valibot";
+import { err, ok, type Result } from "../src/ids/result.ts";
+import type { Gateway } from "../src/ports.ts";
+import type { RequestError } from "../src/problems/index.ts";
+import type { Stretch } from "../src/table-ports.ts";
+import { methodNotAllowed } from "./method-not-allowed.ts";
+import { ownJson } from "./own-json.ts";
+import { requireScope } from "./require-scope.ts";
+import { refuseTable, textResponse } from "./table.ts";
+import { readJson } from "./table-body.ts";
+import { readWish } from "./table-wish.ts";
+
+/** Entries of one answer. */
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 100;
+
+const revision = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const ROLLBACK = v.strictObject({ to: revision, note: v.optional(v.string(), "") });
+
+/** What the table was: its revisions, their texts, who did what, and the way back to one of them. */
+export const tableRevisions = (gateway: Gateway) =>
+  new Hono()
+    .get("/-/table/revisions", requireScope(gateway, "viewer"), async (c) => {
+      const stretch = readStretch(c);
+      if (!stretch.ok) return refuseTable(c, stretch.error);
+      const revisions = await gateway.tableHistory.revisions(stretch.value);
+      return revisions.ok ? ownJson({ revisions: revisions.value }) : refuseTable(c, revisions.error);
+    })
+    .all("/-/table/revisions", methodNotAllowed("GET", "HEAD"))
+    .get("/-/table/revisions/:revision", requireScope(gateway, "viewer"), async (c) => {
+      const number = wholeNumber(c.req.param("revision"));
+      if (number === undefined) return refuseTable(c, { reason: "not-found", path: c.req.path });
+      const text = await gateway.tableHistory.text(number);
+      return text.ok ? textResponse(text.value) : refuseTable(c, text.error);
+    })
+    .all("/-/table/revisions/:revision", methodNotAllowed("GET", "HEAD"))
+    .get("/-/table/audit", requireScope(gateway, "viewer"), async (c) => {
+      const stretch = readStretch(c);
+      if (!stretch.ok) return refuseTable(c, stretch.error);
+      const entries = await gateway.tableHistory.audit(stretch.value);
+      return entries.ok ? ownJson({ entries: entries.value }) : refuseTable(c, entries.error);
+    })
+    .all("/-/table/audit", methodNotAllowed("GET", "HEAD"))
+    .post("/-/table/rollback", requireScope(gateway, "operator"), async (c) => {
+      const body = await readJson(c.req.raw, ROLLBACK);
+      if (!body.ok) return refuseTable(c, body.error);
+      const wish = readWish(c, body.value.note);
+      if (!wish.ok) return refuseTable(c, wish.error);
+      const made = await gateway.tableHistory.rollback(wish.value, body.value.to);
+      return made.ok ? ownJson(made.value, {}, 201) : refuseTable(c, made.error);
+    })
+    .all("/-/table/rollback", methodNotAllowed("POST"));
+
+/** `?before=41&limit=20`. */
+function readStretch(c: Context): Result<Stretch, RequestError> {
+  const [beforeText, limitText] = [c.req.query("before"), c.req.query("limit")];
+  const before = beforeText === undefined ? undefined : wholeNumber(beforeText);
+  const limit = limitText === undefined ? LIMIT_DEFAULT : wholeNumber(limitText);
+  const isWrong = (beforeText !== undefined && before === undefined) || limit === undefined;
+  if (isWrong || limit < 1 || limit > LIMIT_MAX) {
+    const detail = `\`before\` is a number of an entry, and \`limit\` one from 1 to ${LIMIT_MAX}.`;
+    return err({ reason: "malformed-request", detail });
+  }
+  return ok({ before, limit });
+}
+
+export const wholeNumber = (text: string): number | undefined =>
+  /^(?:0|[1-9][0-9]{0,14})$/.test(text) ? Number(text) : undefined;

@@ -1,0 +1,51 @@
+import { Hono } from "hono";
+import type { Gateway, ServedTable } from "../src/ports.ts";
+import { measureTable } from "../src/routing/check.ts";
+import { parseTableText } from "../src/routing/index.ts";
+import type { TableStatus } from "../src/table-ports.ts";
+import { methodNotAllowed } from "./method-not-allowed.ts";
+import { ownJson } from "./own-json.ts";
+import { receive } from "./receive.ts";
+import { requireScope } from "./require-scope.ts";
+import { refuseTable } from "./table.ts";
+
+/** `GET /-/table/status`: what is in force by the truth, by KV and by the isolate that answers. */
+export const tableStatus = (gateway: Gateway) =>
+  new Hono()
+    .get("/-/table/status", requireScope(gateway, "viewer"), async (c) => {
+      const received = await receive(gateway, c);
+      if (received instanceof Response) return received;
+      const status = await gateway.tableHistory.status();
+      if (!status.ok) return refuseTable(c, status.error);
+      const isolate = isolateSight(received.served, received.arrivedAtMs);
+      return ownJson({ ...describe(status.value), isolate }, { "waybill-table": received.served.label });
+    })
+    .all("/-/table/status", methodNotAllowed("GET", "HEAD"));
+
+/** `GET /-/table/capacity`: how much of each cap the table in force takes up. */
+export const tableCapacity = (gateway: Gateway) =>
+  new Hono()
+    .get("/-/table/capacity", requireScope(gateway, "viewer"), async (c) => {
+      const text = await gateway.tableHistory.text();
+      if (!text.ok) return refuseTable(c, text.error);
+      const { octets, revision } = text.value;
+      const declared = parseTableText(new TextDecoder().decode(octets));
+      const uses = declared.ok ? measureTable(declared.value, revision.bytes) : declared;
+      return uses.ok ? ownJson(uses.value) : refuseTable(c, { reason: "invalid-table", faults: uses.error });
+    })
+    .all("/-/table/capacity", methodNotAllowed("GET", "HEAD"));
+
+function describe({ truth, canary, kv, askedAtMs, isPending, lastError }: TableStatus): object {
+  return {
+    truth: { revision: truth.revision, digest: truth.digest, time: truth.time },
+    canary: canary === undefined ? null : { revision: canary.revision, digest: canary.digest, ...canary.audience },
+    kv: kv === undefined ? null : { ...kv, asked: new Date(askedAtMs).toISOString() },
+    pending: isPending,
+    lastError: lastError ?? null,
+  };
+}
+
+function isolateSight({ table, source, confirmedAtMs, digest }: ServedTable, nowMs: number): object {
+  const ageSeconds = Math.max(0, Math.floor((nowMs - confirmedAtMs) / 1000));
+  return { revision: table.revision, source, ageSeconds, digest };
+}
