@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { exitOf, stopChild } from "../host/child.ts";
-import { publication } from "../host/publish.ts";
+import { POINTER_KEY, publication } from "../host/publish.ts";
 
 export interface ReloadingOptions {
   readonly port: number;
@@ -35,8 +35,7 @@ const POLL_MS = 100;
 export async function startReloading(options: ReloadingOptions): Promise<ReloadingGateway> {
   const { port, stateFolder, onLogLine } = options;
   const persist = ["--persist-to", join(stateFolder, "wrangler")];
-  let revision = 0;
-  const publish = (tableText: string) => putTable(stateFolder, persist, tableText, ++revision);
+  const publish = (tableText: string) => putTable(stateFolder, persist, tableText);
   await publish(options.tableText);
   const child = wrangler([
     ...["dev", "--ip", "127.0.0.1", "--port", String(port), "--show-interactive-dev-session=false", ...persist],
@@ -68,13 +67,9 @@ function writeSettings(stateFolder: string, vars: Readonly<Record<string, string
 }
 
 /** wrangler's local KV has a format of its own, so wrangler itself writes it. */
-async function putTable(
-  stateFolder: string,
-  persist: readonly string[],
-  tableText: string,
-  revision: number,
-): Promise<void> {
+async function putTable(stateFolder: string, persist: readonly string[], tableText: string): Promise<void> {
   mkdirSync(stateFolder, { recursive: true });
+  const revision = (await revisionInForce(persist)) + 1;
   const { bodyKey, body, pointerKey, pointer } = publication(tableText, revision, new Date());
   const file = join(stateFolder, "table.json");
   writeFileSync(
@@ -84,14 +79,25 @@ async function putTable(
       { key: pointerKey, value: pointer },
     ]),
   );
-  const child = wrangler(["kv", "bulk", "put", file, "--binding", "TABLE_KV", "--local", ...persist]);
+  const { code, printed } = await askKv(["bulk", "put", file], persist);
+  if (code !== 0) throw new Error(`wrangler could not write the local KV:\n${printed}`);
+}
+
+/** What was published before, here or over HTTP, has a lower number; 0 before the first. */
+async function revisionInForce(persist: readonly string[]): Promise<number> {
+  const { printed } = await askKv(["key", "get", POINTER_KEY, "--text"], persist);
+  return Number(/"revision":(\d+)/.exec(printed)?.[1] ?? 0);
+}
+
+async function askKv(command: readonly string[], persist: readonly string[]) {
+  const child = wrangler(["kv", ...command, "--binding", "TABLE_KV", "--local", ...persist]);
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (chunk) => {
       printed += chunk;
     });
   }
-  if ((await exitOf(child)) !== 0) throw new Error(`wrangler could not write the local KV:\n${printed}`);
+  return { code: await exitOf(child), printed };
 }
 
 /** wrangler's own script, so that the process that we know is the one that ends its workerd. */

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { bundleWorker, WORKER_ENTRY } from "./bundle.ts";
-import { publishToDisk } from "./publish.ts";
+import { publishNext } from "./publish.ts";
 import { type RunningWorkerd, startWorkerd } from "./workerd.ts";
 import { workerdConfig } from "./workerd-config.ts";
 
@@ -44,7 +44,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     minify: options.minify ?? false,
   });
   writeFileSync(join(folder, "worker.js"), worker);
-  publishToDisk(kvFolder, options.tableText, 1, new Date());
+  publishNext(kvFolder, options.tableText, new Date());
   const configPath = join(folder, "config.capnp");
   const config = workerdConfig({
     address: `${options.host ?? "127.0.0.1"}:${options.port}`,

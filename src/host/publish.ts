@@ -14,7 +14,7 @@ export interface Publication {
   readonly pointer: string;
 }
 
-const POINTER_KEY = "table.current";
+export const POINTER_KEY = "table.current";
 
 /** `tableText`: the declared table as JSON text. `publishedAt` goes into the pointer as ISO 8601. */
 export function publication(tableText: string, revision: number, publishedAt: Date): Publication {
@@ -34,6 +34,25 @@ export function publishToDisk(folder: string, tableText: string, revision: numbe
   replaceFile(folder, written.bodyKey, written.body);
   replaceFile(folder, written.pointerKey, written.pointer);
   return written;
+}
+
+/**
+ * Puts a table into force after the one that is: whatever was published before, by this or over HTTP, has a lower number. The
+ * same text again changes nothing.
+ */
+export function publishNext(folder: string, tableText: string, publishedAt: Date): void {
+  const inForce = existsSync(folder) ? publishedRevision(folder) : ok(0);
+  if (!inForce.ok) throw new Error(`${folder}: ${inForce.error}`);
+  const next = publication(tableText, inForce.value + 1, publishedAt);
+  if (
+    inForce.value > 0 &&
+    readFileSync(join(folder, POINTER_KEY), "utf8").includes(next.bodyKey.slice("table.".length))
+  ) {
+    // The pointer says all of it; the body may have been removed.
+    replaceFile(folder, next.bodyKey, next.body);
+    return;
+  }
+  publishToDisk(folder, tableText, inForce.value + 1, publishedAt);
 }
 
 /** The revision that a KV folder's pointer names, 0 before the first; or why it cannot be told, in words. */
