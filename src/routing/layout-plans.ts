@@ -91,7 +91,8 @@ export const groupBy = <Key>(
 };
 
 export const sliceOf = (name: string, slice: DeclaredSlice): Slice => {
-  if ("offset" in slice) return { name, offset: slice.offset, bits: slice.bits, codes: slice.codes, header: slice.header };
+  if ("offset" in slice)
+    return { name, offset: slice.offset, bits: slice.bits, codes: slice.codes, header: slice.header };
   const [offset, bits] = slice;
   return { name, offset, bits, codes: undefined, header: undefined };
 };

@@ -11,7 +11,10 @@ const bitCount = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(1
 const sliceHeader = v.pipe(
   v.string(),
   v.maxLength(64),
-  v.regex(/^waybill-[a-z0-9]+(-[a-z0-9]+)*$/, "A slice's field is named waybill- and more, in lower case: waybill-partition."),
+  v.regex(
+    /^waybill-[a-z0-9]+(-[a-z0-9]+)*$/,
+    "A slice's field is named waybill- and more, in lower case: waybill-partition.",
+  ),
   v.description("Request field in which origins are told the slice's number, such as waybill-partition."),
 );
 
