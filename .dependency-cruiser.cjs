@@ -77,7 +77,7 @@ const ZONES = [
   {
     name: "cli",
     from: "^src/cli/",
-    may: ["^src/cli/", "^src/(ids|routing|problems)/", packages("commander", "jsonc-parser", "valibot")],
+    may: ["^src/cli/", "^src/(ids|routing|problems)/", packages("commander", "jsonc-parser", "valibot", "yaml")],
     to: NODE,
     why: "the command is the core on Node",
   },

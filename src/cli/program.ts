@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import type { Act } from "./action.ts";
 import { addCanary } from "./canary.ts";
 import { addCapacity } from "./capacity.ts";
+import { addContract } from "./contract.ts";
 import { addConvert } from "./convert.ts";
 import { addExplain } from "./explain.ts";
 import { addLayout } from "./layout.ts";
@@ -50,6 +51,7 @@ const build = (world: World, act: Act): Command => {
   addRange(id, act);
   addCapacity(id, act);
   addTable(program, act);
+  addContract(program, act);
   addPublic(program, act);
   addMove(program, act);
   addCanary(program, act);
@@ -67,6 +69,7 @@ Examples:
   $ waybill id capacity snowflake --rate 50000 --minters 16
   $ waybill table check routing-table.json
   $ waybill table publish routing-table.json --note "ap takes Uzbekistan"
+  $ waybill contract openapi.yaml
   $ waybill layout hotguid
 
 Data goes to stdout, everything else to stderr. Exit codes: 0 ok, 1 error or bad usage, 2 differences or findings (each

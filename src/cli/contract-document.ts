@@ -1,0 +1,114 @@
+import { type Document, isScalar, LineCounter, parseDocument, visit } from "yaml";
+import { err, ok, type Result } from "../ids/index.ts";
+
+/** An OpenAPI document as plain values, whatever it was written in and whoever wrote it. */
+
+/** An object of the document. Only its own members count: a document may name one `__proto__`. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** The largest published documents have 10 MB. */
+export const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Aliases can repeat what repeats others, ten times at each step: so many expansions, and the reader gives up. */
+const ALIASES_MAX = 100;
+
+/** Reads YAML 1.2 or JSON. The error is a sentence. */
+export const readDocument = (octets: Uint8Array): Result<Members, string> => {
+  let value: unknown;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(octets);
+    value = parseText(text);
+  } catch (error) {
+    const message = error instanceof Error ? firstLine(error.message) : String(error);
+    return err(/call stack/.test(message) ? "it is nested too deep" : message);
+  }
+  const document = membersOf(value);
+  const version = document?.["openapi"];
+  if (document === undefined) return err("it is no object");
+  if (typeof version === "string" && /^3\.\d+\.\d+/.test(version)) return ok(document);
+  const said = version ?? document["swagger"];
+  return err(
+    said === undefined
+      ? "it has no `openapi` with a version"
+      : `it is of version ${String(said)}, and only 3.x is read`,
+  );
+};
+
+/** JSON is YAML too, and reads a hundred times faster as JSON. */
+const parseText = (text: string): unknown => {
+  if (text.trimStart().startsWith("{")) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      // Flow style of YAML, or JSON with a fault, which the other reader names with its line.
+    }
+  }
+  const lines = new LineCounter();
+  // Its own search for keys that stand twice takes minutes for objects of many keys.
+  const document = parseDocument(text, { uniqueKeys: false, lineCounter: lines, logLevel: "error", version: "1.2" });
+  const [fault] = document.errors;
+  if (fault !== undefined) throw fault;
+  refuseTwins(document, lines);
+  return document.toJS({ maxAliasCount: ALIASES_MAX });
+};
+
+/** Of keys that stand twice only the last one would count. */
+const refuseTwins = (document: Document, lines: LineCounter): void => {
+  visit(document, {
+    Map: (_, map) => {
+      const seen = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (seen.has(name)) {
+          const { line } = lines.linePos(key.range?.[0] ?? 0);
+          throw new Error(`the key ${JSON.stringify(name)} stands twice in one object, again on line ${line}`);
+        }
+        seen.add(name);
+      }
+    },
+  });
+};
+
+const firstLine = (text: string): string => text.split("\n", 1)[0] ?? "";
+
+/** The members of an object; `undefined` for anything else. */
+export const membersOf = (value: unknown): Members | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : undefined;
+
+/** A member of its own; never what every object inherits. */
+export const memberOf = (members: Members, name: string): unknown =>
+  Object.hasOwn(members, name) ? members[name] : undefined;
+
+/** References that lead to references; more are a circle, or a mistake. */
+const REFERENCES_MAX = 20;
+
+/** What a place of the document says, with references inside of it followed; `undefined` where they lead nowhere, or outside. */
+export const resolve = (document: Members, value: unknown): Members | undefined => {
+  let at = membersOf(value);
+  for (let step = 0; at !== undefined && step < REFERENCES_MAX; step++) {
+    const reference = memberOf(at, "$ref");
+    if (typeof reference !== "string") return at;
+    at = reference.startsWith("#") ? membersOf(follow(document, reference.slice(1))) : undefined;
+  }
+  return undefined;
+};
+
+/** An RFC 6901 pointer in a URI's fragment (section 6). */
+const follow = (document: Members, fragment: string): unknown => {
+  let at: unknown = document;
+  for (const token of fragment.split("/").slice(1)) {
+    const name = decoded(token)?.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (name === undefined) return undefined;
+    at = Array.isArray(at) ? at[Number(name)] : memberOf(membersOf(at) ?? {}, name);
+  }
+  return at;
+};
+
+const decoded = (token: string): string | undefined => {
+  try {
+    return decodeURIComponent(token);
+  } catch {
+    return undefined;
+  }
+};

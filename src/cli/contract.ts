@@ -1,0 +1,134 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { CompiledTable } from "../routing/index.ts";
+import { readOriginUrl } from "../routing/origin-url.ts";
+import type { Act } from "./action.ts";
+import { DOCUMENT_BYTES_MAX, readDocument } from "./contract-document.ts";
+import { type Finding, findingOf, missingOperations } from "./contract-findings.ts";
+import { type IdTest, looksLikeId, matchesGiven } from "./contract-ids.ts";
+import { type ContractPath, pathsOf } from "./contract-paths.ts";
+import { octetsOf } from "./lines.ts";
+import { printable } from "./printable.ts";
+import { compile, countOf, readTableFile, TABLE_FILE_DEFAULT, tableErrorText } from "./table-file.ts";
+import { EXIT, type ExitCode, type World } from "./world.ts";
+
+interface Options {
+  readonly table: string;
+  readonly entityPrefix?: readonly string[];
+  readonly idParam?: RegExp;
+  readonly basePath?: string;
+  readonly json?: boolean;
+}
+
+/** `waybill contract`: what an origin says of its paths, held against what the table says of them. */
+export const addContract = (parent: Command, act: Act): void => {
+  parent
+    .command("contract")
+    .description("compare an origin's OpenAPI document with the routing table, both ways")
+    .argument("<openapi>", "OpenAPI 3.x as YAML or JSON; - reads it from stdin")
+    .option("--table <file>", "the routing table", TABLE_FILE_DEFAULT)
+    .option("--entity-prefix <path...>", "paths of the table that the document is about (default: all)")
+    .option("--id-param <regex>", "names of parameters that are IDs, and no others", expression)
+    .option(
+      "--base-path <path>",
+      "what clients put before the document's paths (default: that of its servers)",
+      basePath,
+    )
+    .option("--json", "one JSON object a line")
+    .addHelpText("after", HELP)
+    .action(act(compareContract));
+};
+
+const HELP = `
+Examples:
+  $ waybill contract openapi.yaml
+  $ waybill contract orders.yaml --entity-prefix /orders /v2/orders --json
+  $ waybill contract openapi.json --id-param '^(id|.*Number)$'
+
+A parameter is taken for an ID when it is named id, …Id, …_id, …uuid or alike, or its format is uuid or alike. docs/contract.md has the kinds.
+Exit code: 0 when they agree, 2 with findings, 1 when one of the files cannot be read.`;
+
+const expression = (text: string): RegExp => {
+  try {
+    return new RegExp(text, "u");
+  } catch {
+    throw new InvalidArgumentError("It must be a regular expression, such as ^(id|.*Number)$.");
+  }
+};
+
+const basePath = (text: string): string => {
+  if (text === "/" || /^(?:\/[^/?#]+)+$/.test(text)) return text === "/" ? "" : text;
+  throw new InvalidArgumentError("It must be a path without a slash at its end, such as /v1, or / for none.");
+};
+
+const compareContract = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
+  const name = path === "-" ? "stdin" : path;
+  if (path === "-" && options.table === "-")
+    return refuse("error: only one of the two files can come from stdin\n", world);
+  const table = await readTableFile(options.table, world, compile);
+  if (!table.ok) return refuse(tableErrorText(table.error), world);
+  const octets = await readOctets(path, world);
+  if (!octets.ok) return refuse(`error: ${printable(name)} cannot be read: ${printable(octets.error)}\n`, world);
+  const document = readDocument(octets.value);
+  if (!document.ok)
+    return refuse(`error: ${printable(name)} is no OpenAPI document: ${printable(document.error)}\n`, world);
+
+  const isId = options.idParam === undefined ? looksLikeId : matchesGiven(options.idParam);
+  const paths = pathsOf(document.value, originBases(table.value.table), options.basePath);
+  const findings = findAll(paths, table.value.table, isId, options.entityPrefix);
+  const line = options.json ? (finding: Finding) => JSON.stringify(finding) : findingText(name, options.table);
+  await world.print(findings.map((finding) => `${line(finding)}\n`).join(""));
+  const count = new Set(paths.map(({ pointer }) => pointer)).size;
+  world.report(`${printable(name)}: ${countOf(count, "path")}, ${countOf(findings.length, "finding")}\n`);
+  return findings.length === 0 ? EXIT.ok : EXIT.differs;
+};
+
+const refuse = (sentences: string, world: World): ExitCode => {
+  world.report(sentences);
+  return EXIT.failed;
+};
+
+const readOctets = async (path: string, world: World) => {
+  const file = path === "-" ? { ok: true as const, value: world.stdin } : await world.openFile(path);
+  if (!file.ok) return file;
+  const octets = await octetsOf(file.value.chunks, DOCUMENT_BYTES_MAX);
+  const error = `it is larger than ${DOCUMENT_BYTES_MAX} octets`;
+  return octets === undefined ? { ok: false as const, error } : { ok: true as const, value: octets };
+};
+
+/** A path that stands under several base paths agrees when it does so under one. */
+const findAll = (
+  paths: readonly ContractPath[],
+  table: CompiledTable,
+  isId: IdTest,
+  prefixes: readonly string[] | undefined,
+): readonly Finding[] => {
+  const byPointer = new Map<string, readonly Finding[]>();
+  for (const path of paths) {
+    const found = findingOf(path, table, isId);
+    const before = byPointer.get(path.pointer);
+    if (before === undefined || found.length < before.length) byPointer.set(path.pointer, found);
+  }
+  const isMeant = (pattern: string) =>
+    prefixes === undefined ||
+    prefixes.some((prefix) => pattern === prefix || pattern.startsWith(`${prefix.replace(/\/$/, "")}/`));
+  return [...[...byPointer.values()].flat(), ...missingOperations(paths, table, isMeant)];
+};
+
+/** Base paths of the table's origins: the gateway puts them before the client's path. */
+const originBases = ({ regions }: CompiledTable): readonly string[] => {
+  const bases = [...regions.values()].flatMap(({ origins }) =>
+    origins.flatMap(({ url }) => {
+      const read = readOriginUrl(url);
+      return read.ok && read.value.basePath !== "" ? [read.value.basePath] : [];
+    }),
+  );
+  return [...new Set(bases)];
+};
+
+/** `openapi.yaml: /paths/~1orders~1{id}: /orders/{id}: … (id-without-entity)`. */
+const findingText =
+  (document: string, table: string) =>
+  ({ kind, pointer, table: place, path, message }: Finding): string =>
+    printable(
+      `${pointer === undefined ? `${table}: ${place}` : `${document}: ${pointer}`}: ${path}: ${message} (${kind})`,
+    );

@@ -1,0 +1,299 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readDocument } from "../../src/cli/contract-document.ts";
+import { looksLikeId } from "../../src/cli/contract-ids.ts";
+import { pathsOf } from "../../src/cli/contract-paths.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { objectsOf, tableFolder, waybill } from "./command.ts";
+
+const TABLE = {
+  ...DECLARED_TABLE,
+  regions: { ...DECLARED_TABLE.regions, us: { origins: [{ url: "http://us.test" }] } },
+  withoutId: {
+    list: { path: ["/orders", "/rides"], methods: ["GET", "POST"], sources: [{ header: "x-home" }] },
+    files: { path: "/files/**", sources: [{ region: "eu" }] },
+  },
+};
+
+/** A document that agrees with the table in everything. */
+const AGREEING = `
+openapi: 3.1.0
+info: { title: Orders, version: "1" }
+paths:
+  /orders:
+    get: {}
+    post: {}
+  /orders/{orderId}:
+    parameters: [{ $ref: "#/components/parameters/OrderId" }]
+    get: {}
+  /orders/{orderId}/lines/{line_id}:
+    delete: {}
+  /rides:
+    get: {}
+  /rides/{id}:
+    get: {}
+  /v2/rides/{id}:
+    get: {}
+  /parcels/{parcel}:
+    get: {}
+  /person/{id}:
+    get: {}
+  /files/{name}:
+    get: {}
+components:
+  parameters:
+    OrderId: { name: orderId, in: path, schema: { $ref: "#/components/schemas/Id" } }
+  schemas:
+    Id: { type: string, format: uuid }
+`;
+
+const contract = (document: string, ...args: readonly string[]) => {
+  const cwd = tableFolder(TABLE);
+  writeFileSync(join(cwd, "openapi.yaml"), document);
+  return waybill(["contract", "openapi.yaml", ...args], { cwd });
+};
+
+/** Kind and path of each finding. */
+const findings = async (document: string, ...args: readonly string[]) => {
+  const { stdout, code } = await contract(document, "--json", ...args);
+  const found = stdout === "" ? [] : objectsOf(stdout);
+  expect(code).toBe(found.length === 0 ? 0 : 2);
+  return found.map(({ kind, path }) => `${kind} ${path}`);
+};
+
+describe.concurrent("waybill contract", () => {
+  it("finds nothing where document and table agree", async () => {
+    expect(await contract(AGREEING)).toEqual({ stdout: "", stderr: "openapi.yaml: 9 paths, 0 findings\n", code: 0 });
+  });
+
+  it.each<[what: string, edit: readonly [string, string], found: readonly string[]]>([
+    [
+      "an ID that no entity reads",
+      ["/files/{name}:", "/invoices/{invoiceId}:"],
+      ["id-without-entity /invoices/{invoiceId}", "without-id-without-operation /files/**"],
+    ],
+    [
+      "an ID under a path that takes everything",
+      ["/files/{name}:", "/files/{fileId}:"],
+      ["id-without-entity /files/{fileId}"],
+    ],
+    [
+      "an entity without an operation",
+      ["/parcels/{parcel}:", "/files/{x}/y:"],
+      ["entity-without-operation /parcels/:id"],
+    ],
+    [
+      "one of an entity's paths without an operation",
+      ["/v2/rides/{id}:", "/files/v2:"],
+      ["entity-without-operation /v2/rides/:id"],
+    ],
+    [
+      "a path without an ID that no operation has",
+      ["  /rides:\n    get: {}\n", ""],
+      ["without-id-without-operation /rides"],
+    ],
+    [
+      "an operation that nothing routes",
+      ["/files/{name}:", "/login:"],
+      ["operation-unrouted /login", "without-id-without-operation /files/**"],
+    ],
+    ["a method that the table does not take", ["    post: {}", "    delete: {}"], ["operation-unrouted /orders"]],
+    ["an ID at another place", ["/person/{id}:", "/person/{tenant}/{id}:"], ["id-elsewhere /person/{tenant}/{id}"]],
+    [
+      "literal text where the entity reads an ID",
+      ["/orders/{orderId}/lines/{line_id}:", "/orders/search:"],
+      ["literal-for-id /orders/search"],
+    ],
+    [
+      "text around the ID",
+      ["/orders/{orderId}/lines/{line_id}:", "/orders/{orderId}.pdf:"],
+      ["literal-for-id /orders/{orderId}.pdf"],
+    ],
+    [
+      "the gateway's own paths",
+      ["/files/{name}:", "/any/{x}:"],
+      ["reserved-path /any/{x}", "without-id-without-operation /files/**"],
+    ],
+  ])("finds %s", async (_, [from, to], found) => {
+    expect(AGREEING).toContain(from);
+    const document = AGREEING.replace(from, to);
+    expect(await findings(document)).toEqual(found);
+  });
+
+  it("shows each finding with its place in both files and why a parameter is an ID", async () => {
+    const { stdout, stderr, code } = await contract(AGREEING.replace("/parcels/{parcel}:", "/bills/{bill_id}:"));
+    expect(stdout.split("\n")).toEqual([
+      "openapi.yaml: /paths/~1bills~1{bill_id}: /bills/{bill_id}: {bill_id} looks like an ID (it is named like one), and no entity reads it: nothing routes the path (id-without-entity)",
+      "routing-table.json: /entities/parcel/path: /parcels/:id: no operation has this path of parcel (entity-without-operation)",
+      "",
+    ]);
+    expect({ stderr, code }).toEqual({ stderr: "openapi.yaml: 9 paths, 2 findings\n", code: 2 });
+  });
+
+  it("lets the user say which parameters are IDs, and which paths are meant", async () => {
+    const document = AGREEING.replace("/files/{name}:", "/bills/{number}:");
+    expect(await findings(document, "--id-param", "^number$")).toContain("id-without-entity /bills/{number}");
+    expect(await findings(document, "--id-param", "^nothing$", "--entity-prefix", "/orders")).toEqual([
+      "operation-unrouted /bills/{number}",
+    ]);
+    const orders = AGREEING.replace(/ {2}\/rides.*?(?=components:)/s, "");
+    expect(await findings(orders, "--entity-prefix", "/orders")).toEqual([]);
+    expect((await findings(orders, "--entity-prefix", "/order")).length).toBe(0);
+    expect((await findings(orders)).length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["servers: [{ url: https://api.example.com/v2 }]", "/rides/{id}", "entity-without-operation /rides/:id"],
+    ["servers: [{ url: /v2 }]", "/rides/{id}", "entity-without-operation /rides/:id"],
+    [
+      "servers: [{ url: '/{v}', variables: { v: { default: v2 } } }]",
+      "/rides/{id}",
+      "entity-without-operation /rides/:id",
+    ],
+    ["servers: [{ url: https://a.test }, { url: https://b.test/v2 }]", "/rides/{id}", undefined],
+  ])("puts the base path of %s before the paths", async (servers, path, found) => {
+    const document = `openapi: 3.0.3\n${servers}\npaths: { "${path}": { get: {} } }\n`;
+    expect(await findings(document, "--entity-prefix", "/rides", "/v2")).toEqual(
+      [found, "without-id-without-operation /rides"].filter((each) => each !== undefined),
+    );
+  });
+
+  it("reads JSON and stdin, and takes the base path from an option", async () => {
+    const stdin = JSON.stringify({ openapi: "3.0.0", paths: { "/rides/{id}": { get: {} } } });
+    const args = ["contract", "-", "--entity-prefix", "/v2/rides", "--base-path", "/v2"];
+    const { stdout, code } = await waybill(args, { cwd: tableFolder(TABLE), stdin });
+    expect({ stdout, code }).toEqual({ stdout: "", code: 0 });
+  });
+
+  it.each([
+    ["paths: {}", "it has no `openapi` with a version"],
+    ["swagger: '2.0'", "it is of version 2.0, and only 3.x is read"],
+    ["openapi: 4.0.0", "it is of version 4.0.0, and only 3.x is read"],
+    ["- openapi: 3.0.0", "it is no object"],
+    ["openapi: [3.0.0", "Flow sequence in block collection"],
+    ["openapi: 3.0.0\nopenapi: 3.0.0", 'the key "openapi" stands twice in one object, again on line 2'],
+    ["", "it is no object"],
+  ])("refuses %j", async (document, sentence) => {
+    const { stdout, stderr, code } = await contract(document);
+    expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
+    expect(stderr).toContain(`error: openapi.yaml is no OpenAPI document: ${sentence}`);
+  });
+
+  it("says which file cannot be read", async () => {
+    const cwd = tableFolder(TABLE);
+    expect((await waybill(["contract", "absent.yaml"], { cwd })).stderr).toBe(
+      "error: absent.yaml cannot be read: no such file or directory\n",
+    );
+    expect((await waybill(["contract", "-"], {})).stderr).toContain("error: routing-table.json cannot be read: ");
+    expect((await waybill(["contract", "x", "--id-param", "("], { cwd })).stderr).toContain("regular expression");
+  });
+});
+
+describe("which parameters look like IDs", () => {
+  const is = (name: string, format?: string) => looksLikeId({ name, format }) !== undefined;
+
+  it.each([
+    "id",
+    "ID",
+    "orderId",
+    "orderID",
+    "order_id",
+    "order-id",
+    "uuid",
+    "guid",
+    "orderUuid",
+    "order2Id",
+    "parent_uuid",
+  ])("%s", (name) => {
+    expect(is(name)).toBe(true);
+  });
+
+  it.each(["paid", "grid", "name", "Id", "identity", "idea", "valid", "orderIdea", "number", ""])(
+    "%j is none",
+    (name) => {
+      expect(is(name)).toBe(false);
+    },
+  );
+
+  it("anything whose format is one of IDs", () => {
+    expect([is("x", "uuid"), is("x", "ULID"), is("x", "int64"), is("x", "date")]).toEqual([true, true, false, false]);
+  });
+});
+
+describe("hostile documents", () => {
+  const read = (text: string) => {
+    const document = readDocument(new TextEncoder().encode(text));
+    return document.ok ? pathsOf(document.value, []) : document.error;
+  };
+
+  it("references in a circle lead nowhere", () => {
+    const text = `openapi: 3.0.0
+paths:
+  /a/{id}: { $ref: "#/paths/~1b~1{id}" }
+  /b/{id}: { $ref: "#/paths/~1a~1{id}" }
+  /c/{x}: { get: { parameters: [{ $ref: "#/components/parameters/P" }] } }
+  /d/{x}: { get: { parameters: [{ name: x, in: path, schema: { $ref: "#/components/schemas/S" } }] } }
+  /e: { $ref: "other.yaml#/paths/~1e" }
+  /f: { $ref: "#/%zz" }
+components: { parameters: { P: { $ref: "#/components/parameters/P" } }, schemas: { S: { $ref: "#/components/schemas/S" } } }`;
+    expect(read(text)).toEqual([
+      expect.objectContaining({ path: "/c/{x}", parameters: [{ name: "x", format: undefined }] }),
+      expect.objectContaining({ path: "/d/{x}", parameters: [{ name: "x", format: undefined }] }),
+    ]);
+  });
+
+  it("an object may have members of any name", () => {
+    const paths = `{ "/a/{__proto__}": { "get": {} }, "/b": { "__proto__": { "get": {} } }, "__proto__": { "/c": { "get": {} } } }`;
+    for (const text of [`{"openapi":"3.0.0","paths":${paths}}`, `openapi: 3.0.0\npaths: ${paths}`]) {
+      expect(read(text)).toEqual([expect.objectContaining({ path: "/a/{__proto__}" })]);
+    }
+    expect(
+      read(`openapi: 3.0.0\npaths: { "/a": { constructor: {}, toString: {} }, "/b": 4, "/c": null, "/d": [1] }`),
+    ).toEqual([]);
+    expect(read(`{"__proto__":{"openapi":"3.0.0"}}`)).toBe("it has no `openapi` with a version");
+  });
+
+  it("aliases that repeat each other are refused before they fill the memory", () => {
+    const lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
+    for (let at = 1; at < 12; at++)
+      lines.push(
+        `a${at}: &a${at} [${Array(10)
+          .fill(`*a${at - 1}`)
+          .join(", ")}]`,
+      );
+    expect(read(`openapi: 3.0.0\n${lines.join("\n")}\n`)).toContain("Excessive alias count");
+  });
+
+  it.each(["[", "{ a: ", "- ", '{"a":['])("%j a hundred thousand times is too deep, or no YAML", (part) => {
+    expect(typeof read(`openapi: 3.0.0\nx: ${part.repeat(100_000)}`)).toBe("string");
+    expect(typeof read(part.repeat(100_000))).toBe("string");
+  });
+
+  it("objects of many keys take no longer than their length", () => {
+    const keys = Array.from({ length: 50_000 }, (_, at) => `k${at}: 1`);
+    const startedMs = performance.now();
+    expect(read(`openapi: 3.0.0\nx: { ${keys.join(", ")} }`)).toEqual([]);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
+  });
+
+  it("octets that are no text are refused", () => {
+    expect(readDocument(new Uint8Array([0xff, 0xfe, 0x00]))).toMatchObject({ ok: false });
+  });
+});
+
+describe("large documents", () => {
+  it("10,000 paths are compared with a table in seconds, in both notations", async () => {
+    const cwd = tableFolder(TABLE);
+    const paths = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`/things/t${at}/{id}`, { get: {} }]));
+    writeFileSync(join(cwd, "big.json"), JSON.stringify({ openapi: "3.1.0", paths }));
+    const yaml = Object.keys(paths).map((path) => `  ${path}:\n    get: {}\n`);
+    writeFileSync(join(cwd, "big.yaml"), `openapi: 3.1.0\npaths:\n${yaml.join("")}`);
+    for (const file of ["big.json", "big.yaml"]) {
+      const startedMs = performance.now();
+      const { stderr, code } = await waybill(["contract", file, "--entity-prefix", "/none"], { cwd });
+      expect({ stderr, code }).toEqual({ stderr: `${file}: 10000 paths, 10000 findings\n`, code: 2 });
+      expect(performance.now() - startedMs).toBeLessThan(20_000);
+    }
+  });
+});
