@@ -175,6 +175,26 @@ describe("every page of the gateway's own", () => {
   });
 });
 
+it("the description says of each page whom it is for", async () => {
+  const response = await guarded().request("/-/openapi.json", { headers: bearer(VIEWER) });
+  const { paths, components } = await response.json<{
+    paths: Record<string, Record<string, { security: Record<string, unknown>[] }>>;
+    components: { securitySchemes: object };
+  }>();
+  const schemes = Object.keys(components.securitySchemes);
+  expect(schemes).toEqual(["token", "access"]);
+  const own = Object.entries(paths).filter(([path]) => path.startsWith("/-/"));
+  expect(own.length).toBeGreaterThanOrEqual(6);
+  for (const [path, operations] of own) {
+    const isOpen = ["/-/health", "/-/problems", "/-/problems/{slug}"].includes(path);
+    for (const { security } of Object.values(operations)) {
+      expect(security.flatMap((one) => Object.keys(one))).toEqual(isOpen ? [] : schemes);
+      // Without credentials too: `{}` (OpenAPI 3.1 §4.8.10).
+      expect(security.some((one) => Object.keys(one).length === 0)).toBe(path === "/-/ready");
+    }
+  }
+});
+
 describe("/-/ready", () => {
   it("says to strangers that it is ready, and to viewers which table it has", async () => {
     const { request } = guarded();

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDemoTable } from "../../src/demo/demo-table.ts";
+import { isOpen, settingsOfOperator } from "../../src/demo/operator-settings.ts";
 import { startGateway } from "../../src/host/gateway.ts";
 import { startWorkerd } from "../../src/host/workerd.ts";
 import { rawRequest, type Stack, sendRaw, startRecordingOrigins, startStack } from "./stack.ts";
@@ -82,6 +83,19 @@ describe("the gateway's own pages on bare workerd", () => {
         expect(body).not.toContain("waybill_");
       }
       expect(origins.recorded).toEqual([]);
+    },
+  );
+});
+
+describe("a gateway of npm start", () => {
+  it.each(["ADMIN_TOKENS", "ACCESS_TEAM_DOMAIN"])(
+    "is open unless the environment has %s, which it then gets",
+    (name) => {
+      expect([isOpen({}), isOpen({ [name]: "x" })]).toEqual([true, false]);
+      expect(settingsOfOperator({ [name]: "x", ACCESS_AUDIENCE: "a", HOME: "/" })).toEqual({
+        [name]: "x",
+        ACCESS_AUDIENCE: "a",
+      });
     },
   );
 });

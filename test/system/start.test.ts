@@ -60,6 +60,7 @@ describe("the demo", () => {
       const port = await findFreePorts();
       const demo = startDemo(String(port));
       await untilPrinted(demo, /^ready http:\/\/127\.0\.0\.1:\d+$/m);
+      expect(demo.output()).toContain("pages are open to all who reach it");
       const command = /curl -i (\S+\/any\/\S+)$/m.exec(demo.output())?.[1] ?? "";
       const response = await fetch(command);
       const region = response.headers.get("x-demo-region");

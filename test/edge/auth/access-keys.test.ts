@@ -55,13 +55,11 @@ describe("the keys of Access", () => {
 
   it("are asked for once a minute at most, whatever 10,000 unknown IDs come", async () => {
     const { world, present } = accessWorld([first]);
-    const unknown = await Promise.all(
-      Array.from({ length: 100 }, (_, at) => signWith(first, goodClaims(), { kid: `x${at}` })),
-    );
+    const headerOf = (kid: string) => btoa(JSON.stringify({ alg: "RS256", kid })).replace(/=+$/, "");
     for (let at = 0; at < 10_000; at++) {
       // Ten minutes in all.
       world.nowMs += 60;
-      expect(await present(unknown[at % 100] ?? "")).toMatchObject(wrong);
+      expect(await present(`${headerOf(`x${at}`)}.e30.e30`)).toMatchObject(wrong);
     }
     expect(world.fetched.length).toBeGreaterThanOrEqual(10);
     expect(world.fetched.length).toBeLessThanOrEqual(11);
