@@ -40,11 +40,20 @@ export interface MissingBindings {
 /** Tells once for each table that is served which bindings it names and the deployment lacks. */
 export function watchBindings(tables: Tables, bindings: object, report: (missing: MissingBindings) => void): Tables {
   let watched: CompiledTable | undefined;
-  const watch = ({ table }: ServedTable): void => {
-    if (table === watched) return;
-    watched = table;
+  let watchedCanary: CompiledTable | undefined;
+  const tell = (table: CompiledTable): void => {
     const missing = missingIn(table, bindings);
     if (missing.length > 0) report({ revision: table.revision, bindings: missing });
+  };
+  const watch = ({ table, canary }: ServedTable): void => {
+    if (table !== watched) {
+      watched = table;
+      tell(table);
+    }
+    if (canary !== undefined && canary.table !== watchedCanary) {
+      watchedCanary = canary.table;
+      tell(canary.table);
+    }
   };
   return {
     peek(waitUntil) {

@@ -1,11 +1,12 @@
 import { ok, type Result } from "../ids/result.ts";
 import type { Clock } from "../ports.ts";
 import type { TableChangeError, TableHistoryError } from "../problems/port-errors.ts";
-import type { CanaryAudience } from "../routing/index.ts";
+import type { CanaryAudience, Fault } from "../routing/index.ts";
 import type { AuditEntry, RevisionText, Stretch, TableRevision, TableStatus, TableWish } from "../table-ports.ts";
 import { TableCopy } from "./table-copy.ts";
-import { TableLedger } from "./table-ledger.ts";
+import { type NewText, TableLedger } from "./table-ledger.ts";
 import { sha256 } from "./table-octets.ts";
+import { packFaults } from "./table-packs.ts";
 import { nextStep, resumePublication } from "./table-publication.ts";
 import { TruthRows } from "./table-truth-rows.ts";
 import type { TruthCalls } from "./truth-object.ts";
@@ -73,25 +74,36 @@ export class TableKeeper implements TruthCalls {
   }
 
   async publish(wish: TableWish, octets: Uint8Array) {
-    const digest = await sha256(octets);
-    return this.#changed(() => this.#ledger.publish(wish, octets, digest));
+    const text = await this.#newText(octets);
+    return this.#changed(() => this.#ledger.publish(wish, text));
   }
 
-  rollback(wish: TableWish, to: number) {
-    return this.#changed(() => this.#ledger.rollback(wish, to));
+  async rollback(wish: TableWish, to: number) {
+    const known = await this.#faultsOfPacks(to);
+    return this.#changed(() => this.#ledger.rollback(wish, to, known));
   }
 
   async startCanary(wish: TableWish, octets: Uint8Array, audience: CanaryAudience) {
-    const digest = await sha256(octets);
-    return this.#changed(() => this.#ledger.startCanary(wish, octets, digest, audience));
+    const text = await this.#newText(octets);
+    return this.#changed(() => this.#ledger.startCanary(wish, text, audience));
   }
 
-  promote(wish: TableWish) {
-    return this.#changed(() => this.#ledger.promote(wish));
+  async promote(wish: TableWish) {
+    const known = await this.#faultsOfPacks(this.#ledger.canary()?.revision);
+    return this.#changed(() => this.#ledger.promote(wish, known));
   }
 
   abort(wish: TableWish) {
     return this.#changed(() => this.#ledger.abort(wish));
+  }
+
+  async #newText(octets: Uint8Array): Promise<NewText> {
+    return { octets, digest: await sha256(octets), known: await packFaults(octets, this.#world.kv) };
+  }
+
+  async #faultsOfPacks(revision: number | undefined): Promise<readonly Fault[]> {
+    const text = revision === undefined ? undefined : this.#ledger.text(revision);
+    return text?.ok ? packFaults(text.value.octets, this.#world.kv) : [];
   }
 
   async #looked<Value, Failure>(

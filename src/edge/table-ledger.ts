@@ -24,6 +24,13 @@ export interface LedgerWorld {
 
 type Change = Result<TableRevision, TableChangeError>;
 
+/** A text that somebody brings. */
+export interface NewText {
+  readonly octets: Uint8Array;
+  readonly digest: string;
+  readonly known: readonly Fault[];
+}
+
 /** What a change makes: the text of a new revision, or nothing new where a canary ends. */
 interface Draft {
   readonly kind: RevisionKind;
@@ -67,22 +74,23 @@ export class TableLedger {
       : ok({ revision, octets });
   }
 
-  publish(wish: TableWish, octets: Uint8Array, digest: string): Change {
-    return this.#change("publish", wish, () => ok({ kind: "publish", digest, octets, basedOn: wish.expect }));
+  /** `known`: faults that stand outside of the text, such as those of its packs. So with the three that follow. */
+  publish(wish: TableWish, { octets, digest, known }: NewText): Change {
+    return this.#change("publish", wish, known, () => ok({ kind: "publish", digest, octets, basedOn: wish.expect }));
   }
 
   /** Repeats the text of an older revision under a new number. What was good once is checked again. */
-  rollback(wish: TableWish, to: number): Change {
-    return this.#change("rollback", wish, () => this.#repeat("rollback", to));
+  rollback(wish: TableWish, to: number, known: readonly Fault[]): Change {
+    return this.#change("rollback", wish, known, () => this.#repeat("rollback", to));
   }
 
-  startCanary(wish: TableWish, octets: Uint8Array, digest: string, audience: CanaryAudience): Change {
+  startCanary(wish: TableWish, { octets, digest, known }: NewText, audience: CanaryAudience): Change {
     const basedOn = this.current().revision;
-    return this.#change("canary", wish, () => ok({ kind: "canary", digest, octets, basedOn, audience }));
+    return this.#change("canary", wish, known, () => ok({ kind: "canary", digest, octets, basedOn, audience }));
   }
 
-  promote(wish: TableWish): Change {
-    return this.#change("promote", wish, (canary) =>
+  promote(wish: TableWish, known: readonly Fault[]): Change {
+    return this.#change("promote", wish, known, (canary) =>
       canary === undefined ? err({ reason: "no-canary" }) : this.#repeat("promote", canary.revision),
     );
   }
@@ -128,13 +136,14 @@ export class TableLedger {
   #change(
     action: AuditEntry["action"],
     wish: TableWish,
+    known: readonly Fault[],
     draftOf: (canary: RunningCanary | undefined) => Result<Draft, TableChangeError>,
   ): Change {
     const refusal = this.#refusal(wish);
     if (refusal !== undefined) return this.#refuse(action, wish, refusal);
     const draft = draftOf(this.canary());
     if (!draft.ok) return this.#refuse(action, wish, draft.error);
-    const faults = this.#faultsOf(draft.value);
+    const faults = [...this.#faultsOf(draft.value), ...known];
     if (faults.length > 0) return this.#refuse(action, wish, { reason: "invalid-table", faults });
     return this.#rows.atomically(() => this.#add(action, wish, draft.value));
   }

@@ -6,7 +6,9 @@ import { durableTableHistory } from "../../src/edge/table-history.ts";
 import { sha256 } from "../../src/edge/table-octets.ts";
 import { bodyKey, POINTER_KEY } from "../../src/edge/table-store.ts";
 import { BODIES_KEPT, TruthRows } from "../../src/edge/table-truth-rows.ts";
+import { packKey, pageKey } from "../../src/routing/pack/store.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { RANGES, storePack } from "./pack-files.ts";
 
 const { TABLE_KV, TABLE_TRUTH } = env as Env;
 const history = durableTableHistory(TABLE_TRUTH);
@@ -118,6 +120,26 @@ describe("publishing", () => {
     expect(await history.publish({ expect: 0, author: "ann", note: "" }, octets)).toMatchObject({
       error: { reason: "invalid-table", faults: [{ kind: "size", pointer: "" }] },
     });
+  });
+});
+
+describe("a table with packs", () => {
+  it("is published when KV has all of each, verified, and not before", async () => {
+    const pack = await storePack(TABLE_KV, RANGES);
+    const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
+    const octets = octetsOf({ ...DECLARED_TABLE, packs: { shards: pack }, routes });
+    const whole = await TABLE_KV.get(pageKey(pack.sha256, 0), "arrayBuffer");
+    await TABLE_KV.delete(pageKey(pack.sha256, 0));
+    const wish = { expect: 0, author: "ann", note: "" };
+    expect(await history.publish(wish, octets)).toMatchObject({
+      error: { reason: "invalid-table", faults: [{ pointer: "/packs/shards", kind: "pack" }] },
+    });
+    await TABLE_KV.put(pageKey(pack.sha256, 0), whole ?? "");
+    expect(await got(history.publish(wish, octets))).toMatchObject({ revision: 1 });
+    await got(publish(1));
+    await TABLE_KV.delete(packKey(pack.sha256));
+    const back = await history.rollback({ ...wish, expect: 2 }, 1);
+    expect(back).toMatchObject({ error: { reason: "invalid-table", faults: [{ kind: "pack" }] } });
   });
 });
 
