@@ -1,7 +1,8 @@
 import type { Layout } from "../ids/index.ts";
 import type { PartDiff, TableDiff } from "../routing/diff.ts";
-import type { KeyChange, KeyGoal } from "../routing/diff-changes.ts";
+import type { KeyChange } from "../routing/diff-changes.ts";
 import { fieldDimensionName, markFieldOf } from "../routing/layout-fields.ts";
+import { goalText } from "./diff-text.ts";
 
 /** Differences of two tables as numbers: how many entries of each part, and how much of each key space. Plain JSON. */
 export interface DiffCounts {
@@ -38,14 +39,20 @@ const NAMES_MAX = 5;
 
 /** `layoutOf` knows the layouts of both tables. */
 export const countDiff = (diff: TableDiff, layoutOf: (name: string) => Layout | undefined): DiffCounts => {
-  const { regions, countries, entities, layouts, moved, moves, gone, withoutId, shares } = diff;
-  const named = { regions, countries, entities, layouts, moved, moves, gone, "without ID": withoutId };
+  const { regions, countries, entities, layouts, packs, moved, moves, gone, withoutId, shares } = diff;
+  const named = { regions, countries, entities, layouts, packs, moved, moves, gone, "without ID": withoutId };
   const parts = Object.entries(named).flatMap(([name, part]) => {
     const counts = countPart(part);
     return counts.names.length === 0 ? [] : [[name, counts] as const];
   });
-  const single = Object.entries({ "gateway hosts": diff.hosts, default: diff.default, sources: diff.sources }).flatMap(
-    ([name, change]) => (change === undefined ? [] : [[name, CHANGED] as const]),
+  const whole = {
+    "gateway hosts": diff.hosts,
+    "epoch floor": diff.epochFloor,
+    default: diff.default,
+    sources: diff.sources,
+  };
+  const single = Object.entries(whole).flatMap(([name, change]) =>
+    change === undefined ? [] : [[name, CHANGED] as const],
   );
   const shared = shares.map(({ before, after }) => (after ?? before)?.route ?? "");
   const canaries: (readonly [string, PartCounts])[] =
@@ -100,12 +107,6 @@ const countKeys = (changes: readonly KeyChange[], layoutOf: (name: string) => La
     keys: cells.toString(),
     percent: weighed === undefined ? undefined : Number(weighed.toPrecision(6)),
   }));
-};
-
-/** With the share that a canary takes to another region. */
-const goalText = (goal: KeyGoal | undefined): string => {
-  const { region = "nowhere", canary } = goal ?? {};
-  return canary === undefined ? region : `${region} (${canary.percent} % ${canary.region})`;
 };
 
 /** How much of the key space one change is. Nodes are no keys: boxes that differ in them alone would count twice. */

@@ -68,13 +68,13 @@ const keyCells = (change: KeyChange): readonly string[] => {
   return [
     `${[...owners].join(" → ")} (${layout})`,
     conditions.join(", ") || "all",
-    `${regionOf(before)} → ${regionOf(after)}`,
+    `${goalText(before)} → ${goalText(after)}`,
     `${percent === undefined ? "" : `${percent} % of the IDs of `}${keys === "1" ? "1 key" : `${keys} keys`}`,
   ];
 };
 
 /** With the share that a canary takes to another one, and behind the packs that are asked first. */
-const regionOf = (goal: KeyGoal | undefined): string => {
+export const goalText = (goal: KeyGoal | undefined): string => {
   const { region = "nowhere", canary, split, packs = [] } = goal ?? {};
   const own = split === undefined ? region : `split ${split.join("|")}`;
   const shared = canary === undefined ? own : `${own} (${canary.percent} % ${canary.region})`;

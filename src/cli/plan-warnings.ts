@@ -41,13 +41,19 @@ const routedRegions = ({
   default: fallback,
   withoutId = {},
   sources = [],
+  packs = {},
 }: DeclaredTable): ReadonlySet<string> => {
   const declared = [...sources, ...Object.values(withoutId).flatMap((entry) => entry.sources ?? [])];
   const said = declared.flatMap(({ region, values, clientCountry, clientContinent }) => [
     region,
     ...[values, clientCountry, clientContinent].flatMap((map) => Object.values(map ?? {})),
   ]);
-  const routed = routes.flatMap((route) => [route.region, route.canary?.region]);
+  const routed = routes.flatMap(({ region, canary, split, pack = "" }) => [
+    region,
+    canary?.region,
+    ...Object.values(split?.regions ?? {}),
+    ...(packs[pack]?.regions ?? []),
+  ]);
   return new Set([...routed, fallback, ...said].filter((region) => region !== undefined));
 };
 

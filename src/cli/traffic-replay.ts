@@ -85,9 +85,15 @@ export const destinationText = (destination: Destination): string => {
     case "own":
       return "(gateway)";
     case "open":
-      return destination.why === "public-id" ? "(by its public ID)" : "(by its fields)";
+      return OPEN_TEXT[destination.why];
   }
 };
+
+const OPEN_TEXT = {
+  "public-id": "(by its public ID)",
+  "request-fields": "(by its fields)",
+  pack: "(by its pack)",
+} as const;
 
 /** The chunks of a file as they are, and on a terminal how much of it was read. */
 async function* watched({ bytes, chunks }: OpenFile, world: World): AsyncGenerator<Uint8Array> {

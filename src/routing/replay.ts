@@ -16,12 +16,20 @@ export type Destination =
   | { readonly kind: "refused"; readonly reason: Refusal; readonly entity: string | undefined }
   /** A page or an endpoint of the gateway itself. */
   | { readonly kind: "own" }
-  /** Depends on what a log does not hold: the key of a public ID, or the fields of a request without an ID. */
-  | { readonly kind: "open"; readonly why: "public-id" | "request-fields"; readonly entity: string | undefined };
+  /** Depends on what is not at hand: the key of a public ID, the fields of a request without an ID, a page of a pack. */
+  | {
+      readonly kind: "open";
+      readonly why: "public-id" | "request-fields" | "pack";
+      readonly entity: string | undefined;
+    };
 
-type Refusal = RoutingError["reason"] | "malformed-request" | "method-not-allowed" | "region-unknown";
+type Refusal =
+  | Exclude<RoutingError["reason"], "table-unavailable">
+  | "malformed-request"
+  | "method-not-allowed"
+  | "region-unknown";
 
-/** `open`: both tables decide by something that is not known here, so that nothing can be said. */
+/** `open`: a table decides by something that is not known here, and both may come to the same. */
 export type Verdict = "same" | "changed" | "open";
 
 export interface Replayed {
@@ -37,8 +45,15 @@ export const replay = (before: CompiledTable, after: CompiledTable, request: Pas
 };
 
 const compare = (before: Destination, after: Destination): Verdict => {
-  if (keyOf(before) !== keyOf(after)) return "changed";
-  return before.kind === "open" ? "open" : "same";
+  if (mayMeet(before, after) || mayMeet(after, before)) return "open";
+  return keyOf(before) === keyOf(after) ? "same" : "changed";
+};
+
+/** A public ID and an internal one are never alike, nor are a refused path and one that is read. */
+const mayMeet = (unknown: Destination, other: Destination): boolean => {
+  if (unknown.kind !== "open") return false;
+  if (unknown.why === "pack") return true;
+  return unknown.why === "request-fields" && other.kind === "region" ? true : keyOf(unknown) === keyOf(other);
 };
 
 const keyOf = (destination: Destination): string => {
@@ -108,11 +123,11 @@ const regionOf = ({ entity, target }: Decision): Destination => ({
   entity: entity.name,
 });
 
-const refusal = (error: RoutingError): Destination => ({
-  kind: "refused",
-  reason: error.reason,
-  entity: "entity" in error ? error.entity : undefined,
-});
+const refusal = (error: RoutingError): Destination => {
+  const entity = "entity" in error ? error.entity : undefined;
+  if (error.reason === "table-unavailable") return { kind: "open", why: "pack", entity };
+  return { kind: "refused", reason: error.reason, entity };
+};
 
 /** A region is certain only where no field of the request can say another one. */
 const withoutId = (entry: WithoutId | undefined, method: string): Destination => {

@@ -79,6 +79,22 @@ describe("a request of the past in two tables", () => {
   });
 });
 
+test("where fields decide now and one region did before, both may come to the same", () => {
+  const login = { path: "/login", sources: [{ header: "x-home" }] };
+  expect(through({ withoutId: { ...withoutId, login } }, "GET", "/login")).toEqual([
+    "open",
+    "region us login",
+    "open request-fields login",
+  ]);
+});
+
+test("nothing is said of a pack whose pages are not at hand", () => {
+  const packs = { heavy: { sha256: "0".repeat(64), bytes: 100, ranges: 1, bits: 32, regions: ["ap"] } };
+  const routes = [{ when: { layout: "hotguid" }, pack: "heavy" }, ...BEFORE.routes.slice(0, 2)];
+  const [verdict, left, right] = through({ packs, routes }, "GET", `/parcels/${PARCEL}`);
+  expect([verdict, left, right]).toEqual(["open", "region eu parcel", "open pack"]);
+});
+
 describe("public IDs, whose keys no log has", () => {
   const { entities } = BEFORE;
   const publicOrders = { entities: { ...entities, order: { ...entities["order"], public: true } } };
