@@ -41,7 +41,7 @@ export class LoadedPack {
   /** The only page that may hold the key; -1 when it is below all. */
   pageOf(key: number): number {
     const { firsts } = this;
-    let number = this.steps[Math.floor(key * this.stepsPerKey)] as number;
+    let number = this.steps[(key * this.stepsPerKey) | 0] as number;
     while ((firsts[number + 1] as number) <= key) number++;
     return number;
   }

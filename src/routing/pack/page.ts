@@ -58,8 +58,9 @@ export class PackPage {
   find(key: number): number {
     const { keys, buckets, bucketCount } = this;
     this.isUsed = true;
-    let bucket = Math.floor((key - this.first) * this.bucketsPerKey);
-    if (bucket >= bucketCount) bucket = bucketCount - 1;
+    // Behind the last range a key may be far beyond all buckets, and beyond 32 bits.
+    const place = (key - this.first) * this.bucketsPerKey;
+    const bucket = place >= bucketCount ? bucketCount - 1 : place | 0;
     let low = buckets[bucket] as number;
     let high = buckets[bucket + 1] as number;
     while (low < high) {
