@@ -5,6 +5,7 @@ import type { CompiledTable } from "../src/routing/index.ts";
 import MINT_BODY_SCHEMA from "../src/routing/mint-body.schema.json" with { type: "json" };
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { entityPaths, ID_PARAMETER, PROBLEM_CONTENT, withoutIdPaths } from "./openapi-paths.ts";
+import { tablePaths } from "./openapi-table.ts";
 import { ownJson } from "./own-json.ts";
 import { receive } from "./receive.ts";
 import { requireScope } from "./require-scope.ts";
@@ -38,6 +39,7 @@ function describe(table: CompiledTable, server: string) {
         description: "Proxied to a region that a header field, a token, a cookie or the client's place says.",
       },
       { name: "ids", description: "Looking up, explaining and minting IDs." },
+      { name: "table", description: "The routing table: its revisions, and how they come into force." },
       { name: "operations", description: "The state of the gateway itself." },
     ],
     paths: {
@@ -63,6 +65,7 @@ function describe(table: CompiledTable, server: string) {
         "The state of every origin, and each region's share of the requests",
         VIEWERS,
       ),
+      ...tablePaths(PROBLEM, VIEWERS),
       "/-/problems/{slug}": {
         get: {
           operationId: "explainProblem",

@@ -79,7 +79,16 @@ describe("the gateway's own pages", () => {
     const document = await response.json<{ openapi: string; paths: Record<string, Record<string, unknown>> }>();
     expect(document.openapi).toBe("3.1.0");
     expect(Object.keys(document.paths)).toEqual(
-      expect.arrayContaining(["/any/{id}", "/mint", "/-/ids/{id}", "/orders/{id}", "/v2/rides/{id}", "/person/{id}"]),
+      expect.arrayContaining([
+        "/any/{id}",
+        "/mint",
+        "/-/ids/{id}",
+        "/-/table",
+        "/-/table/revisions/{revision}",
+        "/orders/{id}",
+        "/v2/rides/{id}",
+        "/person/{id}",
+      ]),
     );
     expect(Object.keys(document.paths["/orders/{id}"] ?? {})).toContain("patch");
   });
