@@ -53,12 +53,18 @@ export async function packWork(): Promise<PackWork> {
     for (let at = 0; at < times; at++) sum += find(keys[at & (KEYS - 1)] as number);
     return sum;
   };
+  // A loop of its own, as a gateway has one place that asks: one loop for all would be compiled for none.
+  const inPack = (keys: Float64Array) => (times: number) => {
+    let sum = 0;
+    for (let at = 0; at < times; at++) sum += pack.find(keys[at & (KEYS - 1)] as number);
+    return sum;
+  };
   const bySearch = (key: number): number => findAmongObjects(ranges, key)?.region.length ?? 0;
   return {
     pack,
     candidates: [
-      { name: "pack, hit", run: looked(hits, (key) => pack.find(key)) },
-      { name: "pack, miss", against: "pack, hit", run: looked(misses, (key) => pack.find(key)) },
+      { name: "pack, hit", run: inPack(hits) },
+      { name: "pack, miss", against: "pack, hit", run: inPack(misses) },
       { name: "binary search over objects, hit", against: "pack, hit", run: looked(hits, bySearch) },
       {
         name: "Map by first key, exact keys only",
