@@ -13,6 +13,7 @@ const OUTCOMES: Readonly<Record<Outcome, string>> = {
   "unassigned-key": "unassigned",
   "unknown-id": "unknown",
   "wrong-entity": "wrong entity",
+  "layout-mismatch": "layout mismatch",
   "malformed-id": "malformed",
   "entity-gone": "gone",
   "unrouted-path": "no path",

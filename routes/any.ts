@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import type { Result } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
 import type { GatewayError } from "../src/problems/index.ts";
-import type { CompiledTable, Entity } from "../src/routing/index.ts";
+import { type CompiledTable, ownPattern } from "../src/routing/index.ts";
 import { takenByCanary, textOfCanary } from "./by-canary.ts";
 import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
@@ -58,16 +58,18 @@ async function route(received: Received): Promise<Response> {
   }
   if (reading.value.kind === "public") {
     const { entity } = reading.value.opened;
-    const ownPath = entityPath(entity, id);
+    // A public entity has one layout.
+    const pattern = ownPattern(entity, entity.ids[0]?.enabled.layout.name ?? "") ?? "";
+    const ownPath = pathWithId(pattern, id);
     if (entity.any === "redirect") return redirect(ownPath + below + query, { "waybill-table": served.label });
-    const idStart = entity.paths[0]?.indexOf(":id") ?? 0;
+    const idStart = pattern.indexOf(":id");
     return passOnPublic(received, { entity, idStart, idEnd: idStart + id.length }, ownPath + below, route);
   }
   const canary = takenByCanary(received, reading.value.decision);
   if (canary !== undefined) return route(canary);
   received.notes.hidden = undefined;
   const { entity, layout, target: decided } = reading.value.decision;
-  const location = entityPath(entity, id) + below + query;
+  const location = pathWithId(ownPattern(entity, layout) ?? "", id) + below + query;
   if (entity.any === "proxy") return passOn(received, reading.value.decision, location);
   noteDecision(received.notes, reading.value.decision);
   return redirect(location, {
@@ -87,9 +89,7 @@ function redirect(location: string, fields: Readonly<Record<string, string>>): R
   return new Response(null, { status: 307, headers: { location, "cache-control": "no-store", ...fields } });
 }
 
-/** The entity's own path for an ID: its first pattern, which has no wildcard in a checked table. */
-function entityPath(entity: Entity, id: string): string {
-  const [pattern = ""] = entity.paths;
+function pathWithId(pattern: string, id: string): string {
   const at = pattern.indexOf(":id");
   return pattern.slice(0, at) + id + pattern.slice(at + ":id".length);
 }

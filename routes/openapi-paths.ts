@@ -1,4 +1,4 @@
-import type { CompiledTable, Entity, WithoutId } from "../src/routing/index.ts";
+import { type CompiledTable, type Entity, hintName, type WithoutId } from "../src/routing/index.ts";
 
 /** The paths that a table gives to entities and to requests without an ID, as OpenAPI 3.1 describes them. */
 
@@ -19,9 +19,10 @@ export function entityPaths(table: CompiledTable): Paths {
     ...[...table.entities.values()].flatMap((entity) =>
       entity.paths.map((pattern, index) => {
         const { path, parameters } = templateOf(pattern);
-        // A public ID is opened, and its layout is never in question.
-        const all = entity.public === undefined ? [...parameters, hint] : parameters;
-        const summary = `The ${entity.name} that the ID names`;
+        const fixed = entity.pathHints.get(pattern);
+        // A public ID is opened, and its layout is never in question. A pattern that names the layout leaves nothing to say.
+        const all = entity.public === undefined && fixed === undefined ? [...parameters, hint] : parameters;
+        const summary = `The ${entity.name} that the ID names${fixed === undefined ? "" : `, read as ${hintName(fixed)} alone`}`;
         return [path, item(METHODS, operationName(entity, index), "entities", summary, all)];
       }),
     ),

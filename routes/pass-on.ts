@@ -106,7 +106,7 @@ async function answerClient(received: Received, decision: Decision, answer: Orig
       isDecoded,
     });
     if (isTurned(entity)) {
-      const turned = turnAnswer(gateway, served, entity, request.url, response);
+      const turned = turnAnswer(gateway, served, decision, request.url, response);
       if (!turned.ok) {
         await response.body?.cancel();
         const error = { reason: "answer-withheld", region: region.name, why: turned.error } as const;

@@ -3,7 +3,7 @@ import { err, type Result } from "../src/ids/result.ts";
 import type { Gateway, ServedTable } from "../src/ports.ts";
 import { publicReference } from "../src/proxy/public-reference.ts";
 import { type PublicResponseError, publicResponse } from "../src/proxy/public-response.ts";
-import type { Entity } from "../src/routing/index.ts";
+import { type Decision, type Entity, ownPattern } from "../src/routing/index.ts";
 
 /** Whether answers of the entity are changed before a client sees them. */
 export const isTurned = (entity: Entity): boolean => entity.public !== undefined || entity.publicFields !== undefined;
@@ -15,7 +15,7 @@ const DECODED_CODINGS = new Set(["gzip", "br"]);
 export function turnAnswer(
   gateway: Gateway,
   { table }: ServedTable,
-  entity: Entity,
+  { entity, layout }: Decision,
   requestUrl: string,
   answer: Response,
 ): Result<Response, string> {
@@ -32,7 +32,7 @@ export function turnAnswer(
       publicReference(reference, {
         table,
         nowMs: gateway.clock.nowMs(),
-        path: ownPath(entity, new URL(requestUrl).pathname),
+        path: ownPath(entity, layout, new URL(requestUrl).pathname),
         show: shown,
       }),
     otherBodies: entity.otherBodies,
@@ -45,8 +45,8 @@ export function turnAnswer(
 const ANY = /^\/any\/([^/]*)/;
 
 /** The entity's own path, also of a request that came through `/any`. */
-const ownPath = ({ paths: [pattern = ""] }: Entity, path: string): string =>
-  path.replace(ANY, (_, id: string) => pattern.replace(":id", () => id));
+const ownPath = (entity: Entity, layout: string, path: string): string =>
+  path.replace(ANY, (_, id: string) => (ownPattern(entity, layout) ?? "").replace(":id", () => id));
 
 /**
  * Whether a text may be an LUUID's primary key: in hex, as in a short key, or in decimal. It counts entities, and cannot be

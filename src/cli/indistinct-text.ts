@@ -17,6 +17,10 @@ const hintText = (hint: Hint): string => {
   switch (hint.by) {
     case "path":
       return `told apart by path: ${hint.paths.join(", ")}`;
+    case "pattern": {
+      const named = hint.paths.length === 0 ? "" : `, as ${hint.paths.join(", ")} does`;
+      return `told apart by a layout named in the pattern: ${hint.layouts.join(" or ")}${named}`;
+    }
     case "header":
       return `told apart by a field: ${hint.field}: ${hint.values.join(" or ")}`;
     case "prefix":

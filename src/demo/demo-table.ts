@@ -13,7 +13,6 @@ export interface AnyTable {
 }
 
 interface AnyEntity {
-  readonly path: string | readonly string[];
   readonly ids: readonly { readonly layout: string; readonly service?: number; readonly class?: string }[];
 }
 
@@ -95,9 +94,7 @@ export function tableWithOrigins<Table extends AnyTable>(table: Table, origins: 
   return { ...table, regions };
 }
 
-/** The entity's first path, where `/any/:id` leads. */
-export const pathWithId = (path: string | readonly string[], id: string): string =>
-  ([path].flat()[0] ?? "").replace(":id", id);
+export const pathWithId = (pattern: string, id: string): string => pattern.replace(":id", id);
 
 /** Whether a condition names a value; an absent one names all. */
 export const isNamed = (condition: string | readonly string[] | undefined, value: string): boolean =>

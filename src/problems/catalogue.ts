@@ -148,6 +148,13 @@ export const CATALOGUE = {
     meaning: "The ID is well-formed, but it names another kind of thing than this path is for.",
     remedy: "Use the path of the entity that the `candidates` name, or `/any/:id`.",
   },
+  "layout-mismatch": {
+    status: 422,
+    title: "The path is for IDs of another layout",
+    meaning:
+      "The routing table reads IDs on this path as one layout alone, and the request's field `id-layout` names another one. Neither is believed more than the other.",
+    remedy: "Leave `id-layout` out, or use a path of the entity for the layout that it names, or `/any/:id`.",
+  },
   "unknown-name": {
     status: 422,
     title: "A name is not in the routing table",

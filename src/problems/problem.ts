@@ -57,6 +57,14 @@ function evidenceOf(error: GatewayError): Evidence {
       };
     case "ambiguous-id":
       return ambiguity(error);
+    case "layout-mismatch":
+      return {
+        detail: `On this path IDs of "${error.entity}" are read as ${error.layout}, and id-layout says ${error.said}.`,
+        id: shorten(error.id),
+        entity: error.entity,
+        layout: error.layout,
+        idLayout: error.said,
+      };
     case "wrong-entity":
       return {
         detail: `"${error.id}" is not the ID of "${error.entity}".`,

@@ -1,5 +1,5 @@
 import { ID_LENGTH_MAX } from "../routing/limits.ts";
-import { allOwners } from "../routing/readings.ts";
+import { allOwners, type LayoutHint } from "../routing/readings.ts";
 import type { CompiledTable, Entity } from "../routing/table.ts";
 
 /** What is known about IDs in the references of an answer. */
@@ -53,9 +53,11 @@ const idByPath = (reference: string, { table, path, nowMs, show }: ReferenceWorl
     const match = table.paths.match(candidate);
     if (match === undefined) continue;
     const text = candidate.slice(match.idStart, match.idEnd);
-    const { entity } = match;
+    const { entity, hint } = match;
     if (entity.public === undefined) {
-      return ownersOf(table, text, nowMs).some((owner) => owner.entity === entity) ? { text, shown: text } : undefined;
+      return ownersOf(table, text, nowMs, hint).some((owner) => owner.entity === entity)
+        ? { text, shown: text }
+        : undefined;
     }
     const shown = show(entity, text);
     return shown === undefined ? undefined : { text, shown };
@@ -71,8 +73,8 @@ const publicText = (word: string, { table, nowMs, show }: ReferenceWorld): strin
   return owners.every(({ entity }) => entity === first.entity) ? (show(first.entity, word) ?? null) : null;
 };
 
-const ownersOf = (table: CompiledTable, text: string, nowMs: number) =>
-  text.length > ID_LENGTH_MAX ? [] : allOwners(table, text, nowMs);
+const ownersOf = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint) =>
+  text.length > ID_LENGTH_MAX ? [] : allOwners(table, text, nowMs, hint);
 
 /** The path as it stands, and without what origins put in front of their paths. */
 const pathsAtGateway = (table: CompiledTable, path: string): readonly string[] => [

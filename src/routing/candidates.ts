@@ -1,5 +1,6 @@
 import { type Field, isoTime, luuid, type TextForm, type Words } from "../ids/index.ts";
 import { canaryPlace } from "./canary.ts";
+import { patternFor } from "./entity-paths.ts";
 import { markFieldOf } from "./layout-fields.ts";
 import {
   hintedIn,
@@ -88,7 +89,7 @@ export const describeShort = (
     fields: { primaryKey: String(primaryKey), group: String(group) },
     mintedAt: undefined,
     for: [`1 to 12 hex digits, the short key of primary key ${primaryKey} in group ${group} of ${entity.name}`],
-    against: onItsPath ? [] : [`a short key needs its entity's path, such as ${entity.paths[0]}`],
+    against: onItsPath ? [] : [`a short key needs its entity's path, such as ${patternFor(entity, LUUID_SHORT)}`],
     excluded: !onItsPath,
     ...wayOf(target),
     ...canaryOf(owner, target, LUUID_SHORT, words),
@@ -166,10 +167,12 @@ const weighOwner = ({ layout }: EnabledLayout, owner: Owner | undefined, words: 
   } else reasons.for.push(`${value} is ${owner.entity.name}`);
 };
 
-/** The LUUID groups of a table, with their entities. */
+/** The LUUID groups of a table, with their entities, where some path takes their short keys. */
 export const shortKeyOwners = (table: CompiledTable): readonly (Owner & { readonly group: number })[] =>
-  [...table.entities.values()].flatMap((entity) =>
-    entity.ids.flatMap((id) =>
-      id.enabled.layout === luuid && id.group !== undefined ? [{ entity, id, group: id.group }] : [],
-    ),
-  );
+  [...table.entities.values()]
+    .filter((entity) => patternFor(entity, LUUID_SHORT) !== undefined)
+    .flatMap((entity) =>
+      entity.ids.flatMap((id) =>
+        id.enabled.layout === luuid && id.group !== undefined ? [{ entity, id, group: id.group }] : [],
+      ),
+    );

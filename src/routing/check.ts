@@ -10,6 +10,7 @@ import { checkMoved } from "./check/moved.ts";
 import { checkNames } from "./check/names.ts";
 import { checkOrigins } from "./check/origins.ts";
 import { checkPacks } from "./check/packs.ts";
+import { checkPathLayouts } from "./check/path-layouts.ts";
 import { checkPaths } from "./check/paths.ts";
 import { checkPublic } from "./check/public.ts";
 import { type RestsOnFault, restsOnFault } from "./check/rests-on.ts";
@@ -61,6 +62,7 @@ const check = (value: unknown): Result<Checked, readonly Fault[]> => {
   checkCountries(draft, report);
   checkEntities(draft, report);
   checkPaths(draft, report);
+  checkPathLayouts(draft, report);
   checkLayouts(draft, report);
   const budget = new Budget(COMPLEXITY_MAX);
   checkPublic(draft, report, budget);

@@ -1,3 +1,4 @@
+import { ownPattern } from "./entity-paths.ts";
 import { HORIZON_MS } from "./limits.ts";
 import type { MintPlan } from "./mint-plan.ts";
 import { resolveAny } from "./resolve.ts";
@@ -29,5 +30,5 @@ export const ambiguousAmong = (
   const found = resolveAny(table, first, HORIZON_MS, { enabled });
   const isSettled = found.ok && found.value.entity === entity;
   const hint = isSettled ? { idLayout: enabled.layout.name } : {};
-  return { count: unclear.length, path: entity.paths[0] ?? "", ...hint };
+  return { count: unclear.length, path: ownPattern(entity, enabled.layout.name) ?? "", ...hint };
 };

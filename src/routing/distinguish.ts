@@ -1,3 +1,4 @@
+import { hintName, isReadByPattern, ownPattern } from "./entity-paths.ts";
 import { overlapOf } from "./overlap.ts";
 import type { CompiledTable, EnabledLayout, Entity } from "./table.ts";
 
@@ -9,7 +10,10 @@ export interface Indistinct {
   readonly layouts: readonly [string, string];
   /** The entities of each. */
   readonly entities: readonly [readonly string[], readonly string[]];
-  /** Whether such an ID is refused there. On a path of one entity both lead to one region, or the table has a fault. */
+  /**
+   * Whether such IDs are refused there; of one entity with a layout in every pattern, those whose readings lead to two
+   * regions. On the other entities' paths both readings lead to one, or the table has a fault.
+   */
   readonly isRefused: boolean;
   /** One sentence. */
   readonly reason: string;
@@ -22,6 +26,8 @@ export interface Indistinct {
 export type Hint =
   /** Ask by these paths instead: each names its entity. */
   | { readonly by: "path"; readonly paths: readonly string[] }
+  /** Name one of the layouts in every pattern of the entity; `paths` name one already. */
+  | { readonly by: "pattern"; readonly layouts: readonly string[]; readonly paths: readonly string[] }
   /** Send this field with one of the values. */
   | { readonly by: "header"; readonly field: "id-layout"; readonly values: readonly string[] }
   /** Declare these layouts of your own with a prefix. */
@@ -55,7 +61,7 @@ const sharedBy = ({ layout }: EnabledLayout, owners: readonly Entity[]): readonl
       isRefused: true,
       reason: `IDs of ${layout.name} do not say which of ${unmarked.map(({ name }) => name).join(", ")} they are of`,
       example: undefined,
-      hints: [byPath(unmarked)],
+      hints: [byPath(unmarked.map((entity) => ownPattern(entity, layout.name)))],
     },
   ];
 };
@@ -69,25 +75,32 @@ const compare = (
   const overlap = overlapOf(a, b);
   if (overlap === undefined) return [];
   const both = ownersOfA.filter((entity) => ownersOfB.includes(entity));
-  const [onlyA, onlyB] = [ownersOfA, ownersOfB].map((owners) => owners.filter((entity) => !both.includes(entity)));
+  const onlyA = ownersOfA.filter((entity) => !both.includes(entity));
+  const onlyB = ownersOfB.filter((entity) => !both.includes(entity));
   const names: readonly [string, string] = [a.layout.name, b.layout.name];
   const found = {
     layouts: names,
     reason: `no bit and no time tells every text of ${names[0]} from one of ${names[1]}`,
     example: overlap.example,
   };
-  const onPaths = both.map(
-    ({ name }): Indistinct => ({
-      ...found,
-      entity: name,
-      entities: [[name], [name]],
-      isRefused: false,
-      hints: [byHeader(names), ...byPrefix(a, b)],
-    }),
-  );
+  const separated = both.filter(isReadByPattern);
+  const onPaths = both
+    .filter((entity) => !separated.includes(entity))
+    .map(
+      (entity): Indistinct => ({
+        ...found,
+        entity: entity.name,
+        entities: [[entity.name], [entity.name]],
+        isRefused: false,
+        hints: [byPattern(entity, names), byHeader(names), ...byPrefix(a, b)],
+      }),
+    );
   const isOneEntity = ownersOfA.length === 1 && ownersOfB.length === 1 && both.length === 1;
-  if (isOneEntity) return onPaths;
-  const apart = [...(onlyA ?? []), ...(onlyB ?? [])];
+  if (isOneEntity && separated.length === 0) return onPaths;
+  const apart = [
+    ...[...onlyA, ...separated].map((entity) => ownPattern(entity, names[0])),
+    ...[...onlyB, ...separated].map((entity) => ownPattern(entity, names[1])),
+  ];
   const onAny: Indistinct = {
     ...found,
     entity: undefined,
@@ -100,9 +113,15 @@ const compare = (
 
 const namesOf = (entities: readonly Entity[]): readonly string[] => entities.map(({ name }) => name);
 
-const byPath = (entities: readonly Entity[]): Hint => ({
+const byPath = (paths: readonly (string | undefined)[]): Hint => ({
   by: "path",
-  paths: entities.flatMap(({ paths }) => paths.slice(0, 1)),
+  paths: paths.filter((path) => path !== undefined),
+});
+
+const byPattern = ({ pathHints }: Entity, layouts: readonly string[]): Hint => ({
+  by: "pattern",
+  layouts,
+  paths: [...pathHints].flatMap(([path, hint]) => (layouts.includes(hintName(hint)) ? [path] : [])),
 });
 
 const byHeader = (values: readonly string[]): Hint => ({ by: "header", field: "id-layout", values });

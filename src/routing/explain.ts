@@ -1,5 +1,6 @@
 import { formatShortKey, fromSql, hotguid, hotguidSql, luuid, readShortKey, textsOf, toSql } from "../ids/index.ts";
 import { describeAll, describeShort, shortKeyOwners } from "./candidates.ts";
+import { ownPattern } from "./entity-paths.ts";
 import { ID_LENGTH_MAX } from "./limits.ts";
 import { hasPublicForm } from "./public-codec.ts";
 import { canBe, hintedIn, type LayoutHint } from "./readings.ts";
@@ -99,5 +100,5 @@ const plain = ({ entity, layout, id, target }: Decision): PlainDecision => ({
   region: target.region.name,
   rule: target.rule,
   ...(target.move === undefined ? {} : { move: target.move }),
-  path: (entity.paths[0] ?? "").replace(":id", () => id),
+  path: (ownPattern(entity, layout) ?? "").replace(":id", () => id),
 });

@@ -18,6 +18,7 @@ export type FaultKind =
   | "unreachable-route"
   | "group-clash"
   | "path-collision"
+  | "path-layout"
   | "reserved-path"
   | "name-clash"
   | "unreachable-source"

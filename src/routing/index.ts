@@ -4,8 +4,10 @@ export { type Changed, diffTables, type PartDiff, type TableDiff } from "./diff.
 export type { KeyChange, KeyGoal } from "./diff-changes.ts";
 export { distinguish, type Hint, type Indistinct } from "./distinguish.ts";
 export { duplicateKey } from "./duplicate-keys.ts";
+export { hintName, ownPattern } from "./entity-paths.ts";
 export { type Explanation, explain, type PlainDecision, type TextFormOf } from "./explain.ts";
 export type { Fault, FaultKind } from "./faults.ts";
+export { LUUID_SHORT } from "./identity.ts";
 export { TABLE_BYTES_MAX } from "./limits.ts";
 export { missingPages } from "./missing-pages.ts";
 export { regionsOfMinted } from "./mint-region.ts";

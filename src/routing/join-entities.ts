@@ -1,6 +1,7 @@
 import type { Field, Layout, Words } from "../ids/index.ts";
 import { deadlinesOf, REMEMBER_MOVED_SECONDS } from "./carriage.ts";
 import type { Draft } from "./draft.ts";
+import { type DeclaredPattern, patternsOf } from "./entity-paths.ts";
 import { markFieldOf } from "./layout-fields.ts";
 import { type IdPlan, type LayoutPlan, markOf } from "./layout-plans.ts";
 import { type PackRoute, packFinder } from "./pack-index.ts";
@@ -9,8 +10,7 @@ import { fieldPathsOf, publicKindOf } from "./public-entities.ts";
 import { readersOf } from "./readings.ts";
 import type { RoutePlan } from "./route-plans.ts";
 import { sentSlicesOf } from "./sent-slices.ts";
-import { listOf } from "./scopes.ts";
-import type { EnabledLayout, Entity, EntityId, Found, Owner } from "./table.ts";
+import type { EnabledLayout, Entity, EntityId, Found, LayoutHint, Owner } from "./table.ts";
 
 export interface Joined {
   readonly layouts: ReadonlyMap<string, EnabledLayout>;
@@ -43,12 +43,14 @@ export const joinEntities = (
   const entities = new Map<string, Entity>();
   for (const [name, declared] of draft.entities) {
     const ids = idsByEntity.get(name) ?? [];
-    const { path, any = "proxy", otherBodies = "pass" } = declared;
+    const { any = "proxy", otherBodies = "pass" } = declared;
+    const patterns = patternsOf(declared.path);
     const fields = fieldPathsOf(name, declared);
     if (!fields.ok) throw new Error(`the fields of ${name} were not checked: ${fields.error.reason}`);
     const entity: Entity = Object.freeze({
       name,
-      paths: listOf(path),
+      paths: patterns.map(({ pattern }) => pattern),
+      pathHints: hintsOf(patterns, layouts),
       ids,
       readers: readersOf(ids, ({ enabled }) => enabled.layout),
       any,
@@ -65,6 +67,17 @@ export const joinEntities = (
   }
   return { layouts, entities };
 };
+
+/** The one name that is not a layout's stands for short keys. */
+const hintsOf = (
+  patterns: readonly DeclaredPattern[],
+  layouts: ReadonlyMap<string, EnabledLayout>,
+): ReadonlyMap<string, LayoutHint> =>
+  new Map(
+    patterns.flatMap(({ pattern, layout }) =>
+      layout === undefined ? [] : [[pattern, Object.freeze({ enabled: layouts.get(layout) })] as const],
+    ),
+  );
 
 /** Who claims the IDs of a layout, by the number that marks an entity. */
 interface Owners {

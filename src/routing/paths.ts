@@ -1,4 +1,4 @@
-import type { PathIndex, PathMatch } from "./table.ts";
+import type { LayoutHint, PathIndex, PathMatch } from "./table.ts";
 
 /** A place in the patterns. Texts are compared as they stand in the request: nothing is decoded. */
 interface Node<Owner> {
@@ -7,6 +7,8 @@ interface Node<Owner> {
   id: Node<Owner> | undefined;
   /** The entity whose pattern ends here; everything below is its own. */
   entity: Owner | undefined;
+  /** What its pattern says of the IDs. */
+  hint: LayoutHint | undefined;
 }
 
 const newNode = <Owner>(): Node<Owner> => ({
@@ -14,18 +16,24 @@ const newNode = <Owner>(): Node<Owner> => ({
   wildcard: undefined,
   id: undefined,
   entity: undefined,
+  hint: undefined,
 });
 
+/** Who has patterns. */
+interface PathOwner {
+  readonly paths: readonly string[];
+  readonly pathHints?: ReadonlyMap<string, LayoutHint>;
+}
+
 /** Builds the index of all entities' patterns. They must have been checked: no two of them claim one path. */
-export const indexPaths = <Owner extends { readonly paths: readonly string[] }>(
-  entities: Iterable<Owner>,
-): PathIndex<Owner> => {
+export const indexPaths = <Owner extends PathOwner>(entities: Iterable<Owner>): PathIndex<Owner> => {
   const root = newNode<Owner>();
   for (const entity of entities) {
     for (const pattern of entity.paths) {
       let node = root;
       for (const segment of segmentsOf(pattern)) node = descend(node, segment);
       node.entity = entity;
+      node.hint = entity.pathHints?.get(pattern);
     }
   }
   return { match: (path) => (path.startsWith("/") ? walk(root, path, 1, 0, 0) : undefined) };
@@ -56,7 +64,7 @@ const walk = <Owner>(
   idStart: number,
   idEnd: number,
 ): PathMatch<Owner> | undefined => {
-  if (node.entity !== undefined) return { entity: node.entity, idStart, idEnd };
+  if (node.entity !== undefined) return { entity: node.entity, idStart, idEnd, hint: node.hint };
   const slash = path.indexOf("/", start);
   const end = slash === -1 ? path.length : slash;
   if (end <= start) return undefined;

@@ -1,8 +1,19 @@
 import { type Layout, luuid, type TextForm, type Words } from "../ids/index.ts";
 import { LUUID_SHORT } from "./identity.ts";
 import { settle } from "./split.ts";
-import type { CompiledTable, EnabledLayout, EntityId, FormReader, Gone, Owner, Target, Unloaded } from "./table.ts";
+import type {
+  CompiledTable,
+  EnabledLayout,
+  EntityId,
+  FormReader,
+  Gone,
+  LayoutHint,
+  Owner,
+  Target,
+  Unloaded,
+} from "./table.ts";
 
+export type { LayoutHint };
 export { LUUID_SHORT };
 
 /** Whether the ID was minted when IDs of its layout are. Both ends of the window belong to it. */
@@ -45,11 +56,6 @@ export const allOwners = (
   }
   return owners;
 };
-
-/** What a request says of its ID's layout. Without a layout: that the ID is a short key. */
-export interface LayoutHint {
-  readonly enabled: EnabledLayout | undefined;
-}
 
 /** Those of which the hint speaks. */
 export const hintedIn = <Reader>(

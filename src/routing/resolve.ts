@@ -1,4 +1,5 @@
 import { err, luuid, ok, type Result, readShortKey, type Words } from "../ids/index.ts";
+import { hintName } from "./entity-paths.ts";
 import { ID_LENGTH_MAX } from "./limits.ts";
 import {
   allOwners,
@@ -38,17 +39,22 @@ type Resolution = Result<Decision, RoutingError>;
 
 /**
  * Where a request on an entity's path goes. The hot path: the ID is read where it stands in `path`, once for each form of
- * text, and only the layouts of the entity are tried, or the one that a hint names. Time in Unix milliseconds.
+ * text, and only the layouts of the entity are tried, or the one that the pattern names, or the request (`said`). Both may,
+ * if they name the same. Time in Unix milliseconds.
  */
 export const resolvePath = (
   table: CompiledTable,
   match: PathMatch,
   path: string,
   nowMs: number,
-  hint?: LayoutHint,
+  said?: LayoutHint,
 ): Resolution => {
   const { entity, idStart, idEnd } = match;
   const text = path.slice(idStart, idEnd);
+  const hint = match.hint ?? said;
+  if (said !== undefined && hint !== said && hint?.enabled?.layout !== said.enabled?.layout) {
+    return err(mismatch(entity, text, hint as LayoutHint, said));
+  }
   let isReadable = false;
   let first: OwnerReading | undefined;
   let others: OwnerReading[] | undefined;
@@ -70,11 +76,20 @@ export const resolvePath = (
     return others === undefined ? decide(table, first, text) : choose(table, [first, ...others], text, nowMs);
   if (isReadable) return err(refuseForEntity(table, entity, text, nowMs, hint));
   return hint?.enabled === undefined
-    ? resolveShort(table, entity, text)
+    ? resolveShort(table, entity, text, hint)
     : refuseHinted(table, entity, text, nowMs, hint);
 };
 
 const enabledOf = ({ enabled }: EntityId) => enabled;
+
+/** Neither the pattern nor the request is believed more than the other. */
+const mismatch = ({ name }: Entity, id: string, hint: LayoutHint, said: LayoutHint): RoutingError => ({
+  reason: "layout-mismatch",
+  id,
+  entity: name,
+  layout: hintName(hint),
+  said: hintName(said),
+});
 
 /** A layout that the entity has not may still be able to read the text. */
 const refuseHinted = (
@@ -151,7 +166,7 @@ const decisionOf = (
 };
 
 /** A text that nothing else reads may be a short key, where the entity has LUUIDs of a known group. */
-const resolveShort = (table: CompiledTable, entity: Entity, text: string): Resolution => {
+const resolveShort = (table: CompiledTable, entity: Entity, text: string, hint?: LayoutHint): Resolution => {
   const groups = entity.ids.flatMap((id) => {
     const { group, enabled } = id;
     return group === undefined || enabled.layout !== luuid ? [] : [{ entity, id, group }];
@@ -159,7 +174,8 @@ const resolveShort = (table: CompiledTable, entity: Entity, text: string): Resol
   const primaryKey = readShortKey(text, 0, text.length);
   const [first] = groups;
   if (primaryKey === undefined || first === undefined) {
-    return err(malformed(new Set(entity.ids.map(({ enabled }) => enabled)), text, first !== undefined));
+    const readers = hint === undefined ? new Set(entity.ids.map(enabledOf)) : [];
+    return err(malformed(readers, text, first !== undefined));
   }
   const wordsIn = (group: number): Words => shortWords(group, primaryKey);
   const [target, ...others] = groups.map(({ id, group }) =>

@@ -14,6 +14,15 @@ export type RoutingError =
       readonly entity: string;
     }
   | {
+      /** The pattern of the path reads IDs as one layout, and the request says another one. */
+      readonly reason: "layout-mismatch";
+      readonly id: string;
+      readonly entity: string;
+      /** Of the pattern, and of the request. */
+      readonly layout: string;
+      readonly said: string;
+    }
+  | {
       readonly reason: "wrong-entity";
       readonly id: string;
       readonly entity: string;

@@ -15,12 +15,16 @@ const keyOf = (key: unknown): string | number => (typeof key === "number" ? key 
 /** A union that has one fitting arm by its type reports the issues of that arm: they say more than "none of these". */
 const innerIssues = (issue: v.BaseIssue<unknown>): readonly v.BaseIssue<unknown>[] => {
   if (issue.type !== "union" || issue.issues === undefined) return [issue];
-  const deeper = issue.issues.filter((each) => each.kind === "validation" || (each.path?.length ?? 0) > 0);
+  const deeper = issue.issues.filter((each) => each.kind === "validation" || isInside(issue.input, each));
   if (deeper.length === 0) return [issue];
   return deeper.flatMap((each) =>
     innerIssues(each).map((leaf) => (leaf === each ? leaf : { ...leaf, path: joinPaths(each.path, leaf.path) })),
   );
 };
+
+/** An arm for objects looks for its keys in a list too, and what it says of those is of no use. */
+const isInside = (input: unknown, { path }: v.BaseIssue<unknown>): boolean =>
+  path !== undefined && (!Array.isArray(input) || typeof path[0]?.key === "number");
 
 type IssuePath = v.BaseIssue<unknown>["path"];
 

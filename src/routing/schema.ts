@@ -85,6 +85,16 @@ const pattern = v.pipe(
   ),
 );
 
+const layoutPattern = v.strictObject({
+  path: pattern,
+  layout: v.pipe(
+    name,
+    v.description("IDs on these paths are read as this layout of the entity alone; `luuid-short` for short keys."),
+  ),
+});
+
+const patternOrLayout = v.union([pattern, layoutPattern]);
+
 const entityId = v.strictObject({
   layout: v.pipe(name, v.description("Layout that the IDs have.")),
   service: v.exactOptional(v.pipe(wholeNumber, v.description("iUID service number of this entity."))),
@@ -110,8 +120,12 @@ const publicSchema = v.union([
 
 export const entitySchema = v.strictObject({
   path: v.pipe(
-    v.union([pattern, v.pipe(v.array(pattern), v.minLength(1), v.maxLength(PATHS_PER_ENTITY_MAX))]),
-    v.description("Path pattern or patterns; the first is the one that /any/:id leads to."),
+    v.union([
+      pattern,
+      layoutPattern,
+      v.pipe(v.array(patternOrLayout), v.minLength(1), v.maxLength(PATHS_PER_ENTITY_MAX)),
+    ]),
+    v.description("Path pattern or patterns; /any/:id leads to the first for IDs of its layout."),
   ),
   ids: v.pipe(
     v.array(entityId),

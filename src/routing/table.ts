@@ -33,8 +33,10 @@ export interface CompiledTable {
 /** One kind of thing: where its paths are and which IDs name it. */
 export interface Entity {
   readonly name: string;
-  /** Path patterns such as `/orders/:id`; the first one is where `/any/:id` leads. */
+  /** Path patterns such as `/orders/:id`; `/any/:id` leads to the first without `*` that is for IDs of the layout. */
   readonly paths: readonly string[];
+  /** What a pattern says of the IDs on it, for those that name a layout. */
+  readonly pathHints: ReadonlyMap<string, LayoutHint>;
   readonly ids: readonly EntityId[];
   /** Every text form in which some of the IDs can be written, each once. */
   readonly readers: readonly FormReader<EntityId>[];
@@ -82,6 +84,11 @@ export interface EntityId {
   readonly claims: (words: Words) => boolean;
   /** What the routes and the default say of words that it claims; `undefined` when nothing takes them. */
   readonly find: (words: Words) => Found | undefined;
+}
+
+/** What a path or a request says of its ID's layout. Without a layout: that the ID is a short key. */
+export interface LayoutHint {
+  readonly enabled: EnabledLayout | undefined;
 }
 
 /** A text form, which is read once for all whose IDs can be written in it. */
@@ -225,6 +232,8 @@ export interface PathMatch<Owner = Entity> {
   /** Where the ID stands in the path: from `idStart` up to, not including, `idEnd`. */
   readonly idStart: number;
   readonly idEnd: number;
+  /** Set where the pattern names the layout of its IDs. */
+  readonly hint?: LayoutHint | undefined;
 }
 
 /** Entities that left their birth region, are about to, or are no more; an LUUID by its group and primary key as well. */

@@ -26,6 +26,7 @@ const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named:
   const entity: Entity = Object.freeze({
     name,
     paths: listOf(declared.path),
+    pathHints: new Map(),
     ids: [],
     readers: [],
     any: "proxy",

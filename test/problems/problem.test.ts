@@ -21,6 +21,7 @@ const ERRORS: readonly GatewayError[] = [
   { reason: "malformed-id", id: "x", faults: [{ layout: "iuid", error: { reason: "empty" } }] },
   { reason: "unknown-id", id: "x", candidates },
   { reason: "ambiguous-id", id: "x", candidates },
+  { reason: "layout-mismatch", id: "x", entity: "ride", layout: "ulid", said: "xid" },
   { reason: "wrong-entity", id: "x", entity: "ride", candidates },
   { reason: "unassigned-key", id: "x", entity: "order", layout: "iuid", key: { country: "9" } },
   { reason: "key-out-of-range", field: "shardKey", value: "-1", max: "4294967295" },
@@ -81,6 +82,7 @@ describe("an error as a problem (RFC 9457)", () => {
     for (const error of [
       { reason: "malformed-id", id: long, faults: [] },
       { reason: "unrouted-path", path: long },
+      { reason: "layout-mismatch", id: long, entity: "ride", layout: "ulid", said: "xid" },
       { reason: "not-found", path: long },
       { reason: "unknown-name", what: "entity", name: long, known: [] },
     ] satisfies GatewayError[]) {

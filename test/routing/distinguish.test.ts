@@ -55,7 +55,11 @@ test("two layouts of one entity that go to one region are named, and not refused
   const ids = [{ layout: "snowflake" }, { layout: "sonyflake" }];
   const [found, ...others] = distinguish(load({ ...declared, entities: { box: { path: "/boxes/:id", ids } } }));
   expect(others).toEqual([]);
-  expect(found).toMatchObject({ entity: "box", isRefused: false, hints: [{ by: "header" }] });
+  expect(found).toMatchObject({
+    entity: "box",
+    isRefused: false,
+    hints: [{ by: "pattern", paths: [] }, { by: "header" }],
+  });
 });
 
 test("a prefix separates layouts of one's own", () => {

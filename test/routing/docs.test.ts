@@ -18,10 +18,13 @@ test("the page lists no other kind of fault", () => {
 });
 
 test("the tables on the page have no fault", () => {
-  const [whole, byFields, byTime, ownLayouts, ...others] = blocks;
+  const [whole, byFields, byTime, ownLayouts, byPattern, ...others] = blocks;
   expect(load(whole).routeCount).toBe(whole.routes.length);
   expect(load({ ...manyLayoutsTable(), routes: byFields }).routeCount).toBe(2);
   expect(load({ ...sampleTable(), routes: byTime }).routeCount).toBe(2);
   expect(load(ownLayouts).layouts.size).toBe(2);
+  expect(
+    load({ ...manyLayoutsTable(), entities: { ...manyLayoutsTable().entities, ...byPattern } }).entities.size,
+  ).toBe(9);
   expect(others).toEqual([]);
 });

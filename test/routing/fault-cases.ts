@@ -2,6 +2,7 @@ import type { FaultKind } from "../../src/routing/faults.ts";
 import { ROUTES_MAX } from "../../src/routing/limits.ts";
 import { LAYOUT_CASES } from "./layout-cases.ts";
 import { PACK_CASES, SLICE_FIELD_CASES, SPLIT_CASES } from "./pack-fault-cases.ts";
+import { PATH_LAYOUT_CASES } from "./path-layout-cases.ts";
 import type { sampleTable } from "./tables.ts";
 import { NAME_CLASH_CASES, UNREACHABLE_SOURCE_CASES } from "./without-id-cases.ts";
 
@@ -21,6 +22,7 @@ const HOTGUID_SQL = "700000d0-0302-0102-01cc-6347eb00bbaa";
 export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly FaultCase[]>> = {
   "layout-declaration": LAYOUT_CASES,
   pack: PACK_CASES,
+  "path-layout": PATH_LAYOUT_CASES,
   "split-parts": SPLIT_CASES,
   "name-clash": [...NAME_CLASH_CASES, ...SLICE_FIELD_CASES],
   "unreachable-source": UNREACHABLE_SOURCE_CASES,

@@ -1,5 +1,6 @@
 import type { Budget } from "../budget.ts";
 import type { Draft } from "../draft.ts";
+import { patternsOf } from "../entity-paths.ts";
 import type { Report } from "../faults.ts";
 import { isOneIdentity } from "../identity.ts";
 import type { IdPlan, LayoutPlan } from "../layout-plans.ts";
@@ -10,7 +11,8 @@ import { readSplit } from "../split.ts";
 
 /**
  * Reports two layouts of one entity that one text can be, unless both lead to the same region whatever the keys.
- * Fixed bits tell layouts apart, and so do times where no text is inside the windows of both, and text forms.
+ * Fixed bits tell layouts apart, and so do times where no text is inside the windows of both, and text forms. Where every
+ * pattern of the entity names a layout, two never meet but on `/any`, which refuses what it cannot tell.
  */
 export const checkApart = (
   draft: Draft,
@@ -20,7 +22,8 @@ export const checkApart = (
   budget: Budget,
 ): void => {
   const overlapIn = rememberOverlaps(budget);
-  for (const [entity, { ids }] of draft.entities) {
+  for (const [entity, { ids, path }] of draft.entities) {
+    if (patternsOf(path).every(({ layout }) => layout !== undefined)) continue;
     const own = [...planned.values()].flatMap((routePlan) =>
       routePlan.plan.ids.filter((id) => id.entity === entity).map((id) => ({ id, routePlan })),
     );
@@ -48,7 +51,7 @@ export const checkApart = (
         report(
           "indistinguishable-layouts",
           ["entities", entity, "ids", later.id.place],
-          `One text can be of ${names}, ${exampleOf(overlap)}and no bit and no time tells which, ${why} give the layouts separate entities and paths.`,
+          `One text can be of ${names}, ${exampleOf(overlap)}and no bit and no time tells which, ${why} give the layouts separate entities and paths, or name a layout in every pattern.`,
         );
       }
     }

@@ -1,11 +1,12 @@
 import { luuid, readShortKey } from "../../ids/index.ts";
 import type { Draft } from "../draft.ts";
+import { patternsOf } from "../entity-paths.ts";
 import type { Place, Report } from "../faults.ts";
 import { groupOfId } from "../groups.ts";
+import { LUUID_SHORT } from "../identity.ts";
 import { PATTERNS_MAX } from "../limits.ts";
 import { segmentsOf } from "../paths.ts";
 import type { DeclaredEntity } from "../schema.ts";
-import { listOf } from "../scopes.ts";
 
 /** First segments of the gateway's own paths: `/any/:id`, `/mint` and everything under `/-/`. */
 const OWN_SEGMENTS: ReadonlySet<string> = new Set(["any", "mint", "-"]);
@@ -14,12 +15,14 @@ interface Pattern {
   readonly text: string;
   readonly segments: readonly string[];
   readonly entity: string;
+  /** As which IDs on it are read, if it says so. */
+  readonly layout: string | undefined;
   readonly place: Place;
 }
 
 /** Every path must lead to one entity, and none to the gateway's own answers. */
 export const checkPaths = (draft: Draft, report: Report): void => {
-  const patterns = [...draft.entities].flatMap(([name, entity]) => patternsOf(name, entity));
+  const patterns = [...draft.entities].flatMap(([name, entity]) => placedPatterns(name, entity));
   if (patterns.length > PATTERNS_MAX) {
     report("size", ["entities"], `A table has at most ${PATTERNS_MAX} path patterns; this one has ${patterns.length}.`);
     return;
@@ -42,16 +45,14 @@ export const checkPaths = (draft: Draft, report: Report): void => {
   for (const pattern of patterns) checkHiddenKeys(pattern, shortKeyed, report);
 };
 
-const patternsOf = (name: string, { path }: DeclaredEntity): readonly Pattern[] =>
-  listOf(path).map((text, index) => {
-    const segments = segmentsOf(text);
-    return {
-      text,
-      segments,
-      entity: name,
-      place: Array.isArray(path) ? ["entities", name, "path", index] : ["entities", name, "path"],
-    };
-  });
+const placedPatterns = (name: string, { path }: DeclaredEntity): readonly Pattern[] =>
+  patternsOf(path).map(({ pattern, layout }, index) => ({
+    text: pattern,
+    segments: segmentsOf(pattern),
+    entity: name,
+    layout,
+    place: Array.isArray(path) ? ["entities", name, "path", index] : ["entities", name, "path"],
+  }));
 
 /** Whether a segment of a pattern matches more than one text. */
 const isOpen = (segment: string): boolean => segment === "*" || segment === ":id";
@@ -110,7 +111,7 @@ const checkHiddenKeys = (
 const byPlaceOfShortKey = (draft: Draft, patterns: readonly Pattern[]): ReadonlyMap<number, readonly Pattern[]> => {
   const places = new Map<number, Pattern[]>();
   for (const pattern of patterns) {
-    if (!takesShortKeys(draft, pattern.entity)) continue;
+    if (!takesShortKeys(draft, pattern)) continue;
     const at = pattern.segments.indexOf(":id");
     const alike = places.get(at) ?? [];
     places.set(at, alike);
@@ -137,5 +138,7 @@ const goesFirst = (segments: readonly string[], rival: readonly string[], end: n
 /** The order in which a path's segment is tried. */
 const precedenceOf = (segment: string): number => (segment === "*" ? 2 : segment === ":id" ? 1 : 0);
 
-const takesShortKeys = (draft: Draft, entity: string): boolean =>
-  draft.entities.get(entity)?.ids.some((id) => id.layout === luuid.name && groupOfId(id) !== undefined) ?? false;
+const takesShortKeys = (draft: Draft, { entity, layout }: Pattern): boolean => {
+  if (layout !== undefined && layout !== LUUID_SHORT) return false;
+  return draft.entities.get(entity)?.ids.some((id) => id.layout === luuid.name && groupOfId(id) !== undefined) ?? false;
+};

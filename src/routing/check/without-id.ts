@@ -1,4 +1,5 @@
 import type { Draft } from "../draft.ts";
+import { patternsOf } from "../entity-paths.ts";
 import { listNames, type Place, type Report } from "../faults.ts";
 import { ISO_3166_ALPHA_2 } from "../iso-3166.ts";
 import { PATTERNS_MAX } from "../limits.ts";
@@ -115,7 +116,9 @@ const checkPaths = (draft: Draft, report: Report): void => {
     return;
   }
   const owners = new Map<string, string>();
-  const entityPaths = indexPaths([...draft.entities].map(([name, { path }]) => ({ name, paths: listOf(path) })));
+  const entityPaths = indexPaths(
+    [...draft.entities].map(([name, { path }]) => ({ name, paths: patternsOf(path).map(({ pattern }) => pattern) })),
+  );
   for (const { pattern, name, place } of paths) {
     checkPattern(pattern, place, report);
     const owner = owners.get(pattern);
