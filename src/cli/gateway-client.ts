@@ -155,7 +155,7 @@ const readText = (
 };
 
 const sightOf = (status: number, label: string | undefined): Result<Sight, GatewayFailure> => {
-  const [, revision, source] = /^rev=(\d{1,15}); source=([a-z-]+);/.exec(label ?? "") ?? [];
+  const [, revision, source] = /^rev=(\d{1,15});(?: canary;)? source=([a-z-]+);/.exec(label ?? "") ?? [];
   if (revision === undefined || source === undefined)
     return err({ reason: "strange", status, why: "it does not say by which table it routes" });
   return ok({ revision: Number(revision), source });

@@ -69,13 +69,13 @@ export const usesOf = (declared: unknown, bytes: number): Uses => {
   return { ...uses.value };
 };
 
-/** `routes  11 of 200,000  0.01 %`. */
+/** `routes  11 of 200,000  0.006 %`. */
 export const usesText = (uses: Uses): string =>
   alignColumns(
     Object.entries(uses).map(([part, { used, max }]) => [
       part,
       `${grouped(used)} of ${grouped(max)}`,
-      `${((used / max) * 100).toFixed(used > 0 && used * 100 < max ? 3 : 1)} %`,
+      `${Number(((used / max) * 100).toFixed(3))} %`,
     ]),
   )
     .map((line) => `${line}\n`)
