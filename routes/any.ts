@@ -8,7 +8,7 @@ import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
 import { withPages } from "./pages.ts";
 import { passOn } from "./pass-on.ts";
-import { type AnyReading, hasPublic, passOnPublic, readAny } from "./public-entity.ts";
+import { type AnyReading, passOnPublic, readAny } from "./public-entity.ts";
 import { type Received, receive, refuse } from "./receive.ts";
 import { noteDecision } from "./request-log.ts";
 
@@ -24,10 +24,6 @@ export const any = (gateway: Gateway) =>
     // The router takes `/any` for it too.
     if (!path.startsWith(PREFIX)) return refuse(received, { reason: "unrouted-path", path }, served);
 
-    const { id } = partsOf(path);
-    // A log shows no text that might be a public ID.
-    const isHidden = [served, served.canary].some((by) => by !== undefined && hasPublic(by.table));
-    if (isHidden) received.notes.hidden = { start: PREFIX.length, end: PREFIX.length + id.length };
     const { client, lookup } = gateway.rateLimits;
     const refused =
       (client && (await overLimit(received, client, "client"))) ??
@@ -67,7 +63,7 @@ async function route(received: Received): Promise<Response> {
   }
   const canary = takenByCanary(received, reading.value.decision);
   if (canary !== undefined) return route(canary);
-  received.notes.hidden = undefined;
+  received.notes.isPlainId = true;
   const { entity, layout, target: decided } = reading.value.decision;
   const location = pathWithId(ownPattern(entity, layout) ?? "", id) + below + query;
   if (entity.any === "proxy") return passOn(received, reading.value.decision, location);

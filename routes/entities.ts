@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import type { Gateway } from "../src/ports.ts";
-import { type PathMatch, resolvePath, withoutPublic } from "../src/routing/index.ts";
+import { resolvePath, withoutPublic } from "../src/routing/index.ts";
 import { pathOfCanary, takenByCanary } from "./by-canary.ts";
 import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
@@ -15,23 +15,15 @@ export const entities = (gateway: Gateway) =>
   new Hono().all("*", async (c) => {
     const received = await receive(gateway, c);
     if (received instanceof Response) return received;
-    hideId(received);
     const { client } = gateway.rateLimits;
     const refused = client && (await overLimit(received, client, "client"));
     return refused ?? route(pathOfCanary(received, received.target.path) ?? received);
   });
 
-/** First of all: the log line of a request that passes a limit must not show the ID of a public entity either. */
-function hideId({ served, target, notes }: Received): PathMatch | undefined {
-  const match = served.table.paths.match(target.path);
-  if (match?.entity.public !== undefined) notes.hidden = { start: match.idStart, end: match.idEnd };
-  return match;
-}
-
 async function route(received: Received): Promise<Response> {
   const { served, target, arrivedAtMs } = received;
   const { path, query } = target;
-  const match = hideId(received);
+  const match = served.table.paths.match(path);
   if (match === undefined) return passOnWithoutId(received);
   if (match.entity.public !== undefined) return passOnPublic(received, match, path, route);
   const hint = layoutHint(received);
@@ -42,5 +34,7 @@ async function route(received: Received): Promise<Response> {
   const decision = missingIn(first) === undefined ? first : await withPages(received, first, decide);
   if (!decision.ok) return refuse(received, decision.error, served);
   const canary = takenByCanary(received, decision.value);
-  return canary === undefined ? passOn(received, decision.value, path + query) : route(canary);
+  if (canary !== undefined) return route(canary);
+  received.notes.isPlainId = true;
+  return passOn(received, decision.value, path + query);
 }

@@ -2,13 +2,13 @@ import { ok, type Result } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
 import type { GatewayError } from "../src/problems/index.ts";
 import { isClearOnAny } from "../src/routing/clear-ids.ts";
-import type { CompiledTable, Entity } from "../src/routing/index.ts";
+import { type CompiledTable, type Entity, hasPublic } from "../src/routing/index.ts";
 import { HORIZON_MS } from "../src/routing/limits.ts";
 import type { MintPlan } from "../src/routing/mint-plan.ts";
 import { regionsOfMinted } from "../src/routing/mint-region.ts";
 import { isDrawn } from "../src/routing/minting.ts";
 import { withPages } from "./pages.ts";
-import { hasPublic, readAny } from "./public-entity.ts";
+import { readAny } from "./public-entity.ts";
 
 /** An ID as its client sees it. */
 export interface MintedId {

@@ -5,6 +5,7 @@ import {
   type CompiledTable,
   type Decision,
   type Entity,
+  hasPublic,
   type LayoutHint,
   type PathMatch,
   type RoutingError,
@@ -132,5 +133,3 @@ function leadsOn(table: CompiledTable, entity: Entity, internal: string, nowMs: 
   if (!decision.ok && decision.error.reason === "table-unavailable") return decision;
   return ok(decision.ok || decision.error.reason === "entity-gone");
 }
-
-export const hasPublic = (table: CompiledTable): boolean => withoutPublic(table) !== table;

@@ -39,6 +39,7 @@ export async function receive(gateway: Gateway, c: Context): Promise<Received | 
   const served = inMemory === undefined ? await gateway.tables.load() : ok(inMemory);
   if (!served.ok) return refuse(arrival, served.error);
   notes.table = served.value.table;
+  notes.canary = served.value.canary?.table;
   return { ...arrival, served: served.value };
 }
 

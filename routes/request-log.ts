@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Gateway, RequestLine } from "../src/ports.ts";
 import type { CompiledTable, Decision } from "../src/routing/index.ts";
-import { type Span, shownPath } from "./shown-path.ts";
+import { shownPath } from "./shown-path.ts";
 
 /** What is found out about a request on its way, for its log line and the metrics. */
 export interface Notes {
@@ -10,12 +10,14 @@ export interface Notes {
   region: string | undefined;
   /** The table that decides. */
   table: CompiledTable | undefined;
+  /** The one beside it, as the request arrived. */
+  canary: CompiledTable | undefined;
   outcome: string;
   originMs: number | undefined;
   attempts: number;
   trace: string | undefined;
-  /** Where an ID stands in the path that no log may show. */
-  hidden: Span | undefined;
+  /** Whether the ID in the path was found to be one of an entity that is not public. */
+  isPlainId: boolean;
 }
 
 /** The outcome of the gateway's own pages. */
@@ -32,11 +34,12 @@ export function notesOf(context: Context): Notes {
     layout: undefined,
     region: undefined,
     table: undefined,
+    canary: undefined,
     outcome: OWN,
     originMs: undefined,
     attempts: 0,
     trace: undefined,
-    hidden: undefined,
+    isPlainId: false,
   };
   context.set(KEY, notes);
   return notes;
@@ -53,15 +56,16 @@ export function observeRequests(gateway: Gateway): MiddlewareHandler {
   return async (c, next) => {
     const arrivedAtMs = gateway.clock.nowMs();
     await next();
-    const { entity, layout, region, table, outcome, originMs, attempts, trace, hidden } = notesOf(c);
+    const { entity, layout, region, table, canary, outcome, originMs, attempts, trace, isPlainId } = notesOf(c);
     const waitUntil = (work: Promise<unknown>): void => c.executionCtx.waitUntil(work);
     // A request that was refused before it came to a table may hold an ID all the same.
-    const inForce = table ?? gateway.tables.peek(waitUntil)?.table;
+    const inForce = table === undefined ? gateway.tables.peek(waitUntil) : undefined;
+    const known = { table: table ?? inForce?.table, canary: canary ?? inForce?.canary?.table, isPlainId };
     const atMs = gateway.clock.nowMs();
     const line: RequestLine = {
       atMs,
       method: c.req.method,
-      path: shownPath(c.req.path, inForce, hidden),
+      path: shownPath(c.req.path, known),
       entity,
       layout,
       region,

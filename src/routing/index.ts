@@ -47,4 +47,4 @@ export {
   strangersIn,
 } from "./table-canary.ts";
 export { loadTableText, NOT_UTF8, parseTableText } from "./table-text.ts";
-export { withoutPublic } from "./without-public.ts";
+export { hasPublic, withoutPublic } from "./without-public.ts";

@@ -16,6 +16,8 @@ export const withoutPublic = (table: CompiledTable): CompiledTable => {
   return view;
 };
 
+export const hasPublic = (table: CompiledTable): boolean => withoutPublic(table) !== table;
+
 const viewOf = (table: CompiledTable, entities: CompiledTable["entities"]): CompiledTable => {
   const used = new Set([...entities.values()].flatMap(({ ids }) => ids.map(({ enabled }) => enabled)));
   const layouts = new Map(

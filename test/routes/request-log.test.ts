@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { shownPath } from "../../routes/shown-path.ts";
+import { loadTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { IDS, publicKeysOf, setUp } from "./harness.ts";
 
@@ -52,6 +54,13 @@ const CASES: readonly (readonly [path: string, shown: string, init?: RequestInit
   [`/any/${IDS.orderDe}`, "/any/:id"],
   [`/any/${IDS.rideKz}/x`, "/any/:id/*"],
   [`/any/${publicOrder}`, "/any/:id", { headers: { "id-layout": "nonsense" } }],
+  [`/any/${publicOrder}`, "/any/:id", { headers: { host: "a b" } }],
+  [`/any/${IDS.parcelEu}`, "/any/:id", { headers: { host: "a b" } }],
+  [`/any/x${publicOrder}`, "/any/:id"],
+  [`/parcels/${publicOrder}`, "/parcels/:id"],
+  [`/parcels/${IDS.orderDe}/x`, "/parcels/:id/*"],
+  [`/parcels/${publicRide}x`, "/parcels/:id"],
+  [`/parcels/${publicOrder}`, "/parcels/:id", { headers: { host: "a b" } }],
   [`/any%2F${publicOrder}`, "/*"],
   [`/%61ny/${publicOrder}`, "/*"],
   [`/-/ids/${publicOrder}`, "/*"],
@@ -96,4 +105,42 @@ describe("the path in a request's line, where no entity has public IDs", () => {
       expect(await shown(setUp(), `${path}?secret=1`)).toBe(path);
     },
   );
+});
+
+/** Paths as workerd hands them on; a test's own `Request` would have them resolved. */
+const RAW_CASES: readonly (readonly [path: string, shown: string])[] = [
+  ["/any/ID/..", "/any/:id/*"],
+  ["/any/ID/../x", "/any/:id/*"],
+  ["/any/ID/%2e%2e/x", "/any/:id/*"],
+  ["/any/a\\ID", "/any/:id"],
+  ["/any/..", "/any/:id"],
+  ["/any\\ID", "/*"],
+  ["/a\\ID", "/*"],
+  ["/orders/ID/..", "/orders/:id/*"],
+  ["/orders/./ID", "/orders/:id/*"],
+  ["/parcels/ID/../x", "/parcels/:id/*"],
+  ["/parcels/a\\ID", "/parcels/:id"],
+  ["/parcels/..", "/parcels/:id"],
+  ["/%2e%2e/ID", "/*"],
+  ["/../orders/ID", "/*"],
+  ["/", "/*"],
+];
+
+describe("the path of a request that is refused before anybody reads its ID", () => {
+  const loaded = loadTable(declared);
+  const table = loaded.ok ? loaded.value : undefined;
+  const plain = loadTable(DECLARED_TABLE);
+  const plainTable = plain.ok ? plain.value : undefined;
+
+  it.each(RAW_CASES)("%s is shown as %s", (path, expected) => {
+    expect(shownPath(path.replace("ID", publicOrder), { table, canary: undefined, isPlainId: false })).toBe(
+      expected.replace("ID", publicOrder),
+    );
+  });
+
+  it("is masked too where only the canary has public entities", () => {
+    const path = `/any/${publicOrder}`;
+    expect(shownPath(path, { table: plainTable, canary: table, isPlainId: false })).toBe("/any/:id");
+    expect(shownPath(path, { table: plainTable, canary: undefined, isPlainId: false })).toBe(path);
+  });
 });
