@@ -13,8 +13,8 @@ const RETRY_AFTER_SECONDS = "2";
 
 /** The problem document (RFC 9457) for a request that is not acted on, and the status that it goes with. */
 export function refusalOf(fault: SignatureFault | EpochFault): Refusal {
-  const { status, title, fields } = answerTo(fault);
-  const problem = { type: "about:blank", title, status, ...fault };
+  const { type = "about:blank", status, title, fields, ...more } = answerTo(fault);
+  const problem = { type, title, status, ...more, ...fault };
   return {
     status,
     fields: { "content-type": "application/problem+json", "cache-control": "no-store", ...fields },
@@ -22,27 +22,36 @@ export function refusalOf(fault: SignatureFault | EpochFault): Refusal {
   };
 }
 
-function answerTo(fault: SignatureFault | EpochFault) {
+interface Answer extends Omit<Refusal, "body"> {
+  readonly type?: string;
+  readonly title: string;
+  readonly detail?: string;
+}
+
+function answerTo(fault: SignatureFault | EpochFault): Answer {
   switch (fault.reason) {
     case "fenced":
+      // The gateway's own problem: whoever sent the request need not know which of the two refused it.
       return {
+        type: "/-/problems/entity-moving",
         status: 503,
         title: "The entity is on its way to another region",
+        detail: "The entity is on its way to another region and takes no writes meanwhile.",
         fields: { "retry-after": RETRY_AFTER_SECONDS },
-      } as const;
+      };
     case "disowned":
       // The gateway follows it, once, and shows it to no client (RFC 9110 §15.5.20).
       return {
         status: 421,
         title: "The entity is in another region",
         fields: { "waybill-region": fault.region },
-      } as const;
+      };
     default:
       // A 401 must name a scheme (RFC 9110 §15.5.2).
       return {
         status: 401,
         title: "The request does not come from the gateway",
         fields: { "www-authenticate": "Waybill-Signature" },
-      } as const;
+      };
   }
 }

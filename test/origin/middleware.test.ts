@@ -8,6 +8,8 @@ import {
   type WaybillRequest,
   waybillOrigin,
 } from "../../src/origin/index.ts";
+import { problemOf } from "../../src/problems/index.ts";
+import { sendAgain } from "../fixtures/send-again.ts";
 import { fieldsOf, KEY, NOW_MS, PARTS } from "./signed-request.ts";
 
 const OPTIONS = { keys: [KEY], now: () => NOW_MS, regions: ["eu"] };
@@ -107,13 +109,33 @@ describe("with the guard", () => {
     await epochs.fence("1", 2);
     const fenced = await send({ epoch: 1 });
     expect([fenced.status, fenced.headers.get("retry-after")]).toEqual([503, "2"]);
-    expect(await fenced.json()).toMatchObject({ reason: "fenced", upTo: 2 });
+    expect(await fenced.json()).toEqual({
+      ...problemOf({ reason: "entity-moving", retryAfterMs: 2000 }),
+      reason: "fenced",
+      upTo: 2,
+    });
     expect((await send({ epoch: 1, method: "GET" })).status).toBe(200);
     await epochs.leave("1", 3, "us");
     const gone = await send({ epoch: 2, method: "GET" });
     expect([gone.status, gone.headers.get("waybill-region")]).toEqual([421, "us"]);
     expect((await send({ id: "" })).status).toBe(200);
     expect(passed).toHaveLength(3);
+  });
+
+  it("refuses a fenced write so that an app sends it again, as after the gateway's own word", async () => {
+    const epochs = createEpochGuard(memoryEpochStore());
+    const { send, passed } = await serve({ ...OPTIONS, epochs });
+    await epochs.fence("1", 2);
+    const pauses: number[] = [];
+    const answer = await sendAgain(new Request("https://api.example.com/orders/1", { method: "POST" }), {
+      fetch: ({ method }) => send({ epoch: 1, method }),
+      pause: async (ms) => {
+        pauses.push(ms);
+        await epochs.open("1", 2);
+      },
+      random: () => 0,
+    });
+    expect([answer.status, pauses, passed.length]).toEqual([200, [2000], 1]);
   });
 
   it("takes an upgrade for a write", async () => {
