@@ -11,7 +11,7 @@ import { problemResponse } from "./problem-response.ts";
 import { problems } from "./problems.ts";
 import { rawPath } from "./raw-path.ts";
 import { regions } from "./regions.ts";
-import { observeRequests } from "./request-log.ts";
+import { notesOf, observeRequests } from "./request-log.ts";
 import { table } from "./table.ts";
 import { tableCanary } from "./table-canary.ts";
 import { tableReplay } from "./table-replay.ts";
@@ -38,8 +38,9 @@ export function createApp(gateway: Gateway): Hono {
   app.route("/", openapi(gateway));
   app.all("/-/*", (c) => problemResponse({ reason: "not-found", path: c.req.path }));
   app.route("/", entities(gateway));
-  app.onError((error) => {
+  app.onError((error, c) => {
     gateway.logDefect(error);
+    notesOf(c).outcome = "internal-error";
     return problemResponse({ reason: "internal-error" });
   });
   return app;

@@ -1,6 +1,6 @@
 import type { GatewayError } from "../src/problems/index.ts";
 import { BROKEN_BODY } from "../src/proxy/attempt.ts";
-import { type BodyError, type PassageBody, passageBody } from "../src/proxy/body.ts";
+import { type BodyError, type PassageBody, passageBody, READ_BODY_BYTES_MAX } from "../src/proxy/body.ts";
 import { clientResponse } from "../src/proxy/client-response.ts";
 import type { OriginAnswer } from "../src/proxy/deliver.ts";
 import { deliver } from "../src/proxy/follow-move.ts";
@@ -8,7 +8,7 @@ import { bodyLimits } from "../src/proxy/limits.ts";
 import { mirror } from "../src/proxy/mirror.ts";
 import type { Passage } from "../src/proxy/origin-request.ts";
 import { watchBody } from "../src/proxy/watch-body.ts";
-import type { Decision } from "../src/routing/index.ts";
+import { canonicalText, type Decision } from "../src/routing/index.ts";
 import { deliveryWorld } from "./delivery-world.ts";
 import { overLimit } from "./limits.ts";
 import { type Received, refuse } from "./receive.ts";
@@ -36,7 +36,7 @@ export async function passOn(received: Received, decision: Decision, originTarge
     return refuse(received, { reason: "public-ids-unavailable", why: "no-keys" }, served, decision);
   }
   const { idleMs } = gateway.deadlines;
-  const body = await passageBody(request, entity.replayBytesMax, idleMs);
+  const body = await passageBody(request, entity.replayBytesMax, idleMs, gateway.clock.nowMs);
   if (typeof body === "string") return refuse(received, bodyError(body, idleMs), served, decision);
   const passage = passageOf(received, decision, originTarget, body);
   const world = deliveryWorld(received);
@@ -58,6 +58,8 @@ function bodyError(error: BodyError, idleMs: number): GatewayError {
       return { reason: "malformed-request", detail: BROKEN_BODY };
     case "late":
       return { reason: "request-timeout", idleMs };
+    case "too-large":
+      return { reason: "body-too-large", bytesMax: READ_BODY_BYTES_MAX };
     case "coded":
       return { reason: "transfer-coding-unsupported" };
   }
@@ -78,6 +80,7 @@ function passageOf(received: Received, decision: Decision, originTarget: string,
     body,
     target: originTarget,
     decision,
+    id: decision.id === "" ? "" : canonicalText(served.table, decision),
     revision: served.table.revision,
     client: gateway.clientOf(request),
     host: target.host,

@@ -54,8 +54,8 @@ export interface OriginHealth {
   /** Whether a request may go to the origin now. Every one that was admitted must be reported or released. */
   admit(origin: Origin, policy: BreakerPolicy | undefined, nowMs: number): Admission;
   /** How an attempt ended: `undefined` for an answer, whatever its status. */
-  report(region: Region, origin: Origin, fault: OriginFault | undefined, nowMs: number): void;
-  /** An attempt ended in a way that says nothing of the origin. */
+  report(region: Region, origin: Origin, fault: OriginFault | undefined, nowMs: number, wasProbe?: boolean): void;
+  /** A probe ended in a way that says nothing of the origin. */
   release(origin: Origin): void;
 }
 

@@ -78,7 +78,7 @@ export function originHealth({ onAttempt, onTurn }: HealthWatch): IsolateHealth 
       return PROBE;
     },
 
-    report({ name, breaker: policy }, { url }, fault, nowMs) {
+    report({ name, breaker: policy }, { url }, fault, nowMs, wasProbe = false) {
       onAttempt(name, fault);
       const known = knownOf(url);
       known.isNew = true;
@@ -86,7 +86,7 @@ export function originHealth({ onAttempt, onTurn }: HealthWatch): IsolateHealth 
       else known.fault = { fault, atMs: nowMs };
       if (policy === undefined) return;
       const { breaker: before, hintedUntilMs } = known;
-      const after = fault === undefined ? afterAnswer(before) : afterFailure(before, policy, nowMs);
+      const after = fault === undefined ? afterAnswer(before) : afterFailure(before, policy, nowMs, wasProbe);
       if (after === before) return;
       known.breaker = after;
       known.hintedUntilMs = undefined;

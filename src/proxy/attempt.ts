@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock, Fetch, Sign } from "../ports.ts";
 import { type Upload, upload } from "./body.ts";
-import { isPassableStatus } from "./client-response.ts";
 import type { OriginFault, ProxyError } from "./errors.ts";
-import { edgeFailure, type Failure, failureOf } from "./failure.ts";
+import { type Failure, failureOf } from "./failure.ts";
+import { judge } from "./judge.ts";
 import type { Attempt } from "./origin-choice.ts";
 import { type OriginRequest, originRequest, type Passage, signableOf } from "./origin-request.ts";
 import type { BodyEnd } from "./pump.ts";
@@ -30,6 +30,8 @@ export interface AttemptLimits {
 export interface AttemptError {
   readonly error: ProxyError;
   readonly fault: OriginFault | undefined;
+  /** Whether it may have been the origin's fault all the same. */
+  readonly isInDoubt?: boolean;
 }
 
 /** Sends one request to one origin. Its own answer, whatever the status, is a success. */
@@ -44,31 +46,39 @@ export async function attemptOnce(
   const outgoing = originRequest(passage, at, signature);
   if (outgoing === undefined) return err({ error: { reason: "loop-detected" }, fault: undefined });
   const sent = startUpload(passage, limits, world);
+  const { asksUpgrade } = outgoing;
+  const sinceMs = world.clock.nowMs();
   try {
     const answer = dispatch(passage, at, outgoing, sent, world.fetch);
-    const response = await withDeadline(answer, sent, deadlineOf(limits, world.clock));
-    if (response === "late") return err(late(region, limits, world.clock));
+    const response = await withDeadline(answer, sent, () => deadlineOf(limits, world.clock));
+    if (response === "late") return err(late(region, limits, sinceMs, sent, world.clock));
     if (response === "sink-idle") return err(unread(region, limits));
-    return judge(response, region, passage, outgoing, world);
+    const failure = await judge(response, passage.method, asksUpgrade, world.isOnEdge);
+    return failure === undefined ? ok(response) : err(unreachable(region, failure));
   } catch (thrown) {
     const end = sent && (await settled(sent.ended));
     const fromClient = clientsFault(end, limits);
     if (fromClient !== undefined) return err({ error: fromClient, fault: undefined });
     if (end === "sink-idle") return err(unread(region, limits));
-    const { fault, why } = failureOf(thrown, at.origin.url);
-    // An origin that breaks off an upload may have had its reasons: the body was not one that it takes.
-    const isUntold = sent?.hasBegun() === true && end !== "complete";
-    return err({ error: { reason: "origin-unreachable", region, fault, why }, fault: isUntold ? undefined : fault });
+    const { error, fault } = unreachable(region, failureOf(thrown, at.origin.url));
+    // An origin that breaks off an upload, or ends a conversation that it does not want, may have had its reasons.
+    const isInDoubt = asksUpgrade || (sent !== undefined && end !== "complete");
+    return err({ error, fault: isInDoubt ? undefined : fault, isInDoubt });
   }
 }
 
+const unreachable = (region: string, { fault, why }: Failure): AttemptError => ({
+  error: { reason: "origin-unreachable", region, fault, why },
+  fault,
+});
+
 function startUpload(
   { body }: Passage,
-  { idleMs }: AttemptLimits,
+  { idleMs, total }: AttemptLimits,
   { clock, waitUntil }: AttemptWorld,
 ): Upload | undefined {
   if (body.kind !== "stream") return undefined;
-  const sent = upload(body.stream, body.length, idleMs, clock.nowMs);
+  const sent = upload(body.stream, body.length, { idleMs, untilMs: total?.untilMs, nowMs: clock.nowMs });
   // An origin may answer before it has read everything.
   waitUntil(sent.ended);
   return sent;
@@ -91,47 +101,10 @@ function dispatch(
     case "own": {
       // `fetch` takes no body for GET and HEAD in an init, though a request may have one: there it is kept whole.
       const { method: _, ...rest } = init;
-      return fetch(new Request(new Request(url, request), rest), undefined, origin.binding);
+      // The copy has come whole, so that the next attempt can have one as well.
+      return fetch(new Request(new Request(url, request.clone()), rest), undefined, origin.binding);
     }
   }
-}
-
-async function judge(
-  response: Response,
-  region: string,
-  { method }: Passage,
-  { asksUpgrade }: OriginRequest,
-  { isOnEdge }: AttemptWorld,
-): Promise<Result<Response, AttemptError>> {
-  const failure =
-    (isOnEdge ? edgeFailure(response.status) : undefined) ??
-    (isPassableStatus(response, asksUpgrade) ? undefined : impossible(`the impossible status ${response.status}`)) ??
-    (isFramedWell(response, method)
-      ? undefined
-      : impossible("two framings of its body, or one that nobody can read")) ??
-    (asksUpgrade && (await isFailedHandshake(response)) ? impossible("a handshake that is none") : undefined);
-  if (failure === undefined) return ok(response);
-  void response.body?.cancel();
-  const { fault, why } = failure;
-  return err({ error: { reason: "origin-unreachable", region, fault, why }, fault });
-}
-
-const impossible = (what: string): Failure => ({ fault: "http_protocol_error", why: `answered with ${what}` });
-
-/** RFC 9112 §6.1: the runtime takes what it should not. What it has undone must not be dropped without a word. */
-function isFramedWell({ headers }: Response, method: string): boolean {
-  const coding = headers.get("transfer-encoding");
-  if (coding === null || method === "HEAD") return true;
-  return coding.toLowerCase() === "chunked" && !headers.has("content-length");
-}
-
-/** What the runtime writes itself when an origin's answer to a WebSocket's handshake is wrong (RFC 6455 §4.1). */
-const FAILED_HANDSHAKE = "Server failed WebSocket handshake";
-const OWN_TEXT_BYTES_MAX = 1000;
-
-async function isFailedHandshake(response: Response): Promise<boolean> {
-  if (response.status !== 502 || !(Number(response.headers.get("content-length")) <= OWN_TEXT_BYTES_MAX)) return false;
-  return (await response.clone().text()).startsWith(FAILED_HANDSHAKE);
 }
 
 /** The time that is left for the answer to begin; 0 for no limit. */
@@ -141,12 +114,22 @@ function deadlineOf({ firstByteMs, total }: AttemptLimits, clock: Clock): number
   return firstByteMs === 0 ? left : Math.min(firstByteMs, left);
 }
 
-function late(region: string, { firstByteMs, total }: AttemptLimits, clock: Clock): AttemptError {
-  const isTotal = total !== undefined && clock.nowMs() >= total.untilMs;
-  const error: ProxyError = isTotal
-    ? { reason: "origin-timeout", region, which: "total", deadlineMs: total.ms }
-    : { reason: "origin-timeout", region, which: "first-byte", deadlineMs: firstByteMs };
-  return { error, fault: "http_response_timeout" };
+function late(
+  region: string,
+  { firstByteMs, total }: AttemptLimits,
+  sinceMs: number,
+  sent: Upload | undefined,
+  clock: Clock,
+): AttemptError {
+  const nowMs = clock.nowMs();
+  if (total === undefined || nowMs < total.untilMs) {
+    const error = { reason: "origin-timeout", region, which: "first-byte", deadlineMs: firstByteMs } as const;
+    return { error, fault: "http_response_timeout" };
+  }
+  // What others before it, or the client, took of the time is not this origin's to answer for.
+  const isOwn = sent === undefined && nowMs - sinceMs >= total.ms / 2;
+  const error = { reason: "origin-timeout", region, which: "total", deadlineMs: total.ms } as const;
+  return { error, fault: isOwn ? "http_response_timeout" : undefined };
 }
 
 /** An origin that takes nothing more of a body, and does not answer either. */
@@ -159,24 +142,27 @@ const unread = (region: string, { idleMs }: AttemptLimits): AttemptError => ({
 function withDeadline(
   answer: Promise<Response>,
   sent: Upload | undefined,
-  deadlineMs: number,
+  deadlineMs: () => number,
 ): Promise<Response | "late" | "sink-idle"> {
-  if (deadlineMs === 0 && sent === undefined) return answer;
+  if (sent === undefined && deadlineMs() === 0) return answer;
   return new Promise((resolve, reject) => {
     let isLate = false;
-    const start = (): void => {
-      // Never cleared: it ends with the request, and clearing costs more than setting (docs/performance.md).
-      setTimeout(() => {
-        isLate = true;
-        resolve("late");
-      }, deadlineMs);
+    const giveUp = (): void => {
+      isLate = true;
+      resolve("late");
     };
-    // An origin cannot be expected to answer what it has not got: an upload may take as long as it takes.
+    const start = (): void => {
+      const ms = deadlineMs();
+      // Never cleared: it ends with the request, and clearing costs more than setting (docs/performance.md).
+      if (ms > 0) setTimeout(giveUp, ms);
+    };
+    // An origin cannot be expected to answer what it has not got: an upload has its own limits.
     if (sent === undefined) start();
     else {
       void sent.ended.then((end) => {
-        if (end === "sink-idle") resolve(end);
-        else if (deadlineMs > 0) start();
+        if (end === "late") giveUp();
+        else if (end === "sink-idle") resolve(end);
+        else start();
       });
     }
     answer.then((response) => {

@@ -1,8 +1,8 @@
-import { type BodyEnd, pump } from "./pump.ts";
+import { type BodyEnd, type PumpLimits, pump } from "./pump.ts";
 
 /**
- * A request's body on its way: none, kept whole so that it can be sent again, streamed once, or left with its request,
- * since `fetch` takes a body of GET and HEAD (RFC 9110 §9.3.1) in no other way.
+ * A request's body on its way: none, kept whole so that it can be sent again, streamed once, or come whole and left with its
+ * request, since `fetch` takes a body of GET and HEAD (RFC 9110 §9.3.1) in no other way.
  */
 export type PassageBody =
   | { readonly kind: "none" }
@@ -10,7 +10,10 @@ export type PassageBody =
   | { readonly kind: "kept"; readonly octets: ArrayBuffer }
   | { readonly kind: "stream"; readonly stream: ReadableStream<Uint8Array>; readonly length: string | null };
 
-export type BodyError = "unmeasured" | "broken" | "late" | "coded";
+export type BodyError = "unmeasured" | "broken" | "late" | "coded" | "too-large";
+
+/** A body of GET or HEAD has no meaning of its own (RFC 9110 §9.3.1); those who send one send a small query. */
+export const READ_BODY_BYTES_MAX = 1024 * 1024;
 
 /**
  * Reads what a request brings. Bodies of a known length up to `keepBytesMax` are kept; all others are streamed. An empty
@@ -20,6 +23,7 @@ export async function passageBody(
   request: Request,
   keepBytesMax: number,
   idleMs: number,
+  nowMs: () => number,
 ): Promise<PassageBody | BodyError> {
   const { method, body } = request;
   if (body === null) return NO_BODY;
@@ -29,27 +33,33 @@ export async function passageBody(
   if (length === null && request.headers.get("transfer-encoding")?.toLowerCase() !== "chunked") {
     if (request.headers.has("transfer-encoding")) return "coded";
   }
-  // Without a length the runtime would not send it on.
-  if (method === "GET" || method === "HEAD") return length === null ? "unmeasured" : OWN_BODY;
+  if (Number(length) > Number.MAX_SAFE_INTEGER) return "too-large";
+  if (method === "GET" || method === "HEAD") return readBody(request, length, { idleMs, nowMs });
   if (length === null || keepBytesMax === 0 || Number(length) > keepBytesMax)
     return { kind: "stream", stream: body, length };
-  return keep(request, idleMs);
+  const octets = await whole(body, { idleMs, nowMs });
+  return typeof octets === "string" ? octets : { kind: "kept", octets };
 }
 
-/** The whole of a small body. It must come within one idle deadline: there is no telling its parts apart. */
-async function keep(request: Request, idleMs: number): Promise<PassageBody | BodyError> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<"late">((resolve) => {
-    if (idleMs > 0) timer = setTimeout(resolve, idleMs, "late");
-  });
-  try {
-    const octets = await Promise.race([request.arrayBuffer(), late]);
-    return octets === "late" ? octets : { kind: "kept", octets };
-  } catch {
-    return "broken";
-  } finally {
-    if (timer !== undefined) clearTimeout(timer);
-  }
+type KeepLimits = Pick<PumpLimits, "idleMs" | "nowMs">;
+
+/** A body of GET or HEAD must have come whole before an origin is asked: a client that breaks it off must not look like a fault of the origin. */
+async function readBody(request: Request, length: string | null, limits: KeepLimits): Promise<PassageBody | BodyError> {
+  // Without a length the runtime would not send it on.
+  if (length === null) return "unmeasured";
+  if (Number(length) > READ_BODY_BYTES_MAX) return "too-large";
+  const copy = request.clone().body;
+  const octets = copy === null ? new ArrayBuffer(0) : await whole(copy, limits);
+  return typeof octets === "string" ? octets : OWN_BODY;
+}
+
+/** All of a small body, as long as its parts follow each other in time. */
+async function whole(stream: ReadableStream<Uint8Array>, limits: KeepLimits): Promise<ArrayBuffer | BodyError> {
+  const { readable, writable } = new IdentityTransformStream();
+  const kept = new Response(readable).arrayBuffer().catch(() => undefined);
+  const end = await pump(stream, writable, { ...limits, untilMs: undefined });
+  if (end === "idle") return "late";
+  return (end === "complete" ? await kept : undefined) ?? "broken";
 }
 
 const NO_BODY: PassageBody = Object.freeze({ kind: "none" });
@@ -61,8 +71,6 @@ export interface Upload {
   readonly ended: Promise<BodyEnd>;
   /** Aborts the origin request of a body that broke off: its chunks would end like those of a whole one. */
   readonly broken: AbortSignal;
-  /** Whether any of it was taken. */
-  readonly hasBegun: () => boolean;
 }
 
 /**
@@ -72,22 +80,17 @@ export interface Upload {
 export function upload(
   stream: ReadableStream<Uint8Array>,
   length: string | null,
-  idleMs: number,
-  nowMs: () => number,
+  { idleMs, untilMs, nowMs }: Pick<PumpLimits, "idleMs" | "untilMs" | "nowMs">,
 ): Upload {
   const { readable, writable } =
     length === null ? new IdentityTransformStream() : new FixedLengthStream(BigInt(length));
   const broken = new AbortController();
-  let hasBegun = false;
   const ended = pump(stream, writable, {
     idleMs,
     sinkIdleMs: idleMs,
-    untilMs: undefined,
+    untilMs,
     nowMs,
-    onTaken: () => {
-      hasBegun = true;
-    },
     onBreak: () => broken.abort(),
   });
-  return { body: readable, ended, broken: broken.signal, hasBegun: () => hasBegun };
+  return { body: readable, ended, broken: broken.signal };
 }

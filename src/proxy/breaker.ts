@@ -22,9 +22,6 @@ export interface Breaker {
 
 export const CLOSED: Breaker = Object.freeze({ failures: 0, openUntilMs: undefined, probeSinceMs: undefined });
 
-/** A probe whose outcome was never reported, because its client left, stops counting after this. */
-export const PROBE_LOST_MS = 60_000;
-
 export type Permit =
   | { readonly state: "closed" }
   | { readonly state: "probe"; readonly breaker: Breaker }
@@ -35,8 +32,9 @@ export function permit(breaker: Breaker, policy: BreakerPolicy, nowMs: number): 
   const { openUntilMs, probeSinceMs } = breaker;
   if (openUntilMs === undefined) return { state: "closed" };
   if (nowMs < openUntilMs) return { state: "open", retryAfterMs: openUntilMs - nowMs };
-  if (probeSinceMs !== undefined && nowMs - probeSinceMs < PROBE_LOST_MS) {
-    return { state: "open", retryAfterMs: policy.openMs };
+  // A probe whose client left, or that takes its time, stands in the way of the next one no longer than this.
+  if (probeSinceMs !== undefined && nowMs < probeSinceMs + policy.openMs) {
+    return { state: "open", retryAfterMs: probeSinceMs + policy.openMs - nowMs };
   }
   return { state: "probe", breaker: { ...breaker, probeSinceMs: nowMs } };
 }
@@ -45,16 +43,14 @@ export function permit(breaker: Breaker, policy: BreakerPolicy, nowMs: number): 
 export const afterAnswer = (breaker: Breaker): Breaker =>
   breaker.failures === 0 && breaker.openUntilMs === undefined ? breaker : CLOSED;
 
-/** After no answer. A request that was let through before the breaker opened does not prolong it. */
-export function afterFailure(breaker: Breaker, policy: BreakerPolicy, nowMs: number): Breaker {
+/** After no answer. A request that was let through before the breaker opened does not prolong it: only its probe does. */
+export function afterFailure(breaker: Breaker, policy: BreakerPolicy, nowMs: number, wasProbe = false): Breaker {
   const failures = breaker.failures + 1;
-  if (breaker.openUntilMs !== undefined) {
-    return breaker.probeSinceMs === undefined ? breaker : open(failures, policy, nowMs);
-  }
+  if (breaker.openUntilMs !== undefined) return wasProbe ? open(failures, policy, nowMs) : breaker;
   return failures < policy.failures ? { ...breaker, failures } : open(failures, policy, nowMs);
 }
 
-/** After an attempt that says nothing of the origin: if it was the probe, another request is the next one. */
+/** After a probe that says nothing of the origin: the next request is another one. */
 export const afterNothing = (breaker: Breaker): Breaker =>
   breaker.probeSinceMs === undefined ? breaker : { ...breaker, probeSinceMs: undefined };
 

@@ -14,24 +14,38 @@ export interface AnswerLabel {
 
 /**
  * The origin's answer for the client: status, end-to-end fields and body stream as they came. The body is handed over
- * untouched, so that a coded one stays coded. A WebSocket's 101 is passed as it is: it cannot be made again.
+ * untouched, so that a coded one stays coded.
  */
 export function clientResponse(answer: Response, label: AnswerLabel): Response {
-  if (answer.status === 101) return answer;
+  if (answer.status === 101) return upgraded(answer);
   const { status, statusText, headers: own } = answer;
   const encodeBody = label.isDecoded ? "automatic" : "manual";
   const response = new Response(answer.body, { status, statusText, headers: own, encodeBody });
   const headers = response.headers;
-  const connection = headers.get("connection");
-  if (connection !== null) for (const name of namedByConnection(connection)) headers.delete(name);
-  for (const name of RESPONSE_HOP_BY_HOP) headers.delete(name);
-  for (const name of ownFieldsIn(own)) headers.delete(name);
+  for (const name of stoppedFields(own)) headers.delete(name);
   headers.set("waybill-region", label.region);
   if (label.layout !== "") headers.set("waybill-layout", label.layout);
   headers.set("waybill-table", label.table);
   headers.append("server-timing", `origin;dur=${label.originMs}`);
   headers.append("via", VIA);
   return response;
+}
+
+/** A 101 with its conversation. Most have nothing that stops here and are passed as they are. */
+function upgraded(answer: Response): Response {
+  const stopped = [...stoppedFields(answer.headers)].filter((name) => answer.headers.has(name));
+  if (stopped.length === 0) return answer;
+  const headers = new Headers(answer.headers);
+  for (const name of stopped) headers.delete(name);
+  return new Response(null, { status: 101, headers, webSocket: answer.webSocket });
+}
+
+/** Names of an answer's fields that go no further: those of the origin's connection, and the gateway's own. */
+function* stoppedFields(headers: Headers): Generator<string> {
+  const connection = headers.get("connection");
+  if (connection !== null) yield* namedByConnection(connection);
+  yield* RESPONSE_HOP_BY_HOP;
+  yield* ownFieldsIn(headers);
 }
 
 /** Whether a `Response` can be made of the status at all: others are no valid HTTP answers (RFC 9110 §15). */

@@ -1,11 +1,12 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import type { MovedMemory, OriginHealth, RetryBudget } from "../ports.ts";
 import { identityWords } from "../routing/identity.ts";
-import type { Region } from "../routing/table.ts";
+import type { Origin, Region } from "../routing/table.ts";
 import { type AttemptError, type AttemptWorld, attemptOnce } from "./attempt.ts";
 import type { ProxyError } from "./errors.ts";
+import { checkOrigin } from "./health-check.ts";
 import { type DefaultDeadlines, limitsFor } from "./limits.ts";
-import { type Attempt, attemptsFor, chooseOrigin } from "./origin-choice.ts";
+import { type Attempt, candidatesFor } from "./origin-choice.ts";
 import type { Passage } from "./origin-request.ts";
 import { repeatability } from "./repeatable.ts";
 
@@ -41,20 +42,21 @@ export async function askRegion(
   startedMs: number,
 ): Promise<Delivery> {
   world.budget.earn(region.name);
-  const { isRepeatable, isRead } = repeatability(passage);
+  const { isRepeatable, isIdempotent, isRead } = repeatability(passage);
   const { entity, layout } = passage.decision;
   // However its ID is written, an entity keeps to one origin.
   const words = identityWords(layout, passage.decision.words);
-  const attempts = isRepeatable
-    ? attemptsFor(region, world.regions, words, isRead || region.failoverWrites)
-    : [{ region, origin: chooseOrigin(region, words) }];
+  const candidates = candidatesFor(region, world.regions, words, isIdempotent && (isRead || region.failoverWrites));
+  const sendsMax = isRepeatable ? SENDS_MAX : 1;
   let last: AttemptError | undefined;
   let sent = 0;
   let retryAfterMs = Infinity;
   let slow: Attempt | undefined;
-  for (const attempt of attempts) {
+  for (const attempt of isRepeatable ? withSecondTry(candidates) : candidates) {
     // One that took too long is not waited for again.
-    if (attempt === slow) break;
+    if (attempt === slow || sent >= sendsMax) break;
+    // Other regions keep their turn, however many origins this one has.
+    if (attempt.region === region && sent >= sendsMax - 1 && hasOther(candidates, region)) continue;
     const nowMs = world.clock.nowMs();
     const limits = limitsFor(entity, attempt.region, world.deadlines, startedMs);
     if (limits.total !== undefined && nowMs >= limits.total.untilMs && last !== undefined) break;
@@ -70,10 +72,7 @@ export async function askRegion(
     sent += 1;
     passage.trail.attempts += 1;
     const outcome = await attemptOnce(passage, attempt, limits, world);
-    if (outcome.ok || outcome.error.fault !== undefined) {
-      const fault = outcome.ok ? undefined : outcome.error.fault;
-      world.health.report(attempt.region, attempt.origin, fault, world.clock.nowMs());
-    } else world.health.release(attempt.origin);
+    report(attempt, outcome, admission.state === "probe", world);
     if (outcome.ok) return ok({ response: outcome.value, region: attempt.region });
     last = outcome.error;
     if (last.error.reason === "origin-timeout") slow = attempt;
@@ -82,5 +81,44 @@ export async function askRegion(
   return err(last?.error ?? { reason: "origin-open-circuit", region: region.name, retryAfterMs });
 }
 
+/** Each attempt may cost a connection time-out; a client does not wait for more of them than this. */
+const SENDS_MAX = 4;
+
 /** Retries of many requests that failed together are spread over this, and over twice as much each time. */
 const JITTER_MS = 20;
+
+/** A kept connection may be closed just as it is used again: where there is nowhere else to go, the same origin is asked twice. */
+function withSecondTry(candidates: readonly Attempt[]): readonly Attempt[] {
+  const [only, second] = candidates;
+  return only !== undefined && second === undefined ? [only, only] : candidates;
+}
+
+const hasOther = (candidates: readonly Attempt[], region: Region): boolean => candidates.at(-1)?.region !== region;
+
+function report(
+  { region, origin }: Attempt,
+  outcome: Result<Response, AttemptError>,
+  wasProbe: boolean,
+  world: DeliveryWorld,
+): void {
+  const { health, clock } = world;
+  if (outcome.ok || outcome.error.fault !== undefined) {
+    const fault = outcome.ok ? undefined : outcome.error.fault;
+    health.report(region, origin, fault, clock.nowMs(), wasProbe);
+    return;
+  }
+  if (wasProbe) health.release(origin);
+  if (outcome.error.isInDoubt === true) world.waitUntil(ping(region, origin, world));
+}
+
+/**
+ * Asks an origin whether it is there. What broke off an upload can be known in no other way: the runtime takes the first
+ * octets of a body before there is a connection.
+ */
+async function ping(region: Region, origin: Origin, { fetch, health, clock, isOnEdge }: DeliveryWorld): Promise<void> {
+  const check = { path: "/", timeoutMs: PING_TIMEOUT_MS };
+  const { fault } = await checkOrigin(origin, check, { fetch, clock, isOnEdge });
+  health.report(region, origin, fault, clock.nowMs());
+}
+
+const PING_TIMEOUT_MS = 2_000;

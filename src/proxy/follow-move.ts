@@ -31,7 +31,7 @@ export async function deliver(passage: Passage, world: DeliveryWorld): Promise<D
   const other = world.regions.get(named);
   if (other === undefined) return disagree(asked, "the region that it names is not in the table");
   if (other === asked) return disagree(asked, "it names itself");
-  return follow(passage, other, world, startedMs);
+  return follow(passage, asked, other, asked === first, world, startedMs);
 }
 
 async function recall(passage: Passage, memory: NonNullable<DeliveryWorld["memory"]>, world: DeliveryWorld) {
@@ -46,21 +46,30 @@ async function recall(passage: Passage, memory: NonNullable<DeliveryWorld["memor
 const regionNamedBy = ({ status, headers }: Response): string | undefined =>
   status === 421 ? (headers.get(REGION_FIELD) ?? undefined) : undefined;
 
-async function follow(passage: Passage, region: Region, world: DeliveryWorld, startedMs: number): Promise<Delivery> {
+/** `isOwn`: the 421 is of the region that was decided on. Another one's, after failover, is believed for this request only. */
+async function follow(
+  passage: Passage,
+  disowner: Region,
+  region: Region,
+  isOwn: boolean,
+  world: DeliveryWorld,
+  startedMs: number,
+): Promise<Delivery> {
   const { entity } = passage.decision;
   const remember = () => {
-    if (passage.decision.id === "" || entity.rememberMovedSeconds === 0) return;
+    if (!isOwn || passage.decision.id === "" || entity.rememberMovedSeconds === 0) return;
     world.memory?.remember(entity.name, keyOf(passage), region.name, entity.rememberMovedSeconds);
   };
   if (passage.body.kind === "stream") {
     remember();
-    return err({ reason: "body-too-large-to-replay", region: region.name, bytesMax: entity.replayBytesMax });
+    return err({ reason: "body-too-large-to-replay", region: disowner.name, bytesMax: entity.replayBytesMax });
   }
   const answer = await askRegion(passage, region, world, startedMs);
   if (!answer.ok) return answer;
   const { response, region: asked } = answer.value;
   if (regionNamedBy(response) === undefined) {
-    if (asked === region) remember();
+    // One that does not know the entity, or is in trouble, confirms nothing.
+    if (asked === region && response.status !== 404 && response.status < 500) remember();
     return answer;
   }
   await response.body?.cancel();

@@ -15,10 +15,12 @@ export function isDropped(name: string): boolean {
 function isDroppedName(name: string): boolean {
   switch (name) {
     case "cf-connecting-ip":
+    case "client-ip":
     case "cf-connecting-ipv6":
     case "cf-ipcountry":
     case "cf-pseudo-ipv4":
     case "fastly-client-ip":
+    case "fly-client-ip":
     case "forwarded":
     case "host":
     case "http2-settings":
@@ -29,9 +31,16 @@ function isDroppedName(name: string): boolean {
     case "te":
     case "trailer":
     case "true-client-ip":
+    case "x-appengine-user-ip":
+    case "x-azure-clientip":
     case "x-client-ip":
     case "x-cluster-client-ip":
+    case "x-envoy-external-address":
+    case "x-forwarded":
+    case "x-originating-ip":
     case "x-real-ip":
+    case "x-remote-addr":
+    case "x-remote-ip":
     // `__proto__`: no field of any protocol, and not one that an object can hold as such.
     case "--proto--":
       return true;

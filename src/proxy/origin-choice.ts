@@ -26,33 +26,28 @@ export function chooseOrigin(region: Region, words: Words): Origin {
 }
 
 /**
- * Where a request that may be sent again can go, in order: the ID's own origin, the region's other ones, then the regions
- * that the table names for failover, if they may take it. Draining origins (weight 0) take nothing.
+ * Where a request can go, in order: the ID's own origin, the region's other ones, then the regions that the table names for
+ * failover, if they may take it. Draining origins (weight 0) take nothing.
  */
-export function attemptsFor(
+export function candidatesFor(
   region: Region,
   regions: ReadonlyMap<string, Region>,
   words: Words,
   mayFailOver: boolean,
 ): readonly Attempt[] {
-  const attempts = attemptsWithin(region, words);
+  const candidates = originsOf(region, words);
   for (const name of mayFailOver ? region.failover : []) {
     const other = regions.get(name);
-    if (other !== undefined) attempts.push(...attemptsWithin(other, words));
+    if (other !== undefined) candidates.push(...originsOf(other, words));
   }
-  // A kept connection may be closed just as it is used again: where there is nowhere else to go, the same origin is asked twice.
-  const [only, second] = attempts;
-  return only !== undefined && second === undefined ? [only, only] : attempts.slice(0, ATTEMPTS_MAX);
+  return candidates;
 }
 
-/** Each attempt may cost a connection time-out; a client does not wait for more of them than this. */
-const ATTEMPTS_MAX = 4;
-
-function attemptsWithin(region: Region, words: Words): Attempt[] {
+function originsOf(region: Region, words: Words): Attempt[] {
   const first = chooseOrigin(region, words);
-  const attempts = [{ region, origin: first }];
+  const candidates = [{ region, origin: first }];
   for (const origin of region.origins) {
-    if (origin !== first && origin.weight > 0) attempts.push({ region, origin });
+    if (origin !== first && origin.weight > 0) candidates.push({ region, origin });
   }
-  return attempts;
+  return candidates;
 }

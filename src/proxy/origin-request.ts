@@ -19,6 +19,8 @@ export interface Passage {
   /** Raw path and query at the origin. */
   readonly target: string;
   readonly decision: Decision;
+  /** Canonical text of its ID, the same however the request wrote it; empty where there is none. */
+  readonly id: string;
   /** Revision of the table that decided. */
   readonly revision: number;
   readonly client: Client;
@@ -65,7 +67,7 @@ export interface OriginRequest {
  * One sweep makes the fields: each further look at them costs a crossing into the runtime (docs/performance.md).
  */
 export function originRequest(passage: Passage, attempt: Attempt, signature?: string): OriginRequest | undefined {
-  const { request, decision, client, host, scheme } = passage;
+  const { request, decision, id, client, host, scheme } = passage;
   const address = client.address ?? UNKNOWN_ADDRESS;
   const fields: Record<string, string> = {
     "waybill-region": attempt.region.name,
@@ -79,8 +81,8 @@ export function originRequest(passage: Passage, attempt: Attempt, signature?: st
     traceparent: "",
   };
   // A request without an ID has a region only.
-  if (decision.id !== "") {
-    fields["waybill-entity-id"] = decision.id;
+  if (id !== "") {
+    fields["waybill-entity-id"] = id;
     fields["waybill-layout"] = decision.layout;
     for (const { header, read } of decision.entity.sentSlices?.get(decision.layout) ?? NO_SLICES) {
       fields[header] = read(decision.words);
@@ -115,7 +117,7 @@ export function originRequest(passage: Passage, attempt: Attempt, signature?: st
         break;
       case "forwarded":
       case "x-forwarded-for":
-        if (passage.trustsForwarded) fields[name] = `${value}, ${fields[name]}`;
+        if (passage.trustsForwarded && isClosed(value)) fields[name] = `${value}, ${fields[name]}`;
         break;
       case "x-forwarded-host":
       case "x-forwarded-proto":
@@ -149,12 +151,12 @@ export function originRequest(passage: Passage, attempt: Attempt, signature?: st
 
 /** What an origin can be told by a signature. */
 export const signableOf = (
-  { method, target, decision, revision, client }: Passage,
+  { method, target, decision, id, revision, client }: Passage,
   { region, origin }: Attempt,
 ): Signable => ({
   method,
   target: sentTarget(origin.url + target),
-  id: decision.id,
+  id,
   region: region.name,
   revision,
   epoch: decision.target.move?.epoch ?? 0,
@@ -179,6 +181,9 @@ function withOctetsOf(inbound: Headers, fields: Readonly<Record<string, string>>
   for (const [name, value] of Object.entries(fields)) if (!value.includes(REPLACEMENT)) headers.set(name, value);
   return headers;
 }
+
+/** Whether every quote of a list is closed: an open one would take what is appended for a part of itself (RFC 9110 §5.6.4). */
+const isClosed = (list: string): boolean => /^(?:[^"\\]|"(?:[^"\\]|\\.)*")*$/.test(list);
 
 /** A value that is no number is passed on as it is: it limits nothing. */
 const oneFewer = (maxForwards: string): string =>

@@ -11,8 +11,6 @@ export interface PumpLimits {
   readonly nowMs: () => number;
   /** Aborts when whoever the body is for has left, which the sink may not tell while there is nothing to give it. */
   readonly left?: AbortSignal | undefined;
-  /** Called when the sink has taken something. */
-  readonly onTaken?: () => void;
   /** Called when a body breaks off that its receiver has not refused, before the receiver could take the end for a good one. */
   readonly onBreak?: () => void;
 }
@@ -52,7 +50,6 @@ export async function pump(
     const wasFilled = piece.value.byteLength === FIRST_READ_BYTES;
     const taken = await watch.within(writer.write(piece.value), "sink");
     if (typeof taken === "string") return breakOff(taken);
-    limits.onTaken?.();
     buffer = wasFilled ? new ArrayBuffer(READ_BYTES) : piece.value.buffer;
   }
   const closed = await watch.within(writer.close(), "sink");

@@ -1,9 +1,11 @@
 import type { Passage } from "./origin-request.ts";
 
-/** How often a request may be sent when no answer came (RFC 9110 §9.2.2). */
+/** How often a request may be sent when no answer came (RFC 9110 §9.2.2), and where to. */
 export interface Repeatability {
   /** Whether the same request may be sent again at all. */
   readonly isRepeatable: boolean;
+  /** Whether its effect is the same once or twice, so that another region may be asked for it. */
+  readonly isIdempotent: boolean;
   /** Whether it only reads (RFC 9110 §9.2.1), so that another region's copy will do. */
   readonly isRead: boolean;
 }
@@ -18,9 +20,10 @@ const IDEMPOTENCY_KEY = "idempotency-key";
  * A read, an idempotent method, or one with an idempotency key, as long as its body is at hand. A body that was streamed is
  * gone, and an upgrade is the beginning of a conversation.
  */
-export function repeatability({ method, body, request }: Passage): Repeatability {
-  const isRead = SAFE.has(method);
-  const isAtHand = body.kind === "none" || body.kind === "kept";
-  const isRepeatable = isAtHand && (IDEMPOTENT.has(method) || request.headers.has(IDEMPOTENCY_KEY));
-  return { isRepeatable, isRead };
+export function repeatability({ method, body, request: { headers } }: Passage): Repeatability {
+  const isConversation = headers.has("upgrade");
+  const isRead = SAFE.has(method) && !isConversation;
+  const hasKey = (headers.get(IDEMPOTENCY_KEY) ?? "").trim() !== "";
+  const isIdempotent = !isConversation && (IDEMPOTENT.has(method) || hasKey);
+  return { isRepeatable: isIdempotent && body.kind !== "stream", isIdempotent, isRead };
 }

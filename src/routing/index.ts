@@ -1,3 +1,4 @@
+export { canonicalText } from "./canonical-text.ts";
 export { checkTable, loadTable } from "./check.ts";
 export { compileTable } from "./compile.ts";
 export { type Changed, diffTables, type PartDiff, type TableDiff } from "./diff.ts";
@@ -9,9 +10,9 @@ export { type Explanation, explain, type PlainDecision, type TextFormOf } from "
 export type { Fault, FaultKind } from "./faults.ts";
 export { LUUID_SHORT } from "./identity.ts";
 export { TABLE_BYTES_MAX } from "./limits.ts";
-export { missingPages } from "./missing-pages.ts";
 export { regionsOfMinted } from "./mint-region.ts";
 export { wantedFields } from "./minting.ts";
+export { missingPages } from "./missing-pages.ts";
 export { packFaultText } from "./pack/fault-text.ts";
 export { partsOfFile } from "./pack/store.ts";
 export { verifyPack } from "./pack/verify.ts";

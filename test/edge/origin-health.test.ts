@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { originHealth } from "../../src/edge/origin-health.ts";
-import { PROBE_LOST_MS } from "../../src/proxy/breaker.ts";
 import type { Origin, Region } from "../../src/routing/index.ts";
 
 const OPEN_MS = 10_000;
@@ -28,22 +27,23 @@ function setUp() {
     onTurn: (region, url, state) => turns.push(`${region} ${url} ${state}`),
   });
   const admit = (nowMs: number) => health.admit(ORIGIN, POLICY, nowMs).state;
+  const failProbe = (nowMs: number) => health.report(REGION, ORIGIN, "connection_terminated", nowMs, true);
   const answer = (nowMs: number) => health.report(REGION, ORIGIN, undefined, nowMs);
   const fail = (nowMs: number, times = 1) => {
     for (let count = 0; count < times; count++) health.report(REGION, ORIGIN, "connection_terminated", nowMs);
   };
   const hint = (seenAtMs: number) => health.learn([{ url: ORIGIN.url, seenAtMs }]);
-  return { health, turns, attempts, admit, answer, fail, hint };
+  return { health, turns, attempts, admit, answer, fail, failProbe, hint };
 }
 
 describe("a breaker of this isolate", () => {
   it("opens after failures in a row, lets one request through later, and tells of each turn once", () => {
-    const { admit, fail, answer, turns } = setUp();
+    const { admit, fail, failProbe, answer, turns } = setUp();
     fail(0, FAILURES);
     expect(admit(1)).toBe("open");
     expect(admit(OPEN_MS)).toBe("probe");
-    expect(admit(OPEN_MS)).toBe("open");
-    fail(OPEN_MS + 1);
+    expect(admit(OPEN_MS + 1)).toBe("open");
+    failProbe(OPEN_MS + 1);
     expect(admit(OPEN_MS + 2)).toBe("open");
     expect(admit(2 * OPEN_MS + 1)).toBe("probe");
     answer(2 * OPEN_MS + 2);
@@ -55,8 +55,8 @@ describe("a breaker of this isolate", () => {
     const { admit, fail } = setUp();
     fail(0, FAILURES);
     expect(admit(OPEN_MS)).toBe("probe");
-    expect(admit(OPEN_MS + PROBE_LOST_MS - 1)).toBe("open");
-    expect(admit(OPEN_MS + PROBE_LOST_MS)).toBe("probe");
+    expect(admit(2 * OPEN_MS - 1)).toBe("open");
+    expect(admit(2 * OPEN_MS)).toBe("probe");
   });
 
   it("is of the origin: another one is not touched", () => {
@@ -85,10 +85,10 @@ describe("others' word of an origin", () => {
   });
 
   it("opens the breaker when the one request finds it true", () => {
-    const { admit, fail, hint, turns } = setUp();
+    const { admit, failProbe, hint, turns } = setUp();
     hint(1_000);
     expect(admit(1_001)).toBe("probe");
-    fail(1_002);
+    failProbe(1_002);
     expect(admit(1_003)).toBe("open");
     expect(admit(1_002 + OPEN_MS)).toBe("probe");
     expect(turns).toEqual(["eu http://eu.test open"]);

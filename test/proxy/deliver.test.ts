@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MissingBinding } from "../../src/proxy/failure.ts";
 import { deliver } from "../../src/proxy/follow-move.ts";
-import { kept, lost, order, passage, tableWith, world } from "./passages.ts";
+import { kept, lost, ORDER, order, passage, tableWith, world } from "./passages.ts";
 
 const EU_DOWN = (request: Request) => (request.url.startsWith("http://eu") ? lost() : new Response("there"));
 const KEPT = kept("x");
@@ -62,6 +62,41 @@ describe("what is sent again when an origin does not answer", () => {
     expect(delivered.ok).toBe(ok);
     if (!delivered.ok)
       expect(delivered.error).toMatchObject({ reason: "origin-unreachable", fault: "connection_terminated" });
+  });
+
+  it.each([
+    { what: "an upgrade", init: { headers: { upgrade: "websocket" } } },
+    { what: "a POST with an empty key", init: { method: "POST", headers: { "idempotency-key": " " } } },
+  ])("is never $what", async ({ init }) => {
+    const { world: given, asked } = world(table, EU_DOWN);
+    expect((await deliver(passage(table, order(init)), given)).ok).toBe(false);
+    expect(asked).toHaveLength(1);
+  });
+
+  it("goes to another region, however many origins the first one has", async () => {
+    const many = tableWith({ origins: [1, 2, 3, 4, 5, 6].map((at) => ({ url: `http://eu-${at}.test` })) });
+    const { world: given, asked } = world(many, EU_DOWN);
+    expect(await deliver(passage(many, order()), given)).toMatchObject({ value: { region: { name: "us" } } });
+    expect(asked).toHaveLength(4);
+  });
+
+  it("is no first try of a write: a healthy origin of the region takes what a failing one is spared", async () => {
+    const two = tableWith({
+      failover: [],
+      breaker: { failures: 1 },
+      origins: [1, 2].map((at) => ({ url: `http://eu-${at}.test` })),
+    });
+    const { world: given, asked } = world(two, (request) =>
+      request.url.startsWith("http://eu-1") ? lost() : new Response("2"),
+    );
+    const statuses: boolean[] = [];
+    for (let count = 0; count < 6; count++) {
+      const id = ORDER.replace(/0001$/, `000${count}`);
+      const request = new Request(`https://gw.test/orders/${id}`, { method: "POST" });
+      statuses.push((await deliver(passage(two, request), given)).ok);
+    }
+    expect(asked.filter((host) => host.includes("eu-1")).length).toBe(1);
+    expect(statuses.filter((ok) => !ok)).toHaveLength(1);
   });
 
   it("is never a body that was streamed", async () => {
@@ -132,6 +167,41 @@ describe("deadlines", () => {
       error: { reason: "origin-timeout", which: "total", deadlineMs: 50 },
     });
     expect(asked).toHaveLength(1);
+  });
+
+  it("for the whole: an origin that got what others left of it is not blamed", async () => {
+    const table = tableWith({ deadlines: { totalMs: 200 } }, { deadlines: { totalMs: 200 } });
+    const origin = async (request: Request) => {
+      if (!request.url.startsWith("http://eu")) return hang();
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      return lost();
+    };
+    const { world: given } = world(table, origin);
+    const reported: string[] = [];
+    const health: typeof given.health = {
+      ...given.health,
+      report: ({ name }, _, fault) => void reported.push(`${name} ${fault}`),
+    };
+    expect(await deliver(passage(table, order()), { ...given, health })).toMatchObject({
+      error: { reason: "origin-timeout", which: "total", region: "us" },
+    });
+    expect(reported).toEqual(["eu connection_terminated"]);
+  });
+
+  it("for the whole: an upload that takes longer is cut", async () => {
+    const table = tableWith({ deadlines: { totalMs: 120 } });
+    const drip = new ReadableStream({
+      type: "bytes",
+      async pull(controller) {
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        controller.enqueue(new Uint8Array(1));
+      },
+    });
+    const { world: given } = world(table, async (request) => new Response(await request.text()));
+    const post = passage(table, order({ method: "POST" }), { kind: "stream", stream: drip, length: null });
+    expect(await deliver(post, given)).toMatchObject({
+      error: { reason: "origin-timeout", which: "total", deadlineMs: 120 },
+    });
   });
 
   it("a slow origin is not asked again, its region's failover is", async () => {
@@ -239,25 +309,36 @@ describe("whose fault it was", () => {
     expect(asked).toEqual([]);
   });
 
-  const body = (): ReadableStream<Uint8Array> => new Response("some octets").body as ReadableStream<Uint8Array>;
+  const endless = () =>
+    new ReadableStream({ type: "bytes", start: (controller) => controller.enqueue(new Uint8Array(3)) });
 
-  it("an origin that breaks off an upload may have had its reasons: its breaker stays", async () => {
-    let isDead = true;
+  it("an origin that breaks off an upload and is there may have had its reasons: its breaker stays", async () => {
     const breakOff = async (request: Request) => {
+      if (request.method === "GET") return new Response("here");
       await request.body?.getReader().read();
       return lost();
     };
-    const { world: given } = world(table, (request) => (isDead ? breakOff(request) : new Response("ok")));
-    const endless = new ReadableStream({ type: "bytes", start: (controller) => controller.enqueue(new Uint8Array(3)) });
-    expect(await deliver(upload(endless), given)).toMatchObject({ error: { reason: "origin-unreachable" } });
-    isDead = false;
+    const { world: given, asked, checked, settle } = world(table, breakOff);
+    expect(await deliver(upload(endless()), given)).toMatchObject({ error: { reason: "origin-unreachable" } });
+    await settle();
     expect((await deliver(passage(table, order()), given)).ok).toBe(true);
+    expect([asked, checked]).toEqual([["POST eu.test", "GET eu.test"], ["GET eu.test"]]);
   });
 
-  it("an origin that takes nothing of an upload is not there: its breaker opens", async () => {
-    const { world: given } = world(table, lost);
-    expect(await deliver(upload(body()), given)).toMatchObject({ error: { reason: "origin-unreachable" } });
-    expect(await deliver(upload(body()), given)).toMatchObject({ error: { reason: "origin-open-circuit" } });
+  it("an origin that breaks off an upload and is not there is found out", async () => {
+    const { world: given, settle } = world(table, lost);
+    expect(await deliver(upload(endless()), given)).toMatchObject({ error: { reason: "origin-unreachable" } });
+    await settle();
+    expect(await deliver(upload(endless()), given)).toMatchObject({ error: { reason: "origin-open-circuit" } });
+  });
+
+  it("so is one that ends a conversation it does not want", async () => {
+    const upgrade = () => passage(table, order({ headers: { upgrade: "websocket" } }));
+    const unwilling = (request: Request) => (request.headers.has("upgrade") ? lost() : new Response("here"));
+    const { world: given, settle } = world(table, unwilling);
+    expect((await deliver(upgrade(), given)).ok).toBe(false);
+    await settle();
+    expect((await deliver(passage(table, order()), given)).ok).toBe(true);
   });
 
   it("an origin that takes no more of an upload is a timeout, and not waited for", async () => {
@@ -301,6 +382,17 @@ describe("a breaker", () => {
     expect((await deliver(passage(failing, order()), { ...given, budget })).ok).toBe(true);
     expect(asked).toEqual(["GET us.test"]);
     expect(spent).toEqual([]);
+  });
+
+  it("sends an upload that may fail over straight to the other region: nothing of it was sent yet", async () => {
+    const failing = tableWith({ failoverWrites: true, breaker: { failures: 1 } });
+    const { world: given, asked } = world(failing, EU_DOWN);
+    await deliver(passage(failing, order({ method: "POST" })), given);
+    asked.length = 0;
+    const stream = new Response("x").body as ReadableStream<Uint8Array>;
+    const put = passage(failing, order({ method: "PUT" }), { kind: "stream", stream, length: null });
+    expect((await deliver(put, given)).ok).toBe(true);
+    expect(asked).toEqual(["PUT us.test"]);
   });
 
   it("may be switched off", async () => {

@@ -54,6 +54,23 @@ describe("an origin's 421 that names a region", () => {
     expect([...known.known.values()]).toEqual(["eu"]);
   });
 
+  it.each([404, 500, 503])("is not remembered when the other region answers %i", async (status) => {
+    const known = memory();
+    const origin = (request: Request) => (host(request) === "eu.test" ? disown("us") : new Response(null, { status }));
+    const { world: given } = world(table, origin, { memory: known });
+    expect(await deliver(passage(table, order()), given)).toMatchObject({ value: { response: { status } } });
+    expect(known.known.size).toBe(0);
+  });
+
+  it("is believed for one request only when it is a failover region's", async () => {
+    const known = memory();
+    const origin = (request: Request) =>
+      host(request) === "eu.test" ? lost() : host(request) === "us.test" ? disown("ap") : new Response("copy");
+    const { world: given } = world(table, origin, { memory: known });
+    expect(await deliver(passage(table, order()), given)).toMatchObject({ value: { region: { name: "ap" } } });
+    expect(known.known.size).toBe(0);
+  });
+
   it("is not remembered where the entity says 0 seconds", async () => {
     const never = tableWith({}, { rememberMovedSeconds: 0 });
     const known = memory();
@@ -79,7 +96,7 @@ describe("an origin's 421 that names a region", () => {
     });
     expect(await deliver(passage(table, order({ method: "POST" }), stream()), given)).toEqual({
       ok: false,
-      error: { reason: "body-too-large-to-replay", region: "us", bytesMax: 0 },
+      error: { reason: "body-too-large-to-replay", region: "eu", bytesMax: 0 },
     });
     expect((await deliver(passage(table, order({ method: "POST" }), stream()), given)).ok).toBe(true);
     expect(asked).toEqual(["POST eu.test", "POST us.test"]);

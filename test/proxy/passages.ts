@@ -36,6 +36,7 @@ export const passage = (table: CompiledTable, request: Request, body: Passage["b
     body,
     target: pathname + search,
     decision: decision.value,
+    id: decision.value.id,
     revision: table.revision,
     client: { address: "192.0.2.1", country: undefined, continent: undefined },
     host: "gw.test",
@@ -52,17 +53,20 @@ export type FakeOrigin = (request: Request) => Response | Promise<Response>;
 /** A world without a network, in which pauses take no time. */
 export function world(table: CompiledTable, origin: FakeOrigin, more: Partial<DeliveryWorld> = {}) {
   const asked: string[] = [];
+  const checked: string[] = [];
   const paused: number[] = [];
+  const works: Promise<unknown>[] = [];
   const given: DeliveryWorld = {
     clock: { nowMs: Date.now },
     fetch: (target, init) => {
       const request = new Request(target, init);
-      asked.push(`${request.method} ${new URL(request.url).host}`);
+      const isCheck = request.headers.get("user-agent") === "waybill-health";
+      (isCheck ? checked : asked).push(`${request.method} ${new URL(request.url).host}`);
       return Promise.resolve(origin(request));
     },
     sign: undefined,
     isOnEdge: false,
-    waitUntil: () => undefined,
+    waitUntil: (work) => void works.push(work),
     regions: table.regions,
     deadlines: { firstByteMs: 0, idleMs: 0, totalMs: 0 },
     health: originHealth({ onAttempt: () => undefined, onTurn: () => undefined }),
@@ -74,7 +78,9 @@ export function world(table: CompiledTable, origin: FakeOrigin, more: Partial<De
     },
     ...more,
   };
-  return { world: given, asked, paused };
+  /** Waits for what outlives the answers. */
+  const settle = () => Promise.race([Promise.all(works), new Promise((resolve) => setTimeout(resolve, 100))]);
+  return { world: given, asked, checked, paused, settle };
 }
 
 /** What workerd throws for a connection that was refused, reset, or gave no HTTP. */

@@ -140,7 +140,8 @@ describe("an origin that does not wait for the end of an upload", () => {
       const octets = head("POST", stack.pathTo(name)) + FRAMINGS[framing](bytes, sentBytes);
       const answer = await ask(stack.gateway.port, octets, { patienceMs: PATIENCE_MS });
       expect(outcomeOf(answer, expected), framing).toEqual(outcomeExpected(expected));
-      const seen = requests.length - before;
+      // The gateway may ask with a GET whether the origin is there at all.
+      const seen = requests.slice(before).filter(({ startLine }) => startLine.startsWith("POST")).length;
       expect(seen, framing).toBeLessThanOrEqual(1);
       // One that ends each connection at once may see nothing of it.
       expect(seen, framing).toBeGreaterThanOrEqual(origin.after === "connection" ? 0 : 1);

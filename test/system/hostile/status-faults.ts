@@ -111,7 +111,7 @@ export const STATUS_FAULTS = [
   ),
   fault("misdirected", [lines("HTTP/1.1 421 Misdirected Request", "content-length: 4"), "away"], passed(421, "away")),
   fault("misdirected-to-calm", [elsewhere("calm")], passed(200, "calm"), { methods: ["GET"], countedFor: CALM.name }),
-  fault("misdirected-upload", [elsewhere("calm")], unkept, { methods: ["POST"], countedFor: CALM.name }),
+  fault("misdirected-upload", [elsewhere("calm")], unkept, { methods: ["POST"] }),
   fault("misdirected-to-itself", [elsewhere("misdirected-to-itself")], astray, { methods: ["GET"] }),
   fault("misdirected-to-nowhere", [elsewhere("atlantis")], astray, { methods: ["GET"] }),
   fault("misdirected-there", [elsewhere("misdirected-back")], astray, { methods: ["GET"] }),
