@@ -121,6 +121,8 @@ async function answerClient(received: Received, decision: Decision, answer: Orig
   noteDecision(notes, decision);
   notes.region = region.name;
   notes.outcome = "answered";
+  const decided = decision.target.region;
+  if (region !== decided) gateway.counters.count("answers_elsewhere", decided.name, region.name);
   notes.originMs = gateway.clock.nowMs() - arrivedAtMs;
   return clientResponse(response, {
     region: region.name,

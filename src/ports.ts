@@ -66,6 +66,8 @@ export interface OriginHealth {
 export interface CountedEvents {
   /** An answer whose body ended before its end. */
   readonly broken_bodies: readonly [entity: string, reason: string];
+  /** An answer of another region than the one that was decided on: after failover, or a move that an origin told of. */
+  readonly answers_elsewhere: readonly [decided: string, answered: string];
   /** A read that was sent to a shadow as well, or was to be. */
   readonly mirrored_reads: readonly [region: string, outcome: ShadowOutcome];
   /** Requests for the gateway's own pages whose sender could not be told, or may not. */

@@ -48,6 +48,11 @@ export const METRICS = {
     labels: ["entity", "reason"],
     help: "Answers that began and were broken off before their end.",
   },
+  answers_elsewhere_total: {
+    type: "counter",
+    labels: ["decided", "answered"],
+    help: "Answers of another region than the one decided on, after failover or a move that an origin told of.",
+  },
   mirrored_reads_total: {
     type: "counter",
     labels: ["region", "outcome"],

@@ -135,10 +135,13 @@ describe("an origin that gives no answer", () => {
   });
 
   it("is replaced for a read by the next origin and then by the failover region", async () => {
+    const counted: string[] = [];
     const { request, seen } = setUp({
       origin: (request) => (request.url.startsWith("http://eu.test") ? dead() : new Response("from us")),
+      gateway: { counters: { count: (name, ...labels) => void counted.push([name, ...labels].join(" ")) } },
     });
     const response = await request(PATH);
+    expect(counted).toEqual(["answers_elsewhere eu us"]);
     expect(response.status).toBe(200);
     expect(response.headers.get("waybill-region")).toBe("us");
     expect(seen.map((one) => one.headers.get("waybill-region"))).toEqual(["eu", "us"]);
