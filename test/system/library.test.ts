@@ -70,12 +70,7 @@ describe("the package", () => {
       export const reasons = [startIuid({ country: 1, service: 1 }), keyRing([])].map((made) => (made.ok ? "" : made.error.reason));
     `;
     writeFileSync(join(project, "program.mts"), program);
-    const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2023", "--lib", "es2023"];
-    const { stdout } = spawnSync(process.execPath, [resolve("typescript/bin/tsc"), ...options, "program.mts"], {
-      cwd: project,
-      encoding: "utf8",
-    });
-    expect(stdout).toBe("");
+    expect(typeFaults(["program.mts", "--lib", "es2023"])).toBe("");
   });
 
   it("depends on a block of AES, from the public IDs alone", async () => {
@@ -119,16 +114,38 @@ describe("bundled for a browser, to read one layout", () => {
 
 describe("docs/library.md", () => {
   const page = readFileSync(join(ROOT, "docs/library.md"), "utf8");
-  const examples = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code = ""]) => code);
+  const examples = [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, code = ""]) => code);
+  const samples = [...examples, examples.join("\n")];
 
-  it("has examples", () => expect(examples.length).toBeGreaterThan(5));
+  it("has examples, all of them in TypeScript", () => {
+    expect(examples.length).toBeGreaterThan(5);
+    expect(page.match(/```(?!ts\n|sh\n|\n)\w+/g)).toBeNull();
+  });
 
-  it.each(examples)("example %# prints what its comments say", (code) => {
+  it.each(["true", "false"])(
+    "compiles alone and as one program, with noUncheckedIndexedAccess %s",
+    (isUncheckedRefused) => {
+      installCipher();
+      const files = samples.map((code, at) => {
+        writeFileSync(join(project, `sample-${at}.mts`), code);
+        return `sample-${at}.mts`;
+      });
+      expect(typeFaults([...files, "--noUncheckedIndexedAccess", isUncheckedRefused])).toBe("");
+    },
+  );
+
+  it("would not compile with a result that nobody has looked at", () => {
+    const careless = examples[0]?.replace(/^if \(!order.ok\).*$/m, "") ?? "";
+    writeFileSync(join(project, "careless.mts"), careless);
+    expect(typeFaults(["careless.mts"])).toContain("Property 'value' does not exist");
+  });
+
+  it.each(samples)("example %# prints what its comments say", (code) => {
     installCipher();
-    writeFileSync(join(project, "example.mjs"), code);
+    writeFileSync(join(project, "example.mts"), code);
     const expected = [...code.matchAll(/^console\.log\(.*\); \/\/ (.*)$/gm)].map(([, comment]) => comment);
     expect(expected.length).toBeGreaterThan(0);
-    const output = execFileSync(process.execPath, ["example.mjs"], { cwd: project, encoding: "utf8" });
+    const output = execFileSync(process.execPath, ["example.mts"], { cwd: project, encoding: "utf8" });
     expect(output.trimEnd().split("\n")).toEqual(expected);
   });
 
@@ -144,6 +161,14 @@ const { resolve } = createRequire(import.meta.url);
 
 function node(...args: string[]): void {
   execFileSync(process.execPath, args, { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
+}
+
+/** What the compiler says of files of the stranger's project. */
+function typeFaults(options: readonly string[]): string {
+  const strict = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2023"];
+  const compiler = [resolve("typescript/bin/tsc"), ...strict, ...options];
+  const { stdout, stderr } = spawnSync(process.execPath, compiler, { cwd: project, encoding: "utf8" });
+  return stdout + stderr;
 }
 
 /** The one dependency, as npm would install it. */
