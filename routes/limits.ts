@@ -19,7 +19,10 @@ export async function overLimit(
   const { address } = received.gateway.clientOf(received.request);
   const client = address === undefined ? UNKNOWN : clientNetwork(address);
   // A name has no space, and an address has none.
-  if (await limit.admits(decision === undefined ? client : `${decision.entity.name} ${client}`)) return undefined;
-  const error = { reason: "rate-limited", limit: which, retryAfterSeconds: limit.periodSeconds } as const;
+  const retryAfterSeconds = await limit.waitSeconds(
+    decision === undefined ? client : `${decision.entity.name} ${client}`,
+  );
+  if (retryAfterSeconds === 0) return undefined;
+  const error = { reason: "rate-limited", limit: which, retryAfterSeconds } as const;
   return refuse(received, error, received.served, decision);
 }

@@ -182,8 +182,8 @@ export type Sign = (what: Signable) => Promise<string>;
 
 /** Whether one more request may come from a key now. */
 export interface RateLimit {
-  readonly periodSeconds: number;
-  admits(key: string): Promise<boolean>;
+  /** 0 when it may, and it is counted; else after how many seconds, at most, one may come again. */
+  waitSeconds(key: string): Promise<number>;
 }
 
 /** The limits that the deployment has bound; absent ones are off. */

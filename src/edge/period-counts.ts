@@ -6,11 +6,12 @@ import type { Clock } from "../ports.ts";
  * anyway, and nobody is refused for what others did.
  */
 export function periodCounts(periodSeconds: number, clock: Clock, keysMax: number) {
+  const periodMs = periodSeconds * 1000;
   let period = Number.NaN;
   const counts = new Map<string, number>();
 
   const countOf = (key: string): number => {
-    const now = Math.floor(clock.nowMs() / (periodSeconds * 1000));
+    const now = Math.floor(clock.nowMs() / periodMs);
     if (now !== period) {
       period = now;
       counts.clear();
@@ -20,6 +21,8 @@ export function periodCounts(periodSeconds: number, clock: Clock, keysMax: numbe
 
   return {
     countOf,
+    /** Until the period ends and all are counted anew: from 1 to `periodSeconds`. */
+    secondsLeft: (): number => Math.ceil((periodMs - (clock.nowMs() % periodMs)) / 1000),
     add(key: string): void {
       const count = countOf(key);
       if (count === 0 && counts.size >= keysMax) for (const oldest of counts.keys()) if (counts.delete(oldest)) break;

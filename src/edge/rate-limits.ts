@@ -23,13 +23,13 @@ export function boundRateLimit(
   { report }: Pick<RateLimitsOptions, "report">,
 ): RateLimitPort {
   return {
-    periodSeconds,
-    async admits(key) {
+    async waitSeconds(key) {
       try {
-        return (await binding.limit({ key })).success;
+        // The platform does not say how much of the period is left.
+        return (await binding.limit({ key })).success ? 0 : periodSeconds;
       } catch (error) {
         report(error);
-        return true;
+        return 0;
       }
     },
   };
@@ -46,11 +46,10 @@ export function countedRateLimit(
 ): RateLimitPort {
   const counts = periodCounts(periodSeconds, clock, keysMax);
   return {
-    periodSeconds,
-    async admits(key) {
-      if (counts.countOf(key) >= requests) return false;
+    async waitSeconds(key) {
+      if (counts.countOf(key) >= requests) return counts.secondsLeft();
       counts.add(key);
-      return true;
+      return 0;
     },
   };
 }

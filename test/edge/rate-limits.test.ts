@@ -25,7 +25,7 @@ let keys = 0;
 const freshKey = () => `key ${keys++}`;
 const admissions = async (limit: RateLimitPort, key: string, times: number): Promise<readonly boolean[]> => {
   const admitted: boolean[] = [];
-  for (let time = 0; time < times; time++) admitted.push(await limit.admits(key));
+  for (let time = 0; time < times; time++) admitted.push((await limit.waitSeconds(key)) === 0);
   return admitted;
 };
 
@@ -46,18 +46,26 @@ describe.each(adapters)("%s", (_, make) => {
     const limit = make();
     const [first, second] = [freshKey(), freshKey()];
     await admissions(limit, first, LIMIT);
-    expect([await limit.admits(first), await limit.admits(second)]).toEqual([false, true]);
+    expect([await limit.waitSeconds(first), await limit.waitSeconds(second)]).toEqual([expect.any(Number), 0]);
+    expect(await limit.waitSeconds(first)).toBeGreaterThan(0);
   });
 
   it("counts requests at once", async () => {
     await awayFromSeam();
     const limit = make();
     const key = freshKey();
-    const admitted = await Promise.all(Array.from({ length: 10 }, () => limit.admits(key)));
-    expect(admitted.filter(Boolean)).toHaveLength(LIMIT);
+    const admitted = await Promise.all(Array.from({ length: 10 }, () => limit.waitSeconds(key)));
+    expect(admitted.filter((wait) => wait === 0)).toHaveLength(LIMIT);
   });
 
-  it("says how long a period is", () => expect(make().periodSeconds).toBe(60));
+  it("says to wait no longer than the period", async () => {
+    await awayFromSeam();
+    const limit = make();
+    const key = freshKey();
+    await admissions(limit, key, LIMIT);
+    const waitSeconds = await limit.waitSeconds(key);
+    expect([waitSeconds > 0, waitSeconds <= 60, Number.isInteger(waitSeconds)]).toEqual([true, true, true]);
+  });
 });
 
 describe("the counter in the isolate", () => {
@@ -66,24 +74,42 @@ describe("the counter in the isolate", () => {
     const limit = countedRateLimit({ by: "counter", requests: 1, periodSeconds: 10 }, { nowMs: () => nowMs });
     const at = (ms: number) => {
       nowMs = ms;
-      return limit.admits("a");
+      return limit.waitSeconds("a");
     };
-    expect(await at(0)).toBe(true);
-    expect(await at(9_999)).toBe(false);
-    expect(await at(10_000)).toBe(true);
-    expect(await at(10_001)).toBe(false);
-    expect(await at(9_000)).toBe(true);
+    expect(await at(0)).toBe(0);
+    expect(await at(9_999)).toBe(1);
+    expect(await at(10_000)).toBe(0);
+    expect(await at(10_001)).toBe(10);
+    expect(await at(9_000)).toBe(0);
+  });
+
+  it("says how much of the period is left", async () => {
+    let nowMs = 0;
+    const limit = countedRateLimit({ by: "counter", requests: 1, periodSeconds: 60 }, { nowMs: () => nowMs });
+    await limit.waitSeconds("a");
+    const left: number[] = [];
+    for (nowMs of [0, 1, 1_000, 30_500, 58_999, 59_000, 59_999]) left.push(await limit.waitSeconds("a"));
+    expect(left).toEqual([60, 60, 59, 30, 2, 1, 1]);
+    nowMs = 60_000;
+    expect(await limit.waitSeconds("a")).toBe(0);
   });
 
   it("keeps so many keys and forgets the oldest", async () => {
     const limit = countedRateLimit({ by: "counter", requests: 1, periodSeconds: 10 }, { nowMs: () => 0 }, 2);
-    const [a, b, c] = [await limit.admits("a"), await limit.admits("b"), await limit.admits("c")];
-    expect([a, b, c]).toEqual([true, true, true]);
-    expect([await limit.admits("b"), await limit.admits("c"), await limit.admits("a")]).toEqual([false, false, true]);
+    const [a, b, c] = [await limit.waitSeconds("a"), await limit.waitSeconds("b"), await limit.waitSeconds("c")];
+    expect([a, b, c]).toEqual([0, 0, 0]);
+    const again = [await limit.waitSeconds("b"), await limit.waitSeconds("c"), await limit.waitSeconds("a")];
+    expect(again).toEqual([10, 10, 0]);
   });
 });
 
 describe("the platform's binding", () => {
+  it("tells the whole period, since the platform does not say what is left", async () => {
+    const full = { limit: async () => ({ success: false }) };
+    const limit = boundRateLimit({ by: "binding", binding: full, periodSeconds: 10 }, { report: fail });
+    expect(await limit.waitSeconds("a")).toBe(10);
+  });
+
   it("refuses nobody while it fails, and that is told", async () => {
     const errors: unknown[] = [];
     const broken = { limit: () => Promise.reject(new Error("no counter")) };
@@ -91,7 +117,7 @@ describe("the platform's binding", () => {
       { by: "binding", binding: broken, periodSeconds: 10 },
       { report: (error) => errors.push(error) },
     );
-    expect(await limit.admits("a")).toBe(true);
+    expect(await limit.waitSeconds("a")).toBe(0);
     expect(errors).toEqual([new Error("no counter")]);
   });
 });
@@ -103,10 +129,14 @@ describe("the settings", () => {
     expect(rateLimits(settings, { clock: { nowMs: () => 0 }, report: fail })).toEqual(settings);
   });
 
-  it("take a text or a binding", () => {
+  it("take a text or a binding", async () => {
     const given = { CLIENT_RATE_LIMIT: "100/60", LOOKUP_RATE_LIMIT: binding, RATE_LIMIT_PERIOD_SECONDS: "10" };
     const limits = rateLimits(v.parse(rateSettings, given), { clock: { nowMs: () => 0 }, report: fail });
-    expect([limits.client?.periodSeconds, limits.entity, limits.lookup?.periodSeconds]).toEqual([60, undefined, 10]);
+    expect([
+      await limits.client?.waitSeconds("a"),
+      limits.entity,
+      await limits.lookup?.waitSeconds(freshKey()),
+    ]).toEqual([0, undefined, 0]);
   });
 
   it.each([

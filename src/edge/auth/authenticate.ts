@@ -51,7 +51,7 @@ export function authenticator(options: AuthenticateOptions): Authenticate {
   const checks = checksOf(options);
   const failures = periodCounts(FAILURES_PERIOD_SECONDS, options.clock, NETWORKS_MAX);
   const limited = () =>
-    err({ reason: "rate-limited", limit: "failed-attempts", retryAfterSeconds: FAILURES_PERIOD_SECONDS } as const);
+    err({ reason: "rate-limited", limit: "failed-attempts", retryAfterSeconds: failures.secondsLeft() } as const);
 
   return async (request) => {
     const token = request.headers.get("authorization");
