@@ -49,6 +49,16 @@ describe.concurrent("waybill table check", () => {
     ]);
   });
 
+  it("notes that a layout named in the pattern tells, and which pattern names one", async () => {
+    const path = ["/boxes/:id", { path: "/old/:id", layout: "snowflake" }];
+    const box = { path, ids: [{ layout: "snowflake" }, { layout: "sonyflake" }] };
+    const regions = { eu: { origins: [{ url: "http://eu.test" }] } };
+    const folder = tableFolder({ regions, entities: { box }, routes: [], default: "eu" });
+    const { stdout } = await waybill(["table", "check", "routing-table.json"], { cwd: folder });
+    const hint = "  told apart by a layout named in the pattern: snowflake or sonyflake, as /old/:id does";
+    expect(stdout.split("\n")).toContain(hint);
+  });
+
   it("notes which entities need keys for their public IDs", async () => {
     const order = { path: "/orders/:id", ids: [{ layout: "iuid", service: 1 }], public: true };
     const regions = { eu: { origins: [{ url: "http://eu.test" }] } };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { distinguish, explain, hintNamed, resolveAny, resolvePath } from "../../src/routing/index.ts";
+import { diffTables, distinguish, explain, hintNamed, resolveAny, resolvePath } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
 import { compare } from "./compare.ts";
 import { readAll, readAs } from "./oracle.ts";
@@ -119,6 +119,24 @@ test("a short key is explained with a path that takes it, and not at all where n
   const person = { path: { path: "/people/:id", layout: "luuid" }, ids: declared.entities["person"]?.ids ?? [] };
   const without = load({ ...declared, entities: { ...declared.entities, person } });
   expect(explain(without, "23122e", NOW_MS).candidates).toEqual([]);
+});
+
+test("a comparison of tables shows a pattern that names another layout, and one that names it no more", () => {
+  const job = {
+    path: ["/jobs/:id", { path: "/xjobs/:id", layout: "ulid" }],
+    ids: [{ layout: "xid" }, { layout: "ulid" }],
+  };
+  const { tweet, ...others } = declared.entities;
+  const after = {
+    ...declared,
+    entities: { ...others, job, tweet: { ...tweet, path: "/tweets/:id" } },
+  } as DeclaredTable;
+  const diff = diffTables(declared, after);
+  expect([diff.isEmpty, Object.keys(diff.entities.changed).toSorted(), diff.keys]).toEqual([
+    false,
+    ["job", "tweet"],
+    [],
+  ]);
 });
 
 describe("what it separates", () => {
