@@ -47,7 +47,8 @@ export function notesOf(context: Context): Notes {
 
 export function noteDecision(notes: Notes, { entity, layout, target }: Decision): void {
   notes.entity = entity.name;
-  notes.layout = layout;
+  // A request without an ID has none.
+  notes.layout = layout === "" ? undefined : layout;
   notes.region = target.region.name;
 }
 

@@ -64,6 +64,7 @@ describe("a request without an ID goes where a declared source says", () => {
     expect(seen[0]?.headers.has("waybill-entity-id")).toBe(false);
     expect(seen[0]?.headers.has("waybill-layout")).toBe(false);
     expect(lines).toMatchObject([{ entity: expect.stringMatching(/^(lists|login|files|near)$/), region, status: 200 }]);
+    expect(JSON.stringify(lines)).not.toContain("layout");
     expect(defects).toEqual([]);
   });
 
