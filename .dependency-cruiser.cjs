@@ -98,7 +98,7 @@ const ZONES = [
   {
     name: "demo",
     from: "^src/demo/",
-    may: ["^src/(demo|host)/", IDS, ROUTING, packages("ws", "@types/ws", "wrangler")],
+    may: ["^src/(demo|host)/", IDS, ROUTING, "^src/edge/config\\.ts$", packages("ws", "@types/ws", "wrangler")],
     to: NODE,
     why: "the demo stands outside, as any operator does",
   },

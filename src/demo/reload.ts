@@ -31,17 +31,21 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const START_DEADLINE_MS = 60_000;
 const POLL_MS = 100;
 
+/** What differs from the deployed Worker, unless the operator says otherwise. */
+const RELOADING_VARS = { REQUEST_LOG: "json", TABLE_REFRESH_SECONDS: "1" };
+
 /** The gateway on `wrangler dev`: slower, but each change of the source is served at once. */
 export async function startReloading(options: ReloadingOptions): Promise<ReloadingGateway> {
-  const { port, stateFolder, onLogLine } = options;
+  const { port, stateFolder, onLogLine, vars } = options;
   const persist = ["--persist-to", join(stateFolder, "wrangler")];
   const publish = (tableText: string) => putTable(stateFolder, persist, tableText);
   await publish(options.tableText);
   const child = wrangler([
     ...["dev", "--ip", "127.0.0.1", "--port", String(port), "--show-interactive-dev-session=false", ...persist],
-    ...["--var", "REQUEST_LOG:json", "--var", "TABLE_REFRESH_SECONDS:1"],
+    // They come before what the file says.
+    ...Object.entries(RELOADING_VARS).flatMap(([name, value]) => ["--var", `${name}:${vars[name] ?? value}`]),
     ...["--var", `OPEN_PAGES:${options.openPages ? "on" : "off"}`],
-    ...(Object.keys(options.vars).length === 0 ? [] : ["--env-file", writeSettings(stateFolder, options.vars)]),
+    ...(Object.keys(vars).length === 0 ? [] : ["--env-file", writeSettings(stateFolder, vars)]),
   ]);
   const exited = exitOf(child);
   for (const stream of [child.stdout, child.stderr]) {

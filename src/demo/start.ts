@@ -4,7 +4,7 @@ import { parseArgs, styleText } from "node:util";
 import { startDemo } from "./demo.ts";
 import { isDemoTable, otherPortsNote, TABLE_FILE } from "./demo-table.ts";
 import { type Front, type FrontOptions, startFront } from "./front.ts";
-import { isOpen, missingKeysNote } from "./operator-settings.ts";
+import { isOpen, missingKeysNote, showsJson } from "./operator-settings.ts";
 import { checkPortFree, portFrom } from "./ports.ts";
 import { type Paint, showLogLine } from "./request-line.ts";
 import { ownScreenText, screenText } from "./screen.ts";
@@ -72,16 +72,17 @@ async function startOnOwnOrigins(options: FrontOptions, file: TableFile): Promis
 
 /** Keeps the lines that come before the screen, and prints the later ones as they come. */
 function logBelowScreen() {
+  const show = (line: string) => print(showsJson(process.env) ? line : showLogLine(line, paint));
   const early: string[] = [];
   let isBegun = false;
   return {
     line: (line: string): void => {
-      if (isBegun) print(showLogLine(line, paint));
+      if (isBegun) show(line);
       else early.push(line);
     },
     begin: (): void => {
       isBegun = true;
-      for (const line of early) print(showLogLine(line, paint));
+      for (const line of early) show(line);
     },
   };
 }

@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { ok } from "../ids/index.ts";
 import { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "../routing/index.ts";
 import { type AuthSettings, readAuthSettings } from "./auth/settings.ts";
-import type { Env } from "./env.ts";
 import { type RateSettings, rateSettings } from "./rate-settings.ts";
+import type { Settings } from "./settings.ts";
 import { NO_SIGNING_KEYS, parseSigningKeys, type SigningKeys } from "./signing-keys.ts";
 
 /** The Worker's settings, checked once when an isolate starts. A wrong one stops every request with its name. */
@@ -68,7 +68,7 @@ const ENV = v.object({
 });
 
 /** Throws with the name of every setting at fault: a deployment mistake, not a client's. */
-export function readConfig(env: Env): Config {
+export function readConfig(env: Settings): Config {
   const parsed = v.safeParse(ENV, env);
   const limits = v.safeParse(rateSettings, env);
   const auth = readAuthSettings(env);

@@ -1,9 +1,14 @@
 import * as v from "valibot";
 
+/** A rate limit binding of the platform. */
+export interface RateBinding {
+  limit(options: { readonly key: string }): Promise<{ readonly success: boolean }>;
+}
+
 /** How one limit is kept: by a rate limit binding of the platform, or by a counter in the isolate. */
 export type RateSetting =
   /** The platform has periods of 10 s and of 60 s, and does not say which one a binding has. */
-  | { readonly by: "binding"; readonly binding: RateLimit; readonly periodSeconds: number }
+  | { readonly by: "binding"; readonly binding: RateBinding; readonly periodSeconds: number }
   | { readonly by: "counter"; readonly requests: number; readonly periodSeconds: number };
 
 /** Absent ones are off. */
@@ -13,7 +18,7 @@ export interface RateSettings {
   readonly lookup: RateSetting | undefined;
 }
 
-const binding = v.custom<RateLimit>(
+const binding = v.custom<RateBinding>(
   (value) => typeof value === "object" && value !== null && "limit" in value && typeof value.limit === "function",
 );
 

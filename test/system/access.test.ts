@@ -88,16 +88,13 @@ describe("the gateway's own pages on bare workerd", () => {
 });
 
 describe("a gateway of npm start", () => {
-  it.each(["ADMIN_TOKENS", "ACCESS_TEAM_DOMAIN"])(
-    "is open unless the environment has %s, which it then gets",
-    (name) => {
-      expect([isOpen({}), isOpen({ [name]: "x" })]).toEqual([true, false]);
-      expect(settingsOfOperator({ [name]: "x", ACCESS_AUDIENCE: "a", HOME: "/" })).toEqual({
-        [name]: "x",
-        ACCESS_AUDIENCE: "a",
-      });
-    },
-  );
+  it.each([
+    { ADMIN_TOKENS: JSON.stringify([{ name: "ci", scope: "viewer", sha256: "0f".repeat(32) }]) },
+    { ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com", ACCESS_AUDIENCE: "0f".repeat(32) },
+  ])("is open unless the environment has %o, which it then gets", (settings) => {
+    expect([isOpen({}), isOpen(settings)]).toEqual([true, false]);
+    expect(settingsOfOperator({ ...settings, HOME: "/" })).toEqual(settings);
+  });
 });
 
 describe("the configuration that a gateway with open pages leaves", () => {

@@ -261,13 +261,15 @@ describe("the keys of public IDs", () => {
     const PUBLIC_ID_KEYS = JSON.stringify({ sealed: [{ id: "a", key: "hunter2" }] });
     const demo = startWith({ PORT: String(await findFreePorts()), PUBLIC_ID_KEYS }, file);
     expect(await demo.ended).toBe(1);
-    expect(demo.output()).toBe("PUBLIC_ID_KEYS: sealed.0.key is no base64.\n");
+    expect(demo.output()).toBe("Waybill's settings are wrong: PUBLIC_ID_KEYS: sealed.0.key is no base64.\n");
   });
 
-  it("are missed aloud where a table needs them", async () => {
-    const demo = startDemo(String(await findFreePorts()), file);
-    await untilPrinted(demo, /^ready /m);
+  it("are missed aloud where a table needs them, and the log is as it is written for who asks for JSON", async () => {
+    const demo = startWith({ PORT: String(await findFreePorts()), REQUEST_LOG: "json", CHECK_SECONDS: "2" }, file);
+    await untilPrinted(demo, READY);
     expect(demo.output()).toContain("note: PUBLIC_ID_KEYS has no keys for the public IDs of order (sealed)");
+    await (await fetch(`${urlOf(demo)}/-/health`)).text();
+    await untilPrinted(demo, /^\{"event":"request".*"path":"\/-\/health"/m);
     demo.child.kill("SIGTERM");
     expect(await demo.ended).toBe(0);
   });

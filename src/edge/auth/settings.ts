@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/result.ts";
-import type { Env } from "../env.ts";
+import type { Settings } from "../settings.ts";
 import { type AccessSettings, accessSettings } from "./access-settings.ts";
 import { ADMIN_TOKENS_FAULT, type AdminToken, parseAdminTokens } from "./admin-tokens.ts";
 
@@ -16,7 +16,7 @@ export interface AuthSettings {
 const OPEN_PAGES = v.nullish(v.picklist(["on", "off"]), "off");
 
 /** From the environment; or a sentence for each fault, which begins with the setting's name. */
-export function readAuthSettings(env: Env): Result<AuthSettings, readonly string[]> {
+export function readAuthSettings(env: Settings): Result<AuthSettings, readonly string[]> {
   const faults: string[] = [];
   const open = v.safeParse(OPEN_PAGES, env.OPEN_PAGES);
   if (!open.success) faults.push('OPEN_PAGES: must be "on" or "off"');

@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { isOpen, missingKeysNote, settingsOfOperator, showsJson } from "../../src/demo/operator-settings.ts";
+import { loadTable } from "../../src/routing/index.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+
+const KEY = Buffer.alloc(32, 7).toString("base64");
+const GOOD = {
+  REQUEST_LOG: "json",
+  TABLE_REFRESH_SECONDS: "5",
+  REPORT_SECONDS: "0",
+  CHECK_SECONDS: "3",
+  FIRST_BYTE_DEADLINE_MS: "1000",
+  IDLE_DEADLINE_MS: "0",
+  TOTAL_DEADLINE_MS: "9000",
+  PUBLIC_ID_KEYS: JSON.stringify({ sealed: [{ id: "a", key: KEY }] }),
+  ORIGIN_SIGNING_KEYS: JSON.stringify([{ id: "a", key: KEY }]),
+  CLIENT_RATE_LIMIT: "600/60",
+  ENTITY_RATE_LIMIT: "60/10",
+  LOOKUP_RATE_LIMIT: "30/10",
+};
+
+describe("the environment of npm start", () => {
+  it("is passed on as far as it has settings, and nothing else of it", () => {
+    expect(settingsOfOperator({ ...GOOD, HOME: "/", CLIENT_ADDRESS: "cf-connecting-ip" })).toEqual(GOOD);
+    expect(settingsOfOperator({})).toEqual({});
+  });
+
+  it.each(Object.keys(GOOD))("has no %s where it is empty", (name) => {
+    expect(settingsOfOperator({ [name]: "" })).toEqual({});
+  });
+
+  it.each([
+    ...Object.keys(GOOD).map((name) => [name, "hunter2"] as const),
+    ["CLIENT_RATE_LIMIT", "600"],
+    ["CHECK_SECONDS", "0"],
+    ["ADMIN_TOKENS", "hunter2"],
+    ["ADMIN_TOKENS", ""],
+    ["ACCESS_TEAM_DOMAIN", ""],
+  ] as const)("is refused before anything starts where %s is %j, and a secret stays one", (name, value) => {
+    expect(() => settingsOfOperator({ [name]: value })).toThrow(name);
+    if (/KEYS|TOKENS/.test(name)) expect(() => settingsOfOperator({ [name]: value })).not.toThrow("hunter2");
+  });
+
+  it("opens the pages only where nothing says who may come in", () => {
+    expect([isOpen({}), isOpen({ ADMIN_TOKENS: "" }), isOpen({ ACCESS_TEAM_DOMAIN: "x" })]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it("asks for the lines as they are", () => {
+    expect([showsJson({}), showsJson({ REQUEST_LOG: "" }), showsJson(GOOD)]).toEqual([false, false, true]);
+  });
+
+  it("lacks the keys of public IDs where it has an empty text", () => {
+    const { order } = DECLARED_TABLE.entities;
+    const entities = { ...DECLARED_TABLE.entities, order: { ...order, public: true } };
+    const loaded = loadTable({ ...DECLARED_TABLE, entities }, 1);
+    if (!loaded.ok) throw new Error("the table has faults");
+    expect(missingKeysNote(loaded.value, { PUBLIC_ID_KEYS: "" })).toContain("order (sealed)");
+    expect(missingKeysNote(loaded.value, GOOD)).toBeUndefined();
+  });
+});
