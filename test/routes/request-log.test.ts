@@ -127,9 +127,9 @@ const RAW_CASES: readonly (readonly [path: string, shown: string])[] = [
 ];
 
 describe("the path of a request that is refused before anybody reads its ID", () => {
-  const loaded = loadTable(declared);
+  const loaded = loadTable(declared, 1);
   const table = loaded.ok ? loaded.value : undefined;
-  const plain = loadTable(DECLARED_TABLE);
+  const plain = loadTable(DECLARED_TABLE, 1);
   const plainTable = plain.ok ? plain.value : undefined;
 
   it.each(RAW_CASES)("%s is shown as %s", (path, expected) => {
