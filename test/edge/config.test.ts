@@ -4,7 +4,7 @@ import { readConfig } from "../../src/edge/config.ts";
 import type { Env } from "../../src/edge/env.ts";
 
 const { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH } = env as Env;
-const bindings = { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH };
+const bindings: Env = { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH };
 
 describe("the Worker's settings", () => {
   it("has a default for each", () => {
