@@ -8,8 +8,10 @@ export interface OriginKey {
 }
 
 /** Throws a `TypeError` for keys that cannot be the gateway's: a mistake of the deployment, which no request may hide. */
-export function checkKeys(keys: readonly OriginKey[]): void {
-  if (keys.length === 0) throw new TypeError("waybill/origin needs a key");
+export function checkKeys(keys: readonly OriginKey[] | undefined): void {
+  if (!Array.isArray(keys) || keys.length === 0) {
+    throw new TypeError("waybill/origin needs the gateway's keys: { keys: [{ id, key }] }");
+  }
   for (const key of keys) octetsOf(key);
   if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new TypeError("two keys have the same id");
 }
@@ -31,9 +33,12 @@ function importOnce(key: OriginKey) {
   return fresh;
 }
 
-function octetsOf({ id, key }: OriginKey): Uint8Array<ArrayBuffer> {
-  if (!isKeyId(id)) throw new TypeError("the id of a key is letters, digits, dot, underscore and hyphen");
-  const octets = typeof key === "string" ? decodeBase64(key) : new Uint8Array(key);
+function octetsOf(originKey: OriginKey): Uint8Array<ArrayBuffer> {
+  const { id, key } = originKey ?? {};
+  if (typeof id !== "string" || !isKeyId(id))
+    throw new TypeError("the id of a key is letters, digits, dot, underscore and hyphen");
+  const octets =
+    typeof key === "string" ? decodeBase64(key) : key instanceof Uint8Array ? new Uint8Array(key) : undefined;
   if (octets === undefined || octets.length < KEY_OCTETS_MIN) {
     throw new TypeError(`the key "${id}" is not base64 of ${KEY_OCTETS_MIN} octets or more`);
   }

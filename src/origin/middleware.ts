@@ -1,13 +1,7 @@
-import type { EpochGuard } from "./epoch-guard.ts";
-import { checkKeys } from "./keys.ts";
+import { checkOptions, type WaybillOriginOptions } from "./options.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
 import { fieldOf, type NodeRequestLike } from "./request.ts";
-import { type VerifiedRequest, type VerifyOptions, verifyRequest } from "./verify.ts";
-
-export interface WaybillOriginOptions extends VerifyOptions {
-  /** Refuses what may not act on an entity that is moving, or has moved. */
-  readonly epochs?: EpochGuard;
-}
+import { type VerifiedRequest, verifyRequest } from "./verify.ts";
 
 /** A request of node:http or Express, and what the gateway vouches for once it has been verified. */
 export interface WaybillRequest extends NodeRequestLike {
@@ -23,12 +17,12 @@ export interface NodeResponseLike {
 
 /**
  * Middleware for node:http, Connect and Express: calls `next` for the gateway's requests, with `request.waybill` set, and
- * answers all others itself. Throws at once for keys that are none; a failing store is handed to `next`.
+ * answers all others itself. Throws a `TypeError` at once for options that are none; a failing store is handed to `next`.
  */
 export function waybillOrigin(
   options: WaybillOriginOptions,
 ): (request: WaybillRequest, response: NodeResponseLike, next: (error?: unknown) => void) => Promise<void> {
-  checkKeys(options.keys);
+  checkOptions(options);
   return async (request, response, next) => {
     // What follows throws by itself: `next` stands outside, so that an error of the application is not caught for ours.
     const refusal = await check(request, options).catch((error: unknown) => ({ error }));
@@ -44,8 +38,10 @@ async function check(request: WaybillRequest, options: WaybillOriginOptions): Pr
   const verified = await verifyRequest(request, options);
   if (!verified.ok) return refusalOf(verified.error);
   const { entityId, epoch } = verified.value;
-  if (options.epochs !== undefined && entityId !== undefined) {
-    const admitted = await options.epochs.admit(entityId, epoch, isWrite(request));
+  const { epochs, keyOf } = options;
+  if (epochs !== undefined && entityId !== undefined) {
+    const key = keyOf === undefined ? entityId : await keyOf(entityId);
+    const admitted = await epochs.admit(key, epoch, isWrite(request));
     if (!admitted.ok) return refusalOf(admitted.error);
   }
   request.waybill = verified.value;

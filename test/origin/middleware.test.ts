@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   createEpochGuard,
@@ -22,9 +22,9 @@ afterEach(() => {
 async function serve(options: WaybillOriginOptions = OPTIONS) {
   const passed: (VerifiedRequest | undefined)[] = [];
   const verify = waybillOrigin(options);
-  const server = createServer((request, response) => {
+  const server = createServer((request: IncomingMessage & WaybillRequest, response) => {
     void verify(request, response, (error) => {
-      passed.push((request as WaybillRequest).waybill);
+      passed.push(request.waybill);
       response.statusCode = error === undefined ? 200 : 500;
       response.end(error instanceof Error ? error.message : "done");
     });
@@ -87,6 +87,33 @@ describe("the middleware", () => {
     expect(() => waybillOrigin({ keys: [KEY, KEY] })).toThrow("the same id");
   });
 
+  it.each<[string, unknown]>([
+    ["needs the gateway's keys", undefined],
+    ["needs the gateway's keys", {}],
+    ["needs the gateway's keys", { keys: "secret" }],
+    ["the id of a key", { keys: [null] }],
+    ["the id of a key", { keys: [{ key: KEY.key }] }],
+    ['the key "a"', { keys: [{ id: "a" }] }],
+    ['no option "region"', { ...OPTIONS, region: ["eu"] }],
+    ['no option "toString"', { ...OPTIONS, toString: 1 }],
+    ['"regions" must be a list', { ...OPTIONS, regions: "eu" }],
+    ['"regions" must be a list', { ...OPTIONS, regions: [] }],
+    ['"toleranceSeconds" must be a number', { ...OPTIONS, toleranceSeconds: Number.NaN }],
+    ['"toleranceSeconds" must be a number', { ...OPTIONS, toleranceSeconds: "300" }],
+    ['"now" must be a function', { ...OPTIONS, now: NOW_MS }],
+    ['"epochs" must be a guard', { ...OPTIONS, epochs: memoryEpochStore() }],
+    ['"keyOf" does nothing', { ...OPTIONS, keyOf: String }],
+  ])("refuses options that are wrong when it is made: %s", (message, options) => {
+    const make = () => waybillOrigin(options as WaybillOriginOptions);
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(message);
+  });
+
+  it("takes options that are left undefined for none", () => {
+    const options = { keys: [KEY], regions: undefined, epochs: undefined, keyOf: undefined };
+    expect(() => waybillOrigin(options as unknown as WaybillOriginOptions)).not.toThrow();
+  });
+
   it("leaves errors of the application to the application", async () => {
     const verify = waybillOrigin(OPTIONS);
     const request = { method: "PUT", url: PARTS.target, headers: fieldsOf(PARTS) };
@@ -136,6 +163,19 @@ describe("with the guard", () => {
       random: () => 0,
     });
     expect([answer.status, pauses, passed.length]).toEqual([200, [2000], 1]);
+  });
+
+  it("knows an entity by the key of its row, where its ID has two texts", async () => {
+    const epochs = createEpochGuard(memoryEpochStore());
+    const rows = new Map([
+      ["1", "row 7"],
+      ["0000001", "row 7"],
+    ]);
+    const { send } = await serve({ ...OPTIONS, epochs, keyOf: async (id) => rows.get(id) ?? id });
+    await epochs.fence("row 7", 2);
+    const statuses: number[] = [];
+    for (const id of ["1", "0000001", "2"]) statuses.push((await send({ id, epoch: 1 })).status);
+    expect(statuses).toEqual([503, 503, 200]);
   });
 
   it("takes an upgrade for a write", async () => {
