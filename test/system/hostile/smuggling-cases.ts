@@ -181,6 +181,18 @@ const HEADS: readonly Attempt[] = [
   refused("CR in the target", line(`GET ${PATH}?a\rb HTTP/1.1`)),
   refused("NUL in the target", line(`GET ${PATH}?a\0b HTTP/1.1`)),
   refused("a request line of 200 kB", line(`GET ${PATH}?${"x".repeat(200_000)} HTTP/1.1`) + SECOND, 414),
+  refused(
+    "a target of 65,500 octets, for the gateway to refuse",
+    line(`GET /nowhere?${"x".repeat(65_491)} HTTP/1.1`),
+    404,
+  ),
+  refused("a target of 65,600 octets", line(`GET /nowhere?${"x".repeat(65_591)} HTTP/1.1`) + SECOND, 414),
+  refused(
+    "a field of 480,000 octets, for the gateway to refuse",
+    line("GET /nowhere HTTP/1.1", `x-a: ${"x".repeat(480_000)}`),
+    404,
+  ),
+  refused("a field of 530,000 octets", get(`x-a: ${"x".repeat(530_000)}`) + SECOND, 431),
   refused("a field of 1 MB", get(`x-a: ${"x".repeat(1_000_000)}`) + SECOND, 431),
   refused("20,000 fields", get(...Array.from({ length: 20_000 }, (_, index) => `x-${index}: y`)) + SECOND, 431),
   passed("blank lines before a request", `\r\n\r\n\r\n${get()}`, GET),
