@@ -54,7 +54,7 @@ const served = (revision: number, binding?: string): ServedTable => {
   };
   const table = loadTable(declared, revision);
   if (!table.ok) throw new Error(JSON.stringify(table.error));
-  return { table: table.value, source: "memory", confirmedAtMs: 0, label: "" };
+  return { table: table.value, source: "memory", digest: undefined, canary: undefined, confirmedAtMs: 0, label: "" };
 };
 
 describe("a table that names bindings", () => {

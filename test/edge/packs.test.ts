@@ -141,6 +141,7 @@ describe("a table with packs", () => {
     table,
     source: "kv",
     digest: undefined,
+    canary: undefined,
     confirmedAtMs: 1_000_000,
     label: `rev=${table.revision}; source=kv; age=0`,
   });

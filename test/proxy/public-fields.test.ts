@@ -32,7 +32,9 @@ describe("any document in any pieces", () => {
     fc.assert(
       fc.property(anyTree, fc.array(anyPath, { minLength: 1, maxLength: 4 }), anyCuts, (tree, paths, cuts) => {
         const expected = print(tree, (names, text) =>
-          paths.some((path) => matches(path, names)) && text.length <= ID_UNITS_MAX ? shout("order", text) : undefined,
+          paths.some((path) => matches(path, names)) && text.length <= ID_UNITS_MAX
+            ? (shout("order", text) ?? undefined)
+            : undefined,
         );
         const body = octets(print(tree, () => undefined));
         expect(runThrough(rewriterOf(entityFields(...paths)), cutAt(body, cuts))).toEqual({ text: expected });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { JsonError } from "../../src/proxy/public-json.ts";
 import { askForReadableAnswer } from "../../src/proxy/public-request.ts";
-import { type PublicResponseOptions, publicResponse } from "../../src/proxy/public-response.ts";
+import { type BodyError, type PublicResponseOptions, publicResponse } from "../../src/proxy/public-response.ts";
 import { compiled, entityFields, octets } from "./public-documents.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -71,7 +70,7 @@ describe("a JSON body", () => {
     ['{"id":"id-1"', { reason: "truncated" }],
     ['{"id":"id-1"}}', { reason: "malformed", at: 13 }],
   ])("%s is broken off, and reported", async (text, error) => {
-    const seen: JsonError[] = [];
+    const seen: BodyError[] = [];
     const answer = turned(new Response(text, { headers: JSON_TYPE }), { onBroken: (one) => seen.push(one) });
     await expect(answer.text()).rejects.toThrow(/no JSON/);
     expect(seen).toEqual([error]);
