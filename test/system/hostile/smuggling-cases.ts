@@ -189,7 +189,7 @@ const HEADS: readonly Attempt[] = [
   refused("a target of 65,600 octets", line(`GET /nowhere?${"x".repeat(65_591)} HTTP/1.1`) + SECOND, 414),
   refused(
     "a field of 480,000 octets, for the gateway to refuse",
-    line("GET /nowhere HTTP/1.1", `x-a: ${"x".repeat(480_000)}`),
+    request("GET /nowhere HTTP/1.1", HOST, `x-a: ${"x".repeat(480_000)}`),
     404,
   ),
   refused("a field of 530,000 octets", get(`x-a: ${"x".repeat(530_000)}`) + SECOND, 431),
