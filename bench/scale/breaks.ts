@@ -83,7 +83,7 @@ export function breakTable(inputs: Inputs = MILLION): string[] {
     [
       "Logs and traces",
       `5 billion events of an account in a day, as documented with the price until November [7]: ${shown(samplingMax(fleet) * 100)} % of the requests`,
-      "`head_sampling_rate` for logs and traces; `REQUEST_LOG` stays `off`; counters cost nothing of it",
+      "`head_sampling_rate` for logs and traces, below that in `wrangler.toml`; `REQUEST_LOG` stays `off`; counters cost nothing of it",
     ],
     [
       "Numbers of one sequence",

@@ -37,19 +37,19 @@ export function billing(fleet: Fleet): string[] {
     money(dollars),
   ];
   const heads = ["what", "units", "in 30 days", "price", "dollars"];
-  const sampling = 0.001;
+  const sampling = fleet.inputs.logSampling;
   return section("Money", [
     ...table("llrlr", heads, [...lines.map(billRow), ["**together**", "", "", "", `**${money(total(lines))}**`]]),
     "",
     `That is ${shown((total(lines) / fleet.inputs.requestsPerSecond / MONTH_SECONDS) * 1e6)} dollars for a million requests. A read of KV is paid whether a cache has it or not (assumed: the list makes no difference), and the edge's cache has no`,
     "price in these lists. An object's duration counts as if it never rested. What the plan costs ($5), and what origins cost, is left out.",
     "",
-    "Logs and traces, with all requests sampled and with one in a thousand:",
+    "Logs and traces, with all requests sampled and with as many as `wrangler.toml` says:",
     "",
     ...table(
       "lrr",
       ["what", "all", `one in ${exact(1 / sampling)}`],
-      logBill(fleet, fleet.inputs.logSampling).map(({ what, dollars }, at) => [
+      logBill(fleet, 1).map(({ what, dollars }, at) => [
         what,
         money(dollars),
         money(logBill(fleet, sampling)[at]?.dollars ?? 0),

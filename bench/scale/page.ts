@@ -90,6 +90,7 @@ function intro({ inputs, locations, isolates, ...fleet }: Fleet): string[] {
   const propagation = propagationFigures(whole);
   const [half, , most] = propagation;
   const logs = logBill(whole, inputs.logSampling).slice(1);
+  const allLogs = logBill(whole, 1).slice(1);
   return [
     "# Scale",
     "",
@@ -99,7 +100,7 @@ function intro({ inputs, locations, isolates, ...fleet }: Fleet): string[] {
     "",
     `- **Money**: ${money(total(lines))} a month at list prices, of which ${shown(share)} % is the platform's price of the requests themselves. All KV reads and all`,
     `  calls of Durable Objects together are ${money(total(lines.slice(2)))}.`,
-    `- **Logs**: as \`wrangler.toml\` has it, every request is logged and traced, which would be another ${money(total(logs))}. Set \`head_sampling_rate\` first.`,
+    `- **Logs**: as \`wrangler.toml\` has it, one request in ${exact(1 / inputs.logSampling)} is logged and traced, which is another ${money(total(logs))}; all of them would be ${money(total(allLogs))}.`,
     `- **Reports**: with \`REPORT_SECONDS\` 10 the one object that counts gets ${shown(reportsPerSecond(inputs, locations))} calls a second, its limit. Set it to ${reportSecondsFor(inputs, locations, 1)}`,
     `  or more: that keeps it below ${inputs.objectCallsPerSecond}.`,
     `- **A new table**: half of all isolates have it after ${shown(half?.value ?? 0)} s, 99 of 100 after ${shown(most?.value ?? 0)} s; most of that is KV's own delay.`,
