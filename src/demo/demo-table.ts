@@ -78,7 +78,7 @@ export function otherPortsNote({ regions }: AnyTable): string | undefined {
   const areOurs = Object.keys(regions).every((name) => REGIONS.some((region) => region === name));
   const others = urls.filter((url) => isLoopback(url) && !DECLARED_PORTS.includes(new URL(url).port));
   if (!areOurs || others.length === 0) return undefined;
-  return `note: nothing was started at ${others.join(", ")}: the demo's origins stand in for a table that names ports ${DECLARED_PORTS.join(", ")}, whatever PORT is.`;
+  return `note: requests go to ${others.join(", ")}, as the table says, and npm start began no origin there. Should you want the demo's: they stand in for a table that names ports ${DECLARED_PORTS.join(", ")}, whatever PORT is.`;
 }
 
 const isLoopback = (url: string): boolean => /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/.test(new URL(url).hostname);

@@ -275,14 +275,14 @@ describe("the keys of public IDs", () => {
   });
 });
 
-it("says that nothing was started where a table seems to mean the demo's origins", async () => {
+it("says whose origins are asked where a table seems to mean the demo's origins", async () => {
   const file = join(stateFolder, "other-ports.json");
   const regions = { eu: { origins: [{ url: "http://127.0.0.1:9001" }] } };
   const entities = { order: { path: "/orders/:id", ids: [{ layout: "ulid" }] } };
   writeFileSync(file, JSON.stringify({ regions, entities, routes: [], default: "eu" }));
   const demo = startDemo(String(await findFreePorts()), file);
   await untilPrinted(demo, /^ready /m);
-  expect(demo.output()).toContain("note: nothing was started at http://127.0.0.1:9001: the demo's origins stand in");
+  expect(demo.output()).toContain("note: requests go to http://127.0.0.1:9001, as the table says");
   demo.child.kill("SIGTERM");
   expect(await demo.ended).toBe(0);
 });
