@@ -26,7 +26,9 @@ export const explanationText = (explanation: Explained, { table, layouts, world 
   const isShort = ({ excluded }: Candidate): boolean => excluded && table === undefined && candidates.length > 1;
   const blocks = [
     [paint("bold", printable(text))],
-    decision === undefined ? ambiguityLines(candidates) : [`  ${chainOf(explanation, paint)}`],
+    decision === undefined
+      ? ambiguityLines(candidates)
+      : [`  ${chainOf(explanation, paint)}`, ...shadowLines(decision)],
     chosen === undefined || !hasStrip ? [] : stripOf(chosen, text, layouts, paint).map((line) => `  ${line}`),
     ...candidates
       .filter((candidate) => !isShort(candidate))
@@ -66,6 +68,9 @@ const chainOf = ({ text, decision }: Explained, paint: World["paint"]): string =
   const way = [layout, entity, ruleName(rule, text), paint(["bold", "green"], region)].join(" → ");
   return `${way}   ${paint("dim", path)}`;
 };
+
+const shadowLines = ({ shadow }: NonNullable<Explained["decision"]>): readonly string[] =>
+  shadow === undefined ? [] : [`  shadow: ${shadow.percent} % of the reads go to ${shadow.region} as well`];
 
 /** Where the table says so, as a JSON pointer. */
 const ruleName = (rule: Rule, text: string): string => {

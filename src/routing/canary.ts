@@ -36,7 +36,7 @@ export const canaryPlace = (
 };
 
 /** A share as the table writes it. */
-const percentOf = (share: number): number => Number((share * 100).toPrecision(12));
+export const percentOf = (share: number): number => Number((share * 100).toPrecision(12));
 
 /** Any but that of another use, so that what else is chosen by a hash of the ID is chosen independently. */
 const SEED = 0x9747b28c;

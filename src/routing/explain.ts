@@ -1,4 +1,5 @@
 import { formatShortKey, fromSql, hotguid, hotguidSql, luuid, readShortKey, textsOf, toSql } from "../ids/index.ts";
+import { percentOf } from "./canary.ts";
 import { describeAll, describeShort, shortKeyOwners } from "./candidates.ts";
 import { ownPattern } from "./entity-paths.ts";
 import { ID_LENGTH_MAX } from "./limits.ts";
@@ -7,7 +8,7 @@ import { canBe, hintedIn, type LayoutHint } from "./readings.ts";
 import { faultsOf } from "./refusals.ts";
 import { resolveAny } from "./resolve.ts";
 import type { LayoutFault, RoutingError } from "./routing-error.ts";
-import type { Candidate, CompiledTable, Decision, EnabledLayout, Move, Rule } from "./table.ts";
+import type { Candidate, CompiledTable, Decision, EnabledLayout, Move, Rule, Share } from "./table.ts";
 
 /** Everything that a table says about a text. Plain JSON: no number that could lose a digit, no object of the table. */
 export interface Explanation {
@@ -39,6 +40,8 @@ export interface PlainDecision {
   readonly region: string;
   readonly rule: Rule;
   readonly move?: Move;
+  /** Where a share of the reads is sent as well; no client sees its answers. */
+  readonly shadow?: { readonly region: string; readonly percent: number };
   /** The entity's own path of this ID. */
   readonly path: string;
 }
@@ -100,5 +103,8 @@ const plain = ({ entity, layout, id, target }: Decision): PlainDecision => ({
   region: target.region.name,
   rule: target.rule,
   ...(target.move === undefined ? {} : { move: target.move }),
+  ...(target.shadow === undefined ? {} : { shadow: shadowOf(target.shadow) }),
   path: (ownPattern(entity, layout) ?? "").replace(":id", () => id),
 });
+
+const shadowOf = ({ region, share }: Share) => ({ region: region.name, percent: percentOf(share) });

@@ -27,6 +27,17 @@ describe.concurrent("waybill explain with a table", () => {
     expect(stdout).toMatch(/ {4}uuid +01990f04-d900-8005-8040-000000000001 +iuid\n/);
   });
 
+  it("names the shadow of the route", async () => {
+    const routes = DECLARED_TABLE.routes.map((route, index) =>
+      index === 3 ? { ...route, shadow: { region: "us", percent: 0.5 } } : route,
+    );
+    const shadowed = tableFolder({ ...DECLARED_TABLE, routes });
+    const { stdout } = await waybill(["explain", PARCEL_EU], { cwd: shadowed });
+    expect(stdout).toMatch(/ → \/routes\/3 → eu .*\n {2}shadow: 0\.5 % of the reads go to us as well\n/);
+    const json = await waybill(["explain", "--json", PARCEL_EU], { cwd: shadowed });
+    expect(objectsOf(json.stdout)).toMatchObject([{ decision: { shadow: { region: "us", percent: 0.5 } } }]);
+  });
+
   it("names the moved entry and the SQL form", async () => {
     const { stdout, code } = await waybill(["id", "explain", ORDER_BR, PARCEL_EU], { cwd });
     expect(code).toBe(0);

@@ -123,3 +123,14 @@ test("a tombstone leads nowhere, and says so", () => {
   expect(error).toEqual({ reason: "entity-gone", id: KZ, entity: "order" });
   expect(candidates[0]).toMatchObject({ entity: "order", excluded: false, region: undefined, rule: { kind: "gone" } });
 });
+
+test("a decision names the shadow of its route, and nothing where there is none", () => {
+  const table = sampleTable();
+  const routes = table.routes.map((route, index) =>
+    index === 2 ? { ...route, shadow: { region: "us", percent: 7 } } : route,
+  );
+  const shadowOf = (declared: ReturnType<typeof sampleTable>) =>
+    explain(load(declared), "6347eb00-bbaa-01cc-0201-0203d0000000", NOW_MS).decision;
+  expect(shadowOf({ ...table, routes })?.shadow).toEqual({ region: "us", percent: 7 });
+  expect(shadowOf(table)).not.toHaveProperty("shadow");
+});
