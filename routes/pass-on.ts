@@ -38,6 +38,8 @@ export async function passOn(received: Received, decision: Decision, originTarge
   const { idleMs } = gateway.deadlines;
   const body = await passageBody(request, entity.replayBytesMax, idleMs, gateway.clock.nowMs);
   if (typeof body === "string") return refuse(received, bodyError(body, idleMs), served, decision);
+  // A client may leave before there is more to note.
+  noteDecision(notes, decision);
   const passage = passageOf(received, decision, originTarget, body);
   const world = deliveryWorld(received);
   const delivered = await deliver(passage, world);
@@ -118,7 +120,6 @@ async function answerClient(received: Received, decision: Decision, answer: Orig
       response = turned.value;
     }
   }
-  noteDecision(notes, decision);
   notes.region = region.name;
   notes.outcome = "answered";
   const decided = decision.target.region;

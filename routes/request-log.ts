@@ -52,32 +52,48 @@ export function noteDecision(notes: Notes, { entity, layout, target }: Decision)
   notes.region = target.region.name;
 }
 
-/** Tells of each request when its answer begins. */
+/** Of a client that left before its answer began, as others call it; it is sent to nobody. */
+const LEFT = { status: 499, outcome: "client-left" } as const;
+
+/** Tells of each request when its answer begins, or when its client has left before that. */
 export function observeRequests(gateway: Gateway): MiddlewareHandler {
   return async (c, next) => {
     const arrivedAtMs = gateway.clock.nowMs();
+    const { signal } = c.req.raw;
+    const leave = (): void => tell(gateway, c, arrivedAtMs, LEFT);
+    signal.addEventListener("abort", leave);
     await next();
-    const { entity, layout, region, table, canary, outcome, originMs, attempts, trace, isPlainId } = notesOf(c);
-    const waitUntil = (work: Promise<unknown>): void => c.executionCtx.waitUntil(work);
-    // A request that was refused before it came to a table may hold an ID all the same.
-    const inForce = table === undefined ? gateway.tables.peek(waitUntil) : undefined;
-    const known = { table: table ?? inForce?.table, canary: canary ?? inForce?.canary?.table, isPlainId };
-    const atMs = gateway.clock.nowMs();
-    const line: RequestLine = {
-      atMs,
-      method: c.req.method,
-      path: shownPath(c.req.path, known),
-      entity,
-      layout,
-      region,
-      revision: table?.revision,
-      status: c.res.status,
-      outcome,
-      ms: atMs - arrivedAtMs,
-      originMs,
-      attempts,
-      trace,
-    };
-    gateway.observe(line, waitUntil);
+    signal.removeEventListener("abort", leave);
+    if (!signal.aborted) tell(gateway, c, arrivedAtMs, { status: c.res.status, outcome: notesOf(c).outcome });
   };
+}
+
+function tell(
+  gateway: Gateway,
+  c: Context,
+  arrivedAtMs: number,
+  { status, outcome }: Pick<RequestLine, "status" | "outcome">,
+): void {
+  const { entity, layout, region, table, canary, originMs, attempts, trace, isPlainId } = notesOf(c);
+  const waitUntil = (work: Promise<unknown>): void => c.executionCtx.waitUntil(work);
+  // A request that was refused before it came to a table may hold an ID all the same.
+  const inForce = table === undefined ? gateway.tables.peek(waitUntil) : undefined;
+  const known = { table: table ?? inForce?.table, canary: canary ?? inForce?.canary?.table, isPlainId };
+  const atMs = gateway.clock.nowMs();
+  const line: RequestLine = {
+    atMs,
+    method: c.req.method,
+    path: shownPath(c.req.path, known),
+    entity,
+    layout,
+    region,
+    revision: table?.revision,
+    status,
+    outcome,
+    ms: atMs - arrivedAtMs,
+    originMs,
+    attempts,
+    trace,
+  };
+  gateway.observe(line, waitUntil);
 }

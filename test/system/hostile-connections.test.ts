@@ -1,6 +1,7 @@
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ask } from "./hostile/ask.ts";
+import { countersOf } from "./hostile/counters.ts";
 import { type FaultyRegion, lines, ok } from "./hostile/fault.ts";
 import { type HostileStack, originOf, startHostileStack } from "./hostile/gateway.ts";
 import { fieldOf, type Message } from "./hostile/message.ts";
@@ -120,6 +121,23 @@ describe("a region that is the gateway itself", () => {
 });
 
 describe("a client that leaves", () => {
+  it("is counted when it has left before its answer", async () => {
+    const seen = originOf(stack.origins, "silent").requests.length;
+    const client = connect(stack.gateway.port, "127.0.0.1");
+    client.on("error", () => undefined);
+    client.write(`GET ${stack.pathTo("silent")} HTTP/1.1\r\nhost: gw.test\r\n\r\n`);
+    await settles(
+      "not asked",
+      () => originOf(stack.origins, "silent").requests.length,
+      (count) => count > seen,
+      5_000,
+    );
+    client.resetAndDestroy();
+    const left = async () =>
+      (await countersOf(stack.url, "waybill_requests_total")).get("parcel silent client-left") ?? 0;
+    expect(await settles("not counted", left, (count) => count > 0, 15_000)).toBe(1);
+  });
+
   it.each(HANGS)("frees an origin that is $name", async ({ name }) => {
     const origin = originOf(stack.origins, name);
     const client = connect(stack.gateway.port, "127.0.0.1");
