@@ -65,9 +65,11 @@ const collisionsText = ({ load, capacity: { collisions, minters, sameNode } }: A
   return `none while ${apart}${drawn}`;
 };
 
-const verdictText = ({ load, lasts, capacity: { isEnough, rate, minters } }: Answer): string => {
+const verdictText = ({ load, lasts, capacity }: Answer): string => {
+  const { isEnough, rate, minters, collisions } = capacity;
   if (minters !== undefined && load.minters > minters.max) return "too many minters";
   if (!isEnough && rate !== undefined) return "too many IDs a second";
+  if (collisions?.areExpected) return "equal IDs are to be expected";
   return lasts ? "bears it" : "does not last so long";
 };
 

@@ -62,7 +62,7 @@ const printCapacity = async (world: World, [name]: readonly string[], options: O
   }
   const answer = answerOf(load, capacity.value, world.nowMs());
   await world.print(options.json ? `${JSON.stringify(plainOf(answer))}\n` : capacityText(answer));
-  return answer.lasts && capacity.value.isEnough ? EXIT.ok : EXIT.failed;
+  return bears(answer) ? EXIT.ok : EXIT.failed;
 };
 
 const YEAR_MS = 31_557_600_000;
@@ -74,7 +74,11 @@ const answerOf = (load: Load, capacity: Capacity, nowMs: number): Answer => {
   return { load, capacity, lasts: endMs >= nowMs + load.years * YEAR_MS, end: isoTime(endMs) };
 };
 
-const plainOf = ({ load, capacity, lasts, end }: Answer): object => {
+const bears = ({ lasts, capacity }: Answer): boolean =>
+  lasts && capacity.isEnough && capacity.collisions?.areExpected !== true;
+
+const plainOf = (answer: Answer): object => {
+  const { load, capacity, lasts, end } = answer;
   const { layout, ...rest } = capacity;
-  return { layout, load, bears: lasts && capacity.isEnough, lasts, end, ...rest };
+  return { layout, load, bears: bears(answer), lasts, end, ...rest };
 };

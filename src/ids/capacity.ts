@@ -56,6 +56,8 @@ export interface Collisions {
   readonly expectedPairs: number;
   /** That there is a pair at all. */
   readonly probability: number;
+  /** Whether a pair or more is to be expected, and nothing that the bound leaves out prevents it: no node, no counter, no one minter that counts up. */
+  readonly areExpected: boolean;
 }
 
 export type CapacityError =
@@ -173,14 +175,16 @@ const hasNodes = (layout: Layout): boolean => ofRole(layout, "node").length > 0;
  * with P = 1 - e^(-that) there is one (W. Feller, An Introduction to Probability Theory and Its Applications, volume 1, chapter II.3;
  * on UUIDs RFC 9562, section 6.7). A bound: as if all IDs had the same keys, nodes and counters, and no minter counted up.
  */
-const collisionsOf = (layout: Layout, { idsPerSecond, years }: Load): Collisions | undefined => {
+const collisionsOf = (layout: Layout, { idsPerSecond, minters, years }: Load): Collisions | undefined => {
   if (!isRandom(layout)) return undefined;
   const seconds = years * YEAR_SECONDS;
   const ids = idsPerSecond * seconds;
   const values = valuesOf(ofRole(layout, "random")) * counterValues(layout);
   const groups = groupsIn(layout, seconds);
   const expectedPairs = ids ** 2 / (2 * groups * values);
-  return { values, groups, expectedPairs, probability: -Math.expm1(-expectedPairs) };
+  const isCounted = timeRowOf(layout) !== undefined && (minters === 1 || ofRole(layout, "counter").length > 0);
+  const areExpected = expectedPairs >= 1 && !isCounted && !hasNodes(layout);
+  return { values, groups, expectedPairs, probability: -Math.expm1(-expectedPairs), areExpected };
 };
 
 /** Where no time divides the IDs, `startMinter` draws the counter too. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { capacityOf, twitterSnowflake } from "../../src/ids/index.ts";
-import { objectsOf, waybill } from "./command.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { objectsOf, tableFolder, waybill } from "./command.ts";
 
 const capacity = (...args: readonly string[]) => waybill(["id", "capacity", ...args]);
 
@@ -30,10 +31,32 @@ describe.concurrent("waybill id capacity", () => {
     { args: ["snowflake", "--rate", "1", "--minters", "1025"], verdict: "too many minters" },
     { args: ["sharding-id", "--rate", "1", "--years", "100"], verdict: "does not last so long" },
     { args: ["luuid", "--rate", "1e6", "--years", "10"], verdict: "does not last so long" },
+    { args: ["uuid-v4", "--rate", "1e12", "--years", "100"], verdict: "equal IDs are to be expected" },
   ])("$args is more than the layout bears", async ({ args, verdict }) => {
     const { stdout, stderr, code } = await capacity(...args);
     expect({ stderr, code }).toEqual({ stderr: "", code: 1 });
     expect(stdout).toMatch(new RegExp(`^  verdict +${verdict}$`, "m"));
+  });
+
+  it("does not bear a load with random values far below their bits, and says so in JSON", async () => {
+    const rows = [
+      { field: "mintedAt", bits: 42, role: "time", unit: "ms", epoch: "2020-01-01T00:00:00Z" },
+      { field: "random", bits: 22, role: "random", max: 9 },
+    ];
+    const cwd = tableFolder({
+      ...DECLARED_TABLE,
+      entities: { ...DECLARED_TABLE.entities, box: { path: "/boxes/:id", ids: [{ layout: "tight" }] } },
+      layouts: { tight: { rows, text: "decimal" } },
+    });
+    const ask = (...more: readonly string[]) =>
+      waybill(["id", "capacity", "tight", "--rate", "3000", "--table", "routing-table.json", ...more], { cwd });
+    const many = await ask("--minters", "1000", "--json");
+    expect([many.code, objectsOf(many.stdout)]).toMatchObject([
+      1,
+      [{ bears: false, collisions: { areExpected: true } }],
+    ]);
+    const one = await ask("--json");
+    expect(objectsOf(one.stdout)).toMatchObject([{ collisions: { areExpected: false } }]);
   });
 
   it.each([
