@@ -117,3 +117,17 @@ describe("the internal ID of a public entity", () => {
     expect(JSON.stringify(answers)).not.toMatch(/order|flake|"region": "/);
   });
 });
+
+describe("the list of layouts beside a wrong id-layout", () => {
+  it("has none that public entities alone use", async () => {
+    const box = { path: "/boxes/:id", ids: [{ layout: "hotguid" }] };
+    const declared = { regions, layouts, entities: { noise, box }, routes: [{ when: {}, region: "eu" }] };
+    const { request } = setUp({ declared, publicKeys });
+    const wrong = { headers: { "id-layout": "nonsense" } };
+    for (const path of [`/any/${IDS.parcelEu}`, `/boxes/${IDS.parcelEu}`]) {
+      const body = JSON.stringify(await problemOf(await request(path, wrong)));
+      expect(body).toContain("hotguid");
+      expect(body).not.toContain("noise");
+    }
+  });
+});
