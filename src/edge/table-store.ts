@@ -94,7 +94,13 @@ export async function verified(octets: ArrayBuffer, digest: string): Promise<Res
 
 /** The table of verified octets, checked and compiled like any other. */
 export function compileBody(octets: ArrayBuffer, digest: string, revision: number): Result<CompiledTable, LoadFailure> {
-  const table = loadTableOctets(octets, revision);
+  let table: ReturnType<typeof loadTableOctets>;
+  try {
+    table = loadTableOctets(octets, revision);
+  } catch (error) {
+    // Whoever can write to the store could stop every request with a text that the compiler does not survive.
+    return err({ reason: "table-faulty", digest, faults: 1, first: `the check failed: ${String(error)}` });
+  }
   if (table.ok) return table;
   const [first] = table.error;
   return err({

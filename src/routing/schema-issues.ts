@@ -81,9 +81,9 @@ const LISTED_VALUES_MAX = 2_000;
 const issuesOf = (schema: v.GenericSchema, value: unknown): readonly v.BaseIssue<unknown>[] =>
   v.safeParse(schema, value, { abortEarly: countValues(value, LISTED_VALUES_MAX) > LISTED_VALUES_MAX }).issues ?? [];
 
-/** How many values there are inside of one, up to a number soon after `max`. */
+/** How many values there are inside of one, up to a number soon after `max`; nothing deeper is looked into. */
 const countValues = (value: unknown, max: number): number => {
-  if (typeof value !== "object" || value === null) return 1;
+  if (max <= 0 || typeof value !== "object" || value === null) return 1;
   let count = 1;
   for (const key in value) {
     count += countValues((value as Json)[key], max - count);

@@ -45,6 +45,7 @@ function setUp(bundled: unknown = BUNDLED) {
   const tables = kvTables({
     kv,
     cache: undefined,
+    namespace: "one",
     bundled,
     clock: { nowMs: () => state.nowMs },
     entropy: { word: () => 2 ** 31 },
@@ -64,6 +65,8 @@ async function loaded(tables: ReturnType<typeof kvTables>) {
 }
 
 beforeEach(() => reset());
+
+const DEEP = "[".repeat(50_000) + "]".repeat(50_000);
 
 describe("the first table of an isolate", () => {
   it("is the published one, labelled with its layer", async () => {
@@ -143,6 +146,11 @@ describe("what KV may hold and is never served", () => {
     [
       "a table that says one thing twice",
       () => publish(2, JSON.stringify(DECLARED_TABLE).replace('"regions":', '"routes":[],"regions":')),
+      "table-faulty",
+    ],
+    [
+      "a table that is nested too deep",
+      () => publish(2, JSON.stringify(DECLARED_TABLE).replace(/\}$/, `,"moved":${DEEP}}`)),
       "table-faulty",
     ],
     ["a byte order mark", () => publish(2, `\ufeff${JSON.stringify(DECLARED_TABLE)}`), "table-faulty"],

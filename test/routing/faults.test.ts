@@ -86,3 +86,15 @@ test("an unknown layout is told of the table's own layouts first", () => {
   });
   expect(fault?.message).toContain('use one of "ticket", "iuid", "hotguid",');
 });
+
+test.each([
+  ["[", "]"],
+  ['{"a":', "}"],
+])("whatever is nested 50,000 levels deep is reported, and nothing overflows: %s", (open, close) => {
+  const deep = JSON.parse(`${open.repeat(50_000)}1${close.repeat(50_000)}`) as unknown;
+  for (const part of Object.keys({ ...sampleTable(), moves: {}, gone: {}, withoutId: {}, sources: [], gateway: {} })) {
+    expect(faultsOf({ ...sampleTable(), [part]: deep }).map(({ kind }) => kind)).toContain("size");
+    expect(faultsOf({ ...sampleTable(), [part]: { x: deep } }).map(({ kind }) => kind)).toContain("size");
+  }
+  expect(faultsOf(deep).map(({ kind }) => kind)).toContain("size");
+});
