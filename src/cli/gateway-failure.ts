@@ -13,9 +13,9 @@ export const failureText = (url: string, failure: GatewayFailure): string => {
     case "redirected":
       return `error: ${where} leads elsewhere (${failure.status}): ${printable(failure.location)}\n${redirectHint(failure.location)}`;
     case "strange":
-      return `error: ${where} answers ${failure.status}: ${failure.why}\n`;
+      return `error: ${where} answers ${failure.status}: ${printable(failure.why)}\n`;
     case "problem":
-      return `error: ${printable(failure.problem.detail)} (${failure.problem.slug}, ${failure.problem.status})\n${hintOf(failure.problem)}`;
+      return `error: ${printable(failure.problem.detail)} (${printable(failure.problem.slug)}, ${failure.problem.status})\n${hintOf(failure.problem)}`;
   }
 };
 

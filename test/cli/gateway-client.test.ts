@@ -84,9 +84,14 @@ describe("what came of a request", () => {
 
   it("shows nothing of an answer that a terminal would obey", async () => {
     const type = { "content-type": "application/problem+json" };
-    const body = { type: "/-/problems/x", detail: "\u001b[2Jgone" };
+    const body = { type: "/-/problems/x\u009b2J", detail: "\u001b[2Jgone" };
     const failed = await answering(new Response(JSON.stringify(body), { status: 400, headers: type }));
-    expect(failed.ok ? "" : failureText("https://gw.test", failed.error)).toBe("error: \\u{1b}[2Jgone (x, 400)\n");
+    expect(failed.ok ? "" : failureText("https://gw.test", failed.error)).toBe(
+      "error: \\u{1b}[2Jgone (x\\u{9b}2J, 400)\n",
+    );
+    const why = "it has \u001b]0;title\u0007";
+    const strange = failureText("https://gw.test", { reason: "strange", status: 200, why });
+    expect(strange).toBe("error: https://gw.test answers 200: it has \\u{1b}]0;title\\u{7}\n");
   });
 });
 
