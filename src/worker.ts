@@ -30,7 +30,7 @@ import {
 } from "./edge/report.ts";
 import { durableSequences } from "./edge/sequences.ts";
 import { hmacSigner } from "./edge/signer.ts";
-import { durableTableHistory } from "./edge/table-history.ts";
+import { deploymentName, durableTableHistory } from "./edge/table-history.ts";
 import { TableTruth as BaseTableTruth } from "./edge/table-truth.ts";
 import { edgeTables } from "./edge/tables.ts";
 import { isolateTraffic } from "./edge/traffic.ts";
@@ -59,6 +59,7 @@ export class TableTruth extends BaseTableTruth {
 function compose(env: Env) {
   const config = readConfig(env);
   const clock = systemClock;
+  const namespace = deploymentName(env.TABLE_TRUTH);
   const entropy = pooledEntropy();
   const traffic = isolateTraffic({
     store: config.reportMs === 0 ? undefined : durableTraffic(env.TRAFFIC),
@@ -78,6 +79,7 @@ function compose(env: Env) {
       packedTables(
         edgeTables({
           kv: env.TABLE_KV,
+          namespace,
           bundled: bundledTable,
           clock,
           entropy,
@@ -102,7 +104,7 @@ function compose(env: Env) {
     counters: traffic.counters,
     traffic,
     retryBudget: retryBudget(),
-    movedMemory: edgeMovedMemory(clock),
+    movedMemory: edgeMovedMemory(clock, namespace),
     shadows: isolateShadows({
       clock,
       count: (region, outcome) => traffic.counters.count("mirrored_reads", region, outcome),

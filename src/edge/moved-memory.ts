@@ -5,6 +5,8 @@ export interface MovedMemoryOptions {
   readonly clock: Clock;
   /** The cache that the isolates of one location share; absent where the platform has none. */
   readonly cache: EdgeCache | undefined;
+  /** Names the deployment: all Workers of a zone have one cache, and their regions need not mean the same. */
+  readonly namespace: string;
   /** Keeps work alive that outlives the answer. */
   readonly waitUntil: (work: Promise<unknown>) => void;
 }
@@ -30,14 +32,19 @@ interface Entry {
 }
 
 /** The memory of an isolate on the platform. */
-export const edgeMovedMemory = (clock: Clock): MovedMemory => movedMemory({ clock, cache: caches.default, waitUntil });
+export const edgeMovedMemory = (clock: Clock, namespace: string): MovedMemory =>
+  movedMemory({ clock, cache: caches.default, namespace, waitUntil });
 
 /** Remembers in the isolate, and behind it in the edge's cache. What the isolate knows is answered without waiting. */
-export function movedMemory({ clock, cache, waitUntil }: MovedMemoryOptions): MovedMemory {
+export function movedMemory({ clock, cache, namespace, waitUntil }: MovedMemoryOptions): MovedMemory {
   /** The least recently used first. */
   const entries = new Map<string, Entry>();
   const restlessUntilMs = new Map<string, number>();
   let edge = cache;
+  // A name that no request can have: RFC 6761 §6.4 keeps `.invalid` free.
+  const base = `https://moved.waybill.invalid/${encodeURIComponent(namespace)}`;
+  const urlOf = (entity: string, id: string): string =>
+    `${base}/${encodeURIComponent(entity)}/${encodeURIComponent(id)}`;
 
   /** workerd by itself has the interface of a cache and none behind it: each call fails. One failure is enough to know. */
   const dropEdge = (): undefined => {
@@ -86,10 +93,6 @@ export function movedMemory({ clock, cache, waitUntil }: MovedMemoryOptions): Mo
     },
   };
 }
-
-/** A name that no request can have: RFC 6761 §6.4 keeps `.invalid` free. */
-const urlOf = (entity: string, id: string): string =>
-  `https://moved.waybill.invalid/${encodeURIComponent(entity)}/${encodeURIComponent(id)}`;
 
 const responseOf = ({ region, untilMs }: Entry, seconds: number): Response =>
   new Response(region, { headers: { "cache-control": `max-age=${seconds}`, [UNTIL_FIELD]: String(untilMs) } });

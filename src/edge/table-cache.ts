@@ -28,12 +28,16 @@ const POINTER_SECONDS = 7 * 86_400;
 
 const CONFIRMED_FIELD = "waybill-confirmed";
 
-/** Names that no request can have: RFC 6761 §6.4 keeps `.invalid` free. */
-const POINTER_URL = "https://table.waybill.invalid/current";
-const bodyUrl = (digest: string): string => `https://table.waybill.invalid/${digest}`;
-
-export function edgeTableCache(cache: EdgeCache | undefined): TableCache {
+/**
+ * `namespace`: names the deployment. All Workers of a zone have one cache, and the pointer of another deployment, with
+ * whatever number, is no news of this one.
+ */
+export function edgeTableCache(cache: EdgeCache | undefined, namespace: string): TableCache {
   let edge = cache;
+  // A name that no request can have: RFC 6761 §6.4 keeps `.invalid` free.
+  const base = `https://table.waybill.invalid/${encodeURIComponent(namespace)}`;
+  const pointerUrl = `${base}/current`;
+  const bodyUrl = (digest: string): string => `${base}/${digest}`;
 
   /** workerd by itself has the interface of a cache and none behind it: each call fails. One failure is enough to know. */
   const ask = async <Value>(call: (from: EdgeCache) => Promise<Value>): Promise<Value | undefined> => {
@@ -58,7 +62,7 @@ export function edgeTableCache(cache: EdgeCache | undefined): TableCache {
     },
     pointer: () =>
       ask(async (from) => {
-        const response = await from.match(POINTER_URL);
+        const response = await from.match(pointerUrl);
         if (response === undefined) return undefined;
         const confirmedAtMs = Number(response.headers.get(CONFIRMED_FIELD));
         const pointer = parsePointer(await response.text());
@@ -67,7 +71,7 @@ export function edgeTableCache(cache: EdgeCache | undefined): TableCache {
           : undefined;
       }),
     async putPointer({ pointer, confirmedAtMs }) {
-      await put(POINTER_URL, JSON.stringify(pointer), POINTER_SECONDS, { [CONFIRMED_FIELD]: String(confirmedAtMs) });
+      await put(pointerUrl, JSON.stringify(pointer), POINTER_SECONDS, { [CONFIRMED_FIELD]: String(confirmedAtMs) });
     },
   };
 }

@@ -6,6 +6,10 @@ import type { TruthCalls, TruthObject } from "./truth-object.ts";
 /** All revisions of a deployment are in one object. */
 const NAME = "table";
 
+/** What names the deployment among those of its zone, which share one cache: no two have the same object. */
+export const deploymentName = (namespace: DurableObjectNamespace<TruthObject>): string =>
+  namespace.idFromName(NAME).toString();
+
 /** The check of the largest table takes a second or two, and a client waits for it. */
 const DEADLINE_MS = 5_000;
 
@@ -18,6 +22,7 @@ export function durableTableHistory(namespace: DurableObjectNamespace<TruthObjec
     revisions: (stretch) => asked(() => truth().revisions(stretch), "again"),
     audit: (stretch) => asked(() => truth().audit(stretch), "again"),
     status: () => asked(() => truth().status(), "again"),
+    packFaults: (octets) => asked(() => truth().packFaults(octets), "again"),
     publish: (wish, octets) => asked(() => truth().publish(wish, octets), "once"),
     rollback: (wish, to) => asked(() => truth().rollback(wish, to), "once"),
     startCanary: (wish, octets, audience) => asked(() => truth().startCanary(wish, octets, audience), "once"),

@@ -13,6 +13,8 @@ export interface TablesOptions {
   readonly kv: KVNamespace;
   /** What the isolates of one location share; absent where the platform has no cache. */
   readonly cache: EdgeCache | undefined;
+  /** Names the deployment: the cache may be shared with others. */
+  readonly namespace: string;
   /** The declared table that was deployed with the code: the last resort. */
   readonly bundled: unknown;
   readonly clock: Clock;
@@ -47,7 +49,7 @@ export const edgeTables = (options: Omit<TablesOptions, "cache" | "waitUntil">):
  */
 export function kvTables(options: TablesOptions): Tables {
   const { kv, clock, entropy, refreshMs, report } = options;
-  const cache = edgeTableCache(options.cache);
+  const cache = edgeTableCache(options.cache, options.namespace);
   const fetchTables = tableFetcher({ kv, cache, report, deadlineMs: REFRESH_DEADLINE_MS });
   const serve = labeller();
   let held: Held | undefined;

@@ -7,6 +7,7 @@ import { pooledEntropy } from "./entropy.ts";
 import type { Env } from "./env.ts";
 import { originFetch } from "./origin-fetch.ts";
 import { reportLoadFailure } from "./report.ts";
+import { deploymentName } from "./table-history.ts";
 import { edgeTables } from "./tables.ts";
 import { TrafficBook } from "./traffic-book.ts";
 import type { OriginHint } from "./traffic-origins.ts";
@@ -51,6 +52,7 @@ export class TrafficReports extends DurableObject<Env> implements TrafficObject 
     this.#checksDueMs = nowMs + FIRST_CHECKS_MS;
     this.#tables = edgeTables({
       kv: env.TABLE_KV,
+      namespace: deploymentName(env.TABLE_TRUTH),
       bundled,
       clock: systemClock,
       entropy: this.#entropy,

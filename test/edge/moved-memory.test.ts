@@ -20,8 +20,8 @@ function countedCache() {
 function location(cache: EdgeCache | undefined) {
   const time = { nowMs: 1_000_000 };
   const context = createExecutionContext();
-  const isolate = () =>
-    movedMemory({ clock: { nowMs: () => time.nowMs }, cache, waitUntil: (work) => context.waitUntil(work) });
+  const isolate = (namespace = "one") =>
+    movedMemory({ clock: { nowMs: () => time.nowMs }, cache, namespace, waitUntil: (work) => context.waitUntil(work) });
   return { time, isolate, settle: () => waitOnExecutionContext(context) };
 }
 
@@ -166,10 +166,25 @@ it("a platform without a cache is asked once, and everything else goes on in the
 });
 
 it("the memory of a deployed isolate is that of the platform's cache", () => {
-  const memory = edgeMovedMemory({ nowMs: Date.now });
+  const memory = edgeMovedMemory({ nowMs: Date.now }, "one");
   const id = crypto.randomUUID();
   memory.remember("order", id, "us", 60);
   expect(memory.recall("order", id)).toBe("us");
   memory.forget("order", id);
   expect(memory.recall("order", id)).toBeInstanceOf(Promise);
+});
+
+it("deployments that have one cache keep apart what they remember", async () => {
+  const { isolate, settle } = location(countedCache().cache);
+  isolate("one").remember("order", ID, "us", 60);
+  isolate("two").remember("order", ID, "ap", 60);
+  await settle();
+  const recalled = async (namespace: string) => {
+    const memory = isolate(namespace);
+    memory.remember("order", "restless", "us", 60);
+    return memory.recall("order", ID);
+  };
+  expect(await recalled("one")).toBe("us");
+  expect(await recalled("two")).toBe("ap");
+  expect(await recalled("three")).toBeUndefined();
 });

@@ -49,6 +49,7 @@ describe.each([0.1, 1, 20, 100])("an isolate with a request each %d s", (meanGap
     const tables = kvTables({
       kv: { get } as unknown as KVNamespace,
       cache: undefined,
+      namespace: "one",
       bundled: { regions: {}, entities: {}, routes: [] },
       clock: { nowMs: () => clock.ms },
       entropy,

@@ -31,11 +31,12 @@ async function location() {
   const store = faultyKv(TABLE_KV, older, JSON.stringify(NEXT));
   const time = { nowMs: 1_000_000 };
   const cache = await caches.open(crypto.randomUUID());
-  const isolate = (shared: Cache | undefined = cache) => {
+  const isolate = ({ namespace = "one", shared = cache as Cache | undefined } = {}) => {
     const background: Promise<unknown>[] = [];
     const tables = kvTables({
       kv: store.kv,
       cache: shared,
+      namespace,
       bundled: BUNDLED,
       clock: { nowMs: () => time.nowMs },
       entropy: { word: () => 2 ** 31 },
@@ -140,4 +141,15 @@ it("a cold start takes KV's answer when it comes late, without asking again", as
   await new Promise((end) => setTimeout(end, 2_000));
   expect(peek()?.label).toBe("rev=5; source=memory; age=0");
   expect(store.pointerReads).toBe(1);
+});
+
+it("a new isolate takes nothing from another deployment on the same cache, however high its number", async () => {
+  const { isolate } = await location();
+  await isolate().loaded();
+  await putTable(TABLE_KV, 2, JSON.stringify(NEXT));
+  expect((await isolate().loaded()).label).toBe("rev=5; source=edge; age=0");
+  const { loaded, settle } = isolate({ namespace: "two" });
+  expect((await loaded()).label).toBe("rev=2; source=kv; age=0");
+  await settle();
+  expect((await isolate().loaded()).table.revision).toBe(5);
 });

@@ -46,6 +46,7 @@ function setUp(bundled: unknown = BUNDLED) {
     kv,
     cache: undefined,
     namespace: "one",
+    namespace: "one",
     bundled,
     clock: { nowMs: () => state.nowMs },
     entropy: { word: () => 2 ** 31 },

@@ -187,7 +187,12 @@ export class MoveModel {
   }
 
   private newMemory(): MovedMemory {
-    return movedMemory({ clock: { nowMs: () => this.nowMs }, cache: undefined, waitUntil: () => undefined });
+    return movedMemory({
+      clock: { nowMs: () => this.nowMs },
+      cache: undefined,
+      namespace: "one",
+      waitUntil: () => undefined,
+    });
   }
 }
 

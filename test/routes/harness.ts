@@ -86,6 +86,7 @@ export function setUp(options: Options = {}) {
     tables: kvTables({
       kv: TABLE_KV,
       cache: undefined,
+      namespace: "one",
       bundled: options.declared ?? DECLARED_TABLE,
       clock,
       entropy,
@@ -105,7 +106,7 @@ export function setUp(options: Options = {}) {
     counters: traffic.counters,
     traffic,
     retryBudget: retryBudget(),
-    movedMemory: movedMemory({ clock, cache: undefined, waitUntil: () => undefined }),
+    movedMemory: movedMemory({ clock, cache: undefined, namespace: "one", waitUntil: () => undefined }),
     shadows: isolateShadows({
       clock,
       count: (region, outcome) => mirrored.push(`${region} ${outcome}`),
