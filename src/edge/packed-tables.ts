@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../ids/result.ts";
+import { ok } from "../ids/result.ts";
 import type { Clock, Packs, ServedTable, Tables } from "../ports.ts";
 import type { CompiledTable } from "../routing/index.ts";
 
@@ -7,27 +7,37 @@ const RETRY_MS = 5_000;
 
 /**
  * Tables with their packs: a table comes into force when the header of each of its packs is verified. Until then the one
- * before it answers; where there is none, the table answers what needs no pack.
+ * before it answers; where there is none, the table answers what needs no pack. A canary is left out until its packs are there.
  */
 export function packedTables(tables: Tables, packs: Packs, clock: Clock): Tables {
   let good: ServedTable | undefined;
-  let opened: CompiledTable | undefined;
-  let retryDueMs = Number.NEGATIVE_INFINITY;
+  /** What was named last: headers that came too late for it bring nothing back. */
+  let latest: ServedTable | undefined;
+  const opened = new WeakSet<CompiledTable>();
+  const retryDueMs = new WeakMap<CompiledTable, number>();
 
-  const open = async (served: ServedTable): Promise<Result<ServedTable, undefined>> => {
-    retryDueMs = clock.nowMs() + RETRY_MS;
-    const answer = await packs.open(served.table);
-    if (!answer.ok) return err(undefined);
-    opened = served.table;
-    good = served;
-    return ok(served);
+  const isOpen = (table: CompiledTable): boolean => table.packs.size === 0 || opened.has(table);
+
+  const open = async (table: CompiledTable): Promise<void> => {
+    retryDueMs.set(table, clock.nowMs() + RETRY_MS);
+    const answer = await packs.open(table);
+    if (answer.ok) opened.add(table);
   };
 
-  const isOpen = ({ table }: ServedTable): boolean => table.packs.size === 0 || table === opened;
+  const closedOf = ({ table, canary }: ServedTable): readonly CompiledTable[] =>
+    (canary === undefined ? [table] : [table, canary.table]).filter((each) => !isOpen(each));
 
-  /** The last table that was whole, as old as it is. */
-  const lastGood = (instead: ServedTable): ServedTable => {
-    if (good === undefined) return instead;
+  const isDue = (table: CompiledTable): boolean => clock.nowMs() >= (retryDueMs.get(table) ?? 0);
+
+  /** As much as is whole of what is named now, or the last that was, as old as it is. */
+  const wholeOf = (served: ServedTable): ServedTable => {
+    const { canary } = served;
+    const shown = canary === undefined || isOpen(canary.table) ? served : { ...served, canary: undefined };
+    if (isOpen(served.table)) {
+      good = shown;
+      return shown;
+    }
+    if (good === undefined) return shown;
     const { table, confirmedAtMs } = good;
     const age = Math.max(0, Math.floor((clock.nowMs() - confirmedAtMs) / 1000));
     return { ...good, source: "memory", label: `rev=${table.revision}; source=memory; age=${age}` };
@@ -37,18 +47,16 @@ export function packedTables(tables: Tables, packs: Packs, clock: Clock): Tables
     peek(waitUntil) {
       const served = tables.peek(waitUntil);
       if (served === undefined) return undefined;
-      if (isOpen(served)) {
-        good = served;
-        return served;
-      }
-      if (clock.nowMs() >= retryDueMs) waitUntil(open(served));
-      return lastGood(served);
+      latest = served;
+      for (const table of closedOf(served)) if (isDue(table)) waitUntil(open(table));
+      return wholeOf(served);
     },
     async load() {
       const loaded = await tables.load();
-      if (!loaded.ok || isOpen(loaded.value)) return loaded;
-      const whole = await open(loaded.value);
-      return ok(whole.ok ? whole.value : lastGood(loaded.value));
+      if (!loaded.ok) return loaded;
+      latest = loaded.value;
+      await Promise.all(closedOf(loaded.value).map(open));
+      return ok(wholeOf(latest));
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Env } from "../../src/edge/env.ts";
 import { packedTables } from "../../src/edge/packed-tables.ts";
 import { faultOfStored, kvPacks, type PackFailure } from "../../src/edge/packs.ts";
 import { ok } from "../../src/ids/result.ts";
-import type { ServedTable } from "../../src/ports.ts";
+import type { Packs, ServedTable } from "../../src/ports.ts";
 import { type CompiledTable, loadTable } from "../../src/routing/index.ts";
 import { packKey, pageKey } from "../../src/routing/pack/store.ts";
 import type { DeclaredPack } from "../../src/routing/schema.ts";
@@ -19,6 +19,12 @@ beforeEach(() => reset());
 function tableWith(pack: DeclaredPack, revision = 1): CompiledTable {
   const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
   const table = loadTable({ ...DECLARED_TABLE, packs: { shards: pack }, routes }, revision);
+  if (!table.ok) throw new Error(JSON.stringify(table.error));
+  return table.value;
+}
+
+function plainTable(revision: number): CompiledTable {
+  const table = loadTable(DECLARED_TABLE, revision);
   if (!table.ok) throw new Error(JSON.stringify(table.error));
   return table.value;
 }
@@ -168,5 +174,55 @@ describe("a table with packs", () => {
     peek();
     await Promise.all(background);
     expect(peek()).toBe(3);
+  });
+
+  it("is not brought back by headers that come later than those of the next", async () => {
+    const { clock } = setUp();
+    const pack = await storePack(TABLE_KV, RANGES);
+    const [plain, slow, next] = [plainTable(1), tableWith(pack, 2), tableWith(pack, 3)];
+    const arrive = new Map<CompiledTable, () => void>();
+    const packs: Packs = {
+      open: (table) => new Promise((answer) => arrive.set(table, () => answer(ok(undefined)))),
+      load: async () => ok(undefined),
+    };
+    let inner = servedAs(plain);
+    const tables = packedTables({ peek: () => inner, load: async () => ok(inner) }, packs, clock);
+    const background: Promise<unknown>[] = [];
+    const peek = () => tables.peek((work) => background.push(work))?.table.revision;
+    expect(peek()).toBe(1);
+    inner = servedAs(slow);
+    expect(peek()).toBe(1);
+    inner = servedAs(next);
+    // The next is asked for at once: it does not wait for the retry of the one before.
+    expect(peek()).toBe(1);
+    arrive.get(next)?.();
+    await background[1];
+    expect(peek()).toBe(3);
+    arrive.get(slow)?.();
+    await Promise.all(background);
+    expect(peek()).toBe(3);
+    inner = servedAs(tableWith(pack, 4));
+    expect(peek()).toBe(3);
+  });
+
+  it("has no canary until the canary's headers are there, too", async () => {
+    const { packs, state, clock } = setUp();
+    const canary = {
+      table: tableWith(await storePack(TABLE_KV, RANGES), 2),
+      chooses: () => true,
+      servesAll: () => false,
+      label: "rev=2; canary",
+    };
+    const served = { ...servedAs(plainTable(1)), canary };
+    const tables = packedTables({ peek: () => served, load: async () => ok(served) }, packs, clock);
+    state.fault = "throws";
+    const loaded = await tables.load();
+    expect(loaded).toMatchObject({ ok: true, value: { table: { revision: 1 }, canary: undefined } });
+    state.fault = "none";
+    state.nowMs += 10_000;
+    const background: Promise<unknown>[] = [];
+    expect(tables.peek((work) => background.push(work))?.canary).toBeUndefined();
+    await Promise.all(background);
+    expect(tables.peek(() => undefined)?.canary?.table.revision).toBe(2);
   });
 });
