@@ -45,11 +45,19 @@ async function route(received: Received): Promise<Response> {
   const { id, below } = partsOf(path);
   const hint = layoutHint(received);
   if (!hint.ok) return refuse(received, hint.error, served);
-  const decideBy = (table: CompiledTable) => readAny(gateway, table, id, arrivedAtMs, hint.value);
-  const decide = () => decideBy(served.table);
-  const reading = await withPages(received, decide(), decide);
+  const readBy = (table: CompiledTable) => {
+    const decide = () => readAny(gateway, table, id, arrivedAtMs, hint.value);
+    return withPages({ gateway, served: { table } }, decide(), decide);
+  };
+  const reading = await readBy(served.table);
   if (!reading.ok) {
-    const canary = textOfCanary(received, ({ table }) => entityOf(decideBy(table)));
+    // What cannot be known now may be an ID of this table.
+    const { canary: other } = served;
+    const isAsked = other !== undefined && [...other.table.entities.keys()].some(other.servesAll);
+    if (reading.error.reason === "table-unavailable" || !isAsked) return refuse(received, reading.error, served);
+    const byCanary = await readBy(other.table);
+    if (!byCanary.ok && byCanary.error.reason === "table-unavailable") return refuse(received, byCanary.error, served);
+    const canary = textOfCanary(received, entityOf(byCanary));
     return canary === undefined ? refuse(received, reading.error, served) : route(canary);
   }
   if (reading.value.kind === "public") {

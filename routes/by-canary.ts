@@ -21,12 +21,10 @@ export function pathOfCanary(received: Received, path: string): Received | undef
   return entity !== undefined && canary.servesAll(entity.name) ? underCanary(received, canary) : undefined;
 }
 
-/** The request as the canary has it, for a text that the table beside it does not know. */
-export function textOfCanary(received: Received, entityBy: (canary: ServedCanary) => string | undefined) {
+/** The request as the canary has it, for a text that the table beside it does not know: `entity` is what the canary makes of it. */
+export function textOfCanary(received: Received, entity: string | undefined): Received | undefined {
   const { canary } = received.served;
-  if (canary === undefined) return undefined;
-  const entity = entityBy(canary);
-  return entity !== undefined && canary.servesAll(entity) ? underCanary(received, canary) : undefined;
+  return entity !== undefined && canary?.servesAll(entity) ? underCanary(received, canary) : undefined;
 }
 
 /** No canary is beside a canary, so that a request comes here once. */

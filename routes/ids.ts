@@ -2,13 +2,14 @@ import { Hono } from "hono";
 import { err, ok, type Result } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
 import type { GatewayError } from "../src/problems/index.ts";
-import { type Explanation, explain, missingPages, withoutPublic } from "../src/routing/index.ts";
+import { type CompiledTable, explain, missingPages, resolveAny, withoutPublic } from "../src/routing/index.ts";
+import { takenByCanary, textOfCanary } from "./by-canary.ts";
 import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { ownJson } from "./own-json.ts";
 import { withPages } from "./pages.ts";
-import { receive, refuse } from "./receive.ts";
+import { type Received, receive, refuse } from "./receive.ts";
 import { requireScope } from "./require-scope.ts";
 
 const PREFIX = "/-/ids/";
@@ -20,23 +21,43 @@ export const ids = (gateway: Gateway) =>
     .get("/-/ids/*", async (c) => {
       const received = await receive(gateway, c);
       if (received instanceof Response) return received;
-      const { served, target, arrivedAtMs } = received;
+      const { served, target } = received;
       const { path } = target;
       const { lookup } = gateway.rateLimits;
       const refused = lookup && (await overLimit(received, lookup, "lookup"));
       if (refused !== undefined) return refused;
       const id = path.slice(PREFIX.length);
       if (!path.startsWith(PREFIX) || id.includes("/")) return refuse(received, { reason: "not-found", path }, served);
-      const hint = layoutHint(received);
-      if (!hint.ok) return refuse(received, hint.error, served);
-      const decide = (): Result<Explanation, GatewayError> => {
-        const [missing] = missingPages(served.table, id, arrivedAtMs, hint.value);
-        return missing === undefined
-          ? ok(explain(withoutPublic(served.table), id, arrivedAtMs, hint.value))
-          : err({ reason: "table-unavailable", why: `pack ${missing.pack} is not loaded`, missing });
-      };
-      const explained = await withPages(received, decide(), decide);
-      if (!explained.ok) return refuse(received, explained.error, served);
-      return ownJson(explained.value, { "waybill-table": served.label });
+      return answer(received, id);
     })
     .all("/-/ids/*", methodNotAllowed("GET", "HEAD"));
+
+/** By the canary where a request for the ID would go by it. */
+async function answer(received: Received, id: string): Promise<Response> {
+  const { gateway, served, arrivedAtMs } = received;
+  const hint = layoutHint(received);
+  if (!hint.ok) return refuse(received, hint.error, served);
+  const withAllPages = <Value>(whole: CompiledTable, value: (table: CompiledTable) => Result<Value, GatewayError>) => {
+    const table = withoutPublic(whole);
+    const decide = (): Result<Value, GatewayError> => {
+      const [missing] = missingPages(whole, id, arrivedAtMs, hint.value);
+      return missing === undefined
+        ? value(table)
+        : err({ reason: "table-unavailable", why: `pack ${missing.pack} is not loaded`, missing });
+    };
+    return withPages({ gateway, served: { table: whole } }, decide(), decide);
+  };
+  const resolve = (table: CompiledTable) => resolveAny(table, id, arrivedAtMs, hint.value);
+  const explained = await withAllPages(served.table, (table) => ok(explain(table, id, arrivedAtMs, hint.value)));
+  if (!explained.ok) return refuse(received, explained.error, served);
+  if (served.canary !== undefined) {
+    const decision = resolve(withoutPublic(served.table));
+    const byCanary = decision.ok ? decision : await withAllPages(served.canary.table, resolve);
+    if (!byCanary.ok && byCanary.error.reason === "table-unavailable") return refuse(received, byCanary.error, served);
+    const canary = decision.ok
+      ? takenByCanary(received, decision.value)
+      : textOfCanary(received, byCanary.ok ? byCanary.value.entity.name : undefined);
+    if (canary !== undefined) return answer(canary, id);
+  }
+  return ownJson(explained.value, { "waybill-table": served.label });
+}

@@ -1,7 +1,10 @@
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
+import { ok } from "../../src/ids/result.ts";
+import type { ServedTable } from "../../src/ports.ts";
+import { audienceTest, loadTable, servesEntity } from "../../src/routing/index.ts";
 import { pageKey } from "../../src/routing/pack/store.ts";
 import { RANGES, storePack } from "../edge/pack-files.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
@@ -70,4 +73,57 @@ it("tells origins the slices that the table asks for, whatever the client says",
   expect((await request(`/parcels/${US}`, { headers })).status).toBe(200);
   expect(seen[0]?.headers.get("waybill-partition")).toBe("5500");
   expect(seen[0]?.headers.get("waybill-area")).toBeNull();
+});
+
+describe("beside a canary for an entity of its own", () => {
+  /** A gateway whose canary serves the entity `bill`, which has the layout of parcels. */
+  const beside = (declared: object, canary: object) => {
+    const stable = compiled(declared, 1);
+    const other = compiled(canary, 2);
+    const audience = { entities: ["bill"] };
+    const served: ServedTable = {
+      table: stable,
+      source: "kv",
+      digest: undefined,
+      confirmedAtMs: 0,
+      label: "rev=1",
+      canary: {
+        table: other,
+        chooses: audienceTest(stable, audience),
+        servesAll: (entity) => servesEntity(audience, entity),
+        label: "rev=2; canary",
+      },
+    };
+    return setUp({ gateway: { tables: { peek: () => served, load: async () => ok(served) } } });
+  };
+  const compiled = (declared: object, revision: number) => {
+    const table = loadTable(declared, revision);
+    if (!table.ok) throw new Error(JSON.stringify(table.error));
+    return table.value;
+  };
+  const { parcel: _, ...others } = DECLARED_TABLE.entities;
+  const entities = { ...others, bill: { path: "/bills/:id", ids: [{ layout: "hotguid" }] } };
+
+  it("a missing page of the table is 503 on /any, and never a guess by the canary", async () => {
+    const { shards, declared } = await withPack();
+    await TABLE_KV.delete(pageKey(shards.sha256, 0));
+    const canary = { ...DECLARED_TABLE, entities, routes: [{ when: {}, region: "us" }] };
+    const { request, seen } = beside(declared, canary);
+    for (const path of [`/any/${EU}`, `/-/ids/${EU}`]) expect((await request(path)).status, path).toBe(503);
+    expect(seen).toEqual([]);
+    expect((await request(`/any/${US}`)).headers.get("waybill-table")).toBe("rev=1");
+  });
+
+  it("pages of the canary are loaded for /any and for an explanation", async () => {
+    const { shards, declared } = await withPack();
+    const stable = { ...DECLARED_TABLE, entities: others, layouts: {}, routes: [{ when: {}, region: "ap" }] };
+    const { request } = beside(stable, { ...declared, entities });
+    const answer = await request(`/any/${US}`);
+    expect([answer.status, answer.headers.get("waybill-region")]).toEqual([200, "us"]);
+    const explained = await request(`/-/ids/${US}`);
+    expect(explained.headers.get("waybill-table")).toBe("rev=2; canary");
+    expect(await explained.json()).toMatchObject({ decision: { region: "us", entity: "bill" } });
+    await TABLE_KV.delete(pageKey(shards.sha256, 0));
+    expect((await request(`/any/${EU}`)).status).toBe(503);
+  });
 });
