@@ -138,7 +138,7 @@ export class TableCopy {
     const { rows, clock } = this.#world;
     const latest = rows.state().publication;
     const after = afterStep(made, step, outcome, clock.nowMs());
-    if (latest === undefined || latest.pointer.change === made.pointer.change) this.#save(after);
+    if (latest === undefined || isSamePointer(latest.pointer, made.pointer)) this.#save(after);
     else this.#save({ ...latest, doubtUntilMs: Math.max(latest.doubtUntilMs, after.doubtUntilMs) });
   }
 

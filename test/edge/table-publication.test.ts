@@ -128,6 +128,21 @@ describe("bringing KV to the last revision", () => {
     }),
   );
 
+  it("leaves what it imports between a put and its read-back, though no change tells the two apart", () =>
+    withTruth(async (truth) => {
+      await putTable(TABLE_KV, 1, JSON.stringify(DECLARED_TABLE));
+      await status(truth);
+      await TABLE_KV.delete(POINTER_KEY);
+      await status(truth);
+      const digest = await putTable(TABLE_KV, 2, new TextDecoder().decode(octets(2)));
+      truth.store.fault = "put is lost";
+      await truth.pass(0);
+      truth.store.fault = undefined;
+      await truth.pass(200_000);
+      expect(await held()).toMatchObject({ revision: 2, digest });
+      expect(await status(truth)).toMatchObject({ truth: { revision: 2, digest }, isPending: false });
+    }));
+
   it(
     "looks once more when a pointer may have come late over a newer one",
     () =>
