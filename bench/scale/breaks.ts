@@ -27,13 +27,15 @@ export function breakTable(inputs: Inputs = MILLION): string[] {
   const { objectCallsPerSecond, reportSeconds, compileSeconds, blockNumbers, mintNames } = inputs;
   const needed = reportSecondsFor(inputs, locations, 1);
   const atNeeded = reportsPerSecond({ ...inputs, reportSeconds: needed }, locations);
+  const atMost = reportsPerSecond({ ...inputs, reportSeconds: REPORT_SECONDS_MAX }, locations);
+  const mostIsolates = (isolates * objectCallsPerSecond) / atMost;
   const series = ENTITIES * REGIONS_OF_ENTITY * OUTCOMES + REGIONS * SERIES_OF_REGION;
   const lostNumbers = (startsPerSecond * mintNames * blockNumbers) / 2;
   const rows: readonly (readonly string[])[] = [
     [
       "One object takes all reports",
       `${shown(objectCallsPerSecond * reportSeconds)} isolates under traffic with S = ${reportSeconds}: ${shown(objectCallsPerSecond * reportSeconds * inputs.isolateRequestsPerSecond)} requests a second at ${inputs.isolateRequestsPerSecond} an isolate`,
-      `\`REPORT_SECONDS\` = ${needed}: ${shown(atNeeded)} calls a second. S may be ${shown(REPORT_SECONDS_MAX)} at most, good for ${shown(objectCallsPerSecond * REPORT_SECONDS_MAX)} isolates, with metrics an hour old; before that, one object for each location, and totals of all when somebody scrapes. That is not built`,
+      `\`REPORT_SECONDS\` = ${needed}: ${shown(atNeeded)} calls a second. S may be ${shown(REPORT_SECONDS_MAX)} at most, good for ${shown(mostIsolates)} isolates (the N at which the formula of reports gives C, since each isolate that begins reports too), with metrics an hour old; before that, one object for each location, and totals of all when somebody scrapes. That is not built`,
     ],
     [
       "Every isolate tells at once that an origin died",
@@ -42,7 +44,7 @@ export function breakTable(inputs: Inputs = MILLION): string[] {
     ],
     [
       "New code ends all isolates together",
-      `everywhere in ${DEPLOYED_WITHIN_SECONDS} s: ${shown(deploymentCalls(isolates, reportSeconds))} calls a second, and ${shown(isolates / DEPLOYED_WITHIN_SECONDS)} again in each S, since reports have no jitter`,
+      `everywhere in ${DEPLOYED_WITHIN_SECONDS} s: ${shown(deploymentCalls(isolates, reportSeconds))} calls a second (N / D + N / S × (1 − 1 / 2 D), D = ${DEPLOYED_WITHIN_SECONDS} s), and ${shown(isolates / DEPLOYED_WITHIN_SECONDS)} (N / D) again in each S, since reports have no jitter`,
       "deploy in steps. Looking for tables has jitter and drifts apart; a jitter of reports is not built",
     ],
     [
@@ -52,7 +54,7 @@ export function breakTable(inputs: Inputs = MILLION): string[] {
     ],
     [
       "Series",
-      `${shown(SERIES_MAX)}: ${shown(ENTITIES)} entities in ${REGIONS_OF_ENTITY} regions each, ${OUTCOMES} outcomes, ${REGIONS} regions make ${shown(series)}`,
+      `${shown(SERIES_MAX)}: ${shown(ENTITIES)} entities in ${REGIONS_OF_ENTITY} regions each, ${OUTCOMES} outcomes, ${REGIONS} regions make ${shown(series)} (${ENTITIES} × ${REGIONS_OF_ENTITY} × ${OUTCOMES} + ${REGIONS} × ${SERIES_OF_REGION}: of a region two histograms of 14, attempts, retries, 5 faults)`,
       "the rest is summed as `(other)`: totals stay right, the split is lost",
     ],
     [

@@ -20,7 +20,7 @@ export function cpuFigures(fleet: Fleet): readonly Figure[] {
   const { requests, compiling } = cpuSeconds(fleet);
   return [
     figure("processors that are busy with requests", "R c", requests / MONTH_SECONDS, ""),
-    figure("of an isolate's one processor", "u c", isolateRequestsPerSecond * inputs.cpuSeconds * 100, "%"),
+    figure("of an isolate's one processor", "R / N × c", isolateRequestsPerSecond * inputs.cpuSeconds * 100, "%"),
     figure("requests that a processor can do", "1 / c", 1 / inputs.cpuSeconds, "1/s"),
     figure("processors that are busy compiling", "(starts + N V / 86,400 s) k", compiling / MONTH_SECONDS, ""),
     figure("pause of an isolate for a new table", "k", inputs.compileSeconds * 1_000, "ms"),
@@ -41,8 +41,8 @@ export function memoryFigures({ inputs, isolateRequestsPerSecond: perIsolate }: 
   const { atRest, refreshing } = memoryOctets(inputs, perIsolate);
   const underWay = perIsolate * inputs.answerSeconds;
   return [
-    figure("requests under way", "u a", underWay, ""),
-    figure("their buffers", "u a × 128 KiB", (underWay * inputs.requestOctets) / MIB, "MiB"),
+    figure("requests under way", "R / N × a", underWay, ""),
+    figure("their buffers", "R / N × a × 128 KiB", (underWay * inputs.requestOctets) / MIB, "MiB"),
     figure("table of 100,000 routes", "measured", inputs.tableOctets / MIB, "MiB"),
     figure("pages of packs at most", "the cap", inputs.packMemoryOctets / MIB, "MiB"),
     figure(

@@ -1,6 +1,7 @@
-import { type Compared, isWithin, THINNED } from "./comparison.ts";
+import { BURSTS, type Compared, isWithin, THINNED } from "./comparison.ts";
 import { type Fleet, fleetOf, MONTH_SECONDS } from "./figures.ts";
 import { type BillLine, bill, logBill, samplingMax, total } from "./money.ts";
+import { PRICES, READ_ON } from "./prices.ts";
 import { reportSecondsFor } from "./renewal.ts";
 import { reportTable } from "./size-tables.ts";
 import { exact, money, shown, table } from "./text.ts";
@@ -56,7 +57,7 @@ export function billing(fleet: Fleet): string[] {
       ]),
     ),
     "",
-    `The first price leaves out the limit of 5 billion events a day that was documented with it [7]: ${shown(samplingMax(fleet) * 100)} % of the requests fit, and of what is beyond one in a hundred is kept.`,
+    `The prices, in the copies read on ${READ_ON}: ${[PRICES.events, PRICES.eventGb, PRICES.eventGbMonths].map(({ text, source }) => `${text} [${source}]`).join("; ")}. The first price leaves out the limit of 5 billion events a day that was documented with it [7]: ${shown(samplingMax(fleet) * 100)} % of the requests fit, and of what is beyond one in a hundred is kept.`,
   ]);
 }
 
@@ -83,7 +84,8 @@ export function simulated(compared: readonly Compared[]): string[] {
     ),
     "",
     "One publication differs from the next by more than the number of isolates suggests, since a sixth of them share the busiest location's",
-    "view of KV: hence the wide band of the median. The last figure is a bound, so that the simulation stays below it.",
+    "view of KV: hence the wide band of the median. The last figure is a bound, so that the simulation stays below it. New code in D = 5 s: N / D + N / S × (1 − 1 / 2 D) in its first second, N / D two cycles later, with the",
+    `N = ${shown(fleetOf(BURSTS).isolates)} isolates of those rows.`,
   ]);
 }
 
