@@ -32,7 +32,13 @@ export const table = (gateway: Gateway) =>
       const body = await readTable(c.req.raw);
       if (!body.ok) return refuseTable(c, body.error);
       const checked = checkTable(body.value.json);
-      return checked.ok ? ownJson({ faults: [] }) : refuseTable(c, { reason: "invalid-table", faults: checked.error });
+      if (!checked.ok) return refuseTable(c, { reason: "invalid-table", faults: checked.error });
+      // Without packs nobody else has to be asked.
+      if (Object.keys(checked.value.packs ?? {}).length === 0) return ownJson({ faults: [] });
+      const faults = await gateway.tableHistory.packFaults(body.value.octets);
+      if (!faults.ok) return refuseTable(c, faults.error);
+      if (faults.value.length > 0) return refuseTable(c, { reason: "invalid-table", faults: faults.value });
+      return ownJson({ faults: [] });
     })
     .all("/-/table/check", methodNotAllowed("POST"))
     .post("/-/table/diff", requireScope(gateway, "viewer"), async (c) => {

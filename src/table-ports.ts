@@ -1,5 +1,6 @@
 import type { Result } from "./ids/result.ts";
 import type { TableChangeError, TableError, TableHistoryError } from "./problems/port-errors.ts";
+import type { Fault } from "./routing/faults.ts";
 import type { CompiledTable, Decision } from "./routing/table.ts";
 import type { CanaryAudience } from "./routing/table-canary.ts";
 
@@ -113,6 +114,8 @@ export interface TableHistory {
   revisions(stretch: Stretch): Answer<readonly TableRevision[]>;
   audit(stretch: Stretch): Answer<readonly AuditEntry[]>;
   status(): Answer<TableStatus>;
+  /** What is wrong with the packs that a text names, as KV holds them; none for a text that is no table. */
+  packFaults(octets: Uint8Array): Answer<readonly Fault[]>;
   publish(wish: TableWish, octets: Uint8Array): Change;
   rollback(wish: TableWish, to: number): Change;
   startCanary(wish: TableWish, octets: Uint8Array, audience: CanaryAudience): Change;

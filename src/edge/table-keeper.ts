@@ -73,6 +73,11 @@ export class TableKeeper implements TruthCalls {
     });
   }
 
+  /** As publishing finds them. */
+  async packFaults(octets: Uint8Array): Promise<Result<readonly Fault[], TableHistoryError>> {
+    return ok(await packFaults(octets, this.#world.kv));
+  }
+
   async publish(wish: TableWish, octets: Uint8Array) {
     const text = await this.#newText(octets);
     return this.#changed(() => this.#ledger.publish(wish, text));

@@ -45,6 +45,10 @@ export class TableTruth extends DurableObject<Env> implements TruthObject {
     return this.#keeper.status();
   }
 
+  packFaults(octets: Uint8Array) {
+    return this.#keeper.packFaults(octets);
+  }
+
   publish(wish: TableWish, octets: Uint8Array) {
     return this.#keeper.publish(wish, octets);
   }

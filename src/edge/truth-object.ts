@@ -1,6 +1,6 @@
 import type { Result } from "../ids/result.ts";
 import type { TableChangeError, TableHistoryError } from "../problems/port-errors.ts";
-import type { CanaryAudience } from "../routing/index.ts";
+import type { CanaryAudience, Fault } from "../routing/index.ts";
 import type { AuditEntry, RevisionText, Stretch, TableRevision, TableStatus, TableWish } from "../table-ports.ts";
 
 type Answer<Value> = Promise<Result<Value, TableHistoryError>>;
@@ -12,6 +12,7 @@ export interface TruthCalls {
   revisions(stretch: Stretch): Answer<readonly TableRevision[]>;
   audit(stretch: Stretch): Answer<readonly AuditEntry[]>;
   status(): Answer<TableStatus>;
+  packFaults(octets: Uint8Array): Answer<readonly Fault[]>;
   publish(wish: TableWish, octets: Uint8Array): Change;
   rollback(wish: TableWish, to: number): Change;
   startCanary(wish: TableWish, octets: Uint8Array, audience: CanaryAudience): Change;

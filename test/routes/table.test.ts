@@ -95,7 +95,7 @@ describe("/-/table", () => {
 
   it("answers 503 while the truth cannot be asked, and routes all the same", async () => {
     const gone = () => Promise.resolve(err({ reason: "control-plane-unavailable", why: "overloaded" } as const));
-    const calls = { text: gone, publish: gone, status: gone, revisions: gone, audit: gone };
+    const calls = { text: gone, publish: gone, status: gone, packFaults: gone, revisions: gone, audit: gone };
     const tableHistory = { ...calls, rollback: gone, startCanary: gone, promote: gone, abort: gone };
     const { send, put } = client({ tableHistory });
     for (const answer of [
@@ -152,6 +152,18 @@ describe("what a new table would do", () => {
   it("is checked without publishing it", async () => {
     const answer = await client().send("POST", "/-/table/check", tableOf(1));
     expect([answer.status, await answer.json()]).toEqual([200, { faults: [] }]);
+  });
+
+  it("is refused, as publishing does, where KV lacks a pack that it names", async () => {
+    const { send, put } = client();
+    const shards = { sha256: "0".repeat(64), bytes: 90, ranges: 1, bits: 32, regions: ["eu"] };
+    const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
+    const table = { ...DECLARED_TABLE, packs: { shards }, routes };
+    const [checked, published] = [await send("POST", "/-/table/check", table), await put(0, table)];
+    expect([checked.status, published.status]).toEqual([422, 422]);
+    const { faults } = await problemOf(checked);
+    expect(faults).toEqual([expect.objectContaining({ kind: "pack", pointer: "/packs/shards" })]);
+    expect(faults).toEqual((await problemOf(published))["faults"]);
   });
 
   it("is compared with the one in force", async () => {
