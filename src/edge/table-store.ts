@@ -1,6 +1,12 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../ids/result.ts";
-import { type CanaryAudience, type CompiledTable, canaryAudienceSchema, TABLE_BYTES_MAX } from "../routing/index.ts";
+import {
+  type CanaryAudience,
+  type CompiledTable,
+  canaryAudienceSchema,
+  REVISION_MAX,
+  TABLE_BYTES_MAX,
+} from "../routing/index.ts";
 import { loadTableOctets, sha256 } from "./table-octets.ts";
 
 /**
@@ -12,7 +18,7 @@ import { loadTableOctets, sha256 } from "./table-octets.ts";
 export const POINTER_KEY = "table.current";
 export const bodyKey = (digest: string): string => `table.${digest}`;
 
-const revision = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
+const revision = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(REVISION_MAX));
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 
 const POINTER = v.object({

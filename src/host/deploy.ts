@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { REVISION_MAX } from "../routing/index.ts";
 import { exitOf } from "./child.ts";
 import { accessNote, secretNames } from "./deploy-access.ts";
 import { checkDeployable } from "./deploy-check.ts";
@@ -51,7 +52,7 @@ async function publish(tableText: string, args: readonly string[]): Promise<numb
     options: { publish: { type: "boolean" }, revision: { type: "string" }, "namespace-id": { type: "string" } },
   });
   const revision = Number(values.revision);
-  if (!Number.isSafeInteger(revision) || revision < 1) {
+  if (!Number.isSafeInteger(revision) || revision < 1 || revision > REVISION_MAX) {
     process.stderr.write("--publish needs --revision N: a whole number, one higher than the revision in force\n");
     return 1;
   }

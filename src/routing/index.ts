@@ -9,7 +9,7 @@ export { hintName, ownPattern } from "./entity-paths.ts";
 export { type Explanation, explain, type PlainDecision, type TextFormOf } from "./explain.ts";
 export type { Fault, FaultKind } from "./faults.ts";
 export { LUUID_SHORT } from "./identity.ts";
-export { TABLE_BYTES_MAX } from "./limits.ts";
+export { REVISION_MAX, TABLE_BYTES_MAX } from "./limits.ts";
 export { regionsOfMinted } from "./mint-region.ts";
 export { wantedFields } from "./minting.ts";
 export { missingPages } from "./missing-pages.ts";

@@ -3,6 +3,9 @@
 /** Length of the table's JSON text. A KV value holds 25 MiB; a third of it leaves room for compiling in a 128 MB isolate. */
 export const TABLE_BYTES_MAX = 8 * 1024 * 1024;
 
+/** The highest number of a revision: 15 digits, which entity tags and paths can name too. */
+export const REVISION_MAX = 999_999_999_999_999;
+
 /** Objects and arrays inside each other. The deepest declared value stands at level 6. */
 export const TABLE_DEPTH_MAX = 12;
 

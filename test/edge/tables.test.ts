@@ -46,7 +46,6 @@ function setUp(bundled: unknown = BUNDLED) {
     kv,
     cache: undefined,
     namespace: "one",
-    namespace: "one",
     bundled,
     clock: { nowMs: () => state.nowMs },
     entropy: { word: () => 2 ** 31 },
@@ -117,6 +116,14 @@ describe("what KV may hold and is never served", () => {
     [
       "a revision that is no number",
       async () => TABLE_KV.put(POINTER_KEY, JSON.stringify({ revision: "2", digest: "0".repeat(64) })),
+      "pointer-malformed",
+    ],
+    [
+      "a revision of more than 15 digits",
+      async () => {
+        const digest = await publish(2);
+        await TABLE_KV.put(POINTER_KEY, JSON.stringify({ revision: 1e15, digest }));
+      },
       "pointer-malformed",
     ],
     [
