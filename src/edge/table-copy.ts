@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock } from "../ports.ts";
 import type { TableHistoryError } from "../problems/port-errors.ts";
+import { REVISION_MAX } from "../routing/index.ts";
 import type { TableLedger } from "./table-ledger.ts";
 import {
   afterStep,
@@ -55,7 +56,7 @@ export class TableCopy {
   }
 
   /**
-   * Looks what KV holds. A higher number than any of the truth's is taken over; anything else that differs is written again. An
+   * Looks what KV holds. What somebody else published after the revision in force is taken over; anything else that differs is written again. An
    * error where it cannot be told what is in force. Whoever comes meanwhile gets the same look.
    */
   look(): Promise<Result<Look, TableHistoryError>> {
@@ -94,7 +95,11 @@ export class TableCopy {
 
   async #compare(pointer: Pointer | undefined): Promise<Result<undefined, TableHistoryError>> {
     const { rows, clock } = this.#world;
-    if (pointer !== undefined && pointer.revision > rows.head()) return this.#takeOver(pointer);
+    if (pointer !== undefined && this.#isNews(pointer)) {
+      const isAhead = pointer.revision > rows.head();
+      const taken = await this.#takeOver(pointer);
+      if (isAhead || !taken.ok) return taken;
+    }
     const state = rows.state();
     const { publication } = state;
     if (!state.isBegun) rows.save({ ...state, isBegun: true });
@@ -103,18 +108,30 @@ export class TableCopy {
     return ok(undefined);
   }
 
+  /**
+   * Somebody else published: under a number that nobody here gave, or under one that was given to a canary, which he could not
+   * know, with a text that nobody here has seen.
+   */
+  #isNews({ revision, digest }: Pointer): boolean {
+    const { rows, ledger } = this.#world;
+    if (revision > rows.head()) return true;
+    return revision > ledger.current().revision && !rows.hasDigest(digest) && ledger.hasNumbers(1);
+  }
+
   async #takeOver(pointer: Pointer): Promise<Result<undefined, TableHistoryError>> {
     const { rows, ledger, kv } = this.#world;
     const { digest, revision } = pointer;
     const octets = await readBody(kv, digest, LOOK_DEADLINE_MS);
     const table = octets.ok ? compileBody(octets.value, digest, revision) : octets;
     if (octets.ok && table.ok) {
-      if (revision > rows.head()) ledger.takeOver(pointer, new Uint8Array(octets.value));
+      if (this.#isNews(pointer)) ledger.takeOver(pointer, new Uint8Array(octets.value));
       return ok(undefined);
     }
     // What cannot be read just now may be in force: nobody may publish over it unseen. What is broken never is.
     if (!table.ok && isPassing(table.error)) return err(unavailable(table.error));
-    rows.save({ ...rows.state(), isBegun: true, foreign: Math.max(rows.state().foreign, revision) });
+    // The last number of all would leave none for the next, and nobody serves what is broken.
+    const named = revision < REVISION_MAX ? revision : 0;
+    rows.save({ ...rows.state(), isBegun: true, foreign: Math.max(rows.state().foreign, named) });
     return ok(undefined);
   }
 
@@ -123,7 +140,7 @@ export class TableCopy {
     if (step.do === "read-back") {
       const read = await readPointer(kv, WRITE_DEADLINE_MS);
       if (!read.ok && isPassing(read.error)) return failed(read.error);
-      if (read.ok && read.value.revision > rows.head()) await this.#takeOver(read.value);
+      if (read.ok && this.#isNews(read.value)) await this.#takeOver(read.value);
       return { kind: "read", pointer: read.ok ? read.value : undefined };
     }
     const value = step.do === "put-body" ? rows.body(step.digest) : JSON.stringify(pointer);

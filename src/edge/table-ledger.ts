@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock } from "../ports.ts";
 import type { TableChangeError } from "../problems/port-errors.ts";
-import { type CanaryAudience, type Fault, strangersIn, TABLE_BYTES_MAX } from "../routing/index.ts";
+import { type CanaryAudience, type Fault, REVISION_MAX, strangersIn, TABLE_BYTES_MAX } from "../routing/index.ts";
 import type {
   AuditEntry,
   RevisionKind,
@@ -106,9 +106,11 @@ export class TableLedger {
     });
   }
 
-  /** Takes over what KV holds under a number that is higher than any here: somebody published there. */
+  /** Takes over what somebody published in KV: under its number there, or the next one where a canary had that number. */
   takeOver(pointer: Pointer, octets: Uint8Array): void {
-    const { revision, digest, publishedAt, canary } = pointer;
+    const { digest, publishedAt, canary } = pointer;
+    const isFree = pointer.revision > this.#rows.head();
+    const revision = isFree ? pointer.revision : this.#nextNumber();
     const time = publishedAt ?? this.#time();
     const note = "Found in KV.";
     const found = { revision, digest, bytes: octets.byteLength, author: "kv", time, note, basedOn: undefined };
@@ -119,11 +121,16 @@ export class TableLedger {
       const change = Math.max(state.change, pointer.change);
       const publication = foundPublication(pointer, this.#clock.nowMs());
       this.#rows.save({ ...state, isBegun: true, canary: undefined, change, publication });
+      if (canary === undefined && isFree) return;
       // A canary of a truth that is lost: its number was given, and nobody here knows its text.
-      if (canary === undefined) return;
-      this.#rows.save({ ...this.#rows.state(), foreign: Math.max(state.foreign, canary.revision) });
+      this.#rows.save({ ...this.#rows.state(), foreign: Math.max(state.foreign, canary?.revision ?? 0) });
       this.#putIntoForce(this.current(), undefined);
     });
+  }
+
+  /** Whether so many revisions can still be made. */
+  hasNumbers(count: number): boolean {
+    return this.#nextNumber() + count - 1 <= REVISION_MAX;
   }
 
   #repeat(kind: "rollback" | "promote", number: number): Result<Draft, TableChangeError> {
@@ -143,6 +150,11 @@ export class TableLedger {
     if (refusal !== undefined) return this.#refuse(action, wish, refusal);
     const draft = draftOf(this.canary());
     if (!draft.ok) return this.#refuse(action, wish, draft.error);
+    // Beside a first canary the table of the build takes one too.
+    if (!this.hasNumbers(2)) {
+      const why = `there is no number after ${REVISION_MAX}, the last of a revision`;
+      return this.#refuse(action, wish, { reason: "control-plane-unavailable", why });
+    }
     const faults = [...this.#faultsOf(draft.value), ...known];
     if (faults.length > 0) return this.#refuse(action, wish, { reason: "invalid-table", faults });
     return this.#rows.atomically(() => this.#add(action, wish, draft.value));

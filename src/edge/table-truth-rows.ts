@@ -95,6 +95,11 @@ export class TruthRows {
     return this.#revisions("WHERE revision = ?", revision)[0];
   }
 
+  /** Whether any revision has this text. */
+  hasDigest(digest: string): boolean {
+    return this.#revisions("WHERE digest = ? LIMIT 1", digest).length > 0;
+  }
+
   revisions({ before = Number.MAX_SAFE_INTEGER, limit }: Stretch): readonly TableRevision[] {
     return this.#revisions("WHERE revision < ? ORDER BY revision DESC LIMIT ?", before, limit);
   }
@@ -159,7 +164,7 @@ export class TruthRows {
       .map((row) => ({ ...row, action: row.action as AuditEntry["action"], revision: row.revision ?? undefined }));
   }
 
-  #revisions(where: string, ...values: number[]): readonly TableRevision[] {
+  #revisions(where: string, ...values: (number | string)[]): readonly TableRevision[] {
     return this.#sql
       .exec<RevisionRow>(`SELECT * FROM revisions ${where}`, ...values)
       .toArray()

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { publishedRevision, publishToDisk } from "./publish.ts";
+import { REVISION_MAX } from "../routing/index.ts";
+import { publishedPointer, publishToDisk } from "./publish.ts";
 import { publishPacks } from "./publish-packs.ts";
 import { faultsOfTable } from "./table-check.ts";
 
@@ -17,11 +18,12 @@ async function main(): Promise<number> {
   if (wish === undefined) return refuse(USAGE);
   const { stateFolder, tableFile, revision } = wish;
   const kvFolder = join(resolve(stateFolder), "kv");
-  const inForce = publishedRevision(kvFolder);
-  if (!inForce.ok) return refuse(`${kvFolder} is not the KV folder of a gateway: ${inForce.error}\n`);
-  if (revision <= inForce.value) {
+  const before = publishedPointer(kvFolder);
+  if (!before.ok) return refuse(`${kvFolder} is not the KV folder of a gateway: ${before.error}\n`);
+  const { highest } = before.value;
+  if (revision <= highest) {
     return refuse(
-      `Revision ${inForce.value} is in force: gateways take only a higher one, ${inForce.value + 1} or more.\n`,
+      `Revision ${highest} is in force or a canary: gateways take only a higher one, ${highest + 1} or more.\n`,
     );
   }
   const faults = await faultsOfTable(tableFile);
@@ -49,7 +51,7 @@ function wishOf(args: string[]): Wish | undefined {
     });
     const [stateFolder, tableFile, ...more] = positionals;
     const revision = Number(values.revision);
-    const isWhole = /^[1-9]\d*$/.test(values.revision ?? "") && Number.isSafeInteger(revision);
+    const isWhole = /^[1-9]\d*$/.test(values.revision ?? "") && revision <= REVISION_MAX;
     if (stateFolder === undefined || tableFile === undefined || more.length > 0 || !isWhole) return undefined;
     return { stateFolder, tableFile, revision };
   } catch {

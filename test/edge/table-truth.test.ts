@@ -188,6 +188,39 @@ describe("what KV held before", () => {
     expect((await pointer())?.digest).toBe(await sha256(octetsOf(tableOf(7))));
   });
 
+  it("is taken over under the next number, where a canary that is over had its number", async () => {
+    await got(publish(0));
+    const wish = { expect: 1, author: "ann", note: "" };
+    await got(history.startCanary(wish, octetsOf(tableOf(2)), { share: 1 }));
+    await got(history.abort({ ...wish, expect: 2 }));
+    await untilHeld(1);
+    const digest = await putIntoKv(2, tableOf(3));
+    expect((await got(history.text())).revision).toMatchObject({ revision: 3, digest, kind: "import" });
+    await untilHeld(3);
+    expect((await pointer())?.digest).toBe(digest);
+    expect(await got(publish(3))).toMatchObject({ revision: 4 });
+  });
+
+  it("is written over, where its number is a canary's and its text is missing", async () => {
+    await got(publish(0));
+    const wish = { expect: 1, author: "ann", note: "" };
+    await got(history.startCanary(wish, octetsOf(tableOf(2)), { share: 1 }));
+    await got(history.abort({ ...wish, expect: 2 }));
+    await untilHeld(1);
+    await TABLE_KV.put(POINTER_KEY, JSON.stringify({ revision: 2, digest: "0".repeat(64) }));
+    expect((await got(history.text())).revision.revision).toBe(1);
+    await untilHeld(1);
+  });
+
+  it("may have the last number: then nothing comes after it, unless it is broken", async () => {
+    const last = 999_999_999_999_999;
+    await TABLE_KV.put(POINTER_KEY, JSON.stringify({ revision: last, digest: "0".repeat(64) }));
+    expect(await got(publish(0))).toMatchObject({ revision: 1 });
+    await putIntoKv(last, tableOf(7));
+    expect((await got(history.text())).revision.revision).toBe(last);
+    expect(await publish(last)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
+  });
+
   it("is passed by, where it is broken, under a number that isolates take", async () => {
     await TABLE_KV.put(POINTER_KEY, JSON.stringify({ revision: 41, digest: "0".repeat(64) }));
     expect((await got(history.text())).revision.revision).toBe(0);

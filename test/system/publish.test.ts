@@ -1,11 +1,14 @@
 import { createHash } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, it } from "vitest";
-import { publishToDisk } from "../../src/host/publish.ts";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { publishedPointer, publishNext, publishToDisk } from "../../src/host/publish.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "waybill-kv-"));
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "waybill-kv-"));
+});
 afterEach(() => rmSync(folder, { recursive: true }));
 
 it("publishes a body under its digest and a pointer to it, and leaves nothing else", () => {
@@ -24,4 +27,20 @@ it("publishes a body under its digest and a pointer to it, and leaves nothing el
     digest: digest(second),
     publishedAt: "2026-11-21T12:00:00.000Z",
   });
+});
+
+it("publishes after a canary too, whose number is given, and takes its text for another than the one in force", () => {
+  const digest = (text: string) => createHash("sha256").update(text, "utf8").digest("hex");
+  const canary = { revision: 5, digest: digest("canary"), audience: { share: 5 } };
+  const pointer = { revision: 4, digest: digest("stable"), change: 7, canary };
+  writeFileSync(join(folder, "table.current"), JSON.stringify(pointer));
+  publishNext(folder, "stable", new Date());
+  expect(JSON.parse(readFileSync(join(folder, "table.current"), "utf8"))).toEqual(pointer);
+  publishNext(folder, "canary", new Date());
+  expect(publishedPointer(folder)).toEqual({ ok: true, value: { highest: 6, digest: canary.digest, change: 8 } });
+});
+
+it("gives no number after the last one that gateways take", () => {
+  writeFileSync(join(folder, "table.current"), JSON.stringify({ revision: 999_999_999_999_999, digest: "" }));
+  expect(() => publishNext(folder, "next", new Date())).toThrow("the last that there can be");
 });
