@@ -1,5 +1,6 @@
 import { type Document, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { err, ok, type Result } from "../ids/index.ts";
+import { duplicateKey } from "../routing/duplicate-keys.ts";
 
 /** An OpenAPI document as plain values, whatever it was written in and whoever wrote it. */
 
@@ -37,11 +38,13 @@ export const readDocument = (octets: Uint8Array): Result<Members, string> => {
 /** JSON is YAML too, and reads a hundred times faster as JSON. */
 const parseText = (text: string): unknown => {
   if (text.trimStart().startsWith("{")) {
-    try {
-      return JSON.parse(text);
-    } catch {
-      // Flow style of YAML, or JSON with a fault, which the other reader names with its line.
+    const json = parseJson(text);
+    if (json.ok) {
+      const twice = duplicateKey(text);
+      if (twice !== undefined) throw new Error(`the key ${JSON.stringify(twice)} stands twice in one object`);
+      return json.value;
     }
+    // Flow style of YAML, or JSON with a fault, which the other reader names with its line.
   }
   const lines = new LineCounter();
   // Its own search for keys that stand twice takes minutes for objects of many keys.
@@ -50,6 +53,14 @@ const parseText = (text: string): unknown => {
   if (fault !== undefined) throw fault;
   refuseTwins(document, lines);
   return document.toJS({ maxAliasCount: ALIASES_MAX });
+};
+
+const parseJson = (text: string): Result<unknown, undefined> => {
+  try {
+    return ok(JSON.parse(text));
+  } catch {
+    return err(undefined);
+  }
 };
 
 /** Of keys that stand twice only the last one would count. */

@@ -1,3 +1,4 @@
+import { err, ok, type Result } from "../ids/index.ts";
 import { pointerTo } from "../routing/faults.ts";
 import { type Members, memberOf, membersOf, resolve } from "./contract-document.ts";
 
@@ -23,10 +24,23 @@ export interface Parameter {
 /** Fields of a path item that are operations (OpenAPI 3.1, section 4.8.9). */
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"] as const;
 
-/** All paths of a document, each once for every base path that it may stand under. Those without an operation are left out. */
-export const pathsOf = (document: Members, origins: readonly string[], given?: string): readonly ContractPath[] => {
+/** Each path is looked at under each server's base path; nobody has so many. */
+const SERVERS_MAX = 100;
+
+/**
+ * All paths of a document, each once for every base path that it may stand under. Those without an operation are left out. The
+ * error is a sentence.
+ */
+export const pathsOf = (
+  document: Members,
+  origins: readonly string[],
+  given?: string,
+): Result<readonly ContractPath[], string> => {
+  const isCrowded = (owner: Members): boolean => listOf(memberOf(owner, "servers")).length > SERVERS_MAX;
+  let crowded: string | undefined;
   const paths = membersOf(memberOf(document, "paths")) ?? {};
-  return Object.keys(paths).flatMap((template) => {
+  const found = Object.keys(paths).flatMap((template) => {
+    if (crowded !== undefined) return [];
     const item = template.startsWith("/") ? resolve(document, memberOf(paths, template)) : undefined;
     if (item === undefined) return [];
     const operations = METHODS.flatMap((method) => {
@@ -35,12 +49,19 @@ export const pathsOf = (document: Members, origins: readonly string[], given?: s
     });
     if (operations.length === 0) return [];
     const owners = [item, ...operations.map(({ operation }) => operation)];
+    if (given === undefined && [document, ...owners].some(isCrowded)) {
+      crowded = template;
+      return [];
+    }
     const bases = given === undefined ? basesOf([document, ...owners], origins) : [given];
     const pointer = pointerTo(["paths", template]);
     const methods = operations.map(({ method }) => method);
     const parameters = parametersOf(document, template, owners);
     return bases.map((base) => ({ pointer, path: base + template, template, methods, parameters }));
   });
+  return crowded === undefined
+    ? ok(found)
+    : err(`${crowded} has more than ${SERVERS_MAX} servers; name the base path with --base-path`);
 };
 
 /** Who declares a parameter last is right: an operation goes before its path (OpenAPI 3.1, section 4.8.10). */

@@ -73,7 +73,9 @@ const compareContract = async (world: World, [path = ""]: readonly string[], opt
     return refuse(`error: ${printable(name)} is no OpenAPI document: ${printable(document.error)}\n`, world);
 
   const isId = options.idParam === undefined ? looksLikeId : matchesGiven(options.idParam);
-  const paths = pathsOf(document.value, originBases(table.value.table), options.basePath);
+  const read = pathsOf(document.value, originBases(table.value.table), options.basePath);
+  if (!read.ok) return refuse(`error: ${printable(name)}: ${printable(read.error)}\n`, world);
+  const paths = read.value;
   const findings = findAll(paths, table.value.table, isId, options.entityPrefix);
   const line = options.json ? (finding: Finding) => JSON.stringify(finding) : findingText(name, options.table);
   await world.print(findings.map((finding) => `${line(finding)}\n`).join(""));

@@ -172,6 +172,7 @@ describe.concurrent("waybill contract", () => {
     ["openapi: 4.0.0", "it is of version 4.0.0, and only 3.x is read"],
     ["- openapi: 3.0.0", "it is no object"],
     ["openapi: [3.0.0", "Flow sequence in block collection"],
+    ['{"openapi":"3.0.0","paths":{"/a":{"get":{}},"\\u002fa":{}}}', 'the key "/a" stands twice in one object'],
     ["openapi: 3.0.0\nopenapi: 3.0.0", 'the key "openapi" stands twice in one object, again on line 2'],
     ["", "it is no object"],
   ])("refuses %j", async (document, sentence) => {
@@ -224,8 +225,24 @@ describe("which parameters look like IDs", () => {
 describe("hostile documents", () => {
   const read = (text: string) => {
     const document = readDocument(new TextEncoder().encode(text));
-    return document.ok ? pathsOf(document.value, []) : document.error;
+    if (!document.ok) return document.error;
+    const paths = pathsOf(document.value, []);
+    return paths.ok ? paths.value : paths.error;
   };
+
+  it("thousands of servers before thousands of paths are refused at once, and counted for nothing beside a given base", async () => {
+    const servers = Array.from({ length: 3_000 }, (_, at) => ({ url: `/v${at}` }));
+    const paths = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`/p${at}`, { get: {} }]));
+    const text = JSON.stringify({ openapi: "3.0.0", servers, paths });
+    expect(read(text)).toBe("/p0 has more than 100 servers; name the base path with --base-path");
+    const { stderr, code } = await contract(text);
+    expect({ stderr, code }).toEqual({
+      stderr: "error: openapi.yaml: /p0 has more than 100 servers; name the base path with --base-path\n",
+      code: 1,
+    });
+    const given = pathsOf({ servers, paths }, [], "/v1");
+    expect(given.ok && given.value.length).toBe(3_000);
+  });
 
   it("references in a circle lead nowhere", () => {
     const text = `openapi: 3.0.0
