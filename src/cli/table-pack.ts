@@ -7,10 +7,9 @@ import { type EncodedPack, encodePack } from "../routing/pack/encode.ts";
 import { packFaultText } from "../routing/pack/fault-text.ts";
 import type { Act } from "./action.ts";
 import { findLayout, knownLayouts } from "./layouts.ts";
-import { editEntries } from "./move-edits.ts";
-import { openForEdit, saveTable } from "./move-file.ts";
+import { openPackTable, type PackTable, withEntry } from "./pack-table.ts";
 import { printable } from "./printable.ts";
-import { countOf, openNamedTable, tableErrorText } from "./table-file.ts";
+import { countOf } from "./table-file.ts";
 import { type LineRange, readRanges } from "./table-pack-lines.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
@@ -52,7 +51,9 @@ const pack = async (world: World, [path = ""]: readonly string[], options: Optio
   if ((options.table === undefined) !== (options.name === undefined)) {
     return refuse(world, "error: --table and --name go together\n");
   }
-  const field = await fieldOf(options, world);
+  const table = await openNamed(options, world);
+  if (!table.ok) return refuse(world, table.error);
+  const field = fieldOf(options, table.value);
   if (!field.ok) return refuse(world, field.error);
   const input = path === "-" ? ok({ bytes: 0, chunks: world.stdin.chunks }) : await world.openFile(path);
   const name = path === "-" ? "stdin" : path;
@@ -71,7 +72,7 @@ const pack = async (world: World, [path = ""]: readonly string[], options: Optio
     await world.print(lines.join(""));
     return refuse(world, `${printable(name)}: ${countOf(faults.length, "fault")}; nothing was written\n`);
   }
-  return write(world, ranges, field.value, options);
+  return write(world, ranges, field.value, options, table.value);
 };
 
 const refuse = (world: World, sentences: string): ExitCode => {
@@ -79,10 +80,11 @@ const refuse = (world: World, sentences: string): ExitCode => {
   return EXIT.failed;
 };
 
-const fieldOf = async ({ layout: name, field, table }: Options, world: World): Promise<Result<Field, string>> => {
-  const opened = await openNamedTable(table, world);
-  if (!opened.ok) return err(tableErrorText(opened.error));
-  const layout = findLayout(name, knownLayouts(opened.value?.table));
+const openNamed = async ({ table, name }: Options, world: World): Promise<Result<PackTable | undefined, string>> =>
+  table === undefined || name === undefined ? ok(undefined) : openPackTable(table, name, world);
+
+const fieldOf = ({ layout: name, field }: Options, table: PackTable | undefined): Result<Field, string> => {
+  const layout = findLayout(name, knownLayouts(table?.rest));
   if (!layout.ok) return err(`error: ${layout.error} (--layout)\n`);
   const found = field === undefined ? keyFieldOf(layout.value) : routable(layout.value, field);
   if (found !== undefined) return ok(found);
@@ -101,17 +103,22 @@ const write = async (
   ranges: readonly LineRange[],
   { bits }: Field,
   options: Options,
+  table: PackTable | undefined,
 ): Promise<ExitCode> => {
   const sha256 = (octets: Uint8Array) => Promise.resolve(createHash("sha256").update(octets).digest());
   const encoded = await encodePack(ranges, { fieldBits: bits, sha256 });
   if (!encoded.ok) return refuse(world, `error: no pack can be made: ${printable(packFaultText(encoded.error))}\n`);
   const { header, pages, ...told } = encoded.value;
+  const entry = entryOf(told, bits, options.field);
+  const edited = table === undefined ? ok(undefined) : withEntry(table, options.name ?? "", entry);
+  if (!edited.ok) return refuse(world, edited.error);
   const file = join(options.out, `${told.sha256}.pack`);
   const written = world.writeOctets(file, Buffer.concat([header, ...pages]));
   if (!written.ok) return refuse(world, `error: ${printable(file)} cannot be written: ${written.error}\n`);
-  const entry = entryOf(told, bits, options.field);
-  const listed = await enlist(world, entry, options);
-  if (!listed.ok) return refuse(world, listed.error);
+  if (table !== undefined && edited.value !== undefined) {
+    const saved = world.writeFile(table.name, edited.value);
+    if (!saved.ok) return refuse(world, `error: ${printable(table.name)} cannot be written: ${saved.error}\n`);
+  }
   await world.print(options.json ? `${JSON.stringify({ file, ...entry })}\n` : `${JSON.stringify(entry, null, 2)}\n`);
   world.report(`${printable(file)}: ${countOf(entry.ranges, "range")} in ${countOf(pages.length, "page")}\n`);
   return EXIT.ok;
@@ -127,15 +134,3 @@ const entryOf = ({ sha256, bytes, ranges, regions }: Told, bits: number, field: 
   ...(field === undefined ? {} : { field }),
   regions,
 });
-
-/** Writes the entry into the table, where one is named. */
-const enlist = async (
-  world: World,
-  entry: ReturnType<typeof entryOf>,
-  { table, name }: Options,
-): Promise<Result<undefined, string>> => {
-  if (table === undefined || name === undefined) return ok(undefined);
-  const opened = await openForEdit(table, world);
-  if (!opened.ok) return opened;
-  return saveTable(opened.value, editEntries(opened.value.text, "packs", new Map([[name, entry]])), false, world);
-};

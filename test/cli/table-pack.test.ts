@@ -62,6 +62,29 @@ describe.concurrent("waybill table pack", () => {
     expect(objectsOf(spoilt.stdout)).toMatchObject([{ kind: "pack", pointer: "/packs/shards", line: 1 }]);
   });
 
+  it("writes nothing where the table could not be served with the pack, and names no line of a text that is nowhere", async () => {
+    const folder = tableFolder();
+    const made = await pack("0,999,mars\n", folder, "--table", "routing-table.json", "--name", "shards");
+    expect(made.code).toBe(1);
+    expect(made.stderr).toMatch(
+      /^\/packs\/shards\/regions\/0: .*"mars".*\nerror: with this pack .*; nothing was written\n$/,
+    );
+    expect(readdirSync(folder)).toEqual(["routing-table.json"]);
+  });
+
+  it("fills in the pack that a route names already, and takes the place of an older one", async () => {
+    const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
+    const folder = tableFolder({ ...DECLARED_TABLE, routes });
+    for (const line of ["0,999,us\n", "0,999,eu\n"]) {
+      const made = await pack(line, folder, "--table", "routing-table.json", "--name", "shards");
+      expect(made.code, made.stderr).toBe(0);
+    }
+    const checked = await waybill(["table", "check", "routing-table.json"], { cwd: folder });
+    expect(checked.code, checked.stdout).toBe(0);
+    const other = await pack("0,999,us\n", folder, "--table", "routing-table.json", "--name", "others");
+    expect(other.code, other.stderr).toBe(0);
+  });
+
   it("refuses a table whose pack is not there, and usage that makes no sense", async () => {
     const entry = { sha256: "0".repeat(64), bytes: 9, ranges: 1, bits: 32, regions: ["eu"] };
     const folder = tableFolder({ ...DECLARED_TABLE, packs: { shards: entry } });
