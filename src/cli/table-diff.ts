@@ -1,11 +1,10 @@
 import type { Command } from "commander";
 import { ok } from "../ids/index.ts";
 import { diffTables } from "../routing/diff.ts";
-import { type CompiledTable, checkTable } from "../routing/index.ts";
-import type { DeclaredTable } from "../routing/schema.ts";
+import { checkTable, compileTable } from "../routing/index.ts";
 import type { Act } from "./action.ts";
 import { diffText } from "./diff-text.ts";
-import { compile, readTableFile, tableErrorText } from "./table-file.ts";
+import { readTableFile, tableErrorText, withPacks } from "./table-file.ts";
 import { replayTraffic, type TrafficTally } from "./traffic-replay.ts";
 import { tallyText, wayLines } from "./traffic-text.ts";
 import { EXIT, type World } from "./world.ts";
@@ -46,16 +45,14 @@ const diffFiles = async (world: World, args: readonly string[], { json, exitCode
     return EXIT.failed;
   }
   // One after the other, so that the faults of both are shown.
-  const before = await readTableFile(beforePath, world, checkTable);
-  const after = await readTableFile(afterPath, world, checkTable);
+  const before = await readSide(beforePath, log, world);
+  const after = await readSide(afterPath, log, world);
   for (const file of [before, after]) if (!file.ok) world.report(tableErrorText(file.error));
   if (!before.ok || !after.ok) return EXIT.failed;
 
   const diff = diffTables(before.value.table, after.value.table);
   const traffic =
-    log === undefined
-      ? ok(undefined)
-      : await replayTraffic(log, compiled(before.value.table), compiled(after.value.table), world);
+    log === undefined ? ok(undefined) : await replayTraffic(log, before.value.compiled, after.value.compiled, world);
   if (!traffic.ok) {
     world.report(traffic.error);
     return EXIT.failed;
@@ -68,10 +65,13 @@ const diffFiles = async (world: World, args: readonly string[], { json, exitCode
   return exitCode && !diff.isEmpty ? EXIT.differs : EXIT.ok;
 };
 
-const compiled = (declared: DeclaredTable): CompiledTable => {
-  const table = compile(declared);
-  if (!table.ok) throw new Error("the table was not checked");
-  return table.value;
+/** A log asks for the packs as well, which lie beside their table. */
+const readSide = async (path: string, log: string | undefined, world: World) => {
+  const file = await readTableFile(path, world, checkTable);
+  if (!file.ok) return file;
+  const compiled = compileTable(file.value.table, 0);
+  const whole = log === undefined ? file : await withPacks(file.value, compiled, path, world);
+  return whole.ok ? ok({ ...whole.value, compiled }) : whole;
 };
 
 const trafficText = (traffic: TrafficTally | undefined, paint: World["paint"]): string =>

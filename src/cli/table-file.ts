@@ -63,7 +63,8 @@ export const readServable = async (
   return file.ok ? withPacks(file.value, file.value.table, path, world) : file;
 };
 
-const withPacks = async <Table>(
+/** Loads the packs that lie beside a table. */
+export const withPacks = async <Table>(
   file: TableFile<Table>,
   compiled: CompiledTable,
   path: string,

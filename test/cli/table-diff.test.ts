@@ -25,6 +25,26 @@ writeFileSync(join(cwd, "after.json"), JSON.stringify(AFTER));
 const DIFF = ["table", "diff", "routing-table.json", "after.json"];
 
 describe.concurrent("waybill table diff", () => {
+  it("decides a log's requests by the packs beside both tables", async () => {
+    const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
+    const folder = tableFolder({ ...DECLARED_TABLE, routes });
+    writeFileSync(join(folder, "new.json"), JSON.stringify({ ...DECLARED_TABLE, routes }));
+    const pack = (table: string, stdin: string) =>
+      waybill(["table", "pack", "-", "--layout", "hotguid", "--table", table, "--name", "shards"], {
+        cwd: folder,
+        stdin,
+      });
+    expect((await pack("routing-table.json", "0,999,us\n")).code).toBe(0);
+    expect((await pack("new.json", "0,999,eu\n")).code).toBe(0);
+    const log = ["--log", "-", "--json"];
+    const { stdout, code, stderr } = await waybill(["table", "diff", "routing-table.json", "new.json", ...log], {
+      cwd: folder,
+      stdin: "/any/6347eb00-bbaa-01cc-0201-02030a000000\n",
+    });
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout).traffic).toMatchObject({ open: 0, changed: 1, ways: [{ from: "us", to: "eu" }] });
+  });
+
   it("shows what is added, removed and changed, and which keys go elsewhere", async () => {
     const { stdout, stderr, code } = await waybill(DIFF, { cwd });
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
