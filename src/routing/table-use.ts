@@ -4,12 +4,15 @@ import {
   ENTITIES_MAX,
   LAYOUTS_MAX,
   MOVED_MAX,
+  PACKS_MAX,
+  PACKS_OCTETS_MAX,
   PATTERNS_MAX,
   REGIONS_MAX,
   ROUTES_MAX,
   TABLE_BYTES_MAX,
   WITHOUT_ID_MAX,
 } from "./limits.ts";
+import { PACK_RANGES_MAX } from "./pack/format.ts";
 import { listOf } from "./scopes.ts";
 
 /** How much of a cap a table takes up. */
@@ -29,6 +32,11 @@ export interface TableUse {
   readonly layouts: Use;
   readonly withoutId: Use;
   readonly singled: Use;
+  readonly packs: Use;
+  /** Of all packs together. */
+  readonly packBytes: Use;
+  /** Of the pack that has most. */
+  readonly packRanges: Use;
   /** Cells, see `Budget`: what checking and compiling cost. */
   readonly complexity: Use;
 }
@@ -44,6 +52,9 @@ export const useOf = (draft: Draft, bytes: number, cells: number): TableUse => (
   },
   layouts: { used: draft.layouts.size, max: LAYOUTS_MAX },
   withoutId: { used: draft.withoutId.size, max: WITHOUT_ID_MAX },
+  packs: { used: draft.packs.size, max: PACKS_MAX },
+  packBytes: { used: [...draft.packs.values()].reduce((sum, { bytes }) => sum + bytes, 0), max: PACKS_OCTETS_MAX },
+  packRanges: { used: Math.max(0, ...[...draft.packs.values()].map(({ ranges }) => ranges)), max: PACK_RANGES_MAX },
   singled: { used: draft.moved.size + draft.moves.size + draft.gone.size, max: MOVED_MAX },
   complexity: { used: Math.ceil(cells), max: COMPLEXITY_MAX },
 });

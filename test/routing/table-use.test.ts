@@ -20,11 +20,24 @@ test("a table's use of each cap is counted as the caps are", () => {
     paths: 5,
     layouts: 1,
     withoutId: 0,
+    packs: 0,
+    packBytes: 0,
+    packRanges: 0,
     singled: 2,
   });
   for (const { used, max } of Object.values(parts)) expect(used).toBeLessThan(max);
   expect(complexity.used).toBeGreaterThan(0);
   expect(complexity.max).toBe(COMPLEXITY_MAX);
+});
+
+test("packs count by their number, their octets together, and the ranges of the largest", () => {
+  const pack = { sha256: "0".repeat(64), bytes: 90, ranges: 7, bits: 32, regions: ["eu"] };
+  const { packs, packBytes, packRanges } = measure({ ...sampleTable(), packs: { a: pack, b: { ...pack, ranges: 3 } } });
+  expect({ packs, packBytes, packRanges }).toEqual({
+    packs: { used: 2, max: 16 },
+    packBytes: { used: 180, max: 64 * 1024 * 1024 },
+    packRanges: { used: 7, max: 2_000_000 },
+  });
 });
 
 test("complexity grows with the routes, and the cap is where the check gives up", () => {
