@@ -26,7 +26,8 @@ export const tableCanary = (gateway: Gateway) =>
       }
       const wish = readWish(c, note);
       if (!wish.ok) return refuseTable(c, wish.error);
-      const octets = new TextEncoder().encode(JSON.stringify(table));
+      const octets = jsonOctets(table);
+      if (octets === undefined) return refuseTable(c, { reason: "malformed-request", detail: TOO_DEEP });
       const made = await gateway.tableHistory.startCanary(wish.value, octets, audience.output);
       return made.ok ? ownJson(made.value, {}, 201) : refuseTable(c, made.error);
     })
@@ -35,6 +36,17 @@ export const tableCanary = (gateway: Gateway) =>
     .all("/-/table/promote", methodNotAllowed("POST"))
     .post("/-/table/abort", requireScope(gateway, "operator"), (c) => endCanary(gateway, c, "abort"))
     .all("/-/table/abort", methodNotAllowed("POST"));
+
+const TOO_DEEP = "The table is nested too deeply to be one.";
+
+/** `undefined` for what can be read and not written: `JSON.stringify` calls itself for each level. */
+function jsonOctets(table: unknown): Uint8Array | undefined {
+  try {
+    return new TextEncoder().encode(JSON.stringify(table));
+  } catch {
+    return undefined;
+  }
+}
 
 /** Makes its text the next revision, or drops it. */
 async function endCanary(gateway: Gateway, c: Context, how: "promote" | "abort"): Promise<Response> {

@@ -60,6 +60,12 @@ beforeEach(async () => {
 });
 
 describe("a canary of the table", () => {
+  it("that is nested beyond all measure is refused, and nothing fails", async () => {
+    const deep = "[".repeat(50_000) + "]".repeat(50_000);
+    const refused = await send("POST", "/-/table/canary", 1, `{"table": {"moved": ${deep}}, "share": 5}`);
+    expect([400, 422]).toContain(refused.status);
+  });
+
   it("takes its share of the entities, always the same ones, by every text and path of theirs", async () => {
     expect((await start({ share: 20 })).status).toBe(201);
     const ask = await isolate(1, 2);
