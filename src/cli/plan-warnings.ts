@@ -91,6 +91,6 @@ export const warningText = (warning: PlanWarning): string => {
         `${warning.entity} (${warning.layout}): ${grouped(BigInt(warning.keys))} of its keys had a region and go nowhere now; their IDs get 404`,
       );
     case "canary-running":
-      return `a canary of revision ${warning.revision} runs: publishing is refused until it is promoted or aborted`;
+      return `a canary of revision ${warning.revision} runs: publishing with --expect ${warning.revision} ends it; without, it is refused`;
   }
 };

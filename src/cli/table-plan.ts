@@ -46,6 +46,8 @@ interface Plan {
   readonly digest: string;
   /** The revision that the table would follow. */
   readonly basedOn: number;
+  /** Whether the text is the one in force, octet for octet: there is nothing to publish. */
+  readonly isInForce: boolean;
   /** Absent where nothing but the text differs. */
   readonly changes: DiffCounts | undefined;
   readonly capacity: Uses;
@@ -70,6 +72,7 @@ const plan = async (world: World, [path = ""]: readonly string[], options: Optio
     file: name,
     digest,
     basedOn: inForce.value.revision,
+    isInForce: inForce.value.digest === digest,
     changes,
     capacity: usesOf(table, octets.length),
     warnings: warningsOf(inForce.value.table, table, changes, status.value.canary?.revision),
@@ -83,11 +86,14 @@ const refuse = (sentences: string, world: World): ExitCode => {
   return EXIT.failed;
 };
 
-const planText = ({ file, basedOn, changes, capacity, warnings }: Plan, paint: World["paint"]): string => {
+const sameText = (isInForce: boolean, revision: number): string =>
+  isInForce ? `nothing to publish: revision ${revision} is this text\n` : "no differences but in the text\n";
+
+const planText = ({ file, basedOn, isInForce, changes, capacity, warnings }: Plan, paint: World["paint"]): string => {
   const sections = [
     [
       `${file} on top of revision ${basedOn}`,
-      changes === undefined ? "no differences but in the text\n" : diffCountsText(changes),
+      changes === undefined ? sameText(isInForce, basedOn) : diffCountsText(changes),
     ],
     ["capacity", usesText(capacity)],
     ["warnings", warnings.map((warning) => `${warningText(warning)}\n`).join("")],

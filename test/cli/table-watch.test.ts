@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { objectsOf, tableFolder, waybill } from "./command.ts";
@@ -8,7 +10,7 @@ const setUp = async (next: object = DECLARED_TABLE) => {
   const cwd = tableFolder(next);
   const table = (...args: readonly string[]) =>
     waybill(["table", ...args], { cwd, env: { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN } });
-  return { plane, table };
+  return { plane, cwd, table };
 };
 
 describe.concurrent("waybill table history and audit", () => {
@@ -103,6 +105,14 @@ describe.concurrent("waybill table capacity", () => {
 });
 
 describe.concurrent("waybill table plan", () => {
+  it("says of the text in force that there is nothing to publish, and of another spelling that only the text differs", async () => {
+    const { plane, cwd, table } = await setUp(NEXT);
+    writeFileSync(join(cwd, "same.json"), plane.revisions[0]?.text ?? "");
+    writeFileSync(join(cwd, "spaced.json"), `${plane.revisions[0]?.text} `);
+    expect((await table("plan", "same.json")).stdout).toContain("nothing to publish: revision 1 is this text\n");
+    expect((await table("plan", "spaced.json")).stdout).toContain("no differences but in the text\n");
+  });
+
   const [, ...others] = DECLARED_TABLE.routes;
   const NEXT = {
     ...DECLARED_TABLE,
