@@ -42,7 +42,7 @@ Examples:
   $ waybill table replay requests.ndjson --old 41 --new 42 --only-changed --json
   $ grep '"status":404' requests.ndjson | waybill table replay - --old 41 --new routing-table.json
 
-A line is an object with "path" and "method" (GET without one), or a path. Write ./41 for a file of that name.
+A line is an object with "path" and "method" (GET without one), a path, or a line that npm start prints. Write ./41 for a file of that name.
 ${GATEWAY_HELP} Files need none.
 Exit code: 0, or with --exit-code 2 when a request goes elsewhere; 1 when something cannot be read.`;
 

@@ -9,10 +9,13 @@ export type TrafficLine =
 /** A method and a path, or a path alone, for a GET. */
 const PLAIN_LINE = /^(?:([A-Z][A-Z-]{0,31}) )?(\/\S*)$/;
 
-/** Reads a line of the gateway's own log (an object with `method` and `path`), or a bare path. */
+/** A line that `npm start` prints: method, path, layout, region, status and milliseconds in columns. */
+const SCREEN_LINE = /^([A-Z][A-Z-]{0,31}) +(\/\S*) +\S+ +\S+ +\d{3} +[\d.]+ ms$/;
+
+/** Reads a line of the gateway's own log (an object with `method` and `path`), a line as `npm start` shows it, or a bare path. */
 export const readTrafficLine = (line: string): TrafficLine => {
   if (!line.startsWith("{")) {
-    const [, method = "GET", path] = PLAIN_LINE.exec(line) ?? [];
+    const [, method = "GET", path] = PLAIN_LINE.exec(line) ?? SCREEN_LINE.exec(line) ?? [];
     return path === undefined ? { kind: "unreadable" } : { kind: "request", request: { method, path } };
   }
   const { event, method = "GET", path } = readObject(line);

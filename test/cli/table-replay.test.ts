@@ -1,8 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { readTrafficLine } from "../../src/cli/traffic-lines.ts";
 import { replayTraffic } from "../../src/cli/traffic-replay.ts";
 import type { World } from "../../src/cli/world.ts";
+import { showLogLine } from "../../src/demo/request-line.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { objectsOf, tableFolder, waybill } from "./command.ts";
@@ -33,6 +35,22 @@ const LOG = [
   '{"method":"GET"',
 ].join("\n");
 writeFileSync(join(cwd, "requests.ndjson"), LOG);
+
+describe("a line that npm start prints", () => {
+  it("is a request", () => {
+    const line = JSON.stringify({
+      event: "request",
+      method: "GET",
+      path: `/any/${KZ}`,
+      layout: "iuid",
+      status: 200,
+      ms: 12,
+    });
+    const request = { method: "GET", path: `/any/${KZ}` };
+    expect(readTrafficLine(showLogLine(line, (_, text) => text))).toEqual({ kind: "request", request });
+    expect(readTrafficLine("GET /a b")).toEqual({ kind: "unreadable" });
+  });
+});
 
 const replay = (...args: readonly string[]) =>
   waybill(["table", "replay", "requests.ndjson", "--old", "before.json", "--new", "after.json", ...args], { cwd });
