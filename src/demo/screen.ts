@@ -7,6 +7,8 @@ export interface Screen {
   readonly url: string;
   readonly origins: RunningOrigins;
   readonly samples: readonly Sample[];
+  /** Whether the gateway's own pages ask for no token. */
+  readonly isOpen: boolean;
   readonly paint: Paint;
 }
 
@@ -83,7 +85,7 @@ function sampleLines({ samples, origins, paint }: Screen): string[] {
 }
 
 /** Commands for the entities that the table has: the demo's own has them all. */
-function commandLines({ url, samples }: Screen): string[] {
+function commandLines({ url, samples, isOpen }: Screen): string[] {
   const [first] = samples;
   if (first === undefined) return ["  The table mints no IDs here whose region it names; bring some of your own."];
   const find = (entity: string) => samples.find((sample) => sample.entity === entity) ?? first;
@@ -105,7 +107,10 @@ function commandLines({ url, samples }: Screen): string[] {
     const wish = JSON.stringify({ entity: order.entity, ...keys, count: 3 });
     commands.push([`mint three ${order.entity} IDs`, `curl -i ${url}/mint ${json} -d '${wish}'`]);
   }
-  commands.push(["what an ID says", `curl ${url}/-/ids/${ride.id}`]);
+  commands.push([
+    "what an ID says",
+    `curl ${isOpen ? "" : '-H "authorization: Bearer $WAYBILL_TOKEN" '}${url}/-/ids/${ride.id}`,
+  ]);
   if (ride.entity !== order.entity) {
     const path = order.path.replace(order.id, ride.id);
     commands.push([`a wrong one: a ${ride.entity} is no ${order.entity}`, `curl -i ${url}${path}`]);

@@ -24,15 +24,28 @@ const OWN_SIGNAL_DEADLINE_MS = 250;
 const OPEN_NOTE =
   "This is for trying things out on this machine: the gateway's own pages are open to all who reach it (docs/access.md).";
 
+const CLOSED_NOTE =
+  "The gateway's own pages, /-/ids among them, are closed: they ask for a credential of ADMIN_TOKENS or Cloudflare Access (docs/access.md).";
+
+const HELP = `npm start [-- table.json]: serves a routing table on this machine (default: routing-table.json); npm run dev takes up its changes.
+  PORT                      the gateway's port (default: 8787); the demo's origins take the three after it
+  ADMIN_TOKENS, ACCESS_…    who may see the gateway's own pages (default: everybody who reaches it)
+  REQUEST_LOG               json: lines for a program; off: none
+docs/self-hosting.md has the other settings.`;
+
 const hasColours = process.stdout.isTTY && !process.env["NO_COLOR"];
 const paint: Paint = (style, text) => (hasColours ? styleText(style, text) : text);
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
-    options: { reload: { type: "boolean", default: false } },
+    options: { reload: { type: "boolean", default: false }, help: { type: "boolean", short: "h", default: false } },
     allowPositionals: true,
   });
+  if (values.help) {
+    print(HELP);
+    return;
+  }
   // Heard from the first moment on: a signal during the start ends what has been started by then.
   const asked = new Promise<number>((end) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => end(0));
@@ -45,7 +58,7 @@ async function main(): Promise<void> {
   const { front, screen } = await start(options, file);
   const notes = [missingKeysNote(file.table, process.env), otherPortsNote(file.declared)];
   for (const note of notes) if (note !== undefined) print(paint("yellow", note));
-  if (isOpen(process.env)) print(paint("dim", OPEN_NOTE));
+  print(paint("dim", isOpen(process.env) ? OPEN_NOTE : CLOSED_NOTE));
   print(screen);
   shown.begin();
   process.exitCode = await Promise.race([asked, front.exited.then((code) => codeOfLostGateway(code, asked))]);
@@ -59,7 +72,7 @@ interface Started {
 
 async function startOnDemoOrigins(options: FrontOptions, file: TableFile): Promise<Started> {
   const demo = await startDemo(options, file);
-  return { front: demo, screen: screenText({ ...demo, paint }) };
+  return { front: demo, screen: screenText({ ...demo, paint, isOpen: isOpen(process.env) }) };
 }
 
 async function startOnOwnOrigins(options: FrontOptions, file: TableFile): Promise<Started> {

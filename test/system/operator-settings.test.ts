@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isOpen, missingKeysNote, settingsOfOperator, showsJson } from "../../src/demo/operator-settings.ts";
+import { screenText } from "../../src/demo/screen.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
@@ -48,6 +49,37 @@ describe("the environment of npm start", () => {
       false,
     ]);
   });
+
+  it.each([true, false])(
+    "shows a page of the gateway's own with a token where they are closed (open: %s)",
+    (isOpen) => {
+      const id = "0192f0c1-7a30-8005-8040-8f3b2a1c9d78";
+      const sample = {
+        region: "eu",
+        entity: "order",
+        about: "Kazakhstan",
+        id,
+        path: `/orders/${id}`,
+        shortPath: undefined,
+        country: undefined,
+      };
+      const of = () => {
+        throw new Error("the demo has no region here");
+      };
+      const origins = { all: [], of, stop: () => Promise.resolve() };
+      const screen = screenText({
+        url: "http://gateway.test",
+        origins,
+        samples: [sample],
+        isOpen,
+        paint: (_, text) => text,
+      });
+      const line = screen.split("\n").find((text) => text.includes("/-/ids/"));
+      expect(line).toBe(
+        `  curl ${isOpen ? "" : '-H "authorization: Bearer $WAYBILL_TOKEN" '}http://gateway.test/-/ids/${id}`,
+      );
+    },
+  );
 
   it("asks for the lines as they are", () => {
     expect([showsJson({}), showsJson({ REQUEST_LOG: "" }), showsJson(GOOD)]).toEqual([false, false, true]);
