@@ -3,6 +3,11 @@ import { exitOf } from "./child.ts";
 
 /** `npm test`: what is cheap and tells most comes first; the first step that fails ends the run with its exit code. */
 
+const HELP = `npm test -- [arguments of vitest run]: types, lint, import rules, and the tests that the arguments select (default: all).
+  npm test -- --project node test/ids          tests of a folder
+  npm test -- --project workerd -t "a title"   tests by their title
+`;
+
 interface Step {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
@@ -17,7 +22,10 @@ const STEPS: readonly Step[] = [
   { name: "tests", command: ["vitest", "run", ...process.argv.slice(2)], isShown: true },
 ];
 
-for (const step of STEPS) {
+const isHelpAsked = process.argv.slice(2).some((argument) => argument === "--help" || argument === "-h");
+if (isHelpAsked) process.stdout.write(HELP);
+
+for (const step of isHelpAsked ? [] : STEPS) {
   const code = await runStep(step);
   if (code !== 0) {
     process.exitCode = code;
