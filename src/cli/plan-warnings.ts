@@ -12,7 +12,7 @@ export type PlanWarning =
   | { readonly kind: "new-origin-host"; readonly region: string; readonly host: string }
   /** Keys that had a region are assigned to none. */
   | { readonly kind: "keys-go-nowhere"; readonly entity: string; readonly layout: string; readonly keys: string }
-  /** Publishing is refused while it runs. */
+  /** Publishing is refused without its number, and ends it with that. */
   | { readonly kind: "canary-running"; readonly revision: number };
 
 export const warningsOf = (
