@@ -163,7 +163,9 @@ describe("the page on self-hosting", () => {
     expect(refused.stderr).toMatch(
       /faulty\.json:1:\d+: \/regions: .*\n.*\/entities.*\n(.*\n)*Nothing was published\.\n$/,
     );
-    expect((await publish("2", writeTable("first"))).stderr).toMatch(/^Revision 2 is in force or a canary: .* 3 or more/);
+    expect((await publish("2", writeTable("first"))).stderr).toMatch(
+      /^Revision 2 is in force or a canary: .* 3 or more/,
+    );
     expect((await publish("9", writeTable("first"), root)).stderr).toContain("is not the KV folder of a gateway");
     for (const revision of ["0", "-1", "x", "1e3"]) {
       expect(await publish(revision, faulty)).toMatchObject({ code: 1, stderr: expect.stringMatching(/^usage: /) });
