@@ -6,6 +6,7 @@ import { rewriteRoute } from "./canary-edit.ts";
 import { type RampStep, type RouteWay, rampRoute } from "./canary-step.ts";
 import { openForEdit, saveTable } from "./move-file.ts";
 import { printable } from "./printable.ts";
+import { refuse } from "./refuse.ts";
 import { percent } from "./values.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
@@ -50,38 +51,33 @@ Exit code: 0, or 1 when the step is refused and nothing was written.`;
 
 const ramp = async (world: World, [route = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   const step = stepOf(options);
-  if (!step.ok) return refuse(world, step.error);
+  if (!step.ok) return refuse(step.error, world);
   const opened = await openForEdit(options.table, world);
-  if (!opened.ok) return refuse(world, opened.error);
+  if (!opened.ok) return refuse(opened.error, world);
   const { name, text, declared } = opened.value;
   const index = indexOf(route);
   const before = index === undefined ? undefined : declared.routes[index];
   if (index === undefined || before === undefined) {
     return refuse(
-      world,
       `error: ${printable(name)} has no route ${printable(route)}; ${rangeOf(declared.routes.length)}\n`,
+      world,
     );
   }
   const { region, canary } = before;
   if (region === undefined) {
     const what = before.split === undefined ? "a pack" : "the parts of a split";
-    return refuse(world, `error: /routes/${index} leads to ${what}; a canary is for a route to one region.\n`);
+    return refuse(`error: /routes/${index} leads to ${what}; a canary is for a route to one region.\n`, world);
   }
   const way = { region, ...(canary === undefined ? {} : { canary }) };
   const after = rampRoute(way, step.value);
-  if (!after.ok) return refuse(world, `error: /routes/${index} ${printable(after.error)}\n`);
+  if (!after.ok) return refuse(`error: /routes/${index} ${printable(after.error)}\n`, world);
 
   const edited = rewriteRoute(text, index, way, after.value);
   const saved = saveTable(opened.value, edited, options.dryRun === true, world);
-  if (!saved.ok) return refuse(world, `${saved.error}error: nothing was written\n`);
+  if (!saved.ok) return refuse(`${saved.error}error: nothing was written\n`, world);
   await world.print(changeText(index, way, after.value, options.json === true));
   world.report(`${printable(name)}: ${outcomeOf(text === edited, options)}\n`);
   return EXIT.ok;
-};
-
-const refuse = (world: World, sentences: string): ExitCode => {
-  world.report(sentences);
-  return EXIT.failed;
 };
 
 /** Options that contradict each other are not guessed at. */

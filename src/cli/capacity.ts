@@ -4,6 +4,7 @@ import type { Act } from "./action.ts";
 import { type Answer, capacityText } from "./capacity-text.ts";
 import { findLayout, knownLayouts } from "./layouts.ts";
 import { whyNotMinted } from "./mint-refusal.ts";
+import { refuse } from "./refuse.ts";
 import { openNamedTable, tableErrorText } from "./table-file.ts";
 import { countingNumber, positiveNumber } from "./values.ts";
 import { EXIT, type World } from "./world.ts";
@@ -44,21 +45,18 @@ docs/cli.md has the formulas. Exit code: 0 when the layout bears the load, 1 whe
 const printCapacity = async (world: World, [name]: readonly string[], options: Options) => {
   const opened = await openNamedTable(options.table, world);
   if (!opened.ok) {
-    world.report(tableErrorText(opened.error));
-    return EXIT.failed;
+    return refuse(tableErrorText(opened.error), world);
   }
   const layout = findLayout(name as string, knownLayouts(opened.value?.table));
   if (!layout.ok) {
-    world.report(`error: ${layout.error}\n`);
-    return EXIT.failed;
+    return refuse(`error: ${layout.error}\n`, world);
   }
   const { rate: idsPerSecond, minters, years } = options;
   const load = { idsPerSecond, minters, years };
   const capacity = capacityOf(layout.value, load);
   if (!capacity.ok) {
     if (capacity.error.reason === "load") throw new Error(`--${capacity.error.name} was let through`);
-    world.report(`error: ${whyNotMinted(layout.value)}\n`);
-    return EXIT.failed;
+    return refuse(`error: ${whyNotMinted(layout.value)}\n`, world);
   }
   const answer = answerOf(load, capacity.value, world.nowMs());
   await world.print(options.json ? `${JSON.stringify(plainOf(answer))}\n` : capacityText(answer));

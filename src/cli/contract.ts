@@ -8,6 +8,7 @@ import { type IdTest, looksLikeId, matchesGiven } from "./contract-ids.ts";
 import { type ContractPath, pathsOf } from "./contract-paths.ts";
 import { octetsOf } from "./lines.ts";
 import { printable } from "./printable.ts";
+import { refuse } from "./refuse.ts";
 import { compile, countOf, readTableFile, TABLE_FILE_DEFAULT, tableErrorText } from "./table-file.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
@@ -82,11 +83,6 @@ const compareContract = async (world: World, [path = ""]: readonly string[], opt
   const count = new Set(paths.map(({ pointer }) => pointer)).size;
   world.report(`${printable(name)}: ${countOf(count, "path")}, ${countOf(findings.length, "finding")}\n`);
   return findings.length === 0 ? EXIT.ok : EXIT.differs;
-};
-
-const refuse = (sentences: string, world: World): ExitCode => {
-  world.report(sentences);
-  return EXIT.failed;
 };
 
 const readOctets = async (path: string, world: World) => {

@@ -3,6 +3,7 @@ import type { Act } from "./action.ts";
 import { convertId, parseSpelling } from "./convert-id.ts";
 import { eachId, lacksIds } from "./each-id.ts";
 import { knownLayouts } from "./layouts.ts";
+import { refuse } from "./refuse.ts";
 import { openNamedTable, tableErrorText } from "./table-file.ts";
 import { EXIT, type World } from "./world.ts";
 
@@ -40,8 +41,7 @@ Exit code: 0 when every ID was converted, otherwise 1.`;
 const convertIds = async (world: World, args: readonly string[], options: Options) => {
   const opened = await openNamedTable(options.table, world);
   if (!opened.ok) {
-    world.report(tableErrorText(opened.error));
-    return EXIT.failed;
+    return refuse(tableErrorText(opened.error), world);
   }
   const layouts = knownLayouts(opened.value?.table);
   const from = parseSpelling(options.from, layouts);

@@ -1,5 +1,6 @@
 import { ok, type Result } from "../ids/index.ts";
 import { linesOf } from "./lines.ts";
+import { refuse } from "./refuse.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
 /** How `eachId` tells of one ID: what goes to stdout, and what to stderr. */
@@ -22,8 +23,7 @@ export const eachId = async (
   let failures = 0;
   for await (const id of idsOf(args, world)) {
     if (!id.ok) {
-      world.report(`error: line ${id.error} of stdin is too long for an ID\n`);
-      return EXIT.failed;
+      return refuse(`error: line ${id.error} of stdin is too long for an ID\n`, world);
     }
     const { data, report, failed } = answer(id.value, count);
     if (data !== "") await world.print(data);
@@ -32,8 +32,7 @@ export const eachId = async (
     count += 1;
   }
   if (count === 0) {
-    world.report("error: stdin has no ID\n");
-    return EXIT.failed;
+    return refuse("error: stdin has no ID\n", world);
   }
   return failures === 0 ? EXIT.ok : EXIT.failed;
 };

@@ -7,6 +7,7 @@ import { detailOf, errorText } from "./errors.ts";
 import { type Explained, explainBare, explainNamed } from "./explain-bare.ts";
 import { explanationText } from "./explain-text.ts";
 import { findLayout, knownLayouts } from "./layouts.ts";
+import { refuse } from "./refuse.ts";
 import { openTable, tableErrorText } from "./table-file.ts";
 import { EXIT, type World } from "./world.ts";
 
@@ -46,15 +47,13 @@ const explainIds = async (world: World, args: readonly string[], { table: path, 
   if (lacksIds(args, world)) return EXIT.failed;
   const opened = await openTable(path, world);
   if (!opened.ok) {
-    world.report(tableErrorText(opened.error));
-    return EXIT.failed;
+    return refuse(tableErrorText(opened.error), world);
   }
   const table = opened.value?.table;
   const layouts = knownLayouts(table);
   const named = name === undefined ? ok(undefined) : findLayout(name, layouts);
   if (!named.ok) {
-    world.report(`error: ${named.error} (--layout)\n`);
-    return EXIT.failed;
+    return refuse(`error: ${named.error} (--layout)\n`, world);
   }
   const hint = named.value;
   const enabled = hint && table?.layouts.get(hint.name);

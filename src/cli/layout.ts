@@ -3,6 +3,7 @@ import { diagram, isoTime, type Layout, ok, type Result, type Row } from "../ids
 import type { Act } from "./action.ts";
 import { alignColumns } from "./columns.ts";
 import { findLayout, knownLayouts } from "./layouts.ts";
+import { refuse } from "./refuse.ts";
 import { openNamedTable, tableErrorText } from "./table-file.ts";
 import { EXIT, type World } from "./world.ts";
 
@@ -34,14 +35,12 @@ Examples:
 const drawLayouts = async (world: World, [name]: readonly string[], options: Options) => {
   const opened = await openNamedTable(options.table, world);
   if (!opened.ok) {
-    world.report(tableErrorText(opened.error));
-    return EXIT.failed;
+    return refuse(tableErrorText(opened.error), world);
   }
   const known = knownLayouts(opened.value?.table);
   const found = name === undefined ? ok(known) : only(findLayout(name, known));
   if (!found.ok) {
-    world.report(`error: ${found.error}\n`);
-    return EXIT.failed;
+    return refuse(`error: ${found.error}\n`, world);
   }
   const texts = found.value.map((layout) => {
     if (options.names) return options.json ? JSON.stringify({ name: layout.name }) : layout.name;

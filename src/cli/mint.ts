@@ -11,6 +11,7 @@ import { groupOption, keysOf } from "./mint-keys.ts";
 import { mintOffline } from "./mint-offline.ts";
 import { addMintOptions, type MintOptions } from "./mint-options.ts";
 import { codecOf } from "./public.ts";
+import { refuse } from "./refuse.ts";
 import { openTable, tableErrorText } from "./table-file.ts";
 import { EXIT, type World } from "./world.ts";
 
@@ -49,13 +50,11 @@ interface MintedId {
 const mintIds = async (world: World, [layout]: readonly string[], options: MintOptions) => {
   const opened = await openTable(options.table, world);
   if (!opened.ok) {
-    world.report(tableErrorText(opened.error));
-    return EXIT.failed;
+    return refuse(tableErrorText(opened.error), world);
   }
   const minted = mintAll(opened.value?.table, layout, options, world);
   if (!minted.ok) {
-    world.report(errorText(minted.error));
-    return EXIT.failed;
+    return refuse(errorText(minted.error), world);
   }
   const lines = minted.value.map((each) => (options.json ? JSON.stringify(each) : each.id));
   await world.print(`${lines.join("\n")}\n`);

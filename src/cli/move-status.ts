@@ -5,6 +5,7 @@ import type { Whereabouts } from "./move-steps.ts";
 import { locator } from "./move-table.ts";
 import { whereaboutsCells } from "./move-text.ts";
 import { printable } from "./printable.ts";
+import { refuse } from "./refuse.ts";
 import { countOf } from "./table-file.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
@@ -21,8 +22,7 @@ export const showStatus = async (
 ): Promise<ExitCode> => {
   const opened = await openForEdit(table, world);
   if (!opened.ok) {
-    world.report(opened.error);
-    return EXIT.failed;
+    return refuse(opened.error, world);
   }
   const { declared, name } = opened.value;
   const { found, refusals } = args.length === 0 ? underWay(declared) : await locateAll(declared, args, world);

@@ -5,6 +5,7 @@ import { droppedEpoch, type Step, takeStep, type Whereabouts } from "./move-step
 import { type Locate, type Located, locator, rewriteTable } from "./move-table.ts";
 import { nextText, whereaboutsCells } from "./move-text.ts";
 import { printable } from "./printable.ts";
+import { refuse } from "./refuse.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
 export interface MoveOptions {
@@ -35,24 +36,24 @@ export const takeSteps = async (
   options: MoveOptions,
 ): Promise<ExitCode> => {
   const opened = await openForEdit(options.table, world);
-  if (!opened.ok) return refuse(world, opened.error);
+  if (!opened.ok) return refuse(opened.error, world);
   const ids = await collectIds(args, world);
-  if (!ids.ok) return refuse(world, ids.error);
+  if (!ids.ok) return refuse(ids.error, world);
   const { text, declared, name: file } = opened.value;
   const { to } = options;
   if (to !== undefined && !Object.hasOwn(declared.regions, to)) {
     const known = Object.keys(declared.regions).join(", ");
-    return refuse(world, `error: ${printable(file)} has no region ${JSON.stringify(to)}; it has ${known} (--to)\n`);
+    return refuse(`error: ${printable(file)} has no region ${JSON.stringify(to)}; it has ${known} (--to)\n`, world);
   }
   const { epochFloor = 0 } = declared;
   const epochMin = Math.max(epochFloor + 1, options.epoch ?? 1);
   const changes = changesOf(name, ids.value, { to, epochMin }, locator(declared, world.nowMs()));
-  if (!changes.ok) return refuse(world, `${changes.error}error: nothing was written\n`);
+  if (!changes.ok) return refuse(`${changes.error}error: nothing was written\n`, world);
 
   const floor = Math.max(epochFloor, droppedEpoch(changes.value));
   const edited = rewriteTable(text, new Map(changes.value.flatMap(entryIfChanged)), floor);
   const saved = saveTable(opened.value, edited, options.dryRun === true, world);
-  if (!saved.ok) return refuse(world, `${saved.error}error: nothing was written\n`);
+  if (!saved.ok) return refuse(`${saved.error}error: nothing was written\n`, world);
   await world.print(linesOf(changes.value, options));
   const isSame = text === edited;
   world.report(summaryOf(file, isSame, changes.value.length, options) + nextText(name, isSame));
@@ -61,11 +62,6 @@ export const takeSteps = async (
 
 const entryIfChanged = ({ id, before, after }: Change): (readonly [string, Whereabouts])[] =>
   before === after ? [] : [[id, after]];
-
-const refuse = (world: World, sentences: string): ExitCode => {
-  world.report(sentences);
-  return EXIT.failed;
-};
 
 /** The changes, or every refusal. */
 const changesOf = (

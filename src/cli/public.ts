@@ -5,6 +5,7 @@ import { type PublicCodec, publicCodec } from "../routing/public-codec.ts";
 import type { Act } from "./action.ts";
 import { eachId, lacksIds } from "./each-id.ts";
 import { printable } from "./printable.ts";
+import { refuse } from "./refuse.ts";
 import { openTable, tableErrorText } from "./table-file.ts";
 import { EXIT, type World } from "./world.ts";
 
@@ -56,13 +57,11 @@ const turnIds = async (
 ) => {
   const opened = await openTable(path, world);
   if (!opened.ok) {
-    world.report(tableErrorText(opened.error));
-    return EXIT.failed;
+    return refuse(tableErrorText(opened.error), world);
   }
   const codec = codecOf(opened.value?.table, entity, world);
   if (!codec.ok) {
-    world.report(`error: ${codec.error}\n`);
-    return EXIT.failed;
+    return refuse(`error: ${codec.error}\n`, world);
   }
   if (lacksIds(args, world)) return EXIT.failed;
   return eachId(args, world, (text) => {

@@ -10,6 +10,7 @@ import {
 import type { Act } from "./action.ts";
 import { findLayout, knownLayouts, writtenForms } from "./layouts.ts";
 import { printable } from "./printable.ts";
+import { refuse } from "./refuse.ts";
 import { openNamedTable, tableErrorText } from "./table-file.ts";
 import { time } from "./values.ts";
 import { EXIT, type World } from "./world.ts";
@@ -80,8 +81,7 @@ const ORDERS: Readonly<Record<PeriodOrder, string>> = {
 };
 
 const fail = (world: World, text: string) => {
-  world.report(text);
-  return EXIT.failed;
+  return refuse(text, world);
 };
 
 const sentenceOf = (error: PeriodRangeError, layout: Layout, period: Options): string => {

@@ -3,6 +3,7 @@ import type { Act } from "./action.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import { openGateway } from "./gateway-client.ts";
 import { failureText } from "./gateway-failure.ts";
+import { refuse } from "./refuse.ts";
 import { isWanted, revisionText, tellChange } from "./table-change.ts";
 import { audienceText } from "./table-status.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
@@ -57,9 +58,4 @@ const finish = async (end: End, world: World, options: Options): Promise<ExitCod
   const { note = "", json = false } = options;
   const answer = await gateway.value.endCanary(end, { expect: canary.revision, note });
   return tellChange(answer, gateway.value, undefined, (made) => `in force: ${revisionText(made)}`, json, world);
-};
-
-const refuse = (sentences: string, world: World): ExitCode => {
-  world.report(sentences);
-  return EXIT.failed;
 };

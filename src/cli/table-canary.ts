@@ -7,6 +7,7 @@ import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-addres
 import type { Audience } from "./gateway-answers.ts";
 import { openGateway } from "./gateway-client.ts";
 import { failureText } from "./gateway-failure.ts";
+import { refuse } from "./refuse.ts";
 import { isWanted, revisionText, tellChange } from "./table-change.ts";
 import { readTableFile, tableErrorText } from "./table-file.ts";
 import { countChanges, readInForce } from "./table-revision.ts";
@@ -89,9 +90,4 @@ const audienceOf = ({ share, country, entity }: Options): Result<Audience, strin
   if (share === 0) return err("error: a canary of 0 % serves nobody\n");
   if (share !== undefined) return ok({ share });
   return ok(country === undefined ? { entities: [...(entity ?? [])] } : { countries: [...country] });
-};
-
-const refuse = (sentences: string, world: World): ExitCode => {
-  world.report(sentences);
-  return EXIT.failed;
 };

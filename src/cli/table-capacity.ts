@@ -8,6 +8,7 @@ import { grouped } from "./diff-counts-text.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import { openGateway } from "./gateway-client.ts";
 import { failureText } from "./gateway-failure.ts";
+import { refuse } from "./refuse.ts";
 import { readTableFile, tableErrorText } from "./table-file.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
@@ -42,8 +43,7 @@ Exit code: 0, or 1 when the table has faults or cannot be read.`;
 const capacity = async (world: World, [path]: readonly string[], options: Options): Promise<ExitCode> => {
   const uses = await (path === undefined ? usesAtGateway(options, world) : usesOfFile(path, world));
   if (!uses.ok) {
-    world.report(uses.error);
-    return EXIT.failed;
+    return refuse(uses.error, world);
   }
   await world.print(options.json ? `${JSON.stringify(uses.value)}\n` : usesText(uses.value));
   return EXIT.ok;

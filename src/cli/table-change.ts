@@ -7,6 +7,7 @@ import { failureText } from "./gateway-failure.ts";
 import type { GatewayFailure } from "./gateway-request.ts";
 import { readJsonText } from "./json-text.ts";
 import { printable } from "./printable.ts";
+import { refuse } from "./refuse.ts";
 import { faultLine } from "./table-file.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
@@ -41,8 +42,7 @@ export const tellChange = async (
   const { slug, members } = error.problem;
   if (slug === "stale-revision") return outrun(members["canary"] ?? members["current"], world);
   if (sent !== undefined) world.report(faultTexts(error, sent));
-  world.report("nothing was changed\n");
-  return EXIT.failed;
+  return refuse("nothing was changed\n", world);
 };
 
 interface SentTable {

@@ -3,6 +3,7 @@ import { type CompiledTable, distinguish } from "../routing/index.ts";
 import type { Act } from "./action.ts";
 import { indistinctText } from "./indistinct-text.ts";
 import { printable } from "./printable.ts";
+import { refuse } from "./refuse.ts";
 import { countOf, faultLine, readServable, type TableFile, tableErrorText } from "./table-file.ts";
 import { EXIT } from "./world.ts";
 
@@ -37,16 +38,14 @@ Exit code: 0 without faults, 1 with faults or when the file cannot be read.`,
         }
         const { error } = file;
         if (error.reason === "unreadable") {
-          world.report(tableErrorText(error));
-          return EXIT.failed;
+          return refuse(tableErrorText(error), world);
         }
         const { name, faults } = error;
         const lines = faults.map((fault) =>
           json ? `${JSON.stringify({ file: name, ...fault })}\n` : faultLine(name, fault),
         );
         await world.print(lines.join(""));
-        world.report(`${name}: ${countOf(faults.length, "fault")}\n`);
-        return EXIT.failed;
+        return refuse(`${name}: ${countOf(faults.length, "fault")}\n`, world);
       }),
     );
 };

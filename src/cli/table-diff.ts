@@ -4,6 +4,7 @@ import { diffTables } from "../routing/diff.ts";
 import { checkTable, compileTable } from "../routing/index.ts";
 import type { Act } from "./action.ts";
 import { diffText } from "./diff-text.ts";
+import { refuse } from "./refuse.ts";
 import { readTableFile, tableErrorText, withPacks } from "./table-file.ts";
 import { replayTraffic, type TrafficTally } from "./traffic-replay.ts";
 import { tallyText, wayLines } from "./traffic-text.ts";
@@ -41,8 +42,7 @@ const diffFiles = async (world: World, args: readonly string[], { json, exitCode
   const [beforePath, afterPath] = args as readonly [string, string];
   if ([beforePath, afterPath, log].filter((path) => path === "-").length > 1) {
     const what = log === "-" ? "the two tables and the log" : "the two tables";
-    world.report(`error: only one of ${what} can come from stdin\n`);
-    return EXIT.failed;
+    return refuse(`error: only one of ${what} can come from stdin\n`, world);
   }
   // One after the other, so that the faults of both are shown.
   const before = await readSide(beforePath, log, world);
@@ -54,8 +54,7 @@ const diffFiles = async (world: World, args: readonly string[], { json, exitCode
   const traffic =
     log === undefined ? ok(undefined) : await replayTraffic(log, before.value.compiled, after.value.compiled, world);
   if (!traffic.ok) {
-    world.report(traffic.error);
-    return EXIT.failed;
+    return refuse(traffic.error, world);
   }
   const [from, to] = [before.value, after.value].map(({ name, digest }) => ({ file: name, digest }));
   if (json) await world.print(`${JSON.stringify({ before: from, after: to, ...diff, traffic: traffic.value })}\n`);

@@ -8,6 +8,7 @@ import { type GatewayClient, openGateway, PAGE_ENTRIES_MAX, type Stretch } from 
 import { failureText } from "./gateway-failure.ts";
 import type { GatewayFailure } from "./gateway-request.ts";
 import { printable } from "./printable.ts";
+import { refuse } from "./refuse.ts";
 import { countingNumber } from "./values.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
@@ -71,8 +72,7 @@ const show = async <Entry>(
 ): Promise<ExitCode> => {
   const gateway = openGateway(options, world);
   if (!gateway.ok) {
-    world.report(gateway.error);
-    return EXIT.failed;
+    return refuse(gateway.error, world);
   }
   const entries: Entry[] = [];
   for (let isMore = true; isMore; ) {
@@ -81,8 +81,7 @@ const show = async <Entry>(
     const limit = Math.min(PAGE_ENTRIES_MAX, options.limit - entries.length);
     const page = await read(gateway.value, { limit, ...(before === undefined ? {} : { before }) });
     if (!page.ok) {
-      world.report(failureText(gateway.value.url, page.error));
-      return EXIT.failed;
+      return refuse(failureText(gateway.value.url, page.error), world);
     }
     entries.push(...page.value);
     isMore = page.value.length === limit && entries.length < options.limit;

@@ -9,6 +9,7 @@ import type { Act } from "./action.ts";
 import { findLayout, knownLayouts } from "./layouts.ts";
 import { openPackTable, type PackTable, withEntry } from "./pack-table.ts";
 import { printable } from "./printable.ts";
+import { refuse } from "./refuse.ts";
 import { countOf } from "./table-file.ts";
 import { type LineRange, readRanges } from "./table-pack-lines.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
@@ -49,15 +50,15 @@ Exit code: 0, or 1 when a line is at fault and nothing was written.`;
 
 const pack = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   if ((options.table === undefined) !== (options.name === undefined)) {
-    return refuse(world, "error: --table and --name go together\n");
+    return refuse("error: --table and --name go together\n", world);
   }
   const table = await openNamed(options, world);
-  if (!table.ok) return refuse(world, table.error);
+  if (!table.ok) return refuse(table.error, world);
   const field = fieldOf(options, table.value);
-  if (!field.ok) return refuse(world, field.error);
+  if (!field.ok) return refuse(field.error, world);
   const input = path === "-" ? ok({ bytes: 0, chunks: world.stdin.chunks }) : await world.openFile(path);
   const name = path === "-" ? "stdin" : path;
-  if (!input.ok) return refuse(world, `error: ${printable(name)} cannot be read: ${input.error}\n`);
+  if (!input.ok) return refuse(`error: ${printable(name)} cannot be read: ${input.error}\n`, world);
   const showProgress = (lines: number) => {
     if (world.isReportWatched) world.report(`\r${lines} lines read`);
   };
@@ -70,14 +71,9 @@ const pack = async (world: World, [path = ""]: readonly string[], options: Optio
         : `${printable(`${name}:${line}: ${message}`)}\n`,
     );
     await world.print(lines.join(""));
-    return refuse(world, `${printable(name)}: ${countOf(faults.length, "fault")}; nothing was written\n`);
+    return refuse(`${printable(name)}: ${countOf(faults.length, "fault")}; nothing was written\n`, world);
   }
   return write(world, ranges, field.value, options, table.value);
-};
-
-const refuse = (world: World, sentences: string): ExitCode => {
-  world.report(sentences);
-  return EXIT.failed;
 };
 
 const openNamed = async ({ table, name }: Options, world: World): Promise<Result<PackTable | undefined, string>> =>
@@ -107,17 +103,17 @@ const write = async (
 ): Promise<ExitCode> => {
   const sha256 = (octets: Uint8Array) => Promise.resolve(createHash("sha256").update(octets).digest());
   const encoded = await encodePack(ranges, { fieldBits: bits, sha256 });
-  if (!encoded.ok) return refuse(world, `error: no pack can be made: ${printable(packFaultText(encoded.error))}\n`);
+  if (!encoded.ok) return refuse(`error: no pack can be made: ${printable(packFaultText(encoded.error))}\n`, world);
   const { header, pages, ...told } = encoded.value;
   const entry = entryOf(told, bits, options.field);
   const edited = table === undefined ? ok(undefined) : withEntry(table, options.name ?? "", entry);
-  if (!edited.ok) return refuse(world, edited.error);
+  if (!edited.ok) return refuse(edited.error, world);
   const file = join(options.out, `${told.sha256}.pack`);
   const written = world.writeOctets(file, Buffer.concat([header, ...pages]));
-  if (!written.ok) return refuse(world, `error: ${printable(file)} cannot be written: ${written.error}\n`);
+  if (!written.ok) return refuse(`error: ${printable(file)} cannot be written: ${written.error}\n`, world);
   if (table !== undefined && edited.value !== undefined) {
     const saved = world.writeFile(table.name, edited.value);
-    if (!saved.ok) return refuse(world, `error: ${printable(table.name)} cannot be written: ${saved.error}\n`);
+    if (!saved.ok) return refuse(`error: ${printable(table.name)} cannot be written: ${saved.error}\n`, world);
   }
   await world.print(options.json ? `${JSON.stringify({ file, ...entry })}\n` : `${JSON.stringify(entry, null, 2)}\n`);
   world.report(`${printable(file)}: ${countOf(entry.ranges, "range")} in ${countOf(pages.length, "page")}\n`);

@@ -7,6 +7,7 @@ import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-addres
 import { openGateway } from "./gateway-client.ts";
 import { failureText } from "./gateway-failure.ts";
 import { type PlanWarning, warningsOf, warningText } from "./plan-warnings.ts";
+import { refuse } from "./refuse.ts";
 import { type Uses, usesOf, usesText } from "./table-capacity.ts";
 import { faultTexts } from "./table-change.ts";
 import { readTableFile, tableErrorText } from "./table-file.ts";
@@ -79,11 +80,6 @@ const plan = async (world: World, [path = ""]: readonly string[], options: Optio
   };
   await world.print(options.json ? `${JSON.stringify(planned)}\n` : planText(planned, world.paint));
   return EXIT.ok;
-};
-
-const refuse = (sentences: string, world: World): ExitCode => {
-  world.report(sentences);
-  return EXIT.failed;
 };
 
 const sameText = (isInForce: boolean, revision: number): string =>

@@ -4,6 +4,7 @@ import type { Act } from "./action.ts";
 import { diffCountsText } from "./diff-counts-text.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import { type GatewayClient, openGateway } from "./gateway-client.ts";
+import { refuse } from "./refuse.ts";
 import { isWanted, revisionText, tellChange } from "./table-change.ts";
 import { readPublishable, type TableFile, tableErrorText } from "./table-file.ts";
 import { countChanges, type PublishedTable, readInForce } from "./table-revision.ts";
@@ -54,8 +55,7 @@ const publish = async (world: World, [path = ""]: readonly string[], options: Op
   const gateway = opened.value;
   const inForce = await readInForce(gateway);
   if (!inForce.ok) {
-    world.report(inForce.error);
-    return EXIT.failed;
+    return refuse(inForce.error, world);
   }
   const { revision, digest } = inForce.value;
   const { expect = revision } = options;

@@ -5,6 +5,7 @@ import type { Act } from "./action.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import { openGateway } from "./gateway-client.ts";
 import { printable } from "./printable.ts";
+import { refuse } from "./refuse.ts";
 import { compile, readServable, type TableFile, tableErrorText } from "./table-file.ts";
 import { readRevision } from "./table-revision.ts";
 import { destinationText, ownersText, replayTraffic, type TrafficStep } from "./traffic-replay.ts";
@@ -67,11 +68,6 @@ const replayLog = async (world: World, [log = ""]: readonly string[], options: O
         .join(""),
   );
   return options.exitCode && tally.value.changed > 0 ? EXIT.differs : EXIT.ok;
-};
-
-const refuse = (sentence: string, world: World): ExitCode => {
-  world.report(sentence);
-  return EXIT.failed;
 };
 
 /** A file, or a revision of the gateway. */

@@ -4,6 +4,7 @@ import type { Act } from "./action.ts";
 import { diffCountsText } from "./diff-counts-text.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import { openGateway } from "./gateway-client.ts";
+import { refuse } from "./refuse.ts";
 import { isWanted, revisionText, tellChange } from "./table-change.ts";
 import { countChanges, readInForce, readRevision } from "./table-revision.ts";
 import { wholeNumber } from "./values.ts";
@@ -65,9 +66,4 @@ const rollback = async (world: World, [argument]: readonly string[], options: Op
   const tale = (made: Parameters<typeof revisionText>[0]) =>
     `text of revision ${to} is in force again as ${revisionText(made)}`;
   return tellChange(answer, gateway, undefined, tale, json, world);
-};
-
-const refuse = (sentences: string, world: World): ExitCode => {
-  world.report(sentences);
-  return EXIT.failed;
 };

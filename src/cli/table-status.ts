@@ -6,6 +6,7 @@ import type { Audience, Status } from "./gateway-answers.ts";
 import { openGateway } from "./gateway-client.ts";
 import { failureText } from "./gateway-failure.ts";
 import { printable } from "./printable.ts";
+import { refuse } from "./refuse.ts";
 import { probe, type Tally } from "./table-probe.ts";
 import { countingNumber } from "./values.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
@@ -40,20 +41,17 @@ Exit code: 0 when KV and every probe have the last revision, 2 when some are beh
 const status = async (world: World, _: readonly string[], options: Options): Promise<ExitCode> => {
   const gateway = openGateway(options, world);
   if (!gateway.ok) {
-    world.report(gateway.error);
-    return EXIT.failed;
+    return refuse(gateway.error, world);
   }
   const known = await gateway.value.status();
   if (!known.ok) {
-    world.report(failureText(gateway.value.url, known.error));
-    return EXIT.failed;
+    return refuse(failureText(gateway.value.url, known.error), world);
   }
   const tally = options.probe === undefined ? undefined : await probe(gateway.value, options.probe, world);
   const probes = tally?.seen;
   await world.print(options.json ? `${JSON.stringify({ ...known.value, probes })}\n` : statusText(known.value, tally));
   if (tally?.failure !== undefined) {
-    world.report(failureText(gateway.value.url, tally.failure));
-    return EXIT.failed;
+    return refuse(failureText(gateway.value.url, tally.failure), world);
   }
   return isEverywhere(known.value, tally) ? EXIT.ok : EXIT.differs;
 };

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { isKeyId, KEY_OCTETS_MIN } from "../proxy/signature.ts";
+import { readSecret } from "./secret.ts";
 
 /** The first key signs; origins are to know both. */
 export type SigningKeys = readonly SigningKey[];
@@ -29,13 +30,4 @@ const SECRET = v.pipe(
 );
 
 /** The keys of the secret `ORIGIN_SIGNING_KEYS`; `undefined` when they are not as they must be, without saying how: they are secret. */
-export function parseSigningKeys(text: string): SigningKeys | undefined {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const parsed = v.safeParse(SECRET, json);
-  return parsed.success ? parsed.output : undefined;
-}
+export const parseSigningKeys = (text: string): SigningKeys | undefined => readSecret(SECRET, text);

@@ -1,7 +1,8 @@
 import { err, type Result } from "../ids/result.ts";
 import type { TableHistoryError } from "../problems/port-errors.ts";
 import type { TableHistory } from "../table-ports.ts";
-import type { TruthCalls, TruthObject } from "./truth-object.ts";
+import { inTime, noAnswer } from "./in-time.ts";
+import type { TruthObject } from "./truth-object.ts";
 
 /** All revisions of a deployment are in one object. */
 const NAME = "table";
@@ -16,7 +17,7 @@ const DEADLINE_MS = 5_000;
 /** The Durable Object as the history of the table. A stub is broken after a failure, so each call makes its own. */
 export function durableTableHistory(namespace: DurableObjectNamespace<TruthObject>): TableHistory {
   // The platform's type of a stub goes down into every answer, as if one could hold functions; these are plain data.
-  const truth = (): TruthCalls => namespace.get(namespace.idFromName(NAME)) as unknown as TruthCalls;
+  const truth = (): TableHistory => namespace.get(namespace.idFromName(NAME)) as unknown as TableHistory;
   return {
     text: (revision) => asked(() => truth().text(revision), "again"),
     revisions: (stretch) => asked(() => truth().revisions(stretch), "again"),
@@ -37,7 +38,7 @@ async function asked<Value, Failure>(
   times: "once" | "again",
 ): Promise<Result<Value, Failure | TableHistoryError>> {
   try {
-    return await inTime(ask());
+    return await inTime(ask(), DEADLINE_MS, noAnswer);
   } catch (error) {
     if (times === "again" && isRetryable(error)) return asked(ask, "once");
     return err({ reason: "control-plane-unavailable", why: error instanceof Error ? error.message : String(error) });
@@ -48,16 +49,4 @@ async function asked<Value, Failure>(
 function isRetryable(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
   return "retryable" in error && error.retryable === true && !("overloaded" in error && error.overloaded === true);
-}
-
-async function inTime<Value>(answer: Promise<Value>): Promise<Value> {
-  let timer: number | null = null;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${DEADLINE_MS} ms`)), DEADLINE_MS);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -2,14 +2,21 @@ import { ok, type Result } from "../ids/result.ts";
 import type { Clock } from "../ports.ts";
 import type { TableChangeError, TableHistoryError } from "../problems/port-errors.ts";
 import type { CanaryAudience, Fault } from "../routing/index.ts";
-import type { AuditEntry, RevisionText, Stretch, TableRevision, TableStatus, TableWish } from "../table-ports.ts";
+import type {
+  AuditEntry,
+  RevisionText,
+  Stretch,
+  TableHistory,
+  TableRevision,
+  TableStatus,
+  TableWish,
+} from "../table-ports.ts";
 import { TableCopy } from "./table-copy.ts";
 import { type NewText, TableLedger } from "./table-ledger.ts";
 import { sha256 } from "./table-octets.ts";
 import { packFaults } from "./table-packs.ts";
 import { nextStep, resumePublication } from "./table-publication.ts";
 import { TruthRows } from "./table-truth-rows.ts";
-import type { TruthCalls } from "./truth-object.ts";
 
 export interface KeeperWorld {
   readonly storage: DurableObjectStorage;
@@ -22,7 +29,7 @@ export interface KeeperWorld {
 }
 
 /** The ledger and its copy in KV together: whatever is asked, KV is looked at first, and brought to the last revision after. */
-export class TableKeeper implements TruthCalls {
+export class TableKeeper implements TableHistory {
   readonly #world: KeeperWorld;
   readonly #rows: TruthRows;
   readonly #ledger: TableLedger;

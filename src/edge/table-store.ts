@@ -7,6 +7,7 @@ import {
   REVISION_MAX,
   TABLE_BYTES_MAX,
 } from "../routing/index.ts";
+import { inTime } from "./in-time.ts";
 import { loadTableOctets, sha256 } from "./table-octets.ts";
 
 /**
@@ -122,15 +123,13 @@ export async function within<Value>(
   ask: () => Promise<Value>,
   deadlineMs: number,
 ): Promise<Result<Value, LoadFailure>> {
-  let timer: number | null = null;
-  const late = new Promise<Result<Value, LoadFailure>>((resolve) => {
-    timer = setTimeout(resolve, deadlineMs, err({ reason: "store-slow", deadlineMs }));
-  });
   try {
-    return await Promise.race([ask().then((value) => ok(value)), late]);
+    return await inTime(
+      ask().then((value) => ok(value)),
+      deadlineMs,
+      () => err({ reason: "store-slow", deadlineMs }),
+    );
   } catch (error) {
     return err({ reason: "store-failed", why: error instanceof Error ? error.message : String(error) });
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -4,6 +4,7 @@ import type { Clock, Entropy, ServedTable, Tables } from "../ports.ts";
 import type { TableError } from "../problems/port-errors.ts";
 import { loadTable } from "../routing/index.ts";
 import { type Held, isOlder, labeller } from "./held-table.ts";
+import { inTime } from "./in-time.ts";
 import type { EdgeCache } from "./moved-memory.ts";
 import { edgeTableCache, type SeenPointer } from "./table-cache.ts";
 import { tableFetcher } from "./table-fetch.ts";
@@ -82,7 +83,7 @@ export function kvTables(options: TablesOptions): Tables {
 
   const refresh = async (): Promise<void> => {
     const read = readPointer(kv, REFRESH_DEADLINE_MS);
-    if (held === undefined && (await isLate(read, COLD_READ_MS))) {
+    if (held === undefined && (await inTime(read, COLD_READ_MS, () => "late")) === "late") {
       report({ reason: "store-slow", deadlineMs: COLD_READ_MS });
       await takeFromEdge();
     }
@@ -121,22 +122,9 @@ export function kvTables(options: TablesOptions): Tables {
     },
     async load() {
       // Each waits by a timer of its own: the request that began the start may be gone, and its reads with it.
-      if (held === undefined) await isLate(startCold(), COLD_DEADLINE_MS);
+      if (held === undefined) await inTime(startCold(), COLD_DEADLINE_MS, () => undefined);
       const loaded: Result<Held, TableError> = held === undefined ? holdBundled() : ok(held);
       return loaded.ok ? ok<ServedTable>(serve(loaded.value, loaded.value.source, clock.nowMs())) : loaded;
     },
   };
-}
-
-/** Whether work takes longer than a time. It goes on all the same. */
-async function isLate(work: Promise<unknown>, afterMs: number): Promise<boolean> {
-  let timer: number | null = null;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, afterMs, true);
-  });
-  try {
-    return await Promise.race([work.then(() => false), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,3 +1,4 @@
+import { inTime, noAnswer } from "./in-time.ts";
 import type { TrafficObject, TrafficStore } from "./traffic-store.ts";
 
 /** All isolates of a deployment meet in one object. */
@@ -10,23 +11,11 @@ const DEADLINE_MS = 4_000;
 export function durableTraffic(namespace: DurableObjectNamespace<TrafficObject>): TrafficStore {
   const stub = () => namespace.get(namespace.idFromName(NAME));
   return {
-    report: (report) => inTime(stub().report(report)),
-    totals: () => inTime(stub().totals()),
+    report: (report) => inTime(stub().report(report), DEADLINE_MS, noAnswer),
+    totals: () => inTime(stub().totals(), DEADLINE_MS, noAnswer),
   };
 }
 
 /** For the platform's timer. */
 export const keepChecking = (namespace: DurableObjectNamespace<TrafficObject>): Promise<void> =>
-  inTime(namespace.get(namespace.idFromName(NAME)).keepChecking());
-
-async function inTime<Value>(answer: Promise<Value>): Promise<Value> {
-  let timer: number | null = null;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${DEADLINE_MS} ms`)), DEADLINE_MS);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+  inTime(namespace.get(namespace.idFromName(NAME)).keepChecking(), DEADLINE_MS, noAnswer);

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock, Fetch } from "../../ports.ts";
+import { inTime } from "../in-time.ts";
 
 export interface AccessKeysOptions {
   /** Where Access publishes its keys. */
@@ -68,22 +69,13 @@ export function accessKeys(options: AccessKeysOptions): AccessKeys {
       if (!keys.has(keyId) || !isWithin(fetchedAtMs, FRESH_MS)) {
         if (!isWithin(askedAtMs, FETCH_INTERVAL_MS)) running = fetchNow();
         // It may be another request's, and end with that one: so each waits for itself.
-        await within(running, FETCH_DEADLINE_MS);
+        await inTime(running, FETCH_DEADLINE_MS, () => undefined);
       }
       const key = isWithin(fetchedAtMs, KEPT_MS) ? keys.get(keyId) : undefined;
       if (key !== undefined) return ok(key);
       return err(isLastGood ? "unknown" : "unavailable");
     },
   };
-}
-
-async function within(work: Promise<void>, deadlineMs: number): Promise<void> {
-  let timer: number | null = null;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, deadlineMs);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
 }
 
 async function fetchKeys(options: AccessKeysOptions): Promise<Result<ReadonlyMap<string, CryptoKey>, string>> {

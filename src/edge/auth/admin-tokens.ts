@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { Scope } from "../../auth-ports.ts";
+import { readSecret } from "../secret.ts";
 
 /** A bearer token, as the deployment knows it: by its digest alone. */
 export interface AdminToken {
@@ -41,12 +42,5 @@ export const ADMIN_TOKENS_FAULT =
 
 /** The secret `ADMIN_TOKENS`; `undefined` when it is not as it must be, without saying where: it is secret. */
 export function parseAdminTokens(text: string): readonly AdminToken[] | undefined {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const parsed = v.safeParse(SECRET, json);
-  return parsed.success ? parsed.output.map(({ name, scope, sha256 }) => ({ name, scope, digest: sha256 })) : undefined;
+  return readSecret(SECRET, text)?.map(({ name, scope, sha256 }) => ({ name, scope, digest: sha256 }));
 }
