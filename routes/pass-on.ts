@@ -75,11 +75,13 @@ function stopsHere({ method, headers }: Request): Response | "refused" | undefin
 }
 
 function passageOf(received: Received, decision: Decision, originTarget: string, body: PassageBody): Passage {
-  const { gateway, request, target, served } = received;
+  const { gateway, request, target, served, arrivedAtMs } = received;
   return {
     request,
     method: request.method,
     body,
+    asksUpgrade: request.headers.has("upgrade"),
+    arrivedAtMs,
     target: originTarget,
     decision,
     id: decision.id === "" ? "" : canonicalText(served.table, decision),

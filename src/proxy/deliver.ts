@@ -35,12 +35,7 @@ export type Delivery = Result<OriginAnswer, ProxyError>;
  * Asks a region's origins in turn. Nothing that may have had an effect is sent twice, what is sent again is paid for from
  * the region's budget, and an origin that keeps failing is passed over.
  */
-export async function askRegion(
-  passage: Passage,
-  region: Region,
-  world: DeliveryWorld,
-  startedMs: number,
-): Promise<Delivery> {
+export async function askRegion(passage: Passage, region: Region, world: DeliveryWorld): Promise<Delivery> {
   world.budget.earn(region.name);
   const { isRepeatable, isIdempotent, isRead } = repeatability(passage);
   const { entity, layout } = passage.decision;
@@ -58,7 +53,7 @@ export async function askRegion(
     // Other regions keep their turn, however many origins this one has.
     if (attempt.region === region && sent >= sendsMax - 1 && hasOther(candidates, region)) continue;
     const nowMs = world.clock.nowMs();
-    const limits = limitsFor(entity, attempt.region, world.deadlines, startedMs);
+    const limits = limitsFor(entity, attempt.region, world.deadlines, passage.arrivedAtMs);
     if (limits.total !== undefined && nowMs >= limits.total.untilMs && last !== undefined) break;
     const admission = world.health.admit(attempt.origin, attempt.region.breaker, nowMs);
     if (admission.state === "open") {

@@ -12,15 +12,14 @@ const REGION_FIELD = "waybill-region";
  * word once; its 421 never reaches the client. What the table says of moved entities goes before what origins say.
  */
 export async function deliver(passage: Passage, world: DeliveryWorld): Promise<Delivery> {
-  const startedMs = world.clock.nowMs();
   const { region, rule } = passage.decision.target;
-  const fenced = refuseFenced(passage.decision, passage.method, passage.request.headers.has("upgrade"));
+  const fenced = refuseFenced(passage.decision, passage.method, passage.asksUpgrade);
   if (fenced !== undefined) return err(fenced);
   const isSettled = rule.kind === "moved";
   const memory = isSettled ? undefined : world.memory;
   const known = memory === undefined ? undefined : await recall(passage, memory, world);
   const first = known ?? region;
-  const answer = await askRegion(passage, first, world, startedMs);
+  const answer = await askRegion(passage, first, world);
   if (!answer.ok) return answer;
   const { response, region: asked } = answer.value;
   const named = regionNamedBy(response);
@@ -31,7 +30,7 @@ export async function deliver(passage: Passage, world: DeliveryWorld): Promise<D
   const other = world.regions.get(named);
   if (other === undefined) return disagree(asked, "the region that it names is not in the table");
   if (other === asked) return disagree(asked, "it names itself");
-  return follow(passage, asked, other, asked === first, world, startedMs);
+  return follow(passage, asked, other, asked === first, world);
 }
 
 async function recall(passage: Passage, memory: NonNullable<DeliveryWorld["memory"]>, world: DeliveryWorld) {
@@ -53,7 +52,6 @@ async function follow(
   region: Region,
   isOwn: boolean,
   world: DeliveryWorld,
-  startedMs: number,
 ): Promise<Delivery> {
   const { entity } = passage.decision;
   const remember = () => {
@@ -64,7 +62,7 @@ async function follow(
     remember();
     return err({ reason: "body-too-large-to-replay", region: disowner.name, bytesMax: entity.replayBytesMax });
   }
-  const answer = await askRegion(passage, region, world, startedMs);
+  const answer = await askRegion(passage, region, world);
   if (!answer.ok) return answer;
   const { response, region: asked } = answer.value;
   if (regionNamedBy(response) === undefined) {

@@ -26,7 +26,7 @@ export function mirror(
   deadlineMs = SHADOW_DEADLINE_MS,
 ): void {
   const shadow = sampledShadow(passage, region);
-  if (shadow === undefined || response.status === 101 || asksUpgrade(passage)) return;
+  if (shadow === undefined || response.status === 101 || passage.asksUpgrade) return;
   if (!world.shadows.admit(shadow.name)) return;
   const answered = shapeOf(response);
   const work = async (): Promise<void> => {
@@ -49,9 +49,6 @@ function sampledShadow({ method, body, decision, randomWord }: Passage, answered
   if ((method !== "GET" && method !== "HEAD") || body.kind !== "none") return undefined;
   return randomWord() < shadow.share * 2 ** 32 ? shadow.region : undefined;
 }
-
-/** Another protocol on the connection is no read, whether the origin changed to it or not. */
-const asksUpgrade = ({ request }: Passage): boolean => request.headers.has("upgrade");
 
 /** Lets the handler hand over the client's answer before anything is sent. */
 const clientsTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));

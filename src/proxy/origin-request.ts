@@ -16,6 +16,10 @@ export interface Passage {
   /** The request's own, read once: each look at them is a crossing into the runtime. */
   readonly method: string;
   readonly body: PassageBody;
+  /** Whether it names a protocol to change to: what follows would be a conversation. */
+  readonly asksUpgrade: boolean;
+  /** Unix ms. */
+  readonly arrivedAtMs: number;
   /** Raw path and query at the origin. */
   readonly target: string;
   readonly decision: Decision;

@@ -20,10 +20,9 @@ const IDEMPOTENCY_KEY = "idempotency-key";
  * A read, an idempotent method, or one with an idempotency key, as long as its body is at hand. A body that was streamed is
  * gone, and an upgrade is the beginning of a conversation.
  */
-export function repeatability({ method, body, request: { headers } }: Passage): Repeatability {
-  const isConversation = headers.has("upgrade");
-  const isRead = SAFE.has(method) && !isConversation;
-  const hasKey = (headers.get(IDEMPOTENCY_KEY) ?? "").trim() !== "";
-  const isIdempotent = !isConversation && (IDEMPOTENT.has(method) || hasKey);
+export function repeatability({ method, body, asksUpgrade, request: { headers } }: Passage): Repeatability {
+  if (asksUpgrade) return { isRepeatable: false, isIdempotent: false, isRead: false };
+  const isRead = SAFE.has(method);
+  const isIdempotent = IDEMPOTENT.has(method) || (headers.get(IDEMPOTENCY_KEY) ?? "").trim() !== "";
   return { isRepeatable: isIdempotent && body.kind !== "stream", isIdempotent, isRead };
 }

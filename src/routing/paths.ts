@@ -43,10 +43,19 @@ export const indexPaths = <Owner extends PathOwner>(entities: Iterable<Owner>): 
 export const segmentsOf = (pattern: string): readonly string[] => pattern.split("/").slice(1);
 
 const descend = <Owner>(node: Node<Owner>, segment: string): Node<Owner> => {
-  if (segment === ":id") {
-    node.id ??= newNode();
-    return node.id;
-  }
+  if (segment !== ":id") return branchOf<Node<Owner>>(node, segment, newNode);
+  node.id ??= newNode();
+  return node.id;
+};
+
+/** Where a segment of literal text, or one that is open, leads in patterns of any kind. */
+interface Branching<Node> {
+  readonly literals: Map<string, Node>;
+  wildcard: Node | undefined;
+}
+
+/** The node that a segment leads to, made where there is none. */
+export const branchOf = <Node>(node: Branching<Node>, segment: string, newNode: () => Node): Node => {
   if (segment === "*") {
     node.wildcard ??= newNode();
     return node.wildcard;

@@ -1,4 +1,4 @@
-import { segmentsOf } from "./paths.ts";
+import { branchOf, segmentsOf } from "./paths.ts";
 
 /**
  * Paths of requests without an ID. A pattern matches whole paths, unlike an entity's, to which all below its ID belongs:
@@ -37,22 +37,14 @@ export const indexExactPaths = <Entry extends { readonly paths: readonly string[
       let node = root;
       const segments = segmentsOf(pattern);
       const isOpenEnded = segments.at(-1) === BELOW;
-      for (const segment of isOpenEnded ? segments.slice(0, -1) : segments) node = descend(node, segment);
+      for (const segment of isOpenEnded ? segments.slice(0, -1) : segments) {
+        node = branchOf<Node<Entry>>(node, segment, newNode);
+      }
       if (isOpenEnded) node.below = entry;
       else node.entry = entry;
     }
   }
   return { match: (path) => (path.startsWith("/") ? walk(root, path, 1) : undefined) };
-};
-
-const descend = <Entry>(node: Node<Entry>, segment: string): Node<Entry> => {
-  if (segment === "*") {
-    node.wildcard ??= newNode();
-    return node.wildcard;
-  }
-  const next = node.literals.get(segment) ?? newNode();
-  node.literals.set(segment, next);
-  return next;
 };
 
 /** Matches the segment that begins at `start`: a literal first, then `*`, then `**`. An empty one is matched as such only. */

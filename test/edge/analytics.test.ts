@@ -4,19 +4,11 @@ import { analyticsWriter } from "../../src/edge/analytics.ts";
 import type { Env } from "../../src/edge/env.ts";
 import type { RequestLine } from "../../src/ports.ts";
 import { NAME_LENGTH_MAX } from "../../src/routing/limits.ts";
+import { REQUEST_LINE } from "../fixtures/request-line.ts";
 
 const LINE: RequestLine = {
+  ...REQUEST_LINE,
   atMs: 1_000,
-  method: "GET",
-  path: "/orders/1",
-  entity: "order",
-  layout: "iuid",
-  region: "eu",
-  revision: 3,
-  status: 200,
-  outcome: "answered",
-  ms: 40,
-  originMs: 30,
   attempts: 2,
   trace: "0af7651916cd43dd8448eb211c80319c",
 };

@@ -4,7 +4,7 @@ import { seededChance } from "../../bench/scale/chance.ts";
 import { SimulatedIsolate } from "../../bench/scale/isolate.ts";
 import { kvTables } from "../../src/edge/tables.ts";
 import { isolateTraffic } from "../../src/edge/traffic.ts";
-import type { RequestLine } from "../../src/ports.ts";
+import { REQUEST_LINE } from "../fixtures/request-line.ts";
 
 /** docs/scale.md stands on these rules: what the simulation takes an isolate for is what the isolates of the source do. */
 
@@ -17,21 +17,6 @@ const arrivals = (meanGapSeconds: number, seed: number): readonly number[] => {
   const times: number[] = [];
   for (let at = 1_000; at < 1_000 + SECONDS; at += Math.max(0.001, exponential(meanGapSeconds))) times.push(at);
   return times;
-};
-
-const LINE: Omit<RequestLine, "atMs"> = {
-  method: "GET",
-  path: "/orders/1",
-  entity: "order",
-  layout: "iuid",
-  region: "eu",
-  revision: 3,
-  status: 200,
-  outcome: "answered",
-  ms: 40,
-  originMs: 30,
-  attempts: 1,
-  trace: undefined,
 };
 
 describe.each([0.1, 1, 20, 100])("an isolate with a request each %d s", (meanGapSeconds) => {
@@ -91,7 +76,7 @@ describe.each([0.1, 1, 20, 100])("an isolate with a request each %d s", (meanGap
     for (const seconds of times) {
       clock.ms = seconds * 1000;
       const background: Promise<unknown>[] = [];
-      traffic.observe({ atMs: clock.ms, ...LINE }, (work) => background.push(work));
+      traffic.observe({ atMs: clock.ms, ...REQUEST_LINE }, (work) => background.push(work));
       await Promise.all(background);
       if (simulated.reports(seconds, false)) expected.push(clock.ms);
     }

@@ -5,21 +5,7 @@ import type { OriginHint } from "../../src/edge/traffic-origins.ts";
 import type { TrafficReport } from "../../src/edge/traffic-store.ts";
 import type { RequestLine } from "../../src/ports.ts";
 import type { Region } from "../../src/routing/index.ts";
-
-const LINE: Omit<RequestLine, "atMs"> = {
-  method: "GET",
-  path: "/orders/1",
-  entity: "order",
-  layout: "iuid",
-  region: "eu",
-  revision: 3,
-  status: 200,
-  outcome: "answered",
-  ms: 40,
-  originMs: 30,
-  attempts: 1,
-  trace: undefined,
-};
+import { REQUEST_LINE } from "../fixtures/request-line.ts";
 
 const ORIGIN = { url: "http://eu.test", weight: 1, binding: undefined };
 const REGION: Region = {
@@ -54,7 +40,7 @@ function setUp({ isOff = false } = {}) {
   });
   const background: Promise<unknown>[] = [];
   const observe = (line: Partial<RequestLine> = {}) =>
-    traffic.observe({ atMs: state.nowMs, ...LINE, ...line }, (work) => background.push(work));
+    traffic.observe({ atMs: state.nowMs, ...REQUEST_LINE, ...line }, (work) => background.push(work));
   const settle = () => Promise.all(background.splice(0));
   const sumOf = (report: TrafficReport | undefined, ...parts: readonly string[]) =>
     [...(report?.sums ?? [])].find(([key]) => keyParts(key).join(" ") === parts.join(" "))?.[1];

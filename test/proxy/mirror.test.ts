@@ -52,6 +52,8 @@ const setUp = (world: World = {}) => {
   const passage: Passage = {
     request,
     method: request.method,
+    asksUpgrade: request.headers.has("upgrade"),
+    arrivedAtMs: Date.now(),
     body: world.body ?? { kind: "none" },
     target: `${path}?a=1`,
     decision: resolved.value,

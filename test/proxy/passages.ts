@@ -33,6 +33,8 @@ export const passage = (table: CompiledTable, request: Request, body: Passage["b
   return {
     request,
     method: request.method,
+    asksUpgrade: request.headers.has("upgrade"),
+    arrivedAtMs: Date.now(),
     body,
     target: pathname + search,
     decision: decision.value,

@@ -1,18 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { TICKET_LAYOUT } from "../fixtures/ticket-layout.ts";
 import { problemOf, setUp, slug } from "./harness.ts";
-
-const TICKET = {
-  rows: [
-    { field: "mintedAt", bits: 42, role: "time", unit: "ms", epoch: "2020-01-01T00:00:00Z" },
-    { field: "country", bits: 8, role: "key" },
-    { field: "service", bits: 6, role: "key" },
-    { field: "machine", bits: 8, role: "node" },
-    { field: "random", bits: 64, role: "random" },
-  ],
-  text: "base32",
-  prefix: "tkt_",
-};
 
 const declared = {
   ...DECLARED_TABLE,
@@ -28,7 +17,7 @@ const declared = {
   layouts: {
     ...DECLARED_TABLE.layouts,
     discord: { like: "snowflake", epoch: "2015-01-01T00:00:00Z" },
-    ticket: TICKET,
+    ticket: TICKET_LAYOUT,
     "sharding-id": { slices: { cell: [0, 5], box: [5, 8] } },
   },
   routes: [

@@ -1,4 +1,5 @@
 import type { DeclaredTable } from "../../src/routing/schema.ts";
+import { TICKET_LAYOUT } from "../fixtures/ticket-layout.ts";
 
 /** A table whose entities have IDs of many layouts, with one of the user's own and two Snowflakes of other epochs. */
 export const manyLayoutsTable = (): DeclaredTable => ({
@@ -20,17 +21,7 @@ export const manyLayoutsTable = (): DeclaredTable => ({
   },
   layouts: {
     discord: { like: "snowflake", epoch: "2015-01-01T00:00:00Z" },
-    ticket: {
-      rows: [
-        { field: "mintedAt", bits: 42, role: "time", unit: "ms", epoch: "2020-01-01T00:00:00Z" },
-        { field: "country", bits: 8, role: "key" },
-        { field: "service", bits: 6, role: "key" },
-        { field: "machine", bits: 8, role: "node" },
-        { field: "random", bits: 64, role: "random" },
-      ],
-      text: "base32",
-      prefix: "tkt_",
-    },
+    ticket: TICKET_LAYOUT,
   },
   routes: [
     { when: { layout: ["snowflake", "discord"], fields: { datacenter: 1, worker: "0-15" } }, region: "eu" },

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { documentPathOf } from "../../src/demo/document-path.ts";
 import { findFreePorts, portFrom } from "../../src/demo/ports.ts";
+import { TICKET_LAYOUT } from "../fixtures/ticket-layout.ts";
 
 const START = fileURLToPath(new URL("../../src/demo/start.ts", import.meta.url));
 
@@ -163,17 +164,7 @@ describe("a table of one's own on the demo's origins", () => {
         song: { path: "/songs/:id", ids: [{ layout: "ulid" }] },
       },
       layouts: {
-        acme: {
-          rows: [
-            { field: "mintedAt", bits: 42, role: "time", unit: "ms", epoch: "2020-01-01T00:00:00Z" },
-            { field: "country", bits: 8, role: "key" },
-            { field: "service", bits: 6, role: "key" },
-            { field: "machine", bits: 8, role: "node" },
-            { field: "random", bits: 64, role: "random" },
-          ],
-          text: "base32",
-          prefix: "tkt_",
-        },
+        acme: TICKET_LAYOUT,
       },
       routes: [
         { when: { entity: "ticket", country: "KZ", fields: { machine: "40-49" } }, region: "ap" },
