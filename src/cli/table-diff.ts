@@ -52,7 +52,9 @@ const diffFiles = async (world: World, args: readonly string[], { json, exitCode
 
   const diff = diffTables(before.value.table, after.value.table);
   const traffic =
-    log === undefined ? ok(undefined) : await replayTraffic(log, before.value.compiled, after.value.compiled, world);
+    log === undefined
+      ? ok(undefined)
+      : await replayTraffic(log, before.value.compiled, after.value.compiled, world, { isQuiet: json === true });
   if (!traffic.ok) {
     return refuse(traffic.error, world);
   }

@@ -25,21 +25,13 @@ export interface ReadLines {
 /** More than that are no faults of single lines: the file is another one. */
 const FAULTS_MAX = 1_000;
 
-/** How many lines are read between two looks at the progress. */
-const PROGRESS_LINES = 65_536;
-
 /** Reads `from,to,region` and `key,region`, or the same as JSON objects, one a line, in any order. `max`: the greatest key. */
-export const readRanges = async (
-  chunks: AsyncIterable<Uint8Array>,
-  max: number,
-  onProgress: (lines: number) => void,
-): Promise<ReadLines> => {
+export const readRanges = async (chunks: AsyncIterable<Uint8Array>, max: number): Promise<ReadLines> => {
   const ranges: LineRange[] = [];
   const faults: LineFault[] = [];
   let line = 0;
   for await (const text of linesOf(chunks)) {
     line += 1;
-    if (line % PROGRESS_LINES === 0) onProgress(line);
     if (!text.ok) faults.push({ line: text.error, message: "The line is too long for a range." });
     else if (text.value.trim() !== "") {
       const range = rangeOf(text.value.trim(), line, max);

@@ -9,6 +9,7 @@ import type { Act } from "./action.ts";
 import { findLayout, knownLayouts } from "./layouts.ts";
 import { openPackTable, type PackTable, withEntry } from "./pack-table.ts";
 import { printable } from "./printable.ts";
+import { counted, startProgress } from "./progress.ts";
 import { refuse } from "./refuse.ts";
 import { countOf } from "./table-file.ts";
 import { type LineRange, readRanges } from "./table-pack-lines.ts";
@@ -59,11 +60,12 @@ const pack = async (world: World, [path = ""]: readonly string[], options: Optio
   const input = path === "-" ? ok({ bytes: 0, chunks: world.stdin.chunks }) : await world.openFile(path);
   const name = path === "-" ? "stdin" : path;
   if (!input.ok) return refuse(`error: ${printable(name)} cannot be read: ${input.error}\n`, world);
-  const showProgress = (lines: number) => {
-    if (world.isReportWatched) world.report(`\r${lines} lines read`);
-  };
-  const { ranges, faults } = await readRanges(input.value.chunks, Number(field.value.max), showProgress);
-  if (world.isReportWatched) world.report("\r\u001b[K");
+  const progress = startProgress(
+    { label: printable(name), bytes: input.value.bytes, isQuiet: options.json === true },
+    world,
+  );
+  const { ranges, faults } = await readRanges(counted(input.value.chunks, progress), Number(field.value.max));
+  progress.end();
   if (faults.length > 0) {
     const lines = faults.map(({ line, message }) =>
       options.json

@@ -56,10 +56,13 @@ const replayLog = async (world: World, [log = ""]: readonly string[], options: O
   for (const side of [before, after]) if (!side.ok) world.report(side.error);
   if (!before.ok || !after.ok) return EXIT.failed;
   const tell = async (step: TrafficStep): Promise<void> => {
-    if (step.verdict === "same" || (step.verdict === "open" && options.onlyChanged)) return;
+    if (step.verdict === "open" && options.onlyChanged) return;
     await world.print(options.json ? `${JSON.stringify(plainOf(step))}\n` : stepLine(step));
   };
-  const tally = await replayTraffic(log, before.value.table, after.value.table, world, tell);
+  const tally = await replayTraffic(log, before.value.table, after.value.table, world, {
+    isQuiet: options.json === true,
+    tell,
+  });
   if (!tally.ok) return refuse(tally.error, world);
   world.report(
     tallyText(tally.value) +

@@ -3,6 +3,7 @@ import type { CompiledTable } from "../routing/index.ts";
 import { type Destination, type PastRequest, type Replayed, replay, type Verdict } from "../routing/replay.ts";
 import { linesOf } from "./lines.ts";
 import { printable } from "./printable.ts";
+import { counted, startProgress } from "./progress.ts";
 import { readTrafficLine } from "./traffic-lines.ts";
 import type { OpenFile, World } from "./world.ts";
 
@@ -32,22 +33,49 @@ export interface TrafficStep extends Replayed {
   readonly request: PastRequest;
 }
 
+interface ReplayOptions {
+  /** No bar: `--json` was asked for. */
+  readonly isQuiet?: boolean;
+  /** Hears of every request that goes elsewhere, or may. */
+  readonly tell?: (step: TrafficStep) => Promise<void>;
+}
+
 /** Sends every request of a log through two tables, one after the other as they are read. `-` is stdin. The error is for stderr. */
 export const replayTraffic = async (
   path: string,
   before: CompiledTable,
   after: CompiledTable,
   world: World,
-  tell: (step: TrafficStep) => Promise<void> = async () => {},
+  { isQuiet = false, tell }: ReplayOptions = {},
 ): Promise<Result<TrafficTally, string>> => {
   const log = path === "-" ? ok<OpenFile>({ bytes: 0, chunks: world.stdin.chunks }) : await world.openFile(path);
   if (!log.ok) return err(`error: ${printable(path)} cannot be read: ${log.error}\n`);
+  const progress = startProgress({ label: printable(path), bytes: log.value.bytes, isQuiet }, world);
+  try {
+    return await replayLines(path, before, after, world, counted(log.value.chunks, progress), async (step) => {
+      if (tell === undefined || step.verdict === "same") return;
+      progress.clear();
+      await tell(step);
+    });
+  } finally {
+    progress.end();
+  }
+};
+
+const replayLines = async (
+  path: string,
+  before: CompiledTable,
+  after: CompiledTable,
+  world: World,
+  chunks: AsyncIterable<Uint8Array>,
+  tell: (step: TrafficStep) => Promise<void>,
+): Promise<Result<TrafficTally, string>> => {
   const nowMs = world.nowMs();
   const counts = { requests: 0, same: 0, changed: 0, open: 0, others: 0 };
   const ways = new Map<string, TrafficWay>();
   let line = 0;
   let unreadable = { lines: 0, first: undefined as number | undefined };
-  for await (const text of linesOf(watched(log.value, world))) {
+  for await (const text of linesOf(chunks)) {
     line += 1;
     if (!text.ok) return err(`error: line ${text.error} of ${printable(path)} is too long for a request\n`);
     if (text.value === "") continue;
@@ -94,25 +122,3 @@ const OPEN_TEXT = {
   "request-fields": "(by its fields)",
   pack: "(by its pack)",
 } as const;
-
-/** The chunks of a file as they are, and on a terminal how much of it was read. */
-async function* watched({ bytes, chunks }: OpenFile, world: World): AsyncGenerator<Uint8Array> {
-  const isShown = world.isReportWatched && bytes > 0;
-  let done = 0;
-  let shown = -1;
-  for await (const chunk of chunks) {
-    yield chunk;
-    done += chunk.length;
-    const percent = Math.min(100, Math.floor((done / bytes) * 100));
-    if (isShown && percent > shown) world.report(`\r${barOf(percent)} ${percent} % read`);
-    shown = percent;
-  }
-  if (isShown) world.report("\r\u001b[K");
-}
-
-const BAR_CELLS = 30;
-
-const barOf = (percent: number): string => {
-  const full = Math.round((percent / 100) * BAR_CELLS);
-  return `[${"#".repeat(full)}${".".repeat(BAR_CELLS - full)}]`;
-};

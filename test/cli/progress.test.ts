@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { counted, type ProgressOptions, startProgress } from "../../src/cli/progress.ts";
+
+/** A clock that is moved by hand, and what was reported. */
+const stage = (isReportWatched: boolean, options: Partial<ProgressOptions> = {}) => {
+  const reports: string[] = [];
+  let now = 1_000;
+  const progress = startProgress(
+    { label: "shards.csv", bytes: 40_000_000, ...options },
+    { nowMs: () => now, isReportWatched, report: (text) => reports.push(text) },
+  );
+  const work = (ms: number, octets: number): void => {
+    now += ms;
+    progress.add(octets);
+  };
+  return { reports, progress, work };
+};
+
+describe("progress on a terminal", () => {
+  it("is one line that is rewritten ten times a second at most, and taken away in the end", () => {
+    const { reports, progress, work } = stage(true);
+    work(99, 1_000_000);
+    expect(reports).toEqual([]);
+    work(401, 19_000_000);
+    work(50, 1_000_000);
+    work(450, 19_000_000);
+    progress.end();
+    expect(reports).toEqual([
+      `\r\u001b[K[${"#".repeat(15)}${".".repeat(15)}] 50 %  40.0 MB/s  shards.csv`,
+      `\r\u001b[K[${"#".repeat(30)}] 100 %  40.0 MB/s  shards.csv`,
+      "\r\u001b[K",
+    ]);
+  });
+
+  it("makes room for what is printed in between, and touches nothing where it shows nothing", () => {
+    const { reports, progress, work } = stage(true);
+    progress.clear();
+    work(100, 10_000_000);
+    progress.clear();
+    progress.clear();
+    work(100, 0);
+    progress.end();
+    expect(reports.map((text) => text === "\r\u001b[K")).toEqual([false, true, false, true]);
+  });
+
+  it("shows how much was done where nobody knows of how much, and the end of a long name", () => {
+    const { reports, work } = stage(true, { bytes: 0, label: `/very/long/${"x".repeat(40)}.csv` });
+    work(500, 1_500_000);
+    expect(reports).toEqual([`\r\u001b[K1.5 MB  3.0 MB/s  …${"x".repeat(19)}.csv`]);
+  });
+
+  it("stays at 100 % while a file grows", () => {
+    const { reports, work } = stage(true, { bytes: 10 });
+    work(1_000, 20);
+    expect(reports[0]).toContain("] 100 %");
+  });
+});
+
+describe("progress elsewhere", () => {
+  it("is a line every ten seconds, and none for short work", () => {
+    const { reports, progress, work } = stage(false);
+    work(9_999, 10_000_000);
+    expect(reports).toEqual([]);
+    work(1, 10_000_000);
+    work(5_000, 5_000_000);
+    work(5_000, 5_000_000);
+    progress.end();
+    expect(reports).toEqual(["shards.csv: 50 %, 2.0 MB/s\n", "shards.csv: 75 %, 1.5 MB/s\n"]);
+  });
+});
+
+it("is silent with --json, whoever watches", () => {
+  for (const isReportWatched of [true, false]) {
+    const { reports, progress, work } = stage(isReportWatched, { isQuiet: true });
+    work(60_000, 10_000_000);
+    progress.clear();
+    progress.end();
+    expect(reports).toEqual([]);
+  }
+});
+
+it("counts the chunks of a stream when their reader is done with them", async () => {
+  const { progress, reports, work } = stage(true, { bytes: 4 });
+  async function* chunks() {
+    yield new Uint8Array(1);
+    work(200, 0);
+    yield new Uint8Array(3);
+  }
+  const read: number[] = [];
+  for await (const chunk of counted(chunks(), progress)) read.push(chunk.length);
+  expect(read).toEqual([1, 3]);
+  expect(reports).toEqual([expect.stringContaining(" 25 % ")]);
+});
