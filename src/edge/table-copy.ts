@@ -7,6 +7,7 @@ import {
   afterStep,
   again,
   beforeStep,
+  doubted,
   isSamePointer,
   nextStep,
   type Outcome,
@@ -150,13 +151,13 @@ export class TableCopy {
     return put.ok ? { kind: "done" } : failed(put.error);
   }
 
-  /** A publication that began meanwhile has steps of its own, and only has to know of a pointer that may come late. */
+  /** A publication that began meanwhile has steps of its own, and only has to know of a pointer that came late, or may come. */
   #settle(made: Publication, step: Step, outcome: Outcome): void {
     const { rows, clock } = this.#world;
     const latest = rows.state().publication;
-    const after = afterStep(made, step, outcome, clock.nowMs());
-    if (latest === undefined || isSamePointer(latest.pointer, made.pointer)) this.#save(after);
-    else this.#save({ ...latest, doubtUntilMs: Math.max(latest.doubtUntilMs, after.doubtUntilMs) });
+    if (latest === undefined || isSamePointer(latest.pointer, made.pointer)) {
+      this.#save(afterStep(made, step, outcome, clock.nowMs()));
+    } else if (step.do === "put-pointer") this.#save(doubted(latest, clock.nowMs()));
   }
 
   #save(publication: Publication): void {

@@ -4,9 +4,11 @@ import type { TableChangeError } from "../problems/port-errors.ts";
 import { type CanaryAudience, type Fault, REVISION_MAX, strangersIn, TABLE_BYTES_MAX } from "../routing/index.ts";
 import type {
   AuditEntry,
+  RefusedChange,
   RevisionKind,
   RevisionText,
   RunningCanary,
+  TableAction,
   TableRevision,
   TableWish,
 } from "../table-ports.ts";
@@ -98,12 +100,23 @@ export class TableLedger {
   abort(wish: TableWish): Change {
     const canary = this.canary();
     const refusal = this.#refusal(wish) ?? (canary === undefined ? ({ reason: "no-canary" } as const) : undefined);
-    if (refusal !== undefined) return this.#refuse("abort", wish, refusal);
+    if (refusal !== undefined) return this.refuse("abort", wish, refusal);
     return this.#rows.atomically(() => {
-      this.#note("abort", wish, canary?.revision, "done");
+      this.#note("abort", wish, { revision: canary?.revision, audience: canary?.audience });
       this.#putIntoForce(this.current(), undefined);
       return ok(this.current());
     });
+  }
+
+  /** Refuses a change, and writes it down. */
+  refuse(action: TableAction, wish: TableWish, error: TableChangeError): Change {
+    this.#note(action, wish, { outcome: error.reason });
+    return err(error);
+  }
+
+  /** Writes down what was refused before it came here; of its note nobody knows whether it can be shown. */
+  noteRefusal({ author, action, outcome }: RefusedChange): void {
+    this.#note(action, { author, note: "" }, { outcome });
   }
 
   /** Takes over what somebody published in KV: under its number there, or the next one where a canary had that number. */
@@ -111,15 +124,15 @@ export class TableLedger {
     const { digest, publishedAt, canary } = pointer;
     const isFree = pointer.revision > this.#rows.head();
     const revision = isFree ? pointer.revision : this.#nextNumber();
-    const time = publishedAt ?? this.#time();
+    const time = isoTime(publishedAt) ?? this.#time();
     const note = "Found in KV.";
     const found = { revision, digest, bytes: octets.byteLength, author: "kv", time, note, basedOn: undefined };
     this.#rows.atomically(() => {
       this.#rows.add({ ...found, kind: "import" }, octets);
-      this.#note("import", found, revision, "done");
+      this.#note("import", found, { revision });
       const state = this.#rows.state();
       const change = Math.max(state.change, pointer.change);
-      const publication = foundPublication(pointer, this.#clock.nowMs());
+      const publication = foundPublication(pointer, state.publication, this.#clock.nowMs());
       this.#rows.save({ ...state, isBegun: true, canary: undefined, change, publication });
       if (canary === undefined && isFree) return;
       // A canary of a truth that is lost: its number was given, and nobody here knows its text.
@@ -141,22 +154,22 @@ export class TableLedger {
   }
 
   #change(
-    action: AuditEntry["action"],
+    action: TableAction,
     wish: TableWish,
     known: readonly Fault[],
     draftOf: (canary: RunningCanary | undefined) => Result<Draft, TableChangeError>,
   ): Change {
     const refusal = this.#refusal(wish);
-    if (refusal !== undefined) return this.#refuse(action, wish, refusal);
+    if (refusal !== undefined) return this.refuse(action, wish, refusal);
     const draft = draftOf(this.canary());
-    if (!draft.ok) return this.#refuse(action, wish, draft.error);
+    if (!draft.ok) return this.refuse(action, wish, draft.error);
     // Beside a first canary the table of the build takes one too.
     if (!this.hasNumbers(2)) {
       const why = `there is no number after ${REVISION_MAX}, the last of a revision`;
-      return this.#refuse(action, wish, { reason: "control-plane-unavailable", why });
+      return this.refuse(action, wish, { reason: "control-plane-unavailable", why });
     }
     const faults = [...this.#faultsOf(draft.value), ...known];
-    if (faults.length > 0) return this.#refuse(action, wish, { reason: "invalid-table", faults });
+    if (faults.length > 0) return this.refuse(action, wish, { reason: "invalid-table", faults });
     return this.#rows.atomically(() => this.#add(action, wish, draft.value));
   }
 
@@ -186,16 +199,17 @@ export class TableLedger {
     }));
   }
 
-  #add(action: AuditEntry["action"], wish: TableWish, { kind, digest, octets, basedOn, audience }: Draft): Change {
+  #add(action: TableAction, wish: TableWish, { kind, digest, octets, basedOn, audience }: Draft): Change {
     const { author, note } = wish;
     // Beside a canary the table of the build has to be in KV too, and KV has no revision 0.
     if (audience !== undefined && this.current().revision === 0) this.#publishBundled();
     const revision: TableRevision = {
       ...{ revision: this.#nextNumber(), digest, bytes: octets.byteLength },
-      ...{ author, time: this.#time(), note, kind, basedOn },
+      ...{ author, time: this.#time(), note, kind, basedOn, audience },
     };
     this.#rows.add(revision, octets);
-    this.#note(action, wish, revision.revision, "done");
+    const served = action === "promote" ? this.canary()?.audience : audience;
+    this.#note(action, wish, { revision: revision.revision, audience: served });
     if (audience === undefined) this.#putIntoForce(revision, undefined);
     else this.#putIntoForce(this.current(), { revision: revision.revision, digest, audience });
     return ok(revision);
@@ -214,30 +228,30 @@ export class TableLedger {
     const { revision, octets } = this.#bundled;
     const number = this.#nextNumber();
     this.#rows.add({ ...revision, revision: number, time: this.#time(), kind: "publish", basedOn: 0 }, octets);
-    this.#note("publish", revision, number, "done");
+    this.#note("publish", revision, { revision: number });
   }
 
   #nextNumber(): number {
     return Math.max(this.#rows.head(), this.#rows.state().foreign) + 1;
   }
 
-  #refuse(action: AuditEntry["action"], wish: TableWish, error: TableChangeError): Change {
-    this.#note(action, wish, undefined, error.reason);
-    return err(error);
-  }
-
   #note(
     action: AuditEntry["action"],
     { author, note }: Pick<TableWish, "author" | "note">,
-    revision: number | undefined,
-    outcome: string,
+    { revision, outcome = "done", audience }: Partial<Pick<AuditEntry, "revision" | "outcome" | "audience">>,
   ): void {
-    this.#rows.note({ time: this.#time(), author, action, revision, outcome, note });
+    this.#rows.note({ time: this.#time(), author, action, revision, outcome, note, audience });
   }
 
   #time(): string {
     return new Date(this.#clock.nowMs()).toISOString();
   }
+}
+
+/** A pointer is anybody's who writes to KV, and so is what it calls a time. */
+function isoTime(text = ""): string | undefined {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
 }
 
 /** Revision 0: the table that was deployed with the code, as text. */

@@ -60,14 +60,20 @@ export function beginPublication(pointer: Pointer, before: Publication | undefin
   };
 }
 
-/** KV holds it already: it was found there. */
-export function foundPublication(pointer: Pointer, nowMs: number): Publication {
-  return { ...beginPublication(pointer, undefined, nowMs), bodiesLeft: [], isPut: true, isHeld: true };
+/** KV holds it already: it was found there. A pointer of what was to be before may still be on its way. */
+export function foundPublication(pointer: Pointer, before: Publication | undefined, nowMs: number): Publication {
+  const found = { ...beginPublication(pointer, before, nowMs), bodiesLeft: [], isPut: true, isHeld: true };
+  return before === undefined || before.isHeld ? found : doubted(found, nowMs);
 }
 
 /** After a restart: a pointer may be on its way that nobody waits for any more. */
 export function resumePublication(publication: Publication, nowMs: number): Publication {
-  return publication.isHeld ? publication : { ...publication, doubtUntilMs: nowMs + KV_STALE_MS };
+  return publication.isHeld ? publication : doubted(publication, nowMs);
+}
+
+/** An older pointer may arrive, or has just arrived: KV is to be read again when it shows nothing stale any more. */
+export function doubted(publication: Publication, nowMs: number): Publication {
+  return { ...publication, doubtUntilMs: Math.max(publication.doubtUntilMs, nowMs + KV_STALE_MS) };
 }
 
 /** `undefined`: KV holds it, and all is quiet. */
@@ -87,9 +93,8 @@ export function beforeStep(publication: Publication, step: Step, nowMs: number):
 
 export function afterStep(publication: Publication, step: Step, outcome: Outcome, nowMs: number): Publication {
   if (outcome.kind === "failed") {
-    const isInDoubt = step.do === "put-pointer" && outcome.isUnknown;
-    const doubtUntilMs = isInDoubt ? nowMs + KV_STALE_MS : publication.doubtUntilMs;
-    return { ...later(publication, nowMs), doubtUntilMs, lastError: `${step.do}: ${outcome.why}` };
+    const next = { ...later(publication, nowMs), lastError: `${step.do}: ${outcome.why}` };
+    return step.do === "put-pointer" && outcome.isUnknown ? doubted(next, nowMs) : next;
   }
   const next = { ...publication, tries: 0, dueMs: nowMs };
   if (outcome.kind === "read") return afterReading(publication, outcome.pointer, nowMs);

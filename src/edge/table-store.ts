@@ -85,12 +85,11 @@ export async function readBody(
   digest: string,
   deadlineMs: number,
 ): Promise<Result<ArrayBuffer, LoadFailure>> {
-  const octets = await within(
-    () => kv.get(bodyKey(digest), { type: "arrayBuffer", cacheTtl: BODY_CACHE_SECONDS }),
-    deadlineMs,
-  );
-  if (!octets.ok) return octets;
-  return octets.value === null ? err({ reason: "body-missing", digest }) : verified(octets.value, digest);
+  const body = await within(async () => {
+    const octets = await kv.get(bodyKey(digest), { type: "arrayBuffer", cacheTtl: BODY_CACHE_SECONDS });
+    return octets === null ? err<LoadFailure>({ reason: "body-missing", digest }) : verified(octets, digest);
+  }, deadlineMs);
+  return body.ok ? body.value : body;
 }
 
 export async function verified(octets: ArrayBuffer, digest: string): Promise<Result<ArrayBuffer, LoadFailure>> {

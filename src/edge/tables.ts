@@ -81,7 +81,7 @@ export function kvTables(options: TablesOptions): Tables {
     if (isBetter && held?.pointer === undefined) await take(seen, false);
   };
 
-  const refresh = async (): Promise<void> => {
+  const look = async (): Promise<void> => {
     const read = readPointer(kv, REFRESH_DEADLINE_MS);
     if (held === undefined && (await inTime(read, COLD_READ_MS, () => "late")) === "late") {
       report({ reason: "store-slow", deadlineMs: COLD_READ_MS });
@@ -94,12 +94,23 @@ export function kvTables(options: TablesOptions): Tables {
     if (pointer.ok) await take({ pointer: pointer.value, confirmedAtMs: clock.nowMs() }, true);
   };
 
+  /** Nobody catches what a refresh throws: requests go on with what is held, whatever it was. */
+  const refresh = async (): Promise<void> => {
+    try {
+      await look();
+    } catch (error) {
+      report({ reason: "store-failed", why: String(error) });
+    }
+  };
+
   const startCold = (): Promise<void> => {
-    if (coldStart === undefined && isDue()) {
-      coldStart = refresh().finally(() => {
-        coldStart = undefined;
+    // One that is still there when KV may be asked again has died with its request: another takes its place.
+    if (isDue()) {
+      const start = refresh().finally(() => {
+        if (coldStart === start) coldStart = undefined;
       });
-      options.waitUntil(coldStart);
+      coldStart = start;
+      options.waitUntil(start);
     }
     return coldStart ?? Promise.resolve();
   };

@@ -12,9 +12,10 @@ export const READ_FAULTS = [
   "corrupt body",
   "another body",
   "too large",
+  "nonsense",
 ] as const;
 export type ReadFault = (typeof READ_FAULTS)[number];
-export type WriteFault = "put throws" | "put hangs" | "put is lost" | "put throws late";
+export type WriteFault = "put throws" | "put hangs" | "put is lost" | "put throws late" | "put lands late";
 
 export interface FaultyKv {
   readonly kv: KVNamespace;
@@ -22,6 +23,8 @@ export interface FaultyKv {
   /** Reads of the pointer, and puts by key. */
   pointerReads: number;
   readonly puts: string[];
+  /** Lets the pointers land that are on their way. */
+  readonly landings: (() => Promise<void>)[];
 }
 
 /** A real KV with a fault that can be switched on and off. `older`: what an edge that lags behind shows. */
@@ -51,6 +54,8 @@ export function faultyKv(real: KVNamespace, older: { revision: number; digest: s
         return isPointer ? get() : new TextEncoder().encode(otherText).buffer;
       case "too large":
         return isPointer ? get() : new ArrayBuffer(9 * 1024 * 1024);
+      case "nonsense":
+        return isPointer ? get() : { octets: "none" };
       default:
         return get();
     }
@@ -62,6 +67,11 @@ export function faultyKv(real: KVNamespace, older: { revision: number; digest: s
         throw new Error("KV PUT failed: 429 Too Many Requests");
       case "put hangs":
         return key === POINTER_KEY ? new Promise(() => undefined) : real.put(key, value);
+      case "put lands late":
+        if (key !== POINTER_KEY) return real.put(key, value);
+        return new Promise((landed) => {
+          state.landings.push(() => real.put(key, value).then(landed));
+        });
       case "put is lost":
         return undefined;
       case "put throws late":
@@ -74,7 +84,7 @@ export function faultyKv(real: KVNamespace, older: { revision: number; digest: s
   const kv = new Proxy(real, {
     get: (target, name) => (name === "get" ? read : name === "put" ? put : Reflect.get(target, name)),
   });
-  const state: FaultyKv = { kv, fault: undefined, pointerReads: 0, puts: [] };
+  const state: FaultyKv = { kv, fault: undefined, pointerReads: 0, puts: [], landings: [] };
   return state;
 }
 

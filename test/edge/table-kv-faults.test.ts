@@ -86,7 +86,9 @@ describe.each(READ_FAULTS)("while KV fails: %s", (fault) => {
     const served = peek();
     expect(served && goals(served.table)).toEqual(GOOD);
     // Where the pointer is right the body is not asked for: nothing fails.
-    const isUnharmed = ["body throws", "no body", "corrupt body", "another body", "too large"].includes(fault);
+    const isUnharmed = ["body throws", "no body", "corrupt body", "another body", "too large", "nonsense"].includes(
+      fault,
+    );
     expect(served?.label).toMatch(isUnharmed ? /^rev=5; source=memory; age=\d$/ : /^rev=5; source=memory; age=90$/);
   });
 
@@ -141,6 +143,59 @@ it("a cold start takes KV's answer when it comes late, without asking again", as
   await new Promise((end) => setTimeout(end, 2_000));
   expect(peek()?.label).toBe("rev=5; source=memory; age=0");
   expect(store.pointerReads).toBe(1);
+});
+
+describe("an isolate whose store breaks the rules of stores", () => {
+  const isolateOn = (kv: object, bundled: unknown = BUNDLED) => {
+    const time = { nowMs: 1_000_000 };
+    const background: Promise<unknown>[] = [];
+    const failures: string[] = [];
+    const tables = kvTables({
+      kv: kv as KVNamespace,
+      cache: undefined,
+      namespace: "one",
+      bundled,
+      clock: { nowMs: () => time.nowMs },
+      entropy: { word: () => 2 ** 31 },
+      refreshMs: INTERVAL_MS,
+      report: ({ reason }) => failures.push(reason),
+      waitUntil: (work) => background.push(work),
+    });
+    return { tables, time, background, failures };
+  };
+
+  it.each([
+    ["throws at once", () => JSON.parse("{")],
+    ["gives a number", async () => 7],
+    ["gives a pointer whose members throw", async () => ({ toString: () => JSON.parse("{") })],
+  ])("that %s: load and refresh end, and no rejection is left over", async (_, get) => {
+    const { tables, time, background, failures } = isolateOn({ get });
+    const served = await tables.load();
+    expect(served.ok && served.value.source).toBe("bundled");
+    time.nowMs += INTERVAL_MS;
+    expect(tables.peek((work) => background.push(work))?.source).toBe("bundled");
+    expect((await Promise.allSettled(background)).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
+    expect(failures.length).toBe(2);
+  });
+
+  it("begins again after an interval, where a first look died with its request and there is no table of the build", async () => {
+    const reads: string[] = [];
+    const { tables, time } = isolateOn(
+      {
+        get: (key: string) => {
+          reads.push(key);
+          return reads.length === 1 ? new Promise(() => undefined) : TABLE_KV.get(key, "text");
+        },
+      },
+      {},
+    );
+    expect(await tables.load()).toMatchObject({ ok: false });
+    expect(await tables.load()).toMatchObject({ ok: false });
+    expect(reads).toEqual(["table.current"]);
+    time.nowMs += INTERVAL_MS;
+    await tables.load();
+    expect(reads.length).toBe(2);
+  });
 });
 
 it("a new isolate takes nothing from another deployment on the same cache, however high its number", async () => {

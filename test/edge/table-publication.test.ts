@@ -1,6 +1,6 @@
 import { reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
 import { TableKeeper } from "../../src/edge/table-keeper.ts";
 import { bundledRevision } from "../../src/edge/table-ledger.ts";
@@ -162,6 +162,30 @@ describe("bringing KV to the last revision", () => {
         expect(truth.alarm.atMs).toBeUndefined();
       }),
     30_000,
+  );
+
+  it.each(["the object runs on", "the object is a new one"])(
+    "looks once more after an import that came before the landing of a pointer on its way: %s",
+    (end) =>
+      withTruth(async (truth) => {
+        await publish(truth, 0);
+        await truth.pass(0);
+        await publish(truth, 1);
+        truth.store.fault = "put lands late";
+        const underWay = truth.pass(POINTER_MS_MIN);
+        await vi.waitFor(() => expect(truth.store.landings).toHaveLength(1));
+        truth.store.fault = undefined;
+        const digest = await putTable(TABLE_KV, 7, new TextDecoder().decode(octets(7)));
+        expect(await status(truth)).toMatchObject({ truth: { revision: 7, kind: "import" }, isPending: false });
+        if (end === "the object is a new one") truth.restart();
+        for (const land of truth.store.landings) await land();
+        expect(await held()).toMatchObject({ revision: 2 });
+        await underWay;
+        expect(truth.alarm.atMs).toBeDefined();
+        await truth.pass(120_000);
+        expect(await held()).toMatchObject({ revision: 7, digest });
+        expect(truth.alarm.atMs).toBeUndefined();
+      }),
   );
 
   it("goes on after a crash between any two steps", () =>
