@@ -18,21 +18,26 @@ export function requireScope(gateway: Guard, scope: Scope): MiddlewareHandler {
     const target = readTarget(c.req.raw);
     if (!target.ok) return problemResponse(noted(c, target.error));
     const caller = await gateway.authenticate(c.req.raw);
+    if (caller.ok) c.set(KEY, caller.value);
     const refused = caller.ok ? refusalOf(caller.value, scope, c.req.raw, target.value) : caller.error;
     if (refused !== undefined) {
       gateway.counters.count("refused_callers", reasonOf(refused));
       return problemResponse(noted(c, refused));
     }
-    if (caller.ok) c.set(KEY, caller.value);
     return await next();
   };
 }
 
 /** Who sent the request. Only behind `requireScope`. */
 export function callerOf(c: Context): Caller {
-  const caller: Caller | undefined = c.get(KEY);
+  const caller = callerIfKnown(c);
   if (caller === undefined) throw new Error(`${c.req.path} asks who sent a request that was not authenticated`);
   return caller;
+}
+
+/** Who sent the request, let in or not; `undefined` for a stranger. */
+export function callerIfKnown(c: Context): Caller | undefined {
+  return c.get(KEY);
 }
 
 /** Whether the sender is known, on pages that say less to strangers. A wrong credential counts as one, and makes a stranger. */

@@ -4,7 +4,7 @@ import type { Gateway } from "../src/ports.ts";
 import { canaryAudienceSchema } from "../src/routing/index.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { ownJson } from "./own-json.ts";
-import { requireScope } from "./require-scope.ts";
+import { requireOperator } from "./require-operator.ts";
 import { refuseTable } from "./table.ts";
 import { readJson } from "./table-body.ts";
 import { readWish } from "./table-wish.ts";
@@ -16,7 +16,7 @@ const END = v.strictObject({ note });
 /** A table for a part of the IDs, and what becomes of it. */
 export const tableCanary = (gateway: Gateway) =>
   new Hono()
-    .post("/-/table/canary", requireScope(gateway, "operator"), async (c) => {
+    .post("/-/table/canary", requireOperator(gateway, "canary"), async (c) => {
       const body = await readJson(c.req.raw, CANARY);
       if (!body.ok) return refuseTable(c, body.error);
       const { table, note, ...rest } = body.value;
@@ -32,9 +32,9 @@ export const tableCanary = (gateway: Gateway) =>
       return made.ok ? ownJson(made.value, {}, 201) : refuseTable(c, made.error);
     })
     .all("/-/table/canary", methodNotAllowed("POST"))
-    .post("/-/table/promote", requireScope(gateway, "operator"), (c) => endCanary(gateway, c, "promote"))
+    .post("/-/table/promote", requireOperator(gateway, "promote"), (c) => endCanary(gateway, c, "promote"))
     .all("/-/table/promote", methodNotAllowed("POST"))
-    .post("/-/table/abort", requireScope(gateway, "operator"), (c) => endCanary(gateway, c, "abort"))
+    .post("/-/table/abort", requireOperator(gateway, "abort"), (c) => endCanary(gateway, c, "abort"))
     .all("/-/table/abort", methodNotAllowed("POST"));
 
 const TOO_DEEP = "The table is nested too deeply to be one.";

@@ -6,14 +6,15 @@ import type { RequestError } from "../src/problems/index.ts";
 import type { Stretch } from "../src/table-ports.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { ownJson } from "./own-json.ts";
+import { requireOperator } from "./require-operator.ts";
 import { requireScope } from "./require-scope.ts";
 import { refuseTable, textResponse } from "./table.ts";
 import { readJson } from "./table-body.ts";
 import { readWish } from "./table-wish.ts";
 
 /** Entries of one answer. */
-const LIMIT_DEFAULT = 20;
-const LIMIT_MAX = 100;
+export const LIMIT_DEFAULT = 20;
+export const LIMIT_MAX = 100;
 
 const revision = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const ROLLBACK = v.strictObject({ to: revision, note: v.optional(v.string(), "") });
@@ -42,7 +43,7 @@ export const tableRevisions = (gateway: Gateway) =>
       return entries.ok ? ownJson({ entries: entries.value }) : refuseTable(c, entries.error);
     })
     .all("/-/table/audit", methodNotAllowed("GET", "HEAD"))
-    .post("/-/table/rollback", requireScope(gateway, "operator"), async (c) => {
+    .post("/-/table/rollback", requireOperator(gateway, "rollback"), async (c) => {
       const body = await readJson(c.req.raw, ROLLBACK);
       if (!body.ok) return refuseTable(c, body.error);
       const wish = readWish(c, body.value.note);

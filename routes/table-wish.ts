@@ -21,8 +21,10 @@ export function readWish(c: Context, note?: string): Result<TableWish, RequestEr
   if (revision === undefined) return malformed('`if-match` has to be one revision in quotes, such as "41".');
   const text = note ?? decoded(c.req.header(NOTE_FIELD) ?? "");
   if (text === undefined) return malformed(`\`${NOTE_FIELD}\` is not percent-encoded UTF-8.`);
-  if (text.length > NOTE_CHARACTERS_MAX || /\p{Cc}/u.test(text)) {
-    return malformed(`A note has at most ${NOTE_CHARACTERS_MAX} characters, and no control characters.`);
+  if (text.length > NOTE_CHARACTERS_MAX || /[\p{Cc}\p{Cs}]/u.test(text)) {
+    return malformed(
+      `A note has at most ${NOTE_CHARACTERS_MAX} characters, no control characters and no halves of one.`,
+    );
   }
   return ok({ expect: Number(revision), author: callerOf(c).name, note: text });
 }

@@ -8,6 +8,7 @@ import { ownJson } from "./own-json.ts";
 import { problemResponse } from "./problem-response.ts";
 import { readOctets } from "./read-body.ts";
 import { notesOf } from "./request-log.ts";
+import { requireOperator } from "./require-operator.ts";
 import { requireScope } from "./require-scope.ts";
 import { readTable } from "./table-body.ts";
 import { readWish } from "./table-wish.ts";
@@ -19,7 +20,7 @@ export const table = (gateway: Gateway) =>
       const text = await gateway.tableHistory.text();
       return text.ok ? textResponse(text.value) : refuseTable(c, text.error);
     })
-    .put("/-/table", requireScope(gateway, "operator"), async (c) => {
+    .put("/-/table", requireOperator(gateway, "publish"), async (c) => {
       const wish = readWish(c);
       if (!wish.ok) return refuseTable(c, wish.error);
       const octets = await readOctets(c.req.raw, TABLE_BYTES_MAX);

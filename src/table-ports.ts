@@ -1,5 +1,6 @@
 import type { Result } from "./ids/result.ts";
 import type { TableChangeError, TableError, TableHistoryError } from "./problems/port-errors.ts";
+import type { RequestError } from "./problems/request-error.ts";
 import type { Fault } from "./routing/faults.ts";
 import type { CompiledTable, Decision } from "./routing/table.ts";
 import type { CanaryAudience } from "./routing/table-canary.ts";
@@ -59,6 +60,8 @@ export interface TableRevision {
   readonly kind: RevisionKind;
   /** The revision that a publish or a canary was made for, or whose text a roll-back or a promotion repeats. */
   readonly basedOn: number | undefined;
+  /** Of a canary: whom it was for. `undefined` for one that began before this was kept. */
+  readonly audience?: CanaryAudience | undefined;
 }
 
 export interface RunningCanary {
@@ -86,16 +89,31 @@ export interface TableStatus {
   readonly lastError: string | undefined;
 }
 
+/** What somebody may want to do to the table. */
+export type TableAction = "publish" | "rollback" | "canary" | "promote" | "abort";
+
 export interface AuditEntry {
   readonly id: number;
+  /** ISO 8601; of tries that are counted together the first one's. */
   readonly time: string;
   readonly author: string;
-  readonly action: "publish" | "rollback" | "canary" | "promote" | "abort" | "import";
+  readonly action: TableAction | "import";
   /** What it made, or what it ended. */
   readonly revision: number | undefined;
   /** `done`, or the slug of the problem. */
   readonly outcome: string;
   readonly note: string;
+  /** Of a canary: whom it is for, or had served when it was promoted or aborted. */
+  readonly audience?: CanaryAudience | undefined;
+  /** How often a try was refused alike within a minute, if more than once. */
+  readonly times?: number | undefined;
+}
+
+/** A change that a known caller wanted, and that was refused before it came here. */
+export interface RefusedChange {
+  readonly author: string;
+  readonly action: TableAction;
+  readonly outcome: RequestError["reason"];
 }
 
 /** Newest first: `limit` of those whose number is below `before`. */
@@ -123,6 +141,8 @@ export interface TableHistory {
   promote(wish: TableWish): Change;
   /** The revision that is in force alone again. */
   abort(wish: TableWish): Change;
+  /** For the audit. */
+  noteRefusal(refused: RefusedChange): Answer<undefined>;
 }
 
 export interface RevisionText {

@@ -1,5 +1,6 @@
 import type { RequestLine } from "../ports.ts";
 import type { LoggedDifference } from "../proxy/isolate-shadows.ts";
+import type { RefusedChange } from "../table-ports.ts";
 import type { RefusedCredentials } from "./auth/authenticate.ts";
 import type { MissingBindings } from "./origin-fetch.ts";
 import type { PackFailure } from "./packs.ts";
@@ -50,6 +51,11 @@ export function reportRefusedCredentials(refused: RefusedCredentials): void {
 /** The keys of Cloudflare Access could not be fetched: those that are known stay in use. */
 export function reportKeyFailure(why: string): void {
   console.warn(JSON.stringify({ event: "access-keys-failed", time: new Date().toISOString(), why }));
+}
+
+/** A change of the table that was refused to a known caller, and that the audit lacks. */
+export function reportLostRefusal(refused: RefusedChange, why: string): void {
+  console.warn(JSON.stringify({ event: "audit-entry-lost", time: new Date().toISOString(), ...refused, why }));
 }
 
 export function reportDefect(error: unknown): void {

@@ -1,6 +1,6 @@
 import { err, type Result } from "../ids/result.ts";
 import type { TableHistoryError } from "../problems/port-errors.ts";
-import type { TableHistory } from "../table-ports.ts";
+import type { RefusedChange, TableHistory } from "../table-ports.ts";
 import { inTime, noAnswer } from "./in-time.ts";
 import type { TruthObject } from "./truth-object.ts";
 
@@ -14,8 +14,14 @@ export const deploymentName = (namespace: DurableObjectNamespace<TruthObject>): 
 /** The check of the largest table takes a second or two, and a client waits for it. */
 const DEADLINE_MS = 5_000;
 
+/** Told of a refused change that the audit lacks, because the object could not be asked. */
+export type ReportLost = (refused: RefusedChange, why: string) => void;
+
 /** The Durable Object as the history of the table. A stub is broken after a failure, so each call makes its own. */
-export function durableTableHistory(namespace: DurableObjectNamespace<TruthObject>): TableHistory {
+export function durableTableHistory(
+  namespace: DurableObjectNamespace<TruthObject>,
+  reportLost: ReportLost,
+): TableHistory {
   // The platform's type of a stub goes down into every answer, as if one could hold functions; these are plain data.
   const truth = (): TableHistory => namespace.get(namespace.idFromName(NAME)) as unknown as TableHistory;
   return {
@@ -29,6 +35,11 @@ export function durableTableHistory(namespace: DurableObjectNamespace<TruthObjec
     startCanary: (wish, octets, audience) => asked(() => truth().startCanary(wish, octets, audience), "once"),
     promote: (wish) => asked(() => truth().promote(wish), "once"),
     abort: (wish) => asked(() => truth().abort(wish), "once"),
+    async noteRefusal(refused) {
+      const noted = await asked(() => truth().noteRefusal(refused), "once");
+      if (!noted.ok) reportLost(refused, noted.error.why);
+      return noted;
+    },
   };
 }
 

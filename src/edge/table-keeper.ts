@@ -3,9 +3,10 @@ import type { Clock } from "../ports.ts";
 import type { TableChangeError, TableHistoryError } from "../problems/port-errors.ts";
 import type { CanaryAudience, Fault } from "../routing/index.ts";
 import type {
-  AuditEntry,
+  RefusedChange,
   RevisionText,
   Stretch,
+  TableAction,
   TableHistory,
   TableRevision,
   TableStatus,
@@ -60,8 +61,10 @@ export class TableKeeper implements TableHistory {
     return this.#looked<readonly TableRevision[], never>(() => ok(this.#rows.revisions(stretch)));
   }
 
-  audit(stretch: Stretch) {
-    return this.#looked<readonly AuditEntry[], never>(() => ok(this.#rows.audit(stretch)));
+  /** Also while nobody can tell what is in force: what was refused for that is in it. */
+  async audit(stretch: Stretch) {
+    await this.#looked(() => ok(undefined));
+    return ok(this.#rows.audit(stretch));
   }
 
   async status(): Promise<Result<TableStatus, TableHistoryError>> {
@@ -87,26 +90,31 @@ export class TableKeeper implements TableHistory {
 
   async publish(wish: TableWish, octets: Uint8Array) {
     const text = await this.#newText(octets);
-    return this.#changed(() => this.#ledger.publish(wish, text));
+    return this.#changed("publish", wish, () => this.#ledger.publish(wish, text));
   }
 
   async rollback(wish: TableWish, to: number) {
     const known = await this.#faultsOfPacks(to);
-    return this.#changed(() => this.#ledger.rollback(wish, to, known));
+    return this.#changed("rollback", wish, () => this.#ledger.rollback(wish, to, known));
   }
 
   async startCanary(wish: TableWish, octets: Uint8Array, audience: CanaryAudience) {
     const text = await this.#newText(octets);
-    return this.#changed(() => this.#ledger.startCanary(wish, text, audience));
+    return this.#changed("canary", wish, () => this.#ledger.startCanary(wish, text, audience));
   }
 
   async promote(wish: TableWish) {
     const known = await this.#faultsOfPacks(this.#ledger.canary()?.revision);
-    return this.#changed(() => this.#ledger.promote(wish, known));
+    return this.#changed("promote", wish, () => this.#ledger.promote(wish, known));
   }
 
   abort(wish: TableWish) {
-    return this.#changed(() => this.#ledger.abort(wish));
+    return this.#changed("abort", wish, () => this.#ledger.abort(wish));
+  }
+
+  async noteRefusal(refused: RefusedChange): Promise<Result<undefined, never>> {
+    this.#ledger.noteRefusal(refused);
+    return ok(undefined);
   }
 
   async #newText(octets: Uint8Array): Promise<NewText> {
@@ -129,10 +137,12 @@ export class TableKeeper implements TableHistory {
 
   /** The alarm is set before anybody hears of the change: whatever happens then, KV will hold it. */
   async #changed(
+    action: TableAction,
+    wish: TableWish,
     change: () => Result<TableRevision, TableChangeError>,
   ): Promise<Result<TableRevision, TableChangeError>> {
     const look = await this.#copy.look();
-    if (!look.ok) return look;
+    if (!look.ok) return this.#ledger.refuse(action, wish, look.error);
     const changed = change();
     await this.#wake();
     return changed;

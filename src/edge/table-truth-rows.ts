@@ -1,3 +1,4 @@
+import type { CanaryAudience } from "../routing/index.ts";
 import type { AuditEntry, RevisionKind, RunningCanary, Stretch, TableRevision } from "../table-ports.ts";
 import type { Publication } from "./table-publication.ts";
 
@@ -18,8 +19,12 @@ const NEW_STATE: TruthState = { isBegun: false, change: 0, canary: undefined, fo
 /** Texts kept: of so many last revisions. What is known of a revision is kept for ever. */
 export const BODIES_KEPT = 1_000;
 
-/** Refused tries kept; what was done is kept for ever. */
-const REFUSALS_KEPT = 10_000;
+/** Entries of refused tries kept: in all, and of one author, so that none pushes out the others. What was done is kept for ever. */
+export const REFUSALS_KEPT = 10_000;
+export const REFUSALS_KEPT_EACH = 1_000;
+
+/** Within so long after a refused try one that is alike is counted with it: a program that tries again and again is one entry a minute. */
+const ALIKE_MS = 60_000;
 
 /** A row of SQLite in a Durable Object may have 2 MB. */
 const PART_BYTES = 1024 * 1024;
@@ -32,8 +37,19 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS audit (
     id INTEGER PRIMARY KEY AUTOINCREMENT, time TEXT NOT NULL, author TEXT NOT NULL, action TEXT NOT NULL,
     revision INTEGER, outcome TEXT NOT NULL, note TEXT NOT NULL);
+  CREATE INDEX IF NOT EXISTS refusals ON audit (author, action, outcome, time) WHERE outcome <> 'done';
   CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY CHECK (id = 0), json TEXT NOT NULL);
 `;
+
+/**
+ * Columns that came later. A former version of the code still reads and writes these tables: it names the columns that it
+ * fills, so that these may be null, and it answers with all that it finds, so that none is called as a member is.
+ */
+const ADDED_COLUMNS = [
+  ["revisions", "audience_json", "TEXT"],
+  ["audit", "audience_json", "TEXT"],
+  ["audit", "times_alike", "INTEGER"],
+] as const;
 
 type RevisionRow = {
   revision: number;
@@ -44,6 +60,7 @@ type RevisionRow = {
   note: string;
   kind: string;
   based_on: number | null;
+  audience_json: string | null;
 };
 
 type AuditRow = {
@@ -54,9 +71,13 @@ type AuditRow = {
   revision: number | null;
   outcome: string;
   note: string;
+  audience_json: string | null;
+  times_alike: number | null;
 };
 
-/** The truth on disk. Revisions and audit entries are added and never changed. */
+type NewEntry = Omit<AuditEntry, "id" | "times">;
+
+/** The truth on disk. Revisions and audit entries are added and never changed, but for how often a try was refused. */
 export class TruthRows {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
@@ -65,6 +86,10 @@ export class TruthRows {
     this.#storage = storage;
     this.#sql = storage.sql;
     this.#sql.exec(SCHEMA);
+    for (const [table, column, type] of ADDED_COLUMNS) {
+      const known = this.#sql.exec("SELECT name FROM pragma_table_info(?) WHERE name = ?", table, column).toArray();
+      if (known.length === 0) this.#sql.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`);
+    }
   }
 
   /** All that `change` writes, or nothing of it. */
@@ -106,10 +131,10 @@ export class TruthRows {
 
   /** Adds a revision and its text. The text of one that is too old by now goes, unless another one has the same. */
   add(revision: TableRevision, octets: Uint8Array): void {
-    const { digest, bytes, author, time = "", note, kind, basedOn = null } = revision;
+    const { digest, bytes, author, time = "", note, kind, basedOn = null, audience } = revision;
     this.#sql.exec(
-      "INSERT INTO revisions (revision, digest, bytes, author, time, note, kind, based_on) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-      ...[revision.revision, digest, bytes, author, time, note, kind, basedOn],
+      "INSERT INTO revisions (revision, digest, bytes, author, time, note, kind, based_on, audience_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      ...[revision.revision, digest, bytes, author, time, note, kind, basedOn, jsonOf(audience)],
     );
     for (let part = 0; part * PART_BYTES < octets.byteLength; part++) {
       const octetsOfPart = octets.slice(part * PART_BYTES, (part + 1) * PART_BYTES);
@@ -138,37 +163,62 @@ export class TruthRows {
     return whole;
   }
 
-  note({
-    time,
-    author,
-    action,
-    revision = null,
-    outcome,
-    note,
-  }: Omit<AuditEntry, "id" | "revision"> & { readonly revision: number | undefined | null }): void {
+  note(entry: NewEntry): void {
+    const isRefused = entry.outcome !== "done";
+    if (isRefused && this.#countWithAlike(entry)) return;
+    const { time, author, action, revision = null, outcome, note, audience } = entry;
     this.#sql.exec(
-      "INSERT INTO audit (time, author, action, revision, outcome, note) VALUES (?, ?, ?, ?, ?, ?)",
-      ...[time, author, action, revision, outcome, note],
+      "INSERT INTO audit (time, author, action, revision, outcome, note, audience_json) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      ...[time, author, action, revision, outcome, note, jsonOf(audience)],
     );
-    if (outcome === "done") return;
-    this.#sql.exec(
-      "DELETE FROM audit WHERE id = (SELECT id FROM audit WHERE outcome <> 'done' ORDER BY id DESC LIMIT 1 OFFSET ?)",
-      REFUSALS_KEPT,
-    );
+    if (isRefused) this.#dropOldRefusals(author);
   }
 
   audit({ before = Number.MAX_SAFE_INTEGER, limit }: Stretch): readonly AuditEntry[] {
     return this.#sql
       .exec<AuditRow>("SELECT * FROM audit WHERE id < ? ORDER BY id DESC LIMIT ?", before, limit)
       .toArray()
-      .map((row) => ({ ...row, action: row.action as AuditEntry["action"], revision: row.revision ?? undefined }));
+      .map(({ audience_json, times_alike, action, revision, ...row }) => ({
+        ...row,
+        action: action as AuditEntry["action"],
+        revision: revision ?? undefined,
+        audience: audienceOf(audience_json),
+        times: times_alike ?? undefined,
+      }));
+  }
+
+  /** Whether there is an entry for it already. */
+  #countWithAlike({ time, author, action, outcome }: NewEntry): boolean {
+    const since = new Date(Date.parse(time) - ALIKE_MS).toISOString();
+    const counted = this.#sql.exec(
+      `UPDATE audit SET times_alike = COALESCE(times_alike, 1) + 1 WHERE id = (SELECT MAX(id) FROM audit
+       WHERE outcome <> 'done' AND author = ? AND action = ? AND outcome = ? AND time > ?) RETURNING id`,
+      ...[author, action, outcome, since],
+    );
+    return counted.toArray().length > 0;
+  }
+
+  #dropOldRefusals(author: string): void {
+    const drop = (kept: number, whose: string, ...values: string[]) =>
+      this.#sql.exec(
+        `DELETE FROM audit WHERE ${whose} AND id <= (SELECT id FROM audit WHERE ${whose} ORDER BY id DESC LIMIT 1 OFFSET ${kept})`,
+        ...values,
+        ...values,
+      );
+    drop(REFUSALS_KEPT_EACH, "outcome <> 'done' AND author = ?", author);
+    drop(REFUSALS_KEPT, "outcome <> 'done'");
   }
 
   #revisions(where: string, ...values: (number | string)[]): readonly TableRevision[] {
     return this.#sql
       .exec<RevisionRow>(`SELECT * FROM revisions ${where}`, ...values)
       .toArray()
-      .map(({ based_on, kind, ...row }) => ({ ...row, kind: kind as RevisionKind, basedOn: based_on ?? undefined }));
+      .map(({ based_on, kind, audience_json, ...row }) => ({
+        ...row,
+        kind: kind as RevisionKind,
+        basedOn: based_on ?? undefined,
+        audience: audienceOf(audience_json),
+      }));
   }
 
   #dropOldBody(): void {
@@ -180,3 +230,9 @@ export class TruthRows {
     );
   }
 }
+
+const jsonOf = (audience: CanaryAudience | undefined): string | null =>
+  audience === undefined ? null : JSON.stringify(audience);
+
+const audienceOf = (json: string | null): CanaryAudience | undefined =>
+  json === null ? undefined : (JSON.parse(json) as CanaryAudience);

@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { CanaryAudience } from "../routing/index.ts";
-import type { Stretch, TableWish } from "../table-ports.ts";
+import type { RefusedChange, Stretch, TableWish } from "../table-ports.ts";
 import { systemClock } from "./clock.ts";
 import type { Env } from "./env.ts";
 import { TableKeeper } from "./table-keeper.ts";
@@ -67,5 +67,9 @@ export class TableTruth extends DurableObject<Env> implements TruthObject {
 
   abort(wish: TableWish) {
     return this.#keeper.abort(wish);
+  }
+
+  noteRefusal(refused: RefusedChange) {
+    return this.#keeper.noteRefusal(refused);
   }
 }

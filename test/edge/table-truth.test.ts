@@ -11,7 +11,7 @@ import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { RANGES, storePack } from "./pack-files.ts";
 
 const { TABLE_KV, TABLE_TRUTH } = env as Env;
-const history = durableTableHistory(TABLE_TRUTH);
+const history = durableTableHistory(TABLE_TRUTH, () => undefined);
 const stub = () => TABLE_TRUTH.get(TABLE_TRUTH.idFromName("table"));
 
 const octetsOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));

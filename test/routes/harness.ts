@@ -94,7 +94,7 @@ export function setUp(options: Options = {}) {
       report: () => undefined,
       waitUntil: () => undefined,
     }),
-    tableHistory: durableTableHistory(TABLE_TRUTH),
+    tableHistory: durableTableHistory(TABLE_TRUTH, (refused) => defects.push(refused)),
     packs: kvPacks({ kv: TABLE_KV, clock, report: (failure) => defects.push(failure) }),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(SEQUENCES) }),
     publicIds: keyedPublicIds(options.publicKeys ?? NO_PUBLIC_KEYS),

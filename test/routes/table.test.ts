@@ -96,7 +96,7 @@ describe("/-/table", () => {
   it("answers 503 while the truth cannot be asked, and routes all the same", async () => {
     const gone = () => Promise.resolve(err({ reason: "control-plane-unavailable", why: "overloaded" } as const));
     const calls = { text: gone, publish: gone, status: gone, packFaults: gone, revisions: gone, audit: gone };
-    const tableHistory = { ...calls, rollback: gone, startCanary: gone, promote: gone, abort: gone };
+    const tableHistory = { ...calls, rollback: gone, startCanary: gone, promote: gone, abort: gone, noteRefusal: gone };
     const { send, put } = client({ tableHistory });
     for (const answer of [
       await send("GET", "/-/table"),
