@@ -1,4 +1,5 @@
 import type { Paths } from "./openapi-paths.ts";
+import { AUDIENCE_MEMBERS, AUDIT, REVISION, REVISIONS, STRETCH } from "./openapi-table-history.ts";
 
 /** The pages of the routing table under `/-/table`, as OpenAPI 3.1 describes them. */
 
@@ -10,6 +11,8 @@ interface Described {
   readonly body?: { readonly type: string; readonly schema: object };
   readonly status?: number;
   readonly type?: string;
+  /** Of an answer in JSON. */
+  readonly answer?: object;
 }
 
 const JSON_TYPE = "application/json";
@@ -29,14 +32,8 @@ const NOTE = {
   schema: { type: "string" },
 };
 
-const query = (name: string, required: boolean) => ({
-  name,
-  in: "query",
-  required,
-  schema: { type: "integer", minimum: 0 },
-});
-const STRETCH = [query("before", false), query("limit", false)];
-const REVISION = { name: "revision", in: "path", required: true, schema: { type: "integer", minimum: 0 } };
+const query = (name: string) => ({ name, in: "query", required: true, schema: { type: "integer", minimum: 0 } });
+const REVISION_NUMBER = { name: "revision", in: "path", required: true, schema: { type: "integer", minimum: 0 } };
 
 const table = { type: JSON_TYPE, schema: { type: "object", description: "A routing table." } };
 const lines = {
@@ -47,17 +44,11 @@ const object = (required: readonly string[], properties: object) => ({
   type: JSON_TYPE,
   schema: { type: "object", required, properties: { ...properties, note: { type: "string" } } },
 });
-const names = { type: "array", items: { type: "string" } };
-const CANARY = object(["table"], {
-  table: { type: "object" },
-  share: { type: "number" },
-  countries: names,
-  entities: names,
-});
+const CANARY = object(["table"], { table: { type: "object" }, ...AUDIENCE_MEMBERS });
 
 /** `problem`: the responses of every operation; `security`: who may see, and change. */
 export function tablePaths(problem: object, security: readonly object[]): Paths {
-  const operation = ({ name, summary, parameters = [], body, status = 200, type = JSON_TYPE }: Described): object => ({
+  const operation = ({ name, summary, parameters = [], body, status = 200, ...answered }: Described): object => ({
     operationId: name,
     tags: ["table"],
     summary,
@@ -69,16 +60,21 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
     responses: {
       [status]: {
         description: summary,
-        content: { [type]: { schema: { type: type === JSON_TYPE ? "object" : "string" } } },
+        content: contentOf(answered),
       },
       ...problem,
     },
   });
-  const get = (name: string, summary: string, parameters: readonly object[] = []) => ({
-    get: operation({ name, summary, parameters }),
+  const get = (
+    name: string,
+    summary: string,
+    parameters: readonly object[] = [],
+    answer: object = { type: "object" },
+  ) => ({
+    get: operation({ name, summary, parameters, answer }),
   });
   const change = (name: string, summary: string, body: Described["body"] & object, status = 201) => ({
-    post: operation({ name, summary, parameters: [IF_MATCH], body, status }),
+    post: operation({ name, summary, parameters: [IF_MATCH], body, status, answer: REVISION }),
   });
   return {
     "/-/table": {
@@ -89,6 +85,7 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
         parameters: [IF_MATCH, NOTE],
         body: table,
         status: 201,
+        answer: REVISION,
       }),
     },
     "/-/table/check": {
@@ -101,14 +98,14 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
       post: operation({
         name: "replayTable",
         summary: "Which requests of a log go elsewhere by another revision",
-        parameters: [query("old", true), query("new", true)],
+        parameters: [query("old"), query("new")],
         body: lines,
         type: LINES_TYPE,
       }),
     },
-    "/-/table/revisions": get("tableRevisions", "The revisions, newest first", STRETCH),
-    "/-/table/revisions/{revision}": get("tableRevision", "The text of a revision, octet for octet", [REVISION]),
-    "/-/table/audit": get("tableAudit", "Who changed the table, or tried to", STRETCH),
+    "/-/table/revisions": get("tableRevisions", "The revisions, newest first", STRETCH, REVISIONS),
+    "/-/table/revisions/{revision}": get("tableRevision", "The text of a revision, octet for octet", [REVISION_NUMBER]),
+    "/-/table/audit": get("tableAudit", "Who changed the table, or tried to", STRETCH, AUDIT),
     "/-/table/status": get("tableStatus", "What is in force by the truth, by KV and by this isolate"),
     "/-/table/capacity": get("tableCapacity", "How much of each cap the table in force takes up"),
     "/-/table/rollback": change(
@@ -121,3 +118,7 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
     "/-/table/abort": change("abortTableCanary", "End the canary", object([], {}), 200),
   };
 }
+
+const contentOf = ({ type = JSON_TYPE, answer = { type: "object" } }: Pick<Described, "type" | "answer">): object => ({
+  [type]: { schema: type === JSON_TYPE ? answer : { type: "string" } },
+});

@@ -5,6 +5,14 @@ import * as v from "valibot";
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const revision = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 
+/** Whom a canary is for: one of the three. */
+const audience = v.object({
+  share: v.optional(v.number()),
+  countries: v.optional(v.array(v.string())),
+  entities: v.optional(v.array(v.string())),
+});
+export type Audience = v.InferOutput<typeof audience>;
+
 /** One state of the table. */
 export const revisionSchema = v.object({
   revision,
@@ -16,17 +24,12 @@ export const revisionSchema = v.object({
   note: v.string(),
   kind: v.string(),
   basedOn: v.optional(revision),
+  /** Of a canary. */
+  audience: v.optional(audience),
 });
 export type Revision = v.InferOutput<typeof revisionSchema>;
 
 export const revisionsSchema = v.object({ revisions: v.array(revisionSchema) });
-
-const audience = v.object({
-  share: v.optional(v.number()),
-  countries: v.optional(v.array(v.string())),
-  entities: v.optional(v.array(v.string())),
-});
-export type Audience = v.InferOutput<typeof audience>;
 
 export const statusSchema = v.object({
   truth: v.object({ revision, digest, time: v.optional(v.string()) }),
@@ -53,6 +56,9 @@ export const auditSchema = v.object({
       revision: v.optional(revision),
       outcome: v.string(),
       note: v.string(),
+      audience: v.optional(audience),
+      /** How often it was refused alike within a minute, if more than once. */
+      times: v.optional(v.number()),
     }),
   ),
 });

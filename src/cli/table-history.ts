@@ -3,12 +3,13 @@ import type { Result } from "../ids/index.ts";
 import type { Act } from "./action.ts";
 import { alignColumns } from "./columns.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
-import type { AuditEntry, Revision } from "./gateway-answers.ts";
+import type { Audience, AuditEntry, Revision } from "./gateway-answers.ts";
 import { type GatewayClient, openGateway, PAGE_ENTRIES_MAX, type Stretch } from "./gateway-client.ts";
 import { failureText } from "./gateway-failure.ts";
 import type { GatewayFailure } from "./gateway-request.ts";
 import { printable } from "./printable.ts";
 import { refuse } from "./refuse.ts";
+import { audienceText } from "./table-status.ts";
 import { countingNumber } from "./values.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
@@ -93,15 +94,12 @@ const show = async <Entry>(
   return EXIT.ok;
 };
 
-/** `42  2026-11-21T12:00:00.000Z  publish of 41  ann  e5f0658e036b  why`. */
-const revisionCells = ({ revision, time = "", kind, basedOn, author, digest, note }: Revision): readonly string[] => [
-  String(revision),
-  time,
-  basedOn === undefined ? kind : `${kind} ${BASE_WORD[kind] ?? "on"} ${basedOn}`,
-  author,
-  digest.slice(0, DIGEST_SHOWN),
-  note,
-];
+/** `42  2026-11-21T12:00:00.000Z  canary on 41 (KZ, UZ)  ann  e5f0658e036b  why`. */
+const revisionCells = (entry: Revision): readonly string[] => {
+  const { revision, time = "", kind, basedOn, audience, author, digest, note } = entry;
+  const what = basedOn === undefined ? kind : `${kind} ${BASE_WORD[kind] ?? "on"} ${basedOn}`;
+  return [String(revision), time, what + servedText(audience), author, digest.slice(0, DIGEST_SHOWN), note];
+};
 
 /** Enough to tell the texts of one table apart. */
 const DIGEST_SHOWN = 12;
@@ -109,11 +107,19 @@ const DIGEST_SHOWN = 12;
 /** What the other revision is to this one. */
 const BASE_WORD: Readonly<Record<string, string>> = { rollback: "to", promote: "of" };
 
-const auditCells = ({ id, time, author, action, revision, outcome, note }: AuditEntry): readonly string[] => [
-  String(id),
-  time,
-  revision === undefined ? action : `${action} ${revision}`,
-  author,
-  outcome,
-  note,
-];
+/** Names that a line has room for. */
+const NAMES_SHOWN = 4;
+
+const servedText = (audience: Audience | undefined): string => {
+  if (audience === undefined) return "";
+  const names = audience.countries ?? audience.entities ?? [];
+  const more = names.length - NAMES_SHOWN;
+  return more > 0 ? ` (${names.slice(0, NAMES_SHOWN).join(", ")} and ${more} more)` : ` (${audienceText(audience)})`;
+};
+
+/** `7  2026-11-21T12:00:00.000Z  publish  grafana  forbidden × 37  why`. */
+const auditCells = (entry: AuditEntry): readonly string[] => {
+  const { id, time, author, action, revision, audience, outcome, times = 1, note } = entry;
+  const what = revision === undefined ? action : `${action} ${revision}`;
+  return [String(id), time, what + servedText(audience), author, times > 1 ? `${outcome} × ${times}` : outcome, note];
+};
