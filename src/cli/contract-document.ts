@@ -29,9 +29,9 @@ export const readDocument = (octets: Uint8Array): Result<Members, string> => {
   if (typeof version === "string" && /^3\.\d+\.\d+/.test(version)) return ok(document);
   const said = version ?? document["swagger"];
   return err(
-    said === undefined
-      ? "it has no `openapi` with a version"
-      : `it is of version ${String(said)}, and only 3.x is read`,
+    typeof said === "string" || typeof said === "number"
+      ? `it is of version ${said}, and only 3.x is read`
+      : "it has no `openapi` with a version",
   );
 };
 

@@ -93,49 +93,6 @@ const entityFinding = (path: ContractPath, entity: Entity, segment: string, isId
   return [{ kind: "id-elsewhere", ...at, message }];
 };
 
-/** What the table routes and no operation has. `isMeant` tells which of the table's paths the document is about. */
-export const missingOperations = (
-  paths: readonly ContractPath[],
-  table: CompiledTable,
-  isMeant: (pattern: string) => boolean,
-): readonly Finding[] => {
-  const documented = paths.map((path) => ({ segments: segmentsOf(path.path), methods: path.methods }));
-  const entities = [...table.entities.values()].flatMap((entity) =>
-    entity.paths.flatMap((pattern, index): readonly Finding[] => {
-      const segments = segmentsOf(pattern);
-      if (!isMeant(pattern) || documented.some((each) => isBelow(segments, each.segments))) return [];
-      const at = { table: placeOf("entities", entity, index), path: pattern };
-      return [{ kind: "entity-without-operation", ...at, message: `no operation has this path of ${entity.name}` }];
-    }),
-  );
-  const others = table.withoutId.entries.flatMap(({ entity, methods }) =>
-    entity.paths.flatMap((pattern, index): readonly Finding[] => {
-      const segments = segmentsOf(pattern);
-      const alike = documented.filter((each) => isLike(segments, each.segments));
-      const isTaken = alike.some(
-        (each) => methods === undefined || each.methods.some((method) => methods.includes(method)),
-      );
-      if (!isMeant(pattern) || isTaken) return [];
-      const which = alike.length === 0 ? "this path" : `a method that ${entity.name} takes on this path`;
-      const at = { table: placeOf("withoutId", entity, index), path: pattern };
-      return [{ kind: "without-id-without-operation", ...at, message: `no operation has ${which}` }];
-    }),
-  );
-  return [...entities, ...others];
-};
-
-const placeOf = (part: string, { name, paths }: Entity, index: number): string =>
-  pointerTo(paths.length === 1 ? [part, name, "path"] : [part, name, "path", index]);
-
-const isParameter = (segment: string): boolean => /^\{[^{}]+\}$/.test(segment);
-
-/** Whether a path of the document is an entity's or below it. */
-const isBelow = (pattern: readonly string[], path: readonly string[]): boolean =>
-  path.length >= pattern.length &&
-  pattern.every(
-    (segment, at) => segment === "*" || (segment === ":id" ? isParameter(path[at] as string) : segment === path[at]),
-  );
-
 /** Whether a path of the document is one that a pattern without an ID takes. */
 const isLike = (pattern: readonly string[], path: readonly string[]): boolean => {
   const isOpenEnded = pattern.at(-1) === "**";

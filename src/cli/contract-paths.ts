@@ -109,7 +109,7 @@ const basePathOf = (server: Members): string => {
   const variables = membersOf(memberOf(server, "variables")) ?? {};
   const filled = url.replace(/\{([^{}]+)\}/g, (whole, name: string) => {
     const standard = memberOf(membersOf(memberOf(variables, name)) ?? {}, "default");
-    return standard === undefined ? whole : String(standard);
+    return typeof standard === "object" || standard === undefined ? whole : String(standard);
   });
   const path = filled.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "");
   return path.startsWith("/") ? path.replace(/\/+$/, "") : "";

@@ -1,10 +1,13 @@
 import { type Command, InvalidArgumentError } from "commander";
+import { err, ok, type Result } from "../ids/index.ts";
 import type { CompiledTable } from "../routing/index.ts";
 import { readOriginUrl } from "../routing/origin-url.ts";
 import type { Act } from "./action.ts";
 import { DOCUMENT_BYTES_MAX, readDocument } from "./contract-document.ts";
-import { type Finding, findingOf, missingOperations } from "./contract-findings.ts";
+import { type Finding, findingOf } from "./contract-findings.ts";
+import { hintOfBase, hintText } from "./contract-hint.ts";
 import { type IdTest, looksLikeId, matchesGiven } from "./contract-ids.ts";
+import { missingOperations } from "./contract-missing.ts";
 import { type ContractPath, pathsOf } from "./contract-paths.ts";
 import { octetsOf } from "./lines.ts";
 import { printable } from "./printable.ts";
@@ -82,15 +85,21 @@ const compareContract = async (world: World, [path = ""]: readonly string[], opt
   await world.print(findings.map((finding) => `${line(finding)}\n`).join(""));
   const count = new Set(paths.map(({ pointer }) => pointer)).size;
   world.report(`${printable(name)}: ${countOf(count, "path")}, ${countOf(findings.length, "finding")}\n`);
+  const hint = hintOfBase(paths, findings, table.value.table, isId);
+  if (hint !== undefined) world.report(`${printable(hintText(hint, paths, options.basePath))}\n`);
   return findings.length === 0 ? EXIT.ok : EXIT.differs;
 };
 
-const readOctets = async (path: string, world: World) => {
-  const file = path === "-" ? { ok: true as const, value: world.stdin } : await world.openFile(path);
+const readOctets = async (path: string, world: World): Promise<Result<Uint8Array, string>> => {
+  const file = path === "-" ? ok(world.stdin) : await world.openFile(path);
   if (!file.ok) return file;
-  const octets = await octetsOf(file.value.chunks, DOCUMENT_BYTES_MAX);
-  const error = `it is larger than ${DOCUMENT_BYTES_MAX} octets`;
-  return octets === undefined ? { ok: false as const, error } : { ok: true as const, value: octets };
+  try {
+    const octets = await octetsOf(file.value.chunks, DOCUMENT_BYTES_MAX);
+    return octets === undefined ? err(`it is larger than ${DOCUMENT_BYTES_MAX} octets`) : ok(octets);
+  } catch (error) {
+    // A file can be open and not readable all the same: EIO, or a share that went away.
+    return err(error instanceof Error ? error.message : String(error));
+  }
 };
 
 /** A path that stands under several base paths agrees when it does so under one. */

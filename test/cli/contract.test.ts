@@ -4,6 +4,8 @@ import { describe, expect, it } from "vitest";
 import { readDocument } from "../../src/cli/contract-document.ts";
 import { looksLikeId } from "../../src/cli/contract-ids.ts";
 import { pathsOf } from "../../src/cli/contract-paths.ts";
+import { run } from "../../src/cli/program.ts";
+import type { World } from "../../src/cli/world.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { objectsOf, tableFolder, waybill } from "./command.ts";
 
@@ -171,6 +173,7 @@ describe.concurrent("waybill contract", () => {
     ["swagger: '2.0'", "it is of version 2.0, and only 3.x is read"],
     ["openapi: 4.0.0", "it is of version 4.0.0, and only 3.x is read"],
     ["- openapi: 3.0.0", "it is no object"],
+    ["swagger: { toString: 1 }", "it has no `openapi` with a version"],
     ["openapi: [3.0.0", "Flow sequence in block collection"],
     ['{"openapi":"3.0.0","paths":{"/a":{"get":{}},"\\u002fa":{}}}', 'the key "/a" stands twice in one object'],
     ["openapi: 3.0.0\nopenapi: 3.0.0", 'the key "openapi" stands twice in one object, again on line 2'],
@@ -179,6 +182,52 @@ describe.concurrent("waybill contract", () => {
     const { stdout, stderr, code } = await contract(document);
     expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
     expect(stderr).toContain(`error: openapi.yaml is no OpenAPI document: ${sentence}`);
+  });
+
+  it("names the base path that nearly all paths agree under, where the servers' is another one", async () => {
+    const paths = (names: readonly string[]) =>
+      `paths:\n${names.map((name) => `  ${name}/{id}: { get: {} }\n`).join("")}`;
+    const document = `openapi: 3.0.3\n${paths(["/orders", "/rides", "/parcels"])}`;
+    const hintOf = async (text: string, ...args: readonly string[]) =>
+      (await contract(text, "--json", ...args)).stderr.split("\n")[1];
+    const served = `${document}servers: [{ url: https://api.example.com/api/v1 }]\n`;
+    expect(await hintOf(served)).toBe(
+      "hint: the base path of the document's servers is /api/v1; with --base-path / 3 of the 3 paths that disagree would agree",
+    );
+    expect(await hintOf(served, "--base-path", "/")).toBe("");
+    expect(await hintOf(document, "--base-path", "/v9")).toContain("the base path given is /v9; with --base-path / 3");
+    expect(await hintOf(`openapi: 3.0.3\n${paths(["/bills", "/stones"])}servers: [{ url: /x }]\n`)).toBe("");
+    expect(await hintOf(`openapi: 3.0.3\n${paths(["/orders", "/stones"])}servers: [{ url: /x }]\n`)).toBe("");
+  });
+
+  it("finds the base path of the table's own paths, and the part of the servers' that the gateway leaves", async () => {
+    const { order, ...others } = TABLE.entities;
+    const cwd = tableFolder({ ...TABLE, entities: { ...others, order: { ...order, path: "/shop/v2/orders/:id" } } });
+    const hintOf = async (servers: string) => {
+      writeFileSync(
+        join(cwd, "openapi.yaml"),
+        `openapi: 3.0.3\nservers: [${servers}]\npaths: { "/orders/{id}": { get: {} } }\n`,
+      );
+      return (await waybill(["contract", "openapi.yaml"], { cwd })).stderr.split("\n")[1];
+    };
+    expect(await hintOf("")).toContain("is none; with --base-path /shop/v2 the path that disagrees would agree");
+    expect(await hintOf("{ url: /eu/shop/v2 }")).toContain("is /eu/shop/v2; with --base-path /shop/v2 the path");
+  });
+
+  it("says so when a document that could be opened cannot be read", async () => {
+    const reports: string[] = [];
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      yield new Uint8Array(1);
+      throw new Error("EIO: i/o error, read");
+    }
+    const world = {
+      readFile: () => ({ ok: true, value: new TextEncoder().encode(JSON.stringify(TABLE)) }),
+      openFile: async () => ({ ok: true, value: { bytes: 0, chunks: chunks() } }),
+      report: (text: string) => reports.push(text),
+      version: "0.0.0",
+    } as unknown as World;
+    expect(await run(["contract", "openapi.yaml"], world)).toBe(1);
+    expect(reports).toEqual(["error: openapi.yaml cannot be read: EIO: i/o error, read\n"]);
   });
 
   it("says which file cannot be read", async () => {
@@ -287,6 +336,13 @@ components: { parameters: { P: { $ref: "#/components/parameters/P" } }, schemas:
     expect(typeof read(part.repeat(100_000))).toBe("string");
   });
 
+  it("a server's variable whose default is no text stays as it is", () => {
+    const servers = '[{ url: "/{v}", variables: { v: { default: { toString: 1 } } } }]';
+    expect(read(`openapi: 3.0.0\nservers: ${servers}\npaths: { /a: { get: {} } }`)).toEqual([
+      expect.objectContaining({ path: "/{v}/a" }),
+    ]);
+  });
+
   it("objects of many keys take no longer than their length", () => {
     const keys = Array.from({ length: 50_000 }, (_, at) => `k${at}: 1`);
     const startedMs = performance.now();
@@ -300,6 +356,23 @@ components: { parameters: { P: { $ref: "#/components/parameters/P" } }, schemas:
 });
 
 describe("large documents", () => {
+  it("3,000 paths under 100 base paths are held against 4,000 paths of a table in seconds", async () => {
+    const kinds = Array.from({ length: 125 }, (_, kind) => {
+      const path = Array.from({ length: 32 }, (_, at) => `/s1/things${kind}/x${at}`);
+      return [`kind${kind}`, { path, sources: [{ region: "eu" }] }] as const;
+    });
+    const cwd = tableFolder({ ...TABLE, withoutId: Object.fromEntries(kinds) });
+    const servers = Array.from({ length: 100 }, (_, at) => ({ url: `https://api.test/s${at}` }));
+    const paths = Object.fromEntries(
+      Array.from({ length: 3_000 }, (_, at) => [`/things${at % 125}/x${Math.floor(at / 125)}`, { get: {} }]),
+    );
+    writeFileSync(join(cwd, "openapi.json"), JSON.stringify({ openapi: "3.1.0", servers, paths }));
+    const startedMs = performance.now();
+    const { stderr, code } = await waybill(["contract", "openapi.json", "--entity-prefix", "/s1"], { cwd });
+    expect({ stderr, code }).toEqual({ stderr: "openapi.json: 3000 paths, 1000 findings\n", code: 2 });
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
+  });
+
   it("10,000 paths are compared with a table in seconds, in both notations", async () => {
     const cwd = tableFolder(TABLE);
     const paths = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`/things/t${at}/{id}`, { get: {} }]));
