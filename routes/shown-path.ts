@@ -6,7 +6,7 @@ const REST = "/*";
 const ANY = "/any/";
 
 /** The gateway's own pages, as far as no ID can be in them: the shortest public ID has 22 characters. */
-const OWN_PAGE = /^(?:\/mint|\/-\/(?:[a-z.]{1,16}|problems\/[a-z-]{1,40}))$/;
+const OWN_PAGE = /^(?:\/mint|\/-\/(?:(?:table\/)?[a-z.]{1,16}|table\/revisions\/[0-9]{1,15}|problems\/[a-z-]{1,40}))$/;
 
 /** Who decides about a request, and what they found out. */
 export interface Known {

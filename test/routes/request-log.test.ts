@@ -68,6 +68,9 @@ const CASES: readonly (readonly [path: string, shown: string, init?: RequestInit
   [`/-/ids%2F${IDS.orderDe}`, "/*"],
   [`/-/${IDS.orderDe}`, "/*"],
   [`/-/problems/${IDS.orderDe}`, "/*"],
+  [`/-/table/${IDS.orderDe}`, "/*"],
+  [`/-/table/${publicOrder}`, "/*"],
+  [`/-/table/revisions/${publicOrder}`, "/*"],
   [`/nowhere/${publicOrder}`, "/*"],
   [`/${publicOrder}`, "/*"],
   [`//orders/${publicOrder}`, "/*"],
@@ -84,12 +87,17 @@ describe("the path in a request's line, where entities have public IDs", () => {
     });
   }
 
-  it.each([`/parcels/${IDS.parcelEu}`, `/any/${IDS.parcelEu}`, "/mint", "/-/ready", "/-/problems/malformed-id"])(
-    "is whole when it holds none: %s",
-    async (path) => {
-      expect(await shown(setup, `${path}?q=1`)).toBe(path);
-    },
-  );
+  it.each([
+    `/parcels/${IDS.parcelEu}`,
+    `/any/${IDS.parcelEu}`,
+    "/mint",
+    "/-/ready",
+    "/-/problems/malformed-id",
+    "/-/table/rollback",
+    "/-/table/revisions/41",
+  ])("is whole when it holds none: %s", async (path) => {
+    expect(await shown(setup, `${path}?q=1`)).toBe(path);
+  });
 
   it("is not shown when no table says whether it holds one", async () => {
     const broken = setUp({ declared: {} });
