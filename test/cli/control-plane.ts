@@ -20,6 +20,7 @@ interface Kept {
   readonly kind: string;
   readonly note: string;
   readonly basedOn: number | undefined;
+  readonly audience?: object;
 }
 
 interface Reply {
@@ -155,12 +156,12 @@ const textOf = ({ revision, text }: Kept): Reply => ({
 
 const TIME = "2026-11-21T12:00:00.000Z";
 
-const shown = ({ revision, text, kind, note, basedOn }: Kept) => ({
-  ...{ revision, digest: digestOf(text), bytes: text.length, author: "ann", time: TIME, note, kind, basedOn },
+const shown = ({ revision, text, kind, note, basedOn, audience }: Kept) => ({
+  ...{ revision, digest: digestOf(text), bytes: text.length, author: "ann", time: TIME, note, kind, basedOn, audience },
 });
 
-const auditOf = ({ revision, kind, note }: Kept) => ({
-  ...{ id: revision, time: TIME, author: "ann", action: kind, revision, outcome: "done", note },
+const auditOf = ({ revision, kind, note, audience }: Kept) => ({
+  ...{ id: revision, time: TIME, author: "ann", action: kind, revision, outcome: "done", note, audience },
 });
 
 const statusOf = ({ canary }: FakeControlPlane, { revision, text }: Kept) => {

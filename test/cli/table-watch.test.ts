@@ -36,6 +36,58 @@ describe.concurrent("waybill table history and audit", () => {
       expect.objectContaining({ id: 1 }),
     ]);
   });
+
+  it("say whom a canary was for, a long list of names in short, and all of it as JSON", async () => {
+    const { plane, table } = await setUp();
+    const [first] = plane.revisions;
+    const entities = ["order", "ride", "parcel", "person", "invoice", "refund\u001b"];
+    for (const [at, audience] of [{ share: 2.5 }, { countries: ["KZ", "UZ"] }, { entities }].entries()) {
+      if (first) plane.revisions.push({ ...first, revision: at + 2, kind: "canary", basedOn: at + 1, audience });
+    }
+    const cellsOf = (stdout: string) =>
+      stdout
+        .trimEnd()
+        .split("\n")
+        .map((line) => line.split(/ {2,}/)[2]);
+    expect(cellsOf((await table("history")).stdout)).toEqual([
+      "canary on 3 (order, ride, parcel, person and 2 more)",
+      "canary on 2 (KZ, UZ)",
+      "canary on 1 (2.5 % of the IDs)",
+      "publish on 0",
+    ]);
+    expect(cellsOf((await table("audit")).stdout)).toEqual([
+      "canary 4 (order, ride, parcel, person and 2 more)",
+      "canary 3 (KZ, UZ)",
+      "canary 2 (2.5 % of the IDs)",
+      "publish 1",
+    ]);
+    for (const list of ["history", "audit"]) {
+      const audiences = objectsOf((await table(list, "--json")).stdout).map(({ audience }) => audience);
+      expect(audiences).toEqual([{ entities }, { countries: ["KZ", "UZ"] }, { share: 2.5 }, undefined]);
+    }
+  });
+
+  it("say how often a change was refused, and nothing of members that they do not know", async () => {
+    const { plane, table } = await setUp();
+    const entry = { time: "2026-11-21T12:00:00.000Z", author: "grafana", action: "publish", note: "" };
+    const entries = [
+      { ...entry, id: 7, outcome: "forbidden", times: 37 },
+      // As a gateway of a former version answers, whose database a later one has had.
+      { ...entry, id: 6, outcome: "stale-revision", audience_json: null, times_alike: null },
+    ];
+    plane.override = () => ({ body: { entries } });
+    expect((await table("audit", "--limit", "2")).stdout).toBe(
+      [
+        "7  2026-11-21T12:00:00.000Z  publish  grafana  forbidden × 37",
+        "6  2026-11-21T12:00:00.000Z  publish  grafana  stale-revision",
+        "",
+      ].join("\n"),
+    );
+    expect(objectsOf((await table("audit", "--limit", "2", "--json")).stdout)).toEqual([
+      { ...entry, id: 7, outcome: "forbidden", times: 37 },
+      { ...entry, id: 6, outcome: "stale-revision" },
+    ]);
+  });
 });
 
 describe.concurrent("waybill table status", () => {
