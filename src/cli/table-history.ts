@@ -33,26 +33,10 @@ export const addTableHistory = (parent: Command, act: Act): void => {
         .option("--json", "one JSON object a line"),
     ).addHelpText("after", helpOf(name));
   list("history", "list the revisions of a gateway's table, newest first", "revisions").action(
-    act((world, _, options: Options) =>
-      show(
-        world,
-        options,
-        (gateway, stretch) => gateway.revisions(stretch),
-        ({ revision }) => revision,
-        revisionCells,
-      ),
-    ),
+    act((world, _, options: Options) => show(HISTORY, world, options)),
   );
   list("audit", "list who tried to change a gateway's table, and what came of it, newest first", "entries").action(
-    act((world, _, options: Options) =>
-      show(
-        world,
-        options,
-        (gateway, stretch) => gateway.audit(stretch),
-        ({ id }) => id,
-        auditCells,
-      ),
-    ),
+    act((world, _, options: Options) => show(AUDIT, world, options)),
   );
 };
 
@@ -64,12 +48,17 @@ Examples:
 ${GATEWAY_HELP}
 Exit code: 0, or 1 when the gateway does not tell.`;
 
+interface List<Entry> {
+  readonly what: string;
+  readonly read: (gateway: GatewayClient, stretch: Stretch) => Promise<Result<readonly Entry[], GatewayFailure>>;
+  readonly numberOf: (entry: Entry) => number;
+  readonly cells: (entry: Entry) => readonly string[];
+}
+
 const show = async <Entry>(
+  { what, read, numberOf, cells }: List<Entry>,
   world: World,
   { json, ...options }: Options,
-  read: (gateway: GatewayClient, stretch: Stretch) => Promise<Result<readonly Entry[], GatewayFailure>>,
-  numberOf: (entry: Entry) => number,
-  cells: (entry: Entry) => readonly string[],
 ): Promise<ExitCode> => {
   const gateway = openGateway(options, world);
   if (!gateway.ok) {
@@ -87,6 +76,8 @@ const show = async <Entry>(
     entries.push(...page.value);
     isMore = page.value.length === limit && entries.length < options.limit;
   }
+  if (entries.length === 0)
+    world.report(`no ${what}${options.before === undefined ? " yet" : ` below ${options.before}`}\n`);
   const lines = json
     ? entries.map((entry) => JSON.stringify(entry))
     : alignColumns(entries.map((entry) => cells(entry).map(printable)));
@@ -122,4 +113,18 @@ const auditCells = (entry: AuditEntry): readonly string[] => {
   const { id, time, author, action, revision, audience, outcome, times = 1, note } = entry;
   const what = revision === undefined ? action : `${action} ${revision}`;
   return [String(id), time, what + servedText(audience), author, times > 1 ? `${outcome} × ${times}` : outcome, note];
+};
+
+const HISTORY: List<Revision> = {
+  what: "revisions",
+  read: (gateway, stretch) => gateway.revisions(stretch),
+  numberOf: ({ revision }) => revision,
+  cells: revisionCells,
+};
+
+const AUDIT: List<AuditEntry> = {
+  what: "entries",
+  read: (gateway, stretch) => gateway.audit(stretch),
+  numberOf: ({ id }) => id,
+  cells: auditCells,
 };

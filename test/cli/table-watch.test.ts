@@ -31,6 +31,8 @@ describe.concurrent("waybill table history and audit", () => {
     const all = objectsOf((await table("history", "--limit", "1000", "--json")).stdout);
     expect(all.map(({ revision }) => revision)).toEqual(Array.from({ length: 230 }, (_, at) => 230 - at));
     const older = objectsOf((await table("audit", "--before", "3", "--json")).stdout);
+    const none = await table("history", "--before", "1");
+    expect(none).toEqual({ stdout: "", stderr: "no revisions below 1\n", code: 0 });
     expect(older).toEqual([
       expect.objectContaining({ id: 2, action: "publish", outcome: "done" }),
       expect.objectContaining({ id: 1 }),
