@@ -69,6 +69,44 @@ describe("a pack finds what its ranges say", () => {
     }
   });
 
+  // What is held of a range in memory has 24 bits for its width beside keys of 32 bits, and 45 beside wider ones.
+  test.for([
+    [25, 24],
+    [32, 24],
+    [53, 45],
+  ] as const)("in a field of %i bits, where ranges are about 2^%i keys wide", async ([fieldBits, widthBits]) => {
+    const width = 2 ** widthBits;
+    const max = 2 ** fieldBits - 1;
+    const regions = Array.from({ length: 255 }, (_, at) => `r${String(at).padStart(3, "0")}`);
+    const widths = [width - 1, 1, width, 2, width + 1, 7 * width, 3 * width - 1].filter((each) => each <= max / 2);
+    const ranges: PackRange[] = regions.map((region, at) => ({ from: at, to: at, region }));
+    for (let from = 300, at = 254; from <= max; from += (widths[at % widths.length] as number) + (at % 2), at++) {
+      const to = Math.min(max, from + (widths[at % widths.length] as number) - 1);
+      ranges.push({ from, to, region: regions[at % 255] as string });
+    }
+    const verified = await verifyPack(fileOf(await encode(ranges, fieldBits, 200)), sha256);
+    if (!verified.ok) throw new Error(packFaultText(verified.error));
+    for (const { from, to } of ranges) {
+      const cuts = [from + width - 1, from + width, from + 2 * width].filter((key) => key < to);
+      for (const key of [from - 1, from, ...cuts, to, to + 1]) {
+        if (key < 0 || key > max) continue;
+        expect(regionOf(verified.value, key), `key ${key}`).toBe(slowFind(ranges, key));
+      }
+    }
+  });
+
+  test("among some thousands, at keys drawn anywhere, in nine octets of memory a range", async () => {
+    const word = wordsFrom(77);
+    const ranges = drawRanges(word, 5000, 32);
+    const verified = await verifyPack(fileOf(await encode(ranges, 32, 1500)), sha256);
+    if (!verified.ok) throw new Error(packFaultText(verified.error));
+    for (let drawn = 0; drawn < 5000; drawn++) {
+      const key = word();
+      expect(regionOf(verified.value, key), `key ${key}`).toBe(slowFind(ranges, key));
+    }
+    expect(verified.value.bytes / verified.value.header.ranges).toBeLessThan(9);
+  });
+
   test("and says that a page is not in memory, but only where one may hold the key", async () => {
     const { header, pages } = await encode(SAMPLE, 32, 1);
     const whole = await verifyPack(new Uint8Array(Buffer.concat([header, ...pages])), sha256);
