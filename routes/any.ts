@@ -2,13 +2,14 @@ import { Hono } from "hono";
 import type { Result } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
 import type { GatewayError } from "../src/problems/index.ts";
+import { pathWithId } from "../src/routing/entity-paths.ts";
 import { type CompiledTable, ownPattern } from "../src/routing/index.ts";
 import { takenByCanary, textOfCanary } from "./by-canary.ts";
 import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
 import { withPages } from "./pages.ts";
 import { passOn } from "./pass-on.ts";
-import { type AnyReading, passOnPublic, readAny } from "./public-entity.ts";
+import { type AnyReading, entityOfAny, passOnPublic, readAny } from "./public-entity.ts";
 import { type Received, receive, refuse } from "./receive.ts";
 import { noteDecision } from "./request-log.ts";
 
@@ -83,17 +84,9 @@ async function route(received: Received): Promise<Response> {
   });
 }
 
-function entityOf(reading: Result<AnyReading, GatewayError>): string | undefined {
-  if (!reading.ok) return undefined;
-  const { value } = reading;
-  return (value.kind === "public" ? value.opened : value.decision).entity.name;
-}
+const entityOf = (reading: Result<AnyReading, GatewayError>): string | undefined =>
+  reading.ok ? entityOfAny(reading.value).name : undefined;
 
 function redirect(location: string, fields: Readonly<Record<string, string>>): Response {
   return new Response(null, { status: 307, headers: { location, "cache-control": "no-store", ...fields } });
-}
-
-function pathWithId(pattern: string, id: string): string {
-  const at = pattern.indexOf(":id");
-  return pattern.slice(0, at) + id + pattern.slice(at + ":id".length);
 }

@@ -1,4 +1,4 @@
-import type { ServedCanary } from "../src/ports.ts";
+import type { ServedCanary, ServedTable } from "../src/ports.ts";
 import type { Decision } from "../src/routing/index.ts";
 import type { Received } from "./receive.ts";
 
@@ -7,28 +7,49 @@ import type { Received } from "./receive.ts";
  * what that table cannot resolve stays unresolved. An entity that it serves as a whole is its own from the beginning.
  */
 
-/** The request as the canary has it, where the decision's entity belongs to the audience. */
-export function takenByCanary(received: Received, decision: Decision): Received | undefined {
-  const { canary } = received.served;
-  return canary?.chooses(decision) ? underCanary(received, canary) : undefined;
+/** The canary, where the decision's entity belongs to its audience. */
+export function canaryForDecision(served: ServedTable, decision: Decision): ServedTable | undefined {
+  const { canary } = served;
+  return canary?.chooses(decision) ? alone(served, canary) : undefined;
 }
+
+/** The canary, where the path is of an entity that it serves as a whole. */
+export function canaryForPath(served: ServedTable, path: string): ServedTable | undefined {
+  const { canary, table } = served;
+  if (canary === undefined) return undefined;
+  const match = table.paths.match(path) ?? canary.table.paths.match(path);
+  return canaryForEntity(served, match?.entity.name);
+}
+
+/** The canary, where it serves the entity as a whole. */
+export function canaryForEntity(served: ServedTable, entity: string | undefined): ServedTable | undefined {
+  const { canary } = served;
+  return entity !== undefined && canary?.servesAll(entity) ? alone(served, canary) : undefined;
+}
+
+/** The request as the canary has it, where the decision's entity belongs to the audience. */
+export const takenByCanary = (received: Received, decision: Decision): Received | undefined =>
+  underCanary(received, canaryForDecision(received.served, decision));
 
 /** The request as the canary has it, where the path is of an entity that it serves as a whole. */
-export function pathOfCanary(received: Received, path: string): Received | undefined {
-  const { canary, table } = received.served;
-  if (canary === undefined) return undefined;
-  const entity = (table.paths.match(path) ?? canary.table.paths.match(path))?.entity;
-  return entity !== undefined && canary.servesAll(entity.name) ? underCanary(received, canary) : undefined;
-}
+export const pathOfCanary = (received: Received, path: string): Received | undefined =>
+  underCanary(received, canaryForPath(received.served, path));
 
 /** The request as the canary has it, for a text that the table beside it does not know: `entity` is what the canary makes of it. */
-export function textOfCanary(received: Received, entity: string | undefined): Received | undefined {
-  const { canary } = received.served;
-  return entity !== undefined && canary?.servesAll(entity) ? underCanary(received, canary) : undefined;
-}
+export const textOfCanary = (received: Received, entity: string | undefined): Received | undefined =>
+  underCanary(received, canaryForEntity(received.served, entity));
 
 /** No canary is beside a canary, so that a request comes here once. */
-function underCanary(received: Received, { table, label }: ServedCanary): Received {
-  received.notes.table = table;
-  return { ...received, served: { ...received.served, table, label, canary: undefined } };
+const alone = (served: ServedTable, { table, digest, label }: ServedCanary): ServedTable => ({
+  ...served,
+  table,
+  digest,
+  label,
+  canary: undefined,
+});
+
+function underCanary(received: Received, served: ServedTable | undefined): Received | undefined {
+  if (served === undefined) return undefined;
+  received.notes.table = served.table;
+  return { ...received, served };
 }

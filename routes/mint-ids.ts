@@ -1,19 +1,31 @@
-import { ok, type Result } from "../src/ids/result.ts";
-import type { Gateway } from "../src/ports.ts";
+import { err, ok, type Result } from "../src/ids/result.ts";
+import type { Gateway, ServedTable } from "../src/ports.ts";
 import type { GatewayError } from "../src/problems/index.ts";
-import { isClearOnAny } from "../src/routing/clear-ids.ts";
-import { type CompiledTable, type Entity, hasPublic } from "../src/routing/index.ts";
-import { HORIZON_MS } from "../src/routing/limits.ts";
+import { ownPattern, pathWithId } from "../src/routing/entity-paths.ts";
+import type { CompiledTable, Entity } from "../src/routing/index.ts";
 import type { MintPlan } from "../src/routing/mint-plan.ts";
 import { regionsOfMinted } from "../src/routing/mint-region.ts";
 import { isDrawn } from "../src/routing/minting.ts";
+import { isClearOnAny, type Way, wayOfPath } from "./minted-way.ts";
 import { withPages } from "./pages.ts";
-import { readAny } from "./public-entity.ts";
+
+/** What is to be minted, by which table, and the tables by which requests for it will go. */
+export interface MintTask {
+  readonly gateway: Gateway;
+  readonly served: ServedTable;
+  readonly plan: MintPlan;
+  /** The one that the plan was made by: the one in force, or its canary's. */
+  readonly table: CompiledTable;
+  /** Unix ms. */
+  readonly nowMs: number;
+}
 
 /** An ID as its client sees it. */
 export interface MintedId {
   readonly text: string;
   readonly region: string;
+  /** The table that decides about it. */
+  readonly by: ServedTable;
   /** Whether `/any` finds it, now and as long as times of this century are read, for what it is. */
   readonly isClear: boolean;
 }
@@ -26,50 +38,86 @@ const DROPPED_MAX = 1024;
 const DROPPED_MAX_EACH = 32;
 
 /**
- * Mints for a plan, in rising order. IDs that `/any` would refuse as ambiguous are given to nobody, and drawn anew, where chance has a part in
- * them. The last draw is kept as it is: such IDs are good on their entity's path, and whoever asked for them is told.
+ * Mints for a plan, in rising order. IDs that a request would not find a region for are given to nobody, nor are those that
+ * `/any` would refuse as ambiguous: they are drawn anew. The last draw of ambiguous ones is kept as it is: such IDs are good
+ * on their entity's path, and whoever asked for them is told.
  */
-export async function mintIds(
-  gateway: Gateway,
-  table: CompiledTable,
-  plan: MintPlan,
-  count: number,
-): Promise<Result<readonly MintedId[], GatewayError>> {
+export async function mintIds(task: MintTask, count: number): Promise<Result<readonly MintedId[], GatewayError>> {
+  const { layout } = task.plan.enabled;
+  const isByChance = isDrawn(layout);
+  const droppedMax = isByChance ? DROPPED_MAX : DRAW_MAX;
   const kept: MintedId[] = [];
   let droppedCount = 0;
   while (kept.length < count) {
     const missing = count - kept.length;
-    const isLast = !isDrawn(plan.enabled.layout) || droppedCount > DROPPED_MAX + DROPPED_MAX_EACH * kept.length;
-    const drawn = await drawIds(gateway, table, plan, isLast ? missing : Math.min(missing, DRAW_MAX), droppedCount > 0);
+    const isLast = droppedCount > droppedMax + DROPPED_MAX_EACH * kept.length;
+    const isWhole = isLast || !isByChance;
+    const drawn = await drawIds(task, isWhole ? missing : Math.min(missing, DRAW_MAX), droppedCount > 0);
     if (!drawn.ok) return drawn;
-    const good = isLast ? drawn.value : drawn.value.filter(({ isClear }) => isClear);
+    const routed = drawn.value.filter((id) => id !== undefined);
+    if (isLast && routed.length < drawn.value.length) return err(leadsNowhere(task.plan));
+    const good = isWhole ? routed : routed.filter(({ isClear }) => isClear);
     kept.push(...good);
     droppedCount += drawn.value.length - good.length;
   }
   return ok(kept);
 }
 
+/** `undefined` for an ID to which no request would find the way. */
 async function drawIds(
-  gateway: Gateway,
-  table: CompiledTable,
-  { entity, enabled, order }: MintPlan,
+  { gateway, served, plan, table, nowMs }: MintTask,
   count: number,
   isRedraw: boolean,
-): Promise<Result<readonly MintedId[], GatewayError>> {
+): Promise<Result<readonly (MintedId | undefined)[], GatewayError>> {
+  const { entity, enabled, order } = plan;
   const minted = await gateway.minters.mint({ ...order, isRedraw }, count);
   if (!minted.ok) return minted;
+  // A key without a region is told at once, and no other ID of that key is any better.
   const decide = () => regionsOfMinted(entity, enabled, minted.value);
   const regions = await withPages({ gateway, served: { table } }, decide(), decide);
   if (!regions.ok) return regions;
-  const ids: MintedId[] = [];
-  for (const [at, words] of minted.value.entries()) {
+  const pattern = ownPattern(entity, enabled.layout.name) ?? "";
+  const ids: (MintedId | undefined)[] = [];
+  for (const words of minted.value) {
     const text = shownText(gateway, entity, enabled.layout.format(words));
     if (!text.ok) return text;
-    const region = regions.value[at] as string;
-    ids.push({ text: text.value, region, isClear: isClear(gateway, table, entity, text.value) });
+    const way = await wayOfPath(gateway, served, pathWithId(pattern, text.value), nowMs);
+    if (way.ok) ids.push(mintedId({ gateway, served, entity }, text.value, way.value));
+    else if (LEADS_NOWHERE.has(way.error.reason)) ids.push(undefined);
+    else return way;
   }
   return ok(ids);
 }
+
+/** What a request gets whose ID is at fault. All else, such as a page that cannot be had, is no reason to draw another one. */
+const LEADS_NOWHERE: ReadonlySet<GatewayError["reason"]> = new Set([
+  "unassigned-key",
+  "unknown-id",
+  "wrong-entity",
+  "ambiguous-id",
+  "malformed-id",
+  "unrouted-path",
+  "entity-gone",
+]);
+
+/** Without the canary's part of it the path is this entity's: one that is another's by now leads elsewhere. */
+function mintedId(
+  { gateway, served, entity }: Pick<MintTask, "gateway" | "served"> & { readonly entity: Entity },
+  text: string,
+  way: Way,
+): MintedId | undefined {
+  const { by, decision } = way;
+  if (by.table === served.table && decision.entity !== entity) return undefined;
+  const isClear = isClearOnAny(gateway, served, entity, way, text);
+  return { text, region: decision.target.region.name, by, isClear };
+}
+
+/** The IDs are given to nobody, so that none is shown. */
+const leadsNowhere = ({ entity, enabled }: MintPlan): GatewayError => ({
+  reason: "unassigned-key",
+  entity: entity.name,
+  layout: enabled.layout.name,
+});
 
 /** The public text where the entity has one: clients see no others. */
 function shownText(gateway: Gateway, entity: Entity, internal: string): Result<string, GatewayError> {
@@ -78,13 +126,4 @@ function shownText(gateway: Gateway, entity: Entity, internal: string): Result<s
   if (!shown.ok) return shown;
   if (shown.value === undefined) throw new Error(`a minted ID of ${entity.name} has no public text`);
   return ok(shown.value);
-}
-
-/** The same for what clients see: public texts are opened first. */
-function isClear(gateway: Gateway, table: CompiledTable, entity: Entity, text: string): boolean {
-  if (!hasPublic(table)) return isClearOnAny(table, entity, text);
-  const reading = readAny(gateway, table, text, HORIZON_MS, undefined);
-  if (!reading.ok) return reading.error.reason !== "ambiguous-id";
-  const found = reading.value.kind === "public" ? reading.value.opened.entity : reading.value.decision.entity;
-  return found === entity;
 }

@@ -35,26 +35,34 @@ export async function passOnPublic(
   again: (canary: Received) => Promise<Response>,
 ): Promise<Response> {
   const { gateway, served, target, arrivedAtMs } = received;
-  const { entity, idStart, idEnd } = match;
+  received.notes.entity = match.entity.name;
+  const resolved = await resolvePublic({ gateway, served }, match, path, arrivedAtMs);
+  if (!resolved.ok) return refuse(received, resolved.error, served);
+  const { decision, internalPath } = resolved.value;
+  const canary = takenByCanary(received, decision);
+  return canary === undefined ? passOn(received, decision, internalPath + target.query) : again(canary);
+}
+
+/** Opens the public ID in a path, and decides by the internal one. */
+export async function resolvePublic(
+  { gateway, served }: Pick<Received, "gateway" | "served">,
+  { entity, idStart, idEnd }: PathMatch,
+  path: string,
+  nowMs: number,
+): Promise<Result<{ readonly decision: Decision; readonly internalPath: string }, GatewayError>> {
   const text = path.slice(idStart, idEnd);
-  received.notes.entity = entity.name;
   const opened = gateway.publicIds.open(entity, text);
-  if (!opened.ok) return refuse(received, opened.error, served);
+  if (!opened.ok) return opened;
   const internal = opened.value;
-  if (internal === undefined) return refuse(received, unknownPublicId(text), served);
+  if (internal === undefined) return err(unknownPublicId(text));
   const internalPath = path.slice(0, idStart) + internal + path.slice(idEnd);
   const internalMatch = { entity, idStart, idEnd: idStart + internal.length };
-  const decide = () => resolvePath(served.table, internalMatch, internalPath, arrivedAtMs);
-  const decision = await withPages(received, decide(), decide);
-  if (!decision.ok) {
-    // That an entity is gone may be told to who has its ID, under the ID that he has.
-    if (decision.error.reason === "table-unavailable") return refuse(received, decision.error, served);
-    const isGone = decision.error.reason === "entity-gone";
-    const error = isGone ? { ...decision.error, id: text } : unknownPublicId(text);
-    return refuse(received, error, served);
-  }
-  const canary = takenByCanary(received, decision.value);
-  return canary === undefined ? passOn(received, decision.value, internalPath + target.query) : again(canary);
+  const decide = () => resolvePath(served.table, internalMatch, internalPath, nowMs);
+  const decision = await withPages({ gateway, served }, decide(), decide);
+  if (decision.ok) return ok({ decision: decision.value, internalPath });
+  // That an entity is gone may be told to who has its ID, under the ID that he has.
+  if (decision.error.reason === "table-unavailable") return decision;
+  return err(decision.error.reason === "entity-gone" ? { ...decision.error, id: text } : unknownPublicId(text));
 }
 
 export function unknownPublicId(text: string): RoutingError {
@@ -65,6 +73,9 @@ export function unknownPublicId(text: string): RoutingError {
 export type AnyReading =
   | { readonly kind: "public"; readonly opened: Opened }
   | { readonly kind: "plain"; readonly decision: Decision };
+
+export const entityOfAny = (reading: AnyReading): Entity =>
+  (reading.kind === "public" ? reading.opened : reading.decision).entity;
 
 /**
  * Reads a text that comes without a path, which may look like several things. Nothing is guessed: a public ID is one only

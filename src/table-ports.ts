@@ -25,7 +25,8 @@ export interface ServedTable {
 }
 
 /** A table for a part of the IDs. Which part follows from what the table beside it makes of an ID. */
-export interface ServedCanary extends Pick<ServedTable, "table" | "label"> {
+export interface ServedCanary extends Pick<ServedTable, "table" | "digest" | "label"> {
+  readonly audience: CanaryAudience;
   /** Whether it decides about an ID that the other table has decided about. */
   readonly chooses: (decision: Decision) => boolean;
   /** Whether it decides about every ID of an entity, those that the other table does not know too. */

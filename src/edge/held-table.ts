@@ -44,6 +44,8 @@ export function labeller(): (held: Held, source: TableSource, nowMs: number) => 
       label = `rev=${held.table.revision}; source=${source}; age=${second}`;
       canary = held.canary && {
         table: held.canary.table,
+        digest: held.canary.named.digest,
+        audience: held.canary.named.audience,
         chooses: held.canary.chooses,
         servesAll: held.canary.servesAll,
         label: `rev=${held.canary.table.revision}; canary; source=${source}; age=${second}`,

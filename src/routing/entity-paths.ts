@@ -32,5 +32,11 @@ export const patternFor = (entity: Entity, layout: string): string | undefined =
 export const ownPattern = (entity: Entity, layout: string): string | undefined =>
   entity.paths.find((pattern) => !pattern.includes("*") && takes(entity, pattern, layout));
 
+/** A path of the pattern, with the ID in its place. */
+export const pathWithId = (pattern: string, id: string): string => {
+  const at = pattern.indexOf(":id");
+  return pattern.slice(0, at) + id + pattern.slice(at + ":id".length);
+};
+
 /** Whether every pattern of the entity names a layout, so that no two layouts meet on one. */
 export const isReadByPattern = ({ paths, pathHints }: Entity): boolean => paths.length === pathHints.size;

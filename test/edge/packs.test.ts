@@ -209,6 +209,8 @@ describe("a table with packs", () => {
     const { packs, state, clock } = setUp();
     const canary = {
       table: tableWith(await storePack(TABLE_KV, RANGES), 2),
+      digest: "2".repeat(64),
+      audience: { share: 100 },
       chooses: () => true,
       servesAll: () => false,
       label: "rev=2; canary",

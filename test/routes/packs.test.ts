@@ -2,12 +2,10 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
-import { ok } from "../../src/ids/result.ts";
-import type { ServedTable } from "../../src/ports.ts";
-import { audienceTest, loadTable, servesEntity } from "../../src/routing/index.ts";
 import { pageKey } from "../../src/routing/pack/store.ts";
 import { RANGES, storePack } from "../edge/pack-files.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { servedBeside, tablesOf } from "./beside.ts";
 import { setUp } from "./harness.ts";
 
 const { TABLE_KV } = env as Env;
@@ -77,30 +75,8 @@ it("tells origins the slices that the table asks for, whatever the client says",
 
 describe("beside a canary for an entity of its own", () => {
   /** A gateway whose canary serves the entity `bill`, which has the layout of parcels. */
-  const beside = (declared: object, canary: object) => {
-    const stable = compiled(declared, 1);
-    const other = compiled(canary, 2);
-    const audience = { entities: ["bill"] };
-    const served: ServedTable = {
-      table: stable,
-      source: "kv",
-      digest: undefined,
-      confirmedAtMs: 0,
-      label: "rev=1",
-      canary: {
-        table: other,
-        chooses: audienceTest(stable, audience),
-        servesAll: (entity) => servesEntity(audience, entity),
-        label: "rev=2; canary",
-      },
-    };
-    return setUp({ gateway: { tables: { peek: () => served, load: async () => ok(served) } } });
-  };
-  const compiled = (declared: object, revision: number) => {
-    const table = loadTable(declared, revision);
-    if (!table.ok) throw new Error(JSON.stringify(table.error));
-    return table.value;
-  };
+  const beside = (declared: object, canary: object) =>
+    setUp({ gateway: { tables: tablesOf(servedBeside(declared, canary, { entities: ["bill"] })) } });
   const { parcel: _, ...others } = DECLARED_TABLE.entities;
   const entities = { ...others, bill: { path: "/bills/:id", ids: [{ layout: "hotguid" }] } };
 

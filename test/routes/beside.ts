@@ -1,0 +1,39 @@
+import { ok } from "../../src/ids/result.ts";
+import type { Tables } from "../../src/ports.ts";
+import {
+  audienceTest,
+  type CanaryAudience,
+  type CompiledTable,
+  loadTable,
+  servesEntity,
+} from "../../src/routing/index.ts";
+import type { ServedTable } from "../../src/table-ports.ts";
+
+/** A table in force as revision 1, and beside it another one as revision 2 for an audience. */
+export function servedBeside(declared: unknown, canary: unknown, audience: CanaryAudience): ServedTable {
+  const table = compiled(declared, 1);
+  return {
+    table,
+    source: "kv",
+    digest: "1".repeat(64),
+    confirmedAtMs: 0,
+    label: "rev=1",
+    canary: {
+      table: compiled(canary, 2),
+      digest: "2".repeat(64),
+      audience,
+      chooses: audienceTest(table, audience),
+      servesAll: (entity) => servesEntity(audience, entity),
+      label: "rev=2; canary",
+    },
+  };
+}
+
+/** The port of an isolate that has this and nothing else. */
+export const tablesOf = (served: ServedTable): Tables => ({ peek: () => served, load: async () => ok(served) });
+
+function compiled(declared: unknown, revision: number): CompiledTable {
+  const table = loadTable(declared, revision);
+  if (!table.ok) throw new Error(JSON.stringify(table.error));
+  return table.value;
+}
