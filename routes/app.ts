@@ -14,6 +14,7 @@ import { regions } from "./regions.ts";
 import { notesOf, observeRequests } from "./request-log.ts";
 import { table } from "./table.ts";
 import { tableCanary } from "./table-canary.ts";
+import { tablePacks } from "./table-packs.ts";
 import { tableReplay } from "./table-replay.ts";
 import { tableRevisions } from "./table-revisions.ts";
 import { tableCapacity, tableStatus } from "./table-status.ts";
@@ -34,6 +35,7 @@ export function createApp(gateway: Gateway): Hono {
   app.route("/", tableCapacity(gateway));
   app.route("/", tableCanary(gateway));
   app.route("/", tableReplay(gateway));
+  app.route("/", tablePacks(gateway));
   app.route("/", problems());
   app.route("/", openapi(gateway));
   app.all("/-/*", (c) => problemResponse({ reason: "not-found", path: c.req.path }));

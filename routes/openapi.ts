@@ -4,6 +4,7 @@ import { PROBLEM_SLUGS } from "../src/problems/index.ts";
 import type { CompiledTable } from "../src/routing/index.ts";
 import MINT_BODY_SCHEMA from "../src/routing/mint-body.schema.json" with { type: "json" };
 import { methodNotAllowed } from "./method-not-allowed.ts";
+import { packPaths } from "./openapi-packs.ts";
 import { entityPaths, ID_PARAMETER, PROBLEM_CONTENT, withoutIdPaths } from "./openapi-paths.ts";
 import { tablePaths } from "./openapi-table.ts";
 import { ownJson } from "./own-json.ts";
@@ -66,6 +67,7 @@ function describe(table: CompiledTable, server: string) {
         VIEWERS,
       ),
       ...tablePaths(PROBLEM, VIEWERS),
+      ...packPaths(PROBLEM, VIEWERS),
       "/-/problems/{slug}": {
         get: {
           operationId: "explainProblem",

@@ -19,7 +19,10 @@ export async function readBody(request: Request, bytesMax: number): Promise<Resu
 }
 
 /** A body as octets, read no further than its cap. */
-export async function readOctets(request: Request, bytesMax: number): Promise<Result<Uint8Array, RequestError>> {
+export async function readOctets(
+  request: Request,
+  bytesMax: number,
+): Promise<Result<Uint8Array<ArrayBuffer>, RequestError>> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
@@ -34,7 +37,7 @@ export async function readOctets(request: Request, bytesMax: number): Promise<Re
   return ok(joined(chunks, bytes));
 }
 
-function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
+function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(bytes);
   let at = 0;
   for (const chunk of chunks) {

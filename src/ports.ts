@@ -7,7 +7,7 @@ import type { Signable } from "./proxy/signature.ts";
 import type { MintOrder } from "./routing/mint-plan.ts";
 import type { MissingPage } from "./routing/pack/slot.ts";
 import type { BreakerPolicy, CompiledTable, Entity, Origin, Region } from "./routing/table.ts";
-import type { ServedTable, TableHistory, Tables } from "./table-ports.ts";
+import type { PackStore, ServedTable, TableHistory, Tables } from "./table-ports.ts";
 
 /** The interfaces that the inner zones and the routes need from the world. `src/edge/` has one adapter for each. */
 
@@ -251,6 +251,7 @@ export interface Gateway {
   readonly entropy: Entropy;
   readonly tables: Tables;
   readonly packs: Packs;
+  readonly packStore: PackStore;
   readonly tableHistory: TableHistory;
   readonly minters: Minters;
   readonly publicIds: PublicIds;

@@ -1,5 +1,5 @@
 import type { Result } from "./ids/result.ts";
-import type { TableChangeError, TableError, TableHistoryError } from "./problems/port-errors.ts";
+import type { PackChangeError, TableChangeError, TableError, TableHistoryError } from "./problems/port-errors.ts";
 import type { RequestError } from "./problems/request-error.ts";
 import type { Fault } from "./routing/faults.ts";
 import type { CompiledTable, Decision } from "./routing/table.ts";
@@ -149,4 +149,28 @@ export interface TableHistory {
 export interface RevisionText {
   readonly revision: TableRevision;
   readonly octets: Uint8Array;
+}
+
+/** What the deployment's store holds of a pack. */
+export interface PackSight {
+  /** SHA-256 of its header in lower-case hex. */
+  readonly sha256: string;
+  /** How many pages it has, and the numbers of those that are missing, rising; `undefined` while its header is not known. */
+  readonly parts: { readonly pages: number; readonly missing: readonly number[] } | undefined;
+  /** Whether all of it is there, verified: a table that names it can be published. */
+  readonly isWhole: boolean;
+}
+
+/** `isNew`: whether something was stored that was not there before. */
+export interface PackReceipt {
+  readonly sight: PackSight;
+  readonly isNew: boolean;
+}
+
+/** Where packs are put, for tables that are to name them. Whatever is put is verified; the same octets again change nothing. */
+export interface PackStore {
+  sight(sha256: string): Answer<PackSight>;
+  /** The first part of a pack: its pages are verified by it. */
+  putHeader(sha256: string, octets: Uint8Array<ArrayBuffer>): Promise<Result<PackReceipt, PackChangeError>>;
+  putPage(sha256: string, page: number, octets: Uint8Array<ArrayBuffer>): Promise<Result<PackReceipt, PackChangeError>>;
 }

@@ -11,6 +11,7 @@ import type { Env } from "./edge/env.ts";
 import { isolateMinters } from "./edge/minters.ts";
 import { edgeMovedMemory } from "./edge/moved-memory.ts";
 import { originFetch, watchBindings } from "./edge/origin-fetch.ts";
+import { durablePackStore } from "./edge/pack-store.ts";
 import { packedTables } from "./edge/packed-tables.ts";
 import { kvPacks } from "./edge/packs.ts";
 import { keyedPublicIds } from "./edge/public-ids.ts";
@@ -95,6 +96,7 @@ function compose(env: Env) {
     ),
     tableHistory: durableTableHistory(env.TABLE_TRUTH, reportLostRefusal),
     packs,
+    packStore: durablePackStore(env.TABLE_TRUTH),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
     publicIds: keyedPublicIds(config.publicKeys),
     fetch: originFetch((target, init) => fetch(target, init), env),

@@ -2,7 +2,7 @@ import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock, Packs } from "../ports.ts";
 import type { TableError } from "../problems/port-errors.ts";
 import { packFaultText } from "../routing/pack/fault-text.ts";
-import type { PackFault, Sha256 } from "../routing/pack/format.ts";
+import type { Sha256 } from "../routing/pack/format.ts";
 import type { PageInfo } from "../routing/pack/header.ts";
 import { LoadedPack } from "../routing/pack/pack.ts";
 import { entryFaultText, type MissingPage, type PackSlot } from "../routing/pack/slot.ts";
@@ -31,13 +31,16 @@ const DEADLINE_MS = 2_000;
 /** Parts never change. */
 const CACHE_SECONDS = 86_400;
 
+/** KV's shortest: a part that is not there yet may come. */
+const ABSENCE_CACHE_SECONDS = 30;
+
 /** The memory of the pages, their buckets included. */
 const PAGE_OCTETS_MAX_DEFAULT = 16 * 1024 * 1024;
 
 /** Headers that are kept: those of the tables in force and of some before. */
 const PACKS_KEPT_MAX = 64;
 
-const subtleSha256: Sha256 = async (octets) => new Uint8Array(await crypto.subtle.digest("SHA-256", octets));
+export const subtleSha256: Sha256 = async (octets) => new Uint8Array(await crypto.subtle.digest("SHA-256", octets));
 
 /** The packs of this isolate: headers and pages from KV, each verified before anything is looked up in it. */
 export function kvPacks(options: PacksOptions): Packs {
@@ -48,7 +51,11 @@ export function kvPacks(options: PacksOptions): Packs {
   const flights = new Map<string, { readonly sinceMs: number; readonly answer: Promise<Result<undefined, string>> }>();
 
   const read = async (key: string): Promise<Result<Uint8Array<ArrayBuffer>, string>> => {
-    const octets = await within(() => kv.get(key, { type: "arrayBuffer", cacheTtl: CACHE_SECONDS }), DEADLINE_MS);
+    const ask = async (): Promise<ArrayBuffer | null> =>
+      (await kv.get(key, { type: "arrayBuffer", cacheTtl: CACHE_SECONDS })) ??
+      // That there is none may be remembered for as long as a part is.
+      kv.get(key, { type: "arrayBuffer", cacheTtl: ABSENCE_CACHE_SECONDS });
+    const octets = await within(ask, DEADLINE_MS);
     if (!octets.ok) return err(failureText(octets.error));
     return octets.value === null ? err(`KV has no ${key}`) : ok(new Uint8Array(octets.value));
   };
@@ -131,31 +138,7 @@ async function inTime(answer: Promise<Result<undefined, string>>): Promise<Resul
   return timely.ok ? timely.value : err(failureText(timely.error));
 }
 
-function failureText(failure: LoadFailure): string {
+export function failureText(failure: LoadFailure): string {
   if (failure.reason === "store-slow") return `KV did not answer within ${failure.deadlineMs} ms`;
   return failure.reason === "store-failed" ? `KV failed: ${failure.why}` : failure.reason;
 }
-
-/** Every fault of a pack that a store holds, header and all pages, as whoever puts a table into force must know them. */
-export async function faultOfStored(
-  slot: PackSlot,
-  get: (key: string) => Promise<ArrayBuffer | null>,
-): Promise<string | undefined> {
-  const { sha256 } = slot.declared;
-  const octets = await get(packKey(sha256));
-  if (octets === null) return `the store has no ${packKey(sha256)}`;
-  const header = await readHeader(new Uint8Array(octets), subtleSha256, sha256);
-  if (!header.ok) return textOf(header.error);
-  const pack = new LoadedPack(header.value);
-  const attached = slot.attach(pack);
-  if (!attached.ok) return entryFaultText(attached.error);
-  for (const info of header.value.pages) {
-    const page = await get(pageKey(sha256, info.number));
-    if (page === null) return `the store has no ${pageKey(sha256, info.number)}`;
-    const read = await readPage(header.value, info, new Uint8Array(page), subtleSha256);
-    if (!read.ok) return textOf(read.error);
-  }
-  return undefined;
-}
-
-const textOf = (fault: PackFault): string => packFaultText(fault);

@@ -22,8 +22,7 @@ export function durableTableHistory(
   namespace: DurableObjectNamespace<TruthObject>,
   reportLost: ReportLost,
 ): TableHistory {
-  // The platform's type of a stub goes down into every answer, as if one could hold functions; these are plain data.
-  const truth = (): TableHistory => namespace.get(namespace.idFromName(NAME)) as unknown as TableHistory;
+  const truth = () => truthOf<TableHistory>(namespace);
   return {
     text: (revision) => asked(() => truth().text(revision), "again"),
     revisions: (stretch) => asked(() => truth().revisions(stretch), "again"),
@@ -43,15 +42,20 @@ export function durableTableHistory(
   };
 }
 
+/** A stub, for one call. The platform's type goes down into every answer, as if one could hold functions; these are plain data. */
+export const truthOf = <Port>(namespace: DurableObjectNamespace<TruthObject>): Port =>
+  namespace.get(namespace.idFromName(NAME)) as unknown as Port;
+
 /** Reads may be asked `again` where the platform says that it helps; an object with too much to do is left alone. */
-async function asked<Value, Failure>(
+export async function asked<Value, Failure>(
   ask: () => Promise<Result<Value, Failure>>,
   times: "once" | "again",
+  deadlineMs = DEADLINE_MS,
 ): Promise<Result<Value, Failure | TableHistoryError>> {
   try {
-    return await inTime(ask(), DEADLINE_MS, noAnswer);
+    return await inTime(ask(), deadlineMs, noAnswer);
   } catch (error) {
-    if (times === "again" && isRetryable(error)) return asked(ask, "once");
+    if (times === "again" && isRetryable(error)) return asked(ask, "once", deadlineMs);
     return err({ reason: "control-plane-unavailable", why: error instanceof Error ? error.message : String(error) });
   }
 }

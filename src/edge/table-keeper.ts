@@ -12,6 +12,8 @@ import type {
   TableStatus,
   TableWish,
 } from "../table-ports.ts";
+import { PackCopy } from "./pack-copy.ts";
+import { PackRows } from "./pack-rows.ts";
 import { TableCopy } from "./table-copy.ts";
 import { type NewText, TableLedger } from "./table-ledger.ts";
 import { sha256 } from "./table-octets.ts";
@@ -35,6 +37,8 @@ export class TableKeeper implements TableHistory {
   readonly #rows: TruthRows;
   readonly #ledger: TableLedger;
   readonly #copy: TableCopy;
+  /** The packs that tables name. */
+  readonly packs: PackCopy;
 
   constructor(world: KeeperWorld) {
     const { storage, kv, clock, bundled } = world;
@@ -42,6 +46,7 @@ export class TableKeeper implements TableHistory {
     this.#rows = new TruthRows(storage);
     this.#ledger = new TableLedger({ rows: this.#rows, clock, bundled });
     this.#copy = new TableCopy({ rows: this.#rows, ledger: this.#ledger, kv, clock });
+    this.packs = new PackCopy({ rows: new PackRows(storage), kv, clock });
     const state = this.#rows.state();
     if (state.publication === undefined) return;
     this.#rows.save({ ...state, publication: resumePublication(state.publication, clock.nowMs()) });
@@ -85,7 +90,7 @@ export class TableKeeper implements TableHistory {
 
   /** As publishing finds them. */
   async packFaults(octets: Uint8Array): Promise<Result<readonly Fault[], TableHistoryError>> {
-    return ok(await packFaults(octets, this.#world.kv));
+    return ok(await packFaults(octets, this.packs));
   }
 
   async publish(wish: TableWish, octets: Uint8Array) {
@@ -118,12 +123,12 @@ export class TableKeeper implements TableHistory {
   }
 
   async #newText(octets: Uint8Array): Promise<NewText> {
-    return { octets, digest: await sha256(octets), known: await packFaults(octets, this.#world.kv) };
+    return { octets, digest: await sha256(octets), known: await packFaults(octets, this.packs) };
   }
 
   async #faultsOfPacks(revision: number | undefined): Promise<readonly Fault[]> {
     const text = revision === undefined ? undefined : this.#ledger.text(revision);
-    return text?.ok ? packFaults(text.value.octets, this.#world.kv) : [];
+    return text?.ok ? packFaults(text.value.octets, this.packs) : [];
   }
 
   async #looked<Value, Failure>(

@@ -72,4 +72,16 @@ export class TableTruth extends DurableObject<Env> implements TruthObject {
   noteRefusal(refused: RefusedChange) {
     return this.#keeper.noteRefusal(refused);
   }
+
+  sight(sha256: string) {
+    return this.#keeper.packs.sight(sha256);
+  }
+
+  putHeader(sha256: string, octets: Uint8Array<ArrayBuffer>) {
+    return this.#keeper.packs.putHeader(sha256, octets);
+  }
+
+  putPage(sha256: string, page: number, octets: Uint8Array<ArrayBuffer>) {
+    return this.#keeper.packs.putPage(sha256, page, octets);
+  }
 }

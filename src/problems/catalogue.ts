@@ -1,3 +1,6 @@
+import type { ProblemType } from "./problem-type.ts";
+import { TABLE_PROBLEMS } from "./table-problems.ts";
+
 /**
  * Every problem type that the gateway answers with, once (RFC 9457).
  * A slug is stable for ever: clients switch on it. `meaning` and `remedy` make the page behind the type.
@@ -84,51 +87,7 @@ export const CATALOGUE = {
       "More than one layout or entity takes the text, and they do not lead to the same place. Guessing would send the request to the wrong region.",
     remedy: "Use the entity's own path, which says what the ID is, or name its layout in the field `id-layout`.",
   },
-  "canary-running": {
-    status: 409,
-    title: "A canary of the table is running",
-    meaning: "The change was made for the revision in force, and another table serves a part of the IDs meanwhile.",
-    remedy:
-      "Promote or abort the canary first, or name its revision in `if-match`: then the change takes its place as well.",
-  },
-  "no-canary": {
-    status: 409,
-    title: "No canary of the table is running",
-    meaning: "There is nothing to promote or to abort.",
-    remedy: "Look at `GET /-/table/status`: somebody else may have ended it.",
-  },
-  "unknown-revision": {
-    status: 404,
-    title: "The revision cannot be had",
-    meaning: "The table never had it, or its text is no longer kept: the texts of the last 1,000 revisions are.",
-    remedy: "Look at `GET /-/table/revisions`; older texts are in the version control of whoever published them.",
-  },
-  "stale-revision": {
-    status: 412,
-    title: "Somebody else changed the table first",
-    meaning: "The revision that `if-match` names is not the last one. Nothing was changed.",
-    remedy: "Get the table in force, make the change for that one, and send it with its revision.",
-  },
-  "precondition-required": {
-    status: 428,
-    title: "The change does not say which table it is made for",
-    meaning: "Without `if-match`, two operators would undo each other's changes without noticing.",
-    remedy: "Send `if-match` with the `etag` that `GET /-/table` had.",
-  },
-  "invalid-table": {
-    status: 422,
-    title: "The routing table has faults",
-    meaning:
-      "The text is not a routing table that can be served: each of the `faults` has a JSON pointer, a kind and a sentence. The first 100 are listed. Nothing was changed.",
-    remedy: "Mend the table; `waybill table check` shows the line and column of each fault.",
-  },
-  "control-plane-unavailable": {
-    status: 503,
-    title: "The truth about the table could not be asked",
-    meaning:
-      "The Durable Object that keeps the tables did not answer in time, or cannot tell yet what is in force. Requests are routed by the tables that the gateway holds. A change may have been made.",
-    remedy: "Look at `GET /-/table` before you repeat a change; with the same `if-match` it is made once at most.",
-  },
+  ...TABLE_PROBLEMS,
   "entity-gone": {
     status: 410,
     title: "The entity is gone for good",
@@ -139,7 +98,7 @@ export const CATALOGUE = {
   "body-too-large": {
     status: 413,
     title: "The body is too large",
-    meaning: "The endpoint reads a small JSON body, and this one is larger than its cap.",
+    meaning: "The endpoint reads a body up to a cap, and this one is larger.",
     remedy: "Send less; `POST /mint` takes a `count` instead of repeated bodies.",
   },
   "wrong-entity": {
@@ -280,13 +239,6 @@ export const CATALOGUE = {
     remedy: "Use another group for new entities.",
   },
 } as const satisfies Readonly<Record<string, ProblemType>>;
-
-export interface ProblemType {
-  readonly status: number;
-  readonly title: string;
-  readonly meaning: string;
-  readonly remedy: string;
-}
 
 export type ProblemSlug = keyof typeof CATALOGUE;
 

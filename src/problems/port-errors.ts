@@ -1,4 +1,5 @@
 import type { Fault } from "../routing/faults.ts";
+import type { PackFault } from "../routing/pack/format.ts";
 
 /** Why a port of the gateway (see `src/ports.ts`) could not give what it is for. */
 
@@ -23,6 +24,17 @@ export type PublicIdsError = {
 
 /** The object that keeps the tables could not be asked, or it does not know enough to answer. What was asked may have been done. */
 export type TableHistoryError = { readonly reason: "control-plane-unavailable"; readonly why: string };
+
+/** Why a part of a pack was not taken. `fault`: what is wrong with its octets. */
+export type PackChangeError =
+  | TableHistoryError
+  | { readonly reason: "unknown-pack"; readonly sha256: string; readonly why: string }
+  | {
+      readonly reason: "invalid-pack";
+      readonly part: "header" | number;
+      readonly fault: PackFault["reason"];
+      readonly why: string;
+    };
 
 /** Why a change of the table was not made, or a revision cannot be had. */
 export type TableChangeError =

@@ -2,7 +2,14 @@ import type { MintError } from "../ids/index.ts";
 import type { ProxyError } from "../proxy/errors.ts";
 import type { RoutingError } from "../routing/routing-error.ts";
 import { CATALOGUE, type ProblemSlug, problemTypePath } from "./catalogue.ts";
-import type { AuthError, PublicIdsError, SequenceError, TableChangeError, TableError } from "./port-errors.ts";
+import type {
+  AuthError,
+  PackChangeError,
+  PublicIdsError,
+  SequenceError,
+  TableChangeError,
+  TableError,
+} from "./port-errors.ts";
 import type { RequestError } from "./request-error.ts";
 
 /** Every way in which the gateway can fail to answer a request with the origin's own answer. */
@@ -12,6 +19,7 @@ export type GatewayError =
   | SequenceError
   | TableError
   | TableChangeError
+  | PackChangeError
   | PublicIdsError
   | AuthError
   | ProxyError
@@ -198,6 +206,14 @@ function evidenceOf(error: GatewayError): Evidence {
         detail: `The table has ${error.faults.length} fault${error.faults.length === 1 ? "" : "s"}.`,
         faultCount: error.faults.length,
         faults: error.faults.slice(0, FAULTS_SHOWN_MAX),
+      };
+    case "unknown-pack":
+      return { detail: `Of the pack ${error.sha256} this is not known: ${error.why}.`, sha256: error.sha256 };
+    case "invalid-pack":
+      return {
+        detail: `${error.part === "header" ? "The header" : `Page ${error.part}`} is not that of the pack: ${error.why}.`,
+        part: error.part,
+        fault: error.fault,
       };
     case "control-plane-unavailable":
       return { detail: `The truth about the table could not be asked: ${error.why}.` };

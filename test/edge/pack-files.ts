@@ -1,9 +1,23 @@
-import { encodePack } from "../../src/routing/pack/encode.ts";
+import { type EncodedPack, encodePack } from "../../src/routing/pack/encode.ts";
 import type { PackRange, Sha256 } from "../../src/routing/pack/format.ts";
 import { packKey, pageKey } from "../../src/routing/pack/store.ts";
 import type { DeclaredPack } from "../../src/routing/schema.ts";
 
 const subtleSha256: Sha256 = async (octets) => new Uint8Array(await crypto.subtle.digest("SHA-256", octets));
+
+/** A pack as it is made. */
+export async function makePack(ranges: readonly PackRange[], rangesPerPage = 1): Promise<EncodedPack> {
+  const encoded = await encodePack(ranges, { fieldBits: 32, sha256: subtleSha256, rangesPerPage });
+  if (!encoded.ok) throw new Error(encoded.error.reason);
+  return encoded.value;
+}
+
+/** What a table says of a pack. */
+export const declaredOf = ({ sha256, bytes, ranges, regions }: EncodedPack): DeclaredPack => ({
+  ...{ sha256, bytes, ranges },
+  bits: 32,
+  regions: [...regions],
+});
 
 /** Puts a pack into KV as publishing does, and gives what a table says of it. */
 export async function storePack(
@@ -11,12 +25,10 @@ export async function storePack(
   ranges: readonly PackRange[],
   rangesPerPage = 1,
 ): Promise<DeclaredPack> {
-  const encoded = await encodePack(ranges, { fieldBits: 32, sha256: subtleSha256, rangesPerPage });
-  if (!encoded.ok) throw new Error(encoded.error.reason);
-  const { sha256, header, pages, bytes, regions } = encoded.value;
-  for (const [number, page] of pages.entries()) await kv.put(pageKey(sha256, number), page);
-  await kv.put(packKey(sha256), header);
-  return { sha256, bytes, ranges: encoded.value.ranges, bits: 32, regions: [...regions] };
+  const pack = await makePack(ranges, rangesPerPage);
+  for (const [number, page] of pack.pages.entries()) await kv.put(pageKey(pack.sha256, number), page);
+  await kv.put(packKey(pack.sha256), pack.header);
+  return declaredOf(pack);
 }
 
 /** Shard keys in two pages, and what lies between them. */

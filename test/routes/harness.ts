@@ -6,6 +6,7 @@ import { pooledEntropy } from "../../src/edge/entropy.ts";
 import type { Env } from "../../src/edge/env.ts";
 import { isolateMinters } from "../../src/edge/minters.ts";
 import { movedMemory } from "../../src/edge/moved-memory.ts";
+import { durablePackStore } from "../../src/edge/pack-store.ts";
 import { kvPacks } from "../../src/edge/packs.ts";
 import { keyedPublicIds } from "../../src/edge/public-ids.ts";
 import { durableSequences } from "../../src/edge/sequences.ts";
@@ -96,6 +97,7 @@ export function setUp(options: Options = {}) {
     }),
     tableHistory: durableTableHistory(TABLE_TRUTH, (refused) => defects.push(refused)),
     packs: kvPacks({ kv: TABLE_KV, clock, report: (failure) => defects.push(failure) }),
+    packStore: durablePackStore(TABLE_TRUTH),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(SEQUENCES) }),
     publicIds: keyedPublicIds(options.publicKeys ?? NO_PUBLIC_KEYS),
     fetch,

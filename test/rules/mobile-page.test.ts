@@ -18,7 +18,7 @@ describe("docs/mobile.md", () => {
   it("has a row for each problem that an app can meet", () => {
     // Of endpoints that no app uses, or of deployments that are not set up.
     const others =
-      /^(not-found|body-too-large$|key-out-of-range|clock-behind|sequence-|public-ids-unavailable|(un)?auth|forbidden|stale-|invalid-|idempotency-|canary-running|no-canary|unknown-revision|control-plane-|precondition-)/;
+      /^(not-found|body-too-large$|key-out-of-range|clock-behind|sequence-|public-ids-unavailable|(un)?auth|forbidden|stale-|invalid-|idempotency-|canary-running|no-canary|unknown-(?:revision|pack)|control-plane-|precondition-)/;
     const listed = rows.map(([slug]) => slug);
     expect(listed.toSorted()).toEqual(PROBLEM_SLUGS.filter((slug) => !others.test(slug)).toSorted());
   });

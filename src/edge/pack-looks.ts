@@ -1,0 +1,151 @@
+import { err, ok, type Result } from "../ids/result.ts";
+import type { Clock } from "../ports.ts";
+import { packFaultText } from "../routing/pack/fault-text.ts";
+import type { PackHeader, PageInfo } from "../routing/pack/header.ts";
+import { packKey, pageKey } from "../routing/pack/store.ts";
+import { readHeader, readPage } from "../routing/pack/verify.ts";
+import type { PackRows } from "./pack-rows.ts";
+import { failureText, subtleSha256 } from "./packs.ts";
+import { within } from "./table-store.ts";
+
+export interface PackCopyWorld {
+  readonly rows: PackRows;
+  readonly kv: KVNamespace;
+  readonly clock: Clock;
+}
+
+/** For one part; whoever publishes waits for all of them. */
+const READ_DEADLINE_MS = 1_500;
+
+/** A Worker's invocation has six connections at once. */
+const READS_AT_ONCE = 6;
+
+/**
+ * What KV has taken is not read for so long, since a read soon after a write may find nothing. Later KV shows what it
+ * holds, and is asked: keys can be deleted.
+ */
+const SURE_MS = 600_000;
+
+/** KV's shortest. What is not there is remembered too, and may come soon. */
+const CACHE_SECONDS = 30;
+
+export type Octets = Uint8Array<ArrayBuffer>;
+
+export interface HeaderLook {
+  readonly header: PackHeader | undefined;
+  readonly isInKv: boolean;
+  /** Why it is not. */
+  readonly why: string;
+}
+
+export interface PagesLook {
+  /** Their numbers, rising. */
+  readonly missing: readonly number[];
+  /** Of the first one. */
+  readonly why: string;
+}
+
+/** What KV holds of packs: by what is known on disk, or else read and verified. Errors say what KV did not do. */
+export class PackLooks {
+  readonly #rows: PackRows;
+  readonly #kv: KVNamespace;
+  readonly #clock: Clock;
+
+  constructor({ rows, kv, clock }: PackCopyWorld) {
+    this.#rows = rows;
+    this.#kv = kv;
+    this.#clock = clock;
+  }
+
+  /** The header on disk, which may not be in KV yet. */
+  async kept(sha256: string): Promise<PackHeader | undefined> {
+    const kept = this.#rows.header(sha256);
+    const read = kept && (await readHeader(kept.octets, subtleSha256, sha256));
+    return read?.ok ? read.value : undefined;
+  }
+
+  async header(sha256: string): Promise<Result<HeaderLook, string>> {
+    const kept = await this.kept(sha256);
+    if (kept !== undefined && this.isSure(this.#rows.header(sha256)?.takenMs)) {
+      return ok({ header: kept, isInKv: true, why: "" });
+    }
+    const octets = await this.#get(packKey(sha256));
+    if (!octets.ok) return octets;
+    if (octets.value === undefined) return ok(this.#absent(sha256, kept, `KV has no ${packKey(sha256)}`));
+    const read = await readHeader(octets.value, subtleSha256, sha256);
+    if (!read.ok) return ok(this.#absent(sha256, kept, packFaultText(read.error)));
+    this.#rows.keepHeader(sha256, octets.value.slice(0, read.value.headerOctets));
+    return ok({ header: read.value, isInKv: true, why: "" });
+  }
+
+  /** Pages that nobody sent through here are there only if the header is: whoever writes to KV writes it last. */
+  async pages(sha256: string, header: PackHeader, isHeaderInKv: boolean): Promise<Result<PagesLook, string>> {
+    const known = this.#rows.pages(sha256);
+    const whys = new Map<number, string>();
+    const toRead: PageInfo[] = [];
+    for (const info of header.pages) {
+      const takenMs = known.get(info.number);
+      if (this.isSure(takenMs)) continue;
+      if (takenMs !== undefined || isHeaderInKv) toRead.push(info);
+      else whys.set(info.number, `KV has no ${pageKey(sha256, info.number)}`);
+    }
+    const failure = await severalAtOnce(toRead, async (info) => {
+      const why = await this.#faultOfPage(sha256, header, info);
+      if (!why.ok) return why.error;
+      if (why.value !== undefined) whys.set(info.number, why.value);
+      return undefined;
+    });
+    if (failure !== undefined) return err(failure);
+    const missing = [...whys.keys()].toSorted((a, b) => a - b);
+    return ok({ missing, why: whys.get(missing[0] ?? 0) ?? "" });
+  }
+
+  isSure(takenMs: number | undefined): boolean {
+    const nowMs = this.#clock.nowMs();
+    return takenMs !== undefined && nowMs >= takenMs && nowMs < takenMs + SURE_MS;
+  }
+
+  #absent(sha256: string, header: PackHeader | undefined, why: string): HeaderLook {
+    this.#rows.loseHeader(sha256);
+    return { header, isInKv: false, why };
+  }
+
+  /** `undefined`: KV holds it. */
+  async #faultOfPage(sha256: string, header: PackHeader, info: PageInfo): Promise<Result<string | undefined, string>> {
+    const key = pageKey(sha256, info.number);
+    const octets = await this.#get(key);
+    if (!octets.ok) return octets;
+    const page = octets.value && (await readPage(header, info, octets.value, subtleSha256));
+    if (page?.ok) {
+      this.#rows.findPage(sha256, info.number);
+      return ok(undefined);
+    }
+    this.#rows.dropPage(sha256, info.number);
+    return ok(page === undefined ? `KV has no ${key}` : packFaultText(page.error));
+  }
+
+  async #get(key: string): Promise<Result<Octets | undefined, string>> {
+    const options = { type: "arrayBuffer", cacheTtl: CACHE_SECONDS } as const;
+    const part = await within(() => this.#kv.get(key, options), READ_DEADLINE_MS);
+    if (!part.ok) return err(`KV did not give ${key}: ${failureText(part.error)}`);
+    return ok(part.value === null ? undefined : new Uint8Array(part.value));
+  }
+}
+
+/** Does the work for each item. The first failure ends it. */
+async function severalAtOnce<Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  const queue = items.values();
+  const failures: string[] = [];
+  const runners = Array.from({ length: READS_AT_ONCE }, async () => {
+    for (const item of queue) {
+      const failure = await work(item);
+      if (failure !== undefined) failures.push(failure);
+      if (failures.length > 0) return;
+    }
+  });
+  await Promise.all(runners);
+  return failures[0];
+}

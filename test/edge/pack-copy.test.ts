@@ -1,0 +1,188 @@
+import { reset, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { Env } from "../../src/edge/env.ts";
+import { PackCopy } from "../../src/edge/pack-copy.ts";
+import { PackRows } from "../../src/edge/pack-rows.ts";
+import { loadTable } from "../../src/routing/index.ts";
+import type { EncodedPack } from "../../src/routing/pack/encode.ts";
+import { packKey, pageKey } from "../../src/routing/pack/store.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { declaredOf, makePack, RANGES, storePack } from "./pack-files.ts";
+
+const { TABLE_KV, TABLE_TRUTH } = env as Env;
+
+beforeEach(() => reset());
+
+type Fault = "get throws" | "get hangs" | "put throws" | "put hangs" | "header is not taken";
+
+/** KV as an edge shows it: that a key is not there is remembered for a minute, whatever was written since. */
+function edgeKv() {
+  const state = { nowMs: 1_000_000_000, fault: undefined as Fault | undefined, reads: [] as string[] };
+  const absentUntilMs = new Map<string, number>();
+  const get = async (key: string, ...rest: unknown[]) => {
+    state.reads.push(key);
+    if (state.fault === "get throws") throw new Error("KV GET failed: 500");
+    if (state.fault === "get hangs") return new Promise(() => undefined);
+    if ((absentUntilMs.get(key) ?? 0) > state.nowMs) return null;
+    const value: unknown = await Reflect.apply(TABLE_KV.get, TABLE_KV, [key, ...rest]);
+    if (value === null) absentUntilMs.set(key, state.nowMs + 60_000);
+    return value;
+  };
+  const put = async (key: string, value: Uint8Array<ArrayBuffer>) => {
+    if (state.fault === "put throws") throw new Error("KV PUT failed: 500");
+    if (state.fault === "header is not taken" && !/\.\d+$/.test(key)) throw new Error("KV PUT failed: 429");
+    if (state.fault === "put hangs") return new Promise(() => undefined);
+    return TABLE_KV.put(key, value);
+  };
+  const kv = new Proxy(TABLE_KV, {
+    get: (target, name) => (name === "get" ? get : name === "put" ? put : Reflect.get(target, name)),
+  });
+  return { state, kv };
+}
+
+/** The copy on an object's real storage; `restart` forgets all that is not on disk. */
+const withCopy = (
+  test: (set: ReturnType<typeof edgeKv> & { copy: PackCopy; restart: () => PackCopy }) => Promise<void>,
+) =>
+  runInDurableObject(TABLE_TRUTH.get(TABLE_TRUTH.idFromName("packs")), async (_, { storage }) => {
+    const edge = edgeKv();
+    const clock = { nowMs: () => edge.state.nowMs };
+    const restart = () => new PackCopy({ rows: new PackRows(storage), kv: edge.kv, clock });
+    await test({ ...edge, copy: restart(), restart });
+  });
+
+function slotOf(pack: ReturnType<typeof declaredOf>) {
+  const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
+  const table = loadTable({ ...DECLARED_TABLE, packs: { shards: pack }, routes }, 1);
+  if (!table.ok) throw new Error(JSON.stringify(table.error));
+  const slot = table.value.packs.get("shards");
+  if (slot === undefined) throw new Error("the table has no pack");
+  return slot;
+}
+
+const whole = (sha256: string) => ({ sha256, parts: { pages: 2, missing: [] }, isWhole: true });
+
+async function upload(copy: PackCopy, { sha256, header, pages }: EncodedPack): Promise<void> {
+  expect(await copy.putHeader(sha256, header)).toMatchObject({ ok: true });
+  for (const [number, page] of pages.entries()) {
+    expect(await copy.putPage(sha256, number, page)).toMatchObject({ ok: true });
+  }
+}
+
+describe("packs that are uploaded", () => {
+  it("are whole as soon as KV has taken all, though it does not show them yet", () =>
+    withCopy(async ({ copy, state, restart }) => {
+      const pack = await makePack(RANGES);
+      const { sha256, header, pages } = pack;
+      // Somebody asked before anything was there, and the location remembers that.
+      expect(await copy.faultOf(slotOf(declaredOf(pack)))).toBe(`KV has no ${packKey(sha256)}`);
+      expect(await copy.sight(sha256)).toEqual({ ok: true, value: { sha256, parts: undefined, isWhole: false } });
+      const receipt = await copy.putHeader(sha256, header);
+      expect(receipt).toMatchObject({
+        value: { isNew: true, sight: { parts: { pages: 2, missing: [0, 1] }, isWhole: false } },
+      });
+      for (const [number, page] of pages.entries()) await copy.putPage(sha256, number, page);
+      for (const each of [copy, restart()]) {
+        expect(await each.sight(sha256)).toEqual({ ok: true, value: whole(sha256) });
+        expect(await each.faultOf(slotOf(declaredOf(pack)))).toBeUndefined();
+      }
+      expect(state.reads.filter((key) => key.startsWith(`${packKey(sha256)}.`))).toEqual([]);
+    }));
+
+  it("have their header in KV after the last page, in whatever order they come", () =>
+    withCopy(async ({ copy }) => {
+      const { sha256, header, pages } = await makePack(RANGES);
+      await copy.putHeader(sha256, header);
+      await copy.putPage(sha256, 1, pages[1] ?? new Uint8Array());
+      expect(await TABLE_KV.get(packKey(sha256))).toBeNull();
+      expect(await copy.sight(sha256)).toMatchObject({ value: { parts: { missing: [0] }, isWhole: false } });
+      const last = await copy.putPage(sha256, 0, pages[0] ?? new Uint8Array());
+      expect(last).toEqual({ ok: true, value: { isNew: true, sight: whole(sha256) } });
+      expect(new Uint8Array((await TABLE_KV.get(packKey(sha256), "arrayBuffer")) ?? new ArrayBuffer())).toEqual(header);
+    }));
+
+  it("may come twice, and go on after a day", () =>
+    withCopy(async ({ copy, state, restart }) => {
+      const { sha256, header, pages } = await makePack(RANGES);
+      const [first = new Uint8Array(), second = new Uint8Array()] = pages;
+      await copy.putHeader(sha256, header);
+      await copy.putPage(sha256, 0, first);
+      expect(await copy.putPage(sha256, 0, first)).toMatchObject({ value: { isNew: false } });
+      expect(await copy.putHeader(sha256, header)).toMatchObject({ value: { isNew: false } });
+      state.nowMs += 86_400_000;
+      expect(await restart().sight(sha256)).toMatchObject({ value: { parts: { missing: [1] } } });
+      expect(await restart().putPage(sha256, 1, second)).toMatchObject({ value: { sight: whole(sha256) } });
+    }));
+
+  it("are read again later: what was deleted or spoilt since is missing", () =>
+    withCopy(async ({ copy, state }) => {
+      const pack = await makePack(RANGES);
+      const { sha256, pages } = pack;
+      await upload(copy, pack);
+      await TABLE_KV.delete(pageKey(sha256, 0));
+      await TABLE_KV.put(pageKey(sha256, 1), new Uint8Array(16));
+      state.nowMs += 600_000;
+      expect(await copy.faultOf(slotOf(declaredOf(pack)))).toBe(`KV has no ${pageKey(sha256, 0)}`);
+      expect(await copy.sight(sha256)).toMatchObject({ value: { parts: { missing: [0, 1] }, isWhole: false } });
+      for (const [number, page] of pages.entries()) await copy.putPage(sha256, number, page);
+      expect(await copy.sight(sha256)).toEqual({ ok: true, value: whole(sha256) });
+    }));
+
+  it("may come to KV another way, and are verified then", () =>
+    withCopy(async ({ copy }) => {
+      const pack = await storePack(TABLE_KV, RANGES);
+      expect(await copy.sight(pack.sha256)).toEqual({ ok: true, value: whole(pack.sha256) });
+      expect(await copy.faultOf(slotOf(pack))).toBeUndefined();
+      const other = { ...pack, regions: ["us", "eu"] };
+      expect(await copy.faultOf(slotOf(other))).toBe("the table says regions us,eu, and it has eu,us");
+      await TABLE_KV.put(packKey(pack.sha256), new Uint8Array(100));
+      expect(await copy.faultOf(slotOf(pack))).toBe("it is no pack: its first octets are others");
+    }));
+});
+
+describe("a KV that fails", () => {
+  it.each(["put throws", "put hangs"] as const)(
+    "while parts come (%s) leaves them missing, until it takes them",
+    (fault) =>
+      withCopy(async ({ copy, state }) => {
+        const { sha256, header, pages } = await makePack(RANGES);
+        const [first = new Uint8Array(), second = new Uint8Array()] = pages;
+        await copy.putHeader(sha256, header);
+        await copy.putPage(sha256, 0, first);
+        state.fault = fault;
+        expect(await copy.putPage(sha256, 1, second)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
+        state.fault = undefined;
+        expect(await copy.sight(sha256)).toMatchObject({ value: { parts: { missing: [1] } } });
+        expect(await copy.putPage(sha256, 1, second)).toMatchObject({ value: { sight: whole(sha256) } });
+      }),
+  );
+
+  it.each(["get throws", "get hangs"] as const)(
+    "while it is read (%s) is no answer, and a fault for who publishes",
+    (fault) =>
+      withCopy(async ({ copy, state }) => {
+        const pack = await storePack(TABLE_KV, RANGES);
+        state.fault = fault;
+        expect(await copy.sight(pack.sha256)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
+        expect(await copy.putPage(pack.sha256, 0, new Uint8Array())).toMatchObject({
+          error: { reason: "control-plane-unavailable" },
+        });
+        expect(await copy.faultOf(slotOf(pack))).toMatch(/^KV did not give pack\./);
+        state.fault = undefined;
+        expect(await copy.sight(pack.sha256)).toEqual({ ok: true, value: whole(pack.sha256) });
+      }),
+  );
+
+  it("that took the pages and not the header is brought to it by the header", () =>
+    withCopy(async ({ copy, state }) => {
+      const { sha256, header, pages } = await makePack(RANGES.slice(1));
+      const [page = new Uint8Array()] = pages;
+      await copy.putHeader(sha256, header);
+      state.fault = "header is not taken";
+      expect(await copy.putPage(sha256, 0, page)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
+      state.fault = undefined;
+      expect(await copy.sight(sha256)).toMatchObject({ value: { parts: { missing: [] }, isWhole: false } });
+      expect(await copy.putHeader(sha256, header)).toMatchObject({ value: { isNew: true, sight: { isWhole: true } } });
+    }));
+});
