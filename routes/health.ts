@@ -4,6 +4,7 @@ import { methodNotAllowed } from "./method-not-allowed.ts";
 import { ownJson } from "./own-json.ts";
 import { receive } from "./receive.ts";
 import { isKnown } from "./require-scope.ts";
+import { canaryInIsolate } from "./table-status.ts";
 
 /** `/-/health`: the Worker runs. `/-/ready`: it has a table to route by, and for viewers which. Probes have no credentials. */
 export const health = (gateway: Gateway) =>
@@ -20,6 +21,7 @@ export const health = (gateway: Gateway) =>
           status: "ready",
           revision: served.table.revision,
           source: served.source,
+          canary: canaryInIsolate(served),
           ageSeconds: Math.max(0, Math.floor((arrivedAtMs - served.confirmedAtMs) / 1000)),
           regions: [...served.table.regions.keys()],
           entities: [...served.table.entities.keys()],

@@ -1,8 +1,8 @@
 import { Hono } from "hono";
-import type { Gateway, ServedTable } from "../src/ports.ts";
+import type { Gateway, ServedCanary, ServedTable } from "../src/ports.ts";
 import { measureTable } from "../src/routing/check.ts";
 import { parseTableText } from "../src/routing/index.ts";
-import type { TableStatus } from "../src/table-ports.ts";
+import type { RunningCanary, TableStatus } from "../src/table-ports.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { ownJson } from "./own-json.ts";
 import { receive } from "./receive.ts";
@@ -38,14 +38,29 @@ export const tableCapacity = (gateway: Gateway) =>
 function describe({ truth, canary, kv, askedAtMs, isPending, lastError }: TableStatus): object {
   return {
     truth: { revision: truth.revision, digest: truth.digest, time: truth.time },
-    canary: canary === undefined ? null : { revision: canary.revision, digest: canary.digest, ...canary.audience },
-    kv: kv === undefined ? null : { ...kv, asked: new Date(askedAtMs).toISOString() },
+    canary: shownCanary(canary),
+    kv: kv === undefined ? null : { ...kv, canary: shownCanary(kv.canary), asked: new Date(askedAtMs).toISOString() },
     pending: isPending,
     lastError: lastError ?? null,
   };
 }
 
-function isolateSight({ table, source, confirmedAtMs, digest }: ServedTable, nowMs: number): object {
+function isolateSight(served: ServedTable, nowMs: number): object {
+  const { table, source, confirmedAtMs, digest } = served;
   const ageSeconds = Math.max(0, Math.floor((nowMs - confirmedAtMs) / 1000));
-  return { revision: table.revision, source, ageSeconds, digest };
+  return { revision: table.revision, source, ageSeconds, digest, canary: canaryInIsolate(served) };
 }
+
+/** With its audience: one of `share`, `countries` and `entities`. `null` for none. */
+const shownCanary = (canary: RunningCanary | undefined): object | null =>
+  canary === undefined ? null : { revision: canary.revision, digest: canary.digest, ...canary.audience };
+
+/** As an isolate has it. */
+const runningCanary = ({ table, digest, audience }: ServedCanary): RunningCanary => ({
+  revision: table.revision,
+  digest,
+  audience,
+});
+
+/** `null` for none, or for one whose table the isolate does not have yet. */
+export const canaryInIsolate = ({ canary }: ServedTable): object | null => shownCanary(canary && runningCanary(canary));

@@ -25,7 +25,9 @@ export interface ServedTable {
 }
 
 /** A table for a part of the IDs. Which part follows from what the table beside it makes of an ID. */
-export interface ServedCanary extends Pick<ServedTable, "table" | "digest" | "label"> {
+export interface ServedCanary extends Pick<ServedTable, "table" | "label"> {
+  /** SHA-256 of its text in lower-case hex. */
+  readonly digest: string;
   readonly audience: CanaryAudience;
   /** Whether it decides about an ID that the other table has decided about. */
   readonly chooses: (decision: Decision) => boolean;
@@ -82,7 +84,9 @@ export interface TableStatus {
   readonly truth: TableRevision;
   readonly canary: RunningCanary | undefined;
   /** What KV holds as the object sees it, and when it was asked; `undefined` for nothing. */
-  readonly kv: { readonly revision: number; readonly digest: string } | undefined;
+  readonly kv:
+    | { readonly revision: number; readonly digest: string; readonly canary: RunningCanary | undefined }
+    | undefined;
   readonly askedAtMs: number;
   /** Whether KV is still to be brought to the last revision. */
   readonly isPending: boolean;

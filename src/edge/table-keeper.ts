@@ -81,7 +81,7 @@ export class TableKeeper implements TableHistory {
     return ok({
       truth: this.#ledger.current(),
       canary: this.#ledger.canary(),
-      kv: pointer && { revision: pointer.revision, digest: pointer.digest },
+      kv: pointer && { revision: pointer.revision, digest: pointer.digest, canary: pointer.canary },
       askedAtMs,
       isPending: publication !== undefined && !publication.isHeld,
       lastError: publication?.lastError ?? failure,

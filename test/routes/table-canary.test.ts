@@ -40,8 +40,8 @@ async function isolate(revision: number, canary?: number) {
     { timeout: 20_000, interval: 50 },
   );
   const { request } = setUp();
-  return async (path: string) => {
-    const answer = await request(path);
+  return async (path: string, init?: RequestInit) => {
+    const answer = await request(path, init);
     const table = answer.headers.get("waybill-table") ?? "";
     return {
       status: answer.status,
@@ -121,6 +121,37 @@ describe("a canary of the table", () => {
       expect([path, await ask(path)]).toEqual([path, canary]);
     }
     expect(await ask(`/rides/${IDS.rideKz}`)).toMatchObject({ region: "ap", table: "rev=1" });
+  });
+
+  it.each([{ share: 100 }, { countries: ["KZ"] }, { entities: ["order"] }])(
+    "for %j leaves requests without an ID to the table beside it, wherever they come from",
+    async (audience) => {
+      const lists = (region: string) => ({ lists: { path: "/orders", sources: [{ region }] } });
+      await send("PUT", "/-/table", 1, { ...DECLARED_TABLE, withoutId: lists("eu") });
+      await send("POST", "/-/table/canary", 2, { table: { ...NEXT, withoutId: lists("us") }, ...audience });
+      const ask = await isolate(2, 3);
+      const fromKz = { cf: { country: "KZ" } } as RequestInit;
+      expect(await ask("/orders", fromKz)).toEqual({ status: 200, region: "eu", table: "rev=2" });
+      expect(await ask(`/orders/${orders[0]}`, fromKz)).toMatchObject({ region: "us", table: "rev=3; canary" });
+    },
+  );
+
+  it("is shown by the isolate that has it, by KV and by the truth, each as it has it", async () => {
+    await isolate(1);
+    const before = setUp();
+    await before.request("/-/ready");
+    await start({ share: 20 });
+    await isolate(1, 2);
+    const canary = { revision: 2, digest: expect.stringMatching(/^[0-9a-f]{64}$/), share: 20 };
+    const late = await (await before.request("/-/table/status")).json();
+    expect(late).toMatchObject({ canary, kv: { revision: 1, canary }, isolate: { revision: 1, canary: null } });
+    const { request } = setUp();
+    expect(await (await request("/-/table/status")).json()).toMatchObject({ isolate: { revision: 1, canary } });
+    expect(await (await request("/-/ready")).json()).toMatchObject({ revision: 1, canary });
+    await send("POST", "/-/table/abort", 2);
+    await isolate(1);
+    const after = await (await request("/-/table/status")).json();
+    expect(after).toMatchObject({ canary: null, kv: { canary: null }, isolate: { canary } });
   });
 
   it("becomes the table when it is promoted, and nothing when it is dropped", async () => {
