@@ -148,9 +148,7 @@ describe("a database of a former version", () => {
 
 describe("refused tries", () => {
   const refused = (author: string, time: string, outcome = "forbidden") =>
-    ({
-      ...{ time, author, action: "publish", revision: undefined, outcome, note: "" },
-    }) as const;
+    ({ time, author, action: "publish", revision: undefined, outcome, note: "" }) as const;
   const atMinute = (minute: number) => new Date(Date.parse(TIME) + minute * 60_000).toISOString();
   const perAuthor = () =>
     inStorage(({ sql }) =>

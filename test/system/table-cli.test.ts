@@ -156,5 +156,11 @@ describe("a table's life from the command line, at a gateway that runs", () => {
     const audit = objectsOf((await viewer("audit", "--json")).stdout);
     expect(audit[0]).toMatchObject({ action: "rollback", revision: third, outcome: "done", author: "ann" });
     expect(audit).toContainEqual(expect.objectContaining({ action: "publish", outcome: "canary-running" }));
+    expect(audit).toContainEqual(expect.objectContaining({ author: "vic", action: "publish", outcome: "forbidden" }));
+    const audience = { entities: ["order"] };
+    expect(history).toContainEqual(expect.objectContaining({ kind: "canary", audience }));
+    for (const action of ["canary", "abort"]) {
+      expect(audit).toContainEqual(expect.objectContaining({ action, outcome: "done", audience }));
+    }
   });
 });
