@@ -47,7 +47,7 @@ export class PackPage {
     this.bucketsPerKey = this.bucketCount / ((records[this.lastAt] as number) - this.first + 1);
     this.buckets = new Uint16Array(this.bucketCount + 1);
     this.fill(count);
-    this.bytes = records.byteLength + this.buckets.byteLength;
+    this.bytes = records.buffer.byteLength + this.buckets.byteLength;
   }
 
   private fill(count: number): void {
@@ -89,22 +89,22 @@ const recordsOf = (
   keyOctets: 4 | 8,
 ): Uint32Array | Float64Array => {
   const widthMax = widthMaxOf(keyOctets);
-  let more = 0;
-  for (let at = 0; at < keys.length; at += 2) {
-    more += Math.floor(((keys[at + 1] as number) - (keys[at] as number)) / widthMax);
-  }
+  const more = Math.floor(((keys.at(-1) as number) - (keys[0] as number)) / widthMax);
   const length = keys.length + 2 * more;
   const records = keyOctets === 4 ? new Uint32Array(length) : new Float64Array(length);
   let end = 0;
   for (let at = 0; at < numbers.length; at++) {
+    const number = numbers[at] as number;
     const to = keys[at * 2 + 1] as number;
-    for (let from = keys[at * 2] as number; from <= to; from += widthMax) {
-      records[end] = from;
-      records[end + 1] = Math.min(to - from, widthMax - 1) * 256 + (numbers[at] as number);
-      end += 2;
+    let from = keys[at * 2] as number;
+    for (; to - from >= widthMax; from += widthMax) {
+      records[end++] = from;
+      records[end++] = (widthMax - 1) * 256 + number;
     }
+    records[end++] = from;
+    records[end++] = (to - from) * 256 + number;
   }
-  return records;
+  return records.subarray(0, end);
 };
 
 /** Takes the octets of a page, whose digest the caller has looked at, and checks every range of it. */
