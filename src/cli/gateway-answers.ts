@@ -67,6 +67,18 @@ export type AuditEntry = v.InferOutput<typeof auditSchema>["entries"][number];
 /** What the table in force takes up of each cap. */
 export const capacitySchema = v.record(v.string(), v.object({ used: v.number(), max: v.number() }));
 
+/** What the gateway's store holds of a pack. */
+export const packSchema = v.object({
+  sha256: digest,
+  /** Whether its header is known. */
+  header: v.boolean(),
+  pages: v.nullable(v.number()),
+  /** Numbers of pages; `null` without the header. */
+  missing: v.nullable(v.array(v.number())),
+  whole: v.boolean(),
+});
+export type StoredPack = v.InferOutput<typeof packSchema>;
+
 export const faultsSchema = v.object({
   faults: v.array(v.object({ pointer: v.string(), kind: v.string(), message: v.string() })),
 });

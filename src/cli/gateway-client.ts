@@ -8,10 +8,12 @@ import {
   type AuditEntry,
   auditSchema,
   capacitySchema,
+  packSchema,
   type Revision,
   revisionSchema,
   revisionsSchema,
   type Status,
+  type StoredPack,
   statusSchema,
 } from "./gateway-answers.ts";
 import { askGateway, type GatewayFailure, type GatewayRequest, readObject } from "./gateway-request.ts";
@@ -58,8 +60,17 @@ export interface GatewayClient {
   readonly capacity: () => Answer<v.InferOutput<typeof capacitySchema>>;
   /** Asks the gateway for its own verdict; its faults come as the problem `invalid-table`. */
   readonly check: (octets: Uint8Array<ArrayBuffer>) => Answer<undefined>;
+  /** What of a pack is there, by the digest of its header. */
+  readonly pack: (sha256: string) => Answer<StoredPack>;
+  readonly putPart: (sha256: string, part: PackPart) => Answer<StoredPack>;
   /** What `/-/ready` says of the table that the answering isolate holds. */
   readonly ready: () => Answer<Sight>;
+}
+
+/** A part of a pack: its header, or a page by its number. */
+export interface PackPart {
+  readonly part: "header" | number;
+  readonly octets: Uint8Array<ArrayBuffer>;
 }
 
 export interface Sight {
@@ -117,6 +128,17 @@ export const openGateway = (options: GatewayOptions, world: World): Result<Gatew
     capacity: () => read({ method: "GET", path: "/-/table/capacity" }, capacitySchema),
     check: async (octets) =>
       mapOk(await send({ method: "POST", path: "/-/table/check", headers: JSON_TYPE, body: octets }), () => undefined),
+    pack: (sha256) => read({ method: "GET", path: packPath(sha256) }, packSchema),
+    putPart: (sha256, { part, octets }) =>
+      read(
+        {
+          method: "PUT",
+          path: part === "header" ? packPath(sha256) : `${packPath(sha256)}/${part}`,
+          headers: { "content-type": "application/octet-stream" },
+          body: octets,
+        },
+        packSchema,
+      ),
     ready: async () => {
       const answer = await send({ method: "GET", path: "/-/ready" });
       return answer.ok ? sightOf(answer.value.status, answer.value.header("waybill-table")) : answer;
@@ -124,6 +146,7 @@ export const openGateway = (options: GatewayOptions, world: World): Result<Gatew
   });
 };
 
+const packPath = (sha256: string) => `/-/table/packs/${sha256}`;
 const JSON_TYPE = { "content-type": "application/json" };
 const ifMatch = (revision: number) => ({ "if-match": `"${revision}"` });
 const noted = (note: string) => (note === "" ? {} : { note });

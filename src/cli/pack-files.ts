@@ -8,7 +8,7 @@ import { entryFaultText } from "../routing/pack/slot.ts";
 import { verifyPack } from "../routing/pack/verify.ts";
 import type { World } from "./world.ts";
 
-const sha256: Sha256 = (octets) => Promise.resolve(createHash("sha256").update(octets).digest());
+export const sha256: Sha256 = (octets) => Promise.resolve(createHash("sha256").update(octets).digest());
 
 /** Where the pack of a table lies: in the folder `packs` beside it, by its digest. */
 export const packFile = (tablePath: string, digest: string): string =>

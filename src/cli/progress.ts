@@ -77,7 +77,7 @@ export async function* counted(chunks: AsyncIterable<Uint8Array>, progress: Prog
 /** A file may grow while it is read. */
 const percentText = (done: number, bytes: number): string => `${Math.floor(Math.min(1, done / bytes) * 100)} %`;
 
-const megabytes = (octets: number): string => `${(octets / 1e6).toFixed(1)} MB`;
+export const megabytes = (octets: number): string => `${(octets / 1e6).toFixed(1)} MB`;
 
 /** Ends of paths tell more than their beginnings. */
 const shortened = (label: string): string =>

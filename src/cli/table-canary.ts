@@ -1,15 +1,15 @@
 import type { Command } from "commander";
 import { err, ok, type Result } from "../ids/index.ts";
-import { checkTable } from "../routing/index.ts";
 import type { Act } from "./action.ts";
 import { diffCountsText } from "./diff-counts-text.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import type { Audience } from "./gateway-answers.ts";
 import { openGateway } from "./gateway-client.ts";
 import { failureText } from "./gateway-failure.ts";
+import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
 import { refuse } from "./refuse.ts";
 import { isWanted, revisionText, tellChange } from "./table-change.ts";
-import { readTableFile, tableErrorText } from "./table-file.ts";
+import { readPublishable, tableErrorText } from "./table-file.ts";
 import { countChanges, readInForce } from "./table-revision.ts";
 import { audienceText } from "./table-status.ts";
 import { percent } from "./values.ts";
@@ -55,7 +55,7 @@ Exit code: 0 started, 1 not started, 3 somebody else changed the table first.`;
 const start = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   const audience = audienceOf(options);
   if (!audience.ok) return refuse(audience.error, world);
-  const file = await readTableFile(path, world, checkTable);
+  const file = await readPublishable(path, world);
   if (!file.ok) return refuse(tableErrorText(file.error), world);
   const opened = openGateway(options, world);
   if (!opened.ok) return refuse(opened.error, world);
@@ -63,14 +63,19 @@ const start = async (world: World, [path = ""]: readonly string[], options: Opti
   const [inForce, status] = [await readInForce(gateway), await gateway.status()];
   if (!inForce.ok) return refuse(inForce.error, world);
   if (!status.ok) return refuse(failureText(gateway.url, status.error), world);
+  const uploads = await planUploads(gateway, file.value.table, path, world);
+  if (!uploads.ok) return refuse(uploads.error, world);
   const { canary } = status.value;
   const counts = countChanges(inForce.value.table, file.value.table);
   world.report(`from revision ${inForce.value.revision} to ${file.value.name}, for ${audienceText(audience.value)}:\n`);
   world.report(counts === undefined ? "no differences but in the text\n" : diffCountsText(counts));
+  world.report(uploadsText(uploads.value));
   if (canary)
     world.report(`it takes the place of the canary of revision ${canary.revision} (${audienceText(canary)})\n`);
   if (!(await isWanted("Start the canary?", options.yes === true, world))) return EXIT.failed;
   const { note = "", json = false } = options;
+  const sent = await sendUploads(gateway, uploads.value, json, world);
+  if (!sent.ok) return refuse(sent.error, world);
   const wish = { expect: canary?.revision ?? inForce.value.revision, note };
   const answer = await gateway.startCanary(file.value.table, audience.value, wish);
   return tellChange(

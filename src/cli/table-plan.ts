@@ -1,16 +1,16 @@
 import type { Command } from "commander";
-import { checkTable } from "../routing/index.ts";
 import type { Act } from "./action.ts";
 import type { DiffCounts } from "./diff-counts.ts";
 import { diffCountsText } from "./diff-counts-text.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import { openGateway } from "./gateway-client.ts";
 import { failureText } from "./gateway-failure.ts";
+import { isForUploads, planUploads, summaryOf, type UploadSummary, uploadText } from "./pack-upload.ts";
 import { type PlanWarning, warningsOf, warningText } from "./plan-warnings.ts";
 import { refuse } from "./refuse.ts";
 import { type Uses, usesOf, usesText } from "./table-capacity.ts";
 import { faultTexts } from "./table-change.ts";
-import { readTableFile, tableErrorText } from "./table-file.ts";
+import { readPublishable, tableErrorText } from "./table-file.ts";
 import { countChanges, readInForce } from "./table-revision.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
@@ -24,7 +24,7 @@ export const addTablePlan = (parent: Command, act: Act): void => {
     parent
       .command("plan")
       .description(
-        "say what publishing a table would do: its faults, what changes, its use of each cap, what looks odd",
+        "say what publishing a table would do: its faults, what changes, its use of each cap, packs to send, what looks odd",
       )
       .argument("<file>", "the table; - reads it from stdin")
       .option("--json", "one JSON object"),
@@ -53,10 +53,12 @@ interface Plan {
   readonly changes: DiffCounts | undefined;
   readonly capacity: Uses;
   readonly warnings: readonly PlanWarning[];
+  /** What publishing sends before the table. */
+  readonly uploads: readonly UploadSummary[];
 }
 
 const plan = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
-  const file = await readTableFile(path, world, checkTable);
+  const file = await readPublishable(path, world);
   if (!file.ok) return refuse(tableErrorText(file.error), world);
   const opened = openGateway(options, world);
   if (!opened.ok) return refuse(opened.error, world);
@@ -65,7 +67,9 @@ const plan = async (world: World, [path = ""]: readonly string[], options: Optio
   if (!inForce.ok) return refuse(inForce.error, world);
   if (!status.ok) return refuse(failureText(gateway.url, status.error), world);
   const verdict = await gateway.check(file.value.octets);
-  if (!verdict.ok)
+  const uploads = await planUploads(gateway, file.value.table, path, world);
+  if (!uploads.ok) return refuse(uploads.error, world);
+  if (!verdict.ok && !isForUploads(verdict.error, file.value.table, uploads.value))
     return refuse(failureText(gateway.url, verdict.error) + faultTexts(verdict.error, file.value), world);
   const { name, table, octets, digest } = file.value;
   const changes = countChanges(inForce.value.table, table);
@@ -77,6 +81,7 @@ const plan = async (world: World, [path = ""]: readonly string[], options: Optio
     changes,
     capacity: usesOf(table, octets.length),
     warnings: warningsOf(inForce.value.table, table, changes, status.value.canary?.revision),
+    uploads: uploads.value.map(summaryOf),
   };
   await world.print(options.json ? `${JSON.stringify(planned)}\n` : planText(planned, world.paint));
   return EXIT.ok;
@@ -85,12 +90,16 @@ const plan = async (world: World, [path = ""]: readonly string[], options: Optio
 const sameText = (isInForce: boolean, revision: number): string =>
   isInForce ? `nothing to publish: revision ${revision} is this text\n` : "no differences but in the text\n";
 
-const planText = ({ file, basedOn, isInForce, changes, capacity, warnings }: Plan, paint: World["paint"]): string => {
+const planText = (
+  { file, basedOn, isInForce, changes, capacity, warnings, uploads }: Plan,
+  paint: World["paint"],
+): string => {
   const sections = [
     [
       `${file} on top of revision ${basedOn}`,
       changes === undefined ? sameText(isInForce, basedOn) : diffCountsText(changes),
     ],
+    ["to be uploaded first", uploads.map((upload) => `${uploadText(upload)}\n`).join("")],
     ["capacity", usesText(capacity)],
     ["warnings", warnings.map((warning) => `${warningText(warning)}\n`).join("")],
   ];

@@ -4,6 +4,7 @@ import type { Act } from "./action.ts";
 import { diffCountsText } from "./diff-counts-text.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import { type GatewayClient, openGateway } from "./gateway-client.ts";
+import { type PackUpload, planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
 import { refuse } from "./refuse.ts";
 import { isWanted, revisionText, tellChange } from "./table-change.ts";
 import { readPublishable, type TableFile, tableErrorText } from "./table-file.ts";
@@ -43,6 +44,7 @@ Examples:
   $ waybill table publish routing-table.json --note "ap takes Uzbekistan"
   $ waybill table publish routing-table.json --expect 41 --yes --json
 
+Packs that the table names are sent first, as far as the gateway lacks them; what was cut short goes on where it was.
 ${GATEWAY_HELP}
 Exit code: 0 published, or nothing to publish; 1 not published; 3 somebody else published first.`;
 
@@ -65,10 +67,14 @@ const publish = async (world: World, [path = ""]: readonly string[], options: Op
     world.report(`nothing to publish: revision ${revision} is this text\n`);
     return EXIT.ok;
   }
-  showChange(inForce.value, file.value, world);
+  const uploads = await planUploads(gateway, file.value.table, path, world);
+  if (!uploads.ok) return refuse(`${uploads.error}nothing was published\n`, world);
+  showChange(inForce.value, file.value, uploads.value, world);
   if (!(await isWanted(`Publish ${file.value.name} on top of revision ${expect}?`, options.yes === true, world))) {
     return EXIT.failed;
   }
+  const sent = await sendUploads(gateway, uploads.value, options.json === true, world);
+  if (!sent.ok) return refuse(`${sent.error}nothing was published\n`, world);
   return send(gateway, file.value, expect, options, world);
 };
 
@@ -92,8 +98,14 @@ const refuseStale = (expected: number, revision: number, world: World): ExitCode
 };
 
 /** On stderr: it belongs to the question, and stdout is for the outcome. */
-const showChange = (before: PublishedTable<DeclaredTable>, after: TableFile<DeclaredTable>, world: World): void => {
+const showChange = (
+  before: PublishedTable<DeclaredTable>,
+  after: TableFile<DeclaredTable>,
+  uploads: readonly PackUpload[],
+  world: World,
+): void => {
   const counts = countChanges(before.table, after.table);
   world.report(`from revision ${before.revision} to ${after.name}:\n`);
   world.report(counts === undefined ? "no differences but in the text\n" : diffCountsText(counts));
+  world.report(uploadsText(uploads));
 };

@@ -4,6 +4,7 @@ import type { Act } from "./action.ts";
 import { diffCountsText } from "./diff-counts-text.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import { openGateway } from "./gateway-client.ts";
+import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
 import { refuse } from "./refuse.ts";
 import { isWanted, revisionText, tellChange } from "./table-change.ts";
 import { countChanges, readInForce, readRevision } from "./table-revision.ts";
@@ -38,7 +39,8 @@ Examples:
   $ waybill table rollback 41 --note "errors in us"
   $ waybill table rollback 41 --yes
 
-History only grows: the text of revision 41 becomes the next revision, and is checked like any other.
+History only grows: the text of revision 41 becomes the next revision, and is checked like any other. Packs that it names and
+that the gateway lacks by now are sent from the folder packs in the current one.
 ${GATEWAY_HELP}
 Exit code: 0 done, or nothing to do; 1 not done; 3 somebody else changed the table first.`;
 
@@ -56,12 +58,17 @@ const rollback = async (world: World, [argument]: readonly string[], options: Op
     world.report(`nothing to do: revision ${revision} has the text of revision ${to}\n`);
     return EXIT.ok;
   }
+  const uploads = await planUploads(gateway, goal.value.table, "-", world);
+  if (!uploads.ok) return refuse(uploads.error, world);
   const counts = countChanges(table, goal.value.table);
   world.report(`from revision ${revision} back to revision ${to}:\n`);
   world.report(counts === undefined ? "no differences but in the text\n" : diffCountsText(counts));
+  world.report(uploadsText(uploads.value));
   const question = `Put the text of revision ${to} into force?`;
   if (!(await isWanted(question, options.yes === true, world))) return EXIT.failed;
   const { expect = revision, note = "", json = false } = options;
+  const sent = await sendUploads(gateway, uploads.value, json, world);
+  if (!sent.ok) return refuse(sent.error, world);
   const answer = await gateway.rollback(to, { expect, note });
   const tale = (made: Parameters<typeof revisionText>[0]) =>
     `text of revision ${to} is in force again as ${revisionText(made)}`;

@@ -12,6 +12,7 @@ import { addTablePublish } from "./table-publish.ts";
 import { addTableReplay } from "./table-replay.ts";
 import { addTableRollback } from "./table-rollback.ts";
 import { addTableStatus } from "./table-status.ts";
+import { addTableUploadPacks } from "./table-upload-packs.ts";
 
 /** `waybill table`: routing tables on this machine, and those that a gateway has published. */
 export const addTable = (parent: Command, act: Act): void => {
@@ -22,6 +23,7 @@ export const addTable = (parent: Command, act: Act): void => {
   addTableReplay(table, act);
   addTableCapacity(table, act);
   addTablePlan(table, act);
+  addTableUploadPacks(table, act);
   addTablePublish(table, act);
   addTableRollback(table, act);
   addTableHistory(table, act);

@@ -23,6 +23,7 @@ describe.concurrent("the command as a whole", () => {
     { args: ["table", "replay", "--help"] },
     { args: ["table", "capacity", "--help"] },
     { args: ["table", "plan", "--help"] },
+    { args: ["table", "upload-packs", "--help"] },
     { args: ["table", "publish", "--help"] },
     { args: ["table", "rollback", "--help"] },
     { args: ["table", "history", "--help"] },

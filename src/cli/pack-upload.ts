@@ -1,0 +1,142 @@
+import * as v from "valibot";
+import { err, ok, type Result } from "../ids/index.ts";
+import { readHeader } from "../routing/pack/verify.ts";
+import type { DeclaredTable } from "../routing/schema.ts";
+import { faultsSchema, type StoredPack } from "./gateway-answers.ts";
+import type { GatewayClient, PackPart } from "./gateway-client.ts";
+import { failureText } from "./gateway-failure.ts";
+import type { GatewayFailure } from "./gateway-request.ts";
+import { packFile, sha256 as sha256Of } from "./pack-files.ts";
+import { printable } from "./printable.ts";
+import { megabytes, startProgress } from "./progress.ts";
+import { countOf } from "./table-file.ts";
+import type { World } from "./world.ts";
+
+/** What a gateway lacks of a pack. */
+export interface PackUpload {
+  /** The pack's name in the table. */
+  readonly name: string;
+  readonly sha256: string;
+  /** In the order in which they are sent: pages are verified by the header. */
+  readonly parts: readonly PackPart[];
+  /** Octets of the parts. */
+  readonly bytes: number;
+}
+
+/** What has to be sent of the packs that a table names, from the folder beside it. The error is for stderr. */
+export const planUploads = async (
+  gateway: GatewayClient,
+  { packs = {} }: Pick<DeclaredTable, "packs">,
+  tablePath: string,
+  world: Pick<World, "readFile">,
+): Promise<Result<readonly PackUpload[], string>> => {
+  const uploads = new Map<string, PackUpload>();
+  for (const [name, { sha256 }] of Object.entries(packs)) {
+    if (uploads.has(sha256)) continue;
+    const stored = await gateway.pack(sha256);
+    if (!stored.ok) return err(failureText(gateway.url, stored.error));
+    if (stored.value.whole) continue;
+    const parts = await lackingParts(stored.value, packFile(tablePath, sha256), world);
+    if (!parts.ok) return err(`error: the gateway lacks parts of pack ${printable(name)}, and ${parts.error}\n`);
+    const bytes = parts.value.reduce((sum, { octets }) => sum + octets.length, 0);
+    uploads.set(sha256, { name, sha256, parts: parts.value, bytes });
+  }
+  return ok([...uploads.values()]);
+};
+
+const lackingParts = async (
+  { sha256, header: hasHeader, missing }: StoredPack,
+  path: string,
+  world: Pick<World, "readFile">,
+): Promise<Result<readonly PackPart[], string>> => {
+  const file = world.readFile(path);
+  if (!file.ok) return err(`${printable(path)} cannot be read: ${file.error}`);
+  const header = await readHeader(file.value, sha256Of, sha256);
+  if (!header.ok || header.value.bytes !== file.value.length) {
+    return err(`${printable(path)} is not that pack: \`waybill table check\` says more`);
+  }
+  const { headerOctets, pages } = header.value;
+  const lacking = new Set(missing ?? pages.map(({ number }) => number));
+  const first: PackPart = { part: "header", octets: file.value.subarray(0, headerOctets) };
+  const others = pages
+    .filter(({ number }) => lacking.has(number))
+    .map(({ number, offset, octets }) => ({ part: number, octets: file.value.subarray(offset, offset + octets) }));
+  // Where all pages are there, the header makes the pack whole.
+  return ok(hasHeader && others.length > 0 ? others : [first, ...others]);
+};
+
+/** Sends what is lacking, part by part, with how far it is on stderr. What has arrived stays, whatever becomes of the rest. */
+export const sendUploads = async (
+  gateway: GatewayClient,
+  uploads: readonly PackUpload[],
+  isQuiet: boolean,
+  world: World,
+): Promise<Result<undefined, string>> => {
+  for (const upload of uploads) {
+    const { name, bytes } = upload;
+    const progress = startProgress({ label: printable(`uploading pack ${name}`), bytes, isQuiet }, world);
+    const sent = await sendOne(gateway, upload, progress.add);
+    progress.end();
+    if (!sent.ok) return sent;
+    if (!isQuiet) world.report(`uploaded ${uploadText(summaryOf(upload))}\n`);
+  }
+  return ok(undefined);
+};
+
+const sendOne = async (
+  gateway: GatewayClient,
+  { name, sha256, parts }: PackUpload,
+  onSent: (octets: number) => void,
+): Promise<Result<undefined, string>> => {
+  let isWhole = false;
+  for (const [at, part] of parts.entries()) {
+    const answer = await gateway.putPart(sha256, part);
+    if (!answer.ok) {
+      const arrived = `${at} of ${countOf(parts.length, "part")} of pack ${name} arrived`;
+      return err(
+        `${failureText(gateway.url, answer.error)}  ${printable(arrived)}, and stay: the same command sends the rest\n`,
+      );
+    }
+    onSent(part.octets.length);
+    isWhole = answer.value.whole;
+  }
+  const unfinished = `error: pack ${printable(name)} is not whole at the gateway: parts of it were lost meanwhile; the same command sends them\n`;
+  return isWhole ? ok(undefined) : err(unfinished);
+};
+
+/** Whether a gateway finds no other fault in a table than that it lacks what is to be sent. */
+export const isForUploads = (
+  failure: GatewayFailure,
+  { packs = {} }: Pick<DeclaredTable, "packs">,
+  uploads: readonly PackUpload[],
+): boolean => {
+  if (failure.reason !== "problem" || failure.problem.slug !== "invalid-table") return false;
+  const read = v.safeParse(v.object({ ...faultsSchema.entries, faultCount: v.number() }), failure.problem.members);
+  if (!read.success || read.output.faultCount !== read.output.faults.length) return false;
+  const lacking = new Set(uploads.map(({ sha256 }) => sha256));
+  const pointers = Object.entries(packs).flatMap(([name, { sha256 }]) =>
+    lacking.has(sha256) ? [`/packs/${name}`] : [],
+  );
+  return read.output.faults.every(({ kind, pointer }) => kind === "pack" && pointers.includes(pointer));
+};
+
+/** An upload as plain JSON. */
+export interface UploadSummary {
+  readonly pack: string;
+  readonly sha256: string;
+  readonly parts: number;
+  readonly bytes: number;
+}
+
+export const summaryOf = ({ name, sha256, parts, bytes }: PackUpload): UploadSummary => ({
+  ...{ pack: name, sha256 },
+  ...{ parts: parts.length, bytes },
+});
+
+/** `pack shards: 34 parts, 33.4 MB`. */
+export const uploadText = ({ pack, parts, bytes }: UploadSummary): string =>
+  printable(`pack ${pack}: ${countOf(parts, "part")}, ${megabytes(bytes)}`);
+
+/** Said before the question, since sending can take a while. */
+export const uploadsText = (uploads: readonly PackUpload[]): string =>
+  uploads.map((upload) => `to be uploaded first: ${uploadText(summaryOf(upload))}\n`).join("");
