@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { stopChild } from "../src/host/child.ts";
 import type { LoadFigures, LoadWish } from "./load.ts";
@@ -32,6 +32,24 @@ export function processorMs(pid: number): number | undefined {
   // The name in parentheses may hold anything; user and system time are the 12th and 13th fields after it (proc(5)).
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / USER_TICKS_PER_SECOND;
+}
+
+/** The same to the nanosecond, of the threads that are still there; exact while the process waits. */
+export function exactProcessorMs(pid: number): number | undefined {
+  if (process.platform !== "linux") return undefined;
+  const threads = readdirSync(`/proc/${pid}/task`);
+  // The first field of three is the time on a processor, in ns (Documentation/scheduler/sched-stats.rst of Linux).
+  const times = threads.map((thread) =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]),
+  );
+  return times.reduce((sum, time) => sum + time, 0) / 1e6;
+}
+
+/** Octets of memory that a process has; `undefined` where the system does not tell. */
+export function residentOctets(pid: number): number | undefined {
+  if (process.platform !== "linux") return undefined;
+  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
 }
 
 const start = (file: string): ChildProcess => fork(fileURLToPath(new URL(`processes/${file}`, import.meta.url)));

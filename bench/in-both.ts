@@ -1,4 +1,5 @@
 import type { BenchOptions } from "./bench.ts";
+import { exactProcessorMs } from "./children.ts";
 import type { Section } from "./report.ts";
 import { type Candidate, sample } from "./sample.ts";
 import { startWorker } from "./workerd.ts";
@@ -9,7 +10,10 @@ import { startWorker } from "./workerd.ts";
 const WORKERD_SAMPLE_FACTOR = 2;
 
 export const inNode = (what: string, candidates: readonly Candidate[], options: BenchOptions): Promise<Section> =>
-  measure(`${what} in Node`, candidates, options);
+  measure(`${what} in Node`, candidates, options, () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  });
 
 /** `worker`: a file of `workers/` that runs the candidates by their names. */
 export async function inWorkerd(
@@ -18,11 +22,11 @@ export async function inWorkerd(
   worker: string,
   options: BenchOptions,
 ): Promise<Section> {
-  const { url, stop } = await startWorker({ worker, tableText: "{}" });
+  const { url, pid, stop } = await startWorker({ worker, tableText: "{}" });
   try {
     const remote = candidates.map((candidate) => ({ ...candidate, run: remotely(url, candidate.name) }));
     const sampleMs = options.sampleMs * WORKERD_SAMPLE_FACTOR;
-    return await measure(`${what} inside workerd`, remote, { ...options, sampleMs });
+    return await measure(`${what} inside workerd`, remote, { ...options, sampleMs }, () => exactProcessorMs(pid));
   } finally {
     await stop();
   }
@@ -35,17 +39,22 @@ const remotely = (url: string, name: string) => async (times: number) => {
   return Number(text);
 };
 
-async function measure(title: string, candidates: readonly Candidate[], options: BenchOptions): Promise<Section> {
+async function measure(
+  title: string,
+  candidates: readonly Candidate[],
+  options: BenchOptions,
+  processorMs: () => number | undefined,
+): Promise<Section> {
   const { rounds, sampleMs, progress } = options;
   const onRound = (round: number) => progress(`${title}: round ${round} of ${rounds}`);
-  const sampled = await sample(candidates, { rounds, sampleMs, onRound });
+  const sampled = await sample(candidates, { rounds, sampleMs, processorMs, onRound });
   return {
     title,
     note: `Median (range) over ${rounds} round(s), ${sampleMs} ms each. The ratio is to the row named in the last column.`,
-    columns: ["work", "ns", "x", "compared with"],
-    rows: sampled.map(({ name, nsPerRun, ratio }) => {
+    columns: ["work", "ns", "of the processor", "x", "compared with"],
+    rows: sampled.map(({ name, nsPerRun, processorNsPerRun, ratio }) => {
       const against = candidates.find((candidate) => candidate.name === name)?.against;
-      return [name, nsPerRun, ratio ?? null, against ?? null];
+      return [name, nsPerRun, processorNsPerRun ?? null, ratio ?? null, against ?? null];
     }),
   };
 }

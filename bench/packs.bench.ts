@@ -1,12 +1,14 @@
 import type { Bench, BenchOptions } from "./bench.ts";
 import { inNode, inWorkerd } from "./in-both.ts";
-import { drawnRanges, packFile, packWork, RANGES } from "./pack-candidates.ts";
+import { packWork } from "./pack-candidates.ts";
+import { drawnRanges, packFile, RANGES } from "./pack-files.ts";
+import { loadingFromKv } from "./pack-load.ts";
 import type { Section } from "./report.ts";
 import { spread } from "./sample.ts";
 
 const ENCODE_ROUNDS_MAX = 5;
 
-/** One million ranges in a pack: making it, loading it, looking keys up, and the memory that it takes. */
+/** One million ranges in a pack: making it, loading it, looking keys up and resolving IDs, and the memory that it takes. */
 export const packsBench: Bench = {
   name: "packs",
   run: async (options) => {
@@ -15,13 +17,14 @@ export const packsBench: Bench = {
     return [
       {
         title: "A pack of a million ranges",
-        note: "Of a key of 32 bits, in 64 regions. Memory is that of all pages with their buckets, in Node and workerd alike.",
+        note: "Of a key of 32 bits, in 64 regions. Memory is that of all pages, in Node and workerd alike.",
         columns: ["ranges", "pages", "file, MiB", "memory, MiB"],
         rows: [[String(ranges), pages.length, bytes / 2 ** 20, pack.bytes / 2 ** 20]],
       },
       await encoding(options),
       await inNode("Packs", candidates, options),
       await inWorkerd("Packs", candidates, "packs.ts", options),
+      await loadingFromKv(options),
     ];
   },
 };

@@ -13,6 +13,8 @@ export interface SampleOptions {
   readonly rounds: number;
   /** How long one candidate is timed in one round. */
   readonly sampleMs: number;
+  /** Processor time that the candidates have used so far; `undefined` where the system does not tell. */
+  readonly processorMs?: () => number | undefined;
   readonly onRound?: (round: number) => void;
 }
 
@@ -26,6 +28,8 @@ export interface Spread {
 export interface Sampled {
   readonly name: string;
   readonly nsPerRun: Spread;
+  /** What of it the processor worked: on a machine that others share, the rest is waiting for them. */
+  readonly processorNsPerRun: Spread | undefined;
   /** Divided by the reference's time in the same round, since a machine that others share changes between rounds. */
   readonly ratio: Spread | undefined;
 }
@@ -37,20 +41,30 @@ let sink = 0;
 export async function sample(candidates: readonly Candidate[], options: SampleOptions): Promise<Sampled[]> {
   const times = new Map<Candidate, number>();
   for (const candidate of candidates) times.set(candidate, await calibrate(candidate, options.sampleMs));
-  const nsPerRun = await inTurn(
+  const { processorMs = () => undefined } = options;
+  const took = await inTurn(
     candidates,
     options.rounds,
     async (candidate) => {
       const count = times.get(candidate) ?? 1;
-      return ((await timeMs(candidate, count)) * 1e6) / count;
+      const before = processorMs();
+      const wallMs = await timeMs(candidate, count);
+      const after = processorMs();
+      const workedMs = before === undefined || after === undefined ? undefined : after - before;
+      return { ns: (wallMs * 1e6) / count, processorNs: workedMs && (workedMs * 1e6) / count };
     },
     options.onRound,
   );
   if (!Number.isFinite(sink)) throw new Error("a candidate gave a result that is no number");
+  const nsOf = (name: string) => (took.get(name) ?? []).map(({ ns }) => ns);
   return candidates.map(({ name, against }) => {
-    const own = nsPerRun.get(name) ?? [];
-    const reference = against === undefined ? undefined : nsPerRun.get(against);
-    return { name, nsPerRun: spread(own), ratio: reference && spread(ratios(own, reference)) };
+    const worked = (took.get(name) ?? []).flatMap(({ processorNs }) => processorNs ?? []);
+    return {
+      name,
+      nsPerRun: spread(nsOf(name)),
+      processorNsPerRun: worked.length === 0 ? undefined : spread(worked),
+      ratio: against === undefined ? undefined : spread(ratios(nsOf(name), nsOf(against))),
+    };
   });
 }
 

@@ -9,6 +9,8 @@ export interface RunningWorker {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
+  /** What its KV holds: one file a key. */
+  readonly kvFolder: string;
   stop(): Promise<void>;
 }
 
@@ -34,5 +36,6 @@ export async function startWorker({ worker, tableText, vars = {} }: WorkerOption
     await running.stop();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { url: running.url, port: running.port, pid: running.pid, stop };
+  const { url, port, pid, kvFolder } = running;
+  return { url, port, pid, kvFolder, stop };
 }

@@ -23,11 +23,12 @@ describe("the benchmark", () => {
     expect(machine).toMatchObject({ node: process.versions.node, workerd: expect.stringMatching(/^1\.\d+\.\d+$/) });
     expect(sections.map(({ title }) => title)).toEqual(["IDs in Node", "IDs inside workerd"]);
     for (const { columns, rows } of sections) {
-      expect(columns).toEqual(["work", "ns", "x", "compared with"]);
+      expect(columns).toEqual(["work", "ns", "of the processor", "x", "compared with"]);
       expect(rows).toHaveLength(10);
-      for (const [work, nanoseconds, ratio, against] of rows) {
+      for (const [work, nanoseconds, processorNs, ratio, against] of rows) {
         expect(work).toMatch(/\S/);
         expect(nanoseconds).toEqual({ median: positive, min: positive, max: positive });
+        if (process.platform === "linux") expect(processorNs).toEqual({ median: whole, min: whole, max: whole });
         if (against === null) continue;
         expect(rows.map(([name]) => name)).toContain(against);
         expect(ratio).toEqual({ median: positive, min: positive, max: positive });
@@ -45,11 +46,36 @@ describe("the benchmark", () => {
     }
   });
 
+  it("reports what a pack costs to make, load, look into and resolve by, and its memory", () => {
+    const { status, stdout, stderr } = bench("packs", "--rounds", "1", "--sample-ms", "1", "--json");
+    expect(status, stderr).toBe(0);
+    const { sections }: Report = JSON.parse(stdout);
+    const [size, encoding, node, workerd, loading] = sections;
+    expect(size?.rows).toEqual([["1000000", expect.any(Number), expect.any(Number), expect.any(Number)]]);
+    expect(size?.rows[0]?.[3], "MiB in memory").toBeLessThan(16);
+    expect(encoding?.rows).toHaveLength(1);
+    for (const section of [node, workerd]) {
+      expect(section?.rows.map(([work]) => work)).toEqual([
+        "pack, hit",
+        "pack, miss",
+        "the loop and its keys alone",
+        "binary search over objects, hit",
+        "Map by first key, exact keys only",
+        "resolve a path by the pack",
+        "resolve a path, table of one route",
+        "verify and index the whole file",
+        "check and compile a table, its pack included",
+      ]);
+    }
+    expect(loading?.note).toContain("the pages are counted with 8.");
+    expect(loading?.rows.map(([work]) => work)).toContain("first: load its pack: header and all pages");
+  });
+
   it("prints the same as a table of Markdown", () => {
     const { status, stdout } = bench("ids", "--rounds", "1", "--sample-ms", "1");
     expect(status).toBe(0);
     expect(stdout).toMatch(/^# Waybill benchmark, \d{4}-\d\d-\d\dT/);
-    expect(stdout).toMatch(/^\| iUID: mint and text +\| +[\d.]+ \| +[\d.]+ \| +crypto\.randomUUID\(\) \|$/m);
+    expect(stdout).toMatch(/^\| iUID: mint and text +\| +[\d.]+ \| +[\d.]* \| +[\d.]+ \| +crypto\.randomUUID\(\) \|$/m);
   });
 
   it("holds the generators of DistributedIds to the published figures, and layouts to the slow reader", () => {
@@ -105,3 +131,6 @@ describe("the benchmark", () => {
 });
 
 const positive: unknown = expect.toSatisfy((figure: unknown) => typeof figure === "number" && figure > 0);
+
+/** The system counts in steps: a short sample may be none. */
+const whole: unknown = expect.toSatisfy((figure: unknown) => typeof figure === "number" && figure >= 0);
