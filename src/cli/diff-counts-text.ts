@@ -1,5 +1,6 @@
 import { alignColumns } from "./columns.ts";
 import type { DiffCounts, KeyCount, PartCounts } from "./diff-counts.ts";
+import { percentText } from "./percent-text.ts";
 import { printable } from "./printable.ts";
 
 /** Counts for people: a line for each part that differs, and below it where keys go. */
@@ -41,11 +42,6 @@ const keyCells = ({
   const count = keys === "1" ? "1 key" : `${grouped(BigInt(keys))} keys`;
   const share = percent === undefined ? "" : `, ${percentText(percent)} of its key space`;
   return [`${entity} (${layout})`, `${from} → ${to}`, `${count}${share}`, minted.join(", ")];
-};
-
-const percentText = (percent: number): string => {
-  if (percent > 0 && percent < 0.01) return "less than 0.01 %";
-  return `${Number(percent.toFixed(2))} %`;
 };
 
 /** `1,204`. */

@@ -2,6 +2,7 @@ import type { Changed, PartDiff, TableDiff } from "../routing/diff.ts";
 import type { KeyChange, KeyGoal } from "../routing/diff-changes.ts";
 import type { RouteShare, ShareChange } from "../routing/diff-shares.ts";
 import { alignColumns } from "./columns.ts";
+import { percentText } from "./percent-text.ts";
 import type { World } from "./world.ts";
 
 type Paint = World["paint"];
@@ -57,19 +58,21 @@ const plus = (text: string, paint: Paint): string => paint("green", `+ ${text}`)
 
 /** `order (iuid)`, its condition, the two regions, and how many keys. */
 const keyCells = (change: KeyChange): readonly string[] => {
-  const { layout, where, mintedFrom, mintedBefore, before, after, keys, percent } = change;
+  const { layout, where, mintedFrom, mintedBefore, before, after, keys, percent, percentOfSpace } = change;
   const conditions = [
     ...markOf(change),
     ...Object.entries(where).map(([name, values]) => `${name} ${values}`),
     ...(mintedFrom === undefined ? [] : [`minted from ${mintedFrom}`]),
     ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
+    ...(percentOfSpace === undefined ? [] : ["by packs"]),
   ];
+  const part = percentOfSpace === undefined ? "" : `, ${percentText(percentOfSpace)} of the key space`;
   const owners = new Set([before, after].flatMap((goal) => (goal === undefined ? [] : [goal.entity])));
   return [
     `${[...owners].join(" → ")} (${layout})`,
     conditions.join(", ") || "all",
     `${goalText(before)} → ${goalText(after)}`,
-    `${percent === undefined ? "" : `${percent} % of the IDs of `}${keys === "1" ? "1 key" : `${keys} keys`}`,
+    `${percent === undefined ? "" : `${percent} % of the IDs of `}${keys === "1" ? "1 key" : `${keys} keys`}${part}`,
   ];
 };
 

@@ -1,11 +1,12 @@
 import type { Command } from "commander";
 import { ok } from "../ids/index.ts";
 import { diffTables } from "../routing/diff.ts";
-import { checkTable, compileTable } from "../routing/index.ts";
+import { type CompiledTable, checkTable, compileTable } from "../routing/index.ts";
 import type { Act } from "./action.ts";
 import { diffText } from "./diff-text.ts";
+import { type MissingPack, missedBy, missingText, openShelf } from "./pack-shelf.ts";
 import { refuse } from "./refuse.ts";
-import { readTableFile, tableErrorText, withPacks } from "./table-file.ts";
+import { readTableFile, tableErrorText } from "./table-file.ts";
 import { replayTraffic, type TrafficTally } from "./traffic-replay.ts";
 import { tallyText, wayLines } from "./traffic-text.ts";
 import { EXIT, type World } from "./world.ts";
@@ -45,16 +46,23 @@ const diffFiles = async (world: World, args: readonly string[], { json, exitCode
     return refuse(`error: only one of ${what} can come from stdin\n`, world);
   }
   // One after the other, so that the faults of both are shown.
-  const before = await readSide(beforePath, log, world);
-  const after = await readSide(afterPath, log, world);
+  const before = await readTableFile(beforePath, world, checkTable);
+  const after = await readTableFile(afterPath, world, checkTable);
   for (const file of [before, after]) if (!file.ok) world.report(tableErrorText(file.error));
   if (!before.ok || !after.ok) return EXIT.failed;
 
-  const diff = diffTables(before.value.table, after.value.table);
+  const sides = [before.value, after.value].map(({ name, table }) => ({ name, table: compileTable(table, 0) }));
+  const shelf = openShelf([beforePath, afterPath], world);
+  const missing: MissingPack[] = [];
+  for (const side of sides) {
+    const filled = await shelf.fill(side);
+    if (!filled.ok) return refuse(filled.error, world);
+    missing.push(...filled.value);
+  }
+  const [left, right] = sides.map(({ table }) => table) as [CompiledTable, CompiledTable];
+  const diff = diffTables(before.value.table, after.value.table, shelf.contents);
   const traffic =
-    log === undefined
-      ? ok(undefined)
-      : await replayTraffic(log, before.value.compiled, after.value.compiled, world, { isQuiet: json === true });
+    log === undefined ? ok(undefined) : await replayTraffic(log, left, right, world, { isQuiet: json === true });
   if (!traffic.ok) {
     return refuse(traffic.error, world);
   }
@@ -62,17 +70,9 @@ const diffFiles = async (world: World, args: readonly string[], { json, exitCode
   if (json) await world.print(`${JSON.stringify({ before: from, after: to, ...diff, traffic: traffic.value })}\n`);
   else if (diff.isEmpty) world.report("no differences\n");
   else await world.print(diffText(diff, world.paint) + trafficText(traffic.value, world.paint));
+  world.report(missingText(log === undefined ? missedBy(diff, missing) : missing));
   if (traffic.value !== undefined) world.report(tallyText(traffic.value));
   return exitCode && !diff.isEmpty ? EXIT.differs : EXIT.ok;
-};
-
-/** A log asks for the packs as well, which lie beside their table. */
-const readSide = async (path: string, log: string | undefined, world: World) => {
-  const file = await readTableFile(path, world, checkTable);
-  if (!file.ok) return file;
-  const compiled = compileTable(file.value.table, 0);
-  const whole = log === undefined ? file : await withPacks(file.value, compiled, path, world);
-  return whole.ok ? ok({ ...whole.value, compiled }) : whole;
 };
 
 const trafficText = (traffic: TrafficTally | undefined, paint: World["paint"]): string =>

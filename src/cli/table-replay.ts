@@ -4,9 +4,10 @@ import type { CompiledTable } from "../routing/index.ts";
 import type { Act } from "./action.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import { openGateway } from "./gateway-client.ts";
+import { missingText, openShelf } from "./pack-shelf.ts";
 import { printable } from "./printable.ts";
 import { refuse } from "./refuse.ts";
-import { compile, readServable, type TableFile, tableErrorText } from "./table-file.ts";
+import { compile, readTableFile, type TableFile, tableErrorText } from "./table-file.ts";
 import { readRevision } from "./table-revision.ts";
 import { destinationText, ownersText, replayTraffic, type TrafficStep } from "./traffic-replay.ts";
 import { tallyText, wayLines } from "./traffic-text.ts";
@@ -44,6 +45,7 @@ Examples:
   $ grep '"status":404' requests.ndjson | waybill table replay - --old 41 --new routing-table.json
 
 A line is an object with "path" and "method" (GET without one), a path, or a line that npm start prints. Write ./41 for a file of that name.
+Packs are read from the folder packs beside the tables; where both are revisions, from the one in the current folder.
 ${GATEWAY_HELP} Files need none.
 Exit code: 0, or with --exit-code 2 when a request goes elsewhere; 1 when something cannot be read.`;
 
@@ -55,6 +57,13 @@ const replayLog = async (world: World, [log = ""]: readonly string[], options: O
   const after = await readSide(options.new, options, world);
   for (const side of [before, after]) if (!side.ok) world.report(side.error);
   if (!before.ok || !after.ok) return EXIT.failed;
+  const paths = [options.old, options.new].map((name) => (isRevision(name) ? undefined : name));
+  const shelf = openShelf(paths, world);
+  for (const { value } of [before, after]) {
+    const missing = await shelf.fill(value);
+    if (!missing.ok) return refuse(missing.error, world);
+    world.report(missingText(missing.value));
+  }
   const tell = async (step: TrafficStep): Promise<void> => {
     if (step.verdict === "open" && options.onlyChanged) return;
     await world.print(options.json ? `${JSON.stringify(plainOf(step))}\n` : stepLine(step));
@@ -73,17 +82,19 @@ const replayLog = async (world: World, [log = ""]: readonly string[], options: O
   return options.exitCode && tally.value.changed > 0 ? EXIT.differs : EXIT.ok;
 };
 
+const isRevision = (name: string): boolean => /^\d{1,15}$/.test(name);
+
 /** A file, or a revision of the gateway. */
 const readSide = async (
   name: string,
   options: Options,
   world: World,
 ): Promise<Result<TableFile<CompiledTable>, string>> => {
-  if (/^\d{1,15}$/.test(name)) {
+  if (isRevision(name)) {
     const gateway = openGateway(options, world);
     return gateway.ok ? readRevision(gateway.value, Number(name), compile) : gateway;
   }
-  const file = await readServable(name, world);
+  const file = await readTableFile(name, world, compile);
   return file.ok ? ok(file.value) : err(tableErrorText(file.error));
 };
 

@@ -1,5 +1,6 @@
 import { alignColumns } from "./columns.ts";
 import { grouped } from "./diff-counts-text.ts";
+import { percentText } from "./percent-text.ts";
 import { printable } from "./printable.ts";
 import { countOf } from "./table-file.ts";
 import type { TrafficTally, TrafficWay } from "./traffic-replay.ts";
@@ -12,13 +13,8 @@ const wayCells = ({ entity, from, to, requests }: TrafficWay, all: number): read
   entity === "" ? "(no entity)" : entity,
   `${from} → ${to}`,
   requests === 1 ? "1 request" : `${grouped(requests)} requests`,
-  shareText(requests, all),
+  percentText((requests / all) * 100),
 ];
-
-const shareText = (part: number, all: number): string => {
-  const percent = (part / all) * 100;
-  return percent < 0.01 ? "less than 0.01 %" : `${Number(percent.toFixed(2))} %`;
-};
 
 /** `1,000 requests: 12 go elsewhere, 985 do not, 3 are open`, and what was passed over. */
 export const tallyText = ({ requests, same, changed, open, others, unreadable }: TrafficTally): string => {

@@ -1,7 +1,7 @@
 import type { Box } from "./boxes.ts";
 import { fieldDimensionName, keyFieldOf } from "./layout-fields.ts";
 import { type LayoutPlan, sliceDimensionName } from "./layout-plans.ts";
-import { intersect, pairsOf, type Ranges } from "./ranges.ts";
+import { countOf, intersect, pairsOf, type Ranges } from "./ranges.ts";
 
 /** A run of a key's bits that no slice in use cuts. */
 export interface Atom {
@@ -81,6 +81,34 @@ const meet = (a: AtomBox, b: AtomBox): readonly AtomBox[] => {
     both.push(common);
   }
   return [both];
+};
+
+/**
+ * The numbers whose digits are in the sets, where the digits have the given widths in bits, highest first; `undefined` where they
+ * are more than `pairsMax` ranges.
+ */
+export const joinDigits = (
+  sets: readonly Ranges[],
+  widths: readonly number[],
+  pairsMax: number,
+): Ranges | undefined => {
+  let joined: Ranges = [0, 0];
+  let size = 1;
+  for (let at = sets.length - 1; at >= 0; at--) {
+    const pairs = pairsOf(sets[at] as Ranges);
+    const isWhole = joined.length === 2 && joined[0] === 0 && joined[1] === size - 1;
+    const lower = joined;
+    const own = size;
+    if (isWhole) joined = pairs.flatMap(([low, high]) => [low * own, high * own + own - 1]);
+    else {
+      if ((countOf(sets[at] as Ranges) * lower.length) / 2 > pairsMax) return undefined;
+      joined = pairs.flatMap(([low, high]) =>
+        Array.from({ length: high - low + 1 }, (_, step) => lower.map((bound) => bound + (low + step) * own)).flat(),
+      );
+    }
+    size *= 2 ** (widths[at] as number);
+  }
+  return joined;
 };
 
 /** Name of an atom for people: the key, a slice that has exactly its bits, or the key's bits. */

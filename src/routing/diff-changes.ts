@@ -20,6 +20,11 @@ export interface KeyChange {
   readonly where: Readonly<Record<string, string>>;
   /** How many keys these are: combinations of the values of all key fields that do not mark the entity. Decimal. */
   readonly keys: string;
+  /**
+   * Where packs tell keys apart one by one, these are only some of the values in `where`: so many percent of all keys that such
+   * IDs can have. Absent where they are all.
+   */
+  readonly percentOfSpace?: number;
   /** How many of their IDs go elsewhere, where a canary parts them; absent for all. */
   readonly percent?: number;
   /** Where they go; `undefined` where they are no entity's. One side at least has a region. */
@@ -39,6 +44,13 @@ export interface Space {
   readonly spans: readonly Ranges[];
 }
 
+/** Of the values in some dimensions of a box, those from `from` to before `to`, only so many. */
+export interface Counted {
+  readonly from: number;
+  readonly to: number;
+  readonly keys: number;
+}
+
 /** One entry for each span of minting times. */
 export const sentencesOf = (
   { sets, before, after }: GoalChange<KeyGoal>,
@@ -46,6 +58,7 @@ export const sentencesOf = (
   mark: number | undefined,
   { minted, fields, atoms, spans }: Space,
   countries: ReadonlyMap<string, number>,
+  counted?: Counted,
 ): readonly KeyChange[] => {
   const names = [
     ...fields.map(({ name }) => ({ name, isCounted: isKey(plan, name) })),
@@ -53,11 +66,17 @@ export const sentencesOf = (
   ];
   const first = minted === undefined ? 0 : 1;
   const where: Record<string, string> = {};
-  let keys = 1n;
+  let keys = BigInt(counted?.keys ?? 1);
+  let space = 1n;
   for (const [at, { name, isCounted }] of names.entries()) {
     const set = sets[first + at] as Ranges;
-    if (isCounted) keys *= pairsOf(set).reduce((sum, [low, high]) => sum + BigInt(high - low + 1), 0n);
-    if (set.join() === spans[first + at]?.join()) continue;
+    const span = spans[first + at] as Ranges;
+    if (isCounted) {
+      const isWithin = counted !== undefined && first + at >= counted.from && first + at < counted.to;
+      if (!isWithin) keys *= valuesIn(set);
+      space *= valuesIn(span);
+    }
+    if (set.join() === span.join()) continue;
     where[name] = name === "country" ? nameCountries(set, countries) : formatRanges(set);
   }
   const markName = markFieldOf(plan.layout)?.name;
@@ -70,11 +89,14 @@ export const sentencesOf = (
     mintedBefore: time === undefined || time[1] === minted?.[1] ? undefined : isoTime(time[1] + 1),
     where,
     keys: keys.toString(),
+    ...(counted === undefined ? {} : { percentOfSpace: (Number(keys) / Number(space)) * 100 }),
     ...partOf(before, after),
     before,
     after,
   }));
 };
+
+const valuesIn = (set: Ranges): bigint => pairsOf(set).reduce((sum, [low, high]) => sum + BigInt(high - low + 1), 0n);
 
 const partOf = (before: KeyGoal | undefined, after: KeyGoal | undefined): Pick<KeyChange, "percent"> => {
   const percent = before?.entity === after?.entity && before && after ? percentMoved(before, after) : 100;

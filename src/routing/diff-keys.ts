@@ -4,7 +4,17 @@ import type { Box } from "./boxes.ts";
 import { canonical } from "./canonical.ts";
 import type { Planned } from "./compile.ts";
 import { isKey, type KeyChange, type KeyGoal, type Space, sentencesOf } from "./diff-changes.ts";
+import {
+  type HeldCounter,
+  heldCounter,
+  type KnownPacks,
+  packName,
+  packsOf,
+  slicesOfPacks,
+  withinPacks,
+} from "./diff-held.ts";
 import { type Claims, type LayoutSide, pairOwners, sameLayout } from "./diff-owners.ts";
+import type { PackContents } from "./diff-packs.ts";
 import { compareGoals, type SpaceRoute, type SpaceSide } from "./diff-space.ts";
 import { fieldDimensionName, keyFieldOf, markFieldOf } from "./layout-fields.ts";
 import { type IdPlan, type LayoutPlan, markOf } from "./layout-plans.ts";
@@ -15,15 +25,17 @@ import { type SharedGoal, sharedGoal } from "./shared-goal.ts";
 import { readSplit } from "./split.ts";
 
 /** Every key that changes its entity or its region, over all IDs that an entity of either table has. */
-export const diffKeys = (before: Planned, after: Planned): readonly KeyChange[] => {
+export const diffKeys = (before: Planned, after: Planned, contents: PackContents): readonly KeyChange[] => {
   const layouts = new Set([...after.routes.keys(), ...before.routes.keys()]);
+  const count = heldCounter();
   return [...layouts].flatMap((name) => {
     const left = { planned: before, routePlan: before.routes.get(name) };
     const right = { planned: after, routePlan: after.routes.get(name) };
     const plan = right.routePlan?.plan ?? left.routePlan?.plan;
     const isComparable = !left.routePlan || !right.routePlan || sameLayout(left.routePlan.plan, right.routePlan.plan);
     if (plan === undefined || !isComparable) return [];
-    return pairOwners(left, right).flatMap((claims) => diffClaims(plan, claims, left, right));
+    const packs = packsOf([left, right], contents);
+    return pairOwners(left, right).flatMap((claims) => diffClaims(plan, claims, left, right, packs, count));
   });
 };
 
@@ -63,7 +75,7 @@ const goalOf = ({ region, canary, split }: DeclaredRoute): SharedGoal =>
 const behindPacks = (goal: SharedGoal, { packs }: RoutePlan, id: IdPlan, index: number): SharedGoal => {
   const before = packs.filter(({ ordinal, ids }) => ordinal < index && ids.has(id));
   if (before.length === 0) return goal;
-  return { ...goal, packs: before.map(({ pack, declared }) => `${pack} ${declared.sha256}`) };
+  return { ...goal, packs: before.map(packName) };
 };
 
 const leadsSomewhere = (goal: KeyGoal | undefined): boolean =>
@@ -71,24 +83,33 @@ const leadsSomewhere = (goal: KeyGoal | undefined): boolean =>
 
 const boxesOf = ({ owners }: Side): readonly Box[] => owners.flatMap(({ routes }) => routes.map(({ box }) => box));
 
-const diffClaims = (plan: LayoutPlan, claims: Claims, left: LayoutSide, right: LayoutSide): readonly KeyChange[] => {
+const diffClaims = (
+  plan: LayoutPlan,
+  claims: Claims,
+  left: LayoutSide,
+  right: LayoutSide,
+  packs: KnownPacks,
+  count: HeldCounter,
+): readonly KeyChange[] => {
   const [before, after] = [sideOf(left, claims.before), sideOf(right, claims.after)];
   const space = spaceOf(
     plan,
     claims.mark,
     [before, after].flatMap((side) => side ?? []),
+    packs,
   );
   const goals = goalKeeper();
   const changes = compareGoals(space.spans, lay(before, space, goals), lay(after, space, goals));
   const countries = (right.routePlan === undefined ? left : right).planned.draft.countries;
   return changes
+    .flatMap((change) => withinPacks(change, packs, plan, space, count))
     .filter(({ before: old, after: next }) => leadsSomewhere(old) || leadsSomewhere(next))
-    .flatMap((change) => sentencesOf(change, plan, claims.mark, space, countries));
+    .flatMap((change) => sentencesOf(change, plan, claims.mark, space, countries, change.counted));
 };
 
-const spaceOf = (plan: LayoutPlan, mark: number | undefined, sides: readonly Side[]): Space => {
+const spaceOf = (plan: LayoutPlan, mark: number | undefined, sides: readonly Side[], packs: KnownPacks): Space => {
   const key = keyFieldOf(plan.layout);
-  const cuts = sides.flatMap((side) => slicesIn(side.plan, boxesOf(side)));
+  const cuts = [...sides.flatMap((side) => slicesIn(side.plan, boxesOf(side))), ...slicesOfPacks(packs)];
   const atoms = key === undefined ? [] : atomsOf(key.bits, cuts);
   const minted = mintedIn(sides);
   const constrained = new Set(sides.flatMap(constrainedIn));

@@ -2,6 +2,7 @@ import { canonical } from "./canonical.ts";
 import { planChecked } from "./compile.ts";
 import type { KeyChange } from "./diff-changes.ts";
 import { diffKeys } from "./diff-keys.ts";
+import type { PackContents } from "./diff-packs.ts";
 import { diffShares, type ShareChange } from "./diff-shares.ts";
 import type { Draft } from "./draft.ts";
 import type {
@@ -27,7 +28,7 @@ export interface TableDiff {
   readonly countries: PartDiff<number>;
   readonly entities: PartDiff<DeclaredEntity>;
   readonly layouts: PartDiff<DeclaredLayout>;
-  /** What the table says of them. Packs with other digests have other ranges; which, only their files tell. */
+  /** What the table says of them. Packs with other digests have other ranges. */
   readonly packs: PartDiff<DeclaredPack>;
   /** By ID, as the two that follow. */
   readonly moved: PartDiff<DeclaredMoved>;
@@ -58,11 +59,18 @@ export interface PartDiff<Value> {
   readonly changed: Readonly<Record<string, Changed<Value>>>;
 }
 
-/** Compares two tables that `checkTable` has found to be without fault. */
-export const diffTables = (before: DeclaredTable, after: DeclaredTable): TableDiff => {
+/**
+ * Compares two tables that `checkTable` has found to be without fault. Keys that packs assign are counted one by one where
+ * `contents` has all packs that stand before them; else a change of a pack is one of all keys that come to it.
+ */
+export const diffTables = (
+  before: DeclaredTable,
+  after: DeclaredTable,
+  contents: PackContents = () => undefined,
+): TableDiff => {
   const [left, right] = [planChecked(before), planChecked(after)];
   const parts = diffParts(left.draft, right.draft);
-  const keys = diffKeys(left, right);
+  const keys = diffKeys(left, right, contents);
   const isEmpty = keys.length === 0 && !parts.routes.differ && !anyChange(parts);
   return { isEmpty, ...parts, shares: diffShares(left.draft, right.draft), keys };
 };

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
@@ -43,6 +43,49 @@ describe.concurrent("waybill table diff", () => {
     });
     expect(code, stderr).toBe(0);
     expect(JSON.parse(stdout).traffic).toMatchObject({ open: 0, changed: 1, ways: [{ from: "us", to: "eu" }] });
+  });
+
+  it("counts the keys that packs send elsewhere where both files are there, and says which is not", async () => {
+    const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
+    const folder = tableFolder({ ...DECLARED_TABLE, routes });
+    writeFileSync(join(folder, "new.json"), JSON.stringify({ ...DECLARED_TABLE, routes }));
+    const pack = (table: string, stdin: string) =>
+      waybill(["table", "pack", "-", "--layout", "hotguid", "--table", table, "--name", "shards"], {
+        cwd: folder,
+        stdin,
+      });
+    expect((await pack("routing-table.json", "0,999,us\n5000,us\n")).code).toBe(0);
+    expect((await pack("new.json", "0,99,us\n100,199,eu\n")).code).toBe(0);
+    const diff = (...more: string[]) =>
+      waybill(["table", "diff", "routing-table.json", "new.json", ...more], { cwd: folder });
+    const { stdout, stderr, code } = await diff();
+    expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+    expect(stdout.slice(stdout.indexOf("keys that")).split("\n")).toEqual([
+      "keys that go elsewhere",
+      "  parcel (hotguid)  shardKey 0-999, by packs            us → eu       900 keys, less than 0.01 % of the key space",
+      "  parcel (hotguid)  shardKey 2000-4294967295, by packs  us → nowhere  1 key, less than 0.01 % of the key space",
+      "",
+    ]);
+    const [{ keys }] = objectsOf((await diff("--json")).stdout) as [{ keys: readonly object[] }];
+    expect(keys).toContainEqual(
+      expect.objectContaining({ keys: "900", percentOfSpace: (900 / 2 ** 32) * 100, where: { shardKey: "0-999" } }),
+    );
+    const { sha256 } = JSON.parse(readFileSync(join(folder, "new.json"), "utf8")).packs.shards;
+    const file = join(folder, "packs", `${sha256}.pack`);
+    const octets = readFileSync(file);
+    rmSync(file);
+    const missing = await diff();
+    expect(missing.stderr).toBe(
+      `note: pack shards of new.json is not there (packs/${sha256}.pack): what it decides stays open\n`,
+    );
+    expect(missing.stdout).toContain("1000 keys\n");
+    expect((await diff("--log", "-")).stderr).toContain("error: - has no request");
+    writeFileSync(file, octets.fill(7, octets.length - 1));
+    expect(await diff()).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining(`error: packs/${sha256}.pack is not pack shards of new.json: `),
+    });
   });
 
   it("shows what is added, removed and changed, and which keys go elsewhere", async () => {

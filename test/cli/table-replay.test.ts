@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readTrafficLine } from "../../src/cli/traffic-lines.ts";
@@ -106,6 +106,45 @@ describe.concurrent("waybill table replay", () => {
       stdin: `/orders/${KZ}\n`,
     });
     expect(same).toEqual({ stdout: "", stderr: "1 request: 0 go elsewhere, 1 do not\n", code: 0 });
+  });
+
+  it("decides by packs beside the tables, for revisions too, and says which pack is nowhere", async () => {
+    const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
+    const folder = tableFolder({ ...DECLARED_TABLE, routes });
+    const table = join(folder, "routing-table.json");
+    const pack = (stdin: string) =>
+      waybill(["table", "pack", "-", "--layout", "hotguid", "--table", table, "--name", "shards"], {
+        cwd: folder,
+        stdin,
+      });
+    const texts: string[] = [];
+    for (const line of ["0,999,us\n", "0,999,eu\n"]) {
+      expect((await pack(line)).code).toBe(0);
+      texts.push(readFileSync(table, "utf8"));
+    }
+    const [old = "", current = ""] = texts;
+    const plane = await startControlPlane(JSON.parse(old));
+    plane.revisions.push({ revision: 2, text: current, kind: "publish", note: "", basedOn: 1 });
+    const env = { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN };
+    const stdin = "/any/6347eb00-bbaa-01cc-0201-02030a000000\n";
+    const run = (from: string, to: string, cwd: string) =>
+      waybill(["table", "replay", "-", "--old", from, "--new", to], { cwd, env, stdin });
+    const changed = {
+      stdout: `GET ${stdin.trim()}  parcel  us → eu\n`,
+      stderr: "1 request: 1 go elsewhere, 0 do not\n  parcel  us → eu  1 request  100 %\n",
+      code: 0,
+    };
+    expect(await run("1", "routing-table.json", folder)).toEqual(changed);
+    expect(await run("1", "2", folder)).toEqual(changed);
+    expect(await run("1", table, cwd)).toEqual(changed);
+    const { sha256 } = JSON.parse(old).packs.shards;
+    rmSync(join(folder, "packs", `${sha256}.pack`));
+    const { stdout, stderr, code } = await run("1", "2", folder);
+    expect({ stdout, code }).toEqual({ stdout: `GET ${stdin.trim()}  parcel  eu?\n`, code: 0 });
+    expect(stderr).toBe(
+      `note: pack shards of revision 1 is not there (packs/${sha256}.pack): what it decides stays open\n` +
+        "1 request: 0 go elsewhere, 0 do not, of 1 the log does not hold what decides\n",
+    );
   });
 
   it.each([
