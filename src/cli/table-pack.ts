@@ -5,6 +5,7 @@ import { err, type Field, type Layout, ok, type Result } from "../ids/index.ts";
 import { isIssued, keyFieldOf, ROUTABLE_BITS_MAX } from "../routing/layout-fields.ts";
 import { type EncodedPack, encodePack } from "../routing/pack/encode.ts";
 import { packFaultText } from "../routing/pack/fault-text.ts";
+import type { Slice } from "../routing/table.ts";
 import type { Act } from "./action.ts";
 import { findLayout, knownLayouts } from "./layouts.ts";
 import { openPackTable, type PackTable, withEntry } from "./pack-table.ts";
@@ -18,6 +19,7 @@ import { EXIT, type ExitCode, type World } from "./world.ts";
 interface Options {
   readonly layout: string;
   readonly field?: string;
+  readonly slice?: string;
   readonly out: string;
   readonly table?: string;
   readonly name?: string;
@@ -32,6 +34,7 @@ export const addTablePack = (parent: Command, act: Act): void => {
     .argument("<ranges>", "lines of from,to,region or key,region, or NDJSON; - reads them from stdin")
     .requiredOption("--layout <name>", "the layout whose IDs the ranges are of")
     .option("--field <name>", "the field that they are of (default: the layout's key)")
+    .option("--slice <name>", "the slice of the key that they are of, which --table declares for the layout")
     .option("--out <folder>", "where the file goes", "packs")
     .option("--table <file>", "write the entry into this routing table")
     .option("--name <name>", "the pack's name in the table; with --table")
@@ -44,6 +47,7 @@ const HELP = `
 Examples:
   $ waybill table pack shards.csv --layout hotguid
   $ waybill table pack shards.csv --layout hotguid --table routing-table.json --name shards
+  $ waybill table pack parts.csv --layout hotguid --slice partition --table routing-table.json --name parts
   $ psql -c "copy … to stdout csv" | waybill table pack - --layout hotguid --out packs/
 
 Lines may come in any order. Ranges that overlap are faults, each with both its lines; docs/packs.md has the rest.
@@ -55,8 +59,8 @@ const pack = async (world: World, [path = ""]: readonly string[], options: Optio
   }
   const table = await openNamed(options, world);
   if (!table.ok) return refuse(table.error, world);
-  const field = fieldOf(options, table.value);
-  if (!field.ok) return refuse(field.error, world);
+  const part = partOf(options, table.value);
+  if (!part.ok) return refuse(part.error, world);
   const input = path === "-" ? ok({ bytes: 0, chunks: world.stdin.chunks }) : await world.openFile(path);
   const name = path === "-" ? "stdin" : path;
   if (!input.ok) return refuse(`error: ${printable(name)} cannot be read: ${input.error}\n`, world);
@@ -64,7 +68,7 @@ const pack = async (world: World, [path = ""]: readonly string[], options: Optio
     { label: printable(name), bytes: input.value.bytes, isQuiet: options.json === true },
     world,
   );
-  const { ranges, faults } = await readRanges(counted(input.value.chunks, progress), Number(field.value.max));
+  const { ranges, faults } = await readRanges(counted(input.value.chunks, progress), part.value.max);
   progress.end();
   if (faults.length > 0) {
     const lines = faults.map(({ line, message }) =>
@@ -75,20 +79,41 @@ const pack = async (world: World, [path = ""]: readonly string[], options: Optio
     await world.print(lines.join(""));
     return refuse(`${printable(name)}: ${countOf(faults.length, "fault")}; nothing was written\n`, world);
   }
-  return write(world, ranges, field.value, options, table.value);
+  return write(world, ranges, part.value, options, table.value);
 };
 
 const openNamed = async ({ table, name }: Options, world: World): Promise<Result<PackTable | undefined, string>> =>
   table === undefined || name === undefined ? ok(undefined) : openPackTable(table, name, world);
 
-const fieldOf = ({ layout: name, field }: Options, table: PackTable | undefined): Result<Field, string> => {
+/** The number of an ID that the ranges are of. */
+interface Part {
+  readonly bits: number;
+  readonly max: number;
+}
+
+const partOf = (options: Options, table: PackTable | undefined): Result<Part, string> => {
+  const { layout: name, field, slice } = options;
   const layout = findLayout(name, knownLayouts(table?.rest));
   if (!layout.ok) return err(`error: ${layout.error} (--layout)\n`);
+  if (slice !== undefined) return field === undefined ? sliceOf(slice, name, table) : err(ONE_PART);
   const found = field === undefined ? keyFieldOf(layout.value) : routable(layout.value, field);
-  if (found !== undefined) return ok(found);
+  if (found !== undefined) return ok({ bits: found.bits, max: Number(found.max) });
   const what =
     field === undefined ? "no key; name a field with --field" : `no field ${field} that a route can depend on`;
   return err(`error: layout ${printable(`${name} has ${what}`)}\n`);
+};
+
+const ONE_PART = "error: ranges are of a field or of a slice: say one of --field and --slice\n";
+
+/** Only the table knows slices: it says which bits of the key they are. */
+const sliceOf = (name: string, layout: string, table: PackTable | undefined): Result<Part, string> => {
+  if (table === undefined)
+    return err("error: a slice is known from the table that declares it: name it with --table\n");
+  const slices = table.rest.layouts.get(layout)?.slices ?? new Map<string, Slice>();
+  const found = slices.get(name);
+  if (found !== undefined) return ok({ bits: found.bits, max: 2 ** found.bits - 1 });
+  const known = slices.size === 0 ? "none is declared" : `it has ${[...slices.keys()].join(", ")}`;
+  return err(`error: ${printable(`in ${table.name} layout ${layout} has no slice ${name}: ${known}`)} (--slice)\n`);
 };
 
 const routable = (layout: Layout, name: string): Field | undefined => {
@@ -99,7 +124,7 @@ const routable = (layout: Layout, name: string): Field | undefined => {
 const write = async (
   world: World,
   ranges: readonly LineRange[],
-  { bits }: Field,
+  { bits }: Part,
   options: Options,
   table: PackTable | undefined,
 ): Promise<ExitCode> => {
@@ -107,7 +132,7 @@ const write = async (
   const encoded = await encodePack(ranges, { fieldBits: bits, sha256 });
   if (!encoded.ok) return refuse(`error: no pack can be made: ${printable(packFaultText(encoded.error))}\n`, world);
   const { header, pages, ...told } = encoded.value;
-  const entry = entryOf(told, bits, options.field);
+  const entry = entryOf(told, bits, options);
   const edited = table === undefined ? ok(undefined) : withEntry(table, options.name ?? "", entry);
   if (!edited.ok) return refuse(edited.error, world);
   const file = join(options.out, `${told.sha256}.pack`);
@@ -124,11 +149,12 @@ const write = async (
 
 type Told = Pick<EncodedPack, "sha256" | "bytes" | "ranges" | "regions">;
 
-const entryOf = ({ sha256, bytes, ranges, regions }: Told, bits: number, field: string | undefined) => ({
+const entryOf = ({ sha256, bytes, ranges, regions }: Told, bits: number, { field, slice }: Options) => ({
   sha256,
   bytes,
   ranges,
   bits,
   ...(field === undefined ? {} : { field }),
+  ...(slice === undefined ? {} : { slice }),
   regions,
 });

@@ -85,6 +85,35 @@ describe.concurrent("waybill table pack", () => {
     expect(other.code, other.stderr).toBe(0);
   });
 
+  it("makes a pack of a slice that the table declares, and routes by it", async () => {
+    const layouts = { ...DECLARED_TABLE.layouts, hotguid: { slices: { partition: [10, 22] } } };
+    const routes = [{ when: { layout: "hotguid" }, pack: "parts" }, ...DECLARED_TABLE.routes];
+    const folder = tableFolder({ ...DECLARED_TABLE, layouts, routes });
+    const into = ["--table", "routing-table.json", "--name", "parts"];
+    const made = await pack("0,41,us\n42,4194303,eu\n", folder, "--slice", "partition", ...into);
+    expect(made.code, made.stderr).toBe(0);
+    expect(JSON.parse(made.stdout)).toMatchObject({ slice: "partition", bits: 22, ranges: 2, regions: ["eu", "us"] });
+    const checked = await waybill(["table", "check", "routing-table.json"], { cwd: folder });
+    expect(checked.code, checked.stdout).toBe(0);
+    const minted = await waybill(["mint", "--entity", "parcel", "--field", "shardKey=42", "--count", "1"], {
+      cwd: folder,
+    });
+    expect(minted.code, minted.stderr).toBe(0);
+    const explained = await waybill(["explain", "--json", minted.stdout.trim()], { cwd: folder });
+    expect(JSON.parse(explained.stdout).decision).toMatchObject({ region: "eu", rule: { pack: "parts" } });
+    const beyond = await pack("4194304,eu\n", folder, "--slice", "partition", ...into);
+    expect(beyond.stdout).toBe('stdin:1: "4194304" is no key: a whole number from 0 to 4194303.\n');
+    const other = await pack("1,eu\n", folder, "--slice", "shelf", ...into);
+    expect(other.stderr).toBe(
+      "error: in routing-table.json layout hotguid has no slice shelf: it has partition (--slice)\n",
+    );
+    const both = await pack("1,eu\n", folder, "--slice", "partition", "--field", "shardKey", ...into);
+    expect(both.stderr).toBe("error: ranges are of a field or of a slice: say one of --field and --slice\n");
+    expect((await pack("1,eu\n", folder, "--slice", "partition")).stderr).toBe(
+      "error: a slice is known from the table that declares it: name it with --table\n",
+    );
+  });
+
   it("refuses a table whose pack is not there, and usage that makes no sense", async () => {
     const entry = { sha256: "0".repeat(64), bytes: 9, ranges: 1, bits: 32, regions: ["eu"] };
     const folder = tableFolder({ ...DECLARED_TABLE, packs: { shards: entry } });
