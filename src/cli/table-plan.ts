@@ -10,8 +10,9 @@ import { type PlanWarning, warningsOf, warningText } from "./plan-warnings.ts";
 import { refuse } from "./refuse.ts";
 import { type Uses, usesOf, usesText } from "./table-capacity.ts";
 import { faultTexts } from "./table-change.ts";
+import { countChanges } from "./table-compare.ts";
 import { readPublishable, tableErrorText } from "./table-file.ts";
-import { countChanges, readInForce } from "./table-revision.ts";
+import { readInForce } from "./table-revision.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
 interface Options extends GatewayOptions {
@@ -72,7 +73,9 @@ const plan = async (world: World, [path = ""]: readonly string[], options: Optio
   if (!verdict.ok && !isForUploads(verdict.error, file.value.table, uploads.value))
     return refuse(failureText(gateway.url, verdict.error) + faultTexts(verdict.error, file.value), world);
   const { name, table, octets, digest } = file.value;
-  const changes = countChanges(inForce.value.table, table);
+  const compared = await countChanges(inForce.value, file.value, path, world);
+  if (!compared.ok) return refuse(compared.error, world);
+  const { counts: changes, notes } = compared.value;
   const planned: Plan = {
     file: name,
     digest,
@@ -84,6 +87,7 @@ const plan = async (world: World, [path = ""]: readonly string[], options: Optio
     uploads: uploads.value.map(summaryOf),
   };
   await world.print(options.json ? `${JSON.stringify(planned)}\n` : planText(planned, world.paint));
+  world.report(notes);
   return EXIT.ok;
 };
 

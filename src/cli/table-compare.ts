@@ -1,0 +1,48 @@
+import { ok, type Result } from "../ids/index.ts";
+import { diffTables } from "../routing/diff.ts";
+import { compileTable } from "../routing/index.ts";
+import type { DeclaredTable } from "../routing/schema.ts";
+import { countDiff, type DiffCounts } from "./diff-counts.ts";
+import { diffCountsText } from "./diff-counts-text.ts";
+import { type MissingPack, missedBy, missingText, openShelf } from "./pack-shelf.ts";
+import type { TableFile } from "./table-file.ts";
+import type { World } from "./world.ts";
+
+/** What lies between two tables, as numbers. */
+export interface CountedChanges {
+  /** `undefined` where it is nothing. */
+  readonly counts: DiffCounts | undefined;
+  /** Lines for stderr about packs that are not at hand: keys that come to them count as changed. */
+  readonly notes: string;
+}
+
+type Named = Pick<TableFile<DeclaredTable>, "name" | "table">;
+
+/**
+ * Counts what changes between two tables without fault, key by key where their packs are at hand. `path`: beside which table they
+ * lie; `undefined` for the current folder. The error is for stderr.
+ */
+export const countChanges = async (
+  before: Named,
+  after: Named,
+  path: string | undefined,
+  world: Pick<World, "readFile" | "fileExists">,
+): Promise<Result<CountedChanges, string>> => {
+  const shelf = openShelf([path], world);
+  const sides = [before, after].map(({ name, table }) => ({ name, table: compileTable(table, 0) }));
+  const missing: MissingPack[] = [];
+  for (const side of sides) {
+    const filled = await shelf.fill(side);
+    if (!filled.ok) return filled;
+    missing.push(...filled.value);
+  }
+  const diff = diffTables(before.table, after.table, shelf.contents);
+  const layoutOf = (name: string) =>
+    sides.map(({ table }) => table.layouts.get(name)?.layout).find((layout) => layout !== undefined);
+  const counts = diff.isEmpty ? undefined : countDiff(diff, layoutOf);
+  return ok({ counts, notes: missingText(missedBy(diff, missing)) });
+};
+
+/** The same for people, on stderr: it belongs to a question, and stdout is for the outcome. */
+export const changesText = ({ counts, notes }: CountedChanges): string =>
+  (counts === undefined ? "no differences but in the text\n" : diffCountsText(counts)) + notes;
