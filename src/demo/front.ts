@@ -1,6 +1,7 @@
 import { unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
 import { startGateway } from "../host/gateway.ts";
+import { packsFolderOf } from "../host/publish-packs.ts";
 import { isOpen, settingsOfOperator } from "./operator-settings.ts";
 import { startReloading } from "./reload.ts";
 
@@ -36,7 +37,8 @@ const TABLE_POLL_MS = 500;
 export async function startFront(options: FrontOptions, tableText: string, watched: WatchedTable): Promise<Front> {
   const { port, onLogLine } = options;
   const folder = join(options.stateFolder, String(port));
-  const gatewayOptions = { port, tableText, onLogLine, stateFolder: folder };
+  const packsFolder = packsFolderOf(watched.path);
+  const gatewayOptions = { port, tableText, packsFolder, onLogLine, stateFolder: folder };
   const vars = settingsOfOperator(process.env);
   const openPages = isOpen(process.env);
   if (!options.reload) return { ...(await startGateway({ ...gatewayOptions, vars, openPages })), folder };

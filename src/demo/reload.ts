@@ -6,10 +6,13 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { exitOf, stopChild } from "../host/child.ts";
 import { POINTER_KEY, publication } from "../host/publish.ts";
+import { bulkOf, readPacks } from "../host/publish-packs.ts";
 
 export interface ReloadingOptions {
   readonly port: number;
   readonly tableText: string;
+  /** Where the packs lie that tables name. */
+  readonly packsFolder: string;
   readonly stateFolder: string;
   readonly onLogLine: (line: string) => void;
   readonly openPages: boolean;
@@ -38,7 +41,11 @@ const RELOADING_VARS = { REQUEST_LOG: "json", TABLE_REFRESH_SECONDS: "1" };
 export async function startReloading(options: ReloadingOptions): Promise<ReloadingGateway> {
   const { port, stateFolder, onLogLine, vars } = options;
   const persist = ["--persist-to", join(stateFolder, "wrangler")];
-  const publish = (tableText: string) => putTable(stateFolder, persist, tableText);
+  const put = new Set<string>();
+  const publish = async (tableText: string) => {
+    await putPacks(options, persist, tableText, put);
+    await putTable(stateFolder, persist, tableText);
+  };
   await publish(options.tableText);
   const child = wrangler([
     ...["dev", "--ip", "127.0.0.1", "--port", String(port), "--show-interactive-dev-session=false", ...persist],
@@ -70,21 +77,41 @@ function writeSettings(stateFolder: string, vars: Readonly<Record<string, string
   return file;
 }
 
+/** Packs that were put once are there: a table that changes has most of those that it had. */
+async function putPacks(
+  { packsFolder, stateFolder }: ReloadingOptions,
+  persist: readonly string[],
+  tableText: string,
+  put: Set<string>,
+): Promise<void> {
+  const packs = await readPacks(tableText, packsFolder);
+  if (!packs.ok) throw new Error(packs.error);
+  for (const pack of packs.value) {
+    const { key } = pack.parts[pack.parts.length - 1] ?? { key: "" };
+    if (put.has(key)) continue;
+    await putBulk(stateFolder, persist, bulkOf(pack));
+    put.add(key);
+  }
+}
+
 /** wrangler's local KV has a format of its own, so wrangler itself writes it. */
-async function putTable(stateFolder: string, persist: readonly string[], tableText: string): Promise<void> {
+async function putBulk(stateFolder: string, persist: readonly string[], json: string): Promise<void> {
   mkdirSync(stateFolder, { recursive: true });
+  const file = join(stateFolder, "bulk.json");
+  writeFileSync(file, json);
+  const { code, printed } = await askKv(["bulk", "put", file], persist);
+  rmSync(file);
+  if (code !== 0) throw new Error(`wrangler could not write the local KV:\n${printed}`);
+}
+
+async function putTable(stateFolder: string, persist: readonly string[], tableText: string): Promise<void> {
   const revision = (await revisionInForce(persist)) + 1;
   const { bodyKey, body, pointerKey, pointer } = publication(tableText, revision, new Date());
-  const file = join(stateFolder, "table.json");
-  writeFileSync(
-    file,
-    JSON.stringify([
-      { key: bodyKey, value: body },
-      { key: pointerKey, value: pointer },
-    ]),
-  );
-  const { code, printed } = await askKv(["bulk", "put", file], persist);
-  if (code !== 0) throw new Error(`wrangler could not write the local KV:\n${printed}`);
+  const values = [
+    { key: bodyKey, value: body },
+    { key: pointerKey, value: pointer },
+  ];
+  await putBulk(stateFolder, persist, JSON.stringify(values));
 }
 
 /** What was published before, here or over HTTP, has a lower number; 0 before the first. */

@@ -8,11 +8,13 @@ import { REVISION_MAX } from "../routing/index.ts";
 import { exitOf } from "./child.ts";
 import { accessNote, secretNames } from "./deploy-access.ts";
 import { checkDeployable } from "./deploy-check.ts";
+import { PACKS_REFUSED, putPacks, splitArgs } from "./deploy-packs.ts";
 import { publication } from "./publish.ts";
+import { type PackFile, packsFolderOf, readPacks } from "./publish-packs.ts";
 
 /**
- * `npm run deploy`: checks the table, then `wrangler deploy` with the arguments given. `-- --publish` puts the table
- * into KV instead, as revision `--revision N`.
+ * `npm run deploy`: checks the table, puts its packs into KV, then `wrangler deploy` with the arguments given. `-- --publish`
+ * puts the table into KV instead, as revision `--revision N`.
  */
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -31,8 +33,19 @@ async function main(): Promise<number> {
     process.stderr.write("Nothing was deployed: the table has to be changed first.\n");
     return 1;
   }
-  if (args.includes("--publish")) return publish(tableText, args);
-  const code = await wrangler(["deploy", ...args]);
+  const packs = await readPacks(tableText, packsFolderOf(TABLE_FILE));
+  if (!packs.ok) {
+    process.stderr.write(`routing-table.json: ${packs.error}\nNothing was deployed.\n`);
+    return 1;
+  }
+  if (args.includes("--publish")) return publish(tableText, packs.value, args);
+  const { where, rest } = splitArgs(args);
+  // The Worker brings the table along, and serves it as soon as it is there.
+  if (!isDryRun && (await putPacks(packs.value, where, wrangler)) !== 0) {
+    process.stderr.write(PACKS_REFUSED);
+    return 1;
+  }
+  const code = await wrangler(["deploy", ...rest]);
   if (code === 0 && !isDryRun) {
     process.stdout.write(
       "\nThe Worker serves the table that was bundled with it. Publish later ones without a deployment:\n" +
@@ -45,8 +58,8 @@ async function main(): Promise<number> {
   return code;
 }
 
-/** The body first: who reads the new pointer must find what it points to. */
-async function publish(tableText: string, args: readonly string[]): Promise<number> {
+/** Packs, then the body, then the pointer: who reads one must find what it points to. */
+async function publish(tableText: string, packs: readonly PackFile[], args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: { publish: { type: "boolean" }, revision: { type: "string" }, "namespace-id": { type: "string" } },
@@ -56,8 +69,9 @@ async function publish(tableText: string, args: readonly string[]): Promise<numb
     process.stderr.write("--publish needs --revision N: a whole number, one higher than the revision in force\n");
     return 1;
   }
-  const where =
-    values["namespace-id"] === undefined ? ["--binding", "TABLE_KV"] : ["--namespace-id", values["namespace-id"]];
+  const { where } = splitArgs(args);
+  const packsCode = await putPacks(packs, where, wrangler);
+  if (packsCode !== 0) return packsCode;
   const { bodyKey, body, pointerKey, pointer } = publication(tableText, revision, new Date());
   const folder = mkdtempSync(join(tmpdir(), "waybill-publish-"));
   try {
@@ -67,7 +81,7 @@ async function publish(tableText: string, args: readonly string[]): Promise<numb
     ] as const) {
       const file = join(folder, "value");
       writeFileSync(file, value);
-      const code = await wrangler(["kv", "key", "put", key, "--path", file, ...where, "--remote"]);
+      const code = await wrangler(["kv", "key", "put", key, "--path", file, ...where]);
       if (code !== 0) return code;
     }
   } finally {

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { bundleWorker, WORKER_ENTRY } from "./bundle.ts";
 import { publishNext } from "./publish.ts";
+import { packsOf, publishPacks, readPacks } from "./publish-packs.ts";
 import { type RunningWorkerd, startWorkerd } from "./workerd.ts";
 import { workerdConfig } from "./workerd-config.ts";
 
@@ -10,6 +11,8 @@ export interface GatewayOptions {
   readonly port: number;
   /** The declared routing table, as JSON text: published to KV, and bundled as the last good copy. */
   readonly tableText: string;
+  /** Where the packs lie that the table names. Needed only where it names some. */
+  readonly packsFolder?: string | undefined;
   /** What the gateway keeps between runs: KV, Durable Objects, the generated configuration. */
   readonly stateFolder: string;
   /** Text bindings over the self-hosting defaults. */
@@ -32,7 +35,7 @@ export interface RunningGateway extends RunningWorkerd {
 /** What a self-hosted gateway needs that differs from the edge: there is no edge in front of it to name the client. */
 const SELF_HOSTED_VARS = { CLIENT_ADDRESS: "socket", REQUEST_LOG: "json" };
 
-/** Bundles the Worker, publishes the table to local KV and starts bare workerd on both. */
+/** Bundles the Worker, publishes the table with its packs to local KV and starts bare workerd on both. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
   const folder = resolve(options.stateFolder);
   const kvFolder = join(folder, "kv");
@@ -44,6 +47,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     minify: options.minify ?? false,
   });
   writeFileSync(join(folder, "worker.js"), worker);
+  await publishPacksOf(options, kvFolder);
   publishNext(kvFolder, options.tableText, new Date());
   const configPath = join(folder, "config.capnp");
   const config = workerdConfig({
@@ -58,4 +62,14 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     ...(await startWorkerd({ configPath, onLogLine: options.onLogLine, openPages: options.openPages })),
     kvFolder,
   };
+}
+
+async function publishPacksOf({ tableText, packsFolder }: GatewayOptions, kvFolder: string): Promise<void> {
+  const names = packsOf(tableText);
+  if (names.length === 0) return;
+  if (packsFolder === undefined)
+    throw new Error(`the table names packs (${names.join(", ")}), and no folder of them was given`);
+  const packs = await readPacks(tableText, packsFolder);
+  if (!packs.ok) throw new Error(packs.error);
+  publishPacks(kvFolder, packs.value);
 }

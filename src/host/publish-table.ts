@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { REVISION_MAX } from "../routing/index.ts";
 import { publishedPointer, publishToDisk } from "./publish.ts";
-import { publishPacks } from "./publish-packs.ts";
+import { packsFolderOf, publishPacks, readPacks } from "./publish-packs.ts";
 import { faultsOfTable } from "./table-check.ts";
 
 /**
@@ -29,8 +29,9 @@ async function main(): Promise<number> {
   const faults = await faultsOfTable(tableFile);
   if (faults !== undefined) return refuse(`${faults}\nNothing was published.\n`);
   const tableText = readFileSync(tableFile, "utf8");
-  const packs = await publishPacks(kvFolder, tableFile, tableText);
-  if (!packs.ok) return refuse(`${packs.error}\nThe table was not published.\n`);
+  const packs = await readPacks(tableText, packsFolderOf(tableFile));
+  if (!packs.ok) return refuse(`${packs.error}\nNothing was published.\n`);
+  publishPacks(kvFolder, packs.value);
   const { bodyKey } = publishToDisk(kvFolder, tableText, revision, new Date());
   process.stdout.write(`Revision ${revision} is published: ${join(kvFolder, bodyKey)}\n`);
   return 0;
