@@ -56,7 +56,7 @@ function describe(table: CompiledTable, server: string) {
         },
       },
       "/-/health": operations("health", "The Worker runs"),
-      "/-/ready": operations("ready", "Whether there is a table; for viewers its revision, source and age", [
+      "/-/ready": operations("ready", "Whether there is a table; for viewers its revision, source, age and canary", [
         {},
         ...VIEWERS,
       ]),

@@ -31,20 +31,27 @@ export type Revision = v.InferOutput<typeof revisionSchema>;
 
 export const revisionsSchema = v.object({ revisions: v.array(revisionSchema) });
 
+/** `null` for none; absent from a gateway that does not tell. */
+const canary = v.optional(v.nullable(v.object({ revision, digest, ...audience.entries })));
+
 export const statusSchema = v.object({
   truth: v.object({ revision, digest, time: v.optional(v.string()) }),
-  kv: v.optional(v.nullable(v.object({ revision, digest, asked: v.optional(v.string()) }))),
+  kv: v.optional(v.nullable(v.object({ revision, digest, canary, asked: v.optional(v.string()) }))),
   isolate: v.object({
     revision,
     source: v.string(),
     ageSeconds: v.number(),
     digest: v.optional(v.string()),
+    canary,
   }),
   pending: v.boolean(),
   lastError: v.optional(v.nullable(v.string())),
-  canary: v.optional(v.nullable(v.object({ revision, digest, ...audience.entries }))),
+  canary,
 });
 export type Status = v.InferOutput<typeof statusSchema>;
+
+/** What `/-/ready` says beside its fields. */
+export const readySchema = v.object({ canary });
 
 export const auditSchema = v.object({
   entries: v.array(

@@ -10,6 +10,7 @@ import {
   capacitySchema,
   packSchema,
   type Revision,
+  readySchema,
   revisionSchema,
   revisionsSchema,
   type Status,
@@ -76,6 +77,8 @@ export interface PackPart {
 export interface Sight {
   readonly revision: number;
   readonly source: string;
+  /** Revision of the canary that decides about some of the IDs. */
+  readonly canary: number | undefined;
 }
 
 /** The gateway that the options and the environment name. The error is a sentence for stderr. */
@@ -141,7 +144,12 @@ export const openGateway = (options: GatewayOptions, world: World): Result<Gatew
       ),
     ready: async () => {
       const answer = await send({ method: "GET", path: "/-/ready" });
-      return answer.ok ? sightOf(answer.value.status, answer.value.header("waybill-table")) : answer;
+      if (!answer.ok) return answer;
+      const { status, header, octets } = answer.value;
+      const body = v.safeParse(readySchema, readObject(octets));
+      return body.success
+        ? readSight(status, header("waybill-table"), body.output)
+        : err(strange(status, body.issues[0]));
     },
   });
 };
@@ -177,9 +185,13 @@ const readText = (
   return ok({ revision: Number(named), digest, octets });
 };
 
-const sightOf = (status: number, label: string | undefined): Result<Sight, GatewayFailure> => {
-  const [, revision, source] = /^rev=(\d{1,15});(?: canary;)? source=([a-z-]+);/.exec(label ?? "") ?? [];
+const readSight = (
+  status: number,
+  label: string | undefined,
+  { canary }: v.InferOutput<typeof readySchema>,
+): Result<Sight, GatewayFailure> => {
+  const [, revision, source] = /^rev=(\d{1,15}); source=([a-z-]+);/.exec(label ?? "") ?? [];
   if (revision === undefined || source === undefined)
     return err({ reason: "strange", status, why: "it does not say by which table it routes" });
-  return ok({ revision: Number(revision), source });
+  return ok({ revision: Number(revision), source, canary: canary?.revision });
 };

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createInterface } from "node:readline/promises";
+import { setTimeout } from "node:timers/promises";
 import { getSystemErrorMessage, styleText } from "node:util";
 import { err, ok } from "../ids/index.ts";
 import { run } from "./program.ts";
@@ -88,6 +89,7 @@ const world: World = {
   },
   env: (name) => process.env[name],
   fetch: globalThis.fetch,
+  pause: (ms) => setTimeout(ms),
 };
 
 try {

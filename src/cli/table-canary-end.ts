@@ -6,11 +6,13 @@ import { failureText } from "./gateway-failure.ts";
 import { refuse } from "./refuse.ts";
 import { isWanted, revisionText, tellChange } from "./table-change.ts";
 import { audienceText } from "./table-status.ts";
+import { waitOption } from "./table-wait.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
 interface Options extends GatewayOptions {
   readonly note?: string;
   readonly yes?: boolean;
+  readonly wait?: number;
   readonly json?: boolean;
 }
 
@@ -25,6 +27,7 @@ export const addTableCanaryEnds = (parent: Command, act: Act): void => {
         .description(DESCRIPTION[end])
         .option("--note <text>", "why, for the history")
         .option("--yes", "do not ask")
+        .addOption(waitOption())
         .option("--json", "the revision that is in force then as one JSON object"),
     )
       .addHelpText("after", helpOf(end))
@@ -43,7 +46,8 @@ Examples:
   $ waybill table ${end} --yes --note "${end === "promote" ? "a day without errors" : "errors in ap"}"
 
 ${GATEWAY_HELP}
-Exit code: 0 done, 1 not done or no canary runs, 3 somebody else changed the table first.`;
+Exit code: 0 done, 1 not done or no canary runs, 3 somebody else changed the table first;
+8 with --wait, if it is done and was not seen everywhere in time.`;
 
 const finish = async (end: End, world: World, options: Options): Promise<ExitCode> => {
   const gateway = openGateway(options, world);
@@ -55,7 +59,7 @@ const finish = async (end: End, world: World, options: Options): Promise<ExitCod
   world.report(`revision ${canary.revision} serves ${audienceText(canary)}, revision ${truth.revision} the rest\n`);
   const question = end === "promote" ? "Put it into force for everybody?" : "End it?";
   if (!(await isWanted(question, options.yes === true, world))) return EXIT.failed;
-  const { note = "", json = false } = options;
+  const { note = "" } = options;
   const answer = await gateway.value.endCanary(end, { expect: canary.revision, note });
-  return tellChange(answer, gateway.value, undefined, (made) => `in force: ${revisionText(made)}`, json, world);
+  return tellChange(answer, gateway.value, undefined, (made) => `in force: ${revisionText(made)}`, options, world);
 };

@@ -12,6 +12,7 @@ import { isWanted, revisionText, tellChange } from "./table-change.ts";
 import { readPublishable, tableErrorText } from "./table-file.ts";
 import { countChanges, readInForce } from "./table-revision.ts";
 import { audienceText } from "./table-status.ts";
+import { waitOption } from "./table-wait.ts";
 import { percent } from "./values.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
@@ -21,6 +22,7 @@ interface Options extends GatewayOptions {
   readonly entity?: readonly string[];
   readonly note?: string;
   readonly yes?: boolean;
+  readonly wait?: number;
   readonly json?: boolean;
 }
 
@@ -36,6 +38,7 @@ export const addTableCanary = (parent: Command, act: Act): void => {
       .option("--entity <name...>", "all IDs of these entities")
       .option("--note <text>", "why, for the history")
       .option("--yes", "do not ask")
+      .addOption(waitOption())
       .option("--json", "the canary's revision as one JSON object"),
   )
     .addHelpText("after", HELP)
@@ -50,7 +53,8 @@ Examples:
 
 A canary that runs is replaced, so that its share can grow. \`waybill table promote\` puts it into force, \`abort\` ends it.
 ${GATEWAY_HELP}
-Exit code: 0 started, 1 not started, 3 somebody else changed the table first.`;
+Exit code: 0 started, 1 not started, 3 somebody else changed the table first;
+8 with --wait, if it runs and was not seen everywhere in time.`;
 
 const start = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   const audience = audienceOf(options);
@@ -83,7 +87,7 @@ const start = async (world: World, [path = ""]: readonly string[], options: Opti
     gateway,
     file.value,
     (made) => `serves ${audienceText(audience.value)}: ${revisionText(made)}`,
-    json,
+    options,
     world,
   );
 };

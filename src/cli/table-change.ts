@@ -9,6 +9,7 @@ import { readJsonText } from "./json-text.ts";
 import { printable } from "./printable.ts";
 import { refuse } from "./refuse.ts";
 import { faultLine } from "./table-file.ts";
+import { type Arrival, arrivalText, PROBES_DEFAULT, unseenText, waitUntilSeen } from "./table-wait.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
 /** What every command has in common that changes the published table: the question before, and the tale after. */
@@ -23,18 +24,28 @@ export const isWanted = async (question: string, yes: boolean, world: World): Pr
   return false;
 };
 
+/** How the outcome is told, and whether to wait until it has arrived. */
+export interface Telling {
+  readonly json?: boolean;
+  /** Seconds. */
+  readonly wait?: number;
+}
+
 /** Tells what became of a change. `name` and `octets` are those of the table that was sent, for the places of faults. */
 export const tellChange = async (
   answer: Result<Revision, GatewayFailure>,
   gateway: GatewayClient,
   sent: SentTable | undefined,
   tale: (revision: Revision) => string,
-  json: boolean,
+  telling: Telling,
   world: World,
 ): Promise<ExitCode> => {
   if (answer.ok) {
-    await world.print(json ? `${JSON.stringify(answer.value)}\n` : `${printable(tale(answer.value))}\n`);
-    return EXIT.ok;
+    const { json } = telling;
+    if (!json) await world.print(`${printable(tale(answer.value))}\n`);
+    const { code, propagation } = await awaitChange(gateway, telling, world);
+    if (json) await world.print(`${JSON.stringify({ ...answer.value, propagation })}\n`);
+    return code;
   }
   const { error } = answer;
   world.report(failureText(gateway.url, error));
@@ -43,6 +54,23 @@ export const tellChange = async (
   if (slug === "stale-revision") return outrun(members["canary"] ?? members["current"], world);
   if (sent !== undefined) world.report(faultTexts(error, sent));
   return refuse("nothing was changed\n", world);
+};
+
+interface Awaited {
+  readonly code: ExitCode;
+  /** For people and programs alike: how long it took. */
+  readonly propagation?: Pick<Arrival, "firstSeenMs" | "lastSeenMs">;
+}
+
+/** Where it is wished for, waits until the table in force has been seen. */
+export const awaitChange = async (gateway: GatewayClient, { json, wait }: Telling, world: World): Promise<Awaited> => {
+  if (wait === undefined) return { code: EXIT.ok };
+  const patience = { seconds: wait, probes: PROBES_DEFAULT };
+  const arrival = await waitUntilSeen(gateway, patience, world);
+  const { isSeen, firstSeenMs, lastSeenMs } = arrival;
+  if (!json) await world.print(arrivalText(arrival, patience));
+  if (!isSeen) world.report(unseenText(gateway.url, arrival, patience));
+  return { code: isSeen ? EXIT.ok : EXIT.unseen, propagation: { firstSeenMs, lastSeenMs } };
 };
 
 interface SentTable {

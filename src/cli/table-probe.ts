@@ -11,27 +11,49 @@ export interface Tally {
   readonly failure: GatewayFailure | undefined;
 }
 
+interface Probing {
+  readonly count: number;
+  /** Told of each sight when it comes. No more are sent after one that it does not want. */
+  readonly isWanted?: (sight: Sight) => boolean;
+  readonly onBatch?: (asked: number) => void;
+}
+
 /** So many at once: a probe must not be a load of its own. */
 const BATCH = 8;
 
-/** Sends `count` requests in small batches, and tells on a terminal how far it is. */
-export const probe = async (gateway: GatewayClient, count: number, world: World): Promise<Tally> => {
+/** Sends requests in small batches, and counts what they saw. */
+export const probe = async (
+  gateway: GatewayClient,
+  { count, isWanted = () => true, onBatch }: Probing,
+): Promise<Tally> => {
   const counts = new Map<string, Sight & { readonly count: number }>();
   let asked = 0;
   let failure: GatewayFailure | undefined;
-  while (asked < count && failure === undefined) {
-    const batch = Array.from({ length: Math.min(BATCH, count - asked) }, () => gateway.ready());
-    for (const sight of await Promise.all(batch)) {
-      if (!sight.ok) {
-        failure ??= sight.error;
-        continue;
-      }
-      asked += 1;
-      const key = `${sight.value.revision} ${sight.value.source}`;
-      counts.set(key, { ...sight.value, count: (counts.get(key)?.count ?? 0) + 1 });
+  let isGoing = true;
+  const ask = async (): Promise<void> => {
+    const sight = await gateway.ready();
+    if (!sight.ok) {
+      failure ??= sight.error;
+      isGoing = false;
+      return;
     }
-    if (world.isReportWatched) world.report(`\rprobed ${asked} of ${count}`);
+    asked += 1;
+    const { revision, source, canary } = sight.value;
+    const key = `${revision} ${source} ${canary}`;
+    counts.set(key, { ...sight.value, count: (counts.get(key)?.count ?? 0) + 1 });
+    if (!isWanted(sight.value)) isGoing = false;
+  };
+  while (asked < count && isGoing) {
+    await Promise.all(Array.from({ length: Math.min(BATCH, count - asked) }, ask));
+    onBatch?.(asked);
   }
-  if (world.isReportWatched) world.report("\n");
   return { asked, seen: [...counts.values()].sort((a, b) => b.count - a.count), failure };
+};
+
+/** The same, told on a terminal how far it is. */
+export const probeWatched = async (gateway: GatewayClient, count: number, world: World): Promise<Tally> => {
+  if (!world.isReportWatched) return probe(gateway, { count });
+  const tally = await probe(gateway, { count, onBatch: (asked) => world.report(`\rprobed ${asked} of ${count}`) });
+  world.report("\n");
+  return tally;
 };

@@ -6,9 +6,10 @@ import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-addres
 import { type GatewayClient, openGateway } from "./gateway-client.ts";
 import { type PackUpload, planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
 import { refuse } from "./refuse.ts";
-import { isWanted, revisionText, tellChange } from "./table-change.ts";
+import { awaitChange, isWanted, revisionText, tellChange } from "./table-change.ts";
 import { readPublishable, type TableFile, tableErrorText } from "./table-file.ts";
 import { countChanges, type PublishedTable, readInForce } from "./table-revision.ts";
+import { waitOption } from "./table-wait.ts";
 import { wholeNumber } from "./values.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
@@ -16,6 +17,7 @@ interface Options extends GatewayOptions {
   readonly expect?: number;
   readonly note?: string;
   readonly yes?: boolean;
+  readonly wait?: number;
   readonly json?: boolean;
 }
 
@@ -33,6 +35,7 @@ export const addTablePublish = (parent: Command, act: Act): void => {
       )
       .option("--note <text>", "why, for the history")
       .option("--yes", "do not ask")
+      .addOption(waitOption())
       .option("--json", "the new revision as one JSON object"),
   )
     .addHelpText("after", HELP)
@@ -43,10 +46,12 @@ const HELP = `
 Examples:
   $ waybill table publish routing-table.json --note "ap takes Uzbekistan"
   $ waybill table publish routing-table.json --expect 41 --yes --json
+  $ waybill table publish routing-table.json --yes --wait
 
 Packs that the table names are sent first, as far as the gateway lacks them; what was cut short goes on where it was.
 ${GATEWAY_HELP}
-Exit code: 0 published, or nothing to publish; 1 not published; 3 somebody else published first.`;
+Exit code: 0 published, or nothing to publish; 1 not published; 3 somebody else published first;
+8 with --wait, if it is in force and was not seen everywhere in time.`;
 
 const publish = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   const opened = openGateway(options, world);
@@ -65,7 +70,7 @@ const publish = async (world: World, [path = ""]: readonly string[], options: Op
   if (expect < revision) return refuseStale(expect, revision, world);
   if (digest === file.value.digest) {
     world.report(`nothing to publish: revision ${revision} is this text\n`);
-    return EXIT.ok;
+    return (await awaitChange(gateway, options, world)).code;
   }
   const uploads = await planUploads(gateway, file.value.table, path, world);
   if (!uploads.ok) return refuse(`${uploads.error}nothing was published\n`, world);
@@ -82,11 +87,11 @@ const send = async (
   gateway: GatewayClient,
   file: TableFile<DeclaredTable>,
   expect: number,
-  { note = "", json = false }: Options,
+  options: Options,
   world: World,
 ): Promise<ExitCode> => {
-  const answer = await gateway.publish(file.octets, { expect, note });
-  return tellChange(answer, gateway, file, (made) => `published ${revisionText(made)}`, json, world);
+  const answer = await gateway.publish(file.octets, { expect, note: options.note ?? "" });
+  return tellChange(answer, gateway, file, (made) => `published ${revisionText(made)}`, options, world);
 };
 
 const refuseStale = (expected: number, revision: number, world: World): ExitCode => {

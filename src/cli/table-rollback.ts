@@ -6,8 +6,9 @@ import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-addres
 import { openGateway } from "./gateway-client.ts";
 import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
 import { refuse } from "./refuse.ts";
-import { isWanted, revisionText, tellChange } from "./table-change.ts";
+import { awaitChange, isWanted, revisionText, tellChange } from "./table-change.ts";
 import { countChanges, readInForce, readRevision } from "./table-revision.ts";
+import { waitOption } from "./table-wait.ts";
 import { wholeNumber } from "./values.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
@@ -15,6 +16,7 @@ interface Options extends GatewayOptions {
   readonly expect?: number;
   readonly note?: string;
   readonly yes?: boolean;
+  readonly wait?: number;
   readonly json?: boolean;
 }
 
@@ -28,6 +30,7 @@ export const addTableRollback = (parent: Command, act: Act): void => {
       .option("--expect <revision>", "only if this revision is in force (default: the one in force now)", wholeNumber)
       .option("--note <text>", "why, for the history")
       .option("--yes", "do not ask")
+      .addOption(waitOption())
       .option("--json", "the new revision as one JSON object"),
   )
     .addHelpText("after", HELP)
@@ -42,7 +45,8 @@ Examples:
 History only grows: the text of revision 41 becomes the next revision, and is checked like any other. Packs that it names and
 that the gateway lacks by now are sent from the folder packs in the current one.
 ${GATEWAY_HELP}
-Exit code: 0 done, or nothing to do; 1 not done; 3 somebody else changed the table first.`;
+Exit code: 0 done, or nothing to do; 1 not done; 3 somebody else changed the table first;
+8 with --wait, if it is in force and was not seen everywhere in time.`;
 
 const rollback = async (world: World, [argument]: readonly string[], options: Options): Promise<ExitCode> => {
   const to = Number(argument);
@@ -56,7 +60,7 @@ const rollback = async (world: World, [argument]: readonly string[], options: Op
   const { revision, digest, table } = inForce.value;
   if (digest === goal.value.digest) {
     world.report(`nothing to do: revision ${revision} has the text of revision ${to}\n`);
-    return EXIT.ok;
+    return (await awaitChange(gateway, options, world)).code;
   }
   const uploads = await planUploads(gateway, goal.value.table, "-", world);
   if (!uploads.ok) return refuse(uploads.error, world);
@@ -72,5 +76,5 @@ const rollback = async (world: World, [argument]: readonly string[], options: Op
   const answer = await gateway.rollback(to, { expect, note });
   const tale = (made: Parameters<typeof revisionText>[0]) =>
     `text of revision ${to} is in force again as ${revisionText(made)}`;
-  return tellChange(answer, gateway, undefined, tale, json, world);
+  return tellChange(answer, gateway, undefined, tale, options, world);
 };

@@ -36,6 +36,8 @@ export interface World {
   /** A variable of the environment. */
   readonly env: (name: string) => string | undefined;
   readonly fetch: typeof fetch;
+  /** Ends after so long. */
+  readonly pause: (ms: number) => Promise<void>;
 }
 
 export interface OpenFile {
@@ -44,7 +46,21 @@ export interface OpenFile {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** What a run of the command tells its caller: all well, an error or bad usage, differences that were asked about, a race that was lost. */
-export const EXIT = { ok: 0, failed: 1, differs: 2, outrun: 3 } as const;
+/**
+ * What a run of the command tells its caller: all well, an error or bad usage, differences that were asked about, a race that was
+ * lost. Then how far the last change of a published table has not come: to KV, as the object knows or as KV shows it, to the
+ * isolate that answers, to others; and that a wait for it was in vain.
+ */
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  differs: 2,
+  outrun: 3,
+  pending: 4,
+  kvBehind: 5,
+  isolateBehind: 6,
+  probesBehind: 7,
+  unseen: 8,
+} as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -101,7 +101,10 @@ const answer = (plane: FakeControlPlane, asked: Asked): Reply => {
       return { body: uses.ok ? uses.value : {} };
     }
     case "GET /-/ready":
-      return { headers: { "waybill-table": `rev=${last.revision}; source=memory; age=3` }, body: { status: "ready" } };
+      return {
+        headers: { "waybill-table": `rev=${last.revision}; source=memory; age=3` },
+        body: { status: "ready", canary: canaryOf(plane) },
+      };
     case "POST /-/table/check":
       return faultsOf(asked.body) ?? { body: { faults: [] } };
     default:
@@ -164,15 +167,18 @@ const auditOf = ({ revision, kind, note, audience }: Kept) => ({
   ...{ id: revision, time: TIME, author: "ann", action: kind, revision, outcome: "done", note, audience },
 });
 
-const statusOf = ({ canary }: FakeControlPlane, { revision, text }: Kept) => {
+const canaryOf = ({ canary }: FakeControlPlane) =>
+  canary === undefined ? null : { revision: canary.revision, digest: digestOf(canary.text), ...canary.audience };
+
+const statusOf = (plane: FakeControlPlane, { revision, text }: Kept) => {
   const digest = digestOf(text);
+  const canary = canaryOf(plane);
   return {
     truth: { revision, digest, time: TIME },
-    kv: { revision, digest, asked: TIME },
-    isolate: { revision, source: "memory", ageSeconds: 3, digest },
+    kv: { revision, digest, canary, asked: TIME },
+    isolate: { revision, source: "memory", ageSeconds: 3, digest, canary },
     pending: false,
     lastError: null,
-    canary:
-      canary === undefined ? null : { revision: canary.revision, digest: digestOf(canary.text), ...canary.audience },
+    canary,
   };
 };

@@ -44,6 +44,25 @@ describe.concurrent("waybill table publish", () => {
     expect(objectsOf(stdout)).toEqual([expect.objectContaining({ revision: 2, kind: "publish", author: "ann" })]);
   });
 
+  it("waits, where that is asked for, until a row of probes has seen it, and says when it was not", async () => {
+    const { plane, table } = await setUp();
+    const seen = await table("publish", "routing-table.json", "--yes", "--wait");
+    expect(seen.stdout).toMatch(
+      /^published revision 2 .*\nrevision 2 without a canary was seen first after \d+ ms, and by 10 probes in a row after \d+ ms\n$/,
+    );
+    expect(seen.code).toBe(0);
+    plane.override = ({ url }) =>
+      url === "/-/ready" ? { headers: { "waybill-table": "rev=1; source=memory; age=3" }, body: {} } : undefined;
+    const unseen = await table("rollback", "1", "--yes", "--json", "--wait", "1");
+    expect(objectsOf(unseen.stdout)).toEqual([expect.objectContaining({ revision: 3, propagation: {} })]);
+    expect(unseen.stderr).toContain(
+      "error: 10 probes in a row have not seen revision 3 without a canary within 1 s; no probe has seen it\n",
+    );
+    expect(unseen.code).toBe(8);
+    expect((await table("publish", "routing-table.json", "--yes", "--wait", "soon")).stderr).toContain("--wait");
+    expect(plane.revisions).toHaveLength(3);
+  });
+
   it("asks nobody where nobody is, and publishes nothing then", async () => {
     const { plane, table } = await setUp();
     const { stderr, code } = await table("publish", "routing-table.json");

@@ -107,8 +107,10 @@ describe.concurrent("waybill table status", () => {
     expect(stdout).toMatch(
       /^truth {4}revision 1 {2}2026-11-21T12:00:00\.000Z {2}[0-9a-f]{64}\nkv {7}revision 1 .*\nisolate {2}revision 1 {2}memory, 3 s old/,
     );
-    expect(stdout).toContain("probes\n  15 of 20  revision 1  memory\n  5 of 20   revision 0  bundled\n");
-    expect(code).toBe(2);
+    expect(stdout).toContain(
+      "not every probe has seen revision 1 without a canary\nprobes\n  15 of 20  revision 1  memory\n  5 of 20   revision 0  bundled\n",
+    );
+    expect(code).toBe(7);
     const [{ probes }] = objectsOf((await table("status", "--probe", "3", "--json")).stdout) as [
       Record<string, unknown>,
     ];
@@ -122,7 +124,7 @@ describe.concurrent("waybill table status", () => {
       body: {
         truth: { revision: 2, digest },
         kv: null,
-        isolate: { revision: 0, source: "bundled", ageSeconds: 9 },
+        isolate: { revision: 0, source: "bundled", ageSeconds: 9, canary: null },
         pending: true,
         lastError: "KV answered 429",
         canary: null,
@@ -130,8 +132,66 @@ describe.concurrent("waybill table status", () => {
     });
     const { stdout, code } = await table("status");
     expect(stdout).toContain("kv       nothing\n");
-    expect(stdout).toContain("KV is being brought to the last revision\nlast error: KV answered 429\n");
-    expect(code).toBe(2);
+    expect(stdout).toContain(
+      "KV is being brought to revision 2 without a canary\n" +
+        "the isolate that answered does not have revision 2 without a canary yet\nlast error: KV answered 429\n",
+    );
+    expect(code).toBe(4);
+  });
+
+  it.each([
+    ["KV behind", { kv: { revision: 1, canary: null } }, 5, "KV does not show revision 1 with canary 2\n"],
+    ["KV not to be read", { kv: null, lastError: "store-slow" }, 5, "last error: store-slow\n"],
+    [
+      "the isolate behind by the canary alone",
+      { isolate: { revision: 1, canary: null } },
+      6,
+      "the isolate that answered does not have revision 1 with canary 2 yet\n",
+    ],
+    ["nothing behind", {}, 0, "kv       revision 1, canary 2  "],
+  ])("tells %s", async (_, differing: { kv?: object | null; isolate?: object }, expected, sentence) => {
+    const { plane, table } = await setUp();
+    const digest = "0".repeat(64);
+    const canary = { revision: 2, digest, share: 5 };
+    const kv = differing.kv === null ? null : { revision: 1, digest, canary, ...differing.kv };
+    const isolate = { revision: 1, source: "memory", ageSeconds: 9, canary, ...differing.isolate };
+    plane.override = () => ({
+      body: { lastError: null, ...differing, truth: { revision: 1, digest }, canary, pending: false, kv, isolate },
+    });
+    const { stdout, code } = await table("status");
+    expect([stdout, code]).toEqual([expect.stringContaining(sentence), expected]);
+    const [{ behind }] = objectsOf((await table("status", "--json")).stdout) as [Record<string, unknown>];
+    expect(behind).toEqual(expected === 0 ? [] : [expected === 5 ? "kv" : "isolate"]);
+  });
+
+  it("waits until all of a row have seen the end of a canary, and says how long that took", async () => {
+    const { plane, table } = await setUp();
+    let asked = 0;
+    plane.override = ({ url }) => {
+      if (url !== "/-/ready") return undefined;
+      asked += 1;
+      const canary = asked > 3 ? null : { revision: 2, digest: "0".repeat(64), share: 5 };
+      return { headers: { "waybill-table": "rev=1; source=memory; age=2" }, body: { canary } };
+    };
+    const { stdout, stderr, code } = await table("status", "--wait", "20", "--probe", "12");
+    expect(stdout).toMatch(
+      /revision 1 without a canary was seen first after \d+ ms, and by 12 probes in a row after \d{4,5} ms\n$/,
+    );
+    expect([stderr, code]).toEqual(["", 0]);
+  });
+
+  it("ends a wait in vain with a code of its own, and with what was seen last", async () => {
+    const { plane, table } = await setUp();
+    plane.override = ({ url }) =>
+      url === "/-/ready"
+        ? { headers: { "waybill-table": "rev=0; source=bundled; age=2" }, body: { canary: null } }
+        : undefined;
+    const { stdout, stderr, code } = await table("status", "--wait", "1", "--probe", "3");
+    expect(stdout).toContain("probes\n  3 of 3  revision 0  bundled\n");
+    expect(stderr).toBe(
+      "error: 3 probes in a row have not seen revision 1 without a canary within 1 s; no probe has seen it\n",
+    );
+    expect(code).toBe(8);
   });
 
   it("ends with what is wrong when it may not ask", async () => {

@@ -1,0 +1,124 @@
+import { Option } from "commander";
+import type { Status } from "./gateway-answers.ts";
+import type { GatewayClient } from "./gateway-client.ts";
+import { failureText } from "./gateway-failure.ts";
+import type { GatewayFailure } from "./gateway-request.ts";
+import { probe } from "./table-probe.ts";
+import { goalText, isSame, lagsOf, type TableSight, truthOf } from "./table-sight.ts";
+import { countingNumber } from "./values.ts";
+import type { World } from "./world.ts";
+
+/** How long to wait, and how many probes in a row must have seen the last change. */
+export interface Patience {
+  readonly seconds: number;
+  readonly probes: number;
+  /** Wait for the object, KV and the isolate that tells of them too. */
+  readonly isThorough?: boolean;
+}
+
+/** What came of waiting. Times are in ms from the beginning of the wait. */
+export interface Arrival {
+  readonly isSeen: boolean;
+  /** What was waited for: the last change, whoever made it. `undefined`: the gateway never told. */
+  readonly awaited: TableSight | undefined;
+  /** When the first probe saw it, and when the last of a whole row had. */
+  readonly firstSeenMs: number | undefined;
+  readonly lastSeenMs: number | undefined;
+  /** Of a last row that did not become whole. */
+  readonly failure: GatewayFailure | undefined;
+}
+
+/** KV may show what is old for 60 s, and an isolate looks every 33 s by default. */
+const SECONDS_DEFAULT = 120;
+
+/** In a row, where nobody says how many. */
+export const PROBES_DEFAULT = 10;
+
+const EVERY_MS = 1_000;
+
+const ERASE = "\r\u001b[K";
+
+/** Without seconds behind it, it waits for as long as a change should take. */
+export const waitOption = (): Option =>
+  new Option("--wait [seconds]", `wait until probes have seen it, ${SECONDS_DEFAULT} s at most or as long as said`)
+    .argParser(countingNumber)
+    .preset(String(SECONDS_DEFAULT));
+
+/** Asks once a second for the last change, and then sends probes until one has not seen it, or all of a row have. */
+export const waitUntilSeen = async (gateway: GatewayClient, patience: Patience, world: World): Promise<Arrival> => {
+  const { nowMs, pause } = world;
+  const startMs = nowMs();
+  const endMs = startMs + patience.seconds * 1000;
+  let arrival: Arrival = NOTHING_SEEN;
+  for (;;) {
+    arrival = await look(gateway, patience, arrival, startMs, world);
+    if (arrival.isSeen || isFinal(arrival.failure) || nowMs() >= endMs) break;
+    await pause(Math.min(EVERY_MS, endMs - nowMs()));
+  }
+  if (world.isReportWatched) world.report(ERASE);
+  return arrival;
+};
+
+const NOTHING_SEEN: Arrival = {
+  isSeen: false,
+  awaited: undefined,
+  firstSeenMs: undefined,
+  lastSeenMs: undefined,
+  failure: undefined,
+};
+
+/** What no patience helps against: a token that does not count, or answers of something else than a gateway. */
+const isFinal = (failure: GatewayFailure | undefined): boolean =>
+  failure !== undefined &&
+  (failure.reason === "redirected" ||
+    failure.reason === "strange" ||
+    (failure.reason === "problem" && failure.problem.status < 500 && failure.problem.status !== 429));
+
+const look = async (
+  gateway: GatewayClient,
+  { seconds, probes, isThorough = false }: Patience,
+  before: Arrival,
+  startMs: number,
+  { nowMs, report, isReportWatched }: World,
+): Promise<Arrival> => {
+  const status = await gateway.status();
+  if (!status.ok) return { ...before, failure: status.error };
+  const awaited = truthOf(status.value);
+  // Somebody else changed it meanwhile: what was seen before was seen of another one.
+  let firstSeenMs = before.awaited !== undefined && isSame(before.awaited, awaited) ? before.firstSeenMs : undefined;
+  let count = 0;
+  const isWanted = (sight: TableSight): boolean => {
+    if (!isSame(sight, awaited)) return false;
+    firstSeenMs ??= nowMs() - startMs;
+    count += 1;
+    return true;
+  };
+  const onBatch = (): void => {
+    if (!isReportWatched) return;
+    const passed = Math.round((nowMs() - startMs) / 1000);
+    report(`${ERASE}waiting for ${goalText(awaited)}: ${count} of ${probes} probes, ${passed} s of ${seconds} s`);
+  };
+  const { failure } = await probe(gateway, { count: probes, isWanted, onBatch });
+  const isSeen = count === probes && (!isThorough || isEverywhere(status.value));
+  return { isSeen, awaited, firstSeenMs, lastSeenMs: isSeen ? nowMs() - startMs : undefined, failure };
+};
+
+const isEverywhere = (status: Status): boolean => lagsOf(status, []).length === 0;
+
+/** For stdout: how long it took. */
+export const arrivalText = ({ awaited, firstSeenMs, lastSeenMs }: Arrival, { probes }: Patience): string =>
+  awaited === undefined || lastSeenMs === undefined
+    ? ""
+    : `${goalText(awaited)} was seen first after ${firstSeenMs} ms, and by ${probes} probes in a row after ${lastSeenMs} ms\n`;
+
+/** For stderr: why it did not come to that. */
+export const unseenText = (
+  url: string,
+  { awaited, firstSeenMs, failure }: Arrival,
+  { seconds, probes }: Patience,
+): string => {
+  const what = awaited === undefined ? "the last change" : goalText(awaited);
+  const first = firstSeenMs === undefined ? "no probe has seen it" : `the first one saw it after ${firstSeenMs} ms`;
+  const why = failure === undefined ? "" : failureText(url, failure);
+  return `${why}error: ${probes} probes in a row have not seen ${what} within ${seconds} s; ${first}\n`;
+};
