@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { changesText, countChanges } from "../../src/cli/table-compare.ts";
+import { encodePack } from "../../src/routing/pack/encode.ts";
+import type { PackRange } from "../../src/routing/pack/format.ts";
+import type { DeclaredTable } from "../../src/routing/schema.ts";
+import { sha256 } from "../routing/pack/pack-cases.ts";
+import { sampleTable } from "../routing/tables.ts";
+
+/** Files by their paths, as a machine would have them. */
+const files = new Map<string, Uint8Array<ArrayBuffer>>();
+const disk = {
+  fileExists: (path: string) => files.has(path),
+  readFile: (path: string) => {
+    const value = files.get(path);
+    return value === undefined
+      ? { ok: false as const, error: "no such file or directory" }
+      : { ok: true as const, value };
+  },
+};
+
+const tableWith = async (name: string, folder: string | undefined, ...ranges: PackRange[]) => {
+  const encoded = await encodePack(ranges, { fieldBits: 32, sha256 });
+  if (!encoded.ok) throw new Error(encoded.error.reason);
+  const { header, pages, sha256: digest, bytes, ranges: count, regions } = encoded.value;
+  if (folder !== undefined) files.set(`${folder}/${digest}.pack`, new Uint8Array(Buffer.concat([header, ...pages])));
+  const shards = { sha256: digest, bytes, ranges: count, bits: 32, regions: [...regions] };
+  const routes: DeclaredTable["routes"] = [
+    { when: { layout: "hotguid" }, pack: "shards" },
+    { when: { layout: "hotguid" }, region: "ap" },
+  ];
+  return { name, digest, table: { ...sampleTable(), packs: { shards }, routes } };
+};
+
+const eu = { from: 0, to: 2 ** 31 - 1, region: "eu" };
+const us = { from: 0, to: 2 ** 30 - 1, region: "us" };
+
+describe("what publishing changes", () => {
+  it("is told by the packs beside the table: keys, and how much of the key space they are", async () => {
+    const before = await tableWith("revision 7", "shop/packs", eu);
+    const after = await tableWith("table.json", "shop/packs", us);
+    const changes = await countChanges(before, after, "shop/table.json", disk);
+    expect(changes).toMatchObject({
+      ok: true,
+      value: {
+        notes: "",
+        counts: {
+          keys: [
+            { entity: "parcel", from: "eu", to: "ap", keys: String(2 ** 30), percent: 25 },
+            { entity: "parcel", from: "eu", to: "us", keys: String(2 ** 30), percent: 25 },
+          ],
+        },
+      },
+    });
+  });
+
+  it("names the pack that is nowhere, and where it was looked for", async () => {
+    const before = await tableWith("revision 7", undefined, { ...eu, to: 5 });
+    const after = await tableWith("revision 8", "packs", us);
+    const changes = await countChanges(before, after, undefined, disk);
+    const note = `note: pack shards of revision 7 is not there (packs/${before.digest}.pack): what it decides stays open\n`;
+    expect(changes).toMatchObject({ ok: true, value: { notes: note } });
+    expect(changes.ok && changesText(changes.value)).toMatch(/4,294,967,296 keys, 100 % of its key space\nnote: /);
+  });
+
+  it("says nothing of a pack that makes no difference, and that there is none", async () => {
+    const before = await tableWith("revision 7", undefined, { ...eu, to: 9 });
+    const changes = await countChanges(before, { ...before, name: "table.json" }, "table.json", disk);
+    expect(changes.ok && changesText(changes.value)).toBe("no differences but in the text\n");
+  });
+
+  it("does not go on with a file that is another one", async () => {
+    const before = await tableWith("revision 7", "packs", { ...eu, to: 77 });
+    files.set(`packs/${before.digest}.pack`, new Uint8Array(100));
+    const changes = await countChanges(before, before, "table.json", disk);
+    expect(changes).toEqual({
+      ok: false,
+      error: expect.stringMatching(/^error: packs\/\w+\.pack is not pack shards of revision 7: .+\n$/),
+    });
+  });
+});
