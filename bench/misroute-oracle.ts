@@ -1,9 +1,18 @@
 import type { LayoutTable, Words } from "../src/ids/index.ts";
 import { bigToWords } from "../src/ids/words.ts";
 import { slowHolds, slowMintedAtMs } from "../test/ids/oracle.ts";
-import { slowPlace } from "../test/routing/slow-canary.ts";
+import { slowPart, slowPlace } from "../test/routing/slow-canary.ts";
+import { PACKS } from "./misroute-packs.ts";
 import { type Reader, readersOf } from "./misroute-readers.ts";
-import { CANARY_PERCENT, NOW_MS, SUBJECTS, type Subject, WINDOW_AHEAD_MS, WINDOW_FROM_MS } from "./misroute-table.ts";
+import {
+  CANARY_PERCENT,
+  NOW_MS,
+  SPLIT_PARTS,
+  SUBJECTS,
+  type Subject,
+  WINDOW_AHEAD_MS,
+  WINDOW_FROM_MS,
+} from "./misroute-subjects.ts";
 
 /** Where an ID belongs, found out the slow way: texts by patterns, bits by whole numbers, routes by what a subject is made of. */
 
@@ -15,10 +24,22 @@ export interface SlowReading {
   readonly region: string | undefined;
 }
 
+/** The region of an ID by its layout's routes. `key`: the value of the field that they depend on. */
+export type SlowRoutes = (
+  subject: Subject,
+  words: Words,
+  mintedMs: number | undefined,
+  key: bigint | undefined,
+) => string | undefined;
+
 const READERS = new Map(SUBJECTS.map((subject) => [subject, readersOf(subject.layout)]));
 
 /** Every subject and form that can read a text, as far as bits and time tell. */
-export const slowReadings = (subjects: readonly Subject[], text: string): readonly SlowReading[] => {
+export const slowReadings = (
+  subjects: readonly Subject[],
+  text: string,
+  routes: SlowRoutes,
+): readonly SlowReading[] => {
   const values = new Map<Reader, bigint | undefined>();
   const readings: SlowReading[] = [];
   for (const subject of subjects) {
@@ -34,7 +55,7 @@ export const slowReadings = (subjects: readonly Subject[], text: string): readon
       readings.push({
         subject,
         form,
-        region: regionOf(subject, words, mintedMs, fields[subject.key?.field.name ?? ""]),
+        region: routes(subject, words, mintedMs, fields[subject.key?.field.name ?? ""]),
       });
     }
   }
@@ -51,13 +72,8 @@ export const onlyRegion = (readings: readonly SlowReading[], text: string): stri
   return others.every(({ region }) => region === first?.region) ? first?.region : undefined;
 };
 
-/** The region of an ID by its layout's routes: what `routesOf` declares. */
-export const regionOf = (
-  { name, layout, cutMs, key }: Subject,
-  words: Words,
-  mintedMs: number | undefined,
-  value: bigint | undefined,
-): string | undefined => {
+/** What `byRegions` declares. */
+export const slowByRegions: SlowRoutes = ({ name, layout, cutMs, key }, words, mintedMs, value) => {
   if (cutMs !== undefined && mintedMs !== undefined && mintedMs < cutMs) return `${name}-old`;
   const orCanary = (region: string): string =>
     slowPlace(layout, words) * 100 < CANARY_PERCENT ? `${name}-canary` : region;
@@ -65,6 +81,18 @@ export const regionOf = (
   const third = BigInt(key.third);
   if (value === undefined || value >= 2n * third) return undefined;
   return value < third ? orCanary(`${name}-low`) : `${name}-high`;
+};
+
+/** What `byPacksAndSplits` declares: one range after the other, and the parts by the textbook's hash. */
+export const slowByPacksAndSplits: SlowRoutes = ({ name, layout, cutMs, key }, words, mintedMs, value) => {
+  if (cutMs !== undefined && mintedMs !== undefined && mintedMs < cutMs) return `${name}-old`;
+  if (value !== undefined) {
+    for (const { from, to, region } of PACKS.get(name)?.ranges ?? []) {
+      if (value >= BigInt(from) && value <= BigInt(to)) return region;
+    }
+  }
+  if (key !== undefined && (value === undefined || value >= 2n * BigInt(key.third))) return undefined;
+  return ["0", "1", "0", "1", "0"].map((each) => `${name}-part-${each}`)[slowPart(layout, words, SPLIT_PARTS)];
 };
 
 const isTimely = (mintedMs: number): boolean => mintedMs >= WINDOW_FROM_MS && mintedMs <= NOW_MS + WINDOW_AHEAD_MS;

@@ -1,15 +1,17 @@
 import { type FieldValue, formatAs, type RandomWords, type Row, type Words } from "../src/ids/index.ts";
 import { randomValue } from "../src/ids/random.ts";
 import { ticksIn, timeValue } from "../src/ids/time-units.ts";
-import { regionOf } from "./misroute-oracle.ts";
-import { NOW_MS, type Subject, WINDOW_AHEAD_MS, WINDOW_FROM_MS } from "./misroute-table.ts";
+import { PACKS } from "./misroute-packs.ts";
+import { NOW_MS, type Subject, WINDOW_AHEAD_MS, WINDOW_FROM_MS } from "./misroute-subjects.ts";
 import { randomBelow } from "./random-words.ts";
 
 /** An ID whose fields were chosen before it was written, so that its region is known without reading it. */
 export interface MintedText {
   readonly text: string;
   readonly words: Words;
-  readonly region: string | undefined;
+  readonly mintedMs: number | undefined;
+  /** Of the field that routes depend on. */
+  readonly key: bigint | undefined;
 }
 
 type TimeRow = Extract<Row, { readonly role: "time" }>;
@@ -29,14 +31,14 @@ export function mintText(subject: Subject, random: RandomWords): MintedText {
         field.write(words, timeValue(row.unit, ticksIn(row.unit, mintedMs - row.epochMs)));
         continue;
       }
-      const value = field === key?.field ? anyKey(key, random) : randomValue(field, random);
+      const value = field === key?.field ? anyKey(subject.name, key, random) : randomValue(field, random);
       if (field === key?.field) keyValue = value;
       field.write(words, value);
     }
     // Some layouts have a least ID above the start of the window.
     if (!layout.fits(words)) continue;
-    const region = regionOf(subject, words, mintedMs, keyValue === undefined ? undefined : BigInt(keyValue));
-    return { text: anyForm(subject, words, random), words, region };
+    const text = anyForm(subject, words, random);
+    return { text, words, mintedMs, key: keyValue === undefined ? undefined : BigInt(keyValue) };
   }
 }
 
@@ -64,10 +66,21 @@ function anyTime({ cutMs = 0 }: Subject, { unit, epochMs }: TimeRow, random: Ran
   return chosen < firstMs ? firstMs : epochMs + Math.floor((chosen - epochMs) / stepMs) * stepMs;
 }
 
-function anyKey({ field, third }: NonNullable<Subject["key"]>, random: RandomWords): FieldValue {
-  if (randomBelow(random, EDGE_ONE_IN) > 0) return randomValue(field, random);
-  const edges = [0, third - 1, third, 2 * third - 1, 2 * third, Number(field.max)];
-  return edges[randomBelow(random, edges.length)] as number;
+function anyKey(name: string, { field, third }: NonNullable<Subject["key"]>, random: RandomWords): FieldValue {
+  const last = Number(field.max);
+  const edges = [0, third - 1, third, 2 * third - 1, 2 * third, last];
+  const ranges = PACKS.get(name)?.ranges ?? [];
+  switch (randomBelow(random, EDGE_ONE_IN)) {
+    case 0:
+      return edges[randomBelow(random, edges.length)] as number;
+    case 1: {
+      const range = ranges[randomBelow(random, ranges.length)];
+      if (range === undefined) break;
+      const near = [range.from - 1, range.from, range.to, range.to + 1][randomBelow(random, 4)] as number;
+      return Math.min(last, Math.max(0, near));
+    }
+  }
+  return randomValue(field, random);
 }
 
 const CHARACTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_~%.\u0660\u212a\u017f";

@@ -1,7 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { tryTexts } from "../../bench/misroute.bench.ts";
+import { BY_PACKS_AND_SPLITS, BY_REGIONS, tryTexts } from "../../bench/misroute.bench.ts";
+import { slowByPacksAndSplits } from "../../bench/misroute-oracle.ts";
+
 import { apartTable } from "../../bench/misroute-table.ts";
 import type { Report } from "../../bench/report.ts";
 import { everyLayout } from "../../src/ids/index.ts";
@@ -94,14 +96,17 @@ describe("the benchmark", () => {
   it("sends no text to a region that its layout does not name", () => {
     const { status, stdout, stderr } = bench("misroute", "--count", "4000", "--json");
     expect(status, stderr).toBe(0);
-    expect(stderr).toContain("Misroute: 4000 of 4000 texts, 0 misrouted");
+    expect(stderr).toMatch(/^Misroute, regions and .*: 4000 of 4000 texts, 0 misrouted$/m);
+    expect(stderr).toMatch(/^Misroute, packs and .*: 4000 of 4000 texts, 0 misrouted$/m);
     const { sections }: Report = JSON.parse(stdout);
-    const { columns = [], rows = [] } = sections[0] ?? {};
-    expect(rows.length).toBeGreaterThan(everyLayout.length);
-    const counts = Object.fromEntries(columns.map((name, column) => [name, Number(rows.at(-1)?.[column])]));
-    expect(counts).toMatchObject({ misrouted: 0, "refused wrongly": 0 });
-    for (const outcome of ["routed", "ambiguous", "unassigned", "unknown", "malformed"]) {
-      expect(counts[outcome], outcome).toBeGreaterThan(0);
+    expect(sections).toHaveLength(2);
+    for (const { columns, rows } of sections) {
+      expect(rows.length).toBeGreaterThan(everyLayout.length);
+      const counts = Object.fromEntries(columns.map((name, column) => [name, Number(rows.at(-1)?.[column])]));
+      expect(counts).toMatchObject({ misrouted: 0, "refused wrongly": 0 });
+      for (const outcome of ["routed", "ambiguous", "unassigned", "unknown", "malformed"]) {
+        expect(counts[outcome], outcome).toBeGreaterThan(0);
+      }
     }
   });
 
@@ -109,12 +114,34 @@ describe("the benchmark", () => {
     const aheadMs = 100 * 365 * 86_400_000;
     const wrong = {
       any: resolveAny,
-      path: (...[table, match, path, nowMs]: Parameters<typeof resolvePath>) =>
-        resolvePath(table, match, path, nowMs + aheadMs),
+      path: (...[table, match, path, nowMs, said]: Parameters<typeof resolvePath>) =>
+        resolvePath(table, match, path, nowMs + aheadMs, said),
     };
-    expect(tryTexts(2000, () => {}, wrong).failure).toMatch(/^".*" \((?:mutated|random|foreign)\) went to /);
+    expect(tryTexts(BY_REGIONS, 2000, () => {}, wrong).failure).toMatch(
+      /^".*" \((?:mutated|random|foreign)\) went to /,
+    );
+    const deaf = {
+      any: resolveAny,
+      path: (...[table, match, path, nowMs]: Parameters<typeof resolvePath>) => resolvePath(table, match, path, nowMs),
+    };
+    expect(tryTexts(BY_PACKS_AND_SPLITS, 500, () => {}, deaf).failure).toMatch(/ went to .*, and belongs to nowhere$/);
     const refusing = { any: resolveAny, path: () => resolveAny(apartTable(), "", 0) };
-    expect(tryTexts(20, () => {}, refusing).failure).toMatch(/ went to nowhere, and belongs to /);
+    expect(tryTexts(BY_REGIONS, 20, () => {}, refusing).failure).toMatch(/ went to nowhere, and belongs to /);
+  });
+
+  it("notices packs and splits that are read wrongly", () => {
+    const beside = {
+      ...BY_PACKS_AND_SPLITS,
+      slow: (...[subject, words, mintedMs, key]: Parameters<typeof slowByPacksAndSplits>) =>
+        slowByPacksAndSplits(subject, words, mintedMs, key === undefined ? undefined : key + 1n),
+    };
+    expect(tryTexts(beside, 2000, () => {}).failure).toMatch(/-(?:pack|part)-\d/);
+    const mirrored = {
+      ...BY_PACKS_AND_SPLITS,
+      slow: (...args: Parameters<typeof slowByPacksAndSplits>) =>
+        slowByPacksAndSplits(...args)?.replace(/part-(\d)/, (_, part) => `part-${1 - Number(part)}`),
+    };
+    expect(tryTexts(mirrored, 200, () => {}).failure).toMatch(/ went to .*-part-\d, and belongs to .*-part-\d/);
   });
 
   it.each([
