@@ -19,7 +19,7 @@ import { compareGoals, type SpaceRoute, type SpaceSide } from "./diff-space.ts";
 import { fieldDimensionName, keyFieldOf, markFieldOf } from "./layout-fields.ts";
 import { type IdPlan, type LayoutPlan, markOf } from "./layout-plans.ts";
 import type { Ranges } from "./ranges.ts";
-import { boxFor, type RoutePlan } from "./route-plans.ts";
+import { type RoutePlan, routesById } from "./route-plans.ts";
 import type { DeclaredRoute } from "./schema.ts";
 import { type SharedGoal, sharedGoal } from "./shared-goal.ts";
 import { readSplit } from "./split.ts";
@@ -29,14 +29,18 @@ export const diffKeys = (before: Planned, after: Planned, contents: PackContents
   const layouts = new Set([...after.routes.keys(), ...before.routes.keys()]);
   const count = heldCounter();
   return [...layouts].flatMap((name) => {
-    const left = { planned: before, routePlan: before.routes.get(name) };
-    const right = { planned: after, routePlan: after.routes.get(name) };
+    const [left, right] = [layoutSide(before, name), layoutSide(after, name)];
     const plan = right.routePlan?.plan ?? left.routePlan?.plan;
     const isComparable = !left.routePlan || !right.routePlan || sameLayout(left.routePlan.plan, right.routePlan.plan);
     if (plan === undefined || !isComparable) return [];
     const packs = packsOf([left, right], contents);
     return pairOwners(left, right).flatMap((claims) => diffClaims(plan, claims, left, right, packs, count));
   });
+};
+
+const layoutSide = (planned: Planned, layout: string): LayoutSide => {
+  const routePlan = planned.routes.get(layout);
+  return { planned, routePlan, routesOf: routePlan === undefined ? () => [] : routesById(routePlan) };
 };
 
 /** What one table does with the IDs that are compared. */
@@ -52,17 +56,14 @@ interface Owner {
   readonly fallback: SharedGoal;
 }
 
-const sideOf = ({ planned, routePlan }: LayoutSide, ids: readonly IdPlan[]): Side | undefined =>
+const sideOf = ({ planned, routePlan, routesOf }: LayoutSide, ids: readonly IdPlan[]): Side | undefined =>
   routePlan && {
     plan: routePlan.plan,
     owners: ids.map((id) => ({
       id,
-      routes: [...routePlan.placements].flatMap(([index, placement]) => {
-        const box = boxFor(placement, id);
-        const route = planned.draft.routes[index]?.route;
-        return box === undefined || route === undefined
-          ? []
-          : [{ box, goal: behindPacks(goalOf(route), routePlan, id, index) }];
+      routes: routesOf(id).flatMap(({ ordinal, box }) => {
+        const route = planned.draft.routes[ordinal]?.route;
+        return route === undefined ? [] : [{ box, goal: behindPacks(goalOf(route), routePlan, id, ordinal) }];
       }),
       fallback: behindPacks(sharedGoal(planned.draft.fallback, undefined), routePlan, id, Number.POSITIVE_INFINITY),
     })),

@@ -1,4 +1,5 @@
 import type { Planned } from "./compile.ts";
+import type { PlacedRoute } from "./id-index.ts";
 import { groupBy, type IdPlan, type LayoutPlan, markOf } from "./layout-plans.ts";
 import type { RoutePlan } from "./route-plans.ts";
 
@@ -9,6 +10,8 @@ export interface LayoutSide {
   readonly planned: Planned;
   /** `undefined` where no entity of the table uses the layout. */
   readonly routePlan: RoutePlan | undefined;
+  /** The routes that take IDs of an entity, in the order of the table. */
+  readonly routesOf: (id: IdPlan) => readonly PlacedRoute[];
 }
 
 /** A part of a layout's IDs with whoever has them in each table. */

@@ -19,6 +19,7 @@ export interface RouteShare {
 
 /** Routes are held against those with the same conditions: their places change whenever one is added. */
 export const diffShares = (before: Draft, after: Draft): readonly ShareChange[] => {
+  if (!hasShares(before) && !hasShares(after)) return [];
   const left = byConditions(before);
   const right = byConditions(after);
   const all = new Set([...right.keys(), ...left.keys()]);
@@ -29,6 +30,10 @@ export const diffShares = (before: Draft, after: Draft): readonly ShareChange[] 
     }),
   );
 };
+
+/** Most tables have none, and their conditions need not be read. */
+const hasShares = ({ routes }: Draft): boolean =>
+  routes.some(({ route: { canary, shadow } }) => canary !== undefined || shadow !== undefined);
 
 /** Of two routes with the same conditions the first one counts: it takes every ID. */
 const byConditions = ({ routes }: Draft): ReadonlyMap<string, DraftRoute> => {

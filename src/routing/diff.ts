@@ -94,7 +94,9 @@ const diffParts = (before: Draft, after: Draft): Parts => ({
   routes: {
     before: before.routes.length,
     after: after.routes.length,
-    differ: !isSame(before.routes, after.routes),
+    differ:
+      before.routes.length !== after.routes.length ||
+      before.routes.some(({ route }, at) => !isSame(route, after.routes[at]?.route)),
   },
 });
 
@@ -124,5 +126,6 @@ const diffPart = <Value>(before: ReadonlyMap<string, Value>, after: ReadonlyMap<
   };
 };
 
-/** Whether two JSON values are equal; the order of keys does not matter, that of arrays does. */
-const isSame = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
+/** Whether two JSON values are equal; the order of keys does not matter, that of arrays does. Most are equal as they stand. */
+const isSame = (a: unknown, b: unknown): boolean =>
+  a === b || JSON.stringify(a) === JSON.stringify(b) || canonical(a) === canonical(b);

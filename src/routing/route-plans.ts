@@ -138,12 +138,7 @@ export const flattenRoutes = (
 
 /** Routes that treat all entities alike go into indexes that all entities share; the others into those of each entity. */
 const flattenLayout = ({ plan, placements, packs }: PlacedRoutes, budget: Budget): RoutePlan | undefined => {
-  const shared: PlacedRoute[] = [];
-  const own = new Map<IdPlan, PlacedRoute[]>(plan.ids.map((id) => [id, []]));
-  for (const [ordinal, placement] of placements) {
-    if (isForAll(placement)) shared.push({ ordinal, box: placement });
-    else for (const [id, box] of placement) own.get(id)?.push({ ordinal, box });
-  }
+  const { shared, own } = partRoutes({ plan, placements });
   const common = buildIndexes(shared, plan.dimensions, budget);
   if (common === undefined) return undefined;
   const indexes = new Map<IdPlan, IdIndex>();
@@ -154,4 +149,27 @@ const flattenLayout = ({ plan, placements, packs }: PlacedRoutes, budget: Budget
     indexes.set(id, new IdIndex(plan.dimensions, [...common, ...separate], values));
   }
   return { plan, placements, indexes, packs };
+};
+
+/** The routes that treat all entities alike, and those of each entity; both in the order of the table. */
+const partRoutes = ({ plan, placements }: Pick<RoutePlan, "plan" | "placements">) => {
+  const shared: PlacedRoute[] = [];
+  const own = new Map<IdPlan, PlacedRoute[]>(plan.ids.map((id) => [id, []]));
+  for (const [ordinal, placement] of placements) {
+    if (isForAll(placement)) shared.push({ ordinal, box: placement });
+    else for (const [id, box] of placement) own.get(id)?.push({ ordinal, box });
+  }
+  return { shared, own };
+};
+
+/** Finds the routes that take IDs of an entity, in the order of the table, without a look at those of all others. */
+export const routesById = (
+  routes: Pick<RoutePlan, "plan" | "placements">,
+): ((id: IdPlan) => readonly PlacedRoute[]) => {
+  const { shared, own } = partRoutes(routes);
+  return (id) => {
+    const separate = own.get(id) ?? [];
+    if (separate.length === 0) return shared;
+    return [...shared, ...separate].sort((a, b) => a.ordinal - b.ordinal);
+  };
 };
