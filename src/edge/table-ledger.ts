@@ -12,10 +12,11 @@ import type {
   TableRevision,
   TableWish,
 } from "../table-ports.ts";
-import { loadTableOctets, sha256 } from "./table-octets.ts";
+import { sha256, tableNames } from "./table-octets.ts";
 import { beginPublication, foundPublication } from "./table-publication.ts";
 import type { Pointer } from "./table-store.ts";
 import type { TruthRows, TruthState } from "./table-truth-rows.ts";
+import { TableVerdicts } from "./table-verdicts.ts";
 
 export interface LedgerWorld {
   readonly rows: TruthRows;
@@ -51,6 +52,7 @@ export class TableLedger {
   readonly #rows: TruthRows;
   readonly #clock: Clock;
   readonly #bundled: RevisionText;
+  readonly #verdicts = new TableVerdicts();
 
   constructor({ rows, clock, bundled }: LedgerWorld) {
     this.#rows = rows;
@@ -182,17 +184,16 @@ export class TableLedger {
     return { reason: "stale-revision", expected: expect, current, canary };
   }
 
-  #faultsOf({ octets, audience }: Draft): readonly Fault[] {
+  #faultsOf({ digest, octets, audience }: Draft): readonly Fault[] {
     if (octets.byteLength > TABLE_BYTES_MAX) {
       const message = `The text has ${octets.byteLength} octets; ${TABLE_BYTES_MAX} are the most.`;
       return [{ pointer: "", kind: "size", message }];
     }
-    const table = loadTableOctets(octets, 0);
-    if (!table.ok) return table.error;
-    if (audience === undefined) return [];
+    const faults = this.#verdicts.faultsOf(digest, octets);
+    if (faults.length > 0 || audience === undefined) return faults;
     const stable = this.text(this.current().revision);
-    const before = stable.ok ? loadTableOctets(stable.value.octets, 0) : stable;
-    return strangersIn(audience, before.ok ? [before.value, table.value] : [table.value]).map((name) => ({
+    const texts = stable.ok ? [stable.value.octets, octets] : [octets];
+    return strangersIn(audience, texts.map(tableNames)).map((name) => ({
       pointer: "",
       kind: "unknown-name",
       message: `The canary is for ${JSON.stringify(name)}, which no table in force declares; it would serve nobody.`,

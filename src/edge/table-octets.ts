@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "../ids/result.ts";
-import { type CompiledTable, type Fault, loadTableText, NOT_UTF8 } from "../routing/index.ts";
+import { type CompiledTable, type Fault, loadTableText, NOT_UTF8, type TableNames } from "../routing/index.ts";
 
 /** A table as it lies in stores: octets, named by their digest. */
 
@@ -7,6 +7,18 @@ import { type CompiledTable, type Fault, loadTableText, NOT_UTF8 } from "../rout
 export function loadTableOctets(octets: Octets, revision: number): Result<CompiledTable, readonly Fault[]> {
   const text = tableText(octets);
   return text.ok ? loadTableText(text.value, revision) : text;
+}
+
+/** The names in a text that was checked: that takes a hundredth of the time of a check. */
+export function tableNames(octets: Octets): TableNames {
+  const text = tableText(octets);
+  const { countries, entities }: TextOfNames = text.ok ? JSON.parse(text.value) : {};
+  return { countries: new Set(Object.keys(countries ?? {})), entities: new Set(Object.keys(entities ?? {})) };
+}
+
+interface TextOfNames {
+  readonly countries?: object;
+  readonly entities?: object;
 }
 
 /** UTF-8 without a mark in front. */

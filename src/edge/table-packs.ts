@@ -1,28 +1,21 @@
-import { type Fault, parseTableText } from "../routing/index.ts";
+import { declaredPacks, type Fault } from "../routing/index.ts";
+import { PackSlot } from "../routing/pack/slot.ts";
 import type { PackCopy } from "./pack-copy.ts";
-import { loadTableOctets, tableText } from "./table-octets.ts";
+import { tableText } from "./table-octets.ts";
 
 /**
  * What is wrong with the packs that a table names, as KV holds them: they have to be there, whole and verified, before a table
- * with them comes into force. What cannot be read just now is a fault too. None for a text that is no table.
+ * with them comes into force. What cannot be read just now is a fault too. None for packs that are not declared as the schema
+ * says: the check of the table finds that.
  */
 export async function packFaults(octets: Uint8Array, packs: PackCopy): Promise<readonly Fault[]> {
-  // Most tables have none, and are compiled once only.
-  if (!hasPacks(octets)) return [];
-  const table = loadTableOctets(octets, 0);
-  if (!table.ok) return [];
+  const text = tableText(octets);
   const faults: Fault[] = [];
-  for (const slot of table.value.packs.values()) {
-    const why = await packs.faultOf(slot);
+  for (const [name, declared] of text.ok ? declaredPacks(text.value) : []) {
+    const why = await packs.faultOf(new PackSlot(name, declared));
     if (why !== undefined) {
-      faults.push({ pointer: `/packs/${slot.name}`, kind: "pack", message: `The pack cannot be used: ${why}.` });
+      faults.push({ pointer: `/packs/${name}`, kind: "pack", message: `The pack cannot be used: ${why}.` });
     }
   }
   return faults;
-}
-
-function hasPacks(octets: Uint8Array): boolean {
-  const text = tableText(octets);
-  const json = text.ok ? parseTableText(text.value) : text;
-  return json.ok && typeof json.value === "object" && json.value !== null && "packs" in json.value;
 }

@@ -46,6 +46,7 @@ export {
   canaryAudienceSchema,
   servesEntity,
   strangersIn,
+  type TableNames,
 } from "./table-canary.ts";
-export { loadTableText, NOT_UTF8, parseTableText } from "./table-text.ts";
+export { declaredPacks, loadTableText, NOT_UTF8, parseTableText } from "./table-text.ts";
 export { hasPublic, withoutPublic } from "./without-public.ts";

@@ -5,7 +5,6 @@ import {
   IDS_PER_ENTITY_MAX,
   MOVED_MAX,
   ORIGINS_PER_REGION_MAX,
-  PACKS_MAX,
   PATHS_PER_ENTITY_MAX,
   PATTERN_LENGTH_MAX,
   REGIONS_MAX,
@@ -23,7 +22,7 @@ import {
   shadowSchema,
 } from "./proxy-schema.ts";
 import { jsonPath, name, numbers, oneOrMore, otherBodies, text, time, wholeNumber } from "./schema-parts.ts";
-import { packSchema, splitSchema } from "./way-schema.ts";
+import { packsSchema, splitSchema } from "./way-schema.ts";
 import { sourcesSchema, withoutIdSchema } from "./without-id-schema.ts";
 
 /** The declared routing table, the one source of its types and of its JSON Schema. What needs more than one value is in `check/`. */
@@ -224,13 +223,7 @@ export const tableSchema = v.strictObject({
   layouts: v.exactOptional(
     v.pipe(v.record(name, layoutSchema), v.description("Layouts of your own, and what the table adds to ours.")),
   ),
-  packs: v.exactOptional(
-    v.pipe(
-      v.record(name, packSchema),
-      v.maxEntries(PACKS_MAX),
-      v.description("Ranges in files of their own, by name: `waybill table pack` writes them."),
-    ),
-  ),
+  packs: v.exactOptional(packsSchema),
   routes: v.pipe(v.array(routeSchema), v.maxLength(ROUTES_MAX), v.description("Which: the first match wins.")),
   moved: v.exactOptional(
     v.pipe(

@@ -53,11 +53,14 @@ export const audienceTest = (stable: CompiledTable, audience: CanaryAudience): (
 export const servesEntity = (audience: CanaryAudience, entity: string): boolean =>
   "entities" in audience && audience.entities.includes(entity);
 
+/** What a table declares by name, as far as an audience names it. */
+export interface TableNames {
+  readonly countries: Pick<ReadonlySet<string>, "has">;
+  readonly entities: Pick<ReadonlySet<string>, "has">;
+}
+
 /** Names that an audience has and neither table: it would serve nobody, and that in silence. */
-export const strangersIn = (
-  audience: CanaryAudience,
-  tables: readonly Pick<CompiledTable, "countries" | "entities">[],
-): readonly string[] => {
+export const strangersIn = (audience: CanaryAudience, tables: readonly TableNames[]): readonly string[] => {
   if ("countries" in audience) return audience.countries.filter((code) => !tables[0]?.countries.has(code));
   if ("entities" in audience) return audience.entities.filter((entity) => !tables.some((t) => t.entities.has(entity)));
   return [];

@@ -1,8 +1,10 @@
+import * as v from "valibot";
 import { err, ok, type Result } from "../ids/index.ts";
 import { loadTable } from "./check.ts";
 import { duplicateKey } from "./duplicate-keys.ts";
 import type { Fault } from "./faults.ts";
 import type { CompiledTable } from "./table.ts";
+import { type DeclaredPack, packsSchema } from "./way-schema.ts";
 
 /** What a text says, as strict as a published table is read everywhere: JSON, and no key twice in one object. */
 export const parseTableText = (text: string): Result<unknown, readonly Fault[]> => {
@@ -22,6 +24,20 @@ export const loadTableText = (text: string, revision: number): Result<CompiledTa
   const declared = parseTableText(text);
   return declared.ok ? loadTable(declared.value, revision) : declared;
 };
+
+/** The packs that a text declares as the schema says, without a check of the rest. None for a text that is no table. */
+export const declaredPacks = (text: string): readonly (readonly [name: string, pack: DeclaredPack])[] => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return [];
+  }
+  const table = v.safeParse(WITH_PACKS, value);
+  return table.success ? Object.entries(table.output.packs) : [];
+};
+
+const WITH_PACKS = /* @__PURE__ */ v.object({ packs: packsSchema });
 
 /** Of octets that are no text. */
 export const NOT_UTF8: Fault = /* @__PURE__ */ syntax("The text is not UTF-8; save it as UTF-8.");

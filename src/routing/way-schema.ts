@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { SPLIT_PARTS_MAX } from "./limits.ts";
+import { PACKS_MAX, SPLIT_PARTS_MAX } from "./limits.ts";
 import { FIELD_BITS_MAX, PACK_OCTETS_MAX, PACK_RANGES_MAX, PACK_REGIONS_MAX } from "./pack/format.ts";
 import { name } from "./schema-parts.ts";
 
@@ -25,6 +25,12 @@ export const packSchema = v.strictObject({
     v.description("The regions that it names, in the order of their numbers."),
   ),
 });
+
+export const packsSchema = v.pipe(
+  v.record(name, packSchema),
+  v.maxEntries(PACKS_MAX),
+  v.description("Ranges in files of their own, by name: `waybill table pack` writes them."),
+);
 
 export const splitSchema = v.strictObject({
   by: v.pipe(v.literal("hash"), v.description("A hash of what the entity is told by, however its ID is written.")),
