@@ -167,12 +167,21 @@ export interface Shadows {
   report(region: string, outcome: ShadowOutcome, difference?: AnswerDifference): void;
 }
 
-/** Where origins said that entities are, by `entity` and canonical ID. A hint that an origin corrects when it is wrong. */
+/** Of what an origin spoke when it said that an entity moved. */
+export interface MovedKey {
+  readonly entity: string;
+  /** One text for all texts of an ID. */
+  readonly id: string;
+  /** The region that the table decided on. What was said there is nothing to a table that decides on another one. */
+  readonly decided: string;
+}
+
+/** Where origins said that entities are. A hint that an origin corrects when it is wrong. */
 export interface MovedMemory {
   /** The region's name; waits for no more than the edge's cache. */
-  recall(entity: string, id: string): string | undefined | Promise<string | undefined>;
-  remember(entity: string, id: string, region: string, seconds: number): void;
-  forget(entity: string, id: string): void;
+  recall(key: MovedKey): string | undefined | Promise<string | undefined>;
+  remember(key: MovedKey, region: string, seconds: number): void;
+  forget(key: MovedKey): void;
 }
 
 export type { Signable } from "./proxy/signature.ts";

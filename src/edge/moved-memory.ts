@@ -1,5 +1,5 @@
 import { waitUntil } from "cloudflare:workers";
-import type { Clock, MovedMemory } from "../ports.ts";
+import type { Clock, MovedKey, MovedMemory } from "../ports.ts";
 
 export interface MovedMemoryOptions {
   readonly clock: Clock;
@@ -43,8 +43,8 @@ export function movedMemory({ clock, cache, namespace, waitUntil }: MovedMemoryO
   let edge = cache;
   // A name that no request can have: RFC 6761 §6.4 keeps `.invalid` free.
   const base = `https://moved.waybill.invalid/${encodeURIComponent(namespace)}`;
-  const urlOf = (entity: string, id: string): string =>
-    `${base}/${encodeURIComponent(entity)}/${encodeURIComponent(id)}`;
+  const urlOf = ({ entity, decided, id }: MovedKey): string =>
+    `${base}/${[entity, decided, id].map(encodeURIComponent).join("/")}`;
 
   /** workerd by itself has the interface of a cache and none behind it: each call fails. One failure is enough to know. */
   const dropEdge = (): undefined => {
@@ -65,8 +65,8 @@ export function movedMemory({ clock, cache, namespace, waitUntil }: MovedMemoryO
   };
 
   return {
-    recall(entity, id) {
-      const url = urlOf(entity, id);
+    recall(key) {
+      const url = urlOf(key);
       const entry = entries.get(url);
       const nowMs = clock.nowMs();
       if (entry !== undefined) {
@@ -76,18 +76,18 @@ export function movedMemory({ clock, cache, namespace, waitUntil }: MovedMemoryO
           return entry.region;
         }
       }
-      const isRestless = (restlessUntilMs.get(entity) ?? 0) > nowMs;
-      return edge !== undefined && isRestless ? recallFrom(edge, entity, url) : undefined;
+      const isRestless = (restlessUntilMs.get(key.entity) ?? 0) > nowMs;
+      return edge !== undefined && isRestless ? recallFrom(edge, key.entity, url) : undefined;
     },
-    remember(entity, id, region, seconds) {
+    remember(key, region, seconds) {
       if (seconds <= 0) return;
-      const url = urlOf(entity, id);
+      const url = urlOf(key);
       const entry = { region, untilMs: clock.nowMs() + seconds * 1000 };
-      hold(entity, url, entry);
+      hold(key.entity, url, entry);
       if (edge !== undefined) waitUntil(edge.put(url, responseOf(entry, seconds)).catch(dropEdge));
     },
-    forget(entity, id) {
-      const url = urlOf(entity, id);
+    forget(key) {
+      const url = urlOf(key);
       entries.delete(url);
       if (edge !== undefined) waitUntil(edge.delete(url).catch(dropEdge));
     },

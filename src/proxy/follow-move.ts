@@ -1,4 +1,5 @@
 import { err } from "../ids/result.ts";
+import type { MovedKey } from "../ports.ts";
 import type { Region } from "../routing/table.ts";
 import { askRegion, type Delivery, type DeliveryWorld } from "./deliver.ts";
 import { refuseFenced } from "./fence.ts";
@@ -9,14 +10,15 @@ const REGION_FIELD = "waybill-region";
 
 /**
  * Delivers a request to the region that has the entity. An origin that says "not mine, but that region's" is taken at its
- * word once; its 421 never reaches the client. What the table says of moved entities goes before what origins say.
+ * word once; its 421 never reaches the client. What the table says of moved entities goes before what origins say. What is
+ * remembered counts where the table decides on the same region again: another table, or a canary, is not held to it.
  */
 export async function deliver(passage: Passage, world: DeliveryWorld): Promise<Delivery> {
   const { region, rule } = passage.decision.target;
   const fenced = refuseFenced(passage.decision, passage.method, passage.asksUpgrade);
   if (fenced !== undefined) return err(fenced);
   const isSettled = rule.kind === "moved";
-  const memory = isSettled ? undefined : world.memory;
+  const memory = isSettled || !isRemembered(passage) ? undefined : world.memory;
   const known = memory === undefined ? undefined : await recall(passage, memory, world);
   const first = known ?? region;
   const answer = await askRegion(passage, first, world);
@@ -25,7 +27,7 @@ export async function deliver(passage: Passage, world: DeliveryWorld): Promise<D
   const named = regionNamedBy(response);
   if (named === undefined) return answer;
   await response.body?.cancel();
-  if (known !== undefined) memory?.forget(passage.decision.entity.name, keyOf(passage));
+  if (known !== undefined) memory?.forget(keyOf(passage));
   if (isSettled) return disagree(asked, "the table says that it has it");
   const other = world.regions.get(named);
   if (other === undefined) return disagree(asked, "the region that it names is not in the table");
@@ -34,12 +36,12 @@ export async function deliver(passage: Passage, world: DeliveryWorld): Promise<D
 }
 
 async function recall(passage: Passage, memory: NonNullable<DeliveryWorld["memory"]>, world: DeliveryWorld) {
-  const { entity } = passage.decision;
-  if (entity.rememberMovedSeconds === 0 || passage.decision.id === "") return undefined;
-  const told = memory.recall(entity.name, keyOf(passage));
+  const told = memory.recall(keyOf(passage));
   const name = told instanceof Promise ? await told : told;
   return name === undefined ? undefined : world.regions.get(name);
 }
+
+const isRemembered = ({ decision: { entity, id } }: Passage): boolean => entity.rememberMovedSeconds > 0 && id !== "";
 
 /** The region that an origin names for an entity that is not its own. */
 const regionNamedBy = ({ status, headers }: Response): string | undefined =>
@@ -55,8 +57,9 @@ async function follow(
 ): Promise<Delivery> {
   const { entity } = passage.decision;
   const remember = () => {
-    if (!isOwn || passage.decision.id === "" || entity.rememberMovedSeconds === 0) return;
-    world.memory?.remember(entity.name, keyOf(passage), region.name, entity.rememberMovedSeconds);
+    // Where the table says it too, there is nothing to remember.
+    if (!isOwn || !isRemembered(passage) || region === passage.decision.target.region) return;
+    world.memory?.remember(keyOf(passage), region.name, entity.rememberMovedSeconds);
   };
   if (passage.body.kind === "stream") {
     remember();
@@ -77,4 +80,8 @@ async function follow(
 const disagree = ({ name }: Region, why: string): Delivery => err({ reason: "origins-disagree", region: name, why });
 
 /** Words alone are not one ID: those of XID and ObjectId may be equal. */
-const keyOf = ({ decision: { layout, words } }: Passage): string => `${layout}:${words.join(".")}`;
+const keyOf = ({ decision: { entity, layout, words, target } }: Passage): MovedKey => ({
+  entity: entity.name,
+  id: `${layout}:${words.join(".")}`,
+  decided: target.region.name,
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MovedMemory } from "../../src/ports.ts";
+import type { MovedKey, MovedMemory } from "../../src/ports.ts";
 import { deliver } from "../../src/proxy/follow-move.ts";
 import { kept, lost, ORDER, order, passage, tableWith, world } from "./passages.ts";
 
@@ -11,13 +11,16 @@ const host = (request: Request) => new URL(request.url).host;
 /** `eu` says that the order is in `us`, which has it. */
 const MOVED_TO_US = (request: Request) => (host(request) === "eu.test" ? disown("us") : new Response("here"));
 
+const MOVE_FROM_AP = { from: "ap", to: "eu", state: "started", epoch: 4 };
+
 function memory(): MovedMemory & { readonly known: Map<string, string> } {
   const known = new Map<string, string>();
+  const textOf = ({ entity, id, decided }: MovedKey) => `${entity} ${id} ${decided}`;
   return {
     known,
-    recall: (entity, id) => known.get(`${entity} ${id}`),
-    remember: (entity, id, region) => void known.set(`${entity} ${id}`, region),
-    forget: (entity, id) => void known.delete(`${entity} ${id}`),
+    recall: (key) => known.get(textOf(key)),
+    remember: (key, region) => void known.set(textOf(key), region),
+    forget: (key) => void known.delete(textOf(key)),
   };
 }
 
@@ -39,19 +42,41 @@ describe("an origin's 421 that names a region", () => {
     expect(asked).toEqual(["POST us.test"]);
   });
 
-  it("is forgotten when the region that it named disowns the entity too", async () => {
+  it("is forgotten when the region that it named says that the table's region has it", async () => {
     const known = memory();
-    const { world: given } = world(
-      table,
-      (request) => (host(request) === "us.test" ? disown("eu") : new Response("home")),
-      {
-        memory: known,
-      },
-    );
-    known.remember("order", keyIn(known, given), "us", 60);
-    const delivered = await deliver(passage(table, order()), given);
-    expect(delivered).toMatchObject({ value: { region: { name: "eu" } } });
-    expect([...known.known.values()]).toEqual(["eu"]);
+    await deliver(passage(table, order()), world(table, MOVED_TO_US, { memory: known }).world);
+    const back = (request: Request) => (host(request) === "us.test" ? disown("eu") : new Response("home"));
+    const { world: given, asked } = world(table, back, { memory: known });
+    expect(await deliver(passage(table, order()), given)).toMatchObject({ value: { region: { name: "eu" } } });
+    expect(asked).toEqual(["GET us.test", "GET eu.test"]);
+    expect(known.known.size).toBe(0);
+  });
+
+  it("gives way to what the region that it named says of a third one", async () => {
+    const known = memory();
+    await deliver(passage(table, order()), world(table, MOVED_TO_US, { memory: known }).world);
+    const on = (request: Request) => (host(request) === "us.test" ? disown("ap") : new Response("there"));
+    const { world: given, asked } = world(table, on, { memory: known });
+    expect(await deliver(passage(table, order()), given)).toMatchObject({ value: { region: { name: "ap" } } });
+    expect([...known.known.values()]).toEqual(["ap"]);
+    expect((await deliver(passage(table, order()), given)).ok).toBe(true);
+    expect(asked).toEqual(["GET us.test", expect.stringContaining("GET ap-"), expect.stringContaining("GET ap-")]);
+  });
+
+  const routed = (routes: readonly object[]) => tableWith({}, {}, { routes });
+  it.each([
+    ["a newer table", routed([{ when: {}, region: "ap" }])],
+    ["a canary of the route", routed([{ when: {}, region: "eu", canary: { region: "ap", percent: 100 } }])],
+    ["a move that has begun elsewhere", tableWith({}, {}, { moves: { [ORDER]: MOVE_FROM_AP } })],
+  ])("is nothing to %s that decides on another region", async (_, other) => {
+    const known = memory();
+    await deliver(passage(table, order()), world(table, MOVED_TO_US, { memory: known }).world);
+    const { world: given, asked } = world(other, () => new Response("here"), { memory: known });
+    for (const method of ["GET", "PUT", "POST"]) {
+      const delivered = await deliver(passage(other, order({ method })), given);
+      expect(delivered).toMatchObject({ value: { region: { name: "ap" } } });
+    }
+    expect(asked).toEqual(["GET", "PUT", "POST"].map((method) => expect.stringContaining(`${method} ap-`)));
   });
 
   it.each([404, 500, 503])("is not remembered when the other region answers %i", async (status) => {
@@ -141,19 +166,3 @@ it("a 421 that names no region is the origin's own answer", async () => {
   const { world: given } = world(table, () => disown());
   expect(await deliver(passage(table, order()), given)).toMatchObject({ value: { response: { status: 421 } } });
 });
-
-/** The key under which an order is remembered: what a first delivery uses. */
-function keyIn(_: unknown, given: Parameters<typeof deliver>[1]): string {
-  let seen = "";
-  const table = tableWith();
-  const spy: MovedMemory = {
-    recall: (_entity, id) => {
-      seen = id;
-      return undefined;
-    },
-    remember: () => undefined,
-    forget: () => undefined,
-  };
-  void deliver(passage(table, order()), { ...given, fetch: () => new Promise(() => undefined), memory: spy });
-  return seen;
-}

@@ -11,6 +11,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   { weight: 7, arbitrary: fc.record({ kind: fc.constant("operate"), choice: some }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("refresh"), gateway: some, revision: some }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("restart"), gateway: some, revision: some }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("reroute"), choice: some }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("repeat"), which: some }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("wait"), seconds: some }) },
 );
@@ -46,6 +47,7 @@ describe("moves of an entity, whatever happens in which order", () => {
     "a source that leaves before the switch",
     "a gateway that follows again",
     "an operator who forgets epochs",
+    "a gateway that holds every table to what was said to one",
   ])("are found out: %s", async (breach) => {
     const { outcome } = await explore(20_000, breach);
     expect(outcome.failed).toBe(true);

@@ -1,5 +1,5 @@
 import { movedMemory } from "../../src/edge/moved-memory.ts";
-import type { MovedMemory } from "../../src/ports.ts";
+import type { MovedKey, MovedMemory } from "../../src/ports.ts";
 import { deliver } from "../../src/proxy/follow-move.ts";
 import { type CompiledTable, loadTable } from "../../src/routing/index.ts";
 import { ModelOperator } from "./move-operator.ts";
@@ -12,6 +12,8 @@ export type Event =
   /** A message on the network goes on: a request arrives at its origin, or an answer at its gateway. */
   | { readonly kind: "travel"; readonly which: number }
   | { readonly kind: "operate"; readonly choice: number }
+  /** The routes lead elsewhere; the entity stays. */
+  | { readonly kind: "reroute"; readonly choice: number }
   /** A command to a region comes again, however late. */
   | { readonly kind: "repeat"; readonly which: number }
   /** A gateway sees a later revision. */
@@ -23,6 +25,8 @@ export type Event =
 interface ModelGateway {
   revision: number;
   memory: MovedMemory;
+  /** Regions that disowned the entity in answers to gateways with this memory. */
+  disowners: Set<string>;
 }
 
 /** Regions, gateways and an operator that move one entity about, with the gateway's real table, fence, memory and delivery. */
@@ -37,6 +41,7 @@ export class MoveModel {
   private readonly operator: ModelOperator;
   private readonly gateways: readonly ModelGateway[];
   private readonly deliver: typeof deliver;
+  private readonly breach: Breach | undefined;
   private written = 0;
 
   constructor(breach?: Breach) {
@@ -47,10 +52,11 @@ export class MoveModel {
       ]),
     );
     this.operator = new ModelOperator(this.origins, breach, (target) => this.onSwitch(target));
+    this.breach = breach;
     this.deliver = breach === "a gateway that follows again" ? deliverAgain : deliver;
     // Two of them are at one location, and share what they remember.
     const shared = this.newMemory();
-    this.gateways = [shared, shared, this.newMemory()].map((memory) => ({ revision: 0, memory }));
+    this.gateways = [shared, shared, this.newMemory()].map((known) => ({ revision: 0, ...known }));
   }
 
   async run(events: readonly Event[]): Promise<void> {
@@ -102,6 +108,9 @@ export class MoveModel {
       case "operate":
         this.operator.act(event.choice);
         break;
+      case "reroute":
+        this.operator.reroute(event.choice);
+        break;
       case "repeat":
         this.operator.repeat(event.which);
         break;
@@ -113,7 +122,7 @@ export class MoveModel {
       case "restart": {
         const gateway = this.gateway(event.gateway);
         gateway.revision = event.revision % (last + 1);
-        gateway.memory = this.newMemory();
+        Object.assign(gateway, this.newMemory());
         break;
       }
       case "wait":
@@ -122,18 +131,28 @@ export class MoveModel {
   }
 
   /** A request at a gateway, which decides by the table that it has now. */
-  private send({ revision, memory }: ModelGateway, write: string | undefined): void {
+  private send({ revision, memory, disowners }: ModelGateway, write: string | undefined): void {
     const table = compiled(this.operator.published[revision] as object, revision);
     const request = new Request(`https://gw.test/orders/${ORDER}`, {
       method: write === undefined ? "GET" : "PUT",
       headers: write === undefined ? {} : { "x-write": write },
     });
-    const { world: given, asked } = world(table, (sent) => this.travel(sent), {
+    const sent = passage(table, request);
+    const decided = sent.decision.target.region.name;
+    const ask = async (one: Request): Promise<Response> => {
+      const region = hostRegion(one);
+      const isTold = region === decided || disowners.has(decided);
+      if (asked.length === 1 && !isTold) this.violations.push(`${region} was asked, where the table says ${decided}`);
+      const answer = await this.travel(one);
+      if (answer.status === 421) disowners.add(region);
+      return answer;
+    };
+    const { world: given, asked } = world(table, ask, {
       memory,
       clock: { nowMs: () => this.nowMs },
     });
     this.underWay += 1;
-    void this.deliver(passage(table, request), given).then((delivered) => {
+    void this.deliver(sent, given).then((delivered) => {
       this.underWay -= 1;
       if (asked.length > 2) this.violations.push(`forwarded more than once: ${asked.join(", ")}`);
       if (asked.length > 1) this.counts.forwarded += 1;
@@ -153,9 +172,8 @@ export class MoveModel {
   private travel(request: Request): Promise<Response> {
     return new Promise((resolve) => {
       this.travelling.push(() => {
-        const [region = ""] = new URL(request.url).host.split(/[.-]/);
-        const answer = this.origins.get(region)?.answer(request);
-        if (answer === undefined) throw new Error(`no region ${region}`);
+        const answer = this.origins.get(hostRegion(request))?.answer(request);
+        if (answer === undefined) throw new Error(`no origin ${request.url}`);
         this.travelling.push(() => resolve(answer));
       });
     });
@@ -186,15 +204,29 @@ export class MoveModel {
     return this.gateways[number % this.gateways.length] as ModelGateway;
   }
 
-  private newMemory(): MovedMemory {
-    return movedMemory({
+  private newMemory(): Pick<ModelGateway, "memory" | "disowners"> {
+    const memory = movedMemory({
       clock: { nowMs: () => this.nowMs },
       cache: undefined,
       namespace: "one",
       waitUntil: () => undefined,
     });
+    const isBlind = this.breach === "a gateway that holds every table to what was said to one";
+    return { memory: isBlind ? blind(memory) : memory, disowners: new Set() };
   }
 }
+
+/** Does not know for which region the table had decided. */
+const blind = ({ recall, remember, forget }: MovedMemory): MovedMemory => {
+  const ofAny = (key: MovedKey): MovedKey => ({ ...key, decided: "any" });
+  return {
+    recall: (key) => recall(ofAny(key)),
+    remember: (key, region, seconds) => remember(ofAny(key), region, seconds),
+    forget: (key) => forget(ofAny(key)),
+  };
+};
+
+const hostRegion = (request: Request): string => new URL(request.url).host.split(/[.-]/)[0] ?? "";
 
 /** Tries once more where no origin takes the entity. */
 const deliverAgain: typeof deliver = async (request, given) => {

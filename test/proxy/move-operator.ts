@@ -100,6 +100,14 @@ export class ModelOperator {
     return command();
   }
 
+  /** Routes may change at any time in which the table says by itself where the entity is. */
+  reroute(choice: number): void {
+    if (entryOf(this.at) === undefined) return;
+    const names = [...this.origins.keys()];
+    this.routed = names[choice % names.length] as string;
+    this.publish();
+  }
+
   repeat(which: number): void {
     this.commands[which % this.commands.length]?.();
   }

@@ -6,7 +6,8 @@ export type Breach =
   | "a region that takes commands of older steps"
   | "a source that leaves before the switch"
   | "a gateway that follows again"
-  | "an operator who forgets epochs";
+  | "an operator who forgets epochs"
+  | "a gateway that holds every table to what was said to one";
 
 /** One region's origin as docs/moving.md wants it, for one entity. */
 export class ModelOrigin {
