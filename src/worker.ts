@@ -13,7 +13,7 @@ import { edgeMovedMemory } from "./edge/moved-memory.ts";
 import { originFetch, watchBindings } from "./edge/origin-fetch.ts";
 import { durablePackStore } from "./edge/pack-store.ts";
 import { packedTables } from "./edge/packed-tables.ts";
-import { kvPacks } from "./edge/packs.ts";
+import { edgePacks } from "./edge/packs.ts";
 import { keyedPublicIds } from "./edge/public-ids.ts";
 import { rateLimits } from "./edge/rate-limits.ts";
 import {
@@ -70,7 +70,14 @@ function compose(env: Env) {
     onBreaker: reportBreaker,
     onReportFailure: reportTrafficFailure,
   });
-  const packs = kvPacks({ kv: env.TABLE_KV, clock, report: reportPackFailure });
+  const packs = edgePacks({
+    kv: env.TABLE_KV,
+    namespace,
+    clock,
+    entropy,
+    retryMsMax: config.tableRefreshMs,
+    report: reportPackFailure,
+  });
   const clientOf = clientReader(config.clientAddress);
   const logLine = config.requestLog === "json" ? writeRequestLine : undefined;
   const writePoint = env.ANALYTICS && analyticsWriter(env.ANALYTICS);

@@ -24,7 +24,16 @@ export default {
 
 async function loadPacks(of: CompiledTable, kv: PacksOptions["kv"]): Promise<Response> {
   const failures: string[] = [];
-  const packs = kvPacks({ kv, clock: { nowMs: () => Date.now() }, report: ({ why }) => failures.push(why) });
+  const packs = kvPacks({
+    kv,
+    cache: undefined,
+    namespace: "bench",
+    clock: { nowMs: () => Date.now() },
+    entropy: { word: () => 0 },
+    retryMsMax: 30_000,
+    report: ({ why }) => failures.push(why),
+    waitUntil: () => undefined,
+  });
   await packs.open(of);
   let bytes = 0;
   for (const { name, content } of of.packs.values()) {

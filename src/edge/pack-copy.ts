@@ -8,7 +8,8 @@ import { packKey, pageKey } from "../routing/pack/store.ts";
 import { readHeader, readPage } from "../routing/pack/verify.ts";
 import type { PackReceipt, PackSight } from "../table-ports.ts";
 import { type Octets, type PackCopyWorld, PackLooks } from "./pack-looks.ts";
-import { failureText, subtleSha256 } from "./packs.ts";
+import { failureText } from "./pack-parts.ts";
+import { subtleSha256 } from "./packs.ts";
 import { within } from "./table-store.ts";
 
 /** The last page of a pack is followed by its header, and a client waits for both. */

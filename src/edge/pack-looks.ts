@@ -4,8 +4,9 @@ import { packFaultText } from "../routing/pack/fault-text.ts";
 import type { PackHeader, PageInfo } from "../routing/pack/header.ts";
 import { packKey, pageKey } from "../routing/pack/store.ts";
 import { readHeader, readPage } from "../routing/pack/verify.ts";
+import { failureText } from "./pack-parts.ts";
 import type { PackRows } from "./pack-rows.ts";
-import { failureText, subtleSha256 } from "./packs.ts";
+import { subtleSha256 } from "./packs.ts";
 import { within } from "./table-store.ts";
 
 export interface PackCopyWorld {

@@ -2,7 +2,7 @@ import { ok } from "../ids/result.ts";
 import type { Clock, Packs, ServedTable, Tables } from "../ports.ts";
 import type { CompiledTable } from "../routing/index.ts";
 
-/** How soon a table whose packs could not be had is tried again. */
+/** How soon headers are asked for again, where nothing better is known, and where they never come. */
 const RETRY_MS = 5_000;
 
 /**
@@ -22,6 +22,7 @@ export function packedTables(tables: Tables, packs: Packs, clock: Clock): Tables
     retryDueMs.set(table, clock.nowMs() + RETRY_MS);
     const answer = await packs.open(table);
     if (answer.ok) opened.add(table);
+    else if ("retryAfterMs" in answer.error) retryDueMs.set(table, clock.nowMs() + answer.error.retryAfterMs);
   };
 
   const closedOf = ({ table, canary }: ServedTable): readonly CompiledTable[] =>

@@ -1,5 +1,6 @@
+import { waitUntil } from "cloudflare:workers";
 import { err, ok, type Result } from "../ids/result.ts";
-import type { Clock, Packs } from "../ports.ts";
+import type { Clock, Entropy, Packs } from "../ports.ts";
 import type { TableError } from "../problems/port-errors.ts";
 import { packFaultText } from "../routing/pack/fault-text.ts";
 import type { Sha256 } from "../routing/pack/format.ts";
@@ -9,13 +10,25 @@ import { entryFaultText, type MissingPage, type PackSlot } from "../routing/pack
 import { packKey, pageKey } from "../routing/pack/store.ts";
 import { readHeader, readPage } from "../routing/pack/verify.ts";
 import { keptPages } from "./kept-pages.ts";
-import { type LoadFailure, within } from "./table-store.ts";
+import type { EdgeCache } from "./moved-memory.ts";
+import { type OpenPart, type PartFailure, packParts } from "./pack-parts.ts";
+import { partWaits } from "./part-waits.ts";
+import { edgeTableCache } from "./table-cache.ts";
 
 export interface PacksOptions {
   readonly kv: KVNamespace;
+  /** What the isolates of one location share; absent where the platform has no cache. */
+  readonly cache: EdgeCache | undefined;
+  /** Names the deployment: the cache may be shared with others. */
+  readonly namespace: string;
   readonly clock: Clock;
-  /** Told of everything that could not be had. */
+  readonly entropy: Entropy;
+  /** The longest time for which a part that failed is not asked for again. */
+  readonly retryMsMax: number;
+  /** Told of each time that something could not be had. */
   readonly report: (failure: PackFailure) => void;
+  /** Keeps a read going when the request that began it is over. */
+  readonly waitUntil: (work: Promise<unknown>) => void;
   readonly pageOctetsMax?: number;
 }
 
@@ -28,12 +41,6 @@ export interface PackFailure {
 /** How long a request waits for a page before it is answered 503. */
 const DEADLINE_MS = 2_000;
 
-/** Parts never change. */
-const CACHE_SECONDS = 86_400;
-
-/** KV's shortest: a part that is not there yet may come. */
-const ABSENCE_CACHE_SECONDS = 30;
-
 /** The memory of the pages, their buckets included. */
 const PAGE_OCTETS_MAX_DEFAULT = 16 * 1024 * 1024;
 
@@ -42,71 +49,63 @@ const PACKS_KEPT_MAX = 64;
 
 export const subtleSha256: Sha256 = async (octets) => new Uint8Array(await crypto.subtle.digest("SHA-256", octets));
 
-/** The packs of this isolate: headers and pages from KV, each verified before anything is looked up in it. */
+/** The packs of an isolate on the platform. */
+export const edgePacks = (options: Omit<PacksOptions, "cache" | "waitUntil">): Packs =>
+  kvPacks({ ...options, cache: caches.default, waitUntil });
+
+/** The packs of this isolate: headers and pages from the edge's cache or KV, each verified before anything is looked up in it. */
 export function kvPacks(options: PacksOptions): Packs {
-  const { kv, clock, report } = options;
+  const { kv, clock, entropy, report } = options;
   /** By the digest of the header: a pack may be in many revisions of the table. */
   const packs = new Map<string, LoadedPack>();
   const pages = keptPages(options.pageOctetsMax ?? PAGE_OCTETS_MAX_DEFAULT);
-  const flights = new Map<string, { readonly sinceMs: number; readonly answer: Promise<Result<undefined, string>> }>();
+  const waits = partWaits({ clock, entropy, intervalMs: options.retryMsMax, deadlineMs: DEADLINE_MS });
+  const cache = edgeTableCache(options.cache, options.namespace);
+  const loadPart = packParts({ kv, cache, clock, waits, deadlineMs: DEADLINE_MS, waitUntil: options.waitUntil });
 
-  const read = async (key: string): Promise<Result<Uint8Array<ArrayBuffer>, string>> => {
-    const ask = async (): Promise<ArrayBuffer | null> =>
-      (await kv.get(key, { type: "arrayBuffer", cacheTtl: CACHE_SECONDS })) ??
-      // That there is none may be remembered for as long as a part is.
-      kv.get(key, { type: "arrayBuffer", cacheTtl: ABSENCE_CACHE_SECONDS });
-    const octets = await within(ask, DEADLINE_MS);
-    if (!octets.ok) return err(failureText(octets.error));
-    return octets.value === null ? err(`KV has no ${key}`) : ok(new Uint8Array(octets.value));
+  const openHeader =
+    (sha256: string): OpenPart =>
+    async (octets) => {
+      const header = await readHeader(new Uint8Array(octets), subtleSha256, sha256);
+      if (!header.ok) return err(packFaultText(header.error));
+      if (packs.size >= PACKS_KEPT_MAX) {
+        const [oldest] = packs.keys();
+        if (oldest !== undefined) packs.delete(oldest);
+      }
+      packs.set(sha256, new LoadedPack(header.value));
+      return ok(undefined);
+    };
+
+  const openPage =
+    (pack: LoadedPack, info: PageInfo): OpenPart =>
+    async (octets) => {
+      const page = await readPage(pack.header, info, new Uint8Array(octets), subtleSha256);
+      if (!page.ok) return err(packFaultText(page.error));
+      pages.keep(pack, info.number, page.value);
+      return ok(undefined);
+    };
+
+  /** What no read mends. */
+  const broken = (key: string, why: string): Result<never, PartFailure> => {
+    const isNew = waits.failed(key, why, false);
+    return err({ why, retryAfterMs: waits.of(key)?.retryAfterMs ?? 0, isNew });
   };
 
-  const fetchHeader = async (sha256: string): Promise<Result<undefined, string>> => {
-    const octets = await read(packKey(sha256));
-    if (!octets.ok) return octets;
-    const header = await readHeader(octets.value, subtleSha256, sha256);
-    if (!header.ok) return err(packFaultText(header.error));
-    if (packs.size >= PACKS_KEPT_MAX) {
-      const [oldest] = packs.keys();
-      if (oldest !== undefined) packs.delete(oldest);
-    }
-    packs.set(sha256, new LoadedPack(header.value));
-    return ok(undefined);
-  };
-
-  const fetchPage = async (sha256: string, pack: LoadedPack, info: PageInfo): Promise<Result<undefined, string>> => {
-    const octets = await read(pageKey(sha256, info.number));
-    if (!octets.ok) return octets;
-    const page = await readPage(pack.header, info, octets.value, subtleSha256);
-    if (!page.ok) return err(packFaultText(page.error));
-    pages.keep(pack, info.number, page.value);
-    return ok(undefined);
-  };
-
-  /** Whoever comes while a part is on its way waits for the same answer; one that never comes blocks nobody for long. */
-  const onceAtATime = (key: string, fetch: () => Promise<Result<undefined, string>>) => {
-    const flight = flights.get(key);
-    if (flight !== undefined && clock.nowMs() - flight.sinceMs < DEADLINE_MS) return flight.answer;
-    const answer = fetch().finally(() => {
-      if (flights.get(key)?.answer === answer) flights.delete(key);
-    });
-    flights.set(key, { sinceMs: clock.nowMs(), answer });
-    return answer;
-  };
-
-  const attachOne = async (slot: PackSlot): Promise<Result<LoadedPack, string>> => {
+  const attachOne = async (slot: PackSlot): Promise<Result<LoadedPack, PartFailure>> => {
     const { sha256 } = slot.declared;
     const known = slot.content ?? packs.get(sha256);
-    const fetched = known === undefined ? await inTime(onceAtATime(sha256, () => fetchHeader(sha256))) : ok(undefined);
+    const fetched = known === undefined ? await loadPart(packKey(sha256), openHeader(sha256)) : ok(undefined);
     if (!fetched.ok) return fetched;
     const pack = known ?? packs.get(sha256);
-    if (pack === undefined) return err("its header was dropped again");
+    if (pack === undefined) return broken(`dropped ${sha256}`, "its header was dropped again");
     const attached = slot.content === pack ? ok(undefined) : slot.attach(pack);
-    return attached.ok ? ok(pack) : err(entryFaultText(attached.error));
+    return attached.ok ? ok(pack) : broken(`entry of ${sha256}`, entryFaultText(attached.error));
   };
 
-  const fail = (pack: string, page: number | undefined, why: string): Result<undefined, TableError> => {
-    report({ pack, page, why });
-    return err({ reason: "table-unavailable", why: `pack ${pack}: ${why}` });
+  const fail = (pack: string, page: number | undefined, failure: PartFailure): Result<undefined, TableError> => {
+    const { why, retryAfterMs, isNew } = failure;
+    if (isNew) report({ pack, page, why });
+    return err({ reason: "table-unavailable", why: `pack ${pack}: ${why}`, retryAfterMs });
   };
 
   return {
@@ -119,26 +118,13 @@ export function kvPacks(options: PacksOptions): Packs {
     },
     async load(table, { pack: name, page }: MissingPage) {
       const slot = table.packs.get(name);
-      if (slot === undefined) return fail(name, page, "the table has no such pack");
+      if (slot === undefined) return err({ reason: "table-unavailable", why: `the table has no pack ${name}` });
       const pack = await attachOne(slot);
       if (!pack.ok) return fail(name, undefined, pack.error);
       const info = page === undefined ? undefined : pack.value.header.pages[page];
       if (info === undefined || pack.value.page(info.number) !== undefined) return ok(undefined);
-      const { sha256 } = slot.declared;
-      const loading = onceAtATime(pageKey(sha256, info.number), () => fetchPage(sha256, pack.value, info));
-      const loaded = await inTime(loading);
+      const loaded = await loadPart(pageKey(slot.declared.sha256, info.number), openPage(pack.value, info));
       return loaded.ok ? loaded : fail(name, page, loaded.error);
     },
   };
-}
-
-/** A part that another request fetches may die with that request. */
-async function inTime(answer: Promise<Result<undefined, string>>): Promise<Result<undefined, string>> {
-  const timely = await within(() => answer, DEADLINE_MS);
-  return timely.ok ? timely.value : err(failureText(timely.error));
-}
-
-export function failureText(failure: LoadFailure): string {
-  if (failure.reason === "store-slow") return `KV did not answer within ${failure.deadlineMs} ms`;
-  return failure.reason === "store-failed" ? `KV failed: ${failure.why}` : failure.reason;
 }

@@ -1,16 +1,22 @@
+import type { Ok, Result } from "../ids/result.ts";
 import type { EdgeCache } from "./moved-memory.ts";
-import { type Pointer, parsePointer, verified, within } from "./table-store.ts";
+import { type Pointer, parsePointer, within } from "./table-store.ts";
 
 /**
- * The tables that isolates of one location share, in the edge's cache: bodies, which never change, and the pointer that KV had
- * last, for a cold isolate that KV does not answer. Whatever the cache does is no failure: KV is asked instead.
+ * The tables that isolates of one location share, in the edge's cache: parts, which never change (bodies, headers and pages of
+ * packs), and the pointer that KV had last, for a cold isolate that KV does not answer. Whatever the cache does is no failure:
+ * KV is asked instead.
  */
 export interface TableCache {
-  body(digest: string): Promise<ArrayBuffer | undefined>;
-  putBody(digest: string, octets: ArrayBuffer): Promise<void>;
+  /** `key`: as in KV. What `open` finds wrong was never there: whoever can write to the cache must not decide anything. */
+  part<Value, Failure>(key: string, open: Open<Value, Failure>): Promise<Ok<Value> | undefined>;
+  putPart(key: string, octets: ArrayBuffer): Promise<void>;
   pointer(): Promise<SeenPointer | undefined>;
   putPointer(seen: SeenPointer): Promise<void>;
 }
+
+/** Verifies octets, and gives what is made of them. */
+type Open<Value, Failure> = (octets: ArrayBuffer) => Promise<Result<Value, Failure>>;
 
 export interface SeenPointer {
   readonly pointer: Pointer;
@@ -21,7 +27,7 @@ export interface SeenPointer {
 /** The cache is nearer than KV; one that takes longer is of no use. */
 const DEADLINE_MS = 300;
 
-const BODY_SECONDS = 7 * 86_400;
+const PART_SECONDS = 7 * 86_400;
 
 /** An older one is no better than the table of the build. */
 const POINTER_SECONDS = 7 * 86_400;
@@ -37,7 +43,7 @@ export function edgeTableCache(cache: EdgeCache | undefined, namespace: string):
   // A name that no request can have: RFC 6761 §6.4 keeps `.invalid` free.
   const base = `https://table.waybill.invalid/${encodeURIComponent(namespace)}`;
   const pointerUrl = `${base}/current`;
-  const bodyUrl = (digest: string): string => `${base}/${digest}`;
+  const partUrl = (key: string): string => `${base}/${key}`;
 
   /** workerd by itself has the interface of a cache and none behind it: each call fails. One failure is enough to know. */
   const ask = async <Value>(call: (from: EdgeCache) => Promise<Value>): Promise<Value | undefined> => {
@@ -52,13 +58,13 @@ export function edgeTableCache(cache: EdgeCache | undefined, namespace: string):
     ask((to) => to.put(url, new Response(body, { headers: { "cache-control": `max-age=${seconds}`, ...fields } })));
 
   return {
-    async body(digest) {
-      const octets = await ask(async (from) => (await from.match(bodyUrl(digest)))?.arrayBuffer());
-      const whole = octets && (await verified(octets, digest));
-      return whole?.ok ? whole.value : undefined;
+    async part(key, open) {
+      const octets = await ask(async (from) => (await from.match(partUrl(key)))?.arrayBuffer());
+      const opened = octets && (await open(octets));
+      return opened?.ok ? opened : undefined;
     },
-    async putBody(digest, octets) {
-      await put(bodyUrl(digest), octets, BODY_SECONDS);
+    async putPart(key, octets) {
+      await put(partUrl(key), octets, PART_SECONDS);
     },
     pointer: () =>
       ask(async (from) => {

@@ -3,7 +3,7 @@ import type { CompiledTable } from "../routing/index.ts";
 import type { TableSource } from "../table-ports.ts";
 import { type Held, type HeldCanary, heldCanary } from "./held-table.ts";
 import type { SeenPointer, TableCache } from "./table-cache.ts";
-import { compileBody, type LoadFailure, type PointerCanary, readBody } from "./table-store.ts";
+import { bodyKey, compileBody, type LoadFailure, type PointerCanary, readBody, verified } from "./table-store.ts";
 
 export interface TableFetchOptions {
   readonly kv: KVNamespace;
@@ -32,8 +32,8 @@ export function tableFetcher({ kv, cache, report, deadlineMs }: TableFetchOption
   const fetchTable = async (digest: string, revision: number): Promise<Result<Fetched, LoadFailure>> => {
     const known = refused.get(digest);
     if (known !== undefined) return err(known);
-    const near = await cache.body(digest);
-    const octets = near === undefined ? await readBody(kv, digest, deadlineMs) : ok(near);
+    const near = await cache.part(bodyKey(digest), (found) => verified(found, digest));
+    const octets = near ?? (await readBody(kv, digest, deadlineMs));
     if (!octets.ok) return octets;
     const table = compileBody(octets.value, digest, revision);
     if (!table.ok) {
@@ -42,7 +42,7 @@ export function tableFetcher({ kv, cache, report, deadlineMs }: TableFetchOption
       refused.set(digest, table.error);
       return table;
     }
-    if (near === undefined) await cache.putBody(digest, octets.value);
+    if (near === undefined) await cache.putPart(bodyKey(digest), octets.value);
     return ok({ table: table.value, source: near === undefined ? "kv" : "edge" });
   };
 

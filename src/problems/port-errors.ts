@@ -3,7 +3,10 @@ import type { PackFault } from "../routing/pack/format.ts";
 
 /** Why a port of the gateway (see `src/ports.ts`) could not give what it is for. */
 
-export type TableError = { readonly reason: "table-unavailable"; readonly why: string };
+/** `retryAfterMs`: when it can be had at the earliest, where that is known. */
+export type TableError =
+  | { readonly reason: "table-unavailable"; readonly why: string }
+  | { readonly reason: "table-unavailable"; readonly why: string; readonly retryAfterMs: number };
 
 export type SequenceError =
   | { readonly reason: "sequence-exhausted"; readonly name: string; readonly max: number }

@@ -30,7 +30,8 @@ function plainTable(revision: number): CompiledTable {
 }
 
 /** The real KV behind a switch. */
-function setUp(pageOctetsMax?: number) {
+function setUp({ pageOctetsMax, cache }: { pageOctetsMax?: number; cache?: Cache } = {}) {
+  const background: Promise<unknown>[] = [];
   const state = { fault: "none" as "none" | "throws" | "hangs", reads: [] as string[], nowMs: 1_000_000 };
   const kv = new Proxy(TABLE_KV, {
     get(target, name) {
@@ -45,9 +46,18 @@ function setUp(pageOctetsMax?: number) {
   });
   const failures: PackFailure[] = [];
   const clock = { nowMs: () => state.nowMs };
-  const options = pageOctetsMax === undefined ? {} : { pageOctetsMax };
-  const packs = kvPacks({ kv, clock, report: (failure) => failures.push(failure), ...options });
-  return { state, failures, packs, clock };
+  const packs = kvPacks({
+    kv,
+    cache,
+    namespace: "one",
+    clock,
+    entropy: { word: () => 2 ** 31 },
+    retryMsMax: 30_000,
+    report: (failure) => failures.push(failure),
+    waitUntil: (work) => background.push(work),
+    ...(pageOctetsMax === undefined ? {} : { pageOctetsMax }),
+  });
+  return { state, failures, packs, clock, background };
 }
 
 const slotOf = (table: CompiledTable) => {
@@ -85,7 +95,7 @@ describe("packs in KV", () => {
   });
 
   it("drop the page that was not looked into when memory is short", async () => {
-    const { packs } = setUp(20);
+    const { packs } = setUp({ pageOctetsMax: 20 });
     const table = tableWith(await storePack(TABLE_KV, RANGES));
     const slot = slotOf(table);
     await packs.open(table);

@@ -1,0 +1,102 @@
+import { err, ok, type Result } from "../ids/result.ts";
+import type { Clock } from "../ports.ts";
+import type { PartWaits } from "./part-waits.ts";
+import type { TableCache } from "./table-cache.ts";
+import { type LoadFailure, within } from "./table-store.ts";
+
+export interface PackPartsOptions {
+  readonly kv: KVNamespace;
+  readonly cache: TableCache;
+  readonly clock: Clock;
+  readonly waits: PartWaits;
+  readonly deadlineMs: number;
+  /** Keeps a read going when the request that began it is over: others wait for it. */
+  readonly waitUntil: (work: Promise<unknown>) => void;
+}
+
+/** Verifies the octets of a part and keeps what is made of them, or says what is wrong with them. */
+export type OpenPart = (octets: ArrayBuffer) => Promise<Result<undefined, string>>;
+
+export interface PartFailure {
+  readonly why: string;
+  /** When the part may be asked for again. */
+  readonly retryAfterMs: number;
+  /** Whether it is the first to be told: those that wait for a failed part are not worth a line each. */
+  readonly isNew: boolean;
+}
+
+interface Trouble {
+  readonly why: string;
+  /** KV failed, and not the part. */
+  readonly isOfStore: boolean;
+}
+
+type Answer = Result<undefined, Trouble>;
+
+/** Parts never change. */
+const CACHE_SECONDS = 86_400;
+
+/** KV's shortest: a location may remember for as long as a part that there is none, and one that was missing may have come. */
+const RETRY_CACHE_SECONDS = 30;
+
+/** Loads headers and pages, from the edge's cache or else from KV: each once at a time, and after a failure not before its wait is over. */
+export function packParts({ kv, cache, clock, waits, deadlineMs, waitUntil }: PackPartsOptions) {
+  const flights = new Map<string, { readonly sinceMs: number; readonly answer: Promise<Answer> }>();
+
+  const readKv = async (key: string, open: OpenPart): Promise<Answer> => {
+    if (!waits.beginRead()) return err({ why: "KV failed just before", isOfStore: false });
+    const cacheTtl = waits.isRetry(key) ? RETRY_CACHE_SECONDS : CACHE_SECONDS;
+    const read = await within(async () => {
+      const octets = await kv.get(key, { type: "arrayBuffer", cacheTtl });
+      return octets === null ? null : { octets, opened: await open(octets) };
+    }, deadlineMs);
+    if (!read.ok) return err({ why: failureText(read.error), isOfStore: true });
+    waits.answered();
+    if (read.value === null) return err({ why: `KV has no ${key}`, isOfStore: false });
+    const { octets, opened } = read.value;
+    if (!opened.ok) return err({ why: opened.error, isOfStore: false });
+    waitUntil(cache.putPart(key, octets));
+    return opened;
+  };
+
+  const begin = (key: string, open: OpenPart) => {
+    const fetch = async (): Promise<Answer> => {
+      const near = await cache.part(key, open);
+      const answer = near ?? (await readKv(key, open));
+      if (answer.ok) waits.succeeded(key);
+      return answer;
+    };
+    const answer = fetch().finally(() => {
+      if (flights.get(key)?.answer === answer) flights.delete(key);
+    });
+    const flight = { sinceMs: clock.nowMs(), answer };
+    flights.set(key, flight);
+    waitUntil(answer);
+    return flight;
+  };
+
+  const refuse = (key: string, { why, isOfStore }: Trouble): Result<undefined, PartFailure> => {
+    const isNew = waits.failed(key, why, isOfStore);
+    return err({ why, retryAfterMs: waits.of(key)?.retryAfterMs ?? 0, isNew });
+  };
+
+  const late = { why: failureText({ reason: "store-slow", deadlineMs }), isOfStore: true };
+
+  /** Whoever comes while a part is on its way waits for the same answer. */
+  return async (key: string, open: OpenPart): Promise<Result<undefined, PartFailure>> => {
+    const wait = waits.of(key);
+    if (wait !== undefined) return err({ ...wait, isNew: false });
+    const flight = flights.get(key) ?? begin(key, open);
+    const restMs = flight.sinceMs + deadlineMs - clock.nowMs();
+    // A read may die with the request that began it: it blocks nobody for long, and counts as one that KV did not answer.
+    const answer = restMs > 0 ? await within(() => flight.answer, restMs) : err(undefined);
+    if (answer.ok) return answer.value.ok ? ok(undefined) : refuse(key, answer.value.error);
+    if (flights.get(key) === flight) flights.delete(key);
+    return refuse(key, late);
+  };
+}
+
+export function failureText(failure: LoadFailure): string {
+  if (failure.reason === "store-slow") return `KV did not answer within ${failure.deadlineMs} ms`;
+  return failure.reason === "store-failed" ? `KV failed: ${failure.why}` : failure.reason;
+}
