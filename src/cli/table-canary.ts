@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { err, ok, type Result } from "../ids/index.ts";
 import type { Act } from "./action.ts";
-import { diffCountsText } from "./diff-counts-text.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import type { Audience } from "./gateway-answers.ts";
 import { openGateway } from "./gateway-client.ts";
@@ -9,8 +8,9 @@ import { failureText } from "./gateway-failure.ts";
 import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
 import { refuse } from "./refuse.ts";
 import { isWanted, revisionText, tellChange } from "./table-change.ts";
+import { changesText, countChanges } from "./table-compare.ts";
 import { readPublishable, tableErrorText } from "./table-file.ts";
-import { countChanges, readInForce } from "./table-revision.ts";
+import { readInForce } from "./table-revision.ts";
 import { audienceText } from "./table-status.ts";
 import { waitOption } from "./table-wait.ts";
 import { percent } from "./values.ts";
@@ -70,9 +70,10 @@ const start = async (world: World, [path = ""]: readonly string[], options: Opti
   const uploads = await planUploads(gateway, file.value.table, path, world);
   if (!uploads.ok) return refuse(uploads.error, world);
   const { canary } = status.value;
-  const counts = countChanges(inForce.value.table, file.value.table);
+  const changes = await countChanges(inForce.value, file.value, path, world);
+  if (!changes.ok) return refuse(changes.error, world);
   world.report(`from revision ${inForce.value.revision} to ${file.value.name}, for ${audienceText(audience.value)}:\n`);
-  world.report(counts === undefined ? "no differences but in the text\n" : diffCountsText(counts));
+  world.report(changesText(changes.value));
   world.report(uploadsText(uploads.value));
   if (canary)
     world.report(`it takes the place of the canary of revision ${canary.revision} (${audienceText(canary)})\n`);

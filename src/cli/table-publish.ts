@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import type { DeclaredTable } from "../routing/schema.ts";
 import type { Act } from "./action.ts";
-import { diffCountsText } from "./diff-counts-text.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import { type GatewayClient, openGateway } from "./gateway-client.ts";
-import { type PackUpload, planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
+import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
 import { refuse } from "./refuse.ts";
 import { awaitChange, isWanted, revisionText, tellChange } from "./table-change.ts";
+import { changesText, countChanges } from "./table-compare.ts";
 import { readPublishable, type TableFile, tableErrorText } from "./table-file.ts";
-import { countChanges, type PublishedTable, readInForce } from "./table-revision.ts";
+import { readInForce } from "./table-revision.ts";
 import { waitOption } from "./table-wait.ts";
 import { wholeNumber } from "./values.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
@@ -74,7 +74,10 @@ const publish = async (world: World, [path = ""]: readonly string[], options: Op
   }
   const uploads = await planUploads(gateway, file.value.table, path, world);
   if (!uploads.ok) return refuse(`${uploads.error}nothing was published\n`, world);
-  showChange(inForce.value, file.value, uploads.value, world);
+  const changes = await countChanges(inForce.value, file.value, path, world);
+  if (!changes.ok) return refuse(`${changes.error}nothing was published\n`, world);
+  world.report(`from revision ${revision} to ${file.value.name}:\n${changesText(changes.value)}`);
+  world.report(uploadsText(uploads.value));
   if (!(await isWanted(`Publish ${file.value.name} on top of revision ${expect}?`, options.yes === true, world))) {
     return EXIT.failed;
   }
@@ -100,17 +103,4 @@ const refuseStale = (expected: number, revision: number, world: World): ExitCode
       `  \`waybill table history\` shows who published it; take over what it changed, and publish again with --expect ${revision}\n`,
   );
   return EXIT.outrun;
-};
-
-/** On stderr: it belongs to the question, and stdout is for the outcome. */
-const showChange = (
-  before: PublishedTable<DeclaredTable>,
-  after: TableFile<DeclaredTable>,
-  uploads: readonly PackUpload[],
-  world: World,
-): void => {
-  const counts = countChanges(before.table, after.table);
-  world.report(`from revision ${before.revision} to ${after.name}:\n`);
-  world.report(counts === undefined ? "no differences but in the text\n" : diffCountsText(counts));
-  world.report(uploadsText(uploads));
 };

@@ -1,9 +1,6 @@
 import { err, ok, type Result } from "../ids/index.ts";
-import { loadTable } from "../routing/check.ts";
-import { diffTables } from "../routing/diff.ts";
 import { checkTable, type Fault } from "../routing/index.ts";
 import type { DeclaredTable } from "../routing/schema.ts";
-import { countDiff, type DiffCounts } from "./diff-counts.ts";
 import type { GatewayClient } from "./gateway-client.ts";
 import { failureText } from "./gateway-failure.ts";
 import { checkText, type TableFile, tableErrorText } from "./table-file.ts";
@@ -31,19 +28,3 @@ export const readRevision = async <Table>(
 
 export const readInForce = (gateway: GatewayClient): Promise<Result<PublishedTable<DeclaredTable>, string>> =>
   readRevision(gateway, undefined, checkTable);
-
-/** What lies between two tables without fault, as numbers; `undefined` where it is nothing. */
-export const countChanges = (before: DeclaredTable, after: DeclaredTable): DiffCounts | undefined => {
-  const diff = diffTables(before, after);
-  if (diff.isEmpty) return undefined;
-  const layouts = [before, after].map((declared) => layoutsOf(declared));
-  return countDiff(diff, (name) =>
-    layouts.map((known) => known.get(name)?.layout).find((layout) => layout !== undefined),
-  );
-};
-
-const layoutsOf = (declared: DeclaredTable) => {
-  const table = loadTable(declared, 0);
-  if (!table.ok) throw new Error("the table was not checked");
-  return table.value.layouts;
-};

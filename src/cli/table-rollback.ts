@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { checkTable } from "../routing/index.ts";
 import type { Act } from "./action.ts";
-import { diffCountsText } from "./diff-counts-text.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import { openGateway } from "./gateway-client.ts";
 import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
 import { refuse } from "./refuse.ts";
 import { awaitChange, isWanted, revisionText, tellChange } from "./table-change.ts";
-import { countChanges, readInForce, readRevision } from "./table-revision.ts";
+import { changesText, countChanges } from "./table-compare.ts";
+import { readInForce, readRevision } from "./table-revision.ts";
 import { waitOption } from "./table-wait.ts";
 import { wholeNumber } from "./values.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
@@ -57,16 +57,17 @@ const rollback = async (world: World, [argument]: readonly string[], options: Op
   if (!inForce.ok) return refuse(inForce.error, world);
   const goal = await readRevision(gateway, to, checkTable);
   if (!goal.ok) return refuse(goal.error, world);
-  const { revision, digest, table } = inForce.value;
+  const { revision, digest } = inForce.value;
   if (digest === goal.value.digest) {
     world.report(`nothing to do: revision ${revision} has the text of revision ${to}\n`);
     return (await awaitChange(gateway, options, world)).code;
   }
   const uploads = await planUploads(gateway, goal.value.table, "-", world);
   if (!uploads.ok) return refuse(uploads.error, world);
-  const counts = countChanges(table, goal.value.table);
+  const changes = await countChanges(inForce.value, goal.value, undefined, world);
+  if (!changes.ok) return refuse(changes.error, world);
   world.report(`from revision ${revision} back to revision ${to}:\n`);
-  world.report(counts === undefined ? "no differences but in the text\n" : diffCountsText(counts));
+  world.report(changesText(changes.value));
   world.report(uploadsText(uploads.value));
   const question = `Put the text of revision ${to} into force?`;
   if (!(await isWanted(question, options.yes === true, world))) return EXIT.failed;
