@@ -32,15 +32,14 @@ const KEPT_MS = 7 * 86_400_000;
 
 /** Access publishes two keys, with their certificates: some 10 KB. */
 const BODY_BYTES_MAX = 65_536;
+
+/** Kept of those that can be used, the first ones. */
 const KEYS_MAX = 16;
 
-const KEY_SET = v.object({
-  keys: v.pipe(
-    v.array(v.object({ kty: v.literal("RSA"), kid: v.string(), n: v.string(), e: v.string() })),
-    v.minLength(1),
-    v.maxLength(KEYS_MAX),
-  ),
-});
+const KEY_SET = v.object({ keys: v.array(v.unknown()) });
+
+/** A key that can verify RS256, and that a token can name. */
+const USABLE_KEY = v.object({ kty: v.literal("RSA"), kid: v.string(), n: v.string(), e: v.string() });
 
 /** The keys of this isolate: fetched when they are needed, at most once a minute whatever comes, and kept through outages. */
 export function accessKeys(options: AccessKeysOptions): AccessKeys {
@@ -85,8 +84,10 @@ async function fetchKeys(options: AccessKeysOptions): Promise<Result<ReadonlyMap
     const response = await options.fetch(options.url, { redirect: "manual", signal: leave.signal });
     if (response.status !== 200) return err(`status ${response.status}`);
     const parsed = v.safeParse(KEY_SET, JSON.parse(await readText(response)));
-    if (!parsed.success) return err("no set of RSA keys");
-    return ok(new Map(await Promise.all(parsed.output.keys.map((key) => importKey(key, options.subtle)))));
+    if (!parsed.success) return err("no set of keys");
+    const published = parsed.output.keys;
+    const keys = await usableKeys(published, options.subtle);
+    return keys.size > 0 ? ok(keys) : err(`none of its ${published.length} keys is an RSA key with an ID`);
   } catch (error) {
     if (leave.signal.aborted) return err(`no answer within ${FETCH_DEADLINE_MS} ms`);
     return err(error instanceof Error ? error.message : String(error));
@@ -108,10 +109,23 @@ async function readText(response: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-type PublishedKey = v.InferOutput<typeof KEY_SET>["keys"][number];
+/** The first ones that can be used. Others are somebody else's, and make no set wrong (RFC 7517 §5). */
+async function usableKeys(
+  published: readonly unknown[],
+  subtle: AccessKeysOptions["subtle"],
+): Promise<ReadonlyMap<string, CryptoKey>> {
+  const keys = new Map<string, CryptoKey>();
+  for (const one of published) {
+    const key = v.safeParse(USABLE_KEY, one);
+    if (!key.success || keys.size === KEYS_MAX) continue;
+    const imported = await importKey(key.output, subtle).catch(() => undefined);
+    if (imported !== undefined) keys.set(key.output.kid, imported);
+  }
+  return keys;
+}
 
 /** Whatever else the published key says, it verifies RS256 and nothing more. */
-async function importKey({ kid, n, e }: PublishedKey, subtle: AccessKeysOptions["subtle"]) {
+function importKey({ n, e }: v.InferOutput<typeof USABLE_KEY>, subtle: AccessKeysOptions["subtle"]) {
   const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
-  return [kid, await subtle.importKey("jwk", { kty: "RSA", n, e }, algorithm, false, ["verify"])] as const;
+  return subtle.importKey("jwk", { kty: "RSA", n, e }, algorithm, false, ["verify"]);
 }

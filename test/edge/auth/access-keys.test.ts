@@ -1,3 +1,4 @@
+import { exportJWK, generateKeyPair } from "jose";
 import { describe, expect, it } from "vitest";
 import { accessWorld, goodClaims, makeKey, NOW_SECONDS, signWith, type TestKey } from "./access-world.ts";
 
@@ -6,6 +7,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 const [first, second] = [await makeKey("k1"), await makeKey("k2")];
+
+const ellipticKey = { ...(await exportJWK((await generateKeyPair("ES256")).publicKey)), kid: "e1" };
 
 /** Good whenever it is shown. */
 const tokenOf = (key: TestKey) => signWith(key, { ...goodClaims(), exp: NOW_SECONDS + 3600 * 24 * 30 });
@@ -122,12 +125,50 @@ describe("the keys of Access", () => {
     ["a secret", body({ keys: [{ kty: "oct", kid: "k1", k: "AAAA" }] })],
     ["keys without IDs", body({ keys: [{ ...first.jwk, kid: undefined }] })],
     ["a key that is none", body({ keys: [{ ...first.jwk, n: "!" }] })],
-    ["very many keys", body({ keys: Array.from({ length: 17 }, (_, at) => ({ ...first.jwk, kid: `k${at}` })) })],
+    ["a set that is none", body({ keys: first.jwk })],
     ["very much", body({ keys: [first.jwk], public_certs: "x".repeat(70_000) })],
   ])("are not taken from %s", async (_, answer) => {
     const { world, present } = accessWorld([first]);
     world.answer = answer;
     expect(await present(token)).toMatchObject(unavailable);
     expect(world.keyFailures).toHaveLength(1);
+  });
+
+  // RFC 7517 §5: keys that are not understood, lack members or have values out of range should be ignored.
+  it.each([
+    ["of an elliptic curve", ellipticKey],
+    ["that is a secret", { kty: "oct", kid: "x", k: "AAAA" }],
+    ["of a kind that is still to come", { kty: "ML-DSA", kid: "x" }],
+    ["without an ID", { ...second.jwk, kid: undefined }],
+    ["with an ID that is no text", { ...second.jwk, kid: 7 }],
+    ["without a modulus", { ...second.jwk, n: undefined }],
+    ["that cannot be read", { ...second.jwk, n: "!" }],
+    ["that is no key", null],
+  ])("are taken from among others: one %s", async (_, other) => {
+    for (const keys of [
+      [first.jwk, other],
+      [other, first.jwk],
+    ]) {
+      const { world, present } = accessWorld([]);
+      world.answer = body({ keys });
+      expect(await present(token)).toMatchObject(known);
+      expect(world.keyFailures).toEqual([]);
+    }
+  });
+
+  it("are the first 16 that can be used, of however many", async () => {
+    const { world, present } = accessWorld([]);
+    const others = Array.from({ length: 15 }, (_, at) => ({ ...first.jwk, kid: `x${at}` }));
+    const useless = Array.from({ length: 20 }, () => ellipticKey);
+    world.answer = body({ keys: [...useless, ...others, first.jwk, second.jwk] });
+    expect(await present(token)).toMatchObject(known);
+    expect(await present(newToken)).toMatchObject(wrong);
+  });
+
+  it("are none where none can be used, and the log says so", async () => {
+    const { world, present } = accessWorld([]);
+    world.answer = body({ keys: [ellipticKey, { ...first.jwk, kid: undefined }] });
+    expect(await present(token)).toMatchObject(unavailable);
+    expect(world.keyFailures).toEqual(["none of its 2 keys is an RSA key with an ID"]);
   });
 });
