@@ -70,7 +70,7 @@ const check = (value: unknown): Result<Checked, readonly Fault[]> => {
   checkWays(draft, report);
   checkPacks(draft, report);
   checkShares(draft, report);
-  checkMoved(draft, plans, isWhole, report);
+  const singled = checkMoved(draft, plans, isWhole, report);
   const isInDoubt = restsOnFault(draft, faults);
   const mayMatch: RestsOnFault = (when) => !isWhole || isInDoubt(when);
   const { routes: read, placed } = checkRoutes(draft, plans, mayMatch, report, budget);
@@ -85,7 +85,7 @@ const check = (value: unknown): Result<Checked, readonly Fault[]> => {
   if (budget.isSpent && !faults.some(({ kind }) => kind === "too-complex")) reportTooComplex(report);
   if (faults.length > 0) return err(faults);
   if (declared === undefined || routes === undefined) throw new Error("a table without faults has an unread part");
-  return ok({ declared, planned: { draft, routes }, cells: budget.used });
+  return ok({ declared, planned: { draft, routes, singled }, cells: budget.used });
 };
 
 const allEntitiesArePlanned = (draft: Draft, plans: ReadonlyMap<string, LayoutPlan>): boolean => {

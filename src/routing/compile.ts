@@ -6,7 +6,7 @@ import type { Report } from "./faults.ts";
 import { joinEntities } from "./join-entities.ts";
 import { planLayouts } from "./layout-plans.ts";
 import { COMPLEXITY_MAX } from "./limits.ts";
-import { indexMoved } from "./moved.ts";
+import { indexSingled, movedIndex, type SingledIndex } from "./moved.ts";
 import { PackSlot } from "./pack/slot.ts";
 import type { PackRoute } from "./pack-index.ts";
 import type { PackPlacement } from "./pack-plans.ts";
@@ -22,6 +22,7 @@ import { indexWithoutId } from "./without-id.ts";
 export interface Planned {
   readonly draft: Draft;
   readonly routes: ReadonlyMap<string, RoutePlan>;
+  readonly singled: SingledIndex;
 }
 
 /** Compiles a table that `checkTable` has found to be without fault; throws for one that was never checked. */
@@ -41,7 +42,7 @@ export const planChecked = (declared: DeclaredTable): Planned => {
   }
   const planned = flattenRoutes(placed, budget);
   if (planned === undefined) throw new Error("the size of the routing table was not checked");
-  return { draft, routes: planned };
+  return { draft, routes: planned, singled: indexSingled(draft, plans, () => true) };
 };
 
 const refuseFault: Report = (kind, place, message) => {
@@ -49,7 +50,7 @@ const refuseFault: Report = (kind, place, message) => {
 };
 
 /** Puts the compiled table together. */
-export const assemble = ({ draft, routes }: Planned, revision: number): CompiledTable => {
+export const assemble = ({ draft, routes, singled }: Planned, revision: number): CompiledTable => {
   const regions = regionsOf(draft);
   const targetOf = targetsOf(draft, regions);
   const packs = new Map([...draft.packs].map(([name, declared]) => [name, new PackSlot(name, declared)]));
@@ -68,7 +69,7 @@ export const assemble = ({ draft, routes }: Planned, revision: number): Compiled
     readers: readersOf([...layouts.values()], ({ layout }) => layout),
     paths: indexPaths(entities.values()),
     withoutId: indexWithoutId(draft, regions),
-    moved: indexMoved(singledGoals(draft, regions), layouts),
+    moved: movedIndex(singled, singledGoals(draft, regions)),
     packs,
     routeCount: draft.routes.length,
   };

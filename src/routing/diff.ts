@@ -77,6 +77,9 @@ export const diffTables = (
 
 type Parts = Omit<TableDiff, "isEmpty" | "shares" | "keys">;
 
+const entriesOf = <Value>(record: Readonly<Record<string, Value>>): ReadonlyMap<string, Value> =>
+  new Map(Object.entries(record));
+
 const diffParts = (before: Draft, after: Draft): Parts => ({
   hosts: diffValue(before.hosts, after.hosts),
   regions: diffPart(before.regions, after.regions),
@@ -84,9 +87,9 @@ const diffParts = (before: Draft, after: Draft): Parts => ({
   entities: diffPart(before.entities, after.entities),
   layouts: diffPart(before.layouts, after.layouts),
   packs: diffPart(before.packs, after.packs),
-  moved: diffPart(before.moved, after.moved),
-  moves: diffPart(before.moves, after.moves),
-  gone: diffPart(before.gone, after.gone),
+  moved: diffPart(entriesOf(before.moved), entriesOf(after.moved)),
+  moves: diffPart(entriesOf(before.moves), entriesOf(after.moves)),
+  gone: diffPart(entriesOf(before.gone), entriesOf(after.gone)),
   epochFloor: diffValue(before.epochFloor, after.epochFloor),
   default: diffValue(before.fallback, after.fallback),
   withoutId: diffPart(before.withoutId, after.withoutId),

@@ -32,9 +32,10 @@ export interface Draft {
   readonly known: ReadonlyMap<string, Layout>;
   readonly packs: ReadonlyMap<string, DeclaredPack>;
   readonly routes: readonly DraftRoute[];
-  readonly moved: ReadonlyMap<string, DeclaredMoved>;
-  readonly moves: ReadonlyMap<string, DeclaredMove>;
-  readonly gone: ReadonlyMap<string, DeclaredGone>;
+  /** By ID, as they were declared: there may be 100,000 of them. */
+  readonly moved: Readonly<Record<string, DeclaredMoved>>;
+  readonly moves: Readonly<Record<string, DeclaredMove>>;
+  readonly gone: Readonly<Record<string, DeclaredGone>>;
   readonly epochFloor: number | undefined;
   readonly fallback: string | undefined;
   readonly withoutId: ReadonlyMap<string, DeclaredWithoutId>;
@@ -72,9 +73,9 @@ export const draftOf = (table: DeclaredTable): Draft => {
     known: knownLayouts(layouts),
     packs,
     routes: table.routes.map((route, index) => ({ index, route })),
-    moved: new Map(Object.entries(table.moved ?? {})),
-    moves: new Map(Object.entries(table.moves ?? {})),
-    gone: new Map(Object.entries(table.gone ?? {})),
+    moved: table.moved ?? {},
+    moves: table.moves ?? {},
+    gone: table.gone ?? {},
     epochFloor: table.epochFloor,
     fallback: table.default,
     withoutId: new Map(Object.entries(table.withoutId ?? {})),
@@ -126,9 +127,9 @@ const salvage = (value: unknown, broken: ReadonlySet<string>): Draft => {
     known: knownLayouts(layouts),
     packs: sound("packs"),
     routes: routes.flatMap((route, index) => (broken.has(brokenKey("routes", `${index}`)) ? [] : [{ index, route }])),
-    moved: sound("moved"),
-    moves: sound("moves"),
-    gone: sound("gone"),
+    moved: Object.fromEntries(sound<DeclaredMoved>("moved")),
+    moves: Object.fromEntries(sound<DeclaredMove>("moves")),
+    gone: Object.fromEntries(sound<DeclaredGone>("gone")),
     epochFloor: broken.has("epochFloor") ? undefined : (parts["epochFloor"] as number | undefined),
     fallback: broken.has("default") ? undefined : (parts["default"] as string | undefined),
     withoutId: sound("withoutId"),

@@ -1,36 +1,72 @@
-import { compareWords, fromSql, type Layout, type TextForm, toSql, type Words } from "../ids/index.ts";
+import { compareWords, fieldOf, fromSql, type Layout, luuid, type TextForm, toSql, type Words } from "../ids/index.ts";
+import type { Draft } from "./draft.ts";
+import { singledIn } from "./singled.ts";
 import type { EnabledLayout, Gone, MovedIndex, Target } from "./table.ts";
-import { WordsMap } from "./words-map.ts";
+import { WordsMapBuilder } from "./words-map.ts";
 
-/** Builds the index of the entities that the table singles out. Each text must have been checked to be canonical for one of the layouts. */
-export const indexMoved = (
-  singled: Iterable<readonly [text: string, goal: Target | Gone]>,
-  layouts: ReadonlyMap<string, EnabledLayout>,
-): MovedIndex => {
-  const forms = new Map<TextForm, (readonly [Words, Target | Gone])[]>();
-  const short: ShortKeys = new Map();
-  const counts = { moved: 0, moving: 0, gone: 0 };
-  for (const [text, goal] of singled) {
-    counts[partOf(goal)]++;
-    for (const { form, words } of allFormsOf(text, layouts)) {
-      const entries = forms.get(form) ?? [];
+/** Entries for single entities by their IDs. An entry is known by its number: its place among those of `singledIn`. */
+export interface SingledIndex {
+  readonly find: (form: TextForm, words: Words) => number | undefined;
+  readonly findShort: (group: number, primaryKey: number) => number | undefined;
+  /** Whether no two entries have one ID or one short key. */
+  readonly isDistinct: boolean;
+}
+
+type DatedLayout = Pick<EnabledLayout, "layout" | "window">;
+type DatedLayouts = ReadonlyMap<string, DatedLayout>;
+
+/** Indexes the entries whose texts are accepted. Of several with one ID, or with one short key, the first is found. */
+export const indexSingled = (
+  draft: Draft,
+  layouts: DatedLayouts,
+  accepts: (reader: TextReader) => boolean,
+): SingledIndex => {
+  const forms = new Map<TextForm, WordsMapBuilder>();
+  const shortKeys = new WordsMapBuilder(SHORT_KEY_WORDS);
+  const reader = new TextReader();
+  let next = 0;
+  for (const { text } of singledIn(draft)) {
+    const number = next++;
+    reader.begin(text);
+    if (!accepts(reader)) continue;
+    for (const { form, words } of allFormsOf(reader, layouts)) {
+      const entries = forms.get(form) ?? new WordsMapBuilder(words.length);
       forms.set(form, entries);
-      entries.push([words, goal]);
+      entries.add(words, number);
     }
-    const key = readShort(text, layouts);
-    if (key !== undefined) addShort(short, key, goal);
+    const key = shortKeyIn(reader, layouts);
+    if (key !== undefined) shortKeys.add(wordsOfShort(key.group, key.primaryKey), number);
   }
-  const byForm = new Map([...forms].map(([form, entries]) => [form, new WordsMap(entries)]));
+  const byForm = new Map([...forms].map(([form, entries]) => [form, entries.build()]));
+  const byShort = shortKeys.build();
   return {
-    size: counts.moved + counts.moving + counts.gone,
-    counts,
-    find: ({ table }, words) => byForm.get(table.text)?.get(words),
-    findShort: (group, primaryKey) => short.get(group)?.get(primaryKey),
+    find: (form, words) => byForm.get(form)?.get(words),
+    findShort: (group, primaryKey) => byShort.get(wordsOfShort(group, primaryKey)),
+    isDistinct:
+      byShort.size === shortKeys.size &&
+      [...forms].every(([form, { size: added }]) => byForm.get(form)?.size === added),
   };
 };
 
-const partOf = ({ rule }: Target | Gone): keyof MovedIndex["counts"] =>
-  rule.kind === "gone" ? "gone" : rule.kind === "moving" ? "moving" : "moved";
+/** What look-ups ask, with the goal of each entry by its number. */
+export const movedIndex = ({ find, findShort }: SingledIndex, goals: readonly (Target | Gone)[]): MovedIndex => ({
+  size: goals.length,
+  counts: countsOf(goals),
+  find: ({ table }, words) => {
+    const number = find(table.text, words);
+    return number === undefined ? undefined : goals[number];
+  },
+  findShort: (group, primaryKey) => {
+    const number = findShort(group, primaryKey);
+    return number === undefined ? undefined : goals[number];
+  },
+});
+
+const countsOf = (goals: readonly (Target | Gone)[]): MovedIndex["counts"] => {
+  const counts = { moved: 0, moving: 0, gone: 0 };
+  for (const { rule } of goals) counts[rule.kind === "gone" || rule.kind === "moving" ? rule.kind : "moved"]++;
+  return counts;
+};
 
 /** Equal words are one ID only where the form of the text is the same: those of XID and ObjectId are not. */
 interface Reading {
@@ -38,15 +74,12 @@ interface Reading {
   readonly words: Words;
 }
 
-type DatedLayout = Pick<EnabledLayout, "layout" | "window">;
-
 /** The ID in its text and, where the table reads both forms of HotGuids, in the other form. */
-export const allFormsOf = (text: string, layouts: ReadonlyMap<string, DatedLayout>): readonly Reading[] => {
+export const allFormsOf = (reader: TextReader, layouts: DatedLayouts): readonly Reading[] => {
   const forms: Reading[] = [];
-  const read = formReader(text);
   for (const dated of layouts.values()) {
     const { name, table } = dated.layout;
-    const words = read(dated.layout);
+    const words = reader.read(dated.layout);
     if (words === undefined || !canBeLater(dated, words)) continue;
     const add = (own: Words): void => {
       // A table may have hundreds of layouts with one form.
@@ -60,46 +93,48 @@ export const allFormsOf = (text: string, layouts: ReadonlyMap<string, DatedLayou
   return forms;
 };
 
-/** Reads a text in the forms of layouts, in each form once. */
-export const formReader = (text: string): ((layout: Layout) => Words | undefined) => {
-  const known = new Map<TextForm, Words | undefined>();
-  return (layout) => {
+/** Reads one text after another in the forms of layouts, each in each form once. */
+export class TextReader {
+  text = "";
+  private readonly known = new Map<TextForm, Words | undefined>();
+
+  begin(text: string): void {
+    this.text = text;
+    this.known.clear();
+  }
+
+  read(layout: Layout): Words | undefined {
     const form = layout.table.text;
-    if (!known.has(form)) known.set(form, form.read(text, 0, text.length));
-    return known.get(form);
-  };
-};
+    const known = this.known.get(form);
+    if (known !== undefined || this.known.has(form)) return known;
+    const words = form.read(this.text, 0, this.text.length);
+    this.known.set(form, words);
+    return words;
+  }
+}
 
 /** Whether words can be an ID of a layout now or later: the end of the window moves with the clock. */
 export const canBeLater = ({ layout, window }: DatedLayout, words: Words): boolean =>
   layout.fits(words) &&
   (window === undefined || layout.mintedAtMs === undefined || layout.mintedAtMs(words) >= window.fromMs);
 
-interface ShortKey {
+export interface ShortKey {
   readonly group: number;
   readonly primaryKey: number;
 }
 
 /** Group and primary key of an LUUID's text. */
-const readShort = (text: string, layouts: ReadonlyMap<string, EnabledLayout>): ShortKey | undefined => {
-  const layout: Layout | undefined = layouts.get("luuid")?.layout;
-  const words = layout?.parse(text);
-  if (layout === undefined || words === undefined || !words.ok) return undefined;
-  return shortKeyOf(layout, words.value);
+export const shortKeyIn = (reader: TextReader, layouts: DatedLayouts): ShortKey | undefined => {
+  const words = layouts.has(luuid.name) ? reader.read(luuid) : undefined;
+  if (words === undefined || !luuid.fits(words)) return undefined;
+  return { group: fieldOf(luuid, "group").read(words), primaryKey: fieldOf(luuid, "primaryKey").read(words) };
 };
 
-export const shortKeyOf = (layout: Layout, words: Words): ShortKey | undefined => {
-  const group = layout.field("group");
-  const primaryKey = layout.field("primaryKey");
-  if (group === undefined || primaryKey === undefined) return undefined;
-  return { group: group.read(words), primaryKey: primaryKey.read(words) };
-};
+/** The group, and the primary key of 48 bits. */
+const SHORT_KEY_WORDS = 3;
 
-/** By group, then by primary key. */
-type ShortKeys = Map<number, Map<number, Target | Gone>>;
-
-const addShort = (short: ShortKeys, { group, primaryKey }: ShortKey, goal: Target | Gone): void => {
-  const keys = short.get(group) ?? new Map<number, Target | Gone>();
-  keys.set(primaryKey, goal);
-  short.set(group, keys);
-};
+const wordsOfShort = (group: number, primaryKey: number): Words => [
+  group,
+  Math.floor(primaryKey / 2 ** 32),
+  primaryKey >>> 0,
+];

@@ -55,6 +55,8 @@ export const useOf = (draft: Draft, bytes: number, cells: number): TableUse => (
   packs: { used: draft.packs.size, max: PACKS_MAX },
   packBytes: { used: [...draft.packs.values()].reduce((sum, { bytes }) => sum + bytes, 0), max: PACKS_OCTETS_MAX },
   packRanges: { used: Math.max(0, ...[...draft.packs.values()].map(({ ranges }) => ranges)), max: PACK_RANGES_MAX },
-  singled: { used: draft.moved.size + draft.moves.size + draft.gone.size, max: MOVED_MAX },
+  singled: { used: countOf(draft.moved) + countOf(draft.moves) + countOf(draft.gone), max: MOVED_MAX },
   complexity: { used: Math.ceil(cells), max: COMPLEXITY_MAX },
 });
+
+const countOf = (entries: object): number => Object.keys(entries).length;

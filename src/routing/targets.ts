@@ -1,6 +1,7 @@
 import type { Draft } from "./draft.ts";
 import type { DeclaredGone, DeclaredMove, DeclaredMoved, DeclaredRoute } from "./schema.ts";
 import { NO_ROUTE } from "./segments.ts";
+import { type Singled, sayingOf, singledIn } from "./singled.ts";
 import { readSplit } from "./split.ts";
 import type { Canary, Found, Gone, Region, Rule, Share, Split, Target } from "./table.ts";
 import type { DeclaredPack } from "./way-schema.ts";
@@ -46,23 +47,22 @@ export const packTargets = (
   return declared.regions.map((name) => targetOf(regionNamed(regions, name), rule));
 };
 
-/** The goal of each entity that the table singles out. Entries that say the same share one. */
-export const singledGoals = (
-  { moved, moves, gone }: Draft,
-  regions: ReadonlyMap<string, Region>,
-): readonly (readonly [text: string, goal: Target | Gone])[] => {
+/** The goal of each entity that the table singles out, in the order of `singledIn`. Entries that say the same share one. */
+export const singledGoals = (draft: Draft, regions: ReadonlyMap<string, Region>): readonly (Target | Gone)[] => {
   const known = new Map<string, Target | Gone>();
-  const share = <Entry>(text: string, entry: Entry, make: (entry: Entry) => Target | Gone) => {
-    const key = JSON.stringify(entry);
-    const goal = known.get(key) ?? make(entry);
-    known.set(key, goal);
-    return [text, goal] as const;
-  };
-  return [
-    ...[...moved].map(([text, entry]) => share(text, entry, (own) => movedTarget(own, regions))),
-    ...[...moves].map(([text, entry]) => share(text, entry, (own) => movingTarget(own, regions))),
-    ...[...gone].map(([text, entry]) => share(text, entry, goneGoal)),
-  ];
+  const goals: (Target | Gone)[] = [];
+  for (const singled of singledIn(draft)) {
+    const saying = sayingOf(singled);
+    const goal = known.get(saying) ?? goalOf(singled, regions);
+    known.set(saying, goal);
+    goals.push(goal);
+  }
+  return goals;
+};
+
+const goalOf = ({ part, entry }: Singled, regions: ReadonlyMap<string, Region>): Target | Gone => {
+  if (part === "moved") return movedTarget(entry, regions);
+  return part === "moves" ? movingTarget(entry, regions) : goneGoal(entry);
 };
 
 const MOVED: Rule = Object.freeze({ kind: "moved" });

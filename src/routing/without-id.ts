@@ -15,8 +15,13 @@ export const indexWithoutId = (draft: Draft, regions: ReadonlyMap<string, Region
   const targets = new Map([...regions].map(([name, region]) => [name, targetOf(region, rule)]));
   const named: RegionBySaying = new Map([...regions.keys()].map((name) => [name, name]));
   const entries = [...draft.withoutId].map(([name, declared]) => entryOf(name, declared, draft, named));
+  return { entries, match: matcherOf(entries), targets };
+};
+
+/** Apart from where the draft is at hand: a closure would keep the whole declared table in memory. */
+const matcherOf = (entries: readonly WithoutId[]): WithoutIdIndex["match"] => {
   const paths = indexExactPaths(entries.map((entry) => ({ entry, paths: entry.entity.paths })));
-  return { entries, match: (path) => paths.match(path)?.entry, targets };
+  return (path) => paths.match(path)?.entry;
 };
 
 const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named: RegionBySaying): WithoutId => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { mixWords, type Words } from "../../src/ids/index.ts";
-import { WordsMap } from "../../src/routing/words-map.ts";
+import { WordsMapBuilder } from "../../src/routing/words-map.ts";
 import { load, sampleTable } from "./tables.ts";
 
 test("it finds what a map by text finds, and of equal words the first", () => {
@@ -9,7 +9,10 @@ test("it finds what a map by text finds, and of equal words the first", () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(words, fc.nat())), fc.array(words), (entries, others) => {
       const plain = new Map(entries.toReversed().map(([own, value]) => [own.join(), value]));
-      const map = new WordsMap(entries);
+      const builder = new WordsMapBuilder(3);
+      for (const [own, value] of entries) builder.add(own, value);
+      const map = builder.build();
+      expect(builder.size).toBe(entries.length);
       expect(map.size).toBe(plain.size);
       for (const own of [...entries.map(([own]) => own), ...others]) expect(map.get(own)).toBe(plain.get(own.join()));
     }),

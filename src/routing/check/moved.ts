@@ -1,119 +1,112 @@
-import { type Layout, luuid, type TextForm, type Words } from "../../ids/index.ts";
+import type { Words } from "../../ids/index.ts";
 import type { Draft } from "../draft.ts";
 import type { Place, Report } from "../faults.ts";
 import { markFieldOf } from "../layout-fields.ts";
 import type { LayoutPlan } from "../layout-plans.ts";
-import { allFormsOf, canBeLater, formReader, shortKeyOf } from "../moved.ts";
+import { allFormsOf, canBeLater, indexSingled, type SingledIndex, shortKeyIn, TextReader } from "../moved.ts";
+import { type Singled, sayingOf, singledIn } from "../singled.ts";
 
-/** An ID that is singled out must be one that some entity can have, in its canonical text, and stand in one part alone. */
-export const checkMoved = (
+type Plans = ReadonlyMap<string, LayoutPlan>;
+
+/**
+ * An ID that is singled out must be one that some entity can have, in its canonical text, and stand in one part alone. Returns
+ * the index of those that are.
+ */
+export const checkMoved = (draft: Draft, plans: Plans, allEntitiesAreRead: boolean, report: Report): SingledIndex => {
+  let areAccepted = true;
+  const index = indexSingled(draft, plans, (reader) => {
+    const isAccepted = canonicalOf(reader, plans) === reader.text;
+    areAccepted &&= isAccepted;
+    return isAccepted;
+  });
+  // What is without fault needs no sentences, of which there might be 100,000.
+  if (!areAccepted || !index.isDistinct) reportEach(draft, plans, index, allEntitiesAreRead, report);
+  checkMoves(draft, report);
+  return index;
+};
+
+const reportEach = (
   draft: Draft,
-  plans: ReadonlyMap<string, LayoutPlan>,
+  plans: Plans,
+  index: SingledIndex,
   allEntitiesAreRead: boolean,
   report: Report,
 ): void => {
-  const shortKeys = new Map<string, Entry>();
-  const known: Known = new Map();
-  for (const entry of entriesOf(draft)) {
-    const { text, place } = entry;
-    const read = formReader(text);
-    const taker = [...plans.values()].find((plan) => takes(plan, read(plan.layout)));
-    if (taker === undefined) {
-      const message = `No entity has an ID ${JSON.stringify(text)}; correct it or remove it.`;
-      // An entity that could not be read may be the one that has it.
-      if (allEntitiesAreRead) report("moved-id", place, message);
-      continue;
-    }
-    const canonical = canonicalOf(taker.layout, text);
-    if (canonical !== text) {
+  const all = [...singledIn(draft)];
+  const reader = new TextReader();
+  for (const [number, singled] of all.entries()) {
+    const { part, text } = singled;
+    reader.begin(text);
+    const canonical = canonicalOf(reader, plans);
+    if (canonical === text) {
+      for (const message of rivalSentences(reader, number, all, index, plans))
+        report("moved-id", [part, text], message);
+    } else if (canonical !== undefined) {
       const message = `${JSON.stringify(text)} is not in canonical form; write ${JSON.stringify(canonical)}.`;
-      report("moved-id", place, message);
-      continue;
+      report("moved-id", [part, text], message);
+    } else if (allEntitiesAreRead) {
+      // Else an entity that could not be read may be the one that has it.
+      const message = `No entity has an ID ${JSON.stringify(text)}; correct it or remove it.`;
+      report("moved-id", [part, text], message);
     }
-    const rival = addEntry(known, entry, plans);
-    if (rival !== undefined) report("moved-id", place, rivalSentence(entry, rival));
-    const key = plans.has(luuid.name) ? shortKeyIn(text) : undefined;
-    if (key === undefined) continue;
-    const other = shortKeys.get(key);
-    shortKeys.set(key, other ?? entry);
-    if (other === undefined || other.goal === entry.goal || other === rival) continue;
-    report(
-      "moved-id",
-      place,
-      `Another ID with this group and primary key ${other.says}, and both have one short key; correct one of them.`,
-    );
   }
-  checkMoves(draft, report);
+};
+
+/** The canonical text of an ID of the first layout whose entities can have it. */
+const canonicalOf = (reader: TextReader, plans: Plans): string | undefined => {
+  for (const plan of plans.values()) {
+    const words = reader.read(plan.layout);
+    if (words !== undefined && takes(plan, words)) return plan.layout.format(words);
+  }
+  return undefined;
+};
+
+/** Whether some entity can have an ID of a layout, by its words in the layout's form of text. */
+const takes = (plan: LayoutPlan, words: Words): boolean => {
+  if (!canBeLater(plan, words)) return false;
+  return plan.idsByMark.has(undefined) || plan.idsByMark.has(markFieldOf(plan.layout)?.read(words));
+};
+
+/** What is to be said of an entry beside others of the same ID, in any of its forms, or of the same short key. */
+function* rivalSentences(
+  reader: TextReader,
+  number: number,
+  all: readonly Singled[],
+  { find, findShort }: SingledIndex,
+  plans: Plans,
+): Generator<string> {
+  const own = all[number] as Singled;
+  const saying = sayingOf(own);
+  const otherOf = (found: number | undefined): Singled | undefined => {
+    const other = all[found ?? number] as Singled;
+    return sayingOf(other) === saying ? undefined : other;
+  };
+  const [rival] = allFormsOf(reader, plans).flatMap(({ form, words }) => otherOf(find(form, words)) ?? []);
+  if (rival !== undefined) yield rivalSentence(own, rival);
+  const key = shortKeyIn(reader, plans);
+  const other = key && otherOf(findShort(key.group, key.primaryKey));
+  if (other === undefined || other === rival) return;
+  yield `Another ID with this group and primary key ${endOf(other)}, and both have one short key; correct one of them.`;
+}
+
+const rivalSentence = ({ text }: Singled, rival: Singled): string =>
+  rival.text === text
+    ? `It stands in ${JSON.stringify(rival.part)} too; remove one of them.`
+    : `It is another form of ${JSON.stringify(rival.text)}, which ${endOf(rival)}; correct or remove one of them.`;
+
+/** Ends a sentence about an ID. */
+const endOf = (singled: Singled): string => {
+  if (singled.part === "gone") return "is gone";
+  if (singled.part === "moves") return `is moving to ${JSON.stringify(singled.entry.to)}`;
+  const { entry } = singled;
+  return `moved to ${JSON.stringify(typeof entry === "string" ? entry : entry.region)}`;
 };
 
 /** A move leads elsewhere. */
 const checkMoves = ({ moves }: Draft, report: Report): void => {
-  for (const [text, { from, to }] of moves) {
+  for (const [text, { from, to }] of Object.entries(moves)) {
     if (from !== to) continue;
-    report("moved-id", ["moves", text, "to"], `It is in ${JSON.stringify(from)} already; name another region.`);
+    const place: Place = ["moves", text, "to"];
+    report("moved-id", place, `It is in ${JSON.stringify(from)} already; name another region.`);
   }
-};
-
-/** What one of the parts says of an ID. */
-interface Entry {
-  readonly text: string;
-  readonly place: Place;
-  /** Equal for entries that say the same. */
-  readonly goal: string;
-  /** Ends a sentence about the ID. */
-  readonly says: string;
-}
-
-function* entriesOf({ moved, moves, gone }: Draft): Generator<Entry> {
-  for (const [text, entry] of moved) {
-    const region = typeof entry === "string" ? entry : entry.region;
-    yield entryOf("moved", text, entry, `moved to ${JSON.stringify(region)}`);
-  }
-  for (const [text, entry] of moves) yield entryOf("moves", text, entry, `is moving to ${JSON.stringify(entry.to)}`);
-  for (const [text, entry] of gone) yield entryOf("gone", text, entry, "is gone");
-}
-
-const entryOf = (part: string, text: string, entry: unknown, says: string): Entry => ({
-  text,
-  place: [part, text],
-  goal: `${part} ${JSON.stringify(entry)}`,
-  says,
-});
-
-const rivalSentence = ({ text }: Entry, rival: Entry): string =>
-  rival.text === text
-    ? `It stands in ${JSON.stringify(rival.place[0])} too; remove one of them.`
-    : `It is another form of ${JSON.stringify(rival.text)}, which ${rival.says}; correct or remove one of them.`;
-
-/** By form of text, then by the words in it. */
-type Known = Map<TextForm, Map<string, Entry>>;
-
-/** Notes what is said of an ID, in all its forms. Returns an entry of the same ID that says something else, if there is one. */
-const addEntry = (known: Known, entry: Entry, plans: ReadonlyMap<string, LayoutPlan>): Entry | undefined => {
-  let rival: Entry | undefined;
-  for (const { form, words } of allFormsOf(entry.text, plans)) {
-    const ofForm = known.get(form) ?? new Map<string, Entry>();
-    known.set(form, ofForm);
-    const other = ofForm.get(words.join());
-    if (other === undefined) ofForm.set(words.join(), entry);
-    else if (other.goal !== entry.goal) rival ??= other;
-  }
-  return rival;
-};
-
-const canonicalOf = (layout: Layout, text: string): string => {
-  const words = layout.parse(text);
-  return words.ok ? layout.format(words.value) : text;
-};
-
-/** Whether some entity can have an ID of a layout, by its words in the layout's form of text. */
-const takes = (plan: LayoutPlan, words: Words | undefined): boolean => {
-  if (words === undefined || !canBeLater(plan, words)) return false;
-  return plan.idsByMark.has(undefined) || plan.idsByMark.has(markFieldOf(plan.layout)?.read(words));
-};
-
-const shortKeyIn = (text: string): string | undefined => {
-  const words = luuid.parse(text);
-  const key = words.ok ? shortKeyOf(luuid, words.value) : undefined;
-  return key === undefined ? undefined : `${key.group}/${key.primaryKey}`;
 };

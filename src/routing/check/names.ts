@@ -1,6 +1,7 @@
 import type { Draft } from "../draft.ts";
 import { listNames, type Place, type Report } from "../faults.ts";
 import { isLayoutName } from "../known-layouts.ts";
+import { singledIn } from "../singled.ts";
 
 /** Every name that is used must be declared. What routes ask for is held to the same rule where it is read. */
 export const checkNames = (draft: Draft, report: Report): void => {
@@ -35,13 +36,14 @@ export const checkNames = (draft: Draft, report: Report): void => {
   for (const [name, { regions }] of draft.packs) {
     for (const [at, other] of regions.entries()) region(other, ["packs", name, "regions", at]);
   }
-  for (const [id, moved] of draft.moved) {
-    if (typeof moved === "string") region(moved, ["moved", id]);
-    else region(moved.region, ["moved", id, "region"]);
-  }
-  for (const [id, { from, to }] of draft.moves) {
-    region(from, ["moves", id, "from"]);
-    region(to, ["moves", id, "to"]);
+  for (const { part, text, entry } of singledIn(draft)) {
+    if (part === "moved") {
+      if (typeof entry === "string") region(entry, ["moved", text]);
+      else region(entry.region, ["moved", text, "region"]);
+    } else if (part === "moves") {
+      region(entry.from, ["moves", text, "from"]);
+      region(entry.to, ["moves", text, "to"]);
+    }
   }
   if (draft.fallback !== undefined) region(draft.fallback, ["default"]);
   for (const [entity, { ids }] of draft.entities) {
