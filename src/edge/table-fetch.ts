@@ -3,7 +3,15 @@ import type { CompiledTable } from "../routing/index.ts";
 import type { TableSource } from "../table-ports.ts";
 import { type Held, type HeldCanary, heldCanary } from "./held-table.ts";
 import type { SeenPointer, TableCache } from "./table-cache.ts";
-import { bodyKey, compileBody, type LoadFailure, type PointerCanary, readBody, verified } from "./table-store.ts";
+import {
+  bodyKey,
+  compileBody,
+  type LoadFailure,
+  type Pointer,
+  type PointerCanary,
+  readBody,
+  verified,
+} from "./table-store.ts";
 
 export interface TableFetchOptions {
   readonly kv: KVNamespace;
@@ -29,7 +37,12 @@ export function tableFetcher({ kv, cache, report, deadlineMs }: TableFetchOption
   /** A body never changes: one that was found faulty is not read and checked again. */
   const refused = new Map<string, LoadFailure>();
 
-  const fetchTable = async (digest: string, revision: number): Promise<Result<Fetched, LoadFailure>> => {
+  const fetchTable = async (
+    { digest, revision }: Pick<Pointer, "digest" | "revision">,
+    held: Held | undefined,
+  ): Promise<Result<Fetched, LoadFailure>> => {
+    const same = tableInMemory(digest, held);
+    if (same !== undefined) return ok({ table: { ...same, revision }, source: "memory" });
     const known = refused.get(digest);
     if (known !== undefined) return err(known);
     const near = await cache.part(bodyKey(digest), (found) => verified(found, digest));
@@ -55,7 +68,7 @@ export function tableFetcher({ kv, cache, report, deadlineMs }: TableFetchOption
     if (held?.canary?.named.digest === digest && held.canary.named.revision === revision) {
       return heldCanary(named, held.canary.table, stable);
     }
-    const fetched = await fetchTable(digest, revision);
+    const fetched = await fetchTable(named, held);
     if (fetched.ok) return heldCanary(named, fetched.value.table, stable);
     report(fetched.error);
     return undefined;
@@ -65,7 +78,7 @@ export function tableFetcher({ kv, cache, report, deadlineMs }: TableFetchOption
     const { pointer, confirmedAtMs } = seen;
     const { digest, revision } = pointer;
     const isSame = held?.pointer?.digest === digest && held.pointer.revision === revision;
-    const fetched = isSame ? ok({ table: held.table, source: held.source }) : await fetchTable(digest, revision);
+    const fetched = isSame ? ok({ table: held.table, source: held.source }) : await fetchTable(pointer, held);
     if (!fetched.ok) {
       report(fetched.error);
       return undefined;
@@ -75,4 +88,10 @@ export function tableFetcher({ kv, cache, report, deadlineMs }: TableFetchOption
     const source = isFromKv ? fetched.value.source : "edge";
     return { table, pointer, source, laterSource: isFromKv ? "memory" : "edge", confirmedAtMs, canary };
   };
+}
+
+/** One text may come into force under several numbers, as a canary that is promoted does: it is compiled once. */
+function tableInMemory(digest: string, held: Held | undefined): CompiledTable | undefined {
+  if (held?.pointer?.digest === digest) return held.table;
+  return held?.canary?.named.digest === digest ? held.canary.table : undefined;
 }

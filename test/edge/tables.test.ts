@@ -172,7 +172,7 @@ describe("what KV may hold and is never served", () => {
   });
 
   it.each(cases)("%s: warm, the table before stays", async (_, spoil, reason) => {
-    await publish(1);
+    await publish(1, BUNDLED);
     const { tables, failures, state, peek, settle } = setUp();
     await loaded(tables);
     await spoil();
@@ -210,6 +210,36 @@ describe("refreshing beside the requests", () => {
     expect(peek()?.label).toBe("rev=1; source=memory; age=0");
   });
 
+  it("compiles a text once, whatever number it has next: a canary that is promoted, a table that comes back", async () => {
+    const digest = await publish(41);
+    const other = { ...DECLARED_TABLE, countries: { ...DECLARED_TABLE.countries, FR: 21 } };
+    const digestOfCanary = await publish(42, other);
+    const point = (pointer: object) => TABLE_KV.put(POINTER_KEY, JSON.stringify(pointer));
+    await point({
+      revision: 41,
+      digest,
+      change: 1,
+      canary: { revision: 42, digest: digestOfCanary, audience: { share: 5 } },
+    });
+    const { tables, state, peek, settle } = setUp();
+    const { canary } = await loaded(tables);
+    await point({ revision: 43, digest: digestOfCanary, change: 2 });
+    const readsBefore = state.reads;
+    state.nowMs += 60_000;
+    peek();
+    await settle();
+    expect(peek()?.table).toEqual({ ...canary?.table, revision: 43 });
+    expect(peek()?.table.entities).toBe(canary?.table.entities);
+    expect(peek()?.label).toBe("rev=43; source=memory; age=0");
+    await publish(44, other);
+    state.nowMs += 60_000;
+    peek();
+    await settle();
+    expect(peek()?.label).toBe("rev=44; source=memory; age=0");
+    expect(peek()?.table.entities).toBe(canary?.table.entities);
+    expect(state.reads).toBe(readsBefore + 2);
+  });
+
   it("never goes back to an older revision, which an edge cache may still hold", async () => {
     await publish(5);
     const { tables, state, peek, settle } = setUp();
@@ -236,7 +266,7 @@ describe("refreshing beside the requests", () => {
     expect(state.reads - reads).toBe(2);
     expect(failures.every((failure) => failure.reason === "store-failed")).toBe(true);
     state.fault = "none";
-    await publish(2);
+    await publish(2, BUNDLED);
     const before = state.reads;
     for (let request = 0; request < 100; request++) peek();
     await settle();
