@@ -8,14 +8,32 @@ export const failureText = (url: string, failure: GatewayFailure): string => {
   switch (failure.reason) {
     case "unreachable":
       return `error: ${where} cannot be reached: ${printable(failure.why)}\n`;
+    case "cut":
+      return `error: ${where} closed the connection before its answer was there: ${printable(failure.why)}\n`;
     case "late":
-      return `error: ${where} has not answered within ${failure.seconds} s; whether it did what it was asked is not known: see \`waybill table status\`\n`;
+      return `error: ${where} has not answered within ${failure.seconds} s\n`;
     case "redirected":
       return `error: ${where} leads elsewhere (${failure.status}): ${printable(failure.location)}\n${redirectHint(failure.location)}`;
     case "strange":
       return `error: ${where} answers ${failure.status}: ${printable(failure.why)}\n`;
     case "problem":
       return `error: ${printable(failure.problem.detail)} (${printable(failure.problem.slug)}, ${failure.problem.status})\n${hintOf(failure.problem)}`;
+  }
+};
+
+/** Whether what was asked for may have been done all the same. A gateway waits for the object so long; the object works on. */
+export const mayBeDone = (failure: GatewayFailure): boolean => {
+  switch (failure.reason) {
+    case "unreachable":
+    case "redirected":
+      return false;
+    case "cut":
+    case "late":
+      return true;
+    case "strange":
+      return failure.status < 400 || failure.status >= 500;
+    case "problem":
+      return failure.problem.status >= 500;
   }
 };
 

@@ -20,7 +20,10 @@ export interface GatewayAnswer {
 }
 
 export type GatewayFailure =
+  /** It never got the request. */
   | { readonly reason: "unreachable"; readonly why: string }
+  /** The connection ended before the whole answer was there: nobody can tell what became of the request. */
+  | { readonly reason: "cut"; readonly why: string }
   | { readonly reason: "late"; readonly seconds: number }
   | { readonly reason: "redirected"; readonly status: number; readonly location: string }
   | { readonly reason: "problem"; readonly problem: GatewayProblem }
@@ -60,7 +63,8 @@ export const askGateway = async (
   try {
     const response = await fetch(url + path, {
       method,
-      headers: { accept: "application/json", ...credentials, ...headers },
+      // A command may work for seconds between two requests, and learn too late that its connection was closed meanwhile.
+      headers: { accept: "application/json", connection: "close", ...credentials, ...headers },
       redirect: "manual",
       signal,
       ...(body === undefined ? {} : { body }),
@@ -75,7 +79,7 @@ export const askGateway = async (
     return err(failureOf(status, header("content-type"), octets));
   } catch (error) {
     if (signal.aborted) return err({ reason: "late", seconds: DEADLINE_MS / 1000 });
-    return err({ reason: "unreachable", why: whyOf(error) });
+    return err({ reason: isUnsent(error) ? "unreachable" : "cut", why: whyOf(error) });
   }
 };
 
@@ -98,10 +102,23 @@ export const readObject = (octets: Uint8Array): Readonly<Record<string, unknown>
   }
 };
 
+/** Of systems and of TLS, for connections that never came about. */
+const UNSENT =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|(?:ERR_TLS|ERR_SSL|CERT|DEPTH|UNABLE|SELF_SIGNED)_.*)$/;
+
+/** Without a code it was `fetch` that refused. */
+const isUnsent = (error: unknown): boolean => {
+  const { code } = deepestOf(error);
+  return code === undefined || UNSENT.test(String(code));
+};
+
 /** What the system said, below the sentence of `fetch` that something went wrong. */
 const whyOf = (error: unknown): string => {
-  const { cause } = error as { readonly cause?: unknown };
-  const deepest = cause instanceof Error ? cause : error;
-  const { code, message } = deepest as { readonly code?: unknown; readonly message?: unknown };
+  const { code, message } = deepestOf(error);
   return message === undefined || message === "" ? String(code ?? error) : String(message);
+};
+
+const deepestOf = (error: unknown): { readonly code?: unknown; readonly message?: unknown } => {
+  const { cause } = error as { readonly cause?: unknown };
+  return cause instanceof Error ? cause : (error as Error);
 };

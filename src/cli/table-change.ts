@@ -3,7 +3,7 @@ import type { Result } from "../ids/index.ts";
 import type { Revision } from "./gateway-answers.ts";
 import { faultsSchema } from "./gateway-answers.ts";
 import type { GatewayClient } from "./gateway-client.ts";
-import { failureText } from "./gateway-failure.ts";
+import { failureText, mayBeDone } from "./gateway-failure.ts";
 import type { GatewayFailure } from "./gateway-request.ts";
 import { readJsonText } from "./json-text.ts";
 import { printable } from "./printable.ts";
@@ -49,12 +49,17 @@ export const tellChange = async (
   }
   const { error } = answer;
   world.report(failureText(gateway.url, error));
-  if (error.reason !== "problem") return EXIT.failed;
-  const { slug, members } = error.problem;
-  if (slug === "stale-revision") return outrun(members["canary"] ?? members["current"], world);
+  if (error.reason === "problem" && error.problem.slug === "stale-revision") {
+    const { members } = error.problem;
+    return outrun(members["canary"] ?? members["current"], world);
+  }
   if (sent !== undefined) world.report(faultTexts(error, sent));
-  return refuse("nothing was changed\n", world);
+  return refuse(mayBeDone(error) ? UNKNOWN : "nothing was changed\n", world);
 };
+
+/** The same change can be sent again: whoever names a revision that is no longer the last one is refused. */
+const UNKNOWN =
+  "whether anything was changed is not known: `waybill table status` shows what is in force, and `waybill table history` by whom\n";
 
 interface Awaited {
   readonly code: ExitCode;

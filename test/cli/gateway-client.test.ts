@@ -1,7 +1,8 @@
+import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { gatewayAddress } from "../../src/cli/gateway-address.ts";
 import { openGateway } from "../../src/cli/gateway-client.ts";
-import { failureText } from "../../src/cli/gateway-failure.ts";
+import { failureText, mayBeDone } from "../../src/cli/gateway-failure.ts";
 import { askGateway } from "../../src/cli/gateway-request.ts";
 import type { World } from "../../src/cli/world.ts";
 
@@ -92,6 +93,68 @@ describe("what came of a request", () => {
     const why = "it has \u001b]0;title\u0007";
     const strange = failureText("https://gw.test", { reason: "strange", status: 200, why });
     expect(strange).toBe("error: https://gw.test answers 200: it has \\u{1b}]0;title\\u{7}\n");
+  });
+});
+
+describe("a connection that ends", () => {
+  /** Answers so many requests of a connection, then closes it: at once, or when it hears of another. */
+  async function withServer<Value>(answers: number, ask: (url: string) => Promise<Value>): Promise<Value> {
+    const server = createServer((socket) => {
+      let heard = 0;
+      socket.on("error", () => undefined);
+      socket.on("data", (octets) => {
+        heard += octets.toString("latin1").split("HTTP/1.1\r\n").length - 1;
+        if (heard > answers) socket.destroy();
+        else socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    try {
+      return await ask(`http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`);
+    } finally {
+      server.close();
+    }
+  }
+
+  const change = { method: "POST", path: "/-/table/rollback", body: "{}" } as const;
+
+  it("between two requests harms neither: each has one of its own", async () => {
+    const both = await withServer(1, async (url) => [
+      await askGateway({ url, token: undefined }, { method: "GET", path: "/-/table" }, fetch),
+      await askGateway({ url, token: undefined }, change, fetch),
+    ]);
+    expect(both).toEqual([expect.objectContaining({ ok: true }), expect.objectContaining({ ok: true })]);
+  });
+
+  it("under a request leaves open what became of it, and one that never came about does not", async () => {
+    const cut = await withServer(0, (url) => askGateway({ url, token: undefined }, change, fetch));
+    if (cut.ok) throw new Error("nobody answered");
+    expect(cut.error).toEqual({ reason: "cut", why: "other side closed" });
+    expect(mayBeDone(cut.error)).toBe(true);
+    expect(failureText("http://gw.test", cut.error)).toBe(
+      "error: http://gw.test closed the connection before its answer was there: other side closed\n",
+    );
+    const url = await withServer(0, async (closed) => closed);
+    const refused = await askGateway({ url, token: undefined }, change, fetch);
+    if (refused.ok) throw new Error("nobody answered");
+    expect(refused.error).toMatchObject({ reason: "unreachable", why: expect.stringContaining("ECONNREFUSED") });
+    expect(mayBeDone(refused.error)).toBe(false);
+  });
+});
+
+describe("what may have been done all the same", () => {
+  const problem = (status: number) => ({ status, slug: "x", detail: "", members: {} });
+  it.each([
+    [{ reason: "late", seconds: 30 }, true],
+    [{ reason: "redirected", status: 302, location: "/" }, false],
+    [{ reason: "strange", status: 502, why: "" }, true],
+    [{ reason: "strange", status: 404, why: "" }, false],
+    [{ reason: "strange", status: 201, why: "" }, true],
+    [{ reason: "problem", problem: problem(503) }, true],
+    [{ reason: "problem", problem: problem(422) }, false],
+  ] as const)("%o: %s", (failure, may) => {
+    expect(mayBeDone(failure)).toBe(may);
   });
 });
 
