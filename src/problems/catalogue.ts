@@ -38,9 +38,9 @@ export const CATALOGUE = {
     status: 403,
     title: "This caller may not do that",
     meaning:
-      "The credential is good, and its scope is too small; or a browser sent the request for another site, or did not say for which (`origin`, `sec-fetch-site`).",
+      "The credential is good, and its scope is too small; or a browser sent the request for another site, or did not say for which (`origin`, `sec-fetch-site`). Or the pages are open to everybody (`OPEN_PAGES`), and `host` is neither an address nor localhost: any web site can have a name of its own lead to this machine, and would be let in with it.",
     remedy:
-      "Use a credential of the scope that `needs` names. Programs send a bearer token, which no browser adds by itself.",
+      "Use a credential of the scope that `needs` names. Programs send a bearer token, which no browser adds by itself. Ask a gateway with open pages by localhost or by its address; to ask it by another name set `ADMIN_TOKENS` or Access, which close the pages.",
   },
   "unrouted-path": {
     status: 404,

@@ -16,6 +16,8 @@ export type SequenceError =
 export type AuthError =
   | { readonly reason: "unauthenticated"; readonly why: "missing" | "wrong" }
   | { readonly reason: "authentication-unavailable" }
+  /** Pages that are open to everybody on a machine are asked for by a name that can be anybody's. */
+  | { readonly reason: "forbidden"; readonly why: "host"; readonly host: string }
   | { readonly reason: "rate-limited"; readonly limit: "failed-attempts"; readonly retryAfterSeconds: number };
 
 /** `no-keys`: the deployment has no key for the kind that the entity's IDs have; no entity: for several of them. */

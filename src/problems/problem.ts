@@ -143,9 +143,7 @@ function evidenceOf(error: GatewayError): Evidence {
     case "unauthenticated":
       return { detail: "This page is for those whom the deployment knows." };
     case "forbidden":
-      return error.why === "scope"
-        ? { detail: `This is for the scope "${error.needs}".`, needs: error.needs }
-        : { detail: "A browser sent this for another site, or does not say that it did not." };
+      return forbidden(error);
     case "authentication-unavailable":
       return { detail: "The keys that credentials are verified with cannot be had." };
     case "origin-open-circuit":
@@ -251,6 +249,22 @@ const FAULTS_SHOWN_MAX = 100;
 
 /** Longest text of a client that is repeated to it. */
 const ECHO_CHARACTERS_MAX = 128;
+
+function forbidden(error: Extract<GatewayError, { readonly reason: "forbidden" }>): Evidence {
+  switch (error.why) {
+    case "scope":
+      return { detail: `This is for the scope "${error.needs}".`, needs: error.needs };
+    case "cross-site":
+      return { detail: "A browser sent this for another site, or does not say that it did not." };
+    case "host":
+      return {
+        detail:
+          "The pages are open to everybody on this machine, so that they are shown by localhost or an address alone: " +
+          "any web site can have another name lead here. Ask by http://localhost, or set ADMIN_TOKENS or Access, which close the pages.",
+        host: shorten(error.host),
+      };
+  }
+}
 
 function shorten(text: string): string {
   return text.length <= ECHO_CHARACTERS_MAX ? text : `${text.slice(0, ECHO_CHARACTERS_MAX)}…`;

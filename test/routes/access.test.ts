@@ -341,9 +341,26 @@ describe("a page that changes something", () => {
 
   it("is no other site's either where the pages are open", async () => {
     const { send } = changingPage({ settings: { ...NO_AUTH, openPages: true } });
-    expect((await send({ method: "POST" })).status).toBe(200);
-    expect((await send({ method: "POST", headers: { origin: "https://evil.test" } })).status).toBe(403);
-    expect((await send({ method: "POST", headers: { "sec-fetch-site": "cross-site" } })).status).toBe(403);
+    const post = (fields: Record<string, string>) =>
+      send({ method: "POST", headers: { host: "localhost:8787", ...fields } });
+    expect((await post({})).status).toBe(200);
+    expect((await post({ origin: "http://localhost:8787" })).status).toBe(200);
+    expect((await post({ origin: "https://evil.test" })).status).toBe(403);
+    expect((await post({ "sec-fetch-site": "cross-site" })).status).toBe(403);
+  });
+
+  it("is nobody's who asks for open pages by a name that was rebound to this machine", async () => {
+    const { send, refused } = changingPage({ settings: { ...NO_AUTH, openPages: true } });
+    const headers = { host: "evil.test:8787", origin: "http://evil.test:8787", "sec-fetch-site": "same-origin" };
+    for (const method of ["GET", "PUT"]) {
+      expect(await problemOf(await send({ method, headers }))).toMatchObject({
+        type: "/-/problems/forbidden",
+        status: 403,
+        detail: expect.stringContaining("localhost"),
+        host: "evil.test:8787",
+      });
+    }
+    expect(refused).toEqual(["forbidden", "forbidden"]);
   });
 
   it("is 400 for a host that leads to it", async () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDemoTable } from "../../src/demo/demo-table.ts";
 import { isOpen, settingsOfOperator } from "../../src/demo/operator-settings.ts";
-import { startGateway } from "../../src/host/gateway.ts";
+import { type RunningGateway, startGateway } from "../../src/host/gateway.ts";
 import { startWorkerd } from "../../src/host/workerd.ts";
 import { rawRequest, type Stack, sendRaw, startRecordingOrigins, startStack } from "./stack.ts";
 
@@ -94,6 +94,55 @@ describe("a gateway of npm start", () => {
   ])("is open unless the environment has %o, which it then gets", (settings) => {
     expect([isOpen({}), isOpen(settings)]).toEqual([true, false]);
     expect(settingsOfOperator({ ...settings, HOME: "/" })).toEqual(settings);
+  });
+});
+
+describe("open pages", () => {
+  const folder = mkdtempSync(join(tmpdir(), "waybill-open-"));
+  let open: RunningGateway;
+  beforeAll(async () => {
+    open = await startGateway({
+      port: 0,
+      tableText: JSON.stringify(readDemoTable()),
+      stateFolder: folder,
+      openPages: true,
+    });
+  });
+  afterAll(async () => {
+    await open.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const ask = (method: string, path: string, host: string, fields: readonly string[] = [], body = "") => {
+    const length = `content-length: ${Buffer.byteLength(body)}`;
+    const head = [`${method} ${path} HTTP/1.1`, `host: ${host}`, length, "connection: close", ...fields, "", ""];
+    return sendRaw(open.port, head.join("\r\n") + body);
+  };
+
+  it("neither tell nor take anything by a name that was rebound to this machine", async () => {
+    const host = `evil.example:${open.port}`;
+    const own = [`origin: http://${host}`, "sec-fetch-site: same-origin"];
+    const before = await ask("GET", "/-/table", `127.0.0.1:${open.port}`);
+    for (const [method, path] of [
+      ["GET", "/-/table"],
+      ["GET", "/-/metrics"],
+      ["PUT", "/-/table"],
+      ["POST", "/-/table/rollback"],
+    ] as const) {
+      const { status, body } = await ask(method, path, host, [...own, 'if-match: "1"'], before.body);
+      expect([path, status]).toEqual([path, 403]);
+      expect(body).toContain(`"host":"${host}"`);
+      expect(body).toContain("ADMIN_TOKENS");
+    }
+    const { body: ready } = await ask("GET", "/-/ready", host, own);
+    expect(ready).not.toContain("revision");
+    expect((await ask("GET", "/-/table", `127.0.0.1:${open.port}`)).body).toBe(before.body);
+  });
+
+  it("are there by this machine's own names and by addresses", async () => {
+    for (const host of ["localhost", "127.0.0.1", "[::1]:8787", "gateway.localhost:80", "192.168.1.5:8787"]) {
+      expect([host, (await ask("GET", "/-/metrics", host)).status]).toEqual([host, 200]);
+    }
   });
 });
 

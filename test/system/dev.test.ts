@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -39,6 +40,12 @@ async function untilPrinted(pattern: RegExp): Promise<void> {
   }
 }
 
+/** By the host's name; `fetch` would not let it be set. */
+const statusBy = (host: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    get(`${url}/-/table`, { headers: { host } }, (answer) => resolve(answer.resume().statusCode)).on("error", reject);
+  });
+
 async function regionOfPerson(): Promise<string | null> {
   const response = await fetch(url + PERSON);
   await response.arrayBuffer();
@@ -68,6 +75,12 @@ it("has the keys of public IDs that the environment has", async () => {
   const response = await fetch(`${url}/tickets/${"0".repeat(44)}`);
   expect(await response.json()).toMatchObject({ status: 404, type: "/-/problems/unknown-id" });
   expect(output).not.toContain("note:");
+});
+
+it("shows its pages by this machine's own names alone", async () => {
+  const { port } = new URL(url);
+  expect(await statusBy(`localhost:${port}`)).toBe(200);
+  expect(await statusBy(`evil.example:${port}`)).toBe(403);
 });
 
 describe("a table that is saved while npm run dev runs", () => {

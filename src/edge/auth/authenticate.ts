@@ -7,6 +7,7 @@ import { type AccessFault, accessCheck } from "./access-check.ts";
 import { accessKeys } from "./access-keys.ts";
 import type { AccessSettings } from "./access-settings.ts";
 import { bearerCheck, type TokenCrypto } from "./bearer.ts";
+import { hostOf, isOwnMachine } from "./own-machine.ts";
 import type { AuthSettings } from "./settings.ts";
 
 export interface AuthenticateOptions {
@@ -47,7 +48,7 @@ type Check = (credential: string) => Promise<Result<Caller, AccessFault>>;
  */
 export function authenticator(options: AuthenticateOptions): Authenticate {
   const { settings, clientOf, reportRefused } = options;
-  if (settings.openPages) return async () => ok({ name: "anybody", scope: "operator", by: "open-pages" });
+  if (settings.openPages) return openToOwnMachine;
   const checks = checksOf(options);
   const failures = periodCounts(FAILURES_PERIOD_SECONDS, options.clock, NETWORKS_MAX);
   const limited = () =>
@@ -72,6 +73,13 @@ export function authenticator(options: AuthenticateOptions): Authenticate {
     return err({ reason: "unauthenticated", why: "wrong" });
   };
 }
+
+/** Everybody who reaches this machine by an address or a name that is nobody else's. */
+const openToOwnMachine: Authenticate = async (request) => {
+  const host = hostOf(request);
+  if (!isOwnMachine(host)) return err({ reason: "forbidden", why: "host", host });
+  return ok({ name: "anybody", scope: "operator", by: "open-pages" });
+};
 
 function checksOf(options: AuthenticateOptions): Readonly<Record<RefusedCredentials["by"], Check>> {
   const { settings, subtle } = options;
