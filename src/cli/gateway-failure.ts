@@ -42,8 +42,9 @@ const redirectHint = (location: string): string =>
     ? "  a page of Cloudflare Access stands before it: use the address that takes bearer tokens\n"
     : "  the token is not sent there; name that address if it is the gateway's\n";
 
-const hintOf = ({ slug }: GatewayProblem): string => {
-  const hint = HINTS[slug];
+const hintOf = ({ slug, members }: GatewayProblem): string => {
+  // Asked by a name that open pages do not take; the detail says what to do.
+  const hint = slug === "forbidden" && members["needs"] === undefined ? undefined : HINTS[slug];
   return hint === undefined ? "" : `  ${hint}\n`;
 };
 

@@ -66,9 +66,17 @@ describe("what came of a request", () => {
 
   it("is a problem, a sentence of the system, or something that no gateway says", async () => {
     const type = { "content-type": "application/problem+json" };
-    const body = { type: "/-/problems/forbidden", title: "", status: 403, detail: "A viewer may not." };
+    const body = {
+      type: "/-/problems/forbidden",
+      title: "",
+      status: 403,
+      detail: "A viewer may not.",
+      needs: "operator",
+    };
+    const byName = { ...body, detail: "Ask by localhost.", needs: undefined, host: "gw.test" };
     const texts = await Promise.all([
       answering(new Response(JSON.stringify(body), { status: 403, headers: type })),
+      answering(new Response(JSON.stringify(byName), { status: 403, headers: type })),
       answering(new Response("<html>", { status: 502 })),
       answering(new Response("[]", { status: 500, headers: type })),
       ask(() => Promise.reject(Object.assign(new TypeError("fetch failed"), { cause: new Error("connect refused") }))),
@@ -76,6 +84,7 @@ describe("what came of a request", () => {
     ]);
     expect(texts.map((result) => (result.ok ? "" : failureText("https://gw.test", result.error)))).toEqual([
       "error: A viewer may not. (forbidden, 403)\n  the token in WAYBILL_TOKEN is a viewer's; changes need an operator's\n",
+      "error: Ask by localhost. (forbidden, 403)\n",
       "error: https://gw.test answers 502: no gateway says so: is the address that of one?\n",
       "error: https://gw.test answers 500: no gateway says so: is the address that of one?\n",
       "error: https://gw.test cannot be reached: connect refused\n",
