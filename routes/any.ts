@@ -3,10 +3,11 @@ import type { Result } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
 import type { GatewayError } from "../src/problems/index.ts";
 import { pathWithId } from "../src/routing/entity-paths.ts";
-import { type CompiledTable, ownPattern } from "../src/routing/index.ts";
+import { type CompiledTable, type Entity, ownPattern } from "../src/routing/index.ts";
 import { takenByCanary, textOfCanary } from "./by-canary.ts";
 import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
+import { wayOfPath } from "./minted-way.ts";
 import { withPages } from "./pages.ts";
 import { passOn } from "./pass-on.ts";
 import { type AnyReading, entityOfAny, passOnPublic, readAny } from "./public-entity.ts";
@@ -40,7 +41,8 @@ function partsOf(path: string): { readonly id: string; readonly below: string } 
   return { id: path.slice(PREFIX.length, idEnd), below: path.slice(idEnd) };
 }
 
-async function route(received: Received): Promise<Response> {
+/** `asked`: the request as it came, with the canary beside the table; `received` may be the canary's. */
+async function route(received: Received, asked = received): Promise<Response> {
   const { gateway, served, target, arrivedAtMs } = received;
   const { path, query } = target;
   const { id, below } = partsOf(path);
@@ -59,29 +61,42 @@ async function route(received: Received): Promise<Response> {
     const byCanary = await readBy(other.table);
     if (!byCanary.ok && byCanary.error.reason === "table-unavailable") return refuse(received, byCanary.error, served);
     const canary = textOfCanary(received, entityOf(byCanary));
-    return canary === undefined ? refuse(received, reading.error, served) : route(canary);
+    return canary === undefined ? refuse(received, reading.error, served) : route(canary, asked);
   }
   if (reading.value.kind === "public") {
     const { entity } = reading.value.opened;
     // A public entity has one layout.
     const pattern = ownPattern(entity, entity.ids[0]?.enabled.layout.name ?? "") ?? "";
     const ownPath = pathWithId(pattern, id);
-    if (entity.any === "redirect") return redirect(ownPath + below + query, { "waybill-table": served.label });
+    const isLed = entity.any === "redirect" && (await takesUp(received, asked, entity, ownPath + below));
+    if (isLed) return redirect(ownPath + below + query, { "waybill-table": served.label });
     const idStart = pattern.indexOf(":id");
-    return passOnPublic(received, { entity, idStart, idEnd: idStart + id.length }, ownPath + below, route);
+    const match = { entity, idStart, idEnd: idStart + id.length };
+    return passOnPublic(received, match, ownPath + below, (canary) => route(canary, asked));
   }
   const canary = takenByCanary(received, reading.value.decision);
-  if (canary !== undefined) return route(canary);
+  if (canary !== undefined) return route(canary, asked);
   received.notes.isPlainId = true;
   const { entity, layout, target: decided } = reading.value.decision;
-  const location = pathWithId(ownPattern(entity, layout) ?? "", id) + below + query;
-  if (entity.any === "proxy") return passOn(received, reading.value.decision, location);
+  const ownPath = pathWithId(ownPattern(entity, layout) ?? "", id) + below;
+  const isLed = entity.any === "redirect" && (await takesUp(received, asked, entity, ownPath));
+  if (!isLed) return passOn(received, reading.value.decision, ownPath + query);
   noteDecision(received.notes, reading.value.decision);
-  return redirect(location, {
+  return redirect(ownPath + query, {
     "waybill-region": decided.region.name,
     "waybill-layout": layout,
     "waybill-table": served.label,
   });
+}
+
+/**
+ * Whether a request for the path comes to the table that leads to it, and to the same entity. Beside a canary it may not: a
+ * path that the canary alone has is asked of the table in force, unless the entity is all the canary's.
+ */
+async function takesUp({ gateway, served }: Received, asked: Received, entity: Entity, path: string): Promise<boolean> {
+  if (asked.served.canary === undefined) return true;
+  const way = await wayOfPath(gateway, asked.served, path, asked.arrivedAtMs);
+  return way.ok && way.value.by.table === served.table && way.value.decision.entity.name === entity.name;
 }
 
 const entityOf = (reading: Result<AnyReading, GatewayError>): string | undefined =>
