@@ -20,8 +20,8 @@ export type WriteFault = "put throws" | "put hangs" | "put is lost" | "put throw
 export interface FaultyKv {
   readonly kv: KVNamespace;
   fault: ReadFault | WriteFault | undefined;
-  /** Reads of the pointer, and puts by key. */
-  pointerReads: number;
+  /** Keys, in the order in which they were read and put. */
+  readonly reads: string[];
   readonly puts: string[];
   /** Lets the pointers land that are on their way. */
   readonly landings: (() => Promise<void>)[];
@@ -32,7 +32,7 @@ export function faultyKv(real: KVNamespace, older: { revision: number; digest: s
   const read = async (key: string, options: unknown): Promise<unknown> => {
     const get = () => Reflect.apply(real.get, real, [key, options]) as Promise<unknown>;
     const isPointer = key === POINTER_KEY;
-    if (isPointer) state.pointerReads++;
+    state.reads.push(key);
     switch (state.fault) {
       case "throws":
         throw new Error("KV GET failed: 500");
@@ -84,7 +84,7 @@ export function faultyKv(real: KVNamespace, older: { revision: number; digest: s
   const kv = new Proxy(real, {
     get: (target, name) => (name === "get" ? read : name === "put" ? put : Reflect.get(target, name)),
   });
-  const state: FaultyKv = { kv, fault: undefined, pointerReads: 0, puts: [], landings: [] };
+  const state: FaultyKv = { kv, fault: undefined, reads: [], puts: [], landings: [] };
   return state;
 }
 

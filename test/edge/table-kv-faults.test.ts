@@ -2,6 +2,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
+import { bodyKey, POINTER_KEY } from "../../src/edge/table-store.ts";
 import { kvTables } from "../../src/edge/tables.ts";
 import { type CompiledTable, resolveAny } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
@@ -27,15 +28,15 @@ const goals = (table: CompiledTable) =>
 async function location() {
   await putTable(TABLE_KV, 4, JSON.stringify(NEXT));
   const older = { revision: 4, digest: await putTable(TABLE_KV, 4, JSON.stringify(NEXT)) };
-  await putTable(TABLE_KV, 5, JSON.stringify(DECLARED_TABLE));
+  const body = bodyKey(await putTable(TABLE_KV, 5, JSON.stringify(DECLARED_TABLE)));
   const store = faultyKv(TABLE_KV, older, JSON.stringify(NEXT));
   const time = { nowMs: 1_000_000 };
   const cache = await caches.open(crypto.randomUUID());
-  const isolate = ({ namespace = "one", shared = cache as Cache | undefined } = {}) => {
+  const isolate = ({ namespace = "one", isShared = true } = {}) => {
     const background: Promise<unknown>[] = [];
     const tables = kvTables({
       kv: store.kv,
-      cache: shared,
+      cache: isShared ? cache : undefined,
       namespace,
       bundled: BUNDLED,
       clock: { nowMs: () => time.nowMs },
@@ -54,7 +55,7 @@ async function location() {
     const settle = () => Promise.race([Promise.all(background.splice(0)), new Promise((end) => setTimeout(end, 50))]);
     return { loaded, peek, settle };
   };
-  return { store, time, isolate };
+  return { store, time, isolate, body };
 }
 
 const GOOD = goals(await table(DECLARED_TABLE));
@@ -74,7 +75,7 @@ describe.each(READ_FAULTS)("while KV fails: %s", (fault) => {
     const { loaded, peek, settle } = isolate();
     await loaded();
     store.fault = fault;
-    const reads = store.pointerReads;
+    store.reads.length = 0;
     for (let second = 1; second <= 90; second++) {
       time.nowMs += 1_000;
       for (let request = 0; request < 5; request++) peek();
@@ -82,7 +83,7 @@ describe.each(READ_FAULTS)("while KV fails: %s", (fault) => {
       expect(peek()?.table.revision).toBe(5);
     }
     await settle();
-    expect(store.pointerReads - reads).toBeLessThanOrEqual(3);
+    expect(store.reads).toEqual([POINTER_KEY, POINTER_KEY, POINTER_KEY]);
     const served = peek();
     expect(served && goals(served.table)).toEqual(GOOD);
     // Where the pointer is right the body is not asked for: nothing fails.
@@ -96,6 +97,7 @@ describe.each(READ_FAULTS)("while KV fails: %s", (fault) => {
     const { store, time, isolate } = await location();
     await isolate().loaded();
     store.fault = fault;
+    store.reads.length = 0;
     time.nowMs += 45_000;
     const { loaded, peek, settle } = isolate();
     const served = await loaded();
@@ -103,23 +105,26 @@ describe.each(READ_FAULTS)("while KV fails: %s", (fault) => {
     expect(goals(served.table)).toEqual(GOOD);
     expect(served.label).toMatch(/^rev=5; source=edge; age=(?:0|45)$/);
     expect(peek()?.label).toMatch(/^rev=5; source=(?:edge; age=45|memory; age=0)$/);
+    expect(store.reads).toEqual([POINTER_KEY]);
   });
 
   it("100 first requests at a location without a cache ask once, get the table of the build, and recover with one read", async () => {
-    const { store, time, isolate } = await location();
+    const { store, time, isolate, body } = await location();
     store.fault = fault;
-    const { loaded, peek, settle } = isolate(undefined);
+    const { loaded, peek, settle } = isolate({ isShared: false });
     const served = await Promise.all(Array.from({ length: 100 }, loaded));
-    expect(store.pointerReads).toBe(1);
+    // Where the pointer can be had the body is asked for, too: once.
+    const asked = store.reads.length;
+    expect(store.reads.map((key) => key === POINTER_KEY)).toEqual([true, false].slice(0, asked));
     if (fault !== "old pointer") expect(new Set(served.map(({ source }) => source))).toEqual(new Set(["bundled"]));
     for (let request = 0; request < 100; request++) peek();
     await settle();
-    expect(store.pointerReads).toBe(1);
+    expect(store.reads.length).toBe(asked);
     store.fault = undefined;
     time.nowMs += INTERVAL_MS;
     for (let request = 0; request < 100; request++) peek();
     await settle();
-    expect(store.pointerReads).toBe(2);
+    expect(store.reads.slice(asked)).toEqual([POINTER_KEY, body]);
     const recovered = peek();
     expect(recovered?.label).toBe("rev=5; source=memory; age=0");
     expect(recovered && goals(recovered.table)).toEqual(GOOD);
@@ -127,7 +132,7 @@ describe.each(READ_FAULTS)("while KV fails: %s", (fault) => {
 });
 
 it("a cold start takes KV's answer when it comes late, without asking again", async () => {
-  const { store, isolate } = await location();
+  const { store, isolate, body } = await location();
   const slow = new Proxy(store.kv, {
     get: (target, name) =>
       name === "get"
@@ -138,12 +143,36 @@ it("a cold start takes KV's answer when it comes late, without asking again", as
         : Reflect.get(target, name),
   });
   Object.assign(store, { kv: slow });
-  const { loaded, peek } = isolate(undefined);
+  const { loaded, peek } = isolate({ isShared: false });
   expect((await loaded()).source).toBe("bundled");
   await new Promise((end) => setTimeout(end, 2_000));
   expect(peek()?.label).toBe("rev=5; source=memory; age=0");
-  expect(store.pointerReads).toBe(1);
+  expect(store.reads).toEqual([POINTER_KEY, body]);
 });
+
+it.each(["body throws", "no body", "corrupt body", "too large", "nonsense"] as const)(
+  "a new table whose body cannot be had (%s) costs the pointer and the body once an interval, and comes as soon as it can",
+  async (fault) => {
+    const { store, time, isolate } = await location();
+    const { loaded, peek, settle } = isolate();
+    await loaded();
+    const next = bodyKey(await putTable(TABLE_KV, 6, JSON.stringify(NEXT)));
+    store.fault = fault;
+    store.reads.length = 0;
+    for (let interval = 0; interval < 4; interval++) {
+      time.nowMs += INTERVAL_MS;
+      for (let request = 0; request < 20; request++) expect(peek()?.table.revision).toBe(5);
+      await settle();
+    }
+    expect(store.reads).toEqual([1, 2, 3, 4].flatMap(() => [POINTER_KEY, next]));
+    store.fault = undefined;
+    time.nowMs += INTERVAL_MS;
+    peek();
+    await settle();
+    expect(peek()?.label).toBe("rev=6; source=memory; age=0");
+    expect(store.reads.length).toBe(10);
+  },
+);
 
 describe("an isolate whose store breaks the rules of stores", () => {
   const isolateOn = (kv: object, bundled: unknown = BUNDLED) => {
