@@ -40,7 +40,7 @@ const parseText = (text: string): unknown => {
   if (text.trimStart().startsWith("{")) {
     const json = parseJson(text);
     if (json.ok) {
-      const twice = duplicateKey(text);
+      const twice = duplicateKey(text, json.value);
       if (twice !== undefined) throw new Error(`the key ${JSON.stringify(twice)} stands twice in one object`);
       return json.value;
     }

@@ -1,12 +1,25 @@
 import { err, ok, type Result } from "../ids/result.ts";
-import { type CompiledTable, type Fault, loadTableText, NOT_UTF8, type TableNames } from "../routing/index.ts";
+import {
+  type CompiledTable,
+  type Fault,
+  loadTable,
+  NOT_UTF8,
+  parseTableText,
+  type TableNames,
+} from "../routing/index.ts";
 
 /** A table as it lies in stores: octets, named by their digest. */
 
 /** Checks and compiles what was published, as strictly as the command line does. */
 export function loadTableOctets(octets: Octets, revision: number): Result<CompiledTable, readonly Fault[]> {
+  const declared = declaredIn(octets);
+  return declared.ok ? loadTable(declared.value, revision) : declared;
+}
+
+/** A call of its own, so that the text is out of memory before the table is compiled. */
+function declaredIn(octets: Octets): Result<unknown, readonly Fault[]> {
   const text = tableText(octets);
-  return text.ok ? loadTableText(text.value, revision) : text;
+  return text.ok ? parseTableText(text.value) : text;
 }
 
 /** The names in a text that was checked: that takes a hundredth of the time of a check. */

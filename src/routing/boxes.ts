@@ -46,20 +46,18 @@ export const boxOf = (conditions: Conditions, plan: LayoutPlan, marks: Marks, bu
 
 /** Cuts sets to what the dimensions can hold. A set without a dimension is a condition that no ID can meet. */
 const cut = (dimensions: readonly Dimension[], sets: Map<string, Ranges>, budget: Budget): Box | undefined => {
-  const box: (Ranges | undefined)[] = [];
+  // An array that grows takes far more memory than it needs.
+  const box = new Array<Ranges | undefined>(dimensions.length).fill(undefined);
   let used = 0;
   if (!budget.spend(BOX_CELLS)) return undefined;
-  for (const { name, min, max } of dimensions) {
+  for (const [slot, { name, min, max }] of dimensions.entries()) {
     const set = sets.get(name);
-    if (set === undefined) {
-      box.push(undefined);
-      continue;
-    }
+    if (set === undefined) continue;
     used++;
     if (!budget.spend(set.length)) return undefined;
     const part = clip(set, min, max);
     if (part.length === 0) return undefined;
-    box.push(part[0] === min && part[1] === max ? undefined : part);
+    if (part[0] !== min || part[1] !== max) box[slot] = part;
   }
   return used === sets.size ? box : undefined;
 };

@@ -17,12 +17,12 @@ import { type RestsOnFault, restsOnFault } from "./check/rests-on.ts";
 import { checkRoutes } from "./check/routes.ts";
 import { checkWays } from "./check/ways.ts";
 import { checkWithoutId } from "./check/without-id.ts";
-import { assemble, type Planned } from "./compile.ts";
+import { type Assembly, assemble } from "./compile.ts";
 import { type Draft, readDraft } from "./draft.ts";
 import { type Fault, faultList, type Report } from "./faults.ts";
 import { type LayoutPlan, planLayouts } from "./layout-plans.ts";
 import { COMPLEXITY_MAX } from "./limits.ts";
-import { flattenRoutes } from "./route-plans.ts";
+import { flattenRoutes, type RoutePlan } from "./route-plans.ts";
 import type { DeclaredTable } from "./schema.ts";
 import type { CompiledTable } from "./table.ts";
 import { type TableUse, useOf } from "./table-use.ts";
@@ -47,7 +47,7 @@ export const measureTable = (declared: unknown, bytes: number): Result<TableUse,
 
 interface Checked {
   readonly declared: DeclaredTable;
-  readonly planned: Planned;
+  readonly planned: Assembly;
   /** What the check cost. */
   readonly cells: number;
 }
@@ -85,8 +85,12 @@ const check = (value: unknown): Result<Checked, readonly Fault[]> => {
   if (budget.isSpent && !faults.some(({ kind }) => kind === "too-complex")) reportTooComplex(report);
   if (faults.length > 0) return err(faults);
   if (declared === undefined || routes === undefined) throw new Error("a table without faults has an unread part");
-  return ok({ declared, planned: { draft, routes, singled }, cells: budget.used });
+  return ok({ declared, planned: { draft, routes: withoutPlacements(routes), singled }, cells: budget.used });
 };
+
+/** Where the routes are placed takes more memory than the compiled table, which is made next. */
+const withoutPlacements = (routes: ReadonlyMap<string, RoutePlan>): Assembly["routes"] =>
+  new Map([...routes].map(([name, { plan, indexes, packs }]) => [name, { plan, indexes, packs }]));
 
 const allEntitiesArePlanned = (draft: Draft, plans: ReadonlyMap<string, LayoutPlan>): boolean => {
   const planned = [...plans.values()].reduce((count, { ids }) => count + ids.length, 0);

@@ -25,6 +25,10 @@ export interface Planned {
   readonly singled: SingledIndex;
 }
 
+export interface Assembly extends Omit<Planned, "routes"> {
+  readonly routes: ReadonlyMap<string, Omit<RoutePlan, "placements">>;
+}
+
 /** Compiles a table that `checkTable` has found to be without fault; throws for one that was never checked. */
 export const compileTable = (declared: DeclaredTable, revision: number): CompiledTable =>
   assemble(planChecked(declared), revision);
@@ -49,8 +53,8 @@ const refuseFault: Report = (kind, place, message) => {
   throw new Error(`the routing table was not checked: ${kind} at /${place.join("/")}: ${message}`);
 };
 
-/** Puts the compiled table together. */
-export const assemble = ({ draft, routes, singled }: Planned, revision: number): CompiledTable => {
+/** Puts the compiled table together, of which where the routes are placed is no part. */
+export const assemble = ({ draft, routes, singled }: Assembly, revision: number): CompiledTable => {
   const regions = regionsOf(draft);
   const targetOf = targetsOf(draft, regions);
   const packs = new Map([...draft.packs].map(([name, declared]) => [name, new PackSlot(name, declared)]));

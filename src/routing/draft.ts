@@ -1,4 +1,3 @@
-import * as v from "valibot";
 import type { Layout } from "../ids/index.ts";
 import { checkShape, checkSizes } from "./check/shape.ts";
 import type { Report } from "./faults.ts";
@@ -14,7 +13,7 @@ import type {
   DeclaredRoute,
   DeclaredTable,
 } from "./schema.ts";
-import { tableSchema } from "./schema.ts";
+import { fitTable } from "./schema-fit.ts";
 import { brokenKey, reportIssues } from "./schema-issues.ts";
 import type { DeclaredSource, DeclaredWithoutId } from "./without-id-schema.ts";
 
@@ -100,9 +99,9 @@ export interface DraftReading {
 export const readDraft = (value: unknown, report: Report): DraftReading => {
   if (!checkSizes(value, report)) return { draft: salvage({}, new Set()), declared: undefined };
   checkShape(value, report);
-  // Of a table that does not fit this finds the first issue only: all of them are sought with care.
-  const parsed = v.safeParse(tableSchema, value, { abortEarly: true });
-  if (parsed.success) return { draft: draftOf(parsed.output), declared: parsed.output };
+  const declared = fitTable(value);
+  if (declared !== undefined) return { draft: draftOf(declared), declared };
+  // Which parts do not fit is sought with care: one value can have millions of issues.
   const broken = reportIssues(value, report);
   return { draft: broken === undefined ? salvage({}, new Set()) : salvage(value, broken), declared: undefined };
 };

@@ -1,8 +1,41 @@
 /**
  * The first key that stands twice in one object of a JSON text, `undefined` if none does. `JSON.parse` would keep the last
- * of them in silence, and the table or the wish would mean something else than it says. The text must be valid JSON.
+ * of them in silence, and the table or the wish would mean something else than it says. `value`: what it made of the text.
  */
-export const duplicateKey = (text: string): string | undefined => {
+export const duplicateKey = (text: string, value: unknown): string | undefined =>
+  keysInText(text) === keysInValue(value) ? undefined : firstTwice(text);
+
+/** Of keys that stand twice the value has one: it has fewer than the text, and to count them takes no memory. */
+const keysInText = (text: string): number => {
+  let count = 0;
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
+    at = endOfString(text, at);
+    if (isKey(text, at)) count++;
+  }
+  return count;
+};
+
+const keysInValue = (value: unknown): number => {
+  let count = 0;
+  // A text may nest deeper than calls can.
+  const open: object[] = [];
+  const visit = (part: unknown): void => {
+    if (typeof part === "object" && part !== null) open.push(part);
+  };
+  visit(value);
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    if (Array.isArray(part)) for (const item of part) visit(item);
+    else {
+      for (const key of Object.keys(part)) {
+        count++;
+        visit((part as Readonly<Record<string, unknown>>)[key]);
+      }
+    }
+  }
+  return count;
+};
+
+const firstTwice = (text: string): string | undefined => {
   /** The keys of each object that is open; `undefined` for an array. */
   const open: (Set<string> | undefined)[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -24,11 +57,15 @@ export const duplicateKey = (text: string): string | undefined => {
   return undefined;
 };
 
+const BACKSLASH = 0x5c;
+
 /** The index after the closing quote of a string that opens at `start`. */
 const endOfString = (text: string, start: number): number => {
-  let at = start + 1;
-  while (text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
-  return at + 1;
+  for (let at = text.indexOf('"', start + 1); ; at = text.indexOf('"', at + 1)) {
+    let before = at;
+    while (text.charCodeAt(before - 1) === BACKSLASH) before--;
+    if ((at - before) % 2 === 0) return at + 1;
+  }
 };
 
 /** Whether a colon follows: only then is a string a key. */

@@ -20,7 +20,7 @@ export interface Joined {
 /** Makes the entities and the layouts, which know each other. */
 export const joinEntities = (
   draft: Draft,
-  routes: ReadonlyMap<string, RoutePlan>,
+  routes: ReadonlyMap<string, Omit<RoutePlan, "placements">>,
   targetOf: (ordinal: number) => Found | undefined,
   packRouteOf: (placement: PackPlacement) => PackRoute,
 ): Joined => {

@@ -73,7 +73,7 @@ export function readMintBody(text: string): Result<MintBody, MintPlanError> {
   } catch {
     return err({ reason: "malformed-request", detail: "The body is not JSON.", pointer: "" });
   }
-  const twice = duplicateKey(text);
+  const twice = duplicateKey(text, json);
   if (twice !== undefined) {
     return err({
       reason: "malformed-request",

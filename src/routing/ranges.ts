@@ -3,9 +3,11 @@ export type Ranges = readonly number[];
 
 /** The set that holds the given inclusive ranges, in whatever order they come and however they overlap. */
 export const rangesOf = (pairs: readonly (readonly [low: number, high: number])[]): Ranges => {
-  const sorted = pairs.length < 2 ? pairs : pairs.toSorted((a, b) => a[0] - b[0]);
+  const [first] = pairs;
+  // One pair is the most frequent set: an array that grows would take several times the memory.
+  if (first !== undefined && pairs.length === 1) return [...first];
   const flat: number[] = [];
-  for (const [low, high] of sorted) {
+  for (const [low, high] of pairs.toSorted((a, b) => a[0] - b[0])) {
     const last = flat.length - 1;
     if (last > 0 && low <= (flat[last] as number) + 1) flat[last] = Math.max(flat[last] as number, high);
     else flat.push(low, high);

@@ -5,6 +5,7 @@ import type { Draft, DraftRoute } from "./draft.ts";
 import { buildIndexes, IdIndex, type PlacedRoute } from "./id-index.ts";
 import type { IdPlan, LayoutPlan } from "./layout-plans.ts";
 import { type PackPlacement, placePack } from "./pack-plans.ts";
+import { boxesOf, isForAll, type Placement } from "./placements.ts";
 import { countOf, pairsOf, type Ranges } from "./ranges.ts";
 import type { DeclaredRoute } from "./schema.ts";
 
@@ -28,18 +29,6 @@ export interface RoutePlan {
   /** Routes to packs, in the order of the table. They are in no index. */
   readonly packs: readonly PackPlacement[];
 }
-
-/** Where a route is in a layout's ID space: one box for all entities, or one for each of those that it takes. */
-export type Placement = Box | ReadonlyMap<IdPlan, Box>;
-
-export const boxFor = (placement: Placement, id: IdPlan): Box | undefined =>
-  isForAll(placement) ? placement : placement.get(id);
-
-/** The entities that a route takes some IDs of. */
-export const idsIn = (placement: Placement, plan: LayoutPlan): Iterable<IdPlan> =>
-  isForAll(placement) ? plan.ids : placement.keys();
-
-const isForAll = (placement: Placement): placement is Box => Array.isArray(placement);
 
 /** The routes of one layout before they are flattened. */
 export interface PlacedRoutes {
@@ -92,7 +81,7 @@ const placementOf = (conditions: Conditions, plan: LayoutPlan, budget: Budget): 
   const marks = fields.get("service") ?? fields.get("group");
   if (entities === undefined && marks === undefined) return boxOf(conditions, plan, UNMARKED, budget);
   if (marks !== undefined && !budget.spend(Math.min(countOf(marks), plan.ids.length) / 4)) return undefined;
-  const boxes = new Map<IdPlan, Box>();
+  const boxes: (readonly [IdPlan, Box])[] = [];
   // Entities differ in whether a number marks them, and all of one kind have the same box.
   const known: (Box | undefined)[] = [];
   for (const id of entities === undefined ? markedBy(marks ?? [], plan) : namedBy(entities, plan)) {
@@ -102,9 +91,9 @@ const placementOf = (conditions: Conditions, plan: LayoutPlan, budget: Budget): 
     const box = known[kind];
     if (box === undefined) continue;
     if (!budget.spend(ID_CELLS)) return undefined;
-    boxes.set(id, box);
+    boxes.push([id, box]);
   }
-  return boxes.size === 0 ? undefined : boxes;
+  return boxesOf(boxes);
 };
 
 const UNMARKED = { service: undefined, group: undefined };

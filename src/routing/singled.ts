@@ -11,9 +11,9 @@ export type Singled =
 
 /** All entries: those of `moved`, then of `moves`, then of `gone`. */
 export function* singledIn({ moved, moves, gone }: Draft): Generator<Singled> {
-  for (const text in moved) yield { part: "moved", text, entry: moved[text] as DeclaredMoved };
-  for (const text in moves) yield { part: "moves", text, entry: moves[text] as DeclaredMove };
-  for (const text in gone) yield { part: "gone", text, entry: gone[text] as DeclaredGone };
+  for (const text of Object.keys(moved)) yield { part: "moved", text, entry: moved[text] as DeclaredMoved };
+  for (const text of Object.keys(moves)) yield { part: "moves", text, entry: moves[text] as DeclaredMove };
+  for (const text of Object.keys(gone)) yield { part: "gone", text, entry: gone[text] as DeclaredGone };
 }
 
 /** Equal for entries that say the same, in whatever order they say it. */

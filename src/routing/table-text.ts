@@ -14,7 +14,7 @@ export const parseTableText = (text: string): Result<unknown, readonly Fault[]> 
   } catch {
     return err([syntax("The text is not JSON; `waybill table check` shows where it ends to be.")]);
   }
-  const twice = duplicateKey(text);
+  const twice = duplicateKey(text, value);
   if (twice === undefined) return ok(value);
   return err([syntax(`The key ${JSON.stringify(twice)} stands twice in one object; remove one of the two.`)]);
 };

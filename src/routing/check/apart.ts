@@ -5,7 +5,8 @@ import type { Report } from "../faults.ts";
 import { isOneIdentity } from "../identity.ts";
 import type { IdPlan, LayoutPlan } from "../layout-plans.ts";
 import { type Overlap, overlapOf } from "../overlap.ts";
-import { boxFor, type RoutePlan, type TakingRoute } from "../route-plans.ts";
+import { boxFor } from "../placements.ts";
+import type { RoutePlan, TakingRoute } from "../route-plans.ts";
 import type { DeclaredRoute } from "../schema.ts";
 import { readSplit } from "../split.ts";
 

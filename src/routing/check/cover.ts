@@ -3,8 +3,9 @@ import type { Report } from "../faults.ts";
 import type { IdIndex } from "../id-index.ts";
 import type { Dimension, LayoutPlan } from "../layout-plans.ts";
 import { COVER_STEPS_MAX } from "../limits.ts";
+import { boxFor, idsIn } from "../placements.ts";
 import { intersect, type Ranges, subtract } from "../ranges.ts";
-import { boxFor, idsIn, type RoutePlan, type TakingRoute } from "../route-plans.ts";
+import type { RoutePlan, TakingRoute } from "../route-plans.ts";
 import { NO_ROUTE } from "../segments.ts";
 
 /**

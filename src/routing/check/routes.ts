@@ -35,14 +35,15 @@ export const checkRoutes = (
   };
   const routes: TakingRoute[] = [];
   const placed = noPlacements(plans);
-  for (const { index, route } of draft.routes) {
+  for (const each of draft.routes) {
+    const { index, route } = each;
     if (budget.isSpent || faults >= FAULTS_MAX) break;
     // What is at fault in itself is not looked at more closely.
     if (!hasOneWay(route)) continue;
     const conditions = readConditions(draft, plans, route, ["routes", index, "when"], fault, budget);
     if (conditions === undefined) continue;
     if (!isSoundPackRoute(draft, plans, { index, route }, fault)) continue;
-    if (placeRoute(placed, draft.packs, { index, route, conditions }, budget)) routes.push({ index, route });
+    if (placeRoute(placed, draft.packs, { index, route, conditions }, budget)) routes.push(each);
     // An entity that could not be read, or whose number is at fault, may be the one that the route is for.
     else if (!mayMatch(route.when) && !budget.isSpent) reportContradiction(draft, plans, { index, route }, fault);
   }
