@@ -93,7 +93,11 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
       post: operation({ name: "checkTable", summary: "Whether a table could be published", body: table }),
     },
     "/-/table/diff": {
-      post: operation({ name: "diffTable", summary: "What a table would change", body: table }),
+      post: operation({
+        name: "diffTable",
+        summary: "What a table would change: its parts, and keys with their share of the key space",
+        body: table,
+      }),
     },
     "/-/table/replay": {
       post: operation({

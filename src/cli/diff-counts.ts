@@ -1,7 +1,5 @@
-import type { Layout } from "../ids/index.ts";
 import type { PartDiff, TableDiff } from "../routing/diff.ts";
 import type { KeyChange } from "../routing/diff-changes.ts";
-import { fieldDimensionName, markFieldOf } from "../routing/layout-fields.ts";
 import { goalText } from "./diff-text.ts";
 
 /** Differences of two tables as numbers: how many entries of each part, and how much of each key space. Plain JSON. */
@@ -37,8 +35,7 @@ export interface KeyCount {
 
 const NAMES_MAX = 5;
 
-/** `layoutOf` knows the layouts of both tables. */
-export const countDiff = (diff: TableDiff, layoutOf: (name: string) => Layout | undefined): DiffCounts => {
+export const countDiff = (diff: TableDiff): DiffCounts => {
   const { regions, countries, entities, layouts, packs, moved, moves, gone, withoutId, shares } = diff;
   const named = { regions, countries, entities, layouts, packs, moved, moves, gone, "without ID": withoutId };
   const parts = Object.entries(named).flatMap(([name, part]) => {
@@ -62,7 +59,7 @@ export const countDiff = (diff: TableDiff, layoutOf: (name: string) => Layout | 
   return {
     parts: Object.fromEntries([...parts, ...single, ...canaries]),
     routes: diff.routes,
-    keys: countKeys(diff.keys, layoutOf),
+    keys: countKeys(diff.keys),
   };
 };
 
@@ -81,7 +78,7 @@ const countPart = (part: PartDiff<unknown>): PartCounts => {
   };
 };
 
-const countKeys = (changes: readonly KeyChange[], layoutOf: (name: string) => Layout | undefined) => {
+const countKeys = (changes: readonly KeyChange[]): readonly KeyCount[] => {
   const groups = new Map<string, KeyCount & { cells: bigint; weighed: number | undefined }>();
   for (const change of changes) {
     const { layout, mintedFrom, mintedBefore } = change;
@@ -97,7 +94,7 @@ const countKeys = (changes: readonly KeyChange[], layoutOf: (name: string) => La
       cells: 0n,
       weighed: 0,
     };
-    const share = percentOf(change, layoutOf(layout));
+    const share = percentOf(change);
     const cells = before.cells + BigInt(change.keys);
     const weighed = before.weighed === undefined || share === undefined ? undefined : before.weighed + share;
     groups.set(key, { ...before, cells, weighed });
@@ -109,15 +106,6 @@ const countKeys = (changes: readonly KeyChange[], layoutOf: (name: string) => La
   }));
 };
 
-/** How much of the key space one change is. Nodes are no keys: boxes that differ in them alone would count twice. */
-const percentOf = (change: KeyChange, layout: Layout | undefined): number | undefined => {
-  if (layout === undefined) return undefined;
-  const keys = layout.fields.filter(({ role }) => role === "key");
-  const isNode = (name: string) =>
-    layout.fields.some((field) => field.role === "node" && fieldDimensionName(field.name) === name);
-  if (Object.keys(change.where).some(isNode)) return undefined;
-  const isMarked = change.service !== undefined || change.group !== undefined;
-  const free = isMarked ? keys.filter((field) => field !== markFieldOf(layout)) : keys;
-  const space = free.reduce((product, field) => product * (BigInt(field.max) + 1n), 1n);
-  return (Number(BigInt(change.keys)) / Number(space)) * (change.percent ?? 100);
-};
+/** How much of the key space one change is, by the IDs of its keys. */
+const percentOf = ({ percentOfSpace, percent = 100 }: KeyChange): number | undefined =>
+  percentOfSpace === undefined ? undefined : (percentOfSpace * percent) / 100;

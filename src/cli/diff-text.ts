@@ -58,13 +58,13 @@ const plus = (text: string, paint: Paint): string => paint("green", `+ ${text}`)
 
 /** `order (iuid)`, its condition, the two regions, and how many keys. */
 const keyCells = (change: KeyChange): readonly string[] => {
-  const { layout, where, mintedFrom, mintedBefore, before, after, keys, percent, percentOfSpace } = change;
+  const { layout, where, mintedFrom, mintedBefore, before, after, keys, percent, percentOfSpace, byPacks } = change;
   const conditions = [
     ...markOf(change),
     ...Object.entries(where).map(([name, values]) => `${name} ${values}`),
     ...(mintedFrom === undefined ? [] : [`minted from ${mintedFrom}`]),
     ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
-    ...(percentOfSpace === undefined ? [] : ["by packs"]),
+    ...(byPacks ? ["by packs"] : []),
   ];
   const part = percentOfSpace === undefined ? "" : `, ${percentText(percentOfSpace)} of the key space`;
   const owners = new Set([before, after].flatMap((goal) => (goal === undefined ? [] : [goal.entity])));

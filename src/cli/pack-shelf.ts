@@ -5,8 +5,9 @@ import type { CompiledTable, TableDiff } from "../routing/index.ts";
 import { packFaultText } from "../routing/pack/fault-text.ts";
 import type { LoadedPack } from "../routing/pack/pack.ts";
 import { type PackRanges, rangesOfFile } from "../routing/pack/ranges.ts";
-import { entryFaultText, type PackSlot } from "../routing/pack/slot.ts";
+import { entryFaultText, PackSlot } from "../routing/pack/slot.ts";
 import { verifyPack } from "../routing/pack/verify.ts";
+import type { DeclaredTable } from "../routing/schema.ts";
 import { sha256 } from "./pack-files.ts";
 import { printable } from "./printable.ts";
 import type { World } from "./world.ts";
@@ -24,6 +25,11 @@ interface NamedTable {
   readonly name: string;
   readonly table: Pick<CompiledTable, "packs">;
 }
+
+/** A table that was checked, as far as the shelf needs it: a comparison needs no table that is compiled. */
+export const withSlots = ({ packs = {} }: DeclaredTable): NamedTable["table"] => ({
+  packs: new Map(Object.entries(packs).map(([name, declared]) => [name, new PackSlot(name, declared)])),
+});
 
 /** A pack that is in none of the folders. */
 export interface MissingPack {

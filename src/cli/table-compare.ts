@@ -1,10 +1,9 @@
 import { ok, type Result } from "../ids/index.ts";
 import { diffTables } from "../routing/diff.ts";
-import { compileTable } from "../routing/index.ts";
 import type { DeclaredTable } from "../routing/schema.ts";
 import { countDiff, type DiffCounts } from "./diff-counts.ts";
 import { diffCountsText } from "./diff-counts-text.ts";
-import { type MissingPack, missedBy, missingText, openShelf } from "./pack-shelf.ts";
+import { type MissingPack, missedBy, missingText, openShelf, withSlots } from "./pack-shelf.ts";
 import type { TableFile } from "./table-file.ts";
 import type { World } from "./world.ts";
 
@@ -29,17 +28,14 @@ export const countChanges = async (
   world: Pick<World, "readFile" | "fileExists">,
 ): Promise<Result<CountedChanges, string>> => {
   const shelf = openShelf([path], world);
-  const sides = [before, after].map(({ name, table }) => ({ name, table: compileTable(table, 0) }));
   const missing: MissingPack[] = [];
-  for (const side of sides) {
-    const filled = await shelf.fill(side);
+  for (const { name, table } of [before, after]) {
+    const filled = await shelf.fill({ name, table: withSlots(table) });
     if (!filled.ok) return filled;
     missing.push(...filled.value);
   }
   const diff = diffTables(before.table, after.table, shelf.contents);
-  const layoutOf = (name: string) =>
-    sides.map(({ table }) => table.layouts.get(name)?.layout).find((layout) => layout !== undefined);
-  const counts = diff.isEmpty ? undefined : countDiff(diff, layoutOf);
+  const counts = diff.isEmpty ? undefined : countDiff(diff);
   return ok({ counts, notes: missingText(missedBy(diff, missing)) });
 };
 

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { ok } from "../ids/index.ts";
 import { diffTables } from "../routing/diff.ts";
-import { type CompiledTable, checkTable, compileTable } from "../routing/index.ts";
+import { checkTable, compileTable } from "../routing/index.ts";
 import type { Act } from "./action.ts";
 import { diffText } from "./diff-text.ts";
-import { type MissingPack, missedBy, missingText, openShelf } from "./pack-shelf.ts";
+import { type MissingPack, missedBy, missingText, openShelf, withSlots } from "./pack-shelf.ts";
 import { refuse } from "./refuse.ts";
 import { readTableFile, tableErrorText } from "./table-file.ts";
 import { replayTraffic, type TrafficTally } from "./traffic-replay.ts";
@@ -51,18 +51,22 @@ const diffFiles = async (world: World, args: readonly string[], { json, exitCode
   for (const file of [before, after]) if (!file.ok) world.report(tableErrorText(file.error));
   if (!before.ok || !after.ok) return EXIT.failed;
 
-  const sides = [before.value, after.value].map(({ name, table }) => ({ name, table: compileTable(table, 0) }));
+  // Only requests need tables that are compiled.
+  const compiled =
+    log === undefined ? undefined : [before.value, after.value].map(({ table }) => compileTable(table, 0));
   const shelf = openShelf([beforePath, afterPath], world);
   const missing: MissingPack[] = [];
-  for (const side of sides) {
-    const filled = await shelf.fill(side);
+  for (const [at, { name, table }] of [before.value, after.value].entries()) {
+    const filled = await shelf.fill({ name, table: compiled?.[at] ?? withSlots(table) });
     if (!filled.ok) return refuse(filled.error, world);
     missing.push(...filled.value);
   }
-  const [left, right] = sides.map(({ table }) => table) as [CompiledTable, CompiledTable];
   const diff = diffTables(before.value.table, after.value.table, shelf.contents);
+  const [left, right] = compiled ?? [];
   const traffic =
-    log === undefined ? ok(undefined) : await replayTraffic(log, left, right, world, { isQuiet: json === true });
+    log === undefined || left === undefined || right === undefined
+      ? ok(undefined)
+      : await replayTraffic(log, left, right, world, { isQuiet: json === true });
   if (!traffic.ok) {
     return refuse(traffic.error, world);
   }

@@ -20,11 +20,10 @@ export interface KeyChange {
   readonly where: Readonly<Record<string, string>>;
   /** How many keys these are: combinations of the values of all key fields that do not mark the entity. Decimal. */
   readonly keys: string;
-  /**
-   * Where packs tell keys apart one by one, these are only some of the values in `where`: so many percent of all keys that such
-   * IDs can have. Absent where they are all.
-   */
+  /** So many percent of all keys that such IDs can have; absent where `where` asks for what is no key. */
   readonly percentOfSpace?: number;
+  /** Packs tell these keys apart one by one: they are only some of the values in `where`. Absent where they are all. */
+  readonly byPacks?: true;
   /** How many of their IDs go elsewhere, where a canary parts them; absent for all. */
   readonly percent?: number;
   /** Where they go; `undefined` where they are no entity's. One side at least has a region. */
@@ -68,6 +67,8 @@ export const sentencesOf = (
   const where: Record<string, string> = {};
   let keys = BigInt(counted?.keys ?? 1);
   let space = 1n;
+  // Changes that differ in nodes alone have the same keys.
+  let isOfKeys = true;
   for (const [at, { name, isCounted }] of names.entries()) {
     const set = sets[first + at] as Ranges;
     const span = spans[first + at] as Ranges;
@@ -77,6 +78,7 @@ export const sentencesOf = (
       space *= valuesIn(span);
     }
     if (set.join() === span.join()) continue;
+    isOfKeys &&= isCounted;
     where[name] = name === "country" ? nameCountries(set, countries) : formatRanges(set);
   }
   const markName = markFieldOf(plan.layout)?.name;
@@ -89,7 +91,8 @@ export const sentencesOf = (
     mintedBefore: time === undefined || time[1] === minted?.[1] ? undefined : isoTime(time[1] + 1),
     where,
     keys: keys.toString(),
-    ...(counted === undefined ? {} : { percentOfSpace: (Number(keys) / Number(space)) * 100 }),
+    ...(isOfKeys ? { percentOfSpace: (Number(keys) / Number(space)) * 100 } : {}),
+    ...(counted === undefined ? {} : { byPacks: true }),
     ...partOf(before, after),
     before,
     after,

@@ -68,7 +68,12 @@ describe.concurrent("waybill table diff", () => {
     ]);
     const [{ keys }] = objectsOf((await diff("--json")).stdout) as [{ keys: readonly object[] }];
     expect(keys).toContainEqual(
-      expect.objectContaining({ keys: "900", percentOfSpace: (900 / 2 ** 32) * 100, where: { shardKey: "0-999" } }),
+      expect.objectContaining({
+        keys: "900",
+        percentOfSpace: (900 / 2 ** 32) * 100,
+        byPacks: true,
+        where: { shardKey: "0-999" },
+      }),
     );
     const { sha256 } = JSON.parse(readFileSync(join(folder, "new.json"), "utf8")).packs.shards;
     const file = join(folder, "packs", `${sha256}.pack`);
@@ -78,7 +83,7 @@ describe.concurrent("waybill table diff", () => {
     expect(missing.stderr).toBe(
       `note: pack shards of new.json is not there (packs/${sha256}.pack): what it decides stays open\n`,
     );
-    expect(missing.stdout).toContain("1000 keys\n");
+    expect(missing.stdout).toContain("1000 keys, less than 0.01 % of the key space\n");
     expect((await diff("--log", "-")).stderr).toContain("error: - has no request");
     writeFileSync(file, octets.fill(7, octets.length - 1));
     expect(await diff()).toMatchObject({
@@ -104,9 +109,9 @@ describe.concurrent("waybill table diff", () => {
       "  6 before, 8 after",
       "",
       "keys that go elsewhere",
-      "  order (iuid)      country KZ, minted from 2027-01-01T00:00:00.000Z  ap → sa       1 key",
-      "  ride (iuid)       country KZ, minted from 2027-01-01T00:00:00.000Z  ap → sa       1 key",
-      "  parcel (hotguid)  shardKey 2000-2499                                nowhere → sa  500 keys",
+      "  order (iuid)      country KZ, minted from 2027-01-01T00:00:00.000Z  ap → sa       1 key, 0.39 % of the key space",
+      "  ride (iuid)       country KZ, minted from 2027-01-01T00:00:00.000Z  ap → sa       1 key, 0.39 % of the key space",
+      "  parcel (hotguid)  shardKey 2000-2499                                nowhere → sa  500 keys, less than 0.01 % of the key space",
       "",
     ]);
   });
@@ -125,6 +130,7 @@ describe.concurrent("waybill table diff", () => {
             service: 1,
             where: { country: "KZ" },
             keys: "1",
+            percentOfSpace: 100 / 256,
             before: { entity: "order", region: "ap" },
             after: { entity: "order", region: "sa" },
           }),
@@ -133,6 +139,7 @@ describe.concurrent("waybill table diff", () => {
             layout: "hotguid",
             where: { shardKey: "2000-2499" },
             keys: "500",
+            percentOfSpace: (500 / 2 ** 32) * 100,
             before: { entity: "parcel" },
             after: { entity: "parcel", region: "sa" },
           },
@@ -149,12 +156,12 @@ describe.concurrent("waybill table diff", () => {
     const lines = stdout.slice(stdout.indexOf("keys that go elsewhere")).split("\n");
     expect(lines).toEqual([
       "keys that go elsewhere",
-      "  order → ride (iuid)  service 1, country KZ  ap → ap       1 key",
-      "  order → ride (iuid)  service 1, country BR  us → us       1 key",
-      "  order → ride (iuid)  service 1, country DE  eu → eu       1 key",
-      "  ride (iuid)          service 2, country KZ  ap → nowhere  1 key",
-      "  ride (iuid)          service 2, country BR  us → nowhere  1 key",
-      "  ride (iuid)          service 2, country DE  eu → nowhere  1 key",
+      "  order → ride (iuid)  service 1, country KZ  ap → ap       1 key, 0.39 % of the key space",
+      "  order → ride (iuid)  service 1, country BR  us → us       1 key, 0.39 % of the key space",
+      "  order → ride (iuid)  service 1, country DE  eu → eu       1 key, 0.39 % of the key space",
+      "  ride (iuid)          service 2, country KZ  ap → nowhere  1 key, 0.39 % of the key space",
+      "  ride (iuid)          service 2, country BR  us → nowhere  1 key, 0.39 % of the key space",
+      "  ride (iuid)          service 2, country DE  eu → nowhere  1 key, 0.39 % of the key space",
       "",
     ]);
     const asJson = await waybill(["table", "diff", "routing-table.json", "-", "--json"], { cwd, stdin });

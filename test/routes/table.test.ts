@@ -175,7 +175,8 @@ describe("what a new table would do", () => {
       routes: [{ ...first, region: "eu" }, ...routes],
     });
     expect(answer.headers.get("waybill-revision")).toBe("1");
-    expect(await answer.json()).toMatchObject({ isEmpty: false, routes: { differ: true } });
+    const keys = [1, 2].map((service) => ({ service, where: { country: "KZ" }, keys: "1", percentOfSpace: 100 / 256 }));
+    expect(await answer.json()).toMatchObject({ isEmpty: false, routes: { differ: true }, keys });
     expect(await (await send("POST", "/-/table/diff", DECLARED_TABLE)).json()).toMatchObject({ isEmpty: true });
   });
 

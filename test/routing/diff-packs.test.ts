@@ -126,7 +126,7 @@ describe("a change of packs", () => {
     );
     const { keys } = diffTables(before, after, contents);
     const parcel = (region: string): KeyGoal => ({ entity: "parcel", region });
-    const change = { layout: "hotguid", where: {}, percentOfSpace: expect.any(Number) };
+    const change = { layout: "hotguid", where: {}, percentOfSpace: expect.any(Number), byPacks: true };
     expect(keys.filter(({ layout }) => layout === "hotguid")).toEqual([
       expect.objectContaining({ ...change, keys: "50", before: parcel("ap"), after: parcel("us") }),
       expect.objectContaining({ ...change, keys: "50", before: parcel("eu"), after: parcel("ap") }),
@@ -159,7 +159,7 @@ describe("a change of packs", () => {
       ({ layout }) => layout === "hotguid",
     );
     expect(change).toMatchObject({ keys: String(2 ** 32), after: { region: "eu" } });
-    expect(change?.percentOfSpace).toBeUndefined();
+    expect(change?.byPacks).toBeUndefined();
   });
 
   it("is exact beside routes for slices of the key, and for packs of a slice", async () => {

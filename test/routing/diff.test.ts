@@ -73,6 +73,7 @@ describe("which keys go to another region", () => {
         mintedBefore: "2027-01-01T00:00:00.000Z",
         where: { country: "KZ" },
         keys: "1",
+        percentOfSpace: 100 / 256,
         before: { entity, region: "ap" },
         after: { entity, region: "eu" },
       })),

@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { percentText } from "../../src/cli/percent-text.ts";
+
+test.each([
+  [0, "0 %"],
+  [1e-9, "less than 0.01 %"],
+  [0.01, "0.01 %"],
+  [12.345, "12.35 %"],
+  [99.99, "99.99 %"],
+  [99.999999, "more than 99.99 %"],
+  [100, "100 %"],
+])("%d is %s", (percent, text) => {
+  expect(percentText(percent)).toBe(text);
+});
