@@ -1,9 +1,10 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock } from "../ports.ts";
-import type { TableChangeError } from "../problems/port-errors.ts";
+import type { PackChangeError, TableChangeError } from "../problems/port-errors.ts";
 import { type CanaryAudience, type Fault, REVISION_MAX, strangersIn, TABLE_BYTES_MAX } from "../routing/index.ts";
 import type {
   AuditEntry,
+  PackWish,
   RefusedChange,
   RevisionKind,
   RevisionText,
@@ -78,7 +79,7 @@ export class TableLedger {
       : ok({ revision, octets });
   }
 
-  /** `known`: faults that stand outside of the text, such as those of its packs. So with the three that follow. */
+  /** `known`: faults that stand outside of a text that has none itself, such as those of its packs. So with the three that follow. */
   publish(wish: TableWish, { octets, digest, known }: NewText): Change {
     return this.#change("publish", wish, known, () => ok({ kind: "publish", digest, octets, basedOn: wish.expect }));
   }
@@ -117,8 +118,13 @@ export class TableLedger {
   }
 
   /** Writes down what was refused before it came here; of its note nobody knows whether it can be shown. */
-  noteRefusal({ author, action, outcome }: RefusedChange): void {
-    this.#note(action, { author, note: "" }, { outcome });
+  noteRefusal({ author, action, outcome, pack }: RefusedChange): void {
+    this.#note(action, { author, note: "" }, { outcome, pack });
+  }
+
+  /** Writes down that a pack is whole now (`done`), or why a part of it was refused. */
+  notePack({ sha256: pack, author }: PackWish, outcome: "done" | PackChangeError["reason"]): void {
+    this.#note("pack", { author, note: "" }, { outcome, pack });
   }
 
   /** Takes over what somebody published in KV: under its number there, or the next one where a canary had that number. */
@@ -170,7 +176,8 @@ export class TableLedger {
       const why = `there is no number after ${REVISION_MAX}, the last of a revision`;
       return this.refuse(action, wish, { reason: "control-plane-unavailable", why });
     }
-    const faults = [...this.#faultsOf(draft.value), ...known];
+    const own = this.#faultsOf(draft.value);
+    const faults = own.length > 0 ? own : known;
     if (faults.length > 0) return this.refuse(action, wish, { reason: "invalid-table", faults });
     return this.#rows.atomically(() => this.#add(action, wish, draft.value));
   }
@@ -239,9 +246,10 @@ export class TableLedger {
   #note(
     action: AuditEntry["action"],
     { author, note }: Pick<TableWish, "author" | "note">,
-    { revision, outcome = "done", audience }: Partial<Pick<AuditEntry, "revision" | "outcome" | "audience">>,
+    what: Partial<Pick<AuditEntry, "revision" | "outcome" | "audience" | "pack">>,
   ): void {
-    this.#rows.note({ time: this.#time(), author, action, revision, outcome, note, audience });
+    const { revision, outcome = "done", audience, pack } = what;
+    this.#rows.note({ time: this.#time(), author, action, revision, outcome, note, audience, pack });
   }
 
   #time(): string {
