@@ -9,6 +9,7 @@ import {
   beforeStep,
   doubted,
   isSamePointer,
+  lastSeen,
   nextStep,
   type Outcome,
   type Publication,
@@ -75,6 +76,7 @@ export class TableCopy {
       const step = publication && nextStep(publication);
       if (publication === undefined || step === undefined) return undefined;
       if (step.atMs > clock.nowMs()) return step.atMs;
+      if (step.do === "put-pointer" && !(await this.#isStillDue(publication, step))) continue;
       const started = beforeStep(publication, step, clock.nowMs());
       this.#save(started);
       this.#settle(started, step, await this.#make(started, step));
@@ -110,13 +112,37 @@ export class TableCopy {
   }
 
   /**
-   * Somebody else published: under a number that nobody here gave, or under one that was given to a canary, which he could not
-   * know, with a text that nobody here has seen.
+   * Somebody else published: under a number that nobody here gave, or under one that was given to a canary or to a revision that
+   * KV has not taken yet. He could not know of either.
    */
   #isNews({ revision, digest }: Pointer): boolean {
     const { rows, ledger } = this.#world;
     if (revision > rows.head()) return true;
-    return revision > ledger.current().revision && !rows.hasDigest(digest) && ledger.hasNumbers(1);
+    const { publication, foreign } = rows.state();
+    const known = publication === undefined ? 0 : lastSeen(publication);
+    return revision > Math.max(known, foreign) && rows.revision(revision)?.digest !== digest && ledger.hasNumbers(1);
+  }
+
+  /**
+   * Looks once more what KV holds right before it gets a pointer: what somebody else put there since the last look is taken
+   * over, and nothing is written over what cannot be read.
+   */
+  async #isStillDue(publication: Publication, step: Step): Promise<boolean> {
+    const { rows, kv, clock } = this.#world;
+    const read = await readPointer(kv, WRITE_DEADLINE_MS);
+    const failure = read.ok || !isPassing(read.error) ? await this.#news(read) : whyOf(read.error);
+    const latest = rows.state().publication;
+    if (latest === undefined || !isSamePointer(latest.pointer, publication.pointer)) return false;
+    if (failure === undefined) return true;
+    this.#save(afterStep(latest, step, { kind: "failed", why: failure, isUnknown: false }, clock.nowMs()));
+    return false;
+  }
+
+  /** Takes over what is news. Why that cannot be done just now; `undefined` when there is nothing left to be taken over. */
+  async #news(read: Result<Pointer, LoadFailure>): Promise<string | undefined> {
+    if (!read.ok || !this.#isNews(read.value)) return undefined;
+    const taken = await this.#takeOver(read.value);
+    return taken.ok ? undefined : taken.error.why;
   }
 
   async #takeOver(pointer: Pointer): Promise<Result<undefined, TableHistoryError>> {

@@ -10,6 +10,11 @@ export interface Publication {
   /** Bodies that it names and that were not put yet. */
   readonly bodiesLeft: readonly string[];
   readonly isPut: boolean;
+  /**
+   * The last revision before this one that KV was seen to hold: who writes to KV beside the object saw that one, and takes a
+   * number above it. `undefined` in what a former version of the code wrote.
+   */
+  readonly over?: number | undefined;
   /** Whether the pointer was read back. */
   readonly isHeld: boolean;
   /** Tries in a row that failed, or that read something else. */
@@ -51,6 +56,7 @@ export function beginPublication(pointer: Pointer, before: Publication | undefin
     pointer,
     bodiesLeft: bodiesOf(pointer),
     isPut: false,
+    over: before === undefined ? 0 : lastSeen(before),
     isHeld: false,
     tries: 0,
     dueMs: nowMs,
@@ -65,6 +71,10 @@ export function foundPublication(pointer: Pointer, before: Publication | undefin
   const found = { ...beginPublication(pointer, before, nowMs), bodiesLeft: [], isPut: true, isHeld: true };
   return before === undefined || before.isHeld ? found : doubted(found, nowMs);
 }
+
+/** The last revision that KV was seen to hold, of those that the object knows. */
+export const lastSeen = ({ isHeld, pointer, over }: Publication): number =>
+  isHeld ? pointer.revision : (over ?? pointer.revision);
 
 /** After a restart: a pointer may be on its way that nobody waits for any more. */
 export function resumePublication(publication: Publication, nowMs: number): Publication {

@@ -49,6 +49,7 @@ const ADDED_COLUMNS = [
   ["revisions", "audience_json", "TEXT"],
   ["audit", "audience_json", "TEXT"],
   ["audit", "times_alike", "INTEGER"],
+  ["audit", "pack_sha256", "TEXT"],
 ] as const;
 
 type RevisionRow = {
@@ -73,6 +74,7 @@ type AuditRow = {
   note: string;
   audience_json: string | null;
   times_alike: number | null;
+  pack_sha256: string | null;
 };
 
 type NewEntry = Omit<AuditEntry, "id" | "times">;
@@ -120,11 +122,6 @@ export class TruthRows {
     return this.#revisions("WHERE revision = ?", revision)[0];
   }
 
-  /** Whether any revision has this text. */
-  hasDigest(digest: string): boolean {
-    return this.#revisions("WHERE digest = ? LIMIT 1", digest).length > 0;
-  }
-
   revisions({ before = Number.MAX_SAFE_INTEGER, limit }: Stretch): readonly TableRevision[] {
     return this.#revisions("WHERE revision < ? ORDER BY revision DESC LIMIT ?", before, limit);
   }
@@ -166,10 +163,10 @@ export class TruthRows {
   note(entry: NewEntry): void {
     const isRefused = entry.outcome !== "done";
     if (isRefused && this.#countWithAlike(entry)) return;
-    const { time, author, action, revision = null, outcome, note, audience } = entry;
+    const { time, author, action, revision = null, outcome, note, audience, pack = null } = entry;
     this.#sql.exec(
-      "INSERT INTO audit (time, author, action, revision, outcome, note, audience_json) VALUES (?, ?, ?, ?, ?, ?, ?)",
-      ...[time, author, action, revision, outcome, note, jsonOf(audience)],
+      "INSERT INTO audit (time, author, action, revision, outcome, note, audience_json, pack_sha256) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      ...[time, author, action, revision, outcome, note, jsonOf(audience), pack],
     );
     if (isRefused) this.#dropOldRefusals(author);
   }
@@ -178,11 +175,12 @@ export class TruthRows {
     return this.#sql
       .exec<AuditRow>("SELECT * FROM audit WHERE id < ? ORDER BY id DESC LIMIT ?", before, limit)
       .toArray()
-      .map(({ audience_json, times_alike, action, revision, ...row }) => ({
+      .map(({ audience_json, times_alike, pack_sha256, action, revision, ...row }) => ({
         ...row,
         action: action as AuditEntry["action"],
         revision: revision ?? undefined,
         audience: audienceOf(audience_json),
+        pack: pack_sha256 ?? undefined,
         times: times_alike ?? undefined,
       }));
   }
