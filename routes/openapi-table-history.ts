@@ -39,11 +39,12 @@ const AUDIT_ENTRY = {
     id: number,
     time,
     author,
-    action: { enum: ["publish", "rollback", "canary", "promote", "abort", "import"] },
+    action: { enum: ["publish", "rollback", "canary", "promote", "abort", "pack", "import"] },
     revision: { ...number, description: "What it made, or what it ended." },
     outcome: { type: "string", description: "`done`, or the slug of the problem that refused it." },
     note,
     audience: audience("Of a canary: whom it is for, or had served when it was promoted or aborted."),
+    pack: { type: "string", pattern: "^[0-9a-f]{64}$", description: "Of a pack: SHA-256 of its header." },
     times: { type: "integer", minimum: 2, description: "How often it was refused alike within a minute." },
   },
 };

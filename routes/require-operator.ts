@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import type { Gateway } from "../src/ports.ts";
 import type { RequestError } from "../src/problems/index.ts";
 import type { TableAction } from "../src/table-ports.ts";
@@ -16,16 +16,23 @@ const REFUSED_HERE = [
 /**
  * Lets in operators, for a change of the table, and has the audit tell of every known caller who was refused here, beside
  * the answer. Whom nobody knows is in the log and in the counters: a stranger could fill an audit that he stood in.
+ * `packOf`: the digest of the pack that a request is about.
  */
-export function requireOperator(gateway: Gateway, action: TableAction): MiddlewareHandler {
+export function requireOperator(
+  gateway: Gateway,
+  action: TableAction,
+  packOf: (c: Context) => string | undefined = () => undefined,
+): MiddlewareHandler {
   const guard = requireScope(gateway, "operator");
   return async (c, next) => {
-    const refused = await guard(c, next);
+    const answer = await guard(c, next);
     const author = callerIfKnown(c)?.name;
     const outcome = REFUSED_HERE.find((reason) => reason === notesOf(c).outcome);
     if (author !== undefined && outcome !== undefined) {
-      c.executionCtx.waitUntil(gateway.tableHistory.noteRefusal({ author, action, outcome }));
+      const pack = packOf(c);
+      const refused = { author, action, outcome, ...(pack === undefined ? {} : { pack }) };
+      c.executionCtx.waitUntil(gateway.tableHistory.noteRefusal(refused));
     }
-    return refused;
+    return answer;
   };
 }

@@ -1,11 +1,12 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import type { Gateway } from "../src/ports.ts";
 import { HEADER_OCTETS_MAX, PAGE_OCTETS_MAX } from "../src/routing/pack/format.ts";
 import type { PackReceipt, PackSight } from "../src/table-ports.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { ownJson } from "./own-json.ts";
 import { readOctets } from "./read-body.ts";
-import { requireScope } from "./require-scope.ts";
+import { requireOperator } from "./require-operator.ts";
+import { callerOf, requireScope } from "./require-scope.ts";
 import { refuseTable } from "./table.ts";
 import { wholeNumber } from "./table-revisions.ts";
 
@@ -13,26 +14,26 @@ import { wholeNumber } from "./table-revisions.ts";
 export const tablePacks = (gateway: Gateway) =>
   new Hono()
     .get("/-/table/packs/:sha256", requireScope(gateway, "viewer"), async (c) => {
-      const sha256 = digestOf(c.req.param("sha256"));
+      const sha256 = packOf(c);
       if (sha256 === undefined) return refuseTable(c, { reason: "not-found", path: c.req.path });
       const sight = await gateway.packStore.sight(sha256);
       return sight.ok ? ownJson(shownSight(sight.value)) : refuseTable(c, sight.error);
     })
-    .put("/-/table/packs/:sha256", requireScope(gateway, "operator"), async (c) => {
-      const sha256 = digestOf(c.req.param("sha256"));
+    .put("/-/table/packs/:sha256", requireOperator(gateway, "pack", packOf), async (c) => {
+      const sha256 = packOf(c);
       if (sha256 === undefined) return refuseTable(c, { reason: "not-found", path: c.req.path });
       const octets = await readOctets(c.req.raw, HEADER_OCTETS_MAX);
       if (!octets.ok) return refuseTable(c, octets.error);
-      const put = await gateway.packStore.putHeader(sha256, octets.value);
+      const put = await gateway.packStore.putHeader({ sha256, author: callerOf(c).name }, octets.value);
       return put.ok ? receiptOf(put.value) : refuseTable(c, put.error);
     })
     .all("/-/table/packs/:sha256", methodNotAllowed("GET", "HEAD", "PUT"))
-    .put("/-/table/packs/:sha256/:page", requireScope(gateway, "operator"), async (c) => {
-      const [sha256, page] = [digestOf(c.req.param("sha256")), wholeNumber(c.req.param("page"))];
+    .put("/-/table/packs/:sha256/:page", requireOperator(gateway, "pack", packOf), async (c) => {
+      const [sha256, page] = [packOf(c), wholeNumber(c.req.param("page"))];
       if (sha256 === undefined || page === undefined) return refuseTable(c, { reason: "not-found", path: c.req.path });
       const octets = await readOctets(c.req.raw, PAGE_OCTETS_MAX);
       if (!octets.ok) return refuseTable(c, octets.error);
-      const put = await gateway.packStore.putPage(sha256, page, octets.value);
+      const put = await gateway.packStore.putPage({ sha256, author: callerOf(c).name }, page, octets.value);
       return put.ok ? receiptOf(put.value) : refuseTable(c, put.error);
     })
     .all("/-/table/packs/:sha256/:page", methodNotAllowed("PUT"));
@@ -48,4 +49,8 @@ const shownSight = ({ sha256, parts, isWhole }: PackSight): object => ({
   whole: isWhole,
 });
 
-const digestOf = (text: string): string | undefined => (/^[0-9a-f]{64}$/.test(text) ? text : undefined);
+/** The digest in the path; `undefined` for what is none. */
+function packOf(c: Context): string | undefined {
+  const sha256 = c.req.param("sha256");
+  return sha256 !== undefined && /^[0-9a-f]{64}$/.test(sha256) ? sha256 : undefined;
+}

@@ -94,8 +94,8 @@ export interface TableStatus {
   readonly lastError: string | undefined;
 }
 
-/** What somebody may want to do to the table. */
-export type TableAction = "publish" | "rollback" | "canary" | "promote" | "abort";
+/** What somebody may want to do to the table; `pack`: to bring what a table is to name. */
+export type TableAction = "publish" | "rollback" | "canary" | "promote" | "abort" | "pack";
 
 export interface AuditEntry {
   readonly id: number;
@@ -110,6 +110,8 @@ export interface AuditEntry {
   readonly note: string;
   /** Of a canary: whom it is for, or had served when it was promoted or aborted. */
   readonly audience?: CanaryAudience | undefined;
+  /** Of a pack: its digest. Of tries that are counted together the first one's. */
+  readonly pack?: string | undefined;
   /** How often a try was refused alike within a minute, if more than once. */
   readonly times?: number | undefined;
 }
@@ -119,6 +121,8 @@ export interface RefusedChange {
   readonly author: string;
   readonly action: TableAction;
   readonly outcome: RequestError["reason"];
+  /** Of a pack: its digest. */
+  readonly pack?: string | undefined;
 }
 
 /** Newest first: `limit` of those whose number is below `before`. */
@@ -165,16 +169,26 @@ export interface PackSight {
   readonly isWhole: boolean;
 }
 
-/** `isNew`: whether something was stored that was not there before. */
+/** `isNew`: whether something was stored that was not there before; `completes`: whether the pack lacked nothing else. */
 export interface PackReceipt {
   readonly sight: PackSight;
   readonly isNew: boolean;
+  readonly completes: boolean;
 }
 
-/** Where packs are put, for tables that are to name them. Whatever is put is verified; the same octets again change nothing. */
+/** Who brings a part of which pack. `sha256`: of its header, in lower-case hex. */
+export interface PackWish {
+  readonly sha256: string;
+  readonly author: string;
+}
+
+/**
+ * Where packs are put, for tables that are to name them. Whatever is put is verified; the same octets again change nothing.
+ * The audit tells of each pack once, when it is whole, and of parts that were refused.
+ */
 export interface PackStore {
   sight(sha256: string): Answer<PackSight>;
   /** The first part of a pack: its pages are verified by it. */
-  putHeader(sha256: string, octets: Uint8Array<ArrayBuffer>): Promise<Result<PackReceipt, PackChangeError>>;
-  putPage(sha256: string, page: number, octets: Uint8Array<ArrayBuffer>): Promise<Result<PackReceipt, PackChangeError>>;
+  putHeader(wish: PackWish, octets: Uint8Array<ArrayBuffer>): Promise<Result<PackReceipt, PackChangeError>>;
+  putPage(wish: PackWish, page: number, octets: Uint8Array<ArrayBuffer>): Promise<Result<PackReceipt, PackChangeError>>;
 }

@@ -64,6 +64,7 @@ export const auditSchema = v.object({
       outcome: v.string(),
       note: v.string(),
       audience: v.optional(audience),
+      pack: v.optional(digest),
       /** How often it was refused alike within a minute, if more than once. */
       times: v.optional(v.number()),
     }),

@@ -110,8 +110,9 @@ const servedText = (audience: Audience | undefined): string => {
 
 /** `7  2026-11-21T12:00:00.000Z  publish  grafana  forbidden × 37  why`. */
 const auditCells = (entry: AuditEntry): readonly string[] => {
-  const { id, time, author, action, revision, audience, outcome, times = 1, note } = entry;
-  const what = revision === undefined ? action : `${action} ${revision}`;
+  const { id, time, author, action, revision, audience, pack, outcome, times = 1, note } = entry;
+  const which = revision ?? pack?.slice(0, DIGEST_SHOWN);
+  const what = which === undefined ? action : `${action} ${which}`;
   return [String(id), time, what + servedText(audience), author, times > 1 ? `${outcome} × ${times}` : outcome, note];
 };
 

@@ -12,6 +12,12 @@ import { failureText } from "./pack-parts.ts";
 import { subtleSha256 } from "./packs.ts";
 import { within } from "./table-store.ts";
 
+/** Of a part that KV has: `isNew`, whether it was put now; `wasMissing`, whether it was known not to be there. */
+interface PutPart {
+  readonly isNew: boolean;
+  readonly wasMissing: boolean;
+}
+
 /** The last page of a pack is followed by its header, and a client waits for both. */
 const WRITE_DEADLINE_MS = 4_000;
 
@@ -47,7 +53,7 @@ export class PackCopy {
       return invalid("header", { reason: "trailing-octets", octets: octets.length, needed: headerOctets });
     }
     const isNew = this.#world.rows.keepHeader(sha256, octets);
-    return this.#finish(sha256, header.value, isNew);
+    return this.#finish(sha256, header.value, { isNew, wasMissing: isNew });
   }
 
   async putPage(sha256: string, number: number, octets: Octets): Promise<Result<PackReceipt, PackChangeError>> {
@@ -61,12 +67,13 @@ export class PackCopy {
     const page = await readPage(header, info, octets, subtleSha256);
     if (!page.ok) return invalid(number, page.error);
     const isNew = !this.#looks.isSure(rows.pages(sha256).get(number));
-    if (isNew) {
-      const put = await this.#put(pageKey(sha256, number), octets);
-      if (!put.ok) return put;
-      rows.takePage(sha256, number, clock.nowMs());
-    }
-    return this.#finish(sha256, header, isNew);
+    if (!isNew) return this.#finish(sha256, header, { isNew, wasMissing: false });
+    const put = await this.#put(pageKey(sha256, number), octets);
+    if (!put.ok) return put;
+    // Others may have brought it meanwhile.
+    const wasMissing = !rows.pages(sha256).has(number);
+    rows.takePage(sha256, number, clock.nowMs());
+    return this.#finish(sha256, header, { isNew, wasMissing });
   }
 
   /** What is wrong with the pack that a table names: it must be there, whole and as the table says, before that table comes into force. */
@@ -85,18 +92,27 @@ export class PackCopy {
   }
 
   /** Puts the header as well when no page is missing. */
-  async #finish(sha256: string, header: PackHeader, isNew: boolean): Promise<Result<PackReceipt, PackChangeError>> {
+  async #finish(
+    sha256: string,
+    header: PackHeader,
+    { isNew, wasMissing }: PutPart,
+  ): Promise<Result<PackReceipt, PackChangeError>> {
     const { rows, clock } = this.#world;
     const known = rows.pages(sha256);
     const missing = header.pages.map(({ number }) => number).filter((number) => !known.has(number));
     const kept = rows.header(sha256);
     if (kept === undefined) return unknown(sha256, "its header is no longer kept, and has to come again");
     const isHeld = this.#looks.isSure(kept.takenMs);
-    if (missing.length > 0 || isHeld) return ok({ sight: sightOf(sha256, header, missing, isHeld), isNew });
+    if (missing.length > 0 || isHeld) {
+      const completes = missing.length === 0 && wasMissing;
+      return ok({ sight: sightOf(sha256, header, missing, isHeld), isNew, completes });
+    }
     const put = await this.#put(packKey(sha256), kept.octets);
     if (!put.ok) return put;
+    // Another part that came at the same time may have put it as well.
+    const completes = kept.takenMs === undefined ? rows.header(sha256)?.takenMs === undefined : wasMissing;
     rows.takeHeader(sha256, clock.nowMs());
-    return ok({ sight: sightOf(sha256, header, missing, true), isNew: true });
+    return ok({ sight: sightOf(sha256, header, missing, true), isNew: true, completes });
   }
 
   /** The header on disk, or else the one in KV. */

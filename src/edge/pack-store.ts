@@ -12,7 +12,7 @@ export function durablePackStore(namespace: DurableObjectNamespace<TruthObject>)
     asked(() => of(truthOf<PackStore>(namespace)), "again", DEADLINE_MS);
   return {
     sight: (sha256) => ask((truth) => truth.sight(sha256)),
-    putHeader: (sha256, octets) => ask((truth) => truth.putHeader(sha256, octets)),
-    putPage: (sha256, page, octets) => ask((truth) => truth.putPage(sha256, page, octets)),
+    putHeader: (wish, octets) => ask((truth) => truth.putHeader(wish, octets)),
+    putPage: (wish, page, octets) => ask((truth) => truth.putPage(wish, page, octets)),
   };
 }

@@ -1,8 +1,11 @@
 import { ok, type Result } from "../ids/result.ts";
 import type { Clock } from "../ports.ts";
-import type { TableChangeError, TableHistoryError } from "../problems/port-errors.ts";
+import type { PackChangeError, TableChangeError, TableHistoryError } from "../problems/port-errors.ts";
 import type { CanaryAudience, Fault } from "../routing/index.ts";
 import type {
+  PackReceipt,
+  PackStore,
+  PackWish,
   RefusedChange,
   RevisionText,
   Stretch,
@@ -32,13 +35,12 @@ export interface KeeperWorld {
 }
 
 /** The ledger and its copy in KV together: whatever is asked, KV is looked at first, and brought to the last revision after. */
-export class TableKeeper implements TableHistory {
+export class TableKeeper implements TableHistory, PackStore {
   readonly #world: KeeperWorld;
   readonly #rows: TruthRows;
   readonly #ledger: TableLedger;
   readonly #copy: TableCopy;
-  /** The packs that tables name. */
-  readonly packs: PackCopy;
+  readonly #packs: PackCopy;
 
   constructor(world: KeeperWorld) {
     const { storage, kv, clock, bundled } = world;
@@ -46,7 +48,7 @@ export class TableKeeper implements TableHistory {
     this.#rows = new TruthRows(storage);
     this.#ledger = new TableLedger({ rows: this.#rows, clock, bundled });
     this.#copy = new TableCopy({ rows: this.#rows, ledger: this.#ledger, kv, clock });
-    this.packs = new PackCopy({ rows: new PackRows(storage), kv, clock });
+    this.#packs = new PackCopy({ rows: new PackRows(storage), kv, clock });
     const state = this.#rows.state();
     if (state.publication === undefined) return;
     this.#rows.save({ ...state, publication: resumePublication(state.publication, clock.nowMs()) });
@@ -90,7 +92,7 @@ export class TableKeeper implements TableHistory {
 
   /** As publishing finds them. */
   async packFaults(octets: Uint8Array): Promise<Result<readonly Fault[], TableHistoryError>> {
-    return ok(await packFaults(octets, this.packs));
+    return ok(await packFaults(octets, this.#packs));
   }
 
   async publish(wish: TableWish, octets: Uint8Array) {
@@ -122,13 +124,31 @@ export class TableKeeper implements TableHistory {
     return ok(undefined);
   }
 
+  sight(sha256: string) {
+    return this.#packs.sight(sha256);
+  }
+
+  async putHeader(wish: PackWish, octets: Uint8Array<ArrayBuffer>) {
+    return this.#put(wish, await this.#packs.putHeader(wish.sha256, octets));
+  }
+
+  async putPage(wish: PackWish, page: number, octets: Uint8Array<ArrayBuffer>) {
+    return this.#put(wish, await this.#packs.putPage(wish.sha256, page, octets));
+  }
+
+  #put(wish: PackWish, put: Result<PackReceipt, PackChangeError>): Result<PackReceipt, PackChangeError> {
+    if (!put.ok) this.#ledger.notePack(wish, put.error.reason);
+    else if (put.value.completes) this.#ledger.notePack(wish, "done");
+    return put;
+  }
+
   async #newText(octets: Uint8Array): Promise<NewText> {
-    return { octets, digest: await sha256(octets), known: await packFaults(octets, this.packs) };
+    return { octets, digest: await sha256(octets), known: await packFaults(octets, this.#packs) };
   }
 
   async #faultsOfPacks(revision: number | undefined): Promise<readonly Fault[]> {
     const text = revision === undefined ? undefined : this.#ledger.text(revision);
-    return text?.ok ? packFaults(text.value.octets, this.packs) : [];
+    return text?.ok ? packFaults(text.value.octets, this.#packs) : [];
   }
 
   async #looked<Value, Failure>(

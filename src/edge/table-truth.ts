@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { CanaryAudience } from "../routing/index.ts";
-import type { RefusedChange, Stretch, TableWish } from "../table-ports.ts";
+import type { PackWish, RefusedChange, Stretch, TableWish } from "../table-ports.ts";
 import { systemClock } from "./clock.ts";
 import type { Env } from "./env.ts";
 import { TableKeeper } from "./table-keeper.ts";
@@ -74,14 +74,14 @@ export class TableTruth extends DurableObject<Env> implements TruthObject {
   }
 
   sight(sha256: string) {
-    return this.#keeper.packs.sight(sha256);
+    return this.#keeper.sight(sha256);
   }
 
-  putHeader(sha256: string, octets: Uint8Array<ArrayBuffer>) {
-    return this.#keeper.packs.putHeader(sha256, octets);
+  putHeader(wish: PackWish, octets: Uint8Array<ArrayBuffer>) {
+    return this.#keeper.putHeader(wish, octets);
   }
 
-  putPage(sha256: string, page: number, octets: Uint8Array<ArrayBuffer>) {
-    return this.#keeper.packs.putPage(sha256, page, octets);
+  putPage(wish: PackWish, page: number, octets: Uint8Array<ArrayBuffer>) {
+    return this.#keeper.putPage(wish, page, octets);
   }
 }

@@ -72,20 +72,24 @@ describe.concurrent("waybill table history and audit", () => {
   it("say how often a change was refused, and nothing of members that they do not know", async () => {
     const { plane, table } = await setUp();
     const entry = { time: "2026-11-21T12:00:00.000Z", author: "grafana", action: "publish", note: "" };
+    const pack = "0f".repeat(32);
     const entries = [
+      { ...entry, id: 8, action: "pack", outcome: "done", pack },
       { ...entry, id: 7, outcome: "forbidden", times: 37 },
       // As a gateway of a former version answers, whose database a later one has had.
       { ...entry, id: 6, outcome: "stale-revision", audience_json: null, times_alike: null },
     ];
     plane.override = () => ({ body: { entries } });
-    expect((await table("audit", "--limit", "2")).stdout).toBe(
+    expect((await table("audit", "--limit", "3")).stdout).toBe(
       [
-        "7  2026-11-21T12:00:00.000Z  publish  grafana  forbidden × 37",
-        "6  2026-11-21T12:00:00.000Z  publish  grafana  stale-revision",
+        "8  2026-11-21T12:00:00.000Z  pack 0f0f0f0f0f0f  grafana  done",
+        "7  2026-11-21T12:00:00.000Z  publish            grafana  forbidden × 37",
+        "6  2026-11-21T12:00:00.000Z  publish            grafana  stale-revision",
         "",
       ].join("\n"),
     );
-    expect(objectsOf((await table("audit", "--limit", "2", "--json")).stdout)).toEqual([
+    expect(objectsOf((await table("audit", "--limit", "3", "--json")).stdout)).toEqual([
+      { ...entry, id: 8, action: "pack", outcome: "done", pack },
       { ...entry, id: 7, outcome: "forbidden", times: 37 },
       { ...entry, id: 6, outcome: "stale-revision" },
     ]);

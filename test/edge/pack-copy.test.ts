@@ -80,7 +80,7 @@ describe("packs that are uploaded", () => {
       expect(await copy.sight(sha256)).toEqual({ ok: true, value: { sha256, parts: undefined, isWhole: false } });
       const receipt = await copy.putHeader(sha256, header);
       expect(receipt).toMatchObject({
-        value: { isNew: true, sight: { parts: { pages: 2, missing: [0, 1] }, isWhole: false } },
+        value: { isNew: true, completes: false, sight: { parts: { pages: 2, missing: [0, 1] }, isWhole: false } },
       });
       for (const [number, page] of pages.entries()) await copy.putPage(sha256, number, page);
       for (const each of [copy, restart()]) {
@@ -98,7 +98,7 @@ describe("packs that are uploaded", () => {
       expect(await TABLE_KV.get(packKey(sha256))).toBeNull();
       expect(await copy.sight(sha256)).toMatchObject({ value: { parts: { missing: [0] }, isWhole: false } });
       const last = await copy.putPage(sha256, 0, pages[0] ?? new Uint8Array());
-      expect(last).toEqual({ ok: true, value: { isNew: true, sight: whole(sha256) } });
+      expect(last).toEqual({ ok: true, value: { isNew: true, completes: true, sight: whole(sha256) } });
       expect(new Uint8Array((await TABLE_KV.get(packKey(sha256), "arrayBuffer")) ?? new ArrayBuffer())).toEqual(header);
     }));
 
@@ -125,8 +125,23 @@ describe("packs that are uploaded", () => {
       state.nowMs += 600_000;
       expect(await copy.faultOf(slotOf(declaredOf(pack)))).toBe(`KV has no ${pageKey(sha256, 0)}`);
       expect(await copy.sight(sha256)).toMatchObject({ value: { parts: { missing: [0, 1] }, isWhole: false } });
-      for (const [number, page] of pages.entries()) await copy.putPage(sha256, number, page);
+      for (const [number, page] of pages.entries()) {
+        expect(await copy.putPage(sha256, number, page)).toMatchObject({ value: { completes: number === 1 } });
+      }
       expect(await copy.sight(sha256)).toEqual({ ok: true, value: whole(sha256) });
+    }));
+
+  it("become whole once, however late and how often at once their parts come again", () =>
+    withCopy(async ({ copy, state }) => {
+      const { sha256, header, pages } = await makePack(RANGES);
+      const [first = new Uint8Array(), second = new Uint8Array()] = pages;
+      await copy.putHeader(sha256, header);
+      const completed = async (puts: readonly ReturnType<PackCopy["putPage"]>[]) =>
+        (await Promise.all(puts)).filter((put) => put.ok && put.value.completes).length;
+      const both = () => [copy.putPage(sha256, 0, first), copy.putPage(sha256, 1, second)];
+      expect(await completed([...both(), ...both(), ...both()])).toBe(1);
+      state.nowMs += 86_400_000;
+      expect(await completed([...both(), copy.putHeader(sha256, header), ...both()])).toBe(0);
     }));
 
   it("may come to KV another way, and are verified then", () =>
@@ -135,7 +150,7 @@ describe("packs that are uploaded", () => {
       expect(await copy.sight(pack.sha256)).toEqual({ ok: true, value: whole(pack.sha256) });
       expect(await copy.faultOf(slotOf(pack))).toBeUndefined();
       const other = { ...pack, regions: ["us", "eu"] };
-      expect(await copy.faultOf(slotOf(other))).toBe("the table says regions us,eu, and it has eu,us");
+      expect(await copy.faultOf(slotOf(other))).toBe('the table says regions ["us","eu"], and it has ["eu","us"]');
       await TABLE_KV.put(packKey(pack.sha256), new Uint8Array(100));
       expect(await copy.faultOf(slotOf(pack))).toBe("it is no pack: its first octets are others");
     }));

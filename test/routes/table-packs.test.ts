@@ -1,6 +1,6 @@
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
 import { err, ok } from "../../src/ids/result.ts";
 import type { Gateway } from "../../src/ports.ts";
@@ -141,6 +141,73 @@ describe("those who may", () => {
     for (const answer of [await request(path), await put("", header), await put("/0", header)]) {
       expect(await refusal(answer)).toEqual([401, "unauthenticated"]);
     }
+  });
+});
+
+describe("the audit", () => {
+  interface Entry {
+    readonly author: string;
+    readonly outcome: string;
+    readonly times?: number;
+  }
+  const as = async (name: string, scope: "viewer" | "operator" = "operator", gateway: Partial<Gateway> = {}) =>
+    client({ authenticate: async () => ok({ name, scope, by: "token" }), ...gateway });
+  const audit = async () =>
+    (await (await (await as("vic", "viewer")).request("/-/table/audit")).json<{ entries: Entry[] }>()).entries;
+  const untilAudit = (entries: readonly object[]) =>
+    vi.waitFor(async () => expect(await audit()).toEqual(entries.map((entry) => expect.objectContaining(entry))));
+
+  it("has a pack once, by whom it became whole, however often its parts are sent", async () => {
+    const [ann, bob] = [await as("ann"), await as("bob")];
+    const { header, pages, sha256 } = ann;
+    await ann.put("", header);
+    await ann.put("/0", pages[0] ?? NOTHING);
+    expect(await audit()).toEqual([]);
+    await bob.put("/1", pages[1] ?? NOTHING);
+    const whole = { author: "bob", action: "pack", outcome: "done", pack: sha256, note: "" };
+    await untilAudit([whole]);
+    await ann.put("", header);
+    await Promise.all(pages.map((page, number) => ann.put(`/${number}`, page)));
+    const other = await makePack(RANGES.slice(1));
+    const put = (suffix: string, body: Uint8Array<ArrayBuffer>) =>
+      ann.request(`/-/table/packs/${other.sha256}${suffix}`, { method: "PUT", body });
+    await put("", other.header);
+    await Promise.all([...other.pages.entries()].map(([number, page]) => put(`/${number}`, page)));
+    await untilAudit([{ ...whole, author: "ann", pack: other.sha256 }, whole]);
+  });
+
+  it("has refusals of callers who are known, those that are alike once a minute", async () => {
+    const [operator, viewer] = [await as("ann"), await as("vic", "viewer")];
+    const { header, pages, sha256: pack } = operator;
+    const [first = NOTHING] = pages;
+    await operator.put("/0", first);
+    await operator.put("", flipped(header));
+    await operator.put("", header);
+    for (let at = 0; at < 5; at++) await operator.put("/0", flipped(first));
+    await operator.put("/0", new Uint8Array(PAGE_OCTETS_MAX + 1));
+    const refused = { author: "ann", action: "pack", pack };
+    await untilAudit([
+      { ...refused, outcome: "body-too-large" },
+      { ...refused, outcome: "invalid-pack", times: 6 },
+      { ...refused, outcome: "unknown-pack" },
+    ]);
+    for (const suffix of ["", "/0", "/1"]) await viewer.put(suffix, header);
+    await vi.waitFor(async () =>
+      expect((await audit())[0]).toMatchObject({ ...refused, author: "vic", outcome: "forbidden", times: 3 }),
+    );
+  });
+
+  it("has nothing of strangers, nor of what is no pack's path", async () => {
+    const stranger = await client({
+      authenticate: async () => err({ reason: "unauthenticated", why: "missing" } as const),
+    });
+    const operator = await as("ann");
+    for (const { put, header } of [stranger, operator]) await put("/x", header);
+    await stranger.put("", stranger.header);
+    await operator.request("/-/table/packs/x", { method: "PUT", body: operator.header });
+    // Written down after all that went before, had there been anything.
+    await operator.put("/0", operator.header);
+    await untilAudit([{ author: "ann", outcome: "unknown-pack" }]);
   });
 });
 
