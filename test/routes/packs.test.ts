@@ -63,16 +63,6 @@ it("explains an ID by the page that it is in", async () => {
   });
 });
 
-it("tells origins the slices that the table asks for, whatever the client says", async () => {
-  const layouts = { hotguid: { slices: { partition: { offset: 10, bits: 22, header: "waybill-partition" } } } };
-  const routes = [{ when: { layout: "hotguid", shardKey: "0-8388607" }, region: "eu" }];
-  const { request, seen } = setUp({ declared: { ...DECLARED_TABLE, layouts, routes } });
-  const headers = { "waybill-partition": "7", "waybill-area": "8" };
-  expect((await request(`/parcels/${US}`, { headers })).status).toBe(200);
-  expect(seen[0]?.headers.get("waybill-partition")).toBe("5500");
-  expect(seen[0]?.headers.get("waybill-area")).toBeNull();
-});
-
 describe("beside a canary for an entity of its own", () => {
   /** A gateway whose canary serves the entity `bill`, which has the layout of parcels. */
   const beside = (declared: object, canary: object) =>
