@@ -32,23 +32,42 @@ export function isOlder(pointer: Pointer, held: Pointer | undefined): boolean {
   return pointer.revision < revision || (pointer.revision === revision && pointer.change < change);
 }
 
+/** What `waybill-table` says of a table, or of a canary of one. */
+const labelOf = (revision: number, source: TableSource, seconds: number, isCanary = false): string =>
+  `rev=${revision}${isCanary ? "; canary" : ""}; source=${source}; age=${seconds}`;
+
+const secondsSince = (confirmedAtMs: number, nowMs: number): number =>
+  Math.max(0, Math.floor((nowMs - confirmedAtMs) / 1000));
+
+/** What was served before, and is served on from memory: as old as it is now, the canary beside it too. */
+export function servedOn(served: ServedTable, nowMs: number): ServedTable {
+  const { table, canary, confirmedAtMs } = served;
+  const seconds = secondsSince(confirmedAtMs, nowMs);
+  return {
+    ...served,
+    source: "memory",
+    label: labelOf(table.revision, "memory", seconds),
+    canary: canary && { ...canary, label: labelOf(canary.table.revision, "memory", seconds, true) },
+  };
+}
+
 /** Serves a table with its label. A label is good for a second, and most requests find that of the one before. */
 export function labeller(): (held: Held, source: TableSource, nowMs: number) => ServedTable {
   let last: { readonly held: Held; readonly source: TableSource; readonly second: number } | undefined;
   let label = "";
   let canary: ServedCanary | undefined;
   return (held, source, nowMs) => {
-    const second = Math.max(0, Math.floor((nowMs - held.confirmedAtMs) / 1000));
+    const second = secondsSince(held.confirmedAtMs, nowMs);
     if (last?.held !== held || last.source !== source || last.second !== second) {
       last = { held, source, second };
-      label = `rev=${held.table.revision}; source=${source}; age=${second}`;
+      label = labelOf(held.table.revision, source, second);
       canary = held.canary && {
         table: held.canary.table,
         digest: held.canary.named.digest,
         audience: held.canary.named.audience,
         chooses: held.canary.chooses,
         servesAll: held.canary.servesAll,
-        label: `rev=${held.canary.table.revision}; canary; source=${source}; age=${second}`,
+        label: labelOf(held.canary.table.revision, source, second, true),
       };
     }
     const { table, pointer, confirmedAtMs } = held;

@@ -1,6 +1,7 @@
 import { ok } from "../ids/result.ts";
 import type { Clock, Packs, ServedTable, Tables } from "../ports.ts";
 import type { CompiledTable } from "../routing/index.ts";
+import { servedOn } from "./held-table.ts";
 
 /** How soon headers are asked for again, where nothing better is known, and where they never come. */
 const RETRY_MS = 5_000;
@@ -38,10 +39,7 @@ export function packedTables(tables: Tables, packs: Packs, clock: Clock): Tables
       good = shown;
       return shown;
     }
-    if (good === undefined) return shown;
-    const { table, confirmedAtMs } = good;
-    const age = Math.max(0, Math.floor((clock.nowMs() - confirmedAtMs) / 1000));
-    return { ...good, source: "memory", label: `rev=${table.revision}; source=memory; age=${age}` };
+    return good === undefined ? shown : servedOn(good, clock.nowMs());
   };
 
   return {

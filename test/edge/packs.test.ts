@@ -5,7 +5,7 @@ import type { Env } from "../../src/edge/env.ts";
 import { packedTables } from "../../src/edge/packed-tables.ts";
 import { kvPacks, type PackFailure } from "../../src/edge/packs.ts";
 import { ok } from "../../src/ids/result.ts";
-import type { Packs, ServedTable } from "../../src/ports.ts";
+import type { Packs, ServedCanary, ServedTable } from "../../src/ports.ts";
 import { type CompiledTable, loadTable } from "../../src/routing/index.ts";
 import { packKey, pageKey } from "../../src/routing/pack/store.ts";
 import type { DeclaredPack } from "../../src/routing/schema.ts";
@@ -145,7 +145,7 @@ describe("packs in KV", () => {
     const { packs, failures } = setUp();
     const pack = await storePack(TABLE_KV, RANGES);
     expect(await packs.open(tableWith({ ...pack, regions: ["us", "eu"] }))).toMatchObject({ ok: false });
-    expect(failures[0]?.why).toBe("the table says regions us,eu, and it has eu,us");
+    expect(failures[0]?.why).toBe('the table says regions ["us","eu"], and it has ["eu","us"]');
   });
 });
 
@@ -212,16 +212,35 @@ describe("a table with packs", () => {
     expect(peek()).toBe(3);
   });
 
+  const canaryOf = (table: CompiledTable): ServedCanary => ({
+    table,
+    digest: "2".repeat(64),
+    audience: { share: 100 },
+    chooses: () => true,
+    servesAll: () => false,
+    label: `rev=${table.revision}; canary; source=kv; age=0`,
+  });
+
+  it("leaves the table before it in force with its canary, and both are as old as they are", async () => {
+    const { packs, state, clock } = setUp();
+    const lacking = tableWith({ ...(await storePack(TABLE_KV, RANGES)), sha256: "0".repeat(64) }, 3);
+    let inner: ServedTable = { ...servedAs(plainTable(1)), canary: canaryOf(plainTable(2)) };
+    const tables = packedTables({ peek: () => inner, load: async () => ok(inner) }, packs, clock);
+    const labels = () => {
+      const served = tables.peek(() => undefined);
+      return [served?.label, served?.canary?.label];
+    };
+    expect(labels()).toEqual(["rev=1; source=kv; age=0", "rev=2; canary; source=kv; age=0"]);
+    inner = servedAs(lacking);
+    for (const age of [0, 8, 3600]) {
+      state.nowMs = inner.confirmedAtMs + age * 1000;
+      expect(labels()).toEqual([`rev=1; source=memory; age=${age}`, `rev=2; canary; source=memory; age=${age}`]);
+    }
+  });
+
   it("has no canary until the canary's headers are there, too", async () => {
     const { packs, state, clock } = setUp();
-    const canary = {
-      table: tableWith(await storePack(TABLE_KV, RANGES), 2),
-      digest: "2".repeat(64),
-      audience: { share: 100 },
-      chooses: () => true,
-      servesAll: () => false,
-      label: "rev=2; canary",
-    };
+    const canary = canaryOf(tableWith(await storePack(TABLE_KV, RANGES), 2));
     const served = { ...servedAs(plainTable(1)), canary };
     const tables = packedTables({ peek: () => served, load: async () => ok(served) }, packs, clock);
     state.fault = "throws";

@@ -57,7 +57,8 @@ export class PackSlot {
 export const entryFault = (declared: DeclaredPack, header: PackHeader): EntryFault | undefined => {
   const found = { bytes: header.bytes, ranges: header.ranges, bits: header.fieldBits, regions: header.regions };
   for (const what of ["bytes", "ranges", "bits", "regions"] as const) {
-    const [own, other] = [String(declared[what]), String(found[what])];
+    // A list of names is not the text of them all: a name from a file may have a comma in it.
+    const [own, other] = [JSON.stringify(declared[what]), JSON.stringify(found[what])];
     if (own !== other) return { reason: "entry-differs", what, declared: own, found: other };
   }
   return undefined;
