@@ -34,12 +34,20 @@ const NOTE = {
 };
 
 const query = (name: string) => ({ name, in: "query", required: true, schema: { type: "integer", minimum: 0 } });
+const NEW_TABLE = {
+  ...query("new"),
+  description: "A revision; or `body`: the first line is an object with the `table`.",
+  schema: { oneOf: [{ type: "integer", minimum: 0 }, { const: "body" }] },
+};
 const REVISION_NUMBER = { name: "revision", in: "path", required: true, schema: { type: "integer", minimum: 0 } };
 
 const table = { type: JSON_TYPE, schema: { type: "object", description: "A routing table." } };
 const lines = {
   type: LINES_TYPE,
-  schema: { type: "string", description: "One request a line, with method and path." },
+  schema: {
+    type: "string",
+    description: "One request a line: an object with path and method, `GET /path`, or a path.",
+  },
 };
 const object = (required: readonly string[], properties: object) => ({
   type: JSON_TYPE,
@@ -102,8 +110,8 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
     "/-/table/replay": {
       post: operation({
         name: "replayTable",
-        summary: "Which requests of a log go elsewhere by another revision",
-        parameters: [query("old"), query("new")],
+        summary: "Which requests of a log go elsewhere by another revision, or by a table that nobody has published",
+        parameters: [query("old"), NEW_TABLE],
         body: lines,
         type: LINES_TYPE,
       }),
@@ -112,7 +120,10 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
     "/-/table/revisions/{revision}": get("tableRevision", "The text of a revision, octet for octet", [REVISION_NUMBER]),
     "/-/table/audit": get("tableAudit", "Who changed the table, or tried to", STRETCH, AUDIT),
     "/-/table/status": get("tableStatus", "What is in force by the truth, by KV and by this isolate", [], STATUS),
-    "/-/table/capacity": get("tableCapacity", "How much of each cap the table in force takes up"),
+    "/-/table/capacity": {
+      ...get("tableCapacity", "How much of each cap the table in force takes up"),
+      post: operation({ name: "measureTable", summary: "How much of each cap a table takes up", body: table }),
+    },
     "/-/table/rollback": change(
       "rollbackTable",
       "Make the text of an old revision the next one",

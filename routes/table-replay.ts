@@ -2,9 +2,18 @@ import { type Context, Hono } from "hono";
 import * as v from "valibot";
 import { err, ok, type Result } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
-import type { GatewayError } from "../src/problems/index.ts";
-import { type CompiledTable, loadTableText } from "../src/routing/index.ts";
+import type { GatewayError, RequestError } from "../src/problems/index.ts";
+import {
+  type CompiledTable,
+  type Fault,
+  loadTable,
+  loadTableText,
+  parseTableText,
+  TABLE_BYTES_MAX,
+} from "../src/routing/index.ts";
 import { replay } from "../src/routing/replay.ts";
+import { readTrafficLine } from "../src/routing/traffic-lines.ts";
+import { firstLine } from "./first-line.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { requireScope } from "./require-scope.ts";
 import { refuseTable } from "./table.ts";
@@ -16,24 +25,28 @@ const LINE_CHARACTERS_MAX = 32 * 1024;
 /** Newline-delimited JSON. */
 const TYPE = "application/x-ndjson";
 
-/** The line of a log; what else it says is passed over. */
-const LINE = v.object({ method: v.string(), path: v.pipe(v.string(), v.startsWith("/")) });
+/** What `new` says of a table that nobody has published: it is the first line of the body. */
+const IN_BODY = "body";
+const FIRST_LINE = v.strictObject({ table: v.unknown() });
+const FIRST_LINE_BYTES_MAX = TABLE_BYTES_MAX + 1024;
 
 interface Pair {
   readonly before: CompiledTable;
   readonly after: CompiledTable;
+  readonly log: ReadableStream<Uint8Array>;
 }
 
 /**
- * `POST /-/table/replay?old=41&new=42`: requests of the past, one JSON object a line, through two revisions. Each that would go
- * elsewhere is a line of the answer, as they come; the last line sums up.
+ * `POST /-/table/replay?old=41&new=42`: requests of the past, one a line, through two revisions, or with `new=body` through a
+ * revision and the table in the first line, `{"table": …}`. Each that would go elsewhere is a line of the answer, as they
+ * come; the last line sums up.
  */
 export const tableReplay = (gateway: Gateway) =>
   new Hono()
     .post("/-/table/replay", requireScope(gateway, "viewer"), async (c) => {
       const pair = await readPair(gateway, c);
       if (!pair.ok) return refuseTable(c, pair.error);
-      const lines = (c.req.raw.body ?? new Blob([]).stream())
+      const lines = pair.value.log
         .pipeThrough(new TextDecoderStream("utf-8", { fatal: true }))
         .pipeThrough(replayed(pair.value, gateway.clock.nowMs()))
         .pipeThrough(new TextEncoderStream());
@@ -44,36 +57,60 @@ export const tableReplay = (gateway: Gateway) =>
 async function readPair(gateway: Gateway, c: Context): Promise<Result<Pair, GatewayError>> {
   const before = await readRevision(gateway, c.req.query("old"));
   if (!before.ok) return before;
+  const log = c.req.raw.body ?? new Blob([]).stream();
+  if (c.req.query("new") === IN_BODY) {
+    const first = await firstLine(log, FIRST_LINE_BYTES_MAX);
+    if (!first.ok) return first;
+    const after = readTableLine(first.value.line);
+    return after.ok ? ok({ before: before.value, after: after.value, log: first.value.rest }) : after;
+  }
   const after = await readRevision(gateway, c.req.query("new"));
-  return after.ok ? ok({ before: before.value, after: after.value }) : after;
+  return after.ok ? ok({ before: before.value, after: after.value, log }) : after;
 }
 
 async function readRevision(gateway: Gateway, text: string | undefined): Promise<Result<CompiledTable, GatewayError>> {
   const revision = wholeNumber(text ?? "");
   if (revision === undefined) {
-    return err({ reason: "malformed-request", detail: "`old` and `new` are revisions: ?old=41&new=42." });
+    const detail = "`old` and `new` are revisions: ?old=41&new=42; or new=body, with the table in the first line.";
+    return err({ reason: "malformed-request", detail });
   }
   const found = await gateway.tableHistory.text(revision);
   if (!found.ok) return found;
   const table = loadTableText(new TextDecoder().decode(found.value.octets), revision);
-  return table.ok ? table : err({ reason: "invalid-table", faults: table.error });
+  return table.ok ? table : err(invalid(table.error));
 }
+
+function readTableLine(line: string): Result<CompiledTable, GatewayError> {
+  const json = parseTableText(line);
+  if (!json.ok) return err(malformedLine(json.error[0]?.message));
+  const parsed = v.safeParse(FIRST_LINE, json.value);
+  if (!parsed.success) return err(malformedLine(parsed.issues[0].message));
+  const table = loadTable(parsed.output.table, 0);
+  return table.ok ? table : err(invalid(table.error));
+}
+
+const invalid = (faults: readonly Fault[]) => ({ reason: "invalid-table", faults }) as const;
+
+const malformedLine = (why = ""): RequestError => ({
+  reason: "malformed-request",
+  detail: `With new=body the first line is {"table": …}, all in one line. ${why}`.trimEnd(),
+});
 
 /** Text in chunks to lines of the answer. What is no request is counted, and stops nothing. */
 function replayed({ before, after }: Pair, nowMs: number): TransformStream<string, string> {
-  const counts = { same: 0, changed: 0, open: 0, unread: 0 };
+  const counts = { same: 0, changed: 0, open: 0, others: 0, unread: 0 };
   let rest = "";
   const one = (line: string): string => {
     if (line.trim() === "") return "";
-    const request = readLine(line);
-    if (request === undefined) {
-      counts.unread++;
+    const read = readTrafficLine(line.replace(/\r$/, ""));
+    if (read.kind !== "request") {
+      counts[read.kind === "other" ? "others" : "unread"]++;
       return "";
     }
-    const result = replay(before, after, request, nowMs);
+    const result = replay(before, after, read.request, nowMs);
     counts[result.verdict]++;
     return result.verdict === "changed"
-      ? `${JSON.stringify({ ...request, old: result.before, new: result.after })}\n`
+      ? `${JSON.stringify({ ...read.request, old: result.before, new: result.after })}\n`
       : "";
   };
   return new TransformStream({
@@ -89,13 +126,4 @@ function replayed({ before, after }: Pair, nowMs: number): TransformStream<strin
       controller.enqueue(`${one(rest)}${JSON.stringify({ summary: counts })}\n`);
     },
   });
-}
-
-function readLine(line: string) {
-  try {
-    const parsed = v.safeParse(LINE, JSON.parse(line));
-    return parsed.success ? parsed.output : undefined;
-  } catch {
-    return undefined;
-  }
 }

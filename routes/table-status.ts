@@ -8,6 +8,7 @@ import { ownJson } from "./own-json.ts";
 import { receive } from "./receive.ts";
 import { requireScope } from "./require-scope.ts";
 import { refuseTable } from "./table.ts";
+import { readTable } from "./table-body.ts";
 
 /** `GET /-/table/status`: what is in force by the truth, by KV and by the isolate that answers. */
 export const tableStatus = (gateway: Gateway) =>
@@ -22,7 +23,7 @@ export const tableStatus = (gateway: Gateway) =>
     })
     .all("/-/table/status", methodNotAllowed("GET", "HEAD"));
 
-/** `GET /-/table/capacity`: how much of each cap the table in force takes up. */
+/** `/-/table/capacity`: how much of each cap a table takes up, the one in force (GET) or the one in the body (POST). */
 export const tableCapacity = (gateway: Gateway) =>
   new Hono()
     .get("/-/table/capacity", requireScope(gateway, "viewer"), async (c) => {
@@ -33,7 +34,13 @@ export const tableCapacity = (gateway: Gateway) =>
       const uses = declared.ok ? measureTable(declared.value, revision.bytes) : declared;
       return uses.ok ? ownJson(uses.value) : refuseTable(c, { reason: "invalid-table", faults: uses.error });
     })
-    .all("/-/table/capacity", methodNotAllowed("GET", "HEAD"));
+    .post("/-/table/capacity", requireScope(gateway, "viewer"), async (c) => {
+      const body = await readTable(c.req.raw);
+      if (!body.ok) return refuseTable(c, body.error);
+      const uses = measureTable(body.value.json, body.value.octets.length);
+      return uses.ok ? ownJson(uses.value) : refuseTable(c, { reason: "invalid-table", faults: uses.error });
+    })
+    .all("/-/table/capacity", methodNotAllowed("GET", "HEAD", "POST"));
 
 function describe({ truth, canary, kv, askedAtMs, isPending, lastError }: TableStatus): object {
   return {

@@ -1,10 +1,10 @@
 import { err, ok, type Result } from "../ids/index.ts";
 import type { CompiledTable } from "../routing/index.ts";
 import { type Destination, type PastRequest, type Replayed, replay, type Verdict } from "../routing/replay.ts";
+import { readTrafficLine } from "../routing/traffic-lines.ts";
 import { linesOf } from "./lines.ts";
 import { printable } from "./printable.ts";
 import { counted, startProgress } from "./progress.ts";
-import { readTrafficLine } from "./traffic-lines.ts";
 import type { OpenFile, World } from "./world.ts";
 
 /** What became of all requests of a log. Plain JSON, of a size that does not grow with the log. */

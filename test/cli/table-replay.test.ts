@@ -1,11 +1,11 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readTrafficLine } from "../../src/cli/traffic-lines.ts";
 import { replayTraffic } from "../../src/cli/traffic-replay.ts";
 import type { World } from "../../src/cli/world.ts";
 import { showLogLine } from "../../src/demo/request-line.ts";
 import { loadTable } from "../../src/routing/index.ts";
+import { readTrafficLine } from "../../src/routing/traffic-lines.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { objectsOf, tableFolder, waybill } from "./command.ts";
 import { startControlPlane, TOKEN } from "./control-plane.ts";

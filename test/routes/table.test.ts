@@ -188,12 +188,41 @@ describe("what a new table would do", () => {
     const log = [IDS.orderKz, IDS.orderBr].map((id) =>
       JSON.stringify({ method: "GET", path: `/orders/${id}`, status: 200 }),
     );
-    const answer = await send("POST", "/-/table/replay?old=1&new=2", [...log, "no line", ""].join("\n"));
-    const lines = (await answer.text()).trimEnd().split("\n");
-    expect(lines.map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({ path: `/orders/${IDS.orderKz}`, new: expect.objectContaining({ region: "eu" }) }),
-      { summary: { same: 1, changed: 1, open: 0, unread: 1 } },
+    const others = [
+      `/orders/${IDS.orderKz}?bare`,
+      `PUT /orders/${IDS.orderKz}\r`,
+      `{"path":"/orders/${IDS.orderBr}"}`,
+      '{"event":"table-loaded"}',
+      "no line",
+      "",
+    ];
+    const sentBy = async (query: string, text: string) => {
+      const answer = await send("POST", `/-/table/replay?${query}`, text);
+      return (await answer.text())
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+    };
+    const text = [...log, ...others].join("\n");
+    const lines = await sentBy("old=1&new=2", text);
+    const elsewhere = { new: expect.objectContaining({ region: "eu" }) };
+    expect(lines).toEqual([
+      expect.objectContaining({ method: "GET", path: `/orders/${IDS.orderKz}`, ...elsewhere }),
+      expect.objectContaining({ method: "GET", path: `/orders/${IDS.orderKz}?bare`, ...elsewhere }),
+      expect.objectContaining({ method: "PUT", path: `/orders/${IDS.orderKz}`, ...elsewhere }),
+      { summary: { same: 2, changed: 3, open: 0, others: 1, unread: 1 } },
     ]);
+    const table = { ...DECLARED_TABLE, routes: [{ ...first, region: "eu" }, ...routes] };
+    expect(await sentBy("old=1&new=body", `${JSON.stringify({ table })}\n${text}`)).toEqual(lines);
+    expect(await sentBy("old=1&new=body", JSON.stringify({ table }))).toEqual([
+      { summary: { same: 0, changed: 0, open: 0, others: 0, unread: 0 } },
+    ]);
+    const refusalOf = async (line: string) =>
+      slug(await problemOf(await send("POST", "/-/table/replay?old=1&new=body", `${line}\n${text}`)));
+    expect(await refusalOf(JSON.stringify({ table: { ...table, regions: {} } }))).toBe("invalid-table");
+    expect(await refusalOf(JSON.stringify(table))).toBe("malformed-request");
+    expect(await refusalOf("{")).toBe("malformed-request");
+    expect(await refusalOf(`"${"x".repeat(TABLE_BYTES_MAX + 1024)}"`)).toBe("body-too-large");
     expect(slug(await problemOf(await send("POST", "/-/table/replay?old=1", "")))).toBe("malformed-request");
     expect(slug(await problemOf(await send("POST", "/-/table/replay?old=1&new=9", "")))).toBe("unknown-revision");
   });
@@ -245,6 +274,14 @@ describe("the table's history", () => {
     });
     const uses = await (await send("GET", "/-/table/capacity")).json<Record<string, object>>();
     expect(uses["routes"]).toEqual({ used: 6, max: 200_000 });
+    const wanted = { ...DECLARED_TABLE, routes: DECLARED_TABLE.routes.slice(1) };
+    const measured = await (await send("POST", "/-/table/capacity", wanted)).json<Record<string, object>>();
+    expect(measured).toMatchObject({
+      routes: { used: wanted.routes.length },
+      bytes: { used: JSON.stringify(wanted).length },
+    });
+    const faulty = await send("POST", "/-/table/capacity", { ...wanted, regions: {} });
+    expect([faulty.status, slug(await problemOf(faulty))]).toEqual([422, "invalid-table"]);
   });
 
   it("takes no other methods", async () => {

@@ -1,4 +1,4 @@
-import type { PastRequest } from "../routing/replay.ts";
+import type { PastRequest } from "./replay.ts";
 
 /** What a line of a log turned out to be. `other`: an event that is no request. */
 export type TrafficLine =
