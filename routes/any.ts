@@ -4,6 +4,7 @@ import type { Gateway } from "../src/ports.ts";
 import type { GatewayError } from "../src/problems/index.ts";
 import { pathWithId } from "../src/routing/entity-paths.ts";
 import { type CompiledTable, type Entity, ownPattern } from "../src/routing/index.ts";
+import { ANY_PREFIX } from "../src/routing/own-paths.ts";
 import { takenByCanary, textOfCanary } from "./by-canary.ts";
 import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
@@ -14,8 +15,6 @@ import { type AnyReading, entityOfAny, passOnPublic, readAny } from "./public-en
 import { type Received, receive, refuse } from "./receive.ts";
 import { noteDecision } from "./request-log.ts";
 
-const PREFIX = "/any/";
-
 /** `/any/:id` and all below it: whatever the ID names, proxied or redirected to its entity's own path. */
 export const any = (gateway: Gateway) =>
   new Hono().all("/any/*", async (c) => {
@@ -24,7 +23,7 @@ export const any = (gateway: Gateway) =>
     const { served, target } = received;
     const { path } = target;
     // The router takes `/any` for it too.
-    if (!path.startsWith(PREFIX)) return refuse(received, { reason: "unrouted-path", path }, served);
+    if (!path.startsWith(ANY_PREFIX)) return refuse(received, { reason: "unrouted-path", path }, served);
 
     const { client, lookup } = gateway.rateLimits;
     const refused =
@@ -36,9 +35,9 @@ export const any = (gateway: Gateway) =>
 
 /** The ID, and what stands below it. */
 function partsOf(path: string): { readonly id: string; readonly below: string } {
-  const idEnd = path.indexOf("/", PREFIX.length);
-  if (idEnd === -1) return { id: path.slice(PREFIX.length), below: "" };
-  return { id: path.slice(PREFIX.length, idEnd), below: path.slice(idEnd) };
+  const idEnd = path.indexOf("/", ANY_PREFIX.length);
+  if (idEnd === -1) return { id: path.slice(ANY_PREFIX.length), below: "" };
+  return { id: path.slice(ANY_PREFIX.length, idEnd), below: path.slice(idEnd) };
 }
 
 /** `asked`: the request as it came, with the canary beside the table; `received` may be the canary's. */

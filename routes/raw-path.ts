@@ -10,13 +10,3 @@ export function rawPath({ url }: Request): string {
   const query = url.indexOf("?", start);
   return query === -1 ? url.slice(start) : url.slice(start, query);
 }
-
-/** First segments that no table can give away: `/any/:id`, `/mint` and everything under `/-/`. */
-const OWN_SEGMENTS: ReadonlySet<string> = new Set(["any", "mint", "-"]);
-
-/** Whether a reader who decodes escapes or merges slashes would take the path for the gateway's own. No origin gets it. */
-export function isOwnInDisguise(path: string): boolean {
-  const read = path.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  const [first = ""] = read.replace(/^[/\\]+/, "").split(/[/\\]/, 1);
-  return OWN_SEGMENTS.has(first);
-}

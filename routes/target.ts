@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "../src/ids/result.ts";
 import type { RequestError } from "../src/problems/index.ts";
+import { wouldChange } from "../src/routing/own-paths.ts";
 
 /** Where a request points, in the octets that the client sent. */
 export interface RequestTarget {
@@ -44,16 +45,4 @@ function isHost(text: string): boolean {
   if (!HOST.test(text)) return false;
   lastHost = text;
   return true;
-}
-
-/** `.` and `..` as segments, plain or encoded (WHATWG URL, "single-dot" and "double-dot URL path segment"). */
-const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?=\/|$)/i;
-
-/**
- * Whether the runtime would resolve the path to another one when it is sent on: after the decision, so that an order's ID
- * would open the way to somebody else's path.
- */
-function wouldChange(path: string): boolean {
-  if (path.includes("\\")) return true;
-  return (path.includes("/.") || path.includes("/%2")) && DOT_SEGMENT.test(path);
 }

@@ -2,14 +2,13 @@ import { mixWords, type Words } from "../src/ids/index.ts";
 import { clientNetwork } from "../src/proxy/client-network.ts";
 import { chooseRegion, type Decision, stickyCookie } from "../src/routing/index.ts";
 import { passOn } from "./pass-on.ts";
-import { isOwnInDisguise } from "./raw-path.ts";
 import { type Received, refuse } from "./receive.ts";
 
 /** A request on a path that no entity has: to the region that something else than an ID says, where the table declares it. */
 export async function passOnWithoutId(received: Received): Promise<Response> {
   const { gateway, request, served, notes } = received;
   const { path, query, scheme } = received.target;
-  const entry = isOwnInDisguise(path) ? undefined : served.table.withoutId.match(path);
+  const entry = served.table.withoutId.match(path);
   if (entry === undefined) return refuse(received, { reason: "unrouted-path", path }, served);
   const { entity, methods, sources, sticky } = entry;
   const { method } = request;

@@ -1,3 +1,4 @@
+import { ANY_PREFIX, isOwnPage, wouldChange } from "./own-paths.ts";
 import { resolveAny, resolvePath } from "./resolve.ts";
 import type { RoutingError } from "./routing-error.ts";
 import type { CompiledTable, Decision, Entity, WithoutId } from "./table.ts";
@@ -70,17 +71,9 @@ const keyOf = (destination: Destination): string => {
   }
 };
 
-const ANY = "/any/";
-
 /** What the gateway's own log shows in place of a public ID, and of a path that may hold one. */
 const HIDDEN_ID = ":id";
 const HIDDEN_PATH = "/*";
-
-/** `/mint` and all below `/-/`: `/any` is the one of the gateway's own paths that leads to an origin. */
-const OWN_PATH = /^\/(?:mint$|-\/)/;
-
-/** As the gateway refuses them: the runtime would resolve them to another path (WHATWG URL, "double-dot URL path segment"). */
-const CHANGING_PATH = /\\|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /** Where one table leads a request. */
 export const destinationOf = (
@@ -90,27 +83,30 @@ export const destinationOf = (
 ): Destination => {
   const query = target.indexOf("?");
   const path = query === -1 ? target : target.slice(0, query);
-  if (OWN_PATH.test(path)) return { kind: "own" };
-  if (CHANGING_PATH.test(path)) return { kind: "refused", reason: "malformed-request", entity: undefined };
+  if (isOwnPage(path)) return { kind: "own" };
+  if (wouldChange(path)) return { kind: "refused", reason: "malformed-request", entity: undefined };
   if (path === HIDDEN_PATH) return openPublic(undefined);
-  if (path.startsWith(ANY)) return byIdAlone(table, path, nowMs);
+  if (path.startsWith(ANY_PREFIX)) return byIdAlone(table, path, method, nowMs);
   const match = table.paths.match(path);
   if (match === undefined) return withoutId(table.withoutId.match(path), method);
   const isHidden = path.slice(match.idStart, match.idEnd) === HIDDEN_ID;
   if (isHidden || isPublic(match.entity)) return openPublic(match.entity.name);
   const decision = resolvePath(table, match, path, nowMs);
-  return decision.ok ? regionOf(decision.value) : refusal(decision.error);
+  return decision.ok ? passedOn(decision.value, method) : refusal(decision.error);
 };
 
 /** Where an entity is public, a text that leads nowhere by itself may be its public ID. */
-const byIdAlone = (table: CompiledTable, path: string, nowMs: number): Destination => {
-  const end = path.indexOf("/", ANY.length);
-  const text = path.slice(ANY.length, end === -1 ? path.length : end);
+const byIdAlone = (table: CompiledTable, path: string, method: string, nowMs: number): Destination => {
+  const end = path.indexOf("/", ANY_PREFIX.length);
+  const text = path.slice(ANY_PREFIX.length, end === -1 ? path.length : end);
   if (text === HIDDEN_ID) return openPublic(undefined);
   const decision = resolveAny(table, text, nowMs);
-  if (decision.ok && !isPublic(decision.value.entity)) return regionOf(decision.value);
-  if ([...table.entities.values()].some(isPublic)) return openPublic(undefined);
-  return decision.ok ? regionOf(decision.value) : refusal(decision.error);
+  if (decision.ok && !isPublic(decision.value.entity)) {
+    const isLed = decision.value.entity.any === "redirect";
+    return isLed ? regionOf(decision.value) : passedOn(decision.value, method);
+  }
+  if (decision.ok || [...table.entities.values()].some(isPublic)) return openPublic(undefined);
+  return refusal(decision.error);
 };
 
 const isPublic = (entity: Entity): boolean => entity.public !== undefined;
@@ -123,6 +119,16 @@ const regionOf = ({ entity, target }: Decision): Destination => ({
   entity: entity.name,
 });
 
+/** TRACE would show the client what the gateway adds (RFC 9110 §9.3.8). */
+const passedOn = (decision: Decision, method: string): Destination =>
+  method === "TRACE" ? methodRefused(decision.entity) : regionOf(decision);
+
+const methodRefused = ({ name }: Entity): Destination => ({
+  kind: "refused",
+  reason: "method-not-allowed",
+  entity: name,
+});
+
 const refusal = (error: RoutingError): Destination => {
   const entity = "entity" in error ? error.entity : undefined;
   if (error.reason === "table-unavailable") return { kind: "open", why: "pack", entity };
@@ -133,11 +139,10 @@ const refusal = (error: RoutingError): Destination => {
 const withoutId = (entry: WithoutId | undefined, method: string): Destination => {
   if (entry === undefined) return { kind: "refused", reason: "unrouted-path", entity: undefined };
   const { entity, methods, sources } = entry;
-  if (methods !== undefined && !methods.includes(method)) {
-    return { kind: "refused", reason: "method-not-allowed", entity: entity.name };
-  }
+  if (methods !== undefined && !methods.includes(method)) return methodRefused(entity);
   const [first] = sources;
   if (first === undefined) return { kind: "refused", reason: "region-unknown", entity: entity.name };
+  if (method === "TRACE" && sources.some(({ kind }) => kind === "region")) return methodRefused(entity);
   if (first.kind === "region") return { kind: "region", region: first.region, entity: entity.name };
   return { kind: "open", why: "request-fields", entity: entity.name };
 };

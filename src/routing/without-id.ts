@@ -1,5 +1,6 @@
 import { deadlinesOf } from "./carriage.ts";
 import type { Draft } from "./draft.ts";
+import { isOwnInDisguise } from "./own-paths.ts";
 import { fieldPathsOf } from "./public-entities.ts";
 import type { RegionBySaying, RegionSource, Sticky } from "./region-sources.ts";
 import { listOf } from "./scopes.ts";
@@ -21,7 +22,7 @@ export const indexWithoutId = (draft: Draft, regions: ReadonlyMap<string, Region
 /** Apart from where the draft is at hand: a closure would keep the whole declared table in memory. */
 const matcherOf = (entries: readonly WithoutId[]): WithoutIdIndex["match"] => {
   const paths = indexExactPaths(entries.map((entry) => ({ entry, paths: entry.entity.paths })));
-  return (path) => paths.match(path)?.entry;
+  return (path) => (isOwnInDisguise(path) ? undefined : paths.match(path)?.entry);
 };
 
 const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named: RegionBySaying): WithoutId => {

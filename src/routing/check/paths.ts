@@ -5,11 +5,9 @@ import type { Place, Report } from "../faults.ts";
 import { groupOfId } from "../groups.ts";
 import { LUUID_SHORT } from "../identity.ts";
 import { PATTERNS_MAX } from "../limits.ts";
+import { OWN_SEGMENTS } from "../own-paths.ts";
 import { segmentsOf } from "../paths.ts";
 import type { DeclaredEntity } from "../schema.ts";
-
-/** First segments of the gateway's own paths: `/any/:id`, `/mint` and everything under `/-/`. */
-const OWN_SEGMENTS: ReadonlySet<string> = new Set(["any", "mint", "-"]);
 
 interface Pattern {
   readonly text: string;

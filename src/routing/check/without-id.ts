@@ -3,6 +3,7 @@ import { patternsOf } from "../entity-paths.ts";
 import { listNames, type Place, type Report } from "../faults.ts";
 import { ISO_3166_ALPHA_2 } from "../iso-3166.ts";
 import { PATTERNS_MAX } from "../limits.ts";
+import { OWN_SEGMENTS } from "../own-paths.ts";
 import { indexPaths, segmentsOf } from "../paths.ts";
 import { listOf } from "../scopes.ts";
 import type { DeclaredSource, DeclaredWithoutId } from "../without-id-schema.ts";
@@ -134,9 +135,6 @@ const checkPaths = (draft: Draft, report: Report): void => {
     }
   }
 };
-
-/** The gateway's own paths, which come before everything that a table says. */
-const OWN_SEGMENTS: ReadonlySet<string> = new Set(["any", "mint", "-"]);
 
 const checkPattern = (pattern: string, place: Place, report: Report): void => {
   const segments = segmentsOf(pattern);
