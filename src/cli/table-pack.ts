@@ -8,6 +8,7 @@ import { packFaultText } from "../routing/pack/fault-text.ts";
 import type { Slice } from "../routing/table.ts";
 import type { Act } from "./action.ts";
 import { findLayout, knownLayouts } from "./layouts.ts";
+import { packFile } from "./pack-files.ts";
 import { openPackTable, type PackTable, withEntry } from "./pack-table.ts";
 import { printable } from "./printable.ts";
 import { counted, startProgress } from "./progress.ts";
@@ -20,7 +21,7 @@ interface Options {
   readonly layout: string;
   readonly field?: string;
   readonly slice?: string;
-  readonly out: string;
+  readonly out?: string;
   readonly table?: string;
   readonly name?: string;
   readonly json?: boolean;
@@ -35,7 +36,7 @@ export const addTablePack = (parent: Command, act: Act): void => {
     .requiredOption("--layout <name>", "the layout whose IDs the ranges are of")
     .option("--field <name>", "the field that they are of (default: the layout's key)")
     .option("--slice <name>", "the slice of the key that they are of, which --table declares for the layout")
-    .option("--out <folder>", "where the file goes", "packs")
+    .option("--out <folder>", "where the file goes (default: packs beside the table, or in the current folder)")
     .option("--table <file>", "write the entry into this routing table")
     .option("--name <name>", "the pack's name in the table; with --table")
     .option("--json", "the entry with the file's name as one JSON object, or the faults, one a line")
@@ -135,7 +136,8 @@ const write = async (
   const entry = entryOf(told, bits, options);
   const edited = table === undefined ? ok(undefined) : withEntry(table, options.name ?? "", entry);
   if (!edited.ok) return refuse(edited.error, world);
-  const file = join(options.out, `${told.sha256}.pack`);
+  const { out, table: beside = "-" } = options;
+  const file = out === undefined ? packFile(beside, told.sha256) : join(out, `${told.sha256}.pack`);
   const written = world.writeOctets(file, Buffer.concat([header, ...pages]));
   if (!written.ok) return refuse(`error: ${printable(file)} cannot be written: ${written.error}\n`, world);
   if (table !== undefined && edited.value !== undefined) {

@@ -62,6 +62,17 @@ describe.concurrent("waybill table pack", () => {
     expect(objectsOf(spoilt.stdout)).toMatchObject([{ kind: "pack", pointer: "/packs/shards", line: 1 }]);
   });
 
+  it("puts the file beside the table, wherever that is, and elsewhere only where --out says so", async () => {
+    const [folder, other] = [tableFolder(), tableFolder()];
+    const path = join(other, "routing-table.json");
+    const made = await pack("0,999,us\n", folder, "--table", path, "--name", "shards");
+    expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining(join(other, "packs")) });
+    expect(readdirSync(folder)).toEqual(["routing-table.json"]);
+    expect((await waybill(["table", "check", path], { cwd: folder })).code).toBe(0);
+    await pack("0,999,us\n", folder, "--table", path, "--name", "shards", "--out", "here");
+    expect(readdirSync(folder).sort()).toEqual(["here", "routing-table.json"]);
+  });
+
   it("writes nothing where the table could not be served with the pack, and names no line of a text that is nowhere", async () => {
     const folder = tableFolder();
     const made = await pack("0,999,mars\n", folder, "--table", "routing-table.json", "--name", "shards");
