@@ -1,5 +1,5 @@
 import { DEPLOYED_WITHIN_SECONDS, deploymentCalls } from "./comparison.ts";
-import { fleetOf, kvUse, packParts } from "./figures.ts";
+import { fleetOf, MONTH_SECONDS, packParts } from "./figures.ts";
 import { type Inputs, MILLION } from "./inputs.ts";
 import { memoryOctets } from "./isolate-figures.ts";
 import { samplingMax } from "./money.ts";
@@ -78,9 +78,9 @@ export function breakTable(inputs: Inputs = MILLION): string[] {
       "`waybill table capacity` says how near it is; packs",
     ],
     [
-      "Cold isolates read packs from KV",
-      `${shown(startsPerSecond * packParts(inputs))} reads a second: pages are in no edge cache of ours, and KV's own makes them fast, not free`,
-      `it costs ${money(dollars(PRICES.kvReads, kvUse(fleet).pageReads))} a month; putting pages into the edge's cache is not built`,
+      "Cold isolates read packs",
+      `${shown(startsPerSecond * packParts(inputs))} parts a second, from the edge's cache; a location that gets few requests loses them there, and reads KV again`,
+      `all of them from KV would cost ${money(dollars(PRICES.kvReads, startsPerSecond * packParts(inputs) * MONTH_SECONDS))} a month; on \`workers.dev\`, which has no such cache, they do`,
     ],
     [
       "Logs and traces",

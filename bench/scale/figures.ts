@@ -49,9 +49,12 @@ export function fleetFigures({ inputs, locations, isolates, startsPerSecond: sta
 export const packParts = ({ packRanges, rangeOctets, pageOctets }: Inputs): number =>
   1 + Math.ceil((packRanges * rangeOctets) / pageOctets);
 
-/** Pages are kept in isolates alone: each one that begins, and each with a new pack, reads what its requests need, all at most. */
-const pageReadsPerSecond = ({ inputs, isolates, startsPerSecond: starts }: Fleet): number =>
-  (starts + (isolates * inputs.packsPerDay) / 86_400) * packParts(inputs);
+/** Parts of a pack go the way of a body: the first isolates of a location that want one read it, all parts at most. */
+const packReads = ({ inputs, locations }: Fleet): number => newValueReads(inputs, locations) * packParts(inputs);
+
+/** If each isolate that begins, and each with a new pack, read what its requests need. */
+const packReadsUncached = ({ inputs, isolates, startsPerSecond: starts }: Fleet): number =>
+  (isolates + (starts * 86_400) / inputs.packsPerDay) * packParts(inputs);
 
 export interface KvUse {
   readonly pointerReads: number;
@@ -69,7 +72,7 @@ export function kvUse(fleet: Fleet): KvUse {
   return {
     pointerReads: pointerReadsPerSecond(inputs, locations) * MONTH_SECONDS,
     bodyReads: perValue * revisions,
-    pageReads: pageReadsPerSecond(fleet) * MONTH_SECONDS,
+    pageReads: packReads(fleet) * packs,
     writes: 2 * revisions + packParts(inputs) * packs,
   };
 }
@@ -91,10 +94,16 @@ export function kvFigures(fleet: Fleet): readonly Figure[] {
     figure("of all isolates served by the edge's cache", "(N − the same) / N", hits * 100, "%"),
     figure("without the edge's cache", "N", isolates, ""),
     figure("parts of a pack", "1 + ⌈9 n / 1 MiB⌉", packParts(inputs), ""),
-    figure("page and header reads at most", "(starts + N Q / 86,400 s) × parts", pageReadsPerSecond(fleet), "1/s"),
+    figure(
+      "page and header reads for one pack",
+      "body reads for one revision × parts, if all are wanted",
+      packReads(fleet),
+      "",
+    ),
+    figure("without the edge's cache", "(N + starts × 86,400 s / Q) × parts", packReadsUncached(fleet), ""),
     figure("pointer reads in a month", "× 2,592,000 s", use.pointerReads, ""),
     figure("body reads in a month", "× 30 V", use.bodyReads, ""),
-    figure("page reads in a month", "× 2,592,000 s", use.pageReads, ""),
+    figure("page reads in a month", "× 30 Q", use.pageReads, ""),
     figure("writes in a month", "30 (2 V + parts of a pack × Q)", use.writes, ""),
   ];
 }

@@ -70,7 +70,7 @@ const SUBREQUESTS: readonly (readonly [what: string, when: string, most: number]
     "once in T the pointer, which is put into the cache; a new body and a canary's: cache, KV, and put there",
     8,
   ],
-  ["pages", "a page of a pack that is not in memory, and the header", 2],
+  ["pages", "a page of a pack that is not in memory, and the header: cache, KV, and put there", 6],
   ["report", "once in S", 1],
   ["numbers", "a block for a minted LUUID, at most four tries", 8],
 ];

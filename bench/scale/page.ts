@@ -31,7 +31,7 @@ export function scalePage(): string {
     ...section("Isolates", figureTable(fleetFigures(fleet))),
     ...section("KV", [
       "An isolate reads the pointer at its first request, and then at the first request after each T. Only the first isolates of a location",
-      "that see a new pointer read the body from KV; the others find it in the edge's cache, as cold isolates do.",
+      "that see a new pointer read the body from KV; the others find it in the edge's cache, as cold isolates do. So it is with the parts of packs.",
       "",
       ...figureTable(kvFigures(fleet)),
     ]),
