@@ -146,6 +146,34 @@ describe("a database of a former version", () => {
   });
 });
 
+describe("a state of a later version, with members and an audience that this one does not know", () => {
+  const later = { revision: 2, digest: DIGEST, audience: { plan: "gold" }, since: TIME };
+  const stateNow = () =>
+    inStorage(({ sql }) => JSON.parse(sql.exec<{ json: string }>("SELECT json FROM state").one().json) as object);
+
+  beforeEach(async () => {
+    await got(history.publish(wish(0), OCTETS));
+    await got(history.startCanary(wish(1), OCTETS, { share: 5 }));
+    const state = await stateNow();
+    await inStorage(({ sql }) =>
+      sql.exec("UPDATE state SET json = ?", JSON.stringify({ ...state, gates: ["dark"], canary: later })),
+    );
+    await evictDurableObject(stub());
+  });
+
+  it("is read, and the canary can be seen and ended", async () => {
+    expect(await got(history.status())).toMatchObject({ truth: { revision: 1 }, canary: { revision: 2 } });
+    await got(history.abort(wish(2)));
+    expect(await got(history.status())).toMatchObject({ truth: { revision: 1 }, canary: undefined });
+    expect((await audit())[0]).toMatchObject({ action: "abort", revision: 2, outcome: "done" });
+  });
+
+  it("is written back with all that it had, so that the later version finds it again", async () => {
+    await got(history.publish(wish(2), OCTETS));
+    expect(await stateNow()).toMatchObject({ gates: ["dark"], isBegun: true });
+  });
+});
+
 describe("refused tries", () => {
   const refused = (author: string, time: string, outcome = "forbidden") =>
     ({ time, author, action: "publish", revision: undefined, outcome, note: "" }) as const;

@@ -49,10 +49,35 @@ it("answers 503 where a page cannot be had, and never by a later route", async (
     const response = await request(path);
     expect(response.status, path).toBe(503);
     expect(await response.json()).toMatchObject({ type: "/-/problems/table-unavailable" });
+    // The page is asked for again after a second (and a tenth): a client that comes then does not come in vain.
+    expect(response.headers.get("retry-after"), path).toMatch(/^[12]$/);
   }
   expect(seen).toEqual([]);
   expect((await request(`/parcels/${US}`)).headers.get("waybill-region")).toBe("us");
   expect((await request(`/parcels/${NOWHERE}`)).headers.get("waybill-region")).toBe("us");
+});
+
+it("says with a 503 how long the page will not be asked for, which becomes longer, and then has it", async () => {
+  const { shards, declared } = await withPack();
+  const page = await TABLE_KV.get(pageKey(shards.sha256, 0), "arrayBuffer");
+  if (page === null) throw new Error("the page is there");
+  await TABLE_KV.delete(pageKey(shards.sha256, 0));
+  const options = { declared, nowMs: Date.UTC(2026, 10, 21) };
+  const { request } = setUp(options);
+  const waited: number[] = [];
+  for (let tries = 0; tries < 6; tries++) {
+    const response = await request(`/parcels/${EU}`);
+    const seconds = Number(response.headers.get("retry-after"));
+    expect((await request(`/any/${EU}`)).headers.get("retry-after")).toBe(String(seconds));
+    waited.push(seconds);
+    options.nowMs += seconds * 1_000;
+  }
+  for (const [at, seconds] of [1, 2, 4, 8, 16, 30].entries()) {
+    expect(waited[at]).toBeGreaterThanOrEqual(0.9 * seconds);
+    expect(waited[at]).toBeLessThanOrEqual(Math.ceil(1.1 * seconds));
+  }
+  await TABLE_KV.put(pageKey(shards.sha256, 0), page);
+  expect((await request(`/parcels/${EU}`)).headers.get("waybill-region")).toBe("eu");
 });
 
 it("explains an ID by the page that it is in", async () => {
