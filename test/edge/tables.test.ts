@@ -80,6 +80,12 @@ describe("the first table of an isolate", () => {
     expect(peek()?.label).toBe("rev=41; source=memory; age=0");
   });
 
+  it("may have as many octets as the cap says, and is then the published one", async () => {
+    const text = JSON.stringify(DECLARED_TABLE);
+    await publish(41, `${text}${" ".repeat(TABLE_BYTES_MAX - text.length)}`);
+    expect((await loaded(setUp().tables)).label).toBe("rev=41; source=kv; age=0");
+  });
+
   it("is the bundled one when nothing was published", async () => {
     const { tables, failures, peek } = setUp();
     expect((await loaded(tables)).label).toBe("rev=0; source=bundled; age=0");
