@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
 import { relative } from "node:path";
-import { faultsOfTable } from "../host/table-check.ts";
+import { readTableText } from "../host/table-check.ts";
 import { type CompiledTable, loadTable } from "../routing/index.ts";
 import type { AnyTable } from "./demo-table.ts";
 
@@ -17,11 +16,11 @@ export interface TableFile {
 /** Reads and checks a table. Throws with every fault and its place when it cannot be served. */
 export async function readTableFile(path: string): Promise<TableFile> {
   const name = relative(process.cwd(), path);
-  const faults = await faultsOfTable(name);
-  if (faults !== undefined) throw new Error(faults);
-  const text = readFileSync(path, "utf8");
+  const read = await readTableText(name);
+  if (!read.ok) throw new Error(read.error);
+  const text = read.value;
   const declared: AnyTable = JSON.parse(text);
   const table = loadTable(declared, 1);
-  if (!table.ok) throw new Error(`${name} was changed while it was read`);
+  if (!table.ok) throw new Error(`${name} has faults that its check does not find`);
   return { name, path, text, declared, table: table.value };
 }

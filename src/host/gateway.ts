@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { loadTableText } from "../routing/index.ts";
 import { bundleWorker, WORKER_ENTRY } from "./bundle.ts";
 import { publishNext } from "./publish.ts";
 import { packsOf, publishPacks, readPacks } from "./publish-packs.ts";
@@ -37,6 +38,8 @@ const SELF_HOSTED_VARS = { CLIENT_ADDRESS: "socket", REQUEST_LOG: "json" };
 
 /** Bundles the Worker, publishes the table with its packs to local KV and starts bare workerd on both. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
+  const table = loadTableText(options.tableText, 0);
+  if (!table.ok) throw new Error(`the table cannot be served: ${JSON.stringify(table.error[0])}`);
   const folder = resolve(options.stateFolder);
   const kvFolder = join(folder, "kv");
   const durableObjectsFolder = join(folder, "durable-objects");

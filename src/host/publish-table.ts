@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { REVISION_MAX } from "../routing/index.ts";
 import { publishedPointer, publishToDisk } from "./publish.ts";
 import { packsFolderOf, publishPacks, readPacks } from "./publish-packs.ts";
-import { faultsOfTable } from "./table-check.ts";
+import { readTableText } from "./table-check.ts";
 
 /**
  * `npm run publish -- STATE_FOLDER TABLE_FILE --revision N`: checks a table and puts it into force at a self-hosted
@@ -26,9 +25,9 @@ async function main(): Promise<number> {
       `Revision ${highest} is in force or a canary: gateways take only a higher one, ${highest + 1} or more.\n`,
     );
   }
-  const faults = await faultsOfTable(tableFile);
-  if (faults !== undefined) return refuse(`${faults}\nNothing was published.\n`);
-  const tableText = readFileSync(tableFile, "utf8");
+  const text = await readTableText(tableFile);
+  if (!text.ok) return refuse(`${text.error}\nNothing was published.\n`);
+  const tableText = text.value;
   const packs = await readPacks(tableText, packsFolderOf(tableFile));
   if (!packs.ok) return refuse(`${packs.error}\nNothing was published.\n`);
   publishPacks(kvFolder, packs.value);

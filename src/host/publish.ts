@@ -72,14 +72,19 @@ export interface PublishedPointer {
   readonly change: number;
 }
 
-const NOTHING_PUBLISHED: PublishedPointer = { highest: 0, digest: undefined, change: 0 };
+export const NOTHING_PUBLISHED: PublishedPointer = { highest: 0, digest: undefined, change: 0 };
 
 /** What a KV folder's pointer says; or why it cannot be told, in words. */
 export function publishedPointer(folder: string): Result<PublishedPointer, string> {
   if (!existsSync(folder)) return err("there is no such folder");
   if (!existsSync(join(folder, POINTER_KEY))) return ok(NOTHING_PUBLISHED);
+  return readPublished(() => readFileSync(join(folder, POINTER_KEY), "utf8"));
+}
+
+/** What a pointer says; or why it cannot be told, in words. */
+export function readPublished(read: () => string): Result<PublishedPointer, string> {
   try {
-    const pointer: unknown = JSON.parse(readFileSync(join(folder, POINTER_KEY), "utf8"));
+    const pointer: unknown = JSON.parse(read());
     const revision = memberOf(pointer, "revision");
     if (typeof revision !== "number") return err(`${POINTER_KEY} names no revision`);
     const [canary, digest, change] = [
