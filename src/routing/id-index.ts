@@ -4,15 +4,10 @@ import type { Budget } from "./budget.ts";
 import { type DirectTable, directTable } from "./direct-table.ts";
 import type { Dimension } from "./layout-plans.ts";
 import type { Ranges } from "./ranges.ts";
-import { buildSegments, type Span } from "./segment-builder.ts";
+import { buildSegments, type PlacedRoute, type Span } from "./segment-builder.ts";
 import { NO_ROUTE, type Segments } from "./segments.ts";
 
-/** A route in a layout's ID space. */
-export interface PlacedRoute {
-  /** Place in the declared `routes`; the lowest one that matches wins. */
-  readonly ordinal: number;
-  readonly box: Box;
-}
+export type { PlacedRoute } from "./segment-builder.ts";
 
 /** Routes that constrain the same dimensions, as nested segments. */
 export class SegmentIndex {
@@ -67,8 +62,8 @@ export const buildIndexes = (
       slots.length === 0
         ? undefined
         : buildSegments(
-            cutTo(group, slots),
-            slots.map((slot) => dimensions[slot] as Span),
+            group,
+            slots.map((slot) => ({ ...(dimensions[slot] as Span), slot })),
             budget,
           );
     if (slots.length > 0 && root === undefined) return undefined;
@@ -79,13 +74,26 @@ export const buildIndexes = (
 
 const groupBySlots = (routes: readonly PlacedRoute[]): Iterable<readonly PlacedRoute[]> => {
   const groups = new Map<string, PlacedRoute[]>();
+  let last: PlacedRoute[] | undefined;
   for (const route of routes) {
+    // Most routes ask for the same as the one before.
+    if (last !== undefined && haveSameSlots(route, last[0] as PlacedRoute)) {
+      last.push(route);
+      continue;
+    }
     const key = keyOf(route.box);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [route]);
-    else group.push(route);
+    last = groups.get(key) ?? [];
+    groups.set(key, last);
+    last.push(route);
   }
   return groups.values();
+};
+
+const haveSameSlots = ({ box }: PlacedRoute, { box: other }: PlacedRoute): boolean => {
+  for (let slot = 0; slot < box.length; slot++) {
+    if ((box[slot] === undefined) !== (other[slot] === undefined)) return false;
+  }
+  return true;
 };
 
 /** The slots as text. */
@@ -103,9 +111,6 @@ const nestingOf = (routes: readonly PlacedRoute[], slots: readonly number[]): re
   const bounds = new Map(slots.map((slot) => [slot, new Set(routes.flatMap(({ box }) => box[slot] as Ranges)).size]));
   return slots.toSorted((a, b) => (bounds.get(b) as number) - (bounds.get(a) as number));
 };
-
-const cutTo = (routes: readonly PlacedRoute[], slots: readonly number[]) =>
-  routes.map(({ ordinal, box }) => ({ ordinal, ranges: slots.map((slot) => box[slot] as Ranges) }));
 
 /** All routes of one entity's IDs of one layout. */
 export class IdIndex {

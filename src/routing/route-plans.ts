@@ -5,7 +5,7 @@ import type { Draft, DraftRoute } from "./draft.ts";
 import { buildIndexes, IdIndex, type PlacedRoute } from "./id-index.ts";
 import type { IdPlan, LayoutPlan } from "./layout-plans.ts";
 import { type PackPlacement, placePack } from "./pack-plans.ts";
-import { boxesOf, isForAll, type Placement } from "./placements.ts";
+import { boxesOf, isForAll, type Placement, Placements } from "./placements.ts";
 import { countOf, pairsOf, type Ranges } from "./ranges.ts";
 import type { DeclaredRoute } from "./schema.ts";
 
@@ -23,8 +23,7 @@ export interface TakingRoute {
 /** Everything about one layout that look-ups and the checks need. */
 export interface RoutePlan {
   readonly plan: LayoutPlan;
-  /** By place in the declared `routes`; a route that takes no ID of the layout is absent. */
-  readonly placements: ReadonlyMap<number, Placement>;
+  readonly placements: Placements;
   readonly indexes: ReadonlyMap<IdPlan, IdIndex>;
   /** Routes to packs, in the order of the table. They are in no index. */
   readonly packs: readonly PackPlacement[];
@@ -33,12 +32,12 @@ export interface RoutePlan {
 /** The routes of one layout before they are flattened. */
 export interface PlacedRoutes {
   readonly plan: LayoutPlan;
-  readonly placements: Map<number, Placement>;
+  readonly placements: Placements;
   readonly packs: PackPlacement[];
 }
 
 export const noPlacements = (plans: ReadonlyMap<string, LayoutPlan>): ReadonlyMap<string, PlacedRoutes> =>
-  new Map([...plans].map(([name, plan]) => [name, { plan, placements: new Map(), packs: [] }]));
+  new Map([...plans].map(([name, plan]) => [name, { plan, placements: new Placements(), packs: [] }]));
 
 /** Places a route in the ID spaces of all layouts. Returns whether it takes some ID. Routes come by rising index. */
 export const placeRoute = (
@@ -60,7 +59,7 @@ export const placeRoute = (
     }
     const placement = canMeet(plan, conditions) ? placementOf(conditions, plan, budget) : undefined;
     if (placement === undefined) continue;
-    placements.set(index, placement);
+    placements.add(index, placement);
     takesSome = true;
   }
   return takesSome;

@@ -1,12 +1,14 @@
+import type { Box } from "./boxes.ts";
 import type { Budget } from "./budget.ts";
 import type { Ranges } from "./ranges.ts";
 import { NO_ROUTE, Segments } from "./segments.ts";
 import { applyChange, changesOf } from "./sweep.ts";
 
-/** A route's part of the dimensions of an index, in their order. */
-export interface IndexedRoute {
+/** A route in a layout's ID space. */
+export interface PlacedRoute {
+  /** Place in the declared `routes`; the lowest one that matches wins. */
   readonly ordinal: number;
-  readonly ranges: readonly Ranges[];
+  readonly box: Box;
 }
 
 /** The least and the greatest value of a dimension. */
@@ -14,6 +16,13 @@ export interface Span {
   readonly min: number;
   readonly max: number;
 }
+
+/** A dimension of an index, and where it stands in the boxes of routes. */
+export interface Axis extends Span {
+  readonly slot: number;
+}
+
+const rangesOn = ({ slot }: Axis, { box }: PlacedRoute): Ranges => box[slot] as Ranges;
 
 /** Segments cost something however few they are, and so do the changes between them while they are made. */
 const SEGMENTS_CELLS = 32;
@@ -24,30 +33,27 @@ const NOTHING = new Segments(Float64Array.of(0), Float64Array.of(NO_ROUTE), [], 
 
 /** Cuts the dimensions from `depth` on into segments. Routes come by rising ordinal. `undefined`: beyond the budget. */
 export const buildSegments = (
-  routes: readonly IndexedRoute[],
-  spans: readonly Span[],
+  routes: readonly PlacedRoute[],
+  axes: readonly Axis[],
   budget: Budget,
   depth = 0,
 ): Segments | undefined => {
-  const starts = startsOf(routes, spans[depth] as Span, budget, depth);
+  const starts = startsOf(routes, axes[depth] as Axis, budget);
   if (starts === undefined) return undefined;
-  const isLast = depth === spans.length - 1;
+  const isLast = depth === axes.length - 1;
   if (!budget.spend(SEGMENTS_CELLS + (isLast ? 0 : starts.length * CHANGE_CELLS))) return undefined;
-  return isLast ? paint(routes, starts, spans, depth) : sweep(routes, starts, spans, budget, depth);
+  return isLast ? paint(routes, starts, axes[depth] as Axis) : sweep(routes, starts, axes, budget, depth);
 };
 
 /** Last dimension: each route in order takes the cells of its ranges that none before it took. */
-const paint = (
-  routes: readonly IndexedRoute[],
-  starts: Float64Array,
-  spans: readonly Span[],
-  depth: number,
-): Segments => {
+const paint = (routes: readonly PlacedRoute[], starts: Float64Array, axis: Axis): Segments => {
   const ordinals = new Float64Array(starts.length).fill(NO_ROUTE);
   /** For each cell the first one at or after it that may still be free. */
-  const free = Uint32Array.from({ length: starts.length + 1 }, (_, cell) => cell);
-  for (const { ordinal, ranges } of routes) {
-    const own = ranges[depth] as Ranges;
+  const free = new Uint32Array(starts.length + 1);
+  for (let cell = 0; cell < free.length; cell++) free[cell] = cell;
+  for (const route of routes) {
+    const { ordinal } = route;
+    const own = rangesOn(axis, route);
     for (let at = 0; at < own.length; at += 2) {
       const end = cellOf(starts, (own[at + 1] as number) + 1);
       for (let cell = firstFree(free, cellOf(starts, own[at] as number)); cell < end; cell = firstFree(free, cell)) {
@@ -56,7 +62,7 @@ const paint = (
       }
     }
   }
-  return merge(starts, ordinals, [], spans[depth] as Span);
+  return merge(starts, ordinals, [], axis);
 };
 
 /** The place of the first start that is not less; their count if all are. */
@@ -83,13 +89,13 @@ const firstFree = (free: Uint32Array, from: number): number => {
 
 /** Other dimensions: each segment leads to an index of the routes that cover it. */
 const sweep = (
-  routes: readonly IndexedRoute[],
+  routes: readonly PlacedRoute[],
   starts: Float64Array,
-  spans: readonly Span[],
+  axes: readonly Axis[],
   budget: Budget,
   depth: number,
 ): Segments | undefined => {
-  const changes = changesOf(routes.map(({ ranges }) => ranges[depth] as Ranges));
+  const changes = changesOf(routes.map((route) => rangesOn(axes[depth] as Axis, route)));
   const next: Segments[] = [NOTHING];
   const known = new Map<string, number>([["", 0]]);
   const leads = new Float64Array(starts.length);
@@ -100,30 +106,27 @@ const sweep = (
     const key = active.join();
     let place = known.get(key);
     if (place === undefined) {
-      const covering = active.map((index) => routes[index] as IndexedRoute);
-      const built = buildSegments(covering, spans, budget, depth + 1);
+      const covering = active.map((index) => routes[index] as PlacedRoute);
+      const built = buildSegments(covering, axes, budget, depth + 1);
       if (built === undefined) return undefined;
       place = next.push(built) - 1;
       known.set(key, place);
     }
     leads[segment] = place;
   }
-  return merge(starts, leads, next, spans[depth] as Span);
+  return merge(starts, leads, next, axes[depth] as Axis);
 };
 
 /** The least value, and every one at which a range begins or has just ended. */
-const startsOf = (
-  routes: readonly IndexedRoute[],
-  { min, max }: Span,
-  budget: Budget,
-  depth: number,
-): Float64Array | undefined => {
-  const count = routes.reduce((sum, { ranges }) => sum + (ranges[depth] as Ranges).length, 1);
+const startsOf = (routes: readonly PlacedRoute[], axis: Axis, budget: Budget): Float64Array | undefined => {
+  const { min, max } = axis;
+  const count = routes.reduce((sum, route) => sum + rangesOn(axis, route).length, 1);
   if (!budget.spend(count)) return undefined;
   const bounds = new Float64Array(count).fill(min);
   let next = 1;
-  for (const { ranges } of routes) {
-    for (const [at, bound] of (ranges[depth] as Ranges).entries()) bounds[next++] = at % 2 === 0 ? bound : bound + 1;
+  for (const route of routes) {
+    const ranges = rangesOn(axis, route);
+    for (let at = 0; at < ranges.length; at++) bounds[next++] = (ranges[at] as number) + (at % 2);
   }
   bounds.sort();
   return bounds.filter((bound, at) => bound <= max && (at === 0 || bound !== bounds[at - 1]));
