@@ -64,6 +64,9 @@ async function route(received: Received, asked = received): Promise<Response> {
   }
   if (reading.value.kind === "public") {
     const { entity } = reading.value.opened;
+    // The table in force may know the entity, and no region for this ID of it.
+    const whole = textOfCanary(received, entity.name);
+    if (whole !== undefined) return route(whole, asked);
     // A public entity has one layout.
     const pattern = ownPattern(entity, entity.ids[0]?.enabled.layout.name ?? "") ?? "";
     const ownPath = pathWithId(pattern, id);

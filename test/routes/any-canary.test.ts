@@ -125,3 +125,17 @@ it("no redirect of /any leads to another table, another region or another entity
   expect(counts.led).toBeGreaterThan(200);
   expect(counts.answered).toBeGreaterThan(50);
 });
+
+it("finds a public ID for which the table in force knows no region, where the entity is all the canary's", async () => {
+  const table = tableOf({ region: "us" });
+  const withoutRegion = { ...table, routes: [{ when: { entity: "parcel" }, region: "eu" }] };
+  const tables = tablesOf(servedBeside(withoutRegion, table, { entities: ["ticket"] }));
+  const gateway = setUp({ publicKeys, gateway: { tables } });
+  const [id = ""] = await mint("ticket", 1);
+  expect(await ask(gateway, `/any/${id}`)).toMatchObject({
+    status: 307,
+    location: `/tickets/${id}`,
+    table: "rev=2; canary",
+  });
+  expect(await ask(gateway, `/tickets/${id}`)).toMatchObject(BY_CANARY);
+});
