@@ -2,7 +2,7 @@ import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock } from "../ports.ts";
 import type { PartWaits } from "./part-waits.ts";
 import type { TableCache } from "./table-cache.ts";
-import { type LoadFailure, within } from "./table-store.ts";
+import { KV_CACHE_SECONDS, type LoadFailure, within } from "./table-store.ts";
 
 export interface PackPartsOptions {
   readonly kv: KVNamespace;
@@ -33,21 +33,14 @@ interface Trouble {
 
 type Answer = Result<undefined, Trouble>;
 
-/** Parts never change. */
-const CACHE_SECONDS = 86_400;
-
-/** KV's shortest: a location may remember for as long as a part that there is none, and one that was missing may have come. */
-const RETRY_CACHE_SECONDS = 30;
-
 /** Loads headers and pages, from the edge's cache or else from KV: each once at a time, and after a failure not before its wait is over. */
 export function packParts({ kv, cache, clock, waits, deadlineMs, waitUntil }: PackPartsOptions) {
   const flights = new Map<string, { readonly sinceMs: number; readonly answer: Promise<Answer> }>();
 
   const readKv = async (key: string, open: OpenPart): Promise<Answer> => {
     if (!waits.beginRead()) return err({ why: "KV failed just before", isOfStore: false });
-    const cacheTtl = waits.isRetry(key) ? RETRY_CACHE_SECONDS : CACHE_SECONDS;
     const read = await within(async () => {
-      const octets = await kv.get(key, { type: "arrayBuffer", cacheTtl });
+      const octets = await kv.get(key, { type: "arrayBuffer", cacheTtl: KV_CACHE_SECONDS });
       return octets === null ? null : { octets, opened: await open(octets) };
     }, deadlineMs);
     if (!read.ok) return err({ why: failureText(read.error), isOfStore: true });

@@ -8,8 +8,6 @@ import type { Clock, Entropy } from "../ports.ts";
 export interface PartWaits {
   /** What the part failed for, and when KV may be asked for it again; `undefined` where it may be asked for now. */
   of(key: string): { readonly why: string; readonly retryAfterMs: number } | undefined;
-  /** Whether the part failed when it was last asked for. */
-  isRetry(key: string): boolean;
   /** Whether KV may be asked now. While it fails one read at a time may try. */
   beginRead(): boolean;
   /** KV has answered, whatever it said. */
@@ -22,13 +20,16 @@ export interface PartWaits {
 export interface PartWaitsOptions {
   readonly clock: Clock;
   readonly entropy: Entropy;
-  /** The longest wait. */
+  /** Between two looks at the pointer: the longest wait, where it is not longer than a minute. */
   readonly intervalMs: number;
   /** After so long a read that has not ended is taken for dead. */
   readonly deadlineMs: number;
 }
 
 const FIRST_MS = 1_000;
+
+/** Who looks for a new table once a day does not want to be without a page for a day. */
+const LONGEST_MS = 60_000;
 
 /** Isolates that fail together drift apart by up to this share of a wait, either way. */
 const JITTER = 0.1;
@@ -51,14 +52,15 @@ export function partWaits({ clock, entropy, intervalMs, deadlineMs }: PartWaitsO
   const waits = new Map<string, Wait>();
   let store = NO_WAIT;
   let isTrying = false;
+  const longestMs = Math.min(intervalMs, LONGEST_MS);
 
   const after = (last: Wait, why: string, free: number): Wait => {
     const nowMs = clock.nowMs();
     // Whoever comes after a long quiet time begins anew: it was asked for less often than the interval allows.
-    const failures = nowMs - last.dueMs > intervalMs ? 1 : last.failures + 1;
+    const failures = nowMs - last.dueMs > longestMs ? 1 : last.failures + 1;
     const doubledMs = failures <= free ? 0 : FIRST_MS * 2 ** (failures - free - 1);
     const jitter = 1 - JITTER + (2 * JITTER * entropy.word()) / 2 ** 32;
-    return { failures, dueMs: nowMs + Math.min(doubledMs, intervalMs) * jitter, why };
+    return { failures, dueMs: nowMs + Math.min(doubledMs, longestMs) * jitter, why };
   };
   const isOver = ({ dueMs }: Wait): boolean => clock.nowMs() >= dueMs;
 
@@ -68,7 +70,6 @@ export function partWaits({ clock, entropy, intervalMs, deadlineMs }: PartWaitsO
       if (wait === undefined || isOver(wait)) return undefined;
       return { why: wait.why, retryAfterMs: Math.max(wait.dueMs, store.dueMs) - clock.nowMs() };
     },
-    isRetry: (key) => waits.has(key),
     beginRead() {
       if (!isOver(store)) return false;
       if (store.failures > STORE_FAILURES_FREE) {

@@ -57,12 +57,14 @@ export type LoadFailure =
   | { readonly reason: "digest-differs"; readonly digest: string; readonly actual: string }
   | { readonly reason: "table-faulty"; readonly digest: string; readonly faults: number; readonly first: string };
 
-/** KV's shortest cache life, and one for bodies, which never change. Seconds. */
-const POINTER_CACHE_SECONDS = 30;
-const BODY_CACHE_SECONDS = 86_400;
+/**
+ * KV's shortest cache life. For bodies and parts too, though they never change: a location remembers as long that there is none,
+ * and one that was missing may have come. What was had is in the edge's cache, which stands before KV.
+ */
+export const KV_CACHE_SECONDS = 30;
 
 export async function readPointer(kv: KVNamespace, deadlineMs: number): Promise<Result<Pointer, LoadFailure>> {
-  const text = await within(() => kv.get(POINTER_KEY, { type: "text", cacheTtl: POINTER_CACHE_SECONDS }), deadlineMs);
+  const text = await within(() => kv.get(POINTER_KEY, { type: "text", cacheTtl: KV_CACHE_SECONDS }), deadlineMs);
   if (!text.ok) return text;
   return text.value === null ? err({ reason: "not-published" }) : parsePointer(text.value);
 }
@@ -86,7 +88,7 @@ export async function readBody(
   deadlineMs: number,
 ): Promise<Result<ArrayBuffer, LoadFailure>> {
   const body = await within(async () => {
-    const octets = await kv.get(bodyKey(digest), { type: "arrayBuffer", cacheTtl: BODY_CACHE_SECONDS });
+    const octets = await kv.get(bodyKey(digest), { type: "arrayBuffer", cacheTtl: KV_CACHE_SECONDS });
     return octets === null ? err<LoadFailure>({ reason: "body-missing", digest }) : verified(octets, digest);
   }, deadlineMs);
   return body.ok ? body.value : body;

@@ -4,12 +4,12 @@ import { partWaits } from "../../src/edge/part-waits.ts";
 const INTERVAL_MS = 30_000;
 
 /** `word`: half of its range is no jitter. */
-function setUp(word = 2 ** 31) {
+function setUp(word = 2 ** 31, intervalMs = INTERVAL_MS) {
   const time = { nowMs: 1_000_000 };
   const waits = partWaits({
     clock: { nowMs: () => time.nowMs },
     entropy: { word: () => word },
-    intervalMs: INTERVAL_MS,
+    intervalMs,
     deadlineMs: 2_000,
   });
   /** Seconds after which each of so many tries in a row is allowed, when all fail. */
@@ -29,6 +29,14 @@ function setUp(word = 2 ** 31) {
 describe("a part that fails", () => {
   it("waits a second first, then twice as long each time, up to the interval", () => {
     expect(setUp().triesOf("a", 7)).toEqual([1, 2, 4, 8, 16, 30, 30]);
+  });
+
+  it.each([
+    [86_400, [1, 2, 4, 8, 16, 32, 60, 60]],
+    [5, [1, 2, 4, 5, 5, 5, 5, 5]],
+    [1, [1, 1, 1, 1, 1, 1, 1, 1]],
+  ])("waits for a minute at most, and for no longer than the interval: %d s", (seconds, waits) => {
+    expect(setUp(2 ** 31, seconds * 1_000).triesOf("a", 8)).toEqual(waits);
   });
 
   it.each([

@@ -110,10 +110,6 @@ describe("the first table of an isolate", () => {
   });
 });
 
-function canaryFor(audience: object, digest = "0".repeat(64)) {
-  return { revision: 8, digest, audience };
-}
-
 describe("what KV may hold and is never served", () => {
   const cases: [string, () => Promise<unknown>, LoadFailure["reason"]][] = [
     ["a pointer that is not JSON", () => TABLE_KV.put(POINTER_KEY, "{"), "pointer-malformed"],
@@ -197,29 +193,6 @@ describe("what KV may hold and is never served", () => {
     await settle();
     expect(peek()?.label).toBe("rev=1; source=memory; age=31");
     expect(failures.map((failure) => failure.reason)).toEqual([reason]);
-  });
-});
-
-describe("a pointer of a later version of the code", () => {
-  it.each([
-    ["members that this one does not know", { gate: { since: 5 }, publishedBy: "ann" }],
-    ["a canary for an audience that it does not know", { canary: canaryFor({ plan: "gold" }) }],
-    ["a canary for an audience that says more than it knows", { canary: canaryFor({ share: 5, plan: "gold" }) }],
-    ["a canary that is none for it", { canary: "later" }],
-  ])("with %s names its table all the same, and no canary", async (_, members) => {
-    const digest = await publish(7);
-    await TABLE_KV.put(POINTER_KEY, JSON.stringify({ revision: 7, digest, change: 3, ...members }));
-    const { tables, failures } = setUp();
-    const served = await loaded(tables);
-    expect([served.label, served.canary]).toEqual(["rev=7; source=kv; age=0", undefined]);
-    expect(failures).toEqual([]);
-  });
-
-  it("with a canary that has members it does not know has that canary", async () => {
-    const digest = await publish(7);
-    const canary = { ...canaryFor({ share: 5 }, digest), since: "2027-01-01" };
-    await TABLE_KV.put(POINTER_KEY, JSON.stringify({ revision: 7, digest, canary }));
-    expect((await loaded(setUp().tables)).canary?.audience).toEqual({ share: 5 });
   });
 });
 
