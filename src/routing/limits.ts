@@ -45,8 +45,14 @@ export const PATTERN_LENGTH_MAX = 256;
 /** Layouts that a table says something about. Routes that name none are held against each that is in use. */
 export const LAYOUTS_MAX = 200;
 
-/** What checking and compiling the routes may cost, see `Budget`: a second, and 120 MB at most. */
-export const COMPLEXITY_MAX = 4_000_000;
+/**
+ * What checking and compiling the routes may cost, see `Budget`: a second or two, and so much memory that any table can be
+ * loaded beside the one in force, in a heap of 96 MB where pointers have 64 bits.
+ */
+export const COMPLEXITY_MAX = 2_000_000;
+
+/** Values of a table besides its routes and single entities, which are read all at once: for the memory, too. */
+export const VALUES_MAX = 250_000;
 
 /** Steps spent on the search for routes that earlier ones cover, at most a microsecond each. */
 export const COVER_STEPS_MAX = 1_000_000;

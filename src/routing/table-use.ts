@@ -1,3 +1,4 @@
+import { valuesIn } from "./check/shape.ts";
 import type { Draft } from "./draft.ts";
 import {
   COMPLEXITY_MAX,
@@ -10,6 +11,7 @@ import {
   REGIONS_MAX,
   ROUTES_MAX,
   TABLE_BYTES_MAX,
+  VALUES_MAX,
   WITHOUT_ID_MAX,
 } from "./limits.ts";
 import { PACK_RANGES_MAX } from "./pack/format.ts";
@@ -32,6 +34,8 @@ export interface TableUse {
   readonly layouts: Use;
   readonly withoutId: Use;
   readonly singled: Use;
+  /** All values besides routes and single entities. */
+  readonly values: Use;
   readonly packs: Use;
   /** Of all packs together. */
   readonly packBytes: Use;
@@ -41,7 +45,7 @@ export interface TableUse {
   readonly complexity: Use;
 }
 
-export const useOf = (draft: Draft, bytes: number, cells: number): TableUse => ({
+export const useOf = (draft: Draft, declared: object, bytes: number, cells: number): TableUse => ({
   bytes: { used: bytes, max: TABLE_BYTES_MAX },
   routes: { used: draft.routes.length, max: ROUTES_MAX },
   regions: { used: draft.regions.size, max: REGIONS_MAX },
@@ -56,6 +60,7 @@ export const useOf = (draft: Draft, bytes: number, cells: number): TableUse => (
   packBytes: { used: [...draft.packs.values()].reduce((sum, { bytes }) => sum + bytes, 0), max: PACKS_OCTETS_MAX },
   packRanges: { used: Math.max(0, ...[...draft.packs.values()].map(({ ranges }) => ranges)), max: PACK_RANGES_MAX },
   singled: { used: countOf(draft.moved) + countOf(draft.moves) + countOf(draft.gone), max: MOVED_MAX },
+  values: { used: valuesIn(declared).reduce((sum, [, count]) => sum + count, 0), max: VALUES_MAX },
   complexity: { used: Math.ceil(cells), max: COMPLEXITY_MAX },
 });
 

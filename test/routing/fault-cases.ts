@@ -1,5 +1,5 @@
 import type { FaultKind } from "../../src/routing/faults.ts";
-import { ROUTES_MAX } from "../../src/routing/limits.ts";
+import { ROUTES_MAX, VALUES_MAX } from "../../src/routing/limits.ts";
 import { LAYOUT_CASES } from "./layout-cases.ts";
 import { PACK_CASES, SLICE_FIELD_CASES, SPLIT_CASES } from "./pack-fault-cases.ts";
 import { PATH_LAYOUT_CASES } from "./path-layout-cases.ts";
@@ -127,6 +127,11 @@ export const FAULT_CASES: Readonly<Record<Exclude<FaultKind, "syntax">, readonly
   ],
   size: [
     ["too many routes", (t) => ({ ...t, routes: new Array(ROUTES_MAX + 1).fill(5) }), ["size /routes"]],
+    [
+      "too many values besides routes and single entities",
+      (t) => ({ ...t, countries: manyIds(VALUES_MAX) }),
+      ["size /countries"],
+    ],
     ["a long name", (t) => ({ ...t, default: "e".repeat(65) }), ["size /default"]],
     [
       "too deep",

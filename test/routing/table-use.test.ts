@@ -24,6 +24,7 @@ test("a table's use of each cap is counted as the caps are", () => {
     packBytes: 0,
     packRanges: 0,
     singled: 2,
+    values: 63,
   });
   for (const { used, max } of Object.values(parts)) expect(used).toBeLessThan(max);
   expect(complexity.used).toBeGreaterThan(0);

@@ -7,6 +7,7 @@ import {
   REGIONS_MAX,
   ROUTES_MAX,
   TABLE_DEPTH_MAX,
+  VALUES_MAX,
   WITHOUT_ID_MAX,
 } from "../limits.ts";
 
@@ -52,7 +53,38 @@ export const checkSizes = (value: unknown, report: Report): boolean => {
     const message = `At most ${MOVED_MAX} entries may stand in ${SINGLED_PARTS.join(", ")} together; there are ${singled}.`;
     report("size", [SINGLED_PARTS.find((part) => countIn(value, part) > 0) as string], message);
   }
+  if (fit) fit = checkValues(value, report);
   return fit;
+};
+
+/** Routes and single entities are held to the schema one by one, all the rest of a table at once. */
+const checkValues = (table: object, report: Report): boolean => {
+  const counts = valuesIn(table);
+  const total = counts.reduce((sum, [, count]) => sum + count, 0);
+  if (total <= VALUES_MAX) return true;
+  const [largest] = counts.toSorted(([, a], [, b]) => b - a);
+  const message = `At most ${VALUES_MAX} values may stand in a table besides its routes and single entities; there are more.`;
+  report("size", largest === undefined ? [] : [largest[0]], message);
+  return false;
+};
+
+/** How many values each part has, those of the long parts apart; what is too many is not counted to its end. */
+export const valuesIn = (table: object): readonly (readonly [part: string, count: number])[] =>
+  Object.entries(table)
+    .filter(([part]) => part !== "routes" && !SINGLED_PARTS.some((singled) => singled === part))
+    .map(([part, value]) => [part, countValues(value)]);
+
+const countValues = (value: unknown): number => {
+  let count = 0;
+  // A text may nest deeper than calls can.
+  const open = [value];
+  while (open.length > 0 && count <= VALUES_MAX) {
+    const part = open.pop();
+    count++;
+    if (typeof part !== "object" || part === null) continue;
+    for (const key in part) if (open.push((part as Readonly<Record<string, unknown>>)[key]) > VALUES_MAX) break;
+  }
+  return count + open.length;
 };
 
 const countIn = (table: object, part: string): number => {
