@@ -33,7 +33,7 @@ export const mayBeDone = (failure: GatewayFailure): boolean => {
     case "strange":
       return failure.status < 400 || failure.status >= 500;
     case "problem":
-      return failure.problem.status >= 500;
+      return failure.problem.status >= 500 && failure.problem.members["outcome"] !== "none";
   }
 };
 

@@ -46,8 +46,8 @@ export interface GatewayAddress {
   readonly token: string | undefined;
 }
 
-/** From the first octet sent to the last one received: the largest table on a slow line needs less. */
-const DEADLINE_MS = 30_000;
+/** From the first octet sent to the last one received. A gateway lets a change take 30 s. */
+const DEADLINE_MS = 60_000;
 
 /** The largest table, with room for what a list of revisions or faults may say. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { Act } from "./action.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
+import type { Revision } from "./gateway-answers.ts";
 import { openGateway } from "./gateway-client.ts";
 import { failureText } from "./gateway-failure.ts";
 import { refuse } from "./refuse.ts";
@@ -47,6 +48,7 @@ Examples:
 
 ${GATEWAY_HELP}
 Exit code: 0 done, 1 not done or no canary runs, 3 somebody else changed the table first;
+9 nobody knows, and the history does not show it yet;
 8 with --wait, if it is done and was not seen everywhere in time.`;
 
 const finish = async (end: End, world: World, options: Options): Promise<ExitCode> => {
@@ -60,6 +62,9 @@ const finish = async (end: End, world: World, options: Options): Promise<ExitCod
   const question = end === "promote" ? "Put it into force for everybody?" : "End it?";
   if (!(await isWanted(question, options.yes === true, world))) return EXIT.failed;
   const { note = "" } = options;
-  const answer = await gateway.value.endCanary(end, { expect: canary.revision, note });
-  return tellChange(answer, gateway.value, undefined, (made) => `in force: ${revisionText(made)}`, options, world);
+  const wish = { expect: canary.revision, note };
+  const answer = await gateway.value.endCanary(end, wish);
+  const tale = (made: Revision) => `in force: ${revisionText(made)}`;
+  const change = { kind: end, wish, digest: end === "promote" ? canary.digest : undefined, tale };
+  return tellChange(answer, gateway.value, change, options, world);
 };

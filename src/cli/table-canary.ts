@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { err, ok, type Result } from "../ids/index.ts";
 import type { Act } from "./action.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
-import type { Audience } from "./gateway-answers.ts";
+import type { Audience, Revision } from "./gateway-answers.ts";
 import { openGateway } from "./gateway-client.ts";
 import { failureText } from "./gateway-failure.ts";
 import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
@@ -54,6 +54,7 @@ Examples:
 A canary that runs is replaced, so that its share can grow. \`waybill table promote\` puts it into force, \`abort\` ends it.
 ${GATEWAY_HELP}
 Exit code: 0 started, 1 not started, 3 somebody else changed the table first;
+9 nobody knows, and the history does not show it yet;
 8 with --wait, if it runs and was not seen everywhere in time.`;
 
 const start = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
@@ -83,14 +84,8 @@ const start = async (world: World, [path = ""]: readonly string[], options: Opti
   if (!sent.ok) return refuse(sent.error, world);
   const wish = { expect: canary?.revision ?? inForce.value.revision, note };
   const answer = await gateway.startCanary(file.value.table, audience.value, wish);
-  return tellChange(
-    answer,
-    gateway,
-    file.value,
-    (made) => `serves ${audienceText(audience.value)}: ${revisionText(made)}`,
-    options,
-    world,
-  );
+  const tale = (made: Revision) => `serves ${audienceText(audience.value)}: ${revisionText(made)}`;
+  return tellChange(answer, gateway, { kind: "canary", wish, table: file.value, tale }, options, world);
 };
 
 /** Whom the canary is for: one of the three, never a guess. */

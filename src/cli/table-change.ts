@@ -9,6 +9,7 @@ import { readJsonText } from "./json-text.ts";
 import { printable } from "./printable.ts";
 import { refuse } from "./refuse.ts";
 import { faultLine } from "./table-file.ts";
+import { findOutcome, type SentChange } from "./table-outcome.ts";
 import { type Arrival, arrivalText, PROBES_DEFAULT, unseenText, waitUntilSeen } from "./table-wait.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
@@ -31,35 +32,58 @@ export interface Telling {
   readonly wait?: number;
 }
 
-/** Tells what became of a change. `name` and `octets` are those of the table that was sent, for the places of faults. */
+/** A change that was sent, with the name and the octets of its table for the places of faults. */
+export interface ToldChange extends SentChange {
+  readonly table?: SentTable;
+  readonly tale: (revision: Revision) => string;
+}
+
+/** Tells what became of a change. */
 export const tellChange = async (
   answer: Result<Revision, GatewayFailure>,
   gateway: GatewayClient,
-  sent: SentTable | undefined,
-  tale: (revision: Revision) => string,
+  change: ToldChange,
   telling: Telling,
   world: World,
 ): Promise<ExitCode> => {
-  if (answer.ok) {
-    const { json } = telling;
-    if (!json) await world.print(`${printable(tale(answer.value))}\n`);
-    const { code, propagation } = await awaitChange(gateway, telling, world);
-    if (json) await world.print(`${JSON.stringify({ ...answer.value, propagation })}\n`);
-    return code;
-  }
+  if (answer.ok) return tellMade(answer.value, gateway, change, telling, world);
   const { error } = answer;
   world.report(failureText(gateway.url, error));
   if (error.reason === "problem" && error.problem.slug === "stale-revision") {
     const { members } = error.problem;
     return outrun(members["canary"] ?? members["current"], world);
   }
-  if (sent !== undefined) world.report(faultTexts(error, sent));
-  return refuse(mayBeDone(error) ? UNKNOWN : "nothing was changed\n", world);
+  if (change.table !== undefined) world.report(faultTexts(error, change.table));
+  if (!mayBeDone(error)) return refuse("nothing was changed\n", world);
+  world.report("  whether anything was changed is not known: looking into the history\n");
+  const found = await findOutcome(gateway, change, world);
+  if (found.outcome === "open") {
+    world.report(UNKNOWN);
+    return EXIT.unknown;
+  }
+  if (found.outcome === "outrun") return outrun(found.revision.revision, world);
+  world.report(`it was done: ${revisionText(found.revision)}\n`);
+  return tellMade(found.revision, gateway, change, telling, world);
+};
+
+const tellMade = async (
+  revision: Revision,
+  gateway: GatewayClient,
+  { tale }: ToldChange,
+  telling: Telling,
+  world: World,
+): Promise<ExitCode> => {
+  const { json } = telling;
+  if (!json) await world.print(`${printable(tale(revision))}\n`);
+  const { code, propagation } = await awaitChange(gateway, telling, world);
+  if (json) await world.print(`${JSON.stringify({ ...revision, propagation })}\n`);
+  return code;
 };
 
 /** The same change can be sent again: whoever names a revision that is no longer the last one is refused. */
 const UNKNOWN =
-  "whether anything was changed is not known: `waybill table status` shows what is in force, and `waybill table history` by whom\n";
+  "it is not known whether it was done, or will be: the history does not show it yet. Look again with `waybill table history`;\n" +
+  "the same command with the same --expect is made once at most\n";
 
 interface Awaited {
   readonly code: ExitCode;

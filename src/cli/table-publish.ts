@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { DeclaredTable } from "../routing/schema.ts";
 import type { Act } from "./action.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
+import type { Revision } from "./gateway-answers.ts";
 import { type GatewayClient, openGateway } from "./gateway-client.ts";
 import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
 import { refuse } from "./refuse.ts";
@@ -51,6 +52,7 @@ Examples:
 Packs that the table names are sent first, as far as the gateway lacks them; what was cut short goes on where it was.
 ${GATEWAY_HELP}
 Exit code: 0 published, or nothing to publish; 1 not published; 3 somebody else published first;
+9 nobody knows, and the history does not show it yet;
 8 with --wait, if it is in force and was not seen everywhere in time.`;
 
 const publish = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
@@ -93,8 +95,11 @@ const send = async (
   options: Options,
   world: World,
 ): Promise<ExitCode> => {
-  const answer = await gateway.publish(file.octets, { expect, note: options.note ?? "" });
-  return tellChange(answer, gateway, file, (made) => `published ${revisionText(made)}`, options, world);
+  const wish = { expect, note: options.note ?? "" };
+  const answer = await gateway.publish(file.octets, wish);
+  const tale = (made: Revision) => `published ${revisionText(made)}`;
+  const change = { kind: "publish", wish, digest: file.digest, table: file, tale } as const;
+  return tellChange(answer, gateway, change, options, world);
 };
 
 const refuseStale = (expected: number, revision: number, world: World): ExitCode => {

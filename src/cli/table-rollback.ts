@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { checkTable } from "../routing/index.ts";
 import type { Act } from "./action.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
+import type { Revision } from "./gateway-answers.ts";
 import { openGateway } from "./gateway-client.ts";
 import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
 import { refuse } from "./refuse.ts";
@@ -46,6 +47,7 @@ History only grows: the text of revision 41 becomes the next revision, and is ch
 that the gateway lacks by now are sent from the folder packs in the current one.
 ${GATEWAY_HELP}
 Exit code: 0 done, or nothing to do; 1 not done; 3 somebody else changed the table first;
+9 nobody knows, and the history does not show it yet;
 8 with --wait, if it is in force and was not seen everywhere in time.`;
 
 const rollback = async (world: World, [argument]: readonly string[], options: Options): Promise<ExitCode> => {
@@ -74,8 +76,9 @@ const rollback = async (world: World, [argument]: readonly string[], options: Op
   const { expect = revision, note = "", json = false } = options;
   const sent = await sendUploads(gateway, uploads.value, json, world);
   if (!sent.ok) return refuse(sent.error, world);
-  const answer = await gateway.rollback(to, { expect, note });
-  const tale = (made: Parameters<typeof revisionText>[0]) =>
-    `text of revision ${to} is in force again as ${revisionText(made)}`;
-  return tellChange(answer, gateway, undefined, tale, options, world);
+  const wish = { expect, note };
+  const answer = await gateway.rollback(to, wish);
+  const tale = (made: Revision) => `text of revision ${to} is in force again as ${revisionText(made)}`;
+  const change = { kind: "rollback", wish, digest: goal.value.digest, tale } as const;
+  return tellChange(answer, gateway, change, options, world);
 };

@@ -49,7 +49,7 @@ export interface OpenFile {
 /**
  * What a run of the command tells its caller: all well, an error or bad usage, differences that were asked about, a race that was
  * lost. Then how far the last change of a published table has not come: to KV, as the object knows or as KV shows it, to the
- * isolate that answers, to others; and that a wait for it was in vain.
+ * isolate that answers, to others; and that a wait for it was in vain. At last that nobody knows whether a change was made.
  */
 export const EXIT = {
   ok: 0,
@@ -61,6 +61,7 @@ export const EXIT = {
   isolateBehind: 6,
   probesBehind: 7,
   unseen: 8,
+  unknown: 9,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

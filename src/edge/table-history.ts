@@ -11,8 +11,11 @@ const NAME = "table";
 export const deploymentName = (namespace: DurableObjectNamespace<TruthObject>): string =>
   namespace.idFromName(NAME).toString();
 
-/** The check of the largest table takes a second or two, and a client waits for it. */
+/** For what is only read. */
 const DEADLINE_MS = 5_000;
+
+/** The check of the largest table takes seconds, and so do thousands of pages of packs that are looked for in KV. A client waits. */
+const CHECK_DEADLINE_MS = 30_000;
 
 /** Told of a refused change that the audit lacks, because the object could not be asked. */
 export type ReportLost = (refused: RefusedChange, why: string) => void;
@@ -28,12 +31,12 @@ export function durableTableHistory(
     revisions: (stretch) => asked(() => truth().revisions(stretch), "again"),
     audit: (stretch) => asked(() => truth().audit(stretch), "again"),
     status: () => asked(() => truth().status(), "again"),
-    packFaults: (octets) => asked(() => truth().packFaults(octets), "again"),
-    publish: (wish, octets) => asked(() => truth().publish(wish, octets), "once"),
-    rollback: (wish, to) => asked(() => truth().rollback(wish, to), "once"),
-    startCanary: (wish, octets, audience) => asked(() => truth().startCanary(wish, octets, audience), "once"),
-    promote: (wish) => asked(() => truth().promote(wish), "once"),
-    abort: (wish) => asked(() => truth().abort(wish), "once"),
+    packFaults: (octets) => asked(() => truth().packFaults(octets), "again", CHECK_DEADLINE_MS),
+    publish: (wish, octets) => changed(() => truth().publish(wish, octets)),
+    rollback: (wish, to) => changed(() => truth().rollback(wish, to)),
+    startCanary: (wish, octets, audience) => changed(() => truth().startCanary(wish, octets, audience)),
+    promote: (wish) => changed(() => truth().promote(wish)),
+    abort: (wish) => changed(() => truth().abort(wish)),
     async noteRefusal(refused) {
       const noted = await asked(() => truth().noteRefusal(refused), "once");
       if (!noted.ok) reportLost(refused, noted.error.why);
@@ -51,14 +54,20 @@ export async function asked<Value, Failure>(
   ask: () => Promise<Result<Value, Failure>>,
   times: "once" | "again",
   deadlineMs = DEADLINE_MS,
+  outcome?: "unknown",
 ): Promise<Result<Value, Failure | TableHistoryError>> {
   try {
     return await inTime(ask(), deadlineMs, noAnswer);
   } catch (error) {
     if (times === "again" && isRetryable(error)) return asked(ask, "once", deadlineMs);
-    return err({ reason: "control-plane-unavailable", why: error instanceof Error ? error.message : String(error) });
+    const why = error instanceof Error ? error.message : String(error);
+    return err({ reason: "control-plane-unavailable", why, outcome });
   }
 }
+
+/** An object that does not answer may have made the change, or make it yet. */
+const changed = <Value, Failure>(ask: () => Promise<Result<Value, Failure>>) =>
+  asked(ask, "once", CHECK_DEADLINE_MS, "unknown");
 
 /** Cloudflare's documentation of Durable Objects, "Error handling": `retryable` and `overloaded` of what a stub throws. */
 function isRetryable(error: unknown): boolean {

@@ -167,7 +167,7 @@ export class TableKeeper implements TableHistory, PackStore {
     change: () => Result<TableRevision, TableChangeError>,
   ): Promise<Result<TableRevision, TableChangeError>> {
     const look = await this.#copy.look();
-    if (!look.ok) return this.#ledger.refuse(action, wish, look.error);
+    if (!look.ok) return this.#ledger.refuse(action, wish, { ...look.error, outcome: "none" });
     const changed = change();
     await this.#wake();
     return changed;

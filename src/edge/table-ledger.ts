@@ -174,7 +174,7 @@ export class TableLedger {
     // Beside a first canary the table of the build takes one too.
     if (!this.hasNumbers(2)) {
       const why = `there is no number after ${REVISION_MAX}, the last of a revision`;
-      return this.refuse(action, wish, { reason: "control-plane-unavailable", why });
+      return this.refuse(action, wish, { reason: "control-plane-unavailable", why, outcome: "none" });
     }
     const own = this.#faultsOf(draft.value);
     const faults = own.length > 0 ? own : known;

@@ -27,8 +27,15 @@ export type PublicIdsError = {
   readonly entity?: string;
 };
 
-/** The object that keeps the tables could not be asked, or it does not know enough to answer. What was asked may have been done. */
-export type TableHistoryError = { readonly reason: "control-plane-unavailable"; readonly why: string };
+/**
+ * The object that keeps the tables could not be asked, or it does not know enough to answer. `outcome`: of a change, whether
+ * it may have been made or be made yet; absent for what changes nothing.
+ */
+export type TableHistoryError = {
+  readonly reason: "control-plane-unavailable";
+  readonly why: string;
+  readonly outcome?: "unknown" | "none" | undefined;
+};
 
 /** Why a part of a pack was not taken. `fault`: what is wrong with its octets. */
 export type PackChangeError =

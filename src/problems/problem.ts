@@ -214,7 +214,10 @@ function evidenceOf(error: GatewayError): Evidence {
         fault: error.fault,
       };
     case "control-plane-unavailable":
-      return { detail: `The truth about the table could not be asked: ${error.why}.` };
+      return {
+        detail: `The truth about the table could not be asked: ${error.why}.${OUTCOME_SENTENCES[error.outcome ?? "read"]}`,
+        outcome: error.outcome,
+      };
     case "unknown-name":
       return {
         detail: `The routing table has no ${error.what} "${shorten(error.name)}".`,
@@ -225,6 +228,13 @@ function evidenceOf(error: GatewayError): Evidence {
       return { detail: "The gateway met a defect of its own." };
   }
 }
+
+/** What became of a change. */
+const OUTCOME_SENTENCES = {
+  read: "",
+  unknown: " Whether the change is made, or will be, is not known.",
+  none: " Nothing was changed.",
+} as const;
 
 /** What tells the readings apart stands beside them: the values that the field `id-layout` may have, where it is the layout. */
 function ambiguity({ id, candidates }: Extract<RoutingError, { readonly reason: "ambiguous-id" }>): Evidence {

@@ -59,7 +59,8 @@ export const TABLE_PROBLEMS = {
     status: 503,
     title: "The truth about the table could not be asked",
     meaning:
-      "The Durable Object that keeps the tables did not answer in time, or KV behind it did not: it cannot tell what is in force, or could not store a part of a pack. Requests are routed by the tables that the gateway holds. A change may have been made.",
-    remedy: "Look at `GET /-/table` before you repeat a change; with the same `if-match` it is made once at most.",
+      "The Durable Object that keeps the tables did not answer in time, or KV behind it did not: it cannot tell what is in force, or could not store a part of a pack. Requests are routed by the tables that the gateway holds. `outcome` of a change says whether it may have been made: `unknown`, or `none`.",
+    remedy:
+      "After `unknown` look at `GET /-/table/revisions` before you repeat a change, which may still be under way; with the same `if-match` it is made once at most.",
   },
 } as const satisfies Readonly<Record<string, ProblemType>>;

@@ -161,6 +161,7 @@ describe("what may have been done all the same", () => {
     [{ reason: "strange", status: 404, why: "" }, false],
     [{ reason: "strange", status: 201, why: "" }, true],
     [{ reason: "problem", problem: problem(503) }, true],
+    [{ reason: "problem", problem: { ...problem(503), members: { outcome: "none" } } }, false],
     [{ reason: "problem", problem: problem(422) }, false],
   ] as const)("%o: %s", (failure, may) => {
     expect(mayBeDone(failure)).toBe(may);

@@ -256,3 +256,24 @@ describe("refused tries", () => {
     expect(lost).toEqual([[refusal, expect.any(String)]]);
   });
 });
+
+describe("an object that does not answer as it should", () => {
+  const historyOn = (object: object) => {
+    const namespace = { idFromName: TABLE_TRUTH.idFromName.bind(TABLE_TRUTH), get: () => object };
+    return durableTableHistory(namespace as unknown as typeof TABLE_TRUTH, () => undefined);
+  };
+  const wish = { expect: 0, author: "ann", note: "" };
+
+  it("leaves open what became of a change, and of nothing else", async () => {
+    const broken = historyOn({ publish: () => Promise.reject(new Error("gone")), abort: () => ({}) });
+    expect(await broken.publish(wish, OCTETS)).toMatchObject({ error: { why: "gone", outcome: "unknown" } });
+    expect(await broken.promote(wish)).toMatchObject({ error: { outcome: "unknown" } });
+    expect(await broken.text()).toMatchObject({ error: { outcome: undefined } });
+  });
+
+  it("has the time that a check of packs takes", async () => {
+    const answer = { ok: true, value: { revision: 1 } };
+    const slow = historyOn({ publish: () => new Promise((done) => setTimeout(done, 5_500, answer)) });
+    expect(await slow.publish(wish, OCTETS)).toEqual(answer);
+  });
+});

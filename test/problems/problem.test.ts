@@ -40,7 +40,7 @@ const ERRORS: readonly GatewayError[] = [
   { reason: "invalid-table", faults: [{ pointer: "/regions", kind: "schema", message: "There are none." }] },
   { reason: "unknown-pack", sha256: "0".repeat(64), why: "its header has to come before its pages" },
   { reason: "invalid-pack", part: 3, fault: "truncated", why: "it has 7 octets of 8" },
-  { reason: "control-plane-unavailable", why: "no answer within 5000 ms" },
+  { reason: "control-plane-unavailable", why: "no answer within 30000 ms", outcome: "unknown" },
   { reason: "origin-unreachable", region: "eu", fault: "connection_terminated", why: "did not answer" },
   { reason: "origin-timeout", region: "eu", which: "first-byte", deadlineMs: 5 },
   { reason: "origin-open-circuit", region: "eu", retryAfterMs: 900 },

@@ -1,0 +1,128 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { AuditEntry, Revision } from "../../src/cli/gateway-answers.ts";
+import type { GatewayClient } from "../../src/cli/gateway-client.ts";
+import { findOutcome, type SentChange } from "../../src/cli/table-outcome.ts";
+import type { World } from "../../src/cli/world.ts";
+import { ok } from "../../src/ids/index.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { objectsOf, tableFolder, waybill } from "./command.ts";
+import { problem, startControlPlane, TOKEN } from "./control-plane.ts";
+
+const [kz, ...others] = DECLARED_TABLE.routes;
+const NEXT = { ...DECLARED_TABLE, routes: [{ ...kz, region: "us" }, ...others] };
+
+const setUp = async (outcome: "unknown" | "none") => {
+  const plane = await startControlPlane(DECLARED_TABLE);
+  const cwd = tableFolder(NEXT);
+  const made = { revision: 2, text: readFileSync(join(cwd, "routing-table.json"), "utf8"), note: "", basedOn: 1 };
+  const publish = () =>
+    waybill(["table", "publish", "routing-table.json", "--yes", "--json"], {
+      cwd,
+      env: { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN },
+    });
+  /** The gateway gives the change up, and some time later the history has what `then` says. */
+  const loseThe = (then: () => void) => {
+    plane.override = ({ method }) => {
+      if (method !== "PUT") return undefined;
+      setTimeout(then, 1_500);
+      return problem(503, "control-plane-unavailable", "The truth could not be asked.", { outcome });
+    };
+  };
+  return { plane, publish, loseThe, made };
+};
+
+describe.concurrent("a publication whose answer does not come", () => {
+  it("is told as made when the history comes to have it", async () => {
+    const { plane, publish, loseThe, made } = await setUp("unknown");
+    loseThe(() => plane.revisions.push({ ...made, kind: "publish" }));
+    const { stdout, stderr, code } = await publish();
+    expect(code).toBe(0);
+    expect(stderr).toContain("whether anything was changed is not known: looking into the history\n");
+    expect(stderr).toContain("it was done: revision 2 (publish, by ann)");
+    expect(stderr).not.toContain("nothing was changed");
+    expect(objectsOf(stdout)).toEqual([expect.objectContaining({ revision: 2, kind: "publish" })]);
+  });
+
+  it("is told as outrun when the history comes to have another's", async () => {
+    const { plane, publish, loseThe, made } = await setUp("unknown");
+    loseThe(() => plane.revisions.push({ ...made, kind: "publish", note: "another's" }));
+    const { stdout, stderr, code } = await publish();
+    expect({ stdout, code }).toEqual({ stdout: "", code: 3 });
+    expect(stderr).toContain("shows who published revision 2");
+  });
+
+  it("is told as open when the history stays as it was", async () => {
+    const { publish, loseThe } = await setUp("unknown");
+    loseThe(() => undefined);
+    const { stdout, stderr, code } = await publish();
+    expect({ stdout, code }).toEqual({ stdout: "", code: 9 });
+    expect(stderr).toContain("it is not known whether it was done, or will be");
+    expect(stderr).not.toContain("nothing was changed");
+  });
+
+  it("has changed nothing where the gateway says so", async () => {
+    const { plane, publish, loseThe } = await setUp("none");
+    loseThe(() => undefined);
+    const { stderr, code } = await publish();
+    expect(code).toBe(1);
+    expect(stderr).toContain("nothing was changed\n");
+    expect(plane.asked.at(-1)?.method).toBe("PUT");
+  });
+});
+
+describe("what the history says of a change", () => {
+  const revision = (number: number, kind: string, digest: string, note = ""): Revision => {
+    return { revision: number, digest: digest.repeat(64), bytes: 1, author: "ann", time: "", note, kind };
+  };
+  const find = (change: SentChange, revisions: readonly Revision[], audit: readonly Partial<AuditEntry>[] = []) => {
+    const gateway = { revisions: async () => ok(revisions), audit: async () => ok(audit) } as unknown as GatewayClient;
+    return findOutcome(gateway, change, { pause: () => Promise.resolve() } as unknown as World);
+  };
+  const wish = { expect: 4, note: "why" };
+  const before = revision(4, "publish", "a");
+
+  it.each<readonly [string, SentChange, readonly Revision[], object]>([
+    ["nothing yet", { kind: "publish", wish, digest: "b".repeat(64) }, [before], { outcome: "open" }],
+    [
+      "it, under a change of somebody else's",
+      { kind: "publish", wish, digest: "b".repeat(64) },
+      [revision(6, "rollback", "a"), revision(5, "publish", "b", "why"), before],
+      { outcome: "made", revision: { revision: 5 } },
+    ],
+    [
+      "another text",
+      { kind: "promote", wish, digest: "b".repeat(64) },
+      [revision(5, "promote", "c", "why"), before],
+      { outcome: "outrun", revision: { revision: 5 } },
+    ],
+    [
+      "the canary, and the table of the build that came with it",
+      { kind: "canary", wish },
+      [revision(6, "canary", "c", "why"), revision(5, "publish", "d"), before],
+      { outcome: "made", revision: { revision: 6 } },
+    ],
+    ["a canary that still runs", { kind: "abort", wish }, [revision(4, "canary", "b"), before], { outcome: "open" }],
+    [
+      "somebody's promotion before the abort",
+      { kind: "abort", wish },
+      [revision(5, "promote", "b"), revision(4, "canary", "b")],
+      { outcome: "outrun", revision: { revision: 5 } },
+    ],
+  ])("%s", async (_, change, revisions, found) => {
+    expect(await find(change, revisions)).toMatchObject(found);
+  });
+
+  it("an abort in the audit", async () => {
+    const revisions = [revision(4, "canary", "b"), revision(3, "publish", "a")];
+    const done = { action: "abort", revision: 4, outcome: "done" };
+    expect(await find({ kind: "abort", wish }, revisions, [done])).toMatchObject({
+      outcome: "made",
+      revision: { revision: 3 },
+    });
+    expect(await find({ kind: "abort", wish }, revisions, [{ ...done, outcome: "forbidden" }])).toEqual({
+      outcome: "open",
+    });
+  });
+});
