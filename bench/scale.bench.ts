@@ -1,7 +1,8 @@
 import type { Bench } from "./bench.ts";
 import type { Section } from "./report.ts";
 import { type Spread, spread } from "./sample.ts";
-import { type Compared, comparisons, isWithin } from "./scale/comparison.ts";
+import { type Compared, isWithin } from "./scale/compared.ts";
+import { comparisons } from "./scale/comparison.ts";
 
 /** A simulation of many isolates against the formulas of `docs/scale.md`, with a seed for each round. */
 export const scaleBench: Bench = {

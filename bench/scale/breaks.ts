@@ -1,8 +1,9 @@
 import { DEPLOYED_WITHIN_SECONDS, deploymentCalls } from "./comparison.ts";
-import { fleetOf, MONTH_SECONDS, packParts } from "./figures.ts";
+import { fleetOf, MONTH_SECONDS } from "./figures.ts";
 import { type Inputs, MILLION } from "./inputs.ts";
 import { memoryOctets } from "./isolate-figures.ts";
 import { samplingMax } from "./money.ts";
+import { packParts } from "./packs.ts";
 import { dollars, PRICES } from "./prices.ts";
 import { reportSecondsFor, reportsPerSecond } from "./renewal.ts";
 import { money, shown, table } from "./text.ts";

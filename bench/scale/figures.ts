@@ -1,7 +1,9 @@
 import type { Inputs } from "./inputs.ts";
-import { isolatesOf, type Location, locationsOf } from "./locations.ts";
+import { isolatesOf, type Location, locationsOf, sumOver } from "./locations.ts";
+import { coldPartsPerSecond, packParts, packReads } from "./packs.ts";
 import { breakerShareInSecond, propagationOf } from "./propagation.ts";
 import { largestSecond, newValueReads, pointerReadsPerSecond, reportsPerSecond, startsPerSecond } from "./renewal.ts";
+import { blocksPerLife, chanceOfMint } from "./simulated-blocks.ts";
 
 /** One figure: what it is, the formula in the symbols of the inputs, and its value. */
 export interface Figure {
@@ -45,13 +47,6 @@ export function fleetFigures({ inputs, locations, isolates, startsPerSecond: sta
   ];
 }
 
-/** Pages of a pack, and its header. */
-export const packParts = ({ packRanges, rangeOctets, pageOctets }: Inputs): number =>
-  1 + Math.ceil((packRanges * rangeOctets) / pageOctets);
-
-/** Parts of a pack go the way of a body: the first isolates of a location that want one read it, all parts at most. */
-const packReads = ({ inputs, locations }: Fleet): number => newValueReads(inputs, locations) * packParts(inputs);
-
 /** If each isolate that begins, and each with a new pack, read what its requests need. */
 const packReadsUncached = ({ inputs, isolates, startsPerSecond: starts }: Fleet): number =>
   (isolates + (starts * 86_400) / inputs.packsPerDay) * packParts(inputs);
@@ -72,7 +67,7 @@ export function kvUse(fleet: Fleet): KvUse {
   return {
     pointerReads: pointerReadsPerSecond(inputs, locations) * MONTH_SECONDS,
     bodyReads: perValue * revisions,
-    pageReads: packReads(fleet) * packs,
+    pageReads: packReads(inputs, locations) * packs,
     writes: 2 * revisions + packParts(inputs) * packs,
   };
 }
@@ -89,18 +84,25 @@ export function kvFigures(fleet: Fleet): readonly Figure[] {
       pointerReadsPerSecond(inputs, locations),
       "1/s",
     ),
-    figure("the same, roughly", "N / T", isolates / inputs.refreshSeconds, "1/s"),
+    figure("pointer reads, roughly", "N / T", isolates / inputs.refreshSeconds, "1/s"),
     figure("body reads for one revision", "Σ i x + 1 − x^i; x = w / (T + 1/u), i isolates of a location", perValue, ""),
     figure("of all isolates served by the edge's cache", "(N − the same) / N", hits * 100, "%"),
     figure("without the edge's cache", "N", isolates, ""),
     figure("parts of a pack", "1 + ⌈9 n / 1 MiB⌉", packParts(inputs), ""),
     figure(
       "page and header reads for one pack",
-      "body reads for one revision × parts, if all are wanted",
-      packReads(fleet),
+      "as body reads for each part; pages after a random wait of pages / (u y)",
+      packReads(inputs, locations),
       "",
     ),
-    figure("without the edge's cache", "(N + starts × 86,400 s / Q) × parts", packReadsUncached(fleet), ""),
+    figure(
+      "parts that isolates load because they begin",
+      "Σ starts × (1 + pages × q); q = a / (a + 1/μ), a = u y / pages",
+      coldPartsPerSecond(inputs, locations),
+      "1/s",
+    ),
+    figure("parts that they load of one new pack", "N × parts", isolates * packParts(inputs), ""),
+    figure("all parts without the edge's cache", "(N + starts × 86,400 s / Q) × parts", packReadsUncached(fleet), ""),
     figure("pointer reads in a month", "× 2,592,000 s", use.pointerReads, ""),
     figure("body reads in a month", "× 30 V", use.bodyReads, ""),
     figure("page reads in a month", "× 30 Q", use.pageReads, ""),
@@ -117,14 +119,26 @@ export interface ObjectUse {
   readonly rows: number;
 }
 
-/** Publishing, by revision: one call, a look at the status, and the alarm of each of three steps. */
-const CALLS_PER_REVISION = 5;
+/**
+ * Publishing, by revision: one call, a look at the status, and the alarms: one that writes, and others, ever later, until KV shows
+ * after 60 s what was written.
+ */
+export const CALLS_PER_REVISION = 9;
+
+/** Blocks of numbers that all isolates take, each second. */
+function blocksPerSecond(inputs: Inputs, locations: readonly Location[]): number {
+  const { mintsPerSecond, requestsPerSecond, mintNames, blockNumbers, isolateLifeSeconds } = inputs;
+  return sumOver(locations, (at) => {
+    const perSecond = (at.isolateRequestsPerSecond * mintsPerSecond) / requestsPerSecond / mintNames;
+    const perLife = blocksPerLife(chanceOfMint(perSecond, isolateLifeSeconds), blockNumbers);
+    return startsPerSecond(inputs, [at]) * mintNames * perLife;
+  });
+}
 
 /** Calls of Durable Objects in a second, and rows that they write in a second. */
-export function objectUse({ inputs, locations, startsPerSecond: starts }: Fleet): ObjectUse {
-  const { scrapeSeconds, checkSeconds, saveSeconds, mintsPerSecond, blockNumbers, mintNames, revisionsPerDay, series } =
-    inputs;
-  const sequences = mintsPerSecond / blockNumbers + (starts * mintNames) / 2;
+export function objectUse({ inputs, locations }: Fleet): ObjectUse {
+  const { scrapeSeconds, checkSeconds, saveSeconds, revisionsPerDay, series } = inputs;
+  const sequences = blocksPerSecond(inputs, locations);
   const alarms = 1 / saveSeconds + 1 / checkSeconds;
   return {
     reports: reportsPerSecond(inputs, locations),
@@ -153,9 +167,14 @@ export function objectFigures(fleet: Fleet): readonly Figure[] {
     ),
     figure("scrapes and the platform's timer", "2 / 15 s + 1 / 60 s", use.scrapes, "1/s"),
     figure("alarms: writing, and rounds of checks", "1 / A + 1 / `CHECK_SECONDS`", use.alarms, "1/s"),
-    figure("blocks of numbers, to g objects", "m / B + starts × g / 2", use.sequences, "1/s"),
+    figure(
+      "blocks of numbers, to g objects",
+      "Σ starts × g q / (1 − q^B); q = a / (a + 1/μ), a = u m / (R g)",
+      use.sequences,
+      "1/s",
+    ),
     figure("blocks, to each of them", "the same / g", use.sequences / inputs.mintNames, "1/s"),
-    figure("publishing, to the truth", "5 V / 86,400 s", use.publishing, "1/s"),
+    figure("publishing, to the truth", `${CALLS_PER_REVISION} V / 86,400 s`, use.publishing, "1/s"),
     figure(
       "octets of reports",
       "reports × 200 series × 60",

@@ -14,6 +14,8 @@ export interface Inputs {
   readonly packsPerDay: number;
   readonly packRanges: number;
   readonly rangeOctets: number;
+  readonly rangeMemoryOctets: number;
+  readonly packShare: number;
   readonly pageOctets: number;
   readonly packMemoryOctets: number;
   readonly reportSeconds: number;
@@ -61,6 +63,8 @@ export const MILLION: Inputs = {
   packsPerDay: 1,
   packRanges: 1_000_000,
   rangeOctets: 9,
+  rangeMemoryOctets: 8.5,
+  packShare: 1,
   pageOctets: 2 ** 20,
   packMemoryOctets: 16 * 2 ** 20,
   reportSeconds: 10,
@@ -78,7 +82,7 @@ export const MILLION: Inputs = {
   blockNumbers: 64,
   cpuSeconds: 145e-6,
   compileSeconds: 0.565,
-  tableOctets: 11 * 2 ** 20,
+  tableOctets: 14 * 2 ** 20,
   tableTextOctets: 8 * 2 ** 20,
   movedEntries: 10_000,
   isolateSeries: 2_000,
@@ -126,6 +130,8 @@ export const INPUT_ROWS: readonly InputRow[] = [
   row("packsPerDay", "Q", "new packs", "1/day", ASSUMED),
   row("packRanges", "n", "ranges of a pack", "", "the question"),
   row("rangeOctets", "", "a range of 32-bit keys", "octets", "src/routing/pack/format.ts"),
+  row("rangeMemoryOctets", "", "the same in memory", "octets", "src/routing/pack/page.ts"),
+  row("packShare", "y", "requests that look into a pack", "", `${ASSUMED}: all, by keys that lie anywhere in it`),
   row("pageOctets", "", "a page at most", "octets", "src/routing/pack/format.ts"),
   row("packMemoryOctets", "", "pages in an isolate at most", "octets", "src/edge/packs.ts"),
   row("reportSeconds", "S", "`REPORT_SECONDS`", "s", "wrangler.toml"),

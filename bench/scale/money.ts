@@ -1,4 +1,5 @@
 import { type Fleet, kvUse, MONTH_SECONDS, objectUse } from "./figures.ts";
+import type { Inputs } from "./inputs.ts";
 import { cpuSeconds } from "./isolate-figures.ts";
 import { dollars, PRICES, type Price } from "./prices.ts";
 
@@ -21,27 +22,43 @@ const line = (formula: string, units: number, price: Price): BillLine => ({
 
 const OBJECT_GB = 0.128;
 
-/** Objects that are never at rest: the counters, and the sequences. */
-export function bill(fleet: Fleet): readonly BillLine[] {
-  const { inputs } = fleet;
+/** What is paid for, in a month. */
+export interface Use {
+  readonly requests: number;
+  readonly cpuSeconds: number;
+  readonly kvReads: number;
+  readonly kvWrites: number;
+  readonly objectCalls: number;
+  readonly rowsWritten: number;
+}
+
+export function useOf(fleet: Fleet): Use {
   const kv = kvUse(fleet);
   const objects = objectUse(fleet);
   const cpu = cpuSeconds(fleet);
   const calls = objects.reports + objects.scrapes + objects.alarms + objects.sequences + objects.publishing;
-  return [
-    line("R", inputs.requestsPerSecond * MONTH_SECONDS, PRICES.requests),
-    line("(requests + compiling) × 1,000", (cpu.requests + cpu.compiling) * 1_000, PRICES.cpuMs),
-    line("pointers + bodies + pages", kv.pointerReads + kv.bodyReads + kv.pageReads, PRICES.kvReads),
-    line("bodies and pointers, parts of packs", kv.writes, PRICES.kvWrites),
-    line("reports, scrapes, alarms, blocks, publishing", calls * MONTH_SECONDS, PRICES.objectCalls),
-    line(
-      "(1 + g) × 0.128 GB × 2,592,000 s",
-      (1 + inputs.mintNames) * OBJECT_GB * MONTH_SECONDS,
-      PRICES.objectGbSeconds,
-    ),
-    line("rows written", objects.rows * MONTH_SECONDS, PRICES.rowsWritten),
-  ];
+  return {
+    requests: fleet.inputs.requestsPerSecond * MONTH_SECONDS,
+    cpuSeconds: cpu.requests + cpu.compiling,
+    kvReads: kv.pointerReads + kv.bodyReads + kv.pageReads,
+    kvWrites: kv.writes,
+    objectCalls: calls * MONTH_SECONDS,
+    rowsWritten: objects.rows * MONTH_SECONDS,
+  };
 }
+
+export const bill = (fleet: Fleet): readonly BillLine[] => billOf(useOf(fleet), fleet.inputs);
+
+/** Objects that are never at rest: the counters, and the sequences. */
+export const billOf = (use: Use, { mintNames }: Inputs): readonly BillLine[] => [
+  line("R", use.requests, PRICES.requests),
+  line("(requests + compiling) × 1,000", use.cpuSeconds * 1_000, PRICES.cpuMs),
+  line("pointers + bodies + pages", use.kvReads, PRICES.kvReads),
+  line("bodies and pointers, parts of packs", use.kvWrites, PRICES.kvWrites),
+  line("reports, scrapes, alarms, blocks, publishing", use.objectCalls, PRICES.objectCalls),
+  line("(1 + g) × 0.128 GB × 2,592,000 s", (1 + mintNames) * OBJECT_GB * MONTH_SECONDS, PRICES.objectGbSeconds),
+  line("rows written", use.rowsWritten, PRICES.rowsWritten),
+];
 
 /** Logs and traces, by the old price and by the new one, with a share of all requests sampled. */
 export function logBill({ inputs }: Fleet, sampling: number): readonly BillLine[] {

@@ -1,9 +1,14 @@
-import { BURSTS, type Compared, isWithin, THINNED } from "./comparison.ts";
+import { type Compared, isWithin } from "./compared.ts";
+import { BURSTS } from "./comparison.ts";
 import { type Fleet, fleetOf, MONTH_SECONDS } from "./figures.ts";
+import { MILLION } from "./inputs.ts";
+import { largePacks } from "./large-packs.ts";
 import { type BillLine, bill, logBill, samplingMax, total } from "./money.ts";
-import { PRICES, READ_ON } from "./prices.ts";
+import { dollars, PRICES, READ_ON } from "./prices.ts";
 import { reportSecondsFor } from "./renewal.ts";
+import { pagesKept } from "./simulated-pages.ts";
 import { reportTable } from "./size-tables.ts";
+import { THINNED } from "./steady.ts";
 import { exact, money, shown, table } from "./text.ts";
 
 /** The longer parts of the page. */
@@ -28,19 +33,49 @@ export function reporting({ inputs, locations }: Fleet): string[] {
   ]);
 }
 
-export function billing(fleet: Fleet): string[] {
+/** The simulation of each size is in the section about the simulation. */
+export function largePackPages(): string[] {
+  const { requestsPerSecond, packShare } = MILLION;
+  const looks = requestsPerSecond * packShare;
+  return section("Packs that an isolate cannot keep", [
+    `Pages of packs stay in memory up to 16 MiB, which are ${pagesKept(MILLION)} full pages of 32-bit keys; a table may have 64 MiB of packs. Of larger ones pages are dropped and loaded`,
+    'again: a request whose page is not there waits for it. Keys "anywhere" look into all pages alike (1 − kept / pages); with keys "mostly in some" the k-th page is looked into 1/k',
+    "times as often as the first (Che's approximation). In the edge's cache pages are not dropped for this, so that KV is read no more often; without that cache",
+    "(`workers.dev`) each load is a read of KV. If all requests look into packs:",
+    "",
+    ...table(
+      "rlrrr",
+      ["pages", "keys", "requests that wait", "loads, 1/s", "as reads of KV, a month"],
+      largePacks(MILLION, 1).map(({ pages, keys, missed }) => [
+        String(pages),
+        keys,
+        `${shown(missed * 100)} %`,
+        shown(missed * looks),
+        money(dollars(PRICES.kvReads, missed * looks * MONTH_SECONDS)),
+      ]),
+    ),
+    "",
+    "So packs that requests look into all the time belong below those 16 MiB together: larger ones are for keys of which few are in use.",
+  ]);
+}
+
+export function billing(fleet: Fleet, deviating: ReadonlyMap<string, string>): string[] {
   const lines = bill(fleet);
-  const billRow = ({ what, formula, units, price, dollars }: BillLine): string[] => [
+  const billRow = ({ what, formula, units, price, dollars: amount }: BillLine): string[] => [
     what,
     formula,
     shown(units),
     `${price.text} [${price.source}]`,
-    money(dollars),
+    money(amount),
+    deviating.get(what) ?? "",
   ];
-  const heads = ["what", "units", "in 30 days", "price", "dollars"];
+  const heads = ["what", "units", "in 30 days", "price", "dollars", "simulation"];
   const sampling = fleet.inputs.logSampling;
   return section("Money", [
-    ...table("llrlr", heads, [...lines.map(billRow), ["**together**", "", "", "", `**${money(total(lines))}**`]]),
+    ...table("llrlrr", heads, [
+      ...lines.map(billRow),
+      ["**together**", "", "", "", `**${money(total(lines))}**`, deviating.get("**together**") ?? ""],
+    ]),
     "",
     `That is ${shown((total(lines) / fleet.inputs.requestsPerSecond / MONTH_SECONDS) * 1e6)} dollars for a million requests. A read of KV is paid whether a cache has it or not (assumed: the list makes no difference), and the edge's cache has no`,
     "price in these lists. An object's duration counts as if it never rested. What the plan costs ($5), and what origins cost, is left out.",
@@ -50,9 +85,9 @@ export function billing(fleet: Fleet): string[] {
     ...table(
       "lrr",
       ["what", "all", `one in ${exact(1 / sampling)}`],
-      logBill(fleet, 1).map(({ what, dollars }, at) => [
+      logBill(fleet, 1).map(({ what, dollars: amount }, at) => [
         what,
-        money(dollars),
+        money(amount),
         money(logBill(fleet, sampling)[at]?.dollars ?? 0),
       ]),
     ),
@@ -65,10 +100,14 @@ export function simulated(compared: readonly Compared[]): string[] {
   return section("Simulation", [
     "`npm run bench -- scale` runs it with several seeds, prints the ratios, and fails when one leaves its band. It draws every request:",
     "each stream of requests meets an isolate, which ends at random and begins anew, looks for tables and reports by the rules of `src/edge/`",
-    "(`test/edge/scale-rules.test.ts` runs both side by side), reads KV through the view of its location, and bodies through its location's cache.",
+    "(`test/edge/scale-rules.test.ts` runs both side by side), reads KV through the view of its location, and bodies and parts of packs through its location's cache.",
+    "It keeps and drops pages by the code of `src/edge/kept-pages.ts` and `src/routing/pack/` itself, and takes numbers block by block. The bill is that of",
+    "the counts: rates go on for a month, and a publication comes as often as the inputs say. Alarms, scrapes, and the calls and writes of one publication are no",
+    "matter of chance: they are set, and the same test counts those of a publication with a pack.",
     `**Scaled down** are the requests alone: ${exact(THINNED.requestsPerSecond)} a second instead of a million, over the same ${exact(THINNED.locations)} locations and the same`,
     `${shown(fleetOf(THINNED).isolates)} isolates. An isolate depends on requests only by the wait for the next one, which is a hundred times as long here, and the formulas`,
-    "are evaluated with that wait. The last three rows have about a tenth of the isolates, with a tenth of their requests each. Seed 1:",
+    "are evaluated with that wait; the numbers that an isolate mints, and so its blocks, are as many as in earnest. The three rows of busiest seconds after the bill have about a",
+    "tenth of the isolates, with a tenth of their requests each; those behind them are one isolate's. Seed 1:",
     "",
     ...table(
       "lrrrrl",
@@ -84,7 +123,7 @@ export function simulated(compared: readonly Compared[]): string[] {
     ),
     "",
     "One publication differs from the next by more than the number of isolates suggests, since a sixth of them share the busiest location's",
-    "view of KV: hence the wide band of the median. The last figure is a bound, so that the simulation stays below it. New code in D = 5 s: N / D + N / S × (1 − 1 / 2 D) in its first second, N / D two cycles later, with the",
+    "view of KV: hence the wide band of the median. The time of all of them is a bound, so that the simulation stays below it. New code in D = 5 s: N / D + N / S × (1 − 1 / 2 D) in its first second, N / D two cycles later, with the",
     `N = ${shown(fleetOf(BURSTS).isolates)} isolates of those rows.`,
   ]);
 }

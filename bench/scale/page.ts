@@ -1,14 +1,15 @@
 import { breakTable } from "./breaks.ts";
+import { deviations } from "./compared.ts";
 import { comparisons } from "./comparison.ts";
 import { type Fleet, fleetFigures, fleetOf, kvFigures, objectFigures, propagationFigures } from "./figures.ts";
 import { INPUT_ROWS, MILLION } from "./inputs.ts";
 import { cpuFigures, memoryFigures, subrequestFigures } from "./isolate-figures.ts";
 import { bill, logBill, total } from "./money.ts";
-import { billing, reporting, section, selfHosting, simulated } from "./page-parts.ts";
+import { billing, largePackPages, reporting, section, selfHosting, simulated } from "./page-parts.ts";
 import { READ_ON, SOURCES } from "./prices.ts";
 import { reportSecondsFor, reportsPerSecond } from "./renewal.ts";
 import { idleTable, sizeTable } from "./size-tables.ts";
-import { exact, figureTable, money, shown, table } from "./text.ts";
+import { checkedTable, exact, figureTable, money, shown, table } from "./text.ts";
 
 /** The simulation on the page is always this one, so that the page stays the same. */
 const SEED = 1;
@@ -16,6 +17,8 @@ const SEED = 1;
 /** `docs/scale.md`: every figure with its formula and its inputs, and the simulation beside it. */
 export function scalePage(): string {
   const fleet = fleetOf(MILLION);
+  const compared = comparisons(SEED);
+  const deviating = deviations(compared);
   return `${[
     ...intro(fleet),
     ...section("Inputs", [
@@ -28,18 +31,19 @@ export function scalePage(): string {
         INPUT_ROWS.map(({ key, symbol, what, unit, from }) => [symbol, what, from, exact(MILLION[key]), unit]),
       ),
     ]),
-    ...section("Isolates", figureTable(fleetFigures(fleet))),
+    ...section("Isolates", checkedTable(fleetFigures(fleet), deviating)),
     ...section("KV", [
       "An isolate reads the pointer at its first request, and then at the first request after each T. Only the first isolates of a location",
       "that see a new pointer read the body from KV; the others find it in the edge's cache, as cold isolates do. So it is with the parts of packs.",
       "",
-      ...figureTable(kvFigures(fleet)),
+      ...checkedTable(kvFigures(fleet), deviating),
     ]),
+    ...largePackPages(),
     ...section("Durable Objects", [
       "Moved entities ask no object: isolates and the edge's cache remember them. What others have found of an origin comes with the answer to a",
       "report. A round of checks is one request to each origin that wants it, from the object.",
       "",
-      ...figureTable(objectFigures(fleet)),
+      ...checkedTable(objectFigures(fleet), deviating),
     ]),
     ...reporting(fleet),
     ...section("Until a new table is everywhere", [
@@ -47,15 +51,15 @@ export function scalePage(): string {
       "and then it needs w. V is uniform, and W is the rest of a cycle that is running: its density is the chance that a cycle is",
       "longer, divided by the mean. The pointer is read with a cache life of 30 s, which may halve K; what is documented is 60.",
       "",
-      ...figureTable(propagationFigures(fleet)),
+      ...checkedTable(propagationFigures(fleet), deviating),
       "",
       "An isolate that gets few requests looks less often than once in T, and the request that makes it look is still decided by the old table:",
       "",
       ...idleTable(),
     ]),
-    ...section("Processors", figureTable(cpuFigures(fleet))),
+    ...section("Processors", checkedTable(cpuFigures(fleet), deviating)),
     ...section("Memory of an isolate", [
-      "Of 128 MB [8]. What objects parsed from a text take is assumed to be four times the text.",
+      "Of 128 MB [8]. Sums of what was measured and of caps: nothing of it is simulated. What objects parsed from a text take is assumed to be four times the text.",
       "",
       ...figureTable(memoryFigures(fleet)),
     ]),
@@ -64,13 +68,13 @@ export function scalePage(): string {
       "",
       ...figureTable(subrequestFigures(), ["for", "when", "most", ""]),
     ]),
-    ...billing(fleet),
+    ...billing(fleet, deviating),
     ...section("At other sizes", [
       "S is 10 unless one object then gets more than C. Logs and traces are not in the bill.",
       "",
       ...sizeTable(),
     ]),
-    ...simulated(comparisons(SEED)),
+    ...simulated(compared),
     ...section("What does not scale", breakTable()),
     ...selfHosting(fleet),
     ...section("Sources", [
@@ -95,7 +99,8 @@ function intro({ inputs, locations, isolates, ...fleet }: Fleet): string[] {
     "# Scale",
     "",
     "What a million requests a second over 300 locations cost: on paper, by formulas whose inputs stand beside them, and by a simulation",
-    "that counts the same. Generated from `bench/scale/` by `npm run generate`; a test fails when this page is stale. Nothing here was",
+    'that counts most of the same: a figure with a percentage in the column "simulation" is counted, and so far from its formula. Without one it follows from the',
+    "others, or is a cap or a price. Generated from `bench/scale/` by `npm run generate`; a test fails when this page is stale. Nothing here was",
     "measured at that size.",
     "",
     `- **Money**: ${money(total(lines))} a month at list prices, of which ${shown(share)} % is the platform's price of the requests themselves. KV and Durable Objects together (reads and writes, calls,`,

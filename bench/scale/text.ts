@@ -34,6 +34,14 @@ export function table(align: string, heads: readonly string[], rows: readonly (r
   return [heads, rule, ...rows].map((cells) => `| ${cells.join(" | ")} |`);
 }
 
+/** Figures with how far the simulation is from each that it counts. */
+export const checkedTable = (figures: readonly Figure[], deviations: ReadonlyMap<string, string>): string[] =>
+  table(
+    "llrlr",
+    ["what", "formula", "value", "unit", "simulation"],
+    figures.map(({ what, formula, value, unit }) => [what, formula, shown(value), unit, deviations.get(what) ?? ""]),
+  );
+
 export const figureTable = (figures: readonly Figure[], heads = ["what", "formula", "value", "unit"]): string[] =>
   table(
     "llrl",

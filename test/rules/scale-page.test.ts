@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { comparisons } from "../../bench/scale/comparison.ts";
 import { INPUT_ROWS, type Inputs, MILLION } from "../../bench/scale/inputs.ts";
 import { scalePage } from "../../bench/scale/page.ts";
 
@@ -11,6 +12,15 @@ describe("docs/scale.md", () => {
     expect(fileAt("docs/scale.md")).toBe(page);
     expect(page).toContain("| holds |");
     expect(page).not.toContain("does not hold");
+  });
+
+  it("says beside a figure how far the simulation is from it", () => {
+    const page = fileAt("docs/scale.md");
+    const figures = comparisons(1).flatMap(({ figure }) => figure ?? []);
+    expect(figures.length).toBeGreaterThan(20);
+    expect(new Set(figures).size).toBe(figures.length);
+    const rows = page.split("\n").filter((line) => / \| [±+−]\d+\.\d %\s\|$/.test(line));
+    expect(rows.map((row) => row.slice(2, row.indexOf(" | "))).toSorted()).toEqual(figures.toSorted());
   });
 
   it("says of every input what it is and where it comes from", () => {

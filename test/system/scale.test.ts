@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import { seededChance } from "../../bench/scale/chance.ts";
 import { fleetOf } from "../../bench/scale/figures.ts";
 import { MILLION } from "../../bench/scale/inputs.ts";
+import { missedShare } from "../../bench/scale/large-packs.ts";
 import { locationsOf, sumOver } from "../../bench/scale/locations.ts";
+import { laterReads } from "../../bench/scale/packs.ts";
 import { dollars, PRICES } from "../../bench/scale/prices.ts";
 import { breakerShareInSecond, propagationOf } from "../../bench/scale/propagation.ts";
 import {
@@ -14,9 +16,12 @@ import {
   timesPerLife,
 } from "../../bench/scale/renewal.ts";
 import { RequestQueue } from "../../bench/scale/request-queue.ts";
+import { blocksPerLife, chanceOfMint } from "../../bench/scale/simulated-blocks.ts";
+import { pagesKept } from "../../bench/scale/simulated-pages.ts";
 import { simulate } from "../../bench/scale/simulation.ts";
 import { money, shown } from "../../bench/scale/text.ts";
 import { compare } from "../../bench/scale.bench.ts";
+import { PackPage } from "../../src/routing/pack/page.ts";
 
 describe("locations", () => {
   it("share all traffic, the k-th 1/k of the first, and have an isolate at least", () => {
@@ -75,6 +80,60 @@ describe("reads of a new value", () => {
     expect(readsUntilCached(50, 60, 30)).toBe(50);
     const { locations, isolates } = fleetOf(MILLION);
     expect(newValueReads({ ...MILLION, bodyFillSeconds: 60 }, locations)).toBe(isolates);
+  });
+});
+
+describe("parts of packs", () => {
+  it("are read by those who ask before the cache has them, by drawing them", () => {
+    const { uniform, exponential } = seededChance(8);
+    for (const [isolates, waitSeconds] of [
+      [1, 9],
+      [3, 0.1],
+      [40, 9],
+      [1_500, 9],
+    ] as const) {
+      let reads = 0;
+      for (let at = 0; at < 1_000; at++) {
+        const asked = Array.from({ length: isolates }, () => 30 * uniform() + exponential(waitSeconds));
+        const first = asked.reduce((least, seconds) => Math.min(least, seconds));
+        reads += asked.filter((seconds) => seconds <= first + 0.5).length;
+      }
+      expect(laterReads(isolates, 0.5, 30, waitSeconds) / (reads / 1_000)).toBeCloseTo(1, 1);
+    }
+    // Without a wait to speak of they are asked for as any value is.
+    expect(laterReads(100, 0.5, 30, 1e-3)).toBeCloseTo(readsUntilCached(100, 0.5, 30), 1);
+  });
+
+  it("wait for none where all are kept, and for all that are not where they are looked into alike", () => {
+    expect(missedShare([0.5, 0.3, 0.2], 3)).toBe(0);
+    expect(missedShare(new Array(64).fill(1 / 64), 16)).toBeCloseTo(0.75, 6);
+    // Of two that are kept one is the page of half of all looks, unless the last two were for others: 0.5 × 0.25 + 0.5 × 0.99.
+    expect(missedShare([0.5, ...new Array(50).fill(0.01)], 2)).toBeCloseTo(0.62, 2);
+  });
+
+  it("have room in memory for so many full pages as the input says", () => {
+    const ranges = MILLION.pageOctets / MILLION.rangeOctets;
+    const records = Uint32Array.from({ length: 2 * Math.floor(ranges) }, (_, at) => (at % 2 === 0 ? at * 50 : 0));
+    const { bytes } = new PackPage(records);
+    expect(bytes / ranges).toBeCloseTo(MILLION.rangeMemoryOctets, 3);
+    expect(pagesKept(MILLION)).toBe(Math.floor(MILLION.packMemoryOctets / bytes));
+  });
+});
+
+describe("blocks of numbers", () => {
+  it("are as many in a life as its numbers begin, by drawing them", () => {
+    const { uniform } = seededChance(2);
+    for (const [perSecond, lifeSeconds] of [
+      [0.1, 1_800],
+      [0.001, 100],
+    ] as const) {
+      const chance = chanceOfMint(perSecond, lifeSeconds);
+      let blocks = 0;
+      for (let life = 0; life < 20_000; life++) {
+        blocks += Math.ceil(Math.floor(Math.log(uniform()) / Math.log(chance)) / 64);
+      }
+      expect(blocksPerLife(chance, 64) / (blocks / 20_000)).toBeCloseTo(1, 1);
+    }
   });
 });
 
