@@ -1,5 +1,6 @@
 import { getLocation, type Node, type ParseError, parseTree } from "jsonc-parser";
-import { type Place, pointerTo } from "../routing/faults.ts";
+import { type Fault, type Place, pointerTo } from "../routing/faults.ts";
+import { countKeys } from "../routing/text-caps.ts";
 import { syntaxSentence } from "./json-sentences.ts";
 
 /** Where something stands in a text: both from 1, columns in UTF-16 units as editors count them. */
@@ -9,16 +10,13 @@ export interface Position {
 }
 
 /** A fault of the text itself. */
-export interface TextFault extends Position {
-  readonly pointer: string;
-  readonly message: string;
-}
+export interface TextFault extends Position, Fault {}
 
 /** A JSON text with the position of everything in it. */
 export interface JsonText {
   /** What the text says; `undefined` where the syntax is wrong. Of keys that stand twice, the last one counts. */
   readonly value: unknown;
-  /** Syntax errors, at most one a line, or keys that stand twice in one object. */
+  /** What is too much for a table, syntax errors, at most one a line, or keys that stand twice in one object. */
   readonly faults: readonly TextFault[];
   /** Where the entry of a JSON pointer starts: its key or its item, or the nearest one around it that is there. */
   readonly positionOf: (pointer: string) => Position;
@@ -32,14 +30,10 @@ const SYNTAX_FAULTS_MAX = 20;
 
 export const readJsonText = (text: string): JsonText => {
   const position = positionFinder(text);
-  const deepAt = tooDeepAt(text);
-  if (deepAt !== undefined) {
-    const message = `Nothing in a table is nested ${DEPTH_MAX} levels deep; remove the levels from here on.`;
-    return { value: undefined, faults: [{ ...position(deepAt), pointer: "", message }], positionOf: () => position(0) };
-  }
-  if (text.trim() === "") {
-    const message = "There is nothing here; a table is a JSON object.";
-    return { value: undefined, faults: [{ ...position(0), pointer: "", message }], positionOf: () => position(0) };
+  const whole = wholeFault(text);
+  if (whole !== undefined) {
+    const { at, ...fault } = whole;
+    return { value: undefined, faults: [{ ...position(at), ...fault }], positionOf: () => position(0) };
   }
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false });
@@ -48,6 +42,19 @@ export const readJsonText = (text: string): JsonText => {
     return { value: undefined, faults: syntaxFaults(text, errors, position), positionOf };
   }
   return { value: JSON.parse(text), faults: duplicateKeys(tree, position), positionOf };
+};
+
+/** What makes it needless to read on. */
+const wholeFault = (text: string): (Fault & { readonly at: number }) | undefined => {
+  const keys = countKeys(text);
+  if (!keys.ok) return { ...keys.error, kind: "size" };
+  const deepAt = tooDeepAt(text);
+  if (deepAt !== undefined) {
+    const message = `Nothing in a table is nested ${DEPTH_MAX} levels deep; remove the levels from here on.`;
+    return { at: deepAt, pointer: "", kind: "syntax", message };
+  }
+  if (text.trim() !== "") return undefined;
+  return { at: 0, pointer: "", kind: "syntax", message: "There is nothing here; a table is a JSON object." };
 };
 
 const positionFinder = (text: string): ((offset: number) => Position) => {
@@ -93,7 +100,7 @@ const syntaxFaults = (
     const place = position(offset);
     if (faults.has(place.line)) continue;
     const message = syntaxSentence(error, text.slice(offset, offset + length));
-    faults.set(place.line, { ...place, pointer: pointerTo(placeAround(text, offset)), message });
+    faults.set(place.line, { ...place, pointer: pointerTo(placeAround(text, offset)), kind: "syntax", message });
   }
   return [...faults.values()];
 };
@@ -123,7 +130,7 @@ const duplicateKeys = (tree: Node, position: (offset: number) => Position): read
       if (before !== undefined) {
         const where = before === at.line ? `line ${at.line}` : `lines ${before} and ${at.line}`;
         const message = `${JSON.stringify(name)} stands twice, on ${where}, and only the last one would count; remove or rename one.`;
-        faults.push({ ...at, pointer: pointerTo([...place, name]), message });
+        faults.push({ ...at, pointer: pointerTo([...place, name]), kind: "syntax", message });
       }
       if (value.children !== undefined) visit(value, [...place, name]);
     }

@@ -107,7 +107,7 @@ export const checkText = <Table>(octets: Uint8Array, check: Check<Table>): Resul
     return err([{ line: 1, column: 1, pointer: "", kind: "syntax", message }]);
   }
   const { value, faults, positionOf } = readJsonText(text);
-  const placed: PlacedFault[] = faults.map((fault) => ({ ...fault, kind: "syntax" }));
+  const placed: PlacedFault[] = [...faults];
   if (value === undefined) return err(placed);
   const table = check(value);
   if (table.ok && placed.length === 0) return table;

@@ -1,9 +1,10 @@
 /**
  * The first key that stands twice in one object of a JSON text, `undefined` if none does. `JSON.parse` would keep the last
  * of them in silence, and the table or the wish would mean something else than it says. `value`: what it made of the text.
+ * `keys`: how many there are in the text, where that was counted.
  */
-export const duplicateKey = (text: string, value: unknown): string | undefined =>
-  keysInText(text) === keysInValue(value) ? undefined : firstTwice(text);
+export const duplicateKey = (text: string, value: unknown, keys = keysInText(text)): string | undefined =>
+  keys === keysInValue(value) ? undefined : firstTwice(text);
 
 /** Of keys that stand twice the value has one: it has fewer than the text, and to count them takes no memory. */
 const keysInText = (text: string): number => {
@@ -59,9 +60,10 @@ const firstTwice = (text: string): string | undefined => {
 
 const BACKSLASH = 0x5c;
 
-/** The index after the closing quote of a string that opens at `start`. */
-const endOfString = (text: string, start: number): number => {
+/** The index after the closing quote of a string that opens at `start`; that of the text's end where there is none. */
+export const endOfString = (text: string, start: number): number => {
   for (let at = text.indexOf('"', start + 1); ; at = text.indexOf('"', at + 1)) {
+    if (at === -1) return text.length;
     let before = at;
     while (text.charCodeAt(before - 1) === BACKSLASH) before--;
     if ((at - before) % 2 === 0) return at + 1;

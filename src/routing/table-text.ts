@@ -4,17 +4,20 @@ import { loadTable } from "./check.ts";
 import { duplicateKey } from "./duplicate-keys.ts";
 import type { Fault } from "./faults.ts";
 import type { CompiledTable } from "./table.ts";
+import { countKeys, type Excess } from "./text-caps.ts";
 import { type DeclaredPack, packsSchema } from "./way-schema.ts";
 
-/** What a text says, as strict as a published table is read everywhere: JSON, and no key twice in one object. */
+/** What a text says, as strict as a published table is read everywhere: within the caps, JSON, and no key twice in one object. */
 export const parseTableText = (text: string): Result<unknown, readonly Fault[]> => {
+  const keys = countKeys(text);
+  if (!keys.ok) return err([excessFault(keys.error)]);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return err([syntax("The text is not JSON; `waybill table check` shows where it ends to be.")]);
   }
-  const twice = duplicateKey(text, value);
+  const twice = duplicateKey(text, value, keys.value);
   if (twice === undefined) return ok(value);
   return err([syntax(`The key ${JSON.stringify(twice)} stands twice in one object; remove one of the two.`)]);
 };
@@ -27,6 +30,7 @@ export const loadTableText = (text: string, revision: number): Result<CompiledTa
 
 /** The packs that a text declares as the schema says, without a check of the rest. None for a text that is no table. */
 export const declaredPacks = (text: string): readonly (readonly [name: string, pack: DeclaredPack])[] => {
+  if (!countKeys(text).ok) return [];
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -41,6 +45,8 @@ const WITH_PACKS = /* @__PURE__ */ v.object({ packs: packsSchema });
 
 /** Of octets that are no text. */
 export const NOT_UTF8: Fault = /* @__PURE__ */ syntax("The text is not UTF-8; save it as UTF-8.");
+
+const excessFault = ({ pointer, message }: Excess): Fault => ({ pointer, kind: "size", message });
 
 /** A fault of the text as a whole: a pointer would need a value. */
 function syntax(message: string): Fault {
