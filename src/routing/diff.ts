@@ -17,6 +17,7 @@ import type {
   DeclaredTable,
   DeclaredWithoutId,
 } from "./schema.ts";
+import type { Singles } from "./singled.ts";
 
 /** What differs between two tables: in what they say, and in where IDs go because of it. Plain JSON. */
 export interface TableDiff {
@@ -77,8 +78,8 @@ export const diffTables = (
 
 type Parts = Omit<TableDiff, "isEmpty" | "shares" | "keys">;
 
-const entriesOf = <Value>(record: Readonly<Record<string, Value>>): ReadonlyMap<string, Value> =>
-  new Map(Object.entries(record));
+const entriesOf = <Entry>({ ids, entries }: Singles<Entry>): ReadonlyMap<string, Entry> =>
+  new Map(ids.map((id, at) => [id, entries[at] as Entry]));
 
 const diffParts = (before: Draft, after: Draft): Parts => ({
   hosts: diffValue(before.hosts, after.hosts),

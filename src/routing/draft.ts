@@ -15,13 +15,14 @@ import type {
 } from "./schema.ts";
 import { fitTable } from "./schema-fit.ts";
 import { brokenKey, reportIssues } from "./schema-issues.ts";
+import { type SingledParts, type Singles, singlesOf } from "./singled.ts";
 import type { DeclaredSource, DeclaredWithoutId } from "./without-id-schema.ts";
 
 /**
  * A declared table whose every part fits the schema. Where some parts of a table do not, the draft holds the rest, so
  * that the other rules can be checked all the same.
  */
-export interface Draft {
+export interface Draft extends SingledParts {
   readonly hosts: readonly string[];
   readonly regions: ReadonlyMap<string, DeclaredRegion>;
   readonly countries: ReadonlyMap<string, number>;
@@ -31,10 +32,6 @@ export interface Draft {
   readonly known: ReadonlyMap<string, Layout>;
   readonly packs: ReadonlyMap<string, DeclaredPack>;
   readonly routes: readonly DraftRoute[];
-  /** By ID, as they were declared: there may be 100,000 of them. */
-  readonly moved: Readonly<Record<string, DeclaredMoved>>;
-  readonly moves: Readonly<Record<string, DeclaredMove>>;
-  readonly gone: Readonly<Record<string, DeclaredGone>>;
   readonly epochFloor: number | undefined;
   readonly fallback: string | undefined;
   readonly withoutId: ReadonlyMap<string, DeclaredWithoutId>;
@@ -72,9 +69,9 @@ export const draftOf = (table: DeclaredTable): Draft => {
     known: knownLayouts(layouts),
     packs,
     routes: table.routes.map((route, index) => ({ index, route })),
-    moved: table.moved ?? {},
-    moves: table.moves ?? {},
-    gone: table.gone ?? {},
+    moved: singlesOf(table.moved),
+    moves: singlesOf(table.moves),
+    gone: singlesOf(table.gone),
     epochFloor: table.epochFloor,
     fallback: table.default,
     withoutId: new Map(Object.entries(table.withoutId ?? {})),
@@ -126,9 +123,9 @@ const salvage = (value: unknown, broken: ReadonlySet<string>): Draft => {
     known: knownLayouts(layouts),
     packs: sound("packs"),
     routes: routes.flatMap((route, index) => (broken.has(brokenKey("routes", `${index}`)) ? [] : [{ index, route }])),
-    moved: Object.fromEntries(sound<DeclaredMoved>("moved")),
-    moves: Object.fromEntries(sound<DeclaredMove>("moves")),
-    gone: Object.fromEntries(sound<DeclaredGone>("gone")),
+    moved: singlesIn(sound<DeclaredMoved>("moved")),
+    moves: singlesIn(sound<DeclaredMove>("moves")),
+    gone: singlesIn(sound<DeclaredGone>("gone")),
     epochFloor: broken.has("epochFloor") ? undefined : (parts["epochFloor"] as number | undefined),
     fallback: broken.has("default") ? undefined : (parts["default"] as string | undefined),
     withoutId: sound("withoutId"),
@@ -142,6 +139,11 @@ const salvage = (value: unknown, broken: ReadonlySet<string>): Draft => {
     },
   };
 };
+
+const singlesIn = <Entry>(sound: ReadonlyMap<string, Entry>): Singles<Entry> => ({
+  ids: [...sound.keys()],
+  entries: [...sound.values()],
+});
 
 const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};

@@ -47,7 +47,7 @@ export const LAYOUTS_MAX = 200;
 
 /**
  * What checking and compiling the routes may cost, see `Budget`: a second or two, and so much memory that any table can be
- * loaded beside the one in force, in a heap of 96 MB where pointers have 64 bits.
+ * loaded beside the one in force, in a heap of 112 MB where pointers have 64 bits: `test/system/table-memory.test.ts`.
  */
 export const COMPLEXITY_MAX = 2_000_000;
 

@@ -1,19 +1,41 @@
-import type { Draft } from "./draft.ts";
 import type { DeclaredGone, DeclaredMove, DeclaredMoved } from "./schema.ts";
 
 /** What the table says of single entities, in its parts. There may be 100,000 of them, so the parts are never copied. */
 
-/** An entry, or a part of the table that holds such. */
+/** Entries by ID, side by side: an object with so many keys is slow to go through. */
+export interface Singles<Entry> {
+  readonly ids: readonly string[];
+  readonly entries: readonly Entry[];
+}
+
+export const singlesOf = <Entry>(record: Readonly<Record<string, Entry>> = {}): Singles<Entry> => ({
+  ids: Object.keys(record),
+  entries: Object.values(record),
+});
+
+export interface SingledParts {
+  readonly moved: Singles<DeclaredMoved>;
+  readonly moves: Singles<DeclaredMove>;
+  readonly gone: Singles<DeclaredGone>;
+}
+
+/** An entry with the part that it stands in. */
 export type Singled =
   | { readonly part: "moved"; readonly text: string; readonly entry: DeclaredMoved }
   | { readonly part: "moves"; readonly text: string; readonly entry: DeclaredMove }
   | { readonly part: "gone"; readonly text: string; readonly entry: DeclaredGone };
 
 /** All entries: those of `moved`, then of `moves`, then of `gone`. */
-export function* singledIn({ moved, moves, gone }: Draft): Generator<Singled> {
-  for (const text of Object.keys(moved)) yield { part: "moved", text, entry: moved[text] as DeclaredMoved };
-  for (const text of Object.keys(moves)) yield { part: "moves", text, entry: moves[text] as DeclaredMove };
-  for (const text of Object.keys(gone)) yield { part: "gone", text, entry: gone[text] as DeclaredGone };
+export function* singledIn({ moved, moves, gone }: SingledParts): Generator<Singled> {
+  for (const [at, text] of moved.ids.entries()) {
+    yield { part: "moved", text, entry: moved.entries[at] as DeclaredMoved };
+  }
+  for (const [at, text] of moves.ids.entries()) {
+    yield { part: "moves", text, entry: moves.entries[at] as DeclaredMove };
+  }
+  for (const [at, text] of gone.ids.entries()) {
+    yield { part: "gone", text, entry: gone.entries[at] as DeclaredGone };
+  }
 }
 
 /** Equal for entries that say the same, in whatever order they say it. */

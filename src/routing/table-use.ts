@@ -59,9 +59,7 @@ export const useOf = (draft: Draft, declared: object, bytes: number, cells: numb
   packs: { used: draft.packs.size, max: PACKS_MAX },
   packBytes: { used: [...draft.packs.values()].reduce((sum, { bytes }) => sum + bytes, 0), max: PACKS_OCTETS_MAX },
   packRanges: { used: Math.max(0, ...[...draft.packs.values()].map(({ ranges }) => ranges)), max: PACK_RANGES_MAX },
-  singled: { used: countOf(draft.moved) + countOf(draft.moves) + countOf(draft.gone), max: MOVED_MAX },
+  singled: { used: draft.moved.ids.length + draft.moves.ids.length + draft.gone.ids.length, max: MOVED_MAX },
   values: { used: valuesIn(declared).reduce((sum, [, count]) => sum + count, 0), max: VALUES_MAX },
   complexity: { used: Math.ceil(cells), max: COMPLEXITY_MAX },
 });
-
-const countOf = (entries: object): number => Object.keys(entries).length;

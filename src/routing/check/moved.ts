@@ -1,6 +1,6 @@
 import type { Words } from "../../ids/index.ts";
 import type { Draft } from "../draft.ts";
-import type { Place, Report } from "../faults.ts";
+import type { Report } from "../faults.ts";
 import { markFieldOf } from "../layout-fields.ts";
 import type { LayoutPlan } from "../layout-plans.ts";
 import { allFormsOf, canBeLater, indexSingled, type SingledIndex, shortKeyIn, TextReader } from "../moved.ts";
@@ -103,10 +103,10 @@ const endOf = (singled: Singled): string => {
 };
 
 /** A move leads elsewhere. */
-const checkMoves = ({ moves }: Draft, report: Report): void => {
-  for (const [text, { from, to }] of Object.entries(moves)) {
-    if (from !== to) continue;
-    const place: Place = ["moves", text, "to"];
-    report("moved-id", place, `It is in ${JSON.stringify(from)} already; name another region.`);
+const checkMoves = (draft: Draft, report: Report): void => {
+  for (const { part, text, entry } of singledIn(draft)) {
+    if (part !== "moves" || entry.from !== entry.to) continue;
+    const message = `It is in ${JSON.stringify(entry.from)} already; name another region.`;
+    report("moved-id", ["moves", text, "to"], message);
   }
 };

@@ -41,17 +41,19 @@ export const checkShape = (value: unknown, report: Report): void => visit(value,
 export const checkSizes = (value: unknown, report: Report): boolean => {
   if (typeof value !== "object" || value === null) return true;
   let fit = true;
+  const counts = new Map<string, number>();
   for (const [part, max] of Object.entries(PART_SIZES)) {
     const count = countIn(value, part);
+    counts.set(part, count);
     if (count <= max) continue;
     fit = false;
     report("size", [part], `At most ${max} entries may stand here; there are ${count}.`);
   }
-  const singled = SINGLED_PARTS.reduce((sum, part) => sum + countIn(value, part), 0);
+  const singled = SINGLED_PARTS.reduce((sum, part) => sum + (counts.get(part) as number), 0);
   if (fit && singled > MOVED_MAX) {
     fit = false;
     const message = `At most ${MOVED_MAX} entries may stand in ${SINGLED_PARTS.join(", ")} together; there are ${singled}.`;
-    report("size", [SINGLED_PARTS.find((part) => countIn(value, part) > 0) as string], message);
+    report("size", [SINGLED_PARTS.find((part) => counts.get(part) !== 0) as string], message);
   }
   if (fit) fit = checkValues(value, report);
   return fit;
@@ -89,7 +91,8 @@ const countValues = (value: unknown): number => {
 
 const countIn = (table: object, part: string): number => {
   const entries = Object.hasOwn(table, part) ? (table as Readonly<Record<string, unknown>>)[part] : undefined;
-  return typeof entries === "object" && entries !== null ? Object.keys(entries).length : 0;
+  if (typeof entries !== "object" || entries === null) return 0;
+  return Array.isArray(entries) ? entries.length : Object.keys(entries).length;
 };
 
 /** Parts with an entry for a single entity. They make one index. */
