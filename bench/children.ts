@@ -46,10 +46,17 @@ export function exactProcessorMs(pid: number): number | undefined {
 }
 
 /** Octets of memory that a process has; `undefined` where the system does not tell. */
-export function residentOctets(pid: number): number | undefined {
+export const residentOctets = (pid: number): number | undefined => statusOctets(pid, "VmRSS");
+
+/** The most that it ever had. */
+export const peakResidentOctets = (pid: number): number | undefined => statusOctets(pid, "VmHWM");
+
+function statusOctets(pid: number, name: string): number | undefined {
   if (process.platform !== "linux") return undefined;
-  const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
+  const line = readFileSync(`/proc/${pid}/status`, "utf8")
+    .split("\n")
+    .find((each) => each.startsWith(`${name}:`));
+  return line === undefined ? undefined : Number.parseInt(line.slice(name.length + 1), 10) * 1024;
 }
 
 const start = (file: string): ChildProcess => fork(fileURLToPath(new URL(`processes/${file}`, import.meta.url)));

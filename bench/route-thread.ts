@@ -1,9 +1,8 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { parentPort, workerData } from "node:worker_threads";
 import { pooledEntropy } from "../src/edge/entropy.ts";
 import { hotguid, iuid, type Words } from "../src/ids/index.ts";
 import { type CompiledTable, type Entity, loadTable, resolvePath } from "../src/routing/index.ts";
+import { heldOctets } from "./memory.ts";
 import { needed, randomFields } from "./random-ids.ts";
 import { type CompileFigures, type LookUpWish, ROUTE_TABLES, type RouteThreadData } from "./route-tables.ts";
 
@@ -69,31 +68,16 @@ function routedIds(within: CompiledTable): RoutedId[] {
 }
 
 function compile(text: string, rounds: number): { compiled: CompiledTable; figures: CompileFigures } {
-  const collectGarbage = garbageCollector();
   const tookMs: number[] = [];
-  collectGarbage();
-  const before = memoryBytes();
+  const before = heldOctets();
   let last: CompiledTable | undefined;
   for (let round = 0; round < rounds; round++) {
     const startedMs = performance.now();
     last = needed(loadTable(JSON.parse(text), 1));
     tookMs.push(performance.now() - startedMs);
   }
-  collectGarbage();
+  const after = heldOctets();
   if (last === undefined) throw new Error("a table is compiled at least once");
-  const figures = { routeCount: last.routeCount, jsonBytes: text.length, tookMs, memoryBytes: memoryBytes() - before };
+  const figures = { routeCount: last.routeCount, jsonBytes: text.length, tookMs, memoryBytes: after - before };
   return { compiled: last, figures };
-}
-
-function memoryBytes(): number {
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
-}
-
-/** A whole collection at will, without a flag on the command line. */
-function garbageCollector(): () => void {
-  setFlagsFromString("--expose-gc");
-  const found: unknown = runInNewContext("gc");
-  if (typeof found !== "function") throw new Error("this Node has no garbage collector to call");
-  return () => void found();
 }

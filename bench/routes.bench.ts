@@ -4,6 +4,7 @@ import type { Bench, BenchOptions } from "./bench.ts";
 import type { Section } from "./report.ts";
 import { type CompileFigures, type LookUpWish, ROUTE_TABLES, type RouteThreadData } from "./route-tables.ts";
 import { type Candidate, sample, spread } from "./sample.ts";
+import { tableLoads } from "./table-loads.ts";
 
 /** Compiling is repeated less than a look-up is: the biggest table takes seconds. */
 const COMPILE_ROUNDS_MAX = 5;
@@ -14,7 +15,7 @@ interface Table {
   readonly thread: Worker;
 }
 
-/** Look-ups in tables of 10, 1,000 and about 100,000 routes, and what compiling them takes. */
+/** Look-ups in tables of 10, 1,000 and about 100,000 routes, what compiling them takes, and the largest tables beside their predecessors. */
 export const routesBench: Bench = {
   name: "routes",
   run: async (options) => {
@@ -26,7 +27,7 @@ export const routesBench: Bench = {
         tables.push({ kind, ...started });
         options.progress(`compiled ${started.figures.routeCount} routes by ${kind}`);
       }
-      return [await lookUps(tables, options), compiling(tables, compileRounds)];
+      return [await lookUps(tables, options), compiling(tables, compileRounds), ...(await tableLoads(options))];
     } finally {
       await Promise.all(tables.map(({ thread }) => thread.terminate()));
     }

@@ -47,19 +47,15 @@ const regionsAt = (names: readonly string[]) => {
   return Object.fromEntries(names.map((name) => [name, { origins: [{ url }] }]));
 };
 
-/** A country and a service name their layout by themselves: to write it as well would take a megabyte, and the cap is 8 MiB. */
 function declared() {
   const { regions, entities, routes, ...rest } = promisedTable();
-  const short = routes.map(({ when, region }) => ("country" in when ? withoutLayout(when, region) : { when, region }));
   return {
     ...rest,
     regions: regionsAt(Object.keys(regions)),
     entities: { ...entities, parcel: PARCEL },
-    routes: [...short, { when: { layout: "hotguid" }, region: "eu" }],
+    routes: [...routes, { when: { layout: "hotguid" }, region: "eu" }],
   };
 }
-
-const withoutLayout = ({ layout: _, ...when }: { readonly layout: string }, region: string) => ({ when, region });
 
 async function declaredWithPack() {
   const { regions, routes, ...rest } = declared();
