@@ -26,6 +26,15 @@ export async function readJson<const Schema extends v.GenericSchema>(
   request: Request,
   schema: Schema,
 ): Promise<Result<v.InferOutput<Schema>, RequestError>> {
+  const body = await readWithText(request, schema);
+  return body.ok ? ok(body.value.json) : body;
+}
+
+/** The same with the text that the wish was read from. */
+export async function readWithText<const Schema extends v.GenericSchema>(
+  request: Request,
+  schema: Schema,
+): Promise<Result<{ readonly json: v.InferOutput<Schema>; readonly text: string }, RequestError>> {
   const octets = await readOctets(request, WISH_BYTES_MAX);
   if (!octets.ok) return octets;
   const text = decoded(octets.value);
@@ -33,7 +42,7 @@ export async function readJson<const Schema extends v.GenericSchema>(
   const json = text === "" ? ok({}) : parseTableText(text);
   if (!json.ok) return err({ reason: "malformed-request", detail: json.error[0]?.message ?? "The body is not JSON." });
   const parsed = v.safeParse(schema, json.value);
-  if (parsed.success) return ok(parsed.output);
+  if (parsed.success) return ok({ json: parsed.output, text });
   const [issue] = parsed.issues;
   const path = v.getDotPath(issue);
   return err({

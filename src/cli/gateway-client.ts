@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { err, ok, type Result } from "../ids/index.ts";
-import type { DeclaredTable } from "../routing/schema.ts";
 import { type GatewayOptions, gatewayAddress } from "./gateway-address.ts";
 import {
   type Audience,
@@ -53,7 +52,7 @@ export interface GatewayClient {
   readonly text: (revision?: number) => Answer<RevisionText>;
   readonly publish: (octets: Uint8Array<ArrayBuffer>, wish: Wish) => Answer<Revision>;
   readonly rollback: (to: number, wish: Wish) => Answer<Revision>;
-  readonly startCanary: (table: DeclaredTable, audience: Audience, wish: Wish) => Answer<Revision>;
+  readonly startCanary: (octets: Uint8Array, audience: Audience, wish: Wish) => Answer<Revision>;
   readonly endCanary: (end: "promote" | "abort", wish: Wish) => Answer<Revision>;
   readonly revisions: (stretch: Stretch) => Answer<readonly Revision[]>;
   readonly audit: (stretch: Stretch) => Answer<readonly AuditEntry[]>;
@@ -92,16 +91,10 @@ export const openGateway = (options: GatewayOptions, world: World): Result<Gatew
     const parsed = v.safeParse(schema, readObject(answer.value.octets));
     return parsed.success ? ok(parsed.output) : err(strange(answer.value.status, parsed.issues[0]));
   };
+  const post = (path: string, body: string, expect: number) =>
+    read({ method: "POST", path, headers: { ...JSON_TYPE, ...ifMatch(expect) }, body }, revisionSchema);
   const change = (path: string, body: object, { expect, note }: Wish) =>
-    read(
-      {
-        method: "POST",
-        path,
-        headers: { ...JSON_TYPE, ...ifMatch(expect) },
-        body: JSON.stringify({ ...body, ...noted(note) }),
-      },
-      revisionSchema,
-    );
+    post(path, JSON.stringify({ ...body, ...noted(note) }), expect);
   const list = <Schema extends v.GenericSchema>(path: string, { before, limit }: Stretch, schema: Schema) =>
     read({ method: "GET", path: `${path}?limit=${limit}${before === undefined ? "" : `&before=${before}`}` }, schema);
   return ok({
@@ -122,7 +115,11 @@ export const openGateway = (options: GatewayOptions, world: World): Result<Gatew
         revisionSchema,
       ),
     rollback: (to, wish) => change("/-/table/rollback", { to }, wish),
-    startCanary: (table, audience, wish) => change("/-/table/canary", { table, ...audience }, wish),
+    startCanary: (octets, audience, { expect, note }) => {
+      const rest = JSON.stringify({ ...audience, ...noted(note) }).slice(1);
+      // Octet for octet, so that the canary has the digest of the file.
+      return post("/-/table/canary", `{"table":${new TextDecoder().decode(octets)},${rest}`, expect);
+    },
     endCanary: (end, wish) => change(`/-/table/${end}`, {}, wish),
     revisions: async (stretch) =>
       mapOk(await list("/-/table/revisions", stretch, revisionsSchema), (page) => page.revisions),

@@ -83,9 +83,15 @@ const start = async (world: World, [path = ""]: readonly string[], options: Opti
   const sent = await sendUploads(gateway, uploads.value, json, world);
   if (!sent.ok) return refuse(sent.error, world);
   const wish = { expect: canary?.revision ?? inForce.value.revision, note };
-  const answer = await gateway.startCanary(file.value.table, audience.value, wish);
+  const answer = await gateway.startCanary(file.value.octets, audience.value, wish);
   const tale = (made: Revision) => `serves ${audienceText(audience.value)}: ${revisionText(made)}`;
-  return tellChange(answer, gateway, { kind: "canary", wish, table: file.value, tale }, options, world);
+  return tellChange(
+    answer,
+    gateway,
+    { kind: "canary", wish, digest: file.value.digest, table: file.value, tale },
+    options,
+    world,
+  );
 };
 
 /** Whom the canary is for: one of the three, never a guess. */

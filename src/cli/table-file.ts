@@ -7,6 +7,7 @@ import {
   type DeclaredTable,
   type Fault,
   loadTable,
+  NOT_UTF8,
   TABLE_BYTES_MAX,
 } from "../routing/index.ts";
 import { type Position, readJsonText } from "./json-text.ts";
@@ -103,8 +104,7 @@ export const checkText = <Table>(octets: Uint8Array, check: Check<Table>): Resul
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(octets);
   } catch {
-    const message = "The file is not UTF-8; save it as UTF-8.";
-    return err([{ line: 1, column: 1, pointer: "", kind: "syntax", message }]);
+    return err([{ line: 1, column: 1, ...NOT_UTF8 }]);
   }
   const { value, faults, positionOf } = readJsonText(text);
   const placed: PlacedFault[] = [...faults];

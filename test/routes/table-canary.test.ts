@@ -2,6 +2,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
+import { sha256 } from "../../src/edge/table-octets.ts";
 import { POINTER_KEY } from "../../src/edge/table-store.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { IDS, problemOf, setUp, slug } from "./harness.ts";
@@ -64,6 +65,42 @@ describe("a canary of the table", () => {
     const deep = "[".repeat(50_000) + "]".repeat(50_000);
     const refused = await send("POST", "/-/table/canary", 1, `{"table": {"moved": ${deep}}, "share": 5}`);
     expect([400, 422]).toContain(refused.status);
+  });
+
+  it("is the text between the colon and what ends it, octet for octet, and checked as that", async () => {
+    const text = ` ${JSON.stringify(NEXT, null, 2)}\n`;
+    const octets = new TextEncoder().encode(text);
+    const started = await send("POST", "/-/table/canary", 1, `{"share": 5, "table":${text}, "note": "\\"table\\":"}`);
+    expect([started.status, await started.json()]).toMatchObject([
+      201,
+      { digest: await sha256(octets), bytes: octets.length, note: '"table":' },
+    ]);
+    const faulty = JSON.stringify({ ...NEXT, routes: [{ when: {}, region: 7 }] }).replace("7", "1e400");
+    const refused = await problemOf(await send("POST", "/-/table/canary", 2, `{"share":5,"table":${faulty}}`));
+    expect(refused).toMatchObject({
+      faults: (await problemOf(await send("POST", "/-/table/check", 2, faulty)))["faults"],
+    });
+    expect(await problemOf(await send("POST", "/-/table/canary", 2, { share: 5 }))).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining("table"),
+    });
+  });
+
+  it("has no note with half of a character, nor has anything else that takes one", async () => {
+    const half = '"note": "a\\ud800b"';
+    for (const [page, body] of [
+      ["canary", `{"share": 5, "table": ${JSON.stringify(NEXT)}, ${half}}`],
+      ["rollback", `{"to": 1, ${half}}`],
+      ["promote", `{${half}}`],
+      ["abort", `{${half}}`],
+    ] as const) {
+      const refused = await problemOf(await send("POST", `/-/table/${page}`, 1, body));
+      expect([page, slug(refused), refused["detail"]]).toEqual([
+        page,
+        "malformed-request",
+        expect.stringContaining("halves"),
+      ]);
+    }
   });
 
   it("takes its share of the entities, always the same ones, by every text and path of theirs", async () => {
