@@ -174,7 +174,7 @@ describe("a pack of the table that a gateway starts with", () => {
     const file = join(packs, `${pack.sha256}.pack`);
     const other = { ...pack, regions: ["rest"] };
     expect(await readPacks(tableText(other), packs)).toMatchObject({
-      error: expect.stringContaining("the table says regions [\"rest\"]"),
+      error: expect.stringContaining('the table says regions ["rest"]'),
     });
     writeFileSync(file, pack.header);
     await expect(start(tableText(pack), packs)).rejects.toThrow(/^pack shards: .* it has \d+ octets of \d+$/);
