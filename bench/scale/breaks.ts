@@ -70,12 +70,12 @@ export function breakTable(inputs: Inputs = MILLION): string[] {
     ],
     [
       "The table's text",
-      `8 MiB, 200,000 routes; with 100,000 each isolate stands still for ${shown(compileSeconds * 1_000)} ms, and ${shown(perIsolate * compileSeconds)} requests wait for it`,
+      `8 MiB; for the promised table each isolate stands still for ${shown(compileSeconds * 1_000)} ms, and ${shown(perIsolate * compileSeconds)} requests wait for it`,
       `packs: a million ranges in ${packParts(inputs) - 1} pages, of which an isolate loads what it needs`,
     ],
     [
       "Memory while a table is replaced",
-      `${shown(memoryOctets(inputs, perIsolate).refreshing / MIB)} of 128 MB with the longest text, and tables near the cap on complexity take up to 120 MB by themselves`,
+      `${shown(memoryOctets(inputs, perIsolate).refreshing / MIB)} of 128 MB with the promised table and all pages of packs that may be kept; a table at the cap on complexity takes up to a tenth more`,
       "`waybill table capacity` says how near it is; packs",
     ],
     [

@@ -29,12 +29,11 @@ export function cpuFigures(fleet: Fleet): readonly Figure[] {
 
 /** Octets of an isolate: at rest, and while the next table is made beside the one in force. */
 export function memoryOctets(inputs: Inputs, requestsPerSecond: number): { atRest: number; refreshing: number } {
-  const { tableOctets, packMemoryOctets, emptyIsolateOctets, tableTextOctets } = inputs;
+  const { tableOctets, packMemoryOctets, emptyIsolateOctets, loadOctets } = inputs;
   const entries = (inputs.movedEntries + inputs.isolateSeries) * inputs.entryOctets;
   const underWay = requestsPerSecond * inputs.answerSeconds * inputs.requestOctets;
   const atRest = emptyIsolateOctets + tableOctets + packMemoryOctets + entries + underWay;
-  // The text as octets, and as a string of two octets each, and parsed to objects of about four times the text.
-  return { atRest, refreshing: atRest + tableOctets + (1 + 2 + 4) * tableTextOctets };
+  return { atRest, refreshing: atRest + tableOctets + loadOctets };
 }
 
 export function memoryFigures({ inputs, isolateRequestsPerSecond: perIsolate }: Fleet): readonly Figure[] {
@@ -43,7 +42,7 @@ export function memoryFigures({ inputs, isolateRequestsPerSecond: perIsolate }: 
   return [
     figure("requests under way", "R / N × a", underWay, ""),
     figure("their buffers", "R / N × a × 128 KiB", (underWay * inputs.requestOctets) / MIB, "MiB"),
-    figure("table of 100,000 routes", "measured", inputs.tableOctets / MIB, "MiB"),
+    figure("the promised table", "measured", inputs.tableOctets / MIB, "MiB"),
     figure("pages of packs at most", "the cap", inputs.packMemoryOctets / MIB, "MiB"),
     figure(
       "moved entities and series at most",
@@ -52,12 +51,7 @@ export function memoryFigures({ inputs, isolateRequestsPerSecond: perIsolate }: 
       "MiB",
     ),
     figure("together, with an empty isolate", "the sum", atRest / MIB, "MiB"),
-    figure(
-      "while a table with the longest text is made",
-      "the sum + table + text × (1 + 2 + 4): octets, string, objects",
-      refreshing / MIB,
-      "MiB",
-    ),
+    figure("while the next such table is made", "the sum + table + what making it takes", refreshing / MIB, "MiB"),
   ];
 }
 

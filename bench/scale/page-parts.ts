@@ -134,7 +134,7 @@ export function selfHosting({ inputs }: Fleet): string[] {
   return section("Self-hosted", [
     `A workerd process uses one processor, and a request ${exact(inputs.cpuSeconds * 1e6)} µs of it ([performance.md](performance.md), on one machine on one day): ${shown(1 / inputs.cpuSeconds)} requests a second when it does`,
     `nothing else, and ${exact(processes)} processes for a million at ${exact(busyShare * 100)} % load (R c / 0.6). Each is one isolate: it looks into its own folder once in T (${shown(processes / inputs.refreshSeconds)} reads`,
-    `a second of all), a new table is in force ${exact(inputs.refreshSeconds * (1 + inputs.refreshJitter))} s after its files are there, and compiling one of 100,000 routes stops its process for ${exact(inputs.compileSeconds * 1_000)} ms, in which ${shown((busyShare / inputs.cpuSeconds) * inputs.compileSeconds)} requests wait.`,
+    `a second of all), a new table is in force ${exact(inputs.refreshSeconds * (1 + inputs.refreshJitter))} s after its files are there, and compiling the promised one stops its process for ${exact(inputs.compileSeconds * 1_000)} ms, in which ${shown((busyShare / inputs.cpuSeconds) * inputs.compileSeconds)} requests wait.`,
     "What does not grow along: Durable Objects are each process's own, so that metrics are scraped from each and summed by Prometheus, breakers know",
     "only what their process saw, and LUUIDs must be minted by one process, or two give the same number.",
   ]);

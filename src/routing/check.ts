@@ -42,7 +42,9 @@ export const loadTable = (json: unknown, revision: number): Result<CompiledTable
 /** Checks a table and says what it takes up of each cap. `bytes`: octets of its text. */
 export const measureTable = (declared: unknown, bytes: number): Result<TableUse, readonly Fault[]> => {
   const checked = check(declared);
-  return checked.ok ? ok(useOf(checked.value.planned.draft, checked.value.declared, bytes, checked.value.cells)) : checked;
+  return checked.ok
+    ? ok(useOf(checked.value.planned.draft, checked.value.declared, bytes, checked.value.cells))
+    : checked;
 };
 
 interface Checked {

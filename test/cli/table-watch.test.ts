@@ -216,7 +216,7 @@ describe.concurrent("waybill table capacity", () => {
     const { table } = await setUp();
     const offline = await table("capacity", "routing-table.json");
     expect(offline.stdout).toMatch(/^routes +6 of 200,000 +0\.003 %$/m);
-    expect(offline.stdout).toMatch(/^complexity +\d+ of 2,000,000 /m);
+    expect(offline.stdout).toMatch(/^complexity +\d+ of 1,500,000 /m);
     const [online] = objectsOf((await table("capacity", "--json")).stdout);
     expect(online).toMatchObject({ routes: { used: 6, max: 200_000 }, singled: { used: 0 } });
   });
