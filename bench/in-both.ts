@@ -22,7 +22,7 @@ export async function inWorkerd(
   worker: string,
   options: BenchOptions,
 ): Promise<Section> {
-  const { url, pid, stop } = await startWorker({ worker, tableText: "{}" });
+  const { url, pid, stop } = await startWorker({ worker });
   try {
     const remote = candidates.map((candidate) => ({ ...candidate, run: remotely(url, candidate.name) }));
     const sampleMs = options.sampleMs * WORKERD_SAMPLE_FACTOR;

@@ -29,7 +29,7 @@ export async function loadingFromKv({ rounds, progress }: BenchOptions): Promise
   const took = new Map<string, Took[]>();
   let counted = 0;
   for (let round = 1; round <= count; round++) {
-    const worker = await startWorker({ worker: "pack-load.ts", tableText: "{}" });
+    const worker = await startWorker({ worker: "pack-load.ts" });
     try {
       await putPack(worker.kvFolder, pack);
       // The code has run once, as in an isolate that has a table already.

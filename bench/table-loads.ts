@@ -1,7 +1,6 @@
 import type { BenchOptions } from "./bench.ts";
 import { exactProcessorMs, peakResidentOctets, residentOctets } from "./children.ts";
 import { LARGEST_TABLES, loadInHeap } from "./largest-tables.ts";
-import { plainTable } from "./pack-files.ts";
 import type { Cell, Section } from "./report.ts";
 import { spread } from "./sample.ts";
 import { startWorker } from "./workerd.ts";
@@ -59,7 +58,7 @@ async function inWorkerd({ progress }: BenchOptions): Promise<Section> {
 }
 
 async function loadsInWorkerd(tableText: string): Promise<Cell[]> {
-  const worker = await startWorker({ worker: "table-load.ts", tableText: JSON.stringify(plainTable()) });
+  const worker = await startWorker({ worker: "table-load.ts" });
   try {
     const before = residentOctets(worker.pid) ?? Number.NaN;
     const tookMs: number[] = [];

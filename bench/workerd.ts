@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { startGateway } from "../src/host/gateway.ts";
+import { plainTable } from "./pack-files.ts";
 
 /** A Worker of this folder, or the gateway, in its own workerd. */
 export interface RunningWorker {
@@ -14,15 +15,18 @@ export interface RunningWorker {
   stop(): Promise<void>;
 }
 
+const ANY_TABLE = JSON.stringify(plainTable());
+
 interface WorkerOptions {
   /** File in `workers/`; absent: the gateway itself. */
   readonly worker?: string;
-  readonly tableText: string;
+  /** Absent: any that can be served, for a Worker that asks for none. */
+  readonly tableText?: string;
   readonly vars?: Readonly<Record<string, string>>;
 }
 
 /** The same binary, configuration and V8 flags for every Worker: only the main module differs. Ports are the system's choice. */
-export async function startWorker({ worker, tableText, vars = {} }: WorkerOptions): Promise<RunningWorker> {
+export async function startWorker({ worker, tableText = ANY_TABLE, vars = {} }: WorkerOptions): Promise<RunningWorker> {
   const folder = mkdtempSync(join(tmpdir(), "waybill-bench-"));
   const running = await startGateway({
     port: 0,
