@@ -32,8 +32,8 @@ export type { ServedCanary, ServedTable, Tables } from "./table-ports.ts";
 
 /** The packs of the tables in force. Look-ups read what is in memory; these fetch the rest. */
 export interface Packs {
-  /** Gives a table the verified header of each of its packs. */
-  open(table: CompiledTable): Promise<Result<undefined, TableError>>;
+  /** Gives a table the verified header of each of its packs. `waitMs`: what the caller has left to wait for them, if it is little. */
+  open(table: CompiledTable, waitMs?: number): Promise<Result<undefined, TableError>>;
   /** Fetches what a look-up was lacking, within a deadline. */
   load(table: CompiledTable, missing: MissingPage): Promise<Result<undefined, TableError>>;
 }

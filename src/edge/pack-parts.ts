@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock } from "../ports.ts";
+import { nearest } from "./nearest.ts";
 import type { PartWaits } from "./part-waits.ts";
 import type { TableCache } from "./table-cache.ts";
 import { KV_CACHE_SECONDS, type LoadFailure, within } from "./table-store.ts";
@@ -9,7 +10,6 @@ export interface PackPartsOptions {
   readonly cache: TableCache;
   readonly clock: Clock;
   readonly waits: PartWaits;
-  readonly deadlineMs: number;
   /** Keeps a read going when the request that began it is over: others wait for it. */
   readonly waitUntil: (work: Promise<unknown>) => void;
 }
@@ -34,10 +34,10 @@ interface Trouble {
 type Answer = Result<undefined, Trouble>;
 
 /** Loads headers and pages, from the edge's cache or else from KV: each once at a time, and after a failure not before its wait is over. */
-export function packParts({ kv, cache, clock, waits, deadlineMs, waitUntil }: PackPartsOptions) {
+export function packParts({ kv, cache, clock, waits, waitUntil }: PackPartsOptions) {
   const flights = new Map<string, { readonly sinceMs: number; readonly answer: Promise<Answer> }>();
 
-  const readKv = async (key: string, open: OpenPart): Promise<Answer> => {
+  const readKv = async (key: string, open: OpenPart, deadlineMs: number): Promise<Answer> => {
     if (!waits.beginRead()) return err({ why: "KV failed just before", isOfStore: false });
     const read = await within(async () => {
       const octets = await kv.get(key, { type: "arrayBuffer", cacheTtl: KV_CACHE_SECONDS });
@@ -52,10 +52,9 @@ export function packParts({ kv, cache, clock, waits, deadlineMs, waitUntil }: Pa
     return opened;
   };
 
-  const begin = (key: string, open: OpenPart) => {
+  const begin = (key: string, open: OpenPart, deadlineMs: number) => {
     const fetch = async (): Promise<Answer> => {
-      const near = await cache.part(key, open);
-      const answer = near ?? (await readKv(key, open));
+      const answer = await nearest(cache.part(key, open), () => readKv(key, open, deadlineMs));
       if (answer.ok) waits.succeeded(key);
       return answer;
     };
@@ -73,19 +72,28 @@ export function packParts({ kv, cache, clock, waits, deadlineMs, waitUntil }: Pa
     return err({ why, retryAfterMs: waits.of(key)?.retryAfterMs ?? 0, isNew });
   };
 
-  const late = { why: failureText({ reason: "store-slow", deadlineMs }), isOfStore: true };
-
-  /** Whoever comes while a part is on its way waits for the same answer. */
-  return async (key: string, open: OpenPart): Promise<Result<undefined, PartFailure>> => {
+  /**
+   * Whoever comes while a part is on its way waits for the same answer. `deadlineMs`: what a read may take; `waitMs`: what this one
+   * has left to wait for it.
+   */
+  return async (
+    key: string,
+    open: OpenPart,
+    deadlineMs: number,
+    waitMs = deadlineMs,
+  ): Promise<Result<undefined, PartFailure>> => {
     const wait = waits.of(key);
     if (wait !== undefined) return err({ ...wait, isNew: false });
-    const flight = flights.get(key) ?? begin(key, open);
-    const restMs = flight.sinceMs + deadlineMs - clock.nowMs();
+    const flight = flights.get(key) ?? begin(key, open, deadlineMs);
+    const leftMs = flight.sinceMs + deadlineMs - clock.nowMs();
+    const restMs = Math.min(waitMs, leftMs);
     // A read may die with the request that began it: it blocks nobody for long, and counts as one that KV did not answer.
     const answer = restMs > 0 ? await within(() => flight.answer, restMs) : err(undefined);
     if (answer.ok) return answer.value.ok ? ok(undefined) : refuse(key, answer.value.error);
+    // Whoever has no time left says nothing of KV, and the read goes on.
+    if (restMs < leftMs) return refuse(key, { why: "it did not come in time", isOfStore: false });
     if (flights.get(key) === flight) flights.delete(key);
-    return refuse(key, late);
+    return refuse(key, { why: failureText({ reason: "store-slow", deadlineMs }), isOfStore: true });
   };
 }
 

@@ -14,6 +14,7 @@ import type { EdgeCache } from "./moved-memory.ts";
 import { type OpenPart, type PartFailure, packParts } from "./pack-parts.ts";
 import { partWaits } from "./part-waits.ts";
 import { edgeTableCache } from "./table-cache.ts";
+import { COLD_DEADLINE_MS } from "./tables.ts";
 
 export interface PacksOptions {
   readonly kv: KVNamespace;
@@ -38,8 +39,8 @@ export interface PackFailure {
   readonly why: string;
 }
 
-/** How long a request waits for a page before it is answered 503. */
-const DEADLINE_MS = 2_000;
+/** How long a request waits for a page before it is answered 503. For a header it is no longer than for a first table. */
+const PAGE_DEADLINE_MS = 2_000;
 
 /** The memory of the pages, their buckets included. */
 const PAGE_OCTETS_MAX_DEFAULT = 16 * 1024 * 1024;
@@ -59,9 +60,9 @@ export function kvPacks(options: PacksOptions): Packs {
   /** By the digest of the header: a pack may be in many revisions of the table. */
   const packs = new Map<string, LoadedPack>();
   const pages = keptPages(options.pageOctetsMax ?? PAGE_OCTETS_MAX_DEFAULT);
-  const waits = partWaits({ clock, entropy, intervalMs: options.retryMsMax, deadlineMs: DEADLINE_MS });
-  const cache = edgeTableCache(options.cache, options.namespace);
-  const loadPart = packParts({ kv, cache, clock, waits, deadlineMs: DEADLINE_MS, waitUntil: options.waitUntil });
+  const waits = partWaits({ clock, entropy, intervalMs: options.retryMsMax, deadlineMs: PAGE_DEADLINE_MS });
+  const cache = edgeTableCache(options.cache, options.namespace, clock);
+  const loadPart = packParts({ kv, cache, clock, waits, waitUntil: options.waitUntil });
 
   const openHeader =
     (sha256: string): OpenPart =>
@@ -91,10 +92,13 @@ export function kvPacks(options: PacksOptions): Packs {
     return err({ why, retryAfterMs: waits.of(key)?.retryAfterMs ?? 0, isNew });
   };
 
-  const attachOne = async (slot: PackSlot): Promise<Result<LoadedPack, PartFailure>> => {
+  const attachOne = async (slot: PackSlot, waitMs?: number): Promise<Result<LoadedPack, PartFailure>> => {
     const { sha256 } = slot.declared;
     const known = slot.content ?? packs.get(sha256);
-    const fetched = known === undefined ? await loadPart(packKey(sha256), openHeader(sha256)) : ok(undefined);
+    const fetched =
+      known === undefined
+        ? await loadPart(packKey(sha256), openHeader(sha256), COLD_DEADLINE_MS, waitMs)
+        : ok(undefined);
     if (!fetched.ok) return fetched;
     const pack = known ?? packs.get(sha256);
     if (pack === undefined) return broken(`dropped ${sha256}`, "its header was dropped again");
@@ -109,12 +113,14 @@ export function kvPacks(options: PacksOptions): Packs {
   };
 
   return {
-    async open(table) {
-      for (const slot of table.packs.values()) {
-        const attached = await attachOne(slot);
-        if (!attached.ok) return fail(slot.name, undefined, attached.error);
-      }
-      return ok(undefined);
+    async open(table, waitMs) {
+      const opened = await Promise.all(
+        [...table.packs.values()].map(async (slot) => {
+          const attached = await attachOne(slot, waitMs);
+          return attached.ok ? ok(undefined) : fail(slot.name, undefined, attached.error);
+        }),
+      );
+      return opened.find((each) => !each.ok) ?? ok(undefined);
     },
     async load(table, { pack: name, page }: MissingPage) {
       const slot = table.packs.get(name);
@@ -123,7 +129,11 @@ export function kvPacks(options: PacksOptions): Packs {
       if (!pack.ok) return fail(name, undefined, pack.error);
       const info = page === undefined ? undefined : pack.value.header.pages[page];
       if (info === undefined || pack.value.page(info.number) !== undefined) return ok(undefined);
-      const loaded = await loadPart(pageKey(slot.declared.sha256, info.number), openPage(pack.value, info));
+      const loaded = await loadPart(
+        pageKey(slot.declared.sha256, info.number),
+        openPage(pack.value, info),
+        PAGE_DEADLINE_MS,
+      );
       return loaded.ok ? loaded : fail(name, page, loaded.error);
     },
   };

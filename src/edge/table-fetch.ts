@@ -2,6 +2,7 @@ import { err, ok, type Result } from "../ids/result.ts";
 import type { CompiledTable } from "../routing/index.ts";
 import type { TableSource } from "../table-ports.ts";
 import { type Held, type HeldCanary, heldCanary } from "./held-table.ts";
+import { nearest } from "./nearest.ts";
 import type { SeenPointer, TableCache } from "./table-cache.ts";
 import {
   bodyKey,
@@ -18,12 +19,22 @@ export interface TableFetchOptions {
   readonly cache: TableCache;
   readonly report: (failure: LoadFailure) => void;
   readonly deadlineMs: number;
+  /** Keeps a put going that nobody waits for. */
+  readonly waitUntil: (work: Promise<unknown>) => void;
 }
 
 interface Fetched {
   readonly table: CompiledTable;
   readonly source: TableSource;
 }
+
+interface Body {
+  readonly octets: ArrayBuffer;
+  readonly source: TableSource;
+}
+
+const from = (source: TableSource, octets: Result<ArrayBuffer, LoadFailure>): Result<Body, LoadFailure> =>
+  octets.ok ? ok({ octets: octets.value, source }) : octets;
 
 /** Faulty bodies remembered: of the table and of its canary, and of those before. */
 const REFUSED_MAX = 8;
@@ -33,9 +44,14 @@ const REFUSED_MAX = 8;
  * compiled. `undefined` where the table cannot be had; a canary that cannot is left out. `isFromKv`: whether the pointer is
  * KV's own word of now.
  */
-export function tableFetcher({ kv, cache, report, deadlineMs }: TableFetchOptions) {
+export function tableFetcher({ kv, cache, report, deadlineMs, waitUntil }: TableFetchOptions) {
   /** A body never changes: one that was found faulty is not read and checked again. */
   const refused = new Map<string, LoadFailure>();
+
+  const fetchBody = (digest: string): Promise<Result<Body, LoadFailure>> => {
+    const near = cache.part(bodyKey(digest), async (found) => from("edge", await verified(found, digest)));
+    return nearest(near, async () => from("kv", await readBody(kv, digest, deadlineMs)));
+  };
 
   const fetchTable = async (
     { digest, revision }: Pick<Pointer, "digest" | "revision">,
@@ -45,18 +61,18 @@ export function tableFetcher({ kv, cache, report, deadlineMs }: TableFetchOption
     if (same !== undefined) return ok({ table: { ...same, revision }, source: "memory" });
     const known = refused.get(digest);
     if (known !== undefined) return err(known);
-    const near = await cache.part(bodyKey(digest), (found) => verified(found, digest));
-    const octets = near ?? (await readBody(kv, digest, deadlineMs));
-    if (!octets.ok) return octets;
-    const table = compileBody(octets.value, digest, revision);
+    const body = await fetchBody(digest);
+    if (!body.ok) return body;
+    const { octets, source } = body.value;
+    const table = compileBody(octets, digest, revision);
     if (!table.ok) {
       const [oldest] = refused.size >= REFUSED_MAX ? refused.keys() : [];
       if (oldest !== undefined) refused.delete(oldest);
       refused.set(digest, table.error);
       return table;
     }
-    if (near === undefined) await cache.putPart(bodyKey(digest), octets.value);
-    return ok({ table: table.value, source: near === undefined ? "kv" : "edge" });
+    if (source === "kv") waitUntil(cache.putPart(bodyKey(digest), octets));
+    return ok({ table: table.value, source });
   };
 
   const fetchCanary = async (

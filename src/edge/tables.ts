@@ -27,11 +27,17 @@ export interface TablesOptions {
   readonly waitUntil: (work: Promise<unknown>) => void;
 }
 
-/** A cold isolate lets its first requests wait this long at most; then the bundled copy answers. */
-const COLD_DEADLINE_MS = 900;
+/**
+ * A cold isolate lets its first requests wait this long at most, for a table and the headers of its packs together; then the
+ * bundled copy answers, or what the table says without the packs.
+ */
+export const COLD_DEADLINE_MS = 900;
 
 /** After so long without KV's word a cold isolate looks what others of its location had last. */
 const COLD_READ_MS = 500;
+
+/** So long KV's own word waits for the table of a newer pointer that others of the location have seen. */
+const NEWER_MS = 300;
 
 /** A refresh runs beside the requests, so it may take longer, but it must end. */
 const REFRESH_DEADLINE_MS = 10_000;
@@ -50,13 +56,17 @@ export const edgeTables = (options: Omit<TablesOptions, "cache" | "waitUntil">):
  */
 export function kvTables(options: TablesOptions): Tables {
   const { kv, clock, entropy, refreshMs, report } = options;
-  const cache = edgeTableCache(options.cache, options.namespace);
-  const fetchTables = tableFetcher({ kv, cache, report, deadlineMs: REFRESH_DEADLINE_MS });
+  const cache = edgeTableCache(options.cache, options.namespace, clock);
+  const fetchTables = tableFetcher({
+    ...{ kv, cache, report, deadlineMs: REFRESH_DEADLINE_MS, waitUntil: options.waitUntil },
+  });
   const serve = labeller();
   let held: Held | undefined;
   /** When KV may be asked again. Set before it is asked, so that a dead refresh cannot block those after it. */
   let readDueMs = 0;
+  /** Ends when there is a table, or when there is none to be had. */
   let coldStart: Promise<void> | undefined;
+  let onFirst = (): void => undefined;
 
   const isDue = (): boolean => {
     const nowMs = clock.nowMs();
@@ -71,27 +81,37 @@ export function kvTables(options: TablesOptions): Tables {
     // A slower refresh must not undo a newer one.
     if (next === undefined || isOlder(seen.pointer, held?.pointer)) return;
     held = next;
-    if (isFromKv) await cache.putPointer(seen);
+    onFirst();
+    if (isFromKv) options.waitUntil(cache.putPointer(seen));
   };
 
-  /** What others of the location had last, where it is newer than what KV says. */
-  const takeFromEdge = async (said?: Pointer): Promise<void> => {
-    const seen = await cache.pointer();
-    const isBetter = seen !== undefined && (said === undefined || isOlder(said, seen.pointer));
-    if (isBetter && held?.pointer === undefined) await take(seen, false);
+  const takeSaid = async (said: Result<Pointer, LoadFailure>): Promise<void> => {
+    if (said.ok) await take({ pointer: said.value, confirmedAtMs: clock.nowMs() }, true);
+    else report(said.error);
+  };
+
+  /**
+   * KV may have lost what it had, or show what it had before, or say nothing in time: others of the location have seen better.
+   * They are asked beside KV, so that a slow cache costs no more than its own deadline.
+   */
+  const lookCold = async (read: Promise<Result<Pointer, LoadFailure>>): Promise<void> => {
+    const near = cache.pointer();
+    const said = await inTime(read, COLD_READ_MS, () => undefined);
+    const seen = await near;
+    if (said === undefined) {
+      report({ reason: "store-slow", deadlineMs: COLD_READ_MS });
+      await Promise.all([seen && take(seen, false), read.then(takeSaid)]);
+      return;
+    }
+    const isBetter = seen !== undefined && (!said.ok || isOlder(said.value, seen.pointer));
+    if (isBetter) await inTime(take(seen, false), NEWER_MS, () => undefined);
+    await takeSaid(said);
   };
 
   const look = async (): Promise<void> => {
     const read = readPointer(kv, REFRESH_DEADLINE_MS);
-    if (held === undefined && (await inTime(read, COLD_READ_MS, () => "late")) === "late") {
-      report({ reason: "store-slow", deadlineMs: COLD_READ_MS });
-      await takeFromEdge();
-    }
-    const pointer = await read;
-    if (!pointer.ok) report(pointer.error);
-    // KV may have lost what it had, or show what it had before: others of the location have seen better.
-    if (held?.pointer === undefined) await takeFromEdge(pointer.ok ? pointer.value : undefined);
-    if (pointer.ok) await take({ pointer: pointer.value, confirmedAtMs: clock.nowMs() }, true);
+    if (held?.pointer === undefined) await lookCold(read);
+    else await takeSaid(await read);
   };
 
   /** Nobody catches what a refresh throws: requests go on with what is held, whatever it was. */
@@ -106,11 +126,13 @@ export function kvTables(options: TablesOptions): Tables {
   const startCold = (): Promise<void> => {
     // One that is still there when KV may be asked again has died with its request: another takes its place.
     if (isDue()) {
-      const start = refresh().finally(() => {
+      const start = new Promise<void>((end) => {
+        onFirst = end;
+        options.waitUntil(refresh().finally(end));
+      }).finally(() => {
         if (coldStart === start) coldStart = undefined;
       });
       coldStart = start;
-      options.waitUntil(start);
     }
     return coldStart ?? Promise.resolve();
   };

@@ -20,6 +20,10 @@ export type WriteFault = "put throws" | "put hangs" | "put is lost" | "put throw
 export interface FaultyKv {
   readonly kv: KVNamespace;
   fault: ReadFault | WriteFault | undefined;
+  /** Reads of keys that begin so never end. */
+  hangsAt: string | undefined;
+  /** Pointers come so much later. */
+  delayMs: number;
   /** Keys, in the order in which they were read and put. */
   readonly reads: string[];
   readonly puts: string[];
@@ -33,6 +37,8 @@ export function faultyKv(real: KVNamespace, older: { revision: number; digest: s
     const get = () => Reflect.apply(real.get, real, [key, options]) as Promise<unknown>;
     const isPointer = key === POINTER_KEY;
     state.reads.push(key);
+    if (isPointer && state.delayMs > 0) await new Promise((end) => setTimeout(end, state.delayMs));
+    if (state.hangsAt !== undefined && key.startsWith(state.hangsAt)) return new Promise(() => undefined);
     switch (state.fault) {
       case "throws":
         throw new Error("KV GET failed: 500");
@@ -84,7 +90,7 @@ export function faultyKv(real: KVNamespace, older: { revision: number; digest: s
   const kv = new Proxy(real, {
     get: (target, name) => (name === "get" ? read : name === "put" ? put : Reflect.get(target, name)),
   });
-  const state: FaultyKv = { kv, fault: undefined, reads: [], puts: [], landings: [] };
+  const state: FaultyKv = { kv, fault: undefined, hangsAt: undefined, delayMs: 0, reads: [], puts: [], landings: [] };
   return state;
 }
 
@@ -94,4 +100,13 @@ export async function putTable(kv: KVNamespace, revision: number, text: string):
   await kv.put(bodyKey(digest), text);
   await kv.put(POINTER_KEY, JSON.stringify({ revision, digest }));
   return digest;
+}
+
+/** What can end has ended, and what came of it; what hangs stays. */
+export async function settled(background: Promise<unknown>[]): Promise<void> {
+  const late = new Promise<void>((end) => setTimeout(end, 50));
+  const all = async () => {
+    while (background.length > 0) await Promise.all(background.splice(0));
+  };
+  await Promise.race([all(), late]);
 }

@@ -1,11 +1,12 @@
 import { missingIn } from "../../routes/pages.ts";
+import type { EdgeCache } from "../../src/edge/moved-memory.ts";
 import { packedTables } from "../../src/edge/packed-tables.ts";
 import { kvPacks, type PackFailure } from "../../src/edge/packs.ts";
 import { kvTables } from "../../src/edge/tables.ts";
 import { type CompiledTable, resolveAny } from "../../src/routing/index.ts";
 import type { DeclaredPack } from "../../src/routing/schema.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { faultyKv, putTable } from "./faulty-kv.ts";
+import { faultyKv, putTable, settled } from "./faulty-kv.ts";
 import { RANGES, storePack } from "./pack-files.ts";
 
 export const INTERVAL_MS = 30_000;
@@ -33,12 +34,13 @@ export async function withPacks(kv: KVNamespace) {
   const time = { nowMs: 1_000_000 };
   const cache = await caches.open(crypto.randomUUID());
 
-  const isolate = ({ namespace = "one", isShared = true } = {}) => {
+  /** `edge`: the cache of the location, if not the real one. */
+  const isolate = ({ namespace = "one", isShared = true, edge = cache as EdgeCache } = {}) => {
     const background: Promise<unknown>[] = [];
     const failures: PackFailure[] = [];
     const shared = {
       kv: store.kv,
-      cache: isShared ? cache : undefined,
+      cache: isShared ? edge : undefined,
       namespace,
       clock: { nowMs: () => time.nowMs },
       entropy: { word: () => 2 ** 31 },
@@ -54,7 +56,7 @@ export async function withPacks(kv: KVNamespace) {
     };
     const peek = () => tables.peek((work) => background.push(work));
     /** What can end has ended; what hangs stays. */
-    const settle = () => Promise.race([Promise.all(background.splice(0)), new Promise((end) => setTimeout(end, 50))]);
+    const settle = () => settled(background);
     /** Where an ID goes, with the pages that it needs, or in how many seconds it may go there. */
     const goalOf = async (table: CompiledTable, id: string): Promise<string | number> => {
       for (;;) {

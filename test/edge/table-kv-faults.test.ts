@@ -7,7 +7,7 @@ import { kvTables } from "../../src/edge/tables.ts";
 import { type CompiledTable, resolveAny } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { IDS } from "../routes/harness.ts";
-import { faultyKv, putTable, READ_FAULTS } from "./faulty-kv.ts";
+import { faultyKv, putTable, READ_FAULTS, settled } from "./faulty-kv.ts";
 
 const { TABLE_KV } = env as Env;
 
@@ -52,7 +52,7 @@ async function location() {
     };
     const peek = () => tables.peek((work) => background.push(work));
     /** What can end has ended; what hangs stays. */
-    const settle = () => Promise.race([Promise.all(background.splice(0)), new Promise((end) => setTimeout(end, 50))]);
+    const settle = () => settled(background);
     return { loaded, peek, settle };
   };
   return { store, time, isolate, body };
@@ -95,7 +95,9 @@ describe.each(READ_FAULTS)("while KV fails: %s", (fault) => {
 
   it("a new isolate has what its location had last, and says so", async () => {
     const { store, time, isolate } = await location();
-    await isolate().loaded();
+    const first = isolate();
+    await first.loaded();
+    await first.settle();
     store.fault = fault;
     store.reads.length = 0;
     time.nowMs += 45_000;
