@@ -1,8 +1,9 @@
 import { err, ok, type Result } from "../ids/index.ts";
 import { type CompiledTable, checkTable } from "../routing/index.ts";
+import { idlePacks } from "./idle-packs.ts";
 import { editEntries } from "./move-edits.ts";
 import { printable } from "./printable.ts";
-import { checkText, compile, countOf, readOctets, tableErrorText } from "./table-file.ts";
+import { checkText, compile, faultsText, readOctets, tableErrorText } from "./table-file.ts";
 import type { World } from "./world.ts";
 
 /** A table that is to get the entry of a pack. */
@@ -39,12 +40,18 @@ const withoutPack = (json: unknown, name: string): unknown => {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The table's text with the entry, if it could be served so. The text is nowhere yet: its faults have no line. */
-export const withEntry = ({ name, text }: PackTable, pack: string, entry: object): Result<string, string> => {
+/** A table's text with the entry of a pack, and whether no route leads to the pack yet. */
+interface TextWithEntry {
+  readonly text: string;
+  readonly isIdle: boolean;
+}
+
+/** The table with the entry, if it could be served so. The text is nowhere yet: its faults have no line. */
+export const withEntry = ({ name, text }: PackTable, pack: string, entry: object): Result<TextWithEntry, string> => {
   const edited = editEntries(text, "packs", new Map([[pack, entry]]));
   const checked = checkText(new TextEncoder().encode(edited), checkTable);
-  if (checked.ok) return ok(edited);
+  if (checked.ok) return ok({ text: edited, isIdle: idlePacks(checked.value).includes(pack) });
   const lines = checked.error.map(({ pointer, message }) => `${printable(`${pointer}: ${message}`)}\n`);
-  const sentence = `error: with this pack ${printable(name)} could not be served: ${countOf(lines.length, "fault")}; nothing was written\n`;
+  const sentence = `error: with this pack ${printable(name)} could not be served: ${faultsText(lines.length)}; nothing was written\n`;
   return err(lines.join("") + sentence);
 };

@@ -8,7 +8,7 @@ import { failureText } from "./gateway-failure.ts";
 import type { GatewayFailure } from "./gateway-request.ts";
 import { packFile, sha256 as sha256Of } from "./pack-files.ts";
 import { printable } from "./printable.ts";
-import { megabytes, startProgress } from "./progress.ts";
+import { sizeText, startProgress } from "./progress.ts";
 import { countOf } from "./table-file.ts";
 import type { World } from "./world.ts";
 
@@ -92,10 +92,9 @@ const sendOne = async (
   for (const [at, part] of parts.entries()) {
     const answer = await gateway.putPart(sha256, part);
     if (!answer.ok) {
-      const arrived = `${at} of ${countOf(parts.length, "part")} of pack ${name} arrived`;
-      return err(
-        `${failureText(gateway.url, answer.error)}  ${printable(arrived)}, and stay: the same command sends the rest\n`,
-      );
+      const arrived = printable(`${at} of ${countOf(parts.length, "part")} of pack ${name} arrived`);
+      const stays = at === 0 ? "" : `  ${arrived}, and stay: the same command sends the rest\n`;
+      return err(failureText(gateway.url, answer.error) + stays);
     }
     onSent(part.octets.length);
     isWhole = answer.value.whole;
@@ -135,7 +134,7 @@ export const summaryOf = ({ name, sha256, parts, bytes }: PackUpload): UploadSum
 
 /** `pack shards: 34 parts, 33.4 MB`. */
 export const uploadText = ({ pack, parts, bytes }: UploadSummary): string =>
-  printable(`pack ${pack}: ${countOf(parts, "part")}, ${megabytes(bytes)}`);
+  printable(`pack ${pack}: ${countOf(parts, "part")}, ${sizeText(bytes)}`);
 
 /** Said before the question, since sending can take a while. */
 export const uploadsText = (uploads: readonly PackUpload[]): string =>

@@ -2,6 +2,7 @@ import { readOriginUrl } from "../routing/origin-url.ts";
 import type { DeclaredTable } from "../routing/schema.ts";
 import type { DiffCounts, KeyCount } from "./diff-counts.ts";
 import { grouped } from "./diff-counts-text.ts";
+import { idlePacks } from "./idle-packs.ts";
 import { printable } from "./printable.ts";
 
 /** What is no fault of a table, and often a mistake. Plain JSON. */
@@ -12,6 +13,8 @@ export type PlanWarning =
   | { readonly kind: "new-origin-host"; readonly region: string; readonly host: string }
   /** Keys that had a region are assigned to none. */
   | { readonly kind: "keys-go-nowhere"; readonly entity: string; readonly layout: string; readonly keys: string }
+  /** The table has the pack, and no route leads to it. */
+  | { readonly kind: "pack-without-route"; readonly pack: string }
   /** Publishing is refused without its number, and ends it with that. */
   | { readonly kind: "canary-running"; readonly revision: number };
 
@@ -24,6 +27,7 @@ export const warningsOf = (
   ...idleRegions(before, after),
   ...newHosts(before, after),
   ...(changes?.keys ?? []).filter(isLost).map(lost),
+  ...idlePacks(after).map((pack) => ({ kind: "pack-without-route", pack }) as const),
   ...(canary === undefined ? [] : [{ kind: "canary-running", revision: canary } as const]),
 ];
 
@@ -90,6 +94,8 @@ export const warningText = (warning: PlanWarning): string => {
       return printable(
         `${warning.entity} (${warning.layout}): ${grouped(BigInt(warning.keys))} of its keys had a region and go nowhere now; their IDs get 404`,
       );
+    case "pack-without-route":
+      return printable(`pack ${warning.pack} is in no route: it is sent, and decides nothing`);
     case "canary-running":
       return `a canary of revision ${warning.revision} runs: publishing with --expect ${warning.revision} ends it; without, it is refused`;
   }

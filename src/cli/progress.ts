@@ -49,12 +49,12 @@ export const startProgress = (
   };
   const tell = (now: number): void => {
     toldMs = now;
-    const rate = `${megabytes(done / ((now - startMs) / 1000))}/s`;
+    const rate = `${sizeText(done / ((now - startMs) / 1000))}/s`;
     if (!isReportWatched) {
-      report(`${label}: ${bytes > 0 ? percentText(done, bytes) : megabytes(done)}, ${rate}\n`);
+      report(`${label}: ${bytes > 0 ? percentText(done, bytes) : sizeText(done)}, ${rate}\n`);
       return;
     }
-    const part = bytes > 0 ? `${barOf(done / bytes)} ${percentText(done, bytes)}` : megabytes(done);
+    const part = bytes > 0 ? `${barOf(done / bytes)} ${percentText(done, bytes)}` : sizeText(done);
     report(`${ERASE}${part}  ${rate}  ${shortened(label)}`);
     isShown = true;
   };
@@ -77,7 +77,11 @@ export async function* counted(chunks: AsyncIterable<Uint8Array>, progress: Prog
 /** A file may grow while it is read. */
 const percentText = (done: number, bytes: number): string => `${Math.floor(Math.min(1, done / bytes) * 100)} %`;
 
-export const megabytes = (octets: number): string => `${(octets / 1e6).toFixed(1)} MB`;
+/** `9.0 MB`, `9.1 kB`, `312 B`: something never looks like nothing. */
+export const sizeText = (octets: number): string => {
+  if (octets >= 100_000) return `${(octets / 1e6).toFixed(1)} MB`;
+  return octets >= 1_000 ? `${(octets / 1e3).toFixed(1)} kB` : `${Math.round(octets)} B`;
+};
 
 /** Ends of paths tell more than their beginnings. */
 const shortened = (label: string): string =>

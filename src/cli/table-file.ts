@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { err, ok, type Result } from "../ids/index.ts";
+import { faultCountText, isCut } from "../routing/faults.ts";
 import {
   type CompiledTable,
   checkTable,
@@ -124,10 +125,15 @@ export const tableErrorText = (error: TableFileError): string =>
   error.reason === "unreadable"
     ? `error: ${printable(error.name)} cannot be read: ${error.why}\n`
     : error.faults.map((fault) => faultLine(error.name, fault)).join("") +
-      `error: ${error.name} is not a routing table that can be served: ${countOf(error.faults.length, "fault")}\n`;
+      `error: ${error.name} is not a routing table that can be served: ${faultsText(error.faults.length)}\n`;
 
-/** `1 fault`, `2 faults`. */
-export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+/** `2 faults`, or `at least 1,000 faults; the check ended there`. */
+export const faultsText = (count: number): string =>
+  faultCountText(count) + (isCut(count) ? "; the check ended there" : "");
+
+/** `1 range`, `66,877 ranges`. */
+export const countOf = (count: number, noun: string): string =>
+  `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 
 /**
  * The table that an `--table` option means: the named one, none for `--no-table`, and without the option the one in the current

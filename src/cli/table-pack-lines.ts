@@ -1,3 +1,4 @@
+import { FAULTS_MAX } from "../routing/limits.ts";
 import { linesOf } from "./lines.ts";
 
 /** A range as a line says it. */
@@ -21,9 +22,6 @@ export interface ReadLines {
   /** By their lines. */
   readonly faults: readonly LineFault[];
 }
-
-/** More than that are no faults of single lines: the file is another one. */
-const FAULTS_MAX = 1_000;
 
 /** Reads `from,to,region` and `key,region`, or the same as JSON objects, one a line, in any order. `max`: the greatest key. */
 export const readRanges = async (chunks: AsyncIterable<Uint8Array>, max: number): Promise<ReadLines> => {

@@ -13,7 +13,7 @@ import { openPackTable, type PackTable, withEntry } from "./pack-table.ts";
 import { printable } from "./printable.ts";
 import { counted, startProgress } from "./progress.ts";
 import { refuse } from "./refuse.ts";
-import { countOf } from "./table-file.ts";
+import { countOf, faultsText } from "./table-file.ts";
 import { type LineRange, readRanges } from "./table-pack-lines.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
@@ -37,9 +37,9 @@ export const addTablePack = (parent: Command, act: Act): void => {
     .option("--field <name>", "the field that they are of (default: the layout's key)")
     .option("--slice <name>", "the slice of the key that they are of, which --table declares for the layout")
     .option("--out <folder>", "where the file goes (default: packs beside the table, or in the current folder)")
-    .option("--table <file>", "write the entry into this routing table")
+    .option("--table <file>", "write the entry into this routing table as well")
     .option("--name <name>", "the pack's name in the table; with --table")
-    .option("--json", "the entry with the file's name as one JSON object, or the faults, one a line")
+    .option("--json", "the entry with the file's name as one line of JSON, or the faults, one a line")
     .addHelpText("after", HELP)
     .action(act(pack));
 };
@@ -51,7 +51,8 @@ Examples:
   $ waybill table pack parts.csv --layout hotguid --slice partition --table routing-table.json --name parts
   $ psql -c "copy … to stdout csv" | waybill table pack - --layout hotguid --out packs/
 
-Lines may come in any order. Ranges that overlap are faults, each with both its lines; docs/packs.md has the rest.
+The entry is printed in any case, and a route of the table has to lead to the pack. Lines may come
+in any order. Ranges that overlap are faults, each with both its lines; docs/packs.md has the rest.
 Exit code: 0, or 1 when a line is at fault and nothing was written.`;
 
 const pack = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
@@ -78,7 +79,7 @@ const pack = async (world: World, [path = ""]: readonly string[], options: Optio
         : `${printable(`${name}:${line}: ${message}`)}\n`,
     );
     await world.print(lines.join(""));
-    return refuse(`${printable(name)}: ${countOf(faults.length, "fault")}; nothing was written\n`, world);
+    return refuse(`${printable(name)}: ${faultsText(faults.length)}; nothing was written\n`, world);
   }
   return write(world, ranges, part.value, options, table.value);
 };
@@ -141,12 +142,19 @@ const write = async (
   const written = world.writeOctets(file, Buffer.concat([header, ...pages]));
   if (!written.ok) return refuse(`error: ${printable(file)} cannot be written: ${written.error}\n`, world);
   if (table !== undefined && edited.value !== undefined) {
-    const saved = world.writeFile(table.name, edited.value);
+    const saved = world.writeFile(table.name, edited.value.text);
     if (!saved.ok) return refuse(`error: ${printable(table.name)} cannot be written: ${saved.error}\n`, world);
   }
   await world.print(options.json ? `${JSON.stringify({ file, ...entry })}\n` : `${JSON.stringify(entry, null, 2)}\n`);
-  world.report(`${printable(file)}: ${countOf(entry.ranges, "range")} in ${countOf(pages.length, "page")}\n`);
+  const made = `${countOf(ranges.length, "line")}, ${countOf(entry.ranges, "range")} in ${countOf(pages.length, "page")}`;
+  world.report(`${printable(file)}: ${made}\n${edited.value?.isIdle ? routeNote(options) : ""}`);
   return EXIT.ok;
+};
+
+/** A pack that no route leads to decides nothing. */
+const routeNote = ({ table = "", name, layout }: Options): string => {
+  const route = JSON.stringify({ when: { layout }, pack: name });
+  return `note: ${printable(`no route of ${table} leads to it yet; add one, such as ${route}`)}\n`;
 };
 
 type Told = Pick<EncodedPack, "sha256" | "bytes" | "ranges" | "regions">;

@@ -13,7 +13,12 @@ import { readTableText } from "./table-check.ts";
 const USAGE = "usage: npm run -s publish -- STATE_FOLDER TABLE_FILE --revision N\n";
 
 async function main(): Promise<number> {
-  const wish = wishOf(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  if (args.includes("--help") || args.includes("-h")) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const wish = wishOf(args);
   if (wish === undefined) return refuse(USAGE);
   const { stateFolder, tableFile, revision } = wish;
   const kvFolder = join(resolve(stateFolder), "kv");

@@ -201,8 +201,7 @@ function evidenceOf(error: GatewayError): Evidence {
       return { detail: `Revision ${error.revision} cannot be had: ${error.why}.`, revision: error.revision };
     case "invalid-table":
       return {
-        detail: `The table has ${error.faults.length} fault${error.faults.length === 1 ? "" : "s"}.`,
-        faultCount: error.faults.length,
+        ...faultCount(error.faults.length),
         faults: error.faults.slice(0, FAULTS_SHOWN_MAX),
       };
     case "unknown-pack":
@@ -252,6 +251,17 @@ function ambiguity({ id, candidates }: Extract<RoutingError, { readonly reason: 
     candidates,
     ...(isByLayout ? { idLayouts } : {}),
   };
+}
+
+/** Where the check of a table ends; `routing/limits.ts` has the same number, which a test holds to this one. */
+const FAULTS_COUNTED_MAX = 1_000;
+
+/** How many faults a table has, as far as the check looked. */
+function faultCount(count: number): Evidence {
+  if (count >= FAULTS_COUNTED_MAX) {
+    return { detail: "The table has at least 1,000 faults.", faultCount: count, more: true };
+  }
+  return { detail: `The table has ${count} fault${count === 1 ? "" : "s"}.`, faultCount: count };
 }
 
 /** A table that is wrong throughout is not mended fault by fault. */

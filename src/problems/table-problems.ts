@@ -37,7 +37,7 @@ export const TABLE_PROBLEMS = {
     status: 422,
     title: "The routing table has faults",
     meaning:
-      "The text is not a routing table that can be served: each of the `faults` has a JSON pointer, a kind and a sentence. The first 100 are listed. Nothing was changed.",
+      "The text is not a routing table that can be served: each of the `faults` has a JSON pointer, a kind and a sentence. The first 100 are listed; `faultCount` is how many there are, and with `more` that many at least: the check ended there. Nothing was changed.",
     remedy: "Mend the table; `waybill table check` shows the line and column of each fault.",
   },
   "unknown-pack": {

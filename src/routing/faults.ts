@@ -69,6 +69,15 @@ export const faultList = (): FaultList => {
   return { report, faults };
 };
 
+/** Whether a report with so many faults may have left some out: the check looked no further. */
+export const isCut = (count: number): boolean => count >= FAULTS_MAX;
+
+/** `1 fault`, `2 faults`, `at least 1,000 faults`: how many a table has, as far as the check looked. */
+export const faultCountText = (count: number): string => {
+  const amount = isCut(count) ? `at least ${FAULTS_MAX.toLocaleString("en-US")}` : `${count}`;
+  return `${amount} fault${count === 1 ? "" : "s"}`;
+};
+
 const NAMES_SHOWN = 12;
 
 /** Names for a sentence: quoted, joined by commas, and cut when there are many. */

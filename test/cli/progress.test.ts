@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { counted, type ProgressOptions, startProgress } from "../../src/cli/progress.ts";
+import { counted, type ProgressOptions, sizeText, startProgress } from "../../src/cli/progress.ts";
 
 /** A clock that is moved by hand, and what was reported. */
 const stage = (isReportWatched: boolean, options: Partial<ProgressOptions> = {}) => {
@@ -90,4 +90,14 @@ it("counts the chunks of a stream when their reader is done with them", async ()
   for await (const chunk of counted(chunks(), progress)) read.push(chunk.length);
   expect(read).toEqual([1, 3]);
   expect(reports).toEqual([expect.stringContaining(" 25 % ")]);
+});
+
+it("a size is never shown as nothing", () => {
+  expect([312, 9_149, 99_949, 100_000, 9_000_840].map(sizeText)).toEqual([
+    "312 B",
+    "9.1 kB",
+    "99.9 kB",
+    "0.1 MB",
+    "9.0 MB",
+  ]);
 });

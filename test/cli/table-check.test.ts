@@ -32,6 +32,7 @@ describe.concurrent("waybill table check", () => {
           digest,
         },
         indistinct: [expect.objectContaining({ layouts: ["luuid", "hotguid"], isRefused: true })],
+        idlePacks: [],
       },
     ]);
   });
@@ -105,6 +106,17 @@ describe.concurrent("waybill table check", () => {
       '"eu" stands twice, on lines 3 and 5, and only the last one would count; remove or rename one.',
     );
     expect(stdout).toContain("A region needs at least one origin.");
+  });
+
+  it("says that a table has at least as many faults as a report lists", async () => {
+    const routes = Array.from({ length: 3_000 }, () => ({ when: { layout: "iuid" }, region: "mars" }));
+    const table = JSON.parse(readFileSync(join(cwd, "routing-table.json"), "utf8"));
+    const stdin = JSON.stringify({ ...table, routes });
+    const { stdout, stderr } = await waybill(["table", "check", "-"], { cwd, stdin });
+    expect(stdout.trimEnd().split("\n").length).toBe(1_000);
+    expect(stderr).toBe("stdin: at least 1,000 faults; the check ended there\n");
+    const diff = await waybill(["table", "diff", "routing-table.json", "-"], { cwd, stdin });
+    expect(diff.stderr).toMatch(/can be served: at least 1,000 faults; the check ended there\n$/);
   });
 
   it("gives the same faults as JSON", async () => {

@@ -18,7 +18,7 @@ describe.concurrent("waybill table pack", () => {
     expect(entry).toMatchObject({ ranges: 3, bits: 32, regions: ["eu", "us"] });
     expect(readdirSync(join(folder, "packs"))).toEqual([`${entry.sha256}.pack`]);
     expect(readFileSync(join(folder, "packs", `${entry.sha256}.pack`)).length).toBe(entry.bytes);
-    expect(made.stderr).toBe(`packs/${entry.sha256}.pack: 3 ranges in 1 page\n`);
+    expect(made.stderr).toBe(`packs/${entry.sha256}.pack: 4 lines, 3 ranges in 1 page\n`);
   });
 
   it("names the line of every fault, and both lines of an overlap", async () => {
@@ -60,6 +60,32 @@ describe.concurrent("waybill table pack", () => {
     const spoilt = await waybill(["table", "check", "--json", "routing-table.json"], { cwd: folder });
     expect(spoilt.code).toBe(1);
     expect(objectsOf(spoilt.stdout)).toMatchObject([{ kind: "pack", pointer: "/packs/shards", line: 1 }]);
+  });
+
+  it("prints the entry beside a table as well, and says that no route leads to it yet, as the check does", async () => {
+    const folder = tableFolder();
+    const made = await pack("0,999,us\n", folder, "--table", "routing-table.json", "--name", "shards");
+    const { packs } = JSON.parse(readFileSync(join(folder, "routing-table.json"), "utf8"));
+    expect(JSON.parse(made.stdout)).toEqual(packs.shards);
+    const route = '{"when":{"layout":"hotguid"},"pack":"shards"}';
+    expect(made.stderr).toContain(
+      `\nnote: no route of routing-table.json leads to it yet; add one, such as ${route}\n`,
+    );
+    const check = (...more: string[]) => waybill(["table", "check", "routing-table.json", ...more], { cwd: folder });
+    expect((await check()).stdout).toContain("\nnote: pack shards is in no route, and decides nothing; a route leads");
+    expect(objectsOf((await check("--json")).stdout)).toMatchObject([{ idlePacks: ["shards"] }]);
+    const table = JSON.parse(readFileSync(join(folder, "routing-table.json"), "utf8"));
+    table.routes.unshift(JSON.parse(route));
+    writeFileSync(join(folder, "routing-table.json"), JSON.stringify(table));
+    expect((await check()).stdout).not.toContain("pack shards");
+    const again = await pack("0,998,us\n", folder, "--table", "routing-table.json", "--name", "shards");
+    expect(again.stderr).not.toContain("note:");
+  });
+
+  it("says that there are at least as many faults as it lists", async () => {
+    const { stdout, stderr } = await pack("x\n".repeat(5_000), tableFolder());
+    expect(stdout.trimEnd().split("\n").length).toBe(1_000);
+    expect(stderr).toBe("stdin: at least 1,000 faults; the check ended there; nothing was written\n");
   });
 
   it("puts the file beside the table, wherever that is, and elsewhere only where --out says so", async () => {

@@ -65,10 +65,20 @@ describe.concurrent("packs of a table that is published", () => {
   it("are sent before it, header first, and said before", async () => {
     const { run, put, bytes } = await setUp();
     const { stdout, stderr, code } = await run("publish", "routing-table.json", "--yes");
-    expect(stderr).toContain(`to be uploaded first: pack shards: 4 parts, ${(bytes / 1e6).toFixed(1)} MB\n`);
+    expect(stderr).toContain(`to be uploaded first: pack shards: 4 parts, ${bytes} B\n`);
     expect(stderr).toContain("uploaded pack shards: 4 parts");
     expect({ stdout, code }).toMatchObject({ stdout: expect.stringContaining("published revision 2"), code: 0 });
     expect(put()).toEqual(["PUT pack", "PUT pack/0", "PUT pack/1", "PUT pack/2", "PUT /-/table"]);
+  });
+
+  it("are not said to have arrived where none has", async () => {
+    const { run, plane, override } = await setUp();
+    plane.override = (request, response) =>
+      request.method === "PUT" ? problem(403, "forbidden", "No.", { needs: "operator" }) : override(request, response);
+    const { stderr, code } = await run("publish", "routing-table.json", "--yes");
+    expect(code).toBe(1);
+    expect(stderr).toContain("error: No. (forbidden, 403)\n");
+    expect(stderr).not.toMatch(/arrived|stay/);
   });
 
   it("are sent no further than where they fail, and from there on the next time", async () => {

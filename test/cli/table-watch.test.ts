@@ -1,6 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { warningsOf, warningText } from "../../src/cli/plan-warnings.ts";
+import { checkTable, type DeclaredTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { objectsOf, tableFolder, waybill } from "./command.ts";
 import { problem, startControlPlane, TOKEN } from "./control-plane.ts";
@@ -256,6 +258,18 @@ describe.concurrent("waybill table plan", () => {
         "",
       ].join("\n"),
     );
+  });
+
+  it("warns of a pack that no route leads to", async () => {
+    const pack = { sha256: "0".repeat(64), bytes: 100, ranges: 1, bits: 32, regions: ["us"] };
+    const declared = checkTable(DECLARED_TABLE);
+    if (!declared.ok) throw new Error("the fixtures' table has faults");
+    const table: DeclaredTable = { ...declared.value, packs: { shards: pack } };
+    expect(warningsOf(table, table, undefined, undefined).map(warningText)).toEqual([
+      "pack shards is in no route: it is sent, and decides nothing",
+    ]);
+    const routed = { ...table, routes: [{ when: { layout: "hotguid" }, pack: "shards" }, ...table.routes] };
+    expect(warningsOf(table, routed, undefined, undefined)).toEqual([]);
   });
 
   it("gives the same as one JSON object, with the verdict of the gateway's own version", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type GatewayError, PROBLEM_SLUGS, problemOf } from "../../src/problems/index.ts";
+import { FAULTS_MAX } from "../../src/routing/limits.ts";
 
 const candidates = [
   {
@@ -77,6 +78,17 @@ describe("an error as a problem (RFC 9457)", () => {
 
   it("a table that cannot be had says nothing of why to a stranger", () => {
     expect(JSON.stringify(problemOf({ reason: "table-unavailable", why: "KV says secret" }))).not.toContain("secret");
+  });
+
+  it("a table with as many faults as a check looks for has that many at least", () => {
+    const fault = { pointer: "/routes/1", kind: "schema", message: "No." } as const;
+    const problem = (count: number) =>
+      problemOf({ reason: "invalid-table", faults: Array.from({ length: count }, () => fault) });
+    expect(problem(FAULTS_MAX)).toMatchObject({
+      ...{ detail: "The table has at least 1,000 faults.", faultCount: FAULTS_MAX, more: true },
+    });
+    expect(problem(FAULTS_MAX - 1)).toMatchObject({ detail: "The table has 999 faults.", faultCount: 999 });
+    expect(problem(FAULTS_MAX - 1)).not.toHaveProperty("more");
   });
 
   it("repeats no more of a client's text than a line", () => {

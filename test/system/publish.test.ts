@@ -1,9 +1,13 @@
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { publishedPointer, publishNext, publishToDisk } from "../../src/host/publish.ts";
+
+const SCRIPT = fileURLToPath(new URL("../../src/host/publish-table.ts", import.meta.url));
 
 let folder = "";
 beforeEach(() => {
@@ -43,4 +47,11 @@ it("publishes after a canary too, whose number is given, and takes its text for 
 it("gives no number after the last one that gateways take", () => {
   writeFileSync(join(folder, "table.current"), JSON.stringify({ revision: 999_999_999_999_999, digest: "" }));
   expect(() => publishNext(folder, "next", new Date())).toThrow("the last that there can be");
+});
+
+it("npm run publish prints its usage where it is asked for it, and refuses what it cannot read", () => {
+  const run = (...args: string[]) => spawnSync(process.execPath, [SCRIPT, ...args], { encoding: "utf8" });
+  const usage = expect.stringMatching(/^usage: /);
+  expect(run("--help")).toMatchObject({ status: 0, stdout: usage, stderr: "" });
+  expect(run("state")).toMatchObject({ status: 1, stdout: "", stderr: usage });
 });
