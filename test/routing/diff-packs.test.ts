@@ -106,7 +106,7 @@ describe("what packs hold", () => {
     const [before, after] = [flat(drawn(0)), flat(drawn(1_000))];
     const startedMs = performance.now();
     const held = countHeld([0, 2 ** 32 - 1], [before], [after]);
-    expect(performance.now() - startedMs).toBeLessThan(4_000);
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
     expect(held.find((way) => way.before === "eu" && way.after === undefined)?.keys).toBe(500_000_000);
     expect(held.reduce((sum, { keys }) => sum + keys, 0)).toBe(2 ** 32);
   });

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { startGateway } from "../../src/host/gateway.ts";
 import { startWorkerd } from "../../src/host/workerd.ts";
 import { COMPATIBILITY_DATE, COMPATIBILITY_FLAGS, quoted, workerdConfig } from "../../src/host/workerd-config.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "waybill-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -58,7 +59,7 @@ describe("the configuration of workerd", () => {
     const vars = Object.fromEntries(HOSTILE.map((text, index) => [`H${index}`, text]));
     const gateway = await startGateway({
       port: 0,
-      tableText: "{}",
+      tableText: JSON.stringify(DECLARED_TABLE),
       stateFolder: join(folder, "state"),
       workerPath,
       vars,
