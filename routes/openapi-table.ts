@@ -103,7 +103,8 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
     "/-/table/diff": {
       post: operation({
         name: "diffTable",
-        summary: "What a table would change: its parts, and keys with their share of the key space",
+        summary:
+          "What a table would change: its parts, keys with their share of the key space, single entities, steps of moves undone",
         body: table,
       }),
     },

@@ -52,7 +52,8 @@ export const table = (gateway: Gateway) =>
       const text = parseTableText(new TextDecoder().decode(current.value.octets));
       const before = text.ok ? checkTable(text.value) : text;
       if (!before.ok) return refuseTable(c, { reason: "invalid-table", faults: before.error });
-      return ownJson(diffTables(before.value, after.value), fieldsOf(current.value));
+      const diff = diffTables(before.value, after.value, undefined, gateway.clock.nowMs());
+      return ownJson(diff, fieldsOf(current.value));
     })
     .all("/-/table/diff", methodNotAllowed("POST"));
 

@@ -1,5 +1,6 @@
-import type { PartDiff, TableDiff } from "../routing/diff.ts";
+import type { TableDiff } from "../routing/diff.ts";
 import type { KeyChange } from "../routing/diff-changes.ts";
+import type { PartDiff } from "../routing/diff-parts.ts";
 import { goalText } from "./diff-text.ts";
 
 /** Differences of two tables as numbers: how many entries of each part, and how much of each key space. Plain JSON. */

@@ -1,5 +1,6 @@
-import type { Changed, PartDiff, TableDiff } from "../routing/diff.ts";
+import type { TableDiff } from "../routing/diff.ts";
 import type { KeyChange, KeyGoal } from "../routing/diff-changes.ts";
+import type { Changed, PartDiff } from "../routing/diff-parts.ts";
 import type { RouteShare, ShareChange } from "../routing/diff-shares.ts";
 import { alignColumns } from "./columns.ts";
 import { percentText } from "./percent-text.ts";

@@ -50,13 +50,19 @@ export interface Counted {
   readonly keys: number;
 }
 
+/** Country numbers by code in either table. */
+export interface CountryNumbers {
+  readonly before: ReadonlyMap<string, number>;
+  readonly after: ReadonlyMap<string, number>;
+}
+
 /** One entry for each span of minting times. */
 export const sentencesOf = (
   { sets, before, after }: GoalChange<KeyGoal>,
   plan: LayoutPlan,
   mark: number | undefined,
   { minted, fields, atoms, spans }: Space,
-  countries: ReadonlyMap<string, number>,
+  countries: CountryNumbers,
   counted?: Counted,
 ): readonly KeyChange[] => {
   const names = [
@@ -106,18 +112,27 @@ const partOf = (before: KeyGoal | undefined, after: KeyGoal | undefined): Pick<K
   return percent === 100 ? {} : { percent };
 };
 
-/** Countries by their codes; numbers that no country has stay numbers. */
-const nameCountries = (set: Ranges, countries: ReadonlyMap<string, number>): string => {
-  const codes = new Map([...countries].map(([code, number]) => [number, code]));
+/** Countries by their codes, a number with two by both: `1 (DE → US)`. Numbers that no country has stay numbers. */
+const nameCountries = (set: Ranges, { before, after }: CountryNumbers): string => {
+  const [old, next] = [before, after].map(codesOf) as [CountryCodes, CountryCodes];
+  const nameOf = (number: number): string => {
+    const [was, is] = [old.get(number), next.get(number)];
+    return was !== undefined && is !== undefined && was !== is ? `${number} (${was} → ${is})` : (is ?? was ?? "");
+  };
   const named: string[] = [];
   for (const [low, high] of pairsOf(set)) {
     const known: string[] = [];
-    for (let number = low; number <= high; number++) known.push(codes.get(number) ?? "");
+    for (let number = low; number <= high; number++) known.push(nameOf(number));
     if (known.includes("")) named.push(formatRanges([low, high]));
     else named.push(...known);
   }
   return named.join(", ");
 };
+
+type CountryCodes = ReadonlyMap<number, string>;
+
+const codesOf = (countries: ReadonlyMap<string, number>): CountryCodes =>
+  new Map([...countries].map(([code, number]) => [number, code]));
 
 /** Nodes are part of the space only where a route names them. */
 export const isKey = ({ layout }: LayoutPlan, name: string): boolean =>

@@ -101,7 +101,7 @@ const diffClaims = (
   );
   const goals = goalKeeper();
   const changes = compareGoals(space.spans, lay(before, space, goals), lay(after, space, goals));
-  const countries = (right.routePlan === undefined ? left : right).planned.draft.countries;
+  const countries = { before: left.planned.draft.countries, after: right.planned.draft.countries };
   return changes
     .flatMap((change) => withinPacks(change, packs, plan, space, count))
     .filter(({ before: old, after: next }) => leadsSomewhere(old) || leadsSomewhere(next))

@@ -43,23 +43,20 @@ const compareFrom = <Goal>(
   }
   const span = spans[depth] as Ranges;
   const known = new Map<string, readonly GoalChange<Goal>[]>();
-  const found = new Map<
-    string,
-    { readonly pairs: (readonly [number, number])[]; readonly inner: readonly GoalChange<Goal>[] }
-  >();
+  const found = new Map<string, { readonly pairs: (readonly [number, number])[]; readonly inner: GoalChange<Goal> }>();
   for (const { low, high, active } of segmentsOf(span, [left, right], depth)) {
     const key = active.map((side) => side.join()).join(";");
-    const inner = known.get(key) ?? compareFrom(depth + 1, spans, pick(left, active[0]), pick(right, active[1]));
-    known.set(key, inner);
-    if (inner.length === 0) continue;
-    const text = JSON.stringify(inner);
-    const same = found.get(text) ?? { pairs: [], inner };
-    found.set(text, same);
-    same.pairs.push([low, high]);
+    const changes = known.get(key) ?? compareFrom(depth + 1, spans, pick(left, active[0]), pick(right, active[1]));
+    known.set(key, changes);
+    // One by one: a stretch that agrees with its neighbour in one change may differ in another.
+    for (const inner of changes) {
+      const text = JSON.stringify(inner);
+      const same = found.get(text) ?? { pairs: [], inner };
+      found.set(text, same);
+      same.pairs.push([low, high]);
+    }
   }
-  return [...found.values()].flatMap(({ pairs, inner }) =>
-    inner.map((change) => ({ ...change, sets: [rangesOf(pairs), ...change.sets] })),
-  );
+  return [...found.values()].map(({ pairs, inner }) => ({ ...inner, sets: [rangesOf(pairs), ...inner.sets] }));
 };
 
 /** Drops what a route without further conditions leaves no room for; such a route becomes the fallback. */

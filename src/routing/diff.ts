@@ -1,9 +1,10 @@
-import { canonical } from "./canonical.ts";
-import { planChecked } from "./compile.ts";
+import { assemble, type Planned, planChecked } from "./compile.ts";
 import type { KeyChange } from "./diff-changes.ts";
 import { diffKeys } from "./diff-keys.ts";
 import type { PackContents } from "./diff-packs.ts";
+import { type Changed, diffPart, diffValue, isSame, type PartDiff } from "./diff-parts.ts";
 import { diffShares, type ShareChange } from "./diff-shares.ts";
+import { diffSingles, type SinglesDiff, type SinglesSide } from "./diff-singles.ts";
 import type { Draft } from "./draft.ts";
 import type {
   DeclaredEntity,
@@ -18,6 +19,7 @@ import type {
   DeclaredWithoutId,
 } from "./schema.ts";
 import type { Singles } from "./singled.ts";
+import type { CompiledTable } from "./table.ts";
 
 /** What differs between two tables: in what they say, and in where IDs go because of it. Plain JSON. */
 export interface TableDiff {
@@ -44,39 +46,43 @@ export interface TableDiff {
   readonly routes: { readonly before: number; readonly after: number; readonly differ: boolean };
   /** Canaries and shadows that differ from those of the route with the same conditions. */
   readonly shares: readonly ShareChange[];
+  /** Where entities go that `moved`, `moves` and `gone` do not say the same of, and steps of moves that are undone. */
+  readonly singles: SinglesDiff;
   /** Keys whose IDs go to another entity or region, or go nowhere where they did not; entities in the parts above aside. */
   readonly keys: readonly KeyChange[];
 }
 
-export interface Changed<Value> {
-  readonly before: Value;
-  readonly after: Value;
-}
-
-/** Named entries of one part of the table. */
-export interface PartDiff<Value> {
-  readonly added: Readonly<Record<string, Value>>;
-  readonly removed: Readonly<Record<string, Value>>;
-  readonly changed: Readonly<Record<string, Changed<Value>>>;
-}
-
 /**
  * Compares two tables that `checkTable` has found to be without fault. Keys that packs assign are counted one by one where
- * `contents` has all packs that stand before them; else a change of a pack is one of all keys that come to it.
+ * `contents` has all packs that stand before them; else a change of a pack is one of all keys that come to it. Single entities are
+ * looked up as at `nowMs` (Unix ms), by default with every ID that is minted yet or will be.
  */
 export const diffTables = (
   before: DeclaredTable,
   after: DeclaredTable,
   contents: PackContents = () => undefined,
+  nowMs = Number.POSITIVE_INFINITY,
 ): TableDiff => {
   const [left, right] = [planChecked(before), planChecked(after)];
   const parts = diffParts(left.draft, right.draft);
   const keys = diffKeys(left, right, contents);
   const isEmpty = keys.length === 0 && !parts.routes.differ && !anyChange(parts);
-  return { isEmpty, ...parts, shares: diffShares(left.draft, right.draft), keys };
+  const singles = diffSingles(parts, singlesSide(left), singlesSide(right), nowMs);
+  return { isEmpty, ...parts, shares: diffShares(left.draft, right.draft), singles, keys };
 };
 
-type Parts = Omit<TableDiff, "isEmpty" | "shares" | "keys">;
+const singlesSide = (planned: Planned): SinglesSide => {
+  let table: CompiledTable | undefined;
+  return {
+    table: () => {
+      table ??= assemble(planned, 0);
+      return table;
+    },
+    epochFloor: planned.draft.epochFloor,
+  };
+};
+
+type Parts = Omit<TableDiff, "isEmpty" | "shares" | "singles" | "keys">;
 
 const entriesOf = <Entry>({ ids, entries }: Singles<Entry>): ReadonlyMap<string, Entry> =>
   new Map(ids.map((id, at) => [id, entries[at] as Entry]));
@@ -109,27 +115,3 @@ const anyChange = ({ hosts, epochFloor, default: fallback, sources, routes: _, .
   Object.values(parts).some((part) =>
     [part.added, part.removed, part.changed].some((entries) => Object.keys(entries).length > 0),
   );
-
-const diffValue = <Value>(before: Value, after: Value): Changed<Value> | undefined =>
-  isSame(before, after) ? undefined : { before, after };
-
-const diffPart = <Value>(before: ReadonlyMap<string, Value>, after: ReadonlyMap<string, Value>): PartDiff<Value> => {
-  const added: [string, Value][] = [];
-  const removed: [string, Value][] = [];
-  const changed: [string, Changed<Value>][] = [];
-  for (const [name, value] of after) {
-    const old = before.get(name);
-    if (old === undefined) added.push([name, value]);
-    else if (!isSame(old, value)) changed.push([name, { before: old, after: value }]);
-  }
-  for (const [name, value] of before) if (!after.has(name)) removed.push([name, value]);
-  return {
-    added: Object.fromEntries(added),
-    removed: Object.fromEntries(removed),
-    changed: Object.fromEntries(changed),
-  };
-};
-
-/** Whether two JSON values are equal; the order of keys does not matter, that of arrays does. Most are equal as they stand. */
-const isSame = (a: unknown, b: unknown): boolean =>
-  a === b || JSON.stringify(a) === JSON.stringify(b) || canonical(a) === canonical(b);

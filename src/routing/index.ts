@@ -1,8 +1,10 @@
 export { canonicalText } from "./canonical-text.ts";
 export { checkTable, loadTable } from "./check.ts";
 export { compileTable } from "./compile.ts";
-export { type Changed, diffTables, type PartDiff, type TableDiff } from "./diff.ts";
+export { diffTables, type TableDiff } from "./diff.ts";
 export type { KeyChange, KeyGoal } from "./diff-changes.ts";
+export type { Changed, PartDiff } from "./diff-parts.ts";
+export type { SingleChange, SingleGoal, SinglesDiff, SingleWay, UndoneSteps } from "./diff-singles.ts";
 export { distinguish, type Hint, type Indistinct } from "./distinguish.ts";
 export { duplicateKey } from "./duplicate-keys.ts";
 export { hintName, ownPattern } from "./entity-paths.ts";

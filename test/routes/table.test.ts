@@ -180,6 +180,22 @@ describe("what a new table would do", () => {
     expect(await (await send("POST", "/-/table/diff", DECLARED_TABLE)).json()).toMatchObject({ isEmpty: true });
   });
 
+  it("is compared by single entities too: where they go, and which steps of moves are undone", async () => {
+    const { send, put } = client();
+    const id = "0192f0c1-7a30-8005-8040-8f3b2a1c9d77";
+    await put(0, { ...DECLARED_TABLE, moved: { [id]: { region: "us", epoch: 3 } } });
+    const diff = await (await send("POST", "/-/table/diff", DECLARED_TABLE)).json();
+    expect(diff).toMatchObject({
+      keys: [],
+      singles: {
+        elsewhere: 1,
+        listed: [{ id, entity: "order", before: { region: "us", epoch: 3 }, after: { region: "ap" } }],
+        ways: [{ entity: "order", from: "us", to: "ap", entities: 1 }],
+        undone: [{ kind: "move-lost", entities: 1 }],
+      },
+    });
+  });
+
   it("is shown by the requests of a log, each that changes and a sum", async () => {
     const { send, put } = client();
     await put(0, DECLARED_TABLE);

@@ -56,6 +56,27 @@ describe("what the tables say", () => {
 });
 
 describe("which keys go to another region", () => {
+  test("a country's number that another one has now is shown with both names", () => {
+    const changes = keysOf(sampleTable(), change({ countries: { KZ: 7, UZ: 6, BR: 5 } }));
+    expect(changes.map(({ where }) => where["country"])).toEqual(
+      expect.arrayContaining(["5 (KZ → BR)", "7 (BR → KZ)"]),
+    );
+  });
+
+  test("a change that spans of time share is told once for all of them", () => {
+    const kz = { layout: "iuid", country: "KZ" } as const;
+    const routes = (later: string): DeclaredTable["routes"] => [
+      { when: { ...kz, mintedBefore: "2026-06-01T00:00:00Z" }, region: "eu" },
+      { when: kz, region: later },
+    ];
+    const before = { ...sampleTable(), routes: routes("ap") };
+    const { keys } = diffTables(before, { ...sampleTable(), routes: routes("us"), default: "us" });
+    expect(keys.filter(({ service }) => service === 1)).toMatchObject([
+      { where: { country: "0-4, 6-255" }, keys: "255", mintedFrom: undefined, mintedBefore: undefined },
+      { where: { country: "KZ" }, keys: "1", mintedFrom: "2026-06-01T00:00:00.000Z", mintedBefore: undefined },
+    ]);
+  });
+
   test("a country is cut over from a moment on", () => {
     const routes = sampleTable().routes.with(0, {
       when: { layout: "iuid", country: "KZ", mintedBefore: "2027-01-01T00:00:00Z" },

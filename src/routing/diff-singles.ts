@@ -1,0 +1,185 @@
+import type { PartDiff } from "./diff-parts.ts";
+import { resolveAny } from "./resolve.ts";
+import type { DeclaredGone, DeclaredMove, DeclaredMoved } from "./schema.ts";
+import type { CompiledTable } from "./table.ts";
+
+/** What becomes of entities that one of two tables singles out: in `moved`, in `moves` or in `gone`. Plain JSON. */
+export interface SinglesDiff {
+  /** How many of them go elsewhere. */
+  readonly elsewhere: number;
+  /** The first of those, at most `SINGLES_LISTED_MAX`. */
+  readonly listed: readonly SingleChange[];
+  /** All of those by where they go, most first. */
+  readonly ways: readonly SingleWay[];
+  /** Steps of moves that are undone, which no step of a move does: one for each kind. */
+  readonly undone: readonly UndoneSteps[];
+}
+
+export interface SingleChange {
+  readonly id: string;
+  /** `undefined` where the ID alone does not tell. */
+  readonly entity: string | undefined;
+  readonly before: SingleGoal;
+  readonly after: SingleGoal;
+}
+
+export interface SingleGoal {
+  /** `undefined` where they go nowhere, or what decides is not at hand. */
+  readonly region: string | undefined;
+  /** `none`: no route takes them, or no entity has the ID. `pack`: the page of a pack says it. */
+  readonly by: "routes" | "moved" | "started" | "fenced" | "gone" | "none" | "pack" | "ambiguous";
+  readonly epoch?: number;
+}
+
+export interface SingleWay {
+  readonly entity: string | undefined;
+  /** As `placeText` says it. */
+  readonly from: string;
+  readonly to: string;
+  readonly entities: number;
+}
+
+export interface UndoneSteps {
+  readonly kind: Undone;
+  readonly entities: number;
+  /** The first of them, at most `SINGLES_LISTED_MAX`. */
+  readonly listed: readonly SingleChange[];
+}
+
+/** `move-lost`: its entry is no more, and the routes do not say the same. `epoch-stands`: another step has the same epoch. */
+export type Undone = "move-lost" | "epoch-falls" | "epoch-stands" | "no-longer-gone";
+
+export const SINGLES_LISTED_MAX = 10;
+
+interface SinglesParts {
+  readonly moved: PartDiff<DeclaredMoved>;
+  readonly moves: PartDiff<DeclaredMove>;
+  readonly gone: PartDiff<DeclaredGone>;
+}
+
+export interface SinglesSide {
+  /** Is asked for only where something differs. */
+  readonly table: () => CompiledTable;
+  readonly epochFloor: number | undefined;
+}
+
+/** `nowMs`: Unix ms, when the entities are looked up. */
+export const diffSingles = (
+  parts: SinglesParts,
+  before: SinglesSide,
+  after: SinglesSide,
+  nowMs: number,
+): SinglesDiff => {
+  const elsewhere: SingleChange[] = [];
+  const undone = new Map<Undone, SingleChange[]>();
+  for (const [id, own] of entriesOf(parts)) {
+    const right = look(id, own.after, after, nowMs);
+    const left = look(id, own.before, before, nowMs);
+    const change = { id, entity: right.entity ?? left.entity, before: left.goal, after: right.goal };
+    if (!leadsAlike(change.before, change.after)) elsewhere.push(change);
+    const kind = undoneIn(change, after.epochFloor ?? 0);
+    if (kind === undefined) continue;
+    const same = undone.get(kind) ?? [];
+    undone.set(kind, same);
+    same.push(change);
+  }
+  return {
+    elsewhere: elsewhere.length,
+    listed: elsewhere.slice(0, SINGLES_LISTED_MAX),
+    ways: waysOf(elsewhere),
+    undone: [...undone].map(([kind, all]) => ({
+      kind,
+      entities: all.length,
+      listed: all.slice(0, SINGLES_LISTED_MAX),
+    })),
+  };
+};
+
+interface OwnGoals {
+  readonly before?: SingleGoal;
+  readonly after?: SingleGoal;
+}
+
+/** By ID, what each table itself says of entities of which they do not say the same. An ID stands in one part of a table. */
+const entriesOf = ({ moved, moves, gone }: SinglesParts): ReadonlyMap<string, OwnGoals> => {
+  const found = new Map<string, OwnGoals>();
+  const note = (id: string, own: OwnGoals) => found.set(id, { ...found.get(id), ...own });
+  const collect = <Entry>({ added, removed, changed }: PartDiff<Entry>, goalOf: (entry: Entry) => SingleGoal) => {
+    for (const [id, entry] of Object.entries(removed)) note(id, { before: goalOf(entry) });
+    for (const [id, entry] of Object.entries(added)) note(id, { after: goalOf(entry) });
+    for (const [id, both] of Object.entries(changed))
+      note(id, { before: goalOf(both.before), after: goalOf(both.after) });
+  };
+  collect(moved, (entry) =>
+    typeof entry === "string"
+      ? { region: entry, by: "moved" }
+      : { region: entry.region, by: "moved", epoch: entry.epoch },
+  );
+  collect(moves, ({ from, state, epoch }) => ({ region: from, by: state, epoch }));
+  collect(gone, ({ epoch }) => ({ region: undefined, by: "gone", epoch }));
+  return found;
+};
+
+interface Found {
+  readonly entity: string | undefined;
+  readonly goal: SingleGoal;
+}
+
+/** A table's own entry says where, whatever can be read in the ID; the same ID may also stand in it in another form. */
+const look = (id: string, own: SingleGoal | undefined, { table }: SinglesSide, nowMs: number): Found => {
+  const decision = resolveAny(table(), id, nowMs);
+  if (!decision.ok) {
+    const { error } = decision;
+    const entity = "entity" in error ? error.entity : undefined;
+    return { entity, goal: own ?? { region: undefined, by: WITHOUT_REGION[error.reason] ?? "none" } };
+  }
+  const { entity, target } = decision.value;
+  const by = target.move?.state ?? (target.rule.kind === "moved" ? "moved" : "routes");
+  const epoch = target.move === undefined ? {} : { epoch: target.move.epoch };
+  return { entity: entity.name, goal: own ?? { region: target.region.name, by, ...epoch } };
+};
+
+const WITHOUT_REGION: Readonly<Record<string, SingleGoal["by"]>> = {
+  "table-unavailable": "pack",
+  "ambiguous-id": "ambiguous",
+  "entity-gone": "gone",
+};
+
+/** Whether requests fare alike; those to a fenced entity only if they read. */
+const leadsAlike = (before: SingleGoal, after: SingleGoal): boolean =>
+  before.region === after.region &&
+  (before.region === undefined ? before.by === after.by : isFenced(before) === isFenced(after));
+
+const isFenced = ({ by }: SingleGoal): boolean => by === "fenced";
+
+const isOwn = ({ by }: SingleGoal): boolean => ["moved", "started", "fenced", "gone"].includes(by);
+
+/** The rules of docs/moving.md: epochs rise with each step, and only `finish` drops an entry, raising the floor. */
+const undoneIn = ({ before, after }: SingleChange, floor: number): Undone | undefined => {
+  if (!isOwn(before)) return undefined;
+  if (before.by === "gone" && after.by !== "gone") return "no-longer-gone";
+  const epoch = before.epoch ?? 0;
+  if (!isOwn(after)) {
+    const isFinished = before.by === "moved" && leadsAlike(before, after) && epoch <= floor;
+    return isFinished ? undefined : "move-lost";
+  }
+  if ((after.epoch ?? 0) < epoch) return "epoch-falls";
+  const isSame = before.region === after.region && before.by === after.by;
+  return epoch > 0 && after.epoch === epoch && !isSame ? "epoch-stands" : undefined;
+};
+
+const waysOf = (changes: readonly SingleChange[]): readonly SingleWay[] => {
+  const ways = new Map<string, SingleWay>();
+  for (const { entity, before, after } of changes) {
+    const way = { entity, from: placeText(before), to: placeText(after) };
+    const key = JSON.stringify(way);
+    ways.set(key, { ...way, entities: (ways.get(key)?.entities ?? 0) + 1 });
+  }
+  return [...ways.values()].sort((a, b) => b.entities - a.entities);
+};
+
+/** A region's name, what refuses requests, or what decides. */
+export const placeText = ({ region, by }: SingleGoal): string => {
+  if (region !== undefined) return by === "fenced" ? `${region} (reads only)` : region;
+  return by === "pack" || by === "ambiguous" ? `(${by})` : by === "gone" ? "gone" : "nowhere";
+};
