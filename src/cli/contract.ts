@@ -70,6 +70,11 @@ const compareContract = async (world: World, [path = ""]: readonly string[], opt
     return refuse("error: only one of the two files can come from stdin\n", world);
   const table = await readTableFile(options.table, world, compile);
   if (!table.ok) return refuse(tableErrorText(table.error), world);
+  const stray = strayPrefix(options.entityPrefix ?? [], table.value.table);
+  if (stray !== undefined) {
+    const where = printable(`no path of ${table.value.name} is ${stray} or below it`);
+    return refuse(`error: ${where}, so nothing would be compared with it (--entity-prefix)\n`, world);
+  }
   const octets = await readOctets(path, world);
   if (!octets.ok) return refuse(`error: ${printable(name)} cannot be read: ${printable(octets.error)}\n`, world);
   const document = readDocument(octets.value);
@@ -115,10 +120,18 @@ const findAll = (
     const before = byPointer.get(path.pointer);
     if (before === undefined || found.length < before.length) byPointer.set(path.pointer, found);
   }
-  const isMeant = (pattern: string) =>
-    prefixes === undefined ||
-    prefixes.some((prefix) => pattern === prefix || pattern.startsWith(`${prefix.replace(/\/$/, "")}/`));
+  const isMeant = (pattern: string) => prefixes === undefined || prefixes.some((prefix) => isAt(prefix, pattern));
   return [...[...byPointer.values()].flat(), ...missingOperations(paths, table, isMeant)];
+};
+
+const isAt = (prefix: string, pattern: string): boolean =>
+  pattern === prefix || pattern.startsWith(`${prefix.replace(/\/$/, "")}/`);
+
+/** A prefix that is none of any path in the table: most likely it is misspelt. */
+const strayPrefix = (prefixes: readonly string[], { entities, withoutId }: CompiledTable): string | undefined => {
+  const owners = [...entities.values(), ...withoutId.entries.map(({ entity }) => entity)];
+  const patterns = owners.flatMap(({ paths }) => paths);
+  return prefixes.find((prefix) => !patterns.some((pattern) => isAt(prefix, pattern)));
 };
 
 /** Base paths of the table's origins: the gateway puts them before the client's path. */

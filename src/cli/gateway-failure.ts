@@ -17,7 +17,7 @@ export const failureText = (url: string, failure: GatewayFailure): string => {
     case "strange":
       return `error: ${where} answers ${failure.status}: ${printable(failure.why)}\n`;
     case "problem":
-      return `error: ${printable(failure.problem.detail)} (${printable(failure.problem.slug)}, ${failure.problem.status})\n${hintOf(failure.problem)}`;
+      return `error: ${printable(failure.problem.detail)} (${printable(failure.problem.slug)}, ${failure.problem.status})\n${hintText(failure.problem, url)}`;
   }
 };
 
@@ -42,19 +42,51 @@ const redirectHint = (location: string): string =>
     ? "  a page of Cloudflare Access stands before it: use the address that takes bearer tokens\n"
     : "  the token is not sent there; name that address if it is the gateway's\n";
 
-const hintOf = ({ slug, members }: GatewayProblem): string => {
-  // Asked by a name that open pages do not take; the detail says what to do.
-  const hint = slug === "forbidden" && members["needs"] === undefined ? undefined : HINTS[slug];
+const hintText = (problem: GatewayProblem, url: string): string => {
+  const hint = hintOf(problem, url);
   return hint === undefined ? "" : `  ${hint}\n`;
 };
 
+const hintOf = (problem: GatewayProblem, url: string): string | undefined => {
+  const { slug, members, isWithToken } = problem;
+  switch (slug) {
+    case "unauthenticated":
+      return isWithToken === true ? WRONG_TOKEN : NO_TOKEN;
+    case "rate-limited":
+      return waitHint(problem);
+    case "not-found":
+    case "unrouted-path":
+      return pathHint(url) ?? (slug === "not-found" ? OLDER : undefined);
+    case "forbidden":
+      // Without it, it was asked by a name that open pages do not take; the detail says what to do.
+      return members["needs"] === undefined ? undefined : VIEWERS_TOKEN;
+    default:
+      return HINTS[slug];
+  }
+};
+
+const NO_TOKEN = `put the token of a viewer or an operator into ${TOKEN_VARIABLE}`;
+const WRONG_TOKEN = `the token in ${TOKEN_VARIABLE} was sent, and this gateway does not take it: its deployment has no entry for it`;
+const VIEWERS_TOKEN = `the token in ${TOKEN_VARIABLE} is a viewer's; changes need an operator's`;
+const OLDER = "this gateway has no such page: it may be older than this command";
+
+const waitHint = ({ members, retryAfterSeconds }: GatewayProblem): string => {
+  const wait = retryAfterSeconds === undefined ? "wait a minute" : `wait ${retryAfterSeconds} s`;
+  return members["limit"] === "failed-attempts"
+    ? `${wait}: until then this network is refused with any token, a right one too`
+    : `${wait}, and try again`;
+};
+
+/** A gateway has its own pages at the top, unless something before it takes a path off. */
+const pathHint = (url: string): string | undefined => {
+  const { origin, pathname } = new URL(url);
+  return pathname === "/" ? undefined : `the address has a path (${printable(pathname)}): is the gateway ${origin}?`;
+};
+
 const HINTS: Readonly<Record<string, string>> = {
-  unauthenticated: `put the token of a viewer or an operator into ${TOKEN_VARIABLE}`,
-  forbidden: `the token in ${TOKEN_VARIABLE} is a viewer's; changes need an operator's`,
   "control-plane-unavailable": "requests are routed as before by the table in force; try again later",
   "canary-running":
     "end it with `waybill table promote` or `waybill table abort`, or name it with --expect to end it by this change",
   "no-canary": "`waybill table canary` starts one",
   "unknown-revision": "`waybill table history` lists those that there are",
-  "not-found": "this gateway has no such page: it may be older than this command",
 };

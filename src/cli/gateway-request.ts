@@ -37,6 +37,10 @@ export interface GatewayProblem {
   readonly slug: string;
   readonly detail: string;
   readonly members: Readonly<Record<string, unknown>>;
+  /** Whether a token was shown. */
+  readonly isWithToken?: boolean;
+  /** What the field `retry-after` says, where it is there and a number. */
+  readonly retryAfterSeconds?: number;
 }
 
 /** Where a gateway is, and what is shown to it. */
@@ -60,6 +64,7 @@ export const askGateway = async (
 ): Promise<Result<GatewayAnswer, GatewayFailure>> => {
   const credentials = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const signal = AbortSignal.timeout(DEADLINE_MS);
+  let isAnswered = false;
   try {
     const response = await fetch(url + path, {
       method,
@@ -69,6 +74,7 @@ export const askGateway = async (
       signal,
       ...(body === undefined ? {} : { body }),
     });
+    isAnswered = true;
     const { status } = response;
     const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
     const octets = response.body === null ? new Uint8Array() : await octetsOf(response.body, ANSWER_BYTES_MAX);
@@ -76,10 +82,13 @@ export const askGateway = async (
     if (response.ok) return ok({ status, header, octets });
     const location = header("location");
     if (location !== undefined) return err({ reason: "redirected", status, location });
-    return err(failureOf(status, header("content-type"), octets));
+    const failure = failureOf(status, header("content-type"), octets);
+    if (failure.reason !== "problem") return err(failure);
+    const circumstances = { isWithToken: token !== undefined, ...waitOf(header("retry-after")) };
+    return err({ reason: "problem", problem: { ...failure.problem, ...circumstances } });
   } catch (error) {
     if (signal.aborted) return err({ reason: "late", seconds: DEADLINE_MS / 1000 });
-    return err({ reason: isUnsent(error) ? "unreachable" : "cut", why: whyOf(error) });
+    return err({ reason: !isAnswered && isUnsent(error) ? "unreachable" : "cut", why: whyOf(error) });
   }
 };
 
@@ -91,6 +100,10 @@ const failureOf = (status: number, contentType: string | undefined, octets: Uint
   }
   return { reason: "problem", problem: { status, slug: type.slice(type.lastIndexOf("/") + 1), detail, members } };
 };
+
+/** RFC 9110 §10.2.3; the gateway sends seconds, never a date. */
+const waitOf = (text: string | undefined): Pick<GatewayProblem, "retryAfterSeconds"> =>
+  text !== undefined && /^\d{1,9}$/.test(text) ? { retryAfterSeconds: Number(text) } : {};
 
 /** A JSON object; `undefined` for any other text. */
 export const readObject = (octets: Uint8Array): Readonly<Record<string, unknown>> | undefined => {
@@ -106,19 +119,38 @@ export const readObject = (octets: Uint8Array): Readonly<Record<string, unknown>
 const UNSENT =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|(?:ERR_TLS|ERR_SSL|CERT|DEPTH|UNABLE|SELF_SIGNED)_.*)$/;
 
+/** What ends a connection that was there has the same codes, and another call of the system. */
+const USED = /^(?:read|write)$/;
+
 /** Without a code it was `fetch` that refused. */
 const isUnsent = (error: unknown): boolean => {
-  const { code } = deepestOf(error);
-  return code === undefined || UNSENT.test(String(code));
+  const { code, syscall } = deepestOf(error);
+  return code === undefined || (UNSENT.test(String(code)) && !USED.test(String(syscall)));
 };
 
 /** What the system said, below the sentence of `fetch` that something went wrong. */
 const whyOf = (error: unknown): string => {
   const { code, message } = deepestOf(error);
+  const tls = /^ERR_SSL_/.test(String(code)) ? tlsSentence(String(code), String(message)) : undefined;
+  if (tls !== undefined) return tls;
   return message === undefined || message === "" ? String(code ?? error) : String(message);
 };
 
-const deepestOf = (error: unknown): { readonly code?: unknown; readonly message?: unknown } => {
+/** Of OpenSSL's `thread:error:number:library:function:reason:file:line:` people need the reason. */
+const tlsSentence = (code: string, message: string): string | undefined => {
+  // What comes for an answer is no record of TLS (RFC 8446 §5.1), as from a server of http.
+  if (code === "ERR_SSL_WRONG_VERSION_NUMBER") return "it does not speak TLS; is the address one of http?";
+  const [, error, , , , reason] = message.split(":");
+  return error === "error" && reason !== undefined ? `TLS failed: ${reason}` : undefined;
+};
+
+const deepestOf = (error: unknown): SystemError => {
   const { cause } = error as { readonly cause?: unknown };
   return cause instanceof Error ? cause : (error as Error);
 };
+
+interface SystemError {
+  readonly code?: unknown;
+  readonly syscall?: unknown;
+  readonly message?: unknown;
+}

@@ -1,4 +1,4 @@
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { gatewayAddress } from "../../src/cli/gateway-address.ts";
 import { openGateway } from "../../src/cli/gateway-client.ts";
@@ -90,6 +90,51 @@ describe("what came of a request", () => {
       "error: https://gw.test cannot be reached: connect refused\n",
       "error: https://gw.test cannot be reached: no cause\n",
     ]);
+  });
+
+  it("is refused for a reason that the command knows better than the gateway says", async () => {
+    const refusal = async (url: string, token: string | undefined, slug: string, more: object, headers = {}) => {
+      const body = JSON.stringify({ type: `/-/problems/${slug}`, detail: "No.", ...more });
+      const type = { "content-type": "application/problem+json", ...headers };
+      const answer = async () => new Response(body, { status: 400, headers: type });
+      const asked = await askGateway({ url, token }, { method: "GET", path: "/-/table" }, answer);
+      return asked.ok ? "" : failureText(url, asked.error).split("\n")[1];
+    };
+    const url = "https://gw.test";
+    const hints = [
+      await refusal(url, undefined, "unauthenticated", {}),
+      await refusal(url, "t", "unauthenticated", {}),
+      await refusal(url, "t", "rate-limited", { limit: "failed-attempts" }, { "retry-after": "41" }),
+      await refusal(url, "t", "rate-limited", { limit: "client" }),
+      await refusal(url, "t", "not-found", {}),
+      await refusal(`${url}/base`, "t", "not-found", {}),
+      await refusal(`${url}/base`, "t", "unrouted-path", {}),
+    ];
+    expect(hints).toEqual([
+      "  put the token of a viewer or an operator into WAYBILL_TOKEN",
+      "  the token in WAYBILL_TOKEN was sent, and this gateway does not take it: its deployment has no entry for it",
+      "  wait 41 s: until then this network is refused with any token, a right one too",
+      "  wait a minute, and try again",
+      "  this gateway has no such page: it may be older than this command",
+      "  the address has a path (/base): is the gateway https://gw.test?",
+      "  the address has a path (/base): is the gateway https://gw.test?",
+    ]);
+  });
+
+  it("says in words that a server of http was asked by https", async () => {
+    const server = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const asked = await askGateway(
+      { url: `https://127.0.0.1:${port}`, token: "t" },
+      { method: "GET", path: "/-/table" },
+      fetch,
+    );
+    server.close();
+    expect(asked).toEqual({
+      ok: false,
+      error: { reason: "unreachable", why: "it does not speak TLS; is the address one of http?" },
+    });
   });
 
   it("shows nothing of an answer that a terminal would obey", async () => {
