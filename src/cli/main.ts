@@ -5,9 +5,9 @@ import { dirname } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { setTimeout } from "node:timers/promises";
 import { getSystemErrorMessage, styleText } from "node:util";
-import { err, ok } from "../ids/index.ts";
+import { err, ok, type Result } from "../ids/index.ts";
 import { run } from "./program.ts";
-import { EXIT, type World } from "./world.ts";
+import { EXIT, type NoAnswer, type World } from "./world.ts";
 
 /** The entry of the `waybill` command: the only file that knows this process, its clock and its randomness. */
 
@@ -77,14 +77,29 @@ const world: World = {
   isWatched: stdout.isTTY === true,
   isReportWatched: stderr.isTTY === true,
   ask: async (question) => {
-    if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
+    if (stdin.isTTY !== true || stderr.isTTY !== true) return err("nobody");
     const terminal = createInterface({ input: stdin, output: stderr });
-    // The end of the input is no answer; without this the question would wait for ever.
-    const ended = new Promise<undefined>((resolve) => terminal.once("close", () => resolve(undefined)));
+    // Neither is an answer; without them the question would wait for ever.
+    const unanswered = new Promise<Result<string, NoAnswer>>((resolve) => {
+      terminal.once("SIGINT", () => resolve(err("interrupted")));
+      terminal.once("close", () => resolve(err("ended")));
+    });
     try {
-      return await Promise.race([terminal.question(question), ended]);
+      return await Promise.race([terminal.question(question).then(ok), unanswered]);
     } finally {
       terminal.close();
+    }
+  },
+  guard: async (work, farewell) => {
+    const leave = (): void => {
+      stderr.write(farewell);
+      process.exit(EXIT.interrupted);
+    };
+    process.once("SIGINT", leave);
+    try {
+      return await work();
+    } finally {
+      process.off("SIGINT", leave);
     }
   },
   env: (name) => process.env[name],

@@ -72,5 +72,15 @@ Examples:
   $ waybill contract openapi.yaml
   $ waybill layout hotguid
 
-Data goes to stdout, everything else to stderr. Exit codes: 0 ok, 1 error or bad usage, 2 differences or findings (each
-command says when), 3 somebody else changed the table first.`;
+Data goes to stdout, everything else to stderr. Exit codes; each command says which are its own:
+  0    all well
+  1    an error or bad usage
+  2    differences that were asked about, or findings
+  3    somebody else changed the table first
+  4    the last change is still to be brought to KV
+  5    KV shows something else than the last change
+  6    the isolate that answered has something else
+  7    a probe has seen something else
+  8    a wait ended before the change was seen everywhere
+  9    nobody knows whether the change was made
+  130  ended by Ctrl-C`;

@@ -1,10 +1,12 @@
 import type { Command } from "commander";
 import { type CompiledTable, distinguish } from "../routing/index.ts";
 import type { Act } from "./action.ts";
+import { idlePacks } from "./idle-packs.ts";
 import { indistinctText } from "./indistinct-text.ts";
 import { printable } from "./printable.ts";
 import { refuse } from "./refuse.ts";
-import { countOf, faultLine, readServable, type TableFile, tableErrorText } from "./table-file.ts";
+import { countOf, faultLine, faultsText, readServable, type TableFile } from "./table-file.ts";
+import { tellTableError } from "./table-refusal.ts";
 import { EXIT } from "./world.ts";
 
 /** `waybill table check`: every fault of a table at once, or one line that sums it up. */
@@ -30,25 +32,28 @@ Exit code: 0 without faults, 1 with faults or when the file cannot be read.`,
         const file = await readServable(path as string, world);
         if (file.ok) {
           const indistinct = distinguish(file.value.table);
+          const idle = idlePacks(JSON.parse(new TextDecoder().decode(file.value.octets)));
+          const notes = [...indistinct.map(indistinctText), ...idle.map(idleNote), publicNote(file.value.table)];
           const summary = json
-            ? `${JSON.stringify({ ...summaryOf(file.value), indistinct })}\n`
-            : summaryLine(file.value) + indistinct.map(indistinctText).join("") + publicNote(file.value.table);
+            ? `${JSON.stringify({ ...summaryOf(file.value), indistinct, idlePacks: idle })}\n`
+            : summaryLine(file.value) + notes.join("");
           await world.print(summary);
           return EXIT.ok;
         }
         const { error } = file;
-        if (error.reason === "unreadable") {
-          return refuse(tableErrorText(error), world);
+        if (json || error.reason === "unreadable") {
+          await tellTableError(error, json === true, world);
+          return EXIT.failed;
         }
         const { name, faults } = error;
-        const lines = faults.map((fault) =>
-          json ? `${JSON.stringify({ file: name, ...fault })}\n` : faultLine(name, fault),
-        );
-        await world.print(lines.join(""));
-        return refuse(`${name}: ${countOf(faults.length, "fault")}\n`, world);
+        await world.print(faults.map((fault) => faultLine(name, fault)).join(""));
+        return refuse(`${name}: ${faultsText(faults.length)}\n`, world);
       }),
     );
 };
+
+const idleNote = (pack: string): string =>
+  `note: ${printable(`pack ${pack} is in no route, and decides nothing; a route leads to it by "pack": ${JSON.stringify(pack)}`)}\n`;
 
 /** No fault either: the keys are a secret of each deployment, and no table says whether it has them. */
 const publicNote = ({ entities }: CompiledTable): string => {

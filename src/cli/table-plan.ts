@@ -9,9 +9,10 @@ import { isForUploads, planUploads, summaryOf, type UploadSummary, uploadText } 
 import { type PlanWarning, warningsOf, warningText } from "./plan-warnings.ts";
 import { refuse } from "./refuse.ts";
 import { type Uses, usesOf, usesText } from "./table-capacity.ts";
-import { faultTexts } from "./table-change.ts";
+import { faultsAtGateway } from "./table-change.ts";
 import { countChanges } from "./table-compare.ts";
-import { readPublishable, tableErrorText } from "./table-file.ts";
+import { readPublishable } from "./table-file.ts";
+import { tellFaults, tellTableError } from "./table-refusal.ts";
 import { readInForce } from "./table-revision.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
 
@@ -28,7 +29,7 @@ export const addTablePlan = (parent: Command, act: Act): void => {
         "say what publishing a table would do: its faults, what changes, its use of each cap, packs to send, what looks odd",
       )
       .argument("<file>", "the table; - reads it from stdin")
-      .option("--json", "one JSON object"),
+      .option("--json", "one JSON object, or the faults as table check has them"),
   )
     .addHelpText("after", HELP)
     .action(act(plan));
@@ -60,7 +61,11 @@ interface Plan {
 
 const plan = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   const file = await readPublishable(path, world);
-  if (!file.ok) return refuse(tableErrorText(file.error), world);
+  const { json = false } = options;
+  if (!file.ok) {
+    await tellTableError(file.error, json, world);
+    return EXIT.failed;
+  }
   const opened = openGateway(options, world);
   if (!opened.ok) return refuse(opened.error, world);
   const gateway = opened.value;
@@ -70,8 +75,11 @@ const plan = async (world: World, [path = ""]: readonly string[], options: Optio
   const verdict = await gateway.check(file.value.octets);
   const uploads = await planUploads(gateway, file.value.table, path, world);
   if (!uploads.ok) return refuse(uploads.error, world);
-  if (!verdict.ok && !isForUploads(verdict.error, file.value.table, uploads.value))
-    return refuse(failureText(gateway.url, verdict.error) + faultTexts(verdict.error, file.value), world);
+  if (!verdict.ok && !isForUploads(verdict.error, file.value.table, uploads.value)) {
+    world.report(failureText(gateway.url, verdict.error));
+    await tellFaults(file.value.name, faultsAtGateway(verdict.error, file.value), json, world);
+    return EXIT.failed;
+  }
   const { name, table, octets, digest } = file.value;
   const compared = await countChanges(inForce.value, file.value, path, world);
   if (!compared.ok) return refuse(compared.error, world);
@@ -86,7 +94,7 @@ const plan = async (world: World, [path = ""]: readonly string[], options: Optio
     warnings: warningsOf(inForce.value.table, table, changes, status.value.canary?.revision),
     uploads: uploads.value.map(summaryOf),
   };
-  await world.print(options.json ? `${JSON.stringify(planned)}\n` : planText(planned, world.paint));
+  await world.print(json ? `${JSON.stringify(planned)}\n` : planText(planned, world.paint));
   world.report(notes);
   return EXIT.ok;
 };

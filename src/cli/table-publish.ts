@@ -6,9 +6,11 @@ import type { Revision } from "./gateway-answers.ts";
 import { type GatewayClient, openGateway } from "./gateway-client.ts";
 import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
 import { refuse } from "./refuse.ts";
-import { awaitChange, isWanted, revisionText, tellChange } from "./table-change.ts";
+import { makeChange, outrunAdvice, revisionText, tellUnchanged } from "./table-change.ts";
 import { changesText, countChanges } from "./table-compare.ts";
-import { readPublishable, type TableFile, tableErrorText } from "./table-file.ts";
+import { readPublishable, type TableFile } from "./table-file.ts";
+import { confirm } from "./table-question.ts";
+import { tellTableError } from "./table-refusal.ts";
 import { readInForce } from "./table-revision.ts";
 import { waitOption } from "./table-wait.ts";
 import { wholeNumber } from "./values.ts";
@@ -37,7 +39,7 @@ export const addTablePublish = (parent: Command, act: Act): void => {
       .option("--note <text>", "why, for the history")
       .option("--yes", "do not ask")
       .addOption(waitOption())
-      .option("--json", "the new revision as one JSON object"),
+      .option("--json", 'one JSON object: the new revision, or that in force and "changed": false'),
   )
     .addHelpText("after", HELP)
     .action(act(publish));
@@ -58,7 +60,10 @@ Exit code: 0 published, or nothing to publish; 1 not published; 3 somebody else 
 const publish = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   const opened = openGateway(options, world);
   const file = await readPublishable(path, world);
-  if (!file.ok) world.report(`${tableErrorText(file.error)}nothing was published\n`);
+  if (!file.ok) {
+    await tellTableError(file.error, options.json === true, world);
+    world.report("nothing was published\n");
+  }
   if (!opened.ok) world.report(opened.error);
   if (!opened.ok || !file.ok) return EXIT.failed;
   const gateway = opened.value;
@@ -72,7 +77,7 @@ const publish = async (world: World, [path = ""]: readonly string[], options: Op
   if (expect < revision) return refuseStale(expect, revision, world);
   if (digest === file.value.digest) {
     world.report(`nothing to publish: revision ${revision} is this text\n`);
-    return (await awaitChange(gateway, options, world)).code;
+    return tellUnchanged(inForce.value, gateway, options, world);
   }
   const uploads = await planUploads(gateway, file.value.table, path, world);
   if (!uploads.ok) return refuse(`${uploads.error}nothing was published\n`, world);
@@ -80,9 +85,9 @@ const publish = async (world: World, [path = ""]: readonly string[], options: Op
   if (!changes.ok) return refuse(`${changes.error}nothing was published\n`, world);
   world.report(`from revision ${revision} to ${file.value.name}:\n${changesText(changes.value)}`);
   world.report(uploadsText(uploads.value));
-  if (!(await isWanted(`Publish ${file.value.name} on top of revision ${expect}?`, options.yes === true, world))) {
-    return EXIT.failed;
-  }
+  const question = `Publish ${file.value.name} on top of revision ${expect}?`;
+  const wanted = await confirm(question, options.yes === true, world);
+  if (!wanted.ok) return wanted.error;
   const sent = await sendUploads(gateway, uploads.value, options.json === true, world);
   if (!sent.ok) return refuse(`${sent.error}nothing was published\n`, world);
   return send(gateway, file.value, expect, options, world);
@@ -96,16 +101,16 @@ const send = async (
   world: World,
 ): Promise<ExitCode> => {
   const wish = { expect, note: options.note ?? "" };
-  const answer = await gateway.publish(file.octets, wish);
+  const put = () => gateway.publish(file.octets, wish);
   const tale = (made: Revision) => `published ${revisionText(made)}`;
   const change = { kind: "publish", wish, digest: file.digest, table: file, tale } as const;
-  return tellChange(answer, gateway, change, options, world);
+  return makeChange(put, gateway, change, options, world);
 };
 
 const refuseStale = (expected: number, revision: number, world: World): ExitCode => {
   world.report(
     `error: revision ${revision} is in force, not ${expected}: nothing was published\n` +
-      `  \`waybill table history\` shows who published it; take over what it changed, and publish again with --expect ${revision}\n`,
+      `  ${outrunAdvice(expected, revision)}`,
   );
   return EXIT.outrun;
 };

@@ -1,14 +1,11 @@
 import type { Command } from "commander";
-import { err, ok, type Result } from "../ids/index.ts";
-import type { CompiledTable } from "../routing/index.ts";
 import type { Act } from "./action.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
-import { openGateway } from "./gateway-client.ts";
 import { missingText, openShelf } from "./pack-shelf.ts";
 import { printable } from "./printable.ts";
 import { refuse } from "./refuse.ts";
-import { compile, readTableFile, type TableFile, tableErrorText } from "./table-file.ts";
-import { readRevision } from "./table-revision.ts";
+import { compile } from "./table-file.ts";
+import { isRevision, readSide, SIDE_HELP, tellSideError } from "./table-side.ts";
 import { destinationText, ownersText, replayTraffic, type TrafficStep } from "./traffic-replay.ts";
 import { tallyText, wayLines } from "./traffic-text.ts";
 import { EXIT, type ExitCode, type World } from "./world.ts";
@@ -44,7 +41,8 @@ Examples:
   $ waybill table replay requests.ndjson --old 41 --new 42 --only-changed --json
   $ grep '"status":404' requests.ndjson | waybill table replay - --old 41 --new routing-table.json
 
-A line is an object with "path" and "method" (GET without one), a path, or a line that npm start prints. Write ./41 for a file of that name.
+A line is an object with "path" and "method" (GET without one), a path, or a line that npm start prints.
+${SIDE_HELP}
 Packs are read from the folder packs beside the tables; where both are revisions, from the one in the current folder.
 ${GATEWAY_HELP} Files need none.
 Exit code: 0, or with --exit-code 2 when a request goes elsewhere; 1 when something cannot be read.`;
@@ -53,9 +51,9 @@ const replayLog = async (world: World, [log = ""]: readonly string[], options: O
   if ([log, options.old, options.new].filter((path) => path === "-").length > 1) {
     return refuse("error: only one of the log and the two tables can come from stdin\n", world);
   }
-  const before = await readSide(options.old, options, world);
-  const after = await readSide(options.new, options, world);
-  for (const side of [before, after]) if (!side.ok) world.report(side.error);
+  const before = await readSide(options.old, options, world, compile);
+  const after = await readSide(options.new, options, world, compile);
+  for (const side of [before, after]) if (!side.ok) await tellSideError(side.error, false, world);
   if (!before.ok || !after.ok) return EXIT.failed;
   const paths = [options.old, options.new].map((name) => (isRevision(name) ? undefined : name));
   const shelf = openShelf(paths, world);
@@ -80,22 +78,6 @@ const replayLog = async (world: World, [log = ""]: readonly string[], options: O
         .join(""),
   );
   return options.exitCode && tally.value.changed > 0 ? EXIT.differs : EXIT.ok;
-};
-
-const isRevision = (name: string): boolean => /^\d{1,15}$/.test(name);
-
-/** A file, or a revision of the gateway. */
-const readSide = async (
-  name: string,
-  options: Options,
-  world: World,
-): Promise<Result<TableFile<CompiledTable>, string>> => {
-  if (isRevision(name)) {
-    const gateway = openGateway(options, world);
-    return gateway.ok ? readRevision(gateway.value, Number(name), compile) : gateway;
-  }
-  const file = await readTableFile(name, world, compile);
-  return file.ok ? ok(file.value) : err(tableErrorText(file.error));
 };
 
 /** `GET /orders/…  order  ap → us`. */

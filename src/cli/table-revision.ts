@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "../ids/index.ts";
 import { checkTable, type Fault } from "../routing/index.ts";
 import type { DeclaredTable } from "../routing/schema.ts";
+import type { Revision } from "./gateway-answers.ts";
 import type { GatewayClient } from "./gateway-client.ts";
 import { failureText } from "./gateway-failure.ts";
 import { checkText, type TableFile, tableErrorText } from "./table-file.ts";
@@ -28,3 +29,11 @@ export const readRevision = async <Table>(
 
 export const readInForce = (gateway: GatewayClient): Promise<Result<PublishedTable<DeclaredTable>, string>> =>
   readRevision(gateway, undefined, checkTable);
+
+/** What the history knows of a revision that the gateway has. The error is for stderr. */
+export const readRecord = async (gateway: GatewayClient, revision: number): Promise<Result<Revision, string>> => {
+  const listed = await gateway.revisions({ before: revision + 1, limit: 1 });
+  if (!listed.ok) return err(failureText(gateway.url, listed.error));
+  const [record] = listed.value;
+  return record?.revision === revision ? ok(record) : err(`error: the history does not list revision ${revision}\n`);
+};

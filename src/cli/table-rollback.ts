@@ -6,12 +6,13 @@ import type { Revision } from "./gateway-answers.ts";
 import { openGateway } from "./gateway-client.ts";
 import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
 import { refuse } from "./refuse.ts";
-import { awaitChange, isWanted, revisionText, tellChange } from "./table-change.ts";
+import { makeChange, revisionText, tellUnchanged } from "./table-change.ts";
 import { changesText, countChanges } from "./table-compare.ts";
+import { confirm } from "./table-question.ts";
 import { readInForce, readRevision } from "./table-revision.ts";
 import { waitOption } from "./table-wait.ts";
 import { wholeNumber } from "./values.ts";
-import { EXIT, type ExitCode, type World } from "./world.ts";
+import type { ExitCode, World } from "./world.ts";
 
 interface Options extends GatewayOptions {
   readonly expect?: number;
@@ -32,7 +33,7 @@ export const addTableRollback = (parent: Command, act: Act): void => {
       .option("--note <text>", "why, for the history")
       .option("--yes", "do not ask")
       .addOption(waitOption())
-      .option("--json", "the new revision as one JSON object"),
+      .option("--json", 'one JSON object: the new revision, or that in force and "changed": false'),
   )
     .addHelpText("after", HELP)
     .action(act(rollback));
@@ -62,7 +63,7 @@ const rollback = async (world: World, [argument]: readonly string[], options: Op
   const { revision, digest } = inForce.value;
   if (digest === goal.value.digest) {
     world.report(`nothing to do: revision ${revision} has the text of revision ${to}\n`);
-    return (await awaitChange(gateway, options, world)).code;
+    return tellUnchanged(inForce.value, gateway, options, world);
   }
   const uploads = await planUploads(gateway, goal.value.table, "-", world);
   if (!uploads.ok) return refuse(uploads.error, world);
@@ -72,13 +73,14 @@ const rollback = async (world: World, [argument]: readonly string[], options: Op
   world.report(changesText(changes.value));
   world.report(uploadsText(uploads.value));
   const question = `Put the text of revision ${to} into force?`;
-  if (!(await isWanted(question, options.yes === true, world))) return EXIT.failed;
+  const wanted = await confirm(question, options.yes === true, world);
+  if (!wanted.ok) return wanted.error;
   const { expect = revision, note = "", json = false } = options;
   const sent = await sendUploads(gateway, uploads.value, json, world);
   if (!sent.ok) return refuse(sent.error, world);
   const wish = { expect, note };
-  const answer = await gateway.rollback(to, wish);
+  const post = () => gateway.rollback(to, wish);
   const tale = (made: Revision) => `text of revision ${to} is in force again as ${revisionText(made)}`;
   const change = { kind: "rollback", wish, digest: goal.value.digest, tale } as const;
-  return tellChange(answer, gateway, change, options, world);
+  return makeChange(post, gateway, change, options, world);
 };

@@ -14,6 +14,7 @@ import {
   arrivalText,
   type Patience,
   PROBES_DEFAULT,
+  propagationOf,
   unseenText,
   waitOption,
   waitUntilSeen,
@@ -89,7 +90,7 @@ const jsonOf = (
   tally: Tally | undefined,
   arrival: Arrival | undefined,
 ): string => {
-  const propagation = arrival && { firstSeenMs: arrival.firstSeenMs, lastSeenMs: arrival.lastSeenMs };
+  const propagation = arrival && propagationOf(arrival);
   return `${JSON.stringify({ ...known, behind, probes: tally?.seen, propagation })}\n`;
 };
 

@@ -1,4 +1,4 @@
-import { Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import type { Status } from "./gateway-answers.ts";
 import type { GatewayClient } from "./gateway-client.ts";
 import { failureText } from "./gateway-failure.ts";
@@ -28,6 +28,15 @@ export interface Arrival {
   readonly failure: GatewayFailure | undefined;
 }
 
+/** An arrival for programs. */
+export type Propagation = { readonly seen: boolean } & Pick<Arrival, "firstSeenMs" | "lastSeenMs">;
+
+export const propagationOf = ({ isSeen, firstSeenMs, lastSeenMs }: Arrival): Propagation => ({
+  seen: isSeen,
+  firstSeenMs,
+  lastSeenMs,
+});
+
 /** KV may show what is old for 60 s, and an isolate looks every 33 s by default. */
 const SECONDS_DEFAULT = 120;
 
@@ -41,8 +50,18 @@ const ERASE = "\r\u001b[K";
 /** Without seconds behind it, it waits for as long as a change should take. */
 export const waitOption = (): Option =>
   new Option("--wait [seconds]", `wait until probes have seen it, ${SECONDS_DEFAULT} s at most or as long as said`)
-    .argParser(countingNumber)
+    .argParser(waitSeconds)
     .preset(String(SECONDS_DEFAULT));
+
+/** The word behind it counts as its seconds, so what is none may be a file that was to be changed. */
+const waitSeconds = (text: string): number => {
+  try {
+    return countingNumber(text);
+  } catch {
+    const hint = "An argument of the command goes before --wait, or write --wait=60.";
+    throw new InvalidArgumentError(`It must be a whole number of seconds from 1 on. ${hint}`);
+  }
+};
 
 /** Asks once a second for the last change, and then sends probes until one has not seen it, or all of a row have. */
 export const waitUntilSeen = async (gateway: GatewayClient, patience: Patience, world: World): Promise<Arrival> => {

@@ -11,6 +11,7 @@ import { addTablePlan } from "./table-plan.ts";
 import { addTablePublish } from "./table-publish.ts";
 import { addTableReplay } from "./table-replay.ts";
 import { addTableRollback } from "./table-rollback.ts";
+import { addTableShow } from "./table-show.ts";
 import { addTableStatus } from "./table-status.ts";
 import { addTableUploadPacks } from "./table-upload-packs.ts";
 
@@ -26,6 +27,7 @@ export const addTable = (parent: Command, act: Act): void => {
   addTableUploadPacks(table, act);
   addTablePublish(table, act);
   addTableRollback(table, act);
+  addTableShow(table, act);
   addTableHistory(table, act);
   addTableStatus(table, act);
   addTableCanary(table, act);

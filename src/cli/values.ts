@@ -4,17 +4,19 @@ import { parseTime } from "../routing/times.ts";
 /** Values of options, read strictly: what is not understood is an error, and never a guess. */
 
 export const wholeNumber = (text: string): number => {
-  const value = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  const value = digitsOf(text);
   if (Number.isSafeInteger(value)) return value;
   throw new InvalidArgumentError("It must be a whole decimal number from 0 on.");
 };
 
 /** Whole, and at least 1. */
 export const countingNumber = (text: string): number => {
-  const value = wholeNumber(text);
-  if (value >= 1) return value;
+  const value = digitsOf(text);
+  if (value >= 1 && Number.isSafeInteger(value)) return value;
   throw new InvalidArgumentError("It must be a whole decimal number from 1 on.");
 };
+
+const digitsOf = (text: string): number => (/^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN);
 
 /** Above 0; with a fraction or a power of ten where that is handier, such as 0.5 or 2e6. */
 export const positiveNumber = (text: string): number => {

@@ -31,14 +31,19 @@ export interface World {
   readonly isWatched: boolean;
   /** Whether a person looks at stderr, and may be shown how far the work is. */
   readonly isReportWatched: boolean;
-  /** What a person at the terminal answers to a question; `undefined` where there is none to ask. */
-  readonly ask: (question: string) => Promise<string | undefined>;
+  /** What a person at the terminal answers to a question, or why nobody does. */
+  readonly ask: (question: string) => Promise<Result<string, NoAnswer>>;
+  /** Does a piece of work. Whoever interrupts it by Ctrl-C reads the farewell, and the command ends with 130. */
+  readonly guard: <Value>(work: () => Promise<Value>, farewell: string) => Promise<Value>;
   /** A variable of the environment. */
   readonly env: (name: string) => string | undefined;
   readonly fetch: typeof fetch;
   /** Ends after so long. */
   readonly pause: (ms: number) => Promise<void>;
 }
+
+/** `nobody` is at the terminal, the input `ended` (Ctrl-D), or the question was `interrupted` (Ctrl-C). */
+export type NoAnswer = "nobody" | "ended" | "interrupted";
 
 export interface OpenFile {
   /** 0 for a pipe. */
@@ -49,7 +54,8 @@ export interface OpenFile {
 /**
  * What a run of the command tells its caller: all well, an error or bad usage, differences that were asked about, a race that was
  * lost. Then how far the last change of a published table has not come: to KV, as the object knows or as KV shows it, to the
- * isolate that answers, to others; and that a wait for it was in vain. At last that nobody knows whether a change was made.
+ * isolate that answers, to others; and that a wait for it was in vain. At last that nobody knows whether a change was made, and that
+ * Ctrl-C ended it, by the number that shells give (128 + SIGINT).
  */
 export const EXIT = {
   ok: 0,
@@ -62,6 +68,7 @@ export const EXIT = {
   probesBehind: 7,
   unseen: 8,
   unknown: 9,
+  interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

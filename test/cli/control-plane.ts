@@ -77,7 +77,7 @@ const answer = (plane: FakeControlPlane, asked: Asked): Reply => {
   const last = plane.revisions.at(-1) as Kept;
   const numbered = /^\/-\/table\/revisions\/(\d+)$/.exec(pathname)?.[1];
   if (numbered !== undefined) {
-    const found = plane.revisions.find(({ revision }) => revision === Number(numbered));
+    const found = listedBy(plane).find(({ revision }) => revision === Number(numbered));
     return found === undefined
       ? problem(404, "unknown-revision", `Revision ${numbered} cannot be had: there is none.`)
       : textOf(found);
@@ -88,7 +88,9 @@ const answer = (plane: FakeControlPlane, asked: Asked): Reply => {
     case "GET /-/table/revisions":
     case "GET /-/table/audit": {
       const before = Number(searchParams.get("before") ?? Number.POSITIVE_INFINITY);
-      const listed = plane.revisions.filter(({ revision }) => revision < before).toReversed();
+      const listed = listedBy(plane)
+        .filter(({ revision }) => revision < before)
+        .toReversed();
       const page = listed.slice(0, Number(searchParams.get("limit")));
       return pathname.endsWith("audit")
         ? { body: { entries: page.map(auditOf) } }
@@ -111,6 +113,10 @@ const answer = (plane: FakeControlPlane, asked: Asked): Reply => {
       return change(plane, pathname, asked, last);
   }
 };
+
+/** The canary that runs is a revision too; one that was aborted is forgotten here. */
+const listedBy = ({ revisions, canary }: FakeControlPlane): readonly Kept[] =>
+  canary === undefined ? revisions : [...revisions, canary];
 
 const change = (plane: FakeControlPlane, pathname: string, asked: Asked, last: Kept): Reply => {
   const expected = Number(/^"(\d+)"$/.exec(asked.headers["if-match"] ?? "")?.[1]);

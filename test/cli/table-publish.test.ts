@@ -41,7 +41,15 @@ describe.concurrent("waybill table publish", () => {
   it("gives the revision as one JSON object", async () => {
     const { table } = await setUp();
     const { stdout } = await table("publish", "routing-table.json", "--yes", "--json");
-    expect(objectsOf(stdout)).toEqual([expect.objectContaining({ revision: 2, kind: "publish", author: "ann" })]);
+    expect(objectsOf(stdout)).toEqual([
+      expect.objectContaining({ revision: 2, kind: "publish", author: "ann", changed: true }),
+    ]);
+    const digest = expect.stringMatching(/^[0-9a-f]{64}$/);
+    const again = await table("publish", "routing-table.json", "--json");
+    expect(again.code).toBe(0);
+    expect(objectsOf(again.stdout)).toEqual([{ revision: 2, digest, changed: false }]);
+    const back = await table("rollback", "2", "--json");
+    expect(objectsOf(back.stdout)).toEqual([{ revision: 2, digest, changed: false }]);
   });
 
   it("waits, where that is asked for, until a row of probes has seen it, and says when it was not", async () => {
@@ -54,7 +62,7 @@ describe.concurrent("waybill table publish", () => {
     plane.override = ({ url }) =>
       url === "/-/ready" ? { headers: { "waybill-table": "rev=1; source=memory; age=3" }, body: {} } : undefined;
     const unseen = await table("rollback", "1", "--yes", "--json", "--wait", "1");
-    expect(objectsOf(unseen.stdout)).toEqual([expect.objectContaining({ revision: 3, propagation: {} })]);
+    expect(objectsOf(unseen.stdout)).toEqual([expect.objectContaining({ revision: 3, propagation: { seen: false } })]);
     expect(unseen.stderr).toContain(
       "error: 10 probes in a row have not seen revision 3 without a canary within 1 s; no probe has seen it\n",
     );
@@ -124,34 +132,5 @@ describe.concurrent("waybill table rollback", () => {
     expect(stderr).toContain("error: Revision 7 cannot be had: there is none. (unknown-revision, 404)\n");
     expect(stderr).toContain("`waybill table history` lists those that there are");
     expect(code).toBe(1);
-  });
-});
-
-describe.concurrent("a canary of the whole table", () => {
-  it("starts for a share, is seen in the status, and ends in both ways", async () => {
-    const { plane, table } = await setUp();
-    const started = await table("canary", "routing-table.json", "--share", "5", "--yes");
-    expect(started.stdout).toMatch(/^serves 5 % of the IDs: revision 2 \(canary, by ann\)/);
-    expect(plane.canary).toMatchObject({ text: JSON.stringify(NEXT), audience: { share: 5 } });
-    expect((await table("status")).stdout).toMatch(/^canary +revision 2 +5 % of the IDs/m);
-    const grown = await table("canary", "routing-table.json", "--country", "KZ", "BR", "--yes");
-    expect(grown.stderr).toContain("it takes the place of the canary of revision 2 (5 % of the IDs)\n");
-    expect(plane.canary).toMatchObject({ audience: { countries: ["KZ", "BR"] } });
-    const aborted = await table("abort", "--yes");
-    expect(aborted.stdout).toMatch(/^in force: revision 1 /);
-    await table("canary", "routing-table.json", "--entity", "order", "--yes");
-    const promoted = await table("promote", "--yes");
-    expect(promoted.stdout).toMatch(/^in force: revision 3 \(promote, by ann\)/);
-    expect((await table("abort", "--yes")).stderr).toBe("error: no canary runs; revision 3 serves everybody\n");
-  });
-
-  it.each([
-    { args: [], error: "say one of --share, --country and --entity" },
-    { args: ["--share", "5", "--entity", "order"], error: "say one of --share, --country and --entity" },
-    { args: ["--share", "0"], error: "a canary of 0 % serves nobody" },
-    { args: ["--share", "101"], error: "It must be a number from 0 to 100" },
-  ])("is for one part of the IDs, and $args says none", async ({ args, error }) => {
-    const outcome = await waybill(["table", "canary", "routing-table.json", ...args], { cwd: tableFolder() });
-    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining(error) });
   });
 });

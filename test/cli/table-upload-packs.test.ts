@@ -110,7 +110,7 @@ describe.concurrent("packs of a table that is published", () => {
     const { run, put, stored, packFile } = await setUp();
     await run("canary", "routing-table.json", "--share", "5", "--yes");
     expect(put().slice(-2)).toEqual(["PUT pack/2", "POST /-/table/canary"]);
-    await run("promote", "--yes");
+    await run("promote", "--yes", "--expect", "2");
     const plain = tableFolder();
     await run("publish", join(plain, "routing-table.json"), "--yes");
     put();

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { EXIT } from "../../src/cli/world.ts";
 import { diagram, everyLayout, luuidTable } from "../../src/ids/index.ts";
 import { objectsOf, tableFolder, waybill } from "./command.ts";
 
@@ -27,6 +28,7 @@ describe.concurrent("the command as a whole", () => {
     { args: ["table", "publish", "--help"] },
     { args: ["table", "rollback", "--help"] },
     { args: ["table", "history", "--help"] },
+    { args: ["table", "show", "--help"] },
     { args: ["table", "audit", "--help"] },
     { args: ["table", "status", "--help"] },
     { args: ["table", "canary", "--help"] },
@@ -44,6 +46,11 @@ describe.concurrent("the command as a whole", () => {
     expect(stdout).toMatch(/^Usage: waybill /);
     expect(stdout).toContain("Examples:\n  $ waybill ");
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+  });
+
+  it("lists every exit code", async () => {
+    const { stdout } = await waybill(["--help"]);
+    for (const code of Object.values(EXIT)) expect(stdout).toMatch(new RegExp(`^  ${code} +[a-zA-Z]`, "m"));
   });
 
   it.each([
@@ -91,6 +98,9 @@ describe.concurrent("the command as a whole", () => {
     { args: ["mint", "--at", "2026-06-01"], error: "a time with its offset" },
     { args: ["mint", "--at", "2026-02-30T00:00:00Z"], error: "no such day or hour" },
     { args: ["mint", "--class", ""], error: "at least one character" },
+    { args: ["table", "publish", "--wait", "0", "f"], error: "a whole number of seconds from 1 on" },
+    { args: ["table", "publish", "--wait", "f.json"], error: "An argument of the command goes before --wait" },
+    { args: ["table", "history", "--limit", "abc"], error: "from 1 on" },
     { args: ["layout", "uuidv7"], error: 'There is no layout "uuidv7"; did you mean uuid-v7 or ' },
     { args: ["layout", "quux"], error: "`waybill layout --names` lists all." },
     { args: ["explain", "--table", "absent.json", "x"], error: "absent.json cannot be read: no such file" },

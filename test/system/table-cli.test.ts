@@ -105,7 +105,7 @@ describe("a table's life from the command line, at a gateway that runs", () => {
     second = revisionIn(published);
     expect(second).toBe(first + 1);
     const [{ propagation }] = objectsOf(published.stdout) as [Record<string, unknown>];
-    expect(propagation).toEqual({ firstSeenMs: expect.any(Number), lastSeenMs: expect.any(Number) });
+    expect(propagation).toEqual({ seen: true, firstSeenMs: expect.any(Number), lastSeenMs: expect.any(Number) });
     const { stdout, code } = await viewer("status", "--probe", "12");
     expect(stdout).toContain(`12 of 12  revision ${second}  memory\n`);
     expect(code).toBe(0);
@@ -143,7 +143,7 @@ describe("a table's life from the command line, at a gateway that runs", () => {
     expect(await regionOf(KZ_ORDER)).toBe("ap");
     const rival = await operator("publish", "declared.json", "--yes");
     expect(rival).toMatchObject({ code: 1, stderr: expect.stringContaining("(canary-running, ") });
-    const aborted = await operator("abort", "--yes");
+    const aborted = await operator("abort", "--yes", "--expect", /revision (\d+) /.exec(started.stdout)?.[1] ?? "");
     expect(aborted.stdout).toContain(`in force: revision ${second} `);
     // Until the isolate that answers has looked at KV it goes by the canary.
     const waited = await viewer("status", "--wait=30");

@@ -1,0 +1,109 @@
+import { describe, expect, it } from "vitest";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { tableFolder, waybill } from "./command.ts";
+import { problem, startControlPlane, TOKEN } from "./control-plane.ts";
+
+const [kz, ...others] = DECLARED_TABLE.routes;
+const NEXT = { ...DECLARED_TABLE, routes: [{ ...kz, region: "us" }, ...others] };
+
+/** A control plane of its own for each test, and a folder whose table differs from the one in force. */
+const setUp = async () => {
+  const plane = await startControlPlane(DECLARED_TABLE);
+  const cwd = tableFolder(NEXT);
+  const table = (...args: readonly string[]) =>
+    waybill(["table", ...args], { cwd, env: { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN } });
+  const changesAsked = () => plane.asked.filter(({ method }) => method !== "GET").map(({ url }) => url);
+  return { plane, table, changesAsked };
+};
+
+describe.concurrent("a canary of the whole table", () => {
+  it("starts for a share, is seen in the status, and ends in both ways", async () => {
+    const { plane, table } = await setUp();
+    const started = await table("canary", "routing-table.json", "--share", "5", "--yes");
+    expect(started.stdout).toMatch(/^serves 5 % of the IDs: revision 2 \(canary, by ann\)/);
+    expect(plane.canary).toMatchObject({ text: JSON.stringify(NEXT), audience: { share: 5 } });
+    expect((await table("status")).stdout).toMatch(/^canary +revision 2 +5 % of the IDs/m);
+    const grown = await table("canary", "--country", "KZ,BR", "routing-table.json", "--yes", "--expect", "2");
+    expect(grown.stderr).toContain(
+      "it takes the place of a canary: revision 2 (canary, by ann) serves 5 % of the IDs\n",
+    );
+    expect(plane.canary).toMatchObject({ audience: { countries: ["KZ", "BR"] } });
+    const aborted = await table("abort", "--yes", "--expect", "3");
+    expect(aborted.stderr).toBe("revision 3 (canary, by ann) serves KZ, BR, revision 1 the rest\n");
+    expect(aborted.stdout).toMatch(/^in force: revision 1 /);
+    await table("canary", "--entity", "order", "--entity", "ride,parcel", "routing-table.json", "--yes");
+    expect(plane.canary).toMatchObject({ audience: { entities: ["order", "ride", "parcel"] } });
+    const promoted = await table("promote", "--yes", "--expect", "2");
+    expect(promoted.stderr.split("\n")).toEqual([
+      "revision 2 (canary, by ann) serves order, ride, parcel, revision 1 the rest",
+      "from revision 1 to revision 2:",
+      "routes  6 before, 6 after",
+      "keys that go elsewhere",
+      "  order (iuid)  ap → us  1 key, 0.39 % of its key space",
+      "  ride (iuid)   ap → us  1 key, 0.39 % of its key space",
+      "",
+    ]);
+    expect(promoted.stdout).toMatch(/^in force: revision 3 \(promote, by ann\)/);
+  });
+
+  it.each([
+    ["promote", ["promote"]],
+    ["abort", ["abort"]],
+    ["replace", ["canary", "routing-table.json", "--share", "20"]],
+  ])("is ended only by whoever has seen it: %s", async (_, args) => {
+    const { plane, table, changesAsked } = await setUp();
+    await table("canary", "routing-table.json", "--share", "5", "--yes");
+    const before = changesAsked();
+    const unnamed = await table(...args, "--yes");
+    expect(unnamed).toMatchObject({ stdout: "", code: 1 });
+    expect(unnamed.stderr).toContain("revision 2 (canary, by ann) serves 5 % of the IDs");
+    expect(unnamed.stderr).toMatch(/error: --yes ends .* only if it is named: say --expect 2 if it is .*\n$/);
+    const another = await table(...args, "--yes", "--expect", "1");
+    expect(another).toMatchObject({ stdout: "", code: 3 });
+    expect(another.stderr).toContain("error: revision 2 is the last one, not 1: nothing was changed\n");
+    expect(another.stderr).toContain("`waybill table diff 1 2`");
+    expect([changesAsked(), plane.canary?.revision]).toEqual([before, 2]);
+    expect((await table(...args, "--yes", "--expect", "2")).code).toBe(0);
+  });
+
+  it("cannot be ended where none runs, which somebody who named one is told by another exit code", async () => {
+    const { table } = await setUp();
+    const stderr = "error: no canary runs; revision 1 serves everybody\n";
+    expect(await table("abort", "--yes")).toEqual({ stdout: "", stderr, code: 1 });
+    expect(await table("promote", "--expect", "2")).toEqual({ stdout: "", stderr, code: 3 });
+  });
+
+  it("is not promoted where another took its place a moment ago", async () => {
+    const { plane, table } = await setUp();
+    await table("canary", "routing-table.json", "--share", "5", "--yes");
+    plane.override = ({ url }) =>
+      url === "/-/table/promote" ? problem(412, "stale-revision", "No.", { current: 1, canary: 3 }) : undefined;
+    const raced = await table("promote", "--yes", "--expect", "2");
+    expect(raced.code).toBe(3);
+    expect(raced.stderr).toContain("begin again with --expect 3\n");
+  });
+
+  it.each([
+    { args: [], error: "say one of --share, --country and --entity" },
+    { args: ["--share", "5", "--entity", "order"], error: "say one of --share, --country and --entity" },
+    { args: ["--share", "0"], error: "a canary of 0 % serves nobody" },
+    { args: ["--share", "101"], error: "It must be a number from 0 to 100" },
+    { args: ["--country", "kz"], error: "codes of two capital letters, with commas between: KZ,UZ." },
+    { args: ["--entity", "order,"], error: "names of entities, with commas between: order,ride." },
+  ])("is for one part of the IDs, and $args says none", async ({ args, error }) => {
+    const outcome = await waybill(["table", "canary", "routing-table.json", ...args], { cwd: tableFolder() });
+    expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining(error) });
+  });
+
+  it.each([
+    [["--country", "KZ,XX"], "error: --country XX: revision 1, which is in force, has only KZ, BR, DE, AQ\n"],
+    [
+      ["--entity", "invoice"],
+      "error: --entity invoice: neither revision 1 nor routing-table.json has such an entity\n",
+    ],
+  ])("is for whom the tables know: %j", async (args, stderr) => {
+    const { table, changesAsked } = await setUp();
+    const outcome = await table("canary", "routing-table.json", ...args, "--yes");
+    expect([outcome, changesAsked()]).toEqual([{ stdout: "", stderr, code: 1 }, []]);
+  });
+});

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { confirm } from "../../src/cli/table-question.ts";
+import type { NoAnswer, World } from "../../src/cli/world.ts";
+import { err, ok, type Result } from "../../src/ids/index.ts";
+
+/** What a person answers to the question, and what is reported then. */
+const asked = async (answer: Result<string, NoAnswer>, yes = false) => {
+  const reports: string[] = [];
+  const questions: string[] = [];
+  const ask = async (question: string) => {
+    questions.push(question);
+    return answer;
+  };
+  const world = { ask, report: (text: string) => reports.push(text) } as unknown as World;
+  return { wanted: await confirm("Publish it?", yes, world), reports: reports.join(""), questions };
+};
+
+const YES = ok(undefined);
+
+test.each(["y", "Y", "yes", " yes "])("%j is a yes", async (answer) => {
+  expect(await asked(ok(answer))).toEqual({ wanted: YES, reports: "", questions: ["Publish it? [y/N] "] });
+});
+
+test.each(["", "n", "no", "yeah", "yy", "publish it"])("%j is none", async (answer) => {
+  expect(await asked(ok(answer))).toMatchObject({ wanted: err(1), reports: "nothing was changed\n" });
+});
+
+test("where nobody is, nothing is wanted; who said yes before is not asked", async () => {
+  expect(await asked(err("nobody"))).toMatchObject({ wanted: err(1), reports: expect.stringContaining("say --yes") });
+  expect(await asked(ok("n"), true)).toEqual({ wanted: YES, reports: "", questions: [] });
+});
+
+test.each([
+  ["ended", 1],
+  ["interrupted", 130],
+] as const)("a question that was %s ends with %i, and with no advice about --yes", async (why, code) => {
+  expect(await asked(err(why))).toMatchObject({ wanted: err(code), reports: "\nnothing was changed\n" });
+});
