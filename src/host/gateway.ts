@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { loadTableText } from "../routing/index.ts";
 import { bundleWorker, WORKER_ENTRY } from "./bundle.ts";
@@ -43,6 +43,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const folder = resolve(options.stateFolder);
   const kvFolder = join(folder, "kv");
   const durableObjectsFolder = join(folder, "durable-objects");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   mkdirSync(durableObjectsFolder, { recursive: true });
   const worker = await bundleWorker({
     entry: options.workerPath ?? WORKER_ENTRY,
@@ -60,7 +61,9 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     workerFile: "worker.js",
     vars: { ...SELF_HOSTED_VARS, ...options.vars },
   });
-  writeFileSync(configPath, config);
+  // Keys are among the settings, and hashes of tokens. A file that is there would keep the mode that it has.
+  rmSync(configPath, { force: true });
+  writeFileSync(configPath, config, { mode: 0o600 });
   return {
     ...(await startWorkerd({ configPath, onLogLine: options.onLogLine, openPages: options.openPages })),
     kvFolder,

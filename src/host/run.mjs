@@ -19,9 +19,14 @@ const QUIET = {
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
 };
 
+/** For files that take paths: those are the caller's, and npm runs every script in the top folder. */
+const IN_CALLERS_FOLDER = "--in-callers-folder";
+
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const [file, ...rest] = process.argv.slice(2);
-if (file === undefined) stop("usage: node src/host/run.mjs FILE.ts [ARGUMENT...]");
+const words = process.argv.slice(2);
+const isInCallersFolder = words[0] === IN_CALLERS_FOLDER;
+const [file, ...rest] = isInCallersFolder ? words.slice(1) : words;
+if (file === undefined) stop(`usage: node src/host/run.mjs [${IN_CALLERS_FOLDER}] FILE.ts [ARGUMENT...]`);
 
 const missing = whatIsMissing();
 if (missing !== undefined) install(missing);
@@ -88,6 +93,8 @@ function run(node, script, args) {
   const child = spawn(node, ["--disable-warning=ExperimentalWarning", join(root, script), ...args], {
     env,
     stdio: "inherit",
+    // Set by npm. Without it nobody has left the caller's folder.
+    cwd: (isInCallersFolder && process.env.INIT_CWD) || process.cwd(),
   });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.once("error", (error) => stop(`${node} cannot be started: ${error.message}`));

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -107,6 +108,23 @@ describe("the file", () => {
     expect(status).toBe(7);
     const path = join(house, "node_modules/.bin");
     expect(JSON.parse(stdout)).toEqual({ args: ["a", "--b"], path, metrics: "false" });
+  });
+
+  it("runs in the folder of the caller where it takes paths, and else where it was started", () => {
+    writeFileSync(join(house, "where.ts"), "console.log(process.cwd());");
+    const where = (variables: Record<string, string>, ...args: string[]) =>
+      spawnSync(process.execPath, [join(house, "src/host/run.mjs"), ...args], {
+        env: { ...env(), ...variables },
+        cwd: house,
+        encoding: "utf8",
+      }).stdout.trim();
+    const [top, caller] = [realpathSync(house), realpathSync(join(house, "bin"))];
+    expect(where({ INIT_CWD: caller }, "--in-callers-folder", "where.ts")).toBe(caller);
+    expect(where({ INIT_CWD: "" }, "--in-callers-folder", "where.ts")).toBe(top);
+    expect(where({ INIT_CWD: caller }, "where.ts")).toBe(top);
+    const { scripts } = JSON.parse(readFileSync(fileURLToPath(new URL("../../package.json", import.meta.url)), "utf8"));
+    const marked = Object.keys(scripts).filter((name) => scripts[name].includes("--in-callers-folder"));
+    expect(marked).toEqual(["start", "dev", "waybill", "publish"]);
   });
 
   it("gets the signals that its runner gets", async () => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -118,6 +118,11 @@ afterAll(async () => {
 });
 
 describe("the page on self-hosting", () => {
+  it("says truly that nobody else can read the settings", () => {
+    const modes = [folder, join(folder, "config.capnp")].map((path) => statSync(path).mode & 0o777);
+    expect(modes).toEqual([0o700, 0o600]);
+  });
+
   it("tells where the binary is", async () => {
     const { stdout } = await run(BLOCKS[0] ?? "");
     used.add(BLOCKS[0] ?? "");
