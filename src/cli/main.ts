@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, isAbsolute, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { setTimeout } from "node:timers/promises";
 import { getSystemErrorMessage, styleText } from "node:util";
@@ -30,7 +30,7 @@ const world: World = {
     try {
       return ok(readFileSync(path));
     } catch (error) {
-      return err(reasonOf(error));
+      return err(reasonAt(path, error));
     }
   },
   openFile: async (path) => {
@@ -42,7 +42,7 @@ const world: World = {
       return ok({ bytes: stat.isFile() ? stat.size : 0, chunks: file.createReadStream() });
     } catch (error) {
       await file?.close();
-      return err(reasonOf(error));
+      return err(reasonAt(path, error));
     }
   },
   fileExists: existsSync,
@@ -132,6 +132,11 @@ function pooledEntropy(): World["entropy"] {
 
 function versionOf(manifest: URL): string {
   return (JSON.parse(readFileSync(manifest, "utf8")) as { readonly version: string }).version;
+}
+
+/** Relative paths are those of the current folder, which may not be the one that somebody has in mind. */
+function reasonAt(path: string, error: unknown): string {
+  return isAbsolute(path) ? reasonOf(error) : `${reasonOf(error)} (${resolve(path)})`;
 }
 
 function reasonOf(error: unknown): string {

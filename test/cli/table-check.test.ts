@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { objectsOf, tableFolder, waybill } from "./command.ts";
 
@@ -117,6 +117,15 @@ describe.concurrent("waybill table check", () => {
     expect(stderr).toBe("stdin: at least 1,000 faults; the check ended there\n");
     const diff = await waybill(["table", "diff", "routing-table.json", "-"], { cwd, stdin });
     expect(diff.stderr).toMatch(/can be served: at least 1,000 faults; the check ended there\n$/);
+  });
+
+  it("names the whole path of a file that is not there", async () => {
+    const { stderr, code } = await waybill(["table", "check", "../nowhere/table.json"], { cwd });
+    const path = resolve(realpathSync(cwd), "../nowhere/table.json");
+    expect({ stderr, code }).toEqual({
+      stderr: `error: ../nowhere/table.json cannot be read: no such file or directory (${path})\n`,
+      code: 1,
+    });
   });
 
   it("gives the same faults as JSON", async () => {
