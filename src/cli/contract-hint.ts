@@ -3,7 +3,7 @@ import { segmentsOf } from "../routing/paths.ts";
 import { type Finding, findingOf } from "./contract-findings.ts";
 import type { IdTest } from "./contract-ids.ts";
 import type { ContractPath } from "./contract-paths.ts";
-import { grouped } from "./diff-counts-text.ts";
+import { grouped } from "./grouped.ts";
 
 /** Another base path with which nearly all paths that disagree would agree. */
 export interface BaseHint {

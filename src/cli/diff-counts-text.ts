@@ -1,19 +1,36 @@
 import { alignColumns } from "./columns.ts";
-import type { DiffCounts, KeyCount, PartCounts } from "./diff-counts.ts";
+import type { DiffCounts, KeyCount, OriginChange, PartCounts } from "./diff-counts.ts";
+import { grouped } from "./grouped.ts";
 import { percentText } from "./percent-text.ts";
 import { printable } from "./printable.ts";
+import { singlesLines } from "./singles-text.ts";
 
 /** Counts for people: a line for each part that differs, and below it where keys go. */
-export const diffCountsText = ({ parts, routes, keys }: DiffCounts): string => {
+export const diffCountsText = ({ parts, origins, routes, keys, singles }: DiffCounts): string => {
   const rows = [
     ...Object.entries(parts).map(([name, counts]) => [name, partText(counts)]),
     ...(routes.differ ? [["routes", `${grouped(routes.before)} before, ${grouped(routes.after)} after`]] : []),
   ];
   const lines = alignColumns(rows.map((row) => row.map(printable)));
+  const urls = alignColumns(origins.map((change) => originCells(change).map(printable)));
   const ways = alignColumns(keys.map((count) => keyCells(count).map(printable)));
-  const moved =
-    keys.length === 0 ? ["no key goes elsewhere"] : ["keys that go elsewhere", ...ways.map((way) => `  ${way}`)];
-  return [...lines, ...moved].map((line) => `${line}\n`).join("");
+  const isStill = keys.length === 0 && singles.elsewhere === 0;
+  return [
+    ...lines,
+    ...section("origins", urls),
+    ...(isStill ? ["no key goes elsewhere"] : section("keys that go elsewhere", ways)),
+    ...section(`single entities that go elsewhere: ${grouped(singles.elsewhere)}`, singlesLines(singles)),
+  ]
+    .map((line) => `${line}\n`)
+    .join("");
+};
+
+const section = (title: string, lines: readonly string[]): readonly string[] =>
+  lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
+
+const originCells = ({ region, removed, added }: OriginChange): readonly string[] => {
+  const [from, to] = [removed, added].map((urls) => (urls.length === 0 ? "none" : urls.join(", ")));
+  return [region, `${from} → ${to}`];
 };
 
 const partText = ({ added, removed, changed, names }: PartCounts): string => {
@@ -43,6 +60,3 @@ const keyCells = ({
   const share = percent === undefined ? "" : `, ${percentText(percent)} of its key space`;
   return [`${entity} (${layout})`, `${from} → ${to}`, `${count}${share}`, minted.join(", ")];
 };
-
-/** `1,204`. */
-export const grouped = (count: number | bigint): string => count.toLocaleString("en-US");

@@ -1,14 +1,25 @@
 import type { TableDiff } from "../routing/diff.ts";
 import type { KeyChange } from "../routing/diff-changes.ts";
 import type { PartDiff } from "../routing/diff-parts.ts";
+import type { DeclaredRegion } from "../routing/schema.ts";
 import { goalText } from "./diff-text.ts";
 
 /** Differences of two tables as numbers: how many entries of each part, and how much of each key space. Plain JSON. */
 export interface DiffCounts {
   /** Parts that do not differ are left out. */
   readonly parts: Readonly<Record<string, PartCounts>>;
+  /** Regions whose origins have other addresses. */
+  readonly origins: readonly OriginChange[];
   readonly routes: TableDiff["routes"];
   readonly keys: readonly KeyCount[];
+  readonly singles: TableDiff["singles"];
+}
+
+/** Addresses that a region has no longer, and those that it has now. */
+export interface OriginChange {
+  readonly region: string;
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
 }
 
 export interface PartCounts {
@@ -59,10 +70,31 @@ export const countDiff = (diff: TableDiff): DiffCounts => {
       : [["canaries and shadows", countPart({ added: {}, removed: {}, changed: byName(shared) })]];
   return {
     parts: Object.fromEntries([...parts, ...single, ...canaries]),
+    origins: originChanges(regions),
     routes: diff.routes,
     keys: countKeys(diff.keys),
+    singles: diff.singles,
   };
 };
+
+const originChanges = ({ added, removed, changed }: TableDiff["regions"]): readonly OriginChange[] => {
+  const sides = [
+    ...Object.entries(removed).map(([region, before]) => ({ region, before, after: undefined })),
+    ...Object.entries(added).map(([region, after]) => ({ region, before: undefined, after })),
+    ...Object.entries(changed).map(([region, both]) => ({ region, ...both })),
+  ];
+  return sides.flatMap(({ region, before, after }) => {
+    const [old, next] = [urlsOf(before), urlsOf(after)];
+    const change = {
+      region,
+      removed: old.filter((url) => !next.includes(url)),
+      added: next.filter((url) => !old.includes(url)),
+    };
+    return change.removed.length + change.added.length === 0 ? [] : [change];
+  });
+};
+
+const urlsOf = (region: DeclaredRegion | undefined): readonly string[] => region?.origins.map(({ url }) => url) ?? [];
 
 const CHANGED: PartCounts = { added: 0, removed: 0, changed: 1, names: [] };
 

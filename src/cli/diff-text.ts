@@ -3,7 +3,9 @@ import type { KeyChange, KeyGoal } from "../routing/diff-changes.ts";
 import type { Changed, PartDiff } from "../routing/diff-parts.ts";
 import type { RouteShare, ShareChange } from "../routing/diff-shares.ts";
 import { alignColumns } from "./columns.ts";
+import { grouped } from "./grouped.ts";
 import { percentText } from "./percent-text.ts";
+import { singlesLines, undoneCount, undoneText } from "./singles-text.ts";
 import type { World } from "./world.ts";
 
 type Paint = World["paint"];
@@ -28,6 +30,8 @@ export const diffText = (diff: TableDiff, paint: Paint): string => {
     ["routes", routes.differ ? [`${routes.before} before, ${routes.after} after`] : []],
     ["canaries and shadows", alignColumns(diff.shares.map(shareCells))],
     ["keys that go elsewhere", keys.length > 0 ? alignColumns(keys.map(keyCells)) : noKeys(diff)],
+    [`single entities that go elsewhere: ${grouped(diff.singles.elsewhere)}`, singlesLines(diff.singles)],
+    ["steps of moves that are undone", diff.singles.undone.map((steps) => undoneText(undoneCount(steps)))],
   ] as const;
   return `${sections
     .filter(([, lines]) => lines.length > 0)
@@ -35,7 +39,8 @@ export const diffText = (diff: TableDiff, paint: Paint): string => {
     .join("\n\n")}\n`;
 };
 
-const noKeys = ({ routes }: TableDiff): readonly string[] => (routes.differ ? ["none"] : []);
+const noKeys = ({ routes, singles }: TableDiff): readonly string[] =>
+  routes.differ && singles.elsewhere === 0 ? ["none"] : [];
 
 const partLines = <Value>({ added, removed, changed }: PartDiff<Value>, paint: Paint): readonly string[] => [
   ...Object.entries(removed).map(([name, value]) => minus(`${name}  ${JSON.stringify(value)}`, paint)),

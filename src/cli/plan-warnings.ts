@@ -1,22 +1,26 @@
 import { readOriginUrl } from "../routing/origin-url.ts";
 import type { DeclaredTable } from "../routing/schema.ts";
 import type { DiffCounts, KeyCount } from "./diff-counts.ts";
-import { grouped } from "./diff-counts-text.ts";
+import { grouped } from "./grouped.ts";
 import { idlePacks } from "./idle-packs.ts";
+import { type NumberWarning, numberText, numberWarnings } from "./number-warnings.ts";
 import { printable } from "./printable.ts";
+import { type StepWarning, stepText, stepWarnings } from "./step-warnings.ts";
 
 /** What is no fault of a table, and often a mistake. Plain JSON. */
 export type PlanWarning =
   /** No route, canary or default leads to the region any more. */
   | { readonly kind: "region-without-routes"; readonly region: string }
-  /** No region of the table in force has an origin of this host. */
-  | { readonly kind: "new-origin-host"; readonly region: string; readonly host: string }
+  /** No region of the table in force has an origin of this host and port. */
+  | { readonly kind: "new-origin"; readonly region: string; readonly authority: string }
   /** Keys that had a region are assigned to none. */
   | { readonly kind: "keys-go-nowhere"; readonly entity: string; readonly layout: string; readonly keys: string }
   /** The table has the pack, and no route leads to it. */
   | { readonly kind: "pack-without-route"; readonly pack: string }
   /** Publishing is refused without its number, and ends it with that. */
-  | { readonly kind: "canary-running"; readonly revision: number };
+  | { readonly kind: "canary-running"; readonly revision: number }
+  | NumberWarning
+  | StepWarning;
 
 export const warningsOf = (
   before: DeclaredTable,
@@ -24,8 +28,10 @@ export const warningsOf = (
   changes: DiffCounts | undefined,
   canary: number | undefined,
 ): readonly PlanWarning[] => [
+  ...stepWarnings(before, after, changes),
+  ...numberWarnings(before, after),
   ...idleRegions(before, after),
-  ...newHosts(before, after),
+  ...newOrigins(before, after),
   ...(changes?.keys ?? []).filter(isLost).map(lost),
   ...idlePacks(after).map((pack) => ({ kind: "pack-without-route", pack }) as const),
   ...(canary === undefined ? [] : [{ kind: "canary-running", revision: canary } as const]),
@@ -61,21 +67,21 @@ const routedRegions = ({
   return new Set([...routed, fallback, ...said].filter((region) => region !== undefined));
 };
 
-const newHosts = (before: DeclaredTable, after: DeclaredTable): readonly PlanWarning[] => {
-  const known = new Set(originHosts(before).map(({ host }) => host));
-  return originHosts(after)
-    .filter(({ host }) => !known.has(host))
-    .map(({ region, host }) => ({ kind: "new-origin-host", region, host }));
+const newOrigins = (before: DeclaredTable, after: DeclaredTable): readonly PlanWarning[] => {
+  const known = new Set(authorities(before).map(({ authority }) => authority));
+  return authorities(after)
+    .filter(({ authority }) => !known.has(authority))
+    .map(({ region, authority }) => ({ kind: "new-origin", region, authority }));
 };
 
-/** Each region with each host once. */
-const originHosts = ({ regions }: DeclaredTable) =>
+/** Each region with each host and port once. */
+const authorities = ({ regions }: DeclaredTable) =>
   Object.entries(regions).flatMap(([region, { origins }]) => {
-    const hosts = origins.flatMap(({ url }) => {
+    const all = origins.flatMap(({ url }) => {
       const read = readOriginUrl(url);
-      return read.ok ? [read.value.host] : [];
+      return read.ok ? [`${read.value.host}:${read.value.port}`] : [];
     });
-    return [...new Set(hosts)].map((host) => ({ region, host }));
+    return [...new Set(all)].map((authority) => ({ region, authority }));
   });
 
 const isLost = ({ from, to }: KeyCount): boolean => from !== "nowhere" && to === "nowhere";
@@ -86,9 +92,9 @@ export const warningText = (warning: PlanWarning): string => {
   switch (warning.kind) {
     case "region-without-routes":
       return printable(`region ${warning.region} has no routes: no ID goes there`);
-    case "new-origin-host":
+    case "new-origin":
       return printable(
-        `${warning.host} in region ${warning.region} is no origin of the table in force: new, or misspelt?`,
+        `${warning.authority} in region ${warning.region} is no origin of the table in force: new, or misspelt?`,
       );
     case "keys-go-nowhere":
       return printable(
@@ -98,5 +104,10 @@ export const warningText = (warning: PlanWarning): string => {
       return printable(`pack ${warning.pack} is in no route: it is sent, and decides nothing`);
     case "canary-running":
       return `a canary of revision ${warning.revision} runs: publishing with --expect ${warning.revision} ends it; without, it is refused`;
+    case "country-renumbered":
+    case "entity-renumbered":
+      return numberText(warning);
+    default:
+      return stepText(warning);
   }
 };

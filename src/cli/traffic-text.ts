@@ -1,5 +1,5 @@
 import { alignColumns } from "./columns.ts";
-import { grouped } from "./diff-counts-text.ts";
+import { grouped } from "./grouped.ts";
 import { percentText } from "./percent-text.ts";
 import { printable } from "./printable.ts";
 import { countOf } from "./table-file.ts";

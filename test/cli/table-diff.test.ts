@@ -113,6 +113,9 @@ describe.concurrent("waybill table diff", () => {
       "  ride (iuid)       country KZ, minted from 2027-01-01T00:00:00.000Z  ap → sa       1 key, 0.39 % of the key space",
       "  parcel (hotguid)  shardKey 2000-2499                                nowhere → sa  500 keys, less than 0.01 % of the key space",
       "",
+      "single entities that go elsewhere: 1",
+      "  01990f04-d900-8007-8040-000000000001  order  us → eu  routes → moved",
+      "",
     ]);
   });
 

@@ -252,7 +252,7 @@ describe.concurrent("waybill table plan", () => {
       [
         "warnings",
         "  region ap has no routes: no ID goes there",
-        "  su.test in region us is no origin of the table in force: new, or misspelt?",
+        "  su.test:80 in region us is no origin of the table in force: new, or misspelt?",
         "  order (iuid): 1 of its keys had a region and go nowhere now; their IDs get 404",
         "  ride (iuid): 1 of its keys had a region and go nowhere now; their IDs get 404",
         "",
@@ -281,7 +281,12 @@ describe.concurrent("waybill table plan", () => {
         routes: { before: 6, after: 5 },
         keys: [{ entity: "order", from: "ap", to: "nowhere", keys: "1" }, {}],
       },
-      warnings: [{ kind: "region-without-routes", region: "ap" }, { kind: "new-origin-host" }, {}, {}],
+      warnings: [
+        { kind: "region-without-routes", region: "ap" },
+        { kind: "new-origin", authority: "su.test:80" },
+        {},
+        {},
+      ],
     });
     const faults = [{ pointer: "/regions/us", kind: "schema", message: "Not in this version." }];
     plane.override = ({ url }) =>

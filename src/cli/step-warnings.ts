@@ -1,0 +1,40 @@
+import type { DeclaredTable } from "../routing/schema.ts";
+import type { DiffCounts } from "./diff-counts.ts";
+import { type UndoneCount, undoneCount, undoneText } from "./singles-text.ts";
+
+/** What docs/moving.md forbids: tables that undo steps of moves. Plain JSON. */
+export type StepWarning =
+  | UndoneCount
+  /** 0: the table has none. */
+  | { readonly kind: "epoch-floor-falls"; readonly from: number; readonly to: number };
+
+export const stepWarnings = (
+  before: DeclaredTable,
+  after: DeclaredTable,
+  changes: DiffCounts | undefined,
+): readonly StepWarning[] => {
+  const [from, to] = [before.epochFloor ?? 0, after.epochFloor ?? 0];
+  return [
+    ...(changes?.singles.undone ?? []).map(undoneCount),
+    ...(to < from ? [{ kind: "epoch-floor-falls", from, to } as const] : []),
+  ];
+};
+
+const STEP_KINDS: readonly string[] = [
+  "move-lost",
+  "epoch-falls",
+  "epoch-stands",
+  "no-longer-gone",
+  "epoch-floor-falls",
+] satisfies readonly StepWarning["kind"][];
+
+/** Whether a table has to be published over steps of moves. */
+export const isOverMoves = (warnings: readonly { readonly kind: string }[]): boolean =>
+  warnings.some(({ kind }) => STEP_KINDS.includes(kind));
+
+export const stepText = (warning: StepWarning): string => {
+  if (warning.kind === "epoch-floor-falls") {
+    return `epochFloor falls from ${warning.from} to ${warning.to}: new moves may begin with epochs that regions know already`;
+  }
+  return undoneText(warning);
+};
