@@ -68,6 +68,15 @@ function describe(table: CompiledTable, server: string) {
       ),
       ...tablePaths(PROBLEM, VIEWERS),
       ...packPaths(PROBLEM, VIEWERS),
+      "/-/problems": {
+        get: {
+          operationId: "listProblems",
+          tags: ["operations"],
+          summary: "Every problem type",
+          security: [],
+          responses: { "200": json("All of them.", { type: "array", items: PROBLEM_TYPE }), ...PROBLEM },
+        },
+      },
       "/-/problems/{slug}": {
         get: {
           operationId: "explainProblem",
@@ -75,7 +84,13 @@ function describe(table: CompiledTable, server: string) {
           summary: "What a problem type means and what to do",
           security: [],
           parameters: [{ name: "slug", in: "path", required: true, schema: { type: "string", enum: PROBLEM_SLUGS } }],
-          responses: { "200": { description: "The page.", content: { "text/html": {} } }, ...PROBLEM },
+          responses: {
+            "200": {
+              description: "The page, or JSON where `accept` asks for it.",
+              content: { "text/html": {}, "application/json": { schema: PROBLEM_TYPE } },
+            },
+            ...PROBLEM,
+          },
         },
       },
       ...entityPaths(table),
@@ -143,6 +158,19 @@ const PROBLEM_SCHEMA = {
     title: { type: "string" },
     status: { type: "integer" },
     detail: { type: "string" },
+  },
+};
+
+const PROBLEM_TYPE = {
+  type: "object",
+  required: ["type", "slug", "status", "title", "meaning", "remedy"],
+  properties: {
+    type: { type: "string" },
+    slug: { type: "string", enum: PROBLEM_SLUGS },
+    status: { type: "integer" },
+    title: { type: "string" },
+    meaning: { type: "string" },
+    remedy: { type: "string" },
   },
 };
 

@@ -92,4 +92,18 @@ describe("the gateway's own pages", () => {
     );
     expect(Object.keys(document.paths["/orders/{id}"] ?? {})).toContain("patch");
   });
+
+  it("/-/openapi.json has every page that the gateway answers", async () => {
+    const { app, request } = setUp();
+    const { paths } = await (await request("/-/openapi.json")).json<{ paths: Record<string, object> }>();
+    const described = Object.entries(paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    const answered = app.routes
+      .filter(({ method, path }) => method !== "ALL" && path.startsWith("/-/"))
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)(\{[^}]*\})?/g, "{$1}").replace("/*", "/{id}")}`);
+    expect(answered).toContain("GET /-/problems");
+    const own = new Set(described.filter((each) => each.includes(" /-/") && !each.endsWith(" /-/openapi.json")));
+    expect(new Set(answered.filter((each) => !each.endsWith(" /-/openapi.json")))).toEqual(own);
+  });
 });
