@@ -20,6 +20,8 @@ export interface Outcome {
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
+  /** Ctrl-C, when this is aborted. */
+  readonly interrupt?: AbortSignal;
   /** The current folder; by default one without a table. */
   readonly cwd?: string;
 }
@@ -51,6 +53,7 @@ export const waybill = async (args: readonly string[], options: RunOptions = {})
   // A command that ends before it has read everything breaks the pipe, as it does in a shell.
   child.stdin.on("error", () => undefined);
   child.stdin.end(options.stdin ?? "");
+  options.interrupt?.addEventListener("abort", () => child.kill("SIGINT"));
   return outcomeOf(child);
 };
 

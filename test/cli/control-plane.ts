@@ -23,7 +23,7 @@ interface Kept {
   readonly audience?: object;
 }
 
-interface Reply {
+export interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | object;

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AuditEntry, Revision } from "../../src/cli/gateway-answers.ts";
@@ -8,7 +9,7 @@ import type { World } from "../../src/cli/world.ts";
 import { ok } from "../../src/ids/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { objectsOf, tableFolder, waybill } from "./command.ts";
-import { problem, startControlPlane, TOKEN } from "./control-plane.ts";
+import { type Override, problem, type Reply, startControlPlane, TOKEN } from "./control-plane.ts";
 
 const [kz, ...others] = DECLARED_TABLE.routes;
 const NEXT = { ...DECLARED_TABLE, routes: [{ ...kz, region: "us" }, ...others] };
@@ -69,6 +70,83 @@ describe.concurrent("a publication whose answer does not come", () => {
     expect(code).toBe(1);
     expect(stderr).toContain("nothing was changed\n");
     expect(plane.asked.at(-1)?.method).toBe("PUT");
+  });
+});
+
+describe.concurrent("a proxy before the gateway", () => {
+  const bad = (status: number): Reply => ({ status, headers: { "content-type": "text/html" }, body: "<html>" });
+  const WAYS: readonly (readonly [string, (response: ServerResponse) => Reply])[] = [
+    [
+      "drops the answer",
+      (response) => {
+        response.socket?.destroy();
+        return { body: "" };
+      },
+    ],
+    ["answers 502", () => bad(502)],
+    ["answers 504", () => bad(504)],
+  ];
+
+  it.each(WAYS)("%s of a change that was made", async (_, lose) => {
+    const { plane, publish, made } = await setUp("unknown");
+    plane.override = ({ method }, response) => {
+      if (method !== "PUT") return undefined;
+      plane.revisions.push({ ...made, kind: "publish" });
+      return lose(response);
+    };
+    const { stdout, stderr, code } = await publish();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("it was done: revision 2 (publish") });
+    expect(objectsOf(stdout)).toEqual([expect.objectContaining({ revision: 2, changed: true })]);
+  });
+
+  it.each(WAYS)("%s of a change that nobody knows of", async (_, lose) => {
+    const { plane, publish } = await setUp("unknown");
+    plane.override = ({ method }, response) => (method === "PUT" ? lose(response) : undefined);
+    const { stdout, stderr, code } = await publish();
+    expect({ stdout, code }).toEqual({ stdout: "", code: 9 });
+    expect(stderr).not.toContain("nothing was changed");
+  });
+});
+
+describe.concurrent("Ctrl-C", () => {
+  const stop = async (isHeld: Override, ...more: readonly string[]) => {
+    const plane = await startControlPlane(DECLARED_TABLE);
+    const interrupt = new AbortController();
+    plane.override = (asked, response) => {
+      const reply = isHeld(asked, response);
+      if (response.headersSent) setTimeout(() => interrupt.abort(), 300);
+      return reply;
+    };
+    const env = { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN };
+    return waybill(["table", "publish", "routing-table.json", "--yes", ...more], {
+      cwd: tableFolder(NEXT),
+      env,
+      interrupt: interrupt.signal,
+    });
+  };
+  const hold = (response: ServerResponse): Reply => {
+    response.writeHead(200).flushHeaders();
+    return { body: "" };
+  };
+
+  it("while a change is under way says that it may have been made, and where to look", async () => {
+    const { stdout, stderr, code } = await stop(({ method }, response) =>
+      method === "PUT" ? hold(response) : undefined,
+    );
+    expect({ stdout, code }).toEqual({ stdout: "", code: 130 });
+    expect(stderr).toMatch(
+      /\nit was under way: it may have been made, or be made yet\. .*`waybill table history`.*\n$/,
+    );
+  });
+
+  it("while a change is waited for says that it was made", async () => {
+    const { stdout, stderr, code } = await stop(
+      ({ url }, response) => (url === "/-/ready" ? hold(response) : undefined),
+      "--json",
+      "--wait",
+    );
+    expect({ stdout, code }).toEqual({ stdout: "", code: 130 });
+    expect(stderr).toMatch(/\nit was done, and is not waited for any longer: revision 2 \(publish, by ann\)/);
   });
 });
 
