@@ -100,7 +100,9 @@ const malformedLine = (why = ""): RequestError => ({
 function replayed({ before, after }: Pair, nowMs: number): TransformStream<string, string> {
   const counts = { same: 0, changed: 0, open: 0, others: 0, unread: 0 };
   let rest = "";
+  let number = 0;
   const one = (line: string): string => {
+    number++;
     if (line.trim() === "") return "";
     const read = readTrafficLine(line.replace(/\r$/, ""));
     if (read.kind !== "request") {
@@ -109,9 +111,8 @@ function replayed({ before, after }: Pair, nowMs: number): TransformStream<strin
     }
     const result = replay(before, after, read.request, nowMs);
     counts[result.verdict]++;
-    return result.verdict === "changed"
-      ? `${JSON.stringify({ ...read.request, old: result.before, new: result.after })}\n`
-      : "";
+    const told = { line: number, ...read.request, verdict: result.verdict, before: result.before, after: result.after };
+    return result.verdict === "changed" ? `${JSON.stringify(told)}\n` : "";
   };
   return new TransformStream({
     transform(chunk, controller) {

@@ -50,13 +50,13 @@ const keyCells = ({
   mintedFrom,
   mintedBefore,
   keys,
-  percent,
+  percentOfSpace,
 }: KeyCount): readonly string[] => {
   const minted = [
     ...(mintedFrom === undefined ? [] : [`minted from ${mintedFrom}`]),
     ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
   ];
   const count = keys === "1" ? "1 key" : `${grouped(BigInt(keys))} keys`;
-  const share = percent === undefined ? "" : `, ${percentText(percent)} of its key space`;
+  const share = percentOfSpace === undefined ? "" : `, ${percentText(percentOfSpace)} of the key space`;
   return [`${entity} (${layout})`, `${from} → ${to}`, `${count}${share}`, minted.join(", ")];
 };

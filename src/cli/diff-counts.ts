@@ -42,7 +42,7 @@ export interface KeyCount {
   /** Decimal. */
   readonly keys: string;
   /** Of all keys that such IDs can carry; `undefined` where routes ask for what is no key. */
-  readonly percent: number | undefined;
+  readonly percentOfSpace: number | undefined;
 }
 
 const NAMES_MAX = 5;
@@ -123,7 +123,7 @@ const countKeys = (changes: readonly KeyChange[]): readonly KeyCount[] => {
       mintedFrom,
       mintedBefore,
       keys: "0",
-      percent: 0,
+      percentOfSpace: 0,
       cells: 0n,
       weighed: 0,
     };
@@ -135,7 +135,7 @@ const countKeys = (changes: readonly KeyChange[]): readonly KeyCount[] => {
   return [...groups.values()].map(({ cells, weighed, ...count }) => ({
     ...count,
     keys: cells.toString(),
-    percent: weighed === undefined ? undefined : Number(weighed.toPrecision(6)),
+    percentOfSpace: weighed === undefined ? undefined : Number(weighed.toPrecision(6)),
   }));
 };
 

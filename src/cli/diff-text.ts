@@ -78,7 +78,7 @@ const keyCells = (change: KeyChange): readonly string[] => {
     `${[...owners].join(" → ")} (${layout})`,
     conditions.join(", ") || "all",
     `${goalText(before)} → ${goalText(after)}`,
-    `${percent === undefined ? "" : `${percent} % of the IDs of `}${keys === "1" ? "1 key" : `${keys} keys`}${part}`,
+    `${percent === undefined ? "" : `${percent} % of the IDs of `}${keys === "1" ? "1 key" : `${grouped(BigInt(keys))} keys`}${part}`,
   ];
 };
 

@@ -39,8 +39,8 @@ describe.concurrent("a canary of the whole table", () => {
       "from revision 1 to revision 2:",
       "routes  6 before, 6 after",
       "keys that go elsewhere",
-      "  order (iuid)  ap → us  1 key, 0.39 % of its key space",
-      "  ride (iuid)   ap → us  1 key, 0.39 % of its key space",
+      "  order (iuid)  ap → us  1 key, 0.39 % of the key space",
+      "  ride (iuid)   ap → us  1 key, 0.39 % of the key space",
       "",
     ]);
     expect(promoted.stdout).toMatch(/^in force: revision 3 \(promote, by ann\)/);

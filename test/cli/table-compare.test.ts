@@ -4,11 +4,12 @@ import { encodePack } from "../../src/routing/pack/encode.ts";
 import type { PackRange } from "../../src/routing/pack/format.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
 import { sha256 } from "../routing/pack/pack-cases.ts";
-import { sampleTable } from "../routing/tables.ts";
+import { NOW_MS, sampleTable } from "../routing/tables.ts";
 
 /** Files by their paths, as a machine would have them. */
 const files = new Map<string, Uint8Array<ArrayBuffer>>();
 const disk = {
+  nowMs: () => NOW_MS,
   fileExists: (path: string) => files.has(path),
   readFile: (path: string) => {
     const value = files.get(path);
@@ -45,8 +46,8 @@ describe("what publishing changes", () => {
         notes: "",
         counts: {
           keys: [
-            { entity: "parcel", from: "eu", to: "ap", keys: String(2 ** 30), percent: 25 },
-            { entity: "parcel", from: "eu", to: "us", keys: String(2 ** 30), percent: 25 },
+            { entity: "parcel", from: "eu", to: "ap", keys: String(2 ** 30), percentOfSpace: 25 },
+            { entity: "parcel", from: "eu", to: "us", keys: String(2 ** 30), percentOfSpace: 25 },
           ],
         },
       },
@@ -59,7 +60,7 @@ describe("what publishing changes", () => {
     const changes = await countChanges(before, after, undefined, disk);
     const note = `note: pack shards of revision 7 is not there (packs/${before.digest}.pack): what it decides stays open\n`;
     expect(changes).toMatchObject({ ok: true, value: { notes: note } });
-    expect(changes.ok && changesText(changes.value)).toMatch(/4,294,967,296 keys, 100 % of its key space\nnote: /);
+    expect(changes.ok && changesText(changes.value)).toMatch(/4,294,967,296 keys, 100 % of the key space\nnote: /);
   });
 
   it("says nothing of a pack that makes no difference, and that there is none", async () => {

@@ -83,7 +83,7 @@ describe.concurrent("waybill table diff", () => {
     expect(missing.stderr).toBe(
       `note: pack shards of new.json is not there (packs/${sha256}.pack): what it decides stays open\n`,
     );
-    expect(missing.stdout).toContain("1000 keys, less than 0.01 % of the key space\n");
+    expect(missing.stdout).toContain("1,000 keys, less than 0.01 % of the key space\n");
     expect((await diff("--log", "-")).stderr).toContain("error: - has no request");
     writeFileSync(file, octets.fill(7, octets.length - 1));
     expect(await diff()).toMatchObject({
