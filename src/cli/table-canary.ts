@@ -9,10 +9,10 @@ import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
 import { refuse } from "./refuse.ts";
 import { type AudienceOptions, addCountries, addEntities, audienceOf, strangerText } from "./table-audience.ts";
 import { makeChange, revisionText } from "./table-change.ts";
-import { changesText, countChanges } from "./table-compare.ts";
 import { readPublishable } from "./table-file.ts";
 import { confirm } from "./table-question.ts";
 import { tellTableError } from "./table-refusal.ts";
+import { OVER_MOVES, OVER_MOVES_HELP, overMovesRefusal, reviewChange } from "./table-review.ts";
 import { readInForce, readRecord } from "./table-revision.ts";
 import { canaryText, refuseStale, unnamedText } from "./table-running-canary.ts";
 import { audienceText } from "./table-status.ts";
@@ -24,6 +24,7 @@ interface Options extends GatewayOptions, AudienceOptions {
   readonly expect?: number;
   readonly note?: string;
   readonly yes?: boolean;
+  readonly overMoves?: boolean;
   readonly wait?: number;
   readonly json?: boolean;
 }
@@ -45,6 +46,7 @@ export const addTableCanary = (parent: Command, act: Act): void => {
       )
       .option("--note <text>", "why, for the history")
       .option("--yes", "do not ask")
+      .option(OVER_MOVES, OVER_MOVES_HELP)
       .addOption(waitOption())
       .option("--json", "the canary's revision as one JSON object"),
   )
@@ -82,10 +84,14 @@ const start = async (world: World, [path = ""]: readonly string[], options: Opti
   if (stranger !== undefined) return refuse(stranger, world);
   const uploads = await planUploads(gateway, file.value.table, path, world);
   if (!uploads.ok) return refuse(uploads.error, world);
-  const changes = await countChanges(inForce.value, file.value, path, world);
-  if (!changes.ok) return refuse(changes.error, world);
+  const review = await reviewChange(inForce.value, file.value, path, undefined, world);
+  if (!review.ok) return refuse(review.error, world);
+  const { warnings, text } = review.value;
   world.report(`from revision ${inForce.value.revision} to ${file.value.name}, for ${audienceText(audience.value)}:\n`);
-  world.report(changesText(changes.value) + uploadsText(uploads.value));
+  world.report(text);
+  const refusal = overMovesRefusal(review.value, options.overMoves);
+  if (refusal !== undefined) return refuse(refusal, world);
+  world.report(uploadsText(uploads.value));
   const expect = await lastRevision(gateway, inForce.value.revision, options, world);
   if (!expect.ok) return expect.error;
   const wanted = await confirm("Start the canary?", yes, world);
@@ -95,7 +101,7 @@ const start = async (world: World, [path = ""]: readonly string[], options: Opti
   const wish = { expect: expect.value, note };
   const post = () => gateway.startCanary(file.value.octets, audience.value, wish);
   const tale = (made: Revision) => `serves ${audienceText(audience.value)}: ${revisionText(made)}`;
-  const change = { kind: "canary", wish, digest: file.value.digest, table: file.value, tale } as const;
+  const change = { kind: "canary", wish, digest: file.value.digest, table: file.value, tale, warnings } as const;
   return makeChange(post, gateway, change, options, world);
 };
 

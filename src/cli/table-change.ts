@@ -6,6 +6,7 @@ import type { GatewayClient } from "./gateway-client.ts";
 import { failureText, mayBeDone } from "./gateway-failure.ts";
 import type { GatewayFailure } from "./gateway-request.ts";
 import { readJsonText } from "./json-text.ts";
+import type { PlanWarning } from "./plan-warnings.ts";
 import { printable } from "./printable.ts";
 import { refuse } from "./refuse.ts";
 import { faultLine, type PlacedFault } from "./table-file.ts";
@@ -33,6 +34,8 @@ export interface Telling {
 export interface ToldChange extends SentChange {
   readonly table?: SentTable;
   readonly tale: (revision: Revision) => string;
+  /** What looked odd before it was made. */
+  readonly warnings?: readonly PlanWarning[];
 }
 
 /** Makes a change, and tells what became of it. */
@@ -85,14 +88,14 @@ const UNKNOWN =
 const tellMade = async (
   revision: Revision,
   gateway: GatewayClient,
-  { tale }: ToldChange,
+  { tale, warnings }: ToldChange,
   telling: Telling,
   world: World,
 ): Promise<ExitCode> => {
   if (!telling.json) await world.print(`${printable(tale(revision))}\n`);
   const farewell = `\nit was done, and is not waited for any longer: ${printable(revisionText(revision))}\n`;
   const { code, propagation } = await world.guard(() => awaitChange(gateway, telling, world), farewell);
-  if (telling.json) await world.print(`${JSON.stringify({ ...revision, changed: true, propagation })}\n`);
+  if (telling.json) await world.print(`${JSON.stringify({ ...revision, changed: true, warnings, propagation })}\n`);
   return code;
 };
 

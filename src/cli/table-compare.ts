@@ -25,7 +25,7 @@ export const countChanges = async (
   before: Named,
   after: Named,
   path: string | undefined,
-  world: Pick<World, "readFile" | "fileExists">,
+  world: Pick<World, "readFile" | "fileExists" | "nowMs">,
 ): Promise<Result<CountedChanges, string>> => {
   const shelf = openShelf([path], world);
   const missing: MissingPack[] = [];
@@ -34,7 +34,7 @@ export const countChanges = async (
     if (!filled.ok) return filled;
     missing.push(...filled.value);
   }
-  const diff = diffTables(before.table, after.table, shelf.contents);
+  const diff = diffTables(before.table, after.table, shelf.contents, world.nowMs());
   const counts = diff.isEmpty ? undefined : countDiff(diff);
   return ok({ counts, notes: missingText(missedBy(diff, missing)) });
 };

@@ -72,7 +72,7 @@ const diff = async (world: World, args: readonly string[], options: Options): Pr
     if (!filled.ok) return refuse(filled.error, world);
     missing.push(...filled.value);
   }
-  const found = diffTables(before.value.table, after.value.table, shelf.contents);
+  const found = diffTables(before.value.table, after.value.table, shelf.contents, world.nowMs());
   const [left, right] = compiled ?? [];
   const traffic =
     log === undefined || left === undefined || right === undefined

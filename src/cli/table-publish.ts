@@ -7,10 +7,17 @@ import { type GatewayClient, openGateway } from "./gateway-client.ts";
 import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
 import { refuse } from "./refuse.ts";
 import { makeChange, outrunAdvice, revisionText, tellUnchanged } from "./table-change.ts";
-import { changesText, countChanges } from "./table-compare.ts";
 import { readPublishable, type TableFile } from "./table-file.ts";
 import { confirm } from "./table-question.ts";
 import { tellTableError } from "./table-refusal.ts";
+import {
+  OVER_MOVES,
+  OVER_MOVES_HELP,
+  overMovesRefusal,
+  type Review,
+  reviewChange,
+  runningCanary,
+} from "./table-review.ts";
 import { readInForce } from "./table-revision.ts";
 import { waitOption } from "./table-wait.ts";
 import { wholeNumber } from "./values.ts";
@@ -20,6 +27,7 @@ interface Options extends GatewayOptions {
   readonly expect?: number;
   readonly note?: string;
   readonly yes?: boolean;
+  readonly overMoves?: boolean;
   readonly wait?: number;
   readonly json?: boolean;
 }
@@ -38,6 +46,7 @@ export const addTablePublish = (parent: Command, act: Act): void => {
       )
       .option("--note <text>", "why, for the history")
       .option("--yes", "do not ask")
+      .option(OVER_MOVES, OVER_MOVES_HELP)
       .addOption(waitOption())
       .option("--json", 'one JSON object: the new revision, or that in force and "changed": false'),
   )
@@ -81,29 +90,31 @@ const publish = async (world: World, [path = ""]: readonly string[], options: Op
   }
   const uploads = await planUploads(gateway, file.value.table, path, world);
   if (!uploads.ok) return refuse(`${uploads.error}nothing was published\n`, world);
-  const changes = await countChanges(inForce.value, file.value, path, world);
-  if (!changes.ok) return refuse(`${changes.error}nothing was published\n`, world);
-  world.report(`from revision ${revision} to ${file.value.name}:\n${changesText(changes.value)}`);
+  const review = await reviewChange(inForce.value, file.value, path, await runningCanary(gateway), world);
+  if (!review.ok) return refuse(`${review.error}nothing was published\n`, world);
+  world.report(`from revision ${revision} to ${file.value.name}:\n${review.value.text}`);
+  const refusal = overMovesRefusal(review.value, options.overMoves);
+  if (refusal !== undefined) return refuse(refusal, world);
   world.report(uploadsText(uploads.value));
   const question = `Publish ${file.value.name} on top of revision ${expect}?`;
   const wanted = await confirm(question, options.yes === true, world);
   if (!wanted.ok) return wanted.error;
   const sent = await sendUploads(gateway, uploads.value, options.json === true, world);
   if (!sent.ok) return refuse(`${sent.error}nothing was published\n`, world);
-  return send(gateway, file.value, expect, options, world);
+  return send(gateway, file.value, { expect, ...review.value }, options, world);
 };
 
 const send = async (
   gateway: GatewayClient,
   file: TableFile<DeclaredTable>,
-  expect: number,
+  { expect, warnings }: Pick<Review, "warnings"> & { readonly expect: number },
   options: Options,
   world: World,
 ): Promise<ExitCode> => {
   const wish = { expect, note: options.note ?? "" };
   const put = () => gateway.publish(file.octets, wish);
   const tale = (made: Revision) => `published ${revisionText(made)}`;
-  const change = { kind: "publish", wish, digest: file.digest, table: file, tale } as const;
+  const change = { kind: "publish", wish, digest: file.digest, table: file, tale, warnings } as const;
   return makeChange(put, gateway, change, options, world);
 };
 

@@ -7,8 +7,8 @@ import { openGateway } from "./gateway-client.ts";
 import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
 import { refuse } from "./refuse.ts";
 import { makeChange, revisionText, tellUnchanged } from "./table-change.ts";
-import { changesText, countChanges } from "./table-compare.ts";
 import { confirm } from "./table-question.ts";
+import { OVER_MOVES, OVER_MOVES_HELP, overMovesRefusal, reviewChange, runningCanary } from "./table-review.ts";
 import { readInForce, readRevision } from "./table-revision.ts";
 import { waitOption } from "./table-wait.ts";
 import { wholeNumber } from "./values.ts";
@@ -18,6 +18,7 @@ interface Options extends GatewayOptions {
   readonly expect?: number;
   readonly note?: string;
   readonly yes?: boolean;
+  readonly overMoves?: boolean;
   readonly wait?: number;
   readonly json?: boolean;
 }
@@ -32,6 +33,7 @@ export const addTableRollback = (parent: Command, act: Act): void => {
       .option("--expect <revision>", "only if this revision is in force (default: the one in force now)", wholeNumber)
       .option("--note <text>", "why, for the history")
       .option("--yes", "do not ask")
+      .option(OVER_MOVES, OVER_MOVES_HELP)
       .addOption(waitOption())
       .option("--json", 'one JSON object: the new revision, or that in force and "changed": false'),
   )
@@ -67,10 +69,12 @@ const rollback = async (world: World, [argument]: readonly string[], options: Op
   }
   const uploads = await planUploads(gateway, goal.value.table, "-", world);
   if (!uploads.ok) return refuse(uploads.error, world);
-  const changes = await countChanges(inForce.value, goal.value, undefined, world);
-  if (!changes.ok) return refuse(changes.error, world);
-  world.report(`from revision ${revision} back to revision ${to}:\n`);
-  world.report(changesText(changes.value));
+  const review = await reviewChange(inForce.value, goal.value, undefined, await runningCanary(gateway), world);
+  if (!review.ok) return refuse(review.error, world);
+  const { warnings, text } = review.value;
+  world.report(`from revision ${revision} back to revision ${to}:\n${text}`);
+  const refusal = overMovesRefusal(review.value, options.overMoves);
+  if (refusal !== undefined) return refuse(refusal, world);
   world.report(uploadsText(uploads.value));
   const question = `Put the text of revision ${to} into force?`;
   const wanted = await confirm(question, options.yes === true, world);
@@ -81,6 +85,6 @@ const rollback = async (world: World, [argument]: readonly string[], options: Op
   const wish = { expect, note };
   const post = () => gateway.rollback(to, wish);
   const tale = (made: Revision) => `text of revision ${to} is in force again as ${revisionText(made)}`;
-  const change = { kind: "rollback", wish, digest: goal.value.digest, tale } as const;
+  const change = { kind: "rollback", wish, digest: goal.value.digest, tale, warnings } as const;
   return makeChange(post, gateway, change, options, world);
 };

@@ -3,10 +3,14 @@ import { warningsOf, warningText } from "../../src/cli/plan-warnings.ts";
 import { isOverMoves } from "../../src/cli/step-warnings.ts";
 import { changesText, countChanges } from "../../src/cli/table-compare.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
-import { sampleTable } from "../routing/tables.ts";
+import { NOW_MS, sampleTable } from "../routing/tables.ts";
 
 const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d77";
-const disk = { fileExists: () => false, readFile: () => ({ ok: false as const, error: "no such file or directory" }) };
+const disk = {
+  nowMs: () => NOW_MS,
+  fileExists: () => false,
+  readFile: () => ({ ok: false as const, error: "no such file or directory" }),
+};
 
 /** What a change is told as: what changes, and what looks odd. */
 const told = async (before: DeclaredTable, after: DeclaredTable) => {
@@ -22,7 +26,7 @@ const told = async (before: DeclaredTable, after: DeclaredTable) => {
 };
 
 const table = (part: Partial<DeclaredTable> = {}): DeclaredTable => ({ ...sampleTable(), moved: {}, ...part });
-const moved = (count: number): DeclaredTable["moved"] =>
+const moved = (count: number): Exclude<DeclaredTable["moved"], undefined> =>
   Object.fromEntries(
     Array.from({ length: count }, (_, at) => [`${ID.slice(0, -2)}${10 + at}`, { region: "us", epoch: 3 }] as const),
   );

@@ -1,0 +1,74 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { objectsOf, tableFolder, waybill } from "./command.ts";
+import { startControlPlane, TOKEN } from "./control-plane.ts";
+
+const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d77";
+const SWITCHED = { ...DECLARED_TABLE, moved: { [ID]: { region: "us", epoch: 3 } } };
+const CHANGES =
+  `moved  1 removed: ${ID}\nsingle entities that go elsewhere: 1\n` +
+  `  ${ID}  order  us → ap  moved, epoch 3 → routes\n` +
+  `warning: 1 entity (${ID}): the entry of a move is no more, so the routes decide again, and regions may refuse what comes\n`;
+const REFUSAL = "if it must be, say --over-moves\nnothing was changed\n";
+
+/** A control plane whose table has an entity that was switched, and a folder with an older copy, without it. */
+const setUp = async () => {
+  const plane = await startControlPlane(DECLARED_TABLE);
+  const cwd = tableFolder(DECLARED_TABLE);
+  const table = (...args: readonly string[]) =>
+    waybill(["table", ...args], { cwd, env: { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN } });
+  writeFileSync(join(cwd, "switched.json"), JSON.stringify(SWITCHED));
+  await table("publish", "switched.json", "--yes");
+  writeFileSync(join(cwd, "old.json"), JSON.stringify(DECLARED_TABLE, null, 1));
+  return { plane, cwd, table };
+};
+
+describe.concurrent("a table that undoes a step of a move", () => {
+  it.each([
+    { what: "published", args: ["publish", "old.json"] },
+    { what: "rolled back to", args: ["rollback", "1"] },
+    { what: "a canary", args: ["canary", "old.json", "--share", "5"] },
+  ])("is not $what by --yes alone, and is by --over-moves", async ({ args }) => {
+    const { plane, table } = await setUp();
+    const refused = await table(...args, "--yes");
+    expect(refused.stderr).toContain(CHANGES);
+    expect(refused.stderr).toContain(REFUSAL);
+    expect({ code: refused.code, revisions: plane.revisions.length, canary: plane.canary }).toEqual({
+      code: 1,
+      revisions: 2,
+      canary: undefined,
+    });
+    const made = await table(...args, "--yes", "--over-moves", "--json");
+    expect(made.stderr).toContain(CHANGES);
+    expect(objectsOf(made.stdout)).toMatchObject([
+      { revision: 3, warnings: [{ kind: "move-lost", entities: 1, ids: [ID] }] },
+    ]);
+    expect(made.code).toBe(0);
+  });
+
+  it("is planned with the same words, and never as one that sends nothing elsewhere", async () => {
+    const { table } = await setUp();
+    const { stdout } = await table("plan", "old.json");
+    expect(stdout).toContain(`us → ap  moved, epoch 3 → routes\n`);
+    expect(stdout).toContain(`warnings\n  1 entity (${ID}): the entry of a move is no more`);
+    expect(stdout).not.toContain("no key goes elsewhere");
+  });
+});
+
+describe.concurrent("warnings before a change", () => {
+  it("are none where nothing looks odd, and name the canary that a publish would end", async () => {
+    const { cwd, table } = await setUp();
+    writeFileSync(join(cwd, "next.json"), JSON.stringify({ ...SWITCHED, default: "eu" }));
+    await table("canary", "next.json", "--share", "5", "--yes");
+    const { stderr, stdout, code } = await table("publish", "next.json", "--yes", "--json", "--expect", "3");
+    expect(stderr).toContain("warning: a canary of revision 3 runs: publishing with --expect 3 ends it");
+    expect(objectsOf(stdout)).toMatchObject([{ revision: 4, warnings: [{ kind: "canary-running", revision: 3 }] }]);
+    expect(code).toBe(0);
+    writeFileSync(join(cwd, "last.json"), JSON.stringify({ ...SWITCHED, default: "us" }));
+    const plain = await table("publish", "last.json", "--yes", "--json");
+    expect(plain.stderr).not.toContain("warning");
+    expect(objectsOf(plain.stdout)).toMatchObject([{ revision: 5, warnings: [] }]);
+  });
+});
