@@ -71,7 +71,7 @@ export class PackCopy {
     const put = await this.#put(pageKey(sha256, number), octets);
     if (!put.ok) return put;
     // Others may have brought it meanwhile.
-    const wasMissing = !rows.pages(sha256).has(number);
+    const wasMissing = !rows.hasPage(sha256, number);
     rows.takePage(sha256, number, clock.nowMs());
     return this.#finish(sha256, header, { isNew, wasMissing });
   }

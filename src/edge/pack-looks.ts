@@ -46,7 +46,10 @@ export interface PagesLook {
   readonly why: string;
 }
 
-/** What KV holds of packs: by what is known on disk, or else read and verified. Errors say what KV did not do. */
+/**
+ * What KV holds of packs: by what is known on disk, or else read and verified. Errors say what KV did not do. KV may take
+ * a part while it is read, and not show it: what was taken since the read began is there, whatever the read found.
+ */
 export class PackLooks {
   readonly #rows: PackRows;
   readonly #kv: KVNamespace;
@@ -67,14 +70,15 @@ export class PackLooks {
 
   async header(sha256: string): Promise<Result<HeaderLook, string>> {
     const kept = await this.kept(sha256);
-    if (kept !== undefined && this.isSure(this.#rows.header(sha256)?.takenMs)) {
+    const knownMs = this.#rows.header(sha256)?.takenMs;
+    if (kept !== undefined && this.isSure(knownMs)) {
       return ok({ header: kept, isInKv: true, why: "" });
     }
     const octets = await this.#get(packKey(sha256));
     if (!octets.ok) return octets;
-    if (octets.value === undefined) return ok(this.#absent(sha256, kept, `KV has no ${packKey(sha256)}`));
+    if (octets.value === undefined) return ok(await this.#absent(sha256, knownMs, `KV has no ${packKey(sha256)}`));
     const read = await readHeader(octets.value, subtleSha256, sha256);
-    if (!read.ok) return ok(this.#absent(sha256, kept, packFaultText(read.error)));
+    if (!read.ok) return ok(await this.#absent(sha256, knownMs, packFaultText(read.error)));
     this.#rows.keepHeader(sha256, octets.value.slice(0, read.value.headerOctets));
     return ok({ header: read.value, isInKv: true, why: "" });
   }
@@ -91,7 +95,7 @@ export class PackLooks {
       else whys.set(info.number, `KV has no ${pageKey(sha256, info.number)}`);
     }
     const failure = await severalAtOnce(toRead, async (info) => {
-      const why = await this.#faultOfPage(sha256, header, info);
+      const why = await this.#faultOfPage(sha256, header, info, known.get(info.number));
       if (!why.ok) return why.error;
       if (why.value !== undefined) whys.set(info.number, why.value);
       return undefined;
@@ -106,13 +110,20 @@ export class PackLooks {
     return takenMs !== undefined && nowMs >= takenMs && nowMs < takenMs + SURE_MS;
   }
 
-  #absent(sha256: string, header: PackHeader | undefined, why: string): HeaderLook {
-    this.#rows.loseHeader(sha256);
-    return { header, isInKv: false, why };
+  /** Of a header that a read did not give. `knownMs`: when KV had taken it, as the read began. */
+  async #absent(sha256: string, knownMs: number | undefined, why: string): Promise<HeaderLook> {
+    this.#rows.loseHeader(sha256, knownMs);
+    const header = await this.kept(sha256);
+    return { header, isInKv: this.#rows.header(sha256)?.takenMs !== undefined, why };
   }
 
-  /** `undefined`: KV holds it. */
-  async #faultOfPage(sha256: string, header: PackHeader, info: PageInfo): Promise<Result<string | undefined, string>> {
+  /** `undefined`: KV holds it. `knownMs`: when KV had taken it, before the read. */
+  async #faultOfPage(
+    sha256: string,
+    header: PackHeader,
+    info: PageInfo,
+    knownMs: number | undefined,
+  ): Promise<Result<string | undefined, string>> {
     const key = pageKey(sha256, info.number);
     const octets = await this.#get(key);
     if (!octets.ok) return octets;
@@ -121,7 +132,8 @@ export class PackLooks {
       this.#rows.findPage(sha256, info.number);
       return ok(undefined);
     }
-    this.#rows.dropPage(sha256, info.number);
+    this.#rows.dropPage(sha256, info.number, knownMs);
+    if (this.#rows.hasPage(sha256, info.number)) return ok(undefined);
     return ok(page === undefined ? `KV has no ${key}` : packFaultText(page.error));
   }
 

@@ -54,8 +54,9 @@ export class PackRows {
     this.#sql.exec("UPDATE packs SET taken_ms = ? WHERE sha256 = ?", takenMs, sha256);
   }
 
-  loseHeader(sha256: string): void {
-    this.#sql.exec("UPDATE packs SET taken_ms = NULL WHERE sha256 = ?", sha256);
+  /** Does nothing where KV took it at another time than `knownMs`: what was read before tells nothing of that. */
+  loseHeader(sha256: string, knownMs: number | undefined): void {
+    this.#sql.exec("UPDATE packs SET taken_ms = NULL WHERE sha256 = ? AND taken_ms IS ?", ...[sha256, knownMs ?? null]);
   }
 
   /** The pages that KV holds as far as is known: when it took each, by number. */
@@ -64,6 +65,11 @@ export class PackRows {
       .exec<{ page: number; taken_ms: number }>("SELECT page, taken_ms FROM pack_pages WHERE sha256 = ?", sha256)
       .toArray();
     return new Map(rows.map(({ page, taken_ms }) => [page, taken_ms]));
+  }
+
+  hasPage(sha256: string, page: number): boolean {
+    const rows = this.#sql.exec("SELECT 1 FROM pack_pages WHERE sha256 = ? AND page = ?", sha256, page).toArray();
+    return rows.length > 0;
   }
 
   takePage(sha256: string, page: number, takenMs: number): void {
@@ -80,7 +86,11 @@ export class PackRows {
     );
   }
 
-  dropPage(sha256: string, page: number): void {
-    this.#sql.exec("DELETE FROM pack_pages WHERE sha256 = ? AND page = ?", sha256, page);
+  /** As `loseHeader`. */
+  dropPage(sha256: string, page: number, knownMs: number | undefined): void {
+    this.#sql.exec(
+      "DELETE FROM pack_pages WHERE sha256 = ? AND page = ? AND taken_ms IS ?",
+      ...[sha256, page, knownMs ?? null],
+    );
   }
 }

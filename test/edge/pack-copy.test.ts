@@ -1,74 +1,15 @@
-import { reset, runInDurableObject } from "cloudflare:test";
+import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
-import { PackCopy } from "../../src/edge/pack-copy.ts";
-import { PackRows } from "../../src/edge/pack-rows.ts";
-import { loadTable } from "../../src/routing/index.ts";
-import type { EncodedPack } from "../../src/routing/pack/encode.ts";
+import type { PackCopy } from "../../src/edge/pack-copy.ts";
 import { packKey, pageKey } from "../../src/routing/pack/store.ts";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { declaredOf, makePack, RANGES, storePack } from "./pack-files.ts";
+import { slotOf, upload, whole, withCopy } from "./pack-object.ts";
 
-const { TABLE_KV, TABLE_TRUTH } = env as Env;
+const { TABLE_KV } = env as Env;
 
 beforeEach(() => reset());
-
-type Fault = "get throws" | "get hangs" | "put throws" | "put hangs" | "header is not taken";
-
-/** KV as an edge shows it: that a key is not there is remembered for a minute, whatever was written since. */
-function edgeKv() {
-  const state = { nowMs: 1_000_000_000, fault: undefined as Fault | undefined, reads: [] as string[] };
-  const absentUntilMs = new Map<string, number>();
-  const get = async (key: string, ...rest: unknown[]) => {
-    state.reads.push(key);
-    if (state.fault === "get throws") throw new Error("KV GET failed: 500");
-    if (state.fault === "get hangs") return new Promise(() => undefined);
-    if ((absentUntilMs.get(key) ?? 0) > state.nowMs) return null;
-    const value: unknown = await Reflect.apply(TABLE_KV.get, TABLE_KV, [key, ...rest]);
-    if (value === null) absentUntilMs.set(key, state.nowMs + 60_000);
-    return value;
-  };
-  const put = async (key: string, value: Uint8Array<ArrayBuffer>) => {
-    if (state.fault === "put throws") throw new Error("KV PUT failed: 500");
-    if (state.fault === "header is not taken" && !/\.\d+$/.test(key)) throw new Error("KV PUT failed: 429");
-    if (state.fault === "put hangs") return new Promise(() => undefined);
-    return TABLE_KV.put(key, value);
-  };
-  const kv = new Proxy(TABLE_KV, {
-    get: (target, name) => (name === "get" ? get : name === "put" ? put : Reflect.get(target, name)),
-  });
-  return { state, kv };
-}
-
-/** The copy on an object's real storage; `restart` forgets all that is not on disk. */
-const withCopy = (
-  test: (set: ReturnType<typeof edgeKv> & { copy: PackCopy; restart: () => PackCopy }) => Promise<void>,
-) =>
-  runInDurableObject(TABLE_TRUTH.get(TABLE_TRUTH.idFromName("packs")), async (_, { storage }) => {
-    const edge = edgeKv();
-    const clock = { nowMs: () => edge.state.nowMs };
-    const restart = () => new PackCopy({ rows: new PackRows(storage), kv: edge.kv, clock });
-    await test({ ...edge, copy: restart(), restart });
-  });
-
-function slotOf(pack: ReturnType<typeof declaredOf>) {
-  const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
-  const table = loadTable({ ...DECLARED_TABLE, packs: { shards: pack }, routes }, 1);
-  if (!table.ok) throw new Error(JSON.stringify(table.error));
-  const slot = table.value.packs.get("shards");
-  if (slot === undefined) throw new Error("the table has no pack");
-  return slot;
-}
-
-const whole = (sha256: string) => ({ sha256, parts: { pages: 2, missing: [] }, isWhole: true });
-
-async function upload(copy: PackCopy, { sha256, header, pages }: EncodedPack): Promise<void> {
-  expect(await copy.putHeader(sha256, header)).toMatchObject({ ok: true });
-  for (const [number, page] of pages.entries()) {
-    expect(await copy.putPage(sha256, number, page)).toMatchObject({ ok: true });
-  }
-}
 
 describe("packs that are uploaded", () => {
   it("are whole as soon as KV has taken all, though it does not show them yet", () =>
