@@ -72,17 +72,19 @@ export class PackRows {
     return rows.length > 0;
   }
 
+  /** Of a pack whose header is kept: pages go when their header goes, and one that came later would stay for ever. */
   takePage(sha256: string, page: number, takenMs: number): void {
     this.#sql.exec(
-      "INSERT OR REPLACE INTO pack_pages (sha256, page, taken_ms) VALUES (?, ?, ?)",
-      ...[sha256, page, takenMs],
+      "INSERT OR REPLACE INTO pack_pages (sha256, page, taken_ms) SELECT sha256, ?, ? FROM packs WHERE sha256 = ?",
+      ...[page, takenMs, sha256],
     );
   }
 
+  /** As `takePage`, where nothing is known of the page. */
   findPage(sha256: string, page: number): void {
     this.#sql.exec(
-      "INSERT OR IGNORE INTO pack_pages (sha256, page, taken_ms) VALUES (?, ?, ?)",
-      ...[sha256, page, NOT_TAKEN_MS],
+      "INSERT OR IGNORE INTO pack_pages (sha256, page, taken_ms) SELECT sha256, ?, ? FROM packs WHERE sha256 = ?",
+      ...[page, NOT_TAKEN_MS, sha256],
     );
   }
 

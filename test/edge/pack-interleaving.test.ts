@@ -69,4 +69,28 @@ describe("parts that KV takes while it is read", () => {
       expect(await restart().faultOf(slotOf(declaredOf(pack)))).toBeUndefined();
     }),
   );
+
+  it.each(["put", "get"] as const)("are not kept when their header is no longer (%s of a page)", (operation) =>
+    withCopy(async ({ copy, hold, sql }) => {
+      const { sha256, header, pages } = await makePack(RANGES);
+      await copy.putHeader(sha256, header);
+      if (operation === "get") {
+        await TABLE_KV.put(packKey(sha256), header);
+        await TABLE_KV.put(pageKey(sha256, 0), pages[0] ?? new Uint8Array());
+      }
+      const { reached, release } = hold(`${operation} ${pageKey(sha256, 0)}`);
+      const first = operation === "put" ? copy.putPage(sha256, 0, pages[0] ?? new Uint8Array()) : copy.sight(sha256);
+      await reached;
+      for (let from = 0; from < 256; from++) {
+        const other = await makePack([{ from, to: from, region: "eu" }]);
+        await copy.putHeader(other.sha256, other.header);
+      }
+      release();
+      expect(await first).toMatchObject(
+        operation === "put" ? { error: { reason: "unknown-pack" } } : { value: { parts: { missing: [1] } } },
+      );
+      expect(sql.exec("SELECT sha256 FROM packs WHERE sha256 = ?", sha256).toArray()).toEqual([]);
+      expect(sql.exec("SELECT sha256, page FROM pack_pages").toArray()).toEqual([]);
+    }),
+  );
 });
