@@ -82,7 +82,13 @@ export function kvTables(options: TablesOptions): Tables {
     if (next === undefined || isOlder(seen.pointer, held?.pointer)) return;
     held = next;
     onFirst();
-    if (isFromKv) options.waitUntil(cache.putPointer(seen));
+    if (isFromKv) options.waitUntil(share(seen));
+  };
+
+  /** KV may show one isolate what it had before it showed another what came next: the location does not go back. */
+  const share = async (seen: SeenPointer): Promise<void> => {
+    const near = await cache.pointer();
+    if (!isOlder(seen.pointer, near?.pointer)) await cache.putPointer(seen);
   };
 
   const takeSaid = async (said: Result<Pointer, LoadFailure>): Promise<void> => {
@@ -103,9 +109,16 @@ export function kvTables(options: TablesOptions): Tables {
       await Promise.all([seen && take(seen, false), read.then(takeSaid)]);
       return;
     }
-    const isBetter = seen !== undefined && (!said.ok || isOlder(said.value, seen.pointer));
-    if (isBetter) await inTime(take(seen, false), NEWER_MS, () => undefined);
-    await takeSaid(said);
+    if (seen === undefined) return takeSaid(said);
+    if (!said.ok || isOlder(said.value, seen.pointer)) {
+      await inTime(take(seen, false), NEWER_MS, () => undefined);
+      return takeSaid(said);
+    }
+    const taken = takeSaid(said);
+    await inTime(taken, NEWER_MS, () => undefined);
+    // What KV names may not be there yet, or be faulty: the location's last table is nearer to it than that of the build.
+    if (held?.pointer === undefined) await take(seen, false);
+    await taken;
   };
 
   const look = async (): Promise<void> => {

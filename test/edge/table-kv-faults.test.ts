@@ -176,6 +176,46 @@ it.each(["body throws", "no body", "corrupt body", "too large", "nonsense"] as c
   },
 );
 
+it.each(["body throws", "no body", "corrupt body", "too large", "nonsense", "hangs"] as const)(
+  "a new isolate has what its location had last where KV names a newer table that cannot be had (%s), until it can",
+  async (fault) => {
+    const { store, time, isolate } = await location();
+    const first = isolate();
+    await first.loaded();
+    await first.settle();
+    const next = bodyKey(await putTable(TABLE_KV, 6, JSON.stringify(NEXT)));
+    if (fault === "hangs") store.hangsAt = next;
+    else store.fault = fault;
+    const { loaded, peek, settle } = isolate();
+    const served = await loaded();
+    expect([served.label, goals(served.table)]).toEqual(["rev=5; source=edge; age=0", GOOD]);
+    await settle();
+    Object.assign(store, { fault: undefined, hangsAt: undefined });
+    time.nowMs += INTERVAL_MS;
+    peek();
+    await settle();
+    expect(peek()?.label).toBe("rev=6; source=memory; age=0");
+  },
+);
+
+it("a location does not go back where KV shows one isolate what it had before", async () => {
+  const { store, time, isolate } = await location();
+  store.fault = "old pointer";
+  const behind = isolate();
+  expect((await behind.loaded()).table.revision).toBe(4);
+  await behind.settle();
+  store.fault = undefined;
+  const ahead = isolate();
+  expect((await ahead.loaded()).table.revision).toBe(5);
+  await ahead.settle();
+  store.fault = "old pointer";
+  time.nowMs += INTERVAL_MS;
+  behind.peek();
+  await behind.settle();
+  store.fault = "throws";
+  expect((await isolate().loaded()).label).toBe("rev=5; source=edge; age=30");
+});
+
 describe("an isolate whose store breaks the rules of stores", () => {
   const isolateOn = (kv: object, bundled: unknown = BUNDLED) => {
     const time = { nowMs: 1_000_000 };
