@@ -8,8 +8,8 @@ import { type GatewayClient, openGateway } from "./gateway-client.ts";
 import { failureText } from "./gateway-failure.ts";
 import { refuse } from "./refuse.ts";
 import { makeChange, revisionText } from "./table-change.ts";
-import { changesText, countChanges } from "./table-compare.ts";
 import { confirm } from "./table-question.ts";
+import { OVER_MOVES, OVER_MOVES_HELP, overMovesRefusal, type Review, reviewChange } from "./table-review.ts";
 import { readInForce, readRecord, readRevision } from "./table-revision.ts";
 import { canaryText, type RunningCanary, refuseStale, unnamedText } from "./table-running-canary.ts";
 import { waitOption } from "./table-wait.ts";
@@ -20,6 +20,7 @@ interface Options extends GatewayOptions {
   readonly expect?: number;
   readonly note?: string;
   readonly yes?: boolean;
+  readonly overMoves?: boolean;
   readonly wait?: number;
   readonly json?: boolean;
 }
@@ -29,10 +30,10 @@ type End = "promote" | "abort";
 /** `waybill table promote` and `waybill table abort`: the two ends of a canary. */
 export const addTableCanaryEnds = (parent: Command, act: Act): void => {
   for (const end of ["promote", "abort"] as const) {
+    const command = parent.command(end).description(DESCRIPTION[end]);
+    if (end === "promote") command.option(OVER_MOVES, OVER_MOVES_HELP);
     withGateway(
-      parent
-        .command(end)
-        .description(DESCRIPTION[end])
+      command
         .option("--expect <revision>", "only if the canary is this revision; needed with --yes", wholeNumber)
         .option("--note <text>", "why, for the history")
         .option("--yes", "do not ask")
@@ -76,11 +77,14 @@ const finish = async (end: End, world: World, options: Options): Promise<ExitCod
   if (!seen.ok) return refuse(seen.error, world);
   if (expect !== undefined && expect !== canary.revision) return refuseStale(expect, canary.revision, world);
   if (yes && expect === undefined) return refuse(unnamedText("this canary", canary.revision), world);
+  const refusal = seen.value && overMovesRefusal(seen.value, options.overMoves);
+  if (refusal !== undefined) return refuse(refusal, world);
   const wanted = await confirm(QUESTION[end], yes, world);
   if (!wanted.ok) return wanted.error;
   const wish = { expect: canary.revision, note };
   const tale = (made: Revision) => `in force: ${revisionText(made)}`;
-  const change = { kind: end, wish, digest: end === "promote" ? canary.digest : undefined, tale };
+  const { warnings } = seen.value ?? {};
+  const change = { kind: end, wish, digest: seen.value && canary.digest, tale, ...(warnings && { warnings }) };
   return makeChange(() => gateway.endCanary(end, wish), gateway, change, options, world);
 };
 
@@ -89,13 +93,13 @@ const QUESTION: Readonly<Record<End, string>> = {
   abort: "End it?",
 };
 
-/** Says whose canary runs and for whom; before it serves everybody also what that changes. */
+/** Says whose canary runs and for whom; before it serves everybody also what that changes, which it returns. */
 const showCanary = async (
   end: End,
   gateway: GatewayClient,
   canary: RunningCanary,
   world: World,
-): Promise<Result<undefined, string>> => {
+): Promise<Result<Review | undefined, string>> => {
   const record = await readRecord(gateway, canary.revision);
   if (!record.ok) return record;
   const inForce = await readInForce(gateway);
@@ -105,8 +109,7 @@ const showCanary = async (
   if (end === "abort") return ok(undefined);
   const goal = await readRevision(gateway, canary.revision, checkTable);
   if (!goal.ok) return goal;
-  const changes = await countChanges(inForce.value, goal.value, undefined, world);
-  if (!changes.ok) return changes;
-  world.report(`from revision ${revision} to revision ${canary.revision}:\n${changesText(changes.value)}`);
-  return ok(undefined);
+  const review = await reviewChange(inForce.value, goal.value, undefined, undefined, world);
+  if (review.ok) world.report(`from revision ${revision} to revision ${canary.revision}:\n${review.value.text}`);
+  return review;
 };

@@ -41,6 +41,7 @@ describe.concurrent("a canary of the whole table", () => {
       "keys that go elsewhere",
       "  order (iuid)  ap → us  1 key, 0.39 % of the key space",
       "  ride (iuid)   ap → us  1 key, 0.39 % of the key space",
+      "warning: region ap has no routes: no ID goes there",
       "",
     ]);
     expect(promoted.stdout).toMatch(/^in force: revision 3 \(promote, by ann\)/);

@@ -48,6 +48,18 @@ describe.concurrent("a table that undoes a step of a move", () => {
     expect(made.code).toBe(0);
   });
 
+  it("is not promoted either, where a canary has it", async () => {
+    const { plane, table } = await setUp();
+    await table("canary", "old.json", "--share", "5", "--yes", "--over-moves");
+    const refused = await table("promote", "--yes", "--expect", "3");
+    expect(refused.stderr).toContain(CHANGES);
+    expect(refused.stderr).toContain(REFUSAL);
+    expect([refused.code, plane.revisions.length]).toEqual([1, 2]);
+    const made = await table("promote", "--yes", "--expect", "3", "--over-moves", "--json");
+    expect(objectsOf(made.stdout)).toMatchObject([{ kind: "promote", warnings: [{ kind: "move-lost", ids: [ID] }] }]);
+    expect(made.code).toBe(0);
+  });
+
   it("is planned with the same words, and never as one that sends nothing elsewhere", async () => {
     const { table } = await setUp();
     const { stdout } = await table("plan", "old.json");
