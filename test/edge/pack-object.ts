@@ -13,6 +13,14 @@ const { TABLE_KV, TABLE_TRUTH } = env as Env;
 
 type Fault = "get throws" | "get hangs" | "put throws" | "put hangs" | "header is not taken";
 
+function gate() {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((end) => {
+    resolve = end;
+  });
+  return { promise, resolve };
+}
+
 /** KV as an edge shows it: that a key is not there is remembered for a minute, whatever was written since. */
 function edgeKv() {
   const state = { nowMs: 1_000_000_000, fault: undefined as Fault | undefined, reads: [] as string[] };
@@ -26,8 +34,8 @@ function edgeKv() {
   };
   /** Of the next such operation: a read that is held has its answer already, and a write that is held has done nothing. */
   const hold = (operation: `${"get" | "put"} ${string}`) => {
-    const reached = Promise.withResolvers<void>();
-    const end = Promise.withResolvers<void>();
+    const reached = gate();
+    const end = gate();
     holds.set(operation, { reached: reached.resolve, end: end.promise });
     return { reached: reached.promise, release: end.resolve };
   };
