@@ -242,7 +242,7 @@ describe.concurrent("waybill contract", () => {
   it("says which file cannot be read", async () => {
     const cwd = tableFolder(TABLE);
     expect((await waybill(["contract", "absent.yaml"], { cwd })).stderr).toBe(
-      "error: absent.yaml cannot be read: no such file or directory\n",
+      `error: absent.yaml cannot be read: no such file or directory (${join(cwd, "absent.yaml")})\n`,
     );
     expect((await waybill(["contract", "-"], {})).stderr).toContain("error: routing-table.json cannot be read: ");
     expect((await waybill(["contract", "x", "--id-param", "("], { cwd })).stderr).toContain("regular expression");
