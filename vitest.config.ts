@@ -15,7 +15,7 @@ export default defineConfig({
       {
         test: {
           name: "node",
-          include: ["test/{ids,routing,problems,origin,rules,cli,system}/**/*.test.ts"],
+          include: ["test/{ids,routing,problems,origin,rules,cli,system}/**/*.test.ts", "test/contract/*.test.ts"],
           testTimeout: 60_000,
         },
       },
@@ -32,7 +32,7 @@ export default defineConfig({
             },
           }),
         ],
-        test: { name: "workerd", include: ["test/{proxy,edge,routes}/**/*.test.ts"], testTimeout: 60_000 },
+        test: { name: "workerd", include: ["test/{proxy,edge,routes,contract/worker}/**/*.test.ts"], testTimeout: 60_000 },
       },
     ],
   },

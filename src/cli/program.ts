@@ -37,7 +37,7 @@ const build = (world: World, act: Act): Command => {
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [command]", "print the help of a command")
     .exitOverride()
-    .configureOutput({ writeErr: world.report })
+    .configureOutput({ writeOut: (text) => void world.print(text), writeErr: world.report })
     .showHelpAfterError("Run the command with --help for its usage.")
     .addHelpText("after", EXAMPLES);
   addExplain(program, act);
