@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -24,10 +24,10 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** The one package that public IDs need, for a block of AES; nothing else needs any. */
 const DEPENDENCY = "@noble/ciphers";
 
-/** What the package tells its readers; the first becomes its front page. */
+/** Pages of the package, in one folder; the first becomes its front page. */
 const PAGES = {
   "library.md": "README.md",
-  "layouts.md": "layouts.md",
+  "reference/layouts.md": "layouts.md",
   "public-ids.md": "public-ids.md",
   "origins.md": "origins.md",
 };
@@ -38,7 +38,9 @@ compile("src/ids/tsconfig.library.json", join(folder, "ids"));
 // Keeps the folders of the sources, since it stands on files of two other zones.
 compile("src/origin/tsconfig.library.json", folder);
 writeFileSync(join(folder, "package.json"), `${JSON.stringify(libraryManifest(), null, 2)}\n`);
-for (const [page, name] of Object.entries(PAGES)) copyFileSync(join(ROOT, "docs", page), join(folder, name));
+for (const [page, name] of Object.entries(PAGES)) {
+  writeFileSync(join(folder, name), inOneFolder(readFileSync(join(ROOT, "docs", page), "utf8")));
+}
 
 /** One module for each source file, so that a bundler leaves out what is not used. */
 function compile(project: string, output: string): void {
@@ -54,6 +56,13 @@ function compile(project: string, output: string): void {
 function nameDeclarations(path: string): void {
   const text = readFileSync(path, "utf8");
   writeFileSync(path, text.replace(/(from |import\()"(\.[^"]+)\.ts"/g, '$1"$2.js"'));
+}
+
+/** Links to pages that the package lacks become text. */
+function inOneFolder(text: string): string {
+  return text.replace(/\[([^\]]+)\]\((?:[\w.]+\/)*([\w-]+\.md)(#[^)]*)?\)/g, (_, label, name, anchor = "") =>
+    Object.values(PAGES).includes(name) ? `[${label}](${name}${anchor})` : label,
+  );
 }
 
 function libraryManifest() {

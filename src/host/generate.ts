@@ -7,8 +7,8 @@ import { generatedFiles } from "../routing/generate.ts";
 
 const files = [
   ...generatedFiles().map(({ name, text }) => ({ path: `src/routing/${name}`, text })),
-  { path: "docs/layouts.md", text: layoutsPage() },
-  { path: "docs/problems.md", text: problemsPage() },
+  { path: "docs/reference/layouts.md", text: layoutsPage() },
+  { path: "docs/reference/problems.md", text: problemsPage() },
 ];
 
 for (const { path, text } of files) {

@@ -5,46 +5,55 @@ import { isoTime } from "./minted-at.ts";
 import { textsOf } from "./texts.ts";
 import { ticksIn, timeValue } from "./time-units.ts";
 
-/** `docs/layouts.md`: every layout on one page, written from the tables. */
+/** `docs/reference/layouts.md`: every layout on one page, written from the tables. */
 export const layoutsPage = (): string =>
   [
     "# ID layouts",
     "",
-    "Every layout that Waybill knows, generated from the tables in `src/ids/` by `npm run generate`; a test fails when this page is",
-    "stale. Bits stand most significant first, in the order of the text. `key` fields are what a route may depend on by contract, and",
-    "so is the time; `node` fields only where the routing table says so. A layout without fixed bits proves nothing by its text:",
-    "its entity's path, a layout named in the path's pattern, or the request field `id-layout` says that it is meant.",
+    "Generated from the tables in `src/ids/` by `npm run generate`.",
     "",
-    ...summary(),
+    "- Diagrams have 32 bits a line, most significant first, in the order of the text.",
+    "- Routes depend on `key` fields and on the time. They depend on a `node` field only where the routing table names it.",
+    "- A layout without fixed bits cannot be recognised by its text alone. The entity's path, a layout in the path's pattern, or",
+    "  the request header `id-layout` identifies it.",
+    "- Each section ends with the least ID minted at 2026-01-01T00:00:00Z, or the least ID of all where there is no time.",
+    "- Columns below: bits, fixed bits, unit of the time, keys, text forms, whether the general minter mints it.",
+    "",
+    "```text",
+    ...columns([["layout", "bits", "fixed", "time", "keys", "texts", "minted"], ...everyLayout.map(summaryOf)]),
+    "```",
     "",
     ...everyLayout.flatMap(section),
   ].join("\n");
 
-const summary = (): readonly string[] => [
-  "| layout | bits | fixed | time | keys | texts | minted |",
-  "|---|--:|--:|---|---|---|---|",
-  ...everyLayout.map((layout) =>
-    row([
-      `[${layout.name}](#${layout.name})`,
-      `${layout.table.text.bits}`,
-      `${layout.fixedBits}`,
-      timeOf(layout)?.unit ?? "",
-      fieldsOf(layout, "key"),
-      layout.texts.map(({ name }) => name).join(", "),
-      MINTED[layout.table.minter ?? "general"],
-    ]),
-  ),
+const summaryOf = (layout: Layout): readonly string[] => [
+  layout.name,
+  `${layout.table.text.bits}`,
+  `${layout.fixedBits}`,
+  timeOf(layout)?.unit ?? "",
+  fieldsOf(layout, "key"),
+  layout.texts.map(({ name }) => name).join(","),
+  MINTED[layout.table.minter ?? "general"],
 ];
 
-const MINTED = { general: "yes", own: "by a minter of its own", none: "no" } as const;
+const MINTED = { general: "yes", own: "own minter", none: "no" } as const;
 
-const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+/** Cells below each other, with two spaces between. */
+const columns = (rows: readonly (readonly string[])[]): readonly string[] => {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? "").length)));
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+};
 
 const fieldsOf = ({ fields }: Layout, role: Row["role"]): string =>
   fields
     .filter((field) => field.role === role)
     .map(({ name }) => name)
-    .join(", ");
+    .join(",");
 
 type TimeRow = Extract<Row, { readonly role: "time" }>;
 
@@ -59,16 +68,13 @@ const section = (layout: Layout): readonly string[] => {
     `${table.title}. Source: ${table.source}.`,
     "",
     "```text",
-    diagram(table),
+    // Without the two lines that number the bits.
+    ...diagram(table).split("\n").slice(2),
+    "",
+    ...columns(layout.fields.map((field) => [field.name, `${field.bits}`, field.role, noteOf(layout, field.name)])),
     "```",
     "",
-    "| field | bits | role | |",
-    "|---|--:|---|---|",
-    ...layout.fields.map((field) => row([field.name, `${field.bits}`, field.role, noteOf(layout, field.name)])),
-    "",
     ...notes(layout),
-    "Least ID that says 2026-01-01T00:00:00Z, or the least of all where there is no time:",
-    "",
     ...Object.entries(textsOf(layout, sampleOf(layout))).map(([form, text]) => `- ${form}: \`${text}\``),
     "",
   ];
@@ -87,14 +93,10 @@ const noteOf = (layout: Layout, name: string): string => {
 };
 
 const unitName = (unit: TimeRow["unit"]): string =>
-  unit === "sql-datetime"
-    ? "days, and 1/300 s in the last 32 bits,"
-    : `units of ${/^[0-9]/.test(unit) ? unit : `1 ${unit}`}`;
+  unit === "sql-datetime" ? "days, and 1/300 s in the last 32 bits," : /^[0-9]/.test(unit) ? unit : `1 ${unit}`;
 
 const notes = ({ table }: Layout): readonly string[] => [
-  ...(table.octetOrder === undefined
-    ? []
-    : [`The text has the octets of the rows in the places ${table.octetOrder.join(", ")}.`, ""]),
+  ...(table.octetOrder === undefined ? [] : [`Byte order in the text: ${table.octetOrder.join(",")}.`, ""]),
   ...(table.least === undefined ? [] : [`The least ID is ${table.least}.`, ""]),
 ];
 

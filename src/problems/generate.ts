@@ -1,6 +1,6 @@
 import { CATALOGUE, PROBLEM_SLUGS, problemTypePath } from "./catalogue.ts";
 
-/** The text of `docs/problems.md`. A test fails when the file differs from it. */
+/** The text of `docs/reference/problems.md`. A test fails when the file differs from it. */
 export function problemsPage(): string {
   const bySlug = PROBLEM_SLUGS.map((slug) => {
     const { status, title, meaning, remedy } = CATALOGUE[slug];

@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { everyLayout } from "../../src/ids/index.ts";
 import { layoutsPage } from "../../src/ids/layouts-page.ts";
 
-const page = readFileSync(new URL("../../docs/layouts.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/reference/layouts.md", import.meta.url), "utf8");
 
-test("docs/layouts.md is what the tables say; npm run generate writes it anew", () => {
+test("docs/reference/layouts.md is what the tables say; npm run generate writes it anew", () => {
   expect(page).toBe(layoutsPage());
 });
 

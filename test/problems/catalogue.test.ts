@@ -15,8 +15,8 @@ describe("the catalogue of problems", () => {
     for (const text of [meaning, remedy]) expect(text).toMatch(/^[A-Z`].*\.$/s);
   });
 
-  it("is what docs/problems.md says; run `npm run generate` when this fails", () => {
-    const page = readFileSync(new URL("../../docs/problems.md", import.meta.url), "utf8");
+  it("is what docs/reference/problems.md says; run `npm run generate` when this fails", () => {
+    const page = readFileSync(new URL("../../docs/reference/problems.md", import.meta.url), "utf8");
     expect(page).toBe(problemsPage());
   });
 });

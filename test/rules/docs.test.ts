@@ -1,0 +1,63 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const fileAt = (path: string): string => readFileSync(join(ROOT, path), "utf8");
+
+/** Tracked files and new ones, without those that git ignores or that are deleted. */
+const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: ROOT, encoding: "utf8" })
+  .split("\n")
+  .filter((path) => path !== "" && existsSync(join(ROOT, path)));
+const pages = files.filter((path) => /^(README|docs\/.+)\.md$/.test(path));
+
+/** Anchors of a page as GitHub makes them of its headings. */
+const anchorsOf = (text: string): ReadonlySet<string> =>
+  new Set(
+    [...text.replace(/^```.*?^```$/gms, "").matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
+
+/** The relative links of a page that lead to no file or to no heading. */
+function brokenLinks(page: string, text: string): readonly string[] {
+  const links = [...text.replace(/^```.*?^```$/gms, "").matchAll(/\]\((?![a-z]+:)([^)#\s]*)(?:#([^)]+))?\)/g)];
+  return links.flatMap(([link, path = "", anchor]) => {
+    const target = path === "" ? page : join(dirname(page), path);
+    if (!existsSync(join(ROOT, target))) return [`${page}: ${link}`];
+    if (anchor === undefined) return [];
+    return anchorsOf(path === "" ? text : fileAt(target)).has(anchor) ? [] : [`${page}: ${link}`];
+  });
+}
+
+describe("links", () => {
+  it("of every page lead to a file, and to a heading in it", () => {
+    expect(pages.length).toBeGreaterThan(5);
+    expect(pages.flatMap((page) => brokenLinks(page, fileAt(page)))).toEqual([]);
+  });
+
+  it("that are broken are found", () => {
+    const text = "# A b\n[a](absent.md) [b](README.md#absent) [c](#a-b) [d](#b) [e](https://example.com/x.md)\n";
+    expect(brokenLinks("README.md", text)).toEqual([
+      "README.md: ](absent.md)",
+      "README.md: ](README.md#absent)",
+      "README.md: ](#b)",
+    ]);
+  });
+});
+
+it("every page that a source file or a test names is there", () => {
+  const sources = files.filter((path) => /^(src|routes|bench|test)\/.*\.(ts|mjs)$/.test(path));
+  const named = sources.flatMap((path) =>
+    [...fileAt(path).matchAll(/(?<![\w/])docs\/(?!software-architecture)[\w/-]+\.md\b/g)].map(([page]) => ({
+      path,
+      page,
+    })),
+  );
+  expect(named.filter(({ page }) => !existsSync(join(ROOT, page)))).toEqual([]);
+});
