@@ -32,7 +32,11 @@ export default defineConfig({
             },
           }),
         ],
-        test: { name: "workerd", include: ["test/{proxy,edge,routes,contract/worker}/**/*.test.ts"], testTimeout: 60_000 },
+        test: {
+          name: "workerd",
+          include: ["test/{proxy,edge,routes,contract/worker}/**/*.test.ts"],
+          testTimeout: 60_000,
+        },
       },
     ],
   },

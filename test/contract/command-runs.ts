@@ -1,0 +1,167 @@
+import { createHash } from "node:crypto";
+import { encodePack } from "../../src/routing/pack/encode.ts";
+import { type Override, startControlPlane, TOKEN } from "../cli/control-plane.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { type Files, waybill } from "./command.ts";
+
+/** Runs of every command with `--json`: together they print every member. */
+
+const ORDER = "01990f04-d900-8005-8040-000000000001";
+const ORDER_MOVED = "01990f04-d900-8005-8040-000000000002";
+const ORDER_GONE = "01990f04-d900-8005-8040-000000000003";
+const ORDER_NOWHERE = "01990f04-d900-80c8-8040-000000000001";
+const PARCEL = "6347eb00-bbaa-01cc-0201-0203d0000000";
+const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+
+const [kz, ...others] = DECLARED_TABLE.routes;
+const TABLE = {
+  ...DECLARED_TABLE,
+  entities: { ...DECLARED_TABLE.entities, ticket: { path: "/tickets/:id", ids: [{ layout: "ulid" }], public: true } },
+  routes: [
+    ...DECLARED_TABLE.routes,
+    { when: { entity: "ticket" }, split: { by: "hash", parts: 4, regions: ["eu", "us", "us", "us"] } },
+  ],
+  moved: { [ORDER_MOVED]: { region: "us", epoch: 3 } },
+  gone: { [ORDER_GONE]: { epoch: 4 } },
+  withoutId: { list: { path: "/orders", sources: [{ header: "x-home" }, { clientCountry: { KZ: "ap" } }] } },
+};
+const NEXT = {
+  ...TABLE,
+  regions: { ...TABLE.regions, mars: { origins: [{ url: "http://mars.test" }] } },
+  routes: [
+    { ...kz, region: "us", canary: { region: "eu", percent: 5 } },
+    { when: { layout: "iuid", country: "AQ" }, region: "mars" },
+    ...others,
+    { when: { entity: "ticket" }, split: { by: "hash", parts: 4, regions: ["eu", "eu", "us", "us"] } },
+  ],
+  moved: {},
+  moves: { [ORDER]: { from: "us", to: "eu", state: "started", epoch: 1 } },
+  withoutId: { list: { path: "/orders", sources: [{ header: "x-house" }] } },
+};
+
+const DOCUMENT = {
+  openapi: "3.1.0",
+  info: { title: "Orders", version: "1" },
+  paths: {
+    "/orders/{orderId}": { get: {}, parameters: [{ name: "orderId", in: "path", required: true, schema: {} }] },
+    "/bills/{id}": { get: { parameters: [{ name: "id", in: "path", required: true, schema: { type: "integer" } }] } },
+    "/orders": { get: {} },
+  },
+};
+
+const LOG = [
+  JSON.stringify({ event: "request", method: "GET", path: `/orders/${ORDER}`, status: 200 }),
+  `/any/${ORDER}`,
+  "/orders",
+  "/nothing",
+  "no request",
+].join("\n");
+
+const sha256 = (octets: Uint8Array) => Promise.resolve(createHash("sha256").update(octets).digest());
+const jsonOf = (value: unknown): string => JSON.stringify(value, null, 2);
+
+/** A pack of two pages, and a table that names it. */
+const packedTable = async () => {
+  const ranges = [0, 1000].map((from) => ({ from, to: from + 9, region: "us" }));
+  const encoded = await encodePack(ranges, { fieldBits: 32, sha256, rangesPerPage: 1 });
+  if (!encoded.ok) throw new Error(encoded.error.reason);
+  const { header, pages, bytes, regions, ...pack } = encoded.value;
+  const shards = { sha256: pack.sha256, bytes, ranges: 2, bits: 32, regions };
+  const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...NEXT.routes];
+  return {
+    sha256: pack.sha256,
+    file: Buffer.concat([header, ...pages]),
+    table: { ...NEXT, packs: { shards }, routes },
+  };
+};
+
+/** Keeps one pack, as the gateway's pages do. */
+const keepPack = (sha256: string): Override => {
+  const missing = new Set([0, 1]);
+  let header = false;
+  return ({ method, url }) => {
+    const [, page] = new RegExp(`^/-/table/packs/${sha256}(?:/(\\d+))?$`).exec(url) ?? ["", undefined];
+    if (!url.startsWith("/-/table/packs/")) return undefined;
+    if (method === "PUT") header = true;
+    if (method === "PUT" && page !== undefined) missing.delete(Number(page));
+    const parts = { pages: 2, missing: [...missing], whole: missing.size === 0 };
+    return { body: { sha256, header, ...(header ? parts : { pages: null, missing: null, whole: false }) } };
+  };
+};
+
+/** The runs, in their order; `command` is its words. */
+export async function* commandRuns() {
+  const { sha256, file, table } = await packedTable();
+  const plane = await startControlPlane(TABLE);
+  plane.override = keepPack(sha256);
+  const keys = JSON.stringify({ sealed: [{ id: "a", key: Buffer.alloc(32, 7).toString("base64") }] });
+  const env = { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN, PUBLIC_ID_KEYS: keys };
+  const files: Files = {
+    "routing-table.json": jsonOf(TABLE),
+    "next.json": jsonOf(NEXT),
+    "packed.json": jsonOf(table),
+    [`packs/${sha256}.pack`]: file,
+    "faulty.json": jsonOf({ ...TABLE, default: "mars" }),
+    "moving.json": jsonOf(NEXT),
+    "api.json": jsonOf(DOCUMENT),
+    "requests.ndjson": LOG,
+    "shards.csv": "0,9,eu\n5000,5999,us\n",
+    "faulty.csv": "0,9,eu\n5,us\n",
+  };
+  const shown = await waybill(["public", "show", "--entity", "ticket", ULID], files, env);
+  const runs: readonly (readonly [command: string, ...args: string[]])[] = [
+    ["explain", ORDER, ORDER_MOVED, ORDER_GONE, ORDER_NOWHERE, PARCEL, shown.stdout.trim(), "x"],
+    ["explain", "--no-table", ORDER, ULID, "x"],
+    ["explain", "--table", "next.json", ORDER],
+    ["id explain", ORDER],
+    ["mint", "--entity", "order", "--country", "KZ"],
+    ["mint", "ulid"],
+    ["id mint", "ulid"],
+    ["id convert", "--to", "hotguid-sql", PARCEL, "x"],
+    ["id range", "uuid-v7", "--from", "2026-06-01T00:00:00Z", "--to", "2026-07-01T00:00:00Z"],
+    ["id capacity", "snowflake", "--rate", "50000", "--minters", "16"],
+    ["id capacity", "uuid-v7", "--rate", "1e6"],
+    ["id capacity", "hotguid", "--rate", "1e6"],
+    ["table check", "routing-table.json"],
+    ["table check", "faulty.json"],
+    ["table diff", "routing-table.json", "next.json", "--log", "requests.ndjson"],
+    ["table diff", "routing-table.json", "packed.json"],
+    ["table diff", "routing-table.json", "faulty.json"],
+    ["table pack", "shards.csv", "--layout", "hotguid"],
+    ["table pack", "faulty.csv", "--layout", "hotguid"],
+    ["table replay", "requests.ndjson", "--old", "routing-table.json", "--new", "next.json"],
+    ["table capacity", "routing-table.json"],
+    ["table plan", "packed.json"],
+    ["table plan", "faulty.json"],
+    ["table canary", "next.json", "--share", "5", "--yes", "--over-moves"],
+    ["table status", "--probe", "3"],
+    ["table status", "--wait", "1"],
+    ["table promote", "--yes", "--expect", "2", "--over-moves"],
+    ["table upload-packs", "packed.json"],
+    ["table publish", "packed.json", "--yes", "--wait", "--over-moves", "--note", "why"],
+    ["table publish", "packed.json"],
+    ["table rollback", "1", "--yes", "--over-moves"],
+    ["table canary", "next.json", "--entity", "order", "--yes", "--over-moves"],
+    ["table history"],
+    ["table audit"],
+    ["table abort", "--yes", "--expect", "6"],
+    ["contract", "api.json", "--entity-prefix", "/orders"],
+    ["contract", "api.json", "--table", "next.json"],
+    ["public show", "--entity", "ticket", ULID],
+    ["public open", "--entity", "ticket", shown.stdout.trim(), "x"],
+    ["move start", ORDER, "--to", "us"],
+    ["move fence", ORDER],
+    ["move status"],
+    ["move status", ORDER, ORDER_MOVED, ORDER_GONE],
+    ["move switch", ORDER],
+    ["move finish", ORDER],
+    ["move gone", ORDER],
+    ["move abort", ORDER, "--table", "moving.json"],
+    ["canary", "0", "--region", "us", "--percent", "1"],
+    ["token new", "--name", "ci", "--scope", "operator"],
+    ["layout"],
+  ];
+  for (const [command, ...args] of runs) {
+    yield { command, ...(await waybill([...command.split(" "), ...args, "--json"], files, env)) };
+  }
+}
