@@ -1,115 +1,146 @@
-import { breakTable } from "./breaks.ts";
-import { deviations } from "./compared.ts";
-import { comparisons } from "./comparison.ts";
-import { type Fleet, fleetFigures, fleetOf, kvFigures, objectFigures, propagationFigures } from "./figures.ts";
-import { INPUT_ROWS, MILLION } from "./inputs.ts";
-import { cpuFigures, memoryFigures, subrequestFigures } from "./isolate-figures.ts";
-import { bill, logBill, total } from "./money.ts";
-import { billing, largePackPages, reporting, section, selfHosting, simulated } from "./page-parts.ts";
-import { READ_ON, SOURCES } from "./prices.ts";
-import { reportSecondsFor, reportsPerSecond } from "./renewal.ts";
-import { idleTable, sizeTable } from "./size-tables.ts";
-import { checkedTable, exact, figureTable, money, shown, table } from "./text.ts";
+import { INPUTS, type Inputs, MILLION, READ_ON, SOURCES } from "./inputs.ts";
+import * as model from "./model.ts";
+import { comparisons } from "./simulation.ts";
 
 /** The simulation on the page is always this one, so that the page stays the same. */
 const SEED = 1;
 
-/** `docs/scale.md`: every figure with its formula and its inputs, and the simulation beside it. */
-export function scalePage(): string {
-  const fleet = fleetOf(MILLION);
-  const compared = comparisons(SEED);
-  const deviating = deviations(compared);
-  return `${[
-    ...intro(fleet),
-    ...section("Inputs", [
-      "Symbols are those of the formulas below. What is assumed nobody outside of Cloudflare knows, or is yours to know: change it in",
-      "`bench/scale/inputs.ts`, and `npm run generate` makes this page anew. The assumptions err on the side of more isolates, and so of more calls.",
-      "",
-      ...table(
-        "lllrl",
-        ["", "what", "from", "value", "unit"],
-        INPUT_ROWS.map(({ key, symbol, what, unit, from }) => [symbol, what, from, exact(MILLION[key]), unit]),
-      ),
-    ]),
-    ...section("Isolates", checkedTable(fleetFigures(fleet), deviating)),
-    ...section("KV", [
-      "An isolate reads the pointer at its first request, and then at the first request after each T. Only the first isolates of a location",
-      "that see a new pointer read the body from KV; the others find it in the edge's cache, as cold isolates do. So it is with the parts of packs.",
-      "",
-      ...checkedTable(kvFigures(fleet), deviating),
-    ]),
-    ...largePackPages(),
-    ...section("Durable Objects", [
-      "Moved entities ask no object: isolates and the edge's cache remember them. What others have found of an origin comes with the answer to a",
-      "report. A round of checks is one request to each origin that wants it, from the object.",
-      "",
-      ...checkedTable(objectFigures(fleet), deviating),
-    ]),
-    ...reporting(fleet),
-    ...section("Until a new table is everywhere", [
-      "After P it is in KV. A location sees it up to K later, when what it has cached runs out; an isolate of it up to T later, when it looks;",
-      "and then it needs w. V is uniform, and W is the rest of a cycle that is running: its density is the chance that a cycle is",
-      "longer, divided by the mean. The pointer is read with a cache life of 30 s, which may halve K; what is documented is 60.",
-      "",
-      ...checkedTable(propagationFigures(fleet), deviating),
-      "",
-      "An isolate that gets few requests looks less often than once in T, and the request that makes it look is still decided by the old table:",
-      "",
-      ...idleTable(),
-    ]),
-    ...section("Processors", checkedTable(cpuFigures(fleet), deviating)),
-    ...section("Memory of an isolate", [
-      "Of 128 MB [8]. Sums of what was measured and of caps: nothing of it is simulated. What objects parsed from a text take is assumed to be four times the text.",
-      "",
-      ...figureTable(memoryFigures(fleet)),
-    ]),
-    ...section("Sub-requests of one request, at most", [
-      "The limit is 10,000 on the paid plan and 50 on the free one [8], and six may wait for headers at once. Nearly every request makes one.",
-      "",
-      ...figureTable(subrequestFigures(), ["for", "when", "most", ""]),
-    ]),
-    ...billing(fleet, deviating),
-    ...section("At other sizes", [
-      "S is 10 unless one object then gets more than C. Logs and traces are not in the bill.",
-      "",
-      ...sizeTable(),
-    ]),
-    ...simulated(compared),
-    ...section("What does not scale", breakTable()),
-    ...selfHosting(fleet),
-    ...section("Sources", [
-      `Prices and limits are those of Cloudflare's documentation, in copies that were read on ${READ_ON}; copies differ in age. Large`,
-      "customers have contracts of their own.",
-      "",
-      ...SOURCES.map((source, at) => `${at + 1}. ${source}`),
-    ]),
-  ].join("\n")}\n`;
+/** Three significant digits: no figure here is worth more. */
+const shown = (value: number): string => {
+  for (const [unit, letter] of [
+    [1e12, "T"],
+    [1e9, "G"],
+    [1e6, "M"],
+  ] as const)
+    if (value >= unit) return `${shown(value / unit)}${letter}`;
+  return String(Number(value.toPrecision(3))).replace(/\B(?=(\d{3})+(?!\d))(?<!\..*)/g, ",");
+};
+
+function columns(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? "").length)));
+  const line = (row: readonly string[]): string => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  ");
+  return ["```text", ...rows.map((row) => line(row).trimEnd()), "```"];
 }
 
-function intro({ inputs, locations, isolates, ...fleet }: Fleet): string[] {
-  const whole = { inputs, locations, isolates, ...fleet };
-  const lines = bill(whole);
-  const [requests] = lines;
-  const share = ((requests?.dollars ?? 0) / total(lines)) * 100;
-  const propagation = propagationFigures(whole);
-  const [half, , most] = propagation;
-  const logs = logBill(whole, inputs.logSampling).slice(1);
-  const allLogs = logBill(whole, 1).slice(1);
+function results(inputs: Inputs): readonly (readonly string[])[] {
+  const simulated = new Map(
+    comparisons(SEED).map((one) => [one.what, `${((one.simulated / one.formula - 1) * 100).toFixed(1)} %`]),
+  );
+  const row = (what: string, formula: string, value: number, unit: string, key = what): readonly string[] => [
+    what,
+    formula,
+    `${shown(value)}${unit}`,
+    simulated.get(key) ?? "",
+  ];
   return [
+    ["figure", "formula", "value", "simulation"],
+    row("isolates N", "Σ ⌈r / u⌉ over locations", model.isolatesOf(inputs), ""),
+    row("starts", "Σ N / (μ + 1/u)", model.startsPerSecond(inputs), "/s"),
+    row("pointer reads", "starts / (1 − q), about N / T", model.pointerReadsPerSecond(inputs), "/s"),
+    row("body reads", "Σ i x + 1 − x^i, x = w / (T + 1/u)", model.bodyReadsOfRevision(inputs), " a revision"),
+    row("reports", "starts / (1 − q), about N / S", model.reportsPerSecond(inputs), "/s"),
+    row("blocks", "Σ starts g p / (1 − p^B)", model.blocksPerSecond(inputs), "/s"),
+    row("new table, half", "median of P + V + W + w", model.propagationSeconds(inputs, 0.5), " s", "half"),
+    row("new table, 99 %", "99th percentile", model.propagationSeconds(inputs, 0.99), " s", "99 %"),
+    row("new table, all", "P + K + (1+j)T + ln(N)/u + w", model.worstPropagationSeconds(inputs), " s", "all"),
+    row("processors busy", "R c", inputs.requestsPerSecond * inputs.cpuSeconds, ""),
+    row("compiling", "(starts + N V / 86,400) k", model.compilingProcessors(inputs), " processors"),
+  ];
+}
+
+const bill = (inputs: Inputs): readonly (readonly string[])[] => [
+  ["30 days", "units", "included", "a million more", "dollars"],
+  ...model.billLines(inputs).map(({ what, units, price: [included, perMillion, source], dollars }) => {
+    return [what, shown(units), shown(included), `$${perMillion} [${source}]`, shown(dollars)];
+  }),
+  ["together", "", "", "", shown(model.billOf(inputs))],
+];
+
+const SIZES = [1e3, 1e4, 1e5, 1e6, 1e7];
+
+const sizes = (): readonly (readonly string[])[] => [
+  ["R", "isolates", "pointer reads, 1/s", "reports, 1/s", "S to set", "dollars"],
+  ...SIZES.map((requestsPerSecond) => {
+    const inputs = { ...MILLION, requestsPerSecond, mintsPerSecond: requestsPerSecond / 100 };
+    return [
+      shown(requestsPerSecond),
+      shown(model.isolatesOf(inputs)),
+      shown(model.pointerReadsPerSecond(inputs)),
+      shown(model.reportsPerSecond(inputs)),
+      String(Math.max(inputs.reportSeconds, model.leastReportSeconds(inputs))),
+      shown(model.billOf(inputs)),
+    ];
+  }),
+];
+
+/** `docs/design/scale.md`: inputs, formulas and results on one page. */
+export function scalePage(): string {
+  const inputs = MILLION;
+  const atRest = inputs.tableBytes + inputs.pageCacheBytes + inputs.otherBytes;
+  const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
+  const least = model.leastReportSeconds(inputs);
+  return `${[
     "# Scale",
     "",
-    "What a million requests a second over 300 locations cost: on paper, by formulas whose inputs stand beside them, and by a simulation",
-    'that counts most of the same: a figure with a percentage in the column "simulation" is counted, and so far from its formula. Without one it follows from the',
-    "others, or is a cap or a price. Generated from `bench/scale/` by `npm run generate`; a test fails when this page is stale. Nothing here was",
-    "measured at that size.",
+    "What a million requests a second over 300 locations cost, by formulas and by a seeded simulation. Nothing was measured at",
+    "that size. Generated from `bench/scale/` by `npm run generate`; `npm run bench -- scale` runs more seeds.",
     "",
-    `- **Money**: ${money(total(lines))} a month at list prices, of which ${shown(share)} % is the platform's price of the requests themselves. KV and Durable Objects together (reads and writes, calls,`,
-    `  duration and rows) are ${money(total(lines.slice(2)))}.`,
-    `- **Logs**: as \`wrangler.toml\` has it, one request in ${exact(1 / inputs.logSampling)} is logged and traced, which is another ${money(total(logs))}; all of them would be ${money(total(allLogs))}.`,
-    `- **Reports**: with \`REPORT_SECONDS\` 10 the one object that counts gets ${shown(reportsPerSecond(inputs, locations))} calls a second, its limit. Set it to ${reportSecondsFor(inputs, locations, 1)}`,
-    `  or more: that keeps it below ${inputs.objectCallsPerSecond}.`,
-    `- **A new table**: half of all isolates have it after ${shown(half?.value ?? 0)} s, 99 of 100 after ${shown(most?.value ?? 0)} s; most of that is KV's own delay.`,
-    "- **KV and objects** get calls by the number of isolates, not of requests. A request waits for KV only where its isolate is new or lacks a page,",
-    "  and for an object only where it mints a LUUID and the block is used up.",
-  ];
+    "## Results",
+    "",
+    `- **Money**: $${shown(model.billOf(inputs))} a month at list prices; the platform's price per request is most of it.`,
+    `- **Logs**: sampling 1 % of the requests costs another $${shown(model.logDollars(inputs, inputs.logSampling))}; all of them, $${shown(model.logDollars(inputs, 1))}.`,
+    `- **Reports**: set \`REPORT_SECONDS\` to ${least}. At 10, one object gets ${shown(model.reportsPerSecond(inputs))} calls a second, its limit.`,
+    `- **New table**: half of all isolates have it after ${shown(model.propagationSeconds(inputs, 0.5))} s, all after ${shown(model.worstPropagationSeconds(inputs))} s. Most of that is KV's delay.`,
+    `- **Memory**: ${mib(atRest)} of 128 MB [7] with the largest table, ${mib(atRest + inputs.tableBytes + inputs.loadBytes)} while the next one is loaded.`,
+    "- KV and objects get calls by the number of isolates, not of requests.",
+    "",
+    ...columns(results(inputs)),
+    "",
+    "q: the chance that an isolate lives through a pause (T or S) and the wait for a request. p: that it mints once more from a",
+    "sequence. V is uniform up to K; W is the rest of a cycle. An isolate that gets few requests keeps its table until the next",
+    "one: at one request an hour, 99 % of requests are decided by a table older than T.",
+    "",
+    "The simulation has all isolates with a hundredth of their requests, for two minutes with one publication. Its column is the",
+    "difference from the formula.",
+    "",
+    "## Inputs",
+    "",
+    "Assumed values are not published, or are yours to know. Change them in `bench/scale/inputs.ts`.",
+    "",
+    ...columns(
+      Object.values(INPUTS).map(([value, symbol, what, from]) => [
+        symbol,
+        what.endsWith("MiB") ? shown(value / 2 ** 20) : value < 1 ? String(value) : shown(value),
+        what,
+        from,
+      ]),
+    ),
+    "",
+    "## Bill",
+    "",
+    ...columns(bill(inputs)),
+    "",
+    "## Other sizes",
+    "",
+    ...columns(sizes()),
+    "",
+    "## Where it ends",
+    "",
+    `- **One object for reports**: ${shown(inputs.objectCallsPerSecond * inputs.reportSeconds)} isolates at S = 10. Beyond, raise S.`,
+    "- **An origin dies**: every isolate that uses it reports within a second. Late reports wait for the next interval.",
+    "- **New code everywhere at once**: N / 5 reports a second if it takes 5 s. Deploy in steps.",
+    "- **KV takes one write a second for a key**: one pointer in 1.1 s. Isolates skip the revisions between.",
+    "- **Packs above 16 MiB** that all requests use: pages are evicted, and 1 − kept / pages of the requests wait. With 36 pages",
+    "  and keys anywhere, that is 56 %.",
+    "- **Series**: 20,000. The rest is summed as `(other)`.",
+    `- **One sequence**: ${shown(inputs.objectCallsPerSecond * inputs.blockNumbers)} numbers a second.`,
+    `- **Self-hosted**: one process uses one processor, ${shown(1 / inputs.cpuSeconds)} requests a second. Each process has its own Durable Objects: scrape`,
+    "  each, and mint LUUIDs in one process only.",
+    "",
+    "## Sources",
+    "",
+    `Read on ${READ_ON}.`,
+    "",
+    ...SOURCES.map((source, at) => `${at + 1}. ${source}`),
+  ].join("\n")}\n`;
 }

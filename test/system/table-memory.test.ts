@@ -4,7 +4,7 @@ import { MILLION } from "../../bench/scale/inputs.ts";
 import { measureTable } from "../../src/routing/check.ts";
 import type { TableUse } from "../../src/routing/table-use.ts";
 
-/** Of the 128 MB of an isolate; docs/scale.md says what else is in them. */
+/** Of the 128 MB of an isolate; docs/design/scale.md says what else is in them. */
 const PROMISED_HEAP_MEGABYTES = 80;
 const ANY_HEAP_MEGABYTES = 90;
 
@@ -19,8 +19,8 @@ const share = ({ used, max }: { readonly used: number; readonly max: number }): 
 describe("a table is loaded beside the one in force", () => {
   it("the largest that is promised", () => {
     const { keptOctets } = loadInHeap(LARGEST_TABLES.promised(), PROMISED_HEAP_MEGABYTES, 3);
-    expect(keptOctets).toBeLessThan(MILLION.tableOctets);
-    expect(keptOctets, "what docs/scale.md says").toBeGreaterThan(MILLION.tableOctets / 2);
+    expect(keptOctets).toBeLessThan(MILLION.tableBytes);
+    expect(keptOctets, "what docs/design/scale.md says").toBeGreaterThan(MILLION.tableBytes / 2);
   });
 
   it("as complex as may be", () => {
