@@ -6,7 +6,7 @@ import { radixText } from "./text/radix.ts";
 import { uuidText } from "./uuid-text.ts";
 import { bigToWords, compareWords } from "./words.ts";
 
-/** The texts that Architect.Identities (2.1.1, commit 5a55744) gives to values of .NET types: each type has one width. */
+/** The fixed-width strings that Architect.Identities (2.1.1, commit 5a55744) uses for .NET values. */
 
 export type ArchitectType = "ulong" | "long" | "decimal" | "guid" | "uint128";
 export type ArchitectEncoding = "alphanumeric" | "hexadecimal";
@@ -25,7 +25,7 @@ const base62Of16Octets = (highDigits: number): TextForm =>
 
 const DECIMAL_MAX = 9_999_999_999_999_999_999_999_999_999n;
 
-/** A decimal of the library has 28 digits at most, which is less than its text could say. */
+/** A .NET decimal has at most 28 digits, fewer than its text form can express. */
 const asDecimal = (form: TextForm): TextForm => {
   const max = bigToWords(DECIMAL_MAX, 4);
   return textForm({
@@ -52,10 +52,10 @@ const FORMS: Readonly<Record<ArchitectType, Readonly<Record<ArchitectEncoding, (
   uint128: { alphanumeric: () => base62Of16Octets(LOW_DIGITS), hexadecimal: () => number(UPPER_HEX, 128, 32) },
 };
 
-/** The text form of a type in an encoding. Words: two for `ulong` and `long`, four for the others. */
+/** The text form of a type in an encoding. `ulong` and `long` use two words, the others four. */
 export const architectText = (type: ArchitectType, encoding: ArchitectEncoding): TextForm => FORMS[type][encoding]();
 
-/** How the type itself is written: UUID text for a Guid, decimal digits for the numbers. */
+/** The native text of a type: UUID text for a Guid, decimal digits for numbers. */
 export const architectValue = (type: ArchitectType): TextForm => {
   if (type === "guid") return uuidText;
   if (type === "decimal") return asDecimal(radixText({ alphabet: DECIMAL, bits: 128 }));

@@ -7,20 +7,20 @@ export const hotguid = /* @__PURE__ */ layoutOf(hotguidTable);
 export const hotguidSql = /* @__PURE__ */ layoutOf(hotguidSqlTable);
 export const luuid = /* @__PURE__ */ layoutOf(luuidTable);
 
-/** Layouts by their names. */
+/** Indexes layouts by name. */
 export const byName = (layouts: readonly Layout[]): ReadonlyMap<string, Layout> =>
   new Map(layouts.map((layout) => [layout.name, layout]));
 
-/** The layouts that a routing table may name, by name. */
+/** The layouts that a routing table can name without declaring them. */
 export const builtinLayouts = /* @__PURE__ */ byName([iuid, hotguid, hotguidSql, luuid]);
 
-/** A field that a built-in layout is known to have. */
+/** A field that the layout must have. Throws otherwise, since that is a bug. */
 export const fieldOf = (layout: Layout, name: string): Field => {
   const field = layout.field(name);
   if (field === undefined) throw new Error(`layout ${layout.name} has no field ${name}`);
   return field;
 };
 
-/** The bits of one word that belong to a field. */
+/** The field's bits within one word. */
 export const maskOf = (layout: Layout, name: string, word: number): number =>
   fieldOf(layout, name).mask[word] as number;

@@ -6,68 +6,71 @@ import { SHORT_COMB_INTERVAL_MS } from "./short-comb.ts";
 import { EVEN_UNITS } from "./time-units.ts";
 
 /**
- * What a layout can bear: until when, how many IDs a second, and how likely two equal ones are. All counts are `number`s, exact
- * to 16 digits.
+ * What a layout can bear: its time range, its rate, and its collision probability. Counts are `number`s, exact to 16
+ * digits.
  */
 
-/** What is asked of a layout. All are positive; `minters` is a whole number. */
+/** The expected load. All members are positive; `minters` is an integer. */
 export interface Load {
-  /** Of all minters together, on average. */
+  /** Average rate of all minters together. */
   readonly idsPerSecond: number;
   readonly minters: number;
-  /** How long it goes on, in years of 365.25 days. */
+  /** Duration in years of 365.25 days. */
   readonly years: number;
 }
 
 export interface Capacity {
   readonly layout: string;
-  /** `undefined` for a layout without a time. `firstMs`: Unix time of value 0; `endMs`: of the first instant that is too late. */
+  /** `undefined` without a time field. `firstMs`: Unix time of value 0. `endMs`: the first instant that overflows. */
   readonly time: { readonly field: string; readonly firstMs: number; readonly endMs: number } | undefined;
-  /** A field that counts IDs and never starts over, and how many it holds: they last `seconds`. */
+  /** A field that numbers IDs and never restarts. Its `ids` values last `seconds`. */
   readonly supply: { readonly field: string; readonly ids: number; readonly seconds: number } | undefined;
-  /** How many IDs one minter can make; `undefined` where nothing limits it. */
+  /** The maximum rate of one minter; `undefined` if unlimited. */
   readonly rate: Rate | undefined;
-  /** What tells minters apart, and how many there can be; `undefined` where chance does. */
+  /** The fields that distinguish minters, and how many minters they allow. `undefined` if random bits do that. */
   readonly minters: { readonly fields: readonly string[]; readonly max: number } | undefined;
-  /** Whether there can be so many minters, and each can make its share. */
+  /** Whether the layout allows this many minters and this rate. */
   readonly isEnough: boolean;
-  /** Equal IDs; `undefined` for a layout without random bits, whose minters make none while they are apart. */
+  /** Expected collisions. `undefined` without random bits: distinct minters then never collide. */
   readonly collisions: Collisions | undefined;
-  /** That two minters draw the same node fields, where these are random; `undefined` where an issuer numbers them, or chance tells IDs apart. */
+  /**
+   * Probability that two minters pick the same random node fields. `undefined` if node numbers are assigned, or random
+   * bits distinguish IDs.
+   */
   readonly sameNode: number | undefined;
 }
 
 export interface Rate {
-  /** The field that tells the IDs of a tick apart; `undefined`: one ID a tick. */
+  /** The field that distinguishes IDs within a tick; `undefined`: one ID per tick. */
   readonly field: string | undefined;
   readonly idsPerTick: number;
   readonly ticksPerSecond: number;
   readonly minterIdsPerSecond: number;
-  /** Of all minters that were asked about. */
+  /** Rate of all minters in the load. */
   readonly allIdsPerSecond: number;
 }
 
 export interface Collisions {
-  /** How many values the random bits have. */
+  /** Number of values of the random bits. */
   readonly values: number;
-  /** Only IDs of one group can be equal: how many ticks there are. */
+  /** Number of ticks. Only IDs of the same tick can collide. */
   readonly groups: number;
-  /** How many pairs of equal IDs there are on average over all the time. */
+  /** Expected number of equal pairs over the whole period. */
   readonly expectedPairs: number;
-  /** That there is a pair at all. */
+  /** Probability of at least one equal pair. */
   readonly probability: number;
-  /** Whether a pair or more is to be expected, and nothing that the bound leaves out prevents it: no node, no counter, no one minter that counts up. */
+  /** Whether at least one equal pair is expected, and no node, counter or single monotonic minter prevents it. */
   readonly areExpected: boolean;
 }
 
 export type CapacityError =
-  /** Its IDs do not come of a clock and chance. */
+  /** The IDs are not generated from a clock and random bits. */
   | { readonly reason: "not-mintable"; readonly layout: string }
   | { readonly reason: "load"; readonly name: keyof Load; readonly value: number };
 
 const YEAR_SECONDS = 31_557_600;
 
-/** What a layout can bear of a load that begins now. */
+/** The capacity of a layout for a load that starts now. */
 export const capacityOf = (layout: Layout, load: Load): Result<Capacity, CapacityError> => {
   if (layout.table.minter === "none") return err({ reason: "not-mintable", layout: layout.name });
   for (const name of ["idsPerSecond", "minters", "years"] as const) {
@@ -105,7 +108,7 @@ const timeOf = (layout: Layout): Capacity["time"] => {
   return { field: name, firstMs: row.epochMs, endMs: row.epochMs + durationMs(row.unit, BigInt(max)) };
 };
 
-/** How long it is until a time is too great, in milliseconds rounded up. */
+/** Milliseconds until the time field overflows, rounded up. */
 const durationMs = (unit: TimeUnit, max: bigint): number => {
   if (unit === "sql-datetime") return (Number(max >> 32n) + 1) * DAY_MS;
   const { ms, ticks } = EVEN_UNITS[unit];
@@ -120,7 +123,7 @@ const ticksPerSecondOf = (unit: TimeUnit): number => {
   return (1000 / ms) * ticks;
 };
 
-/** An LUUID's primary keys come from a sequence, for each group one. */
+/** LUUID primary keys come from one sequence per group. */
 const supplyOf = (layout: Layout, { idsPerSecond }: Load): Capacity["supply"] => {
   if (layout.name !== "luuid") return undefined;
   const field = layout.field("primaryKey") as Field;
@@ -144,15 +147,16 @@ const rateOf = (layout: Layout, minters: number): Rate | undefined => {
 };
 
 /**
- * A counter gives each of its values once. A random field of v values that begins in its lower half and grows by steps below 2^s has
- * room for (v/2) / 2^(s-1) of them: with the v = 2^48 and s = 41 of a DistributedId for the 128 a millisecond that its library names.
+ * A counter gives each value once. A random field of v values starts in its lower half and grows by steps below 2^s.
+ * That leaves room for (v/2) / 2^(s-1) IDs: 128 per millisecond for DistributedId (v = 2^48, s = 41), as its library
+ * states.
  */
 const idsOf = ({ name }: Layout, sequence: Field): number =>
   sequence.role === "counter"
     ? valuesOf([sequence])
     : Math.max(1, valuesOf([sequence]) / 2 ** stepBitsOf(name, sequence.bits));
 
-/** The widest steps, of iUIDs and of `startMinter`, which takes half of a narrow field's bits at most. */
+/** The widest step, used by iUIDs and `startMinter`. A narrow field uses at most half its bits. */
 const STEP_BITS_MAX = 32;
 
 const stepBitsOf = (name: string, bits: number): number => {
@@ -161,7 +165,7 @@ const stepBitsOf = (name: string, bits: number): number => {
   return name === iuid.name ? STEP_BITS_MAX : Math.min(STEP_BITS_MAX, bits >>> 1);
 };
 
-/** Chance tells minters apart where there is any, else their node fields do; where there are none, the keys must. */
+/** Random bits distinguish minters if there are any, else node fields, else the keys. */
 const mintersOf = (layout: Layout): Capacity["minters"] => {
   if (isRandom(layout)) return undefined;
   const fields = hasNodes(layout) ? ofRole(layout, "node") : ofRole(layout, "key");
@@ -171,9 +175,10 @@ const mintersOf = (layout: Layout): Capacity["minters"] => {
 const hasNodes = (layout: Layout): boolean => ofRole(layout, "node").length > 0;
 
 /**
- * The birthday problem: of n IDs that fall at random into m groups of d values each, n^2 / (2 m d) pairs are equal on average, and
- * with P = 1 - e^(-that) there is one (W. Feller, An Introduction to Probability Theory and Its Applications, volume 1, chapter II.3;
- * on UUIDs RFC 9562, section 6.7). A bound: as if all IDs had the same keys, nodes and counters, and no minter counted up.
+ * The birthday problem. For n random IDs in m groups of d values, n^2 / (2 m d) pairs are equal on average. The
+ * probability of at least one is P = 1 - e^(-pairs) (W. Feller, An Introduction to Probability Theory and Its
+ * Applications, volume 1, chapter II.3; for UUIDs RFC 9562, section 6.7). This is an upper bound: it assumes equal
+ * keys, nodes and counters, and no monotonic minter.
  */
 const collisionsOf = (layout: Layout, { idsPerSecond, minters, years }: Load): Collisions | undefined => {
   if (!isRandom(layout)) return undefined;
@@ -187,11 +192,11 @@ const collisionsOf = (layout: Layout, { idsPerSecond, minters, years }: Load): C
   return { values, groups, expectedPairs, probability: -Math.expm1(-expectedPairs), areExpected };
 };
 
-/** Where no time divides the IDs, `startMinter` draws the counter too. */
+/** `startMinter` also randomizes the counter if no time field separates the IDs. */
 const counterValues = (layout: Layout): number =>
   timeRowOf(layout) === undefined && !isRing(layout) ? valuesOf(ofRole(layout, "counter")) : 1;
 
-/** How many ticks a time has; a short COMB counts intervals on a ring. */
+/** Number of ticks in the period. A short COMB counts intervals modulo its ring. */
 const groupsIn = (layout: Layout, seconds: number): number => {
   const row = timeRowOf(layout);
   if (row !== undefined) return Math.max(1, seconds * ticksPerSecondOf(row.unit));
@@ -202,7 +207,7 @@ const groupsIn = (layout: Layout, seconds: number): number => {
 
 const isRing = ({ name }: Layout): boolean => name === "short-prefix-comb" || name === "short-suffix-comb";
 
-/** That two of `count` draws from `values` are equal. */
+/** Probability that two of `count` random picks from `values` are equal. */
 const birthday = (count: number, values: number): number => -Math.expm1((-count * (count - 1)) / (2 * values));
 
 const isRandom = (layout: Layout): boolean => ofRole(layout, "random").length > 0;

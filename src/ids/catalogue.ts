@@ -6,7 +6,7 @@ import * as sixteen from "./layouts/sixteen.ts";
 import * as snowflakes from "./layouts/snowflakes.ts";
 import * as uuid from "./layouts/uuid.ts";
 
-/** Every layout there is, in the order of the documentation. Whoever needs one alone imports that one, and not this. */
+/** All layouts, in documentation order. To keep a bundle small, import single layouts instead. */
 export const everyLayout: readonly Layout[] = [
   iuid,
   hotguid,
@@ -50,5 +50,5 @@ export const everyLayout: readonly Layout[] = [
 
 const layoutsByName = /* @__PURE__ */ byName(everyLayout);
 
-/** The layout of a name, `undefined` if there is none. */
+/** The layout with this name, or `undefined`. */
 export const layoutNamed = (name: string): Layout | undefined => layoutsByName.get(name);

@@ -2,7 +2,7 @@ import type { LayoutTable, Row, TextForm, TimeUnit } from "./layout.ts";
 import { bitsOf } from "./runs.ts";
 import { EVEN_UNITS } from "./time-units.ts";
 
-/** Why a table is not a layout. */
+/** Why a layout table is invalid. */
 export type LayoutTableFault =
   | { readonly reason: "field-name"; readonly field: string }
   | { readonly reason: "row-bits"; readonly field: string; readonly bits: number; readonly max: number }
@@ -19,10 +19,10 @@ export type LayoutTableFault =
   | { readonly reason: "split-field"; readonly field: string }
   | { readonly reason: "two-times"; readonly fields: readonly [string, string] };
 
-/** The widest ID known today, KSUID, has 160 bits. */
+/** The widest known ID, KSUID, has 160 bits. */
 export const LAYOUT_BITS_MAX = 160;
 
-/** A value of more bits is not always an exact `number`. */
+/** A `number` is exact up to 2^53. */
 export const NUMBER_BITS_MAX = 53;
 
 const FIELD_NAME = /^[a-z][A-Za-z0-9]{0,31}$/;
@@ -51,7 +51,10 @@ const checkRow = (row: Row): LayoutTableFault | undefined => {
   return possible ? undefined : { reason: "max-value", field, bits, max };
 };
 
-/** Rows of one name are parts of one field, which has no `max` then; a layout has one time at most; a fixed value must be an exact number. */
+/**
+ * Rows with the same name form one field, which then has no `max`. A layout has at most one time field. Fixed values
+ * must be exact numbers.
+ */
 const checkFields = ({ rows }: LayoutTable): LayoutTableFault | undefined => {
   const first = new Map<string, Row>();
   const bits = new Map<string, number>();
@@ -102,7 +105,7 @@ const checkLeast = (table: LayoutTable): LayoutTableFault | undefined => {
   return { reason: "least-value", bits, least };
 };
 
-/** Whether `order` has each number from 0 up to, not including, `count` exactly once. */
+/** Whether `order` contains each integer below `count` exactly once. */
 const isPermutation = (order: readonly number[], count: number): boolean =>
   order.length === count && order.toSorted((a, b) => a - b).every((octet, index) => octet === index);
 

@@ -7,8 +7,8 @@ import { err, ok, type Result } from "./result.ts";
 import { bitsOf, piecesOf, type Run, runsOf, wordsFor } from "./runs.ts";
 
 /**
- * Turns a table into plain word arithmetic, or says what is wrong with the table. Done once; nothing is interpreted later.
- * `otherTexts` are read and printed on demand beside the canonical text.
+ * Compiles a table to word arithmetic, or reports its first fault. Nothing is interpreted at run time. `otherTexts` are
+ * accepted besides the canonical text.
  */
 export const compileLayout = (
   table: LayoutTable,
@@ -18,7 +18,7 @@ export const compileLayout = (
   return fault === undefined ? ok(layoutOf(table, otherTexts)) : err(fault);
 };
 
-/** The layout of a table that has no fault: for our own tables, which tests check. */
+/** Compiles a table that is known to be valid. Tests check the built-in tables. */
 export const layoutOf = (table: LayoutTable, otherTexts: readonly TextForm[] = []): Layout => {
   const fields = compileFields(table);
   const byName = new Map(fields.map((field) => [field.name, field]));
@@ -52,7 +52,7 @@ export const layoutOf = (table: LayoutTable, otherTexts: readonly TextForm[] = [
   };
 };
 
-/** The fields of a table of any width, in row order. */
+/** The fields of a table, in row order. Any width is allowed. */
 export const compileFields = (table: LayoutTable): readonly Field[] => {
   const layoutBits = bitsOf(table);
   const runs = runsOf(table);
@@ -88,7 +88,7 @@ const fixedWords = (table: LayoutTable, fields: readonly Field[]): Layout["fixed
   return { mask, value };
 };
 
-/** The values of all rows of a fixed field, joined in row order. */
+/** The values of all rows of a fixed field, concatenated in row order. */
 const fixedValue = (table: LayoutTable, name: string): number => {
   let value = 0;
   for (const row of table.rows) {
@@ -97,7 +97,7 @@ const fixedValue = (table: LayoutTable, name: string): number => {
   return value;
 };
 
-/** Compares only words that have fixed bits; every built-in layout has them in two words or in none. */
+/** Compares only words that have fixed bits. Most layouts have them in two words or in none. */
 const compileFits = ({ mask, value }: Layout["fixed"]): Layout["fits"] => {
   const checks = mask.flatMap((bits, word) => (bits === 0 ? [] : [{ word, bits, value: value[word] as number }]));
   const [first, second] = checks;

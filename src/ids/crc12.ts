@@ -1,4 +1,4 @@
-/** CRC-12 as LUUID computes it: polynomial 0x80F with its bits reversed, all ones before and after. */
+/** CRC-12 as LUUID computes it: polynomial 0x80F reflected, initial value and final XOR all ones. */
 
 const REVERSED_POLYNOMIAL = 0xf01;
 const ALL_ONES = 0xfff;
@@ -14,7 +14,9 @@ export const groupOfClass = (className: string): number => {
   return crc ^ ALL_ONES;
 };
 
-/** UTF-8, RFC 3629. Half of a surrogate pair becomes `?`, as in Java's `String.getBytes`, which made the published groups. */
+/**
+ * UTF-8, RFC 3629. A lone surrogate becomes `?`, as in Java's `String.getBytes`, which produced the published groups.
+ */
 function* utf8Octets(text: string): Generator<number> {
   for (const character of text) {
     const point = character.codePointAt(0) as number;

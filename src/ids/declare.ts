@@ -6,21 +6,21 @@ import { bitsOf } from "./runs.ts";
 import { TEXT_NAMES, type TextName, textNamed } from "./text/registry.ts";
 import { prefixedText } from "./text/wrapped.ts";
 
-/** A layout as a user writes it in a routing table: the same rows as ours, and the text form by its name. */
+/** A custom layout in a routing table: rows as in a built-in table, and the text form by name. */
 export interface LayoutDeclaration {
   readonly name: string;
-  /** Absent: the name. */
+  /** Defaults to the name. */
   readonly title?: string;
-  /** Where the layout is defined. Absent: the routing table. */
+  /** Where the layout is defined. Defaults to the routing table. */
   readonly source?: string;
   readonly rows: readonly Row[];
   readonly octetOrder?: readonly number[];
   readonly text: TextName;
-  /** What stands in front of every text, such as `ord_`. */
+  /** Constant prefix of every text, such as `ord_`. */
   readonly prefix?: string;
 }
 
-/** Why a declaration is no layout. */
+/** Why a declaration is invalid. */
 export type DeclarationFault =
   | LayoutTableFault
   | { readonly reason: "layout-name"; readonly name: string }
@@ -30,14 +30,17 @@ export type DeclarationFault =
 
 const LAYOUT_NAME = /^[a-z][a-z0-9-]{0,63}$/;
 
-/** Letters first, so that no prefix turns one numeral into another; nothing that a path would encode. */
+/**
+ * Starts with a letter, so that a prefix never changes the numeral system. No character needs percent-encoding in a
+ * path.
+ */
 const PREFIX = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/;
 
-/** Fewer bits are a number that any text may be; more than 160 no known ID has. */
+/** With fewer bits almost any number would match. No known ID has more than 160. */
 const BITS_MIN = 32;
 const BITS_MAX = 160;
 
-/** Compiles a declaration, or says what is wrong with it. What comes out is a layout like ours. */
+/** Compiles a declaration, or reports its first fault. */
 export const declareLayout = (declaration: LayoutDeclaration): Result<Layout, DeclarationFault> => {
   const { name, title = name, source = "the routing table", rows, octetOrder, text, prefix } = declaration;
   if (!LAYOUT_NAME.test(name)) return err({ reason: "layout-name", name });

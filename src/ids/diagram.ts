@@ -2,16 +2,16 @@ import { checkTable } from "./check-table.ts";
 import type { LayoutTable } from "./layout.ts";
 import { bitsOf, type Run, runsOf, WORD_BITS } from "./runs.ts";
 
-/** A stretch of one line of the diagram. */
+/** A cell in one line of the diagram. */
 interface Cell {
   readonly label: string;
   readonly bits: number;
 }
 
 /**
- * The bits of a layout as RFCs draw them, 32 to a line in text order. A field that the text takes apart shows its bits in each
- * place, `counter[7:0]` being the last eight; a name that does not fit its cell is a letter, explained below the drawing.
- * Throws for a table that `compileLayout` refuses.
+ * The bit layout in the style of RFCs, 32 bits per line in text order. A split field shows its bits in each place:
+ * `counter[7:0]` is its last eight. A label that does not fit its cell becomes a letter, explained below the diagram.
+ * Throws if `compileLayout` rejects the table.
  */
 export const diagram = (table: LayoutTable): string => {
   const fault = checkTable(table);
@@ -26,14 +26,14 @@ export const diagram = (table: LayoutTable): string => {
   return [...drawing, ...legend].join("\n");
 };
 
-/** Two lines: the tens above, the ones below. */
+/** Two lines: tens above ones. */
 const ruler = (width: number): readonly string[] => {
   const bits = Array.from({ length: width }, (_, bit) => bit);
   const tens = bits.map((bit) => (bit % 10 === 0 ? ` ${bit / 10}` : "  ")).join("");
   return [tens.trimEnd(), bits.map((bit) => ` ${bit % 10}`).join("")];
 };
 
-/** The cells of each line, the runs cut at the ends of lines. */
+/** The cells of each line, with runs split at line ends. */
 const linesOf = (table: LayoutTable): readonly (readonly Cell[])[] => {
   const runs = runsOf(table);
   const lines = Array.from({ length: Math.ceil(bitsOf(table) / WORD_BITS) }, (): Cell[] => []);
@@ -57,7 +57,7 @@ const labelOf = (run: Run, runs: readonly Run[]): string => {
 const drawCells = (cells: readonly Cell[], letters: Map<string, string>): string =>
   `|${cells.map((cell) => `${centre(fitting(cell, letters), widthOf(cell))}|`).join("")}`;
 
-/** A bit takes two columns, of which the last is the border. */
+/** Each bit takes two columns, the second for the border. */
 const widthOf = ({ bits }: Cell): number => 2 * bits - 1;
 
 const fitting = (cell: Cell, letters: Map<string, string>): string => {
@@ -67,7 +67,7 @@ const fitting = (cell: Cell, letters: Map<string, string>): string => {
   return letter;
 };
 
-/** A to Z, a to z, then Latin letters with marks, of which there are more than an ID has bits. */
+/** A to Z, a to z, then Latin letters with diacritics: more letters than an ID has bits. */
 const letterOf = (index: number): string => {
   if (index < 26) return String.fromCharCode(0x41 + index);
   return String.fromCharCode(index < 52 ? 0x61 + index - 26 : 0x100 + index - 52);

@@ -6,22 +6,23 @@ import { randomBits } from "./random.ts";
 import { err, ok, type Result } from "./result.ts";
 
 /**
- * The generators of Architect.Identities 2.1.1 (commit 5a55744) as pure steps. Within a millisecond the random part grows by a random
- * increment. DistributedId dates its IDs a second back, which is room for bursts: about 128,000 IDs at once, 128 a
- * millisecond for ever. Order holds while the clock is set back by a second at most; beyond that it starts over from the clock.
+ * The generators of Architect.Identities 2.1.1 (commit 5a55744) as pure steps. Within a millisecond the random part
+ * grows by a random increment. DistributedId backdates its IDs by one second, which allows bursts of about 128,000 IDs
+ * and 128 per millisecond sustained. IDs stay ordered if the clock is set back by at most one second. After a larger
+ * step they restart from the clock.
  */
 
-/** The rules of one of the two. */
+/** The parameters of one generator. */
 export interface DistributedIdKind {
   readonly layout: Layout;
   readonly time: Field;
   readonly random: Field;
   readonly epochMs: number;
-  /** The IDs are dated so far back. */
+  /** How far IDs are backdated. */
   readonly leewayMs: number;
-  /** Increments are below 2 to this. */
+  /** Increments are below 2^incrementBits. */
   readonly incrementBits: number;
-  /** The least random part of a fresh ID. */
+  /** The smallest random part of a fresh ID. */
   readonly randomMin: bigint;
 }
 
@@ -49,26 +50,27 @@ export const distributedId128Kind: DistributedIdKind = /* @__PURE__ */ kind(dist
   randomMin: 0n,
 });
 
-/** What the next ID must follow. */
+/** The last ID, which the next one must exceed. */
 export interface DistributedIdState {
-  /** Unix time in the last ID; the least whole number before the first. */
+  /** Unix time in the last ID; the smallest safe integer before the first. */
   readonly lastMs: number;
   readonly lastRandom: bigint;
 }
 
 export const startDistributedId: DistributedIdState = { lastMs: -9_007_199_254_740_991, lastRandom: 0n };
 
-/** Either an ID, or how long to wait before the same step is asked again with the same random bits. */
+/** An ID, or how long to wait before repeating the step with the same random bits. */
 export type DistributedIdStep =
   | { readonly kind: "id"; readonly state: DistributedIdState; readonly words: Words }
   | { readonly kind: "wait"; readonly sleepMs: number };
 
-/** A generator waits only within this of its last ID. */
+/** The maximum clock lag that a generator waits out. */
 const WAIT_MS_MAX = 1000;
 
 /**
- * One step. `random` has as many bits as the random field, drawn once for each ID. Error: `key-out-of-range` for a clock that the time field
- * does not hold: before the epoch, and from 3014-12-13T12:41:28.832Z (DistributedId, after the leeway) or year 10619 on.
+ * One step. `random` has as many bits as the random field and is generated once per ID. Error: `key-out-of-range` if
+ * the clock does not fit the time field. That is before the epoch, from 3014-12-13T12:41:28.832Z (DistributedId, after
+ * the leeway), or from year 10619.
  */
 export const stepDistributedId = (
   rules: DistributedIdKind,
@@ -78,7 +80,7 @@ export const stepDistributedId = (
 ): Result<DistributedIdStep, MintError> => {
   const fresh = random > rules.randomMin ? random : rules.randomMin;
   const datedMs = nowMs - rules.leewayMs;
-  // The negation also lets a clock that is no number through to the check of the time field.
+  // Negated so that a NaN clock also reaches the check of the time field.
   if (!(datedMs <= lastMs)) return idOf(rules, datedMs, fresh);
 
   const increment = BigInt.asUintN(rules.incrementBits, random);
@@ -88,7 +90,7 @@ export const stepDistributedId = (
   return mayWait(rules, lastMs, nowMs) ? ok({ kind: "wait", sleepMs: 1 }) : idOf(rules, datedMs, fresh);
 };
 
-/** The two generators draw this line a millisecond apart. */
+/** The two library generators differ here by one millisecond. */
 const mayWait = ({ leewayMs }: DistributedIdKind, lastMs: number, nowMs: number): boolean =>
   leewayMs > 0 ? lastMs - (nowMs - 1) <= WAIT_MS_MAX : nowMs + WAIT_MS_MAX > lastMs;
 
@@ -105,20 +107,20 @@ const idOf = (rules: DistributedIdKind, timeMs: number, random: bigint): Result<
   return ok({ kind: "id", state: { lastMs: timeMs, lastRandom: random }, words });
 };
 
-/** Gives IDs one at a time. */
+/** Generates IDs one at a time. */
 export interface DistributedIdGenerator {
   next(): Promise<Result<Words, MintError>>;
 }
 
-/** What a generator needs from the world. */
+/** The dependencies of a generator. */
 export interface GeneratorPorts {
   readonly nowMs: () => number;
   readonly entropy: RandomWords;
-  /** Lets so much time pass without using the processor. */
+  /** Waits without blocking. */
   readonly sleep: (durationMs: number) => Promise<unknown>;
 }
 
-/** A generator with a state of its own. Calls are answered in the order in which they were made. */
+/** A stateful generator. Calls are answered in order. */
 export const distributedIdGenerator = (rules: DistributedIdKind, ports: GeneratorPorts): DistributedIdGenerator => {
   let state = startDistributedId;
   let last: Promise<unknown> = Promise.resolve();
@@ -143,7 +145,7 @@ export const distributedIdGenerator = (rules: DistributedIdKind, ports: Generato
   };
 };
 
-/** A generator for tests: its IDs are those of a function. */
+/** A generator for tests: its IDs come from a function. */
 export const customGenerator = (make: () => Words): DistributedIdGenerator => ({
   next: () => Promise.resolve(ok(make())),
 });
@@ -151,7 +153,7 @@ export const customGenerator = (make: () => Words): DistributedIdGenerator => ({
 /** The time of incremental IDs: 2020-01-01T00:00:00Z. */
 const INCREMENTAL_MS = 1_577_836_800_000;
 
-/** A generator for tests: each ID is one more than the last. */
+/** A generator for tests: each ID is the last one plus 1. */
 export const incrementalGenerator = (
   { time, random, layout, epochMs }: DistributedIdKind,
   from = 0n,

@@ -2,7 +2,7 @@ import { NUMBER_BITS_MAX } from "./check-table.ts";
 import type { Field, FieldValue, Role, Words } from "./layout.ts";
 import { type Piece, WORD_BITS } from "./runs.ts";
 
-/** Makes a field of its pieces: closures of shifts and masks, so that reading a field makes nothing. */
+/** Builds a field from its pieces: closures of shifts and masks, so that reads allocate nothing. */
 export const compileField = (
   name: string,
   role: Role,
@@ -23,10 +23,10 @@ export const compileField = (
   };
 };
 
-/** The greatest value of a field, as text for an error. */
+/** The greatest value of a field, formatted for an error. */
 export const greatestOf = (field: Field): string => field.max.toString();
 
-/** Whether a value is a whole number that the field holds. */
+/** Whether a value is an integer that fits the field. */
 export const holds = ({ max }: Field, value: FieldValue): boolean =>
   (typeof value === "bigint" || Number.isSafeInteger(value)) && value >= 0 && value <= max;
 
@@ -44,7 +44,7 @@ const reader = (pieces: readonly Piece[]): Field["read"] => {
   };
 };
 
-/** Up to four pieces of a value that one word holds: a number in another octet order, such as HotGuid's shard key. */
+/** Reads up to four pieces of a value of at most 32 bits, such as HotGuid's little-endian shard key. */
 const fourPieceReader = (pieces: readonly Piece[]): Field["read"] => {
   const nothing = { word: 0, shift: 0, bits: 0, place: 0 };
   const [first, second, third, fourth = nothing] = pieces as readonly [Piece, Piece, Piece, Piece?];
@@ -82,7 +82,7 @@ const twoPieceReader = (high: Piece, low: Piece): Field["read"] => {
     ((((words[lowWord] as number) >>> lowShift) & lowMask) >>> 0);
 };
 
-/** Products instead of shifts, since a value may have more than 32 bits. */
+/** Multiplies instead of shifting, since a value can exceed 32 bits. */
 const scaledReader = (piece: Piece): Field["read"] => {
   const read = onePieceReader(piece);
   const scale = 2 ** piece.place;
@@ -97,7 +97,7 @@ const bigReader = (pieces: readonly Piece[]): Field["readBig"] => {
 const refuseRead =
   (name: string, bits: number): Field["read"] =>
   () => {
-    throw new Error(`field ${name} has ${bits} bits and is read with readBig only`);
+    throw new Error(`field ${name} has ${bits} bits; use readBig`);
   };
 
 const writer = (pieces: readonly Piece[]): Field["write"] => {
@@ -111,7 +111,7 @@ const writer = (pieces: readonly Piece[]): Field["write"] => {
   }));
   return (words, value) => {
     for (const { word, shift, place, scale, partMask, keepMask } of parts) {
-      // `>>> 0` takes the last 32 bits of a `number` of any size, as BigInt.asUintN does of a bigint.
+      // `>>> 0` takes the low 32 bits of any `number`, as BigInt.asUintN does for a bigint.
       const part =
         typeof value === "number" ? (value / scale) >>> 0 : Number(BigInt.asUintN(WORD_BITS, value >> place));
       words[word] = (((words[word] as number) & keepMask) | ((part & partMask) << shift)) >>> 0;
@@ -125,5 +125,5 @@ const maskOf = (pieces: readonly Piece[], wordCount: number): Words => {
   return mask;
 };
 
-/** A word with its last `bits` bits set. */
+/** A word with its lowest `bits` bits set. */
 const lowBits = (bits: number): number => (bits === WORD_BITS ? 0xffffffff : (1 << bits) - 1);

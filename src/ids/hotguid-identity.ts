@@ -3,25 +3,26 @@ import type { Layout, Words } from "./layout.ts";
 import type { RandomWords } from "./mint.ts";
 import { err, ok, type Result } from "./result.ts";
 
-/** What stands in a HotGuid for the machine (24 bits) and the process (16 bits) that minted it. */
+/** The machine (24 bits) and process (16 bits) in a HotGuid. */
 export interface HotguidIdentity {
   readonly machine: number;
   readonly process: number;
 }
 
-/** No identity tells HotGuids from IDs of this layout in this form of HotGuid. */
+/** No identity distinguishes this form of HotGuid from this layout. */
 export interface IdentityError {
   readonly reason: "no-identity";
   readonly form: string;
   readonly layout: string;
 }
 
-/** One draw in three or so will do for UUID versions; so many in a row do not fail by chance. */
+/** About one random identity in three avoids the UUID versions, so this many failures are no accident. */
 const DRAWS_MAX = 1000;
 
 /**
- * Draws an identity with which no ID can be read as one of `avoid`, whatever its time, counter and shard key: for each form and each
- * layout with fixed bits, an identity bit differs from a fixed bit. `forms` are the forms in which the IDs will be seen.
+ * Generates an identity whose IDs never parse as a layout of `avoid`, whatever their time, counter and shard key. For
+ * each form and each layout with fixed bits, an identity bit contradicts a fixed bit. `forms` are the forms in which
+ * the IDs appear.
  */
 export const hotguidIdentity = (
   entropy: RandomWords,
@@ -54,7 +55,7 @@ const wordsOf = (form: Layout, identity: HotguidIdentity): Words => {
   return words;
 };
 
-/** Whether an identity bit of the words contradicts a fixed bit of the layout. */
+/** Whether an identity bit contradicts a fixed bit of the layout. */
 const differs = (words: Words, { fixed }: Layout, identityMask: Words): boolean =>
   words.some(
     (word, index) =>

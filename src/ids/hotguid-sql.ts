@@ -1,15 +1,18 @@
 import type { Words } from "./layout.ts";
 import { hotguidSqlTable, hotguidTable } from "./layouts.ts";
 
-/** The two text forms of one 128-bit value, after `ToSqlGuid` and `ToGuid` of the .NET library. Neither marks itself. */
+/**
+ * The two text forms of a HotGuid, as `ToSqlGuid` and `ToGuid` of the .NET library convert them. No bit distinguishes
+ * them.
+ */
 
-/** The words of the SQL form of an ordinary HotGuid. */
+/** Converts an ordinary HotGuid to its SQL form. */
 export const toSql = (words: Words): Words => move(words, hotguidTable.octetOrder, hotguidSqlTable.octetOrder);
 
-/** The words of the ordinary form of a HotGuid in its SQL form. */
+/** Converts a HotGuid in SQL form to the ordinary form. */
 export const fromSql = (words: Words): Words => move(words, hotguidSqlTable.octetOrder, hotguidTable.octetOrder);
 
-/** Both orders say where each octet of the layout stands in the text, so each octet goes from one place to the other. */
+/** Both orders map a byte of the layout to its place in the text. */
 const move = (words: Words, from: readonly number[], to: readonly number[]): Words => {
   const moved = [0, 0, 0, 0];
   for (const [octet, source] of from.entries()) {
@@ -22,5 +25,5 @@ const move = (words: Words, from: readonly number[], to: readonly number[]): Wor
 
 const octetAt = (words: Words, octet: number): number => ((words[octet >>> 2] as number) >>> shiftOf(octet)) & 0xff;
 
-/** How far an octet's last bit is from the last bit of its word. */
+/** The shift of a byte within its word. */
 const shiftOf = (octet: number): number => 24 - 8 * (octet & 3);

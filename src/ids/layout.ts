@@ -1,33 +1,33 @@
 import type { Result } from "./result.ts";
 
-/** An ID's bits: unsigned 32-bit words, most significant first. The last word holds the last bit; unused bits in front are 0. */
+/** An ID's bits as unsigned 32-bit words, most significant first. Unused leading bits are 0. */
 export type Words = readonly number[];
 
-/** What a field is for. Only `key` and `time` may decide a route by contract; `node` only where the table says so. */
+/** A field's purpose. By contract only `key` and `time` can decide a route; `node` only if the table says so. */
 export type Role = "fixed" | "time" | "key" | "node" | "counter" | "random";
 
-/** `sql-datetime`: whole days in the bits above the last 32, and 1/300 s since midnight in those. */
+/** `sql-datetime`: days in the bits above the low 32, and units of 1/300 s since midnight in those. */
 export type TimeUnit = "s" | "10ms" | "ms" | "10us" | "us" | "100ns" | "ns" | "sql-datetime";
 
-/** How bits are written down: a value, so that a layout brings only its own code along. */
+/** How bits are written as text. A value, so that a bundle contains only the forms that it uses. */
 export interface TextForm {
   readonly name: string;
-  /** What stands in front of every text. */
+  /** Constant prefix of every text. */
   readonly prefix?: string;
-  /** How many bits a text holds. */
+  /** Number of bits in a text. */
   readonly bits: number;
-  /** Longer texts are refused unread. */
+  /** Longer texts are rejected without reading them. */
   readonly lengthMax: number;
-  /** The words of the text that fills `text` from `start` up to, not including, `end`; `undefined` if there is none. */
+  /** The words of `text` from `start` up to, but not including, `end`; `undefined` if invalid. */
   readonly read: (text: string, start: number, end: number) => Words | undefined;
   readonly parse: (text: string) => Result<Words, ParseError>;
-  /** The one text of words that the form can hold. */
+  /** The single text of words that fit the form. */
   readonly format: (words: Words) => string;
 }
 
 /**
- * One row of a layout, as in the diagram of an RFC. Rows stand most significant first.
- * A field that is split around fixed bits has several rows of one name; their bits are joined in row order.
+ * One row of a layout, as in an RFC diagram, most significant first. Rows with the same name form one field, split
+ * around fixed bits. Their bits are concatenated in row order.
  */
 export type Row =
   | { readonly field: string; readonly bits: number; readonly role: "fixed"; readonly value: number }
@@ -37,7 +37,7 @@ export type Row =
       readonly role: "time";
       readonly unit: TimeUnit;
       readonly epochMs: number;
-      /** The greatest value, where it is less than the bits could hold. */
+      /** The greatest value, if the bits could hold more. */
       readonly max?: number;
     }
   | {
@@ -47,37 +47,40 @@ export type Row =
       readonly max?: number;
     };
 
-/** A layout as it is declared: data, from which everything else follows. */
+/** A layout as declared. Everything else is derived from it. */
 export interface LayoutTable {
   readonly name: string;
   readonly title: string;
   /** Where the layout is defined. */
   readonly source: string;
   readonly rows: readonly Row[];
-  /** The canonical text. */
+  /** The canonical text form. */
   readonly text: TextForm;
-  /** The least value of the whole ID, in decimal, where not all values are IDs. */
+  /** The smallest valid ID as a decimal number, if it is not 0. */
   readonly least?: string;
-  /** `own`: it has a minter of its own. `none`: its IDs do not come of a clock and chance. Absent: `startMinter` makes them. */
+  /**
+   * `own`: the layout has its own minter. `none`: its IDs are not generated from a clock and random bits. Absent:
+   * `startMinter` generates them.
+   */
   readonly minter?: "own" | "none";
-  /** For each octet of the rows, in row order: its place in the text. Absent: the same order. */
+  /** For each byte of the rows, in row order: its position in the text. Absent: the same order. */
   readonly octetOrder?: readonly number[];
 }
 
-/** A field of a compiled layout: plain word arithmetic on the words in text order. */
+/** A compiled field: arithmetic on words in text order. */
 export interface Field {
   readonly name: string;
   readonly role: Role;
   readonly bits: number;
   /** The greatest value. */
   readonly max: FieldValue;
-  /** The value as an exact unsigned integer. Only for fields of at most 53 bits; wider ones throw. */
+  /** The value as an exact unsigned integer. Throws for fields of more than 53 bits. */
   readonly read: (words: Words) => number;
   /** The value at any width. Not for the hot path. */
   readonly readBig: (words: Words) => bigint;
-  /** Puts a value that is known to fit into the words, in place. */
+  /** Writes a value that is known to fit, in place. */
   readonly write: (words: number[], value: FieldValue) => void;
-  /** The bits of each word that belong to the field. */
+  /** The field's bits in each word. */
   readonly mask: Words;
 }
 
@@ -87,46 +90,49 @@ export type FieldValue = number | bigint;
 export interface Layout {
   readonly name: string;
   readonly table: LayoutTable;
-  /** Every field once, in row order, fixed ones included. */
+  /** All fields in row order, including fixed ones. */
   readonly fields: readonly Field[];
   readonly field: (name: string) => Field | undefined;
-  /** How many bits are fixed: the proof that a text carries of its layout. 0 means that nothing marks it. */
+  /** Number of fixed bits: the evidence in the bits that an ID has this layout. 0 means no evidence. */
   readonly fixedBits: number;
-  /** The fixed bits of each word: where they are, and what they must be. */
+  /** The fixed bits of each word: their mask and their value. */
   readonly fixed: { readonly mask: Words; readonly value: Words };
-  /** Whether all fixed bits have their value, and every field is within its range. */
+  /** Whether all fixed bits match and every field is in range. */
   readonly fits: (words: Words) => boolean;
-  /** The first fault of words that do not fit: a fixed field that differs, else a value outside of its range. */
+  /** The first fault of words that do not fit: a wrong fixed field, else a value out of range. */
   readonly misfit: (words: Words) => ParseError | undefined;
-  /** When the ID says it was minted: Unix time in milliseconds, rounded down. `undefined` for a layout without a time. */
+  /**
+   * When the ID was minted, by its time field: Unix time in milliseconds, rounded down. `undefined` without a time
+   * field.
+   */
   readonly mintedAtMs: ((words: Words) => number) | undefined;
-  /** All texts, the canonical one first. */
+  /** All text forms, the canonical one first. */
   readonly texts: readonly TextForm[];
-  /** The words of a canonical text, whatever its fixed bits say. */
+  /** The words of a canonical text. Does not check fixed bits. */
   readonly parseText: (text: string) => Result<Words, ParseError>;
-  /** Strict: what parses has one canonical text; the case of UUIDs, of hexadecimal digits and of Crockford base32 is the only latitude. */
+  /** Strict: every ID has one canonical text. Only UUIDs, hexadecimal and Crockford base32 are case-insensitive. */
   readonly parse: (text: string) => Result<Words, ParseError>;
-  /** The one canonical text. */
+  /** The canonical text. */
   readonly format: (words: Words) => string;
-  /** Every field by name, fixed ones included. */
+  /** All fields by name, including fixed ones. */
   readonly decode: (words: Words) => Readonly<Record<string, FieldValue>>;
-  /** Every field that is not fixed must be given and must fit its bits; a fixed one may be given with its own value. */
+  /** Every field that is not fixed is required and must fit. A fixed field is optional and must have its own value. */
   readonly encode: (values: Readonly<Record<string, FieldValue>>) => Result<Words, EncodeError>;
 }
 
-/** Why a text is not an ID of a layout. `at` is the index of the first character at fault. */
+/** Why a text is not an ID of a layout. `at` is the index of the first wrong character. */
 export type ParseError =
   | { readonly reason: "empty" }
   | { readonly reason: "length"; readonly expected: string; readonly actual: number }
   | { readonly reason: "whitespace"; readonly at: number }
   | { readonly reason: "alphabet"; readonly at: number }
-  /** `prefix`: what every such text begins with, where this one does not. */
+  /** `prefix`: the expected prefix, if the text does not start with it. */
   | { readonly reason: "shape"; readonly at: number; readonly suggestion?: string; readonly prefix?: string }
   | { readonly reason: "fixed-bits"; readonly field: string; readonly expected: number; readonly actual: number }
-  /** A whole ID, or one of its fields, that is none of the possible values. */
+  /** An ID or a field is out of range. */
   | { readonly reason: "range"; readonly field?: string; readonly min: string; readonly max: string };
 
-/** Why values do not make an ID. */
+/** Why field values do not form an ID. */
 export type EncodeError =
   | { readonly reason: "missing-field"; readonly field: string }
   | { readonly reason: "unknown-field"; readonly field: string }

@@ -5,7 +5,7 @@ import { isoTime } from "./minted-at.ts";
 import { textsOf } from "./texts.ts";
 import { ticksIn, timeValue } from "./time-units.ts";
 
-/** `docs/reference/layouts.md`: every layout on one page, written from the tables. */
+/** `docs/reference/layouts.md`: all layouts, generated from their tables. */
 export const layoutsPage = (): string =>
   [
     "# ID layouts",
@@ -102,7 +102,7 @@ const notes = ({ table }: Layout): readonly string[] => [
 
 const SAMPLE_MS = Date.UTC(2026, 0, 1);
 
-/** The least words of a layout that bear the sample time. */
+/** The smallest words of a layout at the sample time. */
 const sampleOf = (layout: Layout): readonly number[] => {
   const words = layout.fixed.value.slice();
   const time = layout.fields.find(({ role }) => role === "time");

@@ -1,9 +1,9 @@
 import type { LayoutTable, Row } from "./layout.ts";
 import { uuidText } from "./uuid-text.ts";
 
-/** The layouts that Waybill knows, as tables. Each reads like the diagram of its definition, most significant row first. */
+/** The built-in layouts of routing tables. Each table reads like the diagram in its specification. */
 
-/** IETF variant bits `10`, RFC 9562 section 4.1. */
+/** IETF variant `10`, RFC 9562 section 4.1. */
 const VARIANT_10 = 0b10;
 
 const UNIX_EPOCH_MS = 0;
@@ -25,7 +25,7 @@ export const iuidTable = {
   ],
 } as const satisfies LayoutTable;
 
-/** The octets in the order in which the .NET library fills them in. */
+/** The bytes in the order in which the .NET library writes them. */
 const hotguidRows = [
   { field: "mintedAt", bits: 32, role: "time", unit: "s", epochMs: UNIX_EPOCH_MS },
   { field: "machine", bits: 24, role: "node" },
@@ -34,10 +34,10 @@ const hotguidRows = [
   { field: "shardKey", bits: 32, role: "key" },
 ] as const satisfies readonly Row[];
 
-/** `Guid.ToString()` prints memory octets 0-3, 4-5 and 6-7 back to front; the shard key is little-endian in memory. */
+/** `Guid.ToString()` reverses bytes 0-3, 4-5 and 6-7. The shard key is little-endian in memory. */
 const HOTGUID_OCTETS = [0, 1, 2, 3, 5, 4, 7, 6, 8, 9, 10, 11, 15, 14, 13, 12] as const;
 
-/** The same octets after `ToSqlGuid`: the key first, the time where SQL Server compares first. */
+/** The same bytes after `ToSqlGuid`: the key first, the time where SQL Server compares first. */
 const HOTGUID_SQL_OCTETS = [10, 11, 12, 13, 15, 14, 9, 8, 7, 6, 5, 4, 0, 1, 2, 3] as const;
 
 export const hotguidTable = {

@@ -6,8 +6,8 @@ const URN = "urn:uuid:";
 const HEX_DIGITS = 32;
 
 /**
- * Reads the common spellings of a UUID beside the canonical one: with `urn:uuid:` in front (RFC 9562 section 4, any case), in
- * braces, and as 32 bare digits. For imports and for people; the gateway reads strictly, since one value must have one text.
+ * Parses common UUID spellings: canonical, with `urn:uuid:` (RFC 9562 section 4, any case), in braces, or 32 bare
+ * digits. For imports and human input. The gateway is strict, since one ID must have one text.
  */
 export const parseLenientUuid = (text: string): Result<Words, ParseError> => {
   const [start, end] = wrapping(text);
@@ -17,7 +17,7 @@ export const parseLenientUuid = (text: string): Result<Words, ParseError> => {
   return err("at" in uuid.error ? { ...uuid.error, at: uuid.error.at + start } : uuid.error);
 };
 
-/** Where the UUID begins and ends inside of what may be around it. */
+/** Start and end of the UUID within its wrapping. */
 const wrapping = (text: string): readonly [number, number] => {
   if (text.length === URN.length + UUID_TEXT_LENGTH && text.slice(0, URN.length).toLowerCase() === URN) {
     return [URN.length, text.length];

@@ -2,13 +2,13 @@ import type { Words } from "./layout.ts";
 import { err, ok, type Result } from "./result.ts";
 import { bigToWords, wordsToBig } from "./words.ts";
 
-/** 128 bits as two non-negative signed 64-bit numbers, for stores that have nothing wider. */
+/** 128 bits as two non-negative signed 64-bit integers, for stores without a wider type. */
 export interface LongPair {
   readonly upper: bigint;
   readonly lower: bigint;
 }
 
-/** A half has its top bit set, or is not a number of 63 bits. */
+/** A half is negative or exceeds 63 bits. */
 export interface LongPairError {
   readonly reason: "half-out-of-range";
   readonly half: "upper" | "lower";
@@ -17,11 +17,11 @@ export interface LongPairError {
 
 const LONG_BITS = 63;
 
-/** After `DistributedId128.Split`. An ID of that layout can be split until the year 6159, when bit 0 is set. */
+/** Like `DistributedId128.Split`. Works for that layout until the year 6159, when bit 0 is set. */
 export const splitLongs = (words: Words): Result<LongPair, LongPairError> =>
   checkPair({ upper: wordsToBig(words.slice(0, 2)), lower: wordsToBig(words.slice(2)) });
 
-/** After `DistributedId128.Join`. */
+/** Like `DistributedId128.Join`. */
 export const joinLongs = (pair: LongPair): Result<Words, LongPairError> => {
   const checked = checkPair(pair);
   return checked.ok ? ok([...bigToWords(pair.upper, 2), ...bigToWords(pair.lower, 2)]) : checked;

@@ -5,9 +5,9 @@ import { randomBits, randomValue } from "./random.ts";
 import { err, ok, type Result } from "./result.ts";
 import { ticksIn, timeValue } from "./time-units.ts";
 
-/** Minting for every layout that needs no rules of its own: a time, what the minter is told, and a counter or chance. */
+/** Generic minting for layouts without rules of their own: a time, given keys, and a counter or random bits. */
 
-/** Why there is no minter. */
+/** Why a minter cannot start. */
 export type MinterError =
   | { readonly reason: "not-mintable"; readonly layout: string }
   | { readonly reason: "missing-key"; readonly field: string }
@@ -16,17 +16,17 @@ export type MinterError =
 
 type TimeRow = Extract<Row, { readonly role: "time" }>;
 
-/** What the fields of a layout do in minting. */
+/** How minting uses each field of a layout. */
 interface MintPlan {
   readonly layout: Layout;
   readonly time: Field | undefined;
   readonly timeRow: TimeRow | undefined;
-  /** What counts up within one tick: the widest counter, else the widest random field. */
+  /** Counts up within a tick: the widest counter, else the widest random field. */
   readonly sequence: Field | undefined;
   readonly random: readonly Field[];
-  /** Those that are less significant than the sequence: they may change with each ID. */
+  /** Random fields less significant than the sequence. They can change with each ID. */
   readonly randomAfter: readonly Field[];
-  /** The bits that all IDs of the minter share. */
+  /** The bits shared by all IDs of the minter. */
   readonly base: Words;
 }
 
@@ -34,13 +34,13 @@ interface MintPlan {
 export interface MinterState {
   readonly plan: MintPlan;
   readonly lastWords: Words;
-  /** The last ID's time in units of its layout; -1 before the first ID. */
+  /** Time of the last ID in units of its layout; -1 before the first. */
   readonly lastTicks: bigint;
 }
 
 /**
- * A minter of a layout. `keys` has a value for every field of the roles `key` and `node`, and nothing else: two minters of
- * the same values at the same time make the same IDs unless the layout has random bits.
+ * Starts a minter. `keys` has a value for every `key` and `node` field, and nothing else. Without random bits, two
+ * minters with equal keys generate equal IDs at the same time.
  */
 export const startMinter = (
   layout: Layout,
@@ -78,11 +78,11 @@ const planOf = (layout: Layout, base: Words): MintPlan => {
 const widest = (fields: readonly Field[]): Field | undefined => fields.toSorted((a, b) => b.bits - a.bits)[0];
 
 /**
- * The next ID. Where the layout has a time, IDs rise strictly in the order of its rows. A new tick starts its counter at 0, one of 20 bits or
- * more at random in its lower half; a random sequence starts in its lower half and grows by a random step. While the clock stands still
- * or is behind, the sequence goes on in the last tick; when it is used up, or where there is none, the time in the ID moves one
- * tick ahead. Without a time every bit is drawn afresh. Errors: `clock-behind`, and `key-out-of-range` for a clock that
- * the time field does not hold.
+ * The next ID. With a time field, IDs increase strictly in row order. A new tick starts its counter at 0, or randomly
+ * in its lower half if it has 20 bits or more. A random sequence starts in its lower half and grows by a random step.
+ * If the clock stands still or runs back, the sequence continues in the last tick. If the sequence is exhausted or
+ * absent, the time in the ID advances one tick. Without a time field all bits are random. Errors: `clock-behind`, and
+ * `key-out-of-range` if the clock does not fit the time field.
  */
 export const mintNext = (
   state: MinterState,
@@ -126,13 +126,13 @@ const drawAll = ({ base, random, time, sequence }: MintPlan, entropy: RandomWord
   return words;
 };
 
-/** A counter with this many bits is not used up in a tick when half of it is given to chance. */
+/** A counter of this many bits still suffices for a tick if it starts at random in its lower half. */
 const RANDOM_START_BITS = 20;
 
 const firstOf = (sequence: Field, entropy: RandomWords): bigint =>
   sequence.role === "counter" && sequence.bits < RANDOM_START_BITS ? 0n : randomValue(sequence, entropy) >> 1n;
 
-/** Steps of 2^31 on average hide how many IDs lie between two; a narrow field has room for as many as its root. */
+/** Steps average 2^31, which hides how many IDs lie between two. A narrow field uses half its bits for the step. */
 const STEP_BITS_MAX = 32;
 
 const stepOf = ({ role, bits }: Field, entropy: RandomWords): bigint =>

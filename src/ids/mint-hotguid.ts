@@ -15,9 +15,9 @@ export const COUNTER_START_END = 500_000;
 const COUNTER_MAX = 0xff_ffff;
 const WORD_VALUES = 0x1_0000_0000;
 
-/** The minter of one shard key under one identity: the second and the counter of its last ID. */
+/** The minter of one shard key and identity: second and counter of its last ID. */
 export interface HotguidState {
-  /** What all IDs of the minter share, with the last second. */
+  /** The bits shared by all IDs of the minter, including the last second. */
   readonly base: Words;
   /** -1 before the first ID. */
   readonly lastSecond: number;
@@ -39,10 +39,10 @@ export const startHotguid = (
 };
 
 /**
- * The next ID, always greater than the last one, in the ordinary form; `toSql` gives the other. The counter starts at random
- * below 500,000 in each new second and is incremented before use. When its 24 bits are used up within a second, the second in the
- * ID moves one ahead. While the clock stands still or is behind, the counter goes on in the last second. Errors:
- * `clock-behind`, and `key-out-of-range` for a clock that the 32 bits of seconds do not hold (from 2106-02-07T06:28:16Z on).
+ * The next ID in ordinary form, greater than the last; `toSql` gives the SQL form. Each second starts its counter at
+ * random below 500,000 and increments it before use. If the 24 bits are exhausted, the second in the ID advances by
+ * one. If the clock stands still or runs back, the counter continues in the last second. Errors: `clock-behind`, and
+ * `key-out-of-range` from 2106-02-07T06:28:16Z on, when 32 bits of seconds overflow.
  */
 export const mintHotguid = (
   state: HotguidState,
@@ -57,7 +57,7 @@ export const mintHotguid = (
   return minted({ ...state, lastCounter: state.lastCounter + 1 });
 };
 
-/** The minter after so many IDs that nobody is given; the next one is still greater than the last. */
+/** Skips this many IDs. The next one is still greater than the last. */
 export const skipHotguids = (state: HotguidState, count: number): HotguidState => ({
   ...state,
   lastCounter: Math.min(state.lastCounter + count, COUNTER_MAX),
@@ -77,5 +77,5 @@ const minted = (state: HotguidState): Result<Minted<HotguidState>, MintError> =>
   return ok({ state, words });
 };
 
-/** A random whole number below `end`, scaled; no start is likelier than another by more than one in 8,000. */
+/** A random integer below `end`, scaled. The bias is less than one in 8,000. */
 const below = (end: number, entropy: RandomWords): number => Math.floor(((entropy.word() >>> 0) / WORD_VALUES) * end);

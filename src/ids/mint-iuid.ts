@@ -7,19 +7,19 @@ const time = /* @__PURE__ */ fieldOf(iuid, "mintedAt");
 const country = /* @__PURE__ */ fieldOf(iuid, "country");
 const service = /* @__PURE__ */ fieldOf(iuid, "service");
 
-/** The random field is the end of the ID: these bits of the third word, and all of the fourth. */
+/** The random field is the low bits of the third word and all of the fourth. */
 const HEAD = 2;
 const TAIL = 3;
 const HEAD_MASK = /* @__PURE__ */ maskOf(iuid, "random", HEAD);
-/** A millisecond's first ID has its top random bit clear: at 2^31 a step on average, room for four million more. */
+/** The first ID of a millisecond has its top random bit clear. With steps of 2^31 on average, four million more fit. */
 const FIRST_HEAD_SHIFT = 1;
 const TAIL_VALUES = 0x1_0000_0000;
 
-/** The minter of one country and service: its last ID, and the millisecond in it. */
+/** The minter of one country and service: its last ID and that ID's millisecond. */
 export interface IuidState {
   /** -1 before the first ID. */
   readonly lastMs: number;
-  /** The last ID; before the first one, the bits that all IDs of the minter share. */
+  /** The last ID. Before the first, the bits shared by all IDs of the minter. */
   readonly lastWords: Words;
 }
 
@@ -36,9 +36,9 @@ export const startIuid = (keys: {
 };
 
 /**
- * The next ID, always greater than the last one. A new millisecond gets a fresh random part. While the clock stands still or is
- * behind, the random part grows by a random step of 1 to 2^32, and when its 54 bits are used up the time in the ID moves one
- * millisecond ahead. Errors: `clock-behind`, and `key-out-of-range` for a clock that the 48 bits of time do not hold.
+ * The next ID, greater than the last. A new millisecond gets a fresh random part. If the clock stands still or runs
+ * back, the random part grows by a random step of 1 to 2^32. If its 54 bits are exhausted, the time in the ID advances
+ * one millisecond. Errors: `clock-behind`, and `key-out-of-range` if the clock does not fit 48 bits.
  */
 export const mintIuid = (
   state: IuidState,

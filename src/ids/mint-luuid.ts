@@ -6,12 +6,12 @@ import { err, ok, type Result } from "./result.ts";
 const primaryKey = /* @__PURE__ */ fieldOf(luuid, "primaryKey");
 const group = /* @__PURE__ */ fieldOf(luuid, "group");
 
-/** The random field is the end of the ID: these bits of the third word, and all of the fourth. */
+/** The random field is the low bits of the third word and all of the fourth. */
 const HEAD = 2;
 const TAIL = 3;
 const RANDOM_HEAD_MASK = /* @__PURE__ */ maskOf(luuid, "random", HEAD);
 
-/** The number comes from a sequence that never gives one twice; it makes the order, and there is no other state. */
+/** The primary key comes from a sequence that never repeats. It orders the IDs, so the minter has no state. */
 export interface LuuidKeys {
   readonly group: number;
   readonly primaryKey: number;

@@ -5,7 +5,7 @@ import { EVEN_UNITS } from "./time-units.ts";
 const SQL_DAY = 0x1_0000_0000;
 const DAY_MS = 86_400_000;
 
-/** Reads a time field as Unix milliseconds, rounded down; exact up to 2^53. */
+/** Reads a time field as Unix milliseconds, rounded down. Exact up to 2^53. */
 export const compileMintedAt = (field: Field, unit: TimeUnit, epochMs: number): NonNullable<Layout["mintedAtMs"]> => {
   const { read, readBig } = field;
   if (unit === "sql-datetime") return sqlDatetime(read, epochMs);
@@ -14,7 +14,7 @@ export const compileMintedAt = (field: Field, unit: TimeUnit, epochMs: number): 
     return (words) => Number((readBig(words) * BigInt(ms)) / BigInt(ticks) + BigInt(epochMs));
   }
   if (ticks === 1) return (words) => read(words) * ms + epochMs;
-  // A quotient of whole numbers below 2^53 never rounds up to the next whole number, so rounding it down is exact.
+  // A quotient of integers below 2^53 never rounds up to the next integer, so `floor` is exact.
   return (words) => Math.floor(read(words) / ticks) + epochMs;
 };
 
@@ -27,7 +27,7 @@ const sqlDatetime =
     return ((value - ticks) / SQL_DAY) * DAY_MS + Math.round((ticks * 10) / 3) + epochMs;
   };
 
-/** ISO 8601 in UTC with milliseconds; `undefined` outside of the years 0 to 9999, which its four digits cannot say. */
+/** ISO 8601 in UTC with milliseconds; `undefined` outside years 0 to 9999, which four digits cannot express. */
 export const isoTime = (unixMs: number): string | undefined => {
   const date = new Date(unixMs);
   const year = date.getUTCFullYear();

@@ -4,38 +4,38 @@ import { compareSqlServer } from "./sql-order.ts";
 import { EVEN_UNITS, timeValue } from "./time-units.ts";
 import { bigToWords, compareWords } from "./words.ts";
 
-/** The IDs of a period, as bounds of a database's partitions or of a scan. */
+/** The IDs of a period, as bounds for database partitions or range scans. */
 
 /**
- * How texts have to be compared so that they stand by time. `text`: character by character, by code (a binary collation); `number`: as
- * whole numbers, since shorter ones come first; `sqlserver`: as a uniqueidentifier of SQL Server.
+ * The comparison that sorts IDs by time. `text`: by character code (a binary collation). `number`: as integers, since
+ * shorter texts sort first. `sqlserver`: as SQL Server uniqueidentifiers.
  */
 export type PeriodOrder = "text" | "number" | "sqlserver";
 
 export interface PeriodRange {
   readonly order: PeriodOrder;
-  /** The first and the last ID that say they were minted in the period. Both belong to it. */
+  /** The first and the last ID with a time in the period, both inclusive. */
   readonly least: Words;
   readonly greatest: Words;
 }
 
 export type PeriodRangeError =
-  /** An end is no whole millisecond, or `toMs` is not after `fromMs`. */
+  /** An end is not an integer, or `toMs` is not after `fromMs`. */
   | { readonly reason: "no-period"; readonly fromMs: number; readonly toMs: number }
   | { readonly reason: "no-time"; readonly layout: string }
-  /** The bits do not stand by time, neither as they are written nor as SQL Server compares them. */
+  /** Neither the bits nor SQL Server's comparison sort by time. */
   | { readonly reason: "no-time-order"; readonly layout: string }
-  /** The bits stand by time, but the digits of this text are not in the order of their codes. */
+  /** The bits sort by time, but the digits of this text form do not sort by value. */
   | { readonly reason: "no-text-order"; readonly layout: string; readonly text: string }
-  /** No ID says a time of the period: all are outside of it, or it lies between two ticks. Unix ms of the first and the last ID. */
+  /** No ID has a time in the period. Unix ms of the first and the last possible ID. */
   | { readonly reason: "no-id"; readonly layout: string; readonly firstMs: number; readonly lastMs: number };
 
 type Compare = (a: Words, b: Words) => number;
 
 /**
- * The least and the greatest ID whose time is from `fromMs` up to, not including, `toMs` (Unix ms), so that the ranges of periods that
- * meet meet too. An ID says the beginning of its tick: one minted half a second after the start of a period belongs to the period before
- * it where the layout counts whole seconds and the period does not begin with one.
+ * The smallest and the greatest ID with a time from `fromMs` up to, but not including, `toMs` (Unix ms). Adjacent
+ * periods give adjacent ranges. An ID's time is the start of its tick. In a layout of whole seconds, an ID minted at
+ * 12:00:00.500 therefore counts as 12:00:00.000.
  */
 export const periodRange = (
   layout: Layout,
@@ -68,9 +68,9 @@ export const periodRange = (
 
 type TimeRow = Extract<Row, { readonly role: "time" }>;
 
-/** How many ticks begin before an instant: the first tick of the time from then on. */
+/** The first tick that starts at or after an instant. */
 const ticksUntil = (unit: TimeUnit, durationMs: number): bigint => {
-  // A datetime says the millisecond that is nearest to its 1/300 s: 10 k / 3 >= d - 1/2 is k >= (6 d - 3) / 20.
+  // A datetime is printed as the nearest millisecond: 10 k / 3 >= d - 1/2 gives k >= (6 d - 3) / 20.
   if (unit === "sql-datetime") return ceilQuotient(6n * BigInt(durationMs) - 3n, 20n);
   const { ms, ticks } = EVEN_UNITS[unit];
   return ceilQuotient(BigInt(durationMs) * BigInt(ticks), BigInt(ms));
@@ -84,11 +84,11 @@ const ceilQuotient = (dividend: bigint, divisor: bigint): bigint => {
 const SQL_DAY = 1n << 32n;
 const SQL_LAST_TICK = 25_919_999n;
 
-/** The time that is one tick before another. */
+/** The time value one tick earlier. */
 const before = (value: bigint, unit: TimeUnit): bigint =>
   unit === "sql-datetime" && value > 0n && value % SQL_DAY === 0n ? value - SQL_DAY + SQL_LAST_TICK : value - 1n;
 
-/** The last value of the time, and what the first and the last ID of all say, in Unix ms. */
+/** The last time value, and the times of the first and the last possible ID in Unix ms. */
 const timeEnds = (layout: Layout, time: Field, { unit }: TimeRow) => {
   const max = BigInt(time.max);
   const last = unit === "sql-datetime" ? max - (max % SQL_DAY) + SQL_LAST_TICK : max;
@@ -99,7 +99,7 @@ const timeEnds = (layout: Layout, time: Field, { unit }: TimeRow) => {
   return { last, firstMs: mintedAtMs(first), lastMs: mintedAtMs(fill(layout, time, last, "greatest")) };
 };
 
-/** An ID of a time, all other fields as small or as great as they can be. */
+/** An ID with this time, and all other fields at their minimum or maximum. */
 const fill = (layout: Layout, time: Field, value: bigint, end: "least" | "greatest"): Words => {
   const words = layout.fixed.value.slice();
   time.write(words, value);
@@ -109,7 +109,7 @@ const fill = (layout: Layout, time: Field, value: bigint, end: "least" | "greate
   return words;
 };
 
-/** The order of a layout's texts that is the order of its times. */
+/** The comparison of texts that sorts them by time. */
 const orderOf = (layout: Layout, time: Field, text: TextForm): Result<PeriodOrder, PeriodRangeError> => {
   if (standsByTime(layout, time, compareWords)) return textOrder(layout, time, text);
   const isUuid = text.name === "uuid" && text.bits === UUID_BITS;
@@ -119,7 +119,7 @@ const orderOf = (layout: Layout, time: Field, text: TextForm): Result<PeriodOrde
 
 const UUID_BITS = 128;
 
-/** Whether a comparison looks at all bits of the time, from its first to its last, before it looks at any other that may vary. */
+/** Whether a comparison weighs all time bits, in order, before any other variable bit. */
 const standsByTime = (layout: Layout, time: Field, compare: Compare): boolean => {
   const weighed = layout.fields
     .filter(({ role }) => role !== "fixed")
@@ -131,9 +131,9 @@ const standsByTime = (layout: Layout, time: Field, compare: Compare): boolean =>
 
 interface Bit {
   readonly field: Field;
-  /** An ID of this bit alone. */
+  /** An ID with only this bit set. */
   readonly words: Words;
-  /** What the bit is worth in its field. */
+  /** The bit's value within its field. */
   readonly value: bigint;
 }
 
@@ -152,10 +152,10 @@ const descends = (weighed: readonly Bit[], field: Field): boolean => {
   return values.every((value, index) => index === 0 || value < (values[index - 1] as bigint));
 };
 
-/** More than the digits of any alphabet, so that the last two digits go through all of theirs. */
+/** More than the digits of any alphabet, so that the last two digits take all values. */
 const PROBES = 4096n;
 
-/** Texts of one length sort as their values do where each digit sorts as its own value does. */
+/** Texts of equal length sort by value if each digit sorts by its value. */
 const textOrder = (layout: Layout, time: Field, text: TextForm): Result<PeriodOrder, PeriodRangeError> => {
   const count = layout.fixed.value.length;
   let last = "";

@@ -2,7 +2,7 @@ import type { Field } from "./layout.ts";
 import type { RandomWords } from "./mint.ts";
 import { WORD_BITS } from "./runs.ts";
 
-/** So many random bits as a whole number, the first word drawn being the most significant. */
+/** An integer of this many random bits, most significant word first. */
 export const randomBits = (bits: number, entropy: RandomWords): bigint => {
   let value = 0n;
   for (let drawn = 0; drawn < bits; drawn += WORD_BITS) {
@@ -11,10 +11,10 @@ export const randomBits = (bits: number, entropy: RandomWords): bigint => {
   return BigInt.asUintN(bits, value);
 };
 
-/** Below a bound that is no power of two, one value is likelier than another by 2^-64 at most. */
+/** If the range is not a power of two, the bias is at most 2^-64. */
 const SCALING_BITS = 64;
 
-/** A random value of a field, up to its greatest. */
+/** A random value of a field, up to its maximum. */
 export const randomValue = ({ bits, max }: Field, entropy: RandomWords): bigint => {
   const count = BigInt(max) + 1n;
   if (count === 1n << BigInt(bits)) return randomBits(bits, entropy);

@@ -4,10 +4,10 @@ import { bitsOf, wordsFor } from "./runs.ts";
 import { SQL_TICKS_A_DAY } from "./time-units.ts";
 import { bigToWords, compareWords, wordsToBig } from "./words.ts";
 
-/** What bits could say and no ID says: a value above a field's greatest, a time of day past midnight, an ID below the least. */
+/** Range checks beyond bit widths: a field's maximum, a time of day before midnight, the smallest ID. */
 export interface Range {
   readonly holds: (words: Words) => boolean;
-  /** The first fault of words that are outside. */
+  /** The first error of words out of range. */
   readonly parseError: (words: Words) => ParseError;
   readonly encodeError: (words: Words) => EncodeError;
 }
@@ -20,7 +20,7 @@ interface Bound {
   readonly max: string;
 }
 
-/** `undefined` where every value of every bit is possible. */
+/** `undefined` if every bit pattern is valid. */
 export const compileRange = (table: LayoutTable, fields: readonly Field[]): Range | undefined => {
   const bounds = [...fields.flatMap((field) => fieldBounds(table, field)), ...leastBound(table)];
   if (bounds.length === 0) return undefined;
@@ -50,7 +50,7 @@ const fieldBounds = (table: LayoutTable, field: Field): readonly Bound[] => {
   return [{ holds: (words) => read(words) <= max, field, min: "0", max: max.toString() }];
 };
 
-/** Days stand above the last 32 bits. */
+/** Days are above the low 32 bits. */
 const SQL_DAY = 0x1_0000_0000;
 
 const leastBound = (table: LayoutTable): readonly Bound[] => {

@@ -1,43 +1,46 @@
 import type { Field, Layout, ParseError, TextForm, Words } from "./layout.ts";
 import { isoTime } from "./minted-at.ts";
 
-/** IDs of a layout are minted inside of this: from a fixed instant until so long after now. Both ends belong to it. */
+/** The plausible minting times of a layout: from a fixed instant to an offset from now, both inclusive. */
 export interface TimeWindow {
   readonly fromMs: number;
   readonly aheadMs: number;
 }
 
-/** 2000-01-01 until tomorrow: wide enough for imported history and for clocks that are fast. */
+/** From 2000-01-01 until tomorrow: allows imported data and fast clocks. */
 export const DEFAULT_WINDOW: TimeWindow = { fromMs: 946_684_800_000, aheadMs: 86_400_000 };
 
-/** A layout to try, and when its IDs are minted. Without a window: `DEFAULT_WINDOW`. */
+/** A candidate layout and its time window, `DEFAULT_WINDOW` by default. */
 export interface Recognisable {
   readonly layout: Layout;
   readonly window?: TimeWindow | undefined;
-  /** Whether the place of the text names this layout, so that digits alone may be read in its other numerals. */
+  /** Whether the text's position names this layout. All-digit texts then also match its other numerals. */
   readonly named?: boolean;
 }
 
-/** One layout that can read the text. Each reason is a sentence without its full stop. */
+/** A layout and text form that can parse the text. Each reason is a sentence without a full stop. */
 export interface Reading {
   readonly layout: Layout;
-  /** The text form in which the text was read. */
+  /** The text form that parsed the text. */
   readonly form: string;
   readonly words: Words;
   readonly for: readonly string[];
   readonly against: readonly string[];
-  /** Whether a reason against it rules it out: wrong fixed bits, a value out of range, digits that are a decimal, or a time outside of the window. */
+  /**
+   * Whether a reason against it is decisive: wrong fixed bits, a value out of range, all-digit text, or a time outside
+   * the window.
+   */
   readonly excluded: boolean;
 }
 
-/** What a text may be: both lists have the most fixed bits first, then the order in which the layouts were given. */
+/** All interpretations of a text. Both lists are sorted by fixed bits, descending, then by input order. */
 export interface Recognition {
   readonly readings: readonly Reading[];
-  /** The layouts whose text form the text has not. */
+  /** Layouts with no text form that parses the text. */
   readonly unreadable: readonly { readonly layout: Layout; readonly error: ParseError }[];
 }
 
-/** Every layout and text form that can read a text, with what speaks for and against each. Nothing is chosen and nothing is guessed. */
+/** Lists every layout and text form that can parse a text, with reasons for and against. It does not choose. */
 export const recognise = (text: string, layouts: readonly Recognisable[], nowMs: number): Recognition => {
   const readings: Reading[] = [];
   const unreadable: { layout: Layout; error: ParseError }[] = [];
@@ -54,15 +57,14 @@ export const recognise = (text: string, layouts: readonly Recognisable[], nowMs:
   return { readings, unreadable };
 };
 
-/** What a recognition leaves: one reading, several that nothing tells apart, or none. */
+/** The result of a recognition: one reading, several ambiguous ones, or none. */
 export type Choice =
   | { readonly kind: "one"; readonly reading: Reading }
   | { readonly kind: "ambiguous"; readonly readings: readonly Reading[] }
   | { readonly kind: "none" };
 
 /**
- * The reading that is left when all others are excluded. Of several, the first layout of `priority`, which the configuration
- * fixes; never the likeliest.
+ * The only reading that is not excluded. Among several, the first layout of `priority` wins. Likelihood is never used.
  */
 export const choose = ({ readings }: Recognition, priority: readonly string[] = []): Choice => {
   const left = readings.filter(({ excluded }) => !excluded);
@@ -86,7 +88,7 @@ const weigh = (
   const time = weighTime(layout, words, window, nowMs);
   const range = wrong.length === 0 ? weighRange(layout, words) : [];
   const digits = named ? [] : weighDigits(form, text);
-  const unmarked = fixed.length === 0 ? [`no bit marks an ID of layout ${layout.name}`] : [];
+  const unmarked = fixed.length === 0 ? [`layout ${layout.name} has no fixed bits`] : [];
   return {
     layout,
     form: form.name,
@@ -113,14 +115,14 @@ const weigh = (
 const weighRange = (layout: Layout, words: Words): readonly string[] => {
   const fault = layout.misfit(words);
   if (fault?.reason !== "range") return [];
-  return [`${fault.field ?? "the value"} is outside of ${fault.min} to ${fault.max}, as in no ${layout.name}`];
+  return [`${fault.field ?? "the value"} is outside ${fault.min} to ${fault.max}, the range of ${layout.name}`];
 };
 
-/** Forms whose texts are decimals anyway, or that digits alone cannot be in. */
+/** Forms that are decimal, or that never consist of digits alone. */
 const DECIMAL_FORMS: readonly string[] = ["decimal", "longs"];
 
 const weighDigits = ({ name }: TextForm, text: string): readonly string[] =>
-  DECIMAL_FORMS.includes(name) || !/^[0-9]+$/.test(text) ? [] : [`digits alone are a decimal, and not ${name}`];
+  DECIMAL_FORMS.includes(name) || !/^[0-9]+$/.test(text) ? [] : [`digits alone are read as decimal, not ${name}`];
 
 const nameValue = (field: Field, words: Words): string => `${field.name} is ${field.read(words)}`;
 

@@ -1,4 +1,4 @@
-/** What a step of the core gives: its value, or the reason why there is none. The core never throws for bad input. */
+/** The result of a core step: a value or an error. The core never throws on bad input. */
 export type Result<Value, Failure> = Ok<Value> | Err<Failure>;
 
 export interface Ok<Value> {

@@ -1,16 +1,16 @@
 import type { LayoutTable } from "./layout.ts";
 
-/** A stretch of a field that stands unbroken and in order in the text. */
+/** A part of a field that is contiguous and in order in the text. */
 export interface Run {
   readonly field: string;
-  /** The first bit of the run in the text, counted from the most significant one. */
+  /** The run's first bit in the text, counted from the most significant bit. */
   readonly textBit: number;
   readonly bits: number;
-  /** Where the run stands in the field's value: how far its last bit is from the value's last bit. */
+  /** The run's position in the field's value: the distance of its last bit from the value's last bit. */
   readonly place: number;
 }
 
-/** A part of a run inside one 32-bit word: `(words[word] >>> shift) & mask`, worth 2^place in the value. */
+/** A part of a run within one 32-bit word: `(words[word] >>> shift) & mask`, times 2^place. */
 export interface Piece {
   readonly word: number;
   readonly shift: number;
@@ -21,13 +21,13 @@ export interface Piece {
 export const WORD_BITS = 32;
 const OCTET_BITS = 8;
 
-/** How many bits the rows have together. */
+/** Total bits of the rows. */
 export const bitsOf = (table: Pick<LayoutTable, "rows">): number => table.rows.reduce((sum, row) => sum + row.bits, 0);
 
-/** The number of 32-bit words that hold so many bits. */
+/** Number of 32-bit words for this many bits. */
 export const wordsFor = (bits: number): number => Math.ceil(bits / WORD_BITS);
 
-/** The runs of all rows of a checked table, in row order, the octet order folded in and neighbours merged. */
+/** The runs of all rows of a valid table in row order, with the byte order applied and neighbours merged. */
 export const runsOf = (table: LayoutTable): readonly Run[] => {
   const bitsLeft = new Map<string, number>();
   for (const row of table.rows) bitsLeft.set(row.field, (bitsLeft.get(row.field) ?? 0) + row.bits);
@@ -47,7 +47,7 @@ export const runsOf = (table: LayoutTable): readonly Run[] => {
   return runs;
 };
 
-/** Cuts the runs of one field at word borders. */
+/** Splits the runs of one field at word boundaries. */
 export const piecesOf = (runs: readonly Run[], layoutBits: number): readonly Piece[] => {
   const unusedBits = wordsFor(layoutBits) * WORD_BITS - layoutBits;
   return runs.flatMap((run) => {
@@ -68,7 +68,7 @@ export const piecesOf = (runs: readonly Run[], layoutBits: number): readonly Pie
   });
 };
 
-/** As many bits of a row as certainly stay together: the rest of the octet where octets are moved, else all of them. */
+/** How many bits of a row are contiguous: the rest of the byte if bytes are reordered, else all. */
 const chunkBits = (table: LayoutTable, rowBit: number, bitsLeft: number): number =>
   table.octetOrder === undefined ? bitsLeft : Math.min(bitsLeft, OCTET_BITS - (rowBit % OCTET_BITS));
 
@@ -79,7 +79,7 @@ const textBitOf = (table: LayoutTable, rowBit: number): number => {
   return textOctet * OCTET_BITS + bitInOctet;
 };
 
-/** Runs of one field come in the order of their places, so that neighbours in the text are neighbours in the value. */
+/** Runs of a field arrive in order, so adjacent runs in the text are adjacent in the value. */
 const append = (runs: Run[], run: Run): void => {
   const last = runs.at(-1);
   if (last?.field === run.field && last.textBit + last.bits === run.textBit) {

@@ -5,37 +5,40 @@ import { randomValue } from "./random.ts";
 import { err, ok, type Result } from "./result.ts";
 
 /**
- * Short COMBs: 16 bits count intervals since 1970 and start over after 65,536 of them, 45.5 days at one a minute. They say when
- * an ID was made only to someone who knows that within days, which is what a check at creation needs and what a route cannot use.
- * Source: uuid-creator, commit 3f41c3e; klokwrk. `layout` is `shortPrefixComb` or `shortSuffixComb`.
+ * Short COMBs: a 16-bit counter of intervals since 1970 that wraps after 65,536, or 45.5 days of minutes. The minting
+ * time is known only modulo the wrap. That suffices to check new IDs, but not to route by time. Source: uuid-creator,
+ * commit 3f41c3e; klokwrk. `layout` is `shortPrefixComb` or `shortSuffixComb`.
  */
 
 export const SHORT_COMB_INTERVAL_MS = 60_000;
 
-/** The counter starts over after so many intervals. */
+/** The counter wraps after this many intervals. */
 const RING = 65_536;
 
-/** The counter of an instant: 0 to 65535. */
+/** The counter at an instant: 0 to 65535. */
 export const intervalAt = (unixMs: number, intervalMs: number): number => {
   const intervals = Math.floor(unixMs / intervalMs);
   return ((intervals % RING) + RING) % RING;
 };
 
-/** How far from now an ID may be made; both ends count. Together less than the ring. */
+/** How far from now an ID may be minted, both ends inclusive. Their sum is less than the ring. */
 export interface CombWindow {
   readonly intervalMs: number;
   readonly pastIntervals: number;
   readonly futureIntervals: number;
 }
 
-/** As klokwrk checks what clients send: ten minutes either way. A random UUID version 4 passes at 21 in 65,536. */
+/**
+ * klokwrk's default for client input: ten minutes either way. A random UUID version 4 passes with probability 21 /
+ * 65,536.
+ */
 export const DEFAULT_COMB_WINDOW: CombWindow = {
   intervalMs: SHORT_COMB_INTERVAL_MS,
   pastIntervals: 10,
   futureIntervals: 10,
 };
 
-/** Where an ID stands on the ring: `delta` intervals after now, from -32768 to 32767. */
+/** An ID's position on the ring: `delta` intervals after now, from -32768 to 32767. */
 export interface CombPlace {
   readonly interval: number;
   readonly nowInterval: number;
@@ -46,7 +49,7 @@ export type CombCheckError =
   | ({ readonly reason: "outside-window" } & CombPlace)
   | { readonly reason: "window"; readonly window: CombWindow };
 
-/** Whether an ID that fits the layout was made around `nowMs`, the gateway's clock or the one that a batch declares. */
+/** Whether an ID of the layout was minted around `nowMs`: the gateway's clock, or the time that a batch declares. */
 export const checkShortComb = (
   layout: Layout,
   words: Words,
@@ -70,7 +73,9 @@ const isWindow = ({ intervalMs, pastIntervals, futureIntervals }: CombWindow): b
   [pastIntervals, futureIntervals].every((count) => Number.isSafeInteger(count) && count >= 0) &&
   pastIntervals + futureIntervals < RING;
 
-/** A new ID. There is no order but that of the intervals, and no state. Error: `key-out-of-range` for a clock or an interval that is none. */
+/**
+ * A new ID. Stateless; IDs are ordered only by interval. Error: `key-out-of-range` for an invalid clock or interval.
+ */
 export const mintShortComb = (
   layout: Layout,
   nowMs: number,

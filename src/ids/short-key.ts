@@ -2,8 +2,8 @@ import type { ParseError } from "./layout.ts";
 import { err, ok, type Result } from "./result.ts";
 
 /**
- * The short key of an LUUID: its primary key in lower-case hexadecimal, 1 to 12 digits, no leading zero. It is hexadecimal
- * even when every digit is decimal, and it names an entity only together with a path that names the group.
+ * The short key of an LUUID: its primary key in lower-case hexadecimal, 1 to 12 digits without leading zeros. All-digit
+ * keys are hexadecimal too. A short key identifies an entity only together with the group in its path.
  */
 
 const DIGITS_MAX = 12;
@@ -11,7 +11,7 @@ const DIGITS_MAX = 12;
 export const PRIMARY_KEY_MAX = 0xffff_ffff_ffff;
 const ZERO = 0x30;
 
-/** The primary key that fills `text` from `start` up to, not including, `end`; `undefined` if there is none. */
+/** The primary key in `text` from `start` up to, but not including, `end`; `undefined` if invalid. */
 export const readShortKey = (text: string, start: number, end: number): number | undefined => {
   const length = end - start;
   if (length < 1 || length > DIGITS_MAX || start < 0 || end > text.length) return undefined;
@@ -30,7 +30,7 @@ export const parseShortKey = (text: string): Result<number, ParseError> => {
   return key === undefined ? err(explainShortKey(text)) : ok(key);
 };
 
-/** The one short key of a primary key, which must be a whole number from 0 to `PRIMARY_KEY_MAX`. */
+/** The short key of a primary key, an integer from 0 to `PRIMARY_KEY_MAX`. */
 export const formatShortKey = (primaryKey: number): string => primaryKey.toString(16);
 
 const explainShortKey = (text: string): ParseError => {
@@ -43,7 +43,7 @@ const explainShortKey = (text: string): ParseError => {
   return { reason: "shape", at: 0, suggestion: significant };
 };
 
-/** The value of a lower-case digit, -1 for any other code unit. */
+/** The value of a lower-case digit, or -1. */
 const digitOf = (code: number): number => {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   if (code >= 0x61 && code <= 0x66) return code - 0x61 + 10;

@@ -1,14 +1,14 @@
 import type { Words } from "./layout.ts";
 
 /**
- * How SQL Server compares two uniqueidentifiers, and the moves of octets that bring a time to where a database sorts by it.
- * Source: Microsoft SQL programmability blog, 6 November 2006; `SqlGuid`. Words are those of the UUID text.
+ * SQL Server's order of uniqueidentifiers, and byte swaps that move a time to where a database sorts first. Source:
+ * Microsoft SQL programmability blog, 6 November 2006; `SqlGuid`. Words are those of the UUID text.
  */
 
-/** Octets of the text, most significant first: the last six, then 8 and 9, then the first eight from the back. */
+/** Bytes of the text, most significant first: the last six, then 8 and 9, then the first eight reversed. */
 const OCTETS = [10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0] as const;
 
-/** -1, 0 or 1: whether `a` stands before, with or after `b` in an index of SQL Server. */
+/** -1, 0 or 1: the order of `a` and `b` in an index of SQL Server. */
 export const compareSqlServer = (a: Words, b: Words): -1 | 0 | 1 => {
   for (const octet of OCTETS) {
     const difference = octetAt(a, octet) - octetAt(b, octet);
@@ -17,7 +17,7 @@ export const compareSqlServer = (a: Words, b: Words): -1 | 0 | 1 => {
   return 0;
 };
 
-/** A short prefix COMB as a short suffix COMB, and back: octets 0 and 1 change places with 10 and 11. */
+/** Converts a short prefix COMB to a short suffix COMB and back: swaps bytes 0 and 1 with 10 and 11. */
 export const swapShortComb = ([a, b, c, d]: Words): Words => {
   const [first, third] = [a as number, c as number];
   return [(first & 0xffff) | (third << 16), b as number, (third & 0xffff0000) | (first >>> 16), d as number].map(
@@ -25,7 +25,7 @@ export const swapShortComb = ([a, b, c, d]: Words): Words => {
   );
 };
 
-/** A prefix COMB as a suffix COMB, and back: the first six octets change places with the last six. */
+/** Converts a prefix COMB to a suffix COMB and back: swaps the first six bytes with the last six. */
 export const swapComb = ([a, b, c, d]: Words): Words => {
   const [first, second, third, fourth] = [a as number, b as number, c as number, d as number];
   return [

@@ -1,7 +1,7 @@
 import type { Layout, ParseError, TextForm, Words } from "./layout.ts";
 import { err, ok, type Result } from "./result.ts";
 
-/** Reading and printing IDs in texts other than the canonical one. */
+/** Parsing and formatting of IDs in non-canonical text forms. */
 
 /** The layout has no text form of this name. */
 export interface UnknownText {
@@ -10,13 +10,13 @@ export interface UnknownText {
   readonly known: readonly string[];
 }
 
-/** The form has no text for this value, as two signed longs have none for a half above 2^63 - 1. */
+/** The form cannot express this value, as `longs` cannot express a half above 2^63 - 1. */
 export interface UnwritableText {
   readonly reason: "unwritable";
   readonly text: string;
 }
 
-/** The words of a text in the named form; strict, as the layout's own `parse` is. */
+/** Parses a text in the named form; strict, like the layout's own `parse`. */
 export const parseAs = (layout: Layout, name: string, text: string): Result<Words, ParseError | UnknownText> => {
   const form = formOf(layout, name);
   if (form === undefined) return err(unknownText(layout, name));
@@ -25,7 +25,7 @@ export const parseAs = (layout: Layout, name: string, text: string): Result<Word
   return fault === undefined ? words : err(fault);
 };
 
-/** The text in the named form of words that fit the layout. */
+/** Formats words of the layout in the named form. */
 export const formatAs = (layout: Layout, name: string, words: Words): Result<string, UnknownText | UnwritableText> => {
   const form = formOf(layout, name);
   if (form === undefined) return err(unknownText(layout, name));
@@ -33,7 +33,7 @@ export const formatAs = (layout: Layout, name: string, words: Words): Result<str
   return text === undefined ? err({ reason: "unwritable", text: name }) : ok(text);
 };
 
-/** Every text of words that fit the layout, by the form's name, the canonical one first. */
+/** All texts of words of the layout by form name, the canonical one first. */
 export const textsOf = (layout: Layout, words: Words): Readonly<Record<string, string>> =>
   Object.fromEntries(
     layout.texts.flatMap((form) => {
@@ -42,7 +42,7 @@ export const textsOf = (layout: Layout, words: Words): Readonly<Record<string, s
     }),
   );
 
-/** A form that cannot hold the words prints a text that it does not read back. */
+/** A form that cannot hold the words formats a text that does not parse back to them. */
 const writtenBy = (form: TextForm, words: Words): string | undefined => {
   const text = form.format(words);
   const read = form.read(text, 0, text.length);

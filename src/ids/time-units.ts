@@ -1,6 +1,6 @@
 import type { TimeUnit } from "./layout.ts";
 
-/** Each even unit as a fraction of whole numbers: so many milliseconds for so many ticks. */
+/** Each even unit as a ratio of integers: `ms` milliseconds per `ticks` ticks. */
 export const EVEN_UNITS: Readonly<
   Record<Exclude<TimeUnit, "sql-datetime">, { readonly ms: number; readonly ticks: number }>
 > = {
@@ -13,17 +13,17 @@ export const EVEN_UNITS: Readonly<
   ns: { ms: 1, ticks: 1_000_000 },
 };
 
-/** SQL Server's `datetime` counts 1/300 s from midnight. */
+/** SQL Server's `datetime` counts 1/300 s since midnight. */
 export const SQL_TICKS_A_DAY = 25_920_000;
 
-/** How many whole units pass in so many milliseconds, rounded down; an SQL Server `datetime` as its 1/300 s. */
+/** Whole units in a duration, rounded down. An SQL Server `datetime` counts in 1/300 s. */
 export const ticksIn = (unit: TimeUnit, durationMs: number): bigint => {
   if (unit === "sql-datetime") return BigInt(Math.floor((durationMs * 3) / 10));
   const { ms, ticks } = EVEN_UNITS[unit];
   return ms === 1 ? BigInt(durationMs) * BigInt(ticks) : BigInt(Math.floor(durationMs / ms));
 };
 
-/** The value of a time field that counts so many units. */
+/** The value of a time field after this many units. */
 export const timeValue = (unit: TimeUnit, ticks: bigint): bigint => {
   if (unit !== "sql-datetime" || ticks < 0n) return ticks;
   const ticksADay = BigInt(SQL_TICKS_A_DAY);

@@ -1,16 +1,16 @@
 import type { ParseError, TextForm, Words } from "./layout.ts";
 import { err, ok, type Result } from "./result.ts";
 
-/** UUID text, RFC 9562 section 4: 32 hexadecimal digits in groups of 8-4-4-4-12, read without regard to case. */
+/** UUID text, RFC 9562 section 4: 32 case-insensitive hexadecimal digits in groups of 8-4-4-4-12. */
 
 export const UUID_TEXT_LENGTH = 36;
 const HEX_DIGITS = 32;
 const HYPHEN = 0x2d;
 const HYPHENS_AT: readonly number[] = [8, 13, 18, 23];
 
-/** The value of each UTF-16 code unit as a digit, -1 for the rest: all 65,536, so that no unit can fall outside of it. */
+/** The digit value of each UTF-16 code unit, or -1. It covers all 65,536 units, so no lookup is out of bounds. */
 const NIBBLES = /* @__PURE__ */ nibbles();
-/** The code of each digit. */
+/** The character code of each digit. */
 const DIGITS = /* @__PURE__ */ Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
 
 function nibbles(): Int8Array {
@@ -22,7 +22,7 @@ function nibbles(): Int8Array {
   return values;
 }
 
-/** The words of the UUID text that fills `text` from `start` up to, not including, `end`; `undefined` if it is none. */
+/** The words of the UUID in `text` from `start` up to, but not including, `end`; `undefined` if invalid. */
 export const readUuid = (text: string, start: number, end: number): Words | undefined => {
   if (end - start !== UUID_TEXT_LENGTH || start < 0 || end > text.length) return undefined;
   const hyphens =
@@ -42,7 +42,7 @@ export const readUuid = (text: string, start: number, end: number): Words | unde
   return [((a << 16) | b) >>> 0, ((c << 16) | d) >>> 0, ((e << 16) | f) >>> 0, ((g << 16) | h) >>> 0];
 };
 
-/** Four digits as a number; below 0 when one of them is no digit, since -1 keeps its sign through shift and OR. */
+/** Four digits as a number; negative if one is invalid, since -1 keeps its sign through shift and OR. */
 const readHex4 = (text: string, at: number): number =>
   ((NIBBLES[text.charCodeAt(at)] as number) << 12) |
   ((NIBBLES[text.charCodeAt(at + 1)] as number) << 8) |
@@ -54,7 +54,7 @@ export const parseUuid = (text: string): Result<Words, ParseError> => {
   return words === undefined ? err(explainUuid(text)) : ok(words);
 };
 
-/** Why `readUuid` refuses a text. Slow, and only for texts that it does refuse. */
+/** Why `readUuid` rejects a text. Slow; call it only for rejected texts. */
 export const explainUuid = (text: string): ParseError => {
   if (text === "") return { reason: "empty" };
   if (text.length > EXPLAINED_CHARACTERS_MAX) return wrongLength(text);
@@ -68,7 +68,7 @@ export const explainUuid = (text: string): ParseError => {
   return wrongLength(text);
 };
 
-/** A hostile text costs no more for being longer than this. */
+/** Longer texts are not searched, so that a hostile text costs no more. */
 const EXPLAINED_CHARACTERS_MAX = 256;
 
 const wrongLength = (text: string): ParseError => ({
@@ -77,7 +77,7 @@ const wrongLength = (text: string): ParseError => ({
   actual: text.length,
 });
 
-/** The first place where a hyphen and a digit are confused. */
+/** The first place with a digit instead of a hyphen, or the reverse. */
 const misplacedAt = (text: string): number => {
   for (let at = 0; at < text.length; at++) {
     if ((text.charCodeAt(at) === HYPHEN) !== HYPHENS_AT.includes(at)) return at;
@@ -92,8 +92,8 @@ const group = (digits: string): string =>
 const digit = (word: number, shift: number): number => DIGITS[(word >>> shift) & 15] as number;
 
 /**
- * The canonical text of four words. One call with all codes makes a flat string, where joining parts would make a rope;
- * destructuring the words would call an iterator, at a third of the whole cost.
+ * The canonical text of four words. One call with all codes makes a flat string, where concatenation makes a rope.
+ * Destructuring the words would call an iterator, a third of the total cost.
  */
 export const formatUuid = (words: Words): string => {
   const a = words[0] as number;

@@ -1,18 +1,18 @@
 import type { Words } from "./layout.ts";
 import { WORD_BITS } from "./runs.ts";
 
-/** Words as one whole number, and back. Not for the hot path. */
+/** Conversion between words and bigint. Not for the hot path. */
 
 export const wordsToBig = (words: Words): bigint =>
   words.reduce((value, word) => (value << BigInt(WORD_BITS)) | BigInt(word), 0n);
 
-/** So many words of a value, most significant first; what does not fit is cut off. */
+/** The lowest `count` words of a value, most significant first. */
 export const bigToWords = (value: bigint, count: number): number[] =>
   Array.from({ length: count }, (_, word) =>
     Number(BigInt.asUintN(WORD_BITS, value >> BigInt(WORD_BITS * (count - 1 - word)))),
   );
 
-/** -1, 0 or 1: the order of two IDs of one layout by their bits, which is the order of UUID texts. */
+/** -1, 0 or 1: the bitwise order of two IDs of one layout, which is the order of UUID texts. */
 export const compareWords = (a: Words, b: Words): -1 | 0 | 1 => {
   for (let word = 0; word < a.length; word++) {
     const difference = (a[word] as number) - (b[word] as number);
@@ -21,10 +21,7 @@ export const compareWords = (a: Words, b: Words): -1 | 0 | 1 => {
   return 0;
 };
 
-/**
- * 32 well-mixed bits of an ID: the finaliser of MurmurHash3 over its words. IDs that differ in a few bits share nothing,
- * but whoever chooses IDs can choose them so that all have one value.
- */
+/** A 32-bit hash of an ID: MurmurHash3's finalizer over its words. It is not collision-resistant against chosen IDs. */
 export const mixWords = (words: Words): number => {
   let hash = 0;
   for (let at = 0; at < words.length; at++) {

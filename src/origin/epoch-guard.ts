@@ -1,18 +1,18 @@
 import { err, ok, type Result } from "../ids/result.ts";
 
-/** What an origin keeps of the moves of one entity. Nothing is kept of one that never moved. */
+/** An origin's record of one entity's moves. An entity that never moved has none. */
 export interface EpochRecord {
-  /** The highest that it was told, by requests or by the operator. */
+  /** The highest epoch seen, from requests or from the operator. */
   readonly epoch: number;
-  /** Writes up to this epoch are refused; 0 for none. */
+  /** Writes up to this epoch are rejected; 0 for none. */
   readonly fencedUpTo: number;
-  /** The region that the entity has left for. */
+  /** The region that the entity moved to. */
   readonly region: string | undefined;
 }
 
 /**
- * Where it is kept: best beside the entities, so that a transaction that writes one looks at its record too. `update` takes
- * a step, which may be taken again, in one transaction, keeps what it gives when that is another record, and gives it.
+ * Storage for epoch records. Keep them next to the entities, so that one transaction covers both. `update` runs `step`
+ * in a transaction, stores a changed result, and returns it. It may retry the step.
  */
 export interface EpochStore {
   update(id: string, step: EpochStep): EpochRecord | undefined | Promise<EpochRecord | undefined>;
@@ -20,30 +20,30 @@ export interface EpochStore {
 
 export type EpochStep = (held: EpochRecord | undefined) => EpochRecord | undefined;
 
-/** Why a request may not act on an entity. */
+/** Why a request must not act on an entity. */
 export type EpochFault =
-  /** A write that may come of a table from before the fence. */
+  /** A write that may be based on a table from before the fence. */
   | { readonly reason: "fenced"; readonly upTo: number }
   /** The entity is in another region. */
   | { readonly reason: "disowned"; readonly region: string };
 
-/** What the operator says comes too late: a higher epoch is known here. */
+/** The operator's call is stale: a higher epoch is known here. */
 export interface EpochPassed {
   readonly reason: "epoch-passed";
   readonly known: number;
 }
 
-/** One region's part in the moves of its entities (docs/moving.md). Each call says the epoch of the table that it follows. */
+/** One region's part in moving its entities (docs/moving.md). Each call names the epoch of its table. */
 export interface EpochGuard {
-  /** Whether a request may act on the entity. An epoch above the fence ends it: only a later table can have sent it here. */
+  /** Whether a request may act on the entity. A higher epoch ends the fence, since only a later table can send it. */
   admit(id: string, epoch: number, isWrite: boolean): Promise<Result<void, EpochFault>>;
-  /** In the region that an entity leaves: from here on no write up to this epoch. */
+  /** Before an entity leaves this region: rejects writes up to this epoch. */
   fence(id: string, epoch: number): Promise<Result<void, EpochPassed>>;
-  /** In the region that it comes to, once its data are there: no write up to this epoch, until `open` or a higher one. */
+  /** After its data arrived in this region: rejects writes up to this epoch, until `open` or a higher epoch. */
   take(id: string, epoch: number): Promise<Result<void, EpochPassed>>;
-  /** The entity is this region's: all requests may act on it. */
+  /** The entity belongs to this region: all requests may act on it. */
   open(id: string, epoch: number): Promise<Result<void, EpochPassed>>;
-  /** It is not: all requests are sent to the other region, until `take`. */
+  /** The entity left: all requests are sent to the other region, until `take`. */
   leave(id: string, epoch: number, region: string): Promise<Result<void, EpochPassed>>;
 }
 
@@ -70,7 +70,7 @@ function seen(held: EpochRecord | undefined, epoch: number): EpochRecord | undef
   return { ...before, epoch, fencedUpTo: epoch > before.fencedUpTo ? 0 : before.fencedUpTo };
 }
 
-/** Saying the same again changes nothing, so that an operator may repeat a step whose answer was lost. */
+/** Idempotent, so that an operator can repeat a call whose response was lost. */
 async function tell(
   store: EpochStore,
   id: string,
@@ -86,7 +86,7 @@ async function tell(
   return epoch < known ? err({ reason: "epoch-passed", known }) : ok(undefined);
 }
 
-/** For tests, and for an origin of one process that holds its entities in memory as well. */
+/** For tests, and for single-process origins that keep their entities in memory. */
 export function memoryEpochStore(): EpochStore {
   const records = new Map<string, EpochRecord>();
   return {

@@ -1,4 +1,4 @@
-/** `waybill/origin`: for the services behind the gateway. WebCrypto and nothing else: Node from 20 on, Workers, Deno, Bun. */
+/** `waybill/origin`: for services behind the gateway. Needs only WebCrypto: Node 20+, Workers, Deno, Bun. */
 
 export type { Err, Ok, Result } from "../ids/result.ts";
 export {

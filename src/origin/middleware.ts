@@ -3,7 +3,7 @@ import { type Refusal, refusalOf } from "./refusal.ts";
 import { fieldOf, type NodeRequestLike } from "./request.ts";
 import { type VerifiedRequest, verifyRequest } from "./verify.ts";
 
-/** A request of node:http or Express, and what the gateway vouches for once it has been verified. */
+/** A request of node:http or Express. `waybill` is set once it is verified. */
 export interface WaybillRequest extends NodeRequestLike {
   waybill?: VerifiedRequest;
 }
@@ -16,15 +16,16 @@ export interface NodeResponseLike {
 }
 
 /**
- * Middleware for node:http, Connect and Express: calls `next` for the gateway's requests, with `request.waybill` set, and
- * answers all others itself. Throws a `TypeError` at once for options that are none; a failing store is handed to `next`.
+ * Middleware for node:http, Connect and Express. Sets `request.waybill` and calls `next` for the gateway's requests;
+ * responds to all others itself. Throws a `TypeError` at startup for invalid options. A store failure is passed to
+ * `next`.
  */
 export function waybillOrigin(
   options: WaybillOriginOptions,
 ): (request: WaybillRequest, response: NodeResponseLike, next: (error?: unknown) => void) => Promise<void> {
   checkOptions(options);
   return async (request, response, next) => {
-    // What follows throws by itself: `next` stands outside, so that an error of the application is not caught for ours.
+    // `next` is called outside the catch, so that application errors are not mistaken for ours.
     const refusal = await check(request, options).catch((error: unknown) => ({ error }));
     if (refusal === undefined) return next();
     if ("error" in refusal) return next(refusal.error);
@@ -48,7 +49,7 @@ async function check(request: WaybillRequest, options: WaybillOriginOptions): Pr
   return undefined;
 }
 
-/** RFC 9110 §9.2.1. What comes over a WebSocket may write, whatever asked for it. */
+/** Unsafe methods, RFC 9110 §9.2.1. A WebSocket may write whatever its method. */
 function isWrite(request: WaybillRequest): boolean {
   const isRead = request.method === "GET" || request.method === "HEAD" || request.method === "OPTIONS";
   return !isRead || fieldOf(request, "upgrade") !== undefined;

@@ -1,17 +1,17 @@
 import type { EpochFault } from "./epoch-guard.ts";
 import type { SignatureFault } from "./verify.ts";
 
-/** An answer to send instead of acting. */
+/** A response to send instead of acting on the request. */
 export interface Refusal {
   readonly status: 401 | 421 | 503;
   readonly fields: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** As the gateway itself says of a fence: it stands for as long as the last changes are copied. */
+/** The gateway's value for a fence, which lasts while the last changes are copied. */
 const RETRY_AFTER_SECONDS = "2";
 
-/** The problem document (RFC 9457) for a request that is not acted on, and the status that it goes with. */
+/** The problem document (RFC 9457) and status for a rejected request. */
 export function refusalOf(fault: SignatureFault | EpochFault): Refusal {
   const { type = "about:blank", status, title, fields, ...more } = answerTo(fault);
   const problem = { type, title, status, ...more, ...fault };
@@ -31,7 +31,7 @@ interface Answer extends Omit<Refusal, "body"> {
 function answerTo(fault: SignatureFault | EpochFault): Answer {
   switch (fault.reason) {
     case "fenced":
-      // The gateway's own problem: whoever sent the request need not know which of the two refused it.
+      // The gateway's own problem type. Clients need not know which of the two rejected the request.
       return {
         type: "/-/problems/entity-moving",
         status: 503,
@@ -40,7 +40,7 @@ function answerTo(fault: SignatureFault | EpochFault): Answer {
         fields: { "retry-after": RETRY_AFTER_SECONDS },
       };
     case "disowned":
-      // The gateway follows it, once, and shows it to no client (RFC 9110 §15.5.20).
+      // The gateway follows a 421 once and never forwards it to clients (RFC 9110 §15.5.20).
       return {
         status: 421,
         title: "The entity is in another region",
@@ -50,7 +50,7 @@ function answerTo(fault: SignatureFault | EpochFault): Answer {
       // A 401 must name a scheme (RFC 9110 §15.5.2).
       return {
         status: 401,
-        title: "The request does not come from the gateway",
+        title: "The request was not sent by the gateway",
         fields: { "www-authenticate": "Waybill-Signature" },
       };
   }

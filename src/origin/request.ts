@@ -1,10 +1,10 @@
 import type { Signable } from "../proxy/signature.ts";
 
-/** A request of node:http, Express and their like. */
+/** A request of node:http, Express and similar frameworks. */
 export interface NodeRequestLike {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
-  /** What Express keeps when a router is mounted below a path and `url` is cut. */
+  /** Express keeps the full URL here if a router is mounted below a path. */
   readonly originalUrl?: string | undefined;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
@@ -18,15 +18,15 @@ export interface FetchRequestLike {
 
 export type RequestLike = NodeRequestLike | FetchRequestLike;
 
-/** The value of a field, `undefined` without one. `name` is in lower case. */
+/** The value of a header, or `undefined`. `name` is in lower case. */
 export function fieldOf({ headers }: RequestLike, name: string): string | undefined {
   if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
   const value = headers[name];
-  // Several values are none that the gateway has sent: joined, they match no field of its own.
+  // The gateway sends each header once. Joined values match none of its own.
   return typeof value === "string" ? value : value?.join(", ");
 }
 
-/** What the request says of itself, as the gateway signs it; `undefined` when the gateway cannot have sent it. */
+/** The signed content of the request; `undefined` if the gateway cannot have sent it. */
 export function claimOf(request: RequestLike, clientAddress: string): Signable | undefined {
   const region = fieldOf(request, "waybill-region");
   const revision = countIn(fieldOf(request, "waybill-revision"));
@@ -47,7 +47,7 @@ function isFetchHeaders(headers: RequestLike["headers"]): headers is FetchReques
   return typeof headers["get"] === "function";
 }
 
-/** Only the one text that the gateway writes for a number. */
+/** Accepts only the canonical text that the gateway writes for a number. */
 function countIn(text: string | undefined): number | undefined {
   return text !== undefined && COUNT.test(text) ? Number(text) : undefined;
 }

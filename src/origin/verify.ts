@@ -4,46 +4,46 @@ import { isSignedWith, type OriginKey } from "./keys.ts";
 import { claimOf, fieldOf, type RequestLike } from "./request.ts";
 
 export interface VerifyOptions {
-  /** The gateway's keys: while they are changed, the old and the new one. */
+  /** The gateway's keys. During a rotation, the old and the new one. */
   readonly keys: readonly OriginKey[];
-  /** How far the signature's time may be from now; 300 unless given. A request can be repeated within it. */
+  /** Maximum difference between the signature's time and now; 300 by default. A request can be replayed within it. */
   readonly toleranceSeconds?: number;
-  /** Unix time in milliseconds; `Date.now` unless given. */
+  /** Unix time in milliseconds; `Date.now` by default. */
   readonly now?: () => number;
-  /** The regions that this origin serves; a request for another one is refused. Absent: any. */
+  /** The regions that this origin serves. Requests for others are rejected. Absent: any. */
   readonly regions?: readonly string[];
 }
 
-/** What the gateway vouches for. */
+/** What the gateway's signature proves. */
 export interface VerifiedRequest {
   /** `undefined` for a request without an ID. */
   readonly entityId: string | undefined;
   readonly region: string;
-  /** Revision of the routing table that decided. */
+  /** Revision of the routing table that made the decision. */
   readonly revision: number;
-  /** Of the entity's move; 0 for one that never moved. */
+  /** Epoch of the entity's move; 0 if it never moved. */
   readonly epoch: number;
-  /** `undefined` where the gateway does not know it. */
+  /** `undefined` if the gateway does not know it. */
   readonly clientAddress: string | undefined;
   readonly signedAtMs: number;
   readonly keyId: string;
 }
 
-/** Why a request is not taken for the gateway's. */
+/** Why a request is not accepted as the gateway's. */
 export type SignatureFault =
   | { readonly reason: "missing" }
   | { readonly reason: "malformed" }
   | { readonly reason: "unknown-key"; readonly keyId: string }
   | { readonly reason: "mismatch" }
-  /** Negative for a time that is yet to come. */
+  /** Negative for a time in the future. */
   | { readonly reason: "expired"; readonly ageSeconds: number }
   | { readonly reason: "wrong-region"; readonly region: string };
 
 const TOLERANCE_SECONDS = 300;
 
 /**
- * Whether a request is the gateway's, and untouched in what it vouches for: method, path, query, ID, region, revision, epoch
- * and the client's address. Neither the body nor other fields are signed. Rejects only for keys that are none.
+ * Verifies that the gateway sent this request with this method, path, query, ID, region, revision, epoch and client
+ * address. The body and other headers are not signed. Rejects only for invalid keys.
  */
 export async function verifyRequest(
   request: RequestLike,

@@ -154,8 +154,8 @@ describe("digits alone", () => {
   test("are a decimal", () => {
     expect(excluded(false)).toBe(true);
     expect(recognise(text, [{ layout: objectId }], NOW_MS).readings[0]?.against).toEqual([
-      "digits alone are a decimal, and not hex",
-      "no bit marks an ID of layout object-id",
+      "digits alone are read as decimal, not hex",
+      "layout object-id has no fixed bits",
     ]);
   });
 
@@ -168,6 +168,6 @@ test("a value out of range is excluded, and the reason says so", () => {
   const [reading] = recognise("fc3a6741-cfd0-48b6-8e4d-afc801c9c380", [{ layout: combSqlLegacy }], NOW_MS).readings;
   expect(reading?.excluded).toBe(true);
   expect(reading?.against).toContain(
-    "mintedAt is outside of 0 to 25919999 in the last 32 bits, as in no comb-sql-legacy",
+    "mintedAt is outside 0 to 25919999 in the last 32 bits, the range of comb-sql-legacy",
   );
 });

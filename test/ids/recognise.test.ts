@@ -74,15 +74,12 @@ test("reasons", () => {
     [
       "hotguid",
       [],
-      ["minted at 1970-11-07T06:41:08.000Z, before 2000-01-01T00:00:00.000Z", "no bit marks an ID of layout hotguid"],
+      ["minted at 1970-11-07T06:41:08.000Z, before 2000-01-01T00:00:00.000Z", "layout hotguid has no fixed bits"],
     ],
     [
       "hotguid-sql",
       [],
-      [
-        "minted at 2087-02-19T18:07:39.000Z, after 2026-11-22T00:00:00.000Z",
-        "no bit marks an ID of layout hotguid-sql",
-      ],
+      ["minted at 2087-02-19T18:07:39.000Z, after 2026-11-22T00:00:00.000Z", "layout hotguid-sql has no fixed bits"],
     ],
   ]);
 });

@@ -84,15 +84,15 @@ describe("the middleware", () => {
     expect(() => waybillOrigin({ keys: [] })).toThrow(TypeError);
     expect(() => waybillOrigin({ keys: [{ id: "a", key: "short" }] })).toThrow('the key "a"');
     expect(() => waybillOrigin({ keys: [{ id: "a b", key: KEY.key }] })).toThrow(TypeError);
-    expect(() => waybillOrigin({ keys: [KEY, KEY] })).toThrow("the same id");
+    expect(() => waybillOrigin({ keys: [KEY, KEY] })).toThrow("the same ID");
   });
 
   it.each<[string, unknown]>([
     ["needs the gateway's keys", undefined],
     ["needs the gateway's keys", {}],
     ["needs the gateway's keys", { keys: "secret" }],
-    ["the id of a key", { keys: [null] }],
-    ["the id of a key", { keys: [{ key: KEY.key }] }],
+    ["a key ID consists", { keys: [null] }],
+    ["a key ID consists", { keys: [{ key: KEY.key }] }],
     ['the key "a"', { keys: [{ id: "a" }] }],
     ['no option "region"', { ...OPTIONS, region: ["eu"] }],
     ['no option "toString"', { ...OPTIONS, toString: 1 }],
@@ -102,8 +102,8 @@ describe("the middleware", () => {
     ['"toleranceSeconds" must be a number', { ...OPTIONS, toleranceSeconds: "300" }],
     ['"now" must be a function', { ...OPTIONS, now: NOW_MS }],
     ['"epochs" must be a guard', { ...OPTIONS, epochs: memoryEpochStore() }],
-    ['"keyOf" does nothing', { ...OPTIONS, keyOf: String }],
-  ])("refuses options that are wrong when it is made: %s", (message, options) => {
+    ['"keyOf" needs', { ...OPTIONS, keyOf: String }],
+  ])("rejects invalid options: %s", (message, options) => {
     const make = () => waybillOrigin(options as WaybillOriginOptions);
     expect(make).toThrow(TypeError);
     expect(make).toThrow(message);

@@ -2,25 +2,25 @@ import { layoutOf } from "../compile.ts";
 import type { LayoutTable, Row } from "../layout.ts";
 import { uuidText } from "../uuid-text.ts";
 
-/** COMB GUIDs: version 4 with a time or a counter of intervals where a database sorts by it. */
+/** COMB GUIDs: version 4 with a time or an interval counter where a database sorts first. */
 
 const UNIX_EPOCH_MS = 0;
 
-/** SQL Server's `datetime` begins: 1900-01-01T00:00:00Z. */
+/** The epoch of SQL Server's `datetime`: 1900-01-01T00:00:00Z. */
 const SQL_EPOCH_MS = -2_208_988_800_000;
 
 const VARIANT: Row = { field: "variant", bits: 2, role: "fixed", value: 0b10 };
 const VERSION: Row = { field: "version", bits: 4, role: "fixed", value: 4 };
 
 /**
- * The octets in the order in which SQL Server compares a uniqueidentifier, most significant first. Rows in this order make
- * the random part a number that grows as the server sorts.
+ * The order in which SQL Server compares the bytes of a uniqueidentifier, most significant first. With rows in this
+ * order the random part increases in SQL Server's order.
  */
 const SQL_ORDER = [10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0] as const;
 
 export const combSqlLegacyTable: LayoutTable = {
   name: "comb-sql-legacy",
-  title: "COMB with a SQL Server datetime in its last octets",
+  title: "COMB with a SQL Server datetime in its last bytes",
   source: "J. Nilsson, The Cost of GUIDs as Primary Keys, 2002; RT.Comb, commit 24d5655, SqlCombProvider legacy",
   text: uuidText,
   octetOrder: SQL_ORDER,
@@ -37,7 +37,7 @@ export const combSqlLegacy = /* @__PURE__ */ layoutOf(combSqlLegacyTable);
 
 export const combSuffixTable: LayoutTable = {
   name: "comb-suffix",
-  title: "COMB with Unix milliseconds in its last octets",
+  title: "COMB with Unix milliseconds in its last bytes",
   source: "RT.Comb, commit 24d5655, SqlCombProvider; uuid-creator, commit 3f41c3e, SuffixCombFactory",
   text: uuidText,
   octetOrder: SQL_ORDER,
@@ -54,7 +54,7 @@ export const combSuffix = /* @__PURE__ */ layoutOf(combSuffixTable);
 
 export const combPrefixTable: LayoutTable = {
   name: "comb-prefix",
-  title: "COMB with Unix milliseconds in its first octets",
+  title: "COMB with Unix milliseconds in its first bytes",
   source: "RT.Comb, commit 24d5655, PostgreSqlCombProvider; uuid-creator, commit 3f41c3e, PrefixCombFactory",
   text: uuidText,
   rows: [
@@ -86,7 +86,7 @@ export const orderedUuid = /* @__PURE__ */ layoutOf(orderedUuidTable);
 
 export const shortPrefixCombTable: LayoutTable = {
   name: "short-prefix-comb",
-  title: "COMB with a counter of intervals in its first two octets",
+  title: "COMB with a counter of intervals in its first two bytes",
   source: "uuid-creator, commit 3f41c3e, ShortPrefixCombFactory; klokwrk",
   text: uuidText,
   minter: "own",
@@ -104,7 +104,7 @@ export const shortPrefixComb = /* @__PURE__ */ layoutOf(shortPrefixCombTable);
 
 export const shortSuffixCombTable: LayoutTable = {
   name: "short-suffix-comb",
-  title: "COMB with a counter of intervals in octets 10 and 11",
+  title: "COMB with a counter of intervals in bytes 10 and 11",
   source: "uuid-creator, commit 3f41c3e, ShortSuffixCombFactory",
   text: uuidText,
   octetOrder: SQL_ORDER,

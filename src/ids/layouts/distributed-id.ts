@@ -12,14 +12,16 @@ const SOURCE = "TheArchitectDev/Architect.Identities 2.1.1, commit 5a55744";
 const EPOCH_1900_MS = -2_208_988_800_000;
 const EPOCH_1700_MS = -8_520_336_000_000;
 
-/** 16 octets are two base62 numbers of 64 bits, 11 digits each. */
+/** 16 bytes are two base62 numbers of 64 bits, 11 digits each. */
 const LOW_DIGITS = 11;
 const base62Low = /* @__PURE__ */ radixText({ alphabet: BASE62, bits: 64, width: LOW_DIGITS });
 
-/** A DistributedId drops the six zeros in front of the first. */
+/** A DistributedId omits the six leading zeros of the high half. */
 const base62Short = /* @__PURE__ */ radixText({ alphabet: BASE62, bits: 64, width: 5 });
 
-/** 93 bits, and zeros in front of them where the text is a UUID. Below 10^27 (July 2012) there are no 28 digits, and no minted ID. */
+/**
+ * 93 bits, zero-padded if the text is a UUID. Values below 10^27 (July 2012) have fewer than 28 digits and are invalid.
+ */
 export const distributedIdTable: LayoutTable = {
   name: "distributed-id",
   title: "DistributedId: 45 bits of time since 1900 and 48 random bits, as 28 digits",
@@ -40,7 +42,7 @@ export const distributedId = /* @__PURE__ */ layoutOf(distributedIdTable, [
   uuidText,
 ]);
 
-/** The two halves as whole numbers with a comma between them. */
+/** Both halves as decimal integers, separated by a comma. */
 const longsText = /* @__PURE__ */ pairText({
   name: "longs",
   high: /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 63 }),
@@ -48,7 +50,10 @@ const longsText = /* @__PURE__ */ pairText({
   separator: ",",
 });
 
-/** Version 7 with a variant bit that no RFC 9562 UUID has. Below 10^37 (February 1962) a decimal would lack digits. */
+/**
+ * Version 7 with a variant bit that RFC 9562 does not use. Values below 10^37 (February 1962) have too few decimal
+ * digits.
+ */
 export const distributedId128Table: LayoutTable = {
   name: "distributed-id-128",
   title: "DistributedId128: time since 1700 and 75 random bits",

@@ -16,11 +16,11 @@ import { pairText } from "../text/pair.ts";
 import { radixText } from "../text/radix.ts";
 import { groupedText } from "../text/wrapped.ts";
 
-/** The schemes with a time in front that are no UUIDs. Those of 64 bits are in `snowflakes.ts`. */
+/** Time-ordered layouts that are not UUIDs. Those of 64 bits are in `snowflakes.ts`. */
 
 const UNIX_EPOCH_MS = 0;
 
-/** The time is a signed long, which is never negative. */
+/** The time is a signed long and never negative. */
 export const lexicalUuidTable: LayoutTable = {
   name: "lexical-uuid",
   title: "LexicalUUID of Twitter Cassie: microseconds and worker",
@@ -96,14 +96,14 @@ export const ulidTable: LayoutTable = {
 
 export const ulid = /* @__PURE__ */ layoutOf(ulidTable);
 
-/** Halves of 63 bits, each a signed long. */
+/** Two halves of 63 bits, each a signed long. */
 const sidHalves = (name: string, high: TextForm, low: TextForm, lowLength: number): TextForm =>
   pairText({ name, high, low, separator: "-", lowLength });
 const sidHex = /* @__PURE__ */ radixText({ alphabet: LOWER_HEX, bits: 64, width: 16 });
 const sid32 = /* @__PURE__ */ radixText({ alphabet: BASE32HEX, bits: 64, width: 13 });
 const sid64 = /* @__PURE__ */ radixText({ alphabet: SID_64, bits: 64, width: 11 });
 
-/** Only the second half of the decimal text has zeros in front. */
+/** Only the low half of the decimal text is zero-padded. */
 export const sidTable: LayoutTable = {
   name: "sid",
   title: "SID: nanoseconds and 63 random bits",
@@ -170,7 +170,7 @@ export const objectIdTable: LayoutTable = {
 
 export const objectId = /* @__PURE__ */ layoutOf(objectIdTable);
 
-/** Groups of base36 digits; each field has the bits that its digits need. */
+/** Groups of base36 digits. Each field has the bits that its digits need. */
 export const cuidTable: LayoutTable = {
   name: "cuid",
   title: "CUID version 1: milliseconds, counter, fingerprint and random",

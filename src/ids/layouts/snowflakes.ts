@@ -3,20 +3,20 @@ import type { LayoutTable } from "../layout.ts";
 import { DECIMAL, HEX } from "../text/alphabets.ts";
 import { radixText } from "../text/radix.ts";
 
-/** Schemes of 64 bits in decimal. Nothing in a text tells them apart: each issuer counts from an epoch of its own. */
+/** 64-bit layouts in decimal. Each issuer has its own epoch, and no bit tells them apart. */
 
-/** An issuer's variant of a scheme. */
+/** An issuer's variant of a layout. */
 export interface EpochOptions {
-  /** Unix time of the tick 0. */
+  /** Unix time of tick 0. */
   readonly epochMs: number;
-  /** Name of the layout. Absent: that of the scheme. */
+  /** Layout name. Defaults to the name of the scheme. */
   readonly name?: string;
 }
 
 const decimal64 = /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 64 });
 const hex64 = /* @__PURE__ */ radixText({ alphabet: HEX, bits: 64, width: 16 });
 
-/** Discord calls datacenter and worker internal worker and process. */
+/** Discord calls these fields internal worker and process. */
 export const snowflakeTable = ({ epochMs, name = "snowflake" }: EpochOptions): LayoutTable => ({
   name,
   title: "Snowflake: milliseconds, datacenter, worker and sequence",
@@ -35,12 +35,12 @@ export const twitterSnowflake = /* @__PURE__ */ layoutOf(
   /* @__PURE__ */ snowflakeTable({ epochMs: 1_288_834_974_657 }),
 );
 
-/** Discord counts from 2015-01-01. */
+/** Discord's epoch is 2015-01-01. */
 export const discordSnowflake = /* @__PURE__ */ layoutOf(
   /* @__PURE__ */ snowflakeTable({ epochMs: 1_420_070_400_000, name: "discord-snowflake" }),
 );
 
-/** The first of the 41 bits of time is the sign of the bigint, which is negative from 2046 on and is refused. */
+/** The first of 41 time bits is the sign of the bigint. It is set from 2046 on; such IDs are invalid. */
 export const shardingIdTable = ({ epochMs, name = "sharding-id" }: EpochOptions): LayoutTable => ({
   name,
   title: "Sharding ID of Instagram: milliseconds, shard and sequence",
@@ -58,7 +58,7 @@ export const instagramShardingId = /* @__PURE__ */ layoutOf(
   /* @__PURE__ */ shardingIdTable({ epochMs: 1_314_220_021_721 }),
 );
 
-/** All 64 bits count: from 2039 on a signed column overflows. */
+/** All 64 bits are used: a signed column overflows from 2039 on. */
 export const flakeIdTable = ({ epochMs, name = "flake-id" }: EpochOptions): LayoutTable => ({
   name,
   title: "FlakeID of T. Pawlak: milliseconds, datacenter, worker and counter",
@@ -74,7 +74,7 @@ export const flakeIdTable = ({ epochMs, name = "flake-id" }: EpochOptions): Layo
 
 export const flakeId = /* @__PURE__ */ layoutOf(/* @__PURE__ */ flakeIdTable({ epochMs: 0 }), [hex64]);
 
-/** Both major versions have these bits by default and differ in the epoch. */
+/** Both major versions use these default widths, with different epochs. */
 export const sonyflakeTable = ({ epochMs, name = "sonyflake" }: EpochOptions): LayoutTable => ({
   name,
   title: "Sonyflake: units of 10 ms, sequence and machine",

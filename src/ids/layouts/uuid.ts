@@ -6,7 +6,7 @@ import { uuidText } from "../uuid-text.ts";
 
 const SOURCE = "RFC 9562, sections 5 and 6.6";
 
-/** 1582-10-15T00:00:00Z, when the Gregorian calendar begins. */
+/** 1582-10-15T00:00:00Z, the start of the Gregorian calendar. */
 const GREGORIAN_EPOCH_MS = -12_219_292_800_000;
 
 const UNIX_EPOCH_MS = 0;
@@ -14,7 +14,7 @@ const UNIX_EPOCH_MS = 0;
 /** RFC 9562 section 4.1. */
 const VARIANT: Row = { field: "variant", bits: 2, role: "fixed", value: 0b10 };
 
-/** Rows most significant first: the text puts the last 32 bits of the time in front, then the 16 before them. */
+/** RFC 9562 section 5.1: the text starts with the low 32 bits of the time, then the middle 16. */
 export const uuidV1Table: LayoutTable = {
   name: "uuid-v1",
   title: "UUID version 1: Gregorian time and node",
@@ -32,7 +32,7 @@ export const uuidV1Table: LayoutTable = {
 
 export const uuidV1 = /* @__PURE__ */ layoutOf(uuidV1Table);
 
-/** A local ID stands where version 1 has the end of its time, so that no instant remains. */
+/** A local ID replaces the low bits of version 1's time (RFC 9562 section 5.2), so no instant can be read. */
 export const uuidV2Table: LayoutTable = {
   name: "uuid-v2",
   title: "UUID version 2: DCE Security",
@@ -138,7 +138,7 @@ export const uuidV7 = /* @__PURE__ */ layoutOf(uuidV7Table);
 
 export const uuidV8Table: LayoutTable = {
   name: "uuid-v8",
-  title: "UUID version 8: whatever its issuer likes",
+  title: "UUID version 8: custom",
   source: SOURCE,
   text: uuidText,
   minter: "none",
@@ -155,7 +155,7 @@ export const uuidV8 = /* @__PURE__ */ layoutOf(uuidV8Table);
 
 export const uuidNilTable: LayoutTable = {
   name: "uuid-nil",
-  title: "Nil UUID: no ID at all",
+  title: "Nil UUID: all bits zero",
   source: SOURCE,
   text: uuidText,
   minter: "none",
@@ -171,7 +171,7 @@ export const uuidNil = /* @__PURE__ */ layoutOf(uuidNilTable);
 
 export const uuidMaxTable: LayoutTable = {
   name: "uuid-max",
-  title: "Max UUID: after all IDs",
+  title: "Max UUID: all bits one",
   source: SOURCE,
   text: uuidText,
   minter: "none",

@@ -1,31 +1,31 @@
 import type { Words } from "../layout.ts";
 
 /**
- * Base62 as Architect.Identities writes it: digits 0-9, A-Z, a-z in the order of ASCII, each 64 bits as a block of 11,
- * most significant first. Strict: a block above 2^64 - 1 is refused, where the .NET library lets it wrap around.
+ * Base62 as in Architect.Identities: digits 0-9, A-Z, a-z, and a big-endian block of 11 digits per 64 bits. Strict: a
+ * block above 2^64 - 1 is rejected, where the .NET library overflows.
  */
 
 export const BLOCK_DIGITS = 11;
 const BASE = 62;
 const WORD = 2 ** 32;
 
-/** The value of each UTF-16 code unit as a digit, -1 for the rest. */
+/** The digit value of each UTF-16 code unit, or -1. */
 const VALUES = new Int8Array(0x10000).fill(-1);
-/** The code of each digit. */
+/** The character code of each digit. */
 const DIGITS = new Uint8Array(BASE);
 for (const [value, digit] of [..."0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"].entries()) {
   DIGITS[value] = digit.charCodeAt(0);
   VALUES[digit.charCodeAt(0)] = value;
 }
 
-/** The text of an even number of words: 11 digits for two of them. */
+/** Formats an even number of words, 11 digits per two words. */
 export const formatBase62 = (words: Words): string => {
   const codes = new Array<number>((words.length / 2) * BLOCK_DIGITS);
   for (let block = 0; block < words.length / 2; block++) {
     let high = words[2 * block] as number;
     let low = words[2 * block + 1] as number;
     for (let at = (block + 1) * BLOCK_DIGITS - 1; at >= block * BLOCK_DIGITS; at--) {
-      // Below 62 * 2^32: exact in a double.
+      // Below 62 * 2^32, so a double is exact.
       const dividend = (high % BASE) * WORD + low;
       high = Math.floor(high / BASE);
       low = Math.floor(dividend / BASE);
@@ -35,7 +35,10 @@ export const formatBase62 = (words: Words): string => {
   return String.fromCharCode(...codes);
 };
 
-/** The words of a text of whole blocks, or the index of the first character at fault: no digit, or start of a block too large. */
+/**
+ * The words of a text of whole blocks, or the index of the first error. That is an invalid character, or the start of a
+ * block above 2^64 - 1.
+ */
 export const readBase62 = (text: string): Words | number => {
   const words: number[] = [];
   for (let start = 0; start < text.length; start += BLOCK_DIGITS) {
@@ -54,7 +57,7 @@ export const readBase62 = (text: string): Words | number => {
   return words;
 };
 
-/** The index of the first character that is no digit; -1 if all are. */
+/** The index of the first character that is not a digit, or -1. */
 export const strangerInBase62 = (text: string): number => {
   for (let at = 0; at < text.length; at++) if ((VALUES[text.charCodeAt(at)] as number) < 0) return at;
   return -1;

@@ -1,21 +1,21 @@
 import { err, ok, type Result } from "../result.ts";
 
-/** A secret with a name that may be shown. */
+/** A secret key with a public name. */
 export interface NamedKey {
-  /** 1 to 64 printable ASCII characters without a space. */
+  /** 1 to 64 printable ASCII characters, without spaces. */
   readonly id: string;
   readonly key: Uint8Array;
 }
 
-/** The name of a key, and what the key does. The octets are reachable through no property, so that no log can show them. */
+/** A key's name and operations. No property exposes the key's bytes, so that no log can print them. */
 export type RingKey<Cipher> = Cipher & { readonly id: string };
 
-/** The first key encodes, every key decodes. Never empty. */
+/** The first key encodes; every key decodes. Never empty. */
 export interface Ring<Cipher> {
   readonly keys: readonly [RingKey<Cipher>, ...RingKey<Cipher>[]];
 }
 
-/** Why keys make no ring. Names no octet of a key. */
+/** Why a key ring is invalid. Contains no key material. */
 export type KeyRingError =
   | { readonly reason: "no-keys" }
   | { readonly reason: "too-many-keys"; readonly max: number; readonly actual: number }
@@ -29,11 +29,11 @@ export type KeyRingError =
       readonly actual: number;
     };
 
-/** A text is tried with every key: the limit bounds the work for a bad one, and the odds that a random one is accepted. */
+/** Decoding tries every key. The limit bounds its cost and the probability that a random text is accepted. */
 export const RING_KEYS_MAX = 8;
 const KEY_ID = /^[\x21-\x7e]{1,64}$/;
 
-/** Makes a ring of keys of one of the lengths, each set up by `cipherOf`. */
+/** Builds a ring from keys of the allowed lengths, each set up by `cipherOf`. */
 export const makeRing = <Cipher>(
   keys: readonly NamedKey[],
   octets: readonly number[],

@@ -3,13 +3,13 @@ import { bigToWords, wordsToBig } from "../words.ts";
 import { swapOctets } from "./aes-block.ts";
 
 /**
- * The plaintext block of Architect.Identities 2.1.1 for each of its types: a .NET decimal (flags, high word, low words, each
- * little-endian) for the numbers, the value big-endian for the 128-bit types. A ulong is thus the decimal of its value:
- * the type is not bound into a public ID.
+ * The plaintext block of Architect.Identities 2.1.1 for each type. Numbers are a .NET decimal: flags, high word, low
+ * words, each little-endian. The 128-bit types are big-endian. A ulong is encoded as a decimal, so a public ID does not
+ * authenticate its type.
  */
 export type PublicType = "ulong" | "long" | "decimal" | "guid" | "uint128";
 
-/** The greatest value of each type; the least is 0. */
+/** The greatest value of each type; the smallest is 0. */
 export const PUBLIC_ID_MAX: Readonly<Record<PublicType, bigint>> = {
   ulong: 2n ** 64n - 1n,
   long: 2n ** 63n - 1n,
@@ -18,10 +18,10 @@ export const PUBLIC_ID_MAX: Readonly<Record<PublicType, bigint>> = {
   uint128: 2n ** 128n - 1n,
 };
 
-/** Whether a block that no key made is refused at all: of 2^128 blocks, `PUBLIC_ID_MAX` + 1 have a value. */
+/** Whether a block has redundancy: of 2^128 blocks only `PUBLIC_ID_MAX` + 1 are valid. */
 export const isProven = (type: PublicType): boolean => type !== "guid" && type !== "uint128";
 
-/** The block of a value from 0 to the greatest of its type. */
+/** The block of a value within the range of its type. */
 export const blockOfId = (id: bigint, type: PublicType): Words => {
   const words = bigToWords(id, 4);
   if (!isProven(type)) return words;
@@ -29,7 +29,7 @@ export const blockOfId = (id: bigint, type: PublicType): Words => {
   return [0, swapOctets(high as number), swapOctets(low as number), swapOctets(middle as number)];
 };
 
-/** The value of a block, `undefined` if it has none: the redundancy that tells a forged public ID. */
+/** The value of a block; `undefined` if the redundancy shows that it is forged. */
 export const idOfBlock = (block: Words, type: PublicType): bigint | undefined => {
   const [flags, high, low, middle] = block as [number, number, number, number];
   if (!isProven(type)) return wordsToBig(block);
@@ -37,7 +37,7 @@ export const idOfBlock = (block: Words, type: PublicType): bigint | undefined =>
   return flags === 0 && id <= PUBLIC_ID_MAX[type] ? id : undefined;
 };
 
-/** The octets of a .NET Guid in the order of its text: 3 2 1 0, 5 4, 7 6, 8 to 15. The permutation is its own inverse. */
+/** Reorders bytes between a .NET Guid and its text: 3 2 1 0, 5 4, 7 6, 8 to 15. The permutation is an involution. */
 export const swapGuid = (words: Words): Words => {
   const [first, second, third, fourth] = words as [number, number, number, number];
   const halvesSwapped = ((second & 0x00ff00ff) << 8) | ((second >>> 8) & 0x00ff00ff);

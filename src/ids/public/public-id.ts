@@ -5,26 +5,26 @@ import { blockOfId, idOfBlock, isProven, PUBLIC_ID_MAX, type PublicType, swapGui
 import { formatPublicText, type PublicForm, type PublicTextError, parsePublicText } from "./public-text.ts";
 
 /**
- * Public identities as Architect.Identities 2.1.1 makes them (AesPublicIdentityConverter): one AES block over the ID, no
- * nonce, the ciphertext written as a .NET Guid. One ID has one text under a key, and equality is all that a text shows.
+ * Public IDs as in Architect.Identities 2.1.1 (AesPublicIdentityConverter): one AES block of the ID without a nonce,
+ * written as a .NET Guid. The encoding is deterministic, so a public ID reveals equality and nothing else.
  */
 
-/** Keys of 16, 24 or 32 octets for the compatible public IDs. */
+/** Keys of 16, 24 or 32 bytes for compatible public IDs. */
 export type KeyRing = Ring<AesBlock>;
 
-/** What a public ID stands for and how it is written. All who share the IDs must agree on it: no text says it. */
+/** How a public ID is encoded. The text does not contain it, so all parties must agree on it. */
 export interface PublicKind {
   readonly type: PublicType;
   readonly form: PublicForm;
-  /** The one key to use. Needed for `guid` and `uint128` when the ring has several: they decode under any key, to any ID. */
+  /** The only key to use. Required for `guid` and `uint128` with several keys, since these decode under any key. */
   readonly key?: string;
 }
 
 export interface DecodedPublic {
   readonly id: bigint;
-  /** Name of the key that made the text. */
+  /** Name of the key that encoded the ID. */
   readonly key: string;
-  /** The one canonical text, for caches and logs: hexadecimal digits may have come in another case. */
+  /** The canonical text, for caches and logs. The input may differ in hexadecimal case. */
   readonly canonical: string;
 }
 
@@ -32,14 +32,14 @@ type KeyChoiceError =
   | { readonly reason: "unknown-key"; readonly key: string }
   | { readonly reason: "key-needed"; readonly keys: readonly string[] };
 
-/** Why a value has no public ID. */
+/** Why a value cannot be encoded. */
 export type PublicEncodeError =
   | { readonly reason: "out-of-range"; readonly value: string; readonly max: string }
   | KeyChoiceError;
 
 /**
- * Why a text is no public ID. `forged`: no key opens it to a value of the type. `ambiguous-key`: several keys do, to
- * different values, which happens to an honest decimal once in 2^35 for each further key; `PublicKind.key` settles it.
+ * Why a text is not a public ID. `forged`: no key decodes it to a value of the type. `ambiguous-key`: several keys do,
+ * with different values. For a valid decimal that has probability 2^-35 per further key; `PublicKind.key` resolves it.
  */
 export type PublicDecodeError =
   | PublicTextError
@@ -47,11 +47,11 @@ export type PublicDecodeError =
   | { readonly reason: "forged" }
   | { readonly reason: "ambiguous-key"; readonly keys: readonly string[] };
 
-/** A ring for the compatible public IDs: the first key encodes, all decode. */
+/** A ring for compatible public IDs: the first key encodes, all decode. */
 export const keyRing = (keys: readonly NamedKey[]): Result<KeyRing, KeyRingError> =>
   makeRing(keys, AES_KEY_OCTETS, aesBlock);
 
-/** The public ID of an ID under the first key of the ring, or the one that `kind` names. */
+/** Encodes an ID with the first key of the ring, or with the key that `kind` names. */
 export const encodePublic = (ring: KeyRing, id: bigint, kind: PublicKind): Result<string, PublicEncodeError> => {
   const max = PUBLIC_ID_MAX[kind.type];
   if (id < 0n || id > max) return err({ reason: "out-of-range", value: `${id}`, max: `${max}` });
@@ -61,7 +61,7 @@ export const encodePublic = (ring: KeyRing, id: bigint, kind: PublicKind): Resul
   return ok(formatPublicText(swapGuid(ciphertext), kind.form));
 };
 
-/** The ID of a public ID. Every allowed key is tried, whether or not one has fitted, so that time does not tell which did. */
+/** Decodes a public ID. Tries every allowed key, so that timing does not reveal which one matched. */
 export const decodePublic = (
   ring: KeyRing,
   text: string,
@@ -82,7 +82,7 @@ export const decodePublic = (
   return others.length === 0 ? ok(first) : err({ reason: "ambiguous-key", keys: found.map(({ key }) => key) });
 };
 
-/** The keys that may be used: the named one, or all, where a type has the redundancy that tells them apart. */
+/** The usable keys: the named one, or all if the type's redundancy distinguishes them. */
 const keysFor = (ring: KeyRing, { type, key: named }: PublicKind): Result<KeyRing["keys"], KeyChoiceError> => {
   if (named !== undefined) {
     const key = ring.keys.find(({ id }) => id === named);

@@ -4,12 +4,12 @@ import { formatUuid, parseUuid } from "../uuid-text.ts";
 import { BLOCK_DIGITS, formatBase62, readBase62, strangerInBase62 } from "./base62.ts";
 
 /**
- * How 128 bits are written: `uuid` 8-4-4-4-12 in lower case, `base62` 22 characters, `hex` 32 digits in upper case, as the
- * .NET library prints them. Base62 has one accepted text for a value, the others one apart from hexadecimal case.
+ * How 128 bits are written. `uuid`: 8-4-4-4-12 in lower case. `base62`: 22 characters. `hex`: 32 digits in upper case,
+ * as in the .NET library. Only hexadecimal is case-insensitive.
  */
 export type PublicForm = "uuid" | "base62" | "hex";
 
-/** Why a text is not 128 bits in the form asked for. `range`: the base62 block that starts `at` exceeds 64 bits. */
+/** Why a text is not 128 bits in this form. `range`: the base62 block that starts `at` exceeds 64 bits. */
 export type PublicTextError = ParseError | { readonly reason: "range"; readonly at: number };
 
 const HEX_DIGITS = 32;
@@ -36,7 +36,7 @@ export const parsePublicText = (text: string, form: PublicForm): Result<Words, P
   }
 };
 
-/** The words of a base62 text of so many blocks of 64 bits. */
+/** Parses base62 text of this many 64-bit blocks. */
 export const parseBase62 = (text: string, blocks: number): Result<Words, PublicTextError> => {
   const digits = blocks * BLOCK_DIGITS;
   const words = text.length === digits ? readBase62(text) : undefined;
@@ -53,7 +53,7 @@ const parseHex = (text: string): Result<Words, PublicTextError> => {
   return ok([0, 8, 16, 24].map((at) => Number.parseInt(text.slice(at, at + 8), 16)));
 };
 
-/** The first reason that holds, in the order of all readers here: empty, a foreign character, the length. */
+/** The first error, in the order of all parsers here: empty, invalid character, length. */
 const misfit = (text: string, strangerAt: number, expected: number): PublicTextError => {
   if (text === "") return { reason: "empty" };
   if (strangerAt >= 0)

@@ -6,15 +6,15 @@ import { type PublicTextError, parseBase62 } from "./public-text.ts";
 import { SIV_KEY_OCTETS, type SivBlock, sivBlock } from "./siv-block.ts";
 
 /**
- * Sealed IDs: our own public form for 128-bit IDs, whose compatible form accepts every text. 256 bits of AES-SIV in 44
- * characters of base62, one text for an ID under a key and context. A text that the key did not make is accepted with
- * probability 2^-128 for each key of the ring; docs/public-ids.md has the bound. No key name is in the text.
+ * Sealed IDs: Waybill's own public form for 128-bit IDs, whose compatible form accepts every text. 256 bits of AES-SIV
+ * in 44 base62 characters, deterministic per key and context. A forged text is accepted with probability 2^-128 per key
+ * (docs/public-ids.md). The text does not name its key.
  */
 
-/** Keys of 32, 48 or 64 octets, bound to one context. */
+/** Keys of 32, 48 or 64 bytes, bound to one context. */
 export type SealRing = Ring<SivBlock>;
 
-/** Characters of a sealed ID. */
+/** Length of a sealed ID in characters. */
 export const SEALED_TEXT_LENGTH = 44;
 const BLOCKS = 4;
 
@@ -27,14 +27,14 @@ export interface OpenedId {
   readonly key: string;
 }
 
-/** `forged`: no key of the ring has sealed it in this context. */
+/** `forged`: no key of the ring sealed it in this context. */
 export type OpenError = PublicTextError | { readonly reason: "forged" };
 
 const CONTEXT = /^[\x21-\x7e]{1,64}$/;
 
 /**
- * A ring for sealed IDs: the first key seals, all open. The context, 1 to 64 printable ASCII characters such as the name of
- * an entity, is authenticated: an ID sealed in one context is forged in any other.
+ * A ring for sealed IDs: the first key seals, all open. The context is authenticated: an ID sealed in another context
+ * is forged. It has 1 to 64 printable ASCII characters, such as an entity's name.
  */
 export const sealRing = (keys: readonly NamedKey[], context: string): Result<SealRing, SealRingError> => {
   if (!CONTEXT.test(context)) return err({ reason: "context", expected: "1 to 64 printable ASCII characters" });
@@ -42,10 +42,10 @@ export const sealRing = (keys: readonly NamedKey[], context: string): Result<Sea
   return makeRing(keys, SIV_KEY_OCTETS, (key) => sivBlock(key, octets));
 };
 
-/** The sealed ID of four words, under the first key of the ring. */
+/** Seals four words with the first key of the ring. */
 export const sealId = (ring: SealRing, words: Words): string => formatBase62(ring.keys[0].seal(words));
 
-/** The ID of a sealed one. Every key is tried, whether or not one has fitted, so that time does not tell which did. */
+/** Opens a sealed ID. Tries every key, so that timing does not reveal which one matched. */
 export const openId = (ring: SealRing, text: string): Result<OpenedId, OpenError> => {
   const sealed = parseBase62(text, BLOCKS);
   if (!sealed.ok) return sealed;

@@ -3,34 +3,34 @@ import type { Words } from "../layout.ts";
 import { aesBlock } from "./aes-block.ts";
 
 /**
- * AES-SIV (RFC 5297) of one 128-bit plaintext with one associated data string, the context: V = S2V(K1, context, P) is tag
- * and initial vector at once, and C = P xor E(K2, V with two bits cleared). With all that does not depend on P computed
- * beforehand, sealing and opening take two AES blocks each.
+ * AES-SIV (RFC 5297) of one 128-bit plaintext P with one associated data string, the context. V = S2V(K1, context, P)
+ * is both tag and initialization vector; C = P xor E(K2, V with two bits cleared). Everything independent of P is
+ * precomputed, so sealing and opening take two AES blocks each.
  *
- * Why SIV: it is deterministic, so that one ID has one text; its proof (Rogaway and Shrimpton, Eurocrypt 2006) reduces
- * privacy and authenticity to AES being a pseudorandom permutation; and the tag costs no randomness and no nonce.
+ * SIV is deterministic, so an ID has one text, and it needs neither nonce nor randomness. Its privacy and authenticity
+ * reduce to AES being a pseudorandom permutation (Rogaway and Shrimpton, Eurocrypt 2006).
  */
 export interface SivBlock {
   /** Eight words: V, then C. */
   readonly seal: (plaintext: Words) => Words;
-  /** The four words of the plaintext, `undefined` if the tag is not theirs. */
+  /** The four plaintext words; `undefined` if the tag does not match. */
   readonly open: (sealed: Words) => Words | undefined;
 }
 
-/** Octets of a key: K1 and K2, each a key of AES-128, AES-192 or AES-256. */
+/** Key lengths in bytes: K1 and K2, each an AES key. */
 export const SIV_KEY_OCTETS: readonly number[] = [32, 48, 64];
 
 const ZERO: Words = [0, 0, 0, 0];
-/** RFC 5297 §2.6: bits 63 and 31 of the initial vector are cleared, for counters of 32 and 64 bits that need not carry. */
+/** RFC 5297 §2.6: bits 63 and 31 of the IV are cleared, so that 32-bit and 64-bit counters never carry. */
 const WITHOUT_CARRY = 0x7fffffff;
 
-/** The key must have one of `SIV_KEY_OCTETS`. */
+/** The key must have one of the lengths above. */
 export const sivBlock = (key: Uint8Array, context: Uint8Array): SivBlock => {
   const k1 = key.subarray(0, key.length / 2);
   const mac = aesBlock(k1);
   const pad = aesBlock(key.subarray(key.length / 2));
   const subkey = double(mac.encrypt(ZERO));
-  // CMAC of one whole block (RFC 4493 §2.4) is the block cipher after the first subkey.
+  // RFC 4493 §2.4: CMAC of one full block encrypts the block XOR the first subkey.
   const chain = xor(double(mac.encrypt(subkey)), wordsOfOctets(cmac(context, k1)));
   const mask = xor(chain, subkey);
 
@@ -53,7 +53,7 @@ export const sivBlock = (key: Uint8Array, context: Uint8Array): SivBlock => {
   };
 };
 
-/** Compares all four words before it decides, so that time does not tell how much of a tag was right. */
+/** Compares all words before deciding, so that timing does not reveal a matching prefix. */
 const sameWords = (one: Words, other: Words): boolean =>
   one.reduce((difference, word, at) => difference | (word ^ (other[at] as number)), 0) === 0;
 

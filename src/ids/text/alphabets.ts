@@ -1,6 +1,6 @@
-/** The digits of each numeral system, least first. */
+/** The digits of each numeral system, in order of value. */
 
-/** `folded`: a letter of the other case is read as the same digit. */
+/** `folded`: digits are case-insensitive. */
 export interface Alphabet {
   readonly name: string;
   readonly digits: string;
@@ -13,19 +13,19 @@ export const HEX: Alphabet = { name: "hex", digits: "0123456789abcdef", folded: 
 
 export const UPPER_HEX: Alphabet = { name: "hex", digits: "0123456789ABCDEF", folded: true };
 
-/** SID refuses capitals, which its library never prints. */
+/** The SID library never prints capitals, so SID rejects them. */
 export const LOWER_HEX: Alphabet = { name: "hex", digits: "0123456789abcdef", folded: false };
 
 export const BASE36: Alphabet = { name: "base36", digits: "0123456789abcdefghijklmnopqrstuvwxyz", folded: false };
 
-/** In the order of ASCII, so that texts of one length sort as their values do. */
+/** In ASCII order, so that texts of equal length sort by value. */
 export const BASE62: Alphabet = {
   name: "base62",
   digits: "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
   folded: false,
 };
 
-/** Crockford's base32. Its reading of I and L as 1 and of O as 0 is no part of ULID, and would give a value several texts. */
+/** Crockford base32 without its aliases I, L and O. ULID does not have them, and an ID must have one text. */
 export const CROCKFORD: Alphabet = { name: "base32", digits: "0123456789ABCDEFGHJKMNPQRSTVWXYZ", folded: true };
 
 /** RFC 4648 section 7, in lower case. */
@@ -38,14 +38,14 @@ export const BASE64URL: Alphabet = {
   folded: false,
 };
 
-/** Firebase's, in the order of ASCII. */
+/** Firebase's alphabet, in ASCII order. */
 export const PUSH_ID: Alphabet = {
   name: "push-id",
   digits: "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz",
   folded: false,
 };
 
-/** SID's, in the order of ASCII. */
+/** SID's alphabet, in ASCII order. */
 export const SID_64: Alphabet = {
   name: "base64",
   digits: "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~",

@@ -2,7 +2,9 @@ import type { ParseError, TextForm, Words } from "../layout.ts";
 import { bigToWords, wordsToBig } from "../words.ts";
 import { explainCharacters, textForm } from "./form.ts";
 
-/** CUID: the letter c, then groups of base36 digits in lower case, each a field of as many bits as its digits need. */
+/**
+ * CUID: the letter c, then groups of lower-case base36 digits. Each group is a field of the bits that its digits need.
+ */
 
 interface Group {
   readonly digits: number;
@@ -34,7 +36,7 @@ const read = (text: string, start: number, end: number): Words | undefined => {
   return bigToWords(value, 4);
 };
 
-/** Each field must be one that its digits hold, as every field of a layout with the ranges of `cuid` is. */
+/** Each field must fit its digits. The ranges of layout `cuid` ensure that. */
 const format = (words: Words): string => {
   let rest = wordsToBig(words);
   let text = "";

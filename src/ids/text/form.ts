@@ -1,7 +1,7 @@
 import type { ParseError, TextForm, Words } from "../layout.ts";
 import { err, ok } from "../result.ts";
 
-/** What a text form is made of. `explain` is asked only about texts that `read` refuses. */
+/** The parts of a text form. `explain` is called only for texts that `read` rejects. */
 export interface FormParts extends Omit<TextForm, "parse"> {
   readonly explain: (text: string) => ParseError;
 }
@@ -14,10 +14,10 @@ export const textForm = ({ explain, ...form }: FormParts): TextForm => ({
   },
 });
 
-/** Strangers are looked for in this many characters, so that a hostile text costs no more for being long. */
+/** Invalid characters are searched only this far, so that a long hostile text costs no more. */
 const EXPLAINED_CHARACTERS_MAX = 256;
 
-/** The fault of an empty text, of a foreign character or of the length, in this order; `undefined` when there is none of them. */
+/** The first error: empty, invalid character, or length. `undefined` if there is none. */
 export const explainCharacters = (
   text: string,
   belongs: (code: number) => boolean,
@@ -34,9 +34,9 @@ export const explainCharacters = (
   return { reason: "length", expected, actual: text.length };
 };
 
-/** The error of a part of a text, with its place counted from the start of the whole. */
+/** Shifts an error of a substring to its place in the whole text. */
 export const shiftError = (error: ParseError, by: number): ParseError =>
   "at" in error ? { ...error, at: error.at + by } : error;
 
-/** The words of the end of an ID, so many of them. */
+/** The last `count` words of an ID. */
 export const lastWords = (words: Words, count: number): Words => words.slice(words.length - count);

@@ -2,21 +2,21 @@ import type { ParseError, TextForm } from "../layout.ts";
 import { WORD_BITS, wordsFor } from "../runs.ts";
 import { explainCharacters, lastWords, shiftError, textForm } from "./form.ts";
 
-/** Two halves of whole words, each in a text of its own. */
+/** Two halves of whole words, each with its own text form. */
 export interface PairOptions {
   readonly name: string;
   readonly high: TextForm;
   readonly low: TextForm;
-  /** What stands between the halves: at most one character. Absent: nothing. */
+  /** The separator between the halves: at most one character. Defaults to none. */
   readonly separator?: string;
-  /** How many characters the second half has; needed where nothing stands between them. */
+  /** Length of the second half; required without a separator. */
   readonly lowLength?: number;
 }
 
-/** The text of two halves, one after the other. */
+/** A text of two halves. */
 export const pairText = ({ name, high, low, separator = "", lowLength }: PairOptions): TextForm => {
   const lengthMax = high.lengthMax + separator.length + low.lengthMax;
-  /** Where the first half ends. */
+  /** The end of the first half. */
   const cut = (text: string, end: number): number =>
     lowLength === undefined ? text.lastIndexOf(separator, end - 1) : end - lowLength - separator.length;
 
@@ -57,9 +57,9 @@ export const pairText = ({ name, high, low, separator = "", lowLength }: PairOpt
   });
 };
 
-/** Printable ASCII without the space. */
+/** Printable ASCII except space. */
 const isAscii = (code: number): boolean => code > 0x20 && code < 0x7f;
 
 const unexplained = (name: string): never => {
-  throw new Error(`text form ${name} was asked to explain a text that it reads`);
+  throw new Error(`text form ${name} has no error for a valid text`);
 };

@@ -3,26 +3,26 @@ import { WORD_BITS, wordsFor } from "../runs.ts";
 import type { Alphabet } from "./alphabets.ts";
 import { explainCharacters, textForm } from "./form.ts";
 
-/** How a whole number is written in some numeral system, most significant digit first. */
+/** How an integer is written in a numeral system, most significant digit first. */
 export interface RadixOptions {
   readonly alphabet: Alphabet;
-  /** Values of more bits are refused. */
+  /** Values of more bits are rejected. */
   readonly bits: number;
-  /** Exactly so many digits, zeros in front included. Absent: as few as the value needs. */
+  /** The exact number of digits, zero-padded. Absent: as few as needed. */
   readonly width?: number;
-  /** Without a width: values of fewer digits are refused. */
+  /** Without a width: the minimum number of digits. */
   readonly digitsMin?: number;
-  /** Without a width: values of more digits are refused. */
+  /** Without a width: the maximum number of digits. */
   readonly digitsMax?: number;
-  /** With a width: so many zero bits follow the last one, which fill up the last digit. */
+  /** With a width: number of zero bits after the last bit, which fill the last digit. */
   readonly padBits?: number;
 }
 
 const WORD_VALUES = 0x1_0000_0000;
-/** Digits are taken several at a time: so many values times those of a word are still exact numbers. */
+/** Digits are processed in chunks. A chunk times a word value stays below 2^53, so it is exact. */
 const CHUNK_VALUES_MAX = 0x20_0000;
 
-/** A whole number in a numeral system. One value has one text: zeros in front are all there or none is. */
+/** An integer in a numeral system. Each value has one text: leading zeros are all required or all forbidden. */
 export const radixText = (options: RadixOptions): TextForm => {
   const { alphabet, bits, width, padBits = 0 } = options;
   const { name, digits } = alphabet;
@@ -76,7 +76,7 @@ export const radixText = (options: RadixOptions): TextForm => {
     return width === undefined ? text.slice(leadingZeros(text, lengthMin)) : text;
   };
 
-  /** How many zeros in front the text can do without. */
+  /** How many leading zeros to drop. */
   const leadingZeros = (text: string, lengthKept: number): number => {
     let count = 0;
     while (count < text.length - lengthKept && text.charCodeAt(count) === zero) count += 1;
@@ -96,7 +96,7 @@ export const radixText = (options: RadixOptions): TextForm => {
   return textForm({ name, bits, lengthMax, read, format, explain });
 };
 
-/** Multiplies by a scale and adds, in place; gives what no longer fits. */
+/** Multiplies by a scale and adds, in place. Returns the overflow. */
 const append = (words: number[], scale: number, added: number): number => {
   let carry = added;
   for (let word = words.length - 1; word >= 0; word--) {
@@ -107,7 +107,7 @@ const append = (words: number[], scale: number, added: number): number => {
   return carry;
 };
 
-/** Divides by a scale in place; gives the remainder. */
+/** Divides by a scale, in place. Returns the remainder. */
 const takeLast = (words: number[], scale: number): number => {
   let rest = 0;
   for (let word = 0; word < words.length; word++) {
@@ -119,7 +119,7 @@ const takeLast = (words: number[], scale: number): number => {
   return rest;
 };
 
-/** The value of each ASCII code as a digit, -1 for the rest. */
+/** The digit value of each ASCII code, or -1. */
 const digitValues = ({ digits, folded }: Alphabet): Int8Array => {
   const values = new Int8Array(128).fill(-1);
   for (let value = 0; value < digits.length; value++) {
@@ -132,7 +132,7 @@ const digitValues = ({ digits, folded }: Alphabet): Int8Array => {
   return values;
 };
 
-/** How many digits the greatest value of so many bits needs. */
+/** Number of digits of the greatest value of this many bits. */
 export const digitsFor = (bits: number, radix: number): number => {
   const words = new Array<number>(wordsFor(bits)).fill(0xffffffff);
   words[0] = 2 ** (bits - (words.length - 1) * WORD_BITS) - 1;

@@ -3,14 +3,14 @@ import { uuidText } from "../uuid-text.ts";
 import { type Alphabet, BASE32HEX, BASE62, BASE64URL, CROCKFORD, DECIMAL, HEX } from "./alphabets.ts";
 import { digitsFor, radixText } from "./radix.ts";
 
-/** Text forms by name, for layouts that a user declares. Our own layouts hold theirs as values and do not come here. */
+/** Text forms by name, for custom layouts. Built-in layouts hold their forms as values, to keep bundles small. */
 
 const ofFixedWidth =
   (alphabet: Alphabet) =>
   (bits: number): TextForm =>
     radixText({ alphabet, bits, width: digitsFor(bits, alphabet.digits.length) });
 
-/** Decimals have no zeros in front; all others have as many digits as the greatest value needs. */
+/** Decimals have no leading zeros. All others are padded to the digits of the greatest value. */
 const MAKERS = {
   uuid: () => uuidText,
   hex: /* @__PURE__ */ ofFixedWidth(HEX),
@@ -29,5 +29,5 @@ function namesOf(makers: typeof MAKERS): readonly TextName[] {
 
 export const TEXT_NAMES: readonly TextName[] = /* @__PURE__ */ namesOf(MAKERS);
 
-/** The text form of a name for IDs of so many bits; `uuid` always has 128. */
+/** The text form with this name for IDs of this many bits; `uuid` always has 128. */
 export const textNamed = (name: TextName, bits: number): TextForm => MAKERS[name](bits);

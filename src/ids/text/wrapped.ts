@@ -1,7 +1,7 @@
 import type { ParseError, TextForm } from "../layout.ts";
 import { explainCharacters, shiftError, textForm } from "./form.ts";
 
-/** A text form with a constant in front, such as `ord_`. */
+/** A text form with a constant prefix, such as `ord_`. */
 export const prefixedText = (prefix: string, form: TextForm): TextForm => ({
   ...textForm({
     name: form.name,
@@ -30,7 +30,7 @@ const firstDifference = (text: string, prefix: string): number => {
 
 const HYPHEN = "-";
 
-/** The digits of a text form of fixed width in groups, with a hyphen between each two. */
+/** Groups the digits of a fixed-width text form with hyphens. */
 export const groupedText = (name: string, form: TextForm, groups: readonly number[]): TextForm => {
   const lengthMax = form.lengthMax + groups.length - 1;
   const ends = groups.map((_, index) => groups.slice(0, index + 1).reduce((sum, digits) => sum + digits + 1, -1));
@@ -48,11 +48,11 @@ export const groupedText = (name: string, form: TextForm, groups: readonly numbe
     return grouped ? amongHyphens(rest.error) : { reason: "shape", at: misplaced(text) };
   };
 
-  /** The error of the bare digits, with its place in the groups. */
+  /** Shifts an error of the bare digits to its place among the groups. */
   const amongHyphens = (error: ParseError): ParseError =>
     "at" in error ? shiftError(error, ends.filter((end, index) => end - index <= error.at).length) : error;
 
-  /** The first place where a hyphen and a digit are confused. */
+  /** The first place with a digit instead of a hyphen, or the reverse. */
   const misplaced = (text: string): number => {
     let at = 0;
     while (at < text.length && (text.charAt(at) === HYPHEN) === hyphensAt.includes(at)) at += 1;
