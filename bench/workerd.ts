@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { startGateway } from "../src/host/gateway.ts";
+import { startGateway } from "../src/host/workerd/gateway.ts";
 import { plainTable } from "./pack-files.ts";
 
 /** A Worker of this folder, or the gateway, in its own workerd. */

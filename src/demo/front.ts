@@ -1,7 +1,7 @@
 import { unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
-import { startGateway } from "../host/gateway.ts";
-import { packsFolderOf } from "../host/publish-packs.ts";
+import { packsFolderOf } from "../host/publish/packs.ts";
+import { startGateway } from "../host/workerd/gateway.ts";
 import { isOpen, settingsOfOperator } from "./operator-settings.ts";
 import { startReloading } from "./reload.ts";
 

@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { exitOf, stopChild } from "../host/child.ts";
-import { POINTER_KEY, publication } from "../host/publish.ts";
-import { bulkOf, readPacks } from "../host/publish-packs.ts";
+import { bulkOf, readPacks } from "../host/publish/packs.ts";
+import { POINTER_KEY, publication } from "../host/publish/publish.ts";
 
 export interface ReloadingOptions {
   readonly port: number;

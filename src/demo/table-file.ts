@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { readTableText } from "../host/table-check.ts";
+import { readTableText } from "../host/publish/table-check.ts";
 import { type CompiledTable, loadTable } from "../routing/index.ts";
 import type { AnyTable } from "./demo-table.ts";
 

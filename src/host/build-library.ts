@@ -4,9 +4,8 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * `npm run build [-- FOLDER]`: the libraries for IDs and for origins as a package of their own in `dist/`, for
- * `npm pack ./dist`. It is not the whole project's package, since whoever reads IDs in an app needs neither the gateway's
- * packages nor a Node.
+ * `npm run build [-- FOLDER]`: builds the ID and origin libraries as a separate package in `dist/`, for `npm pack ./dist`.
+ * An app that reads IDs needs neither the gateway's dependencies nor Node.
  */
 
 interface Manifest {
@@ -14,17 +13,17 @@ interface Manifest {
   readonly version: string;
   readonly license: string;
   readonly private: boolean;
-  /** Paths begin with `./dist/`. */
+  /** Paths start with `./dist/`. */
   readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The one package that public IDs need, for a block of AES; nothing else needs any. */
+/** The library's only dependency: AES for public IDs. */
 const DEPENDENCY = "@noble/ciphers";
 
-/** Pages of the package, in one folder; the first becomes its front page. */
+/** Documents of the package, all in one folder; the first is its README. */
 const PAGES = {
   "library.md": "README.md",
   "reference/layouts.md": "layouts.md",
@@ -35,14 +34,14 @@ const PAGES = {
 const folder = resolve(ROOT, process.argv[2] ?? "dist");
 for (const zone of ["ids", "origin", "proxy"]) rmSync(join(folder, zone), { recursive: true, force: true });
 compile("src/ids/tsconfig.library.json", join(folder, "ids"));
-// Keeps the folders of the sources, since it stands on files of two other zones.
+// Keeps the source folders: the origin library imports from two other zones.
 compile("src/origin/tsconfig.library.json", folder);
 writeFileSync(join(folder, "package.json"), `${JSON.stringify(libraryManifest(), null, 2)}\n`);
 for (const [page, name] of Object.entries(PAGES)) {
   writeFileSync(join(folder, name), inOneFolder(readFileSync(join(ROOT, "docs", page), "utf8")));
 }
 
-/** One module for each source file, so that a bundler leaves out what is not used. */
+/** Emits one module per source file, so bundlers can drop unused ones. */
 function compile(project: string, output: string): void {
   const args = ["-p", join(ROOT, project), "--outDir", output];
   const { status, error } = spawnSync("tsc", args, { stdio: "inherit" });
@@ -52,7 +51,7 @@ function compile(project: string, output: string): void {
   }
 }
 
-/** TypeScript leaves `./x.ts` in declarations, which not every reader takes for `./x.d.ts`; `./x.js` all do. */
+/** TypeScript keeps `./x.ts` in declarations; not all tools resolve that to `./x.d.ts`, but all resolve `./x.js`. */
 function nameDeclarations(path: string): void {
   const text = readFileSync(path, "utf8");
   writeFileSync(path, text.replace(/(from |import\()"(\.[^"]+)\.ts"/g, '$1"$2.js"'));
@@ -73,7 +72,7 @@ function libraryManifest() {
     name: manifest.name,
     version: manifest.version,
     description:
-      "IDs that say when, where and what: read, write, recognise and mint them, and verify who routed by them.",
+      "Read, write, recognise and mint IDs that carry time, place and type; verify the gateway that routed by them.",
     license: manifest.license,
     private: manifest.private,
     type: "module",

@@ -1,10 +1,10 @@
 import type { ChildProcess } from "node:child_process";
 import { constants } from "node:os";
 
-/** How long a child may take to end by itself after SIGTERM: workerd lets running requests finish. */
+/** Time between SIGTERM and SIGKILL: workerd lets running requests finish. */
 const STOP_DEADLINE_MS = 5_000;
 
-/** Asks a child to end, makes it end after a deadline, and resolves when it has. */
+/** Sends SIGTERM, then SIGKILL after a deadline. Resolves when the child has exited. */
 export async function stopChild(child: ChildProcess, deadlineMs = STOP_DEADLINE_MS): Promise<void> {
   const exit = exitOf(child);
   child.kill("SIGTERM");
@@ -13,7 +13,7 @@ export async function stopChild(child: ChildProcess, deadlineMs = STOP_DEADLINE_
   clearTimeout(deadline);
 }
 
-/** Resolves with the exit code; at once if the child has ended. Rejects if it could not be started. */
+/** Resolves with the exit code, at once if the child has exited. Rejects if it did not start. */
 export function exitOf(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     if (child.exitCode !== null || child.signalCode !== null) {
@@ -25,7 +25,7 @@ export function exitOf(child: ChildProcess): Promise<number> {
   });
 }
 
-/** As a shell reports it: 128 plus the number of the signal that ended the process. */
+/** As in a shell: 128 plus the signal's number for a process that a signal ended. */
 export function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): number {
   return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 }

@@ -3,7 +3,7 @@ import { layoutsPage } from "../ids/layouts-page.ts";
 import { problemsPage } from "../problems/generate.ts";
 import { generatedFiles } from "../routing/generate.ts";
 
-/** `npm run generate`: writes every file that follows from others. A test fails when one is stale. */
+/** `npm run generate`: writes all generated files. A test fails if one is stale. */
 
 const files = [
   ...generatedFiles().map(({ name, text }) => ({ path: `src/routing/${name}`, text })),

@@ -1,16 +1,16 @@
 #!/usr/bin/env node
-// Runs a TypeScript file of this project on a machine that may have nothing but npm and Node 20: installs what is
-// missing, picks a Node that reads TypeScript, and hands over. Plain JavaScript, since nothing is installed yet.
+// Runs a TypeScript file of this project on a machine with only npm and Node 20: installs missing packages, then
+// starts a Node that runs TypeScript. Plain JavaScript, because nothing is installed yet.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The first Node that strips types by itself and has SQLite. */
+/** The first Node with type stripping and SQLite enabled by default. */
 const NODE_MIN = [22, 18];
 
-/** Keeps wrangler and miniflare off the network and out of the way, unless the caller says otherwise. */
+/** Keeps wrangler and miniflare quiet and off the network. The caller's environment overrides these. */
 const QUIET = {
   WRANGLER_SEND_METRICS: "false",
   WRANGLER_SEND_ERROR_REPORTS: "false",
@@ -19,34 +19,34 @@ const QUIET = {
   CLOUDFLARE_CF_FETCH_ENABLED: "false",
 };
 
-/** For files that take paths: those are the caller's, and npm runs every script in the top folder. */
+/** For files that take relative paths: npm runs every script in the top folder, not in the caller's. */
 const IN_CALLERS_FOLDER = "--in-callers-folder";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const words = process.argv.slice(2);
-const isInCallersFolder = words[0] === IN_CALLERS_FOLDER;
-const [file, ...rest] = isInCallersFolder ? words.slice(1) : words;
+const args = process.argv.slice(2);
+const isInCallersFolder = args[0] === IN_CALLERS_FOLDER;
+const [file, ...rest] = isInCallersFolder ? args.slice(1) : args;
 if (file === undefined) stop(`usage: node src/host/run.mjs [${IN_CALLERS_FOLDER}] FILE.ts [ARGUMENT...]`);
 
-const missing = whatIsMissing();
+const missing = findMissing();
 if (missing !== undefined) install(missing);
 run(findNode(), file, rest);
 
-/** Why `npm ci` is needed, or nothing. npm notes what it installed in node_modules/.package-lock.json. */
-function whatIsMissing() {
+/** Why `npm ci` is needed, if it is. npm records what it installed in node_modules/.package-lock.json. */
+function findMissing() {
   const wanted = packagesOf(join(root, "package-lock.json"));
-  if (wanted === undefined) stop("package-lock.json is missing or damaged: get it back from git");
+  if (wanted === undefined) stop("package-lock.json is missing or damaged: restore it from git");
   const present = packagesOf(join(root, "node_modules", ".package-lock.json"));
   if (present === undefined) return "nothing is installed yet";
   for (const [path, { version, integrity, optional }] of Object.entries(wanted)) {
     if (path === "") continue;
     const found = present[path];
-    // npm leaves out optional packages that are for other machines.
+    // npm skips optional packages for other platforms.
     if (found === undefined && optional) continue;
     if (found?.version !== version || found?.integrity !== integrity) return `${path} is not at version ${version}`;
   }
   const extra = Object.keys(present).find((path) => wanted[path] === undefined);
-  return extra === undefined ? undefined : `${extra} is no longer wanted`;
+  return extra === undefined ? undefined : `${extra} is no longer in package-lock.json`;
 }
 
 /** @param {string} path */
@@ -66,7 +66,7 @@ function install(reason) {
   if (result.status !== 0) stop("npm ci failed, see above; it needs the npm registry, or npm's cache, once");
 }
 
-/** The current Node if it is new enough, or else the one that an optional package brings for Linux. */
+/** The current Node if it is new enough, else the one from the optional package for Linux. */
 function findNode() {
   if (isEnough(process.versions.node) && existsSync(process.execPath)) return process.execPath;
   const packaged = join(root, "node_modules", ".bin", "node");
@@ -74,7 +74,7 @@ function findNode() {
   if (version && isEnough(version)) return packaged;
   const wanted = NODE_MIN.join(".");
   return stop(
-    `Waybill needs Node ${wanted} or later; this is ${process.versions.node}, and no package brings another for ` +
+    `Waybill needs Node ${wanted} or later; this is ${process.versions.node}, and no package has one for ` +
       `${process.platform} on ${process.arch}. Install Node 24 from nodejs.org or with your version manager, then try again.`,
   );
 }
@@ -89,11 +89,11 @@ function isEnough(version) {
 function run(node, script, args) {
   const bin = join(root, "node_modules", ".bin");
   const env = { ...QUIET, ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ""}` };
-  // Node strips types and has SQLite, and says on each start that it is new.
+  // Node prints a warning about type stripping and SQLite at each start.
   const child = spawn(node, ["--disable-warning=ExperimentalWarning", join(root, script), ...args], {
     env,
     stdio: "inherit",
-    // Set by npm. Without it nobody has left the caller's folder.
+    // npm sets INIT_CWD; without npm the working folder is the caller's.
     cwd: (isInCallersFolder && process.env.INIT_CWD) || process.cwd(),
   });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { exitOf } from "./child.ts";
 
-/** `npm test`: what is cheap and tells most comes first; the first step that fails ends the run with its exit code. */
+/** `npm test`: cheap steps first; the first failing step ends the run with its exit code. */
 
 const HELP = `npm test -- [arguments of vitest run]: types, lint, import rules, and the tests that the arguments select (default: all).
   npm test -- --project node test/ids          tests of a folder
@@ -11,7 +11,7 @@ const HELP = `npm test -- [arguments of vitest run]: types, lint, import rules, 
 interface Step {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
-  /** Whether its output is shown as it comes; otherwise only when it fails. */
+  /** Shows output as it comes; otherwise only on failure. */
   readonly isShown: boolean;
 }
 

@@ -16,6 +16,7 @@ export { regionsOfMinted } from "./mint-region.ts";
 export { wantedFields } from "./minting.ts";
 export { missingPages } from "./missing-pages.ts";
 export { packFaultText } from "./pack/fault-text.ts";
+export { entryFaultText } from "./pack/slot.ts";
 export { partsOfFile } from "./pack/store.ts";
 export { verifyPack } from "./pack/verify.ts";
 export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "./public-keys.ts";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDemoTable } from "../../src/demo/demo-table.ts";
 import { isOpen, settingsOfOperator } from "../../src/demo/operator-settings.ts";
-import { type RunningGateway, startGateway } from "../../src/host/gateway.ts";
-import { startWorkerd } from "../../src/host/workerd.ts";
+import { type RunningGateway, startGateway } from "../../src/host/workerd/gateway.ts";
+import { startWorkerd } from "../../src/host/workerd/workerd.ts";
 import { rawRequest, type Stack, sendRaw, startRecordingOrigins, startStack } from "./stack.ts";
 
 /** The gateway's own pages on bare workerd, asked as no client library would. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { accessNote, namesIn } from "../../src/host/deploy-access.ts";
+import { accessNote, namesIn } from "../../src/host/deploy/checks.ts";
 
 const TOML = readFileSync(new URL("../../wrangler.toml", import.meta.url), "utf8");
 

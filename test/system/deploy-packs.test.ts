@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { putPacks, splitArgs } from "../../src/host/deploy-packs.ts";
+import { putPacks, splitArgs } from "../../src/host/deploy/kv.ts";
 
 const pack = (name: string) => ({ name, parts: [{ key: `pack.${name}`, octets: new Uint8Array([1, 2, 255]) }] });
 

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { readDemoTable } from "../../src/demo/demo-table.ts";
-import { unreachableOrigins } from "../../src/host/deploy-check.ts";
+import { unreachableOrigins } from "../../src/host/deploy/checks.ts";
 import { loadTable } from "../../src/routing/index.ts";
 
 const table = readDemoTable();
@@ -36,9 +36,9 @@ describe("a table that is to be deployed", () => {
   );
 
   it("is refused with a sentence for each origin while it is the demo's", () => {
-    const script = fileURLToPath(new URL("../../src/host/deploy.ts", import.meta.url));
+    const script = fileURLToPath(new URL("../../src/host/deploy/deploy.ts", import.meta.url));
     const { status, stderr, stdout } = spawnSync(process.execPath, [script], { encoding: "utf8" });
     expect([status, stdout]).toEqual([1, ""]);
-    expect(stderr.match(/put the address at which the edge reaches/g)).toHaveLength(3);
+    expect(stderr.match(/is a loopback address/g)).toHaveLength(3);
   });
 });

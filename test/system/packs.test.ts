@@ -5,8 +5,8 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RunningGateway, startGateway } from "../../src/host/gateway.ts";
-import { bulkOf, readPacks } from "../../src/host/publish-packs.ts";
+import { bulkOf, readPacks } from "../../src/host/publish/packs.ts";
+import { type RunningGateway, startGateway } from "../../src/host/workerd/gateway.ts";
 import { type EncodedPack, encodePack } from "../../src/routing/pack/encode.ts";
 import { objectsOf, waybill } from "../cli/command.ts";
 
@@ -166,9 +166,7 @@ describe("a pack of the table that a gateway starts with", () => {
 
   it("has to be there, and to be what the table says", async () => {
     const pack = await makePack("second");
-    await expect(start(tableText(pack))).rejects.toThrow(
-      "the table names packs (shards), and no folder of them was given",
-    );
+    await expect(start(tableText(pack))).rejects.toThrow("the table has packs (shards), but no packs folder was given");
     const own = writeTable("broken", pack);
     const packs = join(own, "packs");
     const file = join(packs, `${pack.sha256}.pack`);

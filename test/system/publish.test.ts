@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { publishedPointer, publishNext, publishToDisk } from "../../src/host/publish.ts";
+import { publishedPointer, publishNext, publishToDisk } from "../../src/host/publish/publish.ts";
 
-const SCRIPT = fileURLToPath(new URL("../../src/host/publish-table.ts", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("../../src/host/publish/publish-table.ts", import.meta.url));
 
 let folder = "";
 beforeEach(() => {
@@ -46,7 +46,7 @@ it("publishes after a canary too, whose number is given, and takes its text for 
 
 it("gives no number after the last one that gateways take", () => {
   writeFileSync(join(folder, "table.current"), JSON.stringify({ revision: 999_999_999_999_999, digest: "" }));
-  expect(() => publishNext(folder, "next", new Date())).toThrow("the last that there can be");
+  expect(() => publishNext(folder, "next", new Date())).toThrow("the highest possible");
 });
 
 it("npm run publish prints its usage where it is asked for it, and refuses what it cannot read", () => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { readDemoTable } from "../../src/demo/demo-table.ts";
-import { startGateway } from "../../src/host/gateway.ts";
+import { startGateway } from "../../src/host/workerd/gateway.ts";
 
 const stateFolder = mkdtempSync(join(tmpdir(), "waybill-"));
 afterAll(() => rmSync(stateFolder, { recursive: true, force: true }));

@@ -79,10 +79,10 @@ describe("what is missing", () => {
     expect(npmCalls()).toBe("ci\n");
   });
 
-  it("is installed when a package is no longer wanted", () => {
+  it("is installed when a package is no longer in package-lock.json", () => {
     const packages = { ...INSTALLED.packages, "node_modules/old": { version: "1.0.0" } };
     write("node_modules/.package-lock.json", { packages });
-    expect(run("hello.ts").stderr).toContain("old is no longer wanted");
+    expect(run("hello.ts").stderr).toContain("old is no longer in package-lock.json");
     expect(npmCalls()).toBe("ci\n");
   });
 

@@ -169,7 +169,7 @@ describe("the page on self-hosting", () => {
       /faulty\.json:1:\d+: \/regions: .*\n.*\/entities.*\n(.*\n)*Nothing was published\.\n$/,
     );
     expect((await publish("2", writeTable("first"))).stderr).toMatch(
-      /^Revision 2 is in force or a canary: .* 3 or more/,
+      /^Revision 2 is published, as the table or its canary\. Use 3 or more/,
     );
     expect((await publish("9", writeTable("first"), root)).stderr).toContain("is not the KV folder of a gateway");
     for (const revision of ["0", "-1", "x", "1e3"]) {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DemoTable, readDemoTable, tableWithOrigins } from "../../src/demo/demo-table.ts";
 import { type RunningOrigins, startOrigins } from "../../src/demo/origins.ts";
-import { type RunningGateway, startGateway } from "../../src/host/gateway.ts";
+import { type RunningGateway, startGateway } from "../../src/host/workerd/gateway.ts";
 import { type CompiledTable, loadTable } from "../../src/routing/index.ts";
 
 /** The real thing: bare workerd, KV and Durable Objects on disk, origins on loopback. All ports are the system's choice. */

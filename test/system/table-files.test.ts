@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDemoTable } from "../../src/demo/demo-table.ts";
-import { startGateway } from "../../src/host/gateway.ts";
+import { startGateway } from "../../src/host/workerd/gateway.ts";
 import { TABLE_BYTES_MAX } from "../../src/routing/index.ts";
 
 /** Every way by which a file becomes a table in force refuses the same files, before anything is done. */
@@ -61,10 +61,10 @@ const run = (script: string, args: readonly string[], table: Buffer) => {
 
 const WAYS: readonly (readonly [string, string, readonly string[]])[] = [
   ["waybill table check", "src/cli/main.ts", ["table", "check", "routing-table.json"]],
-  ["npm run deploy", "src/host/deploy.ts", []],
-  ["npm run deploy -- --publish", "src/host/deploy.ts", ["--publish", "--revision", "9"]],
-  ["wrangler deploy, which builds first", "src/host/check-bundled.ts", []],
-  ["npm run publish", "src/host/publish-table.ts", ["state", "routing-table.json", "--revision", "9"]],
+  ["npm run deploy", "src/host/deploy/deploy.ts", []],
+  ["npm run deploy -- --publish", "src/host/deploy/deploy.ts", ["--publish", "--revision", "9"]],
+  ["wrangler deploy, which builds first", "src/host/deploy/check-bundled.ts", []],
+  ["npm run publish", "src/host/publish/publish-table.ts", ["state", "routing-table.json", "--revision", "9"]],
 ];
 
 describe.each(WAYS)("%s", (_, script, args) => {
@@ -89,7 +89,7 @@ describe.each(WAYS)("%s", (_, script, args) => {
 
 describe("npm run deploy -- --publish", () => {
   const publish = (revision: number) =>
-    run("src/host/deploy.ts", ["--publish", "--revision", `${revision}`], Buffer.from(good));
+    run("src/host/deploy/deploy.ts", ["--publish", "--revision", `${revision}`], Buffer.from(good));
 
   it("refuses a number that is not above the one in force and its canary", () => {
     writeFileSync(join(folder, "pointer"), '{"revision":4,"digest":"","change":7,"canary":{"revision":5}}');

@@ -4,8 +4,8 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type RunningGateway, startGateway } from "../../src/host/gateway.ts";
-import { startWorkerd } from "../../src/host/workerd.ts";
+import { type RunningGateway, startGateway } from "../../src/host/workerd/gateway.ts";
+import { startWorkerd } from "../../src/host/workerd/workerd.ts";
 
 /** Publishing over HTTP on bare workerd, with KV and the object on disk, and a process that is killed. */
 

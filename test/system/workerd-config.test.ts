@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { startGateway } from "../../src/host/gateway.ts";
-import { startWorkerd } from "../../src/host/workerd.ts";
-import { COMPATIBILITY_DATE, COMPATIBILITY_FLAGS, quoted, workerdConfig } from "../../src/host/workerd-config.ts";
+import { COMPATIBILITY_DATE, COMPATIBILITY_FLAGS, quoted, workerdConfig } from "../../src/host/workerd/config.ts";
+import { startGateway } from "../../src/host/workerd/gateway.ts";
+import { startWorkerd } from "../../src/host/workerd/workerd.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "waybill-"));

@@ -2,18 +2,18 @@ import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
 
 export interface BundleOptions {
-  /** The Worker's main module. */
+  /** Path of the Worker's main module. */
   readonly entry: string;
-  /** Stands in for the file `routing-table.json` that the Worker imports; absent: the file itself. */
+  /** Replaces the `routing-table.json` that the Worker imports. */
   readonly tableText?: string | undefined;
-  /** Smaller and quicker to start, at the price of stack traces that nobody can read. */
+  /** Smaller and faster to start, but with unreadable stack traces. */
   readonly minify: boolean;
 }
 
-/** Where the Worker begins, as an absolute path. */
-export const WORKER_ENTRY = fileURLToPath(new URL("../worker.ts", import.meta.url));
+/** Absolute path of the gateway's main module. */
+export const WORKER_ENTRY = fileURLToPath(new URL("../../worker.ts", import.meta.url));
 
-/** The Worker as one ECMAScript module. Rejects with esbuild's messages when it cannot be bundled. */
+/** Bundles the Worker into one ECMAScript module. Rejects with esbuild's messages. */
 export async function bundleWorker(options: BundleOptions): Promise<string> {
   const result = await build({
     entryPoints: [options.entry],

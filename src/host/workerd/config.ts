@@ -1,54 +1,50 @@
-/** What a self-hosted Waybill needs to know of its surroundings. */
+/** Deployment settings of a self-hosted gateway. */
 export interface WorkerdSettings {
-  /** `host:port` to listen on; port 0 lets the system choose. */
+  /** `host:port` to listen on; the system chooses a port for 0. */
   readonly address: string;
-  /** Absolute folder of the KV files, one a key. */
+  /** Absolute path; one file per KV key. */
   readonly kvFolder: string;
-  /** Absolute folder of the Durable Objects' SQLite files. */
+  /** Absolute path; the Durable Objects' SQLite files. */
   readonly durableObjectsFolder: string;
-  /** The bundled Worker, relative to the configuration file. */
+  /** Path of the bundled Worker, relative to the configuration file. */
   readonly workerFile: string;
   /** Text bindings by name. */
   readonly vars: Readonly<Record<string, string>>;
 }
 
-/** The same date as in `wrangler.toml`; a test holds the two together. */
+/** Same as in `wrangler.toml`; a test compares them. */
 export const COMPATIBILITY_DATE = "2026-10-20";
 
 /**
- * From 2026-08-04 on the date alone would turn Node's modules on: start-up time and size that Waybill has no use for. The
- * request's signal tells that a client has left while its origin is silent.
+ * From 2026-08-04 the date alone enables Node's modules, which Waybill does not need and which slow the start. The
+ * request's signal reports a client that disconnects while the origin is silent.
  */
 export const COMPATIBILITY_FLAGS = ["no_nodejs_compat", "enable_request_signal"];
 
-/**
- * Names the objects on disk. Another name would find none of the sequences handed out so far, and mint their numbers
- * again: it never changes.
- */
+// A unique key names a class's objects on disk. These never change: under another key the stored state is lost.
+
+/** A lost state would mint sequence numbers again. */
 const SEQUENCES_UNIQUE_KEY = "waybill-sequence-blocks";
 
-/** Another name would find none of the counts so far: every counter would begin again at 0. It never changes. */
+/** A lost state would reset every counter to 0. */
 const TRAFFIC_UNIQUE_KEY = "waybill-traffic-reports";
 
-/** Another name would find no revision, and begin the history anew with what KV holds. It never changes. */
+/** A lost state would restart the revision history from the contents of KV. */
 const TABLE_TRUTH_UNIQUE_KEY = "waybill-table-truth";
 
 /**
- * The variable of workerd's own environment that opens the pages. It is none of the settings in the file: whoever serves the
- * same file elsewhere opens nothing.
+ * Environment variable of workerd that opens the gateway's own pages. It is not in the configuration file, so serving
+ * that file elsewhere opens nothing.
  */
 export const OPEN_PAGES_VARIABLE = "WAYBILL_OPEN_PAGES";
 
-/** The name of the socket, as `--control-fd` reports it and `--socket-addr` overrides it. */
+/** Socket name, used by `--control-fd` and `--socket-addr`. */
 export const SOCKET_NAME = "http";
 
-/**
- * Short collections of the young generation instead of long ones of the old: at full load the 99th percentile halves,
- * and throughput stays.
- */
+/** A small young generation makes collections short: at full load p99 latency halves at the same throughput. */
 const V8_FLAGS = ["--max-semi-space-size=1"];
 
-/** The configuration of `workerd serve`, as Cap'n Proto text. Pure: the same settings give the same text. */
+/** The configuration of `workerd serve` as Cap'n Proto text. Pure. */
 export function workerdConfig(settings: WorkerdSettings): string {
   const vars = Object.entries(settings.vars).map(
     ([name, value]) => `    (name = ${quoted(name)}, text = ${quoted(value)}),\n`,
@@ -60,7 +56,7 @@ const config :Workerd.Config = (
     (name = "waybill", worker = .waybill),
     (name = "kv", disk = (path = ${quoted(settings.kvFolder)}, writable = true)),
     (name = "durable-objects", disk = (path = ${quoted(settings.durableObjectsFolder)}, writable = true)),
-    # Origins stand on private networks as well as on public ones.
+    # Origins may be on private networks.
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
   ],
   sockets = [(name = "${SOCKET_NAME}", address = ${quoted(settings.address)}, http = (), service = "waybill")],
@@ -91,12 +87,12 @@ ${vars.join("")}  ],
 const list = (texts: readonly string[]) => `[${texts.map(quoted).join(", ")}]`;
 
 /**
- * A string of Cap'n Proto's schema language. Whatever the text holds, it stays one string: quotes, backslashes and
- * control characters are escaped. Throws for what has no UTF-8 form or would end a C string early.
+ * A string literal of Cap'n Proto's schema language. Escapes quotes, backslashes and control characters. Throws for lone
+ * surrogates, which have no UTF-8 form, and for NUL, which ends a C string.
  */
 export function quoted(text: string): string {
   if (/\p{Surrogate}|\0/u.test(text)) {
-    throw new RangeError(`a setting of workerd holds a character that it cannot carry: ${JSON.stringify(text)}`);
+    throw new RangeError(`a setting has a character that workerd cannot store: ${JSON.stringify(text)}`);
   }
   let escaped = "";
   for (const character of text) {

@@ -2,40 +2,40 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import { exitCodeOf, stopChild } from "./child.ts";
-import { OPEN_PAGES_VARIABLE, SOCKET_NAME } from "./workerd-config.ts";
+import { exitCodeOf, stopChild } from "../child.ts";
+import { OPEN_PAGES_VARIABLE, SOCKET_NAME } from "./config.ts";
 
 export interface WorkerdOptions {
   readonly configPath: string;
-  /** Everybody may see and change everything; nobody may unless said otherwise. */
+  /** Opens the gateway's own pages to everyone. Default: closed. */
   readonly openPages?: boolean | undefined;
-  /** Every line that workerd or the Worker prints, without its end. */
+  /** Called for each line that workerd or the Worker prints. */
   readonly onLogLine?: ((line: string) => void) | undefined;
 }
 
-/** A workerd that listens. */
+/** A workerd process that listens. */
 export interface RunningWorkerd {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** The last lines that it printed, oldest first. */
+  /** The last printed lines, oldest first. */
   readonly lines: readonly string[];
-  /** Resolves with the exit code when the process has ended, whoever ended it. */
+  /** Resolves with the exit code when the process ends. */
   readonly exited: Promise<number>;
-  /** Lets running requests finish within a deadline; may be called again. */
+  /** Lets running requests finish within a deadline. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Enough to see why a start failed; a gateway that runs for weeks must not keep them all. */
-const LINES_KEPT = 200;
+/** Enough to see why a start failed, and bounded for a gateway that runs for weeks. */
+const LINES_MAX = 200;
 
 const START_DEADLINE_MS = 20_000;
 
-/** workerd's own descriptor for control messages, the first one after standard input, output and error. */
+/** File descriptor of workerd's control messages: the first after standard input, output and error. */
 const CONTROL_DESCRIPTOR = 3;
 
-/** Starts workerd and resolves once it listens. Rejects with what it printed when it ends or hangs instead. */
+/** Starts workerd and resolves once it listens. Rejects with its output if it exits or times out. */
 export async function startWorkerd(options: WorkerdOptions): Promise<RunningWorkerd> {
   const child = spawn(workerdBinary(), ["serve", `--control-fd=${CONTROL_DESCRIPTOR}`, options.configPath], {
     stdio: ["ignore", "pipe", "pipe", "pipe"],
@@ -43,7 +43,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
   });
   const lines: string[] = [];
   const keep = (line: string) => {
-    if (lines.push(line) > LINES_KEPT) lines.shift();
+    if (lines.push(line) > LINES_MAX) lines.shift();
     options.onLogLine?.(line);
   };
   onLines(child, 1, keep);
@@ -65,13 +65,13 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
   };
 }
 
-/** The binary itself, not the package's script, which would stand between us and its signals. */
+/** The binary itself: the package's wrapper script would not forward signals. */
 function workerdBinary(): string {
   const require = createRequire(import.meta.url);
   const exported: unknown = require("workerd");
   const path =
     typeof exported === "object" && exported !== null && "default" in exported ? exported.default : undefined;
-  if (typeof path !== "string") throw new Error("the package workerd does not tell where its binary is");
+  if (typeof path !== "string") throw new Error("the package workerd does not export the path of its binary");
   return path;
 }
 
@@ -100,7 +100,7 @@ function onLines(child: ChildProcess, descriptor: number, onLine: (line: string)
   createInterface({ input }).on("line", onLine);
 }
 
-/** A control message is one JSON object a line; the one that matters here says which port a socket got. */
+/** Parses a control message, one JSON object per line: the port of a socket that listens. */
 function portOf(line: string): number | undefined {
   const message: unknown = JSON.parse(line);
   if (typeof message !== "object" || message === null) return undefined;

@@ -1,42 +1,42 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { loadTableText } from "../routing/index.ts";
+import { loadTableText } from "../../routing/index.ts";
+import { packsOf, publishPacks, readPacks } from "../publish/packs.ts";
+import { publishNext } from "../publish/publish.ts";
 import { bundleWorker, WORKER_ENTRY } from "./bundle.ts";
-import { publishNext } from "./publish.ts";
-import { packsOf, publishPacks, readPacks } from "./publish-packs.ts";
+import { workerdConfig } from "./config.ts";
 import { type RunningWorkerd, startWorkerd } from "./workerd.ts";
-import { workerdConfig } from "./workerd-config.ts";
 
 export interface GatewayOptions {
-  /** 0 lets the system choose. */
+  /** The system chooses a port for 0. */
   readonly port: number;
-  /** The declared routing table, as JSON text: published to KV, and bundled as the last good copy. */
+  /** The declared routing table as JSON: published to KV, and bundled as the fallback. */
   readonly tableText: string;
-  /** Where the packs lie that the table names. Needed only where it names some. */
+  /** Folder of the table's packs. Required if the table has any. */
   readonly packsFolder?: string | undefined;
-  /** What the gateway keeps between runs: KV, Durable Objects, the generated configuration. */
+  /** Persistent state: KV, Durable Objects, the generated configuration. */
   readonly stateFolder: string;
-  /** Text bindings over the self-hosting defaults. */
+  /** Text bindings; they override the self-hosting defaults. */
   readonly vars?: Readonly<Record<string, string>> | undefined;
-  /** Another main module than the gateway's own. */
+  /** Another main module, for tests and benchmarks. */
   readonly workerPath?: string | undefined;
-  /** The interface to listen on; loopback unless said otherwise. */
+  /** Interface to listen on. Default: loopback. */
   readonly host?: string | undefined;
-  /** Whether everybody may see and change the gateway's own pages while it runs; the configuration that it leaves never says so. */
+  /** Opens the gateway's own pages to everyone for this run; never written to the configuration file. */
   readonly openPages?: boolean | undefined;
   readonly minify?: boolean | undefined;
   readonly onLogLine?: ((line: string) => void) | undefined;
 }
 
 export interface RunningGateway extends RunningWorkerd {
-  /** Where a table is published: one file a key. */
+  /** Where tables are published: one file per key. */
   readonly kvFolder: string;
 }
 
-/** What a self-hosted gateway needs that differs from the edge: there is no edge in front of it to name the client. */
+/** Defaults that differ from the edge's: no proxy in front reports the client's address. */
 const SELF_HOSTED_VARS = { CLIENT_ADDRESS: "socket", REQUEST_LOG: "json" };
 
-/** Bundles the Worker, publishes the table with its packs to local KV and starts bare workerd on both. */
+/** Bundles the Worker, publishes the table and its packs to local KV, and starts bare workerd. */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
   const table = loadTableText(options.tableText, 0);
   if (!table.ok) throw new Error(`the table cannot be served: ${JSON.stringify(table.error[0])}`);
@@ -61,7 +61,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     workerFile: "worker.js",
     vars: { ...SELF_HOSTED_VARS, ...options.vars },
   });
-  // Keys are among the settings, and hashes of tokens. A file that is there would keep the mode that it has.
+  // The settings include keys and token hashes. Writing to an existing file would keep its mode.
   rmSync(configPath, { force: true });
   writeFileSync(configPath, config, { mode: 0o600 });
   return {
@@ -74,7 +74,7 @@ async function publishPacksOf({ tableText, packsFolder }: GatewayOptions, kvFold
   const names = packsOf(tableText);
   if (names.length === 0) return;
   if (packsFolder === undefined)
-    throw new Error(`the table names packs (${names.join(", ")}), and no folder of them was given`);
+    throw new Error(`the table has packs (${names.join(", ")}), but no packs folder was given`);
   const packs = await readPacks(tableText, packsFolder);
   if (!packs.ok) throw new Error(packs.error);
   publishPacks(kvFolder, packs.value);

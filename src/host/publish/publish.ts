@@ -1,12 +1,13 @@
-import { createHash, randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { err, ok, type Result } from "../ids/index.ts";
-import { REVISION_MAX } from "../routing/index.ts";
+import { err, ok, type Result } from "../../ids/index.ts";
+import { REVISION_MAX } from "../../routing/index.ts";
+import { replaceFile } from "./files.ts";
 
 /**
- * How a published table lies in KV. The body has its digest as its name, so that it never changes; the pointer says
- * which one is in force. The body is written first: a reader that sees the pointer can then also see the body.
+ * A published table in KV. The body's key holds its digest, so a body never changes. The pointer names the current body.
+ * The body is written first: a reader of the pointer must find it.
  */
 export interface Publication {
   readonly bodyKey: string;
@@ -17,7 +18,7 @@ export interface Publication {
 
 export const POINTER_KEY = "table.current";
 
-/** `tableText`: the declared table as JSON text. `publishedAt` goes into the pointer as ISO 8601; so does `change`, above 0. */
+/** `tableText`: the declared table as JSON. `change`: written to the pointer if above 0. */
 export function publication(tableText: string, revision: number, publishedAt: Date, change = 0): Publication {
   const digest = createHash("sha256").update(tableText, "utf8").digest("hex");
   return {
@@ -33,7 +34,7 @@ export function publication(tableText: string, revision: number, publishedAt: Da
   };
 }
 
-/** Publishes into the KV folder of a self-hosted workerd, where every key is a file. */
+/** Publishes to the KV folder of a self-hosted workerd, which has one file per key. */
 export function publishToDisk(folder: string, tableText: string, revision: number, publishedAt: Date): Publication {
   const before = existsSync(folder) ? publishedPointer(folder) : undefined;
   const change = before?.ok && before.value.change > 0 ? before.value.change + 1 : 0;
@@ -44,49 +45,46 @@ export function publishToDisk(folder: string, tableText: string, revision: numbe
   return written;
 }
 
-/**
- * Puts a table into force after the one that is: whatever was published before, by this or over HTTP, has a lower number. The
- * same text again changes nothing.
- */
+/** Publishes as the next revision, after any that was published to disk or over HTTP. The same text again is no change. */
 export function publishNext(folder: string, tableText: string, publishedAt: Date): void {
   const before = existsSync(folder) ? publishedPointer(folder) : ok(NOTHING_PUBLISHED);
   if (!before.ok) throw new Error(`${folder}: ${before.error}`);
   const { digest, highest } = before.value;
   const next = publication(tableText, highest + 1, publishedAt);
   if (next.bodyKey === `table.${digest}`) {
-    // The pointer says all of it; the body may have been removed.
+    // The pointer is right, but the body may have been removed.
     replaceFile(folder, next.bodyKey, next.body);
     return;
   }
-  if (highest >= REVISION_MAX) throw new Error(`${folder}: revision ${highest} is the last that there can be`);
+  if (highest >= REVISION_MAX) throw new Error(`${folder}: revision ${highest} is the highest possible`);
   publishToDisk(folder, tableText, highest + 1, publishedAt);
 }
 
-/** What a pointer on disk says. */
+/** The contents of a pointer. */
 export interface PublishedPointer {
-  /** The highest number that it names: that of the table in force, or of the canary beside it. 0 before the first. */
+  /** The higher of the table's revision and its canary's; 0 if nothing is published. */
   readonly highest: number;
-  /** Of the table in force. */
+  /** Of the table, not of its canary. */
   readonly digest: string | undefined;
-  /** 0 where nobody counted. */
+  /** The change counter; 0 without one. */
   readonly change: number;
 }
 
 export const NOTHING_PUBLISHED: PublishedPointer = { highest: 0, digest: undefined, change: 0 };
 
-/** What a KV folder's pointer says; or why it cannot be told, in words. */
+/** Reads the pointer of a KV folder, or gives an error message. */
 export function publishedPointer(folder: string): Result<PublishedPointer, string> {
   if (!existsSync(folder)) return err("there is no such folder");
   if (!existsSync(join(folder, POINTER_KEY))) return ok(NOTHING_PUBLISHED);
   return readPublished(() => readFileSync(join(folder, POINTER_KEY), "utf8"));
 }
 
-/** What a pointer says; or why it cannot be told, in words. */
+/** Parses a pointer, or gives an error message. */
 export function readPublished(read: () => string): Result<PublishedPointer, string> {
   try {
     const pointer: unknown = JSON.parse(read());
     const revision = memberOf(pointer, "revision");
-    if (typeof revision !== "number") return err(`${POINTER_KEY} names no revision`);
+    if (typeof revision !== "number") return err(`${POINTER_KEY} has no revision`);
     const [canary, digest, change] = [
       memberOf(memberOf(pointer, "canary"), "revision"),
       memberOf(pointer, "digest"),
@@ -104,10 +102,3 @@ export function readPublished(read: () => string): Result<PublishedPointer, stri
 
 const memberOf = (value: unknown, name: string): unknown =>
   typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
-
-/** A reader meets the old file or the new one, never half of one: rename is atomic within a file system. */
-function replaceFile(folder: string, name: string, text: string): void {
-  const unfinished = join(folder, `unfinished.${randomUUID()}`);
-  writeFileSync(unfinished, text);
-  renameSync(unfinished, join(folder, name));
-}

@@ -1,0 +1,70 @@
+import { execFile } from "node:child_process";
+import type { CompiledTable } from "../../routing/index.ts";
+
+/** Loopback names and addresses: RFC 6761 section 6.3, RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3. */
+const LOOPBACK =
+  /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])\.?$/;
+
+/** An origin that the edge cannot reach. */
+export interface UnreachableOrigin {
+  /** RFC 6901 JSON pointer. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** Origins on loopback addresses. */
+export const unreachableOrigins = (table: CompiledTable): readonly UnreachableOrigin[] =>
+  [...table.regions.values()].flatMap(({ name, origins }) =>
+    origins.flatMap(({ url }, index) => {
+      if (!LOOPBACK.test(new URL(url).hostname)) return [];
+      const message = `${url} is a loopback address; use an address of region ${name} that the edge can reach.`;
+      return [{ pointer: `/regions/${name}/origins/${index}/url`, message }];
+    }),
+  );
+
+const CLOSED = "the gateway's own pages answer 401 to everyone (docs/access.md).";
+
+/** A warning about who can use the deployment's own pages; `undefined` if access is configured. */
+export function accessNote(
+  wranglerToml: string,
+  args: readonly string[],
+  secrets: readonly string[] | undefined,
+): string | undefined {
+  const isSet = (name: string): boolean =>
+    new RegExp(`^\\s*"?${name}"?\\s*=`, "m").test(wranglerToml) ||
+    args.some((arg) => arg.startsWith(`${name}:`) || arg.startsWith(`--var=${name}:`)) ||
+    secrets?.includes(name) === true;
+  if (isSet("OPEN_PAGES")) {
+    return "warning: OPEN_PAGES is set: if it is on, anyone who reaches this deployment can change its routing table.";
+  }
+  if (isSet("ADMIN_TOKENS") || isSet("ACCESS_TEAM_DOMAIN")) return undefined;
+  return secrets === undefined
+    ? `warning: the secrets could not be listed. Without ADMIN_TOKENS or ACCESS_TEAM_DOMAIN ${CLOSED}`
+    : `warning: neither ADMIN_TOKENS nor ACCESS_TEAM_DOMAIN is set: ${CLOSED}`;
+}
+
+/** Deploy options that select the Worker. */
+const WORKER_OPTIONS = new Set(["--name", "--env", "-e", "--config", "-c"]);
+
+/** Names of the Worker's secrets; `undefined` if they cannot be listed. */
+export function secretNames(cwd: string, args: readonly string[]): Promise<readonly string[] | undefined> {
+  const worker = args.flatMap((arg, index) => (WORKER_OPTIONS.has(arg) ? [arg, args[index + 1] ?? ""] : []));
+  return new Promise((resolve) => {
+    execFile("wrangler", ["secret", "list", "--format", "json", ...worker], { cwd }, (error, stdout) =>
+      resolve(error === null ? namesIn(stdout) : undefined),
+    );
+  });
+}
+
+/** Parses `[{"name": "…", "type": "secret_text"}]`. */
+export function namesIn(listed: string): readonly string[] | undefined {
+  try {
+    const secrets: unknown = JSON.parse(listed);
+    if (!Array.isArray(secrets)) return undefined;
+    return secrets.map((secret: unknown) =>
+      typeof secret === "object" && secret !== null && "name" in secret ? String(secret.name) : "",
+    );
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,111 @@
+import { execFile, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { err, type Result } from "../../ids/index.ts";
+import { loadTable, REVISION_MAX } from "../../routing/index.ts";
+import { exitOf } from "../child.ts";
+import { type PackFile, packsFolderOf, readPacks } from "../publish/packs.ts";
+import { readTableText } from "../publish/table-check.ts";
+import { accessNote, secretNames, unreachableOrigins } from "./checks.ts";
+import { publishAtEdge, publishedAtEdge, putPacks, splitArgs, type Wrangler } from "./kv.ts";
+
+/**
+ * `npm run deploy`: checks the table, uploads its packs, then runs `wrangler deploy` with the given arguments.
+ * `-- --publish --revision N` writes the table to KV instead, without a deployment.
+ */
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const TABLE_FILE = join(ROOT, "routing-table.json");
+
+const PACKS_FAILED = `KV did not accept the table's packs: nothing was deployed.
+Give the KV namespace as the id of TABLE_KV in wrangler.toml, or as --namespace-id.
+The first deployment creates the namespace: deploy a table without packs first. Then run
+\`waybill table publish\`, which uploads the packs with the table (docs/packs.md).
+`;
+
+const PUBLISH_LATER = `
+The Worker serves the table that was bundled with it. To publish a later table without a deployment:
+  npm run deploy -- --publish --revision 1
+Increase the revision by one each time.
+`;
+
+async function main(): Promise<number> {
+  const args = process.argv.slice(2);
+  const isDryRun = args.includes("--dry-run");
+  const read = await readDeployable(isDryRun);
+  if (!read.ok) return fail(`${read.error}\nFix the table first: nothing was deployed.\n`);
+  const packs = await readPacks(read.value, packsFolderOf(TABLE_FILE));
+  if (!packs.ok) return fail(`routing-table.json: ${packs.error}\nNothing was deployed.\n`);
+  return args.includes("--publish") ? publish(read.value, packs.value, args) : deploy(packs.value, args, isDryRun);
+}
+
+/** The table's text, or an error message if it cannot be deployed. */
+async function readDeployable(isDryRun: boolean): Promise<Result<string, string>> {
+  const text = await readTableText(TABLE_FILE);
+  if (!text.ok) return text;
+  const table = loadTable(JSON.parse(text.value), 1);
+  if (!table.ok) throw new Error("the table passed its check, but does not load");
+  const faults = unreachableOrigins(table.value).map(
+    ({ pointer, message }) => `routing-table.json ${pointer}: ${message}`,
+  );
+  if (faults.length === 0) return text;
+  if (!isDryRun) return err(faults.join("\n"));
+  // A dry run deploys nothing, so the demo's table is allowed.
+  process.stderr.write(`${faults.join("\n")}\n`);
+  return text;
+}
+
+async function deploy(packs: readonly PackFile[], args: readonly string[], isDryRun: boolean): Promise<number> {
+  const { where, rest } = splitArgs(args);
+  // Packs go first: the new Worker serves its bundled table at once.
+  if (!isDryRun && (await putPacks(packs, where, wrangler.run)) !== 0) return fail(PACKS_FAILED);
+  const code = await wrangler.run(["deploy", ...rest]);
+  if (code === 0 && !isDryRun) {
+    process.stdout.write(PUBLISH_LATER);
+    const note = accessNote(readFileSync(join(ROOT, "wrangler.toml"), "utf8"), args, await secretNames(ROOT, args));
+    if (note !== undefined) process.stderr.write(`\n${note}\n`);
+  }
+  return code;
+}
+
+async function publish(tableText: string, packs: readonly PackFile[], args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { publish: { type: "boolean" }, revision: { type: "string" }, "namespace-id": { type: "string" } },
+  });
+  const revision = Number(values.revision);
+  if (!Number.isSafeInteger(revision) || revision < 1 || revision > REVISION_MAX) {
+    return fail("--publish needs --revision N, a whole number one higher than the current revision\n");
+  }
+  const { where } = splitArgs(args);
+  const before = await publishedAtEdge(where, wrangler);
+  if (!before.ok) return fail(`Cannot read the current revision: ${before.error}\nNothing was published.\n`);
+  const { highest, change } = before.value;
+  if (revision <= highest) {
+    return fail(
+      `Revision ${highest} is published, as the table or its canary. Use ${highest + 1} or more. Nothing was published.\n`,
+    );
+  }
+  const packsCode = await putPacks(packs, where, wrangler.run);
+  if (packsCode !== 0) return packsCode;
+  return publishAtEdge(tableText, { revision, change: change > 0 ? change + 1 : 0 }, where, wrangler);
+}
+
+const wrangler: Wrangler = {
+  run: (args) => exitOf(spawn("wrangler", args, { cwd: ROOT, stdio: "inherit" })),
+  capture: (args) =>
+    new Promise((resolve) => {
+      execFile("wrangler", args, { cwd: ROOT }, (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : 1, stdout, stderr }),
+      );
+    }),
+};
+
+function fail(message: string): number {
+  process.stderr.write(message);
+  return 1;
+}
+
+process.exitCode = await main();
