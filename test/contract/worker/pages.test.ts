@@ -30,8 +30,10 @@ it("keeps the OpenAPI document", async () => {
   await expect(`${JSON.stringify(document, null, 1)}\n`).toMatchFileSnapshot("../snapshots/openapi.json");
 });
 
+type Asked = readonly [line: string, revision?: number | undefined, body?: string | Uint8Array<ArrayBuffer>];
+
 /** Requests in their order, the revision that a change is made for, and the body. */
-const requests = (sha256: string): readonly (readonly [string, number?, (string | Uint8Array<ArrayBuffer>)?])[] => [
+const requests = (sha256: string): readonly Asked[] => [
   ["PUT /-/table", 0, jsonOf({ ...TABLE, default: "mars" })],
   ["PUT /-/table", 7, jsonOf(TABLE)],
   ["PUT /-/table", undefined, jsonOf(TABLE)],
