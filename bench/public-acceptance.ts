@@ -12,7 +12,7 @@ import { idOfBlock } from "../src/ids/public/public-block.ts";
 import { needed } from "./random-ids.ts";
 import type { Cell, Section } from "./report.ts";
 
-/** How many texts that no key made each public form accepts, against the odds that docs/public-ids.md states. */
+/** How many texts that no key made each public form accepts, against the odds that docs/guides/public-ids.md states. */
 
 const TEXTS = 1_000_000;
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -46,7 +46,7 @@ Examples:
   $ waybill canary /routes/3 --off
   $ waybill canary /routes/3 --finish
 
-The table file is edited and keeps its layout; docs/canary.md has the whole procedure.
+The table file is edited and keeps its layout; docs/reference/routing-table.md has the whole procedure.
 Exit code: 0, or 1 when the step is refused and nothing was written.`;
 
 const ramp = async (world: World, [route = ""]: readonly string[], options: Options): Promise<ExitCode> => {

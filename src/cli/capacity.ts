@@ -40,7 +40,7 @@ Examples:
   $ waybill id capacity snowflake --rate 50000 --minters 16
   $ waybill id capacity uuid-v7 --rate 1e6 --years 30 --json
 
-docs/cli.md has the formulas. Exit code: 0 when the layout bears the load, 1 when it does not.`;
+docs/reference/cli.md has the formulas. Exit code: 0 when the layout bears the load, 1 when it does not.`;
 
 const printCapacity = async (world: World, [name]: readonly string[], options: Options) => {
   const opened = await openNamedTable(options.table, world);

@@ -12,7 +12,7 @@ export type Whereabouts =
 
 type Present = Exclude<Whereabouts, { readonly state: "gone" }>;
 
-/** A step of the protocol in docs/moving.md. */
+/** A step of the protocol in docs/guides/move-entities.md. */
 export type Step =
   | { readonly name: "start"; readonly to: string; readonly epochMin: number }
   | { readonly name: "gone"; readonly epochMin: number }

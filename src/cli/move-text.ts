@@ -14,7 +14,7 @@ export const whereaboutsCells = (id: string, at: Whereabouts): readonly string[]
   }
 };
 
-/** What is to be done after a step, for stderr. docs/moving.md has the reasons, and how long to wait. */
+/** What is to be done after a step, for stderr. docs/guides/move-entities.md has the reasons, and how long to wait. */
 export const nextText = (step: Step["name"], isSame: boolean): string =>
   `next: ${step === "finish" && isSame ? KEPT : NEXT[step]}\n`;
 

@@ -50,5 +50,5 @@ Examples:
   $ waybill move switch - < ids.txt
   $ waybill move status
 
-Each step edits the table file, keeps its layout, and says what to do next; docs/moving.md has the whole protocol. All IDs
+Each step edits the table file, keeps its layout, and says what to do next; docs/guides/move-entities.md has the whole protocol. All IDs
 take the step, or none does. Exit code: 0, or 1 when a step is refused and nothing was written.`;

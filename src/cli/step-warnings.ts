@@ -2,7 +2,7 @@ import type { DeclaredTable } from "../routing/schema.ts";
 import type { DiffCounts } from "./diff-counts.ts";
 import { type UndoneCount, undoneCount, undoneText } from "./singles-text.ts";
 
-/** What docs/moving.md forbids: tables that undo steps of moves. Plain JSON. */
+/** What docs/guides/move-entities.md forbids: tables that undo steps of moves. Plain JSON. */
 export type StepWarning =
   | UndoneCount
   /** 0: the table has none. */

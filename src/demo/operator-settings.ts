@@ -58,5 +58,5 @@ export function missingKeysNote({ entities }: CompiledTable, environment: Enviro
     return list.length === 0 ? [`${name} (${kind.as === "sealed" ? "sealed" : "compatible"})`] : [];
   });
   if (lacking.length === 0) return undefined;
-  return `note: PUBLIC_ID_KEYS has no keys for the public IDs of ${lacking.join(", ")}: requests for them are answered with 503. See docs/public-ids.md.`;
+  return `note: PUBLIC_ID_KEYS has no keys for the public IDs of ${lacking.join(", ")}: requests for them are answered with 503. See docs/guides/public-ids.md.`;
 }

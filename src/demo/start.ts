@@ -31,7 +31,7 @@ const HELP = `npm start [-- table.json]: serves a routing table on this machine 
   PORT                      the gateway's port (default: 8787); the demo's origins take the three after it
   ADMIN_TOKENS, ACCESS_…    who may see the gateway's own pages (default: everybody who reaches it)
   REQUEST_LOG               json: lines for a program; off: none
-docs/self-hosting.md has the other settings.`;
+docs/operate/deploy.md has the other settings.`;
 
 const hasColours = process.stdout.isTTY && !process.env["NO_COLOR"];
 const paint: Paint = (style, text) => (hasColours ? styleText(style, text) : text);

@@ -25,10 +25,10 @@ const DEPENDENCY = "@noble/ciphers";
 
 /** Documents of the package, all in one folder; the first is its README. */
 const PAGES = {
-  "library.md": "README.md",
+  "reference/library.md": "README.md",
   "reference/layouts.md": "layouts.md",
-  "public-ids.md": "public-ids.md",
-  "origins.md": "origins.md",
+  "guides/public-ids.md": "public-ids.md",
+  "guides/origins.md": "origins.md",
 };
 
 const folder = resolve(ROOT, process.argv[2] ?? "dist");

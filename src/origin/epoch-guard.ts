@@ -33,7 +33,7 @@ export interface EpochPassed {
   readonly known: number;
 }
 
-/** One region's part in moving its entities (docs/moving.md). Each call names the epoch of its table. */
+/** One region's part in moving its entities (docs/guides/move-entities.md). Each call names the epoch of its table. */
 export interface EpochGuard {
   /** Whether a request may act on the entity. A higher epoch ends the fence, since only a later table can send it. */
   admit(id: string, epoch: number, isWrite: boolean): Promise<Result<void, EpochFault>>;

@@ -153,7 +153,7 @@ function withDeadline(
     };
     const start = (): void => {
       const ms = deadlineMs();
-      // Never cleared: it ends with the request, and clearing costs more than setting (docs/performance.md).
+      // Never cleared: it ends with the request, and clearing costs more than setting (docs/design/performance.md).
       if (ms > 0) setTimeout(giveUp, ms);
     };
     // An origin cannot be expected to answer what it has not got: an upload has its own limits.

@@ -10,7 +10,7 @@ const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 /**
  * Refuses a write to an entity whose move is fenced, before any origin is asked; reads go on to where the entity is. An
  * upgrade is no read: what comes over a WebSocket would be written in a region that the entity is about to leave.
- * It spares clients a detour. What makes a move safe is the fence at the origin (docs/moving.md): other gateways may have
+ * It spares clients a detour. What makes a move safe is the fence at the origin (docs/guides/move-entities.md): other gateways may have
  * older tables.
  */
 export const refuseFenced = (

@@ -68,7 +68,7 @@ export interface OriginRequest {
  * Same method, target, body stream and end-to-end fields. The URL is concatenated: every octet of path and query stays,
  * and nothing in a path can change the origin's host.
  *
- * One sweep makes the fields: each further look at them costs a crossing into the runtime (docs/performance.md).
+ * One sweep makes the fields: each further look at them costs a crossing into the runtime (docs/design/performance.md).
  */
 export function originRequest(passage: Passage, attempt: Attempt, signature?: string): OriginRequest | undefined {
   const { request, decision, id, client, host, scheme } = passage;

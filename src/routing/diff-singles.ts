@@ -154,7 +154,7 @@ const isFenced = ({ by }: SingleGoal): boolean => by === "fenced";
 
 const isOwn = ({ by }: SingleGoal): boolean => ["moved", "started", "fenced", "gone"].includes(by);
 
-/** The rules of docs/moving.md: epochs rise with each step, and only `finish` drops an entry, raising the floor. */
+/** The rules of docs/guides/move-entities.md: epochs rise with each step, and only `finish` drops an entry, raising the floor. */
 const undoneIn = ({ before, after }: SingleChange, floor: number): Undone | undefined => {
   if (!isOwn(before)) return undefined;
   if (before.by === "gone" && after.by !== "gone") return "no-longer-gone";

@@ -201,8 +201,8 @@ describe("an edited text", () => {
   });
 });
 
-it("docs/canary.md: every command gives what stands below it, one after the other", async () => {
-  const page = readFileSync(join(ROOT, "docs/canary.md"), "utf8");
+it("docs/reference/routing-table.md: every command gives what stands below it, one after the other", async () => {
+  const page = readFileSync(join(ROOT, "docs/reference/routing-table.md"), "utf8");
   const blocks = [...page.matchAll(/^```console\n(.*?)^```$/gms)].map(([, block = ""]) => block);
   const examples = blocks.flatMap((block) => block.split(/^\$ /m).slice(1));
   expect(examples.length).toBeGreaterThan(4);

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { ROOT, shell } from "./command.ts";
 
-/** Every command of docs/cli.md with the output that stands below it. */
+/** Every command of docs/reference/cli.md with the output that stands below it. */
 const examples = [
-  ...readFileSync(new URL("../../docs/cli.md", import.meta.url), "utf8").matchAll(/^```console\n(.*?)^```$/gms),
+  ...readFileSync(new URL("../../docs/reference/cli.md", import.meta.url), "utf8").matchAll(/^```console\n(.*?)^```$/gms),
 ]
   .flatMap(([, block]) => (block ?? "").split(/^\$ /m).slice(1))
   .map((example) => {
@@ -20,7 +20,7 @@ const blur = (command: string, output: string): string => {
   return text.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|^[0-9A-Z]{26}$/gm, "<id>");
 };
 
-describe.concurrent("docs/cli.md", () => {
+describe.concurrent("docs/reference/cli.md", () => {
   it("has an example of every command", () => {
     const ofIds = ["id convert", "id range", "id capacity"];
     const commands = [

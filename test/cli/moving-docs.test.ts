@@ -3,15 +3,15 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { ROOT, shell, tableFolder } from "./command.ts";
 
-/** The commands of docs/moving.md, in order, each with the output that stands below it. */
-const examples = [...readFileSync(join(ROOT, "docs/moving.md"), "utf8").matchAll(/^```console\n(.*?)^```$/gms)]
+/** The commands of docs/guides/move-entities.md, in order, each with the output that stands below it. */
+const examples = [...readFileSync(join(ROOT, "docs/guides/move-entities.md"), "utf8").matchAll(/^```console\n(.*?)^```$/gms)]
   .flatMap(([, block]) => (block ?? "").split(/^\$ /m).slice(1))
   .map((example) => {
     const [command = "", ...output] = example.split("\n");
     return { command, output: output.join("\n") };
   });
 
-it("docs/moving.md shows what its commands do, one after the other, to the table of the demo", async () => {
+it("docs/guides/move-entities.md shows what its commands do, one after the other, to the table of the demo", async () => {
   expect(examples.length).toBeGreaterThan(5);
   const cwd = tableFolder();
   copyFileSync(join(ROOT, "routing-table.json"), join(cwd, "routing-table.json"));

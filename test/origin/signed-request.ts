@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-/** What a test signs, by node:crypto and by the words of docs/origins.md: nothing of the code under test. */
+/** What a test signs, by node:crypto and by the words of docs/guides/origins.md: nothing of the code under test. */
 export interface Parts {
   readonly method: string;
   readonly target: string;

@@ -4,7 +4,7 @@ import type { Breach, ModelOrigin } from "./move-origins.ts";
 import { ORDER } from "./passages.ts";
 
 /**
- * The operator of docs/moving.md, with the steps that `waybill move` takes and a table for each revision. It does one thing
+ * The operator of docs/guides/move-entities.md, with the steps that `waybill move` takes and a table for each revision. It does one thing
  * at a time, and anything may happen in between.
  */
 export class ModelOperator {

@@ -1,4 +1,4 @@
-/** Ways in which a deployment may break the protocol of docs/moving.md. The model must notice each. */
+/** Ways in which a deployment may break the protocol of docs/guides/move-entities.md. The model must notice each. */
 export type Breach =
   | "a source that ignores the epoch"
   | "a copy before the fence"
@@ -9,7 +9,7 @@ export type Breach =
   | "an operator who forgets epochs"
   | "a gateway that holds every table to what was said to one";
 
-/** One region's origin as docs/moving.md wants it, for one entity. */
+/** One region's origin as docs/guides/move-entities.md wants it, for one entity. */
 export class ModelOrigin {
   readonly name: string;
   /** Writes that it has acknowledged or taken over. */

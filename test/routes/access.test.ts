@@ -107,7 +107,7 @@ describe("every page of the gateway's own", () => {
       for (const method of ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]) {
         const response = await request(path, { method, headers: await headersOf() });
         const text = await response.text();
-        // A page may say first which methods it has: docs/http.md says so to everybody.
+        // A page may say first which methods it has: docs/reference/http.md says so to everybody.
         if (response.status === 405) continue;
         expect([response.status, Object.fromEntries(response.headers)]).toEqual([401, REFUSAL_FIELDS]);
         if (method !== "HEAD") expect(JSON.parse(text)).toEqual(REFUSAL);

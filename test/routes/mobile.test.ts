@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { sendAgain } from "../fixtures/send-again.ts";
 import { IDS, setUp } from "./harness.ts";
 
-/** An app that sends as docs/mobile.md says, and the gateway before origins that fail. */
+/** An app that sends as docs/guides/mobile-apps.md says, and the gateway before origins that fail. */
 function appBefore(origin: (request: Request) => Response) {
   const { request, seen } = setUp({ origin });
   const pauses: number[] = [];

@@ -4,7 +4,7 @@ import { FAULT_CASES } from "./fault-cases.ts";
 import { manyLayoutsTable } from "./many-layouts.ts";
 import { load, sampleTable } from "./tables.ts";
 
-const page = readFileSync(new URL("../../docs/routing-table.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/reference/routing-table.md", import.meta.url), "utf8");
 const blocks = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text = ""]) => JSON.parse(text));
 
 test.each(["syntax", ...Object.keys(FAULT_CASES)])("the page tells users what to do about %s", (kind) => {
@@ -18,10 +18,11 @@ test("the page lists no other kind of fault", () => {
 });
 
 test("the tables on the page have no fault", () => {
-  const [whole, byFields, byTime, ownLayouts, byPattern, ...others] = blocks;
+  const [whole, byFields, byTime, withoutId, ownLayouts, byPattern, ...others] = blocks;
   expect(load(whole).routeCount).toBe(whole.routes.length);
   expect(load({ ...manyLayoutsTable(), routes: byFields }).routeCount).toBe(2);
   expect(load({ ...sampleTable(), routes: byTime }).routeCount).toBe(2);
+  expect(load(withoutId).withoutId.entries.length).toBe(3);
   expect(load(ownLayouts).layouts.size).toBe(2);
   expect(
     load({ ...manyLayoutsTable(), entities: { ...manyLayoutsTable().entities, ...byPattern } }).entities.size,

@@ -4,9 +4,9 @@ import { CATALOGUE, PROBLEM_SLUGS, type ProblemSlug } from "../../src/problems/c
 import { sendAgain } from "../fixtures/send-again.ts";
 
 const fileAt = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
-const page = fileAt("docs/mobile.md");
+const page = fileAt("docs/guides/mobile-apps.md");
 
-describe("docs/mobile.md", () => {
+describe("docs/guides/mobile-apps.md", () => {
   it("shows the function that is tested here", () => {
     expect(page).toContain(`\`\`\`ts\n${fileAt("test/fixtures/send-again.ts")}\`\`\``);
   });

@@ -39,10 +39,20 @@ const IN_SOURCE: readonly (readonly [keyof Inputs, path: string, found: RegExp, 
   ["saveSeconds", "src/edge/traffic-reports.ts", /^const SAVE_MS = (.+);$/m, 0.001],
   ["blockNumbers", "src/edge/sequences.ts", /^const BLOCK_NUMBERS = (.+);$/m],
   ["pageCacheBytes", "src/edge/packs.ts", /^const PAGE_OCTETS_MAX_DEFAULT = (.+);$/m],
-  ["cpuSeconds", "docs/performance.md", /^\| processor time of a proxied request, µs \| (.+) \|$/m, 1e-6],
-  ["compileSeconds", "docs/performance.md", /^\| compiling the promised table in workerd, ms .+ \| (.+) \|$/m, 1e-3],
-  ["tableBytes", "docs/performance.md", /^\| the promised table in memory, MiB \| (.+) \|$/m, 2 ** 20],
-  ["loadBytes", "docs/performance.md", /^\| making it takes at most, besides the table, MiB \| (.+) \|$/m, 2 ** 20],
+  ["cpuSeconds", "docs/design/performance.md", /^\| processor time of a proxied request, µs \| (.+) \|$/m, 1e-6],
+  [
+    "compileSeconds",
+    "docs/design/performance.md",
+    /^\| compiling the promised table in workerd, ms .+ \| (.+) \|$/m,
+    1e-3,
+  ],
+  ["tableBytes", "docs/design/performance.md", /^\| the promised table in memory, MiB \| (.+) \|$/m, 2 ** 20],
+  [
+    "loadBytes",
+    "docs/design/performance.md",
+    /^\| making it takes at most, besides the table, MiB \| (.+) \|$/m,
+    2 ** 20,
+  ],
 ];
 
 it.each(IN_SOURCE.map((row) => [row[0], row] as const))(

@@ -112,8 +112,8 @@ describe("bundled for a browser, to read one layout", () => {
   });
 });
 
-describe("docs/library.md", () => {
-  const page = readFileSync(join(ROOT, "docs/library.md"), "utf8");
+describe("docs/reference/library.md", () => {
+  const page = readFileSync(join(ROOT, "docs/reference/library.md"), "utf8");
   const examples = [...page.matchAll(/```ts\n(.*?)```/gs)].map(([, code = ""]) => code);
   const samples = [...examples, examples.join("\n")];
 

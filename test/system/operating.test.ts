@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { METRICS } from "../../src/edge/traffic-catalogue.ts";
 
-/** docs/operating.md says what the code does: every metric, every member of a request's line, every event. */
+/** docs/operate/observe.md says what the code does: every metric, every member of a request's line, every event. */
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
-const PAGE = read("docs/operating.md");
+const PAGE = read("docs/operate/observe.md");
 
 /** The rows of the table under a heading row, as cells. */
 function rowsUnder(heading: string): string[][] {

@@ -8,13 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDemoTable } from "../../src/demo/demo-table.ts";
 import { rawRequest, type Stack, startStack } from "./stack.ts";
 
-/** The origin of docs/origins.md, with the library as it is built, behind the real gateway. */
+/** The origin of docs/guides/origins.md, with the library as it is built, behind the real gateway. */
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const ID = "01990f04-d900-8009-8040-000000000001";
 const KEYS = JSON.stringify([{ id: "2026a", key: Buffer.alloc(32, 5).toString("base64") }]);
 
-const page = readFileSync(join(ROOT, "docs/origins.md"), "utf8");
+const page = readFileSync(join(ROOT, "docs/guides/origins.md"), "utf8");
 const [server = "", ...examples] = [...page.matchAll(/```js\n(.*?)```/gs)].map(([, code = ""]) => code);
 
 let project: string;

@@ -8,7 +8,7 @@ import { SIV_KEY_OCTETS, type SivBlock, sivBlock } from "./siv-block.ts";
 /**
  * Sealed IDs: Waybill's own public form for 128-bit IDs, whose compatible form accepts every text. 256 bits of AES-SIV
  * in 44 base62 characters, deterministic per key and context. A forged text is accepted with probability 2^-128 per key
- * (docs/public-ids.md). The text does not name its key.
+ * (docs/guides/public-ids.md). The text does not name its key.
  */
 
 /** Keys of 32, 48 or 64 bytes, bound to one context. */

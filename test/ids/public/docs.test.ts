@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
-const PAGE = new URL("../../../docs/public-ids.md", import.meta.url);
+const PAGE = new URL("../../../docs/guides/public-ids.md", import.meta.url);
 const LIBRARY = new URL("../../../src/ids/public/index.ts", import.meta.url);
 
 test("the example of the page prints what its comments say", () => {
