@@ -154,7 +154,7 @@ module.exports = {
   options: {
     // Type imports count too, and are told apart.
     tsPreCompilationDeps: true,
-    tsConfig: { fileName: "tsconfig.json" },
+    tsConfig: { fileName: "tsconfig.base.json" },
     doNotFollow: { path: "node_modules" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["workerd", "worker", "import", "types"] },
     preserveSymlinks: true,

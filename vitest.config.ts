@@ -17,6 +17,7 @@ export default defineConfig({
           name: "node",
           include: ["test/{ids,routing,problems,origin,rules,cli,system}/**/*.test.ts", "test/contract/*.test.ts"],
           testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
@@ -36,6 +37,7 @@ export default defineConfig({
           name: "workerd",
           include: ["test/{proxy,edge,routes,contract/worker}/**/*.test.ts"],
           testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
     ],

@@ -7,8 +7,8 @@ import ts from "typescript";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const openProgram = (): ts.Program => {
-  const { config } = ts.readConfigFile(join(ROOT, "tsconfig.json"), ts.sys.readFile);
-  const { fileNames, options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
+  const { config } = ts.readConfigFile(join(ROOT, "src/tsconfig.json"), ts.sys.readFile);
+  const { fileNames, options } = ts.parseJsonConfigFileContent(config, ts.sys, join(ROOT, "src"));
   return ts.createProgram([...fileNames, join(ROOT, "src/origin/index.ts")], options);
 };
 

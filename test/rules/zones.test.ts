@@ -65,7 +65,7 @@ beforeAll(() => {
     "src",
     "routes",
     "routing-table.json",
-    "tsconfig.json",
+    "tsconfig.base.json",
     "package.json",
     ".dependency-cruiser.cjs",
   ]) {
