@@ -35,8 +35,8 @@ function answerTo(fault: SignatureFault | EpochFault): Answer {
       return {
         type: "/-/problems/entity-moving",
         status: 503,
-        title: "The entity is on its way to another region",
-        detail: "The entity is on its way to another region and takes no writes meanwhile.",
+        title: "Entity is moving to another region",
+        detail: "The entity is moving to another region and takes no writes until then.",
         fields: { "retry-after": RETRY_AFTER_SECONDS },
       };
     case "disowned":

@@ -50,16 +50,16 @@ interface Evidence {
 function evidenceOf(error: GatewayError): Evidence {
   switch (error.reason) {
     case "unrouted-path":
-      return { detail: "No entity of the routing table has a path like this one.", path: shorten(error.path) };
+      return { detail: "No entity of the routing table matches this path.", path: shorten(error.path) };
     case "malformed-id":
       return {
-        detail: `"${shorten(error.id)}" is not an ID of any layout that may stand here.`,
+        detail: `"${shorten(error.id)}" is not an ID of any layout allowed here.`,
         id: shorten(error.id),
         faults: error.faults,
       };
     case "unknown-id":
       return {
-        detail: `"${shorten(error.id)}" is the ID of no entity that the routing table knows.`,
+        detail: `"${shorten(error.id)}" matches no entity in the routing table.`,
         id: shorten(error.id),
         candidates: error.candidates,
       };
@@ -67,7 +67,7 @@ function evidenceOf(error: GatewayError): Evidence {
       return ambiguity(error);
     case "layout-mismatch":
       return {
-        detail: `On this path IDs of "${error.entity}" are read as ${error.layout}, and id-layout says ${error.said}.`,
+        detail: `This path reads IDs of "${error.entity}" as ${error.layout}, but id-layout is ${error.said}.`,
         id: shorten(error.id),
         entity: error.entity,
         layout: error.layout,
@@ -82,7 +82,7 @@ function evidenceOf(error: GatewayError): Evidence {
       };
     case "unassigned-key":
       return {
-        detail: `No route takes this ${error.layout} of "${error.entity}", and the table declares no default.`,
+        detail: `No route matches this ${error.layout} of "${error.entity}", and the table declares no default.`,
         id: error.id,
         entity: error.entity,
         layout: error.layout,
@@ -101,23 +101,23 @@ function evidenceOf(error: GatewayError): Evidence {
         behindMs: error.behindMs,
       };
     case "sequence-exhausted":
-      return { detail: `The sequence "${error.name}" has handed out every number up to ${error.max}.` };
+      return { detail: `The sequence "${error.name}" has assigned every number up to ${error.max}.` };
     case "sequence-unavailable":
-      return { detail: `The sequence "${error.name}" did not answer.` };
+      return { detail: `The sequence "${error.name}" did not respond.` };
     case "public-ids-unavailable":
       return {
         detail:
           error.entity === undefined
-            ? "This deployment has no key for public IDs that the answer may hold."
+            ? "This deployment has no key for public IDs that the response may contain."
             : `This deployment has no key for the public IDs of "${error.entity}".`,
         entity: error.entity,
       };
     case "answer-withheld":
-      return { detail: `The origin's answer was withheld: ${error.why}.`, region: error.region };
+      return { detail: `The origin's response was withheld: ${error.why}.`, region: error.region };
     case "table-unavailable":
-      return { detail: "No verified copy of the routing table is at hand." };
+      return { detail: "No verified copy of the routing table is available." };
     case "loop-detected":
-      return { detail: "The request's cdn-loop field already names this gateway." };
+      return { detail: "The request's cdn-loop header already names this gateway." };
     case "entity-gone":
       return {
         detail: `"${error.id}" of "${error.entity}" was removed from every region.`,
@@ -125,40 +125,40 @@ function evidenceOf(error: GatewayError): Evidence {
         entity: error.entity,
       };
     case "entity-moving":
-      return { detail: "The entity is on its way to another region and takes no writes meanwhile." };
+      return { detail: "The entity is moving to another region and takes no writes until then." };
     case "region-unknown":
       return {
-        detail: "Neither an ID nor any of the declared sources says which region the request is for.",
+        detail: "Neither an ID nor any of the declared sources names the region of this request.",
         path: shorten(error.path),
         sources: error.sources,
       };
     case "transfer-coding-unsupported":
-      return { detail: "Of transfer codings only chunked is taken." };
+      return { detail: "The only supported transfer coding is chunked." };
     case "request-timeout":
-      return { detail: `Nothing more of the request's body came for ${error.idleMs} ms.`, idleMs: error.idleMs };
+      return { detail: `No more of the request's body arrived for ${error.idleMs} ms.`, idleMs: error.idleMs };
     case "rate-limited":
       return error.limit === "failed-attempts"
-        ? { detail: "Too many wrong credentials came from this network.", limit: error.limit }
-        : { detail: `The limit of requests per ${error.limit} was passed.`, limit: error.limit };
+        ? { detail: "Too many failed credentials from this network.", limit: error.limit }
+        : { detail: `The limit of requests per ${error.limit} was exceeded.`, limit: error.limit };
     case "unauthenticated":
-      return { detail: "This page is for those whom the deployment knows." };
+      return { detail: "This endpoint requires a valid credential." };
     case "forbidden":
       return forbidden(error);
     case "authentication-unavailable":
-      return { detail: "The keys that credentials are verified with cannot be had." };
+      return { detail: "The keys for verifying credentials are unavailable." };
     case "origin-open-circuit":
       return {
-        detail: `The origins of region "${error.region}" are being left alone for a while.`,
+        detail: `The circuit breakers of all origins of region "${error.region}" are open.`,
         region: error.region,
       };
     case "origins-disagree":
       return {
-        detail: `The origin of region "${error.region}" does not take the entity: ${error.why}.`,
+        detail: `The origin of region "${error.region}" does not accept the entity: ${error.why}.`,
         region: error.region,
       };
     case "body-too-large-to-replay":
       return {
-        detail: `The origin of region "${error.region}" disowned the entity after the body was sent; up to ${error.bytesMax} octets are kept.`,
+        detail: `The origin of region "${error.region}" rejected the entity after the body was sent; at most ${error.bytesMax} bytes are buffered.`,
         region: error.region,
         bytesMax: error.bytesMax,
       };
@@ -168,53 +168,53 @@ function evidenceOf(error: GatewayError): Evidence {
       return {
         detail:
           error.which === "total"
-            ? `The request had ${error.deadlineMs} ms, and no origin of region "${error.region}" answered in them.`
-            : `The origin of region "${error.region}" did not ${error.which === "upload" ? "take more of the body" : "begin its answer"} within ${error.deadlineMs} ms.`,
+            ? `No origin of region "${error.region}" responded within the request's ${error.deadlineMs} ms.`
+            : `The origin of region "${error.region}" did not ${error.which === "upload" ? "read more of the body" : "begin its response"} within ${error.deadlineMs} ms.`,
         region: error.region,
         deadlineMs: error.deadlineMs,
       };
     case "malformed-request":
       return error.pointer === undefined ? { detail: error.detail } : { detail: error.detail, pointer: error.pointer };
     case "not-found":
-      return { detail: "The gateway has no such page.", path: shorten(error.path) };
+      return { detail: "The gateway has no such endpoint.", path: shorten(error.path) };
     case "method-not-allowed":
-      return { detail: `${error.method} is not taken here.`, allow: error.allow };
+      return { detail: `${error.method} is not allowed here.`, allow: error.allow };
     case "body-too-large":
-      return { detail: `The body may have ${error.bytesMax} octets.`, bytesMax: error.bytesMax };
+      return { detail: `The limit is ${error.bytesMax} bytes.`, bytesMax: error.bytesMax };
     case "precondition-required":
-      return { detail: 'A change needs `if-match` with the revision that it is made for, such as `if-match: "41"`.' };
+      return { detail: 'A change needs `if-match` with the revision that it is based on, such as `if-match: "41"`.' };
     case "stale-revision":
       return {
-        detail: `Revision ${error.current} is in force, and the request was made for revision ${error.expected}.`,
+        detail: `The current revision is ${error.current}; the request is based on revision ${error.expected}.`,
         expected: error.expected,
         current: error.current,
         canary: error.canary,
       };
     case "canary-running":
       return {
-        detail: `Revision ${error.canary} runs as a canary; a change that ends it names it in \`if-match\`.`,
+        detail: `Revision ${error.canary} is running as a canary; to replace it, name it in \`if-match\`.`,
         canary: error.canary,
       };
     case "no-canary":
-      return { detail: "No canary runs." };
+      return { detail: "No canary is running." };
     case "unknown-revision":
-      return { detail: `Revision ${error.revision} cannot be had: ${error.why}.`, revision: error.revision };
+      return { detail: `Revision ${error.revision} is not available: ${error.why}.`, revision: error.revision };
     case "invalid-table":
       return {
         ...faultCount(error.faults.length),
         faults: error.faults.slice(0, FAULTS_SHOWN_MAX),
       };
     case "unknown-pack":
-      return { detail: `Of the pack ${error.sha256} this is not known: ${error.why}.`, sha256: error.sha256 };
+      return { detail: `Pack ${error.sha256}: ${error.why}.`, sha256: error.sha256 };
     case "invalid-pack":
       return {
-        detail: `${error.part === "header" ? "The header" : `Page ${error.part}`} is not that of the pack: ${error.why}.`,
+        detail: `${error.part === "header" ? "The header" : `Page ${error.part}`} does not match the pack: ${error.why}.`,
         part: error.part,
         fault: error.fault,
       };
     case "control-plane-unavailable":
       return {
-        detail: `The truth about the table could not be asked: ${error.why}.${OUTCOME_SENTENCES[error.outcome ?? "read"]}`,
+        detail: `The control plane did not respond: ${error.why}.${OUTCOME_SENTENCES[error.outcome ?? "read"]}`,
         outcome: error.outcome,
       };
     case "unknown-name":
@@ -224,29 +224,29 @@ function evidenceOf(error: GatewayError): Evidence {
         known: error.known,
       };
     case "internal-error":
-      return { detail: "The gateway met a defect of its own." };
+      return { detail: "The gateway failed on a defect of its own." };
   }
 }
 
 /** What became of a change. */
 const OUTCOME_SENTENCES = {
   read: "",
-  unknown: " Whether the change is made, or will be, is not known.",
+  unknown: " Whether the change was or will be made is unknown.",
   none: " Nothing was changed.",
 } as const;
 
-/** What tells the readings apart stands beside them: the values that the field `id-layout` may have, where it is the layout. */
+/** What tells the readings apart stands beside them: the values that the header `id-layout` may have, where it is the layout. */
 function ambiguity({ id, candidates }: Extract<RoutingError, { readonly reason: "ambiguous-id" }>): Evidence {
   const idLayouts = [...new Set(candidates.map(({ layout }) => layout))];
   const isByLayout = idLayouts.length > 1;
   const isByEntity = new Set(candidates.map(({ entity }) => entity)).size > 1;
   const ways = [
-    ...(isByLayout ? [`send the field id-layout: ${idLayouts.join(" or ")}`] : []),
+    ...(isByLayout ? [`send the header id-layout: ${idLayouts.join(" or ")}`] : []),
     ...(isByEntity ? ["use the path of its entity"] : []),
   ];
-  const hint = ways.length === 0 ? "" : ` To say which is meant, ${ways.join(", or ")}.`;
+  const hint = ways.length === 0 ? "" : ` To resolve this, ${ways.join(", or ")}.`;
   return {
-    detail: `"${id}" can be read in several ways that do not lead to one place.${hint}`,
+    detail: `"${id}" can be read in several ways that do not route to the same place.${hint}`,
     id,
     candidates,
     ...(isByLayout ? { idLayouts } : {}),
@@ -264,7 +264,7 @@ function faultCount(count: number): Evidence {
   return { detail: `The table has ${count} fault${count === 1 ? "" : "s"}.`, faultCount: count };
 }
 
-/** A table that is wrong throughout is not mended fault by fault. */
+/** A table that is wrong throughout is not fixed fault by fault. */
 const FAULTS_SHOWN_MAX = 100;
 
 /** Longest text of a client that is repeated to it. */
@@ -273,14 +273,14 @@ const ECHO_CHARACTERS_MAX = 128;
 function forbidden(error: Extract<GatewayError, { readonly reason: "forbidden" }>): Evidence {
   switch (error.why) {
     case "scope":
-      return { detail: `This is for the scope "${error.needs}".`, needs: error.needs };
+      return { detail: `This needs the scope "${error.needs}".`, needs: error.needs };
     case "cross-site":
-      return { detail: "A browser sent this for another site, or does not say that it did not." };
+      return { detail: "A browser sent this request from another site, or without saying from which." };
     case "host":
       return {
         detail:
-          "The pages are open to everybody on this machine, so that they are shown by localhost or an address alone: " +
-          "any web site can have another name lead here. Ask by http://localhost, or set ADMIN_TOKENS or Access, which close the pages.",
+          "The pages are open without a credential, so they are served by localhost or an address only: any web site can " +
+          "point another name here. Use http://localhost, or set ADMIN_TOKENS or Access, which close the pages.",
         host: shorten(error.host),
       };
   }

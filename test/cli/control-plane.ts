@@ -79,7 +79,7 @@ const answer = (plane: FakeControlPlane, asked: Asked): Reply => {
   if (numbered !== undefined) {
     const found = listedBy(plane).find(({ revision }) => revision === Number(numbered));
     return found === undefined
-      ? problem(404, "unknown-revision", `Revision ${numbered} cannot be had: there is none.`)
+      ? problem(404, "unknown-revision", `Revision ${numbered} is not available: there is none.`)
       : textOf(found);
   }
   switch (`${asked.method} ${pathname}`) {

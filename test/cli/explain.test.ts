@@ -59,7 +59,7 @@ describe.concurrent("waybill explain with a table", () => {
     expect(short).toMatchObject({
       text: "17",
       candidates: [{ layout: "luuid-short", entity: "person", fields: { primaryKey: "23" }, excluded: true }],
-      error: { reason: "malformed-id", detail: '"17" is not an ID of any layout that may stand here.' },
+      error: { reason: "malformed-id", detail: '"17" is not an ID of any layout allowed here.' },
     });
     expect(kz).toMatchObject({
       decision: { entity: "order", layout: "iuid", region: "ap", rule: { kind: "route", index: 0 } },
@@ -70,9 +70,9 @@ describe.concurrent("waybill explain with a table", () => {
   it("says on stderr why an ID leads nowhere, and goes on with the next", async () => {
     const { stdout, stderr, code } = await waybill(["explain", "nonsense", ORDER_AQ, ORDER_KZ], { cwd });
     expect(code).toBe(1);
-    expect(stderr).toContain('error: "nonsense" is not an ID of any layout that may stand here.\n');
+    expect(stderr).toContain('error: "nonsense" is not an ID of any layout allowed here.\n');
     expect(stderr).toContain("  iuid, luuid, hotguid: character 1 is not one that may stand there\n");
-    expect(stderr).toContain('error: No route takes this iuid of "order"');
+    expect(stderr).toContain('error: No route matches this iuid of "order"');
     expect(stderr).toContain("It carries country 200, service 1");
     expect(stdout).toContain("/routes/0 → ap");
   });
@@ -303,7 +303,7 @@ describe.concurrent("explain --layout with a table that has the layout", () => {
 
   it("previews what the field id-layout leads to, which the error names", async () => {
     const without = await waybill(["explain", "1541815603606036480"], { cwd: twoKinds });
-    expect(without.stderr).toContain("send the field id-layout: snowflake or discord-snowflake, or use the path");
+    expect(without.stderr).toContain("send the header id-layout: snowflake or discord-snowflake, or use the path");
     const hinted = ["explain", "--json", "--layout", "discord-snowflake", "1541815603606036480"];
     const { stdout, stderr, code } = await waybill(hinted, { cwd: twoKinds });
     expect({ stderr, code }).toEqual({

@@ -130,7 +130,7 @@ describe.concurrent("waybill table rollback", () => {
   it("names a revision that there is not", async () => {
     const { table } = await setUp();
     const { stderr, code } = await table("rollback", "7", "--yes");
-    expect(stderr).toContain("error: Revision 7 cannot be had: there is none. (unknown-revision, 404)\n");
+    expect(stderr).toContain("error: Revision 7 is not available: there is none. (unknown-revision, 404)\n");
     expect(stderr).toContain("`waybill table history` lists those that there are");
     expect(code).toBe(1);
   });

@@ -202,7 +202,7 @@ describe.concurrent("waybill table status", () => {
 
   it("ends with what is wrong when it may not ask", async () => {
     const { plane, table } = await setUp();
-    plane.override = () => problem(503, "control-plane-unavailable", "The truth about the table could not be asked.");
+    plane.override = () => problem(503, "control-plane-unavailable", "The control plane did not respond.");
     expect(await table("status")).toEqual({
       stdout: "",
       stderr: expect.stringContaining("(control-plane-unavailable, 503)\n  requests are routed as before"),

@@ -86,9 +86,9 @@ const REFUSAL_FIELDS = {
 
 const REFUSAL = {
   type: "/-/problems/unauthenticated",
-  title: "Nobody says who is asking",
+  title: "Authentication required",
   status: 401,
-  detail: "This page is for those whom the deployment knows.",
+  detail: "This endpoint requires a valid credential.",
 };
 
 describe("every page of the gateway's own", () => {

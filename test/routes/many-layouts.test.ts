@@ -67,7 +67,7 @@ describe("the way out of an ambiguous ID", () => {
     const problem = await problemOf(await request(`/any/${SNOWFLAKE}`));
     expect(problem["idLayouts"]).toEqual(["snowflake", "sharding-id", "discord"]);
     expect(problem["detail"]).toContain(
-      "send the field id-layout: snowflake or sharding-id or discord, or use the path",
+      "send the header id-layout: snowflake or sharding-id or discord, or use the path",
     );
     const explain = (layout: string) => request(`/-/ids/${SNOWFLAKE}`, { headers: { "id-layout": layout } });
     const explained = await (await explain("discord")).json();

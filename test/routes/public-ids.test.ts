@@ -97,7 +97,7 @@ describe("an entity whose IDs are public", () => {
     const problem = await problemOf(response);
     expect([response.status, slug(problem), problem["candidates"]]).toEqual([404, "unknown-id", []]);
     // One sentence for all of them, and nothing more.
-    expect(problem["detail"]).toBe(`"${problem["id"]}" is the ID of no entity that the routing table knows.`);
+    expect(problem["detail"]).toBe(`"${problem["id"]}" matches no entity in the routing table.`);
     expect(Object.keys(problem).toSorted()).toEqual(["candidates", "detail", "id", "status", "title", "type"]);
     expect(seen).toEqual([]);
   });
