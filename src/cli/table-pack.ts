@@ -52,7 +52,7 @@ Examples:
   $ psql -c "copy … to stdout csv" | waybill table pack - --layout hotguid --out packs/
 
 The entry is printed in any case, and a route of the table has to lead to the pack. Lines may come
-in any order. Ranges that overlap are faults, each with both its lines; docs/packs.md has the rest.
+in any order. Ranges that overlap are faults, each with both its lines; docs/operate/publish.md has the rest.
 Exit code: 0, or 1 when a line is at fault and nothing was written.`;
 
 const pack = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {

@@ -31,7 +31,7 @@ Examples:
   $ waybill token new --name ci --scope operator
   $ waybill token new --name grafana --scope viewer > token 2> entry.json
 
-The token is shown this once; the entry holds its SHA-256 alone. docs/access.md says where both go.`;
+The token is shown this once; the entry holds its SHA-256 alone. docs/operate/deploy.md says where both go.`;
 
 /** As `ADMIN_TOKENS` takes it. */
 const tokenName = (text: string): string => {

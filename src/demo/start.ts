@@ -22,10 +22,10 @@ const STATE_FOLDER = process.env["WAYBILL_STATE"] ?? fileURLToPath(new URL("../.
 const OWN_SIGNAL_DEADLINE_MS = 250;
 
 const OPEN_NOTE =
-  "This is for trying things out on this machine: the gateway's own pages are open to all who reach it (docs/access.md).";
+  "This is for trying things out on this machine: the gateway's own pages are open to all who reach it (docs/operate/deploy.md).";
 
 const CLOSED_NOTE =
-  "The gateway's own pages, /-/ids among them, are closed: they ask for a credential of ADMIN_TOKENS or Cloudflare Access (docs/access.md).";
+  "The gateway's own pages, /-/ids among them, are closed: they ask for a credential of ADMIN_TOKENS or Cloudflare Access (docs/operate/deploy.md).";
 
 const HELP = `npm start [-- table.json]: serves a routing table on this machine (default: routing-table.json); npm run dev takes up its changes.
   PORT                      the gateway's port (default: 8787); the demo's origins take the three after it

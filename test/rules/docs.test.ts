@@ -52,7 +52,7 @@ describe("links", () => {
 });
 
 it("every page that a source file or a test names is there", () => {
-  const sources = files.filter((path) => /^(src|routes|bench|test)\/.*\.(ts|mjs)$/.test(path));
+  const sources = files.filter((path) => /^((src|routes|bench|test)\/.*\.(ts|mjs)|wrangler\.toml)$/.test(path));
   const named = sources.flatMap((path) =>
     [...fileAt(path).matchAll(/(?:(?<=\.\.\/)|(?<![\w/]))docs\/(?!software-architecture)[\w/-]+\.md\b/g)].map(
       ([page]) => ({

@@ -10,10 +10,12 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findFreePorts } from "../../src/demo/ports.ts";
 
-/** docs/operate/deploy.md, command by command, on the state that `npm start` leaves. */
+/** docs/operate/deploy.md and publish.md, command by command, on the state that `npm start` leaves. */
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const PAGE = readFileSync(new URL("../../docs/operate/deploy.md", import.meta.url), "utf8");
+const PAGE = ["deploy", "publish"]
+  .map((name) => readFileSync(new URL(`../../docs/operate/${name}.md`, import.meta.url), "utf8"))
+  .join("\n");
 const BLOCKS = [...PAGE.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block.trim());
 
 const INVOICE = "0192f0c1-7a30-8005-8240-8f3b2a1c9d78";

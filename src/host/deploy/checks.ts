@@ -22,7 +22,7 @@ export const unreachableOrigins = (table: CompiledTable): readonly UnreachableOr
     }),
   );
 
-const CLOSED = "the gateway's own pages answer 401 to everyone (docs/access.md).";
+const CLOSED = "the gateway's own pages answer 401 to everyone (docs/operate/deploy.md).";
 
 /** A warning about who can use the deployment's own pages; `undefined` if access is configured. */
 export function accessNote(

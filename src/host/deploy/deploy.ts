@@ -22,7 +22,7 @@ const TABLE_FILE = join(ROOT, "routing-table.json");
 const PACKS_FAILED = `KV did not accept the table's packs: nothing was deployed.
 Give the KV namespace as the id of TABLE_KV in wrangler.toml, or as --namespace-id.
 The first deployment creates the namespace: deploy a table without packs first. Then run
-\`waybill table publish\`, which uploads the packs with the table (docs/packs.md).
+\`waybill table publish\`, which uploads the packs with the table (docs/operate/publish.md).
 `;
 
 const PUBLISH_LATER = `
