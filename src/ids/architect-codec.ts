@@ -15,7 +15,8 @@ const LOW_DIGITS = 11;
 
 const number = (alphabet: Alphabet, bits: number, width: number): TextForm => radixText({ alphabet, bits, width });
 
-const base62Of16Octets = (highDigits: number): TextForm =>
+/** 16 bytes are two base62 numbers of 64 bits. The low one has 11 digits. */
+export const base62Of16Octets = (highDigits: number): TextForm =>
   pairText({
     name: "base62",
     high: number(BASE62, 64, highDigits),

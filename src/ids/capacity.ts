@@ -1,9 +1,11 @@
 import { iuid } from "./builtin.ts";
 import { distributedId128Kind, distributedIdKind } from "./distributed-id-generator.ts";
-import type { Field, Layout, Row, TimeUnit } from "./layout.ts";
+import { ofRole, widest } from "./fields.ts";
+import type { Field, Layout, TimeUnit } from "./layout.ts";
+import { stepBits } from "./mint-by-layout.ts";
 import { err, ok, type Result } from "./result.ts";
 import { SHORT_COMB_INTERVAL_MS } from "./short-comb.ts";
-import { EVEN_UNITS } from "./time-units.ts";
+import { DAY_MS, EVEN_UNITS, timeRowOf } from "./time-units.ts";
 
 /**
  * What a layout can bear: its time range, its rate, and its collision probability. Counts are `number`s, exact to 16
@@ -96,13 +98,8 @@ export const capacityOf = (layout: Layout, load: Load): Result<Capacity, Capacit
   });
 };
 
-type TimeRow = Extract<Row, { readonly role: "time" }>;
-
-const timeRowOf = ({ table }: Layout): TimeRow | undefined =>
-  table.rows.find((row): row is TimeRow => row.role === "time");
-
 const timeOf = (layout: Layout): Capacity["time"] => {
-  const row = timeRowOf(layout);
+  const row = timeRowOf(layout.table);
   if (row === undefined) return undefined;
   const { name, max } = layout.field(row.field) as Field;
   return { field: name, firstMs: row.epochMs, endMs: row.epochMs + durationMs(row.unit, BigInt(max)) };
@@ -114,8 +111,6 @@ const durationMs = (unit: TimeUnit, max: bigint): number => {
   const { ms, ticks } = EVEN_UNITS[unit];
   return Number(((max + 1n) * BigInt(ms) + BigInt(ticks) - 1n) / BigInt(ticks));
 };
-
-const DAY_MS = 86_400_000;
 
 const ticksPerSecondOf = (unit: TimeUnit): number => {
   if (unit === "sql-datetime") return 300;
@@ -131,9 +126,9 @@ const supplyOf = (layout: Layout, { idsPerSecond }: Load): Capacity["supply"] =>
 };
 
 const rateOf = (layout: Layout, minters: number): Rate | undefined => {
-  const row = timeRowOf(layout);
+  const row = timeRowOf(layout.table);
   if (row === undefined) return undefined;
-  const sequence = widest(ofRole(layout, "counter")) ?? widest(ofRole(layout, "random"));
+  const sequence = widest(ofRole(layout.fields, "counter")) ?? widest(ofRole(layout.fields, "random"));
   const ticksPerSecond = ticksPerSecondOf(row.unit);
   const idsPerTick = sequence === undefined ? 1 : idsOf(layout, sequence);
   const minterIdsPerSecond = idsPerTick * ticksPerSecond;
@@ -156,23 +151,23 @@ const idsOf = ({ name }: Layout, sequence: Field): number =>
     ? valuesOf([sequence])
     : Math.max(1, valuesOf([sequence]) / 2 ** stepBitsOf(name, sequence.bits));
 
-/** The widest step, used by iUIDs and `startMinter`. A narrow field uses at most half its bits. */
-const STEP_BITS_MAX = 32;
+/** `mintIuid` steps by up to 2^32. */
+const IUID_STEP_BITS = 32;
 
 const stepBitsOf = (name: string, bits: number): number => {
   const kind = [distributedIdKind, distributedId128Kind].find(({ layout }) => layout.name === name);
   if (kind !== undefined) return kind.incrementBits;
-  return name === iuid.name ? STEP_BITS_MAX : Math.min(STEP_BITS_MAX, bits >>> 1);
+  return name === iuid.name ? IUID_STEP_BITS : stepBits(bits);
 };
 
 /** Random bits distinguish minters if there are any, else node fields, else the keys. */
 const mintersOf = (layout: Layout): Capacity["minters"] => {
   if (isRandom(layout)) return undefined;
-  const fields = hasNodes(layout) ? ofRole(layout, "node") : ofRole(layout, "key");
+  const fields = hasNodes(layout) ? ofRole(layout.fields, "node") : ofRole(layout.fields, "key");
   return fields.length === 0 ? undefined : { fields: fields.map(({ name }) => name), max: valuesOf(fields) };
 };
 
-const hasNodes = (layout: Layout): boolean => ofRole(layout, "node").length > 0;
+const hasNodes = (layout: Layout): boolean => ofRole(layout.fields, "node").length > 0;
 
 /**
  * The birthday problem. For n random IDs in m groups of d values, n^2 / (2 m d) pairs are equal on average. The
@@ -184,25 +179,26 @@ const collisionsOf = (layout: Layout, { idsPerSecond, minters, years }: Load): C
   if (!isRandom(layout)) return undefined;
   const seconds = years * YEAR_SECONDS;
   const ids = idsPerSecond * seconds;
-  const values = valuesOf(ofRole(layout, "random")) * counterValues(layout);
+  const values = valuesOf(ofRole(layout.fields, "random")) * counterValues(layout);
   const groups = groupsIn(layout, seconds);
   const expectedPairs = ids ** 2 / (2 * groups * values);
-  const isCounted = timeRowOf(layout) !== undefined && (minters === 1 || ofRole(layout, "counter").length > 0);
+  const isCounted =
+    timeRowOf(layout.table) !== undefined && (minters === 1 || ofRole(layout.fields, "counter").length > 0);
   const areExpected = expectedPairs >= 1 && !isCounted && !hasNodes(layout);
   return { values, groups, expectedPairs, probability: -Math.expm1(-expectedPairs), areExpected };
 };
 
 /** `startMinter` also randomizes the counter if no time field separates the IDs. */
 const counterValues = (layout: Layout): number =>
-  timeRowOf(layout) === undefined && !isRing(layout) ? valuesOf(ofRole(layout, "counter")) : 1;
+  timeRowOf(layout.table) === undefined && !isRing(layout) ? valuesOf(ofRole(layout.fields, "counter")) : 1;
 
 /** Number of ticks in the period. A short COMB counts intervals modulo its ring. */
 const groupsIn = (layout: Layout, seconds: number): number => {
-  const row = timeRowOf(layout);
+  const row = timeRowOf(layout.table);
   if (row !== undefined) return Math.max(1, seconds * ticksPerSecondOf(row.unit));
   if (!isRing(layout)) return 1;
   const intervals = (seconds * 1000) / SHORT_COMB_INTERVAL_MS;
-  return Math.max(1, Math.min(intervals, valuesOf(ofRole(layout, "counter"))));
+  return Math.max(1, Math.min(intervals, valuesOf(ofRole(layout.fields, "counter"))));
 };
 
 const isRing = ({ name }: Layout): boolean => name === "short-prefix-comb" || name === "short-suffix-comb";
@@ -210,12 +206,6 @@ const isRing = ({ name }: Layout): boolean => name === "short-prefix-comb" || na
 /** Probability that two of `count` random picks from `values` are equal. */
 const birthday = (count: number, values: number): number => -Math.expm1((-count * (count - 1)) / (2 * values));
 
-const isRandom = (layout: Layout): boolean => ofRole(layout, "random").length > 0;
-
-const ofRole = ({ fields }: Layout, role: Field["role"]): readonly Field[] =>
-  fields.filter((field) => field.role === role);
-
+const isRandom = (layout: Layout): boolean => ofRole(layout.fields, "random").length > 0;
 const valuesOf = (fields: readonly Field[]): number =>
   fields.reduce((product, { max }) => product * Number(BigInt(max) + 1n), 1);
-
-const widest = (fields: readonly Field[]): Field | undefined => fields.toSorted((a, b) => b.bits - a.bits)[0];

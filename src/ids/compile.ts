@@ -1,10 +1,11 @@
 import { checkTable, type LayoutTableFault, NUMBER_BITS_MAX } from "./check-table.ts";
-import { compileField, greatestOf, holds } from "./fields.ts";
+import { compileField, greatestOf, holds, ofRole } from "./fields.ts";
 import type { EncodeError, Field, FieldValue, Layout, LayoutTable, ParseError, TextForm, Words } from "./layout.ts";
 import { compileMintedAt } from "./minted-at.ts";
 import { compileRange, type Range } from "./range.ts";
 import { err, ok, type Result } from "./result.ts";
-import { bitsOf, piecesOf, type Run, runsOf, wordsFor } from "./runs.ts";
+import { bitsOf, piecesOf, runsOf, wordsFor } from "./runs.ts";
+import { timeRowOf } from "./time-units.ts";
 
 /**
  * Compiles a table to word arithmetic, or reports its first fault. Nothing is interpreted at run time. `otherTexts` are
@@ -34,7 +35,7 @@ export const layoutOf = (table: LayoutTable, otherTexts: readonly TextForm[] = [
     table,
     fields,
     field: (name) => byName.get(name),
-    fixedBits: sumBits(fields.filter((field) => field.role === "fixed")),
+    fixedBits: ofRole(fields, "fixed").reduce((sum, { bits }) => sum + bits, 0),
     fixed,
     fits,
     misfit,
@@ -58,30 +59,27 @@ export const compileFields = (table: LayoutTable): readonly Field[] => {
   const runs = runsOf(table);
   const rows = new Map(table.rows.map((row) => [row.field, row]));
   return [...rows].map(([name, row]) => {
-    const pieces = piecesOf(runsOfField(runs, name), layoutBits);
+    const ownRuns = runs.filter((run) => run.field === name);
+    const pieces = piecesOf(ownRuns, layoutBits);
     const max = row.role === "fixed" ? undefined : row.max;
     return compileField(name, row.role, pieces, wordsFor(layoutBits), max);
   });
 };
 
-const runsOfField = (runs: readonly Run[], name: string): readonly Run[] => runs.filter((run) => run.field === name);
-
 /** A field's value: `number` up to 53 bits, `bigint` above. */
 export const fieldValue = (field: Field, words: Words): FieldValue =>
   field.bits <= NUMBER_BITS_MAX ? field.read(words) : field.readBig(words);
 
-const sumBits = (fields: readonly Field[]): number => fields.reduce((sum, field) => sum + field.bits, 0);
-
 const mintedAtOf = (table: LayoutTable, fields: readonly Field[]): Layout["mintedAtMs"] => {
   const field = fields.find(({ role }) => role === "time");
-  const row = table.rows.find((candidate) => candidate.role === "time");
-  return field === undefined || row === undefined ? undefined : compileMintedAt(field, row.unit, row.epochMs);
+  const row = timeRowOf(table);
+  return field === undefined || row === undefined ? undefined : compileMintedAt(field, row);
 };
 
 const fixedWords = (table: LayoutTable, fields: readonly Field[]): Layout["fixed"] => {
   const mask = new Array<number>(wordsFor(bitsOf(table))).fill(0);
   const value = mask.slice();
-  for (const field of fields.filter(({ role }) => role === "fixed")) {
+  for (const field of ofRole(fields, "fixed")) {
     for (const [word, bits] of field.mask.entries()) mask[word] = ((mask[word] as number) | bits) >>> 0;
     field.write(value, fixedValue(table, field.name));
   }
@@ -119,8 +117,7 @@ const explainMisfit = (
   range: Range | undefined,
   words: Words,
 ): ParseError | undefined => {
-  for (const field of fields) {
-    if (field.role !== "fixed") continue;
+  for (const field of ofRole(fields, "fixed")) {
     const expected = field.read(fixed);
     const actual = field.read(words);
     if (actual !== expected) return { reason: "fixed-bits", field: field.name, expected, actual };

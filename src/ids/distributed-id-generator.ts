@@ -4,6 +4,7 @@ import { distributedId, distributedId128 } from "./layouts/distributed-id.ts";
 import { checkKey, type MintError, type RandomWords } from "./mint.ts";
 import { randomBits } from "./random.ts";
 import { err, ok, type Result } from "./result.ts";
+import { type TimeRow, timeRowOf } from "./time-units.ts";
 
 /**
  * The generators of Architect.Identities 2.1.1 (commit 5a55744) as pure steps. Within a millisecond the random part
@@ -26,25 +27,21 @@ export interface DistributedIdKind {
   readonly randomMin: bigint;
 }
 
-const kind = (
-  layout: Layout,
-  epochMs: number,
-  rules: Pick<DistributedIdKind, "leewayMs" | "incrementBits" | "randomMin">,
-) => ({
+const kind = (layout: Layout, rules: Pick<DistributedIdKind, "leewayMs" | "incrementBits" | "randomMin">) => ({
   layout,
   time: fieldOf(layout, "mintedAt"),
   random: fieldOf(layout, "random"),
-  epochMs,
+  epochMs: (timeRowOf(layout.table) as TimeRow).epochMs,
   ...rules,
 });
 
-export const distributedIdKind: DistributedIdKind = /* @__PURE__ */ kind(distributedId, -2_208_988_800_000, {
+export const distributedIdKind: DistributedIdKind = /* @__PURE__ */ kind(distributedId, {
   leewayMs: 1000,
   incrementBits: 41,
   randomMin: 1n,
 });
 
-export const distributedId128Kind: DistributedIdKind = /* @__PURE__ */ kind(distributedId128, -8_520_336_000_000, {
+export const distributedId128Kind: DistributedIdKind = /* @__PURE__ */ kind(distributedId128, {
   leewayMs: 0,
   incrementBits: 58,
   randomMin: 0n,

@@ -1,9 +1,10 @@
 import { everyLayout } from "./catalogue.ts";
 import { diagram } from "./diagram.ts";
-import type { Layout, Row } from "./layout.ts";
+import { ofRole } from "./fields.ts";
+import type { Layout } from "./layout.ts";
 import { isoTime } from "./minted-at.ts";
 import { textsOf } from "./texts.ts";
-import { ticksIn, timeValue } from "./time-units.ts";
+import { type TimeRow, ticksIn, timeRowOf, timeValue } from "./time-units.ts";
 
 /** `docs/reference/layouts.md`: all layouts, generated from their tables. */
 export const layoutsPage = (): string =>
@@ -30,8 +31,8 @@ const summaryOf = (layout: Layout): readonly string[] => [
   layout.name,
   `${layout.table.text.bits}`,
   `${layout.fixedBits}`,
-  timeOf(layout)?.unit ?? "",
-  fieldsOf(layout, "key"),
+  timeRowOf(layout.table)?.unit ?? "",
+  keysOf(layout),
   layout.texts.map(({ name }) => name).join(","),
   MINTED[layout.table.minter ?? "general"],
 ];
@@ -49,16 +50,10 @@ const columns = (rows: readonly (readonly string[])[]): readonly string[] => {
   );
 };
 
-const fieldsOf = ({ fields }: Layout, role: Row["role"]): string =>
-  fields
-    .filter((field) => field.role === role)
+const keysOf = ({ fields }: Layout): string =>
+  ofRole(fields, "key")
     .map(({ name }) => name)
     .join(",");
-
-type TimeRow = Extract<Row, { readonly role: "time" }>;
-
-const timeOf = ({ table }: Layout): TimeRow | undefined =>
-  table.rows.find((candidate): candidate is TimeRow => candidate.role === "time");
 
 const section = (layout: Layout): readonly string[] => {
   const { table, name } = layout;
@@ -84,7 +79,7 @@ const noteOf = (layout: Layout, name: string): string => {
   const field = layout.field(name);
   if (field === undefined) return "";
   if (field.role === "fixed") return `always ${field.read(layout.fixed.value)}`;
-  const time = timeOf(layout);
+  const time = timeRowOf(layout.table);
   if (field.role === "time" && time !== undefined) {
     return `${unitName(time.unit)} since ${isoTime(time.epochMs) ?? time.epochMs}${time.max === undefined ? "" : `, at most ${field.max}`}`;
   }
@@ -106,7 +101,7 @@ const SAMPLE_MS = Date.UTC(2026, 0, 1);
 const sampleOf = (layout: Layout): readonly number[] => {
   const words = layout.fixed.value.slice();
   const time = layout.fields.find(({ role }) => role === "time");
-  const row = timeOf(layout);
+  const row = timeRowOf(layout.table);
   if (time !== undefined && row !== undefined) {
     time.write(words, timeValue(row.unit, ticksIn(row.unit, SAMPLE_MS - row.epochMs)));
   }

@@ -1,5 +1,6 @@
 import type { ParseError, Words } from "./layout.ts";
 import { err, type Result } from "./result.ts";
+import { shiftError } from "./text/form.ts";
 import { parseUuid, UUID_TEXT_LENGTH } from "./uuid-text.ts";
 
 const URN = "urn:uuid:";
@@ -14,7 +15,7 @@ export const parseLenientUuid = (text: string): Result<Words, ParseError> => {
   const bare = text.slice(start, end);
   const uuid = parseUuid(bare.length === HEX_DIGITS ? grouped(bare) : bare);
   if (uuid.ok || start === 0) return uuid;
-  return err("at" in uuid.error ? { ...uuid.error, at: uuid.error.at + start } : uuid.error);
+  return err(shiftError(uuid.error, start));
 };
 
 /** Start and end of the UUID within its wrapping. */

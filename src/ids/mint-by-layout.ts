@@ -1,9 +1,9 @@
-import { holds } from "./fields.ts";
-import type { Field, FieldValue, Layout, Row, Words } from "./layout.ts";
+import { holds, ofRole, widest } from "./fields.ts";
+import type { Field, FieldValue, Layout, Words } from "./layout.ts";
 import { checkClock, checkKey, type MintError, type Minted, type RandomWords } from "./mint.ts";
 import { randomBits, randomValue } from "./random.ts";
 import { err, ok, type Result } from "./result.ts";
-import { ticksIn, timeValue } from "./time-units.ts";
+import { type TimeRow, ticksIn, timeRowOf, timeValue } from "./time-units.ts";
 
 /** Generic minting for layouts without rules of their own: a time, given keys, and a counter or random bits. */
 
@@ -13,8 +13,6 @@ export type MinterError =
   | { readonly reason: "missing-key"; readonly field: string }
   | { readonly reason: "unknown-key"; readonly field: string }
   | MintError;
-
-type TimeRow = Extract<Row, { readonly role: "time" }>;
 
 /** How minting uses each field of a layout. */
 interface MintPlan {
@@ -62,20 +60,18 @@ export const startMinter = (
 };
 
 const planOf = (layout: Layout, base: Words): MintPlan => {
-  const random = layout.fields.filter(({ role }) => role === "random");
-  const sequence = widest(layout.fields.filter(({ role }) => role === "counter")) ?? widest(random);
+  const random = ofRole(layout.fields, "random");
+  const sequence = widest(ofRole(layout.fields, "counter")) ?? widest(random);
   return {
     layout,
     time: layout.fields.find(({ role }) => role === "time"),
-    timeRow: layout.table.rows.find((row): row is TimeRow => row.role === "time"),
+    timeRow: timeRowOf(layout.table),
     sequence,
     random: random.filter((field) => field !== sequence),
     randomAfter: random.filter((field) => layout.fields.indexOf(field) > layout.fields.indexOf(sequence as Field)),
     base,
   };
 };
-
-const widest = (fields: readonly Field[]): Field | undefined => fields.toSorted((a, b) => b.bits - a.bits)[0];
 
 /**
  * The next ID. With a time field, IDs increase strictly in row order. A new tick starts its counter at 0, or randomly
@@ -135,8 +131,11 @@ const firstOf = (sequence: Field, entropy: RandomWords): bigint =>
 /** Steps average 2^31, which hides how many IDs lie between two. A narrow field uses half its bits for the step. */
 const STEP_BITS_MAX = 32;
 
+/** Bits of a random step in a sequence of this width. */
+export const stepBits = (bits: number): number => Math.min(STEP_BITS_MAX, bits >>> 1);
+
 const stepOf = ({ role, bits }: Field, entropy: RandomWords): bigint =>
-  role === "counter" ? 1n : randomBits(Math.min(STEP_BITS_MAX, bits >>> 1), entropy) + 1n;
+  role === "counter" ? 1n : randomBits(stepBits(bits), entropy) + 1n;
 
 const minted = (state: MinterState, lastTicks: bigint, words: Words): Minted<MinterState> => ({
   state: { plan: state.plan, lastWords: words, lastTicks },

@@ -1,6 +1,6 @@
 import type { FieldValue, LayoutTable, ParseError, Row, Words } from "./layout.ts";
 import { err, ok, type Result } from "./result.ts";
-import { EVEN_UNITS, SQL_TICKS_A_DAY } from "./time-units.ts";
+import { SQL_TICKS_A_DAY, timeRowOf, unixMsOf } from "./time-units.ts";
 import { wordsToBig } from "./words.ts";
 
 /** A parsed ID: all fields by name, and the time of minting in Unix ms, rounded down. */
@@ -29,7 +29,10 @@ export const parseId = (table: LayoutTable, text: string): Result<ParsedId, Pars
   if (table.least !== undefined && wordsToBig(words.value) < BigInt(table.least)) {
     range ??= { reason: "range", min: table.least, max: `2^${table.text.bits} - 1` };
   }
-  return range === undefined ? ok({ fields: plain(table, fields), mintedAtMs: mintedAt(table, fields) }) : err(range);
+  if (range !== undefined) return err(range);
+  const time = timeRowOf(table);
+  const mintedAtMs = time === undefined ? undefined : unixMsOf(time, fields[time.field] as bigint);
+  return ok({ fields: plain(table, fields), mintedAtMs });
 };
 
 /** The bits of each row, with bytes in row order. */
@@ -63,14 +66,3 @@ const plain = ({ rows }: LayoutTable, fields: Readonly<Record<string, bigint>>):
       return [name, bits > 53 ? value : Number(value)];
     }),
   );
-
-const mintedAt = ({ rows }: LayoutTable, fields: Readonly<Record<string, bigint>>): number | undefined => {
-  const row = rows.find(({ role }) => role === "time");
-  if (row?.role !== "time") return undefined;
-  const value = fields[row.field] ?? 0n;
-  if (row.unit === "sql-datetime") {
-    return Number(value >> 32n) * 86_400_000 + Math.round(Number(BigInt.asUintN(32, value) * 10n) / 3) + row.epochMs;
-  }
-  const { ms, ticks } = EVEN_UNITS[row.unit];
-  return Number((value * BigInt(ms)) / BigInt(ticks) + BigInt(row.epochMs));
-};

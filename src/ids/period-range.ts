@@ -1,7 +1,7 @@
-import type { Field, Layout, Row, TextForm, TimeUnit, Words } from "./layout.ts";
+import type { Field, Layout, TextForm, TimeUnit, Words } from "./layout.ts";
 import { err, ok, type Result } from "./result.ts";
 import { compareSqlServer } from "./sql-order.ts";
-import { EVEN_UNITS, timeValue } from "./time-units.ts";
+import { EVEN_UNITS, type TimeRow, timeRowOf, timeValue } from "./time-units.ts";
 import { bigToWords, compareWords } from "./words.ts";
 
 /** The IDs of a period, as bounds for database partitions or range scans. */
@@ -47,7 +47,7 @@ export const periodRange = (
     return err({ reason: "no-period", fromMs, toMs });
   }
   const time = layout.fields.find(({ role }) => role === "time");
-  const row = layout.table.rows.find((each): each is TimeRow => each.role === "time");
+  const row = timeRowOf(layout.table);
   if (time === undefined || row === undefined) return err({ reason: "no-time", layout: layout.name });
   const order = orderOf(layout, time, text);
   if (!order.ok) return order;
@@ -65,8 +65,6 @@ export const periodRange = (
   const least = fill(layout, time, first, "least");
   return ok({ order: order.value, least: compareWords(least, lowest) < 0 ? lowest : least, greatest });
 };
-
-type TimeRow = Extract<Row, { readonly role: "time" }>;
 
 /** The first tick that starts at or after an instant. */
 const ticksUntil = (unit: TimeUnit, durationMs: number): bigint => {

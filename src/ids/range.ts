@@ -1,7 +1,7 @@
 import { NUMBER_BITS_MAX } from "./check-table.ts";
 import type { EncodeError, Field, LayoutTable, ParseError, Words } from "./layout.ts";
 import { bitsOf, wordsFor } from "./runs.ts";
-import { SQL_TICKS_A_DAY } from "./time-units.ts";
+import { SQL_DAY, SQL_TICKS_A_DAY } from "./time-units.ts";
 import { bigToWords, compareWords, wordsToBig } from "./words.ts";
 
 /** Range checks beyond bit widths: a field's maximum, a time of day before midnight, the smallest ID. */
@@ -49,9 +49,6 @@ const fieldBounds = (table: LayoutTable, field: Field): readonly Bound[] => {
   if (bits > NUMBER_BITS_MAX || max === 2 ** bits - 1) return [];
   return [{ holds: (words) => read(words) <= max, field, min: "0", max: max.toString() }];
 };
-
-/** Days are above the low 32 bits. */
-const SQL_DAY = 0x1_0000_0000;
 
 const leastBound = (table: LayoutTable): readonly Bound[] => {
   if (table.least === undefined) return [];

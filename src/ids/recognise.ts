@@ -1,3 +1,4 @@
+import { ofRole } from "./fields.ts";
 import type { Field, Layout, ParseError, TextForm, Words } from "./layout.ts";
 import { isoTime } from "./minted-at.ts";
 
@@ -83,7 +84,7 @@ const weigh = (
   text: string,
   nowMs: number,
 ): Reading => {
-  const fixed = layout.fields.filter((field) => field.role === "fixed");
+  const fixed = ofRole(layout.fields, "fixed");
   const wrong = fixed.filter((field) => field.read(words) !== field.read(layout.fixed.value));
   const time = weighTime(layout, words, window, nowMs);
   const range = wrong.length === 0 ? weighRange(layout, words) : [];

@@ -1,5 +1,6 @@
 import type { ParseError } from "./layout.ts";
 import { err, ok, type Result } from "./result.ts";
+import { characterError } from "./text/form.ts";
 
 /**
  * The short key of an LUUID: its primary key in lower-case hexadecimal, 1 to 12 digits without leading zeros. All-digit
@@ -36,8 +37,7 @@ export const formatShortKey = (primaryKey: number): string => primaryKey.toStrin
 const explainShortKey = (text: string): ParseError => {
   if (text === "") return { reason: "empty" };
   const strangerAt = text.search(/[^0-9a-f]/);
-  if (strangerAt >= 0)
-    return { reason: /\s/.test(text.charAt(strangerAt)) ? "whitespace" : "alphabet", at: strangerAt };
+  if (strangerAt >= 0) return characterError(text, strangerAt);
   if (text.length > DIGITS_MAX) return { reason: "length", expected: `1 to ${DIGITS_MAX}`, actual: text.length };
   const significant = text.replace(/^0+(?=.)/, "");
   return { reason: "shape", at: 0, suggestion: significant };

@@ -1,16 +1,14 @@
 import type { Words } from "./layout.ts";
+import { SQL_ORDER } from "./layouts/comb.ts";
 
 /**
  * SQL Server's order of uniqueidentifiers, and byte swaps that move a time to where a database sorts first. Source:
  * Microsoft SQL programmability blog, 6 November 2006; `SqlGuid`. Words are those of the UUID text.
  */
 
-/** Bytes of the text, most significant first: the last six, then 8 and 9, then the first eight reversed. */
-const OCTETS = [10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0] as const;
-
 /** -1, 0 or 1: the order of `a` and `b` in an index of SQL Server. */
 export const compareSqlServer = (a: Words, b: Words): -1 | 0 | 1 => {
-  for (const octet of OCTETS) {
+  for (const octet of SQL_ORDER) {
     const difference = octetAt(a, octet) - octetAt(b, octet);
     if (difference !== 0) return difference < 0 ? -1 : 1;
   }

@@ -1,4 +1,10 @@
-import type { TimeUnit } from "./layout.ts";
+import type { LayoutTable, Row, TimeUnit } from "./layout.ts";
+
+export type TimeRow = Extract<Row, { readonly role: "time" }>;
+
+/** The first row of a table's time field; `undefined` without one. */
+export const timeRowOf = ({ rows }: Pick<LayoutTable, "rows">): TimeRow | undefined =>
+  rows.find((row): row is TimeRow => row.role === "time");
 
 /** Each even unit as a ratio of integers: `ms` milliseconds per `ticks` ticks. */
 export const EVEN_UNITS: Readonly<
@@ -13,8 +19,13 @@ export const EVEN_UNITS: Readonly<
   ns: { ms: 1, ticks: 1_000_000 },
 };
 
-/** SQL Server's `datetime` counts 1/300 s since midnight. */
+export const DAY_MS = 86_400_000;
+
+/** SQL Server's `datetime` counts 1/300 s since midnight in its low 32 bits. */
 export const SQL_TICKS_A_DAY = 25_920_000;
+
+/** One day in a `datetime`: days are above the low 32 bits. */
+export const SQL_DAY = 0x1_0000_0000;
 
 /** Whole units in a duration, rounded down. An SQL Server `datetime` counts in 1/300 s. */
 export const ticksIn = (unit: TimeUnit, durationMs: number): bigint => {
@@ -28,4 +39,17 @@ export const timeValue = (unit: TimeUnit, ticks: bigint): bigint => {
   if (unit !== "sql-datetime" || ticks < 0n) return ticks;
   const ticksADay = BigInt(SQL_TICKS_A_DAY);
   return ((ticks / ticksADay) << 32n) | (ticks % ticksADay);
+};
+
+/** The Unix time in milliseconds of a time field's value, rounded down. */
+export const unixMsOf = ({ unit, epochMs }: TimeRow, value: bigint): number => {
+  if (unit === "sql-datetime") return sqlMs(Number(value)) + epochMs;
+  const { ms, ticks } = EVEN_UNITS[unit];
+  return Number((value * BigInt(ms)) / BigInt(ticks) + BigInt(epochMs));
+};
+
+/** Rounded to the nearest millisecond, as SQL Server prints a `datetime`. */
+export const sqlMs = (value: number): number => {
+  const ticks = value % SQL_DAY;
+  return ((value - ticks) / SQL_DAY) * DAY_MS + Math.round((ticks * 10) / 3);
 };

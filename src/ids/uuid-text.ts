@@ -1,5 +1,6 @@
 import type { ParseError, TextForm, Words } from "./layout.ts";
 import { err, ok, type Result } from "./result.ts";
+import { characterError } from "./text/form.ts";
 
 /** UUID text, RFC 9562 section 4: 32 case-insensitive hexadecimal digits in groups of 8-4-4-4-12. */
 
@@ -59,8 +60,7 @@ export const explainUuid = (text: string): ParseError => {
   if (text === "") return { reason: "empty" };
   if (text.length > EXPLAINED_CHARACTERS_MAX) return wrongLength(text);
   const strangerAt = text.search(/[^0-9A-Fa-f-]/);
-  if (strangerAt >= 0)
-    return { reason: /\s/.test(text.charAt(strangerAt)) ? "whitespace" : "alphabet", at: strangerAt };
+  if (strangerAt >= 0) return characterError(text, strangerAt);
 
   const digits = text.replaceAll("-", "").toLowerCase();
   if (digits.length === HEX_DIGITS) return { reason: "shape", at: misplacedAt(text), suggestion: group(digits) };

@@ -16,7 +16,7 @@ const VERSION: Row = { field: "version", bits: 4, role: "fixed", value: 4 };
  * The order in which SQL Server compares the bytes of a uniqueidentifier, most significant first. With rows in this
  * order the random part increases in SQL Server's order.
  */
-const SQL_ORDER = [10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0] as const;
+export const SQL_ORDER = [10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0] as const;
 
 export const combSqlLegacyTable: LayoutTable = {
   name: "comb-sql-legacy",

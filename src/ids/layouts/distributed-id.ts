@@ -1,6 +1,7 @@
+import { base62Of16Octets } from "../architect-codec.ts";
 import { layoutOf } from "../compile.ts";
 import type { LayoutTable } from "../layout.ts";
-import { BASE62, DECIMAL, UPPER_HEX } from "../text/alphabets.ts";
+import { DECIMAL, UPPER_HEX } from "../text/alphabets.ts";
 import { pairText } from "../text/pair.ts";
 import { radixText } from "../text/radix.ts";
 import { uuidText } from "../uuid-text.ts";
@@ -11,13 +12,6 @@ const SOURCE = "TheArchitectDev/Architect.Identities 2.1.1, commit 5a55744";
 
 const EPOCH_1900_MS = -2_208_988_800_000;
 const EPOCH_1700_MS = -8_520_336_000_000;
-
-/** 16 bytes are two base62 numbers of 64 bits, 11 digits each. */
-const LOW_DIGITS = 11;
-const base62Low = /* @__PURE__ */ radixText({ alphabet: BASE62, bits: 64, width: LOW_DIGITS });
-
-/** A DistributedId omits the six leading zeros of the high half. */
-const base62Short = /* @__PURE__ */ radixText({ alphabet: BASE62, bits: 64, width: 5 });
 
 /**
  * 93 bits, zero-padded if the text is a UUID. Values below 10^27 (July 2012) have fewer than 28 digits and are invalid.
@@ -37,7 +31,8 @@ export const distributedIdTable: LayoutTable = {
 };
 
 export const distributedId = /* @__PURE__ */ layoutOf(distributedIdTable, [
-  /* @__PURE__ */ pairText({ name: "base62", high: base62Short, low: base62Low, lowLength: LOW_DIGITS }),
+  // The six leading zeros are omitted.
+  /* @__PURE__ */ base62Of16Octets(5),
   /* @__PURE__ */ radixText({ alphabet: UPPER_HEX, bits: 128, width: 26 }),
   uuidText,
 ]);
@@ -72,7 +67,7 @@ export const distributedId128Table: LayoutTable = {
 
 export const distributedId128 = /* @__PURE__ */ layoutOf(distributedId128Table, [
   /* @__PURE__ */ radixText({ alphabet: UPPER_HEX, bits: 128, width: 32 }),
-  /* @__PURE__ */ pairText({ name: "base62", high: base62Low, low: base62Low, lowLength: LOW_DIGITS }),
+  /* @__PURE__ */ base62Of16Octets(11),
   /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 128, digitsMin: 38 }),
   longsText,
 ]);

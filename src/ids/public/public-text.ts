@@ -1,5 +1,6 @@
 import type { ParseError, Words } from "../layout.ts";
 import { err, ok, type Result } from "../result.ts";
+import { characterError } from "../text/form.ts";
 import { formatUuid, parseUuid } from "../uuid-text.ts";
 import { BLOCK_DIGITS, formatBase62, readBase62, strangerInBase62 } from "./base62.ts";
 
@@ -56,7 +57,6 @@ const parseHex = (text: string): Result<Words, PublicTextError> => {
 /** The first error, in the order of all parsers here: empty, invalid character, length. */
 const misfit = (text: string, strangerAt: number, expected: number): PublicTextError => {
   if (text === "") return { reason: "empty" };
-  if (strangerAt >= 0)
-    return { reason: /\s/.test(text.charAt(strangerAt)) ? "whitespace" : "alphabet", at: strangerAt };
+  if (strangerAt >= 0) return characterError(text, strangerAt);
   return { reason: "length", expected: `${expected}`, actual: text.length };
 };

@@ -27,12 +27,21 @@ export const explainCharacters = (
   if (text === "") return { reason: "empty" };
   const end = Math.min(text.length, EXPLAINED_CHARACTERS_MAX);
   for (let at = 0; at < end; at++) {
-    if (!belongs(text.charCodeAt(at))) return { reason: /\s/.test(text.charAt(at)) ? "whitespace" : "alphabet", at };
+    if (!belongs(text.charCodeAt(at))) return characterError(text, at);
   }
   if (text.length >= lengthMin && text.length <= lengthMax) return undefined;
   const expected = lengthMin === lengthMax ? `${lengthMax}` : `${lengthMin} to ${lengthMax}`;
   return { reason: "length", expected, actual: text.length };
 };
+
+/** The error of an invalid character. */
+export const characterError = (text: string, at: number): ParseError => ({
+  reason: /\s/.test(text.charAt(at)) ? "whitespace" : "alphabet",
+  at,
+});
+
+/** Printable ASCII except space. */
+export const isVisibleAscii = (code: number): boolean => code > 0x20 && code < 0x7f;
 
 /** Shifts an error of a substring to its place in the whole text. */
 export const shiftError = (error: ParseError, by: number): ParseError =>

@@ -1,6 +1,6 @@
 import type { ParseError, TextForm } from "../layout.ts";
 import { WORD_BITS, wordsFor } from "../runs.ts";
-import { explainCharacters, lastWords, shiftError, textForm } from "./form.ts";
+import { explainCharacters, isVisibleAscii, lastWords, shiftError, textForm } from "./form.ts";
 
 /** Two halves of whole words, each with its own text form. */
 export interface PairOptions {
@@ -30,7 +30,7 @@ export const pairText = ({ name, high, low, separator = "", lowLength }: PairOpt
   };
 
   const explain = (text: string): ParseError => {
-    const fault = explainCharacters(text, (code) => isAscii(code), 1, lengthMax);
+    const fault = explainCharacters(text, isVisibleAscii, 1, lengthMax);
     if (fault !== undefined) return fault;
     const highEnd = cut(text, text.length);
     if (highEnd <= 0) return { reason: "length", expected: `${lengthMax}`, actual: text.length };
@@ -56,9 +56,6 @@ export const pairText = ({ name, high, low, separator = "", lowLength }: PairOpt
     explain,
   });
 };
-
-/** Printable ASCII except space. */
-const isAscii = (code: number): boolean => code > 0x20 && code < 0x7f;
 
 const unexplained = (name: string): never => {
   throw new Error(`text form ${name} has no error for a valid text`);

@@ -1,5 +1,5 @@
 import type { ParseError, TextForm } from "../layout.ts";
-import { explainCharacters, shiftError, textForm } from "./form.ts";
+import { explainCharacters, isVisibleAscii, shiftError, textForm } from "./form.ts";
 
 /** A text form with a constant prefix, such as `ord_`. */
 export const prefixedText = (prefix: string, form: TextForm): TextForm => ({
@@ -42,7 +42,7 @@ export const groupedText = (name: string, form: TextForm, groups: readonly numbe
     const digits = text.length > 2 * lengthMax ? text : text.replaceAll(HYPHEN, "");
     const rest = form.parse(digits);
     if (rest.ok) return { reason: "shape", at: misplaced(text), suggestion: group(digits) };
-    const fault = explainCharacters(text, (code) => code > 0x20 && code < 0x7f, lengthMax, lengthMax);
+    const fault = explainCharacters(text, isVisibleAscii, lengthMax, lengthMax);
     if (fault !== undefined) return fault;
     const grouped = hyphensAt.every((at) => text.charAt(at) === HYPHEN);
     return grouped ? amongHyphens(rest.error) : { reason: "shape", at: misplaced(text) };
