@@ -1,4 +1,4 @@
-import { fieldOf } from "../ids/builtin.ts";
+import { fieldOf } from "../ids/fields.ts";
 import {
   distributedId128Kind,
   distributedIdKind,

@@ -1,5 +1,5 @@
 import { layoutOf } from "./compile.ts";
-import type { Field, Layout } from "./layout.ts";
+import type { Layout } from "./layout.ts";
 import { hotguidSqlTable, hotguidTable, iuidTable, luuidTable } from "./layouts.ts";
 
 export const iuid = /* @__PURE__ */ layoutOf(iuidTable);
@@ -13,14 +13,3 @@ export const byName = (layouts: readonly Layout[]): ReadonlyMap<string, Layout> 
 
 /** The layouts that a routing table can name without declaring them. */
 export const builtinLayouts = /* @__PURE__ */ byName([iuid, hotguid, hotguidSql, luuid]);
-
-/** A field that the layout must have. Throws otherwise, since that is a bug. */
-export const fieldOf = (layout: Layout, name: string): Field => {
-  const field = layout.field(name);
-  if (field === undefined) throw new Error(`layout ${layout.name} has no field ${name}`);
-  return field;
-};
-
-/** The field's bits within one word. */
-export const maskOf = (layout: Layout, name: string, word: number): number =>
-  fieldOf(layout, name).mask[word] as number;

@@ -1,5 +1,5 @@
 import type { LayoutTable, Row, TextForm, TimeUnit } from "./layout.ts";
-import { bitsOf } from "./runs.ts";
+import { bitsOf, NUMBER_BITS_MAX } from "./runs.ts";
 import { EVEN_UNITS } from "./time-units.ts";
 
 /** Why a layout table is invalid. */
@@ -21,9 +21,6 @@ export type LayoutTableFault =
 
 /** The widest known ID, KSUID, has 160 bits. */
 export const LAYOUT_BITS_MAX = 160;
-
-/** A `number` is exact up to 2^53. */
-export const NUMBER_BITS_MAX = 53;
 
 const FIELD_NAME = /^[a-z][A-Za-z0-9]{0,31}$/;
 

@@ -1,10 +1,10 @@
-import { checkTable, type LayoutTableFault, NUMBER_BITS_MAX } from "./check-table.ts";
+import { checkTable, type LayoutTableFault } from "./check-table.ts";
 import { compileField, greatestOf, holds, ofRole } from "./fields.ts";
 import type { EncodeError, Field, FieldValue, Layout, LayoutTable, ParseError, TextForm, Words } from "./layout.ts";
 import { compileMintedAt } from "./minted-at.ts";
 import { compileRange, type Range } from "./range.ts";
 import { err, ok, type Result } from "./result.ts";
-import { bitsOf, piecesOf, runsOf, wordsFor } from "./runs.ts";
+import { bitsOf, NUMBER_BITS_MAX, piecesOf, runsOf, wordsFor } from "./runs.ts";
 import { timeRowOf } from "./time-units.ts";
 
 /**

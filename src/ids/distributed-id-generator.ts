@@ -1,4 +1,4 @@
-import { fieldOf } from "./builtin.ts";
+import { fieldOf } from "./fields.ts";
 import type { Field, Layout, Words } from "./layout.ts";
 import { distributedId, distributedId128 } from "./layouts/distributed-id.ts";
 import { checkKey, type MintError, type RandomWords } from "./mint.ts";

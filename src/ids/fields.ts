@@ -1,6 +1,5 @@
-import { NUMBER_BITS_MAX } from "./check-table.ts";
-import type { Field, FieldValue, Role, Words } from "./layout.ts";
-import { type Piece, WORD_BITS } from "./runs.ts";
+import type { Field, FieldValue, Layout, Role, Words } from "./layout.ts";
+import { NUMBER_BITS_MAX, type Piece, WORD_BITS } from "./runs.ts";
 
 /** Builds a field from its pieces: closures of shifts and masks, so that reads allocate nothing. */
 export const compileField = (
@@ -19,9 +18,20 @@ export const compileField = (
     read: bits <= NUMBER_BITS_MAX ? reader(pieces) : refuseRead(name, bits),
     readBig: bigReader(pieces),
     write: writer(pieces),
-    mask: maskOf(pieces, wordCount),
+    mask: fieldMask(pieces, wordCount),
   };
 };
+
+/** A field that the layout must have. Throws otherwise, since that is a bug. */
+export const fieldOf = (layout: Layout, name: string): Field => {
+  const field = layout.field(name);
+  if (field === undefined) throw new Error(`layout ${layout.name} has no field ${name}`);
+  return field;
+};
+
+/** The field's bits within one word. */
+export const maskOf = (layout: Layout, name: string, word: number): number =>
+  fieldOf(layout, name).mask[word] as number;
 
 /** The fields of a role, in row order. */
 export const ofRole = (fields: readonly Field[], role: Role): readonly Field[] =>
@@ -126,7 +136,7 @@ const writer = (pieces: readonly Piece[]): Field["write"] => {
   };
 };
 
-const maskOf = (pieces: readonly Piece[], wordCount: number): Words => {
+const fieldMask = (pieces: readonly Piece[], wordCount: number): Words => {
   const mask = new Array<number>(wordCount).fill(0);
   for (const { word, shift, bits } of pieces) mask[word] = ((mask[word] as number) | (lowBits(bits) << shift)) >>> 0;
   return mask;

@@ -1,4 +1,5 @@
-import { fieldOf, hotguid, hotguidSql } from "./builtin.ts";
+import { hotguid, hotguidSql } from "./builtin.ts";
+import { fieldOf } from "./fields.ts";
 import type { Layout, Words } from "./layout.ts";
 import type { RandomWords } from "./mint.ts";
 import { err, ok, type Result } from "./result.ts";

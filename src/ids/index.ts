@@ -4,7 +4,7 @@ export {
   architectText,
   architectValue,
 } from "./architect-codec.ts";
-export { builtinLayouts, fieldOf, hotguid, hotguidSql, iuid, luuid } from "./builtin.ts";
+export { builtinLayouts, hotguid, hotguidSql, iuid, luuid } from "./builtin.ts";
 export { type Capacity, type CapacityError, type Collisions, capacityOf, type Load, type Rate } from "./capacity.ts";
 export { everyLayout, layoutNamed } from "./catalogue.ts";
 export type { LayoutTableFault } from "./check-table.ts";
@@ -26,6 +26,7 @@ export {
   startDistributedId,
   stepDistributedId,
 } from "./distributed-id-generator.ts";
+export { fieldOf } from "./fields.ts";
 export { type HotguidIdentity, hotguidIdentity, type IdentityError } from "./hotguid-identity.ts";
 export { fromSql, toSql } from "./hotguid-sql.ts";
 export type {

@@ -1,4 +1,5 @@
-import { fieldOf, hotguid } from "./builtin.ts";
+import { hotguid } from "./builtin.ts";
+import { fieldOf } from "./fields.ts";
 import type { HotguidIdentity } from "./hotguid-identity.ts";
 import type { Words } from "./layout.ts";
 import { checkClock, checkKey, type MintError, type Minted, type RandomWords } from "./mint.ts";

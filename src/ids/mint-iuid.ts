@@ -1,4 +1,5 @@
-import { fieldOf, iuid, maskOf } from "./builtin.ts";
+import { iuid } from "./builtin.ts";
+import { fieldOf, maskOf } from "./fields.ts";
 import type { Words } from "./layout.ts";
 import { checkClock, checkKey, type MintError, type Minted, type RandomWords } from "./mint.ts";
 import { err, ok, type Result } from "./result.ts";

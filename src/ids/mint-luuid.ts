@@ -1,4 +1,5 @@
-import { fieldOf, luuid, maskOf } from "./builtin.ts";
+import { luuid } from "./builtin.ts";
+import { fieldOf, maskOf } from "./fields.ts";
 import type { Words } from "./layout.ts";
 import { checkKey, type MintError, type RandomWords } from "./mint.ts";
 import { err, ok, type Result } from "./result.ts";

@@ -1,5 +1,5 @@
-import { NUMBER_BITS_MAX } from "./check-table.ts";
 import type { Field, Layout } from "./layout.ts";
+import { NUMBER_BITS_MAX } from "./runs.ts";
 import { EVEN_UNITS, sqlMs, type TimeRow, unixMsOf } from "./time-units.ts";
 
 /** Reads a time field as Unix milliseconds, rounded down. Exact up to 2^53. */

@@ -1,6 +1,5 @@
-import { NUMBER_BITS_MAX } from "./check-table.ts";
 import type { EncodeError, Field, LayoutTable, ParseError, Words } from "./layout.ts";
-import { bitsOf, wordsFor } from "./runs.ts";
+import { bitsOf, NUMBER_BITS_MAX, wordsFor } from "./runs.ts";
 import { SQL_DAY, SQL_TICKS_A_DAY } from "./time-units.ts";
 import { bigToWords, compareWords, wordsToBig } from "./words.ts";
 

@@ -19,6 +19,8 @@ export interface Piece {
 }
 
 export const WORD_BITS = 32;
+/** A `number` is exact up to 2^53. */
+export const NUMBER_BITS_MAX = 53;
 const OCTET_BITS = 8;
 
 /** Total bits of the rows. */

@@ -1,4 +1,4 @@
-import { fieldOf } from "./builtin.ts";
+import { fieldOf } from "./fields.ts";
 import type { Layout, Words } from "./layout.ts";
 import type { MintError, RandomWords } from "./mint.ts";
 import { randomValue } from "./random.ts";
