@@ -6,7 +6,7 @@ import { printable } from "./printable.ts";
 import { singlesLines } from "./singles-text.ts";
 
 /** Counts for people: a line for each part that differs, and below it where keys go. */
-export const diffCountsText = ({ parts, origins, routes, keys, singles }: DiffCounts): string => {
+export const diffCountsText = ({ parts, origins, routes, keys, overrides }: DiffCounts): string => {
   const rows = [
     ...Object.entries(parts).map(([name, counts]) => [name, partText(counts)]),
     ...(routes.differ ? [["routes", `${grouped(routes.before)} before, ${grouped(routes.after)} after`]] : []),
@@ -14,12 +14,12 @@ export const diffCountsText = ({ parts, origins, routes, keys, singles }: DiffCo
   const lines = alignColumns(rows.map((row) => row.map(printable)));
   const urls = alignColumns(origins.map((change) => originCells(change).map(printable)));
   const ways = alignColumns(keys.map((count) => keyCells(count).map(printable)));
-  const isStill = keys.length === 0 && singles.elsewhere === 0;
+  const isStill = keys.length === 0 && overrides.changed === 0;
   return [
     ...lines,
     ...section("origins", urls),
     ...(isStill ? ["no key goes elsewhere"] : section("keys that go elsewhere", ways)),
-    ...section(`single entities that go elsewhere: ${grouped(singles.elsewhere)}`, singlesLines(singles)),
+    ...section(`single entities that go elsewhere: ${grouped(overrides.changed)}`, singlesLines(overrides)),
   ]
     .map((line) => `${line}\n`)
     .join("");

@@ -12,7 +12,7 @@ export interface DiffCounts {
   readonly origins: readonly OriginChange[];
   readonly routes: TableDiff["routes"];
   readonly keys: readonly KeyCount[];
-  readonly singles: TableDiff["singles"];
+  readonly overrides: TableDiff["overrides"];
 }
 
 /** Addresses that a region has no longer, and those that it has now. */
@@ -73,7 +73,7 @@ export const countDiff = (diff: TableDiff): DiffCounts => {
     origins: originChanges(regions),
     routes: diff.routes,
     keys: countKeys(diff.keys),
-    singles: diff.singles,
+    overrides: diff.overrides,
   };
 };
 

@@ -30,8 +30,8 @@ export const diffText = (diff: TableDiff, paint: Paint): string => {
     ["routes", routes.differ ? [`${routes.before} before, ${routes.after} after`] : []],
     ["canaries and shadows", alignColumns(diff.shares.map(shareCells))],
     ["keys that go elsewhere", keys.length > 0 ? alignColumns(keys.map(keyCells)) : noKeys(diff)],
-    [`single entities that go elsewhere: ${grouped(diff.singles.elsewhere)}`, singlesLines(diff.singles)],
-    ["steps of moves that are undone", diff.singles.undone.map((steps) => undoneText(undoneCount(steps)))],
+    [`single entities that go elsewhere: ${grouped(diff.overrides.changed)}`, singlesLines(diff.overrides)],
+    ["steps of moves that are undone", diff.overrides.undone.map((steps) => undoneText(undoneCount(steps)))],
   ] as const;
   return `${sections
     .filter(([, lines]) => lines.length > 0)
@@ -39,8 +39,8 @@ export const diffText = (diff: TableDiff, paint: Paint): string => {
     .join("\n\n")}\n`;
 };
 
-const noKeys = ({ routes, singles }: TableDiff): readonly string[] =>
-  routes.differ && singles.elsewhere === 0 ? ["none"] : [];
+const noKeys = ({ routes, overrides }: TableDiff): readonly string[] =>
+  routes.differ && overrides.changed === 0 ? ["none"] : [];
 
 const partLines = <Value>({ added, removed, changed }: PartDiff<Value>, paint: Paint): readonly string[] => [
   ...Object.entries(removed).map(([name, value]) => minus(`${name}  ${JSON.stringify(value)}`, paint)),

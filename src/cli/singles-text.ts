@@ -11,13 +11,13 @@ import { grouped } from "./grouped.ts";
 import { printable } from "./printable.ts";
 
 /** The entities that go elsewhere, a line each; of many the first ones, and sums by where they go. */
-export const singlesLines = ({ elsewhere, listed, ways }: SinglesDiff): readonly string[] => {
+export const singlesLines = ({ changed, listed, changes }: SinglesDiff): readonly string[] => {
   const each = alignColumns(listed.map((change) => singleCells(change).map(printable)));
-  if (elsewhere === listed.length) return each;
-  const sums = ways.map(({ entity = "(no entity)", from, to, entities }) =>
+  if (changed === listed.length) return each;
+  const sums = changes.map(({ entity = "(no entity)", from, to, entities }) =>
     [entity, `${from} → ${to}`, entities === 1 ? "1 entity" : `${grouped(entities)} entities`].map(printable),
   );
-  return [...alignColumns(sums), ...each, `… and ${grouped(elsewhere - listed.length)} more`];
+  return [...alignColumns(sums), ...each, `… and ${grouped(changed - listed.length)} more`];
 };
 
 const singleCells = ({ id, entity = "(no entity)", before, after }: SingleChange): readonly string[] => [

@@ -15,7 +15,7 @@ export const stepWarnings = (
 ): readonly StepWarning[] => {
   const [from, to] = [before.epochFloor ?? 0, after.epochFloor ?? 0];
   return [
-    ...(changes?.singles.undone ?? []).map(undoneCount),
+    ...(changes?.overrides.undone ?? []).map(undoneCount),
     ...(to < from ? [{ kind: "epoch-floor-falls", from, to } as const] : []),
   ];
 };

@@ -94,6 +94,6 @@ const plainSide = ({ name, revision, digest }: TableSide<unknown>): object =>
   revision === undefined ? { file: name, digest } : { revision, digest };
 
 const trafficText = (traffic: TrafficTally | undefined, paint: World["paint"]): string =>
-  traffic === undefined || traffic.ways.length === 0
+  traffic === undefined || traffic.changes.length === 0
     ? ""
     : `\n${[paint("bold", "requests that go elsewhere"), ...wayLines(traffic).map((line) => `  ${line}`)].join("\n")}\n`;

@@ -15,7 +15,7 @@ export interface TrafficTally extends Readonly<Record<Verdict, number>> {
   /** Lines that say nothing that this command understands, and the number of the first. */
   readonly unreadable: { readonly lines: number; readonly first: number | undefined };
   /** From where to where the changed ones go, most frequent first. */
-  readonly ways: readonly TrafficWay[];
+  readonly changes: readonly TrafficWay[];
 }
 
 export interface TrafficWay {
@@ -90,7 +90,7 @@ const replayLines = async (
     await tell({ line, request: read.request, ...replayed });
   }
   if (counts.requests === 0) return err(`error: ${printable(path)} has no request\n`);
-  return ok({ ...counts, unreadable, ways: [...ways.values()].sort((a, b) => b.requests - a.requests) });
+  return ok({ ...counts, unreadable, changes: [...ways.values()].sort((a, b) => b.requests - a.requests) });
 };
 
 const countWay = (ways: Map<string, TrafficWay>, { before, after }: Replayed): void => {

@@ -6,8 +6,8 @@ import { countOf } from "./table-file.ts";
 import type { TrafficTally, TrafficWay } from "./traffic-replay.ts";
 
 /** `order  ap → us  120 requests  12 %`: where the changed ones go, of all requests. */
-export const wayLines = ({ requests, ways }: TrafficTally): readonly string[] =>
-  alignColumns(ways.map((way) => wayCells(way, requests).map(printable)));
+export const wayLines = ({ requests, changes }: TrafficTally): readonly string[] =>
+  alignColumns(changes.map((way) => wayCells(way, requests).map(printable)));
 
 const wayCells = ({ entity, from, to, requests }: TrafficWay, all: number): readonly string[] => [
   entity === "" ? "(no entity)" : entity,

@@ -6,11 +6,11 @@ import type { CompiledTable } from "./table.ts";
 /** What becomes of entities that one of two tables singles out: in `moved`, in `moves` or in `gone`. Plain JSON. */
 export interface SinglesDiff {
   /** How many of them go elsewhere. */
-  readonly elsewhere: number;
+  readonly changed: number;
   /** The first of those, at most `SINGLES_LISTED_MAX`. */
   readonly listed: readonly SingleChange[];
   /** All of those by where they go, most first. */
-  readonly ways: readonly SingleWay[];
+  readonly changes: readonly SingleWay[];
   /** Steps of moves that are undone, which no step of a move does: one for each kind. */
   readonly undone: readonly UndoneSteps[];
 }
@@ -70,13 +70,13 @@ export const diffSingles = (
   after: SinglesSide,
   nowMs: number,
 ): SinglesDiff => {
-  const elsewhere: SingleChange[] = [];
+  const changed: SingleChange[] = [];
   const undone = new Map<Undone, SingleChange[]>();
   for (const [id, own] of entriesOf(parts)) {
     const right = look(id, own.after, after, nowMs);
     const left = look(id, own.before, before, nowMs);
     const change = { id, entity: right.entity ?? left.entity, before: left.goal, after: right.goal };
-    if (!leadsAlike(change.before, change.after)) elsewhere.push(change);
+    if (!leadsAlike(change.before, change.after)) changed.push(change);
     const kind = undoneIn(change, after.epochFloor ?? 0);
     if (kind === undefined) continue;
     const same = undone.get(kind) ?? [];
@@ -84,9 +84,9 @@ export const diffSingles = (
     same.push(change);
   }
   return {
-    elsewhere: elsewhere.length,
-    listed: elsewhere.slice(0, SINGLES_LISTED_MAX),
-    ways: waysOf(elsewhere),
+    changed: changed.length,
+    listed: changed.slice(0, SINGLES_LISTED_MAX),
+    changes: waysOf(changed),
     undone: [...undone].map(([kind, all]) => ({
       kind,
       entities: all.length,

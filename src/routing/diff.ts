@@ -47,7 +47,7 @@ export interface TableDiff {
   /** Canaries and shadows that differ from those of the route with the same conditions. */
   readonly shares: readonly ShareChange[];
   /** Where entities go that `moved`, `moves` and `gone` do not say the same of, and steps of moves that are undone. */
-  readonly singles: SinglesDiff;
+  readonly overrides: SinglesDiff;
   /** Keys whose IDs go to another entity or region, or go nowhere where they did not; entities in the parts above aside. */
   readonly keys: readonly KeyChange[];
 }
@@ -67,8 +67,8 @@ export const diffTables = (
   const parts = diffParts(left.draft, right.draft);
   const keys = diffKeys(left, right, contents);
   const isEmpty = keys.length === 0 && !parts.routes.differ && !anyChange(parts);
-  const singles = diffSingles(parts, singlesSide(left), singlesSide(right), nowMs);
-  return { isEmpty, ...parts, shares: diffShares(left.draft, right.draft), singles, keys };
+  const overrides = diffSingles(parts, singlesSide(left), singlesSide(right), nowMs);
+  return { isEmpty, ...parts, shares: diffShares(left.draft, right.draft), overrides, keys };
 };
 
 const singlesSide = (planned: Planned): SinglesSide => {
@@ -82,7 +82,7 @@ const singlesSide = (planned: Planned): SinglesSide => {
   };
 };
 
-type Parts = Omit<TableDiff, "isEmpty" | "shares" | "singles" | "keys">;
+type Parts = Omit<TableDiff, "isEmpty" | "shares" | "overrides" | "keys">;
 
 const entriesOf = <Entry>({ ids, entries }: Singles<Entry>): ReadonlyMap<string, Entry> =>
   new Map(ids.map((id, at) => [id, entries[at] as Entry]));

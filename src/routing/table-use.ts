@@ -23,7 +23,7 @@ export interface Use {
   readonly max: number;
 }
 
-/** What a table takes up of each cap. `singled`: entries of `moved`, `moves` and `gone` together. */
+/** What a table takes up of each cap. `overrides`: entries of `moved`, `moves` and `gone` together. */
 export interface TableUse {
   /** Octets of the text. */
   readonly bytes: Use;
@@ -33,7 +33,7 @@ export interface TableUse {
   readonly paths: Use;
   readonly layouts: Use;
   readonly withoutId: Use;
-  readonly singled: Use;
+  readonly overrides: Use;
   /** All values besides routes and single entities. */
   readonly values: Use;
   readonly packs: Use;
@@ -59,7 +59,7 @@ export const useOf = (draft: Draft, declared: object, bytes: number, cells: numb
   packs: { used: draft.packs.size, max: PACKS_MAX },
   packBytes: { used: [...draft.packs.values()].reduce((sum, { bytes }) => sum + bytes, 0), max: PACKS_OCTETS_MAX },
   packRanges: { used: Math.max(0, ...[...draft.packs.values()].map(({ ranges }) => ranges)), max: PACK_RANGES_MAX },
-  singled: { used: draft.moved.ids.length + draft.moves.ids.length + draft.gone.ids.length, max: MOVED_MAX },
+  overrides: { used: draft.moved.ids.length + draft.moves.ids.length + draft.gone.ids.length, max: MOVED_MAX },
   values: { used: valuesIn(declared).reduce((sum, [, count]) => sum + count, 0), max: VALUES_MAX },
   complexity: { used: Math.ceil(cells), max: COMPLEXITY_MAX },
 });

@@ -42,7 +42,7 @@ describe.concurrent("waybill table diff", () => {
       stdin: "/any/6347eb00-bbaa-01cc-0201-02030a000000\n",
     });
     expect(code, stderr).toBe(0);
-    expect(JSON.parse(stdout).traffic).toMatchObject({ open: 0, changed: 1, ways: [{ from: "us", to: "eu" }] });
+    expect(JSON.parse(stdout).traffic).toMatchObject({ open: 0, changed: 1, changes: [{ from: "us", to: "eu" }] });
   });
 
   it("counts the keys that packs send elsewhere where both files are there, and says which is not", async () => {

@@ -182,7 +182,7 @@ describe("waybill table diff --log", () => {
         changed: 3,
         same: 1,
         open: 1,
-        ways: [{ entity: "order", from: "ap", to: "us", requests: 3 }],
+        changes: [{ entity: "order", from: "ap", to: "us", requests: 3 }],
       },
     });
   });
@@ -218,7 +218,7 @@ describe("a log of any length", () => {
     const tally = await replayTraffic("big.log", compiled(DECLARED_TABLE), compiled(AFTER), world);
     expect(tally).toMatchObject({
       ok: true,
-      value: { requests: 200_000, changed: 200_000, ways: [{ requests: 200_000 }] },
+      value: { requests: 200_000, changed: 200_000, changes: [{ requests: 200_000 }] },
     });
     expect(most).toBe(1);
     expect(reports).toHaveLength(101);

@@ -220,7 +220,7 @@ describe.concurrent("waybill table capacity", () => {
     expect(offline.stdout).toMatch(/^routes +6 of 200,000 +0\.003 %$/m);
     expect(offline.stdout).toMatch(/^complexity +\d+ of 1,500,000 /m);
     const [online] = objectsOf((await table("capacity", "--json")).stdout);
-    expect(online).toMatchObject({ routes: { used: 6, max: 200_000 }, singled: { used: 0 } });
+    expect(online).toMatchObject({ routes: { used: 6, max: 200_000 }, overrides: { used: 0 } });
   });
 });
 

@@ -187,10 +187,10 @@ describe("what a new table would do", () => {
     const diff = await (await send("POST", "/-/table/diff", DECLARED_TABLE)).json();
     expect(diff).toMatchObject({
       keys: [],
-      singles: {
-        elsewhere: 1,
+      overrides: {
+        changed: 1,
         listed: [{ id, entity: "order", before: { region: "us", epoch: 3 }, after: { region: "ap" } }],
-        ways: [{ entity: "order", from: "us", to: "ap", entities: 1 }],
+        changes: [{ entity: "order", from: "us", to: "ap", entities: 1 }],
         undone: [{ kind: "move-lost", entities: 1 }],
       },
     });

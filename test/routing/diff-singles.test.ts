@@ -11,16 +11,16 @@ type Entries = Pick<DeclaredTable, "moved" | "moves" | "gone" | "epochFloor">;
 
 const withEntries = (entries: Entries): DeclaredTable => ({ ...sampleTable(), moved: {}, ...entries });
 
-const singlesOf = (before: Entries, after: Entries): TableDiff["singles"] =>
-  diffTables(withEntries(before), withEntries(after), undefined, NOW_MS).singles;
+const singlesOf = (before: Entries, after: Entries): TableDiff["overrides"] =>
+  diffTables(withEntries(before), withEntries(after), undefined, NOW_MS).overrides;
 
 const started: Entries = { moves: { [ORDER]: { from: "eu", to: "us", state: "started", epoch: 1 } } };
 const fenced: Entries = { moves: { [ORDER]: { from: "eu", to: "us", state: "fenced", epoch: 2 } } };
 const moved = (region: string, epoch: number): Entries => ({ moved: { [ORDER]: { region, epoch } } });
 const gone: Entries = { gone: { [ORDER]: { epoch: 4 } } };
 
-const wayOf = ({ ways }: TableDiff["singles"]) => ways.map(({ from, to }) => `${from} → ${to}`);
-const kindsOf = ({ undone }: TableDiff["singles"]) => undone.map(({ kind }) => kind);
+const wayOf = ({ changes }: TableDiff["overrides"]) => changes.map(({ from, to }) => `${from} → ${to}`);
+const kindsOf = ({ undone }: TableDiff["overrides"]) => undone.map(({ kind }) => kind);
 
 describe("where single entities go", () => {
   test("an entry that is no more sends its entity where the routes lead, with its ID and both places", () => {
@@ -32,9 +32,9 @@ describe("where single entities go", () => {
       after: { region: "eu", by: "routes" },
     };
     expect(singles).toEqual({
-      elsewhere: 1,
+      changed: 1,
       listed: [change],
-      ways: [{ entity: "order", from: "us", to: "eu", entities: 1 }],
+      changes: [{ entity: "order", from: "us", to: "eu", entities: 1 }],
       undone: [{ kind: "move-lost", entities: 1, listed: [change] }],
     });
   });
@@ -78,15 +78,15 @@ describe("where single entities go", () => {
 
   test("an entry of another sort for the same region, and one less that the routes repeat, are no loss", () => {
     const named: Entries = { moved: { [ORDER]: "eu" } };
-    expect(singlesOf(named, {})).toMatchObject({ elsewhere: 0, undone: [] });
-    expect(singlesOf(named, moved("eu", 1))).toMatchObject({ elsewhere: 0, undone: [] });
+    expect(singlesOf(named, {})).toMatchObject({ changed: 0, undone: [] });
+    expect(singlesOf(named, moved("eu", 1))).toMatchObject({ changed: 0, undone: [] });
   });
 
   test("an entity that no route takes goes nowhere", () => {
     const singles = singlesOf({ moved: { [PARCEL]: "ap" } }, {});
-    expect(singles.ways).toMatchObject([{ entity: "parcel", from: "ap" }]);
+    expect(singles.changes).toMatchObject([{ entity: "parcel", from: "ap" }]);
     const routes = sampleTable().routes.filter(({ when }) => when.layout !== "hotguid" && when.slices === undefined);
-    const { singles: alone } = diffTables(
+    const { overrides: alone } = diffTables(
       { ...sampleTable(), moved: { [PARCEL]: "ap" } },
       { ...sampleTable(), moved: {}, routes },
     );
@@ -99,8 +99,8 @@ describe("where single entities go", () => {
     const after = Object.fromEntries(ids.map((id) => [id, "eu"]));
     const singles = singlesOf({ moved: before }, { moved: after });
     expect(singles).toMatchObject({
-      elsewhere: 30,
-      ways: [
+      changed: 30,
+      changes: [
         { entity: "parcel", from: "us", to: "eu", entities: 20 },
         { entity: "parcel", from: "ap", to: "eu", entities: 10 },
       ],
@@ -110,6 +110,6 @@ describe("where single entities go", () => {
   });
 
   test("where the tables say the same of each, nothing is told", () => {
-    expect(singlesOf(fenced, fenced)).toEqual({ elsewhere: 0, listed: [], ways: [], undone: [] });
+    expect(singlesOf(fenced, fenced)).toEqual({ changed: 0, listed: [], changes: [], undone: [] });
   });
 });

@@ -23,7 +23,7 @@ test("a table's use of each cap is counted as the caps are", () => {
     packs: 0,
     packBytes: 0,
     packRanges: 0,
-    singled: 2,
+    overrides: 2,
     values: 63,
   });
   for (const { used, max } of Object.values(parts)) expect(used).toBeLessThan(max);
