@@ -76,6 +76,8 @@ const world: World = {
   paint: (style, text) => styleText(style as Parameters<typeof styleText>[0], text, { stream: stdout }),
   isWatched: stdout.isTTY === true,
   isReportWatched: stderr.isTTY === true,
+  columns: stdout.isTTY ? stdout.columns : undefined,
+  reportColumns: stderr.isTTY ? stderr.columns : undefined,
   ask: async (question) => {
     if (stdin.isTTY !== true || stderr.isTTY !== true) return err("nobody");
     const terminal = createInterface({ input: stdin, output: stderr });

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, type OutputConfiguration } from "commander";
 import type { Act } from "./action.ts";
 import { addCanary } from "./canary.ts";
 import { addCapacity } from "./capacity.ts";
@@ -37,7 +37,7 @@ const build = (world: World, act: Act): Command => {
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [command]", "print the help of a command")
     .exitOverride()
-    .configureOutput({ writeOut: (text) => void world.print(text), writeErr: world.report })
+    .configureOutput(outputOf(world))
     .showHelpAfterError("Run the command with --help for its usage.")
     .addHelpText("after", EXAMPLES);
   addExplain(program, act);
@@ -59,6 +59,19 @@ const build = (world: World, act: Act): Command => {
   addLayout(program, act);
   return program;
 };
+
+/** Of help that no terminal shows. */
+const COLUMNS_DEFAULT = 80;
+
+/** In place of what commander would ask the process itself. */
+const outputOf = ({ print, report, columns, reportColumns }: World): OutputConfiguration => ({
+  writeOut: (text) => void print(text),
+  writeErr: report,
+  getOutHelpWidth: () => columns ?? COLUMNS_DEFAULT,
+  getErrHelpWidth: () => reportColumns ?? COLUMNS_DEFAULT,
+  getOutHasColors: () => false,
+  getErrHasColors: () => false,
+});
 
 const EXAMPLES = `
 Examples:

@@ -31,6 +31,9 @@ export interface World {
   readonly isWatched: boolean;
   /** Whether a person looks at stderr, and may be shown how far the work is. */
   readonly isReportWatched: boolean;
+  /** How wide the terminal at stdout is, and the one at stderr. `undefined`: there is none. */
+  readonly columns: number | undefined;
+  readonly reportColumns: number | undefined;
   /** What a person at the terminal answers to a question, or why nobody does. */
   readonly ask: (question: string) => Promise<Result<string, NoAnswer>>;
   /** Does a piece of work. Whoever interrupts it by Ctrl-C reads the farewell, and the command ends with 130. */

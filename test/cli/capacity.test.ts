@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { capacityOf, twitterSnowflake } from "../../src/ids/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { objectsOf, tableFolder, waybill } from "./command.ts";
+import { objectsOf, waybill } from "./fake-runtime.ts";
+import { tableFiles } from "./memory-files.ts";
 
 const capacity = (...args: readonly string[]) => waybill(["id", "capacity", ...args]);
 
@@ -43,13 +44,13 @@ describe.concurrent("waybill id capacity", () => {
       { field: "mintedAt", bits: 42, role: "time", unit: "ms", epoch: "2020-01-01T00:00:00Z" },
       { field: "random", bits: 22, role: "random", max: 9 },
     ];
-    const cwd = tableFolder({
+    const files = tableFiles({
       ...DECLARED_TABLE,
       entities: { ...DECLARED_TABLE.entities, box: { path: "/boxes/:id", ids: [{ layout: "tight" }] } },
       layouts: { tight: { rows, text: "decimal" } },
     });
     const ask = (...more: readonly string[]) =>
-      waybill(["id", "capacity", "tight", "--rate", "3000", "--table", "routing-table.json", ...more], { cwd });
+      waybill(["id", "capacity", "tight", "--rate", "3000", "--table", "routing-table.json", ...more], { files });
     const many = await ask("--minters", "1000", "--json");
     expect([many.code, objectsOf(many.stdout)]).toMatchObject([
       1,

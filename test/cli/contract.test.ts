@@ -1,5 +1,3 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readDocument } from "../../src/cli/contract-document.ts";
 import { looksLikeId } from "../../src/cli/contract-ids.ts";
@@ -7,7 +5,8 @@ import { pathsOf } from "../../src/cli/contract-paths.ts";
 import { run } from "../../src/cli/program.ts";
 import type { World } from "../../src/cli/world.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { objectsOf, tableFolder, waybill } from "./command.ts";
+import { objectsOf, waybill } from "./fake-runtime.ts";
+import { CWD, tableFiles } from "./memory-files.ts";
 
 const TABLE = {
   ...DECLARED_TABLE,
@@ -51,9 +50,9 @@ components:
 `;
 
 const contract = (document: string, ...args: readonly string[]) => {
-  const cwd = tableFolder(TABLE);
-  writeFileSync(join(cwd, "openapi.yaml"), document);
-  return waybill(["contract", "openapi.yaml", ...args], { cwd });
+  const files = tableFiles(TABLE);
+  files.write("openapi.yaml", document);
+  return waybill(["contract", "openapi.yaml", ...args], { files });
 };
 
 /** Kind and path of each finding. */
@@ -148,7 +147,7 @@ describe.concurrent("waybill contract", () => {
   it("refuses a prefix that no path of the table has, which would find nothing whatever the document says", async () => {
     for (const prefix of ["/order", "/nonexist"]) {
       const args = ["contract", "-", "--entity-prefix", "/rides", prefix];
-      const { stdout, stderr, code } = await waybill(args, { cwd: tableFolder(TABLE), stdin: AGREEING });
+      const { stdout, stderr, code } = await waybill(args, { files: tableFiles(TABLE), stdin: AGREEING });
       expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
       expect(stderr).toContain(`error: no path of routing-table.json is ${prefix} or below it`);
     }
@@ -173,7 +172,7 @@ describe.concurrent("waybill contract", () => {
   it("reads JSON and stdin, and takes the base path from an option", async () => {
     const stdin = JSON.stringify({ openapi: "3.0.0", paths: { "/rides/{id}": { get: {} } } });
     const args = ["contract", "-", "--entity-prefix", "/v2/rides", "--base-path", "/v2"];
-    const { stdout, code } = await waybill(args, { cwd: tableFolder(TABLE), stdin });
+    const { stdout, code } = await waybill(args, { files: tableFiles(TABLE), stdin });
     expect({ stdout, code }).toEqual({ stdout: "", code: 0 });
   });
 
@@ -211,13 +210,10 @@ describe.concurrent("waybill contract", () => {
 
   it("finds the base path of the table's own paths, and the part of the servers' that the gateway leaves", async () => {
     const { order, ...others } = TABLE.entities;
-    const cwd = tableFolder({ ...TABLE, entities: { ...others, order: { ...order, path: "/shop/v2/orders/:id" } } });
+    const files = tableFiles({ ...TABLE, entities: { ...others, order: { ...order, path: "/shop/v2/orders/:id" } } });
     const hintOf = async (servers: string) => {
-      writeFileSync(
-        join(cwd, "openapi.yaml"),
-        `openapi: 3.0.3\nservers: [${servers}]\npaths: { "/orders/{id}": { get: {} } }\n`,
-      );
-      return (await waybill(["contract", "openapi.yaml"], { cwd })).stderr.split("\n")[1];
+      files.write("openapi.yaml", `openapi: 3.0.3\nservers: [${servers}]\npaths: { "/orders/{id}": { get: {} } }\n`);
+      return (await waybill(["contract", "openapi.yaml"], { files })).stderr.split("\n")[1];
     };
     expect(await hintOf("")).toContain("is none; with --base-path /shop/v2 the path that disagrees would agree");
     expect(await hintOf("{ url: /eu/shop/v2 }")).toContain("is /eu/shop/v2; with --base-path /shop/v2 the path");
@@ -240,12 +236,12 @@ describe.concurrent("waybill contract", () => {
   });
 
   it("says which file cannot be read", async () => {
-    const cwd = tableFolder(TABLE);
-    expect((await waybill(["contract", "absent.yaml"], { cwd })).stderr).toBe(
-      `error: absent.yaml cannot be read: no such file or directory (${join(cwd, "absent.yaml")})\n`,
+    const files = tableFiles(TABLE);
+    expect((await waybill(["contract", "absent.yaml"], { files })).stderr).toBe(
+      `error: absent.yaml cannot be read: no such file or directory (${CWD}/absent.yaml)\n`,
     );
     expect((await waybill(["contract", "-"], {})).stderr).toContain("error: routing-table.json cannot be read: ");
-    expect((await waybill(["contract", "x", "--id-param", "("], { cwd })).stderr).toContain("regular expression");
+    expect((await waybill(["contract", "x", "--id-param", "("], { files })).stderr).toContain("regular expression");
   });
 });
 
@@ -370,27 +366,27 @@ describe("large documents", () => {
       const path = Array.from({ length: 32 }, (_, at) => `/s1/things${kind}/x${at}`);
       return [`kind${kind}`, { path, sources: [{ region: "eu" }] }] as const;
     });
-    const cwd = tableFolder({ ...TABLE, withoutId: Object.fromEntries(kinds) });
+    const files = tableFiles({ ...TABLE, withoutId: Object.fromEntries(kinds) });
     const servers = Array.from({ length: 100 }, (_, at) => ({ url: `https://api.test/s${at}` }));
     const paths = Object.fromEntries(
       Array.from({ length: 3_000 }, (_, at) => [`/things${at % 125}/x${Math.floor(at / 125)}`, { get: {} }]),
     );
-    writeFileSync(join(cwd, "openapi.json"), JSON.stringify({ openapi: "3.1.0", servers, paths }));
+    files.write("openapi.json", JSON.stringify({ openapi: "3.1.0", servers, paths }));
     const startedMs = performance.now();
-    const { stderr, code } = await waybill(["contract", "openapi.json", "--entity-prefix", "/s1"], { cwd });
+    const { stderr, code } = await waybill(["contract", "openapi.json", "--entity-prefix", "/s1"], { files });
     expect({ stderr, code }).toEqual({ stderr: "openapi.json: 3,000 paths, 1,000 findings\n", code: 2 });
     expect(performance.now() - startedMs).toBeLessThan(20_000);
   });
 
   it("10,000 paths are compared with a table in seconds, in both notations", async () => {
-    const cwd = tableFolder(TABLE);
+    const files = tableFiles(TABLE);
     const paths = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`/things/t${at}/{id}`, { get: {} }]));
-    writeFileSync(join(cwd, "big.json"), JSON.stringify({ openapi: "3.1.0", paths }));
+    files.write("big.json", JSON.stringify({ openapi: "3.1.0", paths }));
     const yaml = Object.keys(paths).map((path) => `  ${path}:\n    get: {}\n`);
-    writeFileSync(join(cwd, "big.yaml"), `openapi: 3.1.0\npaths:\n${yaml.join("")}`);
+    files.write("big.yaml", `openapi: 3.1.0\npaths:\n${yaml.join("")}`);
     for (const file of ["big.json", "big.yaml"]) {
       const startedMs = performance.now();
-      const { stderr, code } = await waybill(["contract", file, "--entity-prefix", "/parcels"], { cwd });
+      const { stderr, code } = await waybill(["contract", file, "--entity-prefix", "/parcels"], { files });
       expect({ stderr, code }).toEqual({ stderr: `${file}: 10,000 paths, 10,001 findings\n`, code: 2 });
       expect(performance.now() - startedMs).toBeLessThan(20_000);
     }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { everyLayout, hotguid, iuid, luuid } from "../../src/ids/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { type Outcome, objectsOf, tableFolder, waybill } from "./command.ts";
+import { type Outcome, objectsOf, waybill } from "./fake-runtime.ts";
+import { tableFiles } from "./memory-files.ts";
 
-const cwd = tableFolder();
+const files = tableFiles();
 
 const idsOf = ({ stdout, stderr, code }: Outcome): readonly string[] => {
   expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
@@ -19,7 +20,7 @@ const decode = (layout: typeof iuid, id: string | undefined) => {
 
 describe.concurrent("waybill mint with a table", () => {
   it("prints bare IDs, one a line, in rising order", async () => {
-    const ids = idsOf(await waybill(["mint", "--entity", "order", "--country", "KZ", "--count", "2000"], { cwd }));
+    const ids = idsOf(await waybill(["mint", "--entity", "order", "--country", "KZ", "--count", "2000"], { files }));
     expect(ids).toHaveLength(2000);
     expect(ids).toEqual([...new Set(ids)].toSorted());
     expect(decode(iuid, ids[1999])).toMatchObject({ country: 5, service: 1 });
@@ -44,28 +45,33 @@ describe.concurrent("waybill mint with a table", () => {
       region: "eu",
     },
   ])("$args goes to $region, as explain says too", async ({ args, ...expected }) => {
-    const minted = await waybill(["mint", "--json", "--count", "2", ...args], { cwd });
+    const minted = await waybill(["mint", "--json", "--count", "2", ...args], { files });
     expect(minted).toMatchObject({ stderr: "", code: 0 });
     const objects = objectsOf(minted.stdout);
     expect(objects).toEqual([
       { id: expect.any(String), ...expected },
       { id: expect.any(String), ...expected },
     ]);
-    const explained = await waybill(["explain", "--json"], { cwd, stdin: objects.map(({ id }) => `${id}\n`).join("") });
+    const explained = await waybill(["explain", "--json"], {
+      files,
+      stdin: objects.map(({ id }) => `${id}\n`).join(""),
+    });
     expect(explained.code).toBe(0);
     expect(objectsOf(explained.stdout).map(({ decision }) => decision)).toMatchObject([expected, expected]);
   });
 
   it("counts primary keys up from the one that is given", async () => {
     const ids = idsOf(
-      await waybill(["id", "mint", "--entity", "person", "--primary-key", "281474976710654", "--count", "2"], { cwd }),
+      await waybill(["id", "mint", "--entity", "person", "--primary-key", "281474976710654", "--count", "2"], {
+        files,
+      }),
     );
     expect(ids.map((id) => decode(luuid, id)["primaryKey"])).toEqual([281474976710654, 281474976710655]);
   });
 
   it("mints as if at another time", async () => {
     const at = "2025-09-03T12:00:00.5+02:00";
-    const [id] = idsOf(await waybill(["mint", "--entity", "order", "--country", "KZ", "--at", at], { cwd }));
+    const [id] = idsOf(await waybill(["mint", "--entity", "order", "--country", "KZ", "--at", at], { files }));
     expect(id).toMatch(/^01990f04-daf4-8005-/);
   });
 
@@ -88,7 +94,7 @@ describe.concurrent("waybill mint with a table", () => {
     { args: ["--entity", "person", "--group", "1", "--class", "A"], error: "--group or --class, not both" },
     { args: ["--entity", "person", "--primary-key", "281474976710655", "--count", "2"], error: "281474976710656" },
   ])("$args mints nothing", async ({ args, error }) => {
-    const { stdout, stderr, code } = await waybill(["mint", ...args], { cwd });
+    const { stdout, stderr, code } = await waybill(["mint", ...args], { files });
     expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
     expect(stderr).toMatch(/^error: .+\n$/);
     expect(stderr).toContain(error);
@@ -157,7 +163,7 @@ describe.concurrent("waybill mint with a layout as its argument", () => {
   it.each(MINTABLE)("mints $name with the fields that are given", async ({ layout, name, fields }) => {
     const at = "2026-06-01T00:00:00Z";
     const given = fields.flatMap(({ field, value }) => ["--field", `${field.name}=${value}`]);
-    const { stdout, stderr, code } = await waybill(["mint", name, "--count", "3", "--at", at, ...given], { cwd });
+    const { stdout, stderr, code } = await waybill(["mint", name, "--count", "3", "--at", at, ...given], { files });
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
     const ids = stdout.trimEnd().split("\n");
     expect(new Set(ids).size).toBe(3);
@@ -183,7 +189,7 @@ describe.concurrent("waybill mint with a layout as its argument", () => {
   );
 
   it("takes the options that are there for some fields, and the countries of a table", async () => {
-    const [iuidText] = idsOf(await waybill(["mint", "iuid", "--country", "KZ", "--service", "9"], { cwd }));
+    const [iuidText] = idsOf(await waybill(["mint", "iuid", "--country", "KZ", "--service", "9"], { files }));
     expect(decode(iuid, iuidText)).toMatchObject({ country: 5, service: 9 });
     const [luuidText] = idsOf(await waybill(["mint", "luuid", "--class", "com.example.Person", "--primary-key", "7"]));
     expect(decode(luuid, luuidText)).toMatchObject({ group: 3339, primaryKey: 7 });
@@ -196,7 +202,7 @@ describe.concurrent("waybill mint with a layout as its argument", () => {
   });
 
   it("gives JSON with the layout alone", async () => {
-    const { stdout } = await waybill(["mint", "ksuid", "--json"], { cwd });
+    const { stdout } = await waybill(["mint", "ksuid", "--json"], { files });
     expect(objectsOf(stdout)).toEqual([{ id: expect.stringMatching(/^[0-9A-Za-z]{27}$/), layout: "ksuid" }]);
   });
 
@@ -216,7 +222,7 @@ describe.concurrent("waybill mint with a layout as its argument", () => {
     { args: ["--entity", "order", "--field", "worker=1"], error: "Field worker is not to be given for layout iuid" },
     { args: ["--entity", "order", "--field", "country=256"], error: "must be a whole number from 0 to 255" },
   ])("$args mints nothing", async ({ args, error }) => {
-    const { stdout, stderr, code } = await waybill(["mint", ...args], { cwd });
+    const { stdout, stderr, code } = await waybill(["mint", ...args], { files });
     expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
     expect(stderr).toContain(error);
   });
@@ -230,19 +236,19 @@ describe.concurrent("IDs that another layout can read", () => {
     picture: { path: "/pictures/:id", ids: [{ layout: "sharding-id" }] },
   };
   const routes = [{ when: { entity: ["parcel", "tweet"] }, region: "eu" }];
-  const folder = tableFolder({ regions: DECLARED_TABLE.regions, entities, routes, default: "us" });
+  const folder = tableFiles({ regions: DECLARED_TABLE.regions, entities, routes, default: "us" });
 
   it("are passed over where others of the layout are clear", async () => {
     const wish = ["--entity", "parcel", "--shard-key", "840", "--count", "200"];
-    const ids = idsOf(await waybill(["mint", ...wish], { cwd: folder }));
+    const ids = idsOf(await waybill(["mint", ...wish], { files: folder }));
     expect(ids).toEqual([...new Set(ids)].toSorted());
-    const explained = await waybill(["explain", "--json"], { cwd: folder, stdin: ids.join("\n") });
+    const explained = await waybill(["explain", "--json"], { files: folder, stdin: ids.join("\n") });
     expect(objectsOf(explained.stdout).every(({ decision }) => decision !== undefined)).toBe(true);
   });
 
   it("are minted with a note where none is", async () => {
     const wish = ["--entity", "tweet", "--field", "datacenter=1", "--field", "worker=1", "--count", "2"];
-    const { stdout, stderr, code } = await waybill(["mint", ...wish], { cwd: folder });
+    const { stdout, stderr, code } = await waybill(["mint", ...wish], { files: folder });
     expect([stdout.split("\n").length, code]).toEqual([3, 0]);
     expect(stderr).toBe(
       "note: 2 of the IDs can also be read as others', and /any refuses them as ambiguous; ask by /tweets/:id, or on /any with the field id-layout: snowflake\n",

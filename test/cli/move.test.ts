@@ -1,8 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { objectsOf, type RunOptions, tableFolder, waybill } from "./command.ts";
+import { objectsOf, type RuntimeOptions, waybill } from "./fake-runtime.ts";
+import { tableFiles } from "./memory-files.ts";
 
 const ORDER = "01990f04-d900-8005-8040-000000000001";
 const SECOND = "01990f04-d900-8005-8040-000000000002";
@@ -10,13 +9,14 @@ const PARCEL = "6347eb00-bbaa-01cc-0201-0203d0000000";
 
 /** A table of its own for each test. */
 const setUp = (table: object = DECLARED_TABLE) => {
-  const cwd = tableFolder(table);
-  const file = join(cwd, "routing-table.json");
+  const files = tableFiles(table);
+  const file = "routing-table.json";
   return {
+    files,
     file,
-    move: (args: readonly string[], options: RunOptions = {}) => waybill(["move", ...args], { cwd, ...options }),
-    text: () => readFileSync(file, "utf8"),
-    table: () => JSON.parse(readFileSync(file, "utf8")),
+    move: (args: readonly string[], options: RuntimeOptions = {}) => waybill(["move", ...args], { files, ...options }),
+    text: () => files.text(file),
+    table: () => files.json(file),
   };
 };
 
@@ -126,14 +126,14 @@ describe.concurrent("waybill move", () => {
   });
 
   it("refuses regions that are not there, tables with faults, and a table on stdin", async () => {
-    const { move, file, text } = setUp();
+    const { files, move, file, text } = setUp();
     expect((await move(["start", ORDER, "--to", "mars"])).stderr).toBe(
       'error: routing-table.json has no region "mars"; it has eu, us, ap (--to)\n',
     );
     expect((await move(["start", ORDER])).stderr).toContain("required option '--to <region>'");
     expect((await move(["fence", ORDER, "--table", "-"], { stdin: text() })).stderr).toContain("(--table)");
     expect((await move(["fence", ORDER, "--table", "none.json"])).stderr).toContain("none.json cannot be read");
-    writeFileSync(file, text().replace('"region": "eu"', '"region": "mars"'));
+    files.write(file, text().replace('"region": "eu"', '"region": "mars"'));
     const faulty = await move(["start", ORDER, "--to", "us"]);
     expect(faulty).toMatchObject({ code: 1, stdout: "" });
     expect(faulty.stderr).toMatch(/^routing-table.json:\d+:\d+: \/routes\/2\/region: /);

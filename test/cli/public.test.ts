@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { objectsOf, tableFolder, waybill } from "./command.ts";
+import { objectsOf, waybill } from "./fake-runtime.ts";
+import { tableFiles } from "./memory-files.ts";
 
-const cwd = tableFolder({
+const files = tableFiles({
   regions: { eu: { origins: [{ url: "http://eu.test" }] } },
   entities: {
     order: { path: "/orders/:id", ids: [{ layout: "ulid" }], public: true },
@@ -17,15 +18,19 @@ const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
 describe.concurrent("waybill public", () => {
   it("shows internal IDs and opens public ones, as arguments and from stdin", async () => {
-    const shown = await waybill(["public", "show", "--entity", "order", ULID], { cwd, env });
+    const shown = await waybill(["public", "show", "--entity", "order", ULID], { files, env });
     expect(shown).toEqual({ stdout: expect.stringMatching(/^[0-9A-Za-z]{44}\n$/), stderr: "", code: 0 });
-    const opened = await waybill(["public", "open", "--entity", "order", "--json"], { cwd, env, stdin: shown.stdout });
+    const opened = await waybill(["public", "open", "--entity", "order", "--json"], {
+      files,
+      env,
+      stdin: shown.stdout,
+    });
     expect(objectsOf(opened.stdout)).toEqual([{ text: shown.stdout.trimEnd(), id: ULID }]);
   });
 
   it("goes on after what no key made", async () => {
     const args = ["public", "open", "--entity", "order", "0".repeat(44), "x"];
-    const { stdout, stderr, code } = await waybill(args, { cwd, env });
+    const { stdout, stderr, code } = await waybill(args, { files, env });
     expect([stdout, code]).toEqual(["", 1]);
     expect(stderr).toBe(`error: "${"0".repeat(44)}" is left: no key made it.\nerror: "x" is left: no key made it.\n`);
   });
@@ -37,7 +42,7 @@ describe.concurrent("waybill public", () => {
     [["--entity", "box"], env, 'shows as it is the entity "box". Public ones: order, ticket. (--entity)'],
     [["--entity", "crate"], env, 'has no entity "crate". Public ones: order, ticket. (--entity)'],
   ])("%j with %j is refused with a sentence", async (args, keys, sentence) => {
-    const { stderr, code } = await waybill(["public", "show", ...args, ULID], { cwd, env: keys });
+    const { stderr, code } = await waybill(["public", "show", ...args, ULID], { files, env: keys });
     expect(code).toBe(1);
     expect(stderr).toContain(sentence);
   });
@@ -45,21 +50,21 @@ describe.concurrent("waybill public", () => {
 
 describe.concurrent("the other commands, where entities are public", () => {
   it("mint says that its IDs are internal, and --public prints those that clients see", async () => {
-    const internal = await waybill(["mint", "--entity", "order"], { cwd });
+    const internal = await waybill(["mint", "--entity", "order"], { files });
     expect(internal.stdout).toMatch(/^[0-9A-Z]{26}\n$/);
     expect(internal.stderr).toContain("note: these are internal IDs of order");
-    const shown = await waybill(["mint", "--entity", "order", "--public", "--count", "2"], { cwd, env });
+    const shown = await waybill(["mint", "--entity", "order", "--public", "--count", "2"], { files, env });
     expect(shown).toEqual({ stdout: expect.stringMatching(/^([0-9A-Za-z]{44}\n){2}$/), stderr: "", code: 0 });
-    const opened = await waybill(["public", "open", "--entity", "order"], { cwd, env, stdin: shown.stdout });
+    const opened = await waybill(["public", "open", "--entity", "order"], { files, env, stdin: shown.stdout });
     expect(opened.stdout).toMatch(/^([0-9A-Z]{26}\n){2}$/);
-    const bare = await waybill(["mint", "ulid", "--public"], { cwd, env });
+    const bare = await waybill(["mint", "ulid", "--public"], { files, env });
     expect(bare.stderr).toContain("--public goes with an entity of a routing table.");
   });
 
   it("explain says whose public ID a text may be", async () => {
-    const { stderr } = await waybill(["explain", "0".repeat(44)], { cwd });
+    const { stderr } = await waybill(["explain", "0".repeat(44)], { files });
     expect(stderr).toContain("it has the form of public IDs of order; waybill public open --entity order tells");
-    const { stdout } = await waybill(["explain", "--json", "0".repeat(22)], { cwd });
+    const { stdout } = await waybill(["explain", "--json", "0".repeat(22)], { files });
     expect(objectsOf(stdout)).toMatchObject([{ publicOf: ["ticket"] }]);
   });
 });

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { tableFolder, waybill } from "./command.ts";
-import { problem, startControlPlane, TOKEN } from "./control-plane.ts";
+import { fakeControlPlane, problem } from "./fake-control-plane.ts";
+import { waybill } from "./fake-runtime.ts";
+import { tableFiles } from "./memory-files.ts";
 
 const [kz, ...others] = DECLARED_TABLE.routes;
 const NEXT = { ...DECLARED_TABLE, routes: [{ ...kz, region: "us" }, ...others] };
 
 /** A control plane of its own for each test, and a folder whose table differs from the one in force. */
 const setUp = async () => {
-  const plane = await startControlPlane(DECLARED_TABLE);
-  const cwd = tableFolder(NEXT);
-  const table = (...args: readonly string[]) =>
-    waybill(["table", ...args], { cwd, env: { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN } });
+  const plane = fakeControlPlane(DECLARED_TABLE);
+  const files = tableFiles(NEXT);
+  const table = (...args: readonly string[]) => waybill(["table", ...args], { files, ...plane.access });
   const changesAsked = () => plane.asked.filter(({ method }) => method !== "GET").map(({ url }) => url);
   return { plane, table, changesAsked };
 };
@@ -92,7 +92,7 @@ describe.concurrent("a canary of the whole table", () => {
     { args: ["--country", "kz"], error: "codes of two capital letters, with commas between: KZ,UZ." },
     { args: ["--entity", "order,"], error: "names of entities, with commas between: order,ride." },
   ])("is for one part of the IDs, and $args says none", async ({ args, error }) => {
-    const outcome = await waybill(["table", "canary", "routing-table.json", ...args], { cwd: tableFolder() });
+    const outcome = await waybill(["table", "canary", "routing-table.json", ...args], { files: tableFiles() });
     expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining(error) });
   });
 

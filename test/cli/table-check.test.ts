@@ -1,23 +1,21 @@
 import { createHash } from "node:crypto";
-import { readFileSync, realpathSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { objectsOf, tableFolder, waybill } from "./command.ts";
+import { objectsOf, waybill } from "./fake-runtime.ts";
+import { CWD, tableFiles } from "./memory-files.ts";
 
-const cwd = tableFolder();
+const files = tableFiles();
 
 describe.concurrent("waybill table check", () => {
   it("sums a good table up in one line, with the digest under which it is published", async () => {
-    const digest = createHash("sha256")
-      .update(readFileSync(join(cwd, "routing-table.json")))
-      .digest("hex");
-    const summary = await waybill(["table", "check", "routing-table.json"], { cwd });
+    const digest = createHash("sha256").update(files.octets("routing-table.json")).digest("hex");
+    const summary = await waybill(["table", "check", "routing-table.json"], { files });
     expect({ ...summary, stdout: summary.stdout.split("\n")[0] }).toEqual({
       stdout: `routing-table.json: no faults; 3 regions, 4 entities, 3 layouts, 6 routes, 0 moved; sha256 ${digest}`,
       stderr: "",
       code: 0,
     });
-    const { stdout } = await waybill(["table", "check", "--json", "routing-table.json"], { cwd });
+    const { stdout } = await waybill(["table", "check", "--json", "routing-table.json"], { files });
     expect(objectsOf(stdout)).toEqual([
       {
         ...{
@@ -38,7 +36,7 @@ describe.concurrent("waybill table check", () => {
   });
 
   it("notes which IDs no text tells apart, where, and what does", async () => {
-    const { stdout } = await waybill(["table", "check", "routing-table.json"], { cwd });
+    const { stdout } = await waybill(["table", "check", "routing-table.json"], { files });
     const [, note, example, ...hints] = stdout.trimEnd().split("\n");
     expect(note).toBe(
       "note: on /any/:id, no bit and no time tells every text of luuid from one of hotguid: refused as ambiguous",
@@ -54,8 +52,8 @@ describe.concurrent("waybill table check", () => {
     const path = ["/boxes/:id", { path: "/old/:id", layout: "snowflake" }];
     const box = { path, ids: [{ layout: "snowflake" }, { layout: "sonyflake" }] };
     const regions = { eu: { origins: [{ url: "http://eu.test" }] } };
-    const folder = tableFolder({ regions, entities: { box }, routes: [], default: "eu" });
-    const { stdout } = await waybill(["table", "check", "routing-table.json"], { cwd: folder });
+    const folder = tableFiles({ regions, entities: { box }, routes: [], default: "eu" });
+    const { stdout } = await waybill(["table", "check", "routing-table.json"], { files: folder });
     const hint = "  told apart by a layout named in the pattern: snowflake or sonyflake, as /old/:id does";
     expect(stdout.split("\n")).toContain(hint);
   });
@@ -63,8 +61,8 @@ describe.concurrent("waybill table check", () => {
   it("notes which entities need keys for their public IDs", async () => {
     const order = { path: "/orders/:id", ids: [{ layout: "iuid", service: 1 }], public: true };
     const regions = { eu: { origins: [{ url: "http://eu.test" }] } };
-    const folder = tableFolder({ regions, entities: { order }, routes: [], default: "eu" });
-    const { stdout } = await waybill(["table", "check", "routing-table.json"], { cwd: folder });
+    const folder = tableFiles({ regions, entities: { order }, routes: [], default: "eu" });
+    const { stdout } = await waybill(["table", "check", "routing-table.json"], { files: folder });
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^note: order: public IDs need the secret PUBLIC_ID_KEYS/);
   });
 
@@ -89,8 +87,8 @@ describe.concurrent("waybill table check", () => {
 `;
 
   it("lists all faults at once, each with its line, column, pointer and remedy", async () => {
-    writeFileSync(join(cwd, "faulty.json"), FAULTY);
-    const { stdout, stderr, code } = await waybill(["table", "check", "faulty.json"], { cwd });
+    files.write("faulty.json", FAULTY);
+    const { stdout, stderr, code } = await waybill(["table", "check", "faulty.json"], { files });
     expect(code).toBe(1);
     const lines = stdout.trimEnd().split("\n");
     expect(stderr).toBe(`faulty.json: ${lines.length} faults\n`);
@@ -110,18 +108,18 @@ describe.concurrent("waybill table check", () => {
 
   it("says that a table has at least as many faults as a report lists", async () => {
     const routes = Array.from({ length: 3_000 }, () => ({ when: { layout: "iuid" }, region: "mars" }));
-    const table = JSON.parse(readFileSync(join(cwd, "routing-table.json"), "utf8"));
+    const table = files.json("routing-table.json");
     const stdin = JSON.stringify({ ...table, routes });
-    const { stdout, stderr } = await waybill(["table", "check", "-"], { cwd, stdin });
+    const { stdout, stderr } = await waybill(["table", "check", "-"], { files, stdin });
     expect(stdout.trimEnd().split("\n").length).toBe(1_000);
     expect(stderr).toBe("stdin: at least 1,000 faults; the check ended there\n");
-    const diff = await waybill(["table", "diff", "routing-table.json", "-"], { cwd, stdin });
+    const diff = await waybill(["table", "diff", "routing-table.json", "-"], { files, stdin });
     expect(diff.stderr).toMatch(/can be served: at least 1,000 faults; the check ended there\n$/);
   });
 
   it("names the whole path of a file that is not there", async () => {
-    const { stderr, code } = await waybill(["table", "check", "../nowhere/table.json"], { cwd });
-    const path = resolve(realpathSync(cwd), "../nowhere/table.json");
+    const { stderr, code } = await waybill(["table", "check", "../nowhere/table.json"], { files });
+    const path = resolve(CWD, "../nowhere/table.json");
     expect({ stderr, code }).toEqual({
       stderr: `error: ../nowhere/table.json cannot be read: no such file or directory (${path})\n`,
       code: 1,

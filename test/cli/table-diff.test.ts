@@ -1,11 +1,10 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { objectsOf, tableFolder, waybill } from "./command.ts";
+import { objectsOf, waybill } from "./fake-runtime.ts";
+import { tableFiles } from "./memory-files.ts";
 
-const cwd = tableFolder();
-const before = readFileSync(join(cwd, "routing-table.json"), "utf8");
+const files = tableFiles();
+const before = files.text("routing-table.json");
 
 const { us, ap } = DECLARED_TABLE.regions;
 const [kz, ...others] = DECLARED_TABLE.routes;
@@ -20,25 +19,25 @@ const AFTER = {
     { when: { layout: "hotguid", shardKey: "2000-2499" }, region: "sa" },
   ],
 };
-writeFileSync(join(cwd, "after.json"), JSON.stringify(AFTER));
+files.write("after.json", JSON.stringify(AFTER));
 
 const DIFF = ["table", "diff", "routing-table.json", "after.json"];
 
 describe.concurrent("waybill table diff", () => {
   it("decides a log's requests by the packs beside both tables", async () => {
     const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
-    const folder = tableFolder({ ...DECLARED_TABLE, routes });
-    writeFileSync(join(folder, "new.json"), JSON.stringify({ ...DECLARED_TABLE, routes }));
+    const folder = tableFiles({ ...DECLARED_TABLE, routes });
+    folder.write("new.json", JSON.stringify({ ...DECLARED_TABLE, routes }));
     const pack = (table: string, stdin: string) =>
       waybill(["table", "pack", "-", "--layout", "hotguid", "--table", table, "--name", "shards"], {
-        cwd: folder,
+        files: folder,
         stdin,
       });
     expect((await pack("routing-table.json", "0,999,us\n")).code).toBe(0);
     expect((await pack("new.json", "0,999,eu\n")).code).toBe(0);
     const log = ["--log", "-", "--json"];
     const { stdout, code, stderr } = await waybill(["table", "diff", "routing-table.json", "new.json", ...log], {
-      cwd: folder,
+      files: folder,
       stdin: "/any/6347eb00-bbaa-01cc-0201-02030a000000\n",
     });
     expect(code, stderr).toBe(0);
@@ -47,17 +46,17 @@ describe.concurrent("waybill table diff", () => {
 
   it("counts the keys that packs send elsewhere where both files are there, and says which is not", async () => {
     const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
-    const folder = tableFolder({ ...DECLARED_TABLE, routes });
-    writeFileSync(join(folder, "new.json"), JSON.stringify({ ...DECLARED_TABLE, routes }));
+    const folder = tableFiles({ ...DECLARED_TABLE, routes });
+    folder.write("new.json", JSON.stringify({ ...DECLARED_TABLE, routes }));
     const pack = (table: string, stdin: string) =>
       waybill(["table", "pack", "-", "--layout", "hotguid", "--table", table, "--name", "shards"], {
-        cwd: folder,
+        files: folder,
         stdin,
       });
     expect((await pack("routing-table.json", "0,999,us\n5000,us\n")).code).toBe(0);
     expect((await pack("new.json", "0,99,us\n100,199,eu\n")).code).toBe(0);
     const diff = (...more: string[]) =>
-      waybill(["table", "diff", "routing-table.json", "new.json", ...more], { cwd: folder });
+      waybill(["table", "diff", "routing-table.json", "new.json", ...more], { files: folder });
     const { stdout, stderr, code } = await diff();
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
     expect(stdout.slice(stdout.indexOf("keys that")).split("\n")).toEqual([
@@ -75,17 +74,17 @@ describe.concurrent("waybill table diff", () => {
         where: { shardKey: "0-999" },
       }),
     );
-    const { sha256 } = JSON.parse(readFileSync(join(folder, "new.json"), "utf8")).packs.shards;
-    const file = join(folder, "packs", `${sha256}.pack`);
-    const octets = readFileSync(file);
-    rmSync(file);
+    const { sha256 } = folder.json("new.json").packs.shards;
+    const file = `packs/${sha256}.pack`;
+    const octets = folder.octets(file);
+    folder.remove(file);
     const missing = await diff();
     expect(missing.stderr).toBe(
       `note: pack shards of new.json is not there (packs/${sha256}.pack): what it decides stays open\n`,
     );
     expect(missing.stdout).toContain("1,000 keys, less than 0.01 % of the key space\n");
     expect((await diff("--log", "-")).stderr).toContain("error: - has no request");
-    writeFileSync(file, octets.fill(7, octets.length - 1));
+    folder.write(file, octets.fill(7, octets.length - 1));
     expect(await diff()).toMatchObject({
       code: 1,
       stdout: "",
@@ -94,7 +93,7 @@ describe.concurrent("waybill table diff", () => {
   });
 
   it("shows what is added, removed and changed, and which keys go elsewhere", async () => {
-    const { stdout, stderr, code } = await waybill(DIFF, { cwd });
+    const { stdout, stderr, code } = await waybill(DIFF, { files });
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
     expect(stdout.split("\n")).toEqual([
       "regions",
@@ -120,7 +119,7 @@ describe.concurrent("waybill table diff", () => {
   });
 
   it("gives the same as one JSON object, with the digests of both files", async () => {
-    const { stdout, code } = await waybill([...DIFF, "--json", "--exit-code"], { cwd });
+    const { stdout, code } = await waybill([...DIFF, "--json", "--exit-code"], { files });
     expect(code).toBe(2);
     expect(objectsOf(stdout)).toEqual([
       expect.objectContaining({
@@ -155,7 +154,7 @@ describe.concurrent("waybill table diff", () => {
     const { order, ride, ...others } = DECLARED_TABLE.entities;
     const handedOver = { ...ride, ids: order.ids };
     const stdin = JSON.stringify({ ...DECLARED_TABLE, entities: { ...others, ride: handedOver } });
-    const { stdout } = await waybill(["table", "diff", "routing-table.json", "-"], { cwd, stdin });
+    const { stdout } = await waybill(["table", "diff", "routing-table.json", "-"], { files, stdin });
     const lines = stdout.slice(stdout.indexOf("keys that go elsewhere")).split("\n");
     expect(lines).toEqual([
       "keys that go elsewhere",
@@ -167,7 +166,7 @@ describe.concurrent("waybill table diff", () => {
       "  ride (iuid)          service 2, country DE  eu → nowhere  1 key, 0.39 % of the key space",
       "",
     ]);
-    const asJson = await waybill(["table", "diff", "routing-table.json", "-", "--json"], { cwd, stdin });
+    const asJson = await waybill(["table", "diff", "routing-table.json", "-", "--json"], { files, stdin });
     const [{ keys }] = objectsOf(asJson.stdout) as [{ keys: readonly { service: number; after?: unknown }[] }];
     expect(keys.filter(({ service }) => service === 2).every((change) => !("after" in change))).toBe(true);
     expect(keys[0]).toMatchObject({ service: 1, before: { entity: "order" }, after: { entity: "ride" } });
@@ -175,14 +174,14 @@ describe.concurrent("waybill table diff", () => {
 
   it("finds no difference in another spelling of the same table", async () => {
     const stdin = JSON.stringify(JSON.parse(before));
-    const outcome = await waybill(["table", "diff", "--exit-code", "-", "routing-table.json"], { cwd, stdin });
+    const outcome = await waybill(["table", "diff", "--exit-code", "-", "routing-table.json"], { files, stdin });
     expect(outcome).toEqual({ stdout: "", stderr: "no differences\n", code: 0 });
   });
 
   it("checks both tables first", async () => {
-    writeFileSync(join(cwd, "faulty.json"), before.replace('"region": "eu"', '"region": "mars"'));
+    files.write("faulty.json", before.replace('"region": "eu"', '"region": "mars"'));
     const { stdout, stderr, code } = await waybill(["table", "diff", "--exit-code", "faulty.json", "-"], {
-      cwd,
+      files,
       stdin: "{",
     });
     expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
@@ -191,7 +190,7 @@ describe.concurrent("waybill table diff", () => {
   });
 
   it("takes one table from stdin, not both", async () => {
-    const { stderr, code } = await waybill(["table", "diff", "-", "-"], { cwd });
+    const { stderr, code } = await waybill(["table", "diff", "-", "-"], { files });
     expect({ stderr, code }).toEqual({ stderr: "error: only one of the two tables can come from stdin\n", code: 1 });
   });
 });

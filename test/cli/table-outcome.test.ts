@@ -1,6 +1,3 @@
-import { readFileSync } from "node:fs";
-import type { ServerResponse } from "node:http";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AuditEntry, Revision } from "../../src/cli/gateway-answers.ts";
 import type { GatewayClient } from "../../src/cli/gateway-client.ts";
@@ -8,26 +5,25 @@ import { findOutcome, type SentChange } from "../../src/cli/table-outcome.ts";
 import type { World } from "../../src/cli/world.ts";
 import { ok } from "../../src/ids/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { objectsOf, tableFolder, waybill } from "./command.ts";
-import { type Override, problem, type Reply, startControlPlane, TOKEN } from "./control-plane.ts";
+import { type Asked, fakeControlPlane, problem, type Reply } from "./fake-control-plane.ts";
+import { FakeClock, objectsOf, waybill } from "./fake-runtime.ts";
+import { tableFiles } from "./memory-files.ts";
 
 const [kz, ...others] = DECLARED_TABLE.routes;
 const NEXT = { ...DECLARED_TABLE, routes: [{ ...kz, region: "us" }, ...others] };
 
-const setUp = async (outcome: "unknown" | "none") => {
-  const plane = await startControlPlane(DECLARED_TABLE);
-  const cwd = tableFolder(NEXT);
-  const made = { revision: 2, text: readFileSync(join(cwd, "routing-table.json"), "utf8"), note: "", basedOn: 1 };
+const setUp = (outcome: "unknown" | "none") => {
+  const plane = fakeControlPlane(DECLARED_TABLE);
+  const files = tableFiles(NEXT);
+  const clock = new FakeClock();
+  const made = { revision: 2, text: files.text("routing-table.json"), note: "", basedOn: 1 };
   const publish = () =>
-    waybill(["table", "publish", "routing-table.json", "--yes", "--json"], {
-      cwd,
-      env: { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN },
-    });
+    waybill(["table", "publish", "routing-table.json", "--yes", "--json"], { files, clock, ...plane.access });
   /** The gateway gives the change up, and some time later the history has what `then` says. */
   const loseThe = (then: () => void) => {
     plane.override = ({ method }) => {
       if (method !== "PUT") return undefined;
-      setTimeout(then, 1_500);
+      clock.after(1_500, then);
       return problem(503, "control-plane-unavailable", "The truth could not be asked.", { outcome });
     };
   };
@@ -36,7 +32,7 @@ const setUp = async (outcome: "unknown" | "none") => {
 
 describe.concurrent("a publication whose answer does not come", () => {
   it("is told as made when the history comes to have it", async () => {
-    const { plane, publish, loseThe, made } = await setUp("unknown");
+    const { plane, publish, loseThe, made } = setUp("unknown");
     loseThe(() => plane.revisions.push({ ...made, kind: "publish" }));
     const { stdout, stderr, code } = await publish();
     expect(code).toBe(0);
@@ -47,7 +43,7 @@ describe.concurrent("a publication whose answer does not come", () => {
   });
 
   it("is told as outrun when the history comes to have another's", async () => {
-    const { plane, publish, loseThe, made } = await setUp("unknown");
+    const { plane, publish, loseThe, made } = setUp("unknown");
     loseThe(() => plane.revisions.push({ ...made, kind: "publish", note: "another's" }));
     const { stdout, stderr, code } = await publish();
     expect({ stdout, code }).toEqual({ stdout: "", code: 3 });
@@ -55,7 +51,7 @@ describe.concurrent("a publication whose answer does not come", () => {
   });
 
   it("is told as open when the history stays as it was", async () => {
-    const { publish, loseThe } = await setUp("unknown");
+    const { publish, loseThe } = setUp("unknown");
     loseThe(() => undefined);
     const { stdout, stderr, code } = await publish();
     expect({ stdout, code }).toEqual({ stdout: "", code: 9 });
@@ -64,7 +60,7 @@ describe.concurrent("a publication whose answer does not come", () => {
   });
 
   it("has changed nothing where the gateway says so", async () => {
-    const { plane, publish, loseThe } = await setUp("none");
+    const { plane, publish, loseThe } = setUp("none");
     loseThe(() => undefined);
     const { stderr, code } = await publish();
     expect(code).toBe(1);
@@ -75,33 +71,30 @@ describe.concurrent("a publication whose answer does not come", () => {
 
 describe.concurrent("a proxy before the gateway", () => {
   const bad = (status: number): Reply => ({ status, headers: { "content-type": "text/html" }, body: "<html>" });
-  const WAYS: readonly (readonly [string, (response: ServerResponse) => Reply])[] = [
-    [
-      "drops the answer",
-      (response) => {
-        response.socket?.destroy();
-        return { body: "" };
-      },
-    ],
-    ["answers 502", () => bad(502)],
-    ["answers 504", () => bad(504)],
+  const dropped = new TypeError("fetch failed", {
+    cause: Object.assign(new Error("other side closed"), { code: "UND_ERR_SOCKET" }),
+  });
+  const WAYS: readonly (readonly [string, Reply | Error])[] = [
+    ["drops the answer", dropped],
+    ["answers 502", bad(502)],
+    ["answers 504", bad(504)],
   ];
 
-  it.each(WAYS)("%s of a change that was made", async (_, lose) => {
-    const { plane, publish, made } = await setUp("unknown");
-    plane.override = ({ method }, response) => {
+  it.each(WAYS)("%s of a change that was made", async (_, lost) => {
+    const { plane, publish, made } = setUp("unknown");
+    plane.override = ({ method }) => {
       if (method !== "PUT") return undefined;
       plane.revisions.push({ ...made, kind: "publish" });
-      return lose(response);
+      return lost;
     };
     const { stdout, stderr, code } = await publish();
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("it was done: revision 2 (publish") });
     expect(objectsOf(stdout)).toEqual([expect.objectContaining({ revision: 2, changed: true })]);
   });
 
-  it.each(WAYS)("%s of a change that nobody knows of", async (_, lose) => {
-    const { plane, publish } = await setUp("unknown");
-    plane.override = ({ method }, response) => (method === "PUT" ? lose(response) : undefined);
+  it.each(WAYS)("%s of a change that nobody knows of", async (_, lost) => {
+    const { plane, publish } = setUp("unknown");
+    plane.override = ({ method }) => (method === "PUT" ? lost : undefined);
     const { stdout, stderr, code } = await publish();
     expect({ stdout, code }).toEqual({ stdout: "", code: 9 });
     expect(stderr).not.toContain("nothing was changed");
@@ -109,30 +102,24 @@ describe.concurrent("a proxy before the gateway", () => {
 });
 
 describe.concurrent("Ctrl-C", () => {
-  const stop = async (isHeld: Override, ...more: readonly string[]) => {
-    const plane = await startControlPlane(DECLARED_TABLE);
+  /** A publication that is interrupted when the gateway has begun to answer what `isHeld` says, and does not end. */
+  const stop = (isHeld: (asked: Asked) => boolean, ...more: readonly string[]) => {
+    const plane = fakeControlPlane(DECLARED_TABLE);
     const interrupt = new AbortController();
-    plane.override = (asked, response) => {
-      const reply = isHeld(asked, response);
-      if (response.headersSent) setTimeout(() => interrupt.abort(), 300);
-      return reply;
+    plane.override = (asked) => {
+      if (!isHeld(asked)) return undefined;
+      setImmediate(() => interrupt.abort());
+      return { body: new ReadableStream() };
     };
-    const env = { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN };
     return waybill(["table", "publish", "routing-table.json", "--yes", ...more], {
-      cwd: tableFolder(NEXT),
-      env,
+      files: tableFiles(NEXT),
       interrupt: interrupt.signal,
+      ...plane.access,
     });
-  };
-  const hold = (response: ServerResponse): Reply => {
-    response.writeHead(200).flushHeaders();
-    return { body: "" };
   };
 
   it("while a change is under way says that it may have been made, and where to look", async () => {
-    const { stdout, stderr, code } = await stop(({ method }, response) =>
-      method === "PUT" ? hold(response) : undefined,
-    );
+    const { stdout, stderr, code } = await stop(({ method }) => method === "PUT");
     expect({ stdout, code }).toEqual({ stdout: "", code: 130 });
     expect(stderr).toMatch(
       /\nit was under way: it may have been made, or be made yet\. .*`waybill table history`.*\n$/,
@@ -140,11 +127,7 @@ describe.concurrent("Ctrl-C", () => {
   });
 
   it("while a change is waited for says that it was made", async () => {
-    const { stdout, stderr, code } = await stop(
-      ({ url }, response) => (url === "/-/ready" ? hold(response) : undefined),
-      "--json",
-      "--wait",
-    );
+    const { stdout, stderr, code } = await stop(({ url }) => url === "/-/ready", "--json", "--wait");
     expect({ stdout, code }).toEqual({ stdout: "", code: 130 });
     expect(stderr).toMatch(/\nit was done, and is not waited for any longer: revision 2 \(publish, by ann\)/);
   });

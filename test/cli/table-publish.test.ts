@@ -1,20 +1,18 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { objectsOf, tableFolder, waybill } from "./command.ts";
-import { problem, startControlPlane, TOKEN } from "./control-plane.ts";
+import { fakeControlPlane, problem } from "./fake-control-plane.ts";
+import { objectsOf, waybill } from "./fake-runtime.ts";
+import { tableFiles } from "./memory-files.ts";
 
 const [kz, ...others] = DECLARED_TABLE.routes;
 const NEXT = { ...DECLARED_TABLE, routes: [{ ...kz, region: "us" }, ...others] };
 
 /** A control plane of its own for each test, and a folder whose table differs from the one in force. */
 const setUp = async (next: object = NEXT) => {
-  const plane = await startControlPlane(DECLARED_TABLE);
-  const cwd = tableFolder(next);
-  const table = (...args: readonly string[]) =>
-    waybill(["table", ...args], { cwd, env: { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN } });
-  return { plane, cwd, table };
+  const plane = fakeControlPlane(DECLARED_TABLE);
+  const files = tableFiles(next);
+  const table = (...args: readonly string[]) => waybill(["table", ...args], { files, ...plane.access });
+  return { plane, files, table };
 };
 
 describe.concurrent("waybill table publish", () => {
@@ -80,8 +78,8 @@ describe.concurrent("waybill table publish", () => {
   });
 
   it("checks the file before it asks the gateway for anything", async () => {
-    const { plane, cwd, table } = await setUp();
-    writeFileSync(join(cwd, "faulty.json"), JSON.stringify({ ...NEXT, default: "mars" }, null, 2));
+    const { plane, files, table } = await setUp();
+    files.write("faulty.json", JSON.stringify({ ...NEXT, default: "mars" }, null, 2));
     const { stderr, code } = await table("publish", "faulty.json", "--yes");
     expect(stderr).toMatch(
       /^faulty\.json:\d+:3: \/default: .*"mars".*\nerror: faulty\.json is not .*\nnothing was published\n$/,

@@ -1,5 +1,3 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { replayTraffic } from "../../src/cli/traffic-replay.ts";
 import type { World } from "../../src/cli/world.ts";
@@ -7,16 +5,17 @@ import { showLogLine } from "../../src/demo/request-line.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import { readTrafficLine } from "../../src/routing/traffic-lines.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { objectsOf, tableFolder, waybill } from "./command.ts";
-import { startControlPlane, TOKEN } from "./control-plane.ts";
+import { fakeControlPlane } from "./fake-control-plane.ts";
+import { objectsOf, waybill } from "./fake-runtime.ts";
+import { CWD, type MemoryFiles, tableFiles } from "./memory-files.ts";
 
 const KZ = "019e807a-ec00-8005-805e-2d8e9c7ac355";
-const cwd = tableFolder();
+const files = tableFiles();
 const [kz, ...others] = DECLARED_TABLE.routes;
 const withoutId = { list: { path: "/orders", sources: [{ header: "x-home" }] } };
 const AFTER = { ...DECLARED_TABLE, routes: [{ ...kz, region: "us" }, ...others] };
-writeFileSync(join(cwd, "before.json"), JSON.stringify({ ...DECLARED_TABLE, withoutId }));
-writeFileSync(join(cwd, "after.json"), JSON.stringify({ ...AFTER, withoutId }));
+files.write("before.json", JSON.stringify({ ...DECLARED_TABLE, withoutId }));
+files.write("after.json", JSON.stringify({ ...AFTER, withoutId }));
 const LOG = [
   JSON.stringify({
     event: "request",
@@ -34,7 +33,7 @@ const LOG = [
   "no request",
   '{"method":"GET"',
 ].join("\n");
-writeFileSync(join(cwd, "requests.ndjson"), LOG);
+files.write("requests.ndjson", LOG);
 
 describe("a line that npm start prints", () => {
   it("is a request", () => {
@@ -53,7 +52,7 @@ describe("a line that npm start prints", () => {
 });
 
 const replay = (...args: readonly string[]) =>
-  waybill(["table", "replay", "requests.ndjson", "--old", "before.json", "--new", "after.json", ...args], { cwd });
+  waybill(["table", "replay", "requests.ndjson", "--old", "before.json", "--new", "after.json", ...args], { files });
 
 const SUMMARY = [
   "5 requests: 3 go elsewhere, 1 do not, of 1 the log does not hold what decides",
@@ -94,15 +93,14 @@ describe.concurrent("waybill table replay", () => {
   });
 
   it("takes revisions of a gateway as well as files", async () => {
-    const plane = await startControlPlane(DECLARED_TABLE);
+    const plane = fakeControlPlane(DECLARED_TABLE);
     plane.revisions.push({ revision: 2, text: JSON.stringify(AFTER), kind: "publish", note: "", basedOn: 1 });
-    const env = { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN };
     const args = ["table", "replay", "-", "--old", "1", "--new", "2", "--exit-code"];
-    const { stdout, code } = await waybill(args, { cwd, env, stdin: `/rides/${KZ}\n/orders/${KZ}\n` });
+    const { stdout, code } = await waybill(args, { files, ...plane.access, stdin: `/rides/${KZ}\n/orders/${KZ}\n` });
     expect({ stdout, code }).toEqual({ stdout: `GET /orders/${KZ}  order  ap → us\n`, code: 2 });
     const same = await waybill(["table", "replay", "-", "--old", "2", "--new", "after.json", "--exit-code"], {
-      cwd,
-      env,
+      files,
+      ...plane.access,
       stdin: `/orders/${KZ}\n`,
     });
     expect(same).toEqual({ stdout: "", stderr: "1 request: 0 go elsewhere, 1 do not\n", code: 0 });
@@ -110,25 +108,24 @@ describe.concurrent("waybill table replay", () => {
 
   it("decides by packs beside the tables, for revisions too, and says which pack is nowhere", async () => {
     const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
-    const folder = tableFolder({ ...DECLARED_TABLE, routes });
-    const table = join(folder, "routing-table.json");
+    const folder = tableFiles({ ...DECLARED_TABLE, routes });
+    const table = `${CWD}/routing-table.json`;
     const pack = (stdin: string) =>
       waybill(["table", "pack", "-", "--layout", "hotguid", "--table", table, "--name", "shards"], {
-        cwd: folder,
+        files: folder,
         stdin,
       });
     const texts: string[] = [];
     for (const line of ["0,999,us\n", "0,999,eu\n"]) {
       expect((await pack(line)).code).toBe(0);
-      texts.push(readFileSync(table, "utf8"));
+      texts.push(folder.text(table));
     }
     const [old = "", current = ""] = texts;
-    const plane = await startControlPlane(JSON.parse(old));
+    const plane = fakeControlPlane(JSON.parse(old));
     plane.revisions.push({ revision: 2, text: current, kind: "publish", note: "", basedOn: 1 });
-    const env = { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN };
     const stdin = "/any/6347eb00-bbaa-01cc-0201-02030a000000\n";
-    const run = (from: string, to: string, cwd: string) =>
-      waybill(["table", "replay", "-", "--old", from, "--new", to], { cwd, env, stdin });
+    const run = (from: string, to: string, files: MemoryFiles) =>
+      waybill(["table", "replay", "-", "--old", from, "--new", to], { files, ...plane.access, stdin });
     const changed = {
       stdout: `GET ${stdin.trim()}  parcel  us → eu\n`,
       stderr: "1 request: 1 go elsewhere, 0 do not\n  parcel  us → eu  1 request  100 %\n",
@@ -136,9 +133,9 @@ describe.concurrent("waybill table replay", () => {
     };
     expect(await run("1", "routing-table.json", folder)).toEqual(changed);
     expect(await run("1", "2", folder)).toEqual(changed);
-    expect(await run("1", table, cwd)).toEqual(changed);
+    expect(await run("1", table, folder.from("/elsewhere"))).toEqual(changed);
     const { sha256 } = JSON.parse(old).packs.shards;
-    rmSync(join(folder, "packs", `${sha256}.pack`));
+    folder.remove(`packs/${sha256}.pack`);
     const { stdout, stderr, code } = await run("1", "2", folder);
     expect({ stdout, code }).toEqual({ stdout: `GET ${stdin.trim()}  parcel  eu?\n`, code: 0 });
     expect(stderr).toBe(
@@ -161,7 +158,7 @@ describe.concurrent("waybill table replay", () => {
     { args: ["requests.ndjson", "--old", "41", "--new", "after.json"], error: "which gateway?" },
     { args: ["requests.ndjson", "--old", "before.json"], error: "required option '--new <table>'" },
   ])("$args: $error", async ({ args, error }) => {
-    const { stdout, stderr, code } = await waybill(["table", "replay", ...args], { cwd });
+    const { stdout, stderr, code } = await waybill(["table", "replay", ...args], { files });
     expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
     expect(stderr).toContain(error);
   });
@@ -170,12 +167,12 @@ describe.concurrent("waybill table replay", () => {
 describe("waybill table diff --log", () => {
   it("says how many requests of each entity go from where to where", async () => {
     const args = ["table", "diff", "before.json", "after.json", "--log", "requests.ndjson"];
-    const { stdout, stderr } = await waybill(args, { cwd });
+    const { stdout, stderr } = await waybill(args, { files });
     expect(stdout.slice(stdout.indexOf("requests that"))).toBe(
       "requests that go elsewhere\n  order  ap → us  3 requests  60 %\n",
     );
     expect(stderr).toMatch(/^5 requests: 3 go elsewhere/);
-    const [asJson] = objectsOf((await waybill([...args, "--json"], { cwd })).stdout);
+    const [asJson] = objectsOf((await waybill([...args, "--json"], { files })).stdout);
     expect(asJson).toMatchObject({
       traffic: {
         requests: 5,

@@ -1,9 +1,8 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { objectsOf, tableFolder, waybill } from "./command.ts";
-import { startControlPlane, TOKEN } from "./control-plane.ts";
+import { fakeControlPlane } from "./fake-control-plane.ts";
+import { objectsOf, waybill } from "./fake-runtime.ts";
+import { tableFiles } from "./memory-files.ts";
 
 const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d77";
 const SWITCHED = { ...DECLARED_TABLE, moved: { [ID]: { region: "us", epoch: 3 } } };
@@ -15,14 +14,13 @@ const REFUSAL = "if it must be, say --over-moves\nnothing was changed\n";
 
 /** A control plane whose table has an entity that was switched, and a folder with an older copy, without it. */
 const setUp = async () => {
-  const plane = await startControlPlane(DECLARED_TABLE);
-  const cwd = tableFolder(DECLARED_TABLE);
-  const table = (...args: readonly string[]) =>
-    waybill(["table", ...args], { cwd, env: { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN } });
-  writeFileSync(join(cwd, "switched.json"), JSON.stringify(SWITCHED));
+  const plane = fakeControlPlane(DECLARED_TABLE);
+  const files = tableFiles(DECLARED_TABLE);
+  const table = (...args: readonly string[]) => waybill(["table", ...args], { files, ...plane.access });
+  files.write("switched.json", JSON.stringify(SWITCHED));
   await table("publish", "switched.json", "--yes");
-  writeFileSync(join(cwd, "old.json"), JSON.stringify(DECLARED_TABLE, null, 1));
-  return { plane, cwd, table };
+  files.write("old.json", JSON.stringify(DECLARED_TABLE, null, 1));
+  return { plane, files, table };
 };
 
 describe.concurrent("a table that undoes a step of a move", () => {
@@ -71,14 +69,14 @@ describe.concurrent("a table that undoes a step of a move", () => {
 
 describe.concurrent("warnings before a change", () => {
   it("are none where nothing looks odd, and name the canary that a publish would end", async () => {
-    const { cwd, table } = await setUp();
-    writeFileSync(join(cwd, "next.json"), JSON.stringify({ ...SWITCHED, default: "eu" }));
+    const { files, table } = await setUp();
+    files.write("next.json", JSON.stringify({ ...SWITCHED, default: "eu" }));
     await table("canary", "next.json", "--share", "5", "--yes");
     const { stderr, stdout, code } = await table("publish", "next.json", "--yes", "--json", "--expect", "3");
     expect(stderr).toContain("warning: a canary of revision 3 runs: publishing with --expect 3 ends it");
     expect(objectsOf(stdout)).toMatchObject([{ revision: 4, warnings: [{ kind: "canary-running", revision: 3 }] }]);
     expect(code).toBe(0);
-    writeFileSync(join(cwd, "last.json"), JSON.stringify({ ...SWITCHED, default: "us" }));
+    files.write("last.json", JSON.stringify({ ...SWITCHED, default: "us" }));
     const plain = await table("publish", "last.json", "--yes", "--json");
     expect(plain.stderr).not.toContain("warning");
     expect(objectsOf(plain.stdout)).toMatchObject([{ revision: 5, warnings: [] }]);

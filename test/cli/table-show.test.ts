@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { objectsOf, tableFolder, waybill } from "./command.ts";
-import { startControlPlane, TOKEN } from "./control-plane.ts";
+import { fakeControlPlane } from "./fake-control-plane.ts";
+import { objectsOf, waybill } from "./fake-runtime.ts";
+import { tableFiles } from "./memory-files.ts";
 
 const [kz, ...others] = DECLARED_TABLE.routes;
 const NEXT = `${JSON.stringify({ ...DECLARED_TABLE, routes: [{ ...kz, region: "us" }, ...others] }, null, 1)}\n\n`;
@@ -13,13 +12,12 @@ const digestOf = (text: string) => createHash("sha256").update(text).digest("hex
 
 /** Two revisions, of which the second one has white space of its own. */
 const setUp = async () => {
-  const plane = await startControlPlane(DECLARED_TABLE);
+  const plane = fakeControlPlane(DECLARED_TABLE);
   const [first] = plane.revisions;
   if (first) plane.revisions.push({ ...first, revision: 2, text: NEXT, basedOn: 1 });
-  const cwd = tableFolder();
-  const table = (...args: readonly string[]) =>
-    waybill(["table", ...args], { cwd, env: { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN } });
-  return { cwd, table };
+  const files = tableFiles();
+  const table = (...args: readonly string[]) => waybill(["table", ...args], { files, ...plane.access });
+  return { files, table };
 };
 
 describe.concurrent("waybill table show", () => {
@@ -34,17 +32,17 @@ describe.concurrent("waybill table show", () => {
   });
 
   it("writes it to a file, and over one only by force", async () => {
-    const { cwd, table } = await setUp();
-    const file = join(cwd, "published.json");
+    const { files, table } = await setUp();
+    const file = "published.json";
     const written = await table("show", "2", "--out", "published.json");
     expect(written).toMatchObject({ stdout: "", code: 0 });
-    expect(readFileSync(file, "utf8")).toBe(NEXT);
-    writeFileSync(file, "mine");
+    expect(files.text(file)).toBe(NEXT);
+    files.write(file, "mine");
     const refused = await table("show", "2", "--out", "published.json");
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("published.json is there already") });
-    expect(readFileSync(file, "utf8")).toBe("mine");
+    expect(files.text(file)).toBe("mine");
     expect((await table("show", "2", "--out", "published.json", "--force")).code).toBe(0);
-    expect(readFileSync(file, "utf8")).toBe(NEXT);
+    expect(files.text(file)).toBe(NEXT);
   });
 
   it("names what there is not", async () => {
@@ -73,11 +71,11 @@ describe.concurrent("waybill table diff of revisions", () => {
   });
 
   it("takes digits alone for a revision, whatever files there are", async () => {
-    const { cwd, table } = await setUp();
-    writeFileSync(join(cwd, "2"), FIRST);
+    const { files, table } = await setUp();
+    files.write("2", FIRST);
     expect((await table("diff", "1", "2")).stdout).not.toBe("");
     expect((await table("diff", "1", "./2")).stderr).toBe("no differences\n");
-    const nowhere = await waybill(["table", "diff", "./2", "2"], { cwd });
+    const nowhere = await waybill(["table", "diff", "./2", "2"], { files });
     expect(nowhere).toMatchObject({ stdout: "", code: 1 });
     expect(nowhere.stderr).toMatch(
       /^error: which gateway\? .*\n {2}2 is read as the number of a revision; write \.\/2 /,
@@ -87,8 +85,8 @@ describe.concurrent("waybill table diff of revisions", () => {
 
 describe.concurrent("a faulty table, for programs", () => {
   it("is told by every command with the objects of table check", async () => {
-    const { cwd, table } = await setUp();
-    writeFileSync(join(cwd, "faulty.json"), NEXT.replace('"us"', '"mars"'));
+    const { files, table } = await setUp();
+    files.write("faulty.json", NEXT.replace('"us"', '"mars"'));
     const { stdout, code } = await table("check", "faulty.json", "--json");
     expect(code).toBe(1);
     expect(objectsOf(stdout)[0]).toMatchObject({ file: "faulty.json", line: expect.any(Number), kind: "unknown-name" });

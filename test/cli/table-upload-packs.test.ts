@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { encodePack } from "../../src/routing/pack/encode.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { objectsOf, tableFolder, waybill } from "./command.ts";
-import { type Override, problem, startControlPlane, TOKEN } from "./control-plane.ts";
+import { fakeControlPlane, type Override, problem } from "./fake-control-plane.ts";
+import { objectsOf, waybill } from "./fake-runtime.ts";
+import { tableFiles } from "./memory-files.ts";
 
 const digest = (octets: Uint8Array) => Promise.resolve(createHash("sha256").update(octets).digest());
 
@@ -28,11 +27,10 @@ const makeTable = async () => {
 /** A control plane that keeps one pack, and a folder with the table and the pack. */
 const setUp = async () => {
   const { sha256, bytes, file, table } = await makeTable();
-  const plane = await startControlPlane(DECLARED_TABLE);
-  const cwd = tableFolder(table);
-  const packFile = join(cwd, "packs", `${sha256}.pack`);
-  mkdirSync(join(cwd, "packs"));
-  writeFileSync(packFile, file);
+  const plane = fakeControlPlane(DECLARED_TABLE);
+  const files = tableFiles(table);
+  const packFile = `packs/${sha256}.pack`;
+  files.write(packFile, file);
   const stored = { header: false, missing: new Set([0, 1, 2]), fails: undefined as number | undefined };
   const override: Override = ({ method, url }) => {
     const [, name, page] = /^\/-\/table\/packs\/([0-9a-f]{64})(?:\/(\d+))?$/.exec(url) ?? [];
@@ -50,15 +48,14 @@ const setUp = async () => {
     };
   };
   plane.override = override;
-  const run = (...args: readonly string[]) =>
-    waybill(["table", ...args], { cwd, env: { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN } });
+  const run = (...args: readonly string[]) => waybill(["table", ...args], { files, ...plane.access });
   /** What was put since the last time, with `pack` for the pack's path. */
   const put = () =>
     plane.asked
       .splice(0)
       .filter(({ method }) => method !== "GET")
       .map(({ method, url }) => `${method} ${url.replace(`/-/table/packs/${sha256}`, "pack")}`);
-  return { plane, override, stored, run, put, sha256, bytes, packFile };
+  return { plane, override, stored, files, run, put, sha256, bytes, packFile };
 };
 
 describe.concurrent("packs of a table that is published", () => {
@@ -73,8 +70,8 @@ describe.concurrent("packs of a table that is published", () => {
 
   it("are not said to have arrived where none has", async () => {
     const { run, plane, override } = await setUp();
-    plane.override = (request, response) =>
-      request.method === "PUT" ? problem(403, "forbidden", "No.", { needs: "operator" }) : override(request, response);
+    plane.override = (asked) =>
+      asked.method === "PUT" ? problem(403, "forbidden", "No.", { needs: "operator" }) : override(asked);
     const { stderr, code } = await run("publish", "routing-table.json", "--yes");
     expect(code).toBe(1);
     expect(stderr).toContain("error: No. (forbidden, 403)\n");
@@ -107,19 +104,19 @@ describe.concurrent("packs of a table that is published", () => {
   });
 
   it("are sent for a canary, and for a roll-back from the folder at hand", async () => {
-    const { run, put, stored, packFile } = await setUp();
+    const { files, run, put, stored, packFile } = await setUp();
     await run("canary", "routing-table.json", "--share", "5", "--yes");
     expect(put().slice(-2)).toEqual(["PUT pack/2", "POST /-/table/canary"]);
     await run("promote", "--yes", "--expect", "2");
-    const plain = tableFolder();
-    await run("publish", join(plain, "routing-table.json"), "--yes");
+    files.write("/plain/routing-table.json", JSON.stringify(DECLARED_TABLE));
+    await run("publish", "/plain/routing-table.json", "--yes");
     put();
     stored.missing.add(2);
     expect((await run("rollback", "3", "--yes")).code).toBe(0);
     expect(put()).toEqual(["PUT pack/2", "POST /-/table/rollback"]);
     await run("rollback", "1", "--yes");
     stored.missing.add(2);
-    rmSync(packFile);
+    files.remove(packFile);
     put();
     const refused = await run("rollback", "3", "--yes");
     expect(refused.stderr).toMatch(
@@ -133,10 +130,10 @@ describe.concurrent("packs of a table that is published", () => {
     const pack = { pointer: "/packs/shards", kind: "pack", message: "The pack cannot be used: KV has no header." };
     const verdictOf = (faults: readonly object[]) => {
       const { length: faultCount } = faults;
-      plane.override = (asked, response) =>
+      plane.override = (asked) =>
         asked.url === "/-/table/check"
           ? problem(422, "invalid-table", "The table has faults.", { faults, faultCount })
-          : override(asked, response);
+          : override(asked);
     };
     verdictOf([pack]);
     const { stdout, code } = await run("plan", "routing-table.json", "--json");
@@ -161,8 +158,8 @@ describe.concurrent("waybill table upload-packs", () => {
   it("makes a pack whole whose pages are all there", async () => {
     const { run, put, plane, override, sha256 } = await setUp();
     let isWhole = false;
-    plane.override = (asked, response) => {
-      if (!asked.url.startsWith("/-/table/packs/")) return override(asked, response);
+    plane.override = (asked) => {
+      if (!asked.url.startsWith("/-/table/packs/")) return override(asked);
       isWhole ||= asked.method === "PUT";
       return { body: { sha256, header: true, pages: 3, missing: [], whole: isWhole } };
     };
@@ -171,8 +168,8 @@ describe.concurrent("waybill table upload-packs", () => {
   });
 
   it("refuses a file that is not the pack before it asks", async () => {
-    const { run, plane, packFile } = await setUp();
-    writeFileSync(packFile, "something else");
+    const { files, run, plane, packFile } = await setUp();
+    files.write(packFile, "something else");
     const { stderr, code } = await run("upload-packs", "routing-table.json");
     expect(stderr).toContain("it is no pack");
     expect([code, plane.asked]).toEqual([1, []]);

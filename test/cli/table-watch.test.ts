@@ -1,18 +1,16 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { warningsOf, warningText } from "../../src/cli/plan-warnings.ts";
 import { checkTable, type DeclaredTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { objectsOf, tableFolder, waybill } from "./command.ts";
-import { problem, startControlPlane, TOKEN } from "./control-plane.ts";
+import { fakeControlPlane, GATEWAY_URL, problem } from "./fake-control-plane.ts";
+import { objectsOf, waybill } from "./fake-runtime.ts";
+import { tableFiles } from "./memory-files.ts";
 
 const setUp = async (next: object = DECLARED_TABLE) => {
-  const plane = await startControlPlane(DECLARED_TABLE);
-  const cwd = tableFolder(next);
-  const table = (...args: readonly string[]) =>
-    waybill(["table", ...args], { cwd, env: { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN } });
-  return { plane, cwd, table };
+  const plane = fakeControlPlane(DECLARED_TABLE);
+  const files = tableFiles(next);
+  const table = (...args: readonly string[]) => waybill(["table", ...args], { files, ...plane.access });
+  return { plane, files, table };
 };
 
 describe.concurrent("waybill table history and audit", () => {
@@ -208,7 +206,7 @@ describe.concurrent("waybill table status", () => {
       stderr: expect.stringContaining("(control-plane-unavailable, 503)\n  requests are routed as before"),
       code: 1,
     });
-    const stranger = await waybill(["table", "status", "--gateway", plane.url]);
+    const stranger = await waybill(["table", "status"], { ...plane.access, env: { WAYBILL_GATEWAY: GATEWAY_URL } });
     expect(stranger.code).toBe(1);
   });
 });
@@ -226,9 +224,9 @@ describe.concurrent("waybill table capacity", () => {
 
 describe.concurrent("waybill table plan", () => {
   it("says of the text in force that there is nothing to publish, and of another spelling that only the text differs", async () => {
-    const { plane, cwd, table } = await setUp(NEXT);
-    writeFileSync(join(cwd, "same.json"), plane.revisions[0]?.text ?? "");
-    writeFileSync(join(cwd, "spaced.json"), `${plane.revisions[0]?.text} `);
+    const { plane, files, table } = await setUp(NEXT);
+    files.write("same.json", plane.revisions[0]?.text ?? "");
+    files.write("spaced.json", `${plane.revisions[0]?.text} `);
     expect((await table("plan", "same.json")).stdout).toContain("nothing to publish: revision 1 is this text\n");
     expect((await table("plan", "spaced.json")).stdout).toContain("no differences but in the text\n");
   });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { waybill } from "./command.ts";
+import { waybill } from "./fake-runtime.ts";
 
 const digestOf = (token: string): string => createHash("sha256").update(token).digest("hex");
 

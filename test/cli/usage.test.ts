@@ -1,10 +1,8 @@
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { EXIT } from "../../src/cli/world.ts";
 import { diagram, everyLayout, luuidTable } from "../../src/ids/index.ts";
-import { objectsOf, tableFolder, waybill } from "./command.ts";
+import { objectsOf, waybill } from "./fake-runtime.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
   readonly version: string;
@@ -110,14 +108,6 @@ describe.concurrent("the command as a whole", () => {
     expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
     expect(stderr).toContain(error);
     expect(stderr).not.toMatch(/^ +at /m);
-  });
-
-  it("runs as npm installs it, on any Node that npm runs on", () => {
-    const bin = fileURLToPath(new URL("../../src/cli/waybill.mjs", import.meta.url));
-    const args = [bin, "mint", "--entity", "ride", "--country", "XX"];
-    const { stdout, stderr, status } = spawnSync(process.execPath, args, { cwd: tableFolder(), encoding: "utf8" });
-    expect({ stdout, status }).toEqual({ stdout: "", status: 1 });
-    expect(stderr).toBe('error: The routing table has no country "XX". It has: KZ, BR, DE, AQ.\n');
   });
 });
 

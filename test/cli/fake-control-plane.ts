@@ -1,16 +1,14 @@
 import { createHash } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { buffer } from "node:stream/consumers";
-import { afterAll } from "vitest";
+import type { World } from "../../src/cli/world.ts";
 import { measureTable } from "../../src/routing/check.ts";
 import { loadTable } from "../../src/routing/index.ts";
+import type { RuntimeOptions } from "./fake-runtime.ts";
 
 /** A request as the control plane got it. */
 export interface Asked {
   readonly method: string;
   readonly url: string;
-  readonly headers: IncomingMessage["headers"];
+  readonly headers: Headers;
   readonly body: string;
 }
 
@@ -29,39 +27,48 @@ export interface Reply {
   readonly body: string | object;
 }
 
-/** What answers in place of the control plane, for one path. */
-export type Override = (asked: Asked, response: ServerResponse) => Reply | undefined;
+/** What answers in place of the control plane, for one path. An error is the end of the connection. */
+export type Override = (asked: Asked) => Reply | Error | undefined;
 
 export interface FakeControlPlane {
-  readonly url: string;
+  /** For a command that is to reach it as an operator. */
+  readonly access: Required<Pick<RuntimeOptions, "env" | "fetch">>;
   readonly asked: Asked[];
   readonly revisions: Kept[];
   canary: (Kept & { readonly audience: object }) | undefined;
   override: Override | undefined;
 }
 
-export const TOKEN = "operator-token";
+export const GATEWAY_URL = "http://gateway.localhost";
+const TOKEN = "operator-token";
 const digestOf = (text: string) => createHash("sha256").update(text).digest("hex");
 
-/** The gateway's pages under `/-/table`, in memory, on a port of its own. They keep to the wire format of `routes/table*.ts`. */
-export const startControlPlane = async (table: object): Promise<FakeControlPlane> => {
+/** The gateway's pages under `/-/table`, in memory, behind a `fetch` of their own. They keep to the wire format of `routes/table*.ts`. */
+export const fakeControlPlane = (table: object): FakeControlPlane => {
   const text = JSON.stringify(table);
-  const first = { revision: 1, text, kind: "publish", note: "", basedOn: 0 };
-  const plane: FakeControlPlane = { url: "", asked: [], revisions: [first], canary: undefined, override: undefined };
-  const server = createServer(async (request, response) => {
-    const { method = "", url = "", headers } = request;
-    const asked = { method, url, headers, body: (await buffer(request)).toString() };
+  const fetch: World["fetch"] = async (input, init) => {
+    const request = new Request(input, init);
+    const { method, headers } = request;
+    const asked = { method, url: request.url.slice(GATEWAY_URL.length), headers, body: await request.text() };
     plane.asked.push(asked);
-    const reply = plane.override?.(asked, response) ?? answer(plane, asked);
-    if (response.headersSent) return;
+    const reply = plane.override?.(asked) ?? answer(plane, asked);
+    if (reply instanceof Error) throw reply;
     const { status = 200, body } = reply;
     const type = status >= 400 ? "application/problem+json" : "application/json";
-    response.writeHead(status, { "content-type": type, ...reply.headers });
-    response.end(typeof body === "string" ? body : `${JSON.stringify(body)}\n`);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  afterAll(() => new Promise((resolve) => server.close(resolve)));
-  return Object.assign(plane, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    const isSent = typeof body === "string" || body instanceof ReadableStream;
+    return new Response(isSent ? body : `${JSON.stringify(body)}\n`, {
+      status,
+      headers: { "content-type": type, ...reply.headers },
+    });
+  };
+  const plane: FakeControlPlane = {
+    access: { env: { WAYBILL_GATEWAY: GATEWAY_URL, WAYBILL_TOKEN: TOKEN }, fetch },
+    asked: [],
+    revisions: [{ revision: 1, text, kind: "publish", note: "", basedOn: 0 }],
+    canary: undefined,
+    override: undefined,
+  };
+  return plane;
 };
 
 export const problem = (status: number, slug: string, detail: string, members: object = {}): Reply => ({
@@ -70,10 +77,10 @@ export const problem = (status: number, slug: string, detail: string, members: o
 });
 
 const answer = (plane: FakeControlPlane, asked: Asked): Reply => {
-  if (asked.headers.authorization !== `Bearer ${TOKEN}`) {
+  if (asked.headers.get("authorization") !== `Bearer ${TOKEN}`) {
     return problem(401, "unauthenticated", "The request has no credential that counts.");
   }
-  const { pathname, searchParams } = new URL(asked.url, plane.url);
+  const { pathname, searchParams } = new URL(asked.url, GATEWAY_URL);
   const last = plane.revisions.at(-1) as Kept;
   const numbered = /^\/-\/table\/revisions\/(\d+)$/.exec(pathname)?.[1];
   if (numbered !== undefined) {
@@ -119,7 +126,7 @@ const listedBy = ({ revisions, canary }: FakeControlPlane): readonly Kept[] =>
   canary === undefined ? revisions : [...revisions, canary];
 
 const change = (plane: FakeControlPlane, pathname: string, asked: Asked, last: Kept): Reply => {
-  const expected = Number(/^"(\d+)"$/.exec(asked.headers["if-match"] ?? "")?.[1]);
+  const expected = Number(/^"(\d+)"$/.exec(asked.headers.get("if-match") ?? "")?.[1]);
   const current = plane.canary?.revision ?? last.revision;
   if (expected !== current) {
     const detail = `Revision ${current} is in force, and the request was made for revision ${expected}.`;
@@ -127,7 +134,7 @@ const change = (plane: FakeControlPlane, pathname: string, asked: Asked, last: K
   }
   const next = { revision: current + 1, basedOn: expected };
   const { to, table, note: said = "", ...audience } = pathname === "/-/table" ? {} : JSON.parse(asked.body);
-  const note = pathname === "/-/table" ? decodeURIComponent(String(asked.headers["waybill-note"] ?? "")) : said;
+  const note = pathname === "/-/table" ? decodeURIComponent(asked.headers.get("waybill-note") ?? "") : said;
   if (pathname === "/-/table/abort") {
     plane.canary = undefined;
     return { body: shown(last) };
