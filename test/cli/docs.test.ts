@@ -4,7 +4,9 @@ import { ROOT, shell } from "./command.ts";
 
 /** Every command of docs/reference/cli.md with the output that stands below it. */
 const examples = [
-  ...readFileSync(new URL("../../docs/reference/cli.md", import.meta.url), "utf8").matchAll(/^```console\n(.*?)^```$/gms),
+  ...readFileSync(new URL("../../docs/reference/cli.md", import.meta.url), "utf8").matchAll(
+    /^```console\n(.*?)^```$/gms,
+  ),
 ]
   .flatMap(([, block]) => (block ?? "").split(/^\$ /m).slice(1))
   .map((example) => {

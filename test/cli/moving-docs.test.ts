@@ -4,7 +4,9 @@ import { expect, it } from "vitest";
 import { ROOT, shell, tableFolder } from "./command.ts";
 
 /** The commands of docs/guides/move-entities.md, in order, each with the output that stands below it. */
-const examples = [...readFileSync(join(ROOT, "docs/guides/move-entities.md"), "utf8").matchAll(/^```console\n(.*?)^```$/gms)]
+const examples = [
+  ...readFileSync(join(ROOT, "docs/guides/move-entities.md"), "utf8").matchAll(/^```console\n(.*?)^```$/gms),
+]
   .flatMap(([, block]) => (block ?? "").split(/^\$ /m).slice(1))
   .map((example) => {
     const [command = "", ...output] = example.split("\n");

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { EXIT } from "../../src/cli/world.ts";
-import { waybill } from "./command.ts";
+import { waybill } from "../cli/fake-runtime.ts";
 import { commandRuns } from "./command-runs.ts";
 import { sections, shapeOf } from "./shape.ts";
 
 /** The help of a command and of all those below it, by their words. */
 const helpOf = async (words: readonly string[]): Promise<Record<string, string>> => {
-  const { stdout, code } = await waybill([...words, "--help"], {});
+  const { stdout, code } = await waybill([...words, "--help"]);
   expect(code).toBe(0);
   const [, listed = ""] = /^Commands:\n((?: {2}.*\n)+)/m.exec(stdout) ?? [];
   const names = [...listed.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name = ""]) => name);

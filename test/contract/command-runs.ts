@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { encodePack } from "../../src/routing/pack/encode.ts";
-import { type Override, startControlPlane, TOKEN } from "../cli/control-plane.ts";
+import { fakeControlPlane, type Override } from "../cli/fake-control-plane.ts";
+import { waybill } from "../cli/fake-runtime.ts";
+import { MemoryFiles } from "../cli/memory-files.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { type Files, waybill } from "./command.ts";
 
 /** Runs of every command with `--json`: together they print every member. */
 
@@ -92,11 +93,12 @@ const keepPack = (sha256: string): Override => {
 /** The runs, in their order; `command` is its words. */
 export async function* commandRuns() {
   const { sha256, file, table } = await packedTable();
-  const plane = await startControlPlane(TABLE);
+  const plane = fakeControlPlane(TABLE);
   plane.override = keepPack(sha256);
   const keys = JSON.stringify({ sealed: [{ id: "a", key: Buffer.alloc(32, 7).toString("base64") }] });
-  const env = { WAYBILL_GATEWAY: plane.url, WAYBILL_TOKEN: TOKEN, PUBLIC_ID_KEYS: keys };
-  const files: Files = {
+  const { fetch } = plane.access;
+  const env = { ...plane.access.env, PUBLIC_ID_KEYS: keys };
+  const files = MemoryFiles.of({
     "routing-table.json": jsonOf(TABLE),
     "next.json": jsonOf(NEXT),
     "packed.json": jsonOf(table),
@@ -107,8 +109,8 @@ export async function* commandRuns() {
     "requests.ndjson": LOG,
     "shards.csv": "0,9,eu\n5000,5999,us\n",
     "faulty.csv": "0,9,eu\n5,us\n",
-  };
-  const shown = await waybill(["public", "show", "--entity", "ticket", ULID], files, env);
+  });
+  const shown = await waybill(["public", "show", "--entity", "ticket", ULID], { files, env });
   const runs: readonly (readonly [command: string, ...args: string[]])[] = [
     ["explain", ORDER, ORDER_MOVED, ORDER_GONE, ORDER_NOWHERE, PARCEL, shown.stdout.trim(), "x"],
     ["explain", "--no-table", ORDER, ULID, "x"],
@@ -162,6 +164,6 @@ export async function* commandRuns() {
     ["layout"],
   ];
   for (const [command, ...args] of runs) {
-    yield { command, ...(await waybill([...command.split(" "), ...args, "--json"], files, env)) };
+    yield { command, ...(await waybill([...command.split(" "), ...args, "--json"], { files, env, fetch })) };
   }
 }
