@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { stopChild } from "../src/host/child.ts";
-import type { LoadFigures, LoadWish } from "./load.ts";
+import type { LoadFigures, LoadRequest } from "./load.ts";
 
 /** The origin and the load run in processes of their own, so that neither's work is counted as the gateway's. */
 
@@ -17,8 +17,8 @@ export async function startOrigin() {
 
 export function startLoad() {
   const child = start("load.ts");
-  const run = async (wish: LoadWish): Promise<LoadFigures> => {
-    child.send(wish);
+  const run = async (request: LoadRequest): Promise<LoadFigures> => {
+    child.send(request);
     const found = await nextMessage<LoadFigures | { error: string }>(child);
     if ("error" in found) throw new Error(found.error);
     return found;
@@ -45,13 +45,13 @@ export function exactProcessorMs(pid: number): number | undefined {
   return times.reduce((sum, time) => sum + time, 0) / 1e6;
 }
 
-/** Octets of memory that a process has; `undefined` where the system does not tell. */
-export const residentOctets = (pid: number): number | undefined => statusOctets(pid, "VmRSS");
+/** Bytes of memory that a process has; `undefined` where the system does not tell. */
+export const residentBytes = (pid: number): number | undefined => statusBytes(pid, "VmRSS");
 
 /** The most that it ever had. */
-export const peakResidentOctets = (pid: number): number | undefined => statusOctets(pid, "VmHWM");
+export const peakResidentBytes = (pid: number): number | undefined => statusBytes(pid, "VmHWM");
 
-function statusOctets(pid: number, name: string): number | undefined {
+function statusBytes(pid: number, name: string): number | undefined {
   if (process.platform !== "linux") return undefined;
   const line = readFileSync(`/proc/${pid}/status`, "utf8")
     .split("\n")

@@ -127,12 +127,12 @@ function cells(own: readonly Turn[], bare: readonly Turn[]): Cell[] {
     turns.map(read).filter((figure) => figure !== undefined);
   const perSecond = (turns: readonly Turn[]) => column(turns, (turn) => turn.perSecond);
   const processorUs = (turns: readonly Turn[]) => column(turns, (turn) => turn.processorUs);
-  const told = processorUs(own).length > 0;
+  const reported = processorUs(own).length > 0;
   return [
     spread(perSecond(own)),
     spread(ratios(perSecond(own), perSecond(bare))),
-    told ? spread(processorUs(own)) : null,
-    told ? spread(ratios(processorUs(own), processorUs(bare))) : null,
+    reported ? spread(processorUs(own)) : null,
+    reported ? spread(ratios(processorUs(own), processorUs(bare))) : null,
     spread(column(own, (turn) => turn.p50Ms)),
     spread(column(own, (turn) => turn.p99Ms)),
   ];

@@ -46,9 +46,9 @@ export interface LoadedTables {
   /** Of each load. */
   readonly processorMs: readonly number[];
   /** By one compiled table. */
-  readonly keptOctets: number;
+  readonly keptBytes: number;
   /** Of the whole process, Node included. */
-  readonly peakOctets: number;
+  readonly peakBytes: number;
 }
 
 /** Loads a table in a Node of its own with so much heap, each time beside the one before. Throws where that does not do. */

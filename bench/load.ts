@@ -1,5 +1,5 @@
 /** What the load process is asked for. */
-export interface LoadWish {
+export interface LoadRequest {
   readonly port: number;
   readonly connections: number;
   readonly durationMs: number;

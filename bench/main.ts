@@ -56,8 +56,8 @@ async function main(args: string[]): Promise<string> {
 
 function readArguments(args: string[]) {
   const { values, positionals } = parse(args);
-  const stranger = positionals.find((name) => !BENCHES.some((bench) => bench.name === name));
-  if (stranger !== undefined) throw new UsageError(`there is no benchmark "${stranger}"`);
+  const unknown = positionals.find((name) => !BENCHES.some((bench) => bench.name === name));
+  if (unknown !== undefined) throw new UsageError(`there is no benchmark "${unknown}"`);
   return {
     names: positionals,
     rounds: wholeNumber("--rounds", values.rounds, ROUNDS_DEFAULT),

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Octets that this process holds after a whole collection: on the heap and in buffers. */
-export function heldOctets(): number {
+/** Bytes that this process holds after a whole collection: on the heap and in buffers. */
+export function heldBytes(): number {
   collectGarbage();
   // Buffers of the first collection are let go of beside the program; the second one waits for that.
   collectGarbage();

@@ -117,10 +117,10 @@ const fieldsOf = (table: LayoutTable, value: bigint): Readonly<Record<string, bi
 
 const inRowOrder = ({ octetOrder, text }: LayoutTable, value: bigint): bigint => {
   if (octetOrder === undefined) return value;
-  const octets =
+  const bytes =
     value
       .toString(16)
       .padStart(text.bits / 4, "0")
       .match(/../g) ?? [];
-  return BigInt(`0x${octetOrder.map((place) => octets[place]).join("")}`);
+  return BigInt(`0x${octetOrder.map((place) => bytes[place]).join("")}`);
 };

@@ -24,7 +24,7 @@ const CUTS = 60;
 /** Few, so that a pack has many pages. */
 const RANGES_PER_PAGE = 7;
 
-const sha256 = (octets: Uint8Array) => Promise.resolve(createHash("sha256").update(octets).digest());
+const sha256 = (bytes: Uint8Array) => Promise.resolve(createHash("sha256").update(bytes).digest());
 
 /** Half of the cuts stand anywhere, the others beside one another; a third of the stretches between them are gaps. */
 const draw = ({ name, key }: Subject & Keyed, seed: number): readonly PackRange[] => {

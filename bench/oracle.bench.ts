@@ -118,7 +118,7 @@ function textDifference(layout: Layout, words: Words, isId: boolean): string | u
 
 const sameWords = (a: Words, b: Words): boolean => a.length === b.length && a.every((word, index) => word === b[index]);
 
-/** Layouts of any shape, width, octet order and text, the same in each run. */
+/** Layouts of any shape, width, byte order and text, the same in each run. */
 function declaredLayouts(): readonly Layout[] {
   const declarations = fc.constantFrom(32, 64, 72, 96, 120, 128, 160).chain((bits) =>
     fc.record({

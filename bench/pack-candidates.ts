@@ -1,6 +1,6 @@
 import type { PackRange } from "../src/routing/pack/format.ts";
 import type { LoadedPack } from "../src/routing/pack/pack.ts";
-import { drawnRanges, packFile, RANGES } from "./pack-files.ts";
+import { packFile, RANGES, randomRanges } from "./pack-files.ts";
 import { openPack, openTable, resolveCandidates } from "./pack-table.ts";
 import { seededWords } from "./random-words.ts";
 import type { Candidate } from "./sample.ts";
@@ -16,7 +16,7 @@ export interface PackWork {
 }
 
 export async function packWork(): Promise<PackWork> {
-  const ranges = [...drawnRanges()];
+  const ranges = [...randomRanges()];
   const made = await packFile(ranges);
   const pack = await openPack(made.file);
   const { word } = seededWords(1);

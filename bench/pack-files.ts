@@ -1,5 +1,5 @@
 import { encodePack } from "../src/routing/pack/encode.ts";
-import { packFaultText } from "../src/routing/pack/fault-text.ts";
+import { formatPackFault } from "../src/routing/pack/fault-text.ts";
 import type { PackRange } from "../src/routing/pack/format.ts";
 import type { DeclaredTable } from "../src/routing/schema.ts";
 import { seededWords } from "./random-words.ts";
@@ -14,11 +14,11 @@ const FIELD_BITS = 32;
 const REGIONS = Array.from({ length: 64 }, (_, at) => `r${String(at).padStart(2, "0")}`);
 
 /** In workerd there is no other SHA-256, and in Node it is the same. */
-export const subtleSha256 = async (octets: Uint8Array<ArrayBuffer>): Promise<Uint8Array> =>
-  new Uint8Array(await crypto.subtle.digest("SHA-256", octets));
+export const subtleSha256 = async (bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> =>
+  new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 
 /** Ranges over a shard key of 32 bits, each with a gap behind it that is about as wide; always the same ones. */
-export function* drawnRanges(count = RANGES): Generator<PackRange> {
+export function* randomRanges(count = RANGES): Generator<PackRange> {
   const { word } = seededWords(count);
   const step = Math.floor(2 ** FIELD_BITS / count);
   for (let at = 0; at < count; at++) {
@@ -36,7 +36,7 @@ export interface PackFile {
 
 export async function packFile(ranges: Iterable<PackRange>): Promise<PackFile> {
   const encoded = await encodePack(ranges, { fieldBits: FIELD_BITS, sha256: subtleSha256 });
-  if (!encoded.ok) throw new Error(packFaultText(encoded.error));
+  if (!encoded.ok) throw new Error(formatPackFault(encoded.error));
   const { header, pages, bytes, regions, sha256 } = encoded.value;
   const file = new Uint8Array(bytes);
   let offset = 0;

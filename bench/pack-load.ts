@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { partsOfFile } from "../src/routing/index.ts";
 import type { BenchOptions } from "./bench.ts";
-import { exactProcessorMs, residentOctets } from "./children.ts";
-import { drawnRanges, type PackFile, packFile, plainTable } from "./pack-files.ts";
+import { exactProcessorMs, residentBytes } from "./children.ts";
+import { type PackFile, packFile, plainTable, randomRanges } from "./pack-files.ts";
 import { openPack } from "./pack-table.ts";
 import type { Cell, Section } from "./report.ts";
 import { spread } from "./sample.ts";
@@ -19,12 +19,12 @@ const MEBI = 2 ** 20;
 interface Took {
   readonly wallMs: number;
   readonly processorMs: number | undefined;
-  readonly grownOctets: number | undefined;
+  readonly grownBytes: number | undefined;
 }
 
 /** A table with a pack of a million ranges, loaded from KV as the gateway does it, in processes that have done nothing before. */
 export async function loadingFromKv({ rounds, progress }: BenchOptions): Promise<Section> {
-  const pack = await packFile(drawnRanges());
+  const pack = await packFile(randomRanges());
   const count = Math.min(rounds, ROUNDS_MAX);
   const took = new Map<string, Took[]>();
   let counted = 0;
@@ -34,7 +34,7 @@ export async function loadingFromKv({ rounds, progress }: BenchOptions): Promise
       await putPack(worker.kvFolder, pack);
       // The code has run once, as in an isolate that has a table already.
       await ask(worker, "/table", JSON.stringify(plainTable()));
-      const before = residentOctets(worker.pid);
+      const before = residentBytes(worker.pid);
       for (let load = 1; load <= LOADS_PER_ROUND; load++) {
         for (const [path, what] of [
           ["/table", "check and compile the table"],
@@ -63,9 +63,9 @@ export async function loadingFromKv({ rounds, progress }: BenchOptions): Promise
 
 async function putPack(kvFolder: string, { file }: PackFile): Promise<void> {
   const { header } = await openPack(file);
-  const sha256 = Buffer.from(await crypto.subtle.digest("SHA-256", file.subarray(0, header.headerOctets)));
-  for (const { key, octets } of partsOfFile(file, header, sha256.toString("hex"))) {
-    writeFileSync(join(kvFolder, key), octets);
+  const sha256 = Buffer.from(await crypto.subtle.digest("SHA-256", file.subarray(0, header.headerBytes)));
+  for (const { key, bytes } of partsOfFile(file, header, sha256.toString("hex"))) {
+    writeFileSync(join(kvFolder, key), bytes);
   }
 }
 
@@ -78,11 +78,11 @@ async function timed(
   const [startedMs, workedMs] = [performance.now(), exactProcessorMs(worker.pid)];
   await ask(worker, path, tableText);
   const [endedMs, after] = [performance.now(), exactProcessorMs(worker.pid)];
-  const grown = residentOctets(worker.pid);
+  const grown = residentBytes(worker.pid);
   return {
     wallMs: endedMs - startedMs,
     processorMs: workedMs === undefined || after === undefined ? undefined : after - workedMs,
-    grownOctets: before === undefined || grown === undefined ? undefined : grown - before,
+    grownBytes: before === undefined || grown === undefined ? undefined : grown - before,
   };
 }
 
@@ -96,7 +96,7 @@ async function ask({ url }: RunningWorker, path: string, body: string): Promise<
 const cells = (took: readonly Took[]): Cell[] => [
   spread(took.map(({ wallMs }) => wallMs)),
   spreadOf(took.flatMap(({ processorMs }) => processorMs ?? [])),
-  spreadOf(took.flatMap(({ grownOctets }) => (grownOctets === undefined ? [] : grownOctets / MEBI))),
+  spreadOf(took.flatMap(({ grownBytes }) => (grownBytes === undefined ? [] : grownBytes / MEBI))),
 ];
 
 const spreadOf = (figures: readonly number[]): Cell => (figures.length === 0 ? null : spread(figures));

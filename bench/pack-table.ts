@@ -1,8 +1,8 @@
 import { hotguid } from "../src/ids/index.ts";
 import { type CompiledTable, loadTable, resolvePath } from "../src/routing/index.ts";
-import { packFaultText } from "../src/routing/pack/fault-text.ts";
+import { formatPackFault } from "../src/routing/pack/fault-text.ts";
 import type { LoadedPack } from "../src/routing/pack/pack.ts";
-import { entryFaultText } from "../src/routing/pack/slot.ts";
+import { formatEntryFault } from "../src/routing/pack/slot.ts";
 import { verifyPack } from "../src/routing/pack/verify.ts";
 import { type PackFile, plainTable, subtleSha256 } from "./pack-files.ts";
 import { needed, randomFields } from "./random-ids.ts";
@@ -17,14 +17,14 @@ export async function openTable({ file, tableText }: PackFile): Promise<Compiled
   const table = needed(loadTable(JSON.parse(tableText), 1));
   for (const slot of table.packs.values()) {
     const attached = slot.attach(await openPack(file, slot.declared.sha256));
-    if (!attached.ok) throw new Error(entryFaultText(attached.error));
+    if (!attached.ok) throw new Error(formatEntryFault(attached.error));
   }
   return table;
 }
 
 export async function openPack(file: Uint8Array<ArrayBuffer>, sha256?: string): Promise<LoadedPack> {
   const verified = await verifyPack(file, subtleSha256, sha256);
-  if (!verified.ok) throw new Error(packFaultText(verified.error));
+  if (!verified.ok) throw new Error(formatPackFault(verified.error));
   return verified.value;
 }
 

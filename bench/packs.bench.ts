@@ -1,7 +1,7 @@
 import type { Bench, BenchOptions } from "./bench.ts";
 import { inNode, inWorkerd } from "./in-both.ts";
 import { packWork } from "./pack-candidates.ts";
-import { drawnRanges, packFile, RANGES } from "./pack-files.ts";
+import { packFile, RANGES, randomRanges } from "./pack-files.ts";
 import { loadingFromKv } from "./pack-load.ts";
 import type { Section } from "./report.ts";
 import { spread } from "./sample.ts";
@@ -30,7 +30,7 @@ export const packsBench: Bench = {
 };
 
 async function encoding({ rounds, progress }: BenchOptions): Promise<Section> {
-  const ranges = [...drawnRanges()];
+  const ranges = [...randomRanges()];
   const count = Math.min(rounds, ENCODE_ROUNDS_MAX);
   const tookMs: number[] = [];
   for (let round = 1; round <= count; round++) {

@@ -55,7 +55,7 @@ export function acceptance(progress: (line: string) => void): Section {
   };
 }
 
-const key = (id: string, fill: number, octets = 32) => ({ id, key: new Uint8Array(octets).fill(fill) });
+const key = (id: string, fill: number, bytes = 32) => ({ id, key: new Uint8Array(bytes).fill(fill) });
 const rate = (values: bigint, bits: number): number => Number(values) / 2 ** bits;
 
 function forms(): readonly Form[] {

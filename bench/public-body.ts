@@ -10,22 +10,22 @@ import { spread } from "./sample.ts";
 /** A JSON body of 50 MB with 100,000 IDs, made while it streams, through the rewriter. */
 
 const IDS = 100_000;
-const BODY_OCTETS_MIN = 50e6;
+const BODY_BYTES_MIN = 50e6;
 const ROWS_PER_CHUNK = 100;
 const NOTE = "n".repeat(360);
 
 /** About what a row takes. */
-const ROW_OCTETS = 520;
+const ROW_BYTES = 520;
 
 const encoder = new TextEncoder();
 
 interface Streamed {
   readonly ms: number;
-  readonly octets: number;
+  readonly bytes: number;
   readonly replaced: number;
   readonly heldMost: number;
   /** Growth of the process while the body went by: its greatest size less that at the start. */
-  readonly grownOctets: number;
+  readonly grownBytes: number;
 }
 
 export function publicBody(rounds: number, progress: (line: string) => void): Section {
@@ -35,16 +35,16 @@ export function publicBody(rounds: number, progress: (line: string) => void): Se
       return stream(path);
     });
     const most = (figure: (run: Streamed) => number): number => Math.max(...runs.map(figure));
-    for (const { octets, replaced } of runs) {
-      if (octets < BODY_OCTETS_MIN || replaced !== (path === "/none" ? 0 : IDS))
+    for (const { bytes, replaced } of runs) {
+      if (bytes < BODY_BYTES_MIN || replaced !== (path === "/none" ? 0 : IDS))
         throw new Error("the body was not rewritten");
     }
     return [
       path,
       `${most(({ replaced }) => replaced)}`,
-      spread(runs.map(({ octets, ms }) => octets / 1e3 / ms)),
+      spread(runs.map(({ bytes, ms }) => bytes / 1e3 / ms)),
       most(({ heldMost }) => heldMost),
-      most(({ grownOctets }) => grownOctets) / 1e6,
+      most(({ grownBytes }) => grownBytes) / 1e6,
     ];
   });
   return {
@@ -58,7 +58,7 @@ export function publicBody(rounds: number, progress: (line: string) => void): Se
 function stream(path: string): Streamed {
   const paths = needed(compileFieldPaths([{ path, entity: "order" }]));
   const ring = needed(sealRing([{ id: "key", key: new Uint8Array(32).fill(1) }], "order"));
-  let [replaced, octets, heldMost, ms] = [0, 0, 0, 0];
+  let [replaced, bytes, heldMost, ms] = [0, 0, 0, 0];
   const startedAt = process.memoryUsage.rss();
   let greatest = startedAt;
   const rewriter = publicFieldRewriter({
@@ -74,21 +74,21 @@ function stream(path: string): Streamed {
     const startedMs = performance.now();
     needed(rewriter.push(chunk));
     ms += performance.now() - startedMs;
-    octets += chunk.length;
-    heldMost = Math.max(heldMost, rewriter.heldOctets());
+    bytes += chunk.length;
+    heldMost = Math.max(heldMost, rewriter.bufferedBytes());
     greatest = Math.max(greatest, process.memoryUsage.rss());
   }
   needed(rewriter.end());
-  return { ms, octets, replaced, heldMost, grownOctets: greatest - startedAt };
+  return { ms, bytes, replaced, heldMost, grownBytes: greatest - startedAt };
 }
 
-/** Chunks end anywhere in a row, in an ID as well: the last octets of one go over into the next. */
+/** Chunks end anywhere in a row, in an ID as well: the last bytes of one go over into the next. */
 function* body(): Generator<Uint8Array> {
   let rest = '{"orders":[';
   for (let from = 0; from < IDS; from += ROWS_PER_CHUNK) {
     let text = rest;
     for (let row = from; row < from + ROWS_PER_CHUNK; row++) text += `${row === 0 ? "" : ","}${order(row)}`;
-    const cut = text.length - ((from * 7919) % ROW_OCTETS);
+    const cut = text.length - ((from * 7919) % ROW_BYTES);
     rest = text.slice(cut);
     yield encoder.encode(text.slice(0, cut));
   }

@@ -27,7 +27,7 @@ export interface CompileFigures {
 }
 
 /** Then each message asks for so many look-ups, and is answered with a number that depends on all of them. */
-export interface LookUpWish {
+export interface LookUpRequest {
   readonly work: "find" | "path";
   readonly times: number;
 }

@@ -2,9 +2,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import { pooledEntropy } from "../src/edge/entropy.ts";
 import { hotguid, iuid, type Words } from "../src/ids/index.ts";
 import { type CompiledTable, type Entity, loadTable, resolvePath } from "../src/routing/index.ts";
-import { heldOctets } from "./memory.ts";
+import { heldBytes } from "./memory.ts";
 import { needed, randomFields } from "./random-ids.ts";
-import { type CompileFigures, type LookUpWish, ROUTE_TABLES, type RouteThreadData } from "./route-tables.ts";
+import { type CompileFigures, type LookUpRequest, ROUTE_TABLES, type RouteThreadData } from "./route-tables.ts";
 
 /** One table in an isolate of its own, as at the edge: the look-ups of other tables must not spoil its code. */
 
@@ -24,7 +24,7 @@ const ids = routedIds(compiled);
 const nowMs = Date.now();
 
 parentPort?.postMessage(figures);
-parentPort?.on("message", ({ work, times }: LookUpWish) => {
+parentPort?.on("message", ({ work, times }: LookUpRequest) => {
   parentPort?.postMessage(work === "find" ? findAll(times) : resolveAll(times));
 });
 
@@ -69,14 +69,14 @@ function routedIds(within: CompiledTable): RoutedId[] {
 
 function compile(text: string, rounds: number): { compiled: CompiledTable; figures: CompileFigures } {
   const tookMs: number[] = [];
-  const before = heldOctets();
+  const before = heldBytes();
   let last: CompiledTable | undefined;
   for (let round = 0; round < rounds; round++) {
     const startedMs = performance.now();
     last = needed(loadTable(JSON.parse(text), 1));
     tookMs.push(performance.now() - startedMs);
   }
-  const after = heldOctets();
+  const after = heldBytes();
   if (last === undefined) throw new Error("a table is compiled at least once");
   const figures = { routeCount: last.routeCount, jsonBytes: text.length, tookMs, memoryBytes: after - before };
   return { compiled: last, figures };

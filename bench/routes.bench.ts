@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { Bench, BenchOptions } from "./bench.ts";
 import type { Section } from "./report.ts";
-import { type CompileFigures, type LookUpWish, ROUTE_TABLES, type RouteThreadData } from "./route-tables.ts";
+import { type CompileFigures, type LookUpRequest, ROUTE_TABLES, type RouteThreadData } from "./route-tables.ts";
 import { type Candidate, sample, spread } from "./sample.ts";
 import { tableLoads } from "./table-loads.ts";
 
@@ -55,12 +55,12 @@ async function lookUps(tables: readonly Table[], options: BenchOptions): Promise
 }
 
 const candidateOf =
-  (work: LookUpWish["work"]) =>
+  (work: LookUpRequest["work"]) =>
   ({ kind, figures, thread }: Table): Candidate => ({
     name: `${work}: ${figures.routeCount} by ${kind}`,
     against: `${work}: 10 by ${kind}`,
     run: async (times) => {
-      thread.postMessage({ work, times } satisfies LookUpWish);
+      thread.postMessage({ work, times } satisfies LookUpRequest);
       return nextMessage<number>(thread);
     },
   });

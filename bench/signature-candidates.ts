@@ -13,7 +13,7 @@ const REQUEST: Signable = {
   epoch: 0,
   clientAddress: "203.0.113.9",
 };
-const TEXT_OCTETS = 180;
+const TEXT_BYTES = 180;
 const NOW_MS = 1_790_000_000_000;
 const HMAC = "HMAC-SHA-256 alone";
 
@@ -23,7 +23,7 @@ export async function signatureCandidates(): Promise<readonly Candidate[]> {
   const sign = hmacSigner([KEY], subtle, { nowMs: () => NOW_MS });
   if (sign === undefined) throw new Error("there is no signer");
   const key = await subtle.importKey("raw", KEY.key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  const text = new Uint8Array(TEXT_OCTETS).fill(65);
+  const text = new Uint8Array(TEXT_BYTES).fill(65);
   const headers = new Map([
     ["waybill-signature", await sign(REQUEST)],
     ["waybill-entity-id", REQUEST.id],

@@ -1,5 +1,5 @@
 import type { BenchOptions } from "./bench.ts";
-import { exactProcessorMs, peakResidentOctets, residentOctets } from "./children.ts";
+import { exactProcessorMs, peakResidentBytes, residentBytes } from "./children.ts";
 import { LARGEST_TABLES, loadInHeap } from "./largest-tables.ts";
 import type { Cell, Section } from "./report.ts";
 import { spread } from "./sample.ts";
@@ -13,7 +13,7 @@ const LOADS = 4;
 const HEAP_MEGABYTES = 256;
 
 const MEBI = 2 ** 20;
-const mebi = (octets: number): number => octets / MEBI;
+const mebi = (bytes: number): number => bytes / MEBI;
 
 export async function tableLoads(options: BenchOptions): Promise<readonly Section[]> {
   return [inNode(options), await inWorkerd(options)];
@@ -30,7 +30,7 @@ function inNode({ rounds, progress }: BenchOptions): Section {
       mebi(JSON.stringify(table).length),
       spread(found.map(({ processorMs }) => processorMs[0] ?? Number.NaN)),
       spread(found.flatMap(({ processorMs }) => processorMs.slice(1))),
-      spread(found.map(({ keptOctets }) => mebi(keptOctets))),
+      spread(found.map(({ keptBytes }) => mebi(keptBytes))),
     ];
   });
   return {
@@ -60,7 +60,7 @@ async function inWorkerd({ progress }: BenchOptions): Promise<Section> {
 async function loadsInWorkerd(tableText: string): Promise<Cell[]> {
   const worker = await startWorker({ worker: "table-load.ts" });
   try {
-    const before = residentOctets(worker.pid) ?? Number.NaN;
+    const before = residentBytes(worker.pid) ?? Number.NaN;
     const tookMs: number[] = [];
     for (let load = 0; load < LOADS; load++) {
       const started = exactProcessorMs(worker.pid) ?? Number.NaN;
@@ -70,8 +70,8 @@ async function loadsInWorkerd(tableText: string): Promise<Cell[]> {
       tookMs.push((exactProcessorMs(worker.pid) ?? Number.NaN) - started);
     }
     const [first = Number.NaN, ...later] = tookMs;
-    const end = residentOctets(worker.pid) ?? Number.NaN;
-    const most = peakResidentOctets(worker.pid) ?? Number.NaN;
+    const end = residentBytes(worker.pid) ?? Number.NaN;
+    const most = peakResidentBytes(worker.pid) ?? Number.NaN;
     return [first, spread(later), mebi(end - before), mebi(most - before)];
   } finally {
     await worker.stop();

@@ -3,34 +3,34 @@ import type { Result } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
 import type { GatewayError } from "../src/problems/index.ts";
 import { pathWithId } from "../src/routing/entity-paths.ts";
-import { type CompiledTable, type Entity, ownPattern } from "../src/routing/index.ts";
+import { type CompiledTable, type Entity, primaryPattern } from "../src/routing/index.ts";
 import { ANY_PREFIX } from "../src/routing/own-paths.ts";
-import { takenByCanary, textOfCanary } from "./by-canary.ts";
+import { requestForCanary, requestForCanaryEntity } from "./by-canary.ts";
 import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
-import { wayOfPath } from "./minted-way.ts";
+import { decidePath } from "./minted-way.ts";
 import { withPages } from "./pages.ts";
-import { passOn } from "./pass-on.ts";
-import { type AnyReading, entityOfAny, passOnPublic, readAny } from "./public-entity.ts";
-import { type Received, receive, refuse } from "./receive.ts";
-import { noteDecision } from "./request-log.ts";
+import { forward } from "./pass-on.ts";
+import { type AnyReading, entityOfAny, forwardPublic, readAny } from "./public-entity.ts";
+import { openRequest, respondWithProblem, type TableRequestContext } from "./receive.ts";
+import { logDecision } from "./request-log.ts";
 
 /** `/any/:id` and all below it: whatever the ID names, proxied or redirected to its entity's own path. */
 export const any = (gateway: Gateway) =>
   new Hono().all("/any/*", async (c) => {
-    const received = await receive(gateway, c);
-    if (received instanceof Response) return received;
-    const { served, target } = received;
+    const context = await openRequest(gateway, c);
+    if (context instanceof Response) return context;
+    const { served, target } = context;
     const { path } = target;
     // The router takes `/any` for it too.
-    if (!path.startsWith(ANY_PREFIX)) return refuse(received, { reason: "unrouted-path", path }, served);
+    if (!path.startsWith(ANY_PREFIX)) return respondWithProblem(context, { reason: "unrouted-path", path }, served);
 
     const { client, lookup } = gateway.rateLimits;
     const refused =
-      (client && (await overLimit(received, client, "client"))) ??
-      (lookup && (await overLimit(received, lookup, "lookup")));
+      (client && (await overLimit(context, client, "client"))) ??
+      (lookup && (await overLimit(context, lookup, "lookup")));
     if (refused !== undefined) return refused;
-    return route(received);
+    return route(context);
   });
 
 /** The ID, and what stands below it. */
@@ -40,13 +40,13 @@ function partsOf(path: string): { readonly id: string; readonly below: string } 
   return { id: path.slice(ANY_PREFIX.length, idEnd), below: path.slice(idEnd) };
 }
 
-/** `asked`: the request as it came, with the canary beside the table; `received` may be the canary's. */
-async function route(received: Received, asked = received): Promise<Response> {
-  const { gateway, served, target, arrivedAtMs } = received;
+/** `asked`: the request as it came, with the canary beside the table; `context` may be the canary's. */
+async function route(context: TableRequestContext, asked = context): Promise<Response> {
+  const { gateway, served, target, arrivedAtMs } = context;
   const { path, query } = target;
   const { id, below } = partsOf(path);
-  const hint = layoutHint(received);
-  if (!hint.ok) return refuse(received, hint.error, served);
+  const hint = layoutHint(context);
+  if (!hint.ok) return respondWithProblem(context, hint.error, served);
   const readBy = (table: CompiledTable) => {
     const decide = () => readAny(gateway, table, id, arrivedAtMs, hint.value);
     return withPages({ gateway, served: { table } }, decide(), decide);
@@ -55,35 +55,37 @@ async function route(received: Received, asked = received): Promise<Response> {
   if (!reading.ok) {
     // What cannot be known now may be an ID of this table.
     const { canary: other } = served;
-    const isAsked = other !== undefined && [...other.table.entities.keys()].some(other.servesAll);
-    if (reading.error.reason === "table-unavailable" || !isAsked) return refuse(received, reading.error, served);
+    const isAsked = other !== undefined && [...other.table.entities.keys()].some(other.ownsEntity);
+    if (reading.error.reason === "table-unavailable" || !isAsked)
+      return respondWithProblem(context, reading.error, served);
     const byCanary = await readBy(other.table);
-    if (!byCanary.ok && byCanary.error.reason === "table-unavailable") return refuse(received, byCanary.error, served);
-    const canary = textOfCanary(received, entityOf(byCanary));
-    return canary === undefined ? refuse(received, reading.error, served) : route(canary, asked);
+    if (!byCanary.ok && byCanary.error.reason === "table-unavailable")
+      return respondWithProblem(context, byCanary.error, served);
+    const canary = requestForCanaryEntity(context, entityOf(byCanary));
+    return canary === undefined ? respondWithProblem(context, reading.error, served) : route(canary, asked);
   }
   if (reading.value.kind === "public") {
     const { entity } = reading.value.opened;
     // The table in force may know the entity, and no region for this ID of it.
-    const whole = textOfCanary(received, entity.name);
+    const whole = requestForCanaryEntity(context, entity.name);
     if (whole !== undefined) return route(whole, asked);
     // A public entity has one layout.
-    const pattern = ownPattern(entity, entity.ids[0]?.enabled.layout.name ?? "") ?? "";
+    const pattern = primaryPattern(entity, entity.ids[0]?.enabled.layout.name ?? "") ?? "";
     const ownPath = pathWithId(pattern, id);
-    const isLed = entity.any === "redirect" && (await takesUp(received, asked, entity, ownPath + below));
+    const isLed = entity.any === "redirect" && (await redirectStaysOnTable(context, asked, entity, ownPath + below));
     if (isLed) return redirect(ownPath + below + query, { "waybill-table": served.label });
     const idStart = pattern.indexOf(":id");
     const match = { entity, idStart, idEnd: idStart + id.length };
-    return passOnPublic(received, match, ownPath + below, (canary) => route(canary, asked));
+    return forwardPublic(context, match, ownPath + below, (canary) => route(canary, asked));
   }
-  const canary = takenByCanary(received, reading.value.decision);
+  const canary = requestForCanary(context, reading.value.decision);
   if (canary !== undefined) return route(canary, asked);
-  received.notes.isPlainId = true;
+  context.logFields.isPlainId = true;
   const { entity, layout, target: decided } = reading.value.decision;
-  const ownPath = pathWithId(ownPattern(entity, layout) ?? "", id) + below;
-  const isLed = entity.any === "redirect" && (await takesUp(received, asked, entity, ownPath));
-  if (!isLed) return passOn(received, reading.value.decision, ownPath + query);
-  noteDecision(received.notes, reading.value.decision);
+  const ownPath = pathWithId(primaryPattern(entity, layout) ?? "", id) + below;
+  const isLed = entity.any === "redirect" && (await redirectStaysOnTable(context, asked, entity, ownPath));
+  if (!isLed) return forward(context, reading.value.decision, ownPath + query);
+  logDecision(context.logFields, reading.value.decision);
   return redirect(ownPath + query, {
     "waybill-region": decided.region.name,
     "waybill-layout": layout,
@@ -95,10 +97,15 @@ async function route(received: Received, asked = received): Promise<Response> {
  * Whether a request for the path comes to the table that leads to it, and to the same entity. Beside a canary it may not: a
  * path that the canary alone has is asked of the table in force, unless the entity is all the canary's.
  */
-async function takesUp({ gateway, served }: Received, asked: Received, entity: Entity, path: string): Promise<boolean> {
+async function redirectStaysOnTable(
+  { gateway, served }: TableRequestContext,
+  asked: TableRequestContext,
+  entity: Entity,
+  path: string,
+): Promise<boolean> {
   if (asked.served.canary === undefined) return true;
-  const way = await wayOfPath(gateway, asked.served, path, asked.arrivedAtMs);
-  return way.ok && way.value.by.table === served.table && way.value.decision.entity.name === entity.name;
+  const resolved = await decidePath(gateway, asked.served, path, asked.arrivedAtMs);
+  return resolved.ok && resolved.value.by.table === served.table && resolved.value.decision.entity.name === entity.name;
 }
 
 const entityOf = (reading: Result<AnyReading, GatewayError>): string | undefined =>

@@ -11,7 +11,7 @@ import { problemResponse } from "./problem-response.ts";
 import { problems } from "./problems.ts";
 import { rawPath } from "./raw-path.ts";
 import { regions } from "./regions.ts";
-import { notesOf, observeRequests } from "./request-log.ts";
+import { logFields, requestLogger } from "./request-log.ts";
 import { table } from "./table.ts";
 import { tableCanary } from "./table-canary.ts";
 import { tablePacks } from "./table-packs.ts";
@@ -22,7 +22,7 @@ import { tableCapacity, tableStatus } from "./table-status.ts";
 /** The whole HTTP surface. The gateway's own paths come first; the rest belongs to the entities of the table. */
 export function createApp(gateway: Gateway): Hono {
   const app = new Hono({ getPath: rawPath });
-  app.use("*", observeRequests(gateway));
+  app.use("*", requestLogger(gateway));
   app.route("/", any(gateway));
   app.route("/", mint(gateway));
   app.route("/", ids(gateway));
@@ -42,7 +42,7 @@ export function createApp(gateway: Gateway): Hono {
   app.route("/", entities(gateway));
   app.onError((error, c) => {
     gateway.logDefect(error);
-    notesOf(c).outcome = "internal-error";
+    logFields(c).outcome = "internal-error";
     return problemResponse({ reason: "internal-error" });
   });
   return app;

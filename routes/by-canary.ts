@@ -1,6 +1,6 @@
 import type { ServedCanary, ServedTable } from "../src/ports.ts";
 import type { Decision } from "../src/routing/index.ts";
-import type { Received } from "./receive.ts";
+import type { TableRequestContext } from "./receive.ts";
 
 /**
  * A canary of the table decides about those IDs that the table beside it has decided about and that belong to its audience:
@@ -10,7 +10,7 @@ import type { Received } from "./receive.ts";
 /** The canary, where the decision's entity belongs to its audience. */
 export function canaryForDecision(served: ServedTable, decision: Decision): ServedTable | undefined {
   const { canary } = served;
-  return canary?.chooses(decision) ? alone(served, canary) : undefined;
+  return canary?.matches(decision) ? original(served, canary) : undefined;
 }
 
 /** The canary, where the path is of an entity that it serves as a whole. */
@@ -24,23 +24,25 @@ export function canaryForPath(served: ServedTable, path: string): ServedTable | 
 /** The canary, where it serves the entity as a whole. */
 export function canaryForEntity(served: ServedTable, entity: string | undefined): ServedTable | undefined {
   const { canary } = served;
-  return entity !== undefined && canary?.servesAll(entity) ? alone(served, canary) : undefined;
+  return entity !== undefined && canary?.ownsEntity(entity) ? original(served, canary) : undefined;
 }
 
 /** The request as the canary has it, where the decision's entity belongs to the audience. */
-export const takenByCanary = (received: Received, decision: Decision): Received | undefined =>
-  underCanary(received, canaryForDecision(received.served, decision));
+export const requestForCanary = (context: TableRequestContext, decision: Decision): TableRequestContext | undefined =>
+  withCanary(context, canaryForDecision(context.served, decision));
 
 /** The request as the canary has it, where the path is of an entity that it serves as a whole. */
-export const pathOfCanary = (received: Received, path: string): Received | undefined =>
-  underCanary(received, canaryForPath(received.served, path));
+export const requestForCanaryPath = (context: TableRequestContext, path: string): TableRequestContext | undefined =>
+  withCanary(context, canaryForPath(context.served, path));
 
 /** The request as the canary has it, for a text that the table beside it does not know: `entity` is what the canary makes of it. */
-export const textOfCanary = (received: Received, entity: string | undefined): Received | undefined =>
-  underCanary(received, canaryForEntity(received.served, entity));
+export const requestForCanaryEntity = (
+  context: TableRequestContext,
+  entity: string | undefined,
+): TableRequestContext | undefined => withCanary(context, canaryForEntity(context.served, entity));
 
 /** No canary is beside a canary, so that a request comes here once. */
-const alone = (served: ServedTable, { table, digest, label }: ServedCanary): ServedTable => ({
+const original = (served: ServedTable, { table, digest, label }: ServedCanary): ServedTable => ({
   ...served,
   table,
   digest,
@@ -48,8 +50,8 @@ const alone = (served: ServedTable, { table, digest, label }: ServedCanary): Ser
   canary: undefined,
 });
 
-function underCanary(received: Received, served: ServedTable | undefined): Received | undefined {
+function withCanary(context: TableRequestContext, served: ServedTable | undefined): TableRequestContext | undefined {
   if (served === undefined) return undefined;
-  received.notes.table = served.table;
-  return { ...received, served };
+  context.logFields.table = served.table;
+  return { ...context, served };
 }

@@ -1,40 +1,40 @@
 import { Hono } from "hono";
 import type { Gateway } from "../src/ports.ts";
 import { resolvePath, withoutPublic } from "../src/routing/index.ts";
-import { pathOfCanary, takenByCanary } from "./by-canary.ts";
+import { requestForCanary, requestForCanaryPath } from "./by-canary.ts";
 import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
 import { missingIn, withPages } from "./pages.ts";
-import { passOn } from "./pass-on.ts";
-import { passOnPublic } from "./public-entity.ts";
-import { type Received, receive, refuse } from "./receive.ts";
-import { passOnWithoutId } from "./without-id.ts";
+import { forward } from "./pass-on.ts";
+import { forwardPublic } from "./public-entity.ts";
+import { openRequest, respondWithProblem, type TableRequestContext } from "./receive.ts";
+import { forwardWithoutId } from "./without-id.ts";
 
 /** Every path that the routing table gives to an entity, with all below it: proxied to the region that owns the ID. All else has no ID. */
 export const entities = (gateway: Gateway) =>
   new Hono().all("*", async (c) => {
-    const received = await receive(gateway, c);
-    if (received instanceof Response) return received;
+    const context = await openRequest(gateway, c);
+    if (context instanceof Response) return context;
     const { client } = gateway.rateLimits;
-    const refused = client && (await overLimit(received, client, "client"));
-    return refused ?? route(pathOfCanary(received, received.target.path) ?? received);
+    const refused = client && (await overLimit(context, client, "client"));
+    return refused ?? route(requestForCanaryPath(context, context.target.path) ?? context);
   });
 
-async function route(received: Received): Promise<Response> {
-  const { served, target, arrivedAtMs } = received;
+async function route(context: TableRequestContext): Promise<Response> {
+  const { served, target, arrivedAtMs } = context;
   const { path, query } = target;
   const match = served.table.paths.match(path);
-  if (match === undefined) return passOnWithoutId(received);
-  if (match.entity.public !== undefined) return passOnPublic(received, match, path, route);
-  const hint = layoutHint(received);
-  if (!hint.ok) return refuse(received, hint.error, served);
+  if (match === undefined) return forwardWithoutId(context);
+  if (match.entity.public !== undefined) return forwardPublic(context, match, path, route);
+  const hint = layoutHint(context);
+  if (!hint.ok) return respondWithProblem(context, hint.error, served);
   // An error says nothing of public entities: the ID may be an internal one of theirs.
   const decide = () => resolvePath(withoutPublic(served.table), match, path, arrivedAtMs, hint.value);
   const first = decide();
-  const decision = missingIn(first) === undefined ? first : await withPages(received, first, decide);
-  if (!decision.ok) return refuse(received, decision.error, served);
-  const canary = takenByCanary(received, decision.value);
+  const decision = missingIn(first) === undefined ? first : await withPages(context, first, decide);
+  if (!decision.ok) return respondWithProblem(context, decision.error, served);
+  const canary = requestForCanary(context, decision.value);
   if (canary !== undefined) return route(canary);
-  received.notes.isPlainId = true;
-  return passOn(received, decision.value, path + query);
+  context.logFields.isPlainId = true;
+  return forward(context, decision.value, path + query);
 }

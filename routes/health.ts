@@ -1,22 +1,22 @@
 import { Hono } from "hono";
 import type { Gateway } from "../src/ports.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
-import { ownJson } from "./own-json.ts";
-import { receive } from "./receive.ts";
+import { jsonResponse } from "./own-json.ts";
+import { openRequest } from "./receive.ts";
 import { isKnown } from "./require-scope.ts";
 import { canaryInIsolate } from "./table-status.ts";
 
 /** `/-/health`: the Worker runs. `/-/ready`: it has a table to route by, and for viewers which. Probes have no credentials. */
 export const health = (gateway: Gateway) =>
   new Hono()
-    .get("/-/health", () => ownJson({ status: "ok" }))
+    .get("/-/health", () => jsonResponse({ status: "ok" }))
     .all("/-/health", methodNotAllowed("GET", "HEAD"))
     .get("/-/ready", async (c) => {
-      const received = await receive(gateway, c);
-      if (received instanceof Response) return received;
-      if (!(await isKnown(gateway, c.req.raw))) return ownJson({ status: "ready" });
-      const { served, arrivedAtMs } = received;
-      return ownJson(
+      const context = await openRequest(gateway, c);
+      if (context instanceof Response) return context;
+      if (!(await isKnown(gateway, c.req.raw))) return jsonResponse({ status: "ready" });
+      const { served, arrivedAtMs } = context;
+      return jsonResponse(
         {
           status: "ready",
           revision: served.table.revision,

@@ -3,13 +3,13 @@ import { err, ok, type Result } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
 import type { GatewayError } from "../src/problems/index.ts";
 import { type CompiledTable, explain, missingPages, resolveAny, withoutPublic } from "../src/routing/index.ts";
-import { takenByCanary, textOfCanary } from "./by-canary.ts";
+import { requestForCanary, requestForCanaryEntity } from "./by-canary.ts";
 import { layoutHint } from "./layout-hint.ts";
 import { overLimit } from "./limits.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
-import { ownJson } from "./own-json.ts";
+import { jsonResponse } from "./own-json.ts";
 import { withPages } from "./pages.ts";
-import { type Received, receive, refuse } from "./receive.ts";
+import { openRequest, respondWithProblem, type TableRequestContext } from "./receive.ts";
 import { requireScope } from "./require-scope.ts";
 
 const PREFIX = "/-/ids/";
@@ -19,24 +19,25 @@ export const ids = (gateway: Gateway) =>
   new Hono()
     .use("/-/ids/*", requireScope(gateway, "viewer"))
     .get("/-/ids/*", async (c) => {
-      const received = await receive(gateway, c);
-      if (received instanceof Response) return received;
-      const { served, target } = received;
+      const context = await openRequest(gateway, c);
+      if (context instanceof Response) return context;
+      const { served, target } = context;
       const { path } = target;
       const { lookup } = gateway.rateLimits;
-      const refused = lookup && (await overLimit(received, lookup, "lookup"));
+      const refused = lookup && (await overLimit(context, lookup, "lookup"));
       if (refused !== undefined) return refused;
       const id = path.slice(PREFIX.length);
-      if (!path.startsWith(PREFIX) || id.includes("/")) return refuse(received, { reason: "not-found", path }, served);
-      return answer(received, id);
+      if (!path.startsWith(PREFIX) || id.includes("/"))
+        return respondWithProblem(context, { reason: "not-found", path }, served);
+      return answer(context, id);
     })
     .all("/-/ids/*", methodNotAllowed("GET", "HEAD"));
 
 /** By the canary where a request for the ID would go by it. */
-async function answer(received: Received, id: string): Promise<Response> {
-  const { gateway, served, arrivedAtMs } = received;
-  const hint = layoutHint(received);
-  if (!hint.ok) return refuse(received, hint.error, served);
+async function answer(context: TableRequestContext, id: string): Promise<Response> {
+  const { gateway, served, arrivedAtMs } = context;
+  const hint = layoutHint(context);
+  if (!hint.ok) return respondWithProblem(context, hint.error, served);
   const withAllPages = <Value>(whole: CompiledTable, value: (table: CompiledTable) => Result<Value, GatewayError>) => {
     const table = withoutPublic(whole);
     const decide = (): Result<Value, GatewayError> => {
@@ -49,15 +50,16 @@ async function answer(received: Received, id: string): Promise<Response> {
   };
   const resolve = (table: CompiledTable) => resolveAny(table, id, arrivedAtMs, hint.value);
   const explained = await withAllPages(served.table, (table) => ok(explain(table, id, arrivedAtMs, hint.value)));
-  if (!explained.ok) return refuse(received, explained.error, served);
+  if (!explained.ok) return respondWithProblem(context, explained.error, served);
   if (served.canary !== undefined) {
     const decision = resolve(withoutPublic(served.table));
     const byCanary = decision.ok ? decision : await withAllPages(served.canary.table, resolve);
-    if (!byCanary.ok && byCanary.error.reason === "table-unavailable") return refuse(received, byCanary.error, served);
+    if (!byCanary.ok && byCanary.error.reason === "table-unavailable")
+      return respondWithProblem(context, byCanary.error, served);
     const canary = decision.ok
-      ? takenByCanary(received, decision.value)
-      : textOfCanary(received, byCanary.ok ? byCanary.value.entity.name : undefined);
+      ? requestForCanary(context, decision.value)
+      : requestForCanaryEntity(context, byCanary.ok ? byCanary.value.entity.name : undefined);
     if (canary !== undefined) return answer(canary, id);
   }
-  return ownJson(explained.value, { "waybill-table": served.label });
+  return jsonResponse(explained.value, { "waybill-table": served.label });
 }

@@ -1,7 +1,7 @@
 import type { RateLimit } from "../src/ports.ts";
 import { clientNetwork } from "../src/proxy/client-network.ts";
 import type { Decision } from "../src/routing/index.ts";
-import { type Received, refuse } from "./receive.ts";
+import { respondWithProblem, type TableRequestContext } from "./receive.ts";
 
 /** All clients without a known address count as one: a limit that could be passed by hiding would be none. */
 const UNKNOWN = "unknown";
@@ -11,12 +11,12 @@ const UNKNOWN = "unknown";
  * look: `limit && (await overLimit(...))`.
  */
 export async function overLimit(
-  received: Received,
+  context: TableRequestContext,
   limit: RateLimit,
   which: "client" | "entity" | "lookup",
   decision?: Decision,
 ): Promise<Response | undefined> {
-  const { address } = received.gateway.clientOf(received.request);
+  const { address } = context.gateway.clientOf(context.request);
   const client = address === undefined ? UNKNOWN : clientNetwork(address);
   // A name has no space, and an address has none.
   const retryAfterSeconds = await limit.waitSeconds(
@@ -24,5 +24,5 @@ export async function overLimit(
   );
   if (retryAfterSeconds === 0) return undefined;
   const error = { reason: "rate-limited", limit: which, retryAfterSeconds } as const;
-  return refuse(received, error, received.served, decision);
+  return respondWithProblem(context, error, context.served, decision);
 }

@@ -1,7 +1,7 @@
 import type { Metric, Sample } from "../src/ports.ts";
 
 /** Metrics in Prometheus's text exposition format 0.0.4: each metric's lines in one block, and a line end after the last. */
-export const metricsText = (metrics: readonly Metric[]): string => metrics.map(blockOf).join("");
+export const formatMetrics = (metrics: readonly Metric[]): string => metrics.map(blockOf).join("");
 
 function blockOf({ name, type, help, samples }: Metric): string {
   return `# HELP ${name} ${escapedHelp(help)}\n# TYPE ${name} ${type}\n${samples.map(lineOf).join("")}`;

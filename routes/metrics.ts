@@ -2,10 +2,10 @@ import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import type { Gateway } from "../src/ports.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
-import { metricsText } from "./metrics-text.ts";
-import { ownJson } from "./own-json.ts";
+import { formatMetrics } from "./metrics-text.ts";
+import { jsonResponse } from "./own-json.ts";
 import { requireScope } from "./require-scope.ts";
-import { sightFor } from "./sight.ts";
+import { snapshotFor } from "./sight.ts";
 
 /** Prometheus's text exposition format, version 0.0.4. */
 const TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -15,9 +15,9 @@ export const metrics = (gateway: Gateway) =>
   new Hono()
     .use("/-/metrics", requireScope(gateway, "viewer"))
     .get("/-/metrics", async (c) => {
-      const { source, sinceMs, metrics } = await sightFor(gateway, c);
-      if (asksJson(c)) return ownJson({ source, since: new Date(sinceMs).toISOString(), metrics });
-      return new Response(metricsText(metrics), {
+      const { source, sinceMs, metrics } = await snapshotFor(gateway, c);
+      if (asksJson(c)) return jsonResponse({ source, since: new Date(sinceMs).toISOString(), metrics });
+      return new Response(formatMetrics(metrics), {
         headers: { "content-type": TEXT_TYPE, "cache-control": "no-store", vary: "accept" },
       });
     })

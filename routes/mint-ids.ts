@@ -1,12 +1,12 @@
 import { err, ok, type Result } from "../src/ids/result.ts";
 import type { Gateway, ServedTable } from "../src/ports.ts";
 import type { GatewayError } from "../src/problems/index.ts";
-import { ownPattern, pathWithId } from "../src/routing/entity-paths.ts";
+import { pathWithId, primaryPattern } from "../src/routing/entity-paths.ts";
 import type { CompiledTable, Entity } from "../src/routing/index.ts";
 import type { MintPlan } from "../src/routing/mint-plan.ts";
 import { regionsOfMinted } from "../src/routing/mint-region.ts";
-import { isDrawn } from "../src/routing/minting.ts";
-import { isClearOnAny, type Way, wayOfPath } from "./minted-way.ts";
+import { isRandom } from "../src/routing/minting.ts";
+import { decidePath, isUnambiguousOnAny, type ResolvedId } from "./minted-way.ts";
 import { withPages } from "./pages.ts";
 
 /** What is to be minted, by which table, and the tables by which requests for it will go. */
@@ -44,7 +44,7 @@ const DROPPED_MAX_EACH = 32;
  */
 export async function mintIds(task: MintTask, count: number): Promise<Result<readonly MintedId[], GatewayError>> {
   const { layout } = task.plan.enabled;
-  const isByChance = isDrawn(layout);
+  const isByChance = isRandom(layout);
   const droppedMax = isByChance ? DROPPED_MAX : DRAW_MAX;
   const kept: MintedId[] = [];
   let droppedCount = 0;
@@ -52,13 +52,13 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<rea
     const missing = count - kept.length;
     const isLast = droppedCount > droppedMax + DROPPED_MAX_EACH * kept.length;
     const isWhole = isLast || !isByChance;
-    const drawn = await drawIds(task, isWhole ? missing : Math.min(missing, DRAW_MAX), droppedCount > 0);
-    if (!drawn.ok) return drawn;
-    const routed = drawn.value.filter((id) => id !== undefined);
-    if (isLast && routed.length < drawn.value.length) return err(leadsNowhere(task.plan));
+    const random = await drawIds(task, isWhole ? missing : Math.min(missing, DRAW_MAX), droppedCount > 0);
+    if (!random.ok) return random;
+    const routed = random.value.filter((id) => id !== undefined);
+    if (isLast && routed.length < random.value.length) return err(unroutable(task.plan));
     const good = isWhole ? routed : routed.filter(({ isClear }) => isClear);
     kept.push(...good);
-    droppedCount += drawn.value.length - good.length;
+    droppedCount += random.value.length - good.length;
   }
   return ok(kept);
 }
@@ -76,21 +76,21 @@ async function drawIds(
   const decide = () => regionsOfMinted(entity, enabled, minted.value);
   const regions = await withPages({ gateway, served: { table } }, decide(), decide);
   if (!regions.ok) return regions;
-  const pattern = ownPattern(entity, enabled.layout.name) ?? "";
+  const pattern = primaryPattern(entity, enabled.layout.name) ?? "";
   const ids: (MintedId | undefined)[] = [];
   for (const words of minted.value) {
-    const text = shownText(gateway, entity, enabled.layout.format(words));
+    const text = shownForm(gateway, entity, enabled.layout.format(words));
     if (!text.ok) return text;
-    const way = await wayOfPath(gateway, served, pathWithId(pattern, text.value), nowMs);
-    if (way.ok) ids.push(mintedId({ gateway, served, entity }, text.value, way.value));
-    else if (LEADS_NOWHERE.has(way.error.reason)) ids.push(undefined);
-    else return way;
+    const resolved = await decidePath(gateway, served, pathWithId(pattern, text.value), nowMs);
+    if (resolved.ok) ids.push(mintedId({ gateway, served, entity }, text.value, resolved.value));
+    else if (UNROUTABLE.has(resolved.error.reason)) ids.push(undefined);
+    else return resolved;
   }
   return ok(ids);
 }
 
 /** What a request gets whose ID is at fault. All else, such as a page that cannot be had, is no reason to draw another one. */
-const LEADS_NOWHERE: ReadonlySet<GatewayError["reason"]> = new Set([
+const UNROUTABLE: ReadonlySet<GatewayError["reason"]> = new Set([
   "unassigned-key",
   "unknown-id",
   "wrong-entity",
@@ -104,23 +104,23 @@ const LEADS_NOWHERE: ReadonlySet<GatewayError["reason"]> = new Set([
 function mintedId(
   { gateway, served, entity }: Pick<MintTask, "gateway" | "served"> & { readonly entity: Entity },
   text: string,
-  way: Way,
+  resolved: ResolvedId,
 ): MintedId | undefined {
-  const { by, decision } = way;
+  const { by, decision } = resolved;
   if (by.table === served.table && decision.entity !== entity) return undefined;
-  const isClear = isClearOnAny(gateway, served, entity, way, text);
+  const isClear = isUnambiguousOnAny(gateway, served, entity, resolved, text);
   return { text, region: decision.target.region.name, by, isClear };
 }
 
 /** The IDs are given to nobody, so that none is shown. */
-const leadsNowhere = ({ entity, enabled }: MintPlan): GatewayError => ({
+const unroutable = ({ entity, enabled }: MintPlan): GatewayError => ({
   reason: "unassigned-key",
   entity: entity.name,
   layout: enabled.layout.name,
 });
 
 /** The public text where the entity has one: clients see no others. */
-function shownText(gateway: Gateway, entity: Entity, internal: string): Result<string, GatewayError> {
+function shownForm(gateway: Gateway, entity: Entity, internal: string): Result<string, GatewayError> {
   if (entity.public === undefined) return ok(internal);
   const shown = gateway.publicIds.show(entity, internal);
   if (!shown.ok) return shown;

@@ -9,18 +9,18 @@ import { withPages } from "./pages.ts";
 import { entityOfAny, readAny, resolvePublic } from "./public-entity.ts";
 
 /** Where a request for an ID goes, and the table that decides so. */
-export interface Way {
+export interface ResolvedId {
   readonly by: ServedTable;
   readonly decision: Decision;
 }
 
 /** As `entities.ts` decides about a request on the path: by the table in force, or by the canary beside it. */
-export async function wayOfPath(
+export async function decidePath(
   gateway: Gateway,
   served: ServedTable,
   path: string,
   nowMs: number,
-): Promise<Result<Way, GatewayError>> {
+): Promise<Result<ResolvedId, GatewayError>> {
   const by = canaryForPath(served, path) ?? served;
   const decided = await decideOnPath(gateway, by, path, nowMs);
   if (!decided.ok) return decided;
@@ -47,19 +47,19 @@ async function decideOnPath(
 }
 
 /** Whether `/any` finds a text for what it is too, now and as long as times of this century are read. */
-export function isClearOnAny(
+export function isUnambiguousOnAny(
   gateway: Gateway,
   served: ServedTable,
   entity: Entity,
-  { by, decision }: Way,
+  { by, decision }: ResolvedId,
   text: string,
 ): boolean {
   const inForce = readAny(gateway, served.table, text, HORIZON_MS, undefined);
   // The canary is asked for what it serves as a whole only if the table in force reads nothing in the text.
   if (inForce.ok && entityOfAny(inForce.value).name !== entity.name) return false;
-  const isAsked =
-    inForce.ok || inForce.error.reason !== "ambiguous-id" || served.canary?.servesAll(entity.name) === true;
-  if (by.table === served.table || !isAsked) return isAsked;
+  const isQueried =
+    inForce.ok || inForce.error.reason !== "ambiguous-id" || served.canary?.ownsEntity(entity.name) === true;
+  if (by.table === served.table || !isQueried) return isQueried;
   const byCanary = readAny(gateway, by.table, text, HORIZON_MS, undefined);
   return byCanary.ok
     ? entityOfAny(byCanary.value).name === decision.entity.name

@@ -1,4 +1,4 @@
-import { HEADER_OCTETS_MAX, PAGE_OCTETS_MAX } from "../src/routing/pack/format.ts";
+import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "../src/routing/pack/format.ts";
 import type { Paths } from "./openapi-paths.ts";
 
 /** The pages of packs under `/-/table/packs`, as OpenAPI 3.1 describes them. */
@@ -12,7 +12,7 @@ const SHA256 = {
 };
 const PAGE = { name: "page", in: "path", required: true, schema: { type: "integer", minimum: 0 } };
 
-const SIGHT = {
+const PACK_STATUS = {
   type: "object",
   required: ["sha256", "header", "pages", "missing", "whole"],
   properties: {
@@ -26,14 +26,14 @@ const SIGHT = {
 
 /** `problem`: the responses of every operation; `security`: who may see, and change. */
 export function packPaths(problem: object, security: readonly object[]): Paths {
-  const shown = (description: string) => ({ description, content: { "application/json": { schema: SIGHT } } });
+  const shown = (description: string) => ({ description, content: { "application/json": { schema: PACK_STATUS } } });
   const common = { tags: ["table"], security };
-  const put = (operationId: string, summary: string, parameters: readonly object[], octetsMax: number): object => ({
+  const put = (operationId: string, summary: string, parameters: readonly object[], bytesMax: number): object => ({
     ...common,
     ...{ operationId, summary, parameters },
     requestBody: {
       required: true,
-      content: { "application/octet-stream": { schema: { type: "string", maxLength: octetsMax } } },
+      content: { "application/octet-stream": { schema: { type: "string", maxLength: bytesMax } } },
     },
     responses: { 200: shown("It was there already"), 201: shown("It was stored"), ...problem },
   });
@@ -44,10 +44,10 @@ export function packPaths(problem: object, security: readonly object[]): Paths {
         ...{ operationId: "pack", summary: "What is stored of a pack, and what is missing", parameters: [SHA256] },
         responses: { 200: shown("What is stored of it"), ...problem },
       },
-      put: put("putPackHeader", "Store the header of a pack, before its pages", [SHA256], HEADER_OCTETS_MAX),
+      put: put("putPackHeader", "Store the header of a pack, before its pages", [SHA256], HEADER_BYTES_MAX),
     },
     "/-/table/packs/{sha256}/{page}": {
-      put: put("putPackPage", "Store a page of a pack", [SHA256, PAGE], PAGE_OCTETS_MAX),
+      put: put("putPackPage", "Store a page of a pack", [SHA256, PAGE], PAGE_BYTES_MAX),
     },
   };
 }

@@ -58,7 +58,7 @@ export const REVISIONS = listOf("revisions", REVISION);
 export const AUDIT = listOf("entries", AUDIT_ENTRY);
 
 /** `?before=41&limit=20`. */
-export const STRETCH = [
+export const PAGE_PARAMETERS = [
   { name: "before", in: "query", description: "Those with a lower number alone.", schema: number },
   { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT } },
 ];

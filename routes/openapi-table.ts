@@ -1,5 +1,5 @@
 import type { Paths } from "./openapi-paths.ts";
-import { AUDIENCE_MEMBERS, AUDIT, REVISION, REVISIONS, STRETCH } from "./openapi-table-history.ts";
+import { AUDIENCE_MEMBERS, AUDIT, PAGE_PARAMETERS, REVISION, REVISIONS } from "./openapi-table-history.ts";
 import { STATUS } from "./openapi-table-status.ts";
 
 /** The pages of the routing table under `/-/table`, as OpenAPI 3.1 describes them. */
@@ -117,9 +117,9 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
         type: LINES_TYPE,
       }),
     },
-    "/-/table/revisions": get("tableRevisions", "The revisions, newest first", STRETCH, REVISIONS),
+    "/-/table/revisions": get("tableRevisions", "The revisions, newest first", PAGE_PARAMETERS, REVISIONS),
     "/-/table/revisions/{revision}": get("tableRevision", "The text of a revision, octet for octet", [REVISION_NUMBER]),
-    "/-/table/audit": get("tableAudit", "Who changed the table, or tried to", STRETCH, AUDIT),
+    "/-/table/audit": get("tableAudit", "Who changed the table, or tried to", PAGE_PARAMETERS, AUDIT),
     "/-/table/status": get("tableStatus", "What is in force by the truth, by KV and by this isolate", [], STATUS),
     "/-/table/capacity": {
       ...get("tableCapacity", "How much of each cap the table in force takes up"),

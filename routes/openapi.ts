@@ -7,8 +7,8 @@ import { methodNotAllowed } from "./method-not-allowed.ts";
 import { packPaths } from "./openapi-packs.ts";
 import { entityPaths, ID_PARAMETER, PROBLEM_CONTENT, withoutIdPaths } from "./openapi-paths.ts";
 import { tablePaths } from "./openapi-table.ts";
-import { ownJson } from "./own-json.ts";
-import { receive } from "./receive.ts";
+import { jsonResponse } from "./own-json.ts";
+import { openRequest } from "./receive.ts";
 import { requireScope } from "./require-scope.ts";
 
 /** `GET /-/openapi.json`: the gateway's own endpoints, and the paths of the table in force. */
@@ -16,11 +16,11 @@ export const openapi = (gateway: Gateway) =>
   new Hono()
     .use("/-/openapi.json", requireScope(gateway, "viewer"))
     .get("/-/openapi.json", async (c) => {
-      const received = await receive(gateway, c);
-      if (received instanceof Response) return received;
-      const { served, target } = received;
+      const context = await openRequest(gateway, c);
+      if (context instanceof Response) return context;
+      const { served, target } = context;
       const server = `${target.scheme}://${target.host}`;
-      return ownJson(describe(served.table, server), { "waybill-table": served.label });
+      return jsonResponse(describe(served.table, server), { "waybill-table": served.label });
     })
     .all("/-/openapi.json", methodNotAllowed("GET", "HEAD"));
 

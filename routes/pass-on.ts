@@ -1,53 +1,57 @@
 import type { GatewayError } from "../src/problems/index.ts";
 import { BROKEN_BODY } from "../src/proxy/attempt.ts";
-import { type BodyError, type PassageBody, passageBody, READ_BODY_BYTES_MAX } from "../src/proxy/body.ts";
+import { type BodyError, READ_BODY_BYTES_MAX, type RequestBody, readRequestBody } from "../src/proxy/body.ts";
 import { clientResponse } from "../src/proxy/client-response.ts";
-import type { OriginAnswer } from "../src/proxy/deliver.ts";
+import type { OriginResponse } from "../src/proxy/deliver.ts";
 import { deliver } from "../src/proxy/follow-move.ts";
 import { bodyLimits } from "../src/proxy/limits.ts";
-import { mirror } from "../src/proxy/mirror.ts";
-import type { Passage } from "../src/proxy/origin-request.ts";
+import { mirrorToShadow } from "../src/proxy/mirror.ts";
+import type { ProxyRequest } from "../src/proxy/origin-request.ts";
 import { watchBody } from "../src/proxy/watch-body.ts";
 import { canonicalText, type Decision } from "../src/routing/index.ts";
-import { deliveryWorld } from "./delivery-world.ts";
+import { deliveryDeps } from "./delivery-world.ts";
 import { overLimit } from "./limits.ts";
-import { type Received, refuse } from "./receive.ts";
-import { noteDecision } from "./request-log.ts";
-import { isTurned, turnAnswer } from "./turn-answer.ts";
+import { respondWithProblem, type TableRequestContext } from "./receive.ts";
+import { logDecision } from "./request-log.ts";
+import { rewriteResponse, rewritesResponses } from "./turn-answer.ts";
 
 const PROXIED_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /** Sends the request to the region of the decision, and its answer back. */
-export async function passOn(received: Received, decision: Decision, originTarget: string): Promise<Response> {
-  const { gateway, request, served, notes } = received;
+export async function forward(
+  context: TableRequestContext,
+  decision: Decision,
+  originTarget: string,
+): Promise<Response> {
+  const { gateway, request, served, logFields: fields } = context;
   const { entity } = decision;
   const stopped = stopsHere(request);
   if (stopped === "refused") {
     // An origin that reflects the request would show the client what the gateway added (RFC 9110 §9.3.8).
     const error = { reason: "method-not-allowed", method: "TRACE", allow: PROXIED_METHODS } as const;
-    return refuse(received, error, served, decision);
+    return respondWithProblem(context, error, served, decision);
   }
   if (stopped !== undefined) return stopped;
   const limit = gateway.rateLimits.entity;
-  const refused = limit && (await overLimit(received, limit, "entity", decision));
+  const refused = limit && (await overLimit(context, limit, "entity", decision));
   if (refused !== undefined) return refused;
   // An answer whose IDs could not be turned must not be asked for: the origin would act for nothing.
-  if (isTurned(entity) && !gateway.publicIds.covers(served.table)) {
-    return refuse(received, { reason: "public-ids-unavailable", why: "no-keys" }, served, decision);
+  if (rewritesResponses(entity) && !gateway.publicIds.covers(served.table)) {
+    return respondWithProblem(context, { reason: "public-ids-unavailable", why: "no-keys" }, served, decision);
   }
   const { idleMs } = gateway.deadlines;
-  const body = await passageBody(request, entity.replayBytesMax, idleMs, gateway.clock.nowMs);
-  if (typeof body === "string") return refuse(received, bodyError(body, idleMs), served, decision);
+  const body = await readRequestBody(request, entity.replayBytesMax, idleMs, gateway.clock.nowMs);
+  if (typeof body === "string") return respondWithProblem(context, bodyError(body, idleMs), served, decision);
   // A client may leave before there is more to note.
-  noteDecision(notes, decision);
-  const passage = passageOf(received, decision, originTarget, body);
-  const world = deliveryWorld(received);
-  const delivered = await deliver(passage, world);
-  notes.attempts = passage.trail.attempts;
-  notes.trace = passage.trail.traceparent?.slice(3, 35);
-  if (!delivered.ok) return refuse(received, delivered.error, served, decision);
-  mirror(passage, delivered.value, world);
-  return answerClient(received, decision, delivered.value);
+  logDecision(fields, decision);
+  const proxyRequest = proxyRequestOf(context, decision, originTarget, body);
+  const deps = deliveryDeps(context);
+  const delivered = await deliver(proxyRequest, deps);
+  fields.attempts = proxyRequest.attemptLog.attempts;
+  fields.trace = proxyRequest.attemptLog.traceparent?.slice(3, 35);
+  if (!delivered.ok) return respondWithProblem(context, delivered.error, served, decision);
+  mirrorToShadow(proxyRequest, delivered.value, deps);
+  return respondToClient(context, decision, delivered.value);
 }
 
 const UNMEASURED = "A body of GET or HEAD needs a content-length: without one the runtime would not send it on.";
@@ -74,8 +78,13 @@ function stopsHere({ method, headers }: Request): Response | "refused" | undefin
   return new Response(null, { status: 204, headers: { allow: PROXIED_METHODS.join(", ") } });
 }
 
-function passageOf(received: Received, decision: Decision, originTarget: string, body: PassageBody): Passage {
-  const { gateway, request, target, served, arrivedAtMs } = received;
+function proxyRequestOf(
+  context: TableRequestContext,
+  decision: Decision,
+  originTarget: string,
+  body: RequestBody,
+): ProxyRequest {
+  const { gateway, request, target, served, arrivedAtMs } = context;
   return {
     request,
     method: request.method,
@@ -92,13 +101,17 @@ function passageOf(received: Received, decision: Decision, originTarget: string,
     trustsForwarded: gateway.trustsForwarded,
     randomWord: gateway.entropy.word,
     asksReadable: decision.entity.publicFields !== undefined,
-    trail: { attempts: 0, traceparent: undefined },
+    attemptLog: { attempts: 0, traceparent: undefined },
   };
 }
 
 /** The origin's answer as the client sees it: watched to its end, with public IDs where the table wants them. */
-async function answerClient(received: Received, decision: Decision, answer: OriginAnswer): Promise<Response> {
-  const { gateway, request, served, notes, arrivedAtMs } = received;
+async function respondToClient(
+  context: TableRequestContext,
+  decision: Decision,
+  answer: OriginResponse,
+): Promise<Response> {
+  const { gateway, request, served, logFields: fields, arrivedAtMs } = context;
   const { entity } = decision;
   const { region } = answer;
   const isDecoded = entity.publicFields !== undefined;
@@ -107,31 +120,31 @@ async function answerClient(received: Received, decision: Decision, answer: Orig
     response = watchBody(response, {
       limits: bodyLimits(entity, region, gateway.deadlines, arrivedAtMs, response.headers),
       nowMs: gateway.clock.nowMs,
-      waitUntil: (work) => received.context.executionCtx.waitUntil(work),
+      waitUntil: (work) => context.hono.executionCtx.waitUntil(work),
       onBroken: (end) => gateway.logBrokenBody(entity.name, end),
       left: request.signal,
       isDecoded,
     });
-    if (isTurned(entity)) {
-      const turned = turnAnswer(gateway, served, decision, request.url, response);
+    if (rewritesResponses(entity)) {
+      const turned = rewriteResponse(gateway, served, decision, request.url, response);
       if (!turned.ok) {
         await response.body?.cancel();
         const error = { reason: "answer-withheld", region: region.name, why: turned.error } as const;
-        return refuse(received, error, served, decision);
+        return respondWithProblem(context, error, served, decision);
       }
       response = turned.value;
     }
   }
-  notes.region = region.name;
-  notes.outcome = "answered";
+  fields.region = region.name;
+  fields.outcome = "answered";
   const decided = decision.target.region;
   if (region !== decided) gateway.counters.count("answers_elsewhere", decided.name, region.name);
-  notes.originMs = gateway.clock.nowMs() - arrivedAtMs;
+  fields.originMs = gateway.clock.nowMs() - arrivedAtMs;
   return clientResponse(response, {
     region: region.name,
     layout: decision.layout,
     table: served.label,
-    originMs: notes.originMs,
+    originMs: fields.originMs,
     isDecoded,
   });
 }

@@ -2,17 +2,17 @@ import { Hono } from "hono";
 import { html } from "hono/html";
 import { CATALOGUE, PROBLEM_SLUGS, type ProblemSlug, problemTypePath } from "../src/problems/index.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
-import { ownJson } from "./own-json.ts";
+import { jsonResponse } from "./own-json.ts";
 import { problemResponse } from "./problem-response.ts";
 
 /** `GET /-/problems/:slug`: what a problem type means and what to do, for people, or as JSON where that is asked for. */
 export const problems = () =>
   new Hono()
-    .get("/-/problems", () => ownJson(PROBLEM_SLUGS.map(describe)))
+    .get("/-/problems", () => jsonResponse(PROBLEM_SLUGS.map(describe)))
     .get("/-/problems/:slug", (c) => {
       const slug = c.req.param("slug");
       if (!isSlug(slug)) return problemResponse({ reason: "not-found", path: c.req.path });
-      if (c.req.header("accept")?.includes("json")) return ownJson(describe(slug));
+      if (c.req.header("accept")?.includes("json")) return jsonResponse(describe(slug));
       const { title, status, meaning, remedy } = CATALOGUE[slug];
       // Nothing is loaded and nothing runs: the page is text.
       c.header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");

@@ -13,10 +13,10 @@ import {
   resolvePath,
   withoutPublic,
 } from "../src/routing/index.ts";
-import { takenByCanary } from "./by-canary.ts";
+import { requestForCanary } from "./by-canary.ts";
 import { withPages } from "./pages.ts";
-import { passOn } from "./pass-on.ts";
-import { type Received, refuse } from "./receive.ts";
+import { forward } from "./pass-on.ts";
+import { respondWithProblem, type TableRequestContext } from "./receive.ts";
 
 /** An ID of a public entity that a client sent, and the internal one that it stands for. */
 export interface Opened {
@@ -28,24 +28,24 @@ export interface Opened {
  * A request on a public entity's path: the public ID is opened, the internal one decides and goes to the origin. What no
  * key made, and what leads nowhere, have one answer: a stranger learns nothing of which it was.
  */
-export async function passOnPublic(
-  received: Received,
+export async function forwardPublic(
+  context: TableRequestContext,
   match: PathMatch,
   path: string,
-  again: (canary: Received) => Promise<Response>,
+  again: (canary: TableRequestContext) => Promise<Response>,
 ): Promise<Response> {
-  const { gateway, served, target, arrivedAtMs } = received;
-  received.notes.entity = match.entity.name;
+  const { gateway, served, target, arrivedAtMs } = context;
+  context.logFields.entity = match.entity.name;
   const resolved = await resolvePublic({ gateway, served }, match, path, arrivedAtMs);
-  if (!resolved.ok) return refuse(received, resolved.error, served);
+  if (!resolved.ok) return respondWithProblem(context, resolved.error, served);
   const { decision, internalPath } = resolved.value;
-  const canary = takenByCanary(received, decision);
-  return canary === undefined ? passOn(received, decision, internalPath + target.query) : again(canary);
+  const canary = requestForCanary(context, decision);
+  return canary === undefined ? forward(context, decision, internalPath + target.query) : again(canary);
 }
 
 /** Opens the public ID in a path, and decides by the internal one. */
 export async function resolvePublic(
-  { gateway, served }: Pick<Received, "gateway" | "served">,
+  { gateway, served }: Pick<TableRequestContext, "gateway" | "served">,
   { entity, idStart, idEnd }: PathMatch,
   path: string,
   nowMs: number,
@@ -126,7 +126,7 @@ function openAny(
     if (internal === undefined) continue;
     if (!UNPROVEN.includes(entity.public.as)) proven.push({ entity, internal });
     else {
-      const leads = leadsOn(table, entity, internal, nowMs);
+      const leads = routesSomewhere(table, entity, internal, nowMs);
       if (!leads.ok) return leads;
       if (leads.value) unproven.push({ entity, internal });
     }
@@ -138,7 +138,12 @@ function openAny(
 const UNPROVEN: readonly string[] = ["guid", "uint128"];
 
 /** Whether an internal ID is of its time, and goes anywhere. */
-function leadsOn(table: CompiledTable, entity: Entity, internal: string, nowMs: number): Result<boolean, GatewayError> {
+function routesSomewhere(
+  table: CompiledTable,
+  entity: Entity,
+  internal: string,
+  nowMs: number,
+): Result<boolean, GatewayError> {
   const decision = resolvePath(table, { entity, idStart: 0, idEnd: internal.length }, internal, nowMs);
   // Where it goes stands in a page that is still to come.
   if (!decision.ok && decision.error.reason === "table-unavailable") return decision;

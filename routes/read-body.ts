@@ -18,8 +18,8 @@ export async function readBody(request: Request, bytesMax: number): Promise<Resu
   }
 }
 
-/** A body as octets, read no further than its cap. */
-export async function readOctets(
+/** A body as bytes, read no further than its cap. */
+export async function readBytes(
   request: Request,
   bytesMax: number,
 ): Promise<Result<Uint8Array<ArrayBuffer>, RequestError>> {

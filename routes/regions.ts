@@ -1,18 +1,18 @@
 import { Hono } from "hono";
-import type { Gateway, OriginSight, TrafficSight } from "../src/ports.ts";
+import type { Gateway, MetricsSnapshot, OriginStatus } from "../src/ports.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
-import { ownJson } from "./own-json.ts";
+import { jsonResponse } from "./own-json.ts";
 import { requireScope } from "./require-scope.ts";
-import { sightFor } from "./sight.ts";
+import { snapshotFor } from "./sight.ts";
 
 /** `GET /-/regions`: each region's origins, their breakers, their last fault and check, and the region's share of the requests. */
 export const regions = (gateway: Gateway) =>
   new Hono()
     .use("/-/regions", requireScope(gateway, "viewer"))
-    .get("/-/regions", async (c) => ownJson(describe(await sightFor(gateway, c))))
+    .get("/-/regions", async (c) => jsonResponse(describe(await snapshotFor(gateway, c))))
     .all("/-/regions", methodNotAllowed("GET", "HEAD"));
 
-function describe({ source, sinceMs, origins, requests }: TrafficSight): object {
+function describe({ source, sinceMs, origins, requests }: MetricsSnapshot): object {
   const all = [...requests.values()].reduce((sum, count) => sum + count, 0);
   const names = new Set(origins.map(({ region }) => region));
   return {
@@ -31,11 +31,11 @@ function describe({ source, sinceMs, origins, requests }: TrafficSight): object 
 }
 
 const SOURCES = { all: "durable object", isolate: "this isolate" } as const satisfies Record<
-  TrafficSight["source"],
+  MetricsSnapshot["source"],
   string
 >;
 
-function describeOrigin(origin: OriginSight): object {
+function describeOrigin(origin: OriginStatus): object {
   const { host, weight, breaker, openUntilMs, lastFault, lastAnswerAtMs, lastCheck } = origin;
   return {
     host,

@@ -1,10 +1,10 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Gateway, RequestLine } from "../src/ports.ts";
 import type { CompiledTable, Decision } from "../src/routing/index.ts";
-import { shownPath } from "./shown-path.ts";
+import { redactPath } from "./shown-path.ts";
 
 /** What is found out about a request on its way, for its log line and the metrics. */
-export interface Notes {
+export interface LogFields {
   entity: string | undefined;
   layout: string | undefined;
   region: string | undefined;
@@ -26,10 +26,10 @@ const OWN = "own";
 const KEY = "notes";
 
 /** The notes of the request; the same object for all who ask. */
-export function notesOf(context: Context): Notes {
-  const known: Notes | undefined = context.get(KEY);
+export function logFields(context: Context): LogFields {
+  const known: LogFields | undefined = context.get(KEY);
   if (known !== undefined) return known;
-  const notes: Notes = {
+  const fields: LogFields = {
     entity: undefined,
     layout: undefined,
     region: undefined,
@@ -41,40 +41,40 @@ export function notesOf(context: Context): Notes {
     trace: undefined,
     isPlainId: false,
   };
-  context.set(KEY, notes);
-  return notes;
+  context.set(KEY, fields);
+  return fields;
 }
 
-export function noteDecision(notes: Notes, { entity, layout, target }: Decision): void {
-  notes.entity = entity.name;
+export function logDecision(fields: LogFields, { entity, layout, target }: Decision): void {
+  fields.entity = entity.name;
   // A request without an ID has none.
-  notes.layout = layout === "" ? undefined : layout;
-  notes.region = target.region.name;
+  fields.layout = layout === "" ? undefined : layout;
+  fields.region = target.region.name;
 }
 
 /** Of a client that left before its answer began, as others call it; it is sent to nobody. */
 const LEFT = { status: 499, outcome: "client-left" } as const;
 
 /** Tells of each request when its answer begins, or when its client has left before that. */
-export function observeRequests(gateway: Gateway): MiddlewareHandler {
+export function requestLogger(gateway: Gateway): MiddlewareHandler {
   return async (c, next) => {
     const arrivedAtMs = gateway.clock.nowMs();
     const { signal } = c.req.raw;
-    const leave = (): void => tell(gateway, c, arrivedAtMs, LEFT);
+    const leave = (): void => logRequest(gateway, c, arrivedAtMs, LEFT);
     signal.addEventListener("abort", leave);
     await next();
     signal.removeEventListener("abort", leave);
-    if (!signal.aborted) tell(gateway, c, arrivedAtMs, { status: c.res.status, outcome: notesOf(c).outcome });
+    if (!signal.aborted) logRequest(gateway, c, arrivedAtMs, { status: c.res.status, outcome: logFields(c).outcome });
   };
 }
 
-function tell(
+function logRequest(
   gateway: Gateway,
   c: Context,
   arrivedAtMs: number,
   { status, outcome }: Pick<RequestLine, "status" | "outcome">,
 ): void {
-  const { entity, layout, region, table, canary, originMs, attempts, trace, isPlainId } = notesOf(c);
+  const { entity, layout, region, table, canary, originMs, attempts, trace, isPlainId } = logFields(c);
   const waitUntil = (work: Promise<unknown>): void => c.executionCtx.waitUntil(work);
   // A request that was refused before it came to a table may hold an ID all the same.
   const inForce = table === undefined ? gateway.tables.peek(waitUntil) : undefined;
@@ -83,7 +83,7 @@ function tell(
   const line: RequestLine = {
     atMs,
     method: c.req.method,
-    path: shownPath(c.req.path, known),
+    path: redactPath(c.req.path, known),
     entity,
     layout,
     region,

@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import type { Gateway } from "../src/ports.ts";
 import type { RequestError } from "../src/problems/index.ts";
 import type { TableAction } from "../src/table-ports.ts";
-import { notesOf } from "./request-log.ts";
+import { logFields } from "./request-log.ts";
 import { callerIfKnown, requireScope } from "./require-scope.ts";
 
 /** How a wish can end before the history hears of it; how it ends there, the history writes down itself. */
@@ -27,11 +27,11 @@ export function requireOperator(
   return async (c, next) => {
     const answer = await guard(c, next);
     const author = callerIfKnown(c)?.name;
-    const outcome = REFUSED_HERE.find((reason) => reason === notesOf(c).outcome);
+    const outcome = REFUSED_HERE.find((reason) => reason === logFields(c).outcome);
     if (author !== undefined && outcome !== undefined) {
       const pack = packOf(c);
       const refused = { author, action, outcome, ...(pack === undefined ? {} : { pack }) };
-      c.executionCtx.waitUntil(gateway.tableHistory.noteRefusal(refused));
+      c.executionCtx.waitUntil(gateway.tableHistory.recordRejection(refused));
     }
     return answer;
   };

@@ -1,9 +1,9 @@
 import type { Context, MiddlewareHandler } from "hono";
-import type { Caller, RefusalReason, Scope } from "../src/auth-ports.ts";
+import type { Caller, DenialReason, Scope } from "../src/auth-ports.ts";
 import type { Gateway } from "../src/ports.ts";
 import type { AuthError, RequestError } from "../src/problems/index.ts";
 import { problemResponse } from "./problem-response.ts";
-import { notesOf } from "./request-log.ts";
+import { logFields } from "./request-log.ts";
 import { isCrossSite } from "./same-site.ts";
 import { type RequestTarget, readTarget } from "./target.ts";
 
@@ -19,7 +19,7 @@ export function requireScope(gateway: Guard, scope: Scope): MiddlewareHandler {
     if (!target.ok) return problemResponse(noted(c, target.error));
     const caller = await gateway.authenticate(c.req.raw);
     if (caller.ok) c.set(KEY, caller.value);
-    const refused = caller.ok ? refusalOf(caller.value, scope, c.req.raw, target.value) : caller.error;
+    const refused = caller.ok ? denialOf(caller.value, scope, c.req.raw, target.value) : caller.error;
     if (refused !== undefined) {
       gateway.counters.count("refused_callers", reasonOf(refused));
       return problemResponse(noted(c, refused));
@@ -51,16 +51,16 @@ export async function isKnown(gateway: Guard, request: Request): Promise<boolean
 
 type Forbidden = Extract<RequestError, { readonly reason: "forbidden" }>;
 
-function refusalOf(caller: Caller, scope: Scope, request: Request, target: RequestTarget): Forbidden | undefined {
+function denialOf(caller: Caller, scope: Scope, request: Request, target: RequestTarget): Forbidden | undefined {
   if (isCrossSite(caller, request, target)) return { reason: "forbidden", why: "cross-site" };
   if (scope === "operator" && caller.scope !== "operator") return { reason: "forbidden", why: "scope", needs: scope };
   return undefined;
 }
 
-const reasonOf = (error: AuthError | Forbidden): RefusalReason =>
+const reasonOf = (error: AuthError | Forbidden): DenialReason =>
   error.reason === "unauthenticated" ? error.why : error.reason;
 
 function noted<Failure extends { readonly reason: string }>(c: Context, error: Failure): Failure {
-  notesOf(c).outcome = error.reason;
+  logFields(c).outcome = error.reason;
   return error;
 }

@@ -6,10 +6,11 @@ const REST = "/*";
 const ANY = "/any/";
 
 /** The gateway's own pages, as far as no ID can be in them: the shortest public ID has 22 characters. */
-const OWN_PAGE = /^(?:\/mint|\/-\/(?:(?:table\/)?[a-z.]{1,16}|table\/revisions\/[0-9]{1,15}|problems\/[a-z-]{1,40}))$/;
+const GATEWAY_PAGE =
+  /^(?:\/mint|\/-\/(?:(?:table\/)?[a-z.]{1,16}|table\/revisions\/[0-9]{1,15}|problems\/[a-z-]{1,40}))$/;
 
 /** Who decides about a request, and what they found out. */
-export interface Known {
+export interface Redaction {
   /** The table that decided, or is in force; `undefined` while there is none. */
   readonly table: CompiledTable | undefined;
   /** The canary beside it. */
@@ -23,8 +24,8 @@ export interface Known {
  * to the ID, an ID that was found to be of an entity that is not public, the gateway's own pages. A text that was refused before
  * anybody read it, or that nobody could read, may be a public ID wherever it stands; so may whatever stands below an ID.
  */
-export function shownPath(path: string, { table, canary, isPlainId }: Known): string {
-  if (OWN_PAGE.test(path)) return path;
+export function redactPath(path: string, { table, canary, isPlainId }: Redaction): string {
+  if (GATEWAY_PAGE.test(path)) return path;
   if (table === undefined) return REST;
   if (!hasPublic(table) && (canary === undefined || !hasPublic(canary))) return path;
   if (path.startsWith(ANY)) {

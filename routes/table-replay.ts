@@ -12,11 +12,11 @@ import {
   TABLE_BYTES_MAX,
 } from "../src/routing/index.ts";
 import { replay } from "../src/routing/replay.ts";
-import { readTrafficLine } from "../src/routing/traffic-lines.ts";
+import { parseLogLine } from "../src/routing/traffic-lines.ts";
 import { firstLine } from "./first-line.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
 import { requireScope } from "./require-scope.ts";
-import { refuseTable } from "./table.ts";
+import { respondWithTableError } from "./table.ts";
 import { wholeNumber } from "./table-revisions.ts";
 
 /** A request's target may have 16 KiB, and a log line says a little more. */
@@ -45,7 +45,7 @@ export const tableReplay = (gateway: Gateway) =>
   new Hono()
     .post("/-/table/replay", requireScope(gateway, "viewer"), async (c) => {
       const pair = await readPair(gateway, c);
-      if (!pair.ok) return refuseTable(c, pair.error);
+      if (!pair.ok) return respondWithTableError(c, pair.error);
       const lines = pair.value.log
         .pipeThrough(new TextDecoderStream("utf-8", { fatal: true }))
         .pipeThrough(replayed(pair.value, gateway.clock.nowMs()))
@@ -76,7 +76,7 @@ async function readRevision(gateway: Gateway, text: string | undefined): Promise
   }
   const found = await gateway.tableHistory.text(revision);
   if (!found.ok) return found;
-  const table = loadTableText(new TextDecoder().decode(found.value.octets), revision);
+  const table = loadTableText(new TextDecoder().decode(found.value.bytes), revision);
   return table.ok ? table : err(invalid(table.error));
 }
 
@@ -104,15 +104,21 @@ function replayed({ before, after }: Pair, nowMs: number): TransformStream<strin
   const one = (line: string): string => {
     number++;
     if (line.trim() === "") return "";
-    const read = readTrafficLine(line.replace(/\r$/, ""));
+    const read = parseLogLine(line.replace(/\r$/, ""));
     if (read.kind !== "request") {
       counts[read.kind === "other" ? "others" : "unread"]++;
       return "";
     }
     const result = replay(before, after, read.request, nowMs);
     counts[result.verdict]++;
-    const told = { line: number, ...read.request, verdict: result.verdict, before: result.before, after: result.after };
-    return result.verdict === "changed" ? `${JSON.stringify(told)}\n` : "";
+    const toldLine = {
+      line: number,
+      ...read.request,
+      verdict: result.verdict,
+      before: result.before,
+      after: result.after,
+    };
+    return result.verdict === "changed" ? `${JSON.stringify(toldLine)}\n` : "";
   };
   return new TransformStream({
     transform(chunk, controller) {

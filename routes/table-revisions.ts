@@ -3,14 +3,14 @@ import * as v from "valibot";
 import { err, ok, type Result } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
 import type { RequestError } from "../src/problems/index.ts";
-import type { Stretch } from "../src/table-ports.ts";
+import type { PageQuery } from "../src/table-ports.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
-import { ownJson } from "./own-json.ts";
+import { jsonResponse } from "./own-json.ts";
 import { requireOperator } from "./require-operator.ts";
 import { requireScope } from "./require-scope.ts";
-import { refuseTable, textResponse } from "./table.ts";
+import { respondWithTableError, textResponse } from "./table.ts";
 import { readJson } from "./table-body.ts";
-import { readWish } from "./table-wish.ts";
+import { readChangeRequest } from "./table-wish.ts";
 
 /** Entries of one answer. */
 export const LIMIT_DEFAULT = 20;
@@ -23,38 +23,38 @@ const ROLLBACK = v.strictObject({ to: revision, note: v.optional(v.string(), "")
 export const tableRevisions = (gateway: Gateway) =>
   new Hono()
     .get("/-/table/revisions", requireScope(gateway, "viewer"), async (c) => {
-      const stretch = readStretch(c);
-      if (!stretch.ok) return refuseTable(c, stretch.error);
-      const revisions = await gateway.tableHistory.revisions(stretch.value);
-      return revisions.ok ? ownJson({ revisions: revisions.value }) : refuseTable(c, revisions.error);
+      const pageQuery = readPageQuery(c);
+      if (!pageQuery.ok) return respondWithTableError(c, pageQuery.error);
+      const revisions = await gateway.tableHistory.revisions(pageQuery.value);
+      return revisions.ok ? jsonResponse({ revisions: revisions.value }) : respondWithTableError(c, revisions.error);
     })
     .all("/-/table/revisions", methodNotAllowed("GET", "HEAD"))
     .get("/-/table/revisions/:revision", requireScope(gateway, "viewer"), async (c) => {
       const number = wholeNumber(c.req.param("revision"));
-      if (number === undefined) return refuseTable(c, { reason: "not-found", path: c.req.path });
+      if (number === undefined) return respondWithTableError(c, { reason: "not-found", path: c.req.path });
       const text = await gateway.tableHistory.text(number);
-      return text.ok ? textResponse(text.value) : refuseTable(c, text.error);
+      return text.ok ? textResponse(text.value) : respondWithTableError(c, text.error);
     })
     .all("/-/table/revisions/:revision", methodNotAllowed("GET", "HEAD"))
     .get("/-/table/audit", requireScope(gateway, "viewer"), async (c) => {
-      const stretch = readStretch(c);
-      if (!stretch.ok) return refuseTable(c, stretch.error);
-      const entries = await gateway.tableHistory.audit(stretch.value);
-      return entries.ok ? ownJson({ entries: entries.value }) : refuseTable(c, entries.error);
+      const pageQuery = readPageQuery(c);
+      if (!pageQuery.ok) return respondWithTableError(c, pageQuery.error);
+      const entries = await gateway.tableHistory.audit(pageQuery.value);
+      return entries.ok ? jsonResponse({ entries: entries.value }) : respondWithTableError(c, entries.error);
     })
     .all("/-/table/audit", methodNotAllowed("GET", "HEAD"))
     .post("/-/table/rollback", requireOperator(gateway, "rollback"), async (c) => {
       const body = await readJson(c.req.raw, ROLLBACK);
-      if (!body.ok) return refuseTable(c, body.error);
-      const wish = readWish(c, body.value.note);
-      if (!wish.ok) return refuseTable(c, wish.error);
-      const made = await gateway.tableHistory.rollback(wish.value, body.value.to);
-      return made.ok ? ownJson(made.value, {}, 201) : refuseTable(c, made.error);
+      if (!body.ok) return respondWithTableError(c, body.error);
+      const request = readChangeRequest(c, body.value.note);
+      if (!request.ok) return respondWithTableError(c, request.error);
+      const made = await gateway.tableHistory.rollback(request.value, body.value.to);
+      return made.ok ? jsonResponse(made.value, {}, 201) : respondWithTableError(c, made.error);
     })
     .all("/-/table/rollback", methodNotAllowed("POST"));
 
 /** `?before=41&limit=20`. */
-function readStretch(c: Context): Result<Stretch, RequestError> {
+function readPageQuery(c: Context): Result<PageQuery, RequestError> {
   const [beforeText, limitText] = [c.req.query("before"), c.req.query("limit")];
   const before = beforeText === undefined ? undefined : wholeNumber(beforeText);
   const limit = limitText === undefined ? LIMIT_DEFAULT : wholeNumber(limitText);

@@ -4,22 +4,22 @@ import { measureTable } from "../src/routing/check.ts";
 import { parseTableText } from "../src/routing/index.ts";
 import type { RunningCanary, TableStatus } from "../src/table-ports.ts";
 import { methodNotAllowed } from "./method-not-allowed.ts";
-import { ownJson } from "./own-json.ts";
-import { receive } from "./receive.ts";
+import { jsonResponse } from "./own-json.ts";
+import { openRequest } from "./receive.ts";
 import { requireScope } from "./require-scope.ts";
-import { refuseTable } from "./table.ts";
+import { respondWithTableError } from "./table.ts";
 import { readTable } from "./table-body.ts";
 
 /** `GET /-/table/status`: what is in force by the truth, by KV and by the isolate that answers. */
 export const tableStatus = (gateway: Gateway) =>
   new Hono()
     .get("/-/table/status", requireScope(gateway, "viewer"), async (c) => {
-      const received = await receive(gateway, c);
-      if (received instanceof Response) return received;
+      const context = await openRequest(gateway, c);
+      if (context instanceof Response) return context;
       const status = await gateway.tableHistory.status();
-      if (!status.ok) return refuseTable(c, status.error);
-      const isolate = isolateSight(received.served, received.arrivedAtMs);
-      return ownJson({ ...describe(status.value), isolate }, { "waybill-table": received.served.label });
+      if (!status.ok) return respondWithTableError(c, status.error);
+      const isolate = isolateStatus(context.served, context.arrivedAtMs);
+      return jsonResponse({ ...describe(status.value), isolate }, { "waybill-table": context.served.label });
     })
     .all("/-/table/status", methodNotAllowed("GET", "HEAD"));
 
@@ -28,23 +28,27 @@ export const tableCapacity = (gateway: Gateway) =>
   new Hono()
     .get("/-/table/capacity", requireScope(gateway, "viewer"), async (c) => {
       const text = await gateway.tableHistory.text();
-      if (!text.ok) return refuseTable(c, text.error);
-      const { octets, revision } = text.value;
-      const declared = parseTableText(new TextDecoder().decode(octets));
+      if (!text.ok) return respondWithTableError(c, text.error);
+      const { bytes, revision } = text.value;
+      const declared = parseTableText(new TextDecoder().decode(bytes));
       const uses = declared.ok ? measureTable(declared.value, revision.bytes) : declared;
-      return uses.ok ? ownJson(uses.value) : refuseTable(c, { reason: "invalid-table", faults: uses.error });
+      return uses.ok
+        ? jsonResponse(uses.value)
+        : respondWithTableError(c, { reason: "invalid-table", faults: uses.error });
     })
     .post("/-/table/capacity", requireScope(gateway, "viewer"), async (c) => {
       const body = await readTable(c.req.raw);
-      if (!body.ok) return refuseTable(c, body.error);
-      const uses = measureTable(body.value.json, body.value.octets.length);
-      return uses.ok ? ownJson(uses.value) : refuseTable(c, { reason: "invalid-table", faults: uses.error });
+      if (!body.ok) return respondWithTableError(c, body.error);
+      const uses = measureTable(body.value.json, body.value.bytes.length);
+      return uses.ok
+        ? jsonResponse(uses.value)
+        : respondWithTableError(c, { reason: "invalid-table", faults: uses.error });
     })
     .all("/-/table/capacity", methodNotAllowed("GET", "HEAD", "POST"));
 
-function describe({ truth, canary, kv, askedAtMs, isPending, lastError }: TableStatus): object {
+function describe({ truth: current, canary, kv, askedAtMs, isPending, lastError }: TableStatus): object {
   return {
-    truth: { revision: truth.revision, digest: truth.digest, time: truth.time },
+    current: { revision: current.revision, digest: current.digest, time: current.time },
     canary: shownCanary(canary),
     kv: kv === undefined ? null : { ...kv, canary: shownCanary(kv.canary), asked: new Date(askedAtMs).toISOString() },
     pending: isPending,
@@ -52,7 +56,7 @@ function describe({ truth, canary, kv, askedAtMs, isPending, lastError }: TableS
   };
 }
 
-function isolateSight(served: ServedTable, nowMs: number): object {
+function isolateStatus(served: ServedTable, nowMs: number): object {
   const { table, source, confirmedAtMs, digest } = served;
   const ageSeconds = Math.max(0, Math.floor((nowMs - confirmedAtMs) / 1000));
   return { revision: table.revision, source, ageSeconds, digest, canary: canaryInIsolate(served) };

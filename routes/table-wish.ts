@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { err, ok, type Result } from "../src/ids/result.ts";
 import type { RequestError } from "../src/problems/index.ts";
-import type { TableWish } from "../src/table-ports.ts";
+import type { ChangeRequest } from "../src/table-ports.ts";
 import { callerOf } from "./require-scope.ts";
 
 /** Long enough for a sentence and a link; it is shown with every revision. */
@@ -14,7 +14,7 @@ const NOTE_FIELD = "waybill-note";
 const ENTITY_TAG = /^"(0|[1-9][0-9]{0,14})"$/;
 
 /** Who wants a change, for which revision and why. `note`: from the body, where there is one. */
-export function readWish(c: Context, note?: string): Result<TableWish, RequestError> {
+export function readChangeRequest(c: Context, note?: string): Result<ChangeRequest, RequestError> {
   const match = c.req.header("if-match");
   if (match === undefined) return err({ reason: "precondition-required" });
   const [, revision] = ENTITY_TAG.exec(match.trim()) ?? [];
@@ -26,7 +26,7 @@ export function readWish(c: Context, note?: string): Result<TableWish, RequestEr
       `A note has at most ${NOTE_CHARACTERS_MAX} characters, no control characters and no halves of one.`,
     );
   }
-  return ok({ expect: Number(revision), author: callerOf(c).name, note: text });
+  return ok({ expectedRevision: Number(revision), author: callerOf(c).name, note: text });
 }
 
 const malformed = (detail: string): Result<never, RequestError> => err({ reason: "malformed-request", detail });

@@ -1,8 +1,8 @@
 import { err, ok, type Result } from "../src/ids/result.ts";
 import type { RequestError } from "../src/problems/index.ts";
-import { wouldChange } from "../src/routing/own-paths.ts";
+import { isNotNormalized } from "../src/routing/own-paths.ts";
 
-/** Where a request points, in the octets that the client sent. */
+/** Where a request points, in the bytes that the client sent. */
 export interface RequestTarget {
   readonly host: string;
   readonly scheme: "http" | "https";
@@ -31,7 +31,7 @@ export function readTarget(request: Request): Result<RequestTarget, RequestError
   const queryStart = url.indexOf("?", pathStart);
   const path = queryStart === -1 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
   const query = queryStart === -1 ? "" : url.slice(queryStart);
-  if (wouldChange(path)) {
+  if (isNotNormalized(path)) {
     return err({ reason: "malformed-request", detail: "The path has a dot segment or a backslash; send it resolved." });
   }
   return ok({ host, scheme, path, query });

@@ -3,16 +3,17 @@ import { err, type Result } from "../src/ids/result.ts";
 import type { Gateway, ServedTable } from "../src/ports.ts";
 import { publicReference } from "../src/proxy/public-reference.ts";
 import { type PublicResponseError, publicResponse } from "../src/proxy/public-response.ts";
-import { type Decision, type Entity, ownPattern } from "../src/routing/index.ts";
+import { type Decision, type Entity, primaryPattern } from "../src/routing/index.ts";
 
 /** Whether answers of the entity are changed before a client sees them. */
-export const isTurned = (entity: Entity): boolean => entity.public !== undefined || entity.publicFields !== undefined;
+export const rewritesResponses = (entity: Entity): boolean =>
+  entity.public !== undefined || entity.publicFields !== undefined;
 
 /** Codings that workerd undoes when code reads a body. */
 const DECODED_CODINGS = new Set(["gzip", "br"]);
 
 /** The origin's answer with public IDs in place of internal ones; or why it cannot be shown. */
-export function turnAnswer(
+export function rewriteResponse(
   gateway: Gateway,
   { table }: ServedTable,
   { entity, layout }: Decision,
@@ -46,7 +47,7 @@ const ANY = /^\/any\/([^/]*)/;
 
 /** The entity's own path, also of a request that came through `/any`. */
 const ownPath = (entity: Entity, layout: string, path: string): string =>
-  path.replace(ANY, (_, id: string) => (ownPattern(entity, layout) ?? "").replace(":id", () => id));
+  path.replace(ANY, (_, id: string) => (primaryPattern(entity, layout) ?? "").replace(":id", () => id));
 
 /**
  * Whether a text may be an LUUID's primary key: in hex, as in a short key, or in decimal. It counts entities, and cannot be

@@ -1,20 +1,20 @@
 import { mixWords, type Words } from "../src/ids/index.ts";
 import { clientNetwork } from "../src/proxy/client-network.ts";
 import { chooseRegion, type Decision, stickyCookie } from "../src/routing/index.ts";
-import { passOn } from "./pass-on.ts";
-import { type Received, refuse } from "./receive.ts";
+import { forward } from "./pass-on.ts";
+import { respondWithProblem, type TableRequestContext } from "./receive.ts";
 
 /** A request on a path that no entity has: to the region that something else than an ID says, where the table declares it. */
-export async function passOnWithoutId(received: Received): Promise<Response> {
-  const { gateway, request, served, notes } = received;
-  const { path, query, scheme } = received.target;
+export async function forwardWithoutId(context: TableRequestContext): Promise<Response> {
+  const { gateway, request, served, logFields: fields } = context;
+  const { path, query, scheme } = context.target;
   const entry = served.table.withoutId.match(path);
-  if (entry === undefined) return refuse(received, { reason: "unrouted-path", path }, served);
+  if (entry === undefined) return respondWithProblem(context, { reason: "unrouted-path", path }, served);
   const { entity, methods, sources, sticky } = entry;
   const { method } = request;
-  notes.entity = entity.name;
+  fields.entity = entity.name;
   if (methods !== undefined && !methods.includes(method)) {
-    return refuse(received, { reason: "method-not-allowed", method, allow: methods }, served);
+    return respondWithProblem(context, { reason: "method-not-allowed", method, allow: methods }, served);
   }
   const choice = chooseRegion(sources, {
     header: (name) => request.headers.get(name) ?? undefined,
@@ -23,15 +23,15 @@ export async function passOnWithoutId(received: Received): Promise<Response> {
   });
   if (!choice.ok) {
     const { error } = choice;
-    return refuse(received, error.reason === "region-unknown" ? { ...error, path } : error, served);
+    return respondWithProblem(context, error.reason === "region-unknown" ? { ...error, path } : error, served);
   }
   const { region, isAssumed } = choice.value;
   const target = served.table.withoutId.targets.get(region);
   if (target === undefined) throw new Error(`region ${region} was not checked`);
-  const decision: Decision = { entity, layout: "", id: "", words: clientWords(received), target };
-  const answer = await passOn(received, decision, path + query);
+  const decision: Decision = { entity, layout: "", id: "", words: clientWords(context), target };
+  const answer = await forward(context, decision, path + query);
   // A problem says nothing about where the client is at home, and the 101 of a WebSocket cannot be changed.
-  if (sticky !== undefined && isAssumed && notes.outcome === "answered" && answer.status !== 101) {
+  if (sticky !== undefined && isAssumed && fields.outcome === "answered" && answer.status !== 101) {
     answer.headers.append("set-cookie", stickyCookie(sticky, region, scheme === "https"));
   }
   return answer;
@@ -41,7 +41,7 @@ export async function passOnWithoutId(received: Received): Promise<Response> {
  * Stands for the ID where an origin of the region is chosen: the same for the same credentials, or else for one address or
  * network of IPv6. Who has neither gets any origin, not always the same one.
  */
-function clientWords({ gateway, request }: Received): Words {
+function clientWords({ gateway, request }: TableRequestContext): Words {
   const { address } = gateway.clientOf(request);
   const who = request.headers.get("authorization") ?? (address && clientNetwork(address));
   if (who === undefined) return [gateway.entropy.word()];

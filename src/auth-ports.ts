@@ -17,4 +17,4 @@ export interface Caller {
 export type Authenticate = (request: Request) => Promise<Result<Caller, AuthError>>;
 
 /** Why a request for the gateway's own pages was turned away, as it is counted. */
-export type RefusalReason = "missing" | "wrong" | Exclude<AuthError["reason"], "unauthenticated">;
+export type DenialReason = "missing" | "wrong" | Exclude<AuthError["reason"], "unauthenticated">;

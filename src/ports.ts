@@ -1,4 +1,4 @@
-import type { Authenticate, RefusalReason } from "./auth-ports.ts";
+import type { Authenticate, DenialReason } from "./auth-ports.ts";
 import type { MintError, Words } from "./ids/index.ts";
 import type { Result } from "./ids/result.ts";
 import type { PublicIdsError, SequenceError, TableError } from "./problems/port-errors.ts";
@@ -71,7 +71,7 @@ export interface CountedEvents {
   /** A read that was sent to a shadow as well, or was to be. */
   readonly mirrored_reads: readonly [region: string, outcome: ShadowOutcome];
   /** Requests for the gateway's own pages whose sender could not be told, or may not. */
-  readonly refused_callers: readonly [reason: RefusalReason];
+  readonly refused_callers: readonly [reason: DenialReason];
 }
 
 /** Counts for metrics. Cheap enough for every request. */
@@ -95,7 +95,7 @@ export interface Sample {
 }
 
 /** One origin, as the isolates that asked it and the active checks have found it. */
-export interface OriginSight {
+export interface OriginStatus {
   readonly region: string;
   /** Index into the region's origins. */
   readonly index: number;
@@ -119,20 +119,20 @@ export interface OriginCheck {
 }
 
 /** What operators see of the gateway's traffic. */
-export interface TrafficSight {
+export interface MetricsSnapshot {
   /** `all`: of every isolate. `isolate`: of this one alone, because the others cannot be asked. */
   readonly source: "all" | "isolate";
   /** Since when it was counted, Unix ms. */
   readonly sinceMs: number;
   readonly metrics: readonly Metric[];
-  readonly origins: readonly OriginSight[];
+  readonly origins: readonly OriginStatus[];
   /** Requests by the region that they went to. */
   readonly requests: ReadonlyMap<string, number>;
 }
 
-export interface Traffic {
+export interface Metrics {
   /** With all that this isolate has counted up to now. `served`: the table in force, when there is one. */
-  sight(served: ServedTable | undefined): Promise<TrafficSight>;
+  snapshot(served: ServedTable | undefined): Promise<MetricsSnapshot>;
 }
 
 /** How many requests may be sent again. */
@@ -147,7 +147,7 @@ export interface RetryBudget {
 export type ShadowOutcome = "match" | "status-differs" | "headers-differ" | "failed" | "dropped";
 
 /** Two answers to one request that are not alike. It holds no value of a field. */
-export interface AnswerDifference {
+export interface ResponseDifference {
   readonly entity: string;
   /** `undefined` for a public entity. */
   readonly id: string | undefined;
@@ -164,7 +164,7 @@ export interface AnswerDifference {
 export interface Shadows {
   /** Whether one more may be sent to the region now. Every one that was admitted must be reported. */
   admit(region: string): boolean;
-  report(region: string, outcome: ShadowOutcome, difference?: AnswerDifference): void;
+  report(region: string, outcome: ShadowOutcome, difference?: ResponseDifference): void;
 }
 
 /** Of what an origin spoke when it said that an entity moved. */
@@ -282,7 +282,7 @@ export interface Gateway {
   /** Whether the forwarding fields of requests are another proxy's of the same operator. */
   readonly trustsForwarded: boolean;
   readonly counters: Counters;
-  readonly traffic: Traffic;
+  readonly metrics: Metrics;
   /** Told of every request, for logs and metrics. */
   readonly observe: (line: RequestLine, waitUntil: (work: Promise<unknown>) => void) => void;
   /** For defects of our own, which a client is told nothing about. */

@@ -3,7 +3,7 @@ import type { PackChangeError, TableChangeError, TableError, TableHistoryError }
 import type { RequestError } from "./problems/request-error.ts";
 import type { Fault } from "./routing/faults.ts";
 import type { CompiledTable, Decision } from "./routing/table.ts";
-import type { CanaryAudience } from "./routing/table-canary.ts";
+import type { CanarySelector } from "./routing/table-canary.ts";
 
 /** The ports of the routing table: the one in force, and behind it the truth about all there were, in plain data. */
 
@@ -28,11 +28,11 @@ export interface ServedTable {
 export interface ServedCanary extends Pick<ServedTable, "table" | "label"> {
   /** SHA-256 of its text in lower-case hex. */
   readonly digest: string;
-  readonly audience: CanaryAudience;
+  readonly audience: CanarySelector;
   /** Whether it decides about an ID that the other table has decided about. */
-  readonly chooses: (decision: Decision) => boolean;
+  readonly matches: (decision: Decision) => boolean;
   /** Whether it decides about every ID of an entity, those that the other table does not know too. */
-  readonly servesAll: (entity: string) => boolean;
+  readonly ownsEntity: (entity: string) => boolean;
 }
 
 /** The table in force. Never waits once an isolate has one; refreshes in the background. */
@@ -64,18 +64,18 @@ export interface TableRevision {
   /** The revision that a publish or a canary was made for, or whose text a roll-back or a promotion repeats. */
   readonly basedOn: number | undefined;
   /** Of a canary: whom it was for. `undefined` for one that began before this was kept. */
-  readonly audience?: CanaryAudience | undefined;
+  readonly audience?: CanarySelector | undefined;
 }
 
 export interface RunningCanary {
   readonly revision: number;
   readonly digest: string;
-  readonly audience: CanaryAudience;
+  readonly audience: CanarySelector;
 }
 
-/** What somebody wants to change. `expect`: the revision that he has seen last, of the canary where one runs. */
-export interface TableWish {
-  readonly expect: number;
+/** What somebody wants to change. `expectedRevision`: the revision that he has seen last, of the canary where one runs. */
+export interface ChangeRequest {
+  readonly expectedRevision: number;
   readonly author: string;
   readonly note: string;
 }
@@ -109,7 +109,7 @@ export interface AuditEntry {
   readonly outcome: string;
   readonly note: string;
   /** Of a canary: whom it is for, or had served when it was promoted or aborted. */
-  readonly audience?: CanaryAudience | undefined;
+  readonly audience?: CanarySelector | undefined;
   /** Of a pack: its digest. Of tries that are counted together the first one's. */
   readonly pack?: string | undefined;
   /** How often a try was refused alike within a minute, if more than once. */
@@ -117,7 +117,7 @@ export interface AuditEntry {
 }
 
 /** A change that a known caller wanted, and that was refused before it came here. */
-export interface RefusedChange {
+export interface RejectedChange {
   readonly author: string;
   readonly action: TableAction;
   readonly outcome: RequestError["reason"];
@@ -126,7 +126,7 @@ export interface RefusedChange {
 }
 
 /** Newest first: `limit` of those whose number is below `before`. */
-export interface Stretch {
+export interface PageQuery {
   readonly before: number | undefined;
   readonly limit: number;
 }
@@ -134,33 +134,33 @@ export interface Stretch {
 type Answer<Value> = Promise<Result<Value, TableHistoryError>>;
 type Change = Promise<Result<TableRevision, TableChangeError>>;
 
-/** All revisions of the table. A change is made only if nobody else was faster: see `TableWish`. */
+/** All revisions of the table. A change is made only if nobody else was faster: see `ChangeRequest`. */
 export interface TableHistory {
-  /** The text of a revision, octet for octet; without a number of the one in force. */
-  text(revision?: number): Promise<Result<RevisionText, TableChangeError>>;
-  revisions(stretch: Stretch): Answer<readonly TableRevision[]>;
-  audit(stretch: Stretch): Answer<readonly AuditEntry[]>;
+  /** The text of a revision, byte for byte; without a number of the one in force. */
+  text(revision?: number): Promise<Result<RevisionContent, TableChangeError>>;
+  revisions(pageQuery: PageQuery): Answer<readonly TableRevision[]>;
+  audit(pageQuery: PageQuery): Answer<readonly AuditEntry[]>;
   status(): Answer<TableStatus>;
   /** What is wrong with the packs that a text names, as KV holds them; none for a text that is no table. */
-  packFaults(octets: Uint8Array): Answer<readonly Fault[]>;
-  publish(wish: TableWish, octets: Uint8Array): Change;
-  rollback(wish: TableWish, to: number): Change;
-  startCanary(wish: TableWish, octets: Uint8Array, audience: CanaryAudience): Change;
+  packFaults(bytes: Uint8Array): Answer<readonly Fault[]>;
+  publish(request: ChangeRequest, bytes: Uint8Array): Change;
+  rollback(request: ChangeRequest, to: number): Change;
+  startCanary(request: ChangeRequest, bytes: Uint8Array, audience: CanarySelector): Change;
   /** Makes the canary's text the next revision. */
-  promote(wish: TableWish): Change;
+  promote(request: ChangeRequest): Change;
   /** The revision that is in force alone again. */
-  abort(wish: TableWish): Change;
+  abort(request: ChangeRequest): Change;
   /** For the audit. */
-  noteRefusal(refused: RefusedChange): Answer<undefined>;
+  recordRejection(refused: RejectedChange): Answer<undefined>;
 }
 
-export interface RevisionText {
+export interface RevisionContent {
   readonly revision: TableRevision;
-  readonly octets: Uint8Array;
+  readonly bytes: Uint8Array;
 }
 
 /** What the deployment's store holds of a pack. */
-export interface PackSight {
+export interface PackStatus {
   /** SHA-256 of its header in lower-case hex. */
   readonly sha256: string;
   /** How many pages it has, and the numbers of those that are missing, rising; `undefined` while its header is not known. */
@@ -171,24 +171,28 @@ export interface PackSight {
 
 /** `isNew`: whether something was stored that was not there before; `completes`: whether the pack lacked nothing else. */
 export interface PackReceipt {
-  readonly sight: PackSight;
+  readonly status: PackStatus;
   readonly isNew: boolean;
   readonly completes: boolean;
 }
 
 /** Who brings a part of which pack. `sha256`: of its header, in lower-case hex. */
-export interface PackWish {
+export interface PackPartRequest {
   readonly sha256: string;
   readonly author: string;
 }
 
 /**
- * Where packs are put, for tables that are to name them. Whatever is put is verified; the same octets again change nothing.
+ * Where packs are put, for tables that are to name them. Whatever is put is verified; the same bytes again change nothing.
  * The audit tells of each pack once, when it is whole, and of parts that were refused.
  */
 export interface PackStore {
-  sight(sha256: string): Answer<PackSight>;
+  packStatus(sha256: string): Answer<PackStatus>;
   /** The first part of a pack: its pages are verified by it. */
-  putHeader(wish: PackWish, octets: Uint8Array<ArrayBuffer>): Promise<Result<PackReceipt, PackChangeError>>;
-  putPage(wish: PackWish, page: number, octets: Uint8Array<ArrayBuffer>): Promise<Result<PackReceipt, PackChangeError>>;
+  putHeader(request: PackPartRequest, bytes: Uint8Array<ArrayBuffer>): Promise<Result<PackReceipt, PackChangeError>>;
+  putPage(
+    request: PackPartRequest,
+    page: number,
+    bytes: Uint8Array<ArrayBuffer>,
+  ): Promise<Result<PackReceipt, PackChangeError>>;
 }

@@ -23,11 +23,11 @@ import {
   reportDifference,
   reportKeyFailure,
   reportLoadFailure,
-  reportLostRefusal,
+  reportLostRejection,
+  reportMetricsFailure,
   reportMissingBindings,
   reportPackFailure,
   reportRefusedCredentials,
-  reportTrafficFailure,
   writeRequestLine,
 } from "./edge/report.ts";
 import { durableSequences } from "./edge/sequences.ts";
@@ -35,8 +35,8 @@ import { hmacSigner } from "./edge/signer.ts";
 import { deploymentName, durableTableHistory } from "./edge/table-history.ts";
 import { TableTruth as BaseTableTruth } from "./edge/table-truth.ts";
 import { edgeTables } from "./edge/tables.ts";
-import { isolateTraffic } from "./edge/traffic.ts";
-import { durableTraffic, keepChecking } from "./edge/traffic-durable.ts";
+import { isolateMetrics } from "./edge/traffic.ts";
+import { durableMetrics, scheduleChecks } from "./edge/traffic-durable.ts";
 import { TrafficReports as BaseTrafficReports } from "./edge/traffic-reports.ts";
 import { isolateShadows } from "./proxy/isolate-shadows.ts";
 import { retryBudget } from "./proxy/retry-budget.ts";
@@ -63,12 +63,12 @@ function compose(env: Env) {
   const clock = systemClock;
   const namespace = deploymentName(env.TABLE_TRUTH);
   const entropy = pooledEntropy();
-  const traffic = isolateTraffic({
-    store: config.reportMs === 0 ? undefined : durableTraffic(env.TRAFFIC),
+  const metrics = isolateMetrics({
+    store: config.reportMs === 0 ? undefined : durableMetrics(env.TRAFFIC),
     reportMs: config.reportMs,
     clock,
     onBreaker: reportBreaker,
-    onReportFailure: reportTrafficFailure,
+    onReportFailure: reportMetricsFailure,
   });
   const packs = edgePacks({
     kv: env.TABLE_KV,
@@ -101,7 +101,7 @@ function compose(env: Env) {
       env,
       reportMissingBindings,
     ),
-    tableHistory: durableTableHistory(env.TABLE_TRUTH, reportLostRefusal),
+    tableHistory: durableTableHistory(env.TABLE_TRUTH, reportLostRejection),
     packs,
     packStore: durablePackStore(env.TABLE_TRUTH),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
@@ -110,14 +110,14 @@ function compose(env: Env) {
     isOnEdge: config.clientAddress === "cf-connecting-ip",
     clientOf,
     deadlines: config.deadlines,
-    originHealth: traffic.originHealth,
-    counters: traffic.counters,
-    traffic,
+    originHealth: metrics.originHealth,
+    counters: metrics.counters,
+    metrics,
     retryBudget: retryBudget(),
     movedMemory: edgeMovedMemory(clock, namespace),
     shadows: isolateShadows({
       clock,
-      count: (region, outcome) => traffic.counters.count("mirrored_reads", region, outcome),
+      count: (region, outcome) => metrics.counters.count("mirrored_reads", region, outcome),
       log: reportDifference,
     }),
     sign: hmacSigner(config.signingKeys, crypto.subtle, clock),
@@ -133,13 +133,13 @@ function compose(env: Env) {
     }),
     trustsForwarded: config.forwardedFields === "append",
     observe(line, waitUntil) {
-      traffic.observe(line, waitUntil);
+      metrics.observe(line, waitUntil);
       logLine?.(line);
       writePoint?.(line);
     },
     logDefect: reportDefect,
     logBrokenBody(entity, reason) {
-      traffic.counters.count("broken_bodies", entity, reason);
+      metrics.counters.count("broken_bodies", entity, reason);
       reportBrokenBody(entity, reason);
     },
   });
@@ -159,6 +159,6 @@ export default {
     return app.fetch(request, env, context);
   },
   async scheduled(_controller, env) {
-    if (readConfig(env).reportMs > 0) await keepChecking(env.TRAFFIC);
+    if (readConfig(env).reportMs > 0) await scheduleChecks(env.TRAFFIC);
   },
 } satisfies ExportedHandler<Env>;

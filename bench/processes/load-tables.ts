@@ -1,23 +1,23 @@
 import { readFileSync } from "node:fs";
-import { loadTableOctets } from "../../src/edge/table-octets.ts";
+import { loadTableBytes } from "../../src/edge/table-octets.ts";
 import type { LoadedTables } from "../largest-tables.ts";
-import { heldOctets } from "../memory.ts";
+import { heldBytes } from "../memory.ts";
 
 /** Loads the table of a file so many times, each beside the one before, as an isolate does, and prints what that took. */
 
 const [path = "", times = "2"] = process.argv.slice(2);
-const before = heldOctets();
+const before = heldBytes();
 const processorMs: number[] = [];
 let held: unknown;
 for (let count = 0; count < Number(times); count++) held = load();
-const keptOctets = heldOctets() - before;
-const figures: LoadedTables = { processorMs, keptOctets, peakOctets: process.resourceUsage().maxRSS * 1024 };
+const keptBytes = heldBytes() - before;
+const figures: LoadedTables = { processorMs, keptBytes, peakBytes: process.resourceUsage().maxRSS * 1024 };
 if (held !== undefined) process.stdout.write(JSON.stringify(figures));
 
 function load() {
-  const octets = readFileSync(path);
+  const bytes = readFileSync(path);
   const started = process.cpuUsage();
-  const table = loadTableOctets(octets, 1);
+  const table = loadTableBytes(bytes, 1);
   const { user, system } = process.cpuUsage(started);
   if (!table.ok) throw new Error(JSON.stringify(table.error.slice(0, 3)));
   processorMs.push((user + system) / 1000);

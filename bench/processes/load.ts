@@ -1,27 +1,27 @@
 import { connect } from "node:net";
 import { performance } from "node:perf_hooks";
-import type { LoadFigures, LoadWish } from "../load.ts";
+import type { LoadFigures, LoadRequest } from "../load.ts";
 
 /** Sends requests over connections that stay open, one at a time on each, and takes as little of the machine as it can. */
 
 const HEAD_END = "\r\n\r\n";
 const OK = "HTTP/1.1 200 ";
 
-process.on("message", (wish: LoadWish) => {
-  load(wish).then(
+process.on("message", (request: LoadRequest) => {
+  load(request).then(
     (figures) => process.send?.(figures),
     (error: unknown) => process.send?.({ error: String(error) }),
   );
 });
 process.once("disconnect", () => process.exit());
 
-async function load({ port, connections, durationMs, requests }: LoadWish): Promise<LoadFigures> {
-  const octets = requests.map((request) => Buffer.from(request, "latin1"));
+async function load({ port, connections, durationMs, requests }: LoadRequest): Promise<LoadFigures> {
+  const bytes = requests.map((request) => Buffer.from(request, "latin1"));
   const latenciesMs: number[] = [];
   const startedMs = performance.now();
   const untilMs = startedMs + durationMs;
   let next = 0;
-  const nextRequest = () => octets[next++ % octets.length] as Buffer;
+  const nextRequest = () => bytes[next++ % bytes.length] as Buffer;
   await Promise.all(Array.from({ length: connections }, () => converse(port, untilMs, nextRequest, latenciesMs)));
   const tookMs = performance.now() - startedMs;
   latenciesMs.sort((a, b) => a - b);

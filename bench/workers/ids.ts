@@ -7,9 +7,9 @@ let candidates: readonly SyncCandidate[] | undefined;
 export default {
   fetch(request: Request): Response {
     candidates ??= idCandidates();
-    const wish = new URL(request.url).searchParams;
-    const candidate = candidates.find(({ name }) => name === wish.get("candidate"));
+    const changeRequest = new URL(request.url).searchParams;
+    const candidate = candidates.find(({ name }) => name === changeRequest.get("candidate"));
     if (candidate === undefined) return new Response("no such candidate", { status: 404 });
-    return new Response(String(candidate.run(Number(wish.get("times")))));
+    return new Response(String(candidate.run(Number(changeRequest.get("times")))));
   },
 };

@@ -8,10 +8,10 @@ export default {
   async fetch(request: Request): Promise<Response> {
     made ??= packWork();
     const { candidates, pack } = await made;
-    const wish = new URL(request.url).searchParams;
-    if (wish.get("candidate") === "bytes") return new Response(String(pack.bytes));
-    const candidate = candidates.find(({ name }) => name === wish.get("candidate"));
+    const changeRequest = new URL(request.url).searchParams;
+    if (changeRequest.get("candidate") === "bytes") return new Response(String(pack.bytes));
+    const candidate = candidates.find(({ name }) => name === changeRequest.get("candidate"));
     if (candidate === undefined) return new Response("no such candidate", { status: 404 });
-    return new Response(String(await candidate.run(Number(wish.get("times")))));
+    return new Response(String(await candidate.run(Number(changeRequest.get("times")))));
   },
 };

@@ -1,4 +1,4 @@
-import { loadTableOctets } from "../../src/edge/table-octets.ts";
+import { loadTableBytes } from "../../src/edge/table-octets.ts";
 import type { CompiledTable } from "../../src/routing/index.ts";
 import { needed } from "../random-ids.ts";
 
@@ -8,8 +8,8 @@ let held: CompiledTable | undefined;
 
 export default {
   async fetch(request: Request): Promise<Response> {
-    const octets = await request.arrayBuffer();
-    held = needed(loadTableOctets(octets, (held?.revision ?? 0) + 1));
+    const bytes = await request.arrayBuffer();
+    held = needed(loadTableBytes(bytes, (held?.revision ?? 0) + 1));
     return new Response(String(held.routeCount));
   },
 };

@@ -1,11 +1,11 @@
 import { applyEdits, findNodeAtLocation, modify, type Node, parseTree } from "jsonc-parser";
-import type { RouteWay } from "./canary-step.ts";
+import type { RouteTarget } from "./canary-step.ts";
 
 /**
- * The table's text with another region or canary of one route, and every other octet as it was. The text is strict JSON of a
+ * The table's text with another region or canary of one route, and every other byte as it was. The text is strict JSON of a
  * table without faults, and `before` is what it says.
  */
-export const rewriteRoute = (text: string, index: number, before: RouteWay, after: RouteWay): string => {
+export const rewriteRoute = (text: string, index: number, before: RouteTarget, after: RouteTarget): string => {
   let edited = text;
   const set = (place: readonly string[], value: unknown): void => {
     // Without options of formatting, `modify` touches nothing but the value.
@@ -24,7 +24,7 @@ export const rewriteRoute = (text: string, index: number, before: RouteWay, afte
 };
 
 /** Behind the route's region, on a line of its own where the region has one. */
-const insertCanary = (text: string, index: number, { region, percent }: NonNullable<RouteWay["canary"]>): string => {
+const insertCanary = (text: string, index: number, { region, percent }: NonNullable<RouteTarget["canary"]>): string => {
   const root = parseTree(text);
   const property = root && findNodeAtLocation(root, ["routes", index, "region"])?.parent;
   if (property === undefined) throw new Error("the table was not checked");

@@ -2,7 +2,7 @@ import { err, ok, type Result } from "../ids/index.ts";
 import type { DeclaredRoute } from "../routing/schema.ts";
 
 /** Where a route to one region leads, as the table declares it. */
-export type RouteWay = { readonly region: string } & Pick<DeclaredRoute, "canary">;
+export type RouteTarget = { readonly region: string } & Pick<DeclaredRoute, "canary">;
 
 /** What is to become of a route's canary. */
 export type RampStep =
@@ -11,7 +11,7 @@ export type RampStep =
   | { readonly kind: "finish" };
 
 /** The route after the step; or why the step is not taken, as the end of a sentence about the route. */
-export const rampRoute = ({ region, canary }: RouteWay, step: RampStep): Result<RouteWay, string> => {
+export const rampRoute = ({ region, canary }: RouteTarget, step: RampStep): Result<RouteTarget, string> => {
   if (step.kind === "percent") return rampTo({ region, ...(canary === undefined ? {} : { canary }) }, step);
   if (canary === undefined) return err("has no canary.");
   const has = `gives ${canary.percent} % of its IDs to ${canary.region}`;
@@ -25,10 +25,10 @@ export const rampRoute = ({ region, canary }: RouteWay, step: RampStep): Result<
 };
 
 const rampTo = (
-  { region, canary }: RouteWay,
-  { percent, region: wished, back }: Extract<RampStep, { readonly kind: "percent" }>,
-): Result<RouteWay, string> => {
-  const to = wished ?? canary?.region;
+  { region, canary }: RouteTarget,
+  { percent, region: requested, back }: Extract<RampStep, { readonly kind: "percent" }>,
+): Result<RouteTarget, string> => {
+  const to = requested ?? canary?.region;
   if (to === undefined) return err("has no canary yet; say with --region where a share of its IDs is to go.");
   if (canary === undefined || canary.percent === 0) return ok({ region, canary: { region: to, percent } });
   const has = `gives ${canary.percent} % of its IDs to ${canary.region}`;

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import { err, ok, type Result } from "../ids/index.ts";
-import { percentMoved, type SharedGoal, sharedGoal } from "../routing/shared-goal.ts";
+import { percentMoved, type RouteOutcome, routeOutcome } from "../routing/shared-goal.ts";
 import type { Act } from "./action.ts";
 import { rewriteRoute } from "./canary-edit.ts";
-import { type RampStep, type RouteWay, rampRoute } from "./canary-step.ts";
+import { type RampStep, type RouteTarget, rampRoute } from "./canary-step.ts";
 import { openForEdit, saveTable } from "./move-file.ts";
-import { printable } from "./printable.ts";
-import { refuse } from "./refuse.ts";
+import { escapeControls } from "./printable.ts";
+import { fail } from "./refuse.ts";
 import { percent } from "./values.ts";
-import { EXIT, type ExitCode, type World } from "./world.ts";
+import { EXIT, type ExitCode, type Runtime } from "./world.ts";
 
 interface Options {
   readonly percent?: number;
@@ -49,41 +49,41 @@ Examples:
 The table file is edited and keeps its layout; docs/reference/routing-table.md has the whole procedure.
 Exit code: 0, or 1 when the step is refused and nothing was written.`;
 
-const ramp = async (world: World, [route = ""]: readonly string[], options: Options): Promise<ExitCode> => {
+const ramp = async (runtime: Runtime, [route = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   const step = stepOf(options);
-  if (!step.ok) return refuse(step.error, world);
-  const opened = await openForEdit(options.table, world);
-  if (!opened.ok) return refuse(opened.error, world);
+  if (!step.ok) return fail(step.error, runtime);
+  const opened = await openForEdit(options.table, runtime);
+  if (!opened.ok) return fail(opened.error, runtime);
   const { name, text, declared } = opened.value;
   const index = indexOf(route);
   const before = index === undefined ? undefined : declared.routes[index];
   if (index === undefined || before === undefined) {
-    return refuse(
-      `error: ${printable(name)} has no route ${printable(route)}; ${rangeOf(declared.routes.length)}\n`,
-      world,
+    return fail(
+      `error: ${escapeControls(name)} has no route ${escapeControls(route)}; ${rangeOf(declared.routes.length)}\n`,
+      runtime,
     );
   }
   const { region, canary } = before;
   if (region === undefined) {
     const what = before.split === undefined ? "a pack" : "the parts of a split";
-    return refuse(`error: /routes/${index} leads to ${what}; a canary is for a route to one region.\n`, world);
+    return fail(`error: /routes/${index} leads to ${what}; a canary is for a route to one region.\n`, runtime);
   }
-  const way = { region, ...(canary === undefined ? {} : { canary }) };
-  const after = rampRoute(way, step.value);
-  if (!after.ok) return refuse(`error: /routes/${index} ${printable(after.error)}\n`, world);
+  const target = { region, ...(canary === undefined ? {} : { canary }) };
+  const after = rampRoute(target, step.value);
+  if (!after.ok) return fail(`error: /routes/${index} ${escapeControls(after.error)}\n`, runtime);
 
-  const edited = rewriteRoute(text, index, way, after.value);
-  const saved = saveTable(opened.value, edited, options.dryRun === true, world);
-  if (!saved.ok) return refuse(`${saved.error}error: nothing was written\n`, world);
-  await world.print(changeText(index, way, after.value, options.json === true));
-  world.report(`${printable(name)}: ${outcomeOf(text === edited, options)}\n`);
+  const edited = rewriteRoute(text, index, target, after.value);
+  const saved = saveTable(opened.value, edited, options.dryRun === true, runtime);
+  if (!saved.ok) return fail(`${saved.error}error: nothing was written\n`, runtime);
+  await runtime.print(formatChange(index, target, after.value, options.json === true));
+  runtime.report(`${escapeControls(name)}: ${outcomeOf(text === edited, options)}\n`);
   return EXIT.ok;
 };
 
 /** Options that contradict each other are not guessed at. */
 const stepOf = ({ percent: share, region, back = false, off, finish }: Options): Result<RampStep, string> => {
-  const wished = [share !== undefined, off === true, finish === true].filter(Boolean).length;
-  if (wished !== 1) return err("error: say one of --percent, --off and --finish\n");
+  const requested = [share !== undefined, off === true, finish === true].filter(Boolean).length;
+  if (requested !== 1) return err("error: say one of --percent, --off and --finish\n");
   if (share !== undefined) return ok({ kind: "percent", percent: share, region, back });
   if (region !== undefined) return err("error: --region goes with --percent\n");
   if (finish !== true) return ok({ kind: "off", back });
@@ -101,20 +101,20 @@ const rangeOf = (count: number): string => {
 };
 
 /** `/routes/3  eu (5 % us) → eu (10 % us)  5 % of its IDs go elsewhere`. */
-const changeText = (index: number, before: RouteWay, after: RouteWay, json: boolean): string => {
-  const moved = percentMoved(goalOf(before), goalOf(after));
+const formatChange = (index: number, before: RouteTarget, after: RouteTarget, json: boolean): string => {
+  const moved = percentMoved(targetOf(before), targetOf(after));
   const route = `/routes/${index}`;
   if (json) {
-    const plain = ({ region, canary }: RouteWay) => ({ region, canary });
+    const plain = ({ region, canary }: RouteTarget) => ({ region, canary });
     return `${JSON.stringify({ route, before: plain(before), after: plain(after), percentMoved: moved })}\n`;
   }
   const share = moved === 0 ? "no ID goes elsewhere" : `${moved} % of its IDs go elsewhere`;
-  return `${route}  ${wayText(before)} → ${wayText(after)}  ${share}\n`;
+  return `${route}  ${formatTarget(before)} → ${formatTarget(after)}  ${share}\n`;
 };
 
-const goalOf = ({ region, canary }: RouteWay): SharedGoal => sharedGoal(region, canary);
+const targetOf = ({ region, canary }: RouteTarget): RouteOutcome => routeOutcome(region, canary);
 
-const wayText = ({ region, canary }: RouteWay): string =>
+const formatTarget = ({ region, canary }: RouteTarget): string =>
   canary === undefined ? region : `${region} (${canary.percent} % ${canary.region})`;
 
 const outcomeOf = (isSame: boolean, { dryRun }: Options): string => {

@@ -13,21 +13,21 @@ export interface Answer {
 }
 
 /** What a layout bears, for people. */
-export const capacityText = (answer: Answer): string => {
+export const formatCapacity = (answer: Answer): string => {
   const { load, capacity } = answer;
   const minters = countOf(load.minters, "minter");
   const head = `${capacity.layout} at ${amount(load.idsPerSecond)} IDs a second from ${minters}, for ${countOf(load.years, "year")}`;
   const lines = [
-    ["lasts", lastsText(answer)],
+    ["lasts", formatLifetime(answer)],
     ...rateLines(answer),
-    ["minters", mintersText(answer)],
-    ["equal IDs", collisionsText(answer)],
-    ["verdict", verdictText(answer)],
+    ["minters", formatMinters(answer)],
+    ["equal IDs", formatCollisions(answer)],
+    ["verdict", formatVerdict(answer)],
   ];
   return `${[head, "", ...alignColumns(lines).map((line) => `  ${line}`)].join("\n")}\n`;
 };
 
-const lastsText = ({ capacity: { time, supply }, end }: Answer): string => {
+const formatLifetime = ({ capacity: { time, supply }, end }: Answer): string => {
   if (supply !== undefined) {
     return `${amount(supply.ids)} numbers of ${supply.field}, until ${end ?? "after the year 9999"} at this rate`;
   }
@@ -43,13 +43,13 @@ const rateLines = ({ load, capacity: { rate } }: Answer): readonly (readonly str
   return load.minters === 1 ? [one] : [one, ["all", `${amount(rate.allIdsPerSecond)} IDs a second`]];
 };
 
-const mintersText = ({ capacity: { minters, supply } }: Answer): string => {
+const formatMinters = ({ capacity: { minters, supply } }: Answer): string => {
   if (supply !== undefined) return "as many as share one sequence";
   if (minters === undefined) return "as many as there are: chance tells them apart";
   return `${amount(minters.max)} at most, told apart by ${minters.fields.join(" and ")}`;
 };
 
-const collisionsText = ({ load, capacity: { collisions, minters, sameNode } }: Answer): string => {
+const formatCollisions = ({ load, capacity: { collisions, minters, sameNode } }: Answer): string => {
   if (collisions !== undefined) {
     const { probability, values, groups, expectedPairs } = collisions;
     const any =
@@ -60,12 +60,12 @@ const collisionsText = ({ load, capacity: { collisions, minters, sameNode } }: A
   }
   const apart =
     minters === undefined ? "no number is used twice" : `no two minters have the same ${minters.fields.join(" and ")}`;
-  const drawn =
+  const random =
     sameNode === undefined || load.minters === 1 ? "" : `; drawn at random, two do with a chance of ${odds(sameNode)}`;
-  return `none while ${apart}${drawn}`;
+  return `none while ${apart}${random}`;
 };
 
-const verdictText = ({ load, lasts, capacity }: Answer): string => {
+const formatVerdict = ({ load, lasts, capacity }: Answer): string => {
   const { isEnough, rate, minters, collisions } = capacity;
   if (minters !== undefined && load.minters > minters.max) return "too many minters";
   if (!isEnough && rate !== undefined) return "too many IDs a second";

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { type Capacity, capacityOf, isoTime, type Load } from "../ids/index.ts";
 import type { Act } from "./action.ts";
-import { type Answer, capacityText } from "./capacity-text.ts";
+import { type Answer, formatCapacity } from "./capacity-text.ts";
 import { findLayout, knownLayouts } from "./layouts.ts";
 import { whyNotMinted } from "./mint-refusal.ts";
-import { refuse } from "./refuse.ts";
-import { openNamedTable, tableErrorText } from "./table-file.ts";
+import { fail } from "./refuse.ts";
+import { formatTableError, openNamedTable } from "./table-file.ts";
 import { countingNumber, positiveNumber } from "./values.ts";
-import { EXIT, type World } from "./world.ts";
+import { EXIT, type Runtime } from "./world.ts";
 
 interface Options {
   readonly rate: number;
@@ -42,24 +42,24 @@ Examples:
 
 docs/reference/cli.md has the formulas. Exit code: 0 when the layout bears the load, 1 when it does not.`;
 
-const printCapacity = async (world: World, [name]: readonly string[], options: Options) => {
-  const opened = await openNamedTable(options.table, world);
+const printCapacity = async (runtime: Runtime, [name]: readonly string[], options: Options) => {
+  const opened = await openNamedTable(options.table, runtime);
   if (!opened.ok) {
-    return refuse(tableErrorText(opened.error), world);
+    return fail(formatTableError(opened.error), runtime);
   }
   const layout = findLayout(name as string, knownLayouts(opened.value?.table));
   if (!layout.ok) {
-    return refuse(`error: ${layout.error}\n`, world);
+    return fail(`error: ${layout.error}\n`, runtime);
   }
   const { rate: idsPerSecond, minters, years } = options;
   const load = { idsPerSecond, minters, years };
   const capacity = capacityOf(layout.value, load);
   if (!capacity.ok) {
     if (capacity.error.reason === "load") throw new Error(`--${capacity.error.name} was let through`);
-    return refuse(`error: ${whyNotMinted(layout.value)}\n`, world);
+    return fail(`error: ${whyNotMinted(layout.value)}\n`, runtime);
   }
-  const answer = answerOf(load, capacity.value, world.nowMs());
-  await world.print(options.json ? `${JSON.stringify(plainOf(answer))}\n` : capacityText(answer));
+  const answer = answerOf(load, capacity.value, runtime.nowMs());
+  await runtime.print(options.json ? `${JSON.stringify(plainOf(answer))}\n` : formatCapacity(answer));
   return bears(answer) ? EXIT.ok : EXIT.failed;
 };
 

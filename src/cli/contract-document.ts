@@ -14,10 +14,10 @@ export const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
 const ALIASES_MAX = 100;
 
 /** Reads YAML 1.2 or JSON. The error is a sentence. */
-export const readDocument = (octets: Uint8Array): Result<Members, string> => {
+export const readDocument = (bytes: Uint8Array): Result<Members, string> => {
   let value: unknown;
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(octets);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     value = parseText(text);
   } catch (error) {
     const message = error instanceof Error ? firstLine(error.message) : String(error);
@@ -51,7 +51,7 @@ const parseText = (text: string): unknown => {
   const document = parseDocument(text, { uniqueKeys: false, lineCounter: lines, logLevel: "error", version: "1.2" });
   const [fault] = document.errors;
   if (fault !== undefined) throw fault;
-  refuseTwins(document, lines);
+  rejectTwins(document, lines);
   return document.toJS({ maxAliasCount: ALIASES_MAX });
 };
 
@@ -64,7 +64,7 @@ const parseJson = (text: string): Result<unknown, undefined> => {
 };
 
 /** Of keys that stand twice only the last one would count. */
-const refuseTwins = (document: Document, lines: LineCounter): void => {
+const rejectTwins = (document: Document, lines: LineCounter): void => {
   visit(document, {
     Map: (_, map) => {
       const seen = new Set<unknown>();

@@ -3,7 +3,7 @@ import { segmentsOf } from "../routing/paths.ts";
 import { type Finding, findingOf } from "./contract-findings.ts";
 import type { IdTest } from "./contract-ids.ts";
 import type { ContractPath } from "./contract-paths.ts";
-import { grouped } from "./grouped.ts";
+import { formatCount } from "./grouped.ts";
 
 /** Another base path with which nearly all paths that disagree would agree. */
 export interface BaseHint {
@@ -87,12 +87,16 @@ const prefixesOf = (pattern: string): readonly string[] => {
 const joined = (segments: readonly string[]): string => segments.map((segment) => `/${segment}`).join("");
 
 /** A line for stderr. `given`: what `--base-path` said, `undefined` where the servers did. */
-export const hintText = ({ base, before, after }: BaseHint, paths: readonly ContractPath[], given?: string): string => {
+export const formatHint = (
+  { base, before, after }: BaseHint,
+  paths: readonly ContractPath[],
+  given?: string,
+): string => {
   const used = [...new Set(paths.map(baseOf))].map((each) => (each === "" ? "none" : each));
   const whose = given === undefined ? "of the document's servers" : "given";
   const which =
     before === 1
       ? "the path that disagrees"
-      : `${grouped(before - after)} of the ${grouped(before)} paths that disagree`;
+      : `${formatCount(before - after)} of the ${formatCount(before)} paths that disagree`;
   return `hint: the base path ${whose} is ${used.slice(0, 3).join(", ")}; with --base-path ${base === "" ? "/" : base} ${which} would agree`;
 };

@@ -5,15 +5,15 @@ import { readOriginUrl } from "../routing/origin-url.ts";
 import type { Act } from "./action.ts";
 import { DOCUMENT_BYTES_MAX, readDocument } from "./contract-document.ts";
 import { type Finding, findingOf } from "./contract-findings.ts";
-import { hintOfBase, hintText } from "./contract-hint.ts";
+import { formatHint, hintOfBase } from "./contract-hint.ts";
 import { type IdTest, looksLikeId, matchesGiven } from "./contract-ids.ts";
 import { missingOperations } from "./contract-missing.ts";
 import { type ContractPath, pathsOf } from "./contract-paths.ts";
-import { octetsOf } from "./lines.ts";
-import { printable } from "./printable.ts";
-import { refuse } from "./refuse.ts";
-import { compile, countOf, readTableFile, TABLE_FILE_DEFAULT, tableErrorText } from "./table-file.ts";
-import { EXIT, type ExitCode, type World } from "./world.ts";
+import { bytesOf } from "./lines.ts";
+import { escapeControls } from "./printable.ts";
+import { fail } from "./refuse.ts";
+import { compile, countOf, formatTableError, readTableFile, TABLE_FILE_DEFAULT } from "./table-file.ts";
+import { EXIT, type ExitCode, type Runtime } from "./world.ts";
 
 interface Options {
   readonly table: string;
@@ -64,43 +64,48 @@ const basePath = (text: string): string => {
   throw new InvalidArgumentError("It must be a path without a slash at its end, such as /v1, or / for none.");
 };
 
-const compareContract = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
+const compareContract = async (
+  runtime: Runtime,
+  [path = ""]: readonly string[],
+  options: Options,
+): Promise<ExitCode> => {
   const name = path === "-" ? "stdin" : path;
   if (path === "-" && options.table === "-")
-    return refuse("error: only one of the two files can come from stdin\n", world);
-  const table = await readTableFile(options.table, world, compile);
-  if (!table.ok) return refuse(tableErrorText(table.error), world);
+    return fail("error: only one of the two files can come from stdin\n", runtime);
+  const table = await readTableFile(options.table, runtime, compile);
+  if (!table.ok) return fail(formatTableError(table.error), runtime);
   const stray = strayPrefix(options.entityPrefix ?? [], table.value.table);
   if (stray !== undefined) {
-    const where = printable(`no path of ${table.value.name} is ${stray} or below it`);
-    return refuse(`error: ${where}, so nothing would be compared with it (--entity-prefix)\n`, world);
+    const where = escapeControls(`no path of ${table.value.name} is ${stray} or below it`);
+    return fail(`error: ${where}, so nothing would be compared with it (--entity-prefix)\n`, runtime);
   }
-  const octets = await readOctets(path, world);
-  if (!octets.ok) return refuse(`error: ${printable(name)} cannot be read: ${printable(octets.error)}\n`, world);
-  const document = readDocument(octets.value);
+  const bytes = await readBytes(path, runtime);
+  if (!bytes.ok)
+    return fail(`error: ${escapeControls(name)} cannot be read: ${escapeControls(bytes.error)}\n`, runtime);
+  const document = readDocument(bytes.value);
   if (!document.ok)
-    return refuse(`error: ${printable(name)} is no OpenAPI document: ${printable(document.error)}\n`, world);
+    return fail(`error: ${escapeControls(name)} is no OpenAPI document: ${escapeControls(document.error)}\n`, runtime);
 
   const isId = options.idParam === undefined ? looksLikeId : matchesGiven(options.idParam);
   const read = pathsOf(document.value, originBases(table.value.table), options.basePath);
-  if (!read.ok) return refuse(`error: ${printable(name)}: ${printable(read.error)}\n`, world);
+  if (!read.ok) return fail(`error: ${escapeControls(name)}: ${escapeControls(read.error)}\n`, runtime);
   const paths = read.value;
   const findings = findAll(paths, table.value.table, isId, options.entityPrefix);
-  const line = options.json ? (finding: Finding) => JSON.stringify(finding) : findingText(name, options.table);
-  await world.print(findings.map((finding) => `${line(finding)}\n`).join(""));
+  const line = options.json ? (finding: Finding) => JSON.stringify(finding) : formatFinding(name, options.table);
+  await runtime.print(findings.map((finding) => `${line(finding)}\n`).join(""));
   const count = new Set(paths.map(({ pointer }) => pointer)).size;
-  world.report(`${printable(name)}: ${countOf(count, "path")}, ${countOf(findings.length, "finding")}\n`);
+  runtime.report(`${escapeControls(name)}: ${countOf(count, "path")}, ${countOf(findings.length, "finding")}\n`);
   const hint = hintOfBase(paths, findings, table.value.table, isId);
-  if (hint !== undefined) world.report(`${printable(hintText(hint, paths, options.basePath))}\n`);
+  if (hint !== undefined) runtime.report(`${escapeControls(formatHint(hint, paths, options.basePath))}\n`);
   return findings.length === 0 ? EXIT.ok : EXIT.differs;
 };
 
-const readOctets = async (path: string, world: World): Promise<Result<Uint8Array, string>> => {
-  const file = path === "-" ? ok(world.stdin) : await world.openFile(path);
+const readBytes = async (path: string, runtime: Runtime): Promise<Result<Uint8Array, string>> => {
+  const file = path === "-" ? ok(runtime.stdin) : await runtime.openFile(path);
   if (!file.ok) return file;
   try {
-    const octets = await octetsOf(file.value.chunks, DOCUMENT_BYTES_MAX);
-    return octets === undefined ? err(`it is larger than ${DOCUMENT_BYTES_MAX} octets`) : ok(octets);
+    const bytes = await bytesOf(file.value.chunks, DOCUMENT_BYTES_MAX);
+    return bytes === undefined ? err(`it is larger than ${DOCUMENT_BYTES_MAX} octets`) : ok(bytes);
   } catch (error) {
     // A file can be open and not readable all the same: EIO, or a share that went away.
     return err(error instanceof Error ? error.message : String(error));
@@ -146,9 +151,9 @@ const originBases = ({ regions }: CompiledTable): readonly string[] => {
 };
 
 /** `openapi.yaml: /paths/~1orders~1{id}: /orders/{id}: … (id-without-entity)`. */
-const findingText =
+const formatFinding =
   (document: string, table: string) =>
   ({ kind, pointer, table: place, path, message }: Finding): string =>
-    printable(
+    escapeControls(
       `${pointer === undefined ? `${table}: ${place}` : `${document}: ${pointer}`}: ${path}: ${message} (${kind})`,
     );

@@ -3,7 +3,7 @@ import { conversionsFrom } from "./conversions.ts";
 import { parseErrorSentence } from "./errors.ts";
 import { onlyUntimely } from "./explain-bare.ts";
 import { findLayout, writtenForms } from "./layouts.ts";
-import { printable } from "./printable.ts";
+import { escapeControls } from "./printable.ts";
 import { suggestion } from "./suggest.ts";
 
 /** How an ID is written: as one of a layout, in a text form, or both. */
@@ -20,17 +20,17 @@ export const parseSpelling = (given: string | undefined, layouts: readonly Layou
   if (given === undefined) return ok(ANY_SPELLING);
   const [name = "", text, ...rest] = given.split(":");
   const texts = [...new Set(layouts.flatMap((layout) => writtenForms(layout).map((form) => form.name)))];
-  if (rest.length > 0) return err(`"${printable(given)}" has more than one colon; write layout:text.`);
+  if (rest.length > 0) return err(`"${escapeControls(given)}" has more than one colon; write layout:text.`);
   if (text === undefined && layouts.every((layout) => layout.name !== name)) {
     if (texts.includes(name)) return ok({ layout: undefined, text: name });
     const near = suggestion(name, [...texts, ...layouts.map((layout) => layout.name)]);
-    return err(`"${printable(name)}" is neither a layout nor a text form${near === "" ? "." : near}`);
+    return err(`"${escapeControls(name)}" is neither a layout nor a text form${near === "" ? "." : near}`);
   }
   const layout = findLayout(name, layouts);
   if (!layout.ok || text === undefined || writtenForms(layout.value).some((form) => form.name === text)) {
     return layout.ok ? ok({ layout: layout.value, text }) : layout;
   }
-  return err(`A ${name} has no text "${printable(text)}"; it has ${textNames(layout.value)}.`);
+  return err(`A ${name} has no text "${escapeControls(text)}"; it has ${textNames(layout.value)}.`);
 };
 
 const textNames = (layout: Layout): string =>
@@ -54,20 +54,22 @@ export const convertId = (
   nowMs: number,
 ): Result<Converted, string> => {
   const readings = readAs(id, from, layouts, nowMs);
-  if (!readings.ok) return err(readings.error + (from.layout === undefined ? wayTo(id, to) : ""));
+  if (!readings.ok) return err(readings.error + (from.layout === undefined ? conversionTo(id, to) : ""));
   const converted = readings.value.flatMap((reading) => writeAs(reading, to));
   const [first] = converted;
   if (first === undefined) {
     const read = [...new Set(readings.value.map(({ layout }) => layout.name))];
-    return err(`"${printable(id)}" is read as ${read.join(", ")}, and no such ID has this other text.${wayTo(id, to)}`);
+    return err(
+      `"${escapeControls(id)}" is read as ${read.join(", ")}, and no such ID has this other text.${conversionTo(id, to)}`,
+    );
   }
   if (converted.every((each) => each.id === first.id)) return ok(first);
-  const ways = converted.map((each) => `${each.from.layout}:${each.from.text} gives ${each.id}`);
-  return err(`"${printable(id)}" can be read in several ways; say which with --from: ${ways.join(", ")}.`);
+  const conversions = converted.map((each) => `${each.from.layout}:${each.from.text} gives ${each.id}`);
+  return err(`"${escapeControls(id)}" can be read in several ways; say which with --from: ${conversions.join(", ")}.`);
 };
 
 /** How the text would be one of the layout that it is to be written as. */
-const wayTo = (id: string, { layout }: Spelling): string => {
+const conversionTo = (id: string, { layout }: Spelling): string => {
   const form = layout && writtenForms(layout).find(({ read }) => fits(layout, read(id, 0, id.length)));
   return layout === undefined || form === undefined
     ? ""
@@ -102,14 +104,14 @@ const readAs = (
   const possible = readings.filter(({ excluded }) => !excluded);
   if (possible.length > 0)
     return ok(possible.map((reading) => ({ ...reading, layout: wholeLayout(reading, layouts) })));
-  const shown = `"${printable(id)}"`;
+  const shown = `"${escapeControls(id)}"`;
   const [reading] = readings;
   const [unread] = unreadable;
   if (named === undefined) {
     const otherTimes = onlyUntimely(readings);
     if (otherTimes.length > 0) {
-      const ways = otherTimes.map(({ layout, form }) => `--from ${layout.name}:${form}`);
-      return err(`Nothing but its time speaks against ${shown}; say what it is, with ${ways.join(" or ")}.`);
+      const conversions = otherTimes.map(({ layout, form }) => `--from ${layout.name}:${form}`);
+      return err(`Nothing but its time speaks against ${shown}; say what it is, with ${conversions.join(" or ")}.`);
     }
     const why = reading === undefined ? "." : "; `waybill explain` says why.";
     return err(`${shown} is no ID of any layout${text === undefined ? "" : ` in ${text}`}${why}`);

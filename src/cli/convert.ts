@@ -3,9 +3,9 @@ import type { Act } from "./action.ts";
 import { convertId, parseSpelling } from "./convert-id.ts";
 import { eachId, lacksIds } from "./each-id.ts";
 import { knownLayouts } from "./layouts.ts";
-import { refuse } from "./refuse.ts";
-import { openNamedTable, tableErrorText } from "./table-file.ts";
-import { EXIT, type World } from "./world.ts";
+import { fail } from "./refuse.ts";
+import { formatTableError, openNamedTable } from "./table-file.ts";
+import { EXIT, type Runtime } from "./world.ts";
 
 interface Options {
   readonly from?: string;
@@ -38,22 +38,22 @@ Between layouts: hotguid and hotguid-sql, comb-prefix and comb-suffix, short-pre
 uuid-v6, object-id and xid. Where a text can be read in several ways that give different IDs, --from must say which is meant.
 Exit code: 0 when every ID was converted, otherwise 1.`;
 
-const convertIds = async (world: World, args: readonly string[], options: Options) => {
-  const opened = await openNamedTable(options.table, world);
+const convertIds = async (runtime: Runtime, args: readonly string[], options: Options) => {
+  const opened = await openNamedTable(options.table, runtime);
   if (!opened.ok) {
-    return refuse(tableErrorText(opened.error), world);
+    return fail(formatTableError(opened.error), runtime);
   }
   const layouts = knownLayouts(opened.value?.table);
   const from = parseSpelling(options.from, layouts);
   const to = parseSpelling(options.to, layouts);
   if (!from.ok || !to.ok) {
-    if (!from.ok) world.report(`error: ${from.error} (--from)\n`);
-    if (!to.ok) world.report(`error: ${to.error} (--to)\n`);
+    if (!from.ok) runtime.report(`error: ${from.error} (--from)\n`);
+    if (!to.ok) runtime.report(`error: ${to.error} (--to)\n`);
     return EXIT.failed;
   }
-  if (lacksIds(args, world)) return EXIT.failed;
-  return eachId(args, world, (id) => {
-    const converted = convertId(id, from.value, to.value, layouts, world.nowMs());
+  if (lacksIds(args, runtime)) return EXIT.failed;
+  return eachId(args, runtime, (id) => {
+    const converted = convertId(id, from.value, to.value, layouts, runtime.nowMs());
     if (converted.ok) {
       const data = options.json ? JSON.stringify({ text: id, ...converted.value }) : converted.value.id;
       return { data: `${data}\n`, report: "", failed: false };

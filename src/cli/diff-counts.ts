@@ -2,7 +2,7 @@ import type { TableDiff } from "../routing/diff.ts";
 import type { KeyChange } from "../routing/diff-changes.ts";
 import type { PartDiff } from "../routing/diff-parts.ts";
 import type { DeclaredRegion } from "../routing/schema.ts";
-import { goalText } from "./diff-text.ts";
+import { formatOutcome } from "./diff-text.ts";
 
 /** Differences of two tables as numbers: how many entries of each part, and how much of each key space. Plain JSON. */
 export interface DiffCounts {
@@ -115,11 +115,18 @@ const countKeys = (changes: readonly KeyChange[]): readonly KeyCount[] => {
   const groups = new Map<string, KeyCount & { cells: bigint; weighed: number | undefined }>();
   for (const change of changes) {
     const { layout, mintedFrom, mintedBefore } = change;
-    const owners = new Set([change.before, change.after].flatMap((goal) => (goal === undefined ? [] : [goal.entity])));
-    const way = { entity: [...owners].join(" → "), layout, from: goalText(change.before), to: goalText(change.after) };
-    const key = JSON.stringify([way, mintedFrom, mintedBefore, change.service, change.group]);
+    const owners = new Set(
+      [change.before, change.after].flatMap((target) => (target === undefined ? [] : [target.entity])),
+    );
+    const counted = {
+      entity: [...owners].join(" → "),
+      layout,
+      from: formatOutcome(change.before),
+      to: formatOutcome(change.after),
+    };
+    const key = JSON.stringify([counted, mintedFrom, mintedBefore, change.service, change.group]);
     const before = groups.get(key) ?? {
-      ...way,
+      ...counted,
       mintedFrom,
       mintedBefore,
       keys: "0",

@@ -1,17 +1,17 @@
 import type { TableDiff } from "../routing/diff.ts";
-import type { KeyChange, KeyGoal } from "../routing/diff-changes.ts";
+import type { KeyChange, KeyOutcome } from "../routing/diff-changes.ts";
 import type { Changed, PartDiff } from "../routing/diff-parts.ts";
 import type { RouteShare, ShareChange } from "../routing/diff-shares.ts";
 import { alignColumns } from "./columns.ts";
-import { grouped } from "./grouped.ts";
-import { percentText } from "./percent-text.ts";
-import { singlesLines, undoneCount, undoneText } from "./singles-text.ts";
-import type { World } from "./world.ts";
+import { formatCount } from "./grouped.ts";
+import { formatPercent } from "./percent-text.ts";
+import { formatOverrides, formatUndone, undoneCount } from "./singles-text.ts";
+import type { Runtime } from "./world.ts";
 
-type Paint = World["paint"];
+type Paint = Runtime["paint"];
 
 /** Differences for people: `-` before what was, `+` before what will be, and at the end the keys that go elsewhere. */
-export const diffText = (diff: TableDiff, paint: Paint): string => {
+export const formatDiff = (diff: TableDiff, paint: Paint): string => {
   const { routes, keys } = diff;
   const sections = [
     ["gateway hosts", changeLines(diff.hosts, paint)],
@@ -30,8 +30,8 @@ export const diffText = (diff: TableDiff, paint: Paint): string => {
     ["routes", routes.differ ? [`${routes.before} before, ${routes.after} after`] : []],
     ["canaries and shadows", alignColumns(diff.shares.map(shareCells))],
     ["keys that go elsewhere", keys.length > 0 ? alignColumns(keys.map(keyCells)) : noKeys(diff)],
-    [`single entities that go elsewhere: ${grouped(diff.overrides.changed)}`, singlesLines(diff.overrides)],
-    ["steps of moves that are undone", diff.overrides.undone.map((steps) => undoneText(undoneCount(steps)))],
+    [`single entities that go elsewhere: ${formatCount(diff.overrides.changed)}`, formatOverrides(diff.overrides)],
+    ["steps of moves that are undone", diff.overrides.undone.map((steps) => formatUndone(undoneCount(steps)))],
   ] as const;
   return `${sections
     .filter(([, lines]) => lines.length > 0)
@@ -72,19 +72,19 @@ const keyCells = (change: KeyChange): readonly string[] => {
     ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
     ...(byPacks ? ["by packs"] : []),
   ];
-  const part = percentOfSpace === undefined ? "" : `, ${percentText(percentOfSpace)} of the key space`;
-  const owners = new Set([before, after].flatMap((goal) => (goal === undefined ? [] : [goal.entity])));
+  const part = percentOfSpace === undefined ? "" : `, ${formatPercent(percentOfSpace)} of the key space`;
+  const owners = new Set([before, after].flatMap((outcome) => (outcome === undefined ? [] : [outcome.entity])));
   return [
     `${[...owners].join(" → ")} (${layout})`,
     conditions.join(", ") || "all",
-    `${goalText(before)} → ${goalText(after)}`,
-    `${percent === undefined ? "" : `${percent} % of the IDs of `}${keys === "1" ? "1 key" : `${grouped(BigInt(keys))} keys`}${part}`,
+    `${formatOutcome(before)} → ${formatOutcome(after)}`,
+    `${percent === undefined ? "" : `${percent} % of the IDs of `}${keys === "1" ? "1 key" : `${formatCount(BigInt(keys))} keys`}${part}`,
   ];
 };
 
 /** With the share that a canary takes to another one, and behind the packs that are asked first. */
-export const goalText = (goal: KeyGoal | undefined): string => {
-  const { region = "nowhere", canary, split, packs = [] } = goal ?? {};
+export const formatOutcome = (outcome: KeyOutcome | undefined): string => {
+  const { region = "nowhere", canary, split, packs = [] } = outcome ?? {};
   const own = split === undefined ? region : `split ${split.join("|")}`;
   const shared = canary === undefined ? own : `${own} (${canary.percent} % ${canary.region})`;
   return [...packs.map((pack) => `pack ${pack.slice(0, pack.indexOf(" ") + 9)}`), shared].join(", else ");

@@ -2,7 +2,7 @@ import type { MintError, ParseError } from "../ids/index.ts";
 import { problemOf } from "../problems/index.ts";
 import type { RoutingError } from "../routing/index.ts";
 import type { MintPlanError } from "../routing/mint-plan.ts";
-import { printable } from "./printable.ts";
+import { escapeControls } from "./printable.ts";
 
 /** The option that a key of a mint wish comes from. */
 const OPTION_OF: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ export const detailOf = (error: RoutingError | MintError | MintPlanError): strin
 };
 
 /** The same for stderr, with the reasons of the layouts that were tried, each reason once. */
-export const errorText = (error: RoutingError | MintError | MintPlanError): string => {
+export const formatError = (error: RoutingError | MintError | MintPlanError): string => {
   const faults = error.reason === "malformed-id" ? error.faults : [];
   const layoutsOf = new Map<string, string[]>();
   for (const { layout, error: fault } of faults) {
@@ -36,7 +36,7 @@ export const errorText = (error: RoutingError | MintError | MintPlanError): stri
     layoutsOf.set(sentence, [...(layoutsOf.get(sentence) ?? []), layout]);
   }
   const lines = [...layoutsOf].map(([sentence, layouts]) => `  ${layouts.join(", ")}: ${sentence}`);
-  return `${[`error: ${printable(detailOf(error))}`, ...lines].join("\n")}\n`;
+  return `${[`error: ${escapeControls(detailOf(error))}`, ...lines].join("\n")}\n`;
 };
 
 const pairs = (key: Readonly<Record<string, string>>): string =>

@@ -3,33 +3,33 @@ import { pointerTo } from "../routing/faults.ts";
 import type { Candidate, CompiledTable, Rule } from "../routing/index.ts";
 import { alignColumns } from "./columns.ts";
 import type { Explained } from "./explain-bare.ts";
-import { printable } from "./printable.ts";
-import { bitStrip } from "./strip.ts";
-import type { World } from "./world.ts";
+import { escapeControls } from "./printable.ts";
+import { bitDiagram } from "./strip.ts";
+import type { Runtime } from "./world.ts";
 
 /** What an explanation is shown with. */
 interface Setting {
   /** `undefined`: no route is shown. */
   readonly table: CompiledTable | undefined;
   readonly layouts: readonly Layout[];
-  readonly world: Pick<World, "paint" | "isWatched">;
+  readonly runtime: Pick<Runtime, "paint" | "isWatched">;
 }
 
 /** An explanation for people, without what is wrong with the ID: that goes to stderr. Empty when nothing could be read. */
-export const explanationText = (explanation: Explained, { table, layouts, world }: Setting): string => {
+export const formatExplanation = (explanation: Explained, { table, layouts, runtime }: Setting): string => {
   const { text, candidates, forms, decision } = explanation;
-  const { paint, isWatched } = world;
+  const { paint, isWatched } = runtime;
   if (candidates.length === 0) return "";
   const chosen = chosenOf(explanation);
   const hasStrip = isWatched || paint("red", "x") !== "x";
   // Among all layouts there are, most are ruled out: one line will do for each of those.
   const isShort = ({ excluded }: Candidate): boolean => excluded && table === undefined && candidates.length > 1;
   const blocks = [
-    [paint("bold", printable(text))],
+    [paint("bold", escapeControls(text))],
     decision === undefined
       ? ambiguityLines(candidates)
       : [`  ${chainOf(explanation, paint)}`, ...shadowLines(decision)],
-    chosen === undefined || !hasStrip ? [] : stripOf(chosen, text, layouts, paint).map((line) => `  ${line}`),
+    chosen === undefined || !hasStrip ? [] : diagramOf(chosen, text, layouts, paint).map((line) => `  ${line}`),
     ...candidates
       .filter((candidate) => !isShort(candidate))
       .map((candidate) => candidateLines(candidate, table, paint).map((line) => `  ${line}`)),
@@ -62,11 +62,11 @@ const chosenOf = ({ candidates, decision }: Explained): Candidate | undefined =>
 };
 
 /** ID, entity, route and region, in the order in which one leads to the next. */
-const chainOf = ({ text, decision }: Explained, paint: World["paint"]): string => {
+const chainOf = ({ text, decision }: Explained, paint: Runtime["paint"]): string => {
   if (decision === undefined) return "";
   const { entity, layout, rule, region, path } = decision;
-  const way = [layout, entity, ruleName(rule, text), paint(["bold", "green"], region)].join(" → ");
-  return `${way}   ${paint("dim", path)}`;
+  const source = [layout, entity, ruleName(rule, text), paint(["bold", "green"], region)].join(" → ");
+  return `${source}   ${paint("dim", path)}`;
 };
 
 const shadowLines = ({ shadow }: NonNullable<Explained["decision"]>): readonly string[] =>
@@ -83,21 +83,21 @@ const ruleName = (rule: Rule, text: string): string => {
   return pointerTo([rule.kind === "moving" ? "moves" : "moved", text]);
 };
 
-const stripOf = (
+const diagramOf = (
   { layout: name }: Candidate,
   text: string,
   layouts: readonly Layout[],
-  paint: World["paint"],
+  paint: Runtime["paint"],
 ): readonly string[] => {
   const layout = layouts.find((each) => each.name === name);
   const words = layout?.texts.map(({ read }) => read(text, 0, text.length)).find((read) => read !== undefined);
-  return layout !== undefined && words !== undefined ? bitStrip(layout, words, paint) : [];
+  return layout !== undefined && words !== undefined ? bitDiagram(layout, words, paint) : [];
 };
 
 const candidateLines = (
   candidate: Candidate,
   table: CompiledTable | undefined,
-  paint: World["paint"],
+  paint: Runtime["paint"],
 ): readonly string[] => {
   const { layout, entity, fields, mintedAt, excluded, region } = candidate;
   const fieldTexts = Object.entries(fields).map(([name, value]) => `${name} ${value}${countryOf(name, value, table)}`);

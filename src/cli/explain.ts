@@ -3,13 +3,13 @@ import { ok } from "../ids/index.ts";
 import { explain } from "../routing/index.ts";
 import type { Act } from "./action.ts";
 import { eachId, lacksIds } from "./each-id.ts";
-import { detailOf, errorText } from "./errors.ts";
+import { detailOf, formatError } from "./errors.ts";
 import { type Explained, explainBare, explainNamed } from "./explain-bare.ts";
-import { explanationText } from "./explain-text.ts";
+import { formatExplanation } from "./explain-text.ts";
 import { findLayout, knownLayouts } from "./layouts.ts";
-import { refuse } from "./refuse.ts";
-import { openTable, tableErrorText } from "./table-file.ts";
-import { EXIT, type World } from "./world.ts";
+import { fail } from "./refuse.ts";
+import { formatTableError, openTable } from "./table-file.ts";
+import { EXIT, type Runtime } from "./world.ts";
 
 interface Options {
   readonly table?: string | false;
@@ -43,49 +43,51 @@ Examples:
 
 Exit code: 0 when every ID leads somewhere (without a table: can be read), otherwise 1.`;
 
-const explainIds = async (world: World, args: readonly string[], { table: path, layout: name, json }: Options) => {
-  if (lacksIds(args, world)) return EXIT.failed;
-  const opened = await openTable(path, world);
+const explainIds = async (runtime: Runtime, args: readonly string[], { table: path, layout: name, json }: Options) => {
+  if (lacksIds(args, runtime)) return EXIT.failed;
+  const opened = await openTable(path, runtime);
   if (!opened.ok) {
-    return refuse(tableErrorText(opened.error), world);
+    return fail(formatTableError(opened.error), runtime);
   }
   const table = opened.value?.table;
   const layouts = knownLayouts(table);
   const named = name === undefined ? ok(undefined) : findLayout(name, layouts);
   if (!named.ok) {
-    return refuse(`error: ${named.error} (--layout)\n`, world);
+    return fail(`error: ${named.error} (--layout)\n`, runtime);
   }
   const hint = named.value;
   const enabled = hint && table?.layouts.get(hint.name);
-  if (enabled !== undefined) world.report(`IDs are read as ${enabled.layout.name} alone, as with id-layout: ${name}\n`);
-  else if (hint !== undefined) world.report(`IDs are read as ${hint.name} alone, and no route is shown\n`);
+  if (enabled !== undefined)
+    runtime.report(`IDs are read as ${enabled.layout.name} alone, as with id-layout: ${name}\n`);
+  else if (hint !== undefined) runtime.report(`IDs are read as ${hint.name} alone, and no route is shown\n`);
   else if (table === undefined)
-    world.report("no routing table: IDs are read by every built-in layout, and no route is shown\n");
+    runtime.report("no routing table: IDs are read by every built-in layout, and no route is shown\n");
   const routed = hint === undefined || enabled !== undefined ? table : undefined;
   const explainOne = (id: string): Explained => {
-    if (table !== undefined && enabled !== undefined) return explain(table, id, world.nowMs(), { enabled });
-    if (hint !== undefined) return explainNamed(id, hint, world.nowMs());
-    return routed === undefined ? explainBare(id, layouts, world.nowMs()) : explain(routed, id, world.nowMs());
+    if (table !== undefined && enabled !== undefined) return explain(table, id, runtime.nowMs(), { enabled });
+    if (hint !== undefined) return explainNamed(id, hint, runtime.nowMs());
+    return routed === undefined ? explainBare(id, layouts, runtime.nowMs()) : explain(routed, id, runtime.nowMs());
   };
-  return eachId(args, world, (id, index) => {
+  return eachId(args, runtime, (id, index) => {
     const explanation = explainOne(id);
     const { error } = explanation;
     if (json) return { data: `${JSON.stringify(plainOf(explanation))}\n`, report: "", failed: error !== undefined };
-    const text = explanationText(explanation, { table: routed, layouts, world });
+    const text = formatExplanation(explanation, { table: routed, layouts, runtime });
     return {
       data: index > 0 && text !== "" ? `\n${text}` : text,
-      report: (error === undefined ? "" : errorText(error) + otherTimesText(explanation)) + publicText(explanation),
+      report:
+        (error === undefined ? "" : formatError(error) + formatOtherTimes(explanation)) + formatPublic(explanation),
       failed: error !== undefined,
     };
   });
 };
 
-const otherTimesText = ({ otherTimes = [] }: Explained): string =>
+const formatOtherTimes = ({ otherTimes = [] }: Explained): string =>
   otherTimes.length === 0
     ? ""
     : `only the time in it rules out ${otherTimes.join(", ")}; say so with ${otherTimes.map((name) => `--layout ${name}`).join(" or ")}\n`;
 
-const publicText = ({ publicOf = [] }: Explained): string =>
+const formatPublic = ({ publicOf = [] }: Explained): string =>
   publicOf.length === 0
     ? ""
     : `it has the form of public IDs of ${publicOf.join(", ")}; waybill public open --entity ${publicOf[0]} tells, with the keys\n`;

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { err, ok, type Result } from "../ids/index.ts";
 import type { GatewayAddress } from "./gateway-request.ts";
-import { printable } from "./printable.ts";
-import type { World } from "./world.ts";
+import { escapeControls } from "./printable.ts";
+import type { Runtime } from "./world.ts";
 
 /** How a command is told which gateway it works with. */
 export interface GatewayOptions {
@@ -22,14 +22,17 @@ export const withGateway = (command: Command): Command =>
 export const GATEWAY_HELP = `The gateway is that of --gateway or ${ADDRESS_VARIABLE}; its token is read from ${TOKEN_VARIABLE}, and from nowhere else.`;
 
 /** Where the gateway is, by the option and the environment. The error is a sentence for stderr. */
-export const gatewayAddress = ({ gateway, insecure }: GatewayOptions, world: World): Result<GatewayAddress, string> => {
-  const given = gateway ?? world.env(ADDRESS_VARIABLE);
+export const gatewayAddress = (
+  { gateway, insecure }: GatewayOptions,
+  runtime: Runtime,
+): Result<GatewayAddress, string> => {
+  const given = gateway ?? runtime.env(ADDRESS_VARIABLE);
   if (given === undefined || given === "") {
     return err(`error: which gateway? Name it with --gateway, or in ${ADDRESS_VARIABLE}\n`);
   }
   const address = readAddress(given);
-  if (!address.ok) return err(`error: ${printable(given)} is no gateway's address: ${address.error}\n`);
-  const token = world.env(TOKEN_VARIABLE);
+  if (!address.ok) return err(`error: ${escapeControls(given)} is no gateway's address: ${address.error}\n`);
+  const token = runtime.env(TOKEN_VARIABLE);
   if (token === undefined || token === "") return ok({ url: address.value.href, token: undefined });
   // fetch would show the token in its error.
   if (!/^[\x21-\x7e]+$/.test(token)) {
@@ -37,7 +40,7 @@ export const gatewayAddress = ({ gateway, insecure }: GatewayOptions, world: Wor
   }
   if (address.value.isOpen && insecure !== true) {
     return err(
-      `error: ${printable(given)} is http on another machine: whoever is on the way would read the token. Use https, or say --insecure\n`,
+      `error: ${escapeControls(given)} is http on another machine: whoever is on the way would read the token. Use https, or say --insecure\n`,
     );
   }
   return ok({ url: address.value.href, token });

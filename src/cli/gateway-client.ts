@@ -16,22 +16,22 @@ import {
   type StoredPack,
   statusSchema,
 } from "./gateway-answers.ts";
-import { askGateway, type GatewayFailure, type GatewayRequest, readObject } from "./gateway-request.ts";
-import type { World } from "./world.ts";
+import { type GatewayFailure, type GatewayRequest, readObject, sendRequest } from "./gateway-request.ts";
+import type { Runtime } from "./world.ts";
 
 type Answer<Value> = Promise<Result<Value, GatewayFailure>>;
 
-/** The text of a revision, octet for octet. */
-export interface RevisionText {
+/** The text of a revision, byte for byte. */
+export interface RevisionContent {
   readonly revision: number;
-  /** SHA-256 of the octets in lower-case hex. */
+  /** SHA-256 of the bytes in lower-case hex. */
   readonly digest: string;
-  readonly octets: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** A change, made only if `expect` is the last revision still. */
-export interface Wish {
-  readonly expect: number;
+/** A change, made only if `expectedRevision` is the last revision still. */
+export interface ChangeRequest {
+  readonly expectedRevision: number;
   readonly note: string;
 }
 
@@ -39,7 +39,7 @@ export interface Wish {
 export const PAGE_ENTRIES_MAX = 100;
 
 /** Newest first: `limit` of those below `before`. */
-export interface Stretch {
+export interface PageQuery {
   readonly before?: number;
   readonly limit: number;
 }
@@ -49,31 +49,31 @@ export interface GatewayClient {
   /** Without a slash at the end. */
   readonly url: string;
   /** Without a number the revision in force. */
-  readonly text: (revision?: number) => Answer<RevisionText>;
-  readonly publish: (octets: Uint8Array<ArrayBuffer>, wish: Wish) => Answer<Revision>;
-  readonly rollback: (to: number, wish: Wish) => Answer<Revision>;
-  readonly startCanary: (octets: Uint8Array, audience: Audience, wish: Wish) => Answer<Revision>;
-  readonly endCanary: (end: "promote" | "abort", wish: Wish) => Answer<Revision>;
-  readonly revisions: (stretch: Stretch) => Answer<readonly Revision[]>;
-  readonly audit: (stretch: Stretch) => Answer<readonly AuditEntry[]>;
+  readonly text: (revision?: number) => Answer<RevisionContent>;
+  readonly publish: (bytes: Uint8Array<ArrayBuffer>, request: ChangeRequest) => Answer<Revision>;
+  readonly rollback: (to: number, request: ChangeRequest) => Answer<Revision>;
+  readonly startCanary: (bytes: Uint8Array, audience: Audience, request: ChangeRequest) => Answer<Revision>;
+  readonly endCanary: (end: "promote" | "abort", request: ChangeRequest) => Answer<Revision>;
+  readonly revisions: (pageQuery: PageQuery) => Answer<readonly Revision[]>;
+  readonly audit: (pageQuery: PageQuery) => Answer<readonly AuditEntry[]>;
   readonly status: () => Answer<Status>;
   readonly capacity: () => Answer<v.InferOutput<typeof capacitySchema>>;
   /** Asks the gateway for its own verdict; its faults come as the problem `invalid-table`. */
-  readonly check: (octets: Uint8Array<ArrayBuffer>) => Answer<undefined>;
+  readonly check: (bytes: Uint8Array<ArrayBuffer>) => Answer<undefined>;
   /** What of a pack is there, by the digest of its header. */
   readonly pack: (sha256: string) => Answer<StoredPack>;
   readonly putPart: (sha256: string, part: PackPart) => Answer<StoredPack>;
   /** What `/-/ready` says of the table that the answering isolate holds. */
-  readonly ready: () => Answer<Sight>;
+  readonly ready: () => Answer<TableVersion>;
 }
 
 /** A part of a pack: its header, or a page by its number. */
 export interface PackPart {
   readonly part: "header" | number;
-  readonly octets: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-export interface Sight {
+export interface TableVersion {
   readonly revision: number;
   readonly source: string;
   /** Revision of the canary that decides about some of the IDs. */
@@ -81,72 +81,72 @@ export interface Sight {
 }
 
 /** The gateway that the options and the environment name. The error is a sentence for stderr. */
-export const openGateway = (options: GatewayOptions, world: World): Result<GatewayClient, string> => {
-  const address = gatewayAddress(options, world);
+export const openGateway = (options: GatewayOptions, runtime: Runtime): Result<GatewayClient, string> => {
+  const address = gatewayAddress(options, runtime);
   if (!address.ok) return address;
-  const send = (request: GatewayRequest) => askGateway(address.value, request, world.fetch);
+  const send = (request: GatewayRequest) => sendRequest(address.value, request, runtime.fetch);
   const read = async <Schema extends v.GenericSchema>(request: GatewayRequest, schema: Schema) => {
     const answer = await send(request);
     if (!answer.ok) return answer;
-    const parsed = v.safeParse(schema, readObject(answer.value.octets));
-    return parsed.success ? ok(parsed.output) : err(strange(answer.value.status, parsed.issues[0]));
+    const parsed = v.safeParse(schema, readObject(answer.value.bytes));
+    return parsed.success ? ok(parsed.output) : err(unexpected(answer.value.status, parsed.issues[0]));
   };
   const post = (path: string, body: string, expect: number) =>
     read({ method: "POST", path, headers: { ...JSON_TYPE, ...ifMatch(expect) }, body }, revisionSchema);
-  const change = (path: string, body: object, { expect, note }: Wish) =>
-    post(path, JSON.stringify({ ...body, ...noted(note) }), expect);
-  const list = <Schema extends v.GenericSchema>(path: string, { before, limit }: Stretch, schema: Schema) =>
+  const change = (path: string, body: object, { expectedRevision, note }: ChangeRequest) =>
+    post(path, JSON.stringify({ ...body, ...noted(note) }), expectedRevision);
+  const list = <Schema extends v.GenericSchema>(path: string, { before, limit }: PageQuery, schema: Schema) =>
     read({ method: "GET", path: `${path}?limit=${limit}${before === undefined ? "" : `&before=${before}`}` }, schema);
   return ok({
     url: address.value.url,
     text: async (revision) => {
       const path = revision === undefined ? "/-/table" : `/-/table/revisions/${revision}`;
       const answer = await send({ method: "GET", path });
-      return answer.ok ? readText(answer.value.status, answer.value.header, answer.value.octets) : answer;
+      return answer.ok ? readText(answer.value.status, answer.value.header, answer.value.bytes) : answer;
     },
-    publish: (octets, { expect, note }) =>
+    publish: (bytes, { expectedRevision, note }) =>
       read(
         {
           method: "PUT",
           path: "/-/table",
-          headers: { ...JSON_TYPE, ...ifMatch(expect), ...noteField(note) },
-          body: octets,
+          headers: { ...JSON_TYPE, ...ifMatch(expectedRevision), ...noteField(note) },
+          body: bytes,
         },
         revisionSchema,
       ),
-    rollback: (to, wish) => change("/-/table/rollback", { to }, wish),
-    startCanary: (octets, audience, { expect, note }) => {
+    rollback: (to, request) => change("/-/table/rollback", { to }, request),
+    startCanary: (bytes, audience, { expectedRevision, note }) => {
       const rest = JSON.stringify({ ...audience, ...noted(note) }).slice(1);
-      // Octet for octet, so that the canary has the digest of the file.
-      return post("/-/table/canary", `{"table":${new TextDecoder().decode(octets)},${rest}`, expect);
+      // Byte for byte, so that the canary has the digest of the file.
+      return post("/-/table/canary", `{"table":${new TextDecoder().decode(bytes)},${rest}`, expectedRevision);
     },
-    endCanary: (end, wish) => change(`/-/table/${end}`, {}, wish),
-    revisions: async (stretch) =>
-      mapOk(await list("/-/table/revisions", stretch, revisionsSchema), (page) => page.revisions),
-    audit: async (stretch) => mapOk(await list("/-/table/audit", stretch, auditSchema), (page) => page.entries),
+    endCanary: (end, request) => change(`/-/table/${end}`, {}, request),
+    revisions: async (pageQuery) =>
+      mapOk(await list("/-/table/revisions", pageQuery, revisionsSchema), (page) => page.revisions),
+    audit: async (pageQuery) => mapOk(await list("/-/table/audit", pageQuery, auditSchema), (page) => page.entries),
     status: () => read({ method: "GET", path: "/-/table/status" }, statusSchema),
     capacity: () => read({ method: "GET", path: "/-/table/capacity" }, capacitySchema),
-    check: async (octets) =>
-      mapOk(await send({ method: "POST", path: "/-/table/check", headers: JSON_TYPE, body: octets }), () => undefined),
+    check: async (bytes) =>
+      mapOk(await send({ method: "POST", path: "/-/table/check", headers: JSON_TYPE, body: bytes }), () => undefined),
     pack: (sha256) => read({ method: "GET", path: packPath(sha256) }, packSchema),
-    putPart: (sha256, { part, octets }) =>
+    putPart: (sha256, { part, bytes }) =>
       read(
         {
           method: "PUT",
           path: part === "header" ? packPath(sha256) : `${packPath(sha256)}/${part}`,
           headers: { "content-type": "application/octet-stream" },
-          body: octets,
+          body: bytes,
         },
         packSchema,
       ),
     ready: async () => {
       const answer = await send({ method: "GET", path: "/-/ready" });
       if (!answer.ok) return answer;
-      const { status, header, octets } = answer.value;
-      const body = v.safeParse(readySchema, readObject(octets));
+      const { status, header, bytes } = answer.value;
+      const body = v.safeParse(readySchema, readObject(bytes));
       return body.success
-        ? readSight(status, header("waybill-table"), body.output)
-        : err(strange(status, body.issues[0]));
+        ? readVersion(status, header("waybill-table"), body.output)
+        : err(unexpected(status, body.issues[0]));
     },
   });
 };
@@ -161,7 +161,7 @@ const noteField = (note: string) => (note === "" ? {} : { "waybill-note": encode
 const mapOk = <From, To>(result: Result<From, GatewayFailure>, map: (value: From) => To): Result<To, GatewayFailure> =>
   result.ok ? ok(map(result.value)) : result;
 
-const strange = (status: number, issue: v.BaseIssue<unknown>): GatewayFailure => ({
+const unexpected = (status: number, issue: v.BaseIssue<unknown>): GatewayFailure => ({
   reason: "strange",
   status,
   why: `this command cannot read it (${v.getDotPath(issue) ?? "the whole answer"}: ${issue.message}); it may be older or newer than the gateway`,
@@ -171,22 +171,22 @@ const strange = (status: number, issue: v.BaseIssue<unknown>): GatewayFailure =>
 const readText = (
   status: number,
   header: (name: string) => string | undefined,
-  octets: Uint8Array<ArrayBuffer>,
-): Result<RevisionText, GatewayFailure> => {
-  const digest = createHash("sha256").update(octets).digest("hex");
+  bytes: Uint8Array<ArrayBuffer>,
+): Result<RevisionContent, GatewayFailure> => {
+  const digest = createHash("sha256").update(bytes).digest("hex");
   const named = header("waybill-revision") ?? "";
   if (!/^\d{1,15}$/.test(named))
     return err({ reason: "strange", status, why: "it does not say which revision that is" });
   if (header("waybill-digest") !== digest)
     return err({ reason: "strange", status, why: "the table is not the one of its digest" });
-  return ok({ revision: Number(named), digest, octets });
+  return ok({ revision: Number(named), digest, bytes });
 };
 
-const readSight = (
+const readVersion = (
   status: number,
   label: string | undefined,
   { canary }: v.InferOutput<typeof readySchema>,
-): Result<Sight, GatewayFailure> => {
+): Result<TableVersion, GatewayFailure> => {
   const [, revision, source] = /^rev=(\d{1,15}); source=([a-z-]+);/.exec(label ?? "") ?? [];
   if (revision === undefined || source === undefined)
     return err({ reason: "strange", status, why: "it does not say by which table it routes" });

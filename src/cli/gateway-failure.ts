@@ -1,23 +1,23 @@
 import { TOKEN_VARIABLE } from "./gateway-address.ts";
 import type { GatewayFailure, GatewayProblem } from "./gateway-request.ts";
-import { printable } from "./printable.ts";
+import { escapeControls } from "./printable.ts";
 
 /** Why a gateway did not do what it was asked, for stderr. */
-export const failureText = (url: string, failure: GatewayFailure): string => {
-  const where = printable(url);
+export const formatFailure = (url: string, failure: GatewayFailure): string => {
+  const where = escapeControls(url);
   switch (failure.reason) {
     case "unreachable":
-      return `error: ${where} cannot be reached: ${printable(failure.why)}\n`;
+      return `error: ${where} cannot be reached: ${escapeControls(failure.why)}\n`;
     case "cut":
-      return `error: ${where} closed the connection before its answer was there: ${printable(failure.why)}\n`;
+      return `error: ${where} closed the connection before its answer was there: ${escapeControls(failure.why)}\n`;
     case "late":
       return `error: ${where} has not answered within ${failure.seconds} s\n`;
     case "redirected":
-      return `error: ${where} leads elsewhere (${failure.status}): ${printable(failure.location)}\n${redirectHint(failure.location)}`;
+      return `error: ${where} leads elsewhere (${failure.status}): ${escapeControls(failure.location)}\n${redirectHint(failure.location)}`;
     case "strange":
-      return `error: ${where} answers ${failure.status}: ${printable(failure.why)}\n`;
+      return `error: ${where} answers ${failure.status}: ${escapeControls(failure.why)}\n`;
     case "problem":
-      return `error: ${printable(failure.problem.detail)} (${printable(failure.problem.slug)}, ${failure.problem.status})\n${hintText(failure.problem, url)}`;
+      return `error: ${escapeControls(failure.problem.detail)} (${escapeControls(failure.problem.slug)}, ${failure.problem.status})\n${formatHint(failure.problem, url)}`;
   }
 };
 
@@ -42,7 +42,7 @@ const redirectHint = (location: string): string =>
     ? "  a page of Cloudflare Access stands before it: use the address that takes bearer tokens\n"
     : "  the token is not sent there; name that address if it is the gateway's\n";
 
-const hintText = (problem: GatewayProblem, url: string): string => {
+const formatHint = (problem: GatewayProblem, url: string): string => {
   const hint = hintOf(problem, url);
   return hint === undefined ? "" : `  ${hint}\n`;
 };
@@ -80,7 +80,9 @@ const waitHint = ({ members, retryAfterSeconds }: GatewayProblem): string => {
 /** A gateway has its own pages at the top, unless something before it takes a path off. */
 const pathHint = (url: string): string | undefined => {
   const { origin, pathname } = new URL(url);
-  return pathname === "/" ? undefined : `the address has a path (${printable(pathname)}): is the gateway ${origin}?`;
+  return pathname === "/"
+    ? undefined
+    : `the address has a path (${escapeControls(pathname)}): is the gateway ${origin}?`;
 };
 
 const HINTS: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../ids/index.ts";
-import { octetsOf } from "./lines.ts";
-import type { World } from "./world.ts";
+import { bytesOf } from "./lines.ts";
+import type { Runtime } from "./world.ts";
 
 /** One request to a gateway, and what came of it. */
 
@@ -12,11 +12,11 @@ export interface GatewayRequest {
   readonly body?: Uint8Array<ArrayBuffer> | string;
 }
 
-export interface GatewayAnswer {
+export interface GatewayResponse {
   readonly status: number;
   /** By its name; `undefined` where the answer has no such field. */
   readonly header: (name: string) => string | undefined;
-  readonly octets: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 export type GatewayFailure =
@@ -50,18 +50,18 @@ export interface GatewayAddress {
   readonly token: string | undefined;
 }
 
-/** From the first octet sent to the last one received. A gateway lets a change take 30 s. */
+/** From the first byte sent to the last one received. A gateway lets a change take 30 s. */
 const DEADLINE_MS = 60_000;
 
 /** The largest table, with room for what a list of revisions or faults may say. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Sends a request and reads the whole answer. What is no 2xx is a failure. A redirect is not followed: the token is for one host. */
-export const askGateway = async (
+export const sendRequest = async (
   { url, token }: GatewayAddress,
   { method, path, headers, body }: GatewayRequest,
-  fetch: World["fetch"],
-): Promise<Result<GatewayAnswer, GatewayFailure>> => {
+  fetch: Runtime["fetch"],
+): Promise<Result<GatewayResponse, GatewayFailure>> => {
   const credentials = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const signal = AbortSignal.timeout(DEADLINE_MS);
   let isAnswered = false;
@@ -77,12 +77,12 @@ export const askGateway = async (
     isAnswered = true;
     const { status } = response;
     const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
-    const octets = response.body === null ? new Uint8Array() : await octetsOf(response.body, ANSWER_BYTES_MAX);
-    if (octets === undefined) return err({ reason: "strange", status, why: "the answer is larger than any table" });
-    if (response.ok) return ok({ status, header, octets });
+    const bytes = response.body === null ? new Uint8Array() : await bytesOf(response.body, ANSWER_BYTES_MAX);
+    if (bytes === undefined) return err({ reason: "strange", status, why: "the answer is larger than any table" });
+    if (response.ok) return ok({ status, header, bytes });
     const location = header("location");
     if (location !== undefined) return err({ reason: "redirected", status, location });
-    const failure = failureOf(status, header("content-type"), octets);
+    const failure = failureOf(status, header("content-type"), bytes);
     if (failure.reason !== "problem") return err(failure);
     const circumstances = { isWithToken: token !== undefined, ...waitOf(header("retry-after")) };
     return err({ reason: "problem", problem: { ...failure.problem, ...circumstances } });
@@ -92,8 +92,8 @@ export const askGateway = async (
   }
 };
 
-const failureOf = (status: number, contentType: string | undefined, octets: Uint8Array): GatewayFailure => {
-  const members = contentType?.startsWith("application/problem+json") ? readObject(octets) : undefined;
+const failureOf = (status: number, contentType: string | undefined, bytes: Uint8Array): GatewayFailure => {
+  const members = contentType?.startsWith("application/problem+json") ? readObject(bytes) : undefined;
   const { type, detail } = members ?? {};
   if (members === undefined || typeof type !== "string" || typeof detail !== "string") {
     return { reason: "strange", status, why: "no gateway says so: is the address that of one?" };
@@ -106,9 +106,9 @@ const waitOf = (text: string | undefined): Pick<GatewayProblem, "retryAfterSecon
   text !== undefined && /^\d{1,9}$/.test(text) ? { retryAfterSeconds: Number(text) } : {};
 
 /** A JSON object; `undefined` for any other text. */
-export const readObject = (octets: Uint8Array): Readonly<Record<string, unknown>> | undefined => {
+export const readObject = (bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined => {
   try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(octets));
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
     return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
   } catch {
     return undefined;

@@ -1,2 +1,2 @@
 /** `1,204`. */
-export const grouped = (count: number | bigint): string => count.toLocaleString("en-US");
+export const formatCount = (count: number | bigint): string => count.toLocaleString("en-US");

@@ -1,19 +1,19 @@
-import type { Hint, Indistinct } from "../routing/index.ts";
-import { printable } from "./printable.ts";
+import type { Hint, LayoutAmbiguity } from "../routing/index.ts";
+import { escapeControls } from "./printable.ts";
 
 /** A note on two kinds of IDs that a text does not tell apart, and what would. No fault: such IDs are refused, not guessed. */
-export const indistinctText = ({ entity, reason, isRefused, example, hints }: Indistinct): string => {
+export const formatAmbiguity = ({ entity, reason, isRefused, example, hints }: LayoutAmbiguity): string => {
   const where = entity === undefined ? "/any/:id" : `the paths of ${entity}`;
   const outcome = isRefused ? "refused as ambiguous" : "one region either way";
   const lines = [
     `note: on ${where}, ${reason}: ${outcome}`,
     ...(example === undefined ? [] : [`  for example ${example}`]),
-    ...hints.map((hint) => `  ${hintText(hint)}`),
+    ...hints.map((hint) => `  ${formatHint(hint)}`),
   ];
-  return `${lines.map(printable).join("\n")}\n`;
+  return `${lines.map(escapeControls).join("\n")}\n`;
 };
 
-const hintText = (hint: Hint): string => {
+const formatHint = (hint: Hint): string => {
   switch (hint.by) {
     case "path":
       return `told apart by path: ${hint.paths.join(", ")}`;

@@ -3,9 +3,9 @@ import { diagram, isoTime, type Layout, ok, type Result, type Row } from "../ids
 import type { Act } from "./action.ts";
 import { alignColumns } from "./columns.ts";
 import { findLayout, knownLayouts } from "./layouts.ts";
-import { refuse } from "./refuse.ts";
-import { openNamedTable, tableErrorText } from "./table-file.ts";
-import { EXIT, type World } from "./world.ts";
+import { fail } from "./refuse.ts";
+import { formatTableError, openNamedTable } from "./table-file.ts";
+import { EXIT, type Runtime } from "./world.ts";
 
 interface Options {
   readonly names?: boolean;
@@ -32,21 +32,21 @@ Examples:
   $ waybill layout --names
   $ waybill layout --json`;
 
-const drawLayouts = async (world: World, [name]: readonly string[], options: Options) => {
-  const opened = await openNamedTable(options.table, world);
+const drawLayouts = async (runtime: Runtime, [name]: readonly string[], options: Options) => {
+  const opened = await openNamedTable(options.table, runtime);
   if (!opened.ok) {
-    return refuse(tableErrorText(opened.error), world);
+    return fail(formatTableError(opened.error), runtime);
   }
   const known = knownLayouts(opened.value?.table);
   const found = name === undefined ? ok(known) : only(findLayout(name, known));
   if (!found.ok) {
-    return refuse(`error: ${found.error}\n`, world);
+    return fail(`error: ${found.error}\n`, runtime);
   }
   const texts = found.value.map((layout) => {
     if (options.names) return options.json ? JSON.stringify({ name: layout.name }) : layout.name;
-    return options.json ? JSON.stringify(plainOf(layout)) : describe(layout, world.paint);
+    return options.json ? JSON.stringify(plainOf(layout)) : describe(layout, runtime.paint);
   });
-  await world.print(`${texts.join(options.json || options.names ? "\n" : "\n\n")}\n`);
+  await runtime.print(`${texts.join(options.json || options.names ? "\n" : "\n\n")}\n`);
   return EXIT.ok;
 };
 

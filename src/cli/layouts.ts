@@ -9,7 +9,7 @@ import {
   uuidText,
 } from "../ids/index.ts";
 import type { CompiledTable } from "../routing/index.ts";
-import { printable } from "./printable.ts";
+import { escapeControls } from "./printable.ts";
 import { suggestion } from "./suggest.ts";
 
 /** Our layouts, and those that a routing table declares. */
@@ -28,7 +28,7 @@ export const findLayout = (name: string, layouts: readonly Layout[]): Result<Lay
     layouts.map((each) => each.name),
   );
   return err(
-    `There is no layout "${printable(name)}"${near === "" ? "." : near} \`waybill layout --names\` lists all.`,
+    `There is no layout "${escapeControls(name)}"${near === "" ? "." : near} \`waybill layout --names\` lists all.`,
   );
 };
 

@@ -22,8 +22,8 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   if (last !== "") yield ok(last);
 }
 
-/** All of a stream, up to `bytesMax` octets; `undefined` when there are more. */
-export async function octetsOf(
+/** All of a stream, up to `bytesMax` bytes; `undefined` when there are more. */
+export async function bytesOf(
   chunks: AsyncIterable<Uint8Array>,
   bytesMax: number,
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
@@ -34,11 +34,11 @@ export async function octetsOf(
     if (length > bytesMax) return undefined;
     parts.push(chunk);
   }
-  const octets = new Uint8Array(length);
+  const bytes = new Uint8Array(length);
   let at = 0;
   for (const part of parts) {
-    octets.set(part, at);
+    bytes.set(part, at);
     at += part.length;
   }
-  return octets;
+  return bytes;
 }

@@ -7,7 +7,7 @@ import { setTimeout } from "node:timers/promises";
 import { getSystemErrorMessage, styleText } from "node:util";
 import { err, ok, type Result } from "../ids/index.ts";
 import { run } from "./program.ts";
-import { EXIT, type NoAnswer, type World } from "./world.ts";
+import { EXIT, type NoAnswer, type Runtime } from "./world.ts";
 
 /** The entry of the `waybill` command: the only file that knows this process, its clock and its randomness. */
 
@@ -21,7 +21,7 @@ stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 stderr.on("error", () => process.exit(EXIT.failed));
 
-const world: World = {
+const runtime: Runtime = {
   nowMs: Date.now,
   entropy: pooledEntropy(),
   publicIdKeys: process.env["PUBLIC_ID_KEYS"],
@@ -54,10 +54,10 @@ const world: World = {
       return err(reasonOf(error));
     }
   },
-  writeOctets: (path, octets) => {
+  writeBytes: (path, bytes) => {
     try {
       mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, octets);
+      writeFileSync(path, bytes);
       return ok(undefined);
     } catch (error) {
       return err(reasonOf(error));
@@ -78,7 +78,7 @@ const world: World = {
   isReportWatched: stderr.isTTY === true,
   columns: stdout.isTTY ? stdout.columns : undefined,
   reportColumns: stderr.isTTY ? stderr.columns : undefined,
-  ask: async (question) => {
+  prompt: async (question) => {
     if (stdin.isTTY !== true || stderr.isTTY !== true) return err("nobody");
     const terminal = createInterface({ input: stdin, output: stderr });
     // Neither is an answer; without them the question would wait for ever.
@@ -110,7 +110,7 @@ const world: World = {
 };
 
 try {
-  process.exitCode = await run(process.argv.slice(2), world);
+  process.exitCode = await run(process.argv.slice(2), runtime);
 } catch (error) {
   // A defect of our own: the reader can do nothing with a stack.
   stderr.write(`waybill: internal error: ${error instanceof Error ? error.message : String(error)}\n`);
@@ -118,7 +118,7 @@ try {
 }
 
 /** Random words, 4 KiB of them at a time. */
-function pooledEntropy(): World["entropy"] {
+function pooledEntropy(): Runtime["entropy"] {
   const pool = new Uint32Array(1024);
   let next = pool.length;
   return {

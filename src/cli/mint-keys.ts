@@ -26,7 +26,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
 };
 
 /** Fields that are drawn at random for the whole run unless they are given, all or none. */
-const DRAWN: Readonly<Record<string, readonly string[]>> = {
+const RANDOM: Readonly<Record<string, readonly string[]>> = {
   hotguid: ["machine", "process"],
   "hotguid-sql": ["machine", "process"],
 };
@@ -84,9 +84,9 @@ const strayError = (layout: Layout, fields: readonly Field[], all: MintKeys, opt
 };
 
 const missingError = (layout: Layout, fields: readonly Field[], all: MintKeys) => {
-  const drawn = DRAWN[layout.name] ?? [];
-  const someDrawn = drawn.some((name) => Object.hasOwn(all, name));
-  const missing = fields.filter(({ name }) => !Object.hasOwn(all, name) && (someDrawn || !drawn.includes(name)));
+  const random = RANDOM[layout.name] ?? [];
+  const someRandom = random.some((name) => Object.hasOwn(all, name));
+  const missing = fields.filter(({ name }) => !Object.hasOwn(all, name) && (someRandom || !random.includes(name)));
   if (missing.length === 0) return undefined;
   if (missing.some(({ name }) => name === "primaryKey") && missing.length === 1) {
     return malformed("Offline there is no sequence of primary keys: say with --primary-key where to start.");

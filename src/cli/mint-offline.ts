@@ -47,18 +47,18 @@ const number = (keys: MintKeys, name: string): number => {
   return Number(value);
 };
 
-const iuids: Mints = (_, keys, { nowMs, entropy, ...wish }) =>
+const iuids: Mints = (_, keys, { nowMs, entropy, ...request }) =>
   repeat(
     startIuid({ country: number(keys, "country"), service: number(keys, "service") }),
     (state) => mintIuid(state, nowMs, entropy),
-    wish,
+    request,
   );
 
-const hotguids: Mints = (_, keys, { nowMs, entropy, ...wish }) =>
+const hotguids: Mints = (_, keys, { nowMs, entropy, ...request }) =>
   repeat(
     startHotguid(identityOf(keys, entropy), { shardKey: number(keys, "shardKey") }),
     (state) => mintHotguid(state, nowMs, entropy),
-    wish,
+    request,
   );
 
 const hotguidsForSql: Mints = (layout, keys, mint) => {
@@ -78,20 +78,20 @@ const identityOf = (keys: MintKeys, entropy: RandomWords) => {
   return identity.value;
 };
 
-const luuids: Mints = (_, keys, { entropy, ...wish }) =>
+const luuids: Mints = (_, keys, { entropy, ...request }) =>
   repeat(
     ok(number(keys, "primaryKey")),
     (primaryKey) => {
       const words = mintLuuid({ group: number(keys, "group"), primaryKey }, entropy);
       return words.ok ? ok({ state: primaryKey + 1, words: words.value }) : words;
     },
-    wish,
+    request,
   );
 
 /** Where the library's generator would sleep, the clock of the run goes on instead. */
 const distributedIds =
   (kind: DistributedIdKind): Mints =>
-  (_, __, { nowMs, entropy, ...wish }) =>
+  (_, __, { nowMs, entropy, ...request }) =>
     repeat(
       ok({ state: startDistributedId, nowMs }),
       ({ state, nowMs }) => {
@@ -105,7 +105,7 @@ const distributedIds =
           clockMs += step.value.sleepMs;
         }
       },
-      wish,
+      request,
     );
 
 const WORD_BITS = 32;
@@ -113,23 +113,23 @@ const WORD_BITS = 32;
 /** As many random bits as the generator asks for. */
 const randomOf = ({ random }: DistributedIdKind, entropy: RandomWords): bigint => {
   let bits = 0n;
-  for (let drawn = 0; drawn < random.bits; drawn += WORD_BITS) bits = (bits << 32n) | BigInt(entropy.word() >>> 0);
+  for (let word = 0; word < random.bits; word += WORD_BITS) bits = (bits << 32n) | BigInt(entropy.word() >>> 0);
   return BigInt.asUintN(random.bits, bits);
 };
 
-const shortCombs: Mints = (layout, _, { nowMs, entropy, ...wish }) =>
+const shortCombs: Mints = (layout, _, { nowMs, entropy, ...request }) =>
   repeat(
     ok(undefined),
     (state) => {
       const words = mintShortComb(layout, nowMs, entropy);
       return words.ok ? ok({ state, words: words.value }) : words;
     },
-    wish,
+    request,
   );
 
-const byLayout: Mints = (layout, keys, { nowMs, entropy, ...wish }) => {
+const byLayout: Mints = (layout, keys, { nowMs, entropy, ...request }) => {
   const start = startMinter(layout, keys);
-  if (start.ok) return repeat(start, (state) => mintNext(state, nowMs, entropy), wish);
+  if (start.ok) return repeat(start, (state) => mintNext(state, nowMs, entropy), request);
   const { error } = start;
   if (error.reason === "key-out-of-range" || error.reason === "clock-behind") return { ok: false, error };
   throw new Error(`keys of layout ${layout.name} were let through: ${error.reason}`);

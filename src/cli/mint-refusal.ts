@@ -1,5 +1,5 @@
 import type { Layout } from "../ids/index.ts";
-import { isApartByChance } from "../routing/minting.ts";
+import { hasEnoughEntropy } from "../routing/minting.ts";
 
 /** What the IDs of each layout come of, where it is no clock and no chance. */
 const ORIGINS: Readonly<Record<string, string>> = {
@@ -13,7 +13,9 @@ const ORIGINS: Readonly<Record<string, string>> = {
 
 /** Whether nothing would keep the IDs of one run apart: no time, and too few values to draw from. */
 export const comesTwice = (layout: Layout): boolean =>
-  layout.table.minter === undefined && layout.mintedAtMs === undefined && !isApartByChance(layout, "random", "counter");
+  layout.table.minter === undefined &&
+  layout.mintedAtMs === undefined &&
+  !hasEnoughEntropy(layout, "random", "counter");
 
 /** Why no ID of a layout is minted here. */
 export const whyNotMinted = (layout: Layout): string => {

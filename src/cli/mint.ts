@@ -1,19 +1,19 @@
 import type { Command } from "commander";
 import { err, type MintError, ok, type Result, type Words } from "../ids/index.ts";
-import { type Ambiguous, ambiguousAmong, isClearOnAny } from "../routing/clear-ids.ts";
+import { type Ambiguous, findAmbiguous, isUnambiguous } from "../routing/clear-ids.ts";
 import { type CompiledTable, type RoutingError, regionsOfMinted } from "../routing/index.ts";
-import { type MintPlan, type MintPlanError, type MintWish, planMint } from "../routing/mint-plan.ts";
-import { isDrawn } from "../routing/minting.ts";
+import { type MintPlan, type MintPlanError, type MintRequest, planMint } from "../routing/mint-plan.ts";
+import { isRandom } from "../routing/minting.ts";
 import type { Act } from "./action.ts";
-import { errorText } from "./errors.ts";
+import { formatError } from "./errors.ts";
 import { findLayout, knownLayouts } from "./layouts.ts";
 import { groupOption, keysOf } from "./mint-keys.ts";
 import { mintOffline } from "./mint-offline.ts";
 import { addMintOptions, type MintOptions } from "./mint-options.ts";
 import { codecOf } from "./public.ts";
-import { refuse } from "./refuse.ts";
-import { openTable, tableErrorText } from "./table-file.ts";
-import { EXIT, type World } from "./world.ts";
+import { fail } from "./refuse.ts";
+import { formatTableError, openTable } from "./table-file.ts";
+import { EXIT, type Runtime } from "./world.ts";
 
 type Failure = MintPlanError | MintError | RoutingError;
 
@@ -47,17 +47,17 @@ interface MintedId {
   readonly region?: string;
 }
 
-const mintIds = async (world: World, [layout]: readonly string[], options: MintOptions) => {
-  const opened = await openTable(options.table, world);
+const mintIds = async (runtime: Runtime, [layout]: readonly string[], options: MintOptions) => {
+  const opened = await openTable(options.table, runtime);
   if (!opened.ok) {
-    return refuse(tableErrorText(opened.error), world);
+    return fail(formatTableError(opened.error), runtime);
   }
-  const minted = mintAll(opened.value?.table, layout, options, world);
+  const minted = mintAll(opened.value?.table, layout, options, runtime);
   if (!minted.ok) {
-    return refuse(errorText(minted.error), world);
+    return fail(formatError(minted.error), runtime);
   }
   const lines = minted.value.map((each) => (options.json ? JSON.stringify(each) : each.id));
-  await world.print(`${lines.join("\n")}\n`);
+  await runtime.print(`${lines.join("\n")}\n`);
   return EXIT.ok;
 };
 
@@ -68,7 +68,7 @@ const mintAll = (
   table: CompiledTable | undefined,
   name: string | undefined,
   options: MintOptions,
-  world: World,
+  runtime: Runtime,
 ): Result<readonly MintedId[], Failure> => {
   const { entity, layout, slice } = options;
   if (name !== undefined && layout !== undefined) return malformed("Give the layout once.");
@@ -80,7 +80,7 @@ const mintAll = (
   const group = groupOption(options.group, options.class);
   if (!group.ok) return group;
   const given = { ...options, ...(group.value === undefined ? {} : { group: group.value }) };
-  if (table !== undefined && name === undefined) return mintByTable(table, given, world);
+  if (table !== undefined && name === undefined) return mintByTable(table, given, runtime);
   if (options.public) return malformed("--public goes with an entity of a routing table.");
   if (entity !== undefined) return malformed("--entity needs a routing table: give one with --table.");
   if (slice !== undefined) {
@@ -92,14 +92,14 @@ const mintAll = (
   }
   const wanted = name ?? layout;
   if (wanted === undefined) return malformed("Without a routing table, --layout is needed.");
-  return mintByLayout(wanted, table, given, world);
+  return mintByLayout(wanted, table, given, runtime);
 };
 
 const mintByLayout = (
   name: string,
   table: CompiledTable | undefined,
   given: MintOptions,
-  { nowMs, entropy }: World,
+  { nowMs, entropy }: Runtime,
 ): Result<readonly MintedId[], Failure> => {
   const layout = findLayout(name, knownLayouts(table));
   if (!layout.ok) return malformed(layout.error);
@@ -109,12 +109,16 @@ const mintByLayout = (
   return minted.ok ? ok(minted.value.map((words) => ({ id: layout.value.format(words), layout: name }))) : minted;
 };
 
-const mintByTable = (table: CompiledTable, given: MintOptions, world: World): Result<readonly MintedId[], Failure> => {
-  const { nowMs, entropy, report } = world;
+const mintByTable = (
+  table: CompiledTable,
+  given: MintOptions,
+  runtime: Runtime,
+): Result<readonly MintedId[], Failure> => {
+  const { nowMs, entropy, report } = runtime;
   const { entity, layout, country, service, shardKey, group, slice: slices, field, primaryKey } = given;
   const fields = field && Object.fromEntries(Object.entries(field).map(([name, value]) => [name, String(value)]));
-  const wish: MintWish = { entity, layout, country, service, shardKey, slices, fields, group };
-  const plan = planMint(table, wish);
+  const request: MintRequest = { entity, layout, country, service, shardKey, slices, fields, group };
+  const plan = planMint(table, request);
   if (!plan.ok) return plan;
   const keys = keysOf(plan.value.enabled.layout, {
     field: Object.fromEntries(Object.entries(plan.value.order.keys).map(([name, value]) => [name, BigInt(value)])),
@@ -123,18 +127,18 @@ const mintByTable = (table: CompiledTable, given: MintOptions, world: World): Re
   if (!keys.ok) return keys;
   const { at, count } = given;
   const { entity: owner, enabled } = plan.value;
-  const text = textsOf(table, owner, given, world);
+  const text = textsOf(table, owner, given, runtime);
   if (!text.ok) return malformed(text.error);
   const textOf = (words: Words): string => text.value(enabled.layout.format(words));
   // Internal IDs of a public entity are not asked for on /any.
   const isShown = owner.public === undefined || given.public === true;
-  const isClear = (words: Words): boolean => !isShown || isClearOnAny(table, owner, textOf(words));
-  const isWanted = isDrawn(enabled.layout) ? isClear : undefined;
+  const isClear = (words: Words): boolean => !isShown || isUnambiguous(table, owner, textOf(words));
+  const isWanted = isRandom(enabled.layout) ? isClear : undefined;
   const minted = mintOffline(enabled.layout, keys.value, { count, nowMs: at ?? nowMs(), entropy, isWanted });
   if (!minted.ok) return minted;
   const unclear = minted.value.filter((words) => !isClear(words)).map(textOf);
-  const ambiguous = ambiguousAmong(table, plan.value, unclear);
-  if (ambiguous !== undefined) report(ambiguousText(ambiguous));
+  const ambiguous = findAmbiguous(table, plan.value, unclear);
+  if (ambiguous !== undefined) report(formatAmbiguous(ambiguous));
   return route(plan.value, minted.value, nowMs(), textOf);
 };
 
@@ -143,17 +147,17 @@ const textsOf = (
   table: CompiledTable,
   { name, public: kind }: MintPlan["entity"],
   given: MintOptions,
-  world: World,
+  runtime: Runtime,
 ): Result<(internal: string) => string, string> => {
   if (given.public !== true) {
     if (kind !== undefined) {
-      world.report(
+      runtime.report(
         `note: these are internal IDs of ${name}, which clients never see; --public prints those that they do\n`,
       );
     }
     return ok((internal) => internal);
   }
-  const codec = codecOf(table, name, world);
+  const codec = codecOf(table, name, runtime);
   if (!codec.ok) return codec;
   return ok((internal) => {
     const shown = codec.value.show(internal);
@@ -163,7 +167,7 @@ const textsOf = (
 };
 
 /** IDs that nothing but a hint tells from others are good, but whoever hands them out has to know. */
-const ambiguousText = ({ count, path, idLayout }: Ambiguous): string => {
+const formatAmbiguous = ({ count, path, idLayout }: Ambiguous): string => {
   const isOne = count === 1;
   const field = idLayout === undefined ? "" : `, or on /any with the field id-layout: ${idLayout}`;
   const what = isOne ? "1 ID can also be read as another's" : `${count} of the IDs can also be read as others'`;

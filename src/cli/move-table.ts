@@ -1,18 +1,18 @@
 import { err, ok, type Result } from "../ids/index.ts";
 import { loadTable } from "../routing/index.ts";
-import { allOwners, targetOf, withoutChance } from "../routing/readings.ts";
-import { refuseAny } from "../routing/refusals.ts";
+import { allOwners, dropUnlikelyDigits, targetOf } from "../routing/readings.ts";
+import { unknownIdError } from "../routing/refusals.ts";
 import type { DeclaredTable } from "../routing/schema.ts";
 import type { CompiledTable, Gone, Target, Unloaded } from "../routing/table.ts";
 import { detailOf } from "./errors.ts";
 import { editEntries, setNumber } from "./move-edits.ts";
-import { entryOf, SINGLED_PARTS, type SingledPart, type Whereabouts } from "./move-steps.ts";
+import { type EntityLocation, entryOf, OVERRIDE_PARTS, type OverridePart } from "./move-steps.ts";
 
 /** An entity as the table knows it. */
 export interface Located {
   /** In its canonical text. */
   readonly id: string;
-  readonly at: Whereabouts;
+  readonly at: EntityLocation;
   /** Where the routes alone lead for good: `undefined` where they lead nowhere, or where a canary may change it. */
   readonly routed: string | undefined;
 }
@@ -25,22 +25,22 @@ export const locator = (declared: DeclaredTable, nowMs: number): Locate => {
   const whole = compiled(declared);
   const routes = compiled({ ...declared, moved: {}, moves: {}, gone: {} });
   return (text) => {
-    const readings = withoutChance(allOwners(routes, text, nowMs), text);
+    const readings = dropUnlikelyDigits(allOwners(routes, text, nowMs), text);
     const [first] = readings;
-    if (first === undefined) return err(detailOf(refuseAny(routes, text, nowMs)));
+    if (first === undefined) return err(detailOf(unknownIdError(routes, text, nowMs)));
     const [id = "", ...otherIds] = new Set(readings.map((reading) => reading.id.enabled.layout.format(reading.words)));
     const targets = readings.map((reading) => targetOf(routes, reading.id, reading.words));
     const unknown = targets.find((target) => target?.rule.kind === "unloaded");
-    if (unknown !== undefined && singledOut(declared, id) === undefined) {
+    if (unknown !== undefined && overridden(declared, id) === undefined) {
       return err("its region stands in a pack, which this command does not read; `waybill explain` does");
     }
     const [region, ...otherRegions] = new Set(targets.map((target) => target?.region?.name));
-    const at = singledOut(declared, id);
+    const at = overridden(declared, id);
     if (otherIds.length > 0 || (at === undefined && otherRegions.length > 0)) {
       const layouts = [...new Set(readings.map((reading) => reading.id.enabled.layout.name))];
       return err(`it can be read in several ways (${layouts.join(", ")}) that do not lead to one place`);
     }
-    if (at === undefined && isSingledOut(targetOf(whole, first.id, first.words))) {
+    if (at === undefined && isOverridden(targetOf(whole, first.id, first.words))) {
       return err("it stands in the table in another form, or under another ID with its short key; name that one");
     }
     const isSettled = otherRegions.length === 0 && targets.every(isForGood);
@@ -52,7 +52,7 @@ export const locator = (declared: DeclaredTable, nowMs: number): Locate => {
 const isForGood = (target: Target | Gone | Unloaded | undefined): boolean =>
   target?.region !== undefined && target.rule.kind !== "canary" && target.canary === undefined;
 
-const isSingledOut = (target: Target | Gone | Unloaded | undefined): boolean =>
+const isOverridden = (target: Target | Gone | Unloaded | undefined): boolean =>
   target !== undefined && ["moved", "moving", "gone"].includes(target.rule.kind);
 
 const compiled = (declared: DeclaredTable): CompiledTable => {
@@ -61,7 +61,7 @@ const compiled = (declared: DeclaredTable): CompiledTable => {
   return table.value;
 };
 
-const singledOut = ({ moved = {}, moves = {}, gone = {} }: DeclaredTable, id: string): Whereabouts | undefined => {
+const overridden = ({ moved = {}, moves = {}, gone = {} }: DeclaredTable, id: string): EntityLocation | undefined => {
   const own = <Entry>(part: Readonly<Record<string, Entry>>) => (Object.hasOwn(part, id) ? part[id] : undefined);
   const move = own(moves);
   if (move !== undefined) return move;
@@ -73,8 +73,12 @@ const singledOut = ({ moved = {}, moves = {}, gone = {} }: DeclaredTable, id: st
 };
 
 /** The table's text with other whereabouts of entities, by canonical ID, and a floor of epochs, unless that is 0. */
-export const rewriteTable = (text: string, changes: ReadonlyMap<string, Whereabouts>, epochFloor: number): string => {
-  const edits = new Map<SingledPart, Map<string, unknown>>(SINGLED_PARTS.map((part) => [part, new Map()]));
+export const rewriteTable = (
+  text: string,
+  changes: ReadonlyMap<string, EntityLocation>,
+  epochFloor: number,
+): string => {
+  const edits = new Map<OverridePart, Map<string, unknown>>(OVERRIDE_PARTS.map((part) => [part, new Map()]));
   for (const [id, after] of changes) {
     const entry = entryOf(after);
     for (const [part, values] of edits) values.set(id, entry?.part === part ? entry.value : undefined);

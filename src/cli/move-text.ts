@@ -1,7 +1,7 @@
-import type { Step, Whereabouts } from "./move-steps.ts";
+import type { EntityLocation, Step } from "./move-steps.ts";
 
 /** Where an entity is, in the cells of one line. */
-export const whereaboutsCells = (id: string, at: Whereabouts): readonly string[] => {
+export const formatLocation = (id: string, at: EntityLocation): readonly string[] => {
   switch (at.state) {
     case "routed":
       return [id, at.region ?? "nowhere", "by the routes"];
@@ -15,7 +15,7 @@ export const whereaboutsCells = (id: string, at: Whereabouts): readonly string[]
 };
 
 /** What is to be done after a step, for stderr. docs/guides/move-entities.md has the reasons, and how long to wait. */
-export const nextText = (step: Step["name"], isSame: boolean): string =>
+export const formatNext = (step: Step["name"], isSame: boolean): string =>
   `next: ${step === "finish" && isSame ? KEPT : NEXT[step]}\n`;
 
 const NEXT: Readonly<Record<Step["name"], string>> = {

@@ -21,7 +21,7 @@ export const addMove = (program: Command, act: Act): void => {
       .option("--table <file>", "the routing table that is edited (default: routing-table.json)")
       .option("--dry-run", "show what would change, and write nothing")
       .option("--json", "one JSON object a line, in the order of the IDs")
-      .action(act((world, args, options: MoveOptions) => takeSteps(name, world, args, options)));
+      .action(act((runtime, args, options: MoveOptions) => takeSteps(name, runtime, args, options)));
   }
   move
     .command("status")

@@ -1,5 +1,5 @@
 import type { DeclaredTable } from "../routing/schema.ts";
-import { printable } from "./printable.ts";
+import { escapeControls } from "./printable.ts";
 
 /** Numbers in IDs that mean something else than before: those that exist change with them. Plain JSON. */
 export type NumberWarning =
@@ -69,10 +69,10 @@ const claimsIn = ({ entities: declared }: DeclaredTable): ReadonlyMap<string, Cl
   return claims;
 };
 
-export const numberText = (warning: NumberWarning): string => {
+export const formatNumberWarning = (warning: NumberWarning): string => {
   if (warning.kind === "country-renumbered") {
     const { number, from, to } = warning;
-    return printable(
+    return escapeControls(
       to === undefined
         ? `country ${number} was ${from} and is none now: IDs that exist have no country, since ${from} has another number`
         : `country ${number} was ${from} and is ${to} now: IDs that exist change their country`,
@@ -80,5 +80,5 @@ export const numberText = (warning: NumberWarning): string => {
   }
   const { layout, mark, from, to } = warning;
   const which = mark === undefined ? `IDs of layout ${layout}` : `${mark} of layout ${layout}`;
-  return printable(`${which}: was ${from} and is ${to} now: IDs that exist change their entity`);
+  return escapeControls(`${which}: was ${from} and is ${to} now: IDs that exist change their entity`);
 };

@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
 import { pointerTo } from "../routing/faults.ts";
 import type { CompiledTable, Fault } from "../routing/index.ts";
-import { packFaultText } from "../routing/pack/fault-text.ts";
+import { formatPackFault } from "../routing/pack/fault-text.ts";
 import type { Sha256 } from "../routing/pack/format.ts";
-import { entryFaultText } from "../routing/pack/slot.ts";
+import { formatEntryFault } from "../routing/pack/slot.ts";
 import { verifyPack } from "../routing/pack/verify.ts";
-import type { World } from "./world.ts";
+import type { Runtime } from "./world.ts";
 
-export const sha256: Sha256 = (octets) => Promise.resolve(createHash("sha256").update(octets).digest());
+export const sha256: Sha256 = (bytes) => Promise.resolve(createHash("sha256").update(bytes).digest());
 
 /** Where the pack of a table lies: in the folder `packs` beside it, by its digest. */
 export const packFile = (tablePath: string, digest: string): string =>
@@ -18,11 +18,11 @@ export const packFile = (tablePath: string, digest: string): string =>
 export const loadPackFiles = async (
   table: CompiledTable,
   tablePath: string,
-  world: Pick<World, "readFile">,
+  runtime: Pick<Runtime, "readFile">,
 ): Promise<readonly Fault[]> => {
   const faults: Fault[] = [];
   for (const slot of table.packs.values()) {
-    const why = await loadOne(slot, packFile(tablePath, slot.declared.sha256), world);
+    const why = await loadOne(slot, packFile(tablePath, slot.declared.sha256), runtime);
     if (why === undefined) continue;
     const message = `The pack cannot be used: ${why}; make it again with \`waybill table pack\`.`;
     faults.push({ pointer: pointerTo(["packs", slot.name]), kind: "pack", message });
@@ -32,11 +32,11 @@ export const loadPackFiles = async (
 
 type Slot = CompiledTable["packs"] extends ReadonlyMap<string, infer Value> ? Value : never;
 
-const loadOne = async (slot: Slot, file: string, world: Pick<World, "readFile">): Promise<string | undefined> => {
-  const octets = world.readFile(file);
-  if (!octets.ok) return `${file}: ${octets.error}`;
-  const pack = await verifyPack(octets.value, sha256, slot.declared.sha256);
-  if (!pack.ok) return packFaultText(pack.error);
+const loadOne = async (slot: Slot, file: string, runtime: Pick<Runtime, "readFile">): Promise<string | undefined> => {
+  const bytes = runtime.readFile(file);
+  if (!bytes.ok) return `${file}: ${bytes.error}`;
+  const pack = await verifyPack(bytes.value, sha256, slot.declared.sha256);
+  if (!pack.ok) return formatPackFault(pack.error);
   const attached = slot.attach(pack.value);
-  return attached.ok ? undefined : entryFaultText(attached.error);
+  return attached.ok ? undefined : formatEntryFault(attached.error);
 };

@@ -2,20 +2,20 @@ import { dirname, join } from "node:path";
 import { err, ok, type Result } from "../ids/index.ts";
 import type { PackContents } from "../routing/diff-packs.ts";
 import type { CompiledTable, TableDiff } from "../routing/index.ts";
-import { packFaultText } from "../routing/pack/fault-text.ts";
+import { formatPackFault } from "../routing/pack/fault-text.ts";
 import type { LoadedPack } from "../routing/pack/pack.ts";
 import { type PackRanges, rangesOfFile } from "../routing/pack/ranges.ts";
-import { entryFaultText, PackSlot } from "../routing/pack/slot.ts";
+import { formatEntryFault, PackSlot } from "../routing/pack/slot.ts";
 import { verifyPack } from "../routing/pack/verify.ts";
 import type { DeclaredTable } from "../routing/schema.ts";
 import { sha256 } from "./pack-files.ts";
-import { printable } from "./printable.ts";
-import type { World } from "./world.ts";
+import { escapeControls } from "./printable.ts";
+import type { Runtime } from "./world.ts";
 
 /** The packs that lie beside some tables. Two tables that have one share it: each file is read and verified once. */
-export interface PackShelf {
+export interface PackFiles {
   /** Loads the packs of a table, those that are there. The error is for stderr: a file that is not what its name says. */
-  readonly fill: (table: NamedTable) => Promise<Result<readonly MissingPack[], string>>;
+  readonly load: (table: NamedTable) => Promise<Result<readonly MissingPack[], string>>;
   /** Of the packs that were loaded. */
   readonly contents: PackContents;
 }
@@ -41,7 +41,7 @@ export interface MissingPack {
 
 interface Found {
   readonly pack: LoadedPack;
-  readonly octets: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /**
@@ -49,30 +49,30 @@ interface Found {
  * packs are looked for beside the other table, and with none in the current folder. Packs go by their digest, so that it
  * makes no difference where one was found.
  */
-export const openShelf = (
+export const openPackFiles = (
   paths: readonly (string | undefined)[],
-  world: Pick<World, "readFile" | "fileExists">,
-): PackShelf => {
+  runtime: Pick<Runtime, "readFile" | "fileExists">,
+): PackFiles => {
   const beside = paths.flatMap((path) => (path === undefined ? [] : [path === "-" ? "." : dirname(path)]));
   const folders = [...new Set(beside.length === 0 ? ["."] : beside)].map((folder) => join(folder, "packs"));
   const found = new Map<string, Found>();
   const ranges = new Map<string, PackRanges>();
   return {
-    fill: async ({ name, table }) => {
+    load: async ({ name, table }) => {
       const missing: MissingPack[] = [];
       for (const slot of table.packs.values()) {
         const digest = slot.declared.sha256;
         const files = folders.map((folder) => join(folder, `${digest}.pack`));
-        const file = files.find(world.fileExists);
+        const file = files.find(runtime.fileExists);
         if (file === undefined) {
-          const sentence = printable(`pack ${slot.name} of ${name} is not there (${files.join(", ")})`);
+          const sentence = escapeControls(`pack ${slot.name} of ${name} is not there (${files.join(", ")})`);
           missing.push({ pack: slot.name, sha256: digest, sentence });
           continue;
         }
-        const one = found.get(digest) ?? (await readPack(file, digest, world));
+        const one = found.get(digest) ?? (await readPack(file, digest, runtime));
         const why = typeof one === "string" ? one : attach(slot, one);
         if (why !== undefined) {
-          return err(`error: ${printable(`${file} is not pack ${slot.name} of ${name}: ${why}`)}\n`);
+          return err(`error: ${escapeControls(`${file} is not pack ${slot.name} of ${name}: ${why}`)}\n`);
         }
         if (typeof one !== "string") found.set(digest, one);
       }
@@ -80,31 +80,31 @@ export const openShelf = (
     },
     contents: (digest) => {
       const one = found.get(digest);
-      if (one !== undefined && !ranges.has(digest)) ranges.set(digest, rangesOfFile(one.octets, one.pack.header));
+      if (one !== undefined && !ranges.has(digest)) ranges.set(digest, rangesOfFile(one.bytes, one.pack.header));
       return ranges.get(digest);
     },
   };
 };
 
 /** The pack, or what is wrong with the file. */
-const readPack = async (file: string, digest: string, world: Pick<World, "readFile">): Promise<Found | string> => {
-  const octets = world.readFile(file);
-  if (!octets.ok) return octets.error;
-  const pack = await verifyPack(octets.value, sha256, digest);
-  return pack.ok ? { pack: pack.value, octets: octets.value } : packFaultText(pack.error);
+const readPack = async (file: string, digest: string, runtime: Pick<Runtime, "readFile">): Promise<Found | string> => {
+  const bytes = runtime.readFile(file);
+  if (!bytes.ok) return bytes.error;
+  const pack = await verifyPack(bytes.value, sha256, digest);
+  return pack.ok ? { pack: pack.value, bytes: bytes.value } : formatPackFault(pack.error);
 };
 
 const attach = (slot: PackSlot, { pack }: Found): string | undefined => {
   const attached = slot.attach(pack);
-  return attached.ok ? undefined : entryFaultText(attached.error);
+  return attached.ok ? undefined : formatEntryFault(attached.error);
 };
 
 /** Lines for stderr. */
-export const missingText = (missing: readonly MissingPack[]): string =>
+export const formatMissing = (missing: readonly MissingPack[]): string =>
   missing.map(({ sentence }) => `note: ${sentence}: what it decides stays open\n`).join("");
 
 /** The packs without which a comparison counts keys as changed that may not be. */
 export const missedBy = ({ keys }: TableDiff, missing: readonly MissingPack[]): readonly MissingPack[] => {
-  const asked = new Set(keys.flatMap(({ before, after }) => [...(before?.packs ?? []), ...(after?.packs ?? [])]));
-  return missing.filter(({ pack, sha256 }) => asked.has(`${pack} ${sha256}`));
+  const named = new Set(keys.flatMap(({ before, after }) => [...(before?.packs ?? []), ...(after?.packs ?? [])]));
+  return missing.filter(({ pack, sha256 }) => named.has(`${pack} ${sha256}`));
 };

@@ -2,9 +2,9 @@ import { err, ok, type Result } from "../ids/index.ts";
 import { type CompiledTable, checkTable } from "../routing/index.ts";
 import { idlePacks } from "./idle-packs.ts";
 import { editEntries } from "./move-edits.ts";
-import { printable } from "./printable.ts";
-import { checkText, compile, faultsText, readOctets, tableErrorText } from "./table-file.ts";
-import type { World } from "./world.ts";
+import { escapeControls } from "./printable.ts";
+import { checkText, compile, formatFaults, formatTableError, readBytes } from "./table-file.ts";
+import type { Runtime } from "./world.ts";
 
 /** A table that is to get the entry of a pack. */
 export interface PackTable {
@@ -15,15 +15,19 @@ export interface PackTable {
 }
 
 /** Opens the table for the pack of a name. Errors are sentences for stderr. */
-export const openPackTable = async (path: string, pack: string, world: World): Promise<Result<PackTable, string>> => {
+export const openPackTable = async (
+  path: string,
+  pack: string,
+  runtime: Runtime,
+): Promise<Result<PackTable, string>> => {
   if (path === "-") return err("error: the table is edited in its file, so it cannot come from stdin (--table)\n");
-  const octets = await readOctets(path, world);
-  if (!octets.ok) return err(tableErrorText({ reason: "unreadable", name: path, why: octets.error }));
-  const rest = checkText(octets.value, (json) => compile(withoutPack(json, pack)));
-  if (rest.ok) return ok({ name: path, text: new TextDecoder().decode(octets.value), rest: rest.value });
+  const bytes = await readBytes(path, runtime);
+  if (!bytes.ok) return err(formatTableError({ reason: "unreadable", name: path, why: bytes.error }));
+  const rest = checkText(bytes.value, (json) => compile(withoutPack(json, pack)));
+  if (rest.ok) return ok({ name: path, text: new TextDecoder().decode(bytes.value), rest: rest.value });
   // Places are those of the whole text: without some routes the others have other numbers.
-  const whole = checkText(octets.value, checkTable);
-  return err(tableErrorText({ reason: "faulty", name: path, faults: whole.ok ? rest.error : whole.error }));
+  const whole = checkText(bytes.value, checkTable);
+  return err(formatTableError({ reason: "faulty", name: path, faults: whole.ok ? rest.error : whole.error }));
 };
 
 const withoutPack = (json: unknown, name: string): unknown => {
@@ -51,7 +55,7 @@ export const withEntry = ({ name, text }: PackTable, pack: string, entry: object
   const edited = editEntries(text, "packs", new Map([[pack, entry]]));
   const checked = checkText(new TextEncoder().encode(edited), checkTable);
   if (checked.ok) return ok({ text: edited, isIdle: idlePacks(checked.value).includes(pack) });
-  const lines = checked.error.map(({ pointer, message }) => `${printable(`${pointer}: ${message}`)}\n`);
-  const sentence = `error: with this pack ${printable(name)} could not be served: ${faultsText(lines.length)}; nothing was written\n`;
+  const lines = checked.error.map(({ pointer, message }) => `${escapeControls(`${pointer}: ${message}`)}\n`);
+  const sentence = `error: with this pack ${escapeControls(name)} could not be served: ${formatFaults(lines.length)}; nothing was written\n`;
   return err(lines.join("") + sentence);
 };

@@ -4,13 +4,13 @@ import { readHeader } from "../routing/pack/verify.ts";
 import type { DeclaredTable } from "../routing/schema.ts";
 import { faultsSchema, type StoredPack } from "./gateway-answers.ts";
 import type { GatewayClient, PackPart } from "./gateway-client.ts";
-import { failureText } from "./gateway-failure.ts";
+import { formatFailure } from "./gateway-failure.ts";
 import type { GatewayFailure } from "./gateway-request.ts";
 import { packFile, sha256 as sha256Of } from "./pack-files.ts";
-import { printable } from "./printable.ts";
-import { sizeText, startProgress } from "./progress.ts";
+import { escapeControls } from "./printable.ts";
+import { formatSize, startProgress } from "./progress.ts";
 import { countOf } from "./table-file.ts";
-import type { World } from "./world.ts";
+import type { Runtime } from "./world.ts";
 
 /** What a gateway lacks of a pack. */
 export interface PackUpload {
@@ -19,7 +19,7 @@ export interface PackUpload {
   readonly sha256: string;
   /** In the order in which they are sent: pages are verified by the header. */
   readonly parts: readonly PackPart[];
-  /** Octets of the parts. */
+  /** Bytes of the parts. */
   readonly bytes: number;
 }
 
@@ -28,17 +28,17 @@ export const planUploads = async (
   gateway: GatewayClient,
   { packs = {} }: Pick<DeclaredTable, "packs">,
   tablePath: string,
-  world: Pick<World, "readFile">,
+  runtime: Pick<Runtime, "readFile">,
 ): Promise<Result<readonly PackUpload[], string>> => {
   const uploads = new Map<string, PackUpload>();
   for (const [name, { sha256 }] of Object.entries(packs)) {
     if (uploads.has(sha256)) continue;
     const stored = await gateway.pack(sha256);
-    if (!stored.ok) return err(failureText(gateway.url, stored.error));
+    if (!stored.ok) return err(formatFailure(gateway.url, stored.error));
     if (stored.value.whole) continue;
-    const parts = await lackingParts(stored.value, packFile(tablePath, sha256), world);
-    if (!parts.ok) return err(`error: the gateway lacks parts of pack ${printable(name)}, and ${parts.error}\n`);
-    const bytes = parts.value.reduce((sum, { octets }) => sum + octets.length, 0);
+    const parts = await lackingParts(stored.value, packFile(tablePath, sha256), runtime);
+    if (!parts.ok) return err(`error: the gateway lacks parts of pack ${escapeControls(name)}, and ${parts.error}\n`);
+    const bytes = parts.value.reduce((sum, { bytes }) => sum + bytes.length, 0);
     uploads.set(sha256, { name, sha256, parts: parts.value, bytes });
   }
   return ok([...uploads.values()]);
@@ -47,20 +47,20 @@ export const planUploads = async (
 const lackingParts = async (
   { sha256, header: hasHeader, missing }: StoredPack,
   path: string,
-  world: Pick<World, "readFile">,
+  runtime: Pick<Runtime, "readFile">,
 ): Promise<Result<readonly PackPart[], string>> => {
-  const file = world.readFile(path);
-  if (!file.ok) return err(`${printable(path)} cannot be read: ${file.error}`);
+  const file = runtime.readFile(path);
+  if (!file.ok) return err(`${escapeControls(path)} cannot be read: ${file.error}`);
   const header = await readHeader(file.value, sha256Of, sha256);
   if (!header.ok || header.value.bytes !== file.value.length) {
-    return err(`${printable(path)} is not that pack: \`waybill table check\` says more`);
+    return err(`${escapeControls(path)} is not that pack: \`waybill table check\` says more`);
   }
-  const { headerOctets, pages } = header.value;
+  const { headerBytes, pages } = header.value;
   const lacking = new Set(missing ?? pages.map(({ number }) => number));
-  const first: PackPart = { part: "header", octets: file.value.subarray(0, headerOctets) };
+  const first: PackPart = { part: "header", bytes: file.value.subarray(0, headerBytes) };
   const others = pages
     .filter(({ number }) => lacking.has(number))
-    .map(({ number, offset, octets }) => ({ part: number, octets: file.value.subarray(offset, offset + octets) }));
+    .map(({ number, offset, bytes }) => ({ part: number, bytes: file.value.subarray(offset, offset + bytes) }));
   // Where all pages are there, the header makes the pack whole.
   return ok(hasHeader && others.length > 0 ? others : [first, ...others]);
 };
@@ -70,15 +70,15 @@ export const sendUploads = async (
   gateway: GatewayClient,
   uploads: readonly PackUpload[],
   isQuiet: boolean,
-  world: World,
+  runtime: Runtime,
 ): Promise<Result<undefined, string>> => {
   for (const upload of uploads) {
     const { name, bytes } = upload;
-    const progress = startProgress({ label: printable(`uploading pack ${name}`), bytes, isQuiet }, world);
+    const progress = startProgress({ label: escapeControls(`uploading pack ${name}`), bytes, isQuiet }, runtime);
     const sent = await sendOne(gateway, upload, progress.add);
     progress.end();
     if (!sent.ok) return sent;
-    if (!isQuiet) world.report(`uploaded ${uploadText(summaryOf(upload))}\n`);
+    if (!isQuiet) runtime.report(`uploaded ${formatUpload(summaryOf(upload))}\n`);
   }
   return ok(undefined);
 };
@@ -86,20 +86,20 @@ export const sendUploads = async (
 const sendOne = async (
   gateway: GatewayClient,
   { name, sha256, parts }: PackUpload,
-  onSent: (octets: number) => void,
+  onSent: (bytes: number) => void,
 ): Promise<Result<undefined, string>> => {
   let isWhole = false;
   for (const [at, part] of parts.entries()) {
     const answer = await gateway.putPart(sha256, part);
     if (!answer.ok) {
-      const arrived = printable(`${at} of ${countOf(parts.length, "part")} of pack ${name} arrived`);
+      const arrived = escapeControls(`${at} of ${countOf(parts.length, "part")} of pack ${name} arrived`);
       const stays = at === 0 ? "" : `  ${arrived}, and stay: the same command sends the rest\n`;
-      return err(failureText(gateway.url, answer.error) + stays);
+      return err(formatFailure(gateway.url, answer.error) + stays);
     }
-    onSent(part.octets.length);
+    onSent(part.bytes.length);
     isWhole = answer.value.whole;
   }
-  const unfinished = `error: pack ${printable(name)} is not whole at the gateway: parts of it were lost meanwhile; the same command sends them\n`;
+  const unfinished = `error: pack ${escapeControls(name)} is not whole at the gateway: parts of it were lost meanwhile; the same command sends them\n`;
   return isWhole ? ok(undefined) : err(unfinished);
 };
 
@@ -133,9 +133,9 @@ export const summaryOf = ({ name, sha256, parts, bytes }: PackUpload): UploadSum
 });
 
 /** `pack shards: 34 parts, 33.4 MB`. */
-export const uploadText = ({ pack, parts, bytes }: UploadSummary): string =>
-  printable(`pack ${pack}: ${countOf(parts, "part")}, ${sizeText(bytes)}`);
+export const formatUpload = ({ pack, parts, bytes }: UploadSummary): string =>
+  escapeControls(`pack ${pack}: ${countOf(parts, "part")}, ${formatSize(bytes)}`);
 
 /** Said before the question, since sending can take a while. */
-export const uploadsText = (uploads: readonly PackUpload[]): string =>
-  uploads.map((upload) => `to be uploaded first: ${uploadText(summaryOf(upload))}\n`).join("");
+export const formatUploads = (uploads: readonly PackUpload[]): string =>
+  uploads.map((upload) => `to be uploaded first: ${formatUpload(summaryOf(upload))}\n`).join("");

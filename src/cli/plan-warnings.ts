@@ -1,11 +1,11 @@
 import { readOriginUrl } from "../routing/origin-url.ts";
 import type { DeclaredTable } from "../routing/schema.ts";
 import type { DiffCounts, KeyCount } from "./diff-counts.ts";
-import { grouped } from "./grouped.ts";
+import { formatCount } from "./grouped.ts";
 import { idlePacks } from "./idle-packs.ts";
-import { type NumberWarning, numberText, numberWarnings } from "./number-warnings.ts";
-import { printable } from "./printable.ts";
-import { type StepWarning, stepText, stepWarnings } from "./step-warnings.ts";
+import { formatNumberWarning, type NumberWarning, numberWarnings } from "./number-warnings.ts";
+import { escapeControls } from "./printable.ts";
+import { formatStep, type StepWarning, stepWarnings } from "./step-warnings.ts";
 
 /** What is no fault of a table, and often a mistake. Plain JSON. */
 export type PlanWarning =
@@ -88,26 +88,26 @@ const isLost = ({ from, to }: KeyCount): boolean => from !== "nowhere" && to ===
 
 const lost = ({ entity, layout, keys }: KeyCount): PlanWarning => ({ kind: "keys-go-nowhere", entity, layout, keys });
 
-export const warningText = (warning: PlanWarning): string => {
+export const formatWarning = (warning: PlanWarning): string => {
   switch (warning.kind) {
     case "region-without-routes":
-      return printable(`region ${warning.region} has no routes: no ID goes there`);
+      return escapeControls(`region ${warning.region} has no routes: no ID goes there`);
     case "new-origin":
-      return printable(
+      return escapeControls(
         `${warning.authority} in region ${warning.region} is no origin of the table in force: new, or misspelt?`,
       );
     case "keys-go-nowhere":
-      return printable(
-        `${warning.entity} (${warning.layout}): ${grouped(BigInt(warning.keys))} of its keys had a region and go nowhere now; their IDs get 404`,
+      return escapeControls(
+        `${warning.entity} (${warning.layout}): ${formatCount(BigInt(warning.keys))} of its keys had a region and go nowhere now; their IDs get 404`,
       );
     case "pack-without-route":
-      return printable(`pack ${warning.pack} is in no route: it is sent, and decides nothing`);
+      return escapeControls(`pack ${warning.pack} is in no route: it is sent, and decides nothing`);
     case "canary-running":
       return `a canary of revision ${warning.revision} runs: publishing with --expect ${warning.revision} ends it; without, it is refused`;
     case "country-renumbered":
     case "entity-renumbered":
-      return numberText(warning);
+      return formatNumberWarning(warning);
     default:
-      return stepText(warning);
+      return formatStep(warning);
   }
 };

@@ -12,17 +12,17 @@ import { addPublic } from "./public.ts";
 import { addRange } from "./range.ts";
 import { addTable } from "./table.ts";
 import { addToken } from "./token.ts";
-import type { World } from "./world.ts";
+import type { Runtime } from "./world.ts";
 
 /** Runs the command. `args`: the words after its name. Gives the exit code; bad usage is reported, not thrown. */
-export const run = async (args: readonly string[], world: World): Promise<number> => {
+export const run = async (args: readonly string[], runtime: Runtime): Promise<number> => {
   let exitCode = 0;
   const act: Act = (action) =>
     async function (this: Command) {
-      exitCode = await action(world, this.args, this.opts());
+      exitCode = await action(runtime, this.args, this.opts());
     };
   try {
-    await build(world, act).parseAsync(args, { from: "user" });
+    await build(runtime, act).parseAsync(args, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
     throw error;
@@ -30,14 +30,14 @@ export const run = async (args: readonly string[], world: World): Promise<number
   return exitCode;
 };
 
-const build = (world: World, act: Act): Command => {
+const build = (runtime: Runtime, act: Act): Command => {
   const program = new Command("waybill")
     .description("The ID is the waybill: read, route and mint IDs offline, with the gateway's own core.")
-    .version(world.version, "-V, --version", "print the version")
+    .version(runtime.version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [command]", "print the help of a command")
     .exitOverride()
-    .configureOutput(outputOf(world))
+    .configureOutput(outputOf(runtime))
     .showHelpAfterError("Run the command with --help for its usage.")
     .addHelpText("after", EXAMPLES);
   addExplain(program, act);
@@ -64,7 +64,7 @@ const build = (world: World, act: Act): Command => {
 const COLUMNS_DEFAULT = 80;
 
 /** In place of what commander would ask the process itself. */
-const outputOf = ({ print, report, columns, reportColumns }: World): OutputConfiguration => ({
+const outputOf = ({ print, report, columns, reportColumns }: Runtime): OutputConfiguration => ({
   writeOut: (text) => void print(text),
   writeErr: report,
   getOutHelpWidth: () => columns ?? COLUMNS_DEFAULT,

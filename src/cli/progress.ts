@@ -1,9 +1,9 @@
-import type { World } from "./world.ts";
+import type { Runtime } from "./world.ts";
 
 /** Shows how far a long piece of work is. Whoever starts one ends it, in failure too. */
 export interface Progress {
-  /** So many octets more are done. */
-  readonly add: (octets: number) => void;
+  /** So many bytes more are done. */
+  readonly add: (bytes: number) => void;
   /** Takes the bar away before something else is printed; the next `add` that is due shows it again. */
   readonly clear: () => void;
   /** Takes the bar away for good. */
@@ -14,7 +14,7 @@ export interface Progress {
 export interface ProgressOptions {
   /** What is being done, for people: `shards.csv`, `uploading pack shards`. Printable. */
   readonly label: string;
-  /** Of the whole work, in octets; 0 where nobody knows. */
+  /** Of the whole work, in bytes; 0 where nobody knows. */
   readonly bytes: number;
   /** Nothing is shown: `--json` was asked for. */
   readonly isQuiet?: boolean;
@@ -36,32 +36,32 @@ const ERASE = "\r\u001b[K";
 /** Begins to show work on stderr: a bar on a terminal, a line now and then elsewhere. */
 export const startProgress = (
   { label, bytes, isQuiet = false }: ProgressOptions,
-  { nowMs, report, isReportWatched }: Pick<World, "nowMs" | "report" | "isReportWatched">,
+  { nowMs, report, isReportWatched }: Pick<Runtime, "nowMs" | "report" | "isReportWatched">,
 ): Progress => {
   const startMs = nowMs();
   const everyMs = isReportWatched ? BAR_EVERY_MS : LINE_EVERY_MS;
   let done = 0;
-  let toldMs = startMs;
+  let reportedMs = startMs;
   let isShown = false;
   const clear = (): void => {
     if (isShown) report(ERASE);
     isShown = false;
   };
   const tell = (now: number): void => {
-    toldMs = now;
-    const rate = `${sizeText(done / ((now - startMs) / 1000))}/s`;
+    reportedMs = now;
+    const rate = `${formatSize(done / ((now - startMs) / 1000))}/s`;
     if (!isReportWatched) {
-      report(`${label}: ${bytes > 0 ? percentText(done, bytes) : sizeText(done)}, ${rate}\n`);
+      report(`${label}: ${bytes > 0 ? formatPercent(done, bytes) : formatSize(done)}, ${rate}\n`);
       return;
     }
-    const part = bytes > 0 ? `${barOf(done / bytes)} ${percentText(done, bytes)}` : sizeText(done);
+    const part = bytes > 0 ? `${barOf(done / bytes)} ${formatPercent(done, bytes)}` : formatSize(done);
     report(`${ERASE}${part}  ${rate}  ${shortened(label)}`);
     isShown = true;
   };
-  const add = (octets: number): void => {
-    done += octets;
+  const add = (bytes: number): void => {
+    done += bytes;
     const now = nowMs();
-    if (!isQuiet && now - toldMs >= everyMs) tell(now);
+    if (!isQuiet && now - reportedMs >= everyMs) tell(now);
   };
   return { add, clear, end: clear };
 };
@@ -75,12 +75,12 @@ export async function* counted(chunks: AsyncIterable<Uint8Array>, progress: Prog
 }
 
 /** A file may grow while it is read. */
-const percentText = (done: number, bytes: number): string => `${Math.floor(Math.min(1, done / bytes) * 100)} %`;
+const formatPercent = (done: number, bytes: number): string => `${Math.floor(Math.min(1, done / bytes) * 100)} %`;
 
 /** `9.0 MB`, `9.1 kB`, `312 B`: something never looks like nothing. */
-export const sizeText = (octets: number): string => {
-  if (octets >= 100_000) return `${(octets / 1e6).toFixed(1)} MB`;
-  return octets >= 1_000 ? `${(octets / 1e3).toFixed(1)} kB` : `${Math.round(octets)} B`;
+export const formatSize = (bytes: number): string => {
+  if (bytes >= 100_000) return `${(bytes / 1e6).toFixed(1)} MB`;
+  return bytes >= 1_000 ? `${(bytes / 1e3).toFixed(1)} kB` : `${Math.round(bytes)} B`;
 };
 
 /** Ends of paths tell more than their beginnings. */

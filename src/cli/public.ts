@@ -4,10 +4,10 @@ import { type CompiledTable, parsePublicKeys } from "../routing/index.ts";
 import { type PublicCodec, publicCodec } from "../routing/public-codec.ts";
 import type { Act } from "./action.ts";
 import { eachId, lacksIds } from "./each-id.ts";
-import { printable } from "./printable.ts";
-import { refuse } from "./refuse.ts";
-import { openTable, tableErrorText } from "./table-file.ts";
-import { EXIT, type World } from "./world.ts";
+import { escapeControls } from "./printable.ts";
+import { fail } from "./refuse.ts";
+import { formatTableError, openTable } from "./table-file.ts";
+import { EXIT, type Runtime } from "./world.ts";
 
 interface Options {
   readonly entity: string;
@@ -34,8 +34,8 @@ const add = (group: Command, act: Act, name: string, description: string, turn: 
     .option("--json", "one JSON object a line: text, and id or error")
     .addHelpText("after", HELP)
     .action(
-      act((world, args, options: Options) =>
-        turnIds(world, args, options, turn, name === "open" ? "no key made it" : "it is no ID of the entity"),
+      act((runtime, args, options: Options) =>
+        turnIds(runtime, args, options, turn, name === "open" ? "no key made it" : "it is no ID of the entity"),
       ),
     );
 };
@@ -49,25 +49,25 @@ The keys are read from the environment variable PUBLIC_ID_KEYS alone, as the gat
 Exit code: 0 when every ID was turned, otherwise 1.`;
 
 const turnIds = async (
-  world: World,
+  runtime: Runtime,
   args: readonly string[],
   { entity, table: path, json }: Options,
   turn: Turn,
   why: string,
 ) => {
-  const opened = await openTable(path, world);
+  const opened = await openTable(path, runtime);
   if (!opened.ok) {
-    return refuse(tableErrorText(opened.error), world);
+    return fail(formatTableError(opened.error), runtime);
   }
-  const codec = codecOf(opened.value?.table, entity, world);
+  const codec = codecOf(opened.value?.table, entity, runtime);
   if (!codec.ok) {
-    return refuse(`error: ${codec.error}\n`, world);
+    return fail(`error: ${codec.error}\n`, runtime);
   }
-  if (lacksIds(args, world)) return EXIT.failed;
-  return eachId(args, world, (text) => {
+  if (lacksIds(args, runtime)) return EXIT.failed;
+  return eachId(args, runtime, (text) => {
     const id = turn(codec.value, text);
     if (id !== undefined) return { data: `${json ? JSON.stringify({ text, id }) : id}\n`, report: "", failed: false };
-    const detail = `"${printable(text)}" is left: ${why}.`;
+    const detail = `"${escapeControls(text)}" is left: ${why}.`;
     return json
       ? { data: `${JSON.stringify({ text, error: { detail } })}\n`, report: "", failed: true }
       : { data: "", report: `error: ${detail}\n`, failed: true };
@@ -78,7 +78,7 @@ const turnIds = async (
 export const codecOf = (
   table: CompiledTable | undefined,
   name: string,
-  { publicIdKeys }: World,
+  { publicIdKeys }: Runtime,
 ): Result<PublicCodec, string> => {
   if (table === undefined) return err("There is no routing table; give one with --table.");
   const entity = table.entities.get(name);
@@ -86,7 +86,7 @@ export const codecOf = (
   if (entity?.public === undefined) {
     const what = entity === undefined ? "has no entity" : "shows as it is the entity";
     return err(
-      `The routing table ${what} "${printable(name)}". Public ones: ${known.join(", ") || "none"}. (--entity)`,
+      `The routing table ${what} "${escapeControls(name)}". Public ones: ${known.join(", ") || "none"}. (--entity)`,
     );
   }
   if (publicIdKeys === undefined) return err("The environment has no PUBLIC_ID_KEYS.");

@@ -9,11 +9,11 @@ import {
 } from "../ids/index.ts";
 import type { Act } from "./action.ts";
 import { findLayout, knownLayouts, writtenForms } from "./layouts.ts";
-import { printable } from "./printable.ts";
-import { refuse } from "./refuse.ts";
-import { openNamedTable, tableErrorText } from "./table-file.ts";
+import { escapeControls } from "./printable.ts";
+import { fail } from "./refuse.ts";
+import { formatTableError, openNamedTable } from "./table-file.ts";
 import { time } from "./values.ts";
-import { EXIT, type World } from "./world.ts";
+import { EXIT, type Runtime } from "./world.ts";
 
 interface Options {
   /** Unix ms. */
@@ -49,28 +49,31 @@ Both IDs belong to the period, and so does every ID between them in the order th
   number     as whole numbers, since shorter texts come first
   sqlserver  as a uniqueidentifier of SQL Server`;
 
-const printRange = async (world: World, [name]: readonly string[], options: Options) => {
-  const opened = await openNamedTable(options.table, world);
-  if (!opened.ok) return fail(world, tableErrorText(opened.error));
+const printRange = async (runtime: Runtime, [name]: readonly string[], options: Options) => {
+  const opened = await openNamedTable(options.table, runtime);
+  if (!opened.ok) return failRange(runtime, formatTableError(opened.error));
   const layout = findLayout(name as string, knownLayouts(opened.value?.table));
-  if (!layout.ok) return fail(world, `error: ${layout.error}\n`);
+  if (!layout.ok) return failRange(runtime, `error: ${layout.error}\n`);
   const forms = writtenForms(layout.value);
   const form = options.text === undefined ? forms[0] : forms.find((each) => each.name === options.text);
   if (form === undefined) {
     const known = forms.map((each) => each.name).join(", ");
-    return fail(world, `error: A ${name} has no text "${printable(options.text ?? "")}"; it has ${known}. (--text)\n`);
+    return failRange(
+      runtime,
+      `error: A ${name} has no text "${escapeControls(options.text ?? "")}"; it has ${known}. (--text)\n`,
+    );
   }
   const range = periodRange(layout.value, options.from, options.to, form);
-  if (!range.ok) return fail(world, `error: ${sentenceOf(range.error, layout.value, options)}\n`);
+  if (!range.ok) return failRange(runtime, `error: ${sentenceOf(range.error, layout.value, options)}\n`);
   const { order } = range.value;
   const [least, greatest] = [form.format(range.value.least), form.format(range.value.greatest)];
   if (options.json) {
     const [from, to] = [isoTime(options.from), isoTime(options.to)];
-    await world.print(`${JSON.stringify({ layout: name, text: form.name, order, from, to, least, greatest })}\n`);
+    await runtime.print(`${JSON.stringify({ layout: name, text: form.name, order, from, to, least, greatest })}\n`);
     return EXIT.ok;
   }
-  await world.print(`${least}\n${greatest}\n`);
-  world.report(`order: ${order}, ${ORDERS[order]}\n`);
+  await runtime.print(`${least}\n${greatest}\n`);
+  runtime.report(`order: ${order}, ${ORDERS[order]}\n`);
   return EXIT.ok;
 };
 
@@ -80,8 +83,8 @@ const ORDERS: Readonly<Record<PeriodOrder, string>> = {
   sqlserver: "as a uniqueidentifier of SQL Server",
 };
 
-const fail = (world: World, text: string) => {
-  return refuse(text, world);
+const failRange = (runtime: Runtime, text: string) => {
+  return fail(text, runtime);
 };
 
 const sentenceOf = (error: PeriodRangeError, layout: Layout, period: Options): string => {
@@ -93,14 +96,14 @@ const sentenceOf = (error: PeriodRangeError, layout: Layout, period: Options): s
     case "no-time-order":
       return `IDs of ${error.layout} do not stand by time, neither as texts nor as SQL Server compares them: no two of them are bounds of a period.`;
     case "no-text-order":
-      return `Texts of ${error.layout} in ${error.text} do not stand by time: its digits are not in the order of their codes.${otherTexts(layout, period)}`;
+      return `Texts of ${error.layout} in ${error.text} do not stand by time: its digits are not in the order of their codes.${otherForms(layout, period)}`;
     case "no-id":
       return `No ID of ${error.layout} says a time of this period: they go from ${nameTime(error.firstMs)} to ${nameTime(error.lastMs)}${tickOf(layout)}.`;
   }
 };
 
 /** The texts that do stand by time. */
-const otherTexts = (layout: Layout, { from, to }: Options): string => {
+const otherForms = (layout: Layout, { from, to }: Options): string => {
   const isBound = (form: TextForm): boolean => periodRange(layout, from, to, form).ok;
   const names = writtenForms(layout)
     .filter(isBound)

@@ -1,7 +1,7 @@
-import { EXIT, type ExitCode, type World } from "./world.ts";
+import { EXIT, type ExitCode, type Runtime } from "./world.ts";
 
 /** Says why nothing was done. */
-export const refuse = (sentences: string, world: World): ExitCode => {
-  world.report(sentences);
+export const fail = (sentences: string, runtime: Runtime): ExitCode => {
+  runtime.report(sentences);
   return EXIT.failed;
 };

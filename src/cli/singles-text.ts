@@ -1,34 +1,34 @@
 import {
-  placeText,
-  type SingleChange,
-  type SingleGoal,
-  type SinglesDiff,
+  formatPlace,
+  type OverrideChange,
+  type OverridesDiff,
+  type OverrideTarget,
   type Undone,
   type UndoneSteps,
 } from "../routing/diff-singles.ts";
 import { alignColumns } from "./columns.ts";
-import { grouped } from "./grouped.ts";
-import { printable } from "./printable.ts";
+import { formatCount } from "./grouped.ts";
+import { escapeControls } from "./printable.ts";
 
 /** The entities that go elsewhere, a line each; of many the first ones, and sums by where they go. */
-export const singlesLines = ({ changed, listed, changes }: SinglesDiff): readonly string[] => {
-  const each = alignColumns(listed.map((change) => singleCells(change).map(printable)));
+export const formatOverrides = ({ changed, listed, changes }: OverridesDiff): readonly string[] => {
+  const each = alignColumns(listed.map((change) => overrideCells(change).map(escapeControls)));
   if (changed === listed.length) return each;
   const sums = changes.map(({ entity = "(no entity)", from, to, entities }) =>
-    [entity, `${from} → ${to}`, entities === 1 ? "1 entity" : `${grouped(entities)} entities`].map(printable),
+    [entity, `${from} → ${to}`, entities === 1 ? "1 entity" : `${formatCount(entities)} entities`].map(escapeControls),
   );
-  return [...alignColumns(sums), ...each, `… and ${grouped(changed - listed.length)} more`];
+  return [...alignColumns(sums), ...each, `… and ${formatCount(changed - listed.length)} more`];
 };
 
-const singleCells = ({ id, entity = "(no entity)", before, after }: SingleChange): readonly string[] => [
+const overrideCells = ({ id, entity = "(no entity)", before, after }: OverrideChange): readonly string[] => [
   id,
   entity,
-  `${placeText(before)} → ${placeText(after)}`,
-  `${reasonText(before)} → ${reasonText(after)}`,
+  `${formatPlace(before)} → ${formatPlace(after)}`,
+  `${formatReason(before)} → ${formatReason(after)}`,
 ];
 
 /** `moved, epoch 3`. */
-const reasonText = ({ by, epoch }: SingleGoal): string => (epoch === undefined ? by : `${by}, epoch ${epoch}`);
+const formatReason = ({ by, epoch }: OverrideTarget): string => (epoch === undefined ? by : `${by}, epoch ${epoch}`);
 
 /** Undone steps of one kind, by the first of their entities. Plain JSON. */
 export interface UndoneCount {
@@ -43,10 +43,10 @@ export const undoneCount = ({ kind, entities, listed }: UndoneSteps): UndoneCoun
   ids: listed.map(({ id }) => id),
 });
 
-export const undoneText = ({ kind, entities, ids }: UndoneCount): string => {
+export const formatUndone = ({ kind, entities, ids }: UndoneCount): string => {
   const rest = entities > ids.length ? ", …" : "";
-  const whose = `${entities === 1 ? "1 entity" : `${grouped(entities)} entities`} (${ids.join(", ")}${rest})`;
-  return printable(`${whose}: ${WHAT[kind]}`);
+  const whose = `${entities === 1 ? "1 entity" : `${formatCount(entities)} entities`} (${ids.join(", ")}${rest})`;
+  return escapeControls(`${whose}: ${WHAT[kind]}`);
 };
 
 const WHAT: Readonly<Record<Undone, string>> = {

@@ -1,6 +1,6 @@
 import type { DeclaredTable } from "../routing/schema.ts";
 import type { DiffCounts } from "./diff-counts.ts";
-import { type UndoneCount, undoneCount, undoneText } from "./singles-text.ts";
+import { formatUndone, type UndoneCount, undoneCount } from "./singles-text.ts";
 
 /** What docs/guides/move-entities.md forbids: tables that undo steps of moves. Plain JSON. */
 export type StepWarning =
@@ -29,12 +29,12 @@ const STEP_KINDS: readonly string[] = [
 ] satisfies readonly StepWarning["kind"][];
 
 /** Whether a table has to be published over steps of moves. */
-export const isOverMoves = (warnings: readonly { readonly kind: string }[]): boolean =>
+export const undoesMoves = (warnings: readonly { readonly kind: string }[]): boolean =>
   warnings.some(({ kind }) => STEP_KINDS.includes(kind));
 
-export const stepText = (warning: StepWarning): string => {
+export const formatStep = (warning: StepWarning): string => {
   if (warning.kind === "epoch-floor-falls") {
     return `epochFloor falls from ${warning.from} to ${warning.to}: new moves may begin with epochs that regions know already`;
   }
-  return undoneText(warning);
+  return formatUndone(warning);
 };

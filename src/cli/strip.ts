@@ -1,5 +1,5 @@
 import type { Field, Layout, Role, Words } from "../ids/index.ts";
-import type { Style, World } from "./world.ts";
+import type { Runtime, Style } from "./world.ts";
 
 /** Colours by what a field is for; fields of one role take turns. */
 const STYLES: Readonly<Record<Role, readonly Style[]>> = {
@@ -13,7 +13,7 @@ const STYLES: Readonly<Record<Role, readonly Style[]>> = {
 
 const WORD_BITS = 32;
 
-interface Stretch {
+interface BitSpan {
   readonly field: Field;
   readonly letter: string;
   readonly style: Style;
@@ -23,9 +23,9 @@ interface Stretch {
  * The bits of an ID, a word to a line, each in the colour of its field. Where there are no colours, a letter under each bit
  * says the same.
  */
-export const bitStrip = (layout: Layout, words: Words, paint: World["paint"]): readonly string[] => {
+export const bitDiagram = (layout: Layout, words: Words, paint: Runtime["paint"]): readonly string[] => {
   const hasColours = paint("red", "x") !== "x";
-  const stretches = stretchesOf(layout.fields);
+  const stretches = spansOf(layout.fields);
   const lines = words.flatMap((word, index) => {
     const owners = Array.from({ length: WORD_BITS }, (_, bit) => ownerOf(stretches, index, bit));
     const hex = word.toString(16).padStart(8, "0");
@@ -33,13 +33,13 @@ export const bitStrip = (layout: Layout, words: Words, paint: World["paint"]): r
     const letters = owners.map((owner) => owner?.letter ?? " ");
     return [`${hex}  ${inFours(bits)}`, ...(hasColours ? [] : [`${" ".repeat(10)}${inFours(letters)}`])];
   });
-  const legend = stretches.map((stretch) =>
-    paintAs(stretch, hasColours ? stretch.field.name : `${stretch.letter} ${stretch.field.name}`, paint),
+  const legend = stretches.map((pageQuery) =>
+    paintAs(pageQuery, hasColours ? pageQuery.field.name : `${pageQuery.letter} ${pageQuery.field.name}`, paint),
   );
   return [...lines, legend.join(hasColours ? "  " : ", ")];
 };
 
-const stretchesOf = (fields: readonly Field[]): readonly Stretch[] => {
+const spansOf = (fields: readonly Field[]): readonly BitSpan[] => {
   const seen = new Map<Role, number>();
   return fields.map((field, index) => {
     const turn = seen.get(field.role) ?? 0;
@@ -49,11 +49,11 @@ const stretchesOf = (fields: readonly Field[]): readonly Stretch[] => {
   });
 };
 
-const ownerOf = (stretches: readonly Stretch[], word: number, bit: number): Stretch | undefined =>
+const ownerOf = (stretches: readonly BitSpan[], word: number, bit: number): BitSpan | undefined =>
   stretches.find(({ field }) => (((field.mask[word] as number) >>> (WORD_BITS - 1 - bit)) & 1) === 1);
 
-const paintAs = (stretch: Stretch | undefined, text: string, paint: World["paint"]): string =>
-  stretch === undefined ? text : paint(stretch.style, text);
+const paintAs = (pageQuery: BitSpan | undefined, text: string, paint: Runtime["paint"]): string =>
+  pageQuery === undefined ? text : paint(pageQuery.style, text);
 
 const inFours = (cells: readonly string[]): string =>
   cells.map((cell, index) => (index % 4 === 0 && index > 0 ? ` ${cell}` : cell)).join("");

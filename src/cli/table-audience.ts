@@ -1,12 +1,12 @@
 import { InvalidArgumentError } from "commander";
 import { err, ok, type Result } from "../ids/index.ts";
 import type { DeclaredTable } from "../routing/schema.ts";
-import { strangersIn } from "../routing/table-canary.ts";
+import { unknownNames } from "../routing/table-canary.ts";
 import type { Audience } from "./gateway-answers.ts";
 import type { TableFile } from "./table-file.ts";
 
 /** The options that say whom a canary of the whole table is for. */
-export interface AudienceOptions {
+export interface SelectorOptions {
   /** In percent. */
   readonly share?: number;
   readonly country?: readonly string[];
@@ -14,7 +14,7 @@ export interface AudienceOptions {
 }
 
 /** Whom the canary is for: one of the three, never a guess. */
-export const audienceOf = ({ share, country, entity }: AudienceOptions): Result<Audience, string> => {
+export const readSelector = ({ share, country, entity }: SelectorOptions): Result<Audience, string> => {
   const said = [share, country, entity].filter((part) => part !== undefined);
   if (said.length !== 1) return err("error: say one of --share, --country and --entity\n");
   if (share === 0) return err("error: a canary of 0 % serves nobody\n");
@@ -25,7 +25,7 @@ export const audienceOf = ({ share, country, entity }: AudienceOptions): Result<
 type Named = Pick<TableFile<DeclaredTable>, "name" | "table">;
 
 /** Names of the audience that no table has: a canary for them would serve nobody. */
-export const strangerText = (audience: Audience, inForce: Named, file: Named): string | undefined => {
+export const unknownNameMessage = (audience: Audience, inForce: Named, file: Named): string | undefined => {
   const { countries, entities } = audience;
   const tables = [inForce, file].map(({ table }) => ({
     countries: new Set(Object.keys(table.countries ?? {})),
@@ -33,14 +33,14 @@ export const strangerText = (audience: Audience, inForce: Named, file: Named): s
   }));
   const [stable] = tables;
   if (countries !== undefined) {
-    const strange = strangersIn({ countries: [...countries] }, tables);
+    const strange = unknownNames({ countries: [...countries] }, tables);
     const has = [...(stable?.countries ?? [])].join(", ");
     return strange.length === 0
       ? undefined
       : `error: --country ${strange.join(",")}: ${inForce.name}, which is in force, has only ${has || "none"}\n`;
   }
   if (entities === undefined) return undefined;
-  const strange = strangersIn({ entities: [...entities] }, tables);
+  const strange = unknownNames({ entities: [...entities] }, tables);
   return strange.length === 0
     ? undefined
     : `error: --entity ${strange.join(",")}: neither ${inForce.name} nor ${file.name} has such an entity\n`;

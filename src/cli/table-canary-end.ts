@@ -5,16 +5,16 @@ import type { Act } from "./action.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import type { Revision } from "./gateway-answers.ts";
 import { type GatewayClient, openGateway } from "./gateway-client.ts";
-import { failureText } from "./gateway-failure.ts";
-import { refuse } from "./refuse.ts";
-import { makeChange, revisionText } from "./table-change.ts";
+import { formatFailure } from "./gateway-failure.ts";
+import { fail } from "./refuse.ts";
+import { formatRevision, makeChange } from "./table-change.ts";
 import { confirm } from "./table-question.ts";
-import { OVER_MOVES, OVER_MOVES_HELP, overMovesRefusal, type Review, reviewChange } from "./table-review.ts";
+import { OVER_MOVES, OVER_MOVES_HELP, type Review, reviewChange, undoneMovesError } from "./table-review.ts";
 import { readInForce, readRecord, readRevision } from "./table-revision.ts";
-import { canaryText, type RunningCanary, refuseStale, unnamedText } from "./table-running-canary.ts";
+import { formatCanary, formatUnnamed, type RunningCanary, refuseStale } from "./table-running-canary.ts";
 import { waitOption } from "./table-wait.ts";
 import { wholeNumber } from "./values.ts";
-import { EXIT, type ExitCode, type World } from "./world.ts";
+import { EXIT, type ExitCode, type Runtime } from "./world.ts";
 
 interface Options extends GatewayOptions {
   readonly expect?: number;
@@ -41,7 +41,7 @@ export const addTableCanaryEnds = (parent: Command, act: Act): void => {
         .option("--json", "the revision that is in force then as one JSON object"),
     )
       .addHelpText("after", helpOf(end))
-      .action(act((world, _, options: Options) => finish(end, world, options)));
+      .action(act((runtime, _, options: Options) => finish(end, runtime, options)));
   }
 };
 
@@ -61,31 +61,31 @@ Exit code: 0 done, 1 not done or no canary runs, 3 the canary of --expect does n
 9 nobody knows, and the history does not show it yet;
 8 with --wait, if it is done and was not seen everywhere in time.`;
 
-const finish = async (end: End, world: World, options: Options): Promise<ExitCode> => {
-  const opened = openGateway(options, world);
-  if (!opened.ok) return refuse(opened.error, world);
+const finish = async (end: End, runtime: Runtime, options: Options): Promise<ExitCode> => {
+  const opened = openGateway(options, runtime);
+  if (!opened.ok) return fail(opened.error, runtime);
   const gateway = opened.value;
   const status = await gateway.status();
-  if (!status.ok) return refuse(failureText(gateway.url, status.error), world);
-  const { canary, truth } = status.value;
+  if (!status.ok) return fail(formatFailure(gateway.url, status.error), runtime);
+  const { canary, truth: current } = status.value;
   const { expect, yes = false, note = "" } = options;
   if (!canary) {
-    world.report(`error: no canary runs; revision ${truth.revision} serves everybody\n`);
-    return expect === undefined ? EXIT.failed : EXIT.outrun;
+    runtime.report(`error: no canary runs; revision ${current.revision} serves everybody\n`);
+    return expect === undefined ? EXIT.failed : EXIT.conflict;
   }
-  const seen = await showCanary(end, gateway, canary, world);
-  if (!seen.ok) return refuse(seen.error, world);
-  if (expect !== undefined && expect !== canary.revision) return refuseStale(expect, canary.revision, world);
-  if (yes && expect === undefined) return refuse(unnamedText("this canary", canary.revision), world);
-  const refusal = seen.value && overMovesRefusal(seen.value, options.overMoves);
-  if (refusal !== undefined) return refuse(refusal, world);
-  const wanted = await confirm(QUESTION[end], yes, world);
+  const seen = await showCanary(end, gateway, canary, runtime);
+  if (!seen.ok) return fail(seen.error, runtime);
+  if (expect !== undefined && expect !== canary.revision) return refuseStale(expect, canary.revision, runtime);
+  if (yes && expect === undefined) return fail(formatUnnamed("this canary", canary.revision), runtime);
+  const refusal = seen.value && undoneMovesError(seen.value, options.overMoves);
+  if (refusal !== undefined) return fail(refusal, runtime);
+  const wanted = await confirm(QUESTION[end], yes, runtime);
   if (!wanted.ok) return wanted.error;
-  const wish = { expect: canary.revision, note };
-  const tale = (made: Revision) => `in force: ${revisionText(made)}`;
+  const request = { expectedRevision: canary.revision, note };
+  const message = (made: Revision) => `in force: ${formatRevision(made)}`;
   const { warnings } = seen.value ?? {};
-  const change = { kind: end, wish, digest: seen.value && canary.digest, tale, ...(warnings && { warnings }) };
-  return makeChange(() => gateway.endCanary(end, wish), gateway, change, options, world);
+  const change = { kind: end, request, digest: seen.value && canary.digest, message, ...(warnings && { warnings }) };
+  return makeChange(() => gateway.endCanary(end, request), gateway, change, options, runtime);
 };
 
 const QUESTION: Readonly<Record<End, string>> = {
@@ -98,18 +98,18 @@ const showCanary = async (
   end: End,
   gateway: GatewayClient,
   canary: RunningCanary,
-  world: World,
+  runtime: Runtime,
 ): Promise<Result<Review | undefined, string>> => {
   const record = await readRecord(gateway, canary.revision);
   if (!record.ok) return record;
   const inForce = await readInForce(gateway);
   if (!inForce.ok) return inForce;
   const { revision } = inForce.value;
-  world.report(`${canaryText(canary, record.value)}, revision ${revision} the rest\n`);
+  runtime.report(`${formatCanary(canary, record.value)}, revision ${revision} the rest\n`);
   if (end === "abort") return ok(undefined);
-  const goal = await readRevision(gateway, canary.revision, checkTable);
-  if (!goal.ok) return goal;
-  const review = await reviewChange(inForce.value, goal.value, undefined, undefined, world);
-  if (review.ok) world.report(`from revision ${revision} to revision ${canary.revision}:\n${review.value.text}`);
+  const target = await readRevision(gateway, canary.revision, checkTable);
+  if (!target.ok) return target;
+  const review = await reviewChange(inForce.value, target.value, undefined, undefined, runtime);
+  if (review.ok) runtime.report(`from revision ${revision} to revision ${canary.revision}:\n${review.value.text}`);
   return review;
 };

@@ -4,23 +4,23 @@ import type { Act } from "./action.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import type { Revision } from "./gateway-answers.ts";
 import { type GatewayClient, openGateway } from "./gateway-client.ts";
-import { failureText } from "./gateway-failure.ts";
-import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
-import { refuse } from "./refuse.ts";
-import { type AudienceOptions, addCountries, addEntities, audienceOf, strangerText } from "./table-audience.ts";
-import { makeChange, revisionText } from "./table-change.ts";
+import { formatFailure } from "./gateway-failure.ts";
+import { formatUploads, planUploads, sendUploads } from "./pack-upload.ts";
+import { fail } from "./refuse.ts";
+import { addCountries, addEntities, readSelector, type SelectorOptions, unknownNameMessage } from "./table-audience.ts";
+import { formatRevision, makeChange } from "./table-change.ts";
 import { readPublishable } from "./table-file.ts";
 import { confirm } from "./table-question.ts";
-import { tellTableError } from "./table-refusal.ts";
-import { OVER_MOVES, OVER_MOVES_HELP, overMovesRefusal, reviewChange } from "./table-review.ts";
+import { reportTableError } from "./table-refusal.ts";
+import { OVER_MOVES, OVER_MOVES_HELP, reviewChange, undoneMovesError } from "./table-review.ts";
 import { readInForce, readRecord } from "./table-revision.ts";
-import { canaryText, refuseStale, unnamedText } from "./table-running-canary.ts";
-import { audienceText } from "./table-status.ts";
+import { formatCanary, formatUnnamed, refuseStale } from "./table-running-canary.ts";
+import { formatAudience } from "./table-status.ts";
 import { waitOption } from "./table-wait.ts";
 import { percent, wholeNumber } from "./values.ts";
-import { EXIT, type ExitCode, type World } from "./world.ts";
+import { EXIT, type ExitCode, type Runtime } from "./world.ts";
 
-interface Options extends GatewayOptions, AudienceOptions {
+interface Options extends GatewayOptions, SelectorOptions {
   readonly expect?: number;
   readonly note?: string;
   readonly yes?: boolean;
@@ -66,43 +66,45 @@ Exit code: 0 started, 1 not started, 3 somebody else changed the table first;
 9 nobody knows, and the history does not show it yet;
 8 with --wait, if it runs and was not seen everywhere in time.`;
 
-const start = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
+const start = async (runtime: Runtime, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   const { note = "", json = false, yes = false } = options;
-  const audience = audienceOf(options);
-  if (!audience.ok) return refuse(audience.error, world);
-  const file = await readPublishable(path, world);
+  const audience = readSelector(options);
+  if (!audience.ok) return fail(audience.error, runtime);
+  const file = await readPublishable(path, runtime);
   if (!file.ok) {
-    await tellTableError(file.error, json, world);
+    await reportTableError(file.error, json, runtime);
     return EXIT.failed;
   }
-  const opened = openGateway(options, world);
-  if (!opened.ok) return refuse(opened.error, world);
+  const opened = openGateway(options, runtime);
+  if (!opened.ok) return fail(opened.error, runtime);
   const gateway = opened.value;
   const inForce = await readInForce(gateway);
-  if (!inForce.ok) return refuse(inForce.error, world);
-  const stranger = strangerText(audience.value, inForce.value, file.value);
-  if (stranger !== undefined) return refuse(stranger, world);
-  const uploads = await planUploads(gateway, file.value.table, path, world);
-  if (!uploads.ok) return refuse(uploads.error, world);
-  const review = await reviewChange(inForce.value, file.value, path, undefined, world);
-  if (!review.ok) return refuse(review.error, world);
+  if (!inForce.ok) return fail(inForce.error, runtime);
+  const unknown = unknownNameMessage(audience.value, inForce.value, file.value);
+  if (unknown !== undefined) return fail(unknown, runtime);
+  const uploads = await planUploads(gateway, file.value.table, path, runtime);
+  if (!uploads.ok) return fail(uploads.error, runtime);
+  const review = await reviewChange(inForce.value, file.value, path, undefined, runtime);
+  if (!review.ok) return fail(review.error, runtime);
   const { warnings, text } = review.value;
-  world.report(`from revision ${inForce.value.revision} to ${file.value.name}, for ${audienceText(audience.value)}:\n`);
-  world.report(text);
-  const refusal = overMovesRefusal(review.value, options.overMoves);
-  if (refusal !== undefined) return refuse(refusal, world);
-  world.report(uploadsText(uploads.value));
-  const expect = await lastRevision(gateway, inForce.value.revision, options, world);
+  runtime.report(
+    `from revision ${inForce.value.revision} to ${file.value.name}, for ${formatAudience(audience.value)}:\n`,
+  );
+  runtime.report(text);
+  const refusal = undoneMovesError(review.value, options.overMoves);
+  if (refusal !== undefined) return fail(refusal, runtime);
+  runtime.report(formatUploads(uploads.value));
+  const expect = await lastRevision(gateway, inForce.value.revision, options, runtime);
   if (!expect.ok) return expect.error;
-  const wanted = await confirm("Start the canary?", yes, world);
+  const wanted = await confirm("Start the canary?", yes, runtime);
   if (!wanted.ok) return wanted.error;
-  const sent = await sendUploads(gateway, uploads.value, json, world);
-  if (!sent.ok) return refuse(sent.error, world);
-  const wish = { expect: expect.value, note };
-  const post = () => gateway.startCanary(file.value.octets, audience.value, wish);
-  const tale = (made: Revision) => `serves ${audienceText(audience.value)}: ${revisionText(made)}`;
-  const change = { kind: "canary", wish, digest: file.value.digest, table: file.value, tale, warnings } as const;
-  return makeChange(post, gateway, change, options, world);
+  const sent = await sendUploads(gateway, uploads.value, json, runtime);
+  if (!sent.ok) return fail(sent.error, runtime);
+  const request = { expectedRevision: expect.value, note };
+  const post = () => gateway.startCanary(file.value.bytes, audience.value, request);
+  const message = (made: Revision) => `serves ${formatAudience(audience.value)}: ${formatRevision(made)}`;
+  const change = { kind: "canary", request, digest: file.value.digest, table: file.value, message, warnings } as const;
+  return makeChange(post, gateway, change, options, runtime);
 };
 
 /** The revision that the canary is to follow: that of a running canary, of which is said whose it is, or the one in force. */
@@ -110,18 +112,18 @@ const lastRevision = async (
   gateway: GatewayClient,
   inForce: number,
   { expect, yes = false }: Options,
-  world: World,
+  runtime: Runtime,
 ): Promise<Result<number, ExitCode>> => {
   const status = await gateway.status();
-  if (!status.ok) return err(refuse(failureText(gateway.url, status.error), world));
+  if (!status.ok) return err(fail(formatFailure(gateway.url, status.error), runtime));
   const { canary } = status.value;
   if (canary) {
     const record = await readRecord(gateway, canary.revision);
-    if (!record.ok) return err(refuse(record.error, world));
-    world.report(`it takes the place of a canary: ${canaryText(canary, record.value)}\n`);
+    if (!record.ok) return err(fail(record.error, runtime));
+    runtime.report(`it takes the place of a canary: ${formatCanary(canary, record.value)}\n`);
   }
   const last = canary?.revision ?? inForce;
-  if (expect !== undefined && expect !== last) return err(refuseStale(expect, last, world));
-  if (canary && yes && expect === undefined) return err(refuse(unnamedText("the running canary", last), world));
+  if (expect !== undefined && expect !== last) return err(refuseStale(expect, last, runtime));
+  if (canary && yes && expect === undefined) return err(fail(formatUnnamed("the running canary", last), runtime));
   return ok(last);
 };

@@ -6,11 +6,11 @@ import type { Act } from "./action.ts";
 import { alignColumns } from "./columns.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import { openGateway } from "./gateway-client.ts";
-import { failureText } from "./gateway-failure.ts";
-import { grouped } from "./grouped.ts";
-import { refuse } from "./refuse.ts";
-import { readTableFile, tableErrorText } from "./table-file.ts";
-import { EXIT, type ExitCode, type World } from "./world.ts";
+import { formatFailure } from "./gateway-failure.ts";
+import { formatCount } from "./grouped.ts";
+import { fail } from "./refuse.ts";
+import { formatTableError, readTableFile } from "./table-file.ts";
+import { EXIT, type ExitCode, type Runtime } from "./world.ts";
 
 interface Options extends GatewayOptions {
   readonly json?: boolean;
@@ -40,26 +40,26 @@ Examples:
 ${GATEWAY_HELP}
 Exit code: 0, or 1 when the table has faults or cannot be read.`;
 
-const capacity = async (world: World, [path]: readonly string[], options: Options): Promise<ExitCode> => {
-  const uses = await (path === undefined ? usesAtGateway(options, world) : usesOfFile(path, world));
+const capacity = async (runtime: Runtime, [path]: readonly string[], options: Options): Promise<ExitCode> => {
+  const uses = await (path === undefined ? usesAtGateway(options, runtime) : usesOfFile(path, runtime));
   if (!uses.ok) {
-    return refuse(uses.error, world);
+    return fail(uses.error, runtime);
   }
-  await world.print(options.json ? `${JSON.stringify(uses.value)}\n` : usesText(uses.value));
+  await runtime.print(options.json ? `${JSON.stringify(uses.value)}\n` : formatUses(uses.value));
   return EXIT.ok;
 };
 
-const usesOfFile = async (path: string, world: World): Promise<Result<Uses, string>> => {
-  const file = await readTableFile(path, world, checkTable);
-  if (!file.ok) return err(tableErrorText(file.error));
-  return ok(usesOf(file.value.table, file.value.octets.length));
+const usesOfFile = async (path: string, runtime: Runtime): Promise<Result<Uses, string>> => {
+  const file = await readTableFile(path, runtime, checkTable);
+  if (!file.ok) return err(formatTableError(file.error));
+  return ok(usesOf(file.value.table, file.value.bytes.length));
 };
 
-const usesAtGateway = async (options: GatewayOptions, world: World): Promise<Result<Uses, string>> => {
-  const gateway = openGateway(options, world);
+const usesAtGateway = async (options: GatewayOptions, runtime: Runtime): Promise<Result<Uses, string>> => {
+  const gateway = openGateway(options, runtime);
   if (!gateway.ok) return gateway;
   const uses = await gateway.value.capacity();
-  return uses.ok ? uses : err(failureText(gateway.value.url, uses.error));
+  return uses.ok ? uses : err(formatFailure(gateway.value.url, uses.error));
 };
 
 /** Of a table that was checked. */
@@ -70,11 +70,11 @@ export const usesOf = (declared: unknown, bytes: number): Uses => {
 };
 
 /** `routes  11 of 200,000  0.006 %`. */
-export const usesText = (uses: Uses): string =>
+export const formatUses = (uses: Uses): string =>
   alignColumns(
     Object.entries(uses).map(([part, { used, max }]) => [
       part,
-      `${grouped(used)} of ${grouped(max)}`,
+      `${formatCount(used)} of ${formatCount(max)}`,
       `${Number(((used / max) * 100).toFixed(3))} %`,
     ]),
   )

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
-import { type CompiledTable, distinguish } from "../routing/index.ts";
+import { type CompiledTable, findAmbiguities } from "../routing/index.ts";
 import type { Act } from "./action.ts";
 import { idlePacks } from "./idle-packs.ts";
-import { indistinctText } from "./indistinct-text.ts";
-import { printable } from "./printable.ts";
-import { refuse } from "./refuse.ts";
-import { countOf, faultLine, faultsText, readServable, type TableFile } from "./table-file.ts";
-import { tellTableError } from "./table-refusal.ts";
+import { formatAmbiguity } from "./indistinct-text.ts";
+import { escapeControls } from "./printable.ts";
+import { fail } from "./refuse.ts";
+import { countOf, faultLine, formatFaults, readServable, type TableFile } from "./table-file.ts";
+import { reportTableError } from "./table-refusal.ts";
 import { EXIT } from "./world.ts";
 
 /** `waybill table check`: every fault of a table at once, or one line that sums it up. */
@@ -28,38 +28,38 @@ Examples:
 Exit code: 0 without faults, 1 with faults or when the file cannot be read.`,
     )
     .action(
-      act(async (world, [path], { json }: { readonly json?: boolean }) => {
-        const file = await readServable(path as string, world);
+      act(async (runtime, [path], { json }: { readonly json?: boolean }) => {
+        const file = await readServable(path as string, runtime);
         if (file.ok) {
-          const indistinct = distinguish(file.value.table);
-          const idle = idlePacks(JSON.parse(new TextDecoder().decode(file.value.octets)));
-          const notes = [...indistinct.map(indistinctText), ...idle.map(idleNote), publicNote(file.value.table)];
+          const indistinct = findAmbiguities(file.value.table);
+          const idle = idlePacks(JSON.parse(new TextDecoder().decode(file.value.bytes)));
+          const notes = [...indistinct.map(formatAmbiguity), ...idle.map(idleNote), publicNote(file.value.table)];
           const summary = json
             ? `${JSON.stringify({ ...summaryOf(file.value), indistinct, idlePacks: idle })}\n`
             : summaryLine(file.value) + notes.join("");
-          await world.print(summary);
+          await runtime.print(summary);
           return EXIT.ok;
         }
         const { error } = file;
         if (json || error.reason === "unreadable") {
-          await tellTableError(error, json === true, world);
+          await reportTableError(error, json === true, runtime);
           return EXIT.failed;
         }
         const { name, faults } = error;
-        await world.print(faults.map((fault) => faultLine(name, fault)).join(""));
-        return refuse(`${name}: ${faultsText(faults.length)}\n`, world);
+        await runtime.print(faults.map((fault) => faultLine(name, fault)).join(""));
+        return fail(`${name}: ${formatFaults(faults.length)}\n`, runtime);
       }),
     );
 };
 
 const idleNote = (pack: string): string =>
-  `note: ${printable(`pack ${pack} is in no route, and decides nothing; a route leads to it by "pack": ${JSON.stringify(pack)}`)}\n`;
+  `note: ${escapeControls(`pack ${pack} is in no route, and decides nothing; a route leads to it by "pack": ${JSON.stringify(pack)}`)}\n`;
 
 /** No fault either: the keys are a secret of each deployment, and no table says whether it has them. */
 const publicNote = ({ entities }: CompiledTable): string => {
   const shown = [...entities.values()].filter((entity) => entity.public !== undefined).map(({ name }) => name);
   if (shown.length === 0) return "";
-  const names = printable(shown.join(", "));
+  const names = escapeControls(shown.join(", "));
   return `note: ${names}: public IDs need the secret PUBLIC_ID_KEYS in each deployment; without it requests for them are answered with 503\n`;
 };
 
@@ -91,10 +91,10 @@ const summaryLine = (file: TableFile<CompiledTable>): string => {
   const { regions, layouts, entities, routes, moved, moving, gone } = summaryOf(file);
   const entityCount = entities === 1 ? "1 entity" : `${entities} entities`;
   const parts = [countOf(regions, "region"), entityCount, countOf(layouts, "layout"), countOf(routes, "route")];
-  const singled = [
+  const override = [
     `${moved} moved`,
     ...(moving > 0 ? [`${moving} moving`] : []),
     ...(gone > 0 ? [`${gone} gone`] : []),
   ];
-  return `${file.name}: no faults; ${[...parts, ...singled].join(", ")}; sha256 ${file.digest}\n`;
+  return `${file.name}: no faults; ${[...parts, ...override].join(", ")}; sha256 ${file.digest}\n`;
 };

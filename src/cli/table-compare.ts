@@ -2,10 +2,10 @@ import { ok, type Result } from "../ids/index.ts";
 import { diffTables } from "../routing/diff.ts";
 import type { DeclaredTable } from "../routing/schema.ts";
 import { countDiff, type DiffCounts } from "./diff-counts.ts";
-import { diffCountsText } from "./diff-counts-text.ts";
-import { type MissingPack, missedBy, missingText, openShelf, withSlots } from "./pack-shelf.ts";
+import { formatDiffCounts } from "./diff-counts-text.ts";
+import { formatMissing, type MissingPack, missedBy, openPackFiles, withSlots } from "./pack-shelf.ts";
 import type { TableFile } from "./table-file.ts";
-import type { World } from "./world.ts";
+import type { Runtime } from "./world.ts";
 
 /** What lies between two tables, as numbers. */
 export interface CountedChanges {
@@ -25,20 +25,20 @@ export const countChanges = async (
   before: Named,
   after: Named,
   path: string | undefined,
-  world: Pick<World, "readFile" | "fileExists" | "nowMs">,
+  runtime: Pick<Runtime, "readFile" | "fileExists" | "nowMs">,
 ): Promise<Result<CountedChanges, string>> => {
-  const shelf = openShelf([path], world);
+  const packFiles = openPackFiles([path], runtime);
   const missing: MissingPack[] = [];
   for (const { name, table } of [before, after]) {
-    const filled = await shelf.fill({ name, table: withSlots(table) });
+    const filled = await packFiles.load({ name, table: withSlots(table) });
     if (!filled.ok) return filled;
     missing.push(...filled.value);
   }
-  const diff = diffTables(before.table, after.table, shelf.contents, world.nowMs());
+  const diff = diffTables(before.table, after.table, packFiles.contents, runtime.nowMs());
   const counts = diff.isEmpty ? undefined : countDiff(diff);
-  return ok({ counts, notes: missingText(missedBy(diff, missing)) });
+  return ok({ counts, notes: formatMissing(missedBy(diff, missing)) });
 };
 
 /** The same for people, on stderr: it belongs to a question, and stdout is for the outcome. */
-export const changesText = ({ counts, notes }: CountedChanges): string =>
-  (counts === undefined ? "no differences but in the text\n" : diffCountsText(counts)) + notes;
+export const formatChanges = ({ counts, notes }: CountedChanges): string =>
+  (counts === undefined ? "no differences but in the text\n" : formatDiffCounts(counts)) + notes;

@@ -3,14 +3,14 @@ import { ok } from "../ids/index.ts";
 import { diffTables } from "../routing/diff.ts";
 import { checkTable, compileTable } from "../routing/index.ts";
 import type { Act } from "./action.ts";
-import { diffText } from "./diff-text.ts";
+import { formatDiff } from "./diff-text.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
-import { type MissingPack, missedBy, missingText, openShelf, withSlots } from "./pack-shelf.ts";
-import { refuse } from "./refuse.ts";
-import { isRevision, readSide, SIDE_HELP, type TableSide, tellSideError } from "./table-side.ts";
-import { replayTraffic, type TrafficTally } from "./traffic-replay.ts";
-import { tallyText, wayLines } from "./traffic-text.ts";
-import { EXIT, type ExitCode, type World } from "./world.ts";
+import { formatMissing, type MissingPack, missedBy, openPackFiles, withSlots } from "./pack-shelf.ts";
+import { fail } from "./refuse.ts";
+import { isRevision, readTableSource, reportSourceError, SOURCE_HELP, type TableSource } from "./table-side.ts";
+import { type ReplaySummary, replayLog } from "./traffic-replay.ts";
+import { changeLines, formatSummary } from "./traffic-text.ts";
+import { EXIT, type ExitCode, type Runtime } from "./world.ts";
 
 interface Options extends GatewayOptions {
   readonly json?: boolean;
@@ -41,59 +41,59 @@ Examples:
   $ waybill table diff published.json routing-table.json --log requests.ndjson
   $ waybill table diff 41 routing-table.json
 
-${SIDE_HELP}
+${SOURCE_HELP}
 Both tables are checked first.
 ${GATEWAY_HELP} Files need none.
 Exit code: 0, or with --exit-code 2 when they differ; 1 when one of them has faults.`;
 
-const diff = async (world: World, args: readonly string[], options: Options): Promise<ExitCode> => {
+const diff = async (runtime: Runtime, args: readonly string[], options: Options): Promise<ExitCode> => {
   const { json = false, exitCode, log } = options;
   const [beforePath, afterPath] = args as readonly [string, string];
   if ([beforePath, afterPath, log].filter((path) => path === "-").length > 1) {
     const what = log === "-" ? "the two tables and the log" : "the two tables";
-    return refuse(`error: only one of ${what} can come from stdin\n`, world);
+    return fail(`error: only one of ${what} can come from stdin\n`, runtime);
   }
   // One after the other, so that the faults of both are shown.
-  const before = await readSide(beforePath, options, world, checkTable);
-  const after = await readSide(afterPath, options, world, checkTable);
-  for (const side of [before, after]) if (!side.ok) await tellSideError(side.error, json, world);
+  const before = await readTableSource(beforePath, options, runtime, checkTable);
+  const after = await readTableSource(afterPath, options, runtime, checkTable);
+  for (const side of [before, after]) if (!side.ok) await reportSourceError(side.error, json, runtime);
   if (!before.ok || !after.ok) return EXIT.failed;
 
   // Only requests need tables that are compiled.
   const compiled =
     log === undefined ? undefined : [before.value, after.value].map(({ table }) => compileTable(table, 0));
-  const shelf = openShelf(
+  const packFiles = openPackFiles(
     [beforePath, afterPath].map((word) => (isRevision(word) ? undefined : word)),
-    world,
+    runtime,
   );
   const missing: MissingPack[] = [];
   for (const [at, { name, table }] of [before.value, after.value].entries()) {
-    const filled = await shelf.fill({ name, table: compiled?.[at] ?? withSlots(table) });
-    if (!filled.ok) return refuse(filled.error, world);
+    const filled = await packFiles.load({ name, table: compiled?.[at] ?? withSlots(table) });
+    if (!filled.ok) return fail(filled.error, runtime);
     missing.push(...filled.value);
   }
-  const found = diffTables(before.value.table, after.value.table, shelf.contents, world.nowMs());
+  const found = diffTables(before.value.table, after.value.table, packFiles.contents, runtime.nowMs());
   const [left, right] = compiled ?? [];
   const traffic =
     log === undefined || left === undefined || right === undefined
       ? ok(undefined)
-      : await replayTraffic(log, left, right, world, { isQuiet: json });
+      : await replayLog(log, left, right, runtime, { isQuiet: json });
   if (!traffic.ok) {
-    return refuse(traffic.error, world);
+    return fail(traffic.error, runtime);
   }
   const [from, to] = [before.value, after.value].map(plainSide);
-  if (json) await world.print(`${JSON.stringify({ before: from, after: to, ...found, traffic: traffic.value })}\n`);
-  else if (found.isEmpty) world.report("no differences\n");
-  else await world.print(diffText(found, world.paint) + trafficText(traffic.value, world.paint));
-  world.report(missingText(log === undefined ? missedBy(found, missing) : missing));
-  if (traffic.value !== undefined) world.report(tallyText(traffic.value));
+  if (json) await runtime.print(`${JSON.stringify({ before: from, after: to, ...found, traffic: traffic.value })}\n`);
+  else if (found.isEmpty) runtime.report("no differences\n");
+  else await runtime.print(formatDiff(found, runtime.paint) + formatTraffic(traffic.value, runtime.paint));
+  runtime.report(formatMissing(log === undefined ? missedBy(found, missing) : missing));
+  if (traffic.value !== undefined) runtime.report(formatSummary(traffic.value));
   return exitCode && !found.isEmpty ? EXIT.differs : EXIT.ok;
 };
 
-const plainSide = ({ name, revision, digest }: TableSide<unknown>): object =>
+const plainSide = ({ name, revision, digest }: TableSource<unknown>): object =>
   revision === undefined ? { file: name, digest } : { revision, digest };
 
-const trafficText = (traffic: TrafficTally | undefined, paint: World["paint"]): string =>
+const formatTraffic = (traffic: ReplaySummary | undefined, paint: Runtime["paint"]): string =>
   traffic === undefined || traffic.changes.length === 0
     ? ""
-    : `\n${[paint("bold", "requests that go elsewhere"), ...wayLines(traffic).map((line) => `  ${line}`)].join("\n")}\n`;
+    : `\n${[paint("bold", "requests that go elsewhere"), ...changeLines(traffic).map((line) => `  ${line}`)].join("\n")}\n`;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { err, ok, type Result } from "../ids/index.ts";
-import { faultCountText, isCut } from "../routing/faults.ts";
+import { formatFaultCount, isCut } from "../routing/faults.ts";
 import {
   type CompiledTable,
   checkTable,
@@ -12,10 +12,10 @@ import {
   TABLE_BYTES_MAX,
 } from "../routing/index.ts";
 import { type Position, readJsonText } from "./json-text.ts";
-import { octetsOf } from "./lines.ts";
+import { bytesOf } from "./lines.ts";
 import { loadPackFiles } from "./pack-files.ts";
-import { printable } from "./printable.ts";
-import type { World } from "./world.ts";
+import { escapeControls } from "./printable.ts";
+import type { Runtime } from "./world.ts";
 
 /** The table that commands look for in the current folder. */
 export const TABLE_FILE_DEFAULT = "routing-table.json";
@@ -24,8 +24,8 @@ export const TABLE_FILE_DEFAULT = "routing-table.json";
 export interface TableFile<Table> {
   readonly name: string;
   readonly table: Table;
-  readonly octets: Uint8Array<ArrayBuffer>;
-  /** SHA-256 of the file's octets in lower-case hex: the digest under which this text is published. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** SHA-256 of the file's bytes in lower-case hex: the digest under which this text is published. */
   readonly digest: string;
 }
 
@@ -44,25 +44,25 @@ export const compile: Check<CompiledTable> = (json) => loadTable(json, 0);
 /** Reads a table. `path`: `-` is stdin. */
 export const readTableFile = async <Table>(
   path: string,
-  world: World,
+  runtime: Runtime,
   check: Check<Table>,
 ): Promise<Result<TableFile<Table>, TableFileError>> => {
   const name = path === "-" ? "stdin" : path;
-  const octets = await readOctets(path, world);
-  if (!octets.ok) return err({ reason: "unreadable", name, why: octets.error });
-  const table = checkText(octets.value, check);
+  const bytes = await readBytes(path, runtime);
+  if (!bytes.ok) return err({ reason: "unreadable", name, why: bytes.error });
+  const table = checkText(bytes.value, check);
   if (!table.ok) return err({ reason: "faulty", name, faults: table.error });
-  const digest = createHash("sha256").update(octets.value).digest("hex");
-  return ok({ name, table: table.value, octets: octets.value, digest });
+  const digest = createHash("sha256").update(bytes.value).digest("hex");
+  return ok({ name, table: table.value, bytes: bytes.value, digest });
 };
 
 /** Reads a table with its packs, which lie beside it: a pack that is missing or at fault is a fault of the table. */
 export const readServable = async (
   path: string,
-  world: World,
+  runtime: Runtime,
 ): Promise<Result<TableFile<CompiledTable>, TableFileError>> => {
-  const file = await readTableFile(path, world, compile);
-  return file.ok ? withPacks(file.value, file.value.table, path, world) : file;
+  const file = await readTableFile(path, runtime, compile);
+  return file.ok ? withPacks(file.value, file.value.table, path, runtime) : file;
 };
 
 /** Loads the packs that lie beside a table. */
@@ -70,11 +70,11 @@ export const withPacks = async <Table>(
   file: TableFile<Table>,
   compiled: CompiledTable,
   path: string,
-  world: World,
+  runtime: Runtime,
 ): Promise<Result<TableFile<Table>, TableFileError>> => {
-  const faults = await loadPackFiles(compiled, path, world);
+  const faults = await loadPackFiles(compiled, path, runtime);
   if (faults.length === 0) return ok(file);
-  const { positionOf } = readJsonText(new TextDecoder().decode(file.octets));
+  const { positionOf } = readJsonText(new TextDecoder().decode(file.bytes));
   const placed = faults.map((fault) => ({ ...fault, ...positionOf(fault.pointer) }));
   return err({ reason: "faulty", name: file.name, faults: placed });
 };
@@ -82,28 +82,28 @@ export const withPacks = async <Table>(
 /** The same for a table that is to be published, as it is declared. */
 export const readPublishable = async (
   path: string,
-  world: World,
+  runtime: Runtime,
 ): Promise<Result<TableFile<DeclaredTable>, TableFileError>> => {
-  const file = await readTableFile(path, world, checkTable);
+  const file = await readTableFile(path, runtime, checkTable);
   if (!file.ok) return file;
-  return withPacks(file.value, compileTable(file.value.table, 0), path, world);
+  return withPacks(file.value, compileTable(file.value.table, 0), path, runtime);
 };
 
-/** A file's octets, or those of stdin for `-`; a sentence where they are not to be had. */
-export const readOctets = async (path: string, world: World): Promise<Result<Uint8Array<ArrayBuffer>, string>> => {
-  const octets = path === "-" ? await octetsOf(world.stdin.chunks, TABLE_BYTES_MAX) : world.readFile(path);
-  if (octets === undefined) return err(SIZE_SENTENCE);
-  if (octets instanceof Uint8Array) return ok(octets);
-  return octets.ok && octets.value.length > TABLE_BYTES_MAX ? err(SIZE_SENTENCE) : octets;
+/** A file's bytes, or those of stdin for `-`; a sentence where they are not to be had. */
+export const readBytes = async (path: string, runtime: Runtime): Promise<Result<Uint8Array<ArrayBuffer>, string>> => {
+  const bytes = path === "-" ? await bytesOf(runtime.stdin.chunks, TABLE_BYTES_MAX) : runtime.readFile(path);
+  if (bytes === undefined) return err(SIZE_SENTENCE);
+  if (bytes instanceof Uint8Array) return ok(bytes);
+  return bytes.ok && bytes.value.length > TABLE_BYTES_MAX ? err(SIZE_SENTENCE) : bytes;
 };
 
 const SIZE_SENTENCE = `it is larger than the ${TABLE_BYTES_MAX} octets that a table may have`;
 
 /** Reads a table from a text: every fault of the text, or else of the table, with its place. */
-export const checkText = <Table>(octets: Uint8Array, check: Check<Table>): Result<Table, readonly PlacedFault[]> => {
+export const checkText = <Table>(bytes: Uint8Array, check: Check<Table>): Result<Table, readonly PlacedFault[]> => {
   let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(octets);
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return err([{ line: 1, column: 1, ...NOT_UTF8 }]);
   }
@@ -118,18 +118,18 @@ export const checkText = <Table>(octets: Uint8Array, check: Check<Table>): Resul
 
 /** `routing-table.json:12:5: /routes/3/region: …`, as editors and terminals link it. An empty pointer is the whole table. */
 export const faultLine = (name: string, { line, column, pointer, message }: Omit<PlacedFault, "kind">): string =>
-  `${printable(`${name}:${line}:${column}: ${pointer === "" ? "(whole table)" : pointer}: ${message}`)}\n`;
+  `${escapeControls(`${name}:${line}:${column}: ${pointer === "" ? "(whole table)" : pointer}: ${message}`)}\n`;
 
 /** What is wrong with a table that a command was to work with, for stderr. */
-export const tableErrorText = (error: TableFileError): string =>
+export const formatTableError = (error: TableFileError): string =>
   error.reason === "unreadable"
-    ? `error: ${printable(error.name)} cannot be read: ${error.why}\n`
+    ? `error: ${escapeControls(error.name)} cannot be read: ${error.why}\n`
     : error.faults.map((fault) => faultLine(error.name, fault)).join("") +
-      `error: ${error.name} is not a routing table that can be served: ${faultsText(error.faults.length)}\n`;
+      `error: ${error.name} is not a routing table that can be served: ${formatFaults(error.faults.length)}\n`;
 
 /** `2 faults`, or `at least 1,000 faults; the check ended there`. */
-export const faultsText = (count: number): string =>
-  faultCountText(count) + (isCut(count) ? "; the check ended there" : "");
+export const formatFaults = (count: number): string =>
+  formatFaultCount(count) + (isCut(count) ? "; the check ended there" : "");
 
 /** `1 range`, `66,877 ranges`. */
 export const countOf = (count: number, noun: string): string =>
@@ -141,14 +141,14 @@ export const countOf = (count: number, noun: string): string =>
  */
 export const openTable = async (
   option: string | false | undefined,
-  world: World,
+  runtime: Runtime,
 ): Promise<Result<TableFile<CompiledTable> | undefined, TableFileError>> => {
-  if (option === false || (option === undefined && !world.fileExists(TABLE_FILE_DEFAULT))) return ok(undefined);
-  return readServable(option ?? TABLE_FILE_DEFAULT, world);
+  if (option === false || (option === undefined && !runtime.fileExists(TABLE_FILE_DEFAULT))) return ok(undefined);
+  return readServable(option ?? TABLE_FILE_DEFAULT, runtime);
 };
 
 /** The table that an option names, for what it declares; without the option none, not even the one in the current folder. */
 export const openNamedTable = (
   path: string | undefined,
-  world: World,
-): Promise<Result<TableFile<CompiledTable> | undefined, TableFileError>> => openTable(path ?? false, world);
+  runtime: Runtime,
+): Promise<Result<TableFile<CompiledTable> | undefined, TableFileError>> => openTable(path ?? false, runtime);

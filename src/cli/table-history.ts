@@ -4,14 +4,14 @@ import type { Act } from "./action.ts";
 import { alignColumns } from "./columns.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import type { Audience, AuditEntry, Revision } from "./gateway-answers.ts";
-import { type GatewayClient, openGateway, PAGE_ENTRIES_MAX, type Stretch } from "./gateway-client.ts";
-import { failureText } from "./gateway-failure.ts";
+import { type GatewayClient, openGateway, PAGE_ENTRIES_MAX, type PageQuery } from "./gateway-client.ts";
+import { formatFailure } from "./gateway-failure.ts";
 import type { GatewayFailure } from "./gateway-request.ts";
-import { printable } from "./printable.ts";
-import { refuse } from "./refuse.ts";
-import { audienceText } from "./table-status.ts";
+import { escapeControls } from "./printable.ts";
+import { fail } from "./refuse.ts";
+import { formatAudience } from "./table-status.ts";
 import { countingNumber } from "./values.ts";
-import { EXIT, type ExitCode, type World } from "./world.ts";
+import { EXIT, type ExitCode, type Runtime } from "./world.ts";
 
 interface Options extends GatewayOptions {
   readonly limit: number;
@@ -33,10 +33,10 @@ export const addTableHistory = (parent: Command, act: Act): void => {
         .option("--json", "one JSON object a line"),
     ).addHelpText("after", helpOf(name));
   list("history", "list the revisions of a gateway's table, newest first", "revisions").action(
-    act((world, _, options: Options) => show(HISTORY, world, options)),
+    act((runtime, _, options: Options) => show(HISTORY, runtime, options)),
   );
   list("audit", "list who tried to change a gateway's table, and what came of it, newest first", "entries").action(
-    act((world, _, options: Options) => show(AUDIT, world, options)),
+    act((runtime, _, options: Options) => show(AUDIT, runtime, options)),
   );
 };
 
@@ -50,19 +50,19 @@ Exit code: 0, or 1 when the gateway does not tell.`;
 
 interface List<Entry> {
   readonly what: string;
-  readonly read: (gateway: GatewayClient, stretch: Stretch) => Promise<Result<readonly Entry[], GatewayFailure>>;
+  readonly read: (gateway: GatewayClient, pageQuery: PageQuery) => Promise<Result<readonly Entry[], GatewayFailure>>;
   readonly numberOf: (entry: Entry) => number;
   readonly cells: (entry: Entry) => readonly string[];
 }
 
 const show = async <Entry>(
   { what, read, numberOf, cells }: List<Entry>,
-  world: World,
+  runtime: Runtime,
   { json, ...options }: Options,
 ): Promise<ExitCode> => {
-  const gateway = openGateway(options, world);
+  const gateway = openGateway(options, runtime);
   if (!gateway.ok) {
-    return refuse(gateway.error, world);
+    return fail(gateway.error, runtime);
   }
   const entries: Entry[] = [];
   for (let isMore = true; isMore; ) {
@@ -71,17 +71,17 @@ const show = async <Entry>(
     const limit = Math.min(PAGE_ENTRIES_MAX, options.limit - entries.length);
     const page = await read(gateway.value, { limit, ...(before === undefined ? {} : { before }) });
     if (!page.ok) {
-      return refuse(failureText(gateway.value.url, page.error), world);
+      return fail(formatFailure(gateway.value.url, page.error), runtime);
     }
     entries.push(...page.value);
     isMore = page.value.length === limit && entries.length < options.limit;
   }
   if (entries.length === 0)
-    world.report(`no ${what}${options.before === undefined ? " yet" : ` below ${options.before}`}\n`);
+    runtime.report(`no ${what}${options.before === undefined ? " yet" : ` below ${options.before}`}\n`);
   const lines = json
     ? entries.map((entry) => JSON.stringify(entry))
-    : alignColumns(entries.map((entry) => cells(entry).map(printable)));
-  await world.print(lines.map((line) => `${line}\n`).join(""));
+    : alignColumns(entries.map((entry) => cells(entry).map(escapeControls)));
+  await runtime.print(lines.map((line) => `${line}\n`).join(""));
   return EXIT.ok;
 };
 
@@ -89,7 +89,7 @@ const show = async <Entry>(
 const revisionCells = (entry: Revision): readonly string[] => {
   const { revision, time = "", kind, basedOn, audience, author, digest, note } = entry;
   const what = basedOn === undefined ? kind : `${kind} ${BASE_WORD[kind] ?? "on"} ${basedOn}`;
-  return [String(revision), time, what + servedText(audience), author, digest.slice(0, DIGEST_SHOWN), note];
+  return [String(revision), time, what + formatServed(audience), author, digest.slice(0, DIGEST_SHOWN), note];
 };
 
 /** Enough to tell the texts of one table apart. */
@@ -101,11 +101,11 @@ const BASE_WORD: Readonly<Record<string, string>> = { rollback: "to", promote: "
 /** Names that a line has room for. */
 const NAMES_SHOWN = 4;
 
-const servedText = (audience: Audience | undefined): string => {
+const formatServed = (audience: Audience | undefined): string => {
   if (audience === undefined) return "";
   const names = audience.countries ?? audience.entities ?? [];
   const more = names.length - NAMES_SHOWN;
-  return more > 0 ? ` (${names.slice(0, NAMES_SHOWN).join(", ")} and ${more} more)` : ` (${audienceText(audience)})`;
+  return more > 0 ? ` (${names.slice(0, NAMES_SHOWN).join(", ")} and ${more} more)` : ` (${formatAudience(audience)})`;
 };
 
 /** `7  2026-11-21T12:00:00.000Z  publish  grafana  forbidden × 37  why`. */
@@ -113,19 +113,19 @@ const auditCells = (entry: AuditEntry): readonly string[] => {
   const { id, time, author, action, revision, audience, pack, outcome, times = 1, note } = entry;
   const which = revision ?? pack?.slice(0, DIGEST_SHOWN);
   const what = which === undefined ? action : `${action} ${which}`;
-  return [String(id), time, what + servedText(audience), author, times > 1 ? `${outcome} × ${times}` : outcome, note];
+  return [String(id), time, what + formatServed(audience), author, times > 1 ? `${outcome} × ${times}` : outcome, note];
 };
 
 const HISTORY: List<Revision> = {
   what: "revisions",
-  read: (gateway, stretch) => gateway.revisions(stretch),
+  read: (gateway, pageQuery) => gateway.revisions(pageQuery),
   numberOf: ({ revision }) => revision,
   cells: revisionCells,
 };
 
 const AUDIT: List<AuditEntry> = {
   what: "entries",
-  read: (gateway, stretch) => gateway.audit(stretch),
+  read: (gateway, pageQuery) => gateway.audit(pageQuery),
   numberOf: ({ id }) => id,
   cells: auditCells,
 };

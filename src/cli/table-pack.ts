@@ -4,18 +4,18 @@ import type { Command } from "commander";
 import { err, type Field, type Layout, ok, type Result } from "../ids/index.ts";
 import { isIssued, keyFieldOf, ROUTABLE_BITS_MAX } from "../routing/layout-fields.ts";
 import { type EncodedPack, encodePack } from "../routing/pack/encode.ts";
-import { packFaultText } from "../routing/pack/fault-text.ts";
+import { formatPackFault } from "../routing/pack/fault-text.ts";
 import type { Slice } from "../routing/table.ts";
 import type { Act } from "./action.ts";
 import { findLayout, knownLayouts } from "./layouts.ts";
 import { packFile } from "./pack-files.ts";
 import { openPackTable, type PackTable, withEntry } from "./pack-table.ts";
-import { printable } from "./printable.ts";
+import { escapeControls } from "./printable.ts";
 import { counted, startProgress } from "./progress.ts";
-import { refuse } from "./refuse.ts";
-import { countOf, faultsText } from "./table-file.ts";
+import { fail } from "./refuse.ts";
+import { countOf, formatFaults } from "./table-file.ts";
 import { type LineRange, readRanges } from "./table-pack-lines.ts";
-import { EXIT, type ExitCode, type World } from "./world.ts";
+import { EXIT, type ExitCode, type Runtime } from "./world.ts";
 
 interface Options {
   readonly layout: string;
@@ -55,20 +55,20 @@ The entry is printed in any case, and a route of the table has to lead to the pa
 in any order. Ranges that overlap are faults, each with both its lines; docs/operate/publish.md has the rest.
 Exit code: 0, or 1 when a line is at fault and nothing was written.`;
 
-const pack = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
+const pack = async (runtime: Runtime, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   if ((options.table === undefined) !== (options.name === undefined)) {
-    return refuse("error: --table and --name go together\n", world);
+    return fail("error: --table and --name go together\n", runtime);
   }
-  const table = await openNamed(options, world);
-  if (!table.ok) return refuse(table.error, world);
+  const table = await openNamed(options, runtime);
+  if (!table.ok) return fail(table.error, runtime);
   const part = partOf(options, table.value);
-  if (!part.ok) return refuse(part.error, world);
-  const input = path === "-" ? ok({ bytes: 0, chunks: world.stdin.chunks }) : await world.openFile(path);
+  if (!part.ok) return fail(part.error, runtime);
+  const input = path === "-" ? ok({ bytes: 0, chunks: runtime.stdin.chunks }) : await runtime.openFile(path);
   const name = path === "-" ? "stdin" : path;
-  if (!input.ok) return refuse(`error: ${printable(name)} cannot be read: ${input.error}\n`, world);
+  if (!input.ok) return fail(`error: ${escapeControls(name)} cannot be read: ${input.error}\n`, runtime);
   const progress = startProgress(
-    { label: printable(name), bytes: input.value.bytes, isQuiet: options.json === true },
-    world,
+    { label: escapeControls(name), bytes: input.value.bytes, isQuiet: options.json === true },
+    runtime,
   );
   const { ranges, faults } = await readRanges(counted(input.value.chunks, progress), part.value.max);
   progress.end();
@@ -76,16 +76,16 @@ const pack = async (world: World, [path = ""]: readonly string[], options: Optio
     const lines = faults.map(({ line, message }) =>
       options.json
         ? `${JSON.stringify({ file: name, line, message })}\n`
-        : `${printable(`${name}:${line}: ${message}`)}\n`,
+        : `${escapeControls(`${name}:${line}: ${message}`)}\n`,
     );
-    await world.print(lines.join(""));
-    return refuse(`${printable(name)}: ${faultsText(faults.length)}; nothing was written\n`, world);
+    await runtime.print(lines.join(""));
+    return fail(`${escapeControls(name)}: ${formatFaults(faults.length)}; nothing was written\n`, runtime);
   }
-  return write(world, ranges, part.value, options, table.value);
+  return write(runtime, ranges, part.value, options, table.value);
 };
 
-const openNamed = async ({ table, name }: Options, world: World): Promise<Result<PackTable | undefined, string>> =>
-  table === undefined || name === undefined ? ok(undefined) : openPackTable(table, name, world);
+const openNamed = async ({ table, name }: Options, runtime: Runtime): Promise<Result<PackTable | undefined, string>> =>
+  table === undefined || name === undefined ? ok(undefined) : openPackTable(table, name, runtime);
 
 /** The number of an ID that the ranges are of. */
 interface Part {
@@ -102,7 +102,7 @@ const partOf = (options: Options, table: PackTable | undefined): Result<Part, st
   if (found !== undefined) return ok({ bits: found.bits, max: Number(found.max) });
   const what =
     field === undefined ? "no key; name a field with --field" : `no field ${field} that a route can depend on`;
-  return err(`error: layout ${printable(`${name} has ${what}`)}\n`);
+  return err(`error: layout ${escapeControls(`${name} has ${what}`)}\n`);
 };
 
 const ONE_PART = "error: ranges are of a field or of a slice: say one of --field and --slice\n";
@@ -115,7 +115,9 @@ const sliceOf = (name: string, layout: string, table: PackTable | undefined): Re
   const found = slices.get(name);
   if (found !== undefined) return ok({ bits: found.bits, max: 2 ** found.bits - 1 });
   const known = slices.size === 0 ? "none is declared" : `it has ${[...slices.keys()].join(", ")}`;
-  return err(`error: ${printable(`in ${table.name} layout ${layout} has no slice ${name}: ${known}`)} (--slice)\n`);
+  return err(
+    `error: ${escapeControls(`in ${table.name} layout ${layout} has no slice ${name}: ${known}`)} (--slice)\n`,
+  );
 };
 
 const routable = (layout: Layout, name: string): Field | undefined => {
@@ -124,42 +126,43 @@ const routable = (layout: Layout, name: string): Field | undefined => {
 };
 
 const write = async (
-  world: World,
+  runtime: Runtime,
   ranges: readonly LineRange[],
   { bits }: Part,
   options: Options,
   table: PackTable | undefined,
 ): Promise<ExitCode> => {
-  const sha256 = (octets: Uint8Array) => Promise.resolve(createHash("sha256").update(octets).digest());
+  const sha256 = (bytes: Uint8Array) => Promise.resolve(createHash("sha256").update(bytes).digest());
   const encoded = await encodePack(ranges, { fieldBits: bits, sha256 });
-  if (!encoded.ok) return refuse(`error: no pack can be made: ${printable(packFaultText(encoded.error))}\n`, world);
-  const { header, pages, ...told } = encoded.value;
-  const entry = entryOf(told, bits, options);
+  if (!encoded.ok)
+    return fail(`error: no pack can be made: ${escapeControls(formatPackFault(encoded.error))}\n`, runtime);
+  const { header, pages, ...report } = encoded.value;
+  const entry = entryOf(report, bits, options);
   const edited = table === undefined ? ok(undefined) : withEntry(table, options.name ?? "", entry);
-  if (!edited.ok) return refuse(edited.error, world);
+  if (!edited.ok) return fail(edited.error, runtime);
   const { out, table: beside = "-" } = options;
-  const file = out === undefined ? packFile(beside, told.sha256) : join(out, `${told.sha256}.pack`);
-  const written = world.writeOctets(file, Buffer.concat([header, ...pages]));
-  if (!written.ok) return refuse(`error: ${printable(file)} cannot be written: ${written.error}\n`, world);
+  const file = out === undefined ? packFile(beside, report.sha256) : join(out, `${report.sha256}.pack`);
+  const written = runtime.writeBytes(file, Buffer.concat([header, ...pages]));
+  if (!written.ok) return fail(`error: ${escapeControls(file)} cannot be written: ${written.error}\n`, runtime);
   if (table !== undefined && edited.value !== undefined) {
-    const saved = world.writeFile(table.name, edited.value.text);
-    if (!saved.ok) return refuse(`error: ${printable(table.name)} cannot be written: ${saved.error}\n`, world);
+    const saved = runtime.writeFile(table.name, edited.value.text);
+    if (!saved.ok) return fail(`error: ${escapeControls(table.name)} cannot be written: ${saved.error}\n`, runtime);
   }
-  await world.print(options.json ? `${JSON.stringify({ file, ...entry })}\n` : `${JSON.stringify(entry, null, 2)}\n`);
+  await runtime.print(options.json ? `${JSON.stringify({ file, ...entry })}\n` : `${JSON.stringify(entry, null, 2)}\n`);
   const made = `${countOf(ranges.length, "line")}, ${countOf(entry.ranges, "range")} in ${countOf(pages.length, "page")}`;
-  world.report(`${printable(file)}: ${made}\n${edited.value?.isIdle ? routeNote(options) : ""}`);
+  runtime.report(`${escapeControls(file)}: ${made}\n${edited.value?.isIdle ? routeNote(options) : ""}`);
   return EXIT.ok;
 };
 
 /** A pack that no route leads to decides nothing. */
 const routeNote = ({ table = "", name, layout }: Options): string => {
   const route = JSON.stringify({ when: { layout }, pack: name });
-  return `note: ${printable(`no route of ${table} leads to it yet; add one, such as ${route}`)}\n`;
+  return `note: ${escapeControls(`no route of ${table} leads to it yet; add one, such as ${route}`)}\n`;
 };
 
-type Told = Pick<EncodedPack, "sha256" | "bytes" | "ranges" | "regions">;
+type PackReport = Pick<EncodedPack, "sha256" | "bytes" | "ranges" | "regions">;
 
-const entryOf = ({ sha256, bytes, ranges, regions }: Told, bits: number, { field, slice }: Options) => ({
+const entryOf = ({ sha256, bytes, ranges, regions }: PackReport, bits: number, { field, slice }: Options) => ({
   sha256,
   bytes,
   ranges,

@@ -1,20 +1,20 @@
 import type { Command } from "commander";
 import type { Act } from "./action.ts";
 import type { DiffCounts } from "./diff-counts.ts";
-import { diffCountsText } from "./diff-counts-text.ts";
+import { formatDiffCounts } from "./diff-counts-text.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import { openGateway } from "./gateway-client.ts";
-import { failureText } from "./gateway-failure.ts";
-import { isForUploads, planUploads, summaryOf, type UploadSummary, uploadText } from "./pack-upload.ts";
-import { type PlanWarning, warningsOf, warningText } from "./plan-warnings.ts";
-import { refuse } from "./refuse.ts";
-import { type Uses, usesOf, usesText } from "./table-capacity.ts";
+import { formatFailure } from "./gateway-failure.ts";
+import { formatUpload, isForUploads, planUploads, summaryOf, type UploadSummary } from "./pack-upload.ts";
+import { formatWarning, type PlanWarning, warningsOf } from "./plan-warnings.ts";
+import { fail } from "./refuse.ts";
+import { formatUses, type Uses, usesOf } from "./table-capacity.ts";
 import { faultsAtGateway } from "./table-change.ts";
 import { countChanges } from "./table-compare.ts";
 import { readPublishable } from "./table-file.ts";
-import { tellFaults, tellTableError } from "./table-refusal.ts";
+import { reportFaults, reportTableError } from "./table-refusal.ts";
 import { readInForce } from "./table-revision.ts";
-import { EXIT, type ExitCode, type World } from "./world.ts";
+import { EXIT, type ExitCode, type Runtime } from "./world.ts";
 
 interface Options extends GatewayOptions {
   readonly json?: boolean;
@@ -49,7 +49,7 @@ interface Plan {
   readonly digest: string;
   /** The revision that the table would follow. */
   readonly basedOn: number;
-  /** Whether the text is the one in force, octet for octet: there is nothing to publish. */
+  /** Whether the text is the one in force, byte for byte: there is nothing to publish. */
   readonly isInForce: boolean;
   /** Absent where nothing but the text differs. */
   readonly changes: DiffCounts | undefined;
@@ -59,30 +59,30 @@ interface Plan {
   readonly uploads: readonly UploadSummary[];
 }
 
-const plan = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
-  const file = await readPublishable(path, world);
+const plan = async (runtime: Runtime, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
+  const file = await readPublishable(path, runtime);
   const { json = false } = options;
   if (!file.ok) {
-    await tellTableError(file.error, json, world);
+    await reportTableError(file.error, json, runtime);
     return EXIT.failed;
   }
-  const opened = openGateway(options, world);
-  if (!opened.ok) return refuse(opened.error, world);
+  const opened = openGateway(options, runtime);
+  if (!opened.ok) return fail(opened.error, runtime);
   const gateway = opened.value;
   const [inForce, status] = [await readInForce(gateway), await gateway.status()];
-  if (!inForce.ok) return refuse(inForce.error, world);
-  if (!status.ok) return refuse(failureText(gateway.url, status.error), world);
-  const verdict = await gateway.check(file.value.octets);
-  const uploads = await planUploads(gateway, file.value.table, path, world);
-  if (!uploads.ok) return refuse(uploads.error, world);
-  if (!verdict.ok && !isForUploads(verdict.error, file.value.table, uploads.value)) {
-    world.report(failureText(gateway.url, verdict.error));
-    await tellFaults(file.value.name, faultsAtGateway(verdict.error, file.value), json, world);
+  if (!inForce.ok) return fail(inForce.error, runtime);
+  if (!status.ok) return fail(formatFailure(gateway.url, status.error), runtime);
+  const uploadPlan = await gateway.check(file.value.bytes);
+  const uploads = await planUploads(gateway, file.value.table, path, runtime);
+  if (!uploads.ok) return fail(uploads.error, runtime);
+  if (!uploadPlan.ok && !isForUploads(uploadPlan.error, file.value.table, uploads.value)) {
+    runtime.report(formatFailure(gateway.url, uploadPlan.error));
+    await reportFaults(file.value.name, faultsAtGateway(uploadPlan.error, file.value), json, runtime);
     return EXIT.failed;
   }
-  const { name, table, octets, digest } = file.value;
-  const compared = await countChanges(inForce.value, file.value, path, world);
-  if (!compared.ok) return refuse(compared.error, world);
+  const { name, table, bytes, digest } = file.value;
+  const compared = await countChanges(inForce.value, file.value, path, runtime);
+  if (!compared.ok) return fail(compared.error, runtime);
   const { counts: changes, notes } = compared.value;
   const planned: Plan = {
     file: name,
@@ -90,30 +90,30 @@ const plan = async (world: World, [path = ""]: readonly string[], options: Optio
     basedOn: inForce.value.revision,
     isInForce: inForce.value.digest === digest,
     changes,
-    capacity: usesOf(table, octets.length),
+    capacity: usesOf(table, bytes.length),
     warnings: warningsOf(inForce.value.table, table, changes, status.value.canary?.revision),
     uploads: uploads.value.map(summaryOf),
   };
-  await world.print(json ? `${JSON.stringify(planned)}\n` : planText(planned, world.paint));
-  world.report(notes);
+  await runtime.print(json ? `${JSON.stringify(planned)}\n` : formatPlan(planned, runtime.paint));
+  runtime.report(notes);
   return EXIT.ok;
 };
 
-const sameText = (isInForce: boolean, revision: number): string =>
+const formatSame = (isInForce: boolean, revision: number): string =>
   isInForce ? `nothing to publish: revision ${revision} is this text\n` : "no differences but in the text\n";
 
-const planText = (
+const formatPlan = (
   { file, basedOn, isInForce, changes, capacity, warnings, uploads }: Plan,
-  paint: World["paint"],
+  paint: Runtime["paint"],
 ): string => {
   const sections = [
     [
       `${file} on top of revision ${basedOn}`,
-      changes === undefined ? sameText(isInForce, basedOn) : diffCountsText(changes),
+      changes === undefined ? formatSame(isInForce, basedOn) : formatDiffCounts(changes),
     ],
-    ["to be uploaded first", uploads.map((upload) => `${uploadText(upload)}\n`).join("")],
-    ["capacity", usesText(capacity)],
-    ["warnings", warnings.map((warning) => `${warningText(warning)}\n`).join("")],
+    ["to be uploaded first", uploads.map((upload) => `${formatUpload(upload)}\n`).join("")],
+    ["capacity", formatUses(capacity)],
+    ["warnings", warnings.map((warning) => `${formatWarning(warning)}\n`).join("")],
   ];
   return sections
     .filter(([, text]) => text !== "")

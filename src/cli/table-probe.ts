@@ -1,12 +1,12 @@
-import type { GatewayClient, Sight } from "./gateway-client.ts";
+import type { GatewayClient, TableVersion } from "./gateway-client.ts";
 import type { GatewayFailure } from "./gateway-request.ts";
-import type { World } from "./world.ts";
+import type { Runtime } from "./world.ts";
 
 /** Which revisions a number of requests met. */
 export interface Tally {
   readonly asked: number;
   /** Most frequent first. */
-  readonly seen: readonly (Sight & { readonly count: number })[];
+  readonly seen: readonly (TableVersion & { readonly count: number })[];
   /** The first request that failed; those after it were not sent. */
   readonly failure: GatewayFailure | undefined;
 }
@@ -14,7 +14,7 @@ export interface Tally {
 interface Probing {
   readonly count: number;
   /** Told of each sight when it comes. No more are sent after one that it does not want. */
-  readonly isWanted?: (sight: Sight) => boolean;
+  readonly isWanted?: (version: TableVersion) => boolean;
   readonly onBatch?: (asked: number) => void;
 }
 
@@ -26,22 +26,22 @@ export const probe = async (
   gateway: GatewayClient,
   { count, isWanted = () => true, onBatch }: Probing,
 ): Promise<Tally> => {
-  const counts = new Map<string, Sight & { readonly count: number }>();
+  const counts = new Map<string, TableVersion & { readonly count: number }>();
   let asked = 0;
   let failure: GatewayFailure | undefined;
   let isGoing = true;
   const ask = async (): Promise<void> => {
-    const sight = await gateway.ready();
-    if (!sight.ok) {
-      failure ??= sight.error;
+    const version = await gateway.ready();
+    if (!version.ok) {
+      failure ??= version.error;
       isGoing = false;
       return;
     }
     asked += 1;
-    const { revision, source, canary } = sight.value;
+    const { revision, source, canary } = version.value;
     const key = `${revision} ${source} ${canary}`;
-    counts.set(key, { ...sight.value, count: (counts.get(key)?.count ?? 0) + 1 });
-    if (!isWanted(sight.value)) isGoing = false;
+    counts.set(key, { ...version.value, count: (counts.get(key)?.count ?? 0) + 1 });
+    if (!isWanted(version.value)) isGoing = false;
   };
   while (asked < count && isGoing) {
     await Promise.all(Array.from({ length: Math.min(BATCH, count - asked) }, ask));
@@ -51,9 +51,9 @@ export const probe = async (
 };
 
 /** The same, told on a terminal how far it is. */
-export const probeWatched = async (gateway: GatewayClient, count: number, world: World): Promise<Tally> => {
-  if (!world.isReportWatched) return probe(gateway, { count });
-  const tally = await probe(gateway, { count, onBatch: (asked) => world.report(`\rprobed ${asked} of ${count}`) });
-  world.report("\n");
+export const probeWatched = async (gateway: GatewayClient, count: number, runtime: Runtime): Promise<Tally> => {
+  if (!runtime.isReportWatched) return probe(gateway, { count });
+  const tally = await probe(gateway, { count, onBatch: (asked) => runtime.report(`\rprobed ${asked} of ${count}`) });
+  runtime.report("\n");
   return tally;
 };

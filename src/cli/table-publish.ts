@@ -4,24 +4,24 @@ import type { Act } from "./action.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import type { Revision } from "./gateway-answers.ts";
 import { type GatewayClient, openGateway } from "./gateway-client.ts";
-import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
-import { refuse } from "./refuse.ts";
-import { makeChange, outrunAdvice, revisionText, tellUnchanged } from "./table-change.ts";
+import { formatUploads, planUploads, sendUploads } from "./pack-upload.ts";
+import { fail } from "./refuse.ts";
+import { conflictAdvice, formatRevision, makeChange, reportUnchanged } from "./table-change.ts";
 import { readPublishable, type TableFile } from "./table-file.ts";
 import { confirm } from "./table-question.ts";
-import { tellTableError } from "./table-refusal.ts";
+import { reportTableError } from "./table-refusal.ts";
 import {
   OVER_MOVES,
   OVER_MOVES_HELP,
-  overMovesRefusal,
   type Review,
   reviewChange,
   runningCanary,
+  undoneMovesError,
 } from "./table-review.ts";
 import { readInForce } from "./table-revision.ts";
 import { waitOption } from "./table-wait.ts";
 import { wholeNumber } from "./values.ts";
-import { EXIT, type ExitCode, type World } from "./world.ts";
+import { EXIT, type ExitCode, type Runtime } from "./world.ts";
 
 interface Options extends GatewayOptions {
   readonly expect?: number;
@@ -66,62 +66,62 @@ Exit code: 0 published, or nothing to publish; 1 not published; 3 somebody else 
 9 nobody knows, and the history does not show it yet;
 8 with --wait, if it is in force and was not seen everywhere in time.`;
 
-const publish = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
-  const opened = openGateway(options, world);
-  const file = await readPublishable(path, world);
+const publish = async (runtime: Runtime, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
+  const opened = openGateway(options, runtime);
+  const file = await readPublishable(path, runtime);
   if (!file.ok) {
-    await tellTableError(file.error, options.json === true, world);
-    world.report("nothing was published\n");
+    await reportTableError(file.error, options.json === true, runtime);
+    runtime.report("nothing was published\n");
   }
-  if (!opened.ok) world.report(opened.error);
+  if (!opened.ok) runtime.report(opened.error);
   if (!opened.ok || !file.ok) return EXIT.failed;
   const gateway = opened.value;
   const inForce = await readInForce(gateway);
   if (!inForce.ok) {
-    return refuse(inForce.error, world);
+    return fail(inForce.error, runtime);
   }
   const { revision, digest } = inForce.value;
   const { expect = revision } = options;
   // A higher one may be that of a canary, which only the gateway knows.
-  if (expect < revision) return refuseStale(expect, revision, world);
+  if (expect < revision) return refuseStale(expect, revision, runtime);
   if (digest === file.value.digest) {
-    world.report(`nothing to publish: revision ${revision} is this text\n`);
-    return tellUnchanged(inForce.value, gateway, options, world);
+    runtime.report(`nothing to publish: revision ${revision} is this text\n`);
+    return reportUnchanged(inForce.value, gateway, options, runtime);
   }
-  const uploads = await planUploads(gateway, file.value.table, path, world);
-  if (!uploads.ok) return refuse(`${uploads.error}nothing was published\n`, world);
-  const review = await reviewChange(inForce.value, file.value, path, await runningCanary(gateway), world);
-  if (!review.ok) return refuse(`${review.error}nothing was published\n`, world);
-  world.report(`from revision ${revision} to ${file.value.name}:\n${review.value.text}`);
-  const refusal = overMovesRefusal(review.value, options.overMoves);
-  if (refusal !== undefined) return refuse(refusal, world);
-  world.report(uploadsText(uploads.value));
+  const uploads = await planUploads(gateway, file.value.table, path, runtime);
+  if (!uploads.ok) return fail(`${uploads.error}nothing was published\n`, runtime);
+  const review = await reviewChange(inForce.value, file.value, path, await runningCanary(gateway), runtime);
+  if (!review.ok) return fail(`${review.error}nothing was published\n`, runtime);
+  runtime.report(`from revision ${revision} to ${file.value.name}:\n${review.value.text}`);
+  const refusal = undoneMovesError(review.value, options.overMoves);
+  if (refusal !== undefined) return fail(refusal, runtime);
+  runtime.report(formatUploads(uploads.value));
   const question = `Publish ${file.value.name} on top of revision ${expect}?`;
-  const wanted = await confirm(question, options.yes === true, world);
+  const wanted = await confirm(question, options.yes === true, runtime);
   if (!wanted.ok) return wanted.error;
-  const sent = await sendUploads(gateway, uploads.value, options.json === true, world);
-  if (!sent.ok) return refuse(`${sent.error}nothing was published\n`, world);
-  return send(gateway, file.value, { expect, ...review.value }, options, world);
+  const sent = await sendUploads(gateway, uploads.value, options.json === true, runtime);
+  if (!sent.ok) return fail(`${sent.error}nothing was published\n`, runtime);
+  return send(gateway, file.value, { expect, ...review.value }, options, runtime);
 };
 
 const send = async (
   gateway: GatewayClient,
   file: TableFile<DeclaredTable>,
-  { expect, warnings }: Pick<Review, "warnings"> & { readonly expect: number },
+  { expect: expectedRevision, warnings }: Pick<Review, "warnings"> & { readonly expect: number },
   options: Options,
-  world: World,
+  runtime: Runtime,
 ): Promise<ExitCode> => {
-  const wish = { expect, note: options.note ?? "" };
-  const put = () => gateway.publish(file.octets, wish);
-  const tale = (made: Revision) => `published ${revisionText(made)}`;
-  const change = { kind: "publish", wish, digest: file.digest, table: file, tale, warnings } as const;
-  return makeChange(put, gateway, change, options, world);
+  const request = { expectedRevision, note: options.note ?? "" };
+  const put = () => gateway.publish(file.bytes, request);
+  const message = (made: Revision) => `published ${formatRevision(made)}`;
+  const change = { kind: "publish", request, digest: file.digest, table: file, message, warnings } as const;
+  return makeChange(put, gateway, change, options, runtime);
 };
 
-const refuseStale = (expected: number, revision: number, world: World): ExitCode => {
-  world.report(
+const refuseStale = (expected: number, revision: number, runtime: Runtime): ExitCode => {
+  runtime.report(
     `error: revision ${revision} is in force, not ${expected}: nothing was published\n` +
-      `  ${outrunAdvice(expected, revision)}`,
+      `  ${conflictAdvice(expected, revision)}`,
   );
-  return EXIT.outrun;
+  return EXIT.conflict;
 };

@@ -1,12 +1,16 @@
 import { err, ok, type Result } from "../ids/index.ts";
-import { EXIT, type ExitCode, type NoAnswer, type World } from "./world.ts";
+import { EXIT, type ExitCode, type NoAnswer, type Runtime } from "./world.ts";
 
 /** Whether a person wants a change of the published table, or said so before; the exit code where not. */
-export const confirm = async (question: string, yes: boolean, world: World): Promise<Result<undefined, ExitCode>> => {
+export const confirm = async (
+  question: string,
+  yes: boolean,
+  runtime: Runtime,
+): Promise<Result<undefined, ExitCode>> => {
   if (yes) return ok(undefined);
-  const answer = await world.ask(`${question} [y/N] `);
+  const answer = await runtime.prompt(`${question} [y/N] `);
   if (answer.ok && /^y(es)?$/i.test(answer.value.trim())) return ok(undefined);
-  world.report(`${answer.ok ? "" : BEFORE[answer.error]}nothing was changed\n`);
+  runtime.report(`${answer.ok ? "" : BEFORE[answer.error]}nothing was changed\n`);
   return err(!answer.ok && answer.error === "interrupted" ? EXIT.interrupted : EXIT.failed);
 };
 

@@ -1,8 +1,8 @@
-import { faultLine, faultsText, type TableFileError, tableErrorText } from "./table-file.ts";
-import type { World } from "./world.ts";
+import { faultLine, formatFaults, formatTableError, type TableFileError } from "./table-file.ts";
+import type { Runtime } from "./world.ts";
 
 /** A fault with its place, of whichever version's kinds. */
-interface TellableFault {
+interface ReportableFault {
   readonly line: number;
   readonly column: number;
   readonly pointer: string;
@@ -11,25 +11,25 @@ interface TellableFault {
 }
 
 /** A line for a program: the object by which every command tells of a fault. */
-export const faultObject = (file: string, fault: TellableFault): string => `${JSON.stringify({ file, ...fault })}\n`;
+export const faultObject = (file: string, fault: ReportableFault): string => `${JSON.stringify({ file, ...fault })}\n`;
 
 /** Says why a table cannot be worked with: on stderr, and with `json` the faults as objects on stdout instead. */
-export const tellTableError = async (error: TableFileError, json: boolean, world: World): Promise<void> => {
+export const reportTableError = async (error: TableFileError, json: boolean, runtime: Runtime): Promise<void> => {
   if (!json || error.reason === "unreadable") {
-    world.report(tableErrorText(error));
+    runtime.report(formatTableError(error));
     return;
   }
-  await world.print(error.faults.map((fault) => faultObject(error.name, fault)).join(""));
-  world.report(`${error.name}: ${faultsText(error.faults.length)}\n`);
+  await runtime.print(error.faults.map((fault) => faultObject(error.name, fault)).join(""));
+  runtime.report(`${error.name}: ${formatFaults(error.faults.length)}\n`);
 };
 
 /** The same for faults that a gateway has found. */
-export const tellFaults = async (
+export const reportFaults = async (
   name: string,
-  faults: readonly TellableFault[],
+  faults: readonly ReportableFault[],
   json: boolean,
-  world: World,
+  runtime: Runtime,
 ): Promise<void> => {
-  if (json) await world.print(faults.map((fault) => faultObject(name, fault)).join(""));
-  else world.report(faults.map((fault) => faultLine(name, fault)).join(""));
+  if (json) await runtime.print(faults.map((fault) => faultObject(name, fault)).join(""));
+  else runtime.report(faults.map((fault) => faultLine(name, fault)).join(""));
 };

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import type { Act } from "./action.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
-import { missingText, openShelf } from "./pack-shelf.ts";
-import { printable } from "./printable.ts";
-import { refuse } from "./refuse.ts";
+import { formatMissing, openPackFiles } from "./pack-shelf.ts";
+import { escapeControls } from "./printable.ts";
+import { fail } from "./refuse.ts";
 import { compile } from "./table-file.ts";
-import { isRevision, readSide, SIDE_HELP, tellSideError } from "./table-side.ts";
-import { destinationText, ownersText, replayTraffic, type TrafficStep } from "./traffic-replay.ts";
-import { tallyText, wayLines } from "./traffic-text.ts";
-import { EXIT, type ExitCode, type World } from "./world.ts";
+import { isRevision, readTableSource, reportSourceError, SOURCE_HELP } from "./table-side.ts";
+import { formatDestination, formatOwners, type ReplayStep, replayLog } from "./traffic-replay.ts";
+import { changeLines, formatSummary } from "./traffic-text.ts";
+import { EXIT, type ExitCode, type Runtime } from "./world.ts";
 
 interface Options extends GatewayOptions {
   readonly old: string;
@@ -32,7 +32,7 @@ export const addTableReplay = (parent: Command, act: Act): void => {
       .option("--json", "one JSON object a line"),
   )
     .addHelpText("after", HELP)
-    .action(act(replayLog));
+    .action(act(replayCommand));
 };
 
 const HELP = `
@@ -42,38 +42,38 @@ Examples:
   $ grep '"status":404' requests.ndjson | waybill table replay - --old 41 --new routing-table.json
 
 A line is an object with "path" and "method" (GET without one), a path, or a line that npm start prints.
-${SIDE_HELP}
+${SOURCE_HELP}
 Packs are read from the folder packs beside the tables; where both are revisions, from the one in the current folder.
 ${GATEWAY_HELP} Files need none.
 Exit code: 0, or with --exit-code 2 when a request goes elsewhere; 1 when something cannot be read.`;
 
-const replayLog = async (world: World, [log = ""]: readonly string[], options: Options): Promise<ExitCode> => {
+const replayCommand = async (runtime: Runtime, [log = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   if ([log, options.old, options.new].filter((path) => path === "-").length > 1) {
-    return refuse("error: only one of the log and the two tables can come from stdin\n", world);
+    return fail("error: only one of the log and the two tables can come from stdin\n", runtime);
   }
-  const before = await readSide(options.old, options, world, compile);
-  const after = await readSide(options.new, options, world, compile);
-  for (const side of [before, after]) if (!side.ok) await tellSideError(side.error, false, world);
+  const before = await readTableSource(options.old, options, runtime, compile);
+  const after = await readTableSource(options.new, options, runtime, compile);
+  for (const side of [before, after]) if (!side.ok) await reportSourceError(side.error, false, runtime);
   if (!before.ok || !after.ok) return EXIT.failed;
   const paths = [options.old, options.new].map((name) => (isRevision(name) ? undefined : name));
-  const shelf = openShelf(paths, world);
+  const packFiles = openPackFiles(paths, runtime);
   for (const { value } of [before, after]) {
-    const missing = await shelf.fill(value);
-    if (!missing.ok) return refuse(missing.error, world);
-    world.report(missingText(missing.value));
+    const missing = await packFiles.load(value);
+    if (!missing.ok) return fail(missing.error, runtime);
+    runtime.report(formatMissing(missing.value));
   }
-  const tell = async (step: TrafficStep): Promise<void> => {
+  const report = async (step: ReplayStep): Promise<void> => {
     if (step.verdict === "open" && options.onlyChanged) return;
-    await world.print(options.json ? `${JSON.stringify(plainOf(step))}\n` : stepLine(step));
+    await runtime.print(options.json ? `${JSON.stringify(plainOf(step))}\n` : stepLine(step));
   };
-  const tally = await replayTraffic(log, before.value.table, after.value.table, world, {
+  const tally = await replayLog(log, before.value.table, after.value.table, runtime, {
     isQuiet: options.json === true,
-    tell,
+    report,
   });
-  if (!tally.ok) return refuse(tally.error, world);
-  world.report(
-    tallyText(tally.value) +
-      wayLines(tally.value)
+  if (!tally.ok) return fail(tally.error, runtime);
+  runtime.report(
+    formatSummary(tally.value) +
+      changeLines(tally.value)
         .map((line) => `  ${line}\n`)
         .join(""),
   );
@@ -81,17 +81,17 @@ const replayLog = async (world: World, [log = ""]: readonly string[], options: O
 };
 
 /** `GET /orders/…  order  ap → us`. */
-const stepLine = ({ request, before, after, verdict }: TrafficStep): string => {
-  const way =
-    verdict === "open" ? `${destinationText(after)}?` : `${destinationText(before)} → ${destinationText(after)}`;
-  const cells = [`${request.method} ${request.path}`, ownersText(before, after), way];
-  return `${printable(cells.filter((cell) => cell !== "").join("  "))}\n`;
+const stepLine = ({ request, before, after, verdict: result }: ReplayStep): string => {
+  const change =
+    result === "open" ? `${formatDestination(after)}?` : `${formatDestination(before)} → ${formatDestination(after)}`;
+  const cells = [`${request.method} ${request.path}`, formatOwners(before, after), change];
+  return `${escapeControls(cells.filter((cell) => cell !== "").join("  "))}\n`;
 };
 
-const plainOf = ({ line, request, verdict, before, after }: TrafficStep): object => ({
+const plainOf = ({ line, request, verdict: result, before, after }: ReplayStep): object => ({
   line,
   ...request,
-  verdict,
+  result,
   before,
   after,
 });

@@ -1,11 +1,11 @@
 import { ok, type Result } from "../ids/index.ts";
 import type { DeclaredTable } from "../routing/schema.ts";
 import type { GatewayClient } from "./gateway-client.ts";
-import { type PlanWarning, warningsOf, warningText } from "./plan-warnings.ts";
-import { isOverMoves } from "./step-warnings.ts";
-import { changesText, countChanges } from "./table-compare.ts";
+import { formatWarning, type PlanWarning, warningsOf } from "./plan-warnings.ts";
+import { undoesMoves } from "./step-warnings.ts";
+import { countChanges, formatChanges } from "./table-compare.ts";
 import type { TableFile } from "./table-file.ts";
-import type { World } from "./world.ts";
+import type { Runtime } from "./world.ts";
 
 /** What a change of the table in force would do, for whoever is asked about it. */
 export interface Review {
@@ -23,13 +23,13 @@ export const reviewChange = async (
   after: Named,
   path: string | undefined,
   canary: number | undefined,
-  world: Pick<World, "readFile" | "fileExists" | "nowMs">,
+  runtime: Pick<Runtime, "readFile" | "fileExists" | "nowMs">,
 ): Promise<Result<Review, string>> => {
-  const changes = await countChanges(before, after, path, world);
+  const changes = await countChanges(before, after, path, runtime);
   if (!changes.ok) return changes;
   const warnings = warningsOf(before.table, after.table, changes.value.counts, canary);
-  const lines = warnings.map((warning) => `warning: ${warningText(warning)}\n`);
-  return ok({ warnings, text: changesText(changes.value) + lines.join("") });
+  const lines = warnings.map((warning) => `warning: ${formatWarning(warning)}\n`);
+  return ok({ warnings, text: formatChanges(changes.value) + lines.join("") });
 };
 
 /** A gateway that cannot say it refuses the change by itself. */
@@ -42,8 +42,8 @@ export const OVER_MOVES = "--over-moves";
 export const OVER_MOVES_HELP = "even if it undoes steps of moves, whose epochs regions have been told";
 
 /** Why a change is not made, for stderr: it undoes steps of moves, and nobody said that it shall. */
-export const overMovesRefusal = ({ warnings }: Review, overMoves = false): string | undefined =>
-  overMoves || !isOverMoves(warnings)
+export const undoneMovesError = ({ warnings }: Review, overMoves = false): string | undefined =>
+  overMoves || !undoesMoves(warnings)
     ? undefined
     : "error: it undoes steps of moves, after which regions refuse requests or take what they must not\n" +
       "  take over the entries of the table in force, and undo a move by a new one; if it must be, say --over-moves\n" +

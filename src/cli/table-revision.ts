@@ -3,8 +3,8 @@ import { checkTable, type Fault } from "../routing/index.ts";
 import type { DeclaredTable } from "../routing/schema.ts";
 import type { Revision } from "./gateway-answers.ts";
 import type { GatewayClient } from "./gateway-client.ts";
-import { failureText } from "./gateway-failure.ts";
-import { checkText, type TableFile, tableErrorText } from "./table-file.ts";
+import { formatFailure } from "./gateway-failure.ts";
+import { checkText, formatTableError, type TableFile } from "./table-file.ts";
 
 /** A table that a gateway has published. */
 export interface PublishedTable<Table> extends TableFile<Table> {
@@ -18,13 +18,13 @@ export const readRevision = async <Table>(
   check: (json: unknown) => Result<Table, readonly Fault[]>,
 ): Promise<Result<PublishedTable<Table>, string>> => {
   const text = await gateway.text(revision);
-  if (!text.ok) return err(failureText(gateway.url, text.error));
-  const { octets, digest } = text.value;
+  if (!text.ok) return err(formatFailure(gateway.url, text.error));
+  const { bytes, digest } = text.value;
   const name = `revision ${text.value.revision}`;
-  const table = checkText(octets, check);
-  if (table.ok) return ok({ name, revision: text.value.revision, digest, octets, table: table.value });
+  const table = checkText(bytes, check);
+  if (table.ok) return ok({ name, revision: text.value.revision, digest, bytes, table: table.value });
   const why = `  ${gateway.url} serves it, so this command is older than the gateway or newer: use one of the gateway's version\n`;
-  return err(tableErrorText({ reason: "faulty", name, faults: table.error }) + why);
+  return err(formatTableError({ reason: "faulty", name, faults: table.error }) + why);
 };
 
 export const readInForce = (gateway: GatewayClient): Promise<Result<PublishedTable<DeclaredTable>, string>> =>
@@ -33,7 +33,7 @@ export const readInForce = (gateway: GatewayClient): Promise<Result<PublishedTab
 /** What the history knows of a revision that the gateway has. The error is for stderr. */
 export const readRecord = async (gateway: GatewayClient, revision: number): Promise<Result<Revision, string>> => {
   const listed = await gateway.revisions({ before: revision + 1, limit: 1 });
-  if (!listed.ok) return err(failureText(gateway.url, listed.error));
+  if (!listed.ok) return err(formatFailure(gateway.url, listed.error));
   const [record] = listed.value;
   return record?.revision === revision ? ok(record) : err(`error: the history does not list revision ${revision}\n`);
 };

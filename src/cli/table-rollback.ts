@@ -4,15 +4,15 @@ import type { Act } from "./action.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import type { Revision } from "./gateway-answers.ts";
 import { openGateway } from "./gateway-client.ts";
-import { planUploads, sendUploads, uploadsText } from "./pack-upload.ts";
-import { refuse } from "./refuse.ts";
-import { makeChange, revisionText, tellUnchanged } from "./table-change.ts";
+import { formatUploads, planUploads, sendUploads } from "./pack-upload.ts";
+import { fail } from "./refuse.ts";
+import { formatRevision, makeChange, reportUnchanged } from "./table-change.ts";
 import { confirm } from "./table-question.ts";
-import { OVER_MOVES, OVER_MOVES_HELP, overMovesRefusal, reviewChange, runningCanary } from "./table-review.ts";
+import { OVER_MOVES, OVER_MOVES_HELP, reviewChange, runningCanary, undoneMovesError } from "./table-review.ts";
 import { readInForce, readRevision } from "./table-revision.ts";
 import { waitOption } from "./table-wait.ts";
 import { wholeNumber } from "./values.ts";
-import type { ExitCode, World } from "./world.ts";
+import type { ExitCode, Runtime } from "./world.ts";
 
 interface Options extends GatewayOptions {
   readonly expect?: number;
@@ -53,38 +53,38 @@ Exit code: 0 done, or nothing to do; 1 not done; 3 somebody else changed the tab
 9 nobody knows, and the history does not show it yet;
 8 with --wait, if it is in force and was not seen everywhere in time.`;
 
-const rollback = async (world: World, [argument]: readonly string[], options: Options): Promise<ExitCode> => {
+const rollback = async (runtime: Runtime, [argument]: readonly string[], options: Options): Promise<ExitCode> => {
   const to = Number(argument);
-  const opened = openGateway(options, world);
-  if (!opened.ok) return refuse(opened.error, world);
+  const opened = openGateway(options, runtime);
+  if (!opened.ok) return fail(opened.error, runtime);
   const gateway = opened.value;
   const inForce = await readInForce(gateway);
-  if (!inForce.ok) return refuse(inForce.error, world);
-  const goal = await readRevision(gateway, to, checkTable);
-  if (!goal.ok) return refuse(goal.error, world);
+  if (!inForce.ok) return fail(inForce.error, runtime);
+  const target = await readRevision(gateway, to, checkTable);
+  if (!target.ok) return fail(target.error, runtime);
   const { revision, digest } = inForce.value;
-  if (digest === goal.value.digest) {
-    world.report(`nothing to do: revision ${revision} has the text of revision ${to}\n`);
-    return tellUnchanged(inForce.value, gateway, options, world);
+  if (digest === target.value.digest) {
+    runtime.report(`nothing to do: revision ${revision} has the text of revision ${to}\n`);
+    return reportUnchanged(inForce.value, gateway, options, runtime);
   }
-  const uploads = await planUploads(gateway, goal.value.table, "-", world);
-  if (!uploads.ok) return refuse(uploads.error, world);
-  const review = await reviewChange(inForce.value, goal.value, undefined, await runningCanary(gateway), world);
-  if (!review.ok) return refuse(review.error, world);
+  const uploads = await planUploads(gateway, target.value.table, "-", runtime);
+  if (!uploads.ok) return fail(uploads.error, runtime);
+  const review = await reviewChange(inForce.value, target.value, undefined, await runningCanary(gateway), runtime);
+  if (!review.ok) return fail(review.error, runtime);
   const { warnings, text } = review.value;
-  world.report(`from revision ${revision} back to revision ${to}:\n${text}`);
-  const refusal = overMovesRefusal(review.value, options.overMoves);
-  if (refusal !== undefined) return refuse(refusal, world);
-  world.report(uploadsText(uploads.value));
+  runtime.report(`from revision ${revision} back to revision ${to}:\n${text}`);
+  const refusal = undoneMovesError(review.value, options.overMoves);
+  if (refusal !== undefined) return fail(refusal, runtime);
+  runtime.report(formatUploads(uploads.value));
   const question = `Put the text of revision ${to} into force?`;
-  const wanted = await confirm(question, options.yes === true, world);
+  const wanted = await confirm(question, options.yes === true, runtime);
   if (!wanted.ok) return wanted.error;
-  const { expect = revision, note = "", json = false } = options;
-  const sent = await sendUploads(gateway, uploads.value, json, world);
-  if (!sent.ok) return refuse(sent.error, world);
-  const wish = { expect, note };
-  const post = () => gateway.rollback(to, wish);
-  const tale = (made: Revision) => `text of revision ${to} is in force again as ${revisionText(made)}`;
-  const change = { kind: "rollback", wish, digest: goal.value.digest, tale, warnings } as const;
-  return makeChange(post, gateway, change, options, world);
+  const { expect: expectedRevision = revision, note = "", json = false } = options;
+  const sent = await sendUploads(gateway, uploads.value, json, runtime);
+  if (!sent.ok) return fail(sent.error, runtime);
+  const request = { expectedRevision, note };
+  const post = () => gateway.rollback(to, request);
+  const message = (made: Revision) => `text of revision ${to} is in force again as ${formatRevision(made)}`;
+  const change = { kind: "rollback", request, digest: target.value.digest, message, warnings } as const;
+  return makeChange(post, gateway, change, options, runtime);
 };

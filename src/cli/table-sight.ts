@@ -4,7 +4,7 @@ import { EXIT, type ExitCode } from "./world.ts";
 /** How far a change has come: the truth first, then KV, then isolates. What is seen of it at one of these places. */
 
 /** By which table requests go: a revision, and for some IDs the canary's beside it. */
-export interface TableSight {
+export interface TableVersion {
   readonly revision: number;
   /** `undefined`: none runs. */
   readonly canary: number | undefined;
@@ -20,34 +20,35 @@ export const EXIT_OF_LAG: Readonly<Record<Lag, ExitCode>> = {
   probes: EXIT.probesBehind,
 };
 
-export const truthOf = ({ truth, canary }: Status): TableSight => sightOf({ revision: truth.revision, canary });
+export const publishedVersion = ({ truth: published, canary }: Status): TableVersion =>
+  versionOf({ revision: published.revision, canary });
 
 /** The same of KV and of an isolate, as the status shows them. */
-export const sightOf = ({ revision, canary }: Pick<Status["isolate"], "revision" | "canary">): TableSight => ({
+export const versionOf = ({ revision, canary }: Pick<Status["isolate"], "revision" | "canary">): TableVersion => ({
   revision,
   canary: canary?.revision,
 });
 
-export const isSame = (a: TableSight, b: TableSight): boolean => a.revision === b.revision && a.canary === b.canary;
+export const isSame = (a: TableVersion, b: TableVersion): boolean => a.revision === b.revision && a.canary === b.canary;
 
 /** `revision 41, canary 42`. */
-export const sightText = ({ revision, canary }: TableSight): string =>
+export const formatVersion = ({ revision, canary }: TableVersion): string =>
   canary === undefined ? `revision ${revision}` : `revision ${revision}, canary ${canary}`;
 
 /** As something that is to come: no canary is a part of it too. */
-export const goalText = ({ revision, canary }: TableSight): string =>
+export const formatPublishedVersion = ({ revision, canary }: TableVersion): string =>
   `revision ${revision} ${canary === undefined ? "without a canary" : `with canary ${canary}`}`;
 
 /** Everything that lags; `seen` is what probes saw. Nothing was ever published where the truth is the table of the build. */
-export const lagsOf = (status: Status, seen: readonly TableSight[]): readonly Lag[] => {
-  const truth = truthOf(status);
+export const lagsOf = (status: Status, seen: readonly TableVersion[]): readonly Lag[] => {
+  const published = publishedVersion(status);
   const { kv, isolate, pending } = status;
-  const isInKv = kv ? isSame(sightOf(kv), truth) : truth.revision === 0;
+  const isInKv = kv ? isSame(versionOf(kv), published) : published.revision === 0;
   const lags: readonly (readonly [Lag, boolean])[] = [
     ["pending", pending],
     ["kv", !pending && !isInKv],
-    ["isolate", !isSame(sightOf(isolate), truth)],
-    ["probes", !seen.every((sight) => isSame(sight, truth))],
+    ["isolate", !isSame(versionOf(isolate), published)],
+    ["probes", !seen.every((version) => isSame(version, published))],
   ];
   return lags.flatMap(([lag, isBehind]) => (isBehind ? [lag] : []));
 };

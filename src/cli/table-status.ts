@@ -4,23 +4,31 @@ import { alignColumns } from "./columns.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import type { Audience, Status } from "./gateway-answers.ts";
 import { type GatewayClient, openGateway } from "./gateway-client.ts";
-import { failureText } from "./gateway-failure.ts";
-import { printable } from "./printable.ts";
-import { refuse } from "./refuse.ts";
+import { formatFailure } from "./gateway-failure.ts";
+import { escapeControls } from "./printable.ts";
+import { fail } from "./refuse.ts";
 import { probeWatched, type Tally } from "./table-probe.ts";
-import { EXIT_OF_LAG, goalText, type Lag, lagsOf, sightOf, sightText, truthOf } from "./table-sight.ts";
 import {
-  type Arrival,
-  arrivalText,
-  type Patience,
+  EXIT_OF_LAG,
+  formatPublishedVersion,
+  formatVersion,
+  type Lag,
+  lagsOf,
+  publishedVersion,
+  versionOf,
+} from "./table-sight.ts";
+import {
+  formatNotPropagated,
+  formatPropagation,
   PROBES_DEFAULT,
+  type PropagationResult,
   propagationOf,
-  unseenText,
+  type WaitOptions,
   waitOption,
-  waitUntilSeen,
+  waitUntilPropagated,
 } from "./table-wait.ts";
 import { countingNumber } from "./values.ts";
-import { EXIT, type ExitCode, type World } from "./world.ts";
+import { EXIT, type ExitCode, type Runtime } from "./world.ts";
 
 interface Options extends GatewayOptions {
   readonly probe?: number;
@@ -56,79 +64,91 @@ Exit code: 0 when KV, the isolate that answered and every probe have the last ch
 4 KV is still to be brought to it, 5 KV shows something else, 6 the isolate that answered has something else, 7 a probe has;
 8 when --wait ended before, 1 when the gateway does not tell.`;
 
-const status = async (world: World, _: readonly string[], options: Options): Promise<ExitCode> => {
-  const opened = openGateway(options, world);
-  if (!opened.ok) return refuse(opened.error, world);
+const status = async (runtime: Runtime, _: readonly string[], options: Options): Promise<ExitCode> => {
+  const opened = openGateway(options, runtime);
+  if (!opened.ok) return fail(opened.error, runtime);
   const gateway = opened.value;
   const { probe, wait } = options;
-  const patience =
+  const waitOptions =
     wait === undefined ? undefined : { seconds: wait, probes: probe ?? PROBES_DEFAULT, isThorough: true };
-  const arrival = patience && (await waitUntilSeen(gateway, patience, world));
+  const propagation = waitOptions && (await waitUntilPropagated(gateway, waitOptions, runtime));
   const known = await gateway.status();
-  if (!known.ok) return refuse(failureText(gateway.url, known.error), world);
+  if (!known.ok) return fail(formatFailure(gateway.url, known.error), runtime);
   // After a wait the probes have been counted.
-  const tally = probe === undefined || arrival?.isSeen ? undefined : await probeWatched(gateway, probe, world);
+  const tally = probe === undefined || propagation?.isSeen ? undefined : await probeWatched(gateway, probe, runtime);
   const lags = lagsOf(known.value, tally?.seen ?? []);
-  await world.print(
-    options.json ? jsonOf(known.value, lags, tally, arrival) : statusText(known.value, lags, tally, arrival, patience),
+  await runtime.print(
+    options.json
+      ? jsonOf(known.value, lags, tally, propagation)
+      : formatStatus(known.value, lags, tally, propagation, waitOptions),
   );
-  if (arrival !== undefined && patience !== undefined && !arrival.isSeen)
-    return unseen(gateway, arrival, patience, world);
-  if (tally?.failure !== undefined) return refuse(failureText(gateway.url, tally.failure), world);
+  if (propagation !== undefined && waitOptions !== undefined && !propagation.isSeen)
+    return unseen(gateway, propagation, waitOptions, runtime);
+  if (tally?.failure !== undefined) return fail(formatFailure(gateway.url, tally.failure), runtime);
   const [first] = lags;
   return first === undefined ? EXIT.ok : EXIT_OF_LAG[first];
 };
 
-const unseen = (gateway: GatewayClient, arrival: Arrival, patience: Patience, world: World): ExitCode => {
-  world.report(unseenText(gateway.url, arrival, patience));
-  return EXIT.unseen;
+const unseen = (
+  gateway: GatewayClient,
+  propagation: PropagationResult,
+  options: WaitOptions,
+  runtime: Runtime,
+): ExitCode => {
+  runtime.report(formatNotPropagated(gateway.url, propagation, options));
+  return EXIT.notPropagated;
 };
 
 const jsonOf = (
   known: Status,
   behind: readonly Lag[],
   tally: Tally | undefined,
-  arrival: Arrival | undefined,
+  result: PropagationResult | undefined,
 ): string => {
-  const propagation = arrival && propagationOf(arrival);
+  const propagation = result && propagationOf(result);
   return `${JSON.stringify({ ...known, behind, probes: tally?.seen, propagation })}\n`;
 };
 
-const statusText = (
+const formatStatus = (
   known: Status,
   lags: readonly Lag[],
   tally: Tally | undefined,
-  arrival: Arrival | undefined,
-  patience: Patience | undefined,
+  propagation: PropagationResult | undefined,
+  options: WaitOptions | undefined,
 ): string => {
-  const { truth, kv, isolate, lastError, canary } = known;
+  const { truth: published, kv, isolate, lastError, canary } = known;
   const rows = [
-    ["truth", `revision ${truth.revision}`, truth.time ?? "", truth.digest],
-    ["kv", kv ? sightText(sightOf(kv)) : "nothing", kv?.asked ?? "", kv?.digest ?? ""],
-    ["isolate", sightText(sightOf(isolate)), `${isolate.source}, ${isolate.ageSeconds} s old`, isolate.digest ?? ""],
-    ...(canary ? [["canary", `revision ${canary.revision}`, audienceText(canary), canary.digest]] : []),
+    ["truth", `revision ${published.revision}`, published.time ?? "", published.digest],
+    ["kv", kv ? formatVersion(versionOf(kv)) : "nothing", kv?.asked ?? "", kv?.digest ?? ""],
+    [
+      "isolate",
+      formatVersion(versionOf(isolate)),
+      `${isolate.source}, ${isolate.ageSeconds} s old`,
+      isolate.digest ?? "",
+    ],
+    ...(canary ? [["canary", `revision ${canary.revision}`, formatAudience(canary), canary.digest]] : []),
   ];
   const notes = [
-    ...lags.map((lag) => SENTENCE[lag](goalText(truthOf(known)))),
+    ...lags.map((lag) => SENTENCE[lag](formatPublishedVersion(publishedVersion(known)))),
     ...(lastError ? [`last error: ${lastError}`] : []),
   ];
   const seen = tally?.seen ?? [];
-  const probes = seen.map((one) => [`${one.count} of ${tally?.asked ?? 0}`, sightText(one), one.source]);
-  const lines = [...alignColumns(rows.map((row) => row.map(printable))), ...notes.map(printable)];
+  const probes = seen.map((one) => [`${one.count} of ${tally?.asked ?? 0}`, formatVersion(one), one.source]);
+  const lines = [...alignColumns(rows.map((row) => row.map(escapeControls))), ...notes.map(escapeControls)];
   const all = [...lines, ...(seen.length === 0 ? [] : ["probes", ...alignColumns(probes).map((line) => `  ${line}`)])];
-  return `${all.map((line) => `${line}\n`).join("")}${arrival && patience ? arrivalText(arrival, patience) : ""}`;
+  return `${all.map((line) => `${line}\n`).join("")}${propagation && options ? formatPropagation(propagation, options) : ""}`;
 };
 
 /** What lags, by what it ought to have. */
-const SENTENCE: Readonly<Record<Lag, (goal: string) => string>> = {
-  pending: (goal) => `KV is being brought to ${goal}`,
-  kv: (goal) => `KV does not show ${goal}`,
-  isolate: (goal) => `the isolate that answered does not have ${goal} yet`,
-  probes: (goal) => `not every probe has seen ${goal}`,
+const SENTENCE: Readonly<Record<Lag, (target: string) => string>> = {
+  pending: (target) => `KV is being brought to ${target}`,
+  kv: (target) => `KV does not show ${target}`,
+  isolate: (target) => `the isolate that answered does not have ${target} yet`,
+  probes: (target) => `not every probe has seen ${target}`,
 };
 
 /** `5 % of the IDs`. */
-export const audienceText = ({ share, countries, entities }: Audience): string => {
+export const formatAudience = ({ share, countries, entities }: Audience): string => {
   if (share !== undefined) return `${share} % of the IDs`;
   return (countries ?? entities ?? []).join(", ");
 };

@@ -3,9 +3,9 @@ import type { Act } from "./action.ts";
 import { GATEWAY_HELP, type GatewayOptions, withGateway } from "./gateway-address.ts";
 import { openGateway } from "./gateway-client.ts";
 import { planUploads, sendUploads, summaryOf } from "./pack-upload.ts";
-import { refuse } from "./refuse.ts";
-import { countOf, readPublishable, tableErrorText } from "./table-file.ts";
-import { EXIT, type ExitCode, type World } from "./world.ts";
+import { fail } from "./refuse.ts";
+import { countOf, formatTableError, readPublishable } from "./table-file.ts";
+import { EXIT, type ExitCode, type Runtime } from "./world.ts";
 
 interface Options extends GatewayOptions {
   readonly json?: boolean;
@@ -33,19 +33,19 @@ What was cut short goes on where it was: the same command sends the rest.
 ${GATEWAY_HELP}
 Exit code: 0 when the gateway has all of them, 1 when not.`;
 
-const upload = async (world: World, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
-  const file = await readPublishable(path, world);
-  if (!file.ok) return refuse(tableErrorText(file.error), world);
-  const opened = openGateway(options, world);
-  if (!opened.ok) return refuse(opened.error, world);
+const upload = async (runtime: Runtime, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
+  const file = await readPublishable(path, runtime);
+  if (!file.ok) return fail(formatTableError(file.error), runtime);
+  const opened = openGateway(options, runtime);
+  if (!opened.ok) return fail(opened.error, runtime);
   const { json = false } = options;
-  const uploads = await planUploads(opened.value, file.value.table, path, world);
-  if (!uploads.ok) return refuse(uploads.error, world);
-  const sent = await sendUploads(opened.value, uploads.value, json, world);
-  if (!sent.ok) return refuse(sent.error, world);
+  const uploads = await planUploads(opened.value, file.value.table, path, runtime);
+  if (!uploads.ok) return fail(uploads.error, runtime);
+  const sent = await sendUploads(opened.value, uploads.value, json, runtime);
+  if (!sent.ok) return fail(sent.error, runtime);
   const named = Object.keys(file.value.table.packs ?? {}).length;
   const uploaded = uploads.value.map(summaryOf);
   const summary = `the gateway has ${named === 1 ? "the pack" : `all of ${countOf(named, "pack")}`} of ${file.value.name}\n`;
-  await world.print(json ? `${JSON.stringify({ uploaded })}\n` : summary);
+  await runtime.print(json ? `${JSON.stringify({ uploaded })}\n` : summary);
   return EXIT.ok;
 };

@@ -1,15 +1,15 @@
 import { InvalidArgumentError, Option } from "commander";
 import type { Status } from "./gateway-answers.ts";
 import type { GatewayClient } from "./gateway-client.ts";
-import { failureText } from "./gateway-failure.ts";
+import { formatFailure } from "./gateway-failure.ts";
 import type { GatewayFailure } from "./gateway-request.ts";
 import { probe } from "./table-probe.ts";
-import { goalText, isSame, lagsOf, type TableSight, truthOf } from "./table-sight.ts";
+import { formatPublishedVersion, isSame, lagsOf, publishedVersion, type TableVersion } from "./table-sight.ts";
 import { countingNumber } from "./values.ts";
-import type { World } from "./world.ts";
+import type { Runtime } from "./world.ts";
 
 /** How long to wait, and how many probes in a row must have seen the last change. */
-export interface Patience {
+export interface WaitOptions {
   readonly seconds: number;
   readonly probes: number;
   /** Wait for the object, KV and the isolate that tells of them too. */
@@ -17,10 +17,10 @@ export interface Patience {
 }
 
 /** What came of waiting. Times are in ms from the beginning of the wait. */
-export interface Arrival {
+export interface PropagationResult {
   readonly isSeen: boolean;
   /** What was waited for: the last change, whoever made it. `undefined`: the gateway never told. */
-  readonly awaited: TableSight | undefined;
+  readonly awaited: TableVersion | undefined;
   /** When the first probe saw it, and when the last of a whole row had. */
   readonly firstSeenMs: number | undefined;
   readonly lastSeenMs: number | undefined;
@@ -29,9 +29,9 @@ export interface Arrival {
 }
 
 /** An arrival for programs. */
-export type Propagation = { readonly seen: boolean } & Pick<Arrival, "firstSeenMs" | "lastSeenMs">;
+export type Propagation = { readonly seen: boolean } & Pick<PropagationResult, "firstSeenMs" | "lastSeenMs">;
 
-export const propagationOf = ({ isSeen, firstSeenMs, lastSeenMs }: Arrival): Propagation => ({
+export const propagationOf = ({ isSeen, firstSeenMs, lastSeenMs }: PropagationResult): Propagation => ({
   seen: isSeen,
   firstSeenMs,
   lastSeenMs,
@@ -64,21 +64,25 @@ const waitSeconds = (text: string): number => {
 };
 
 /** Asks once a second for the last change, and then sends probes until one has not seen it, or all of a row have. */
-export const waitUntilSeen = async (gateway: GatewayClient, patience: Patience, world: World): Promise<Arrival> => {
-  const { nowMs, pause } = world;
+export const waitUntilPropagated = async (
+  gateway: GatewayClient,
+  options: WaitOptions,
+  runtime: Runtime,
+): Promise<PropagationResult> => {
+  const { nowMs, pause } = runtime;
   const startMs = nowMs();
-  const endMs = startMs + patience.seconds * 1000;
-  let arrival: Arrival = NOTHING_SEEN;
+  const endMs = startMs + options.seconds * 1000;
+  let result: PropagationResult = NOTHING_SEEN;
   for (;;) {
-    arrival = await look(gateway, patience, arrival, startMs, world);
-    if (arrival.isSeen || isFinal(arrival.failure) || nowMs() >= endMs) break;
+    result = await probeOnce(gateway, options, result, startMs, runtime);
+    if (result.isSeen || isFinal(result.failure) || nowMs() >= endMs) break;
     await pause(Math.min(EVERY_MS, endMs - nowMs()));
   }
-  if (world.isReportWatched) world.report(ERASE);
-  return arrival;
+  if (runtime.isReportWatched) runtime.report(ERASE);
+  return result;
 };
 
-const NOTHING_SEEN: Arrival = {
+const NOTHING_SEEN: PropagationResult = {
   isSeen: false,
   awaited: undefined,
   firstSeenMs: undefined,
@@ -93,21 +97,21 @@ const isFinal = (failure: GatewayFailure | undefined): boolean =>
     failure.reason === "strange" ||
     (failure.reason === "problem" && failure.problem.status < 500 && failure.problem.status !== 429));
 
-const look = async (
+const probeOnce = async (
   gateway: GatewayClient,
-  { seconds, probes, isThorough = false }: Patience,
-  before: Arrival,
+  { seconds, probes, isThorough = false }: WaitOptions,
+  before: PropagationResult,
   startMs: number,
-  { nowMs, report, isReportWatched }: World,
-): Promise<Arrival> => {
+  { nowMs, report, isReportWatched }: Runtime,
+): Promise<PropagationResult> => {
   const status = await gateway.status();
   if (!status.ok) return { ...before, failure: status.error };
-  const awaited = truthOf(status.value);
+  const awaited = publishedVersion(status.value);
   // Somebody else changed it meanwhile: what was seen before was seen of another one.
   let firstSeenMs = before.awaited !== undefined && isSame(before.awaited, awaited) ? before.firstSeenMs : undefined;
   let count = 0;
-  const isWanted = (sight: TableSight): boolean => {
-    if (!isSame(sight, awaited)) return false;
+  const isWanted = (version: TableVersion): boolean => {
+    if (!isSame(version, awaited)) return false;
     firstSeenMs ??= nowMs() - startMs;
     count += 1;
     return true;
@@ -115,7 +119,9 @@ const look = async (
   const onBatch = (): void => {
     if (!isReportWatched) return;
     const passed = Math.round((nowMs() - startMs) / 1000);
-    report(`${ERASE}waiting for ${goalText(awaited)}: ${count} of ${probes} probes, ${passed} s of ${seconds} s`);
+    report(
+      `${ERASE}waiting for ${formatPublishedVersion(awaited)}: ${count} of ${probes} probes, ${passed} s of ${seconds} s`,
+    );
   };
   const { failure } = await probe(gateway, { count: probes, isWanted, onBatch });
   const isSeen = count === probes && (!isThorough || isEverywhere(status.value));
@@ -125,19 +131,22 @@ const look = async (
 const isEverywhere = (status: Status): boolean => lagsOf(status, []).length === 0;
 
 /** For stdout: how long it took. */
-export const arrivalText = ({ awaited, firstSeenMs, lastSeenMs }: Arrival, { probes }: Patience): string =>
+export const formatPropagation = (
+  { awaited, firstSeenMs, lastSeenMs }: PropagationResult,
+  { probes }: WaitOptions,
+): string =>
   awaited === undefined || lastSeenMs === undefined
     ? ""
-    : `${goalText(awaited)} was seen first after ${firstSeenMs} ms, and by ${probes} probes in a row after ${lastSeenMs} ms\n`;
+    : `${formatPublishedVersion(awaited)} was seen first after ${firstSeenMs} ms, and by ${probes} probes in a row after ${lastSeenMs} ms\n`;
 
 /** For stderr: why it did not come to that. */
-export const unseenText = (
+export const formatNotPropagated = (
   url: string,
-  { awaited, firstSeenMs, failure }: Arrival,
-  { seconds, probes }: Patience,
+  { awaited, firstSeenMs, failure }: PropagationResult,
+  { seconds, probes }: WaitOptions,
 ): string => {
-  const what = awaited === undefined ? "the last change" : goalText(awaited);
+  const what = awaited === undefined ? "the last change" : formatPublishedVersion(awaited);
   const first = firstSeenMs === undefined ? "no probe has seen it" : `the first one saw it after ${firstSeenMs} ms`;
-  const why = failure === undefined ? "" : failureText(url, failure);
+  const why = failure === undefined ? "" : formatFailure(url, failure);
   return `${why}error: ${probes} probes in a row have not seen ${what} within ${seconds} s; ${first}\n`;
 };

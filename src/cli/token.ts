@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { RandomWords } from "../ids/index.ts";
 import type { Act } from "./action.ts";
-import { EXIT, type World } from "./world.ts";
+import { EXIT, type Runtime } from "./world.ts";
 
 interface Options {
   readonly name: string;
@@ -39,11 +39,11 @@ const tokenName = (text: string): string => {
   throw new InvalidArgumentError("A name has letters, digits, `.`, `_` and `-`, at most 64, a letter or digit first.");
 };
 
-const printToken = async (world: World, _: readonly string[], { name, scope, json }: Options) => {
-  const token = newToken(world.entropy);
+const printToken = async (runtime: Runtime, _: readonly string[], { name, scope, json }: Options) => {
+  const token = newToken(runtime.entropy);
   const entry = { name, scope, sha256: createHash("sha256").update(token).digest("hex") };
-  if (!json) world.report(`${JSON.stringify(entry)}\n`);
-  await world.print(json ? `${JSON.stringify({ token, entry })}\n` : `${token}\n`);
+  if (!json) runtime.report(`${JSON.stringify(entry)}\n`);
+  await runtime.print(json ? `${JSON.stringify({ token, entry })}\n` : `${token}\n`);
   return EXIT.ok;
 };
 
@@ -54,6 +54,6 @@ const TOKEN_WORDS = 8;
 const TOKEN_PREFIX = "waybill_";
 
 const newToken = (entropy: RandomWords): string => {
-  const octets = Buffer.from(Uint32Array.from({ length: TOKEN_WORDS }, () => entropy.word()).buffer);
-  return TOKEN_PREFIX + octets.toString("base64url");
+  const bytes = Buffer.from(Uint32Array.from({ length: TOKEN_WORDS }, () => entropy.word()).buffer);
+  return TOKEN_PREFIX + bytes.toString("base64url");
 };

@@ -1,24 +1,24 @@
 import { err, ok, type Result } from "../ids/index.ts";
 import type { CompiledTable } from "../routing/index.ts";
-import { type Destination, type PastRequest, type Replayed, replay, type Verdict } from "../routing/replay.ts";
-import { readTrafficLine } from "../routing/traffic-lines.ts";
+import { type Destination, type LoggedRequest, type Replayed, type ReplayResult, replay } from "../routing/replay.ts";
+import { parseLogLine } from "../routing/traffic-lines.ts";
 import { linesOf } from "./lines.ts";
-import { printable } from "./printable.ts";
+import { escapeControls } from "./printable.ts";
 import { counted, startProgress } from "./progress.ts";
-import type { OpenFile, World } from "./world.ts";
+import type { OpenFile, Runtime } from "./world.ts";
 
 /** What became of all requests of a log. Plain JSON, of a size that does not grow with the log. */
-export interface TrafficTally extends Readonly<Record<Verdict, number>> {
+export interface ReplaySummary extends Readonly<Record<ReplayResult, number>> {
   readonly requests: number;
   /** Lines that are no requests: other events of the log. */
   readonly others: number;
   /** Lines that say nothing that this command understands, and the number of the first. */
   readonly unreadable: { readonly lines: number; readonly first: number | undefined };
   /** From where to where the changed ones go, most frequent first. */
-  readonly changes: readonly TrafficWay[];
+  readonly changes: readonly LogChange[];
 }
 
-export interface TrafficWay {
+export interface LogChange {
   /** Empty where neither table has one. */
   readonly entity: string;
   readonly from: string;
@@ -27,35 +27,35 @@ export interface TrafficWay {
 }
 
 /** A request of the log that was sent through both tables. */
-export interface TrafficStep extends Replayed {
+export interface ReplayStep extends Replayed {
   /** From 1. */
   readonly line: number;
-  readonly request: PastRequest;
+  readonly request: LoggedRequest;
 }
 
 interface ReplayOptions {
   /** No bar: `--json` was asked for. */
   readonly isQuiet?: boolean;
   /** Hears of every request that goes elsewhere, or may. */
-  readonly tell?: (step: TrafficStep) => Promise<void>;
+  readonly report?: (step: ReplayStep) => Promise<void>;
 }
 
 /** Sends every request of a log through two tables, one after the other as they are read. `-` is stdin. The error is for stderr. */
-export const replayTraffic = async (
+export const replayLog = async (
   path: string,
   before: CompiledTable,
   after: CompiledTable,
-  world: World,
-  { isQuiet = false, tell }: ReplayOptions = {},
-): Promise<Result<TrafficTally, string>> => {
-  const log = path === "-" ? ok<OpenFile>({ bytes: 0, chunks: world.stdin.chunks }) : await world.openFile(path);
-  if (!log.ok) return err(`error: ${printable(path)} cannot be read: ${log.error}\n`);
-  const progress = startProgress({ label: printable(path), bytes: log.value.bytes, isQuiet }, world);
+  runtime: Runtime,
+  { isQuiet = false, report }: ReplayOptions = {},
+): Promise<Result<ReplaySummary, string>> => {
+  const log = path === "-" ? ok<OpenFile>({ bytes: 0, chunks: runtime.stdin.chunks }) : await runtime.openFile(path);
+  if (!log.ok) return err(`error: ${escapeControls(path)} cannot be read: ${log.error}\n`);
+  const progress = startProgress({ label: escapeControls(path), bytes: log.value.bytes, isQuiet }, runtime);
   try {
-    return await replayLines(path, before, after, world, counted(log.value.chunks, progress), async (step) => {
-      if (tell === undefined || step.verdict === "same") return;
+    return await replayLines(path, before, after, runtime, counted(log.value.chunks, progress), async (step) => {
+      if (report === undefined || step.verdict === "same") return;
       progress.clear();
-      await tell(step);
+      await report(step);
     });
   } finally {
     progress.end();
@@ -66,45 +66,45 @@ const replayLines = async (
   path: string,
   before: CompiledTable,
   after: CompiledTable,
-  world: World,
+  runtime: Runtime,
   chunks: AsyncIterable<Uint8Array>,
-  tell: (step: TrafficStep) => Promise<void>,
-): Promise<Result<TrafficTally, string>> => {
-  const nowMs = world.nowMs();
+  tell: (step: ReplayStep) => Promise<void>,
+): Promise<Result<ReplaySummary, string>> => {
+  const nowMs = runtime.nowMs();
   const counts = { requests: 0, same: 0, changed: 0, open: 0, others: 0 };
-  const ways = new Map<string, TrafficWay>();
+  const changes = new Map<string, LogChange>();
   let line = 0;
   let unreadable = { lines: 0, first: undefined as number | undefined };
   for await (const text of linesOf(chunks)) {
     line += 1;
-    if (!text.ok) return err(`error: line ${text.error} of ${printable(path)} is too long for a request\n`);
+    if (!text.ok) return err(`error: line ${text.error} of ${escapeControls(path)} is too long for a request\n`);
     if (text.value === "") continue;
-    const read = readTrafficLine(text.value);
+    const read = parseLogLine(text.value);
     if (read.kind === "other") counts.others += 1;
     if (read.kind === "unreadable") unreadable = { lines: unreadable.lines + 1, first: unreadable.first ?? line };
     if (read.kind !== "request") continue;
     const replayed = replay(before, after, read.request, nowMs);
     counts.requests += 1;
     counts[replayed.verdict] += 1;
-    if (replayed.verdict === "changed") countWay(ways, replayed);
+    if (replayed.verdict === "changed") countChange(changes, replayed);
     await tell({ line, request: read.request, ...replayed });
   }
-  if (counts.requests === 0) return err(`error: ${printable(path)} has no request\n`);
-  return ok({ ...counts, unreadable, changes: [...ways.values()].sort((a, b) => b.requests - a.requests) });
+  if (counts.requests === 0) return err(`error: ${escapeControls(path)} has no request\n`);
+  return ok({ ...counts, unreadable, changes: [...changes.values()].sort((a, b) => b.requests - a.requests) });
 };
 
-const countWay = (ways: Map<string, TrafficWay>, { before, after }: Replayed): void => {
-  const way = { entity: ownersText(before, after), from: destinationText(before), to: destinationText(after) };
-  const key = JSON.stringify(way);
-  ways.set(key, { ...way, requests: (ways.get(key)?.requests ?? 0) + 1 });
+const countChange = (changes: Map<string, LogChange>, { before, after }: Replayed): void => {
+  const change = { entity: formatOwners(before, after), from: formatDestination(before), to: formatDestination(after) };
+  const key = JSON.stringify(change);
+  changes.set(key, { ...change, requests: (changes.get(key)?.requests ?? 0) + 1 });
 };
 
 /** `order`, or `order → ride`. */
-export const ownersText = (before: Destination, after: Destination): string =>
+export const formatOwners = (before: Destination, after: Destination): string =>
   [...new Set([before, after].flatMap((side) => ("entity" in side && side.entity ? [side.entity] : [])))].join(" → ");
 
 /** A region's name, the slug of a problem, or who decides. */
-export const destinationText = (destination: Destination): string => {
+export const formatDestination = (destination: Destination): string => {
   switch (destination.kind) {
     case "region":
       return destination.region;

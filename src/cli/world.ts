@@ -4,22 +4,22 @@ import type { RandomWords, Result } from "../ids/index.ts";
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "magenta" | "cyan";
 
 /** All that the command needs from the machine. `main.ts` hands in the real one. */
-export interface World {
+export interface Runtime {
   /** Unix time in milliseconds. */
   readonly nowMs: () => number;
   readonly entropy: RandomWords;
   readonly version: string;
   /** The secret `PUBLIC_ID_KEYS` of the environment: never an argument, which every user of a machine can see. */
   readonly publicIdKeys: string | undefined;
-  /** A file's octets, or the system's word for why there are none: `no such file`. */
+  /** A file's bytes, or the system's word for why there are none: `no such file`. */
   readonly readFile: (path: string) => Result<Uint8Array<ArrayBuffer>, string>;
   readonly fileExists: (path: string) => boolean;
-  /** A file as a stream with its length in octets, for those that may be larger than the memory. */
+  /** A file as a stream with its length in bytes, for those that may be larger than the memory. */
   readonly openFile: (path: string) => Promise<Result<OpenFile, string>>;
   /** Writes a text in place of what a file held; the system's word when that fails. */
   readonly writeFile: (path: string, text: string) => Result<undefined, string>;
-  /** The same for octets; folders that are not there are made. */
-  readonly writeOctets: (path: string, octets: Uint8Array) => Result<undefined, string>;
+  /** The same for bytes; folders that are not there are made. */
+  readonly writeBytes: (path: string, bytes: Uint8Array) => Result<undefined, string>;
   readonly stdin: { readonly isTerminal: boolean; readonly chunks: AsyncIterable<Uint8Array> };
   /** Data, to stdout. Waits while the reader is behind. */
   readonly print: (text: string) => Promise<void>;
@@ -35,7 +35,7 @@ export interface World {
   readonly columns: number | undefined;
   readonly reportColumns: number | undefined;
   /** What a person at the terminal answers to a question, or why nobody does. */
-  readonly ask: (question: string) => Promise<Result<string, NoAnswer>>;
+  readonly prompt: (question: string) => Promise<Result<string, NoAnswer>>;
   /** Does a piece of work. Whoever interrupts it by Ctrl-C reads the farewell, and the command ends with 130. */
   readonly guard: <Value>(work: () => Promise<Value>, farewell: string) => Promise<Value>;
   /** A variable of the environment. */
@@ -64,12 +64,12 @@ export const EXIT = {
   ok: 0,
   failed: 1,
   differs: 2,
-  outrun: 3,
+  conflict: 3,
   pending: 4,
   kvBehind: 5,
   isolateBehind: 6,
   probesBehind: 7,
-  unseen: 8,
+  notPropagated: 8,
   unknown: 9,
   interrupted: 130,
 } as const;

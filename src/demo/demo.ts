@@ -21,9 +21,9 @@ export async function startDemo(options: FrontOptions, file: TableFile): Promise
     const entropy = { word: () => randomFillSync(new Uint32Array(1))[0] ?? 0 };
     const samples = mintSamples({ declared: file.declared, table: file.table, nowMs: Date.now(), entropy });
     seedOrigins(origins, samples);
-    const front = await startFront(options, servedText(file, origins), {
+    const front = await startFront(options, formatServed(file, origins), {
       path: file.path,
-      read: async () => servedText(await readTableFile(file.path), origins),
+      read: async () => formatServed(await readTableFile(file.path), origins),
     });
     const stop = async () => {
       await Promise.all([front.stop(), origins.stop()]);
@@ -36,7 +36,7 @@ export async function startDemo(options: FrontOptions, file: TableFile): Promise
 }
 
 /** Throws with a sentence for a table that was edited until it is no longer the demo's. */
-function servedText({ name, declared }: TableFile, origins: RunningOrigins): string {
+function formatServed({ name, declared }: TableFile, origins: RunningOrigins): string {
   if (isDemoTable(declared)) return JSON.stringify(tableWithOrigins(declared, origins), null, 2);
   throw new Error(
     `${name} names a region or an origin that the demo does not have: it has ${REGIONS.join(", ")}, on the ports that ` +

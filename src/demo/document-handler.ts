@@ -1,4 +1,4 @@
-import { answer, type Exchange, refuse } from "./exchange.ts";
+import { answer, type Exchange, respondWithError } from "./exchange.ts";
 import { type JsonValue, mergePatch } from "./json.ts";
 
 /** Demo documents are a few lines; large bodies go to `/upload`. */
@@ -25,13 +25,13 @@ export async function handleDocument(exchange: Exchange): Promise<void> {
       return await writeDocument(exchange, known);
     default:
       response.setHeader("allow", METHODS);
-      return refuse(exchange, 405, "this origin has no such method");
+      return respondWithError(exchange, 405, "this origin has no such method");
   }
 }
 
 async function writeDocument(exchange: Exchange, known: JsonValue | undefined): Promise<void> {
   const body = await readJson(exchange);
-  if ("fault" in body) return refuse(exchange, body.status, body.fault);
+  if ("fault" in body) return respondWithError(exchange, body.status, body.fault);
   const method = exchange.request.method;
   // An action on a document leaves the document as it is, and answers with what it was given.
   if (method === "POST") return answer(exchange, 200, { entity: known ?? null, received: body.value });
@@ -41,7 +41,8 @@ async function writeDocument(exchange: Exchange, known: JsonValue | undefined): 
   answer(exchange, isNew ? 201 : 200, { entity });
 }
 
-const unknownDocument = (exchange: Exchange): void => refuse(exchange, 404, "this region has no such document");
+const unknownDocument = (exchange: Exchange): void =>
+  respondWithError(exchange, 404, "this region has no such document");
 
 type Body = { readonly value: JsonValue } | { readonly status: number; readonly fault: string };
 

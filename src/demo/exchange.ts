@@ -34,7 +34,8 @@ export function answer(exchange: Exchange, status: number, more: Readonly<Record
   response.end(request.method === "HEAD" ? undefined : text);
 }
 
-export const refuse = (exchange: Exchange, status: number, why: string): void => answer(exchange, status, { why });
+export const respondWithError = (exchange: Exchange, status: number, why: string): void =>
+  answer(exchange, status, { why });
 
 /** A whole number of the query, or `undefined` when it is something else or beyond `max`. */
 export function wholeNumber(query: URLSearchParams, name: string, fallback: number, max: number): number | undefined {

@@ -1,5 +1,5 @@
 import { type Layout, mintNext, startMinter } from "../ids/index.ts";
-import { type Entity, type EntityId, wantedFields } from "../routing/index.ts";
+import { type Entity, type EntityId, requiredFields } from "../routing/index.ts";
 import { rangesOf } from "./demo-table.ts";
 import { type Sample, type SampleSource, sampleOf } from "./sample.ts";
 
@@ -44,7 +44,7 @@ function mintedWith(source: SampleSource, entity: Entity, layout: Layout, fields
 /** Each field with each of its values, as many sets as there may be. */
 function setsOf(source: SampleSource, id: EntityId): readonly Fields[] {
   let sets: readonly Fields[] = [{}];
-  for (const { name, max } of wantedFields(id.enabled.layout)) {
+  for (const { name, max } of requiredFields(id.enabled.layout)) {
     const values = valuesOf(source, id, name).filter((value) => BigInt(value) <= BigInt(max));
     sets = sets.flatMap((set) => values.map((value) => ({ ...set, [name]: value }))).slice(0, SETS_MAX);
   }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { handleDocument } from "./document-handler.ts";
 import { documentPathOf } from "./document-path.ts";
-import { answer, type Exchange, REGION_HEADER, refuse } from "./exchange.ts";
+import { answer, type Exchange, REGION_HEADER, respondWithError } from "./exchange.ts";
 import { openRegionStore, type RegionStore } from "./region-store.ts";
 import { STREAM_HANDLERS } from "./stream-handlers.ts";
 import { attachWebSocketEcho } from "./web-socket-echo.ts";
@@ -66,7 +66,7 @@ async function dispatch(
   const documentPath = documentPathOf(rawPath);
   const query = new URLSearchParams(search);
   const exchange: Exchange = { region, store, request, response, query, documentPath: documentPath ?? "" };
-  if (documentPath === undefined) return refuse(exchange, 404, "this origin keeps documents at /<kind>/<id>");
+  if (documentPath === undefined) return respondWithError(exchange, 404, "this origin keeps documents at /<kind>/<id>");
   const [last = "", beforeLast] = documentPath.split("/").slice(3).reverse();
   if (beforeLast === "status") return answerStatus(exchange, last);
   const handler = STREAM_HANDLERS.get(last) ?? handleDocument;
@@ -77,7 +77,7 @@ async function dispatch(
 function answerStatus(exchange: Exchange, code: string): void {
   const location = exchange.query.get("location");
   if (location !== null) exchange.response.setHeader("location", location);
-  if (!/^[2-5]\d\d$/.test(code)) refuse(exchange, 400, "a status is a number from 200 to 599");
+  if (!/^[2-5]\d\d$/.test(code)) respondWithError(exchange, 400, "a status is a number from 200 to 599");
   else if (code === "204" || code === "304") exchange.response.writeHead(Number(code)).end();
   else answer(exchange, Number(code));
 }

@@ -1,5 +1,5 @@
 import type { Layout, RandomWords, Words } from "../ids/index.ts";
-import { type CompiledTable, type Entity, ownPattern, regionsOfMinted } from "../routing/index.ts";
+import { type CompiledTable, type Entity, primaryPattern, regionsOfMinted } from "../routing/index.ts";
 import { type AnyTable, pathWithId } from "./demo-table.ts";
 
 /** An ID with what the table says of it. */
@@ -38,7 +38,7 @@ export function sampleOf(
   const region = regionOf(table, entity, layout, words);
   if (region === undefined) return [];
   const id = layout.format(words);
-  const path = pathWithId(ownPattern(entity, layout.name) ?? "", id);
+  const path = pathWithId(primaryPattern(entity, layout.name) ?? "", id);
   return [{ entity: entity.name, id, about, region, path, shortPath: undefined, country: undefined }];
 }
 

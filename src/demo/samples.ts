@@ -12,7 +12,7 @@ import {
   startHotguid,
   startIuid,
 } from "../ids/index.ts";
-import { type Entity, type EntityId, LUUID_SHORT, ownPattern } from "../routing/index.ts";
+import { type Entity, type EntityId, LUUID_SHORT, primaryPattern } from "../routing/index.ts";
 import { cutOversOf, pathWithId, shardKeysOf } from "./demo-table.ts";
 import { fieldSamples } from "./field-samples.ts";
 import { type Sample, type SampleSource, sampleOf } from "./sample.ts";
@@ -79,7 +79,7 @@ function hotguids(source: SampleSource, entity: Entity): Sample[] {
 }
 
 function luuids(source: SampleSource, entity: Entity, group: number): Sample[] {
-  const shortPattern = ownPattern(entity, LUUID_SHORT);
+  const shortPattern = primaryPattern(entity, LUUID_SHORT);
   return PERSON_KEYS.flatMap((primaryKey) => {
     const words = must(mintLuuid({ group, primaryKey }, source.entropy));
     const shortPath = shortPattern && pathWithId(shortPattern, formatShortKey(primaryKey));

@@ -15,7 +15,7 @@ export interface Screen {
 const HEADLINE = "reads in an ID where a request belongs, and takes it there.";
 
 /** What the demo prints once it serves: where it is, IDs to try, and commands to copy. */
-export function screenText(screen: Screen): string {
+export function formatScreen(screen: Screen): string {
   const { url, origins, paint } = screen;
   return [
     "",
@@ -45,7 +45,7 @@ export interface OwnScreen {
 }
 
 /** What a gateway in front of other origins than the demo's prints: what it serves, and where its files are. */
-export function ownScreenText({ url, tableName, table, folder, paint }: OwnScreen): string {
+export function formatOwnScreen({ url, tableName, table, folder, paint }: OwnScreen): string {
   const regions = [...table.regions.values()].map(
     ({ name, origins }) => [name, origins.map((origin) => origin.url).join(", ")] as const,
   );
@@ -104,8 +104,8 @@ function commandLines({ url, samples, isOpen }: Screen): string[] {
   const { country, layout, fields } = order;
   if (country !== undefined || fields !== undefined) {
     const keys = country === undefined ? { layout, fields } : { country };
-    const wish = JSON.stringify({ entity: order.entity, ...keys, count: 3 });
-    commands.push([`mint three ${order.entity} IDs`, `curl -i ${url}/mint ${json} -d '${wish}'`]);
+    const request = JSON.stringify({ entity: order.entity, ...keys, count: 3 });
+    commands.push([`mint three ${order.entity} IDs`, `curl -i ${url}/mint ${json} -d '${request}'`]);
   }
   commands.push([
     "what an ID says",

@@ -12,7 +12,7 @@ export interface SmokeTarget {
 }
 
 /** What a caller asks `POST /mint` for, with the region that the table names for it. */
-interface Wish {
+interface ChangeRequest {
   readonly about: string;
   readonly body: Readonly<Record<string, string | number>>;
   readonly path: string;
@@ -20,53 +20,54 @@ interface Wish {
 }
 
 /** Two of each: the second tells a minter that repeats itself. */
-const IDS_PER_WISH = 2;
+const IDS_PER_REQUEST = 2;
 
 /** Mints for every key of the table, and takes each ID through both of its URLs. */
 export async function checkMintedIds(target: SmokeTarget): Promise<void> {
   const seen = new Set<string>();
-  for (const wish of wishesOf(target.table)) {
-    for (const id of await mintAll(target, wish)) {
-      target.checks.equal(`${wish.about}: ${id} is new`, seen.has(id), false);
+  for (const request of requestsOf(target.table)) {
+    for (const id of await mintAll(target, request)) {
+      target.checks.equal(`${request.about}: ${id} is new`, seen.has(id), false);
       seen.add(id);
-      await checkId(target, wish, id);
+      await checkId(target, request, id);
     }
   }
 }
 
-function wishesOf(table: DemoTable): Wish[] {
+function requestsOf(table: DemoTable): ChangeRequest[] {
   return Object.entries(table.entities).flatMap(([entity, { path, ids }]) =>
-    ids.flatMap(({ layout }): Wish[] => {
-      const wish = (about: string, keys: Readonly<Record<string, string | number>>): Wish => ({
+    ids.flatMap(({ layout }): ChangeRequest[] => {
+      const request = (about: string, keys: Readonly<Record<string, string | number>>): ChangeRequest => ({
         about: `${entity} ${about}`,
-        body: { entity, ...keys, count: IDS_PER_WISH },
+        body: { entity, ...keys, count: IDS_PER_REQUEST },
         path,
         region: expectedRegion(table, { entity, layout, ...keys }, Date.now()),
       });
-      if (layout === "iuid") return Object.keys(table.countries).map((country) => wish(`of ${country}`, { country }));
-      if (layout === "luuid") return [wish("of its group", {})];
-      return shardKeysOf(table).map(({ shardKey, about }) => wish(`of ${about}`, { shardKey }));
+      if (layout === "iuid")
+        return Object.keys(table.countries).map((country) => request(`of ${country}`, { country }));
+      if (layout === "luuid") return [request("of its group", {})];
+      return shardKeysOf(table).map(({ shardKey, about }) => request(`of ${about}`, { shardKey }));
     }),
   );
 }
 
-async function mintAll({ url, checks }: SmokeTarget, wish: Wish): Promise<readonly string[]> {
+async function mintAll({ url, checks }: SmokeTarget, request: ChangeRequest): Promise<readonly string[]> {
   const response = await fetch(`${url}/mint`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify(wish.body),
+    body: JSON.stringify(request.body),
   });
   const minted = await readMintAnswer(response);
   const got = { status: response.status, region: minted.region, count: minted.ids?.length };
-  checks.equal(`mint ${wish.about}`, got, { status: 201, region: wish.region, count: IDS_PER_WISH });
+  checks.equal(`mint ${request.about}`, got, { status: 201, region: request.region, count: IDS_PER_REQUEST });
   return minted.ids ?? [];
 }
 
-async function checkId({ url, checks }: SmokeTarget, wish: Wish, id: string): Promise<void> {
-  const path = pathWithId(wish.path, id);
+async function checkId({ url, checks }: SmokeTarget, request: ChangeRequest, id: string): Promise<void> {
+  const path = pathWithId(request.path, id);
   const words = luuid.parse(id);
   const primaryKey = words.ok && luuid.field("primaryKey")?.read(words.value);
-  const shortPath = typeof primaryKey === "number" ? pathWithId(wish.path, formatShortKey(primaryKey)) : path;
+  const shortPath = typeof primaryKey === "number" ? pathWithId(request.path, formatShortKey(primaryKey)) : path;
   const calls: readonly (readonly [method: string, path: string, status: number])[] = [
     ["GET", path, 404],
     ["PUT", `/any/${id}`, 201],
@@ -85,7 +86,7 @@ async function checkId({ url, checks }: SmokeTarget, wish: Wish, id: string): Pr
       region: response.headers.get("waybill-region"),
       origin: response.headers.get(REGION_HEADER),
     };
-    checks.equal(`${method} ${at} (${wish.about})`, got, { status, region: wish.region, origin: wish.region });
+    checks.equal(`${method} ${at} (${request.about})`, got, { status, region: request.region, origin: request.region });
   }
 }
 

@@ -7,7 +7,7 @@ import { type Front, type FrontOptions, startFront } from "./front.ts";
 import { isOpen, missingKeysNote, showsJson } from "./operator-settings.ts";
 import { checkPortFree, portFrom } from "./ports.ts";
 import { type Paint, showLogLine } from "./request-line.ts";
-import { ownScreenText, screenText } from "./screen.ts";
+import { formatOwnScreen, formatScreen } from "./screen.ts";
 import { readTableFile, type TableFile } from "./table-file.ts";
 
 /**
@@ -72,7 +72,7 @@ interface Started {
 
 async function startOnDemoOrigins(options: FrontOptions, file: TableFile): Promise<Started> {
   const demo = await startDemo(options, file);
-  return { front: demo, screen: screenText({ ...demo, paint, isOpen: isOpen(process.env) }) };
+  return { front: demo, screen: formatScreen({ ...demo, paint, isOpen: isOpen(process.env) }) };
 }
 
 async function startOnOwnOrigins(options: FrontOptions, file: TableFile): Promise<Started> {
@@ -80,7 +80,7 @@ async function startOnOwnOrigins(options: FrontOptions, file: TableFile): Promis
   const read = async () => (await readTableFile(file.path)).text;
   const front = await startFront(options, file.text, { path: file.path, read });
   const { name: tableName, table } = file;
-  return { front, screen: ownScreenText({ ...front, tableName, table, paint }) };
+  return { front, screen: formatOwnScreen({ ...front, tableName, table, paint }) };
 }
 
 /** Keeps the lines that come before the screen, and prints the later ones as they come. */

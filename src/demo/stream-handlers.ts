@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { answer, type Exchange, refuse, wholeNumber } from "./exchange.ts";
+import { answer, type Exchange, respondWithError, wholeNumber } from "./exchange.ts";
 
 type Handler = (exchange: Exchange) => Promise<void>;
 
@@ -14,7 +14,7 @@ const SLOW_MAX_MS = 600_000;
 const DOWNLOAD_DEFAULT_BYTES = 1024 * 1024;
 const DOWNLOAD_MAX_BYTES = 1024 ** 4;
 
-/** The octets 0 to 255, over and over: what a download consists of, so that its reader can tell a lost octet. */
+/** The bytes 0 to 255, over and over: what a download consists of, so that its reader can tell a lost byte. */
 const CHUNK = Buffer.from(Uint8Array.from({ length: 64 * 1024 }, (_, index) => index & 0xff));
 
 /** What a demo origin does below an entity, by the last segment of the path. */
@@ -29,7 +29,7 @@ export const STREAM_HANDLERS: ReadonlyMap<string, Handler> = new Map([
 async function sendEvents(exchange: Exchange): Promise<void> {
   const { response, region, query } = exchange;
   const count = wholeNumber(query, "count", EVENTS_DEFAULT, EVENTS_MAX);
-  if (count === undefined) return refuse(exchange, 400, `count is a whole number up to ${EVENTS_MAX}`);
+  if (count === undefined) return respondWithError(exchange, 400, `count is a whole number up to ${EVENTS_MAX}`);
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
   response.flushHeaders();
   for (let number = 1; number <= count; number += 1) {
@@ -43,18 +43,19 @@ async function sendEvents(exchange: Exchange): Promise<void> {
 /** `/slow?ms=`: answers after that time. */
 async function answerLate(exchange: Exchange): Promise<void> {
   const waitMs = wholeNumber(exchange.query, "ms", SLOW_DEFAULT_MS, SLOW_MAX_MS);
-  if (waitMs === undefined) return refuse(exchange, 400, `ms is a whole number up to ${SLOW_MAX_MS}`);
+  if (waitMs === undefined) return respondWithError(exchange, 400, `ms is a whole number up to ${SLOW_MAX_MS}`);
   const left = new AbortController();
   exchange.response.once("close", () => left.abort());
   await delay(waitMs, undefined, { signal: left.signal });
   answer(exchange, 200, { waitedMs: waitMs });
 }
 
-/** `/download?bytes=`: that many octets, made as fast as they are taken. */
+/** `/download?bytes=`: that many bytes, made as fast as they are taken. */
 async function sendBytes(exchange: Exchange): Promise<void> {
   const { request, response, query } = exchange;
   const bytes = wholeNumber(query, "bytes", DOWNLOAD_DEFAULT_BYTES, DOWNLOAD_MAX_BYTES);
-  if (bytes === undefined) return refuse(exchange, 400, `bytes is a whole number up to ${DOWNLOAD_MAX_BYTES}`);
+  if (bytes === undefined)
+    return respondWithError(exchange, 400, `bytes is a whole number up to ${DOWNLOAD_MAX_BYTES}`);
   response.writeHead(200, { "content-type": "application/octet-stream", "content-length": bytes });
   if (request.method === "HEAD") {
     response.end();

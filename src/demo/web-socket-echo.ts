@@ -5,7 +5,7 @@ import { REGION_HEADER } from "./exchange.ts";
 /** Close codes that a peer may not send in a frame, RFC 6455 section 7.4.1. */
 const CODES_NEVER_SENT = new Set([1004, 1005, 1006, 1015]);
 
-/** A WebSocket on any path that ends in `/echo` gets back what it sends: text, octets, and the close code. */
+/** A WebSocket on any path that ends in `/echo` gets back what it sends: text, bytes, and the close code. */
 export function attachWebSocketEcho(server: Server, region: string): WebSocketServer {
   const sockets = new WebSocketServer({ noServer: true });
   sockets.on("headers", (headers) => headers.push(`${REGION_HEADER}: ${region}`));

@@ -1,5 +1,5 @@
 import type { OriginCheck } from "../ports.ts";
-import { type CheckWorld, checkOrigin } from "../proxy/health-check.ts";
+import { checkOrigin, type HealthCheckDeps } from "../proxy/health-check.ts";
 import type { CompiledTable, HealthCheck, Origin } from "../routing/table.ts";
 
 export interface Checked {
@@ -29,13 +29,13 @@ export function checkTargets(table: CompiledTable): readonly Target[] {
 /** One round: every target is asked, a few at a time, and told of as soon as it has answered or not. */
 export async function runChecks(
   targets: readonly Target[],
-  world: CheckWorld,
+  deps: HealthCheckDeps,
   onChecked: (checked: Checked) => void,
 ): Promise<void> {
   const waiting = targets[Symbol.iterator]();
   const askInTurn = async (): Promise<void> => {
     for (const { origin, health } of waiting) {
-      const check = await checkOrigin(origin, health, world);
+      const check = await checkOrigin(origin, health, deps);
       onChecked({ url: origin.url, path: health.path, check });
     }
   };

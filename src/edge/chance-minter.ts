@@ -24,7 +24,7 @@ interface Remembered {
 }
 
 /** Minting for layouts whose random bits keep isolates apart: each minter of this isolate goes on from its last ID. */
-export function chanceMinter({ clock, entropy }: { readonly clock: Clock; readonly entropy: RandomWords }) {
+export function randomMinter({ clock, entropy }: { readonly clock: Clock; readonly entropy: RandomWords }) {
   const remembered = new Map<string, Remembered>();
 
   const remember = (name: string, minter: Remembered): void => {

@@ -1,9 +1,9 @@
-import { audienceTest, type CompiledTable, servesEntity } from "../routing/index.ts";
+import { type CompiledTable, selectorTest, servesEntity } from "../routing/index.ts";
 import type { ServedCanary, ServedTable, TableSource } from "../table-ports.ts";
 import type { Pointer, PointerCanary } from "./table-store.ts";
 
 /** The table that an isolate holds. */
-export interface Held {
+export interface LoadedTable {
   readonly table: CompiledTable;
   /** What names it; `undefined` for the bundled copy. */
   readonly pointer: Pointer | undefined;
@@ -11,18 +11,18 @@ export interface Held {
   readonly source: TableSource;
   readonly laterSource: TableSource;
   readonly confirmedAtMs: number;
-  readonly canary: HeldCanary | undefined;
+  readonly canary: LoadedCanary | undefined;
 }
 
-export interface HeldCanary extends Pick<ServedCanary, "table" | "chooses" | "servesAll"> {
+export interface LoadedCanary extends Pick<ServedCanary, "table" | "matches" | "ownsEntity"> {
   readonly named: PointerCanary;
 }
 
-export const heldCanary = (named: PointerCanary, table: CompiledTable, stable: CompiledTable): HeldCanary => ({
+export const loadedCanary = (named: PointerCanary, table: CompiledTable, stable: CompiledTable): LoadedCanary => ({
   named,
   table,
-  chooses: audienceTest(stable, named.audience),
-  servesAll: (entity) => servesEntity(named.audience, entity),
+  matches: selectorTest(stable, named.audience),
+  ownsEntity: (entity) => servesEntity(named.audience, entity),
 });
 
 /** Whether a pointer names something that is older than what is held: an edge of KV may still have it. */
@@ -40,7 +40,7 @@ const secondsSince = (confirmedAtMs: number, nowMs: number): number =>
   Math.max(0, Math.floor((nowMs - confirmedAtMs) / 1000));
 
 /** What was served before, and is served on from memory: as old as it is now, the canary beside it too. */
-export function servedOn(served: ServedTable, nowMs: number): ServedTable {
+export function refreshLabel(served: ServedTable, nowMs: number): ServedTable {
   const { table, canary, confirmedAtMs } = served;
   const seconds = secondsSince(confirmedAtMs, nowMs);
   return {
@@ -52,25 +52,25 @@ export function servedOn(served: ServedTable, nowMs: number): ServedTable {
 }
 
 /** Serves a table with its label. A label is good for a second, and most requests find that of the one before. */
-export function labeller(): (held: Held, source: TableSource, nowMs: number) => ServedTable {
-  let last: { readonly held: Held; readonly source: TableSource; readonly second: number } | undefined;
+export function tableLabels(): (loaded: LoadedTable, source: TableSource, nowMs: number) => ServedTable {
+  let last: { readonly loaded: LoadedTable; readonly source: TableSource; readonly second: number } | undefined;
   let label = "";
   let canary: ServedCanary | undefined;
-  return (held, source, nowMs) => {
-    const second = secondsSince(held.confirmedAtMs, nowMs);
-    if (last?.held !== held || last.source !== source || last.second !== second) {
-      last = { held, source, second };
-      label = labelOf(held.table.revision, source, second);
-      canary = held.canary && {
-        table: held.canary.table,
-        digest: held.canary.named.digest,
-        audience: held.canary.named.audience,
-        chooses: held.canary.chooses,
-        servesAll: held.canary.servesAll,
-        label: labelOf(held.canary.table.revision, source, second, true),
+  return (loaded, source, nowMs) => {
+    const second = secondsSince(loaded.confirmedAtMs, nowMs);
+    if (last?.loaded !== loaded || last.source !== source || last.second !== second) {
+      last = { loaded, source, second };
+      label = labelOf(loaded.table.revision, source, second);
+      canary = loaded.canary && {
+        table: loaded.canary.table,
+        digest: loaded.canary.named.digest,
+        audience: loaded.canary.named.audience,
+        matches: loaded.canary.matches,
+        ownsEntity: loaded.canary.ownsEntity,
+        label: labelOf(loaded.canary.table.revision, source, second, true),
       };
     }
-    const { table, pointer, confirmedAtMs } = held;
+    const { table, pointer, confirmedAtMs } = loaded;
     return { table, source, digest: pointer?.digest, confirmedAtMs, label, canary };
   };
 }

@@ -1,5 +1,5 @@
 /** What work comes to, or what `late` gives or throws when it takes longer than a time. The work itself goes on. */
-export function inTime<Value, Late>(
+export function withTimeout<Value, Late>(
   work: Promise<Value>,
   deadlineMs: number,
   late: (deadlineMs: number) => Late,
@@ -14,6 +14,6 @@ export function inTime<Value, Late>(
 }
 
 /** For work without which nothing can be said. */
-export function noAnswer(deadlineMs: number): never {
+export function throwTimeout(deadlineMs: number): never {
   throw new Error(`no answer within ${deadlineMs} ms`);
 }

@@ -26,7 +26,7 @@ import type { Clock, Entropy, Minters, Sequences } from "../ports.ts";
 import type { SequenceError } from "../problems/port-errors.ts";
 import type { MintOrder } from "../routing/mint-plan.ts";
 import { mintingOf } from "../routing/minting.ts";
-import { chanceMinter } from "./chance-minter.ts";
+import { randomMinter } from "./chance-minter.ts";
 import { distributedMinter } from "./distributed-minter.ts";
 import { mintNumbered } from "./numbered-minter.ts";
 
@@ -45,7 +45,7 @@ type Minter = (order: MintOrder, count: number) => MintResult | Promise<MintResu
  */
 export function isolateMinters(ports: MinterPorts): Minters {
   const own = ownMinters(ports);
-  const byChance = chanceMinter(ports);
+  const byChance = randomMinter(ports);
   return {
     async mint(order, count) {
       switch (mintingOf(order.layout)) {

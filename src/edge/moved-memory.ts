@@ -13,7 +13,7 @@ export interface MovedMemoryOptions {
 
 export type EdgeCache = Pick<Cache, "match" | "put" | "delete">;
 
-/** An entry takes some 200 octets: 2 MB of the isolate's 128. */
+/** An entry takes some 200 bytes: 2 MB of the isolate's 128. */
 const ENTRIES_MAX = 10_000;
 
 /**

@@ -1,5 +1,5 @@
 import type { Ok, Result } from "../ids/result.ts";
-import { inTime } from "./in-time.ts";
+import { withTimeout } from "./in-time.ts";
 
 /** What is near has so long to itself; then what is far is asked beside it. */
 const GRACE_MS = 100;
@@ -8,11 +8,11 @@ const GRACE_MS = 100;
  * What the edge's cache has, or else KV, which is asked too when the cache takes its time: the first that is good is taken.
  * Both end by themselves. `near`: `undefined` for nothing there.
  */
-export async function nearest<Value, Failure>(
+export async function raceCacheAndKv<Value, Failure>(
   near: Promise<Ok<Value> | undefined>,
   far: () => Promise<Result<Value, Failure>>,
 ): Promise<Result<Value, Failure>> {
-  const found = await inTime(near, GRACE_MS, () => "late" as const);
+  const found = await withTimeout(near, GRACE_MS, () => "late" as const);
   if (found !== "late") return found ?? far();
   const asked = far();
   const first = await Promise.race([near, asked]);

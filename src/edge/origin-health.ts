@@ -1,8 +1,8 @@
 import type { Admission, OriginHealth } from "../ports.ts";
-import { afterAnswer, afterFailure, afterNothing, type Breaker, CLOSED, permit } from "../proxy/breaker.ts";
+import { afterAnswer, afterFailure, afterInconclusive, allowRequest, type Breaker, CLOSED } from "../proxy/breaker.ts";
 import type { OriginFault } from "../proxy/errors.ts";
 import type { BreakerPolicy } from "../routing/table.ts";
-import type { OriginHint, OriginNews } from "./traffic-origins.ts";
+import type { OriginHint, OriginUpdate } from "./traffic-origins.ts";
 
 /** Origins remembered at once. A table names fewer; those of tables long gone make room, the oldest first. */
 const ORIGINS_MAX = 8_192;
@@ -10,8 +10,8 @@ const ORIGINS_MAX = 8_192;
 interface Known {
   breaker: Breaker;
   answeredAtMs: number | undefined;
-  fault: OriginNews["fault"];
-  turned: OriginNews["breaker"];
+  fault: OriginUpdate["fault"];
+  turned: OriginUpdate["breaker"];
   /** News that no report has carried yet. */
   isNew: boolean;
   hint: OriginHint | undefined;
@@ -23,17 +23,17 @@ export interface HealthWatch {
   /** Each attempt, as it ended. */
   readonly onAttempt: (region: string, fault: OriginFault | undefined) => void;
   /** `state`: what the breaker has just become. */
-  readonly onTurn: (region: string, url: string, state: "open" | "closed") => void;
+  readonly onStateChange: (region: string, url: string, state: "open" | "closed") => void;
 }
 
 export interface IsolateHealth extends OriginHealth {
   /** What was found since the last call. */
-  takeNews(): readonly OriginNews[];
+  drainUpdates(): readonly OriginUpdate[];
   /** Puts news back that could not be reported. */
-  returnNews(news: readonly OriginNews[]): void;
+  restoreUpdates(news: readonly OriginUpdate[]): void;
   /** What others have found. */
   learn(hints: readonly OriginHint[]): void;
-  stateOf(url: string): OriginNews | undefined;
+  stateOf(url: string): OriginUpdate | undefined;
   breakerOf(url: string): Breaker;
 }
 
@@ -42,7 +42,7 @@ export interface IsolateHealth extends OriginHealth {
  * origin, and the rest wait for its outcome, but no longer than the policy's `openMs` since the word was true, and not at all when
  * this isolate has had an answer since.
  */
-export function originHealth({ onAttempt, onTurn }: HealthWatch): IsolateHealth {
+export function originHealth({ onAttempt, onStateChange }: HealthWatch): IsolateHealth {
   const origins = new Map<string, Known>();
 
   const knownOf = (url: string): Known => {
@@ -71,7 +71,7 @@ export function originHealth({ onAttempt, onTurn }: HealthWatch): IsolateHealth 
         known.hintedUntilMs = undefined;
         known.breaker = CLOSED;
       }
-      const given = permit(known.breaker, policy, nowMs);
+      const given = allowRequest(known.breaker, policy, nowMs);
       if (given.state === "closed") return ADMITTED;
       if (given.state === "open") return given;
       known.breaker = given.breaker;
@@ -94,25 +94,25 @@ export function originHealth({ onAttempt, onTurn }: HealthWatch): IsolateHealth 
       if (after.openUntilMs !== undefined) known.turned = { atMs: nowMs, untilMs: after.openUntilMs };
       else if (wasOpen) known.turned = { atMs: nowMs, untilMs: 0 };
       const isOpen = after.openUntilMs !== undefined;
-      if (isOpen !== wasOpen) onTurn(name, url, isOpen ? "open" : "closed");
+      if (isOpen !== wasOpen) onStateChange(name, url, isOpen ? "open" : "closed");
     },
 
     release({ url }) {
       const known = origins.get(url);
-      if (known !== undefined) known.breaker = afterNothing(known.breaker);
+      if (known !== undefined) known.breaker = afterInconclusive(known.breaker);
     },
 
-    takeNews() {
-      const news: OriginNews[] = [];
+    drainUpdates() {
+      const news: OriginUpdate[] = [];
       for (const [url, known] of origins) {
         if (!known.isNew) continue;
         known.isNew = false;
-        news.push(newsOf(url, known));
+        news.push(updateOf(url, known));
       }
       return news;
     },
 
-    returnNews(news) {
+    restoreUpdates(news) {
       for (const { url } of news) {
         const known = origins.get(url);
         if (known !== undefined) known.isNew = true;
@@ -128,7 +128,7 @@ export function originHealth({ onAttempt, onTurn }: HealthWatch): IsolateHealth 
 
     stateOf(url) {
       const known = origins.get(url);
-      return known && newsOf(url, known);
+      return known && updateOf(url, known);
     },
 
     breakerOf: (url) => origins.get(url)?.breaker ?? CLOSED,
@@ -138,7 +138,7 @@ export function originHealth({ onAttempt, onTurn }: HealthWatch): IsolateHealth 
 const ADMITTED: Admission = Object.freeze({ state: "closed" });
 const PROBE: Admission = Object.freeze({ state: "probe" });
 
-function newsOf(url: string, { answeredAtMs, fault, turned }: Known): OriginNews {
+function updateOf(url: string, { answeredAtMs, fault, turned }: Known): OriginUpdate {
   return { url, answeredAtMs, fault, breaker: turned };
 }
 

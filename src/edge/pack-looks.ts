@@ -1,15 +1,15 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock } from "../ports.ts";
-import { packFaultText } from "../routing/pack/fault-text.ts";
+import { formatPackFault } from "../routing/pack/fault-text.ts";
 import type { PackHeader, PageInfo } from "../routing/pack/header.ts";
 import { packKey, pageKey } from "../routing/pack/store.ts";
 import { readHeader, readPage } from "../routing/pack/verify.ts";
-import { failureText } from "./pack-parts.ts";
+import { formatFailure } from "./pack-parts.ts";
 import type { PackRows } from "./pack-rows.ts";
 import { subtleSha256 } from "./packs.ts";
 import { within } from "./table-store.ts";
 
-export interface PackCopyWorld {
+export interface PackUploadsDeps {
   readonly rows: PackRows;
   readonly kv: KVNamespace;
   readonly clock: Clock;
@@ -30,16 +30,16 @@ const SURE_MS = 600_000;
 /** KV's shortest. What is not there is remembered too, and may come soon. */
 const CACHE_SECONDS = 30;
 
-export type Octets = Uint8Array<ArrayBuffer>;
+export type Bytes = Uint8Array<ArrayBuffer>;
 
-export interface HeaderLook {
+export interface HeaderState {
   readonly header: PackHeader | undefined;
   readonly isInKv: boolean;
   /** Why it is not. */
   readonly why: string;
 }
 
-export interface PagesLook {
+export interface PagesState {
   /** Their numbers, rising. */
   readonly missing: readonly number[];
   /** Of the first one. */
@@ -50,41 +50,41 @@ export interface PagesLook {
  * What KV holds of packs: by what is known on disk, or else read and verified. Errors say what KV did not do. KV may take
  * a part while it is read, and not show it: what was taken since the read began is there, whatever the read found.
  */
-export class PackLooks {
+export class PackInventory {
   readonly #rows: PackRows;
   readonly #kv: KVNamespace;
   readonly #clock: Clock;
 
-  constructor({ rows, kv, clock }: PackCopyWorld) {
+  constructor({ rows, kv, clock }: PackUploadsDeps) {
     this.#rows = rows;
     this.#kv = kv;
     this.#clock = clock;
   }
 
   /** The header on disk, which may not be in KV yet. */
-  async kept(sha256: string): Promise<PackHeader | undefined> {
+  async stored(sha256: string): Promise<PackHeader | undefined> {
     const kept = this.#rows.header(sha256);
-    const read = kept && (await readHeader(kept.octets, subtleSha256, sha256));
+    const read = kept && (await readHeader(kept.bytes, subtleSha256, sha256));
     return read?.ok ? read.value : undefined;
   }
 
-  async header(sha256: string): Promise<Result<HeaderLook, string>> {
-    const kept = await this.kept(sha256);
+  async header(sha256: string): Promise<Result<HeaderState, string>> {
+    const kept = await this.stored(sha256);
     const knownMs = this.#rows.header(sha256)?.takenMs;
     if (kept !== undefined && this.isSure(knownMs)) {
       return ok({ header: kept, isInKv: true, why: "" });
     }
-    const octets = await this.#get(packKey(sha256));
-    if (!octets.ok) return octets;
-    if (octets.value === undefined) return ok(await this.#absent(sha256, knownMs, `KV has no ${packKey(sha256)}`));
-    const read = await readHeader(octets.value, subtleSha256, sha256);
-    if (!read.ok) return ok(await this.#absent(sha256, knownMs, packFaultText(read.error)));
-    this.#rows.keepHeader(sha256, octets.value.slice(0, read.value.headerOctets));
+    const bytes = await this.#get(packKey(sha256));
+    if (!bytes.ok) return bytes;
+    if (bytes.value === undefined) return ok(await this.#absent(sha256, knownMs, `KV has no ${packKey(sha256)}`));
+    const read = await readHeader(bytes.value, subtleSha256, sha256);
+    if (!read.ok) return ok(await this.#absent(sha256, knownMs, formatPackFault(read.error)));
+    this.#rows.keepHeader(sha256, bytes.value.slice(0, read.value.headerBytes));
     return ok({ header: read.value, isInKv: true, why: "" });
   }
 
   /** Pages that nobody sent through here are there only if the header is: whoever writes to KV writes it last. */
-  async pages(sha256: string, header: PackHeader, isHeaderInKv: boolean): Promise<Result<PagesLook, string>> {
+  async pages(sha256: string, header: PackHeader, isHeaderInKv: boolean): Promise<Result<PagesState, string>> {
     const known = this.#rows.pages(sha256);
     const whys = new Map<number, string>();
     const toRead: PageInfo[] = [];
@@ -111,9 +111,9 @@ export class PackLooks {
   }
 
   /** Of a header that a read did not give. `knownMs`: when KV had taken it, as the read began. */
-  async #absent(sha256: string, knownMs: number | undefined, why: string): Promise<HeaderLook> {
+  async #absent(sha256: string, knownMs: number | undefined, why: string): Promise<HeaderState> {
     this.#rows.loseHeader(sha256, knownMs);
-    const header = await this.kept(sha256);
+    const header = await this.stored(sha256);
     return { header, isInKv: this.#rows.header(sha256)?.takenMs !== undefined, why };
   }
 
@@ -125,22 +125,22 @@ export class PackLooks {
     knownMs: number | undefined,
   ): Promise<Result<string | undefined, string>> {
     const key = pageKey(sha256, info.number);
-    const octets = await this.#get(key);
-    if (!octets.ok) return octets;
-    const page = octets.value && (await readPage(header, info, octets.value, subtleSha256));
+    const bytes = await this.#get(key);
+    if (!bytes.ok) return bytes;
+    const page = bytes.value && (await readPage(header, info, bytes.value, subtleSha256));
     if (page?.ok) {
       this.#rows.findPage(sha256, info.number);
       return ok(undefined);
     }
     this.#rows.dropPage(sha256, info.number, knownMs);
     if (this.#rows.hasPage(sha256, info.number)) return ok(undefined);
-    return ok(page === undefined ? `KV has no ${key}` : packFaultText(page.error));
+    return ok(page === undefined ? `KV has no ${key}` : formatPackFault(page.error));
   }
 
-  async #get(key: string): Promise<Result<Octets | undefined, string>> {
+  async #get(key: string): Promise<Result<Bytes | undefined, string>> {
     const options = { type: "arrayBuffer", cacheTtl: CACHE_SECONDS } as const;
     const part = await within(() => this.#kv.get(key, options), READ_DEADLINE_MS);
-    if (!part.ok) return err(`KV did not give ${key}: ${failureText(part.error)}`);
+    if (!part.ok) return err(`KV did not give ${key}: ${formatFailure(part.error)}`);
     return ok(part.value === null ? undefined : new Uint8Array(part.value));
   }
 }

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock } from "../ports.ts";
-import { nearest } from "./nearest.ts";
-import type { PartWaits } from "./part-waits.ts";
+import { raceCacheAndKv } from "./nearest.ts";
+import type { RetryBackoff } from "./part-waits.ts";
 import type { TableCache } from "./table-cache.ts";
 import { KV_CACHE_SECONDS, type LoadFailure, within } from "./table-store.ts";
 
@@ -9,13 +9,13 @@ export interface PackPartsOptions {
   readonly kv: KVNamespace;
   readonly cache: TableCache;
   readonly clock: Clock;
-  readonly waits: PartWaits;
+  readonly waits: RetryBackoff;
   /** Keeps a read going when the request that began it is over: others wait for it. */
   readonly waitUntil: (work: Promise<unknown>) => void;
 }
 
-/** Verifies the octets of a part and keeps what is made of them, or says what is wrong with them. */
-export type OpenPart = (octets: ArrayBuffer) => Promise<Result<undefined, string>>;
+/** Verifies the bytes of a part and keeps what is made of them, or says what is wrong with them. */
+export type OpenPart = (bytes: ArrayBuffer) => Promise<Result<undefined, string>>;
 
 export interface PartFailure {
   readonly why: string;
@@ -40,21 +40,21 @@ export function packParts({ kv, cache, clock, waits, waitUntil }: PackPartsOptio
   const readKv = async (key: string, open: OpenPart, deadlineMs: number): Promise<Answer> => {
     if (!waits.beginRead()) return err({ why: "KV failed just before", isOfStore: false });
     const read = await within(async () => {
-      const octets = await kv.get(key, { type: "arrayBuffer", cacheTtl: KV_CACHE_SECONDS });
-      return octets === null ? null : { octets, opened: await open(octets) };
+      const bytes = await kv.get(key, { type: "arrayBuffer", cacheTtl: KV_CACHE_SECONDS });
+      return bytes === null ? null : { bytes, opened: await open(bytes) };
     }, deadlineMs);
-    if (!read.ok) return err({ why: failureText(read.error), isOfStore: true });
+    if (!read.ok) return err({ why: formatFailure(read.error), isOfStore: true });
     waits.answered();
     if (read.value === null) return err({ why: `KV has no ${key}`, isOfStore: false });
-    const { octets, opened } = read.value;
+    const { bytes, opened } = read.value;
     if (!opened.ok) return err({ why: opened.error, isOfStore: false });
-    waitUntil(cache.putPart(key, octets));
+    waitUntil(cache.putPart(key, bytes));
     return opened;
   };
 
   const begin = (key: string, open: OpenPart, deadlineMs: number) => {
     const fetch = async (): Promise<Answer> => {
-      const answer = await nearest(cache.part(key, open), () => readKv(key, open, deadlineMs));
+      const answer = await raceCacheAndKv(cache.part(key, open), () => readKv(key, open, deadlineMs));
       if (answer.ok) waits.succeeded(key);
       return answer;
     };
@@ -67,7 +67,7 @@ export function packParts({ kv, cache, clock, waits, waitUntil }: PackPartsOptio
     return flight;
   };
 
-  const refuse = (key: string, { why, isOfStore }: Trouble): Result<undefined, PartFailure> => {
+  const fail = (key: string, { why, isOfStore }: Trouble): Result<undefined, PartFailure> => {
     const isNew = waits.failed(key, why, isOfStore);
     return err({ why, retryAfterMs: waits.of(key)?.retryAfterMs ?? 0, isNew });
   };
@@ -89,15 +89,15 @@ export function packParts({ kv, cache, clock, waits, waitUntil }: PackPartsOptio
     const restMs = Math.min(waitMs, leftMs);
     // A read may die with the request that began it: it blocks nobody for long, and counts as one that KV did not answer.
     const answer = restMs > 0 ? await within(() => flight.answer, restMs) : err(undefined);
-    if (answer.ok) return answer.value.ok ? ok(undefined) : refuse(key, answer.value.error);
+    if (answer.ok) return answer.value.ok ? ok(undefined) : fail(key, answer.value.error);
     // Whoever has no time left says nothing of KV, and the read goes on.
-    if (restMs < leftMs) return refuse(key, { why: "it did not come in time", isOfStore: false });
+    if (restMs < leftMs) return fail(key, { why: "it did not come in time", isOfStore: false });
     if (flights.get(key) === flight) flights.delete(key);
-    return refuse(key, { why: failureText({ reason: "store-slow", deadlineMs }), isOfStore: true });
+    return fail(key, { why: formatFailure({ reason: "store-slow", deadlineMs }), isOfStore: true });
   };
 }
 
-export function failureText(failure: LoadFailure): string {
+export function formatFailure(failure: LoadFailure): string {
   if (failure.reason === "store-slow") return `KV did not answer within ${failure.deadlineMs} ms`;
   return failure.reason === "store-failed" ? `KV failed: ${failure.why}` : failure.reason;
 }

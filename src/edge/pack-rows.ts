@@ -1,5 +1,5 @@
 /** Headers kept: those of the packs in use and of many before. What is dropped is read from KV again when it is needed. */
-const PACKS_KEPT = 256;
+const PACKS_RETAINED_MAX = 256;
 
 /** Of a part that KV was found to hold, and that did not come through here. */
 const NOT_TAKEN_MS = 0;
@@ -11,8 +11,8 @@ const SCHEMA = `
     sha256 TEXT NOT NULL, page INTEGER NOT NULL, taken_ms INTEGER NOT NULL, PRIMARY KEY (sha256, page));
 `;
 
-export interface KeptHeader {
-  readonly octets: Uint8Array<ArrayBuffer>;
+export interface StoredHeader {
+  readonly bytes: Uint8Array<ArrayBuffer>;
   /** When KV took it last, Unix ms; `undefined` where it did not, or lost it. */
   readonly takenMs: number | undefined;
 }
@@ -26,22 +26,22 @@ export class PackRows {
     this.#sql.exec(SCHEMA);
   }
 
-  header(sha256: string): KeptHeader | undefined {
+  header(sha256: string): StoredHeader | undefined {
     const [row] = this.#sql
       .exec<{ header: ArrayBuffer; taken_ms: number | null }>(
         "SELECT header, taken_ms FROM packs WHERE sha256 = ?",
         sha256,
       )
       .toArray();
-    return row && { octets: new Uint8Array(row.header), takenMs: row.taken_ms ?? undefined };
+    return row && { bytes: new Uint8Array(row.header), takenMs: row.taken_ms ?? undefined };
   }
 
   /** Whether it was not known before. */
-  keepHeader(sha256: string, octets: Uint8Array): boolean {
+  keepHeader(sha256: string, bytes: Uint8Array): boolean {
     const isNew = this.header(sha256) === undefined;
-    this.#sql.exec("INSERT OR IGNORE INTO packs (sha256, header) VALUES (?, ?)", sha256, octets);
+    this.#sql.exec("INSERT OR IGNORE INTO packs (sha256, header) VALUES (?, ?)", sha256, bytes);
     const [oldest] = this.#sql
-      .exec<{ sha256: string }>("SELECT sha256 FROM packs ORDER BY id DESC LIMIT 1 OFFSET ?", PACKS_KEPT)
+      .exec<{ sha256: string }>("SELECT sha256 FROM packs ORDER BY id DESC LIMIT 1 OFFSET ?", PACKS_RETAINED_MAX)
       .toArray();
     if (oldest !== undefined) {
       this.#sql.exec("DELETE FROM packs WHERE sha256 = ?", oldest.sha256);

@@ -1,7 +1,7 @@
 import { ok } from "../ids/result.ts";
 import type { Clock, Packs, ServedTable, Tables } from "../ports.ts";
 import type { CompiledTable } from "../routing/index.ts";
-import { servedOn } from "./held-table.ts";
+import { refreshLabel } from "./held-table.ts";
 import { COLD_DEADLINE_MS } from "./tables.ts";
 
 /** How soon headers are asked for again, where nothing better is known, and where they never come. */
@@ -42,7 +42,7 @@ export function packedTables(tables: Tables, packs: Packs, clock: Clock): Tables
       good = shown.source === "bundled" ? undefined : shown;
       return shown;
     }
-    return good === undefined ? shown : servedOn(good, clock.nowMs());
+    return good === undefined ? shown : refreshLabel(good, clock.nowMs());
   };
 
   return {

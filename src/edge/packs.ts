@@ -2,17 +2,17 @@ import { waitUntil } from "cloudflare:workers";
 import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock, Entropy, Packs } from "../ports.ts";
 import type { TableError } from "../problems/port-errors.ts";
-import { packFaultText } from "../routing/pack/fault-text.ts";
+import { formatPackFault } from "../routing/pack/fault-text.ts";
 import type { Sha256 } from "../routing/pack/format.ts";
 import type { PageInfo } from "../routing/pack/header.ts";
 import { LoadedPack } from "../routing/pack/pack.ts";
-import { entryFaultText, type MissingPage, type PackSlot } from "../routing/pack/slot.ts";
+import { formatEntryFault, type MissingPage, type PackSlot } from "../routing/pack/slot.ts";
 import { packKey, pageKey } from "../routing/pack/store.ts";
 import { readHeader, readPage } from "../routing/pack/verify.ts";
-import { keptPages } from "./kept-pages.ts";
+import { pageCache } from "./kept-pages.ts";
 import type { EdgeCache } from "./moved-memory.ts";
 import { type OpenPart, type PartFailure, packParts } from "./pack-parts.ts";
-import { partWaits } from "./part-waits.ts";
+import { retryBackoff } from "./part-waits.ts";
 import { edgeTableCache } from "./table-cache.ts";
 import { COLD_DEADLINE_MS } from "./tables.ts";
 
@@ -30,7 +30,7 @@ export interface PacksOptions {
   readonly report: (failure: PackFailure) => void;
   /** Keeps a read going when the request that began it is over. */
   readonly waitUntil: (work: Promise<unknown>) => void;
-  readonly pageOctetsMax?: number;
+  readonly pageBytesMax?: number;
 }
 
 export interface PackFailure {
@@ -43,12 +43,12 @@ export interface PackFailure {
 const PAGE_DEADLINE_MS = 2_000;
 
 /** The memory of the pages, their buckets included. */
-const PAGE_OCTETS_MAX_DEFAULT = 16 * 1024 * 1024;
+const PAGE_BYTES_MAX_DEFAULT = 16 * 1024 * 1024;
 
 /** Headers that are kept: those of the tables in force and of some before. */
-const PACKS_KEPT_MAX = 64;
+const PACKS_RETAINED_MAX = 64;
 
-export const subtleSha256: Sha256 = async (octets) => new Uint8Array(await crypto.subtle.digest("SHA-256", octets));
+export const subtleSha256: Sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 
 /** The packs of an isolate on the platform. */
 export const edgePacks = (options: Omit<PacksOptions, "cache" | "waitUntil">): Packs =>
@@ -59,17 +59,17 @@ export function kvPacks(options: PacksOptions): Packs {
   const { kv, clock, entropy, report } = options;
   /** By the digest of the header: a pack may be in many revisions of the table. */
   const packs = new Map<string, LoadedPack>();
-  const pages = keptPages(options.pageOctetsMax ?? PAGE_OCTETS_MAX_DEFAULT);
-  const waits = partWaits({ clock, entropy, intervalMs: options.retryMsMax, deadlineMs: PAGE_DEADLINE_MS });
+  const pages = pageCache(options.pageBytesMax ?? PAGE_BYTES_MAX_DEFAULT);
+  const waits = retryBackoff({ clock, entropy, intervalMs: options.retryMsMax, deadlineMs: PAGE_DEADLINE_MS });
   const cache = edgeTableCache(options.cache, options.namespace, clock);
   const loadPart = packParts({ kv, cache, clock, waits, waitUntil: options.waitUntil });
 
   const openHeader =
     (sha256: string): OpenPart =>
-    async (octets) => {
-      const header = await readHeader(new Uint8Array(octets), subtleSha256, sha256);
-      if (!header.ok) return err(packFaultText(header.error));
-      if (packs.size >= PACKS_KEPT_MAX) {
+    async (bytes) => {
+      const header = await readHeader(new Uint8Array(bytes), subtleSha256, sha256);
+      if (!header.ok) return err(formatPackFault(header.error));
+      if (packs.size >= PACKS_RETAINED_MAX) {
         const [oldest] = packs.keys();
         if (oldest !== undefined) packs.delete(oldest);
       }
@@ -79,9 +79,9 @@ export function kvPacks(options: PacksOptions): Packs {
 
   const openPage =
     (pack: LoadedPack, info: PageInfo): OpenPart =>
-    async (octets) => {
-      const page = await readPage(pack.header, info, new Uint8Array(octets), subtleSha256);
-      if (!page.ok) return err(packFaultText(page.error));
+    async (bytes) => {
+      const page = await readPage(pack.header, info, new Uint8Array(bytes), subtleSha256);
+      if (!page.ok) return err(formatPackFault(page.error));
       pages.keep(pack, info.number, page.value);
       return ok(undefined);
     };
@@ -103,7 +103,7 @@ export function kvPacks(options: PacksOptions): Packs {
     const pack = known ?? packs.get(sha256);
     if (pack === undefined) return broken(`dropped ${sha256}`, "its header was dropped again");
     const attached = slot.content === pack ? ok(undefined) : slot.attach(pack);
-    return attached.ok ? ok(pack) : broken(`entry of ${sha256}`, entryFaultText(attached.error));
+    return attached.ok ? ok(pack) : broken(`entry of ${sha256}`, formatEntryFault(attached.error));
   };
 
   const fail = (pack: string, page: number | undefined, failure: PartFailure): Result<undefined, TableError> => {

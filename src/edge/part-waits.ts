@@ -5,7 +5,7 @@ import type { Clock, Entropy } from "../ports.ts";
  * each further failure doubles it, up to the interval in which the pointer is read too. And where reads fail in a row because
  * KV throws or does not answer, KV itself is left alone in the same way, however many parts are wanted.
  */
-export interface PartWaits {
+export interface RetryBackoff {
   /** What the part failed for, and when KV may be asked for it again; `undefined` where it may be asked for now. */
   of(key: string): { readonly why: string; readonly retryAfterMs: number } | undefined;
   /** Whether KV may be asked now. While it fails one read at a time may try. */
@@ -17,7 +17,7 @@ export interface PartWaits {
   succeeded(key: string): void;
 }
 
-export interface PartWaitsOptions {
+export interface RetryBackoffOptions {
   readonly clock: Clock;
   readonly entropy: Entropy;
   /** Between two looks at the pointer: the longest wait, where it is not longer than a minute. */
@@ -48,7 +48,7 @@ interface Wait {
 
 const NO_WAIT: Wait = { failures: 0, dueMs: 0, why: "" };
 
-export function partWaits({ clock, entropy, intervalMs, deadlineMs }: PartWaitsOptions): PartWaits {
+export function retryBackoff({ clock, entropy, intervalMs, deadlineMs }: RetryBackoffOptions): RetryBackoff {
   const waits = new Map<string, Wait>();
   let store = NO_WAIT;
   let isTrying = false;

@@ -35,7 +35,7 @@ export function boundRateLimit(
   };
 }
 
-/** At about 150 octets a key the counters of one limit take 10 MB at most. */
+/** At about 150 bytes a key the counters of one limit take 10 MB at most. */
 const KEYS_MAX = 65_536;
 
 /** Counts in the isolate, for a workerd of one's own: it serves all its requests from one. */

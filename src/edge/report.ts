@@ -1,6 +1,6 @@
 import type { RequestLine } from "../ports.ts";
 import type { LoggedDifference } from "../proxy/isolate-shadows.ts";
-import type { RefusedChange } from "../table-ports.ts";
+import type { RejectedChange } from "../table-ports.ts";
 import type { RefusedCredentials } from "./auth/authenticate.ts";
 import type { MissingBindings } from "./origin-fetch.ts";
 import type { PackFailure } from "./packs.ts";
@@ -29,7 +29,7 @@ export function reportBreaker(region: string, url: string, state: "open" | "clos
 }
 
 /** Counts that could not be reported, or sums that could not be read. They go with the next report. */
-export function reportTrafficFailure(why: string): void {
+export function reportMetricsFailure(why: string): void {
   console.warn(JSON.stringify({ event: "traffic-report-failed", time: new Date().toISOString(), why }));
 }
 
@@ -54,7 +54,7 @@ export function reportKeyFailure(why: string): void {
 }
 
 /** A change of the table that was refused to a known caller, and that the audit lacks. */
-export function reportLostRefusal(refused: RefusedChange, why: string): void {
+export function reportLostRejection(refused: RejectedChange, why: string): void {
   console.warn(JSON.stringify({ event: "audit-entry-lost", time: new Date().toISOString(), ...refused, why }));
 }
 

@@ -22,7 +22,7 @@ export function hmacSigner(keys: SigningKeys, subtle: Subtle, clock: Clock): Sig
 }
 
 /** RFC 4648 §5, without padding. */
-function base64url(octets: Uint8Array): string {
-  const text = btoa(String.fromCharCode(...octets));
+function base64url(bytes: Uint8Array): string {
+  const text = btoa(String.fromCharCode(...bytes));
   return text.replace(/=+$/, "").replaceAll("+", "-").replaceAll("/", "_");
 }

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { isKeyId, KEY_OCTETS_MIN } from "../proxy/signature.ts";
+import { isKeyId, KEY_BYTES_MIN } from "../proxy/signature.ts";
 import { readSecret } from "./secret.ts";
 
 /** The first key signs; origins are to know both. */
@@ -15,15 +15,15 @@ export const NO_SIGNING_KEYS: SigningKeys = [];
 /** One in use and one that comes or goes: more would only hide that a rotation was never finished. */
 const KEYS_MAX = 2;
 
-const octets = v.pipe(
+const bytes = v.pipe(
   v.string(),
   v.base64(),
   v.transform((text) => Uint8Array.from(atob(text), (unit) => unit.charCodeAt(0))),
-  v.check(({ length }) => length >= KEY_OCTETS_MIN),
+  v.check(({ length }) => length >= KEY_BYTES_MIN),
 );
 
 const SECRET = v.pipe(
-  v.array(v.strictObject({ id: v.pipe(v.string(), v.check(isKeyId)), key: octets })),
+  v.array(v.strictObject({ id: v.pipe(v.string(), v.check(isKeyId)), key: bytes })),
   v.minLength(1),
   v.maxLength(KEYS_MAX),
   v.check((keys) => new Set(keys.map(({ id }) => id)).size === keys.length),

@@ -11,15 +11,15 @@ import { type LoadFailure, type Pointer, parsePointer, within } from "./table-st
 export interface TableCache {
   /** `key`: as in KV. What `open` finds wrong was never there: whoever can write to the cache must not decide anything. */
   part<Value, Failure>(key: string, open: Open<Value, Failure>): Promise<Ok<Value> | undefined>;
-  putPart(key: string, octets: ArrayBuffer): Promise<void>;
-  pointer(): Promise<SeenPointer | undefined>;
-  putPointer(seen: SeenPointer): Promise<void>;
+  putPart(key: string, bytes: ArrayBuffer): Promise<void>;
+  pointer(): Promise<ConfirmedPointer | undefined>;
+  putPointer(seen: ConfirmedPointer): Promise<void>;
 }
 
-/** Verifies octets, and gives what is made of them. */
-type Open<Value, Failure> = (octets: ArrayBuffer) => Promise<Result<Value, Failure>>;
+/** Verifies bytes, and gives what is made of them. */
+type Open<Value, Failure> = (bytes: ArrayBuffer) => Promise<Result<Value, Failure>>;
 
-export interface SeenPointer {
+export interface ConfirmedPointer {
   readonly pointer: Pointer;
   /** When KV held it, Unix ms. */
   readonly confirmedAtMs: number;
@@ -78,11 +78,11 @@ export function edgeTableCache(cache: EdgeCache | undefined, namespace: string, 
 
   return {
     async part(key, open) {
-      const octets = await ask(async (from) => (await from.match(partUrl(key)))?.arrayBuffer());
-      const opened = octets && (await open(octets));
+      const bytes = await ask(async (from) => (await from.match(partUrl(key)))?.arrayBuffer());
+      const opened = bytes && (await open(bytes));
       return opened?.ok ? opened : undefined;
     },
-    putPart: (key, octets) => put(partUrl(key), octets, PART_SECONDS),
+    putPart: (key, bytes) => put(partUrl(key), bytes, PART_SECONDS),
     pointer: () =>
       ask(async (from) => {
         const response = await from.match(pointerUrl);

@@ -2,17 +2,17 @@ import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock } from "../ports.ts";
 import type { TableHistoryError } from "../problems/port-errors.ts";
 import { REVISION_MAX } from "../routing/index.ts";
-import type { TableLedger } from "./table-ledger.ts";
+import type { RevisionLog } from "./table-ledger.ts";
 import {
   afterStep,
-  again,
   beforeStep,
-  doubted,
   isSamePointer,
-  lastSeen,
+  lastConfirmedRevision,
+  markUncertain,
   nextStep,
   type Outcome,
   type Publication,
+  restart,
   type Step,
 } from "./table-publication.ts";
 import {
@@ -25,23 +25,23 @@ import {
   readPointer,
   within,
 } from "./table-store.ts";
-import type { TruthRows } from "./table-truth-rows.ts";
+import type { RevisionStore } from "./table-truth-rows.ts";
 
-export interface TableCopyWorld {
-  readonly rows: TruthRows;
-  readonly ledger: TableLedger;
+export interface KvSyncDeps {
+  readonly rows: RevisionStore;
+  readonly log: RevisionLog;
   readonly kv: KVNamespace;
   readonly clock: Clock;
 }
 
 /** Somebody waits for a look at KV. */
-const LOOK_DEADLINE_MS = 1_500;
+const READ_DEADLINE_MS = 1_500;
 
 /** Nobody waits for a write, but it must end. */
 const WRITE_DEADLINE_MS = 10_000;
 
 /** What KV was found to hold; `undefined` for nothing that is a pointer. */
-export interface Look {
+export interface KvSnapshot {
   readonly pointer: Pointer | undefined;
   readonly askedAtMs: number;
   /** Why it could not be read. */
@@ -49,28 +49,28 @@ export interface Look {
 }
 
 /** The copy of the truth in KV, which is what the isolates read: looked at, taken over where it is ahead, and written. */
-export class TableCopy {
-  readonly #world: TableCopyWorld;
-  #looking: Promise<Result<Look, TableHistoryError>> | undefined;
+export class KvSync {
+  readonly #deps: KvSyncDeps;
+  #reading: Promise<Result<KvSnapshot, TableHistoryError>> | undefined;
 
-  constructor(world: TableCopyWorld) {
-    this.#world = world;
+  constructor(deps: KvSyncDeps) {
+    this.#deps = deps;
   }
 
   /**
    * Looks what KV holds. What somebody else published after the revision in force is taken over; anything else that differs is written again. An
    * error where it cannot be told what is in force. Whoever comes meanwhile gets the same look.
    */
-  look(): Promise<Result<Look, TableHistoryError>> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
+  reconcile(): Promise<Result<KvSnapshot, TableHistoryError>> {
+    this.#reading ??= this.#snapshot().finally(() => {
+      this.#reading = undefined;
     });
-    return this.#looking;
+    return this.#reading;
   }
 
   /** Makes the steps that are due. When the next one is, Unix ms; `undefined` when all is quiet. */
   async run(): Promise<number | undefined> {
-    const { rows, clock } = this.#world;
+    const { rows, clock } = this.#deps;
     for (;;) {
       const { publication } = rows.state();
       const step = publication && nextStep(publication);
@@ -83,9 +83,9 @@ export class TableCopy {
     }
   }
 
-  async #look(): Promise<Result<Look, TableHistoryError>> {
-    const { rows, clock, kv } = this.#world;
-    const read = await readPointer(kv, LOOK_DEADLINE_MS);
+  async #snapshot(): Promise<Result<KvSnapshot, TableHistoryError>> {
+    const { rows, clock, kv } = this.#deps;
+    const read = await readPointer(kv, READ_DEADLINE_MS);
     const askedAtMs = clock.nowMs();
     if (!read.ok && read.error.reason !== "not-published") {
       if (!rows.state().isBegun) return err(unavailable(read.error));
@@ -97,8 +97,8 @@ export class TableCopy {
   }
 
   async #compare(pointer: Pointer | undefined): Promise<Result<undefined, TableHistoryError>> {
-    const { rows, clock } = this.#world;
-    if (pointer !== undefined && this.#isNews(pointer)) {
+    const { rows, clock } = this.#deps;
+    if (pointer !== undefined && this.#isForeign(pointer)) {
       const isAhead = pointer.revision > rows.head();
       const taken = await this.#takeOver(pointer);
       if (isAhead || !taken.ok) return taken;
@@ -107,7 +107,7 @@ export class TableCopy {
     const { publication } = state;
     if (!state.isBegun) rows.save({ ...state, isBegun: true });
     if (publication?.isHeld && !isSamePointer(pointer, publication.pointer))
-      this.#save(again(publication, clock.nowMs()));
+      this.#save(restart(publication, clock.nowMs()));
     return ok(undefined);
   }
 
@@ -115,12 +115,12 @@ export class TableCopy {
    * Somebody else published: under a number that nobody here gave, or under one that was given to a canary or to a revision that
    * KV has not taken yet. He could not know of either.
    */
-  #isNews({ revision, digest }: Pointer): boolean {
-    const { rows, ledger } = this.#world;
+  #isForeign({ revision, digest }: Pointer): boolean {
+    const { rows, log } = this.#deps;
     if (revision > rows.head()) return true;
     const { publication, foreign } = rows.state();
-    const known = publication === undefined ? 0 : lastSeen(publication);
-    return revision > Math.max(known, foreign) && rows.revision(revision)?.digest !== digest && ledger.hasNumbers(1);
+    const known = publication === undefined ? 0 : lastConfirmedRevision(publication);
+    return revision > Math.max(known, foreign) && rows.revision(revision)?.digest !== digest && log.hasNumbers(1);
   }
 
   /**
@@ -128,9 +128,9 @@ export class TableCopy {
    * over, and nothing is written over what cannot be read.
    */
   async #isStillDue(publication: Publication, step: Step): Promise<boolean> {
-    const { rows, kv, clock } = this.#world;
+    const { rows, kv, clock } = this.#deps;
     const read = await readPointer(kv, WRITE_DEADLINE_MS);
-    const failure = read.ok || !isPassing(read.error) ? await this.#news(read) : whyOf(read.error);
+    const failure = read.ok || !isPassing(read.error) ? await this.#foreign(read) : whyOf(read.error);
     const latest = rows.state().publication;
     if (latest === undefined || !isSamePointer(latest.pointer, publication.pointer)) return false;
     if (failure === undefined) return true;
@@ -139,19 +139,19 @@ export class TableCopy {
   }
 
   /** Takes over what is news. Why that cannot be done just now; `undefined` when there is nothing left to be taken over. */
-  async #news(read: Result<Pointer, LoadFailure>): Promise<string | undefined> {
-    if (!read.ok || !this.#isNews(read.value)) return undefined;
+  async #foreign(read: Result<Pointer, LoadFailure>): Promise<string | undefined> {
+    if (!read.ok || !this.#isForeign(read.value)) return undefined;
     const taken = await this.#takeOver(read.value);
     return taken.ok ? undefined : taken.error.why;
   }
 
   async #takeOver(pointer: Pointer): Promise<Result<undefined, TableHistoryError>> {
-    const { rows, ledger, kv } = this.#world;
+    const { rows, log, kv } = this.#deps;
     const { digest, revision } = pointer;
-    const octets = await readBody(kv, digest, LOOK_DEADLINE_MS);
-    const table = octets.ok ? compileBody(octets.value, digest, revision) : octets;
-    if (octets.ok && table.ok) {
-      if (this.#isNews(pointer)) ledger.takeOver(pointer, new Uint8Array(octets.value));
+    const bytes = await readBody(kv, digest, READ_DEADLINE_MS);
+    const table = bytes.ok ? compileBody(bytes.value, digest, revision) : bytes;
+    if (bytes.ok && table.ok) {
+      if (this.#isForeign(pointer)) log.takeOver(pointer, new Uint8Array(bytes.value));
       return ok(undefined);
     }
     // What cannot be read just now may be in force: nobody may publish over it unseen. What is broken never is.
@@ -163,11 +163,11 @@ export class TableCopy {
   }
 
   async #make({ pointer }: Publication, step: Step): Promise<Outcome> {
-    const { kv, rows } = this.#world;
+    const { kv, rows } = this.#deps;
     if (step.do === "read-back") {
       const read = await readPointer(kv, WRITE_DEADLINE_MS);
       if (!read.ok && isPassing(read.error)) return failed(read.error);
-      if (read.ok && this.#isNews(read.value)) await this.#takeOver(read.value);
+      if (read.ok && this.#isForeign(read.value)) await this.#takeOver(read.value);
       return { kind: "read", pointer: read.ok ? read.value : undefined };
     }
     const value = step.do === "put-body" ? rows.body(step.digest) : JSON.stringify(pointer);
@@ -179,15 +179,15 @@ export class TableCopy {
 
   /** A publication that began meanwhile has steps of its own, and only has to know of a pointer that came late, or may come. */
   #settle(made: Publication, step: Step, outcome: Outcome): void {
-    const { rows, clock } = this.#world;
+    const { rows, clock } = this.#deps;
     const latest = rows.state().publication;
     if (latest === undefined || isSamePointer(latest.pointer, made.pointer)) {
       this.#save(afterStep(made, step, outcome, clock.nowMs()));
-    } else if (step.do === "put-pointer") this.#save(doubted(latest, clock.nowMs()));
+    } else if (step.do === "put-pointer") this.#save(markUncertain(latest, clock.nowMs()));
   }
 
   #save(publication: Publication): void {
-    const { rows } = this.#world;
+    const { rows } = this.#deps;
     rows.save({ ...rows.state(), publication });
   }
 }

@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import type { CompiledTable } from "../routing/index.ts";
 import type { TableSource } from "../table-ports.ts";
-import { type Held, type HeldCanary, heldCanary } from "./held-table.ts";
-import { nearest } from "./nearest.ts";
-import type { SeenPointer, TableCache } from "./table-cache.ts";
+import { type LoadedCanary, type LoadedTable, loadedCanary } from "./held-table.ts";
+import { raceCacheAndKv } from "./nearest.ts";
+import type { ConfirmedPointer, TableCache } from "./table-cache.ts";
 import {
   bodyKey,
   compileBody,
@@ -29,12 +29,12 @@ interface Fetched {
 }
 
 interface Body {
-  readonly octets: ArrayBuffer;
+  readonly bytes: ArrayBuffer;
   readonly source: TableSource;
 }
 
-const from = (source: TableSource, octets: Result<ArrayBuffer, LoadFailure>): Result<Body, LoadFailure> =>
-  octets.ok ? ok({ octets: octets.value, source }) : octets;
+const from = (source: TableSource, bytes: Result<ArrayBuffer, LoadFailure>): Result<Body, LoadFailure> =>
+  bytes.ok ? ok({ bytes: bytes.value, source }) : bytes;
 
 /** Faulty bodies remembered: of the table and of its canary, and of those before. */
 const REFUSED_MAX = 8;
@@ -50,12 +50,12 @@ export function tableFetcher({ kv, cache, report, deadlineMs, waitUntil }: Table
 
   const fetchBody = (digest: string): Promise<Result<Body, LoadFailure>> => {
     const near = cache.part(bodyKey(digest), async (found) => from("edge", await verified(found, digest)));
-    return nearest(near, async () => from("kv", await readBody(kv, digest, deadlineMs)));
+    return raceCacheAndKv(near, async () => from("kv", await readBody(kv, digest, deadlineMs)));
   };
 
   const fetchTable = async (
     { digest, revision }: Pick<Pointer, "digest" | "revision">,
-    held: Held | undefined,
+    held: LoadedTable | undefined,
   ): Promise<Result<Fetched, LoadFailure>> => {
     const same = tableInMemory(digest, held);
     if (same !== undefined) return ok({ table: { ...same, revision }, source: "memory" });
@@ -63,34 +63,38 @@ export function tableFetcher({ kv, cache, report, deadlineMs, waitUntil }: Table
     if (known !== undefined) return err(known);
     const body = await fetchBody(digest);
     if (!body.ok) return body;
-    const { octets, source } = body.value;
-    const table = compileBody(octets, digest, revision);
+    const { bytes, source } = body.value;
+    const table = compileBody(bytes, digest, revision);
     if (!table.ok) {
       const [oldest] = refused.size >= REFUSED_MAX ? refused.keys() : [];
       if (oldest !== undefined) refused.delete(oldest);
       refused.set(digest, table.error);
       return table;
     }
-    if (source === "kv") waitUntil(cache.putPart(bodyKey(digest), octets));
+    if (source === "kv") waitUntil(cache.putPart(bodyKey(digest), bytes));
     return ok({ table: table.value, source });
   };
 
   const fetchCanary = async (
     named: PointerCanary,
     stable: CompiledTable,
-    held: Held | undefined,
-  ): Promise<HeldCanary | undefined> => {
+    held: LoadedTable | undefined,
+  ): Promise<LoadedCanary | undefined> => {
     const { digest, revision } = named;
     if (held?.canary?.named.digest === digest && held.canary.named.revision === revision) {
-      return heldCanary(named, held.canary.table, stable);
+      return loadedCanary(named, held.canary.table, stable);
     }
     const fetched = await fetchTable(named, held);
-    if (fetched.ok) return heldCanary(named, fetched.value.table, stable);
+    if (fetched.ok) return loadedCanary(named, fetched.value.table, stable);
     report(fetched.error);
     return undefined;
   };
 
-  return async (seen: SeenPointer, held: Held | undefined, isFromKv: boolean): Promise<Held | undefined> => {
+  return async (
+    seen: ConfirmedPointer,
+    held: LoadedTable | undefined,
+    isFromKv: boolean,
+  ): Promise<LoadedTable | undefined> => {
     const { pointer, confirmedAtMs } = seen;
     const { digest, revision } = pointer;
     const isSame = held?.pointer?.digest === digest && held.pointer.revision === revision;
@@ -107,7 +111,7 @@ export function tableFetcher({ kv, cache, report, deadlineMs, waitUntil }: Table
 }
 
 /** One text may come into force under several numbers, as a canary that is promoted does: it is compiled once. */
-function tableInMemory(digest: string, held: Held | undefined): CompiledTable | undefined {
+function tableInMemory(digest: string, held: LoadedTable | undefined): CompiledTable | undefined {
   if (held?.pointer?.digest === digest) return held.table;
   return held?.canary?.named.digest === digest ? held.canary.table : undefined;
 }

@@ -1,14 +1,14 @@
 import { err, type Result } from "../ids/result.ts";
 import type { TableHistoryError } from "../problems/port-errors.ts";
-import type { RefusedChange, TableHistory } from "../table-ports.ts";
-import { inTime, noAnswer } from "./in-time.ts";
-import type { TruthObject } from "./truth-object.ts";
+import type { RejectedChange, TableHistory } from "../table-ports.ts";
+import { throwTimeout, withTimeout } from "./in-time.ts";
+import type { ControlPlaneRpc } from "./truth-object.ts";
 
 /** All revisions of a deployment are in one object. */
 const NAME = "table";
 
 /** What names the deployment among those of its zone, which share one cache: no two have the same object. */
-export const deploymentName = (namespace: DurableObjectNamespace<TruthObject>): string =>
+export const deploymentName = (namespace: DurableObjectNamespace<ControlPlaneRpc>): string =>
   namespace.idFromName(NAME).toString();
 
 /** For what is only read. */
@@ -18,27 +18,27 @@ const DEADLINE_MS = 5_000;
 const CHECK_DEADLINE_MS = 30_000;
 
 /** Told of a refused change that the audit lacks, because the object could not be asked. */
-export type ReportLost = (refused: RefusedChange, why: string) => void;
+export type ReportLost = (refused: RejectedChange, why: string) => void;
 
 /** The Durable Object as the history of the table. A stub is broken after a failure, so each call makes its own. */
 export function durableTableHistory(
-  namespace: DurableObjectNamespace<TruthObject>,
+  namespace: DurableObjectNamespace<ControlPlaneRpc>,
   reportLost: ReportLost,
 ): TableHistory {
-  const truth = () => truthOf<TableHistory>(namespace);
+  const stub = () => stubOf<TableHistory>(namespace);
   return {
-    text: (revision) => asked(() => truth().text(revision), "again"),
-    revisions: (stretch) => asked(() => truth().revisions(stretch), "again"),
-    audit: (stretch) => asked(() => truth().audit(stretch), "again"),
-    status: () => asked(() => truth().status(), "again"),
-    packFaults: (octets) => asked(() => truth().packFaults(octets), "again", CHECK_DEADLINE_MS),
-    publish: (wish, octets) => changed(() => truth().publish(wish, octets)),
-    rollback: (wish, to) => changed(() => truth().rollback(wish, to)),
-    startCanary: (wish, octets, audience) => changed(() => truth().startCanary(wish, octets, audience)),
-    promote: (wish) => changed(() => truth().promote(wish)),
-    abort: (wish) => changed(() => truth().abort(wish)),
-    async noteRefusal(refused) {
-      const noted = await asked(() => truth().noteRefusal(refused), "once");
+    text: (revision) => callObject(() => stub().text(revision), "again"),
+    revisions: (pageQuery) => callObject(() => stub().revisions(pageQuery), "again"),
+    audit: (pageQuery) => callObject(() => stub().audit(pageQuery), "again"),
+    status: () => callObject(() => stub().status(), "again"),
+    packFaults: (bytes) => callObject(() => stub().packFaults(bytes), "again", CHECK_DEADLINE_MS),
+    publish: (request, bytes) => changed(() => stub().publish(request, bytes)),
+    rollback: (request, to) => changed(() => stub().rollback(request, to)),
+    startCanary: (request, bytes, audience) => changed(() => stub().startCanary(request, bytes, audience)),
+    promote: (request) => changed(() => stub().promote(request)),
+    abort: (request) => changed(() => stub().abort(request)),
+    async recordRejection(refused) {
+      const noted = await callObject(() => stub().recordRejection(refused), "once");
       if (!noted.ok) reportLost(refused, noted.error.why);
       return noted;
     },
@@ -46,20 +46,20 @@ export function durableTableHistory(
 }
 
 /** A stub, for one call. The platform's type goes down into every answer, as if one could hold functions; these are plain data. */
-export const truthOf = <Port>(namespace: DurableObjectNamespace<TruthObject>): Port =>
+export const stubOf = <Port>(namespace: DurableObjectNamespace<ControlPlaneRpc>): Port =>
   namespace.get(namespace.idFromName(NAME)) as unknown as Port;
 
 /** Reads may be asked `again` where the platform says that it helps; an object with too much to do is left alone. */
-export async function asked<Value, Failure>(
+export async function callObject<Value, Failure>(
   ask: () => Promise<Result<Value, Failure>>,
   times: "once" | "again",
   deadlineMs = DEADLINE_MS,
   outcome?: "unknown",
 ): Promise<Result<Value, Failure | TableHistoryError>> {
   try {
-    return await inTime(ask(), deadlineMs, noAnswer);
+    return await withTimeout(ask(), deadlineMs, throwTimeout);
   } catch (error) {
-    if (times === "again" && isRetryable(error)) return asked(ask, "once", deadlineMs);
+    if (times === "again" && isRetryable(error)) return callObject(ask, "once", deadlineMs);
     const why = error instanceof Error ? error.message : String(error);
     return err({ reason: "control-plane-unavailable", why, outcome });
   }
@@ -67,7 +67,7 @@ export async function asked<Value, Failure>(
 
 /** An object that does not answer may have made the change, or make it yet. */
 const changed = <Value, Failure>(ask: () => Promise<Result<Value, Failure>>) =>
-  asked(ask, "once", CHECK_DEADLINE_MS, "unknown");
+  callObject(ask, "once", CHECK_DEADLINE_MS, "unknown");
 
 /** Cloudflare's documentation of Durable Objects, "Error handling": `retryable` and `overloaded` of what a stub throws. */
 function isRetryable(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import { declaredPacks, type Fault } from "../routing/index.ts";
 import { PackSlot } from "../routing/pack/slot.ts";
-import type { PackCopy } from "./pack-copy.ts";
+import type { PackUploads } from "./pack-copy.ts";
 import { tableText } from "./table-octets.ts";
 
 /**
@@ -8,8 +8,8 @@ import { tableText } from "./table-octets.ts";
  * with them comes into force. What cannot be read just now is a fault too. None for packs that are not declared as the schema
  * says: the check of the table finds that.
  */
-export async function packFaults(octets: Uint8Array, packs: PackCopy): Promise<readonly Fault[]> {
-  const text = tableText(octets);
+export async function packFaults(bytes: Uint8Array, packs: PackUploads): Promise<readonly Fault[]> {
+  const text = tableText(bytes);
   const faults: Fault[] = [];
   for (const [name, declared] of text.ok ? declaredPacks(text.value) : []) {
     const why = await packs.faultOf(new PackSlot(name, declared));

@@ -51,12 +51,12 @@ const KV_STALE_MS = 60_000;
 const READ_BACKS_MAX = 7;
 
 /** What is to be in KV now, after whatever was to be before. */
-export function beginPublication(pointer: Pointer, before: Publication | undefined, nowMs: number): Publication {
+export function startPublication(pointer: Pointer, before: Publication | undefined, nowMs: number): Publication {
   return {
     pointer,
     bodiesLeft: bodiesOf(pointer),
     isPut: false,
-    over: before === undefined ? 0 : lastSeen(before),
+    over: before === undefined ? 0 : lastConfirmedRevision(before),
     isHeld: false,
     tries: 0,
     dueMs: nowMs,
@@ -67,22 +67,22 @@ export function beginPublication(pointer: Pointer, before: Publication | undefin
 }
 
 /** KV holds it already: it was found there. A pointer of what was to be before may still be on its way. */
-export function foundPublication(pointer: Pointer, before: Publication | undefined, nowMs: number): Publication {
-  const found = { ...beginPublication(pointer, before, nowMs), bodiesLeft: [], isPut: true, isHeld: true };
-  return before === undefined || before.isHeld ? found : doubted(found, nowMs);
+export function adoptPublication(pointer: Pointer, before: Publication | undefined, nowMs: number): Publication {
+  const found = { ...startPublication(pointer, before, nowMs), bodiesLeft: [], isPut: true, isHeld: true };
+  return before === undefined || before.isHeld ? found : markUncertain(found, nowMs);
 }
 
 /** The last revision that KV was seen to hold, of those that the object knows. */
-export const lastSeen = ({ isHeld, pointer, over }: Publication): number =>
+export const lastConfirmedRevision = ({ isHeld, pointer, over }: Publication): number =>
   isHeld ? pointer.revision : (over ?? pointer.revision);
 
 /** After a restart: a pointer may be on its way that nobody waits for any more. */
 export function resumePublication(publication: Publication, nowMs: number): Publication {
-  return publication.isHeld ? publication : doubted(publication, nowMs);
+  return publication.isHeld ? publication : markUncertain(publication, nowMs);
 }
 
 /** An older pointer may arrive, or has just arrived: KV is to be read again when it shows nothing stale any more. */
-export function doubted(publication: Publication, nowMs: number): Publication {
+export function markUncertain(publication: Publication, nowMs: number): Publication {
   return { ...publication, doubtUntilMs: Math.max(publication.doubtUntilMs, nowMs + KV_STALE_MS) };
 }
 
@@ -104,7 +104,7 @@ export function beforeStep(publication: Publication, step: Step, nowMs: number):
 export function afterStep(publication: Publication, step: Step, outcome: Outcome, nowMs: number): Publication {
   if (outcome.kind === "failed") {
     const next = { ...later(publication, nowMs), lastError: `${step.do}: ${outcome.why}` };
-    return step.do === "put-pointer" && outcome.isUnknown ? doubted(next, nowMs) : next;
+    return step.do === "put-pointer" && outcome.isUnknown ? markUncertain(next, nowMs) : next;
   }
   const next = { ...publication, tries: 0, dueMs: nowMs };
   if (outcome.kind === "read") return afterReading(publication, outcome.pointer, nowMs);
@@ -121,13 +121,14 @@ function afterReading(publication: Publication, read: Pointer | undefined, nowMs
   }
   const lastError = `read-back: KV holds ${read === undefined ? "no pointer" : `revision ${read.revision}`}`;
   // It was there before, or stale reads are over: it has to be written again.
-  if (publication.isHeld || publication.tries + 1 >= READ_BACKS_MAX) return { ...again(publication, nowMs), lastError };
+  if (publication.isHeld || publication.tries + 1 >= READ_BACKS_MAX)
+    return { ...restart(publication, nowMs), lastError };
   return { ...later(publication, nowMs), lastError };
 }
 
 /** From the bodies on. */
-export function again(publication: Publication, nowMs: number): Publication {
-  return beginPublication(publication.pointer, publication, nowMs);
+export function restart(publication: Publication, nowMs: number): Publication {
+  return startPublication(publication.pointer, publication, nowMs);
 }
 
 function later(publication: Publication, nowMs: number): Publication {

@@ -1,19 +1,19 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../ids/result.ts";
 import {
-  type CanaryAudience,
+  type CanarySelector,
   type CompiledTable,
-  canaryAudienceSchema,
+  canarySelectorSchema,
   REVISION_MAX,
   TABLE_BYTES_MAX,
 } from "../routing/index.ts";
-import { inTime } from "./in-time.ts";
-import { loadTableOctets, sha256 } from "./table-octets.ts";
+import { withTimeout } from "./in-time.ts";
+import { loadTableBytes, sha256 } from "./table-octets.ts";
 
 /**
  * The published table as KV holds it. Keys:
  * - `table.current`: the pointer, JSON `{revision, digest, publishedAt, change, canary}`; the only key that is ever overwritten.
- * - `table.<digest>`: a declared table's JSON text, named by the SHA-256 of its octets in lower-case hex; written before
+ * - `table.<digest>`: a declared table's JSON text, named by the SHA-256 of its bytes in lower-case hex; written before
  *   the pointer that names it, never changed.
  */
 export const POINTER_KEY = "table.current";
@@ -29,7 +29,7 @@ const POINTER = v.object({
   /** Rises with every change of the truth, the beginning and the end of a canary too; 0 from who writes files alone. */
   change: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 0),
   /** A later version may know other audiences: what this one cannot read is no canary, and no reason to refuse the table. */
-  canary: v.optional(v.fallback(v.optional(v.object({ revision, digest, audience: canaryAudienceSchema })), undefined)),
+  canary: v.optional(v.fallback(v.optional(v.object({ revision, digest, audience: canarySelectorSchema })), undefined)),
 });
 
 export interface Pointer {
@@ -44,7 +44,7 @@ export interface Pointer {
 export interface PointerCanary {
   readonly revision: number;
   readonly digest: string;
-  readonly audience: CanaryAudience;
+  readonly audience: CanarySelector;
 }
 
 export type LoadFailure =
@@ -81,30 +81,30 @@ export function parsePointer(text: string): Result<Pointer, LoadFailure> {
   return ok(pointer.output);
 }
 
-/** The octets of a digest, verified. */
+/** The bytes of a digest, verified. */
 export async function readBody(
   kv: KVNamespace,
   digest: string,
   deadlineMs: number,
 ): Promise<Result<ArrayBuffer, LoadFailure>> {
   const body = await within(async () => {
-    const octets = await kv.get(bodyKey(digest), { type: "arrayBuffer", cacheTtl: KV_CACHE_SECONDS });
-    return octets === null ? err<LoadFailure>({ reason: "body-missing", digest }) : verified(octets, digest);
+    const bytes = await kv.get(bodyKey(digest), { type: "arrayBuffer", cacheTtl: KV_CACHE_SECONDS });
+    return bytes === null ? err<LoadFailure>({ reason: "body-missing", digest }) : verified(bytes, digest);
   }, deadlineMs);
   return body.ok ? body.value : body;
 }
 
-export async function verified(octets: ArrayBuffer, digest: string): Promise<Result<ArrayBuffer, LoadFailure>> {
-  if (octets.byteLength > TABLE_BYTES_MAX) return err({ reason: "body-too-large", bytes: octets.byteLength });
-  const actual = await sha256(octets);
-  return actual === digest ? ok(octets) : err({ reason: "digest-differs", digest, actual });
+export async function verified(bytes: ArrayBuffer, digest: string): Promise<Result<ArrayBuffer, LoadFailure>> {
+  if (bytes.byteLength > TABLE_BYTES_MAX) return err({ reason: "body-too-large", bytes: bytes.byteLength });
+  const actual = await sha256(bytes);
+  return actual === digest ? ok(bytes) : err({ reason: "digest-differs", digest, actual });
 }
 
-/** The table of verified octets, checked and compiled like any other. */
-export function compileBody(octets: ArrayBuffer, digest: string, revision: number): Result<CompiledTable, LoadFailure> {
-  let table: ReturnType<typeof loadTableOctets>;
+/** The table of verified bytes, checked and compiled like any other. */
+export function compileBody(bytes: ArrayBuffer, digest: string, revision: number): Result<CompiledTable, LoadFailure> {
+  let table: ReturnType<typeof loadTableBytes>;
   try {
-    table = loadTableOctets(octets, revision);
+    table = loadTableBytes(bytes, revision);
   } catch (error) {
     // Whoever can write to the store could stop every request with a text that the compiler does not survive.
     return err({ reason: "table-faulty", digest, faults: 1, first: `the check failed: ${String(error)}` });
@@ -125,7 +125,7 @@ export async function within<Value>(
   deadlineMs: number,
 ): Promise<Result<Value, LoadFailure>> {
   try {
-    return await inTime(
+    return await withTimeout(
       ask().then((value) => ok(value)),
       deadlineMs,
       () => err({ reason: "store-slow", deadlineMs }),

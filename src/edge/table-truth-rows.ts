@@ -1,9 +1,9 @@
-import type { CanaryAudience } from "../routing/index.ts";
-import type { AuditEntry, RevisionKind, RunningCanary, Stretch, TableRevision } from "../table-ports.ts";
+import type { CanarySelector } from "../routing/index.ts";
+import type { AuditEntry, PageQuery, RevisionKind, RunningCanary, TableRevision } from "../table-ports.ts";
 import type { Publication } from "./table-publication.ts";
 
 /** What the truth knows beside its revisions. JSON on disk: a former version may read it, so that members are only ever added. */
-export interface TruthState {
+export interface ControlPlaneState {
   /** Whether KV has been read once: before that, nobody knows what is in force. */
   readonly isBegun: boolean;
   /** Changes made so far. */
@@ -14,14 +14,20 @@ export interface TruthState {
   readonly publication: Publication | undefined;
 }
 
-const NEW_STATE: TruthState = { isBegun: false, change: 0, canary: undefined, foreign: 0, publication: undefined };
+const NEW_STATE: ControlPlaneState = {
+  isBegun: false,
+  change: 0,
+  canary: undefined,
+  foreign: 0,
+  publication: undefined,
+};
 
 /** Texts kept: of so many last revisions. What is known of a revision is kept for ever. */
-export const BODIES_KEPT = 1_000;
+export const BODIES_RETAINED_MAX = 1_000;
 
 /** Entries of refused tries kept: in all, and of one author, so that none pushes out the others. What was done is kept for ever. */
-export const REFUSALS_KEPT = 10_000;
-export const REFUSALS_KEPT_EACH = 1_000;
+export const REJECTIONS_RETAINED_MAX = 10_000;
+export const REJECTIONS_RETAINED_MAX_EACH = 1_000;
 
 /** Within so long after a refused try one that is alike is counted with it: a program that tries again and again is one entry a minute. */
 const ALIKE_MS = 60_000;
@@ -80,7 +86,7 @@ type AuditRow = {
 type NewEntry = Omit<AuditEntry, "id" | "times">;
 
 /** The truth on disk. Revisions and audit entries are added and never changed, but for how often a try was refused. */
-export class TruthRows {
+export class RevisionStore {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
 
@@ -99,12 +105,12 @@ export class TruthRows {
     return this.#storage.transactionSync(change);
   }
 
-  state(): TruthState {
+  state(): ControlPlaneState {
     const [row] = this.#sql.exec<{ json: string }>("SELECT json FROM state").toArray();
-    return row === undefined ? NEW_STATE : { ...NEW_STATE, ...(JSON.parse(row.json) as Partial<TruthState>) };
+    return row === undefined ? NEW_STATE : { ...NEW_STATE, ...(JSON.parse(row.json) as Partial<ControlPlaneState>) };
   }
 
-  save(state: TruthState): void {
+  save(state: ControlPlaneState): void {
     this.#sql.exec("INSERT OR REPLACE INTO state (id, json) VALUES (0, ?)", JSON.stringify(state));
   }
 
@@ -122,25 +128,20 @@ export class TruthRows {
     return this.#revisions("WHERE revision = ?", revision)[0];
   }
 
-  revisions({ before = Number.MAX_SAFE_INTEGER, limit }: Stretch): readonly TableRevision[] {
+  revisions({ before = Number.MAX_SAFE_INTEGER, limit }: PageQuery): readonly TableRevision[] {
     return this.#revisions("WHERE revision < ? ORDER BY revision DESC LIMIT ?", before, limit);
   }
 
   /** Adds a revision and its text. The text of one that is too old by now goes, unless another one has the same. */
-  add(revision: TableRevision, octets: Uint8Array): void {
+  add(revision: TableRevision, content: Uint8Array): void {
     const { digest, bytes, author, time = "", note, kind, basedOn = null, audience } = revision;
     this.#sql.exec(
       "INSERT INTO revisions (revision, digest, bytes, author, time, note, kind, based_on, audience_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
       ...[revision.revision, digest, bytes, author, time, note, kind, basedOn, jsonOf(audience)],
     );
-    for (let part = 0; part * PART_BYTES < octets.byteLength; part++) {
-      const octetsOfPart = octets.slice(part * PART_BYTES, (part + 1) * PART_BYTES);
-      this.#sql.exec(
-        "INSERT OR IGNORE INTO bodies (digest, part, octets) VALUES (?, ?, ?)",
-        digest,
-        part,
-        octetsOfPart,
-      );
+    for (let part = 0; part * PART_BYTES < content.byteLength; part++) {
+      const bytesOfPart = content.slice(part * PART_BYTES, (part + 1) * PART_BYTES);
+      this.#sql.exec("INSERT OR IGNORE INTO bodies (digest, part, octets) VALUES (?, ?, ?)", digest, part, bytesOfPart);
     }
     this.#dropOldBody();
   }
@@ -171,7 +172,7 @@ export class TruthRows {
     if (isRefused) this.#dropOldRefusals(author);
   }
 
-  audit({ before = Number.MAX_SAFE_INTEGER, limit }: Stretch): readonly AuditEntry[] {
+  audit({ before = Number.MAX_SAFE_INTEGER, limit }: PageQuery): readonly AuditEntry[] {
     return this.#sql
       .exec<AuditRow>("SELECT * FROM audit WHERE id < ? ORDER BY id DESC LIMIT ?", before, limit)
       .toArray()
@@ -203,8 +204,8 @@ export class TruthRows {
         ...values,
         ...values,
       );
-    drop(REFUSALS_KEPT_EACH, "outcome <> 'done' AND author = ?", author);
-    drop(REFUSALS_KEPT, "outcome <> 'done'");
+    drop(REJECTIONS_RETAINED_MAX_EACH, "outcome <> 'done' AND author = ?", author);
+    drop(REJECTIONS_RETAINED_MAX, "outcome <> 'done'");
   }
 
   #revisions(where: string, ...values: (number | string)[]): readonly TableRevision[] {
@@ -224,13 +225,13 @@ export class TruthRows {
       `DELETE FROM bodies WHERE digest = (SELECT digest FROM revisions ORDER BY revision DESC LIMIT 1 OFFSET ?1)
        AND digest NOT IN (SELECT digest FROM revisions ORDER BY revision DESC LIMIT ?1)
        AND digest <> (SELECT digest FROM revisions WHERE kind <> 'canary' ORDER BY revision DESC LIMIT 1)`,
-      BODIES_KEPT,
+      BODIES_RETAINED_MAX,
     );
   }
 }
 
-const jsonOf = (audience: CanaryAudience | undefined): string | null =>
+const jsonOf = (audience: CanarySelector | undefined): string | null =>
   audience === undefined ? null : JSON.stringify(audience);
 
-const audienceOf = (json: string | null): CanaryAudience | undefined =>
-  json === null ? undefined : (JSON.parse(json) as CanaryAudience);
+const audienceOf = (json: string | null): CanarySelector | undefined =>
+  json === null ? undefined : (JSON.parse(json) as CanarySelector);

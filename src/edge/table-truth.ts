@@ -1,18 +1,18 @@
 import { DurableObject } from "cloudflare:workers";
-import type { CanaryAudience } from "../routing/index.ts";
-import type { PackWish, RefusedChange, Stretch, TableWish } from "../table-ports.ts";
+import type { CanarySelector } from "../routing/index.ts";
+import type { ChangeRequest, PackPartRequest, PageQuery, RejectedChange } from "../table-ports.ts";
 import { systemClock } from "./clock.ts";
 import type { Env } from "./env.ts";
-import { TableKeeper } from "./table-keeper.ts";
+import { ControlPlane } from "./table-keeper.ts";
 import { bundledRevision } from "./table-ledger.ts";
-import type { TruthObject } from "./truth-object.ts";
+import type { ControlPlaneRpc } from "./truth-object.ts";
 
 /**
  * The truth about the routing table, one object for a deployment: its revisions, by whom and when, and the alarm that brings
  * KV to the last one, however often that fails. Requests are never routed by it: isolates read KV.
  */
-export class TableTruth extends DurableObject<Env> implements TruthObject {
-  #keeper!: TableKeeper;
+export class TableTruth extends DurableObject<Env> implements ControlPlaneRpc {
+  #controlPlane!: ControlPlane;
 
   /** `bundled`: the table that was deployed with the code. */
   constructor(context: DurableObjectState, env: Env, bundled: unknown) {
@@ -20,68 +20,68 @@ export class TableTruth extends DurableObject<Env> implements TruthObject {
     void context.blockConcurrencyWhile(async () => {
       const { storage } = context;
       const wakeAt = (atMs: number) => storage.setAlarm(atMs);
-      const world = { storage, kv: env.TABLE_KV, clock: systemClock, bundled: await bundledRevision(bundled), wakeAt };
-      this.#keeper = new TableKeeper(world);
+      const deps = { storage, kv: env.TABLE_KV, clock: systemClock, bundled: await bundledRevision(bundled), wakeAt };
+      this.#controlPlane = new ControlPlane(deps);
     });
   }
 
   override alarm() {
-    return this.#keeper.run();
+    return this.#controlPlane.run();
   }
 
   text(revision: number | undefined) {
-    return this.#keeper.text(revision);
+    return this.#controlPlane.text(revision);
   }
 
-  revisions(stretch: Stretch) {
-    return this.#keeper.revisions(stretch);
+  revisions(pageQuery: PageQuery) {
+    return this.#controlPlane.revisions(pageQuery);
   }
 
-  audit(stretch: Stretch) {
-    return this.#keeper.audit(stretch);
+  audit(pageQuery: PageQuery) {
+    return this.#controlPlane.audit(pageQuery);
   }
 
   status() {
-    return this.#keeper.status();
+    return this.#controlPlane.status();
   }
 
-  packFaults(octets: Uint8Array) {
-    return this.#keeper.packFaults(octets);
+  packFaults(bytes: Uint8Array) {
+    return this.#controlPlane.packFaults(bytes);
   }
 
-  publish(wish: TableWish, octets: Uint8Array) {
-    return this.#keeper.publish(wish, octets);
+  publish(request: ChangeRequest, bytes: Uint8Array) {
+    return this.#controlPlane.publish(request, bytes);
   }
 
-  rollback(wish: TableWish, to: number) {
-    return this.#keeper.rollback(wish, to);
+  rollback(request: ChangeRequest, to: number) {
+    return this.#controlPlane.rollback(request, to);
   }
 
-  startCanary(wish: TableWish, octets: Uint8Array, audience: CanaryAudience) {
-    return this.#keeper.startCanary(wish, octets, audience);
+  startCanary(request: ChangeRequest, bytes: Uint8Array, audience: CanarySelector) {
+    return this.#controlPlane.startCanary(request, bytes, audience);
   }
 
-  promote(wish: TableWish) {
-    return this.#keeper.promote(wish);
+  promote(request: ChangeRequest) {
+    return this.#controlPlane.promote(request);
   }
 
-  abort(wish: TableWish) {
-    return this.#keeper.abort(wish);
+  abort(request: ChangeRequest) {
+    return this.#controlPlane.abort(request);
   }
 
-  noteRefusal(refused: RefusedChange) {
-    return this.#keeper.noteRefusal(refused);
+  recordRejection(refused: RejectedChange) {
+    return this.#controlPlane.recordRejection(refused);
   }
 
-  sight(sha256: string) {
-    return this.#keeper.sight(sha256);
+  packStatus(sha256: string) {
+    return this.#controlPlane.packStatus(sha256);
   }
 
-  putHeader(wish: PackWish, octets: Uint8Array<ArrayBuffer>) {
-    return this.#keeper.putHeader(wish, octets);
+  putHeader(request: PackPartRequest, bytes: Uint8Array<ArrayBuffer>) {
+    return this.#controlPlane.putHeader(request, bytes);
   }
 
-  putPage(wish: PackWish, page: number, octets: Uint8Array<ArrayBuffer>) {
-    return this.#keeper.putPage(wish, page, octets);
+  putPage(request: PackPartRequest, page: number, bytes: Uint8Array<ArrayBuffer>) {
+    return this.#controlPlane.putPage(request, page, bytes);
   }
 }

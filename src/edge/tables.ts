@@ -3,10 +3,10 @@ import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock, Entropy, ServedTable, Tables } from "../ports.ts";
 import type { TableError } from "../problems/port-errors.ts";
 import { loadTable } from "../routing/index.ts";
-import { type Held, isOlder, labeller } from "./held-table.ts";
-import { inTime } from "./in-time.ts";
+import { isOlder, type LoadedTable, tableLabels } from "./held-table.ts";
+import { withTimeout } from "./in-time.ts";
 import type { EdgeCache } from "./moved-memory.ts";
-import { edgeTableCache, type SeenPointer } from "./table-cache.ts";
+import { type ConfirmedPointer, edgeTableCache } from "./table-cache.ts";
 import { tableFetcher } from "./table-fetch.ts";
 import { type LoadFailure, type Pointer, readPointer } from "./table-store.ts";
 
@@ -60,8 +60,8 @@ export function kvTables(options: TablesOptions): Tables {
   const fetchTables = tableFetcher({
     ...{ kv, cache, report, deadlineMs: REFRESH_DEADLINE_MS, waitUntil: options.waitUntil },
   });
-  const serve = labeller();
-  let held: Held | undefined;
+  const serve = tableLabels();
+  let held: LoadedTable | undefined;
   /** When KV may be asked again. Set before it is asked, so that a dead refresh cannot block those after it. */
   let readDueMs = 0;
   /** Ends when there is a table, or when there is none to be had. */
@@ -75,7 +75,7 @@ export function kvTables(options: TablesOptions): Tables {
     return true;
   };
 
-  const take = async (seen: SeenPointer, isFromKv: boolean): Promise<void> => {
+  const take = async (seen: ConfirmedPointer, isFromKv: boolean): Promise<void> => {
     if (isOlder(seen.pointer, held?.pointer)) return;
     const next = await fetchTables(seen, held, isFromKv);
     // A slower refresh must not undo a newer one.
@@ -86,7 +86,7 @@ export function kvTables(options: TablesOptions): Tables {
   };
 
   /** KV may show one isolate what it had before it showed another what came next: the location does not go back. */
-  const share = async (seen: SeenPointer): Promise<void> => {
+  const share = async (seen: ConfirmedPointer): Promise<void> => {
     const near = await cache.pointer();
     if (!isOlder(seen.pointer, near?.pointer)) await cache.putPointer(seen);
   };
@@ -102,7 +102,7 @@ export function kvTables(options: TablesOptions): Tables {
    */
   const lookCold = async (read: Promise<Result<Pointer, LoadFailure>>): Promise<void> => {
     const near = cache.pointer();
-    const said = await inTime(read, COLD_READ_MS, () => undefined);
+    const said = await withTimeout(read, COLD_READ_MS, () => undefined);
     const seen = await near;
     if (said === undefined) {
       report({ reason: "store-slow", deadlineMs: COLD_READ_MS });
@@ -111,11 +111,11 @@ export function kvTables(options: TablesOptions): Tables {
     }
     if (seen === undefined) return takeSaid(said);
     if (!said.ok || isOlder(said.value, seen.pointer)) {
-      await inTime(take(seen, false), NEWER_MS, () => undefined);
+      await withTimeout(take(seen, false), NEWER_MS, () => undefined);
       return takeSaid(said);
     }
     const taken = takeSaid(said);
-    await inTime(taken, NEWER_MS, () => undefined);
+    await withTimeout(taken, NEWER_MS, () => undefined);
     // What KV names may not be there yet, or be faulty: the location's last table is nearer to it than that of the build.
     if (held?.pointer === undefined) await take(seen, false);
     await taken;
@@ -150,7 +150,7 @@ export function kvTables(options: TablesOptions): Tables {
     return coldStart ?? Promise.resolve();
   };
 
-  const holdBundled = (): Result<Held, TableError> => {
+  const holdBundled = (): Result<LoadedTable, TableError> => {
     const table = loadTable(options.bundled, 0);
     if (!table.ok)
       return err({ reason: "table-unavailable", why: `the bundled table has ${table.error.length} faults` });
@@ -168,8 +168,8 @@ export function kvTables(options: TablesOptions): Tables {
     },
     async load() {
       // Each waits by a timer of its own: the request that began the start may be gone, and its reads with it.
-      if (held === undefined) await inTime(startCold(), COLD_DEADLINE_MS, () => undefined);
-      const loaded: Result<Held, TableError> = held === undefined ? holdBundled() : ok(held);
+      if (held === undefined) await withTimeout(startCold(), COLD_DEADLINE_MS, () => undefined);
+      const loaded: Result<LoadedTable, TableError> = held === undefined ? holdBundled() : ok(held);
       return loaded.ok ? ok<ServedTable>(serve(loaded.value, loaded.value.source, clock.nowMs())) : loaded;
     },
   };

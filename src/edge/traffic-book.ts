@@ -1,11 +1,11 @@
 import type { Checked } from "./active-checks.ts";
 import { seriesKey } from "./traffic-catalogue.ts";
-import { hintOf, type OriginHint, type OriginState, withCheck, withNews } from "./traffic-origins.ts";
-import type { TrafficRows } from "./traffic-rows.ts";
-import type { TrafficReport, TrafficTotals } from "./traffic-store.ts";
-import { TrafficSums } from "./traffic-sums.ts";
+import { applyUpdate, hintOf, type OriginHint, type OriginState, withCheck } from "./traffic-origins.ts";
+import type { MetricsStorage } from "./traffic-rows.ts";
+import type { MetricsReport, MetricsTotals } from "./traffic-store.ts";
+import { SeriesTotals } from "./traffic-sums.ts";
 
-/** Series kept at most. A sum costs about 200 octets of memory and a row on disk. */
+/** Series kept at most. A sum costs about 200 bytes of memory and a row on disk. */
 export const SERIES_MAX = 20_000;
 
 /** Origins kept at most, and for how long after they were last heard of. */
@@ -18,19 +18,19 @@ const DAY_MS = 86_400_000;
  * All that isolates have reported, in memory, with what has changed since it was last written to disk. What was not written is
  * lost when the object ends; what was shown was written before, so that no sum that anybody saw ever goes back.
  */
-export class TrafficBook {
-  readonly #rows: TrafficRows;
+export class MetricsAggregate {
+  readonly #rows: MetricsStorage;
   readonly #sinceMs: number;
-  readonly #sums: TrafficSums;
+  readonly #sums: SeriesTotals;
   readonly #origins: Map<string, OriginState>;
   readonly #changedSums = new Set<string>();
   readonly #changedOrigins = new Set<string>();
 
-  constructor(rows: TrafficRows, nowMs: number) {
+  constructor(rows: MetricsStorage, nowMs: number) {
     const { sinceMs, sums, origins } = rows.load(nowMs);
     this.#rows = rows;
     this.#sinceMs = sinceMs;
-    this.#sums = new TrafficSums(SERIES_MAX, sums);
+    this.#sums = new SeriesTotals(SERIES_MAX, sums);
     this.#origins = new Map(origins);
   }
 
@@ -38,10 +38,10 @@ export class TrafficBook {
     return this.#changedSums.size > 0 || this.#changedOrigins.size > 0;
   }
 
-  enter({ sums, origins }: TrafficReport, nowMs: number): void {
+  enter({ sums, origins }: MetricsReport, nowMs: number): void {
     for (const [key, by] of sums) this.#changedSums.add(this.#sums.add(key, by));
     this.#changedSums.add(this.#sums.add(seriesKey("reports_total"), 1));
-    for (const news of origins) this.#turn(news.url, withNews(this.#origins.get(news.url), news, nowMs));
+    for (const news of origins) this.#turn(news.url, applyUpdate(this.#origins.get(news.url), news, nowMs));
   }
 
   enterCheck({ url, path, check }: Checked): void {
@@ -53,7 +53,7 @@ export class TrafficBook {
   }
 
   /** Writes first: see above. */
-  totals(nowMs: number): TrafficTotals {
+  totals(nowMs: number): MetricsTotals {
     this.save(nowMs);
     return { sinceMs: this.#sinceMs, sums: new Map(this.#sums), origins: this.#origins };
   }

@@ -27,7 +27,7 @@ const CLASSES = ["0xx", "1xx", "2xx", "3xx", "4xx", "5xx"] as const;
  * What this isolate has counted since its last report, in the form in which counting costs least: cells in maps, found by the
  * names that a request line holds anyway, so that a request makes no text and no object. Keys are made when it is drained.
  */
-export class TrafficCells {
+export class IsolateCounters {
   #regions = new Map<string | undefined, RegionCells>();
   #events = new Map<string, Cell>();
 

@@ -1,5 +1,5 @@
-import { inTime, noAnswer } from "./in-time.ts";
-import type { TrafficObject, TrafficStore } from "./traffic-store.ts";
+import { throwTimeout, withTimeout } from "./in-time.ts";
+import type { MetricsRpc, MetricsStore } from "./traffic-store.ts";
 
 /** All isolates of a deployment meet in one object. */
 const NAME = "all";
@@ -8,14 +8,14 @@ const NAME = "all";
 const DEADLINE_MS = 4_000;
 
 /** The Durable Object as a store. A stub is broken after a failure, so each call makes its own. */
-export function durableTraffic(namespace: DurableObjectNamespace<TrafficObject>): TrafficStore {
+export function durableMetrics(namespace: DurableObjectNamespace<MetricsRpc>): MetricsStore {
   const stub = () => namespace.get(namespace.idFromName(NAME));
   return {
-    report: (report) => inTime(stub().report(report), DEADLINE_MS, noAnswer),
-    totals: () => inTime(stub().totals(), DEADLINE_MS, noAnswer),
+    report: (report) => withTimeout(stub().report(report), DEADLINE_MS, throwTimeout),
+    totals: () => withTimeout(stub().totals(), DEADLINE_MS, throwTimeout),
   };
 }
 
 /** For the platform's timer. */
-export const keepChecking = (namespace: DurableObjectNamespace<TrafficObject>): Promise<void> =>
-  inTime(namespace.get(namespace.idFromName(NAME)).keepChecking(), DEADLINE_MS, noAnswer);
+export const scheduleChecks = (namespace: DurableObjectNamespace<MetricsRpc>): Promise<void> =>
+  withTimeout(namespace.get(namespace.idFromName(NAME)).scheduleChecks(), DEADLINE_MS, throwTimeout);

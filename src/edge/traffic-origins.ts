@@ -2,7 +2,7 @@ import type { OriginCheck } from "../ports.ts";
 import type { OriginFault } from "../proxy/errors.ts";
 
 /** What an isolate has found of an origin since its last report. Times are Unix ms of its own clock. */
-export interface OriginNews {
+export interface OriginUpdate {
   readonly url: string;
   readonly answeredAtMs: number | undefined;
   readonly fault: { readonly fault: OriginFault; readonly atMs: number } | undefined;
@@ -27,7 +27,7 @@ export interface OriginHint {
 }
 
 /** Newer news goes before older, whoever brings it, in whatever order it comes. */
-export function withNews(state: OriginState | undefined, news: OriginNews, nowMs: number): OriginState {
+export function applyUpdate(state: OriginState | undefined, news: OriginUpdate, nowMs: number): OriginState {
   return {
     ...state,
     heardAtMs: nowMs,

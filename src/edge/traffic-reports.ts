@@ -9,10 +9,10 @@ import { originFetch } from "./origin-fetch.ts";
 import { reportLoadFailure } from "./report.ts";
 import { deploymentName } from "./table-history.ts";
 import { edgeTables } from "./tables.ts";
-import { TrafficBook } from "./traffic-book.ts";
+import { MetricsAggregate } from "./traffic-book.ts";
 import type { OriginHint } from "./traffic-origins.ts";
-import { TrafficRows } from "./traffic-rows.ts";
-import type { TrafficObject, TrafficReport, TrafficTotals } from "./traffic-store.ts";
+import { MetricsStorage } from "./traffic-rows.ts";
+import type { MetricsReport, MetricsRpc, MetricsTotals } from "./traffic-store.ts";
 
 /** How long what isolates reported may stay unwritten: a row costs money, and a series is raised by every report. */
 const SAVE_MS = 10_000;
@@ -33,8 +33,8 @@ const JITTER = 0.2;
  * Where isolates meet: the sums of what they count, what they have found of origins, and the active checks, which only one
  * place should make. One object for a deployment. Its alarm writes what is new, and makes a round of checks when that is due.
  */
-export class TrafficReports extends DurableObject<Env> implements TrafficObject {
-  readonly #book: TrafficBook;
+export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
+  readonly #book: MetricsAggregate;
   readonly #config: Config;
   readonly #tables: Tables;
   readonly #entropy: Entropy = pooledEntropy();
@@ -48,7 +48,7 @@ export class TrafficReports extends DurableObject<Env> implements TrafficObject 
     super(context, env);
     this.#config = readConfig(env);
     const nowMs = systemClock.nowMs();
-    this.#book = new TrafficBook(new TrafficRows(context.storage.sql), nowMs);
+    this.#book = new MetricsAggregate(new MetricsStorage(context.storage.sql), nowMs);
     this.#checksDueMs = nowMs + FIRST_CHECKS_MS;
     this.#tables = edgeTables({
       kv: env.TABLE_KV,
@@ -65,18 +65,18 @@ export class TrafficReports extends DurableObject<Env> implements TrafficObject 
     });
   }
 
-  async report(report: TrafficReport): Promise<readonly OriginHint[]> {
+  async report(report: MetricsReport): Promise<readonly OriginHint[]> {
     const nowMs = systemClock.nowMs();
     this.#book.enter(report, nowMs);
     await this.#wakeBy(Math.min(nowMs + SAVE_MS, this.#checksDueMs));
     return this.#book.hints();
   }
 
-  async totals(): Promise<TrafficTotals> {
+  async totals(): Promise<MetricsTotals> {
     return this.#book.totals(systemClock.nowMs());
   }
 
-  async keepChecking(): Promise<void> {
+  async scheduleChecks(): Promise<void> {
     await this.#wakeBy(this.#checksDueMs);
   }
 
@@ -103,8 +103,8 @@ export class TrafficReports extends DurableObject<Env> implements TrafficObject 
     const targets = served === undefined ? [] : checkTargets(served.table);
     this.#hasChecks = targets.length > 0;
     const isOnEdge = this.#config.clientAddress === "cf-connecting-ip";
-    const world = { fetch: originFetch((target, init) => fetch(target, init), this.env), clock: systemClock, isOnEdge };
-    await runChecks(targets, world, (checked) => this.#book.enterCheck(checked));
+    const deps = { fetch: originFetch((target, init) => fetch(target, init), this.env), clock: systemClock, isOnEdge };
+    await runChecks(targets, deps, (checked) => this.#book.enterCheck(checked));
     this.#book.save(systemClock.nowMs());
   }
 

@@ -1,5 +1,5 @@
 import type { OriginState } from "./traffic-origins.ts";
-import type { TrafficTotals } from "./traffic-store.ts";
+import type { MetricsTotals } from "./traffic-store.ts";
 
 /**
  * What the Durable Object keeps on disk. A former version of the gateway may read it after a roll-back, so that columns and
@@ -8,7 +8,7 @@ import type { TrafficTotals } from "./traffic-store.ts";
  * - `sums`: a series and its sum.
  * - `origins`: an origin's URL and its `OriginState` as JSON.
  */
-export class TrafficRows {
+export class MetricsStorage {
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
@@ -18,7 +18,7 @@ export class TrafficRows {
     sql.exec("CREATE TABLE IF NOT EXISTS origins (url TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID");
   }
 
-  load(nowMs: number): TrafficTotals {
+  load(nowMs: number): MetricsTotals {
     this.#sql.exec("INSERT OR IGNORE INTO since (id, ms) VALUES (0, ?)", nowMs);
     const sinceMs = this.#sql.exec<{ ms: number }>("SELECT ms FROM since").one().ms;
     const sums = this.#sql.exec<{ key: string; sum: number }>("SELECT key, sum FROM sums").toArray();

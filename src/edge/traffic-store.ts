@@ -1,14 +1,14 @@
-import type { OriginHint, OriginNews, OriginState } from "./traffic-origins.ts";
+import type { OriginHint, OriginState, OriginUpdate } from "./traffic-origins.ts";
 
 /** What one isolate has counted and found since its last report. */
-export interface TrafficReport {
+export interface MetricsReport {
   /** By series. */
   readonly sums: ReadonlyMap<string, number>;
-  readonly origins: readonly OriginNews[];
+  readonly origins: readonly OriginUpdate[];
 }
 
 /** What all of them have, since the Durable Object was first asked. */
-export interface TrafficTotals {
+export interface MetricsTotals {
   readonly sinceMs: number;
   readonly sums: ReadonlyMap<string, number>;
   /** By URL. */
@@ -16,13 +16,13 @@ export interface TrafficTotals {
 }
 
 /** Where isolates meet. Both calls reject when it cannot be reached. */
-export interface TrafficStore {
-  report(report: TrafficReport): Promise<readonly OriginHint[]>;
-  totals(): Promise<TrafficTotals>;
+export interface MetricsStore {
+  report(report: MetricsReport): Promise<readonly OriginHint[]>;
+  totals(): Promise<MetricsTotals>;
 }
 
 /** The Durable Object, as those who call it know it. */
-export interface TrafficObject extends TrafficStore, Rpc.DurableObjectBranded {
+export interface MetricsRpc extends MetricsStore, Rpc.DurableObjectBranded {
   /** Sees to it that the active checks go on: after a deployment, and should an alarm have been lost. */
-  keepChecking(): Promise<void>;
+  scheduleChecks(): Promise<void>;
 }

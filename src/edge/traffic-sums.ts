@@ -1,7 +1,7 @@
 import { overflowKey } from "./traffic-catalogue.ts";
 
 /** Sums by series, at most so many: what comes beyond is summed under `(other)`, so that totals stay right. */
-export class TrafficSums {
+export class SeriesTotals {
   readonly #sums: Map<string, number>;
   readonly #seriesMax: number;
 

@@ -1,21 +1,21 @@
-import type { Metric, OriginSight, Sample, ServedTable, TrafficSight } from "../ports.ts";
+import type { Metric, MetricsSnapshot, OriginStatus, Sample, ServedTable } from "../ports.ts";
 import type { Origin, Region } from "../routing/table.ts";
 import type { IsolateHealth } from "./origin-health.ts";
 import { BUCKETS_MS, isMetricName, keyParts, METRICS, type MetricName } from "./traffic-catalogue.ts";
 import type { OriginState } from "./traffic-origins.ts";
-import type { TrafficTotals } from "./traffic-store.ts";
+import type { MetricsTotals } from "./traffic-store.ts";
 
-interface Seen {
-  readonly source: TrafficSight["source"];
+interface MetricsSources {
+  readonly source: MetricsSnapshot["source"];
   /** `undefined`: they could not be read. Then no counter is shown: one that begins again at 0 would be taken for a restart. */
-  readonly totals: TrafficTotals | undefined;
+  readonly totals: MetricsTotals | undefined;
   readonly served: ServedTable | undefined;
   readonly nowMs: number;
   readonly own: IsolateHealth;
 }
 
 /** What operators see, out of what was counted and found. Only origins of the table in force are shown. */
-export function sightOf({ source, totals, served, nowMs, own }: Seen): TrafficSight {
+export function snapshotOf({ source, totals, served, nowMs, own }: MetricsSources): MetricsSnapshot {
   const series = seriesByMetric(totals);
   const stateOf = (url: string) => (source === "all" ? totals?.origins.get(url) : own.stateOf(url));
   const origins = served === undefined ? [] : originsOf(served, stateOf, nowMs);
@@ -43,7 +43,7 @@ export function sightOf({ source, totals, served, nowMs, own }: Seen): TrafficSi
 type Row = readonly [parts: readonly string[], sum: number];
 
 /** What another version of the gateway counted under a name unknown here is left out. */
-function seriesByMetric(totals: TrafficTotals | undefined): ReadonlyMap<MetricName, readonly Row[]> {
+function seriesByMetric(totals: MetricsTotals | undefined): ReadonlyMap<MetricName, readonly Row[]> {
   const found = new Map<MetricName, Row[]>();
   for (const [key, sum] of totals?.sums ?? []) {
     const [name = "", ...parts] = keyParts(key);
@@ -60,11 +60,11 @@ function metricsOf(samples: ReadonlyMap<MetricName, readonly Sample[]>): readonl
   return (Object.keys(METRICS) as MetricName[]).flatMap((name) => {
     const { type, help } = METRICS[name];
     const found = samples.get(name) ?? [];
-    return found.length === 0 ? [] : [{ name: shownName(name), type, help, samples: found }];
+    return found.length === 0 ? [] : [{ name: exportedName(name), type, help, samples: found }];
   });
 }
 
-const shownName = (name: MetricName, suffix = ""): string => `waybill_${name}${suffix}`;
+const exportedName = (name: MetricName, suffix = ""): string => `waybill_${name}${suffix}`;
 
 function labelsOf(name: MetricName, parts: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(METRICS[name].labels.map((label, index) => [label, parts[index] ?? ""]));
@@ -72,7 +72,7 @@ function labelsOf(name: MetricName, parts: readonly string[]): Readonly<Record<s
 
 function samplesOf(name: MetricName, rows: readonly Row[]): readonly Sample[] {
   if (METRICS[name].type === "histogram") return histogramSamples(name, rows);
-  return rows.map(([parts, value]) => ({ name: shownName(name), labels: labelsOf(name, parts), value }));
+  return rows.map(([parts, value]) => ({ name: exportedName(name), labels: labelsOf(name, parts), value }));
 }
 
 interface HistogramSums {
@@ -96,53 +96,53 @@ function histogramSamples(name: MetricName, rows: readonly Row[]): readonly Samp
     if (part === "sum") histogram.sumMs += sum;
     else if (Number(part) in histogram.buckets) histogram.buckets[Number(part)] = sum;
   }
-  return [...histograms.values()].flatMap((histogram) => shownHistogram(name, histogram));
+  return [...histograms.values()].flatMap((histogram) => exportedHistogram(name, histogram));
 }
 
 /** Buckets are cumulative where they are shown: each holds all that was no longer than its bound. */
-function shownHistogram(name: MetricName, { labels, buckets, sumMs }: HistogramSums): readonly Sample[] {
+function exportedHistogram(name: MetricName, { labels, buckets, sumMs }: HistogramSums): readonly Sample[] {
   let count = 0;
   const shown = buckets.map((own, index): Sample => {
     count += own;
     const bound = BUCKETS_MS[index];
     const le = bound === undefined ? "+Inf" : String(bound / 1000);
-    return { name: shownName(name, "_bucket"), labels: { ...labels, le }, value: count };
+    return { name: exportedName(name, "_bucket"), labels: { ...labels, le }, value: count };
   });
   return [
     ...shown,
-    { name: shownName(name, "_sum"), labels, value: sumMs / 1000 },
-    { name: shownName(name, "_count"), labels, value: count },
+    { name: exportedName(name, "_sum"), labels, value: sumMs / 1000 },
+    { name: exportedName(name, "_count"), labels, value: count },
   ];
 }
 
-const gauge = (name: MetricName, value: number): Sample => ({ name: shownName(name), labels: {}, value });
+const gauge = (name: MetricName, value: number): Sample => ({ name: exportedName(name), labels: {}, value });
 
-const originSample = (name: MetricName, { region, host, index }: OriginSight, isSo: boolean): Sample => ({
-  name: shownName(name),
+const originSample = (name: MetricName, { region, host, index }: OriginStatus, isSo: boolean): Sample => ({
+  name: exportedName(name),
   labels: labelsOf(name, [region, host, String(index)]),
   value: isSo ? 1 : 0,
 });
 
-const upSample = (origin: OriginSight): readonly Sample[] =>
+const upSample = (origin: OriginStatus): readonly Sample[] =>
   origin.lastCheck === undefined ? [] : [originSample("origin_up", origin, origin.lastCheck.isGood)];
 
 function originsOf(
   { table }: ServedTable,
   stateOf: (url: string) => Partial<OriginState> | undefined,
   nowMs: number,
-): readonly OriginSight[] {
+): readonly OriginStatus[] {
   return [...table.regions.values()].flatMap((region) =>
-    region.origins.map((origin, index) => originSight(region, origin, index, stateOf(origin.url), nowMs)),
+    region.origins.map((origin, index) => originStatus(region, origin, index, stateOf(origin.url), nowMs)),
   );
 }
 
-function originSight(
+function originStatus(
   { name, health, breaker: policy }: Region,
   { url, weight }: Origin,
   index: number,
   state: Partial<OriginState> = {},
   nowMs: number,
-): OriginSight {
+): OriginStatus {
   const breaker = policy === undefined ? "closed" : breakerState(state, nowMs);
   return {
     region: name,
@@ -158,7 +158,7 @@ function originSight(
 }
 
 /** As the isolate left it that turned it last; an answer to any isolate closes one whose time has passed. */
-function breakerState({ breaker, answeredAtMs = 0 }: Partial<OriginState>, nowMs: number): OriginSight["breaker"] {
+function breakerState({ breaker, answeredAtMs = 0 }: Partial<OriginState>, nowMs: number): OriginStatus["breaker"] {
   if (breaker === undefined || breaker.untilMs === 0) return "closed";
   if (nowMs < breaker.untilMs) return "open";
   return answeredAtMs > breaker.atMs ? "closed" : "half-open";

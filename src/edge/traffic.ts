@@ -1,21 +1,21 @@
-import type { Clock, Counters, OriginHealth, RequestLine, Traffic } from "../ports.ts";
+import type { Clock, Counters, Metrics, OriginHealth, RequestLine } from "../ports.ts";
 import { type HealthWatch, originHealth } from "./origin-health.ts";
-import { TrafficCells } from "./traffic-cells.ts";
-import type { TrafficReport, TrafficStore, TrafficTotals } from "./traffic-store.ts";
-import { TrafficSums } from "./traffic-sums.ts";
-import { sightOf } from "./traffic-view.ts";
+import { IsolateCounters } from "./traffic-cells.ts";
+import type { MetricsReport, MetricsStore, MetricsTotals } from "./traffic-store.ts";
+import { SeriesTotals } from "./traffic-sums.ts";
+import { snapshotOf } from "./traffic-view.ts";
 
-export interface TrafficOptions {
+export interface MetricsOptions {
   /** `undefined`: nothing is ever reported, and this isolate knows its own alone. */
-  readonly store: TrafficStore | undefined;
+  readonly store: MetricsStore | undefined;
   /** The least time between two reports. */
   readonly reportMs: number;
   readonly clock: Clock;
-  readonly onBreaker: HealthWatch["onTurn"];
+  readonly onBreaker: HealthWatch["onStateChange"];
   readonly onReportFailure: (why: string) => void;
 }
 
-export interface IsolateTraffic extends Traffic {
+export interface IsolateMetrics extends Metrics {
   readonly originHealth: OriginHealth;
   readonly counters: Counters;
   /** Counts a request, and reports what was counted when it is time. */
@@ -33,12 +33,12 @@ const REPORT_LOST_MS = 60_000;
  * that failed had carried goes with the next. One whose request was cut off is lost: counts may be low by it, never high. A report that
  * arrived and whose answer did not is sent again.
  */
-export function isolateTraffic(options: TrafficOptions): IsolateTraffic {
+export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
   const { store, reportMs, clock, onReportFailure } = options;
   const startedAtMs = clock.nowMs();
-  const cells = new TrafficCells();
+  const cells = new IsolateCounters();
   /** Drained and not reported yet. */
-  let pending = new TrafficSums(ISOLATE_SERIES_MAX);
+  let pending = new SeriesTotals(ISOLATE_SERIES_MAX);
   let dueMs = 0;
   let isUrgent = false;
   /** Until when no other report is sent beside the running one. */
@@ -46,21 +46,21 @@ export function isolateTraffic(options: TrafficOptions): IsolateTraffic {
 
   const health = originHealth({
     onAttempt: (region, fault) => cells.attempt(region, fault),
-    onTurn(region, url, state) {
+    onStateChange(region, url, state) {
       if (state === "open") cells.breakerOpened(region);
       isUrgent = true;
       options.onBreaker(region, url, state);
     },
   });
 
-  const take = (): TrafficReport => {
+  const take = (): MetricsReport => {
     pending.addAll(cells.drain());
     const sums = new Map(pending);
-    pending = new TrafficSums(ISOLATE_SERIES_MAX);
-    return { sums, origins: health.takeNews() };
+    pending = new SeriesTotals(ISOLATE_SERIES_MAX);
+    return { sums, origins: health.drainUpdates() };
   };
 
-  const send = async (to: TrafficStore): Promise<boolean> => {
+  const send = async (to: MetricsStore): Promise<boolean> => {
     const report = take();
     isUrgent = false;
     dueMs = clock.nowMs() + reportMs;
@@ -69,20 +69,20 @@ export function isolateTraffic(options: TrafficOptions): IsolateTraffic {
       return true;
     } catch (error) {
       pending.addAll(report.sums);
-      health.returnNews(report.origins);
+      health.restoreUpdates(report.origins);
       onReportFailure(error instanceof Error ? error.message : String(error));
       return false;
     }
   };
 
-  const sendAlone = async (to: TrafficStore, nowMs: number): Promise<void> => {
+  const sendAlone = async (to: MetricsStore, nowMs: number): Promise<void> => {
     busyUntilMs = nowMs + REPORT_LOST_MS;
     await send(to);
     busyUntilMs = 0;
   };
 
   /** This isolate's own, in the form in which the Durable Object keeps everybody's. */
-  const ownTotals = (): TrafficTotals => {
+  const ownTotals = (): MetricsTotals => {
     pending.addAll(cells.drain());
     return { sinceMs: startedAtMs, sums: new Map(pending), origins: new Map() };
   };
@@ -98,21 +98,21 @@ export function isolateTraffic(options: TrafficOptions): IsolateTraffic {
       if (line.atMs >= busyUntilMs) waitUntil(sendAlone(store, line.atMs));
     },
 
-    async sight(served) {
+    async snapshot(served) {
       const nowMs = clock.nowMs();
       const context = { served, nowMs, own: health };
-      if (store === undefined) return sightOf({ ...context, source: "isolate", totals: ownTotals() });
+      if (store === undefined) return snapshotOf({ ...context, source: "isolate", totals: ownTotals() });
       // Not the running report of another request: what belongs to that cannot be waited for here.
       const totals = (await send(store)) ? await totalsOf(store, onReportFailure) : undefined;
-      return sightOf({ ...context, source: totals === undefined ? "isolate" : "all", totals });
+      return snapshotOf({ ...context, source: totals === undefined ? "isolate" : "all", totals });
     },
   };
 }
 
 async function totalsOf(
-  store: TrafficStore,
+  store: MetricsStore,
   onReportFailure: (why: string) => void,
-): Promise<TrafficTotals | undefined> {
+): Promise<MetricsTotals | undefined> {
   try {
     return await store.totals();
   } catch (error) {

@@ -1,4 +1,4 @@
 import type { PackStore, TableHistory } from "../table-ports.ts";
 
 /** The Durable Object, as those who call it know it. */
-export interface TruthObject extends TableHistory, PackStore, Rpc.DurableObjectBranded {}
+export interface ControlPlaneRpc extends TableHistory, PackStore, Rpc.DurableObjectBranded {}

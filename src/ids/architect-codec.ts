@@ -16,7 +16,7 @@ const LOW_DIGITS = 11;
 const number = (alphabet: Alphabet, bits: number, width: number): TextForm => radixText({ alphabet, bits, width });
 
 /** 16 bytes are two base62 numbers of 64 bits. The low one has 11 digits. */
-export const base62Of16Octets = (highDigits: number): TextForm =>
+export const base62Of16Bytes = (highDigits: number): TextForm =>
   pairText({
     name: "base62",
     high: number(BASE62, 64, highDigits),
@@ -46,11 +46,11 @@ const FORMS: Readonly<Record<ArchitectType, Readonly<Record<ArchitectEncoding, (
   ulong: { alphanumeric: () => number(BASE62, 64, 11), hexadecimal: () => number(UPPER_HEX, 64, 16) },
   long: { alphanumeric: () => number(BASE62, 63, 11), hexadecimal: () => number(UPPER_HEX, 63, 16) },
   decimal: {
-    alphanumeric: () => asDecimal(base62Of16Octets(5)),
+    alphanumeric: () => asDecimal(base62Of16Bytes(5)),
     hexadecimal: () => asDecimal(number(UPPER_HEX, 128, 26)),
   },
-  guid: { alphanumeric: () => base62Of16Octets(LOW_DIGITS), hexadecimal: () => number(UPPER_HEX, 128, 32) },
-  uint128: { alphanumeric: () => base62Of16Octets(LOW_DIGITS), hexadecimal: () => number(UPPER_HEX, 128, 32) },
+  guid: { alphanumeric: () => base62Of16Bytes(LOW_DIGITS), hexadecimal: () => number(UPPER_HEX, 128, 32) },
+  uint128: { alphanumeric: () => base62Of16Bytes(LOW_DIGITS), hexadecimal: () => number(UPPER_HEX, 128, 32) },
 };
 
 /** The text form of a type in an encoding. `ulong` and `long` use two words, the others four. */

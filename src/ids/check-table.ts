@@ -104,7 +104,7 @@ const checkLeast = (table: LayoutTable): LayoutTableFault | undefined => {
 
 /** Whether `order` contains each integer below `count` exactly once. */
 const isPermutation = (order: readonly number[], count: number): boolean =>
-  order.length === count && order.toSorted((a, b) => a - b).every((octet, index) => octet === index);
+  order.length === count && order.toSorted((a, b) => a - b).every((byte, index) => byte === index);
 
 const firstOf = <Item>(
   items: readonly Item[],

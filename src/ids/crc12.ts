@@ -7,8 +7,8 @@ const QUESTION_MARK = 0x3f;
 /** Group number of an LUUID, 0 to 4095: the CRC-12 of the class name in UTF-8. */
 export const groupOfClass = (className: string): number => {
   let crc = ALL_ONES;
-  for (const octet of utf8Octets(className)) {
-    crc ^= octet;
+  for (const byte of utf8Bytes(className)) {
+    crc ^= byte;
     for (let round = 0; round < 8; round++) crc = (crc >>> 1) ^ (crc & 1 ? REVERSED_POLYNOMIAL : 0);
   }
   return crc ^ ALL_ONES;
@@ -17,7 +17,7 @@ export const groupOfClass = (className: string): number => {
 /**
  * UTF-8, RFC 3629. A lone surrogate becomes `?`, as in Java's `String.getBytes`, which produced the published groups.
  */
-function* utf8Octets(text: string): Generator<number> {
+function* utf8Bytes(text: string): Generator<number> {
   for (const character of text) {
     const point = character.codePointAt(0) as number;
     if (point < 0x80) yield point;

@@ -15,15 +15,15 @@ export const fromSql = (words: Words): Words => move(words, hotguidSqlTable.octe
 /** Both orders map a byte of the layout to its place in the text. */
 const move = (words: Words, from: readonly number[], to: readonly number[]): Words => {
   const moved = [0, 0, 0, 0];
-  for (const [octet, source] of from.entries()) {
-    const target = to[octet] as number;
+  for (const [byte, source] of from.entries()) {
+    const target = to[byte] as number;
     const word = target >>> 2;
-    moved[word] = ((moved[word] as number) | (octetAt(words, source) << shiftOf(target))) >>> 0;
+    moved[word] = ((moved[word] as number) | (byteAt(words, source) << shiftOf(target))) >>> 0;
   }
   return moved;
 };
 
-const octetAt = (words: Words, octet: number): number => ((words[octet >>> 2] as number) >>> shiftOf(octet)) & 0xff;
+const byteAt = (words: Words, byte: number): number => ((words[byte >>> 2] as number) >>> shiftOf(byte)) & 0xff;
 
 /** The shift of a byte within its word. */
-const shiftOf = (octet: number): number => 24 - 8 * (octet & 3);
+const shiftOf = (byte: number): number => 24 - 8 * (byte & 3);

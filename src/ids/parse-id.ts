@@ -40,8 +40,8 @@ const partsOf = (table: LayoutTable, words: Words): readonly (readonly [Row, big
   let value = wordsToBig(words);
   const { octetOrder } = table;
   if (octetOrder !== undefined) {
-    const octetAt = (octet: number): bigint => (value >> BigInt(8 * (octetOrder.length - 1 - octet))) & 0xffn;
-    value = octetOrder.reduce((moved, octet) => (moved << 8n) | octetAt(octet), 0n);
+    const byteAt = (byte: number): bigint => (value >> BigInt(8 * (octetOrder.length - 1 - byte))) & 0xffn;
+    value = octetOrder.reduce((moved, byte) => (moved << 8n) | byteAt(byte), 0n);
   }
   let bitsLeft = table.text.bits;
   return table.rows.map((row) => {

@@ -5,7 +5,7 @@ import { WORD_BITS } from "./runs.ts";
 /** An integer of this many random bits, most significant word first. */
 export const randomBits = (bits: number, entropy: RandomWords): bigint => {
   let value = 0n;
-  for (let drawn = 0; drawn < bits; drawn += WORD_BITS) {
+  for (let random = 0; random < bits; random += WORD_BITS) {
     value = (value << BigInt(WORD_BITS)) | BigInt(entropy.word() >>> 0);
   }
   return BigInt.asUintN(bits, value);

@@ -21,7 +21,7 @@ export interface Piece {
 export const WORD_BITS = 32;
 /** A `number` is exact up to 2^53. */
 export const NUMBER_BITS_MAX = 53;
-const OCTET_BITS = 8;
+const BYTE_BITS = 8;
 
 /** Total bits of the rows. */
 export const bitsOf = (table: Pick<LayoutTable, "rows">): number => table.rows.reduce((sum, row) => sum + row.bits, 0);
@@ -72,13 +72,13 @@ export const piecesOf = (runs: readonly Run[], layoutBits: number): readonly Pie
 
 /** How many bits of a row are contiguous: the rest of the byte if bytes are reordered, else all. */
 const chunkBits = (table: LayoutTable, rowBit: number, bitsLeft: number): number =>
-  table.octetOrder === undefined ? bitsLeft : Math.min(bitsLeft, OCTET_BITS - (rowBit % OCTET_BITS));
+  table.octetOrder === undefined ? bitsLeft : Math.min(bitsLeft, BYTE_BITS - (rowBit % BYTE_BITS));
 
 const textBitOf = (table: LayoutTable, rowBit: number): number => {
   if (table.octetOrder === undefined) return rowBit;
-  const bitInOctet = rowBit % OCTET_BITS;
-  const textOctet = table.octetOrder[(rowBit - bitInOctet) / OCTET_BITS] as number;
-  return textOctet * OCTET_BITS + bitInOctet;
+  const bitInByte = rowBit % BYTE_BITS;
+  const textByte = table.octetOrder[(rowBit - bitInByte) / BYTE_BITS] as number;
+  return textByte * BYTE_BITS + bitInByte;
 };
 
 /** Runs of a field arrive in order, so adjacent runs in the text are adjacent in the value. */

@@ -36,8 +36,8 @@ export const formatShortKey = (primaryKey: number): string => primaryKey.toStrin
 
 const explainShortKey = (text: string): ParseError => {
   if (text === "") return { reason: "empty" };
-  const strangerAt = text.search(/[^0-9a-f]/);
-  if (strangerAt >= 0) return characterError(text, strangerAt);
+  const invalidAt = text.search(/[^0-9a-f]/);
+  if (invalidAt >= 0) return characterError(text, invalidAt);
   if (text.length > DIGITS_MAX) return { reason: "length", expected: `1 to ${DIGITS_MAX}`, actual: text.length };
   const significant = text.replace(/^0+(?=.)/, "");
   return { reason: "shape", at: 0, suggestion: significant };

@@ -8,8 +8,8 @@ import { SQL_ORDER } from "./layouts/comb.ts";
 
 /** -1, 0 or 1: the order of `a` and `b` in an index of SQL Server. */
 export const compareSqlServer = (a: Words, b: Words): -1 | 0 | 1 => {
-  for (const octet of SQL_ORDER) {
-    const difference = octetAt(a, octet) - octetAt(b, octet);
+  for (const byte of SQL_ORDER) {
+    const difference = byteAt(a, byte) - byteAt(b, byte);
     if (difference !== 0) return difference < 0 ? -1 : 1;
   }
   return 0;
@@ -34,5 +34,4 @@ export const swapComb = ([a, b, c, d]: Words): Words => {
   ].map((word) => word >>> 0);
 };
 
-const octetAt = (words: Words, octet: number): number =>
-  ((words[octet >>> 2] as number) >>> (24 - 8 * (octet & 3))) & 0xff;
+const byteAt = (words: Words, byte: number): number => ((words[byte >>> 2] as number) >>> (24 - 8 * (byte & 3))) & 0xff;

@@ -59,8 +59,8 @@ export const parseUuid = (text: string): Result<Words, ParseError> => {
 export const explainUuid = (text: string): ParseError => {
   if (text === "") return { reason: "empty" };
   if (text.length > EXPLAINED_CHARACTERS_MAX) return wrongLength(text);
-  const strangerAt = text.search(/[^0-9A-Fa-f-]/);
-  if (strangerAt >= 0) return characterError(text, strangerAt);
+  const invalidAt = text.search(/[^0-9A-Fa-f-]/);
+  if (invalidAt >= 0) return characterError(text, invalidAt);
 
   const digits = text.replaceAll("-", "").toLowerCase();
   if (digits.length === HEX_DIGITS) return { reason: "shape", at: misplacedAt(text), suggestion: group(digits) };

@@ -55,10 +55,10 @@ export function createEpochGuard(store: EpochStore): EpochGuard {
       if (!isWrite || held === undefined || held.fencedUpTo === 0) return ok(undefined);
       return err({ reason: "fenced", upTo: held.fencedUpTo });
     },
-    fence: (id, epoch) => tell(store, id, epoch, (before) => ({ ...before, epoch, fencedUpTo: epoch })),
-    take: (id, epoch) => tell(store, id, epoch, () => ({ epoch, fencedUpTo: epoch, region: undefined })),
-    open: (id, epoch) => tell(store, id, epoch, (before) => ({ ...before, epoch, fencedUpTo: 0 })),
-    leave: (id, epoch, region) => tell(store, id, epoch, () => ({ epoch, fencedUpTo: 0, region })),
+    fence: (id, epoch) => announce(store, id, epoch, (before) => ({ ...before, epoch, fencedUpTo: epoch })),
+    take: (id, epoch) => announce(store, id, epoch, () => ({ epoch, fencedUpTo: epoch, region: undefined })),
+    open: (id, epoch) => announce(store, id, epoch, (before) => ({ ...before, epoch, fencedUpTo: 0 })),
+    leave: (id, epoch, region) => announce(store, id, epoch, () => ({ epoch, fencedUpTo: 0, region })),
   };
 }
 
@@ -71,7 +71,7 @@ function seen(held: EpochRecord | undefined, epoch: number): EpochRecord | undef
 }
 
 /** Idempotent, so that an operator can repeat a call whose response was lost. */
-async function tell(
+async function announce(
   store: EpochStore,
   id: string,
   epoch: number,

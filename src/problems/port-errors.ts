@@ -37,7 +37,7 @@ export type TableHistoryError = {
   readonly outcome?: "unknown" | "none" | undefined;
 };
 
-/** Why a part of a pack was not taken. `fault`: what is wrong with its octets. */
+/** Why a part of a pack was not taken. `fault`: what is wrong with its bytes. */
 export type PackChangeError =
   | TableHistoryError
   | { readonly reason: "unknown-pack"; readonly sha256: string; readonly why: string }

@@ -240,11 +240,11 @@ function ambiguity({ id, candidates }: Extract<RoutingError, { readonly reason: 
   const idLayouts = [...new Set(candidates.map(({ layout }) => layout))];
   const isByLayout = idLayouts.length > 1;
   const isByEntity = new Set(candidates.map(({ entity }) => entity)).size > 1;
-  const ways = [
+  const readings = [
     ...(isByLayout ? [`send the header id-layout: ${idLayouts.join(" or ")}`] : []),
     ...(isByEntity ? ["use the path of its entity"] : []),
   ];
-  const hint = ways.length === 0 ? "" : ` To resolve this, ${ways.join(", or ")}.`;
+  const hint = readings.length === 0 ? "" : ` To resolve this, ${readings.join(", or ")}.`;
   return {
     detail: `"${id}" can be read in several ways that do not route to the same place.${hint}`,
     id,

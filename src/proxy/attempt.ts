@@ -3,12 +3,12 @@ import type { Clock, Fetch, Sign } from "../ports.ts";
 import { type Upload, upload } from "./body.ts";
 import type { OriginFault, ProxyError } from "./errors.ts";
 import { type Failure, failureOf } from "./failure.ts";
-import { judge } from "./judge.ts";
+import { validateResponse } from "./judge.ts";
 import type { Attempt } from "./origin-choice.ts";
-import { type OriginRequest, originRequest, type Passage, signableOf } from "./origin-request.ts";
+import { type OriginRequest, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
 import type { BodyEnd } from "./pump.ts";
 
-export interface AttemptWorld {
+export interface AttemptDeps {
   readonly clock: Clock;
   readonly fetch: Fetch;
   /** Absent: origins are not told by a signature that it is the gateway that asks. */
@@ -36,24 +36,24 @@ export interface AttemptError {
 
 /** Sends one request to one origin. Its own answer, whatever the status, is a success. */
 export async function attemptOnce(
-  passage: Passage,
+  proxyRequest: ProxyRequest,
   at: Attempt,
   limits: AttemptLimits,
-  world: AttemptWorld,
+  deps: AttemptDeps,
 ): Promise<Result<Response, AttemptError>> {
   const region = at.region.name;
-  const signature = world.sign === undefined ? undefined : await world.sign(signableOf(passage, at));
-  const outgoing = originRequest(passage, at, signature);
+  const signature = deps.sign === undefined ? undefined : await deps.sign(signableOf(proxyRequest, at));
+  const outgoing = originRequest(proxyRequest, at, signature);
   if (outgoing === undefined) return err({ error: { reason: "loop-detected" }, fault: undefined });
-  const sent = startUpload(passage, limits, world);
+  const sent = startUpload(proxyRequest, limits, deps);
   const { asksUpgrade } = outgoing;
-  const sinceMs = world.clock.nowMs();
+  const sinceMs = deps.clock.nowMs();
   try {
-    const answer = dispatch(passage, at, outgoing, sent, world.fetch);
-    const response = await withDeadline(answer, sent, () => deadlineOf(limits, world.clock));
-    if (response === "late") return err(late(region, limits, sinceMs, sent, world.clock));
+    const answer = dispatch(proxyRequest, at, outgoing, sent, deps.fetch);
+    const response = await withDeadline(answer, sent, () => deadlineOf(limits, deps.clock));
+    if (response === "late") return err(late(region, limits, sinceMs, sent, deps.clock));
     if (response === "sink-idle") return err(unread(region, limits));
-    const failure = await judge(response, passage.method, asksUpgrade, world.isOnEdge);
+    const failure = await validateResponse(response, proxyRequest.method, asksUpgrade, deps.isOnEdge);
     return failure === undefined ? ok(response) : err(unreachable(region, failure));
   } catch (thrown) {
     const end = sent && (await settled(sent.ended));
@@ -73,9 +73,9 @@ const unreachable = (region: string, { fault, why }: Failure): AttemptError => (
 });
 
 function startUpload(
-  { body }: Passage,
+  { body }: ProxyRequest,
   { idleMs, total }: AttemptLimits,
-  { clock, waitUntil }: AttemptWorld,
+  { clock, waitUntil }: AttemptDeps,
 ): Upload | undefined {
   if (body.kind !== "stream") return undefined;
   const sent = upload(body.stream, body.length, { idleMs, untilMs: total?.untilMs, nowMs: clock.nowMs });
@@ -85,7 +85,7 @@ function startUpload(
 }
 
 function dispatch(
-  { body, request }: Passage,
+  { body, request }: ProxyRequest,
   { origin }: Attempt,
   { url, init }: OriginRequest,
   sent: Upload | undefined,
@@ -95,7 +95,7 @@ function dispatch(
     case "none":
       return fetch(url, init, origin.binding);
     case "kept":
-      return fetch(url, { ...init, body: body.octets }, origin.binding);
+      return fetch(url, { ...init, body: body.bytes }, origin.binding);
     case "stream":
       return fetch(url, { ...init, body: sent?.body ?? null, signal: sent?.broken ?? null }, origin.binding);
     case "own": {

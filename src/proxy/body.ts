@@ -4,10 +4,10 @@ import { type BodyEnd, type PumpLimits, pump } from "./pump.ts";
  * A request's body on its way: none, kept whole so that it can be sent again, streamed once, or come whole and left with its
  * request, since `fetch` takes a body of GET and HEAD (RFC 9110 §9.3.1) in no other way.
  */
-export type PassageBody =
+export type RequestBody =
   | { readonly kind: "none" }
   | { readonly kind: "own" }
-  | { readonly kind: "kept"; readonly octets: ArrayBuffer }
+  | { readonly kind: "kept"; readonly bytes: ArrayBuffer }
   | { readonly kind: "stream"; readonly stream: ReadableStream<Uint8Array>; readonly length: string | null };
 
 export type BodyError = "unmeasured" | "broken" | "late" | "coded" | "too-large";
@@ -19,12 +19,12 @@ export const READ_BODY_BYTES_MAX = 1024 * 1024;
  * Reads what a request brings. Bodies of a known length up to `keepBytesMax` are kept; all others are streamed. An empty
  * body is none, so that it does not keep a read from being repeated.
  */
-export async function passageBody(
+export async function readRequestBody(
   request: Request,
   keepBytesMax: number,
   idleMs: number,
   nowMs: () => number,
-): Promise<PassageBody | BodyError> {
+): Promise<RequestBody | BodyError> {
   const { method, body } = request;
   if (body === null) return NO_BODY;
   const length = request.headers.get("content-length");
@@ -34,23 +34,27 @@ export async function passageBody(
     if (request.headers.has("transfer-encoding")) return "coded";
   }
   if (Number(length) > Number.MAX_SAFE_INTEGER) return "too-large";
-  if (method === "GET" || method === "HEAD") return readBody(request, length, { idleMs, nowMs });
+  if (method === "GET" || method === "HEAD") return bufferBody(request, length, { idleMs, nowMs });
   if (length === null || keepBytesMax === 0 || Number(length) > keepBytesMax)
     return { kind: "stream", stream: body, length };
-  const octets = await whole(body, { idleMs, nowMs });
-  return typeof octets === "string" ? octets : { kind: "kept", octets };
+  const bytes = await whole(body, { idleMs, nowMs });
+  return typeof bytes === "string" ? bytes : { kind: "kept", bytes };
 }
 
 type KeepLimits = Pick<PumpLimits, "idleMs" | "nowMs">;
 
 /** A body of GET or HEAD must have come whole before an origin is asked: a client that breaks it off must not look like a fault of the origin. */
-async function readBody(request: Request, length: string | null, limits: KeepLimits): Promise<PassageBody | BodyError> {
+async function bufferBody(
+  request: Request,
+  length: string | null,
+  limits: KeepLimits,
+): Promise<RequestBody | BodyError> {
   // Without a length the runtime would not send it on.
   if (length === null) return "unmeasured";
   if (Number(length) > READ_BODY_BYTES_MAX) return "too-large";
   const copy = request.clone().body;
-  const octets = copy === null ? new ArrayBuffer(0) : await whole(copy, limits);
-  return typeof octets === "string" ? octets : OWN_BODY;
+  const bytes = copy === null ? new ArrayBuffer(0) : await whole(copy, limits);
+  return typeof bytes === "string" ? bytes : OWN_BODY;
 }
 
 /** All of a small body, as long as its parts follow each other in time. */
@@ -62,8 +66,8 @@ async function whole(stream: ReadableStream<Uint8Array>, limits: KeepLimits): Pr
   return (end === "complete" ? await kept : undefined) ?? "broken";
 }
 
-const NO_BODY: PassageBody = Object.freeze({ kind: "none" });
-const OWN_BODY: PassageBody = Object.freeze({ kind: "own" });
+const NO_BODY: RequestBody = Object.freeze({ kind: "none" });
+const OWN_BODY: RequestBody = Object.freeze({ kind: "own" });
 
 /** A streamed body as an origin request takes it, and when and how it was all sent. */
 export interface Upload {

@@ -22,13 +22,13 @@ export interface Breaker {
 
 export const CLOSED: Breaker = Object.freeze({ failures: 0, openUntilMs: undefined, probeSinceMs: undefined });
 
-export type Permit =
+export type Admittance =
   | { readonly state: "closed" }
   | { readonly state: "probe"; readonly breaker: Breaker }
   | { readonly state: "open"; readonly retryAfterMs: number };
 
 /** Whether a request may go to the origin. For a probe the breaker is another one from now on. */
-export function permit(breaker: Breaker, policy: BreakerPolicy, nowMs: number): Permit {
+export function allowRequest(breaker: Breaker, policy: BreakerPolicy, nowMs: number): Admittance {
   const { openUntilMs, probeSinceMs } = breaker;
   if (openUntilMs === undefined) return { state: "closed" };
   if (nowMs < openUntilMs) return { state: "open", retryAfterMs: openUntilMs - nowMs };
@@ -51,7 +51,7 @@ export function afterFailure(breaker: Breaker, policy: BreakerPolicy, nowMs: num
 }
 
 /** After a probe that says nothing of the origin: the next request is another one. */
-export const afterNothing = (breaker: Breaker): Breaker =>
+export const afterInconclusive = (breaker: Breaker): Breaker =>
   breaker.probeSinceMs === undefined ? breaker : { ...breaker, probeSinceMs: undefined };
 
 const open = (failures: number, policy: BreakerPolicy, nowMs: number): Breaker => ({

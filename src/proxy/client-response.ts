@@ -1,12 +1,12 @@
-import { namedByConnection, ownFieldsIn, RESPONSE_HOP_BY_HOP } from "./headers.ts";
+import { gatewayHeadersIn, namedByConnection, RESPONSE_HOP_BY_HOP } from "./headers.ts";
 import { VIA } from "./origin-request.ts";
 
 /** What the gateway says about an answer that it passes on. */
-export interface AnswerLabel {
+export interface ResponseLabels {
   readonly region: string;
   readonly layout: string;
   readonly table: string;
-  /** From the first octet of the request at the gateway to the origin's header. */
+  /** From the first byte of the request at the gateway to the origin's header. */
   readonly originMs: number;
   /** Whether the body was decoded to be read; any other is passed on as it came. */
   readonly isDecoded: boolean;
@@ -16,7 +16,7 @@ export interface AnswerLabel {
  * The origin's answer for the client: status, end-to-end fields and body stream as they came. The body is handed over
  * untouched, so that a coded one stays coded.
  */
-export function clientResponse(answer: Response, label: AnswerLabel): Response {
+export function clientResponse(answer: Response, label: ResponseLabels): Response {
   if (answer.status === 101) return upgraded(answer);
   const { status, statusText, headers: own } = answer;
   const encodeBody = label.isDecoded ? "automatic" : "manual";
@@ -45,7 +45,7 @@ function* stoppedFields(headers: Headers): Generator<string> {
   const connection = headers.get("connection");
   if (connection !== null) yield* namedByConnection(connection);
   yield* RESPONSE_HOP_BY_HOP;
-  yield* ownFieldsIn(headers);
+  yield* gatewayHeadersIn(headers);
 }
 
 /** Whether a `Response` can be made of the status at all: others are no valid HTTP answers (RFC 9110 §15). */

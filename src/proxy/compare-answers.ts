@@ -1,7 +1,7 @@
 /** What two answers to one request are held to: status and some fields, as far as two regions must agree in them. */
 
 /** A kept part of an answer: its status, and the shape of each compared field. */
-export interface AnswerShape {
+export interface ResponseShape {
   readonly status: number;
   readonly fields: Readonly<Record<string, string>>;
 }
@@ -28,7 +28,7 @@ const COMPARED_FIELDS: readonly ComparedField[] = [
 ];
 
 /** Taken at once, before anybody changes the answer's fields. */
-export function shapeOf({ status, headers }: Response): AnswerShape {
+export function shapeOf({ status, headers }: Response): ResponseShape {
   const fields: Record<string, string> = {};
   for (const { name, shapeOf: shape } of COMPARED_FIELDS) {
     const value = headers.get(name);
@@ -38,7 +38,7 @@ export function shapeOf({ status, headers }: Response): AnswerShape {
 }
 
 /** The names of the fields in which two answers differ. */
-export function differingFields(a: AnswerShape, b: AnswerShape): readonly string[] {
+export function differingFields(a: ResponseShape, b: ResponseShape): readonly string[] {
   return COMPARED_FIELDS.filter(({ name }) => {
     const [left, right] = [a.fields[name], b.fields[name]];
     // A server may leave the length out of any answer, and chunk it (RFC 9110 §8.6).

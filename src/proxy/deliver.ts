@@ -2,23 +2,23 @@ import { err, ok, type Result } from "../ids/result.ts";
 import type { MovedMemory, OriginHealth, RetryBudget } from "../ports.ts";
 import { identityWords } from "../routing/identity.ts";
 import type { Origin, Region } from "../routing/table.ts";
-import { type AttemptError, type AttemptWorld, attemptOnce } from "./attempt.ts";
+import { type AttemptDeps, type AttemptError, attemptOnce } from "./attempt.ts";
 import type { ProxyError } from "./errors.ts";
 import { checkOrigin } from "./health-check.ts";
 import { type DefaultDeadlines, limitsFor } from "./limits.ts";
 import { type Attempt, candidatesFor } from "./origin-choice.ts";
-import type { Passage } from "./origin-request.ts";
+import type { ProxyRequest } from "./origin-request.ts";
 import { repeatability } from "./repeatable.ts";
 
 /** An origin's own answer, whatever its status. */
-export interface OriginAnswer {
+export interface OriginResponse {
   readonly response: Response;
   /** The region that answered; another one than decided after failover or a move. */
   readonly region: Region;
 }
 
 /** All that delivering needs beside the passage. */
-export interface DeliveryWorld extends AttemptWorld {
+export interface DeliveryDeps extends AttemptDeps {
   readonly regions: ReadonlyMap<string, Region>;
   readonly deadlines: DefaultDeadlines;
   readonly health: OriginHealth;
@@ -29,19 +29,19 @@ export interface DeliveryWorld extends AttemptWorld {
   readonly pause: (ms: number) => Promise<void>;
 }
 
-export type Delivery = Result<OriginAnswer, ProxyError>;
+export type Delivery = Result<OriginResponse, ProxyError>;
 
 /**
  * Asks a region's origins in turn. Nothing that may have had an effect is sent twice, what is sent again is paid for from
  * the region's budget, and an origin that keeps failing is passed over.
  */
-export async function askRegion(passage: Passage, region: Region, world: DeliveryWorld): Promise<Delivery> {
-  world.budget.earn(region.name);
-  const { isRepeatable, isIdempotent, isRead } = repeatability(passage);
-  const { entity, layout } = passage.decision;
+export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, deps: DeliveryDeps): Promise<Delivery> {
+  deps.budget.earn(region.name);
+  const { isRepeatable, isIdempotent, isRead } = repeatability(proxyRequest);
+  const { entity, layout } = proxyRequest.decision;
   // However its ID is written, an entity keeps to one origin.
-  const words = identityWords(layout, passage.decision.words);
-  const candidates = candidatesFor(region, world.regions, words, isIdempotent && (isRead || region.failoverWrites));
+  const words = identityWords(layout, proxyRequest.decision.words);
+  const candidates = candidatesFor(region, deps.regions, words, isIdempotent && (isRead || region.failoverWrites));
   const sendsMax = isRepeatable ? SENDS_MAX : 1;
   let last: AttemptError | undefined;
   let sent = 0;
@@ -52,22 +52,22 @@ export async function askRegion(passage: Passage, region: Region, world: Deliver
     if (attempt === slow || sent >= sendsMax) break;
     // Other regions keep their turn, however many origins this one has.
     if (attempt.region === region && sent >= sendsMax - 1 && hasOther(candidates, region)) continue;
-    const nowMs = world.clock.nowMs();
-    const limits = limitsFor(entity, attempt.region, world.deadlines, passage.arrivedAtMs);
+    const nowMs = deps.clock.nowMs();
+    const limits = limitsFor(entity, attempt.region, deps.deadlines, proxyRequest.arrivedAtMs);
     if (limits.total !== undefined && nowMs >= limits.total.untilMs && last !== undefined) break;
-    const admission = world.health.admit(attempt.origin, attempt.region.breaker, nowMs);
+    const admission = deps.health.admit(attempt.origin, attempt.region.breaker, nowMs);
     if (admission.state === "open") {
       retryAfterMs = Math.min(retryAfterMs, admission.retryAfterMs);
       continue;
     }
     if (sent > 0) {
-      if (!world.budget.spend(region.name)) break;
-      await world.pause(world.chance() * JITTER_MS * 2 ** (sent - 1));
+      if (!deps.budget.spend(region.name)) break;
+      await deps.pause(deps.chance() * JITTER_MS * 2 ** (sent - 1));
     }
     sent += 1;
-    passage.trail.attempts += 1;
-    const outcome = await attemptOnce(passage, attempt, limits, world);
-    report(attempt, outcome, admission.state === "probe", world);
+    proxyRequest.attemptLog.attempts += 1;
+    const outcome = await attemptOnce(proxyRequest, attempt, limits, deps);
+    report(attempt, outcome, admission.state === "probe", deps);
     if (outcome.ok) return ok({ response: outcome.value, region: attempt.region });
     last = outcome.error;
     if (last.error.reason === "origin-timeout") slow = attempt;
@@ -94,23 +94,23 @@ function report(
   { region, origin }: Attempt,
   outcome: Result<Response, AttemptError>,
   wasProbe: boolean,
-  world: DeliveryWorld,
+  deps: DeliveryDeps,
 ): void {
-  const { health, clock } = world;
+  const { health, clock } = deps;
   if (outcome.ok || outcome.error.fault !== undefined) {
     const fault = outcome.ok ? undefined : outcome.error.fault;
     health.report(region, origin, fault, clock.nowMs(), wasProbe);
     return;
   }
   if (wasProbe) health.release(origin);
-  if (outcome.error.isInDoubt === true) world.waitUntil(ping(region, origin, world));
+  if (outcome.error.isInDoubt === true) deps.waitUntil(ping(region, origin, deps));
 }
 
 /**
  * Asks an origin whether it is there. What broke off an upload can be known in no other way: the runtime takes the first
- * octets of a body before there is a connection.
+ * bytes of a body before there is a connection.
  */
-async function ping(region: Region, origin: Origin, { fetch, health, clock, isOnEdge }: DeliveryWorld): Promise<void> {
+async function ping(region: Region, origin: Origin, { fetch, health, clock, isOnEdge }: DeliveryDeps): Promise<void> {
   const check = { path: "/", timeoutMs: PING_TIMEOUT_MS };
   const { fault } = await checkOrigin(origin, check, { fetch, clock, isOnEdge });
   health.report(region, origin, fault, clock.nowMs());

@@ -13,7 +13,7 @@ const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
  * It spares clients a detour. What makes a move safe is the fence at the origin (docs/guides/move-entities.md): other gateways may have
  * older tables.
  */
-export const refuseFenced = (
+export const rejectFenced = (
   { target: { move } }: Decision,
   method: string,
   asksUpgrade: boolean,

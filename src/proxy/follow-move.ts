@@ -1,9 +1,9 @@
 import { err } from "../ids/result.ts";
 import type { MovedKey } from "../ports.ts";
 import type { Region } from "../routing/table.ts";
-import { askRegion, type Delivery, type DeliveryWorld } from "./deliver.ts";
-import { refuseFenced } from "./fence.ts";
-import type { Passage } from "./origin-request.ts";
+import { type Delivery, type DeliveryDeps, sendToRegion } from "./deliver.ts";
+import { rejectFenced } from "./fence.ts";
+import type { ProxyRequest } from "./origin-request.ts";
 
 /** In a 421 (RFC 9110 §15.5.20) of an origin: the region that has the entity. */
 const REGION_FIELD = "waybill-region";
@@ -13,35 +13,36 @@ const REGION_FIELD = "waybill-region";
  * word once; its 421 never reaches the client. What the table says of moved entities goes before what origins say. What is
  * remembered counts where the table decides on the same region again: another table, or a canary, is not held to it.
  */
-export async function deliver(passage: Passage, world: DeliveryWorld): Promise<Delivery> {
-  const { region, rule } = passage.decision.target;
-  const fenced = refuseFenced(passage.decision, passage.method, passage.asksUpgrade);
+export async function deliver(proxyRequest: ProxyRequest, deps: DeliveryDeps): Promise<Delivery> {
+  const { region, rule } = proxyRequest.decision.target;
+  const fenced = rejectFenced(proxyRequest.decision, proxyRequest.method, proxyRequest.asksUpgrade);
   if (fenced !== undefined) return err(fenced);
   const isSettled = rule.kind === "moved";
-  const memory = isSettled || !isRemembered(passage) ? undefined : world.memory;
-  const known = memory === undefined ? undefined : await recall(passage, memory, world);
+  const memory = isSettled || !isRemembered(proxyRequest) ? undefined : deps.memory;
+  const known = memory === undefined ? undefined : await recall(proxyRequest, memory, deps);
   const first = known ?? region;
-  const answer = await askRegion(passage, first, world);
+  const answer = await sendToRegion(proxyRequest, first, deps);
   if (!answer.ok) return answer;
-  const { response, region: asked } = answer.value;
+  const { response, region: sent } = answer.value;
   const named = regionNamedBy(response);
   if (named === undefined) return answer;
   await response.body?.cancel();
-  if (known !== undefined) memory?.forget(keyOf(passage));
-  if (isSettled) return disagree(asked, "the table says that it has it");
-  const other = world.regions.get(named);
-  if (other === undefined) return disagree(asked, "the region that it names is not in the table");
-  if (other === asked) return disagree(asked, "it names itself");
-  return follow(passage, asked, other, asked === first, world);
+  if (known !== undefined) memory?.forget(keyOf(proxyRequest));
+  if (isSettled) return disagree(sent, "the table says that it has it");
+  const other = deps.regions.get(named);
+  if (other === undefined) return disagree(sent, "the region that it names is not in the table");
+  if (other === sent) return disagree(sent, "it names itself");
+  return follow(proxyRequest, sent, other, sent === first, deps);
 }
 
-async function recall(passage: Passage, memory: NonNullable<DeliveryWorld["memory"]>, world: DeliveryWorld) {
-  const told = memory.recall(keyOf(passage));
-  const name = told instanceof Promise ? await told : told;
-  return name === undefined ? undefined : world.regions.get(name);
+async function recall(proxyRequest: ProxyRequest, memory: NonNullable<DeliveryDeps["memory"]>, deps: DeliveryDeps) {
+  const named = memory.recall(keyOf(proxyRequest));
+  const name = named instanceof Promise ? await named : named;
+  return name === undefined ? undefined : deps.regions.get(name);
 }
 
-const isRemembered = ({ decision: { entity, id } }: Passage): boolean => entity.rememberMovedSeconds > 0 && id !== "";
+const isRemembered = ({ decision: { entity, id } }: ProxyRequest): boolean =>
+  entity.rememberMovedSeconds > 0 && id !== "";
 
 /** The region that an origin names for an entity that is not its own. */
 const regionNamedBy = ({ status, headers }: Response): string | undefined =>
@@ -49,28 +50,28 @@ const regionNamedBy = ({ status, headers }: Response): string | undefined =>
 
 /** `isOwn`: the 421 is of the region that was decided on. Another one's, after failover, is believed for this request only. */
 async function follow(
-  passage: Passage,
+  proxyRequest: ProxyRequest,
   disowner: Region,
   region: Region,
   isOwn: boolean,
-  world: DeliveryWorld,
+  deps: DeliveryDeps,
 ): Promise<Delivery> {
-  const { entity } = passage.decision;
+  const { entity } = proxyRequest.decision;
   const remember = () => {
     // Where the table says it too, there is nothing to remember.
-    if (!isOwn || !isRemembered(passage) || region === passage.decision.target.region) return;
-    world.memory?.remember(keyOf(passage), region.name, entity.rememberMovedSeconds);
+    if (!isOwn || !isRemembered(proxyRequest) || region === proxyRequest.decision.target.region) return;
+    deps.memory?.remember(keyOf(proxyRequest), region.name, entity.rememberMovedSeconds);
   };
-  if (passage.body.kind === "stream") {
+  if (proxyRequest.body.kind === "stream") {
     remember();
     return err({ reason: "body-too-large-to-replay", region: disowner.name, bytesMax: entity.replayBytesMax });
   }
-  const answer = await askRegion(passage, region, world);
+  const answer = await sendToRegion(proxyRequest, region, deps);
   if (!answer.ok) return answer;
-  const { response, region: asked } = answer.value;
+  const { response, region: sent } = answer.value;
   if (regionNamedBy(response) === undefined) {
     // One that does not know the entity, or is in trouble, confirms nothing.
-    if (asked === region && response.status !== 404 && response.status < 500) remember();
+    if (sent === region && response.status !== 404 && response.status < 500) remember();
     return answer;
   }
   await response.body?.cancel();
@@ -80,7 +81,7 @@ async function follow(
 const disagree = ({ name }: Region, why: string): Delivery => err({ reason: "origins-disagree", region: name, why });
 
 /** Words alone are not one ID: those of XID and ObjectId may be equal. */
-const keyOf = ({ decision: { entity, layout, words, target } }: Passage): MovedKey => ({
+const keyOf = ({ decision: { entity, layout, words, target } }: ProxyRequest): MovedKey => ({
   entity: entity.name,
   id: `${layout}:${words.join(".")}`,
   decided: target.region.name,

@@ -56,7 +56,7 @@ function isDroppedName(name: string): boolean {
 export const RESPONSE_HOP_BY_HOP = ["proxy-authenticate", "proxy-connection", "transfer-encoding"] as const;
 
 /** The gateway's own fields in an origin's answer: what origins are told and repeat is not for clients. */
-export function ownFieldsIn(answer: Headers): readonly string[] {
+export function gatewayHeadersIn(answer: Headers): readonly string[] {
   const names: string[] = [];
   answer.forEach((_, name) => {
     if (name.startsWith("waybill-")) names.push(name);

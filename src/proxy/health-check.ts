@@ -3,7 +3,7 @@ import type { HealthCheck, Origin } from "../routing/table.ts";
 import { edgeFailure, failureOf } from "./failure.ts";
 import { GATEWAY_NAME, VIA } from "./origin-request.ts";
 
-export interface CheckWorld {
+export interface HealthCheckDeps {
   readonly fetch: Fetch;
   readonly clock: Clock;
   /** Whether the statuses of Cloudflare's edge stand for connections that failed. */
@@ -20,11 +20,11 @@ const FIELDS = { "user-agent": HEALTH_AGENT, accept: "*/*", via: VIA, "cdn-loop"
 export async function checkOrigin(
   { url, binding }: Origin,
   { path, timeoutMs }: HealthCheck,
-  { fetch, clock, isOnEdge }: CheckWorld,
+  { fetch, clock, isOnEdge }: HealthCheckDeps,
 ): Promise<OriginCheck> {
-  const patience = new AbortController();
-  const timer = setTimeout(() => patience.abort(), timeoutMs);
-  const init = { headers: FIELDS, redirect: "manual", signal: patience.signal } as const;
+  const options = new AbortController();
+  const timer = setTimeout(() => options.abort(), timeoutMs);
+  const init = { headers: FIELDS, redirect: "manual", signal: options.signal } as const;
   try {
     const { status, body } = await fetch(url + path, init, binding);
     // A body that is not read holds its connection; how it ends is of no interest.
@@ -33,7 +33,7 @@ export async function checkOrigin(
     const isGood = status >= 200 && status <= 399;
     return { atMs: clock.nowMs(), isGood, status, fault: failure?.fault };
   } catch (error) {
-    const fault = patience.signal.aborted ? "http_response_timeout" : failureOf(error, url).fault;
+    const fault = options.signal.aborted ? "http_response_timeout" : failureOf(error, url).fault;
     return { atMs: clock.nowMs(), isGood: false, status: undefined, fault };
   } finally {
     clearTimeout(timer);

@@ -1,12 +1,12 @@
-import type { AnswerDifference, Clock, ShadowOutcome, Shadows } from "../ports.ts";
+import type { Clock, ResponseDifference, ShadowOutcome, Shadows } from "../ports.ts";
 
 /** A difference that stands for itself and for those before it that were left out of the log. */
-export interface LoggedDifference extends AnswerDifference {
+export interface LoggedDifference extends ResponseDifference {
   readonly shadow: string;
   readonly unlogged: number;
 }
 
-export interface ShadowWorld {
+export interface ShadowDeps {
   readonly clock: Clock;
   readonly count: (region: string, outcome: ShadowOutcome) => void;
   readonly log: (difference: LoggedDifference) => void;
@@ -19,7 +19,7 @@ const IN_FLIGHT_MAX = 8;
 const LOG_EVERY_MS = 1_000;
 
 /** The shadows of one isolate: how many requests to them are under way, and what became of them. */
-export function isolateShadows({ clock, count, log }: ShadowWorld): Shadows {
+export function isolateShadows({ clock, count, log }: ShadowDeps): Shadows {
   let inFlight = 0;
   let nextMs = Number.NEGATIVE_INFINITY;
   let unlogged = 0;

@@ -2,7 +2,7 @@ import { isPassableStatus } from "./client-response.ts";
 import { edgeFailure, type Failure } from "./failure.ts";
 
 /** Takes an answer for the origin's own, or says why it is none (RFC 9110 §15, RFC 9112 §6.1). */
-export async function judge(
+export async function validateResponse(
   response: Response,
   method: string,
   asksUpgrade: boolean,

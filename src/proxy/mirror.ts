@@ -1,14 +1,14 @@
-import type { AnswerDifference, Shadows } from "../ports.ts";
+import type { ResponseDifference, Shadows } from "../ports.ts";
 import { identityWords } from "../routing/identity.ts";
 import type { Region } from "../routing/table.ts";
-import type { AttemptWorld } from "./attempt.ts";
-import { type AnswerShape, differingFields, shapeOf } from "./compare-answers.ts";
-import type { OriginAnswer } from "./deliver.ts";
+import type { AttemptDeps } from "./attempt.ts";
+import { differingFields, type ResponseShape, shapeOf } from "./compare-answers.ts";
+import type { OriginResponse } from "./deliver.ts";
 import { edgeFailure } from "./failure.ts";
 import { chooseOrigin } from "./origin-choice.ts";
-import { type OriginRequest, originRequest, type Passage, signableOf } from "./origin-request.ts";
+import { type OriginRequest, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
 
-export interface MirrorWorld extends AttemptWorld {
+export interface MirrorDeps extends AttemptDeps {
   readonly shadows: Shadows;
 }
 
@@ -19,31 +19,31 @@ const SHADOW_DEADLINE_MS = 5_000;
  * Sends a sample of the reads to the shadow of their route too, once the client's answer is on its way. To be called with
  * the origin's answer as it came: what is compared of it is taken at once. It never throws and never waits.
  */
-export function mirror(
-  passage: Passage,
-  { response, region }: OriginAnswer,
-  world: MirrorWorld,
+export function mirrorToShadow(
+  proxyRequest: ProxyRequest,
+  { response, region }: OriginResponse,
+  deps: MirrorDeps,
   deadlineMs = SHADOW_DEADLINE_MS,
 ): void {
-  const shadow = sampledShadow(passage, region);
-  if (shadow === undefined || response.status === 101 || passage.asksUpgrade) return;
-  if (!world.shadows.admit(shadow.name)) return;
+  const shadow = sampledShadow(proxyRequest, region);
+  if (shadow === undefined || response.status === 101 || proxyRequest.asksUpgrade) return;
+  if (!deps.shadows.admit(shadow.name)) return;
   const answered = shapeOf(response);
   const work = async (): Promise<void> => {
     await clientsTurn();
-    const answer = await askShadow(passage, shadow, world, deadlineMs).catch(() => undefined);
-    if (answer === undefined) world.shadows.report(shadow.name, "failed");
+    const answer = await sendToShadow(proxyRequest, shadow, deps, deadlineMs).catch(() => undefined);
+    if (answer === undefined) deps.shadows.report(shadow.name, "failed");
     else if (answer.status !== answered.status) {
-      world.shadows.report(shadow.name, "status-differs", differenceOf(passage, region, answered, answer));
+      deps.shadows.report(shadow.name, "status-differs", differenceOf(proxyRequest, region, answered, answer));
     } else if (differingFields(answered, answer).length > 0) {
-      world.shadows.report(shadow.name, "headers-differ", differenceOf(passage, region, answered, answer));
-    } else world.shadows.report(shadow.name, "match");
+      deps.shadows.report(shadow.name, "headers-differ", differenceOf(proxyRequest, region, answered, answer));
+    } else deps.shadows.report(shadow.name, "match");
   };
-  world.waitUntil(work());
+  deps.waitUntil(work());
 }
 
 /** The shadow that this request is to be sent to; most requests have none. */
-function sampledShadow({ method, body, decision, randomWord }: Passage, answeredBy: Region): Region | undefined {
+function sampledShadow({ method, body, decision, randomWord }: ProxyRequest, answeredBy: Region): Region | undefined {
   const { shadow } = decision.target;
   if (shadow === undefined || shadow.region === answeredBy) return undefined;
   if ((method !== "GET" && method !== "HEAD") || body.kind !== "none") return undefined;
@@ -54,16 +54,16 @@ function sampledShadow({ method, body, decision, randomWord }: Passage, answered
 const clientsTurn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 
 /** Rejects where there is no answer in time, or none of the origin's own. */
-async function askShadow(
-  passage: Passage,
+async function sendToShadow(
+  proxyRequest: ProxyRequest,
   region: Region,
-  { fetch, sign, isOnEdge }: AttemptWorld,
+  { fetch, sign, isOnEdge }: AttemptDeps,
   deadlineMs: number,
-): Promise<AnswerShape> {
-  const { layout, words } = passage.decision;
+): Promise<ResponseShape> {
+  const { layout, words } = proxyRequest.decision;
   const at = { region, origin: chooseOrigin(region, identityWords(layout, words)) };
-  const signature = sign === undefined ? undefined : await sign(signableOf(passage, at));
-  const outgoing = originRequest(passage, at, signature);
+  const signature = sign === undefined ? undefined : await sign(signableOf(proxyRequest, at));
+  const outgoing = originRequest(proxyRequest, at, signature);
   if (outgoing === undefined) throw new Error("the request runs in a circle");
   const response = await within(deadlineMs, (signal) =>
     fetch(outgoing.url, shadowed(outgoing, signal), at.origin.binding),
@@ -95,11 +95,11 @@ async function within(deadlineMs: number, ask: (signal: AbortSignal) => Promise<
 }
 
 function differenceOf(
-  { method, decision }: Passage,
+  { method, decision }: ProxyRequest,
   region: Region,
-  answered: AnswerShape,
-  shadow: AnswerShape,
-): AnswerDifference {
+  answered: ResponseShape,
+  shadow: ResponseShape,
+): ResponseDifference {
   const { entity, id } = decision;
   return {
     entity: entity.name,

@@ -1,9 +1,9 @@
 import type { Client, Signable } from "../ports.ts";
 import type { Decision, SentSlice } from "../routing/table.ts";
-import type { PassageBody } from "./body.ts";
+import type { RequestBody } from "./body.ts";
 import { isDropped, namedByConnection } from "./headers.ts";
 import type { Attempt } from "./origin-choice.ts";
-import { askForReadableAnswer } from "./public-request.ts";
+import { requestIdentityEncoding } from "./public-request.ts";
 import { sentTarget } from "./sent-target.ts";
 import { SIGNATURE_FIELD, UNKNOWN_ADDRESS } from "./signature.ts";
 import { isTraceparent, newTraceparent } from "./trace-context.ts";
@@ -11,11 +11,11 @@ import { isTraceparent, newTraceparent } from "./trace-context.ts";
 const NO_SLICES: readonly SentSlice[] = [];
 
 /** A client's request on its way, with all that was found out about it. */
-export interface Passage {
+export interface ProxyRequest {
   readonly request: Request;
   /** The request's own, read once: each look at them is a crossing into the runtime. */
   readonly method: string;
-  readonly body: PassageBody;
+  readonly body: RequestBody;
   /** Whether it names a protocol to change to: what follows would be a conversation. */
   readonly asksUpgrade: boolean;
   /** Unix ms. */
@@ -37,11 +37,11 @@ export interface Passage {
   /** The answer will be read for IDs: it must come whole and uncoded. */
   readonly asksReadable: boolean;
   /** What was sent on the request's behalf. */
-  readonly trail: Trail;
+  readonly attemptLog: AttemptLog;
 }
 
 /** What is known of a passage only when it is under way. */
-export interface Trail {
+export interface AttemptLog {
   /** Requests sent to origins. */
   attempts: number;
   /** The trace context that they carry (W3C Trace Context §3.2): one for all attempts. */
@@ -65,17 +65,21 @@ export interface OriginRequest {
 
 /**
  * The request for the origin, or `undefined` when it passed this gateway before (RFC 8586 §2) and must not be sent on.
- * Same method, target, body stream and end-to-end fields. The URL is concatenated: every octet of path and query stays,
+ * Same method, target, body stream and end-to-end fields. The URL is concatenated: every byte of path and query stays,
  * and nothing in a path can change the origin's host.
  *
  * One sweep makes the fields: each further look at them costs a crossing into the runtime (docs/design/performance.md).
  */
-export function originRequest(passage: Passage, attempt: Attempt, signature?: string): OriginRequest | undefined {
-  const { request, decision, id, client, host, scheme } = passage;
+export function originRequest(
+  proxyRequest: ProxyRequest,
+  attempt: Attempt,
+  signature?: string,
+): OriginRequest | undefined {
+  const { request, decision, id, client, host, scheme } = proxyRequest;
   const address = client.address ?? UNKNOWN_ADDRESS;
   const fields: Record<string, string> = {
     "waybill-region": attempt.region.name,
-    "waybill-revision": String(passage.revision),
+    "waybill-revision": String(proxyRequest.revision),
     "x-forwarded-for": address,
     "x-forwarded-host": host,
     "x-forwarded-proto": scheme,
@@ -117,15 +121,15 @@ export function originRequest(passage: Passage, attempt: Attempt, signature?: st
         break;
       case "max-forwards":
         // RFC 9110 §7.6.2: for other methods it means nothing.
-        fields["max-forwards"] = passage.method === "OPTIONS" ? oneFewer(value) : value;
+        fields["max-forwards"] = proxyRequest.method === "OPTIONS" ? oneFewer(value) : value;
         break;
       case "forwarded":
       case "x-forwarded-for":
-        if (passage.trustsForwarded && isClosed(value)) fields[name] = `${value}, ${fields[name]}`;
+        if (proxyRequest.trustsForwarded && isClosed(value)) fields[name] = `${value}, ${fields[name]}`;
         break;
       case "x-forwarded-host":
       case "x-forwarded-proto":
-        if (passage.trustsForwarded) fields[name] = value;
+        if (proxyRequest.trustsForwarded) fields[name] = value;
         break;
       case "upgrade":
         // WebSocket is the only protocol that the runtime can change to (RFC 9110 §7.8); others go no further.
@@ -138,24 +142,24 @@ export function originRequest(passage: Passage, attempt: Attempt, signature?: st
   if (loops) return undefined;
   if (connection !== undefined) for (const name of namedByConnection(connection)) delete fields[name];
   if (fields["traceparent"] === "") {
-    passage.trail.traceparent ??= newTraceparent(passage.randomWord);
-    fields["traceparent"] = passage.trail.traceparent;
+    proxyRequest.attemptLog.traceparent ??= newTraceparent(proxyRequest.randomWord);
+    fields["traceparent"] = proxyRequest.attemptLog.traceparent;
     // A state belongs to the trace it came with (W3C Trace Context §3.3).
     delete fields["tracestate"];
   }
-  if (passage.asksReadable) askForReadableAnswer(fields);
-  passage.trail.traceparent ??= fields["traceparent"];
-  if (!mayUpgrade(passage, connection)) delete fields["upgrade"];
-  const headers = isLossy ? withOctetsOf(request.headers, fields) : fields;
+  if (proxyRequest.asksReadable) requestIdentityEncoding(fields);
+  proxyRequest.attemptLog.traceparent ??= fields["traceparent"];
+  if (!mayUpgrade(proxyRequest, connection)) delete fields["upgrade"];
+  const headers = isLossy ? withBytesOf(request.headers, fields) : fields;
   // A coded answer is read as it is, unless IDs are sought in it.
-  const encodeResponseBody = passage.asksReadable ? "automatic" : "manual";
-  const init = { method: passage.method, headers, redirect: "manual", encodeResponseBody } as const;
-  return { url: attempt.origin.url + passage.target, init, asksUpgrade: "upgrade" in fields };
+  const encodeResponseBody = proxyRequest.asksReadable ? "automatic" : "manual";
+  const init = { method: proxyRequest.method, headers, redirect: "manual", encodeResponseBody } as const;
+  return { url: attempt.origin.url + proxyRequest.target, init, asksUpgrade: "upgrade" in fields };
 }
 
 /** What an origin can be told by a signature. */
 export const signableOf = (
-  { method, target, decision, id, revision, client }: Passage,
+  { method, target, decision, id, revision, client }: ProxyRequest,
   { region, origin }: Attempt,
 ): Signable => ({
   method,
@@ -171,15 +175,15 @@ export const signableOf = (
  * Only a GET without a body can change the protocol (RFC 6455 §4.1); any other method would arrive as GET. `connection`
  * must name the change where it can be seen at all: some platforms keep the field to themselves.
  */
-function mayUpgrade({ method, body }: Passage, connection: string | undefined): boolean {
+function mayUpgrade({ method, body }: ProxyRequest, connection: string | undefined): boolean {
   return method === "GET" && body.kind === "none" && (connection === undefined || /\bupgrade\b/i.test(connection));
 }
 
-/** Stands in a text for octets that are not UTF-8. */
+/** Stands in a text for bytes that are not UTF-8. */
 const REPLACEMENT = "\ufffd";
 
-/** The fields with the octets of those that a text cannot hold (RFC 9110 §5.5, obs-text), copied by the runtime itself. */
-function withOctetsOf(inbound: Headers, fields: Readonly<Record<string, string>>): Headers {
+/** The fields with the bytes of those that a text cannot hold (RFC 9110 §5.5, obs-text), copied by the runtime itself. */
+function withBytesOf(inbound: Headers, fields: Readonly<Record<string, string>>): Headers {
   const headers = new Headers(inbound);
   for (const name of [...headers.keys()]) if (!Object.hasOwn(fields, name)) headers.delete(name);
   for (const [name, value] of Object.entries(fields)) if (!value.includes(REPLACEMENT)) headers.set(name, value);

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "../ids/result.ts";
-import { DEAD, type FieldPaths, OTHER_NAME } from "../routing/public-paths.ts";
+import { type FieldPaths, NO_MATCH, OTHER_NAME } from "../routing/public-paths.ts";
 import {
   DEPTH_MAX,
   type JsonError,
@@ -19,14 +19,14 @@ export type ToPublic = (entity: string, text: string) => string | null | undefin
 /** Turns internal IDs into public ones while a JSON body streams by. For one body. */
 export interface FieldRewriter {
   /**
-   * The octets that follow upon a chunk, in order; they may be views of the chunk. After an error nothing more comes out:
+   * The bytes that follow upon a chunk, in order; they may be views of the chunk. After an error nothing more comes out:
    * the answer has to be broken off, since what follows could show internal IDs.
    */
   readonly push: (chunk: Uint8Array) => Result<readonly Uint8Array[], JsonError>;
-  /** The octets held back last, or the error that the body stopped short. */
+  /** The bytes held back last, or the error that the body stopped short. */
   readonly end: () => Result<readonly Uint8Array[], JsonError>;
-  /** Octets held back now: at most `HELD_OCTETS_MAX`. */
-  readonly heldOctets: () => number;
+  /** Bytes held back now: at most `BUFFER_BYTES_MAX`. */
+  readonly bufferedBytes: () => number;
 }
 
 export interface FieldRewriterOptions {
@@ -37,11 +37,11 @@ export interface FieldRewriterOptions {
 
 /** No text of any layout is longer, a prefix of the user's own included. Longer strings are no IDs and go by unchanged. */
 export const ID_UNITS_MAX = 256;
-/** JSON writes a UTF-16 unit in six octets at most (`\u0000`): a string of more octets, quotes apart, exceeds its units. */
-const UNIT_OCTETS_MAX = 6;
-export const HELD_OCTETS_MAX = ID_UNITS_MAX * UNIT_OCTETS_MAX + 2;
+/** JSON writes a UTF-16 unit in six bytes at most (`\u0000`): a string of more bytes, quotes apart, exceeds its units. */
+const UNIT_BYTES_MAX = 6;
+export const BUFFER_BYTES_MAX = ID_UNITS_MAX * UNIT_BYTES_MAX + 2;
 
-const NO_OCTETS = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
 const BACKSLASH = 0x5c;
 const WHOLE_NUMBER = /^[0-9]+$/;
 const decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
@@ -60,11 +60,11 @@ export const publicFieldRewriter = (options: FieldRewriterOptions): FieldRewrite
     },
     end: () => {
       if (error !== undefined) return err(error);
-      fields.begin(NO_OCTETS);
+      fields.begin(NO_BYTES);
       error = scanner.end();
       return error === undefined ? ok(fields.finish()) : err(error);
     },
-    heldOctets: () => fields.held(),
+    bufferedBytes: () => fields.bufferedBytes(),
   };
 };
 
@@ -72,7 +72,7 @@ export const publicFieldRewriter = (options: FieldRewriterOptions): FieldRewrite
 class DeclaredFields implements JsonEvents {
   readonly #paths: FieldPaths;
   readonly #toPublic: ToPublic;
-  readonly #keyOctetsMax: number;
+  readonly #keyBytesMax: number;
   /** Of each container that is open: its state, and how many elements have begun, -1 for an object. */
   readonly #states = new Uint16Array(DEPTH_MAX);
   readonly #elements = new Float64Array(DEPTH_MAX);
@@ -81,23 +81,23 @@ class DeclaredFields implements JsonEvents {
   #state: number;
   #kind: ScalarKind = "literal";
 
-  #chunk: Uint8Array = NO_OCTETS;
-  /** First octet of the chunk that has not been given out. */
+  #chunk: Uint8Array = NO_BYTES;
+  /** First byte of the chunk that has not been given out. */
   #from = 0;
   #pieces: Uint8Array[] = [];
 
-  /** The token that is being kept: a name to compare, whose octets go by, or a value, whose octets are held back. */
+  /** The token that is being kept: a name to compare, whose bytes go by, or a value, whose bytes are held back. */
   #keeping: "nothing" | "name" | "value" = "nothing";
   #start = 0;
-  readonly #kept: Uint8Array;
-  #keptLength = 0;
+  readonly #buffered: Uint8Array;
+  #bufferedLength = 0;
 
   constructor({ paths, toPublic }: FieldRewriterOptions) {
     this.#paths = paths;
     this.#toPublic = toPublic;
     this.#state = paths.root;
-    this.#keyOctetsMax = paths.nameUnitsMax * UNIT_OCTETS_MAX + 2;
-    this.#kept = new Uint8Array(Math.max(HELD_OCTETS_MAX, this.#keyOctetsMax));
+    this.#keyBytesMax = paths.nameUnitsMax * UNIT_BYTES_MAX + 2;
+    this.#buffered = new Uint8Array(Math.max(BUFFER_BYTES_MAX, this.#keyBytesMax));
   }
 
   begin(chunk: Uint8Array): void {
@@ -112,12 +112,12 @@ class DeclaredFields implements JsonEvents {
     if (this.#keeping !== "nothing") this.#setAside();
     this.#give(this.#keeping === "value" ? this.#start : this.#chunk.length);
     const pieces = this.#pieces;
-    this.begin(NO_OCTETS);
+    this.begin(NO_BYTES);
     return pieces;
   }
 
-  held(): number {
-    return this.#keeping === "value" ? this.#keptLength : 0;
+  bufferedBytes(): number {
+    return this.#keeping === "value" ? this.#bufferedLength : 0;
   }
 
   readonly opened = (kind: "object" | "array"): void => {
@@ -138,11 +138,11 @@ class DeclaredFields implements JsonEvents {
   };
 
   readonly keyStarted = (at: number): void => {
-    if (this.#states[this.#depth - 1] !== DEAD) this.#keep("name", at);
+    if (this.#states[this.#depth - 1] !== NO_MATCH) this.#keep("name", at);
   };
 
   readonly keyEnded = (end: number): void => {
-    const name = this.#keeping === "name" ? this.#token(end, this.#keyOctetsMax) : undefined;
+    const name = this.#keeping === "name" ? this.#token(end, this.#keyBytesMax) : undefined;
     this.#keeping = "nothing";
     this.#descend(() => (name === undefined ? undefined : this.#paths.symbols.get(stringOf(name))));
   };
@@ -160,22 +160,22 @@ class DeclaredFields implements JsonEvents {
 
   #descend(symbol: () => number | undefined): void {
     const state = this.#states[this.#depth - 1] as number;
-    this.#state = state === DEAD ? DEAD : this.#paths.next(state, symbol() ?? OTHER_NAME);
+    this.#state = state === NO_MATCH ? NO_MATCH : this.#paths.next(state, symbol() ?? OTHER_NAME);
   }
 
   #keep(what: "name" | "value", at: number): void {
     this.#keeping = what;
     this.#start = at;
-    this.#keptLength = 0;
+    this.#bufferedLength = 0;
   }
 
   #replace(end: number): void {
     const entity = this.#paths.entityAt(this.#state);
-    const token = this.#token(end, HELD_OCTETS_MAX);
+    const token = this.#token(end, BUFFER_BYTES_MAX);
     const text = token === undefined ? undefined : this.#idText(token);
     const replacement = entity === undefined || text === undefined ? undefined : this.#toPublic(entity, text);
     if (replacement === undefined) {
-      this.#giveKept();
+      this.#giveBuffered();
     } else {
       this.#give(this.#start);
       this.#pieces.push(encoder.encode(JSON.stringify(replacement)));
@@ -189,24 +189,24 @@ class DeclaredFields implements JsonEvents {
     return this.#kind === "string" || WHOLE_NUMBER.test(text) ? text : undefined;
   }
 
-  /** All octets of the token that ends here, unless there are too many. */
-  #token(end: number, octetsMax: number): Uint8Array | undefined {
+  /** All bytes of the token that ends here, unless there are too many. */
+  #token(end: number, bytesMax: number): Uint8Array | undefined {
     const rest = this.#chunk.subarray(this.#start, end);
-    if (this.#keptLength + rest.length > octetsMax) return undefined;
-    if (this.#keptLength === 0) return rest;
-    this.#kept.set(rest, this.#keptLength);
-    return this.#kept.subarray(0, this.#keptLength + rest.length);
+    if (this.#bufferedLength + rest.length > bytesMax) return undefined;
+    if (this.#bufferedLength === 0) return rest;
+    this.#buffered.set(rest, this.#bufferedLength);
+    return this.#buffered.subarray(0, this.#bufferedLength + rest.length);
   }
 
   #setAside(): void {
     const rest = this.#chunk.subarray(this.#start);
-    const octetsMax = this.#keeping === "value" ? HELD_OCTETS_MAX : this.#keyOctetsMax;
-    if (this.#keptLength + rest.length > octetsMax) {
-      if (this.#keeping === "value") this.#giveKept();
+    const bytesMax = this.#keeping === "value" ? BUFFER_BYTES_MAX : this.#keyBytesMax;
+    if (this.#bufferedLength + rest.length > bytesMax) {
+      if (this.#keeping === "value") this.#giveBuffered();
       this.#keeping = "nothing";
     } else {
-      this.#kept.set(rest, this.#keptLength);
-      this.#keptLength += rest.length;
+      this.#buffered.set(rest, this.#bufferedLength);
+      this.#bufferedLength += rest.length;
     }
   }
 
@@ -217,9 +217,9 @@ class DeclaredFields implements JsonEvents {
   }
 
   /** Gives out what was held back of a value that stays as it is. */
-  #giveKept(): void {
-    if (this.#keptLength > 0) this.#pieces.push(this.#kept.slice(0, this.#keptLength));
-    this.#keptLength = 0;
+  #giveBuffered(): void {
+    if (this.#bufferedLength > 0) this.#pieces.push(this.#buffered.slice(0, this.#bufferedLength));
+    this.#bufferedLength = 0;
   }
 }
 

@@ -1,11 +1,11 @@
 import { isDigit, mayEnd, type NumberState, nextNumber, startNumber } from "./public-json-number.ts";
 
 /**
- * The grammar of JSON (RFC 8259) as a machine over octets that stops and goes on anywhere. It is strict: what a lenient
- * reader makes of bad JSON is unknown, and an ID might hide in it. Octets inside strings are not checked to be UTF-8.
+ * The grammar of JSON (RFC 8259) as a machine over bytes that stops and goes on anywhere. It is strict: what a lenient
+ * reader makes of bad JSON is unknown, and an ID might hide in it. Bytes inside strings are not checked to be UTF-8.
  */
 
-/** Told as tokens go by. `at` is an index into the chunk that is being scanned; an end is the index after the last octet. */
+/** Told as tokens go by. `at` is an index into the chunk that is being scanned; an end is the index after the last byte. */
 export interface JsonEvents {
   readonly opened: (kind: "object" | "array") => void;
   readonly closed: () => void;
@@ -22,7 +22,7 @@ export type ScalarKind = "string" | "number" | "literal";
 /** `document`: one JSON text. `lines`: JSON texts that line feeds part (NDJSON). */
 export type JsonFraming = "document" | "lines";
 
-/** Why octets are no JSON text. `at` counts octets from the start of the body. */
+/** Why bytes are no JSON text. `at` counts bytes from the start of the body. */
 export type JsonError =
   | { readonly reason: "malformed"; readonly at: number }
   | { readonly reason: "too-deep"; readonly max: number }
@@ -63,7 +63,7 @@ export class JsonScanner {
   #number: NumberState = "minus";
   #literal = "";
   #literalAt = 0;
-  /** Octets before the current chunk. */
+  /** Bytes before the current chunk. */
   #passed = 0;
   #error: JsonError | undefined;
 
@@ -72,7 +72,7 @@ export class JsonScanner {
     this.#framing = framing;
   }
 
-  /** Reads the next octets. After an error it must not be used any more. */
+  /** Reads the next bytes. After an error it must not be used any more. */
   scan(chunk: Uint8Array): JsonError | undefined {
     for (let at = 0; at < chunk.length; ) {
       const next = this.#step(chunk, at);
@@ -83,13 +83,13 @@ export class JsonScanner {
     return undefined;
   }
 
-  /** No octets follow. An empty body is no JSON text, but holds nothing either. */
+  /** No bytes follow. An empty body is no JSON text, but holds nothing either. */
   end(): JsonError | undefined {
     if (this.#mode === "number" && this.#depth === 0 && mayEnd(this.#number)) this.#endScalar(0);
     return this.#mode === "done" || this.#mode === "start" ? undefined : { reason: "truncated" };
   }
 
-  /** Takes one octet or more from `at` on; the index of the first that is left, -1 at a fault. */
+  /** Takes one byte or more from `at` on; the index of the first that is left, -1 at a fault. */
   #step(chunk: Uint8Array, at: number): number {
     switch (this.#mode) {
       case "string":
@@ -107,62 +107,62 @@ export class JsonScanner {
     }
   }
 
-  #structure(octet: number, at: number): boolean {
-    if (octet === LINE_FEED && this.#mode === "done" && this.#framing === "lines") this.#mode = "start";
-    if (octet === 0x20 || octet === LINE_FEED || octet === 0x0d || octet === 0x09) return true;
+  #structure(byte: number, at: number): boolean {
+    if (byte === LINE_FEED && this.#mode === "done" && this.#framing === "lines") this.#mode = "start";
+    if (byte === 0x20 || byte === LINE_FEED || byte === 0x0d || byte === 0x09) return true;
     switch (this.#mode) {
       case "start":
-        if (octet === BOM.charCodeAt(0) && this.#passed + at === 0) return this.#startLiteral(BOM);
-        return this.#startValue(octet, at);
+        if (byte === BOM.charCodeAt(0) && this.#passed + at === 0) return this.#startLiteral(BOM);
+        return this.#startValue(byte, at);
       case "first-element":
-        return octet === 0x5d ? this.#close(true) : this.#startValue(octet, at);
+        return byte === 0x5d ? this.#close(true) : this.#startValue(byte, at);
       case "value":
-        return this.#startValue(octet, at);
+        return this.#startValue(byte, at);
       case "first-key":
-        return octet === 0x7d ? this.#close(false) : this.#startKey(octet, at);
+        return byte === 0x7d ? this.#close(false) : this.#startKey(byte, at);
       case "key":
-        return this.#startKey(octet, at);
+        return this.#startKey(byte, at);
       case "colon":
         this.#mode = "value";
-        return octet === 0x3a;
+        return byte === 0x3a;
       case "after":
-        return this.#follow(octet);
+        return this.#follow(byte);
       default:
         return false;
     }
   }
 
   /** What stands after a value inside an object or array. */
-  #follow(octet: number): boolean {
+  #follow(byte: number): boolean {
     const inArray = this.#isArray[this.#depth - 1] === 1;
-    if (octet !== 0x2c) return octet === (inArray ? 0x5d : 0x7d) && this.#close(inArray);
+    if (byte !== 0x2c) return byte === (inArray ? 0x5d : 0x7d) && this.#close(inArray);
     if (inArray) this.#events.elementFollows();
     this.#mode = inArray ? "value" : "key";
     return true;
   }
 
-  #startKey(octet: number, at: number): boolean {
-    if (octet !== QUOTE) return false;
+  #startKey(byte: number, at: number): boolean {
+    if (byte !== QUOTE) return false;
     this.#inKey = true;
     this.#mode = "string";
     this.#events.keyStarted(at);
     return true;
   }
 
-  #startValue(octet: number, at: number): boolean {
-    if (octet === 0x7b || octet === 0x5b) return this.#open(octet === 0x5b);
-    if (octet === QUOTE) {
+  #startValue(byte: number, at: number): boolean {
+    if (byte === 0x7b || byte === 0x5b) return this.#open(byte === 0x5b);
+    if (byte === QUOTE) {
       this.#inKey = false;
       this.#mode = "string";
       this.#events.scalarStarted(at, "string");
       return true;
     }
-    const literal = LITERALS[octet];
+    const literal = LITERALS[byte];
     if (literal !== undefined) {
       this.#events.scalarStarted(at, "literal");
       return this.#startLiteral(literal);
     }
-    const number = startNumber(octet);
+    const number = startNumber(byte);
     if (number === undefined) return false;
     this.#number = number;
     this.#mode = "number";
@@ -194,18 +194,18 @@ export class JsonScanner {
     this.#events.scalarEnded(end);
   }
 
-  /** The bulk of most documents: runs to the next octet that means something. */
+  /** The bulk of most documents: runs to the next byte that means something. */
   #string(chunk: Uint8Array, from: number): number {
     let at = from;
-    let octet = 0x20;
+    let byte = 0x20;
     while (at < chunk.length) {
-      octet = chunk[at] as number;
-      if (octet === QUOTE || octet === BACKSLASH || octet < 0x20) break;
+      byte = chunk[at] as number;
+      if (byte === QUOTE || byte === BACKSLASH || byte < 0x20) break;
       at++;
     }
     if (at === chunk.length) return at;
-    if (octet < 0x20) return this.#fail(at);
-    if (octet === BACKSLASH) this.#mode = "escape";
+    if (byte < 0x20) return this.#fail(at);
+    if (byte === BACKSLASH) this.#mode = "escape";
     else if (this.#inKey) {
       this.#mode = "colon";
       this.#events.keyEnded(at + 1);
@@ -213,16 +213,16 @@ export class JsonScanner {
     return at + 1;
   }
 
-  #escape(octet: number): boolean {
+  #escape(byte: number): boolean {
     this.#hexLeft = 4;
-    this.#mode = octet === 0x75 ? "hex" : "string";
-    return octet === 0x75 || '"\\/bfnrt'.includes(String.fromCharCode(octet));
+    this.#mode = byte === 0x75 ? "hex" : "string";
+    return byte === 0x75 || '"\\/bfnrt'.includes(String.fromCharCode(byte));
   }
 
-  #hex(octet: number): boolean {
+  #hex(byte: number): boolean {
     if (--this.#hexLeft === 0) this.#mode = "string";
-    const lower = octet | 0x20;
-    return isDigit(octet) || (lower >= 0x61 && lower <= 0x66);
+    const lower = byte | 0x20;
+    return isDigit(byte) || (lower >= 0x61 && lower <= 0x66);
   }
 
   #digits(chunk: Uint8Array, from: number): number {
@@ -251,8 +251,8 @@ export class JsonScanner {
     return true;
   }
 
-  #letter(octet: number, at: number): boolean {
-    if (octet !== this.#literal.charCodeAt(this.#literalAt++)) return false;
+  #letter(byte: number, at: number): boolean {
+    if (byte !== this.#literal.charCodeAt(this.#literalAt++)) return false;
     if (this.#literalAt < this.#literal.length) return true;
     if (this.#literal === BOM) this.#mode = "value";
     else this.#endScalar(at + 1);

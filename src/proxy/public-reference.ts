@@ -3,7 +3,7 @@ import { allOwners, type LayoutHint } from "../routing/readings.ts";
 import type { CompiledTable, Entity } from "../routing/table.ts";
 
 /** What is known about IDs in the references of an answer. */
-export interface ReferenceWorld {
+export interface ReferenceDeps {
   readonly table: CompiledTable;
   readonly nowMs: number;
   /** The entity's own path that was asked for: relative references are resolved against it. */
@@ -16,18 +16,18 @@ export interface ReferenceWorld {
 const WORD = /[0-9A-Za-z_-]+/g;
 
 /**
- * The reference with public IDs in place of internal ones, wherever they stand in it; all else stays as it is, to the octet.
+ * The reference with public IDs in place of internal ones, wherever they stand in it; all else stays as it is, to the byte.
  * `undefined` where an internal ID of a public entity would remain: the reference must not be shown.
  */
-export const publicReference = (reference: string, world: ReferenceWorld): string | undefined => {
+export const publicReference = (reference: string, deps: ReferenceDeps): string | undefined => {
   const written = wordsIn(reference);
   const shown = new Map<string, string>();
-  const placed = idByPath(reference, world);
+  const placed = idByPath(reference, deps);
   if (placed?.shown === null) return undefined;
   if (placed !== undefined) shown.set(placed.text, placed.shown);
   for (const word of new Set([...written, ...wordsIn(unescaped(reference))])) {
     if (shown.has(word)) continue;
-    const text = publicText(word, world);
+    const text = publicForm(word, deps);
     if (text === undefined) continue;
     // One that is only seen when escapes are undone cannot be replaced in place.
     if (text === null || !written.includes(word)) return undefined;
@@ -47,7 +47,7 @@ interface Placed {
 }
 
 /** The ID that the path names by its entity, which settles of whom it is. Another entity's ID at its place is none. */
-const idByPath = (reference: string, { table, path, nowMs, show }: ReferenceWorld): Placed | undefined => {
+const idByPath = (reference: string, { table, path, nowMs, show }: ReferenceDeps): Placed | undefined => {
   const pathname = URL.parse(reference, `http://gateway${path}`)?.pathname ?? "";
   for (const candidate of pathsAtGateway(table, pathname)) {
     const match = table.paths.match(candidate);
@@ -66,7 +66,7 @@ const idByPath = (reference: string, { table, path, nowMs, show }: ReferenceWorl
 };
 
 /** The public ID of a word; `null` if it may be an internal one of several entities; `undefined` if it is of no public entity. */
-const publicText = (word: string, { table, nowMs, show }: ReferenceWorld): string | null | undefined => {
+const publicForm = (word: string, { table, nowMs, show }: ReferenceDeps): string | null | undefined => {
   const owners = ownersOf(table, word, nowMs);
   const [first] = owners;
   if (first === undefined || owners.every(({ entity }) => entity.public === undefined)) return undefined;

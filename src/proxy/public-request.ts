@@ -2,7 +2,7 @@
  * What a request for a public entity must ask of an origin, so that the answer can be turned: the whole of it, uncoded.
  * Changes fields whose names are in lower case.
  */
-export function askForReadableAnswer(fields: Record<string, string>): void {
+export function requestIdentityEncoding(fields: Record<string, string>): void {
   // RFC 9110 §12.5.3: without the field any coding is welcome, so leaving it out would not do.
   fields["accept-encoding"] = "identity";
   // RFC 9110 §14.2: a server may ignore a range; a part of a JSON text cannot be read.

@@ -36,8 +36,8 @@ const LINE_TYPES = new Set([
   "application/jsonlines",
 ]);
 
-/** Fields that describe octets which are about to change (RFC 9110 §8.6, §14.3; RFC 9530; RFC 1864). */
-const OCTET_FIELDS = ["content-length", "accept-ranges", "content-digest", "repr-digest", "digest", "content-md5"];
+/** Fields that describe bytes which are about to change (RFC 9110 §8.6, §14.3; RFC 9530; RFC 1864). */
+const BYTE_FIELDS = ["content-length", "accept-ranges", "content-digest", "repr-digest", "digest", "content-md5"];
 
 /**
  * The answer with public IDs in place of internal ones: in `location` and `content-location`, and in the declared fields of
@@ -71,7 +71,7 @@ export function publicResponse(
     return ok(new Response(body, init));
   }
 
-  for (const name of OCTET_FIELDS) headers.delete(name);
+  for (const name of BYTE_FIELDS) headers.delete(name);
   headers.delete("content-encoding");
   if (answer.body === null) return ok(new Response(null, init));
   const { paths, toPublic, onBroken } = options;
@@ -99,7 +99,7 @@ const obstacleTo = (
   return coding === "identity" || decodedCodings.has(coding) ? undefined : { reason: "content-coding", coding };
 };
 
-/** Lets a body pass that has no octet. */
+/** Lets a body pass that has no byte. */
 const nothing = (onBroken: PublicResponseOptions["onBroken"]): TransformStream<Uint8Array, Uint8Array> =>
   new TransformStream({
     transform: (chunk, controller) => {

@@ -2,7 +2,7 @@
 export type BodyEnd = "complete" | "source-failed" | "sink-failed" | "idle" | "sink-idle" | "late";
 
 export interface PumpLimits {
-  /** Longest wait for the next octets of the source; 0 for no limit. */
+  /** Longest wait for the next bytes of the source; 0 for no limit. */
   readonly idleMs: number;
   /** Longest wait for the sink to take some; absent: a client reads as slowly as it likes. */
   readonly sinkIdleMs?: number;
@@ -23,7 +23,7 @@ const FIRST_READ_BYTES = 4 * 1024;
 const READ_BYTES = 64 * 1024;
 
 /**
- * Carries a body octet for octet and says how it ended. A body that does not end well is never closed: the receiver sees
+ * Carries a body byte for byte and says how it ended. A body that does not end well is never closed: the receiver sees
  * a broken message (RFC 9112 §8). The source waits while the sink is full, so nothing is held beyond one read.
  */
 export async function pump(

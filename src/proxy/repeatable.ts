@@ -1,4 +1,4 @@
-import type { Passage } from "./origin-request.ts";
+import type { ProxyRequest } from "./origin-request.ts";
 
 /** How often a request may be sent when no answer came (RFC 9110 §9.2.2), and where to. */
 export interface Repeatability {
@@ -20,7 +20,7 @@ const IDEMPOTENCY_KEY = "idempotency-key";
  * A read, an idempotent method, or one with an idempotency key, as long as its body is at hand. A body that was streamed is
  * gone, and an upgrade is the beginning of a conversation.
  */
-export function repeatability({ method, body, asksUpgrade, request: { headers } }: Passage): Repeatability {
+export function repeatability({ method, body, asksUpgrade, request: { headers } }: ProxyRequest): Repeatability {
   if (asksUpgrade) return { isRepeatable: false, isIdempotent: false, isRead: false };
   const isRead = SAFE.has(method);
   const isIdempotent = IDEMPOTENT.has(method) || (headers.get(IDEMPOTENCY_KEY) ?? "").trim() !== "";

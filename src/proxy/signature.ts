@@ -31,7 +31,7 @@ export interface Seal {
 /** The parts of a field's value. */
 export interface SignatureField extends Seal {
   readonly clientAddress: string;
-  /** 32 octets in base64url. */
+  /** 32 bytes in base64url. */
   readonly mac: string;
 }
 
@@ -44,7 +44,7 @@ export const SIGNATURE_FIELD = "waybill-signature";
 export const SIGNING_ALGORITHM = { name: "HMAC", hash: "SHA-256" } as const;
 
 /** A key shorter than the hash's output weakens it (RFC 2104 §3). */
-export const KEY_OCTETS_MIN = 32;
+export const KEY_BYTES_MIN = 32;
 
 const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
@@ -53,7 +53,7 @@ export const isKeyId = (text: string): boolean => KEY_ID.test(text);
 const CONTEXT = "waybill-signature v1";
 
 /**
- * The octets that are signed, or `undefined` for what could be read in two ways. No part holds a line feed, and each has
+ * The bytes that are signed, or `undefined` for what could be read in two ways. No part holds a line feed, and each has
  * its line: two different requests never have the same text.
  */
 export function signedText(what: Signable, { keyId, seconds }: Seal): string | undefined {
@@ -81,6 +81,6 @@ export function parseSignature(value: string): SignatureField | undefined {
   return { keyId, seconds: Number(seconds), clientAddress, mac };
 }
 
-/** 32 octets are 43 characters of base64url, the last of which has two bits to spare: they must be 0 (RFC 4648 §3.5). */
+/** 32 bytes are 43 characters of base64url, the last of which has two bits to spare: they must be 0 (RFC 4648 §3.5). */
 const VALUE =
   /^v1;k=([A-Za-z0-9._-]{1,64});t=(0|[1-9]\d{0,11});a=(unknown|[0-9A-Fa-f.:]{2,45});s=([A-Za-z0-9_-]{42}[AEIMQUYcgkosw048])$/;

@@ -4,32 +4,32 @@ import { type LayoutPlan, sliceDimensionName } from "./layout-plans.ts";
 import { countOf, intersect, pairsOf, type Ranges } from "./ranges.ts";
 
 /** A run of a key's bits that no slice in use cuts. */
-export interface Atom {
+export interface KeySegment {
   readonly offset: number;
   readonly bits: number;
 }
 
 /** Cuts a key at every border of the given slices, so that keys and slices can be compared with each other. */
-export const atomsOf = (keyBits: number, slices: readonly Atom[]): readonly Atom[] => {
+export const keySegmentsOf = (keyBits: number, slices: readonly KeySegment[]): readonly KeySegment[] => {
   const cuts = new Set([0, keyBits, ...slices.flatMap(({ offset, bits }) => [offset, offset + bits])]);
   const sorted = [...cuts].sort((a, b) => a - b);
   return sorted.slice(1).map((end, at) => ({ offset: sorted[at] as number, bits: end - (sorted[at] as number) }));
 };
 
 /** The slices of a plan that some of the boxes constrain. */
-export const slicesIn = (plan: LayoutPlan, boxes: readonly Box[]): readonly Atom[] =>
+export const slicesIn = (plan: LayoutPlan, boxes: readonly Box[]): readonly KeySegment[] =>
   [...plan.slices.values()].filter(({ name }) => {
     const slot = plan.dimensions.findIndex((dimension) => dimension.name === sliceDimensionName(name));
     return boxes.some((box) => box[slot] !== undefined);
   });
 
 /** For each atom the values that are in; `undefined` for all. */
-export type AtomBox = readonly (Ranges | undefined)[];
+export type SegmentBox = readonly (Ranges | undefined)[];
 
 /** The key and the slices of a box as boxes of atoms, which do not overlap. */
-export const spreadKey = (plan: LayoutPlan, box: Box, atoms: readonly Atom[]): readonly AtomBox[] => {
+export const spreadKey = (plan: LayoutPlan, box: Box, atoms: readonly KeySegment[]): readonly SegmentBox[] => {
   const key = keyFieldOf(plan.layout);
-  let boxes: readonly AtomBox[] = [atoms.map(() => undefined)];
+  let boxes: readonly SegmentBox[] = [atoms.map(() => undefined)];
   for (const [slot, { name }] of plan.dimensions.entries()) {
     const set = box[slot];
     const slice = plan.slices.get(name.replace(/^slices\./, ""));
@@ -44,8 +44,8 @@ export const spreadKey = (plan: LayoutPlan, box: Box, atoms: readonly Atom[]): r
   return boxes;
 };
 
-const spreadRun = (run: Atom, set: Ranges, atoms: readonly Atom[]): readonly AtomBox[] => {
-  const within = (atom: Atom): boolean => atom.offset >= run.offset && atom.offset < run.offset + run.bits;
+const spreadRun = (run: KeySegment, set: Ranges, atoms: readonly KeySegment[]): readonly SegmentBox[] => {
+  const within = (atom: KeySegment): boolean => atom.offset >= run.offset && atom.offset < run.offset + run.bits;
   const widths = atoms.filter(within).map(({ bits }) => bits);
   const first = atoms.findIndex(within);
   return pairsOf(set)
@@ -54,13 +54,13 @@ const spreadRun = (run: Atom, set: Ranges, atoms: readonly Atom[]): readonly Ato
 };
 
 /** A range of numbers as boxes of its digits, where the digits have the given widths in bits. */
-const spreadRange = (low: number, high: number, widths: readonly number[]): readonly AtomBox[] => {
+const spreadRange = (low: number, high: number, widths: readonly number[]): readonly SegmentBox[] => {
   const [, ...inner] = widths;
   if (inner.length === 0) return [[[low, high]]];
   const below = 2 ** inner.reduce((sum, bits) => sum + bits, 0);
   const [first, last] = [Math.floor(low / below), Math.floor(high / below)];
   const [from, to] = [low % below, high % below];
-  const under = (digit: Ranges, a: number, b: number): readonly AtomBox[] =>
+  const under = (digit: Ranges, a: number, b: number): readonly SegmentBox[] =>
     spreadRange(a, b, inner).map((rest) => [digit, ...rest]);
   if (first === last) return under([first, first], from, to);
   const [cutsFirst, cutsLast] = [from > 0, to < below - 1];
@@ -72,7 +72,7 @@ const spreadRange = (low: number, high: number, widths: readonly number[]): read
   ];
 };
 
-const meet = (a: AtomBox, b: AtomBox): readonly AtomBox[] => {
+const meet = (a: SegmentBox, b: SegmentBox): readonly SegmentBox[] => {
   const both: (Ranges | undefined)[] = [];
   for (const [at, set] of a.entries()) {
     const other = b[at];
@@ -112,7 +112,7 @@ export const joinDigits = (
 };
 
 /** Name of an atom for people: the key, a slice that has exactly its bits, or the key's bits. */
-export const nameAtom = ({ offset, bits }: Atom, plan: LayoutPlan): string => {
+export const segmentKey = ({ offset, bits }: KeySegment, plan: LayoutPlan): string => {
   const key = keyFieldOf(plan.layout);
   const slice = [...plan.slices.values()].find((each) => each.offset === offset && each.bits === bits);
   if (slice !== undefined) return sliceDimensionName(slice.name);

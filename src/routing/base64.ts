@@ -5,11 +5,11 @@ const DIGIT_BITS = 6;
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** The octets of a text with its padding; `undefined` for what is no base64. */
-export const octetsOfBase64 = (text: string): Uint8Array | undefined => {
+/** The bytes of a text with its padding; `undefined` for what is no base64. */
+export const bytesOfBase64 = (text: string): Uint8Array | undefined => {
   if (!BASE64.test(text)) return undefined;
   const digits = text.replace(/=+$/, "");
-  const octets = new Uint8Array(Math.floor((digits.length * DIGIT_BITS) / 8));
+  const bytes = new Uint8Array(Math.floor((digits.length * DIGIT_BITS) / 8));
   let bits = 0;
   let held = 0;
   let at = 0;
@@ -18,8 +18,8 @@ export const octetsOfBase64 = (text: string): Uint8Array | undefined => {
     bits += DIGIT_BITS;
     if (bits < 8) continue;
     bits -= 8;
-    octets[at++] = held >>> bits;
+    bytes[at++] = held >>> bits;
     held &= (1 << bits) - 1;
   }
-  return octets;
+  return bytes;
 };

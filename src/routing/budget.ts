@@ -1,5 +1,5 @@
 /**
- * What checking and compiling one table may still cost, in cells: about 30 octets and a tenth of a microsecond each.
+ * What checking and compiling one table may still cost, in cells: about 30 bytes and a tenth of a microsecond each.
  * Whoever makes or walks something asks first, and gives up when refused; the table is then too complex.
  */
 export class Budget {

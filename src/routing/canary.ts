@@ -22,12 +22,12 @@ export const percentTaking = (layout: string, words: Words): number =>
 /** Where an ID stands; `undefined` where its route has no canary, or where the table says more of the ID than its route does. */
 export const canaryPlace = (
   route: Target | undefined,
-  goal: Target | Gone | undefined,
+  target: Target | Gone | undefined,
   layout: string,
   words: Words,
 ): CanaryPlace | undefined => {
   const canary = route?.canary;
-  if (canary === undefined || (goal !== route && goal !== canary.target)) return undefined;
+  if (canary === undefined || (target !== route && target !== canary.target)) return undefined;
   return {
     region: canary.target.region.name,
     percent: percentOf(canary.share),

@@ -1,7 +1,7 @@
 import { type Field, isoTime, luuid, type TextForm, type Words } from "../ids/index.ts";
 import { canaryPlace } from "./canary.ts";
 import { patternFor } from "./entity-paths.ts";
-import { markFieldOf } from "./layout-fields.ts";
+import { ownerKeyField } from "./layout-fields.ts";
 import {
   hintedIn,
   isInWindow,
@@ -67,7 +67,7 @@ const describe = (
     mintedAt: layout.mintedAtMs === undefined ? undefined : isoTime(layout.mintedAtMs(words)),
     ...reasons,
     excluded,
-    ...wayOf(target),
+    ...sourceOf(target),
     ...canaryOf(owner, target, layout.name, words),
   };
 };
@@ -91,25 +91,25 @@ export const describeShort = (
     for: [`1 to 12 hex digits, the short key of primary key ${primaryKey} in group ${group} of ${entity.name}`],
     against: onItsPath ? [] : [`a short key needs its entity's path, such as ${patternFor(entity, LUUID_SHORT)}`],
     excluded: !onItsPath,
-    ...wayOf(target),
+    ...sourceOf(target),
     ...canaryOf(owner, target, LUUID_SHORT, words),
   };
 };
 
-const wayOf = (target: Target | Gone | Unloaded | undefined): Pick<Candidate, "region" | "rule" | "move"> => {
-  const way = { region: target?.region?.name, rule: target?.rule };
-  return target?.region === undefined || target.move === undefined ? way : { ...way, move: target.move };
+const sourceOf = (target: Target | Gone | Unloaded | undefined): Pick<Candidate, "region" | "rule" | "move"> => {
+  const source = { region: target?.region?.name, rule: target?.rule };
+  return target?.region === undefined || target.move === undefined ? source : { ...source, move: target.move };
 };
 
 const canaryOf = (
   owner: Owner | undefined,
-  goal: Target | Gone | Unloaded | undefined,
+  target: Target | Gone | Unloaded | undefined,
   layout: string,
   words: Words,
 ): Pick<Candidate, "canary"> => {
   const route = owner?.id.find(words);
-  if (goal?.region === undefined || route?.region === undefined) return {};
-  const canary = canaryPlace(route, goal, layout, words);
+  if (target?.region === undefined || route?.region === undefined) return {};
+  const canary = canaryPlace(route, target, layout, words);
   return canary === undefined ? {} : { canary };
 };
 
@@ -158,7 +158,7 @@ const weighTime = (enabled: EnabledLayout, words: Words, nowMs: number, reasons:
 const nameTime = (unixMs: number): string => isoTime(unixMs) ?? `at Unix millisecond ${unixMs}`;
 
 const weighOwner = ({ layout }: EnabledLayout, owner: Owner | undefined, words: Words, reasons: Reasons): void => {
-  const mark = markFieldOf(layout);
+  const mark = ownerKeyField(layout);
   if (mark === undefined) return;
   const value = `${mark.name} ${mark.read(words)}`;
   if (owner === undefined) reasons.against.push(`${value} is no entity of the table`);

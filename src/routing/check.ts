@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../ids/index.ts";
 import { Budget } from "./budget.ts";
-import { checkApart } from "./check/apart.ts";
+import { checkAmbiguity } from "./check/apart.ts";
 import { checkShares } from "./check/canary.ts";
 import { checkCountries } from "./check/countries.ts";
 import { checkCover } from "./check/cover.ts";
@@ -13,9 +13,9 @@ import { checkPacks } from "./check/packs.ts";
 import { checkPathLayouts } from "./check/path-layouts.ts";
 import { checkPaths } from "./check/paths.ts";
 import { checkPublic } from "./check/public.ts";
-import { type RestsOnFault, restsOnFault } from "./check/rests-on.ts";
+import { type DependsOnFault, dependsOnFault } from "./check/rests-on.ts";
 import { checkRoutes } from "./check/routes.ts";
-import { checkWays } from "./check/ways.ts";
+import { checkDestinations } from "./check/ways.ts";
 import { checkWithoutId } from "./check/without-id.ts";
 import { type Assembly, assemble } from "./compile.ts";
 import { type Draft, readDraft } from "./draft.ts";
@@ -39,7 +39,7 @@ export const loadTable = (json: unknown, revision: number): Result<CompiledTable
   return checked.ok ? ok(assemble(checked.value.planned, revision)) : checked;
 };
 
-/** Checks a table and says what it takes up of each cap. `bytes`: octets of its text. */
+/** Checks a table and says what it takes up of each cap. `bytes`: bytes of its text. */
 export const measureTable = (declared: unknown, bytes: number): Result<TableUse, readonly Fault[]> => {
   const checked = check(declared);
   return checked.ok
@@ -69,12 +69,12 @@ const check = (value: unknown): Result<Checked, readonly Fault[]> => {
   const budget = new Budget(COMPLEXITY_MAX);
   checkPublic(draft, report, budget);
   checkWithoutId(draft, report);
-  checkWays(draft, report);
+  checkDestinations(draft, report);
   checkPacks(draft, report);
   checkShares(draft, report);
-  const singled = checkMoved(draft, plans, isWhole, report);
-  const isInDoubt = restsOnFault(draft, faults);
-  const mayMatch: RestsOnFault = (when) => !isWhole || isInDoubt(when);
+  const overrides = checkMoved(draft, plans, isWhole, report);
+  const isInDoubt = dependsOnFault(draft, faults);
+  const mayMatch: DependsOnFault = (when) => !isWhole || isInDoubt(when);
   const { routes: read, placed } = checkRoutes(draft, plans, mayMatch, report, budget);
   const routes = flattenRoutes(placed, budget);
   // An entity or a layout that is not understood could make a route reachable or tell two layouts apart.
@@ -82,12 +82,12 @@ const check = (value: unknown): Result<Checked, readonly Fault[]> => {
     const inDoubt = new Set(draft.routes.flatMap(({ index, route }) => (isInDoubt(route.when) ? [index] : [])));
     const certain = read.filter(({ index }) => !inDoubt.has(index));
     checkCover(routes, certain, report);
-    checkApart(draft, routes, read, report, budget);
+    checkAmbiguity(draft, routes, read, report, budget);
   }
   if (budget.isSpent && !faults.some(({ kind }) => kind === "too-complex")) reportTooComplex(report);
   if (faults.length > 0) return err(faults);
   if (declared === undefined || routes === undefined) throw new Error("a table without faults has an unread part");
-  return ok({ declared, planned: { draft, routes: withoutPlacements(routes), singled }, cells: budget.used });
+  return ok({ declared, planned: { draft, routes: withoutPlacements(routes), overrides }, cells: budget.used });
 };
 
 /** Where the routes are placed takes more memory than the compiled table, which is made next. */

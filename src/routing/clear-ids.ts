@@ -1,11 +1,11 @@
-import { ownPattern } from "./entity-paths.ts";
+import { primaryPattern } from "./entity-paths.ts";
 import { HORIZON_MS } from "./limits.ts";
 import type { MintPlan } from "./mint-plan.ts";
 import { resolveAny } from "./resolve.ts";
 import type { CompiledTable, Entity } from "./table.ts";
 
 /** Whether `/any` finds an entity's ID for what it is, now and as long as times of this century are read. */
-export const isClearOnAny = (table: CompiledTable, entity: Entity, text: string): boolean => {
+export const isUnambiguous = (table: CompiledTable, entity: Entity, text: string): boolean => {
   const found = resolveAny(table, text, HORIZON_MS);
   return found.ok ? found.value.entity === entity : found.error.reason !== "ambiguous-id";
 };
@@ -20,7 +20,7 @@ export interface Ambiguous {
 }
 
 /** The texts that are not clear; `undefined` when there are none. */
-export const ambiguousAmong = (
+export const findAmbiguous = (
   table: CompiledTable,
   { entity, enabled }: Pick<MintPlan, "entity" | "enabled">,
   unclear: readonly string[],
@@ -30,5 +30,5 @@ export const ambiguousAmong = (
   const found = resolveAny(table, first, HORIZON_MS, { enabled });
   const isSettled = found.ok && found.value.entity === entity;
   const hint = isSettled ? { idLayout: enabled.layout.name } : {};
-  return { count: unclear.length, path: ownPattern(entity, enabled.layout.name) ?? "", ...hint };
+  return { count: unclear.length, path: primaryPattern(entity, enabled.layout.name) ?? "", ...hint };
 };

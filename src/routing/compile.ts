@@ -3,10 +3,10 @@ import { regionOf } from "./carriage.ts";
 import { readConditions } from "./conditions.ts";
 import { type Draft, draftOf } from "./draft.ts";
 import type { Report } from "./faults.ts";
-import { joinEntities } from "./join-entities.ts";
+import { compileEntities } from "./join-entities.ts";
 import { planLayouts } from "./layout-plans.ts";
 import { COMPLEXITY_MAX } from "./limits.ts";
-import { indexSingled, movedIndex, type SingledIndex } from "./moved.ts";
+import { indexOverrides, movedIndex, type OverrideIndex } from "./moved.ts";
 import { PackSlot } from "./pack/slot.ts";
 import type { PackRoute } from "./pack-index.ts";
 import type { PackPlacement } from "./pack-plans.ts";
@@ -15,14 +15,14 @@ import { readersOf } from "./readings.ts";
 import { flattenRoutes, noPlacements, placeRoute, type RoutePlan } from "./route-plans.ts";
 import type { DeclaredTable } from "./schema.ts";
 import type { CompiledTable, Region } from "./table.ts";
-import { packTargets, singledGoals, targetsOf } from "./targets.ts";
+import { overrideTargets, packTargets, targetsOf } from "./targets.ts";
 import { indexWithoutId } from "./without-id.ts";
 
 /** A checked table with its routes flattened. */
 export interface Planned {
   readonly draft: Draft;
   readonly routes: ReadonlyMap<string, RoutePlan>;
-  readonly singled: SingledIndex;
+  readonly overrides: OverrideIndex;
 }
 
 export interface Assembly extends Omit<Planned, "routes"> {
@@ -40,21 +40,21 @@ export const planChecked = (declared: DeclaredTable): Planned => {
   const budget = new Budget(COMPLEXITY_MAX);
   const placed = noPlacements(plans);
   for (const { index, route } of draft.routes) {
-    const conditions = readConditions(draft, plans, route, ["routes", index, "when"], refuseFault, budget);
+    const conditions = readConditions(draft, plans, route, ["routes", index, "when"], rejectFault, budget);
     if (conditions === undefined) throw new Error(`route ${index} was not checked`);
     placeRoute(placed, draft.packs, { index, route, conditions }, budget);
   }
   const planned = flattenRoutes(placed, budget);
   if (planned === undefined) throw new Error("the size of the routing table was not checked");
-  return { draft, routes: planned, singled: indexSingled(draft, plans, () => true) };
+  return { draft, routes: planned, overrides: indexOverrides(draft, plans, () => true) };
 };
 
-const refuseFault: Report = (kind, place, message) => {
+const rejectFault: Report = (kind, place, message) => {
   throw new Error(`the routing table was not checked: ${kind} at /${place.join("/")}: ${message}`);
 };
 
 /** Puts the compiled table together, of which where the routes are placed is no part. */
-export const assemble = ({ draft, routes, singled }: Assembly, revision: number): CompiledTable => {
+export const assemble = ({ draft, routes, overrides }: Assembly, revision: number): CompiledTable => {
   const regions = regionsOf(draft);
   const targetOf = targetsOf(draft, regions);
   const packs = new Map([...draft.packs].map(([name, declared]) => [name, new PackSlot(name, declared)]));
@@ -63,7 +63,7 @@ export const assemble = ({ draft, routes, singled }: Assembly, revision: number)
     if (slot === undefined) throw new Error(`pack ${pack} was not checked`);
     return { ordinal, slot, read: dimension.read, targets: packTargets(ordinal, pack, declared, regions) };
   };
-  const { layouts, entities } = joinEntities(draft, routes, targetOf, packRouteOf);
+  const { layouts, entities } = compileEntities(draft, routes, targetOf, packRouteOf);
   return {
     revision,
     regions,
@@ -73,7 +73,7 @@ export const assemble = ({ draft, routes, singled }: Assembly, revision: number)
     readers: readersOf([...layouts.values()], ({ layout }) => layout),
     paths: indexPaths(entities.values()),
     withoutId: indexWithoutId(draft, regions),
-    moved: movedIndex(singled, singledGoals(draft, regions)),
+    moved: movedIndex(overrides, overrideTargets(draft, regions)),
     packs,
     routeCount: draft.routes.length,
   };

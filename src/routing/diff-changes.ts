@@ -1,10 +1,10 @@
 import { isoTime } from "../ids/index.ts";
-import { type Atom, nameAtom } from "./atoms.ts";
-import type { GoalChange } from "./diff-space.ts";
-import { fieldDimensionName, markFieldOf } from "./layout-fields.ts";
+import { type KeySegment, segmentKey } from "./atoms.ts";
+import type { OutcomeChange } from "./diff-space.ts";
+import { fieldDimensionName, ownerKeyField } from "./layout-fields.ts";
 import type { Dimension, LayoutPlan } from "./layout-plans.ts";
 import { formatRanges, pairsOf, type Ranges } from "./ranges.ts";
-import { percentMoved, type SharedGoal } from "./shared-goal.ts";
+import { percentMoved, type RouteOutcome } from "./shared-goal.ts";
 
 /** Keys whose IDs go to another entity or another region than before. */
 export interface KeyChange {
@@ -27,11 +27,11 @@ export interface KeyChange {
   /** How many of their IDs go elsewhere, where a canary parts them; absent for all. */
   readonly percent?: number;
   /** Where they go; `undefined` where they are no entity's. One side at least has a region. */
-  readonly before: KeyGoal | undefined;
-  readonly after: KeyGoal | undefined;
+  readonly before: KeyOutcome | undefined;
+  readonly after: KeyOutcome | undefined;
 }
 
-export interface KeyGoal extends SharedGoal {
+export interface KeyOutcome extends RouteOutcome {
   readonly entity: string;
 }
 
@@ -39,7 +39,7 @@ export interface KeyGoal extends SharedGoal {
 export interface Space {
   readonly minted: Ranges | undefined;
   readonly fields: readonly Dimension[];
-  readonly atoms: readonly Atom[];
+  readonly atoms: readonly KeySegment[];
   readonly spans: readonly Ranges[];
 }
 
@@ -57,8 +57,8 @@ export interface CountryNumbers {
 }
 
 /** One entry for each span of minting times. */
-export const sentencesOf = (
-  { sets, before, after }: GoalChange<KeyGoal>,
+export const toKeyChanges = (
+  { sets, before, after }: OutcomeChange<KeyOutcome>,
   plan: LayoutPlan,
   mark: number | undefined,
   { minted, fields, atoms, spans }: Space,
@@ -67,7 +67,7 @@ export const sentencesOf = (
 ): readonly KeyChange[] => {
   const names = [
     ...fields.map(({ name }) => ({ name, isCounted: isKey(plan, name) })),
-    ...atoms.map((atom) => ({ name: nameAtom(atom, plan), isCounted: true })),
+    ...atoms.map((atom) => ({ name: segmentKey(atom, plan), isCounted: true })),
   ];
   const first = minted === undefined ? 0 : 1;
   const where: Record<string, string> = {};
@@ -87,7 +87,7 @@ export const sentencesOf = (
     isOfKeys &&= isCounted;
     where[name] = name === "country" ? nameCountries(set, countries) : formatRanges(set);
   }
-  const markName = markFieldOf(plan.layout)?.name;
+  const markName = ownerKeyField(plan.layout)?.name;
   const times = minted === undefined ? [undefined] : pairsOf(sets[0] as Ranges);
   return times.map((time) => ({
     layout: plan.layout.name,
@@ -107,7 +107,7 @@ export const sentencesOf = (
 
 const valuesIn = (set: Ranges): bigint => pairsOf(set).reduce((sum, [low, high]) => sum + BigInt(high - low + 1), 0n);
 
-const partOf = (before: KeyGoal | undefined, after: KeyGoal | undefined): Pick<KeyChange, "percent"> => {
+const partOf = (before: KeyOutcome | undefined, after: KeyOutcome | undefined): Pick<KeyChange, "percent"> => {
   const percent = before?.entity === after?.entity && before && after ? percentMoved(before, after) : 100;
   return percent === 100 ? {} : { percent };
 };

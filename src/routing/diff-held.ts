@@ -1,9 +1,9 @@
-import { type Atom, joinDigits } from "./atoms.ts";
+import { joinDigits, type KeySegment } from "./atoms.ts";
 import { canonical } from "./canonical.ts";
-import { type Counted, isKey, type KeyGoal, type Space } from "./diff-changes.ts";
+import { type Counted, isKey, type KeyOutcome, type Space } from "./diff-changes.ts";
 import type { LayoutSide } from "./diff-owners.ts";
-import { countHeld, type HeldKeys, type PackContents } from "./diff-packs.ts";
-import type { GoalChange } from "./diff-space.ts";
+import { countPackedKeys, type PackContents, type PackedKeys } from "./diff-packs.ts";
+import type { OutcomeChange } from "./diff-space.ts";
 import { keyFieldOf } from "./layout-fields.ts";
 import type { LayoutPlan } from "./layout-plans.ts";
 import type { PackRanges } from "./pack/ranges.ts";
@@ -19,7 +19,7 @@ interface KnownPack {
   /** The number of an ID that its ranges are of. */
   readonly dimension: string;
   /** The bits of the key that these are; `undefined` for another field. */
-  readonly run: Atom | undefined;
+  readonly run: KeySegment | undefined;
 }
 
 /** By the name that goals have for them. */
@@ -42,65 +42,65 @@ export const packsOf = (sides: readonly LayoutSide[], contents: PackContents): K
   return known;
 };
 
-const runOf = ({ field, slice }: DeclaredPack, { layout, slices }: LayoutPlan): Atom | undefined => {
+const runOf = ({ field, slice }: DeclaredPack, { layout, slices }: LayoutPlan): KeySegment | undefined => {
   if (slice !== undefined) return slices.get(slice);
   const key = keyFieldOf(layout);
   return key !== undefined && (field ?? key.name) === key.name ? { offset: 0, bits: key.bits } : undefined;
 };
 
 /** Where the key must be cut so that what a pack is of stands apart. */
-export const slicesOfPacks = (packs: KnownPacks): readonly Atom[] =>
+export const slicesOfPacks = (packs: KnownPacks): readonly KeySegment[] =>
   [...packs.values()].flatMap(({ run }) => run ?? []);
 
 /** Many entities ask the same of the same packs. */
-export type HeldCounter = (
+export type PackedCounter = (
   names: readonly (readonly string[])[],
   set: Ranges,
   packs: KnownPacks,
-) => readonly HeldKeys[];
+) => readonly PackedKeys[];
 
-export const heldCounter = (): HeldCounter => {
-  const counted = new Map<string, readonly HeldKeys[]>();
+export const packedCounter = (): PackedCounter => {
+  const counted = new Map<string, readonly PackedKeys[]>();
   return (names, set, packs) => {
     const key = JSON.stringify([names, set]);
     const [before = [], after = []] = names.map((side) => side.flatMap((name) => packs.get(name)?.ranges ?? []));
-    const found = counted.get(key) ?? countHeld(set, before, after);
+    const found = counted.get(key) ?? countPackedKeys(set, before, after);
     counted.set(key, found);
     return found;
   };
 };
 
 /** A change of the keys in a box, or of some of them alone. */
-export type CountedChange = GoalChange<KeyGoal> & { readonly counted?: Counted };
+export type CountedChange = OutcomeChange<KeyOutcome> & { readonly counted?: Counted };
 
 /** What becomes of a change behind packs: one for each way that its keys go, and none where the packs make no difference. */
-export const withinPacks = (
-  change: GoalChange<KeyGoal>,
+export const expandPacks = (
+  change: OutcomeChange<KeyOutcome>,
   packs: KnownPacks,
   plan: LayoutPlan,
   space: Space,
-  count: HeldCounter,
+  count: PackedCounter,
 ): readonly CountedChange[] => {
   const names = [change.before?.packs ?? [], change.after?.packs ?? []] as const;
   const place = commonPlace(names.flat(), packs, plan, space);
   const set = place && valuesAt(change, place, space);
   if (place === undefined || set === undefined) return [change];
-  const ways = new Map<string, GoalChange<KeyGoal> & { counted: Counted }>();
+  const changes = new Map<string, OutcomeChange<KeyOutcome> & { counted: Counted }>();
   for (const held of count(names, set, packs)) {
-    const [before, after] = [goalOf(change.before, held.before), goalOf(change.after, held.after)];
+    const [before, after] = [outcomeOf(change.before, held.before), outcomeOf(change.after, held.after)];
     if (canonical(before ?? null) === canonical(after ?? null)) continue;
-    const way = canonical([before ?? null, after ?? null]);
-    const keys = (ways.get(way)?.counted.keys ?? 0) + held.keys;
-    ways.set(way, { sets: change.sets, before, after, counted: { ...place, keys } });
+    const counted = canonical([before ?? null, after ?? null]);
+    const keys = (changes.get(counted)?.counted.keys ?? 0) + held.keys;
+    changes.set(counted, { sets: change.sets, before, after, counted: { ...place, keys } });
   }
   const all = countOf(set);
-  return [...ways.values()].map(({ counted, ...whole }) => (counted.keys === all ? whole : { ...whole, counted }));
+  return [...changes.values()].map(({ counted, ...whole }) => (counted.keys === all ? whole : { ...whole, counted }));
 };
 
-const goalOf = (goal: KeyGoal | undefined, region: string | undefined): KeyGoal | undefined => {
-  if (goal === undefined) return undefined;
-  const { packs: _, ...behind } = goal;
-  return region === undefined ? behind : { entity: goal.entity, region };
+const outcomeOf = (outcome: KeyOutcome | undefined, region: string | undefined): KeyOutcome | undefined => {
+  if (outcome === undefined) return undefined;
+  const { packs: _, ...behind } = outcome;
+  return region === undefined ? behind : { entity: outcome.entity, region };
 };
 
 /** Dimensions of a space from `from` to before `to`. */
@@ -131,7 +131,7 @@ const commonPlace = (
 /** A slice at the end of the key cuts a range of keys into as many as the rest has values; more are not worth their time. */
 const PAIRS_MAX = 65_536;
 
-const valuesAt = ({ sets }: GoalChange<KeyGoal>, { from, to }: Place, space: Space): Ranges | undefined => {
+const valuesAt = ({ sets }: OutcomeChange<KeyOutcome>, { from, to }: Place, space: Space): Ranges | undefined => {
   const atomsFrom = sets.length - space.atoms.length;
   const widths = space.atoms.slice(Math.max(0, from - atomsFrom), Math.max(0, to - atomsFrom)).map(({ bits }) => bits);
   return to - from === 1 ? sets[from] : joinDigits(sets.slice(from, to), widths, PAIRS_MAX);

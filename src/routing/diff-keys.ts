@@ -1,33 +1,33 @@
 import type { Field } from "../ids/index.ts";
-import { atomsOf, slicesIn, spreadKey } from "./atoms.ts";
+import { keySegmentsOf, slicesIn, spreadKey } from "./atoms.ts";
 import type { Box } from "./boxes.ts";
 import { canonical } from "./canonical.ts";
 import type { Planned } from "./compile.ts";
-import { isKey, type KeyChange, type KeyGoal, type Space, sentencesOf } from "./diff-changes.ts";
+import { isKey, type KeyChange, type KeyOutcome, type Space, toKeyChanges } from "./diff-changes.ts";
 import {
-  type HeldCounter,
-  heldCounter,
+  expandPacks,
   type KnownPacks,
+  type PackedCounter,
+  packedCounter,
   packName,
   packsOf,
   slicesOfPacks,
-  withinPacks,
 } from "./diff-held.ts";
 import { type Claims, type LayoutSide, pairOwners, sameLayout } from "./diff-owners.ts";
 import type { PackContents } from "./diff-packs.ts";
-import { compareGoals, type SpaceRoute, type SpaceSide } from "./diff-space.ts";
-import { fieldDimensionName, keyFieldOf, markFieldOf } from "./layout-fields.ts";
-import { type IdPlan, type LayoutPlan, markOf } from "./layout-plans.ts";
+import { compareOutcomes, type SpaceRoute, type SpaceSide } from "./diff-space.ts";
+import { fieldDimensionName, keyFieldOf, ownerKeyField } from "./layout-fields.ts";
+import { type IdPlan, type LayoutPlan, ownerKeyOf } from "./layout-plans.ts";
 import type { Ranges } from "./ranges.ts";
 import { type RoutePlan, routesById } from "./route-plans.ts";
 import type { DeclaredRoute } from "./schema.ts";
-import { type SharedGoal, sharedGoal } from "./shared-goal.ts";
+import { type RouteOutcome, routeOutcome } from "./shared-goal.ts";
 import { readSplit } from "./split.ts";
 
 /** Every key that changes its entity or its region, over all IDs that an entity of either table has. */
 export const diffKeys = (before: Planned, after: Planned, contents: PackContents): readonly KeyChange[] => {
   const layouts = new Set([...after.routes.keys(), ...before.routes.keys()]);
-  const count = heldCounter();
+  const count = packedCounter();
   return [...layouts].flatMap((name) => {
     const [left, right] = [layoutSide(before, name), layoutSide(after, name)];
     const plan = right.routePlan?.plan ?? left.routePlan?.plan;
@@ -52,8 +52,8 @@ interface Side {
 interface Owner {
   readonly id: IdPlan;
   /** In the order of precedence. What none of them takes goes to `fallback`. */
-  readonly routes: readonly { readonly box: Box; readonly goal: SharedGoal }[];
-  readonly fallback: SharedGoal;
+  readonly routes: readonly { readonly box: Box; readonly outcome: RouteOutcome }[];
+  readonly fallback: RouteOutcome;
 }
 
 const sideOf = ({ planned, routePlan, routesOf }: LayoutSide, ids: readonly IdPlan[]): Side | undefined =>
@@ -63,24 +63,24 @@ const sideOf = ({ planned, routePlan, routesOf }: LayoutSide, ids: readonly IdPl
       id,
       routes: routesOf(id).flatMap(({ ordinal, box }) => {
         const route = planned.draft.routes[ordinal]?.route;
-        return route === undefined ? [] : [{ box, goal: behindPacks(goalOf(route), routePlan, id, ordinal) }];
+        return route === undefined ? [] : [{ box, outcome: behindPacks(outcomeOf(route), routePlan, id, ordinal) }];
       }),
-      fallback: behindPacks(sharedGoal(planned.draft.fallback, undefined), routePlan, id, Number.POSITIVE_INFINITY),
+      fallback: behindPacks(routeOutcome(planned.draft.fallback, undefined), routePlan, id, Number.POSITIVE_INFINITY),
     })),
   };
 
-const goalOf = ({ region, canary, split }: DeclaredRoute): SharedGoal =>
-  split === undefined ? sharedGoal(region, canary) : { region: undefined, split: readSplit(split).regions };
+const outcomeOf = ({ region, canary, split }: DeclaredRoute): RouteOutcome =>
+  split === undefined ? routeOutcome(region, canary) : { region: undefined, split: readSplit(split).regions };
 
 /** What a pack holds goes where it says; what it does not hold comes to the routes behind it. */
-const behindPacks = (goal: SharedGoal, { packs }: RoutePlan, id: IdPlan, index: number): SharedGoal => {
+const behindPacks = (outcome: RouteOutcome, { packs }: RoutePlan, id: IdPlan, index: number): RouteOutcome => {
   const before = packs.filter(({ ordinal, ids }) => ordinal < index && ids.has(id));
-  if (before.length === 0) return goal;
-  return { ...goal, packs: before.map(packName) };
+  if (before.length === 0) return outcome;
+  return { ...outcome, packs: before.map(packName) };
 };
 
-const leadsSomewhere = (goal: KeyGoal | undefined): boolean =>
-  (goal?.region ?? goal?.split ?? goal?.packs) !== undefined;
+const leadsSomewhere = (outcome: KeyOutcome | undefined): boolean =>
+  (outcome?.region ?? outcome?.split ?? outcome?.packs) !== undefined;
 
 const boxesOf = ({ owners }: Side): readonly Box[] => owners.flatMap(({ routes }) => routes.map(({ box }) => box));
 
@@ -90,7 +90,7 @@ const diffClaims = (
   left: LayoutSide,
   right: LayoutSide,
   packs: KnownPacks,
-  count: HeldCounter,
+  count: PackedCounter,
 ): readonly KeyChange[] => {
   const [before, after] = [sideOf(left, claims.before), sideOf(right, claims.after)];
   const space = spaceOf(
@@ -99,19 +99,19 @@ const diffClaims = (
     [before, after].flatMap((side) => side ?? []),
     packs,
   );
-  const goals = goalKeeper();
-  const changes = compareGoals(space.spans, lay(before, space, goals), lay(after, space, goals));
+  const outcomes = outcomeCache();
+  const changes = compareOutcomes(space.spans, layOutSide(before, space, outcomes), layOutSide(after, space, outcomes));
   const countries = { before: left.planned.draft.countries, after: right.planned.draft.countries };
   return changes
-    .flatMap((change) => withinPacks(change, packs, plan, space, count))
+    .flatMap((change) => expandPacks(change, packs, plan, space, count))
     .filter(({ before: old, after: next }) => leadsSomewhere(old) || leadsSomewhere(next))
-    .flatMap((change) => sentencesOf(change, plan, claims.mark, space, countries, change.counted));
+    .flatMap((change) => toKeyChanges(change, plan, claims.mark, space, countries, change.counted));
 };
 
 const spaceOf = (plan: LayoutPlan, mark: number | undefined, sides: readonly Side[], packs: KnownPacks): Space => {
   const key = keyFieldOf(plan.layout);
   const cuts = [...sides.flatMap((side) => slicesIn(side.plan, boxesOf(side))), ...slicesOfPacks(packs)];
-  const atoms = key === undefined ? [] : atomsOf(key.bits, cuts);
+  const atoms = key === undefined ? [] : keySegmentsOf(key.bits, cuts);
   const minted = mintedIn(sides);
   const constrained = new Set(sides.flatMap(constrainedIn));
   const fields = plan.dimensions.filter(
@@ -128,7 +128,7 @@ const spaceOf = (plan: LayoutPlan, mark: number | undefined, sides: readonly Sid
 /** IDs that all carry one mark do not differ by it, and atoms stand for the key and its slices. */
 const isPlain = (name: string, { layout }: LayoutPlan, mark: number | undefined, key: Field | undefined): boolean => {
   if (name === "minted" || name.startsWith("slices.")) return false;
-  if (name === markFieldOf(layout)?.name) return mark === undefined;
+  if (name === ownerKeyField(layout)?.name) return mark === undefined;
   return key === undefined || name !== fieldDimensionName(key.name);
 };
 
@@ -147,26 +147,26 @@ const mintedIn = (sides: readonly Side[]): Ranges | undefined => {
   return bounds.length === 0 ? undefined : [Math.min(...bounds), Math.max(...bounds)];
 };
 
-type GoalOf = (entity: string, goal: SharedGoal) => KeyGoal;
+type OutcomeOf = (entity: string, outcome: RouteOutcome) => KeyOutcome;
 
 /** One object for each goal, since goals are compared by identity. */
-const goalKeeper = (): GoalOf => {
-  const goals = new Map<string, KeyGoal>();
+const outcomeCache = (): OutcomeOf => {
+  const outcomes = new Map<string, KeyOutcome>();
   return (entity, shared) => {
     const name = canonical([entity, shared]);
-    const goal = goals.get(name) ?? { entity, ...shared };
-    goals.set(name, goal);
-    return goal;
+    const outcome = outcomes.get(name) ?? { entity, ...shared };
+    outcomes.set(name, outcome);
+    return outcome;
   };
 };
 
-const lay = (side: Side | undefined, space: Space, goalOf: GoalOf): SpaceSide<KeyGoal> => ({
+const layOutSide = (side: Side | undefined, space: Space, outcomeOf: OutcomeOf): SpaceSide<KeyOutcome> => ({
   routes: (side?.owners ?? []).flatMap(({ id, routes, fallback }) => {
     const { plan } = side as Side;
     const everything: Box = plan.dimensions.map(() => undefined);
     return [
-      ...routes.flatMap(({ box, goal }) => layOut(plan, id, box, goalOf(id.entity, goal), space)),
-      ...layOut(plan, id, everything, goalOf(id.entity, fallback), space),
+      ...routes.flatMap(({ box, outcome }) => layOut(plan, id, box, outcomeOf(id.entity, outcome), space)),
+      ...layOut(plan, id, everything, outcomeOf(id.entity, fallback), space),
     ];
   }),
   fallback: undefined,
@@ -177,17 +177,17 @@ const layOut = (
   plan: LayoutPlan,
   id: IdPlan,
   box: Box,
-  goal: KeyGoal,
+  outcome: KeyOutcome,
   { minted, fields, atoms }: Space,
-): readonly SpaceRoute<KeyGoal>[] => {
+): readonly SpaceRoute<KeyOutcome>[] => {
   const setOf = (name: string): Ranges | undefined => box[plan.dimensions.findIndex((each) => each.name === name)];
-  const mark = markOf(id);
-  const markName = markFieldOf(plan.layout)?.name;
+  const mark = ownerKeyOf(id);
+  const markName = ownerKeyField(plan.layout)?.name;
   const own = mintedOf(plan);
   const window = own?.join() === minted?.join() ? undefined : own;
   const head = [
     ...(minted === undefined ? [] : [setOf("minted") ?? window]),
     ...fields.map(({ name }) => (name === markName && mark !== undefined ? [mark, mark] : setOf(name))),
   ];
-  return spreadKey(plan, box, atoms).map((tail) => ({ goal, sets: [...head, ...tail] }));
+  return spreadKey(plan, box, atoms).map((tail) => ({ outcome, sets: [...head, ...tail] }));
 };

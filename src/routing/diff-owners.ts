@@ -1,6 +1,6 @@
 import type { Planned } from "./compile.ts";
 import type { PlacedRoute } from "./id-index.ts";
-import { groupBy, type IdPlan, type LayoutPlan, markOf } from "./layout-plans.ts";
+import { groupBy, type IdPlan, type LayoutPlan, ownerKeyOf } from "./layout-plans.ts";
 import type { RoutePlan } from "./route-plans.ts";
 
 /** Which entity has which IDs of a layout, before and after: the IDs that two tables' entities are compared over. */
@@ -26,7 +26,7 @@ export interface Claims {
 /** Every ID of a layout that an entity has before or after falls under one of these. */
 export const pairOwners = (before: LayoutSide, after: LayoutSide): readonly Claims[] => {
   const [left, right] = [idsOf(before), idsOf(after)];
-  const marks = [...left, ...right].map(markOf);
+  const marks = [...left, ...right].map(ownerKeyOf);
   if (!marks.includes(undefined)) return pairByMark(left, right);
   // An entity that takes every number stands alone in its table, and so may the only one of a layout without numbers.
   const isShared = marks.every((mark) => mark === undefined) && Math.max(left.length, right.length) > 1;
@@ -37,9 +37,9 @@ export const pairOwners = (before: LayoutSide, after: LayoutSide): readonly Clai
 const idsOf = ({ routePlan }: LayoutSide): readonly IdPlan[] => routePlan?.plan.ids ?? [];
 
 const pairByMark = (before: readonly IdPlan[], after: readonly IdPlan[]): readonly Claims[] =>
-  pairBy(before, after, (id) => markOf(id) as number).map((claims) => {
+  pairBy(before, after, (id) => ownerKeyOf(id) as number).map((claims) => {
     const [owner] = [...claims.after, ...claims.before];
-    return { ...claims, mark: owner && markOf(owner) };
+    return { ...claims, mark: owner && ownerKeyOf(owner) };
   });
 
 const pairBy = <Key>(

@@ -7,18 +7,18 @@ import { pairsOf, type Ranges } from "./ranges.ts";
 export type PackContents = (sha256: string) => PackRanges | undefined;
 
 /** So many keys that go one way. `undefined`: no pack of that side holds them, and they come to the route behind. */
-export interface HeldKeys {
+export interface PackedKeys {
   readonly before: string | undefined;
   readonly after: string | undefined;
   readonly keys: number;
 }
 
 /** Counts the keys of a set by where the packs of either side send them. Of several packs the first one that holds a key counts. */
-export const countHeld = (
+export const countPackedKeys = (
   set: Ranges,
   before: readonly PackRanges[],
   after: readonly PackRanges[],
-): readonly HeldKeys[] => {
+): readonly PackedKeys[] => {
   const names = [...new Set([...before, ...after].flatMap(({ regions }) => regions))];
   const cursorsOf = (side: readonly PackRanges[]) => side.map((pack) => new Cursor(pack, names));
   const [left, right] = [cursorsOf(before), cursorsOf(after)];
@@ -30,13 +30,13 @@ export const countHeld = (
     for (let at = low; at <= high; ) {
       let end = high;
       for (const cursor of cursors) end = Math.min(end, cursor.goTo(at));
-      const way = regionAt(left) * width + regionAt(right);
-      counts[way] = (counts[way] as number) + (end - at + 1);
+      const change = regionAt(left) * width + regionAt(right);
+      counts[change] = (counts[change] as number) + (end - at + 1);
       at = end + 1;
     }
   }
-  return [...counts].flatMap((keys, way) =>
-    keys === 0 ? [] : [{ before: names[Math.floor(way / width) - 1], after: names[(way % width) - 1], keys }],
+  return [...counts].flatMap((keys, change) =>
+    keys === 0 ? [] : [{ before: names[Math.floor(change / width) - 1], after: names[(change % width) - 1], keys }],
   );
 };
 

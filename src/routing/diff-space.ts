@@ -4,46 +4,49 @@ import { applyChange, changesOf } from "./sweep.ts";
 /** Comparing two ordered lists of routes over one space of numbers, exactly, without trying each point. */
 
 /** A route's values for each dimension of the space; `undefined` for all. The order of the list is that of precedence. */
-export interface SpaceRoute<Goal> {
-  readonly goal: Goal;
+export interface SpaceRoute<Outcome> {
+  readonly outcome: Outcome;
   readonly sets: readonly (Ranges | undefined)[];
 }
 
 /** Goals are compared by identity. */
-export interface SpaceSide<Goal> {
-  readonly routes: readonly SpaceRoute<Goal>[];
+export interface SpaceSide<Outcome> {
+  readonly routes: readonly SpaceRoute<Outcome>[];
   /** Where everything goes that no route takes. */
-  readonly fallback: Goal | undefined;
+  readonly fallback: Outcome | undefined;
 }
 
 /** A box of the space in which the goal changes. */
-export interface GoalChange<Goal> {
+export interface OutcomeChange<Outcome> {
   readonly sets: readonly Ranges[];
-  readonly before: Goal | undefined;
-  readonly after: Goal | undefined;
+  readonly before: Outcome | undefined;
+  readonly after: Outcome | undefined;
 }
 
 /** The boxes in which two sides differ. They do not overlap, and neighbours that differ alike are one box. */
-export const compareGoals = <Goal>(
+export const compareOutcomes = <Outcome>(
   spans: readonly Ranges[],
-  before: SpaceSide<Goal>,
-  after: SpaceSide<Goal>,
-): readonly GoalChange<Goal>[] => compareFrom(0, spans, before, after);
+  before: SpaceSide<Outcome>,
+  after: SpaceSide<Outcome>,
+): readonly OutcomeChange<Outcome>[] => compareFrom(0, spans, before, after);
 
-const compareFrom = <Goal>(
+const compareFrom = <Outcome>(
   depth: number,
   spans: readonly Ranges[],
-  before: SpaceSide<Goal>,
-  after: SpaceSide<Goal>,
-): readonly GoalChange<Goal>[] => {
+  before: SpaceSide<Outcome>,
+  after: SpaceSide<Outcome>,
+): readonly OutcomeChange<Outcome>[] => {
   const [left, right] = [trim(before, depth), trim(after, depth)];
   if (left.routes.length === 0 && right.routes.length === 0) {
     if (left.fallback === right.fallback) return [];
     return [{ sets: spans.slice(depth), before: left.fallback, after: right.fallback }];
   }
   const span = spans[depth] as Ranges;
-  const known = new Map<string, readonly GoalChange<Goal>[]>();
-  const found = new Map<string, { readonly pairs: (readonly [number, number])[]; readonly inner: GoalChange<Goal> }>();
+  const known = new Map<string, readonly OutcomeChange<Outcome>[]>();
+  const found = new Map<
+    string,
+    { readonly pairs: (readonly [number, number])[]; readonly inner: OutcomeChange<Outcome> }
+  >();
   for (const { low, high, active } of segmentsOf(span, [left, right], depth)) {
     const key = active.map((side) => side.join()).join(";");
     const changes = known.get(key) ?? compareFrom(depth + 1, spans, pick(left, active[0]), pick(right, active[1]));
@@ -60,13 +63,16 @@ const compareFrom = <Goal>(
 };
 
 /** Drops what a route without further conditions leaves no room for; such a route becomes the fallback. */
-const trim = <Goal>({ routes, fallback }: SpaceSide<Goal>, depth: number): SpaceSide<Goal> => {
+const trim = <Outcome>({ routes, fallback }: SpaceSide<Outcome>, depth: number): SpaceSide<Outcome> => {
   const at = routes.findIndex(({ sets }) => sets.slice(depth).every((set) => set === undefined));
-  return at === -1 ? { routes, fallback } : { routes: routes.slice(0, at), fallback: routes[at]?.goal };
+  return at === -1 ? { routes, fallback } : { routes: routes.slice(0, at), fallback: routes[at]?.outcome };
 };
 
-const pick = <Goal>({ routes, fallback }: SpaceSide<Goal>, active: readonly number[] = []): SpaceSide<Goal> => ({
-  routes: active.map((at) => routes[at] as SpaceRoute<Goal>),
+const pick = <Outcome>(
+  { routes, fallback }: SpaceSide<Outcome>,
+  active: readonly number[] = [],
+): SpaceSide<Outcome> => ({
+  routes: active.map((at) => routes[at] as SpaceRoute<Outcome>),
   fallback,
 });
 

@@ -4,7 +4,7 @@ import { diffKeys } from "./diff-keys.ts";
 import type { PackContents } from "./diff-packs.ts";
 import { type Changed, diffPart, diffValue, isSame, type PartDiff } from "./diff-parts.ts";
 import { diffShares, type ShareChange } from "./diff-shares.ts";
-import { diffSingles, type SinglesDiff, type SinglesSide } from "./diff-singles.ts";
+import { diffOverrides, type OverridesDiff, type OverridesSide } from "./diff-singles.ts";
 import type { Draft } from "./draft.ts";
 import type {
   DeclaredEntity,
@@ -18,7 +18,7 @@ import type {
   DeclaredTable,
   DeclaredWithoutId,
 } from "./schema.ts";
-import type { Singles } from "./singled.ts";
+import type { Overrides } from "./singled.ts";
 import type { CompiledTable } from "./table.ts";
 
 /** What differs between two tables: in what they say, and in where IDs go because of it. Plain JSON. */
@@ -47,7 +47,7 @@ export interface TableDiff {
   /** Canaries and shadows that differ from those of the route with the same conditions. */
   readonly shares: readonly ShareChange[];
   /** Where entities go that `moved`, `moves` and `gone` do not say the same of, and steps of moves that are undone. */
-  readonly overrides: SinglesDiff;
+  readonly overrides: OverridesDiff;
   /** Keys whose IDs go to another entity or region, or go nowhere where they did not; entities in the parts above aside. */
   readonly keys: readonly KeyChange[];
 }
@@ -67,11 +67,11 @@ export const diffTables = (
   const parts = diffParts(left.draft, right.draft);
   const keys = diffKeys(left, right, contents);
   const isEmpty = keys.length === 0 && !parts.routes.differ && !anyChange(parts);
-  const overrides = diffSingles(parts, singlesSide(left), singlesSide(right), nowMs);
+  const overrides = diffOverrides(parts, overridesSide(left), overridesSide(right), nowMs);
   return { isEmpty, ...parts, shares: diffShares(left.draft, right.draft), overrides, keys };
 };
 
-const singlesSide = (planned: Planned): SinglesSide => {
+const overridesSide = (planned: Planned): OverridesSide => {
   let table: CompiledTable | undefined;
   return {
     table: () => {
@@ -84,7 +84,7 @@ const singlesSide = (planned: Planned): SinglesSide => {
 
 type Parts = Omit<TableDiff, "isEmpty" | "shares" | "overrides" | "keys">;
 
-const entriesOf = <Entry>({ ids, entries }: Singles<Entry>): ReadonlyMap<string, Entry> =>
+const entriesOf = <Entry>({ ids, entries }: Overrides<Entry>): ReadonlyMap<string, Entry> =>
   new Map(ids.map((id, at) => [id, entries[at] as Entry]));
 
 const diffParts = (before: Draft, after: Draft): Parts => ({

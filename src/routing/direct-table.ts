@@ -12,7 +12,7 @@ export interface DirectTable {
 /** 16 bits together. */
 const ENTRIES_MAX = 65_536;
 
-/** A segment takes 8 octets and more, an entry takes no more than 12. */
+/** A segment takes 8 bytes and more, an entry takes no more than 12. */
 const ENTRIES_PER_SEGMENT_MAX = 8;
 
 /**

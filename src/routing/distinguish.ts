@@ -1,9 +1,9 @@
-import { hintName, isReadByPattern, ownPattern } from "./entity-paths.ts";
+import { hintName, isReadByPattern, primaryPattern } from "./entity-paths.ts";
 import { overlapOf } from "./overlap.ts";
 import type { CompiledTable, EnabledLayout, Entity } from "./table.ts";
 
 /** Two kinds of IDs that cannot always be told apart by their texts, and what would tell. Plain JSON. */
-export interface Indistinct {
+export interface LayoutAmbiguity {
   /** The entity on whose paths they meet; `undefined` for `/any/:id`. */
   readonly entity: string | undefined;
   /** Twice the same where several entities have IDs of one layout that marks none of them. */
@@ -34,7 +34,7 @@ export type Hint =
   | { readonly by: "prefix"; readonly layouts: readonly string[] };
 
 /** What the texts of IDs leave open: on the paths of each entity, and on `/any`. Nothing here keeps a table from being served. */
-export const distinguish = (table: CompiledTable): readonly Indistinct[] => {
+export const findAmbiguities = (table: CompiledTable): readonly LayoutAmbiguity[] => {
   const layouts = [...table.layouts.values()];
   const owners = new Map(layouts.map((enabled) => [enabled, ownersOf(table, enabled)]));
   return layouts.flatMap((a, at) => [
@@ -47,7 +47,7 @@ const ownersOf = (table: CompiledTable, enabled: EnabledLayout): readonly Entity
   [...table.entities.values()].filter(({ ids }) => ids.some((id) => id.enabled === enabled));
 
 /** Entities whose IDs are of one layout, with no number that marks them. */
-const sharedBy = ({ layout }: EnabledLayout, owners: readonly Entity[]): readonly Indistinct[] => {
+const sharedBy = ({ layout }: EnabledLayout, owners: readonly Entity[]): readonly LayoutAmbiguity[] => {
   const unmarked = owners.filter(({ ids }) =>
     ids.some(({ enabled, service, group }) => enabled.layout === layout && (service ?? group) === undefined),
   );
@@ -61,7 +61,7 @@ const sharedBy = ({ layout }: EnabledLayout, owners: readonly Entity[]): readonl
       isRefused: true,
       reason: `IDs of ${layout.name} do not say which of ${unmarked.map(({ name }) => name).join(", ")} they are of`,
       example: undefined,
-      hints: [byPath(unmarked.map((entity) => ownPattern(entity, layout.name)))],
+      hints: [byPath(unmarked.map((entity) => primaryPattern(entity, layout.name)))],
     },
   ];
 };
@@ -71,7 +71,7 @@ const compare = (
   b: EnabledLayout,
   ownersOfA: readonly Entity[],
   ownersOfB: readonly Entity[],
-): readonly Indistinct[] => {
+): readonly LayoutAmbiguity[] => {
   const overlap = overlapOf(a, b);
   if (overlap === undefined) return [];
   const both = ownersOfA.filter((entity) => ownersOfB.includes(entity));
@@ -87,7 +87,7 @@ const compare = (
   const onPaths = both
     .filter((entity) => !separated.includes(entity))
     .map(
-      (entity): Indistinct => ({
+      (entity): LayoutAmbiguity => ({
         ...found,
         entity: entity.name,
         entities: [[entity.name], [entity.name]],
@@ -98,10 +98,10 @@ const compare = (
   const isOneEntity = ownersOfA.length === 1 && ownersOfB.length === 1 && both.length === 1;
   if (isOneEntity && separated.length === 0) return onPaths;
   const apart = [
-    ...[...onlyA, ...separated].map((entity) => ownPattern(entity, names[0])),
-    ...[...onlyB, ...separated].map((entity) => ownPattern(entity, names[1])),
+    ...[...onlyA, ...separated].map((entity) => primaryPattern(entity, names[0])),
+    ...[...onlyB, ...separated].map((entity) => primaryPattern(entity, names[1])),
   ];
-  const onAny: Indistinct = {
+  const onAny: LayoutAmbiguity = {
     ...found,
     entity: undefined,
     entities: [namesOf(ownersOfA), namesOf(ownersOfB)],

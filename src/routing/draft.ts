@@ -13,16 +13,16 @@ import type {
   DeclaredRoute,
   DeclaredTable,
 } from "./schema.ts";
-import { fitTable } from "./schema-fit.ts";
+import { matchSchema } from "./schema-fit.ts";
 import { brokenKey, reportIssues } from "./schema-issues.ts";
-import { type SingledParts, type Singles, singlesOf } from "./singled.ts";
+import { type OverrideParts, type Overrides, overrides } from "./singled.ts";
 import type { DeclaredSource, DeclaredWithoutId } from "./without-id-schema.ts";
 
 /**
  * A declared table whose every part fits the schema. Where some parts of a table do not, the draft holds the rest, so
  * that the other rules can be checked all the same.
  */
-export interface Draft extends SingledParts {
+export interface Draft extends OverrideParts {
   readonly hosts: readonly string[];
   readonly regions: ReadonlyMap<string, DeclaredRegion>;
   readonly countries: ReadonlyMap<string, number>;
@@ -69,9 +69,9 @@ export const draftOf = (table: DeclaredTable): Draft => {
     known: knownLayouts(layouts),
     packs,
     routes: table.routes.map((route, index) => ({ index, route })),
-    moved: singlesOf(table.moved),
-    moves: singlesOf(table.moves),
-    gone: singlesOf(table.gone),
+    moved: overrides(table.moved),
+    moves: overrides(table.moves),
+    gone: overrides(table.gone),
     epochFloor: table.epochFloor,
     fallback: table.default,
     withoutId: new Map(Object.entries(table.withoutId ?? {})),
@@ -96,7 +96,7 @@ export interface DraftReading {
 export const readDraft = (value: unknown, report: Report): DraftReading => {
   if (!checkSizes(value, report)) return { draft: salvage({}, new Set()), declared: undefined };
   checkShape(value, report);
-  const declared = fitTable(value);
+  const declared = matchSchema(value);
   if (declared !== undefined) return { draft: draftOf(declared), declared };
   // Which parts do not fit is sought with care: one value can have millions of issues.
   const broken = reportIssues(value, report);
@@ -123,9 +123,9 @@ const salvage = (value: unknown, broken: ReadonlySet<string>): Draft => {
     known: knownLayouts(layouts),
     packs: sound("packs"),
     routes: routes.flatMap((route, index) => (broken.has(brokenKey("routes", `${index}`)) ? [] : [{ index, route }])),
-    moved: singlesIn(sound<DeclaredMoved>("moved")),
-    moves: singlesIn(sound<DeclaredMove>("moves")),
-    gone: singlesIn(sound<DeclaredGone>("gone")),
+    moved: overridesIn(sound<DeclaredMoved>("moved")),
+    moves: overridesIn(sound<DeclaredMove>("moves")),
+    gone: overridesIn(sound<DeclaredGone>("gone")),
     epochFloor: broken.has("epochFloor") ? undefined : (parts["epochFloor"] as number | undefined),
     fallback: broken.has("default") ? undefined : (parts["default"] as string | undefined),
     withoutId: sound("withoutId"),
@@ -140,7 +140,7 @@ const salvage = (value: unknown, broken: ReadonlySet<string>): Draft => {
   };
 };
 
-const singlesIn = <Entry>(sound: ReadonlyMap<string, Entry>): Singles<Entry> => ({
+const overridesIn = <Entry>(sound: ReadonlyMap<string, Entry>): Overrides<Entry> => ({
   ids: [...sound.keys()],
   entries: [...sound.values()],
 });

@@ -29,7 +29,7 @@ export const patternFor = (entity: Entity, layout: string): string | undefined =
   entity.paths.find((pattern) => takes(entity, pattern, layout));
 
 /** The one to which an ID of a layout leads: it has no open segment but the ID. Each layout of a checked entity has one. */
-export const ownPattern = (entity: Entity, layout: string): string | undefined =>
+export const primaryPattern = (entity: Entity, layout: string): string | undefined =>
   entity.paths.find((pattern) => !pattern.includes("*") && takes(entity, pattern, layout));
 
 /** A path of the pattern, with the ID in its place. */

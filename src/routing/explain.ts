@@ -1,7 +1,7 @@
 import { formatShortKey, fromSql, hotguid, hotguidSql, luuid, readShortKey, textsOf, toSql } from "../ids/index.ts";
 import { percentOf } from "./canary.ts";
 import { describeAll, describeShort, shortKeyOwners } from "./candidates.ts";
-import { ownPattern } from "./entity-paths.ts";
+import { primaryPattern } from "./entity-paths.ts";
 import { ID_LENGTH_MAX } from "./limits.ts";
 import { hasPublicForm } from "./public-codec.ts";
 import { canBe, hintedIn, type LayoutHint } from "./readings.ts";
@@ -104,7 +104,7 @@ const plain = ({ entity, layout, id, target }: Decision): PlainDecision => ({
   rule: target.rule,
   ...(target.move === undefined ? {} : { move: target.move }),
   ...(target.shadow === undefined ? {} : { shadow: shadowOf(target.shadow) }),
-  path: (ownPattern(entity, layout) ?? "").replace(":id", () => id),
+  path: (primaryPattern(entity, layout) ?? "").replace(":id", () => id),
 });
 
 const shadowOf = ({ region, share }: Share) => ({ region: region.name, percent: percentOf(share) });

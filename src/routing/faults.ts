@@ -73,7 +73,7 @@ export const faultList = (): FaultList => {
 export const isCut = (count: number): boolean => count >= FAULTS_MAX;
 
 /** `1 fault`, `2 faults`, `at least 1,000 faults`: how many a table has, as far as the check looked. */
-export const faultCountText = (count: number): string => {
+export const formatFaultCount = (count: number): string => {
   const amount = isCut(count) ? `at least ${FAULTS_MAX.toLocaleString("en-US")}` : `${count}`;
   return `${amount} fault${count === 1 ? "" : "s"}`;
 };

@@ -38,9 +38,9 @@ const readIpv4 = (labels: readonly string[]): Result<string, string> => {
 };
 
 /** 169.254.0.0/16 is link-local (RFC 3927), 0.0.0.0/8 is this host (RFC 1122), from 224.0.0.0 on is no single host. */
-const faultOfIpv4 = (octets: readonly number[]): string | undefined => {
-  const [first = 0, second] = octets;
-  if (METADATA_IPV4.has(octets.join("."))) return IS_METADATA;
+const faultOfIpv4 = (bytes: readonly number[]): string | undefined => {
+  const [first = 0, second] = bytes;
+  if (METADATA_IPV4.has(bytes.join("."))) return IS_METADATA;
   if (first === 169 && second === 254) return IS_LINK_LOCAL;
   if (first === 0) return IS_NO_HOST;
   return first >= 224 ? IS_RESERVED : undefined;

@@ -140,18 +140,18 @@ export class IdIndex {
     });
   }
 
-  /** Makes the look-up of what routes lead to; `goalOf` is asked for each ordinal that there may be. */
-  goalFinder<Goal>(goalOf: (ordinal: number) => Goal): (words: Words) => Goal | undefined {
+  /** Makes the look-up of what routes lead to; `targetOf` is asked for each ordinal that there may be. */
+  targetFinder<Target>(targetOf: (ordinal: number) => Target): (words: Words) => Target | undefined {
     if (this.direct !== undefined) {
       const { ordinals, placeOf } = this.direct;
-      const goals = Array.from(ordinals, goalOf);
-      return (words) => goals[placeOf(words)];
+      const targets = Array.from(ordinals, targetOf);
+      return (words) => targets[placeOf(words)];
     }
     const [read] = this.reads;
     const [only, second] = this.indexes;
     const segments = second === undefined ? only?.onlySegments : undefined;
-    if (segments === undefined || read === undefined) return (words) => goalOf(this.find(words));
-    return (words) => goalOf(segments.find(read(words)));
+    if (segments === undefined || read === undefined) return (words) => targetOf(this.find(words));
+    return (words) => targetOf(segments.find(read(words)));
   }
 
   /** The lowest ordinal that takes the ID, or `NO_ROUTE`. */

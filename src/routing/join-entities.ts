@@ -2,8 +2,8 @@ import type { Field, Layout, Words } from "../ids/index.ts";
 import { deadlinesOf, REMEMBER_MOVED_SECONDS } from "./carriage.ts";
 import type { Draft } from "./draft.ts";
 import { type DeclaredPattern, patternsOf } from "./entity-paths.ts";
-import { markFieldOf } from "./layout-fields.ts";
-import { type IdPlan, type LayoutPlan, markOf } from "./layout-plans.ts";
+import { ownerKeyField } from "./layout-fields.ts";
+import { type IdPlan, type LayoutPlan, ownerKeyOf } from "./layout-plans.ts";
 import { type PackRoute, packFinder } from "./pack-index.ts";
 import type { PackPlacement } from "./pack-plans.ts";
 import { fieldPathsOf, publicKindOf } from "./public-entities.ts";
@@ -18,7 +18,7 @@ export interface Joined {
 }
 
 /** Makes the entities and the layouts, which know each other. */
-export const joinEntities = (
+export const compileEntities = (
   draft: Draft,
   routes: ReadonlyMap<string, Omit<RoutePlan, "placements">>,
   targetOf: (ordinal: number) => Found | undefined,
@@ -28,7 +28,7 @@ export const joinEntities = (
   const idsByEntity = new Map<string, EntityId[]>([...draft.entities.keys()].map((name) => [name, []]));
   const ownersByLayout = new Map<string, Owners>();
   for (const [name, { plan, indexes, packs }] of routes) {
-    const owners = newOwners(markFieldOf(plan.layout));
+    const owners = newOwners(ownerKeyField(plan.layout));
     ownersByLayout.set(name, owners);
     const enabled = enable(plan, owners, draft.layouts.get(name)?.rows !== undefined);
     layouts.set(name, enabled);
@@ -36,7 +36,7 @@ export const joinEntities = (
       const ids = idsByEntity.get(id.entity);
       const own = packs.filter((placement) => placement.ids.has(id)).map(packRouteOf);
       // Without packs there is one index, and nothing is asked before it.
-      const find = own.length === 0 ? index.goalFinder(targetOf) : packFinder(index, own, targetOf);
+      const find = own.length === 0 ? index.targetFinder(targetOf) : packFinder(index, own, targetOf);
       if (ids !== undefined) ids[id.place] = entityIdOf(id, enabled, owners.mark, find);
     }
   }
@@ -89,7 +89,7 @@ interface Owners {
 const newOwners = (mark: Field | undefined): Owners => ({ mark, marked: new Map(), unmarked: [] });
 
 const addOwner = (owners: Owners | undefined, owner: Owner): void => {
-  const mark = markOf(owner.id);
+  const mark = ownerKeyOf(owner.id);
   if (mark === undefined) owners?.unmarked.push(owner);
   else owners?.marked.set(mark, [...(owners.marked.get(mark) ?? []), owner]);
 };
@@ -123,7 +123,7 @@ const entityIdOf = (
   find: EntityId["find"],
 ): EntityId => {
   const { service, group } = plan;
-  const mark = markOf(plan);
+  const mark = ownerKeyOf(plan);
   return Object.freeze({
     enabled,
     service,

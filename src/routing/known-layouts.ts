@@ -1,6 +1,6 @@
 import { compileLayout, everyLayout, type Layout, type Row } from "../ids/index.ts";
-import { type EntryFault, LAYOUT_NAME_SENTENCE, type LayoutReading, noSuchDay, refuse } from "./layout-faults.ts";
-import { readOwn } from "./own-layouts.ts";
+import { type EntryFault, LAYOUT_NAME_SENTENCE, type LayoutReading, noSuchDay, reject } from "./layout-faults.ts";
+import { readCustomLayout } from "./own-layouts.ts";
 import { LUUID_SHORT } from "./readings.ts";
 import type { DeclaredLayout } from "./schema.ts";
 import { parseTime } from "./times.ts";
@@ -54,10 +54,10 @@ export const readLayout = (name: string, declared: DeclaredLayout): LayoutReadin
   if (ours === undefined && !declaresLayout(declared)) return { layout: undefined, faults: [] };
   const stray = strayKeys(declared, ours !== undefined);
   if (stray.length > 0) return { layout: undefined, faults: stray };
-  if (declared.rows !== undefined) return readOwn(name, declared, declared.rows);
+  if (declared.rows !== undefined) return readCustomLayout(name, declared, declared.rows);
   const base = ours ?? OURS.get(declared.like ?? "");
   if (base === undefined) {
-    return refuse(
+    return reject(
       ["like"],
       `There is no built-in layout ${JSON.stringify(declared.like)}; correct the name.`,
       "unknown-name",
@@ -69,14 +69,14 @@ export const readLayout = (name: string, declared: DeclaredLayout): LayoutReadin
 /** Keys that this kind of entry has no use for. */
 const strayKeys = (declared: DeclaredLayout, isBuiltIn: boolean): readonly EntryFault[] => {
   const stray = (keys: readonly (keyof DeclaredLayout)[], why: string): readonly EntryFault[] =>
-    keys.flatMap((key) => (declared[key] === undefined ? [] : refuse([key], why).faults));
+    keys.flatMap((key) => (declared[key] === undefined ? [] : reject([key], why).faults));
   if (isBuiltIn) {
     const why =
       "A built-in layout has this name already, and its bits are not for the table to say; choose another name.";
     return stray(["rows", "like", "text", "prefix", "octetOrder"], why);
   }
   if (declared.rows === undefined) {
-    if (declared.like === undefined) return refuse(["rows"], "A layout of your own needs `rows`; add them.").faults;
+    if (declared.like === undefined) return reject(["rows"], "A layout of your own needs `rows`; add them.").faults;
     return stray(
       ["text", "prefix", "octetOrder"],
       "`like` takes the bits and texts of a built-in layout; remove this.",
@@ -85,7 +85,7 @@ const strayKeys = (declared: DeclaredLayout, isBuiltIn: boolean): readonly Entry
   return [
     ...stray(["like"], "A layout has `rows` or is `like` another, not both; remove one of them."),
     ...stray(["epoch"], "Give the `epoch` in the row of the time."),
-    ...(declared.text === undefined ? refuse(["text"], "A layout of your own needs a `text`; add it.").faults : []),
+    ...(declared.text === undefined ? reject(["text"], "A layout of your own needs a `text`; add it.").faults : []),
   ];
 };
 
@@ -95,20 +95,20 @@ const readVariant = (name: string, base: Layout, { epoch }: DeclaredLayout): Lay
   if (epoch === undefined && isOwnName) return { layout: base, faults: [] };
   if (!EPOCH_SCHEMES.includes(base.name)) {
     const place = epoch === undefined ? ["like"] : ["epoch"];
-    return refuse(
+    return reject(
       place,
       `The epoch of ${base.name} is fixed, and only ${EPOCH_SCHEMES.join(", ")} have variants; remove this.`,
     );
   }
   if (epoch === undefined) {
-    return refuse(["epoch"], `Without an \`epoch\` of its own this is ${base.name}; add it, or use that name.`);
+    return reject(["epoch"], `Without an \`epoch\` of its own this is ${base.name}; add it, or use that name.`);
   }
   const epochMs = parseTime(epoch);
-  if (epochMs === undefined) return refuse(["epoch"], noSuchDay(epoch), "time-range");
+  if (epochMs === undefined) return reject(["epoch"], noSuchDay(epoch), "time-range");
   const rows = base.table.rows.map((row): Row => (row.role === "time" ? { ...row, epochMs } : row));
   const layout =
     isOwnName || isName(name) ? compileLayout({ ...base.table, name, rows }, base.texts.slice(1)) : undefined;
-  return layout?.ok ? { layout: layout.value, faults: [] } : refuse([], LAYOUT_NAME_SENTENCE);
+  return layout?.ok ? { layout: layout.value, faults: [] } : reject([], LAYOUT_NAME_SENTENCE);
 };
 
 /** As `declareLayout` has it. */

@@ -11,7 +11,7 @@ export const KEY_NAMES = ["shardKey", "primaryKey", "country", "service", "group
 const isKeyName = (name: string): boolean => (KEY_NAMES as readonly string[]).includes(name);
 
 /** The number that tells the entities of one layout apart. No layout has both. */
-export const markFieldOf = (layout: Layout): Field | undefined => layout.field("service") ?? layout.field("group");
+export const ownerKeyField = (layout: Layout): Field | undefined => layout.field("service") ?? layout.field("group");
 
 /** The field that slices divide: the shard key or the primary key, else the only key. */
 export const keyFieldOf = (layout: Layout): Field | undefined => {

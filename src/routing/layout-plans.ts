@@ -70,12 +70,13 @@ const planLayout = (layout: Layout, declared: DeclaredLayout, ids: readonly IdPl
     dimensionNames: new Set(dimensions.map(({ name }) => name)),
     ids,
     idsByEntity: groupBy(ids, ({ entity }) => entity),
-    idsByMark: groupBy(ids, markOf),
+    idsByMark: groupBy(ids, ownerKeyOf),
   };
 };
 
 /** The number that marks an entity's IDs of a layout. No layout has both. */
-export const markOf = ({ service, group }: Pick<IdPlan, "service" | "group">): number | undefined => service ?? group;
+export const ownerKeyOf = ({ service, group }: Pick<IdPlan, "service" | "group">): number | undefined =>
+  service ?? group;
 
 export const groupBy = <Key>(
   ids: readonly IdPlan[],

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { TEXT_NAMES } from "../ids/index.ts";
-import { OCTETS_MAX, ROWS_PER_LAYOUT_MAX, SLICES_PER_LAYOUT_MAX } from "./limits.ts";
+import { ROWS_PER_LAYOUT_MAX, SLICES_PER_LAYOUT_MAX, TABLE_TEXT_BYTES_MAX } from "./limits.ts";
 import { name, time, wholeNumber } from "./schema-parts.ts";
 
 /** What the table says of layouts: its own, and what it adds to ours. */
@@ -67,7 +67,7 @@ export const layoutSchema = v.strictObject({
   octetOrder: v.exactOptional(
     v.pipe(
       v.array(wholeNumber),
-      v.maxLength(OCTETS_MAX),
+      v.maxLength(TABLE_TEXT_BYTES_MAX),
       v.description("For each octet of the rows its place in the text; absent: the same order."),
     ),
   ),

@@ -10,9 +10,9 @@ export const REVISION_MAX = 999_999_999_999_999;
 export const TABLE_DEPTH_MAX = 12;
 
 export const ROUTES_MAX = 200_000;
-/** Packs of a table, and octets of all together: an isolate holds 16 MB of their pages at a time. */
+/** Packs of a table, and bytes of all together: an isolate holds 16 MB of their pages at a time. */
 export const PACKS_MAX = 16;
-export const PACKS_OCTETS_MAX = 64 * 1024 * 1024;
+export const PACKS_BYTES_MAX = 64 * 1024 * 1024;
 
 /** A region hotter than 256 others together is no matter of a table. */
 export const SPLIT_PARTS_MAX = 256;
@@ -31,7 +31,7 @@ export const SLICES_PER_LAYOUT_MAX = 16;
 export const ROWS_PER_LAYOUT_MAX = 64;
 
 /** 160 bits. */
-export const OCTETS_MAX = 20;
+export const TABLE_TEXT_BYTES_MAX = 20;
 
 /** Single values and ranges in one condition. */
 export const CONDITION_VALUES_MAX = 10_000;

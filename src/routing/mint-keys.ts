@@ -1,9 +1,9 @@
 import type { Field, FieldValue, Layout } from "../ids/index.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import { pointerTo } from "./faults.ts";
-import { keyFieldOf, markFieldOf, ROUTABLE_BITS_MAX } from "./layout-fields.ts";
-import { type MintPlanError, type MintWish, malformed, unknownName } from "./mint-request.ts";
-import { wantedFields } from "./minting.ts";
+import { keyFieldOf, ownerKeyField, ROUTABLE_BITS_MAX } from "./layout-fields.ts";
+import { type MintPlanError, type MintRequest, malformed, unknownName } from "./mint-request.ts";
+import { requiredFields } from "./minting.ts";
 import type { CompiledTable, EnabledLayout, Entity, EntityId, Slice } from "./table.ts";
 
 /** Values of a layout's fields by name, each one that its field holds. */
@@ -12,14 +12,14 @@ export type MintKeys = Readonly<Record<string, FieldValue>>;
 type Outcome<Value> = Result<Value, MintPlanError>;
 
 /** A value for every field that must be given: by the wish, or by the entity that it names. */
-export function keysFor(table: CompiledTable, entity: Entity, id: EntityId, wish: MintWish): Outcome<MintKeys> {
+export function keysFor(table: CompiledTable, entity: Entity, id: EntityId, request: MintRequest): Outcome<MintKeys> {
   const { layout } = id.enabled;
-  const wanted = wantedFields(layout);
-  const stray = strayError(layout, wanted, wish);
+  const wanted = requiredFields(layout);
+  const stray = strayError(layout, wanted, request);
   if (stray !== undefined) return err(stray);
   const keys: Record<string, FieldValue> = {};
   for (const field of wanted) {
-    const value = valueFor(table, entity, id, field, wish);
+    const value = valueFor(table, entity, id, field, request);
     if (!value.ok) return value;
     const fault = rangeError(field, value.value);
     if (fault !== undefined) return err(fault);
@@ -29,7 +29,7 @@ export function keysFor(table: CompiledTable, entity: Entity, id: EntityId, wish
 }
 
 /** A key that was given although the layout has no field for it: the client means something else than it gets. */
-function strayError(layout: Layout, wanted: readonly Field[], wish: MintWish): MintPlanError | undefined {
+function strayError(layout: Layout, wanted: readonly Field[], request: MintRequest): MintPlanError | undefined {
   const key = keyFieldOf(layout);
   const has = (name: string | undefined): boolean => wanted.some((field) => field.name === name);
   const isStray = {
@@ -40,10 +40,10 @@ function strayError(layout: Layout, wanted: readonly Field[], wish: MintWish): M
     slices: !has(key?.name),
   };
   const stray = (["country", "service", "group", "shardKey", "slices"] as const).find(
-    (name) => wish[name] !== undefined && isStray[name],
+    (name) => request[name] !== undefined && isStray[name],
   );
   if (stray !== undefined) return malformed(`${stray} has no place in an ID of layout ${layout.name}.`, `/${stray}`);
-  const strayField = Object.keys(wish.fields ?? {}).find((name) => !has(name));
+  const strayField = Object.keys(request.fields ?? {}).find((name) => !has(name));
   if (strayField === undefined) return undefined;
   const takes = wanted.length === 0 ? "it takes none" : `it takes ${wanted.map(({ name }) => name).join(", ")}`;
   return malformed(
@@ -57,11 +57,11 @@ function valueFor(
   entity: Entity,
   id: EntityId,
   field: Field,
-  wish: MintWish,
+  request: MintRequest,
 ): Outcome<FieldValue> {
   const { name } = field;
-  const given = wish.fields !== undefined && Object.hasOwn(wish.fields, name) ? wish.fields[name] : undefined;
-  const others = valuesBeside(table, id, field, wish);
+  const given = request.fields !== undefined && Object.hasOwn(request.fields, name) ? request.fields[name] : undefined;
+  const others = valuesBeside(table, id, field, request);
   if (!others.ok) return others;
   const values = [...others.value, ...(given === undefined ? [] : [numberOf(field, given)])];
   const [value, second] = values;
@@ -74,20 +74,20 @@ function valuesBeside(
   table: CompiledTable,
   { enabled, service, group }: EntityId,
   field: Field,
-  wish: MintWish,
+  request: MintRequest,
 ): Outcome<readonly FieldValue[]> {
   const { layout } = enabled;
   const mark = service ?? group;
-  if (field === markFieldOf(layout)) return ok(mark === undefined ? [] : [mark]);
-  if (field.name === "country" && wish.country !== undefined) {
-    const country = table.countries.get(wish.country);
-    return country === undefined ? err(unknownName("country", wish.country, table.countries.keys())) : ok([country]);
+  if (field === ownerKeyField(layout)) return ok(mark === undefined ? [] : [mark]);
+  if (field.name === "country" && request.country !== undefined) {
+    const country = table.countries.get(request.country);
+    return country === undefined ? err(unknownName("country", request.country, table.countries.keys())) : ok([country]);
   }
   if (field !== keyFieldOf(layout)) return ok([]);
-  const whole = field.name === "shardKey" ? wish.shardKey : undefined;
-  if (wish.slices === undefined) return ok(whole === undefined ? [] : [whole]);
+  const whole = field.name === "shardKey" ? request.shardKey : undefined;
+  if (request.slices === undefined) return ok(whole === undefined ? [] : [whole]);
   if (whole !== undefined) return err(malformed('Give "shardKey" or "slices", not both.', "/slices"));
-  const joined = joinSlices(enabled, field, wish.slices);
+  const joined = joinSlices(enabled, field, request.slices);
   return joined.ok ? ok([joined.value]) : joined;
 }
 
@@ -99,7 +99,7 @@ function numberOf({ bits }: Field, given: number | string): FieldValue {
 
 function missingError(entity: Entity, { layout, slices }: EnabledLayout, { name, max }: Field): MintPlanError {
   if (name === "country") return malformed(`An ID of ${entity.name} needs a "country".`, "/country");
-  if (name === markFieldOf(layout)?.name) {
+  if (name === ownerKeyField(layout)?.name) {
     return malformed(
       `Entity ${entity.name} has no ${name} number; give it among "fields".`,
       pointerTo(["fields", name]),

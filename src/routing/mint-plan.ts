@@ -1,13 +1,13 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import { keysFor, type MintKeys } from "./mint-keys.ts";
-import { type MintPlanError, type MintWish, malformed, unknownName } from "./mint-request.ts";
+import { type MintPlanError, type MintRequest, malformed, unknownName } from "./mint-request.ts";
 
 import { mintingOf } from "./minting.ts";
 import type { CompiledTable, EnabledLayout, Entity, EntityId } from "./table.ts";
 
-export type { MintPlanError, MintWish } from "./mint-request.ts";
+export type { MintPlanError, MintRequest } from "./mint-request.ts";
 
-/** What an ID is minted for: a layout with a value for each of its `wantedFields`. */
+/** What an ID is minted for: a layout with a value for each of its `requiredFields`. */
 export interface MintOrder {
   readonly layout: EnabledLayout["layout"];
   readonly keys: MintKeys;
@@ -22,15 +22,15 @@ export interface MintPlan {
 }
 
 /** Finds the one entity, layout and set of keys that a wish means. What is missing is asked for, never filled in. */
-export function planMint(table: CompiledTable, wish: MintWish): Result<MintPlan, MintPlanError> {
-  const found = findEntityId(table, wish);
+export function planMint(table: CompiledTable, request: MintRequest): Result<MintPlan, MintPlanError> {
+  const found = findEntityId(table, request);
   if (!found.ok) return found;
   const { entity, entityId } = found.value;
   const { layout } = entityId.enabled;
   if (mintingOf(layout) === "none") {
     return err(malformed(`IDs of layout ${layout.name} are not minted here.`, "/layout"));
   }
-  const keys = keysFor(table, entity, entityId, wish);
+  const keys = keysFor(table, entity, entityId, request);
   return keys.ok ? ok({ entity, enabled: entityId.enabled, order: { layout, keys: keys.value } }) : keys;
 }
 
@@ -39,20 +39,20 @@ interface Found {
   readonly entityId: EntityId;
 }
 
-function findEntityId(table: CompiledTable, wish: MintWish): Result<Found, MintPlanError> {
-  if (wish.entity !== undefined && !table.entities.has(wish.entity)) {
-    return err(unknownName("entity", wish.entity, table.entities.keys()));
+function findEntityId(table: CompiledTable, request: MintRequest): Result<Found, MintPlanError> {
+  if (request.entity !== undefined && !table.entities.has(request.entity)) {
+    return err(unknownName("entity", request.entity, table.entities.keys()));
   }
-  if (wish.layout !== undefined && !table.layouts.has(wish.layout)) {
-    return err(unknownName("layout", wish.layout, table.layouts.keys()));
+  if (request.layout !== undefined && !table.layouts.has(request.layout)) {
+    return err(unknownName("layout", request.layout, table.layouts.keys()));
   }
   const fitting: Found[] = [];
   for (const entity of table.entities.values()) {
-    if (wish.entity !== undefined && entity.name !== wish.entity) continue;
+    if (request.entity !== undefined && entity.name !== request.entity) continue;
     for (const entityId of entity.ids) {
-      if (wish.layout !== undefined && entityId.enabled.layout.name !== wish.layout) continue;
-      if (wish.service !== undefined && entityId.service !== wish.service) continue;
-      if (wish.group !== undefined && entityId.group !== wish.group) continue;
+      if (request.layout !== undefined && entityId.enabled.layout.name !== request.layout) continue;
+      if (request.service !== undefined && entityId.service !== request.service) continue;
+      if (request.group !== undefined && entityId.group !== request.group) continue;
       fitting.push({ entity, entityId });
     }
   }

@@ -2,7 +2,7 @@ import type { Words } from "../ids/layout.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import { unloaded } from "./refusals.ts";
 import type { RoutingError } from "./routing-error.ts";
-import { settle } from "./split.ts";
+import { applyRollout } from "./split.ts";
 import type { EnabledLayout, Entity } from "./table.ts";
 
 /** The region of each freshly minted ID, by the same index and canary that will route it. One that routes nowhere is an error. */
@@ -13,7 +13,7 @@ export function regionsOfMinted(
 ): Result<readonly string[], RoutingError> {
   const regions: string[] = [];
   for (const words of minted) {
-    const target = settle(enabled.index.find(entity, words), enabled.layout.name, words);
+    const target = applyRollout(enabled.index.find(entity, words), enabled.layout.name, words);
     if (target === undefined) return err(unassigned(entity, enabled, words));
     if (target.region === undefined) return err(unloaded(target));
     regions.push(target.region.name);

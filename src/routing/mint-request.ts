@@ -1,5 +1,5 @@
 /** What a client says about the IDs that it wants. Numbers are not yet checked against their fields. */
-export interface MintWish {
+export interface MintRequest {
   readonly entity?: string | undefined;
   readonly layout?: string | undefined;
   /** ISO 3166-1 alpha-2 code, as the table declares it. */

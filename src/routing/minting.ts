@@ -16,18 +16,18 @@ export type Minting =
 const RANDOM_VALUES_MIN = 1n << 40n;
 
 /** Whether what is drawn at random in fields of these roles is enough to keep IDs apart. */
-export const isApartByChance = ({ fields }: Layout, ...roles: readonly Role[]): boolean =>
+export const hasEnoughEntropy = ({ fields }: Layout, ...roles: readonly Role[]): boolean =>
   fields.reduce((values, { role, max }) => (roles.includes(role) ? values * (BigInt(max) + 1n) : values), 1n) >=
   RANDOM_VALUES_MIN;
 
 export const mintingOf = (layout: Layout): Minting => {
   if (layout.table.minter !== undefined) return layout.table.minter;
-  if (isApartByChance(layout, "random")) return "chance";
+  if (hasEnoughEntropy(layout, "random")) return "chance";
   return layout.fields.some(({ role }) => role === "time" || role === "counter") ? "numbers" : "none";
 };
 
 /** Whether IDs of a layout that are minted anew differ in more than a number that is counted on. */
-export const isDrawn = (layout: Layout): boolean => mintingOf(layout) !== "numbers" && layout.name !== "luuid";
+export const isRandom = (layout: Layout): boolean => mintingOf(layout) !== "numbers" && layout.name !== "luuid";
 
 /** Fields that the gateway fills in itself: an identity that it draws, and numbers from a sequence. */
 const OWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -37,5 +37,5 @@ const OWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The fields that whoever wants an ID must give. */
-export const wantedFields = (layout: Layout): readonly Field[] =>
+export const requiredFields = (layout: Layout): readonly Field[] =>
   layout.fields.filter((field) => isIssued(field) && !(OWN_FIELDS[layout.name] ?? []).includes(field.name));

@@ -1,11 +1,11 @@
 import { compareWords, fieldOf, fromSql, type Layout, luuid, type TextForm, toSql, type Words } from "../ids/index.ts";
 import type { Draft } from "./draft.ts";
-import { singledIn } from "./singled.ts";
+import { overridesIn } from "./singled.ts";
 import type { EnabledLayout, Gone, MovedIndex, Target } from "./table.ts";
 import { WordsMapBuilder } from "./words-map.ts";
 
-/** Entries for single entities by their IDs. An entry is known by its number: its place among those of `singledIn`. */
-export interface SingledIndex {
+/** Entries for single entities by their IDs. An entry is known by its number: its place among those of `overridesIn`. */
+export interface OverrideIndex {
   readonly find: (form: TextForm, words: Words) => number | undefined;
   readonly findShort: (group: number, primaryKey: number) => number | undefined;
   /** Whether no two entries have one ID or one short key. */
@@ -16,16 +16,16 @@ type DatedLayout = Pick<EnabledLayout, "layout" | "window">;
 type DatedLayouts = ReadonlyMap<string, DatedLayout>;
 
 /** Indexes the entries whose texts are accepted. Of several with one ID, or with one short key, the first is found. */
-export const indexSingled = (
+export const indexOverrides = (
   draft: Draft,
   layouts: DatedLayouts,
   accepts: (reader: TextReader) => boolean,
-): SingledIndex => {
+): OverrideIndex => {
   const forms = new Map<TextForm, WordsMapBuilder>();
   const shortKeys = new WordsMapBuilder(SHORT_KEY_WORDS);
   const reader = new TextReader();
   let next = 0;
-  for (const { text } of singledIn(draft)) {
+  for (const { text } of overridesIn(draft)) {
     const number = next++;
     reader.begin(text);
     if (!accepts(reader)) continue;
@@ -49,22 +49,22 @@ export const indexSingled = (
 };
 
 /** What look-ups ask, with the goal of each entry by its number. */
-export const movedIndex = ({ find, findShort }: SingledIndex, goals: readonly (Target | Gone)[]): MovedIndex => ({
-  size: goals.length,
-  counts: countsOf(goals),
+export const movedIndex = ({ find, findShort }: OverrideIndex, targets: readonly (Target | Gone)[]): MovedIndex => ({
+  size: targets.length,
+  counts: countsOf(targets),
   find: ({ table }, words) => {
     const number = find(table.text, words);
-    return number === undefined ? undefined : goals[number];
+    return number === undefined ? undefined : targets[number];
   },
   findShort: (group, primaryKey) => {
     const number = findShort(group, primaryKey);
-    return number === undefined ? undefined : goals[number];
+    return number === undefined ? undefined : targets[number];
   },
 });
 
-const countsOf = (goals: readonly (Target | Gone)[]): MovedIndex["counts"] => {
+const countsOf = (targets: readonly (Target | Gone)[]): MovedIndex["counts"] => {
   const counts = { moved: 0, moving: 0, gone: 0 };
-  for (const { rule } of goals) counts[rule.kind === "gone" || rule.kind === "moving" ? rule.kind : "moved"]++;
+  for (const { rule } of targets) counts[rule.kind === "gone" || rule.kind === "moving" ? rule.kind : "moved"]++;
   return counts;
 };
 

@@ -36,7 +36,7 @@ const fixedBitsDiffer = (a: Layout, b: Layout): boolean =>
     return (((a.fixed.value[word] as number) ^ (b.fixed.value[word] as number)) & both) !== 0;
   });
 
-/** Whether the leading bits of the two can never agree, as far as their octets stand in one order. */
+/** Whether the leading bits of the two can never agree, as far as their bytes stand in one order. */
 const beginningsDiffer = (a: TimedLayout, b: TimedLayout): boolean => {
   const [first, second] = [beginningOf(a), beginningOf(b)];
   const bits = Math.min(first.bits, second.bits, commonBits(a.layout, b.layout));
@@ -48,9 +48,9 @@ const beginningsDiffer = (a: TimedLayout, b: TimedLayout): boolean => {
 
 /** How many leading bits of the rows stand at the same places of both texts. */
 const commonBits = (a: Layout, b: Layout): number => {
-  const placeOf = ({ table }: Layout, octet: number): number => table.octetOrder?.[octet] ?? octet;
-  const octets = Math.ceil(a.table.text.bits / 8);
-  for (let octet = 0; octet < octets; octet++) if (placeOf(a, octet) !== placeOf(b, octet)) return octet * 8;
+  const placeOf = ({ table }: Layout, byte: number): number => table.octetOrder?.[byte] ?? byte;
+  const bytes = Math.ceil(a.table.text.bits / 8);
+  for (let byte = 0; byte < bytes; byte++) if (placeOf(a, byte) !== placeOf(b, byte)) return byte * 8;
   return a.table.text.bits;
 };
 

@@ -1,20 +1,20 @@
 import { declareLayout, type Layout, type Row } from "../ids/index.ts";
 import { FORBIDDEN_KEYS } from "./check/shape.ts";
 import type { Place } from "./faults.ts";
-import { type EntryFault, faultOfDeclaration, type LayoutReading, noSuchDay, refuse } from "./layout-faults.ts";
+import { type EntryFault, faultOfDeclaration, type LayoutReading, noSuchDay, reject } from "./layout-faults.ts";
 import { KEY_NAMES, ROUTABLE_BITS_MAX } from "./layout-fields.ts";
 import { LUUID_SHORT } from "./readings.ts";
 import type { DeclaredLayout, DeclaredRow } from "./schema.ts";
 import { parseTime } from "./times.ts";
 
 /** A layout of the user's own. */
-export const readOwn = (
+export const readCustomLayout = (
   name: string,
   declared: DeclaredLayout,
   declaredRows: readonly DeclaredRow[],
 ): LayoutReading => {
   const { text, prefix, octetOrder } = declared;
-  if (name === LUUID_SHORT) return refuse([], `Short keys are called ${LUUID_SHORT}; rename the layout.`);
+  if (name === LUUID_SHORT) return reject([], `Short keys are called ${LUUID_SHORT}; rename the layout.`);
   const faults = declaredRows.flatMap((row, at) =>
     faultsOfRow(row).map((fault) => ({ ...fault, place: ["rows", at, ...fault.place] })),
   );
@@ -38,19 +38,19 @@ const faultsOfNames = (layout: Layout, rows: readonly Row[]): readonly EntryFaul
   const faults = KEY_NAMES.flatMap((name) => {
     const field = layout.field(name);
     if (field === undefined || (field.role === "key" && field.bits <= ROUTABLE_BITS_MAX)) return [];
-    return refuse(
+    return reject(
       place(name),
       `\`${name}\` is the name of a key of at most ${ROUTABLE_BITS_MAX} bits; rename this field.`,
     ).faults;
   });
   for (const { name } of layout.fields) {
     if (FORBIDDEN_KEYS.has(name))
-      faults.push(...refuse(place(name), `${JSON.stringify(name)} cannot be a name; choose another.`).faults);
+      faults.push(...reject(place(name), `${JSON.stringify(name)} cannot be a name; choose another.`).faults);
   }
   const [service, group] = [layout.field("service"), layout.field("group")];
   if (service === undefined || group === undefined) return faults;
   const message = "One number marks the entity of an ID, its `service` or its `group`; rename one of them.";
-  return [...faults, ...refuse(place("group"), message).faults];
+  return [...faults, ...reject(place("group"), message).faults];
 };
 
 /** Keys of a row that only some roles have. */
@@ -67,9 +67,9 @@ const faultsOfRow = (row: DeclaredRow): readonly EntryFault[] => {
     const roles: readonly string[] = ROLE_KEYS[key];
     const isOwn = roles.includes(row.role);
     if (row[key] !== undefined && !isOwn)
-      faults.push(...refuse([key], `A row of role ${row.role} has no \`${key}\`; remove it.`).faults);
+      faults.push(...reject([key], `A row of role ${row.role} has no \`${key}\`; remove it.`).faults);
     if (row[key] === undefined && isOwn && key !== "max") {
-      faults.push(...refuse([key], `A row of role ${row.role} needs \`${key}\`; add it.`).faults);
+      faults.push(...reject([key], `A row of role ${row.role} needs \`${key}\`; add it.`).faults);
     }
   }
   if (row.epoch !== undefined && parseTime(row.epoch) === undefined) {

@@ -1,7 +1,7 @@
 import type { Words } from "../ids/index.ts";
 import type { IdIndex } from "./id-index.ts";
 import type { Dimension } from "./layout-plans.ts";
-import { NOT_HELD, NOT_LOADED } from "./pack/page.ts";
+import { NOT_FOUND, NOT_LOADED } from "./pack/page.ts";
 import type { PackSlot } from "./pack/slot.ts";
 import type { Found, Target, Unloaded } from "./table.ts";
 
@@ -21,7 +21,7 @@ export interface PackRoute {
 export const packFinder = (
   index: IdIndex,
   packs: readonly PackRoute[],
-  goalOf: (ordinal: number) => Found | undefined,
+  targetOf: (ordinal: number) => Found | undefined,
 ): ((words: Words) => Found | undefined) => {
   const sorted = packs.toSorted((a, b) => a.ordinal - b.ordinal);
   return (words) => {
@@ -31,10 +31,10 @@ export const packFinder = (
       if (own > ordinal) break;
       const key = read(words);
       const number = slot.find(key);
-      if (number === NOT_HELD) continue;
+      if (number === NOT_FOUND) continue;
       return number === NOT_LOADED ? unloaded(slot, key) : targets[number];
     }
-    return goalOf(ordinal);
+    return targetOf(ordinal);
   };
 };
 

@@ -44,7 +44,7 @@ export const fieldPathsOf = (
 const WIDE_BITS = 128;
 
 /** Why IDs of a layout cannot be shown as a kind: the two hold different values. */
-export const unfitFor = (layout: Layout, kind: PublicKind): Result<undefined, string> => {
+export const incompatibility = (layout: Layout, kind: PublicKind): Result<undefined, string> => {
   const bits = layout.fields.reduce((sum, field) => sum + field.bits, 0);
   if (kind.as === "sealed" || kind.as === "guid" || kind.as === "uint128") {
     return bits === WIDE_BITS ? ok(undefined) : err(`IDs of layout ${layout.name} have ${bits} bits, not ${WIDE_BITS}`);
@@ -58,7 +58,7 @@ export const unfitFor = (layout: Layout, kind: PublicKind): Result<undefined, st
 const greatestOf = ({ fields, fixed, table }: Layout): bigint => {
   const words = [...fixed.value];
   for (const field of fields) {
-    // Where octets stand in another order, a smaller value of a field may make a greater ID.
+    // Where bytes stand in another order, a smaller value of a field may make a greater ID.
     const most = table.octetOrder === undefined ? field.max : (1n << BigInt(field.bits)) - 1n;
     if (field.role !== "fixed") field.write(words, most);
   }

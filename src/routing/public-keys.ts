@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../ids/index.ts";
 import { type KeyRingError, keyRing, type NamedKey, sealRing } from "../ids/public/index.ts";
-import { octetsOfBase64 } from "./base64.ts";
+import { bytesOfBase64 } from "./base64.ts";
 
 /** Keys of public IDs, from a secret: the first of a list makes new texts, all of them read. */
 export interface PublicKeys {
@@ -11,9 +11,9 @@ export interface PublicKeys {
 
 export const NO_PUBLIC_KEYS: PublicKeys = { sealed: [], compatible: [] };
 
-const octets = v.pipe(
+const bytes = v.pipe(
   v.string("is no text"),
-  v.transform(octetsOfBase64),
+  v.transform(bytesOfBase64),
   v.check((value) => value !== undefined, "is no base64"),
   v.transform((value) => value ?? new Uint8Array()),
 );
@@ -21,7 +21,7 @@ const octets = v.pipe(
 const id = v.pipe(v.string("is no text"), v.minLength(1, "is empty"));
 
 const keys = v.optional(
-  v.array(v.strictObject({ id, key: octets }, 'must be like {"id": "2026", "key": "<base64>"}'), "is no list"),
+  v.array(v.strictObject({ id, key: bytes }, 'must be like {"id": "2026", "key": "<base64>"}'), "is no list"),
   [],
 );
 
@@ -36,14 +36,14 @@ export const parsePublicKeys = (text: string): Result<PublicKeys, string> => {
   // An array has all members that may be absent.
   if (json === undefined || Array.isArray(json)) return err("PUBLIC_ID_KEYS is no JSON object.");
   const parsed = v.safeParse(SECRET, json);
-  if (!parsed.success) return err(issueText(parsed.issues[0]));
+  if (!parsed.success) return err(formatIssue(parsed.issues[0]));
   const { sealed, compatible } = parsed.output;
   // A ring that can be made now can be made for each entity later.
   const sealRings = sealed.length === 0 ? undefined : sealRing(sealed, "probe");
   if (sealRings?.ok === false && sealRings.error.reason !== "context")
-    return err(ringText("sealed", sealed, sealRings.error));
+    return err(formatRing("sealed", sealed, sealRings.error));
   const keyRings = compatible.length === 0 ? undefined : keyRing(compatible);
-  if (keyRings?.ok === false) return err(ringText("compatible", compatible, keyRings.error));
+  if (keyRings?.ok === false) return err(formatRing("compatible", compatible, keyRings.error));
   return ok(parsed.output);
 };
 
@@ -58,14 +58,14 @@ const parseJson = (text: string): unknown => {
 const PLACE = /^(?:sealed|compatible)(?:\.[0-9]+(?:\.(?:id|key))?)?$/;
 
 /** Names of members that do not belong there may themselves be secret. */
-const issueText = (issue: v.BaseIssue<unknown>): string => {
+const formatIssue = (issue: v.BaseIssue<unknown>): string => {
   const path = v.getDotPath(issue) ?? "";
   if (PLACE.test(path)) return `PUBLIC_ID_KEYS: ${path} ${issue.message}.`;
   const entry = path.split(".").slice(0, 2).join(".");
   return `PUBLIC_ID_KEYS: ${PLACE.test(entry) ? entry : "it"} must have no other members than ${PLACE.test(entry) ? "id and key" : "sealed and compatible"}.`;
 };
 
-const ringText = (list: keyof PublicKeys, keys: readonly NamedKey[], error: KeyRingError): string => {
+const formatRing = (list: keyof PublicKeys, keys: readonly NamedKey[], error: KeyRingError): string => {
   const placeOf = (id: string): string => `${list}.${keys.findLastIndex((key) => key.id === id)}`;
   switch (error.reason) {
     case "no-keys":

@@ -39,7 +39,7 @@ const PATH_UNITS_MAX = 512;
 export const STATES_MAX = 1024;
 
 /** The state from which no path leads on: nothing inside is looked at. */
-export const DEAD = 0;
+export const NO_MATCH = 0;
 export const OTHER_NAME = 0;
 const ANY = Symbol("*");
 const ANY_DEPTH = Symbol("**");
@@ -106,7 +106,7 @@ const buildAutomaton = (
 ): Result<FieldPaths, FieldPathError> => {
   const symbols = symbolsOf(positions);
   const sets: Positions[] = [""];
-  const numbers = new Map<Positions, number>([["", DEAD]]);
+  const numbers = new Map<Positions, number>([["", NO_MATCH]]);
   const numberOf = (set: Positions): number => {
     const known = numbers.get(set);
     if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 import { type Layout, luuid, type TextForm, type Words } from "../ids/index.ts";
 import { LUUID_SHORT } from "./identity.ts";
-import { settle } from "./split.ts";
+import { applyRollout } from "./split.ts";
 import type {
   CompiledTable,
   EnabledLayout,
@@ -84,20 +84,20 @@ const DIGITS_MIN = 16;
 const DIGIT_FORMS: readonly string[] = ["decimal", "hex"];
 
 /** Whether a text of this form may look like this: false for a base62 or the like of many digits and nothing else. */
-export const isUsualForDigits = ({ name }: TextForm, text: string): boolean =>
+export const isPlausibleNumeral = ({ name }: TextForm, text: string): boolean =>
   text.length < DIGITS_MIN || DIGIT_FORMS.includes(name) || !/^[0-9]+$/.test(text);
 
 /** Leaves decimal and hex readings alone where a long text has digits only, so that no Snowflake is taken for base62. */
-export const withoutChance = (readings: readonly OwnerReading[], text: string): readonly OwnerReading[] => {
+export const dropUnlikelyDigits = (readings: readonly OwnerReading[], text: string): readonly OwnerReading[] => {
   if (readings.length < 2) return readings;
-  const usual = readings.filter(({ form }) => isUsualForDigits(form, text));
+  const usual = readings.filter(({ form }) => isPlausibleNumeral(form, text));
   return usual.length === 0 ? readings : usual;
 };
 
 /** Where an ID goes: what the table says of it alone, then the routes, then the default. */
 export const targetOf = (table: CompiledTable, id: EntityId, words: Words): Target | Gone | Unloaded | undefined =>
   (table.moved.size === 0 ? undefined : table.moved.find(id.enabled.layout, words)) ??
-  settle(id.find(words), id.enabled.layout.name, words);
+  applyRollout(id.find(words), id.enabled.layout.name, words);
 
 /** The same for a short key. */
 export const shortTargetOf = (
@@ -107,7 +107,7 @@ export const shortTargetOf = (
   primaryKey: number,
   words: Words,
 ): Target | Gone | Unloaded | undefined =>
-  table.moved.findShort(group, primaryKey) ?? settle(id.find(words), LUUID_SHORT, words);
+  table.moved.findShort(group, primaryKey) ?? applyRollout(id.find(words), LUUID_SHORT, words);
 
 /** An LUUID of which only the group and the primary key are known; its random bits are 0. */
 export const shortWords = (group: number, primaryKey: number): Words => {

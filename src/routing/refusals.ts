@@ -32,7 +32,7 @@ const tooLong = (text: string): ParseError => ({
 });
 
 /** The text can be read, but no layout of the entity takes it: it belongs to another entity, or to none. */
-export const refuseForEntity = (
+export const wrongEntityError = (
   table: CompiledTable,
   entity: Entity,
   text: string,
@@ -54,7 +54,7 @@ export const refuseForEntity = (
 };
 
 /** No entity has the ID: either no layout can read it, or nobody claims what it says. */
-export const refuseAny = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): RoutingError => {
+export const unknownIdError = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): RoutingError => {
   const candidates = text.length > ID_LENGTH_MAX ? [] : describeAll(table, text, nowMs, hint);
   return candidates.length === 0
     ? malformed(

@@ -5,20 +5,20 @@ import { bearerToken, claimOf } from "./token-claims.ts";
 /** Which region a request without an ID is for: the first source of a list that says something decides. */
 
 /** The region's name by what may be said. */
-export type RegionBySaying = ReadonlyMap<string, string>;
+export type RegionByValue = ReadonlyMap<string, string>;
 
 /** A source, compiled. `label` is how a problem names it. Header fields are in lower case. */
 export type RegionSource = { readonly label: string } & (
-  | { readonly kind: "header"; readonly header: string; readonly regions: RegionBySaying }
-  | { readonly kind: "cookie"; readonly cookie: string; readonly regions: RegionBySaying }
+  | { readonly kind: "header"; readonly header: string; readonly regions: RegionByValue }
+  | { readonly kind: "cookie"; readonly cookie: string; readonly regions: RegionByValue }
   | {
       readonly kind: "claim";
       readonly header: string;
       /** Names from the token's claims down. */
       readonly path: readonly string[];
-      readonly regions: RegionBySaying;
+      readonly regions: RegionByValue;
     }
-  | { readonly kind: "country" | "continent"; readonly regions: RegionBySaying }
+  | { readonly kind: "country" | "continent"; readonly regions: RegionByValue }
   | { readonly kind: "region"; readonly region: string }
 );
 
@@ -64,18 +64,18 @@ export const chooseRegion = (
   says: RequestSays,
 ): Result<RegionChoice, RegionSourceError> => {
   for (const source of sources) {
-    const word = ask(source, says);
+    const word = evaluate(source, says);
     if (word !== undefined) return word;
   }
   return err({ reason: "region-unknown", sources: sources.map(({ label }) => label) });
 };
 
-const ask = (source: RegionSource, says: RequestSays): Word => {
+const evaluate = (source: RegionSource, says: RequestSays): Word => {
   switch (source.kind) {
     case "header":
       return lookUp(says.header(source.header), source.regions);
     case "claim":
-      return askToken(source.header, source.path, says, source.regions);
+      return readToken(source.header, source.path, says, source.regions);
     case "cookie":
       return said(firstKnown(says.header("cookie"), source.cookie, source.regions), false);
     case "country":
@@ -91,7 +91,7 @@ const said = (region: string | undefined, isAssumed: boolean): Word =>
   region === undefined ? undefined : ok({ region, isAssumed });
 
 /** Who says a region that there is not is told so, and never sent to another. */
-const lookUp = (name: string | undefined, regions: RegionBySaying): Word => {
+const lookUp = (name: string | undefined, regions: RegionByValue): Word => {
   if (name === undefined) return undefined;
   return (
     said(regions.get(name), false) ?? err({ reason: "unknown-name", what: "region", name, known: [...regions.keys()] })
@@ -99,7 +99,7 @@ const lookUp = (name: string | undefined, regions: RegionBySaying): Word => {
 };
 
 /** A token that is too long to be read might say something: skipping it would be a guess. */
-const askToken = (header: string, path: readonly string[], says: RequestSays, regions: RegionBySaying): Word => {
+const readToken = (header: string, path: readonly string[], says: RequestSays, regions: RegionByValue): Word => {
   const credentials = says.header(header);
   if (credentials === undefined) return undefined;
   const token = bearerToken(credentials) ?? (header === "authorization" ? undefined : credentials);
@@ -114,7 +114,7 @@ const askToken = (header: string, path: readonly string[], says: RequestSays, re
 };
 
 /** Browsers keep cookies for long after a region is gone, and may send several of one name (RFC 6265 §5.4). */
-const firstKnown = (field: string | undefined, name: string, regions: RegionBySaying): string | undefined => {
+const firstKnown = (field: string | undefined, name: string, regions: RegionByValue): string | undefined => {
   if (field === undefined) return undefined;
   for (const pair of field.split(";")) {
     const equals = pair.indexOf("=");

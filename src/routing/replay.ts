@@ -1,10 +1,10 @@
-import { ANY_PREFIX, isOwnPage, wouldChange } from "./own-paths.ts";
+import { ANY_PREFIX, isGatewayPath, isNotNormalized } from "./own-paths.ts";
 import { resolveAny, resolvePath } from "./resolve.ts";
 import type { RoutingError } from "./routing-error.ts";
 import type { CompiledTable, Decision, Entity, WithoutId } from "./table.ts";
 
 /** A request of the past, as far as logs know it: neither its fields nor its client. */
-export interface PastRequest {
+export interface LoggedRequest {
   readonly method: string;
   /** Raw, as it was sent; a query is passed over. */
   readonly path: string;
@@ -31,21 +31,26 @@ type Refusal =
   | "region-unknown";
 
 /** `open`: a table decides by something that is not known here, and both may come to the same. */
-export type Verdict = "same" | "changed" | "open";
+export type ReplayResult = "same" | "changed" | "open";
 
 export interface Replayed {
   readonly before: Destination;
   readonly after: Destination;
-  readonly verdict: Verdict;
+  readonly verdict: ReplayResult;
 }
 
 /** Sends a request of the past through two tables. `nowMs` (Unix ms) is when it would be sent. */
-export const replay = (before: CompiledTable, after: CompiledTable, request: PastRequest, nowMs: number): Replayed => {
+export const replay = (
+  before: CompiledTable,
+  after: CompiledTable,
+  request: LoggedRequest,
+  nowMs: number,
+): Replayed => {
   const [left, right] = [destinationOf(before, request, nowMs), destinationOf(after, request, nowMs)];
   return { before: left, after: right, verdict: compare(left, right) };
 };
 
-const compare = (before: Destination, after: Destination): Verdict => {
+const compare = (before: Destination, after: Destination): ReplayResult => {
   if (mayMeet(before, after) || mayMeet(after, before)) return "open";
   return keyOf(before) === keyOf(after) ? "same" : "changed";
 };
@@ -78,13 +83,13 @@ const HIDDEN_PATH = "/*";
 /** Where one table leads a request. */
 export const destinationOf = (
   table: CompiledTable,
-  { method, path: target }: PastRequest,
+  { method, path: target }: LoggedRequest,
   nowMs: number,
 ): Destination => {
   const query = target.indexOf("?");
   const path = query === -1 ? target : target.slice(0, query);
-  if (isOwnPage(path)) return { kind: "own" };
-  if (wouldChange(path)) return { kind: "refused", reason: "malformed-request", entity: undefined };
+  if (isGatewayPath(path)) return { kind: "own" };
+  if (isNotNormalized(path)) return { kind: "refused", reason: "malformed-request", entity: undefined };
   if (path === HIDDEN_PATH) return openPublic(undefined);
   if (path.startsWith(ANY_PREFIX)) return byIdAlone(table, path, method, nowMs);
   const match = table.paths.match(path);

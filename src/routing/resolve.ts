@@ -3,6 +3,7 @@ import { hintName } from "./entity-paths.ts";
 import { ID_LENGTH_MAX } from "./limits.ts";
 import {
   allOwners,
+  dropUnlikelyDigits,
   hintedIn,
   isCandidate,
   type LayoutHint,
@@ -11,9 +12,16 @@ import {
   shortTargetOf,
   shortWords,
   targetOf,
-  withoutChance,
 } from "./readings.ts";
-import { ambiguous, ambiguousShort, malformed, refuseAny, refuseForEntity, unassigned, unloaded } from "./refusals.ts";
+import {
+  ambiguous,
+  ambiguousShort,
+  malformed,
+  unassigned,
+  unknownIdError,
+  unloaded,
+  wrongEntityError,
+} from "./refusals.ts";
 import type { RoutingError } from "./routing-error.ts";
 import type {
   CompiledTable,
@@ -74,10 +82,10 @@ export const resolvePath = (
   }
   if (first !== undefined)
     return others === undefined ? decide(table, first, text) : choose(table, [first, ...others], text, nowMs);
-  if (isReadable) return err(refuseForEntity(table, entity, text, nowMs, hint));
+  if (isReadable) return err(wrongEntityError(table, entity, text, nowMs, hint));
   return hint?.enabled === undefined
     ? resolveShort(table, entity, text, hint)
-    : refuseHinted(table, entity, text, nowMs, hint);
+    : hintedError(table, entity, text, nowMs, hint);
 };
 
 const enabledOf = ({ enabled }: EntityId) => enabled;
@@ -92,22 +100,22 @@ const mismatch = ({ name }: Entity, id: string, hint: LayoutHint, said: LayoutHi
 });
 
 /** A layout that the entity has not may still be able to read the text. */
-const refuseHinted = (
+const hintedError = (
   table: CompiledTable,
   entity: Entity,
   text: string,
   nowMs: number,
   hint: LayoutHint,
 ): Resolution => {
-  const error = refuseAny(table, text, nowMs, hint);
-  return err(error.reason === "malformed-id" ? error : refuseForEntity(table, entity, text, nowMs, hint));
+  const error = unknownIdError(table, text, nowMs, hint);
+  return err(error.reason === "malformed-id" ? error : wrongEntityError(table, entity, text, nowMs, hint));
 };
 
 /** Where an ID goes that comes without a path: all layouts and all entities are tried, or the layout that a hint names. */
 export const resolveAny = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): Resolution => {
   const owners = text.length > ID_LENGTH_MAX ? [] : allOwners(table, text, nowMs, hint);
   const [first, second] = owners;
-  if (first === undefined) return err(refuseAny(table, text, nowMs, hint));
+  if (first === undefined) return err(unknownIdError(table, text, nowMs, hint));
   return second === undefined ? decide(table, first, text) : choose(table, owners, text, nowMs);
 };
 
@@ -125,14 +133,14 @@ export const hintNamed = (
 
 /** Several readings are one decision only if they are of one entity and lead to one region. */
 const choose = (table: CompiledTable, all: readonly OwnerReading[], text: string, nowMs: number): Resolution => {
-  const readings = withoutChance(all, text);
+  const readings = dropUnlikelyDigits(all, text);
   const [first, ...others] = readings.toSorted((a, b) => placeOf(a) - placeOf(b)) as [OwnerReading, ...OwnerReading[]];
   const [target, ...rest] = [first, ...others].map(({ id, words }) => targetOf(table, id, words));
   // What is not known yet may be the same or not.
   const unknown = [target, ...rest].find(isUnloaded);
   if (unknown !== undefined) return err(unloaded(unknown));
   for (const [at, { entity }] of others.entries()) {
-    if (entity === first.entity && sameGoal(rest[at], target)) continue;
+    if (entity === first.entity && sameTarget(rest[at], target)) continue;
     return err(ambiguous(table, readings, text, nowMs));
   }
   return decide(table, first, text);
@@ -141,11 +149,12 @@ const choose = (table: CompiledTable, all: readonly OwnerReading[], text: string
 /** The order of the table among the IDs of one entity. */
 const placeOf = ({ entity, id }: OwnerReading): number => entity.ids.indexOf(id);
 
-type Goal = Target | Gone | Unloaded | undefined;
+type TargetOrNone = Target | Gone | Unloaded | undefined;
 
-const isUnloaded = (goal: Goal): goal is Unloaded => goal?.rule.kind === "unloaded";
+const isUnloaded = (target: TargetOrNone): target is Unloaded => target?.rule.kind === "unloaded";
 
-const sameGoal = (a: Goal, b: Goal): boolean => a?.region === b?.region && (a === undefined) === (b === undefined);
+const sameTarget = (a: TargetOrNone, b: TargetOrNone): boolean =>
+  a?.region === b?.region && (a === undefined) === (b === undefined);
 
 const decide = (table: CompiledTable, { entity, id, words }: OwnerReading, text: string): Resolution =>
   decisionOf(entity, id, text, words, targetOf(table, id, words), id.enabled.layout.name);
@@ -155,7 +164,7 @@ const decisionOf = (
   id: EntityId,
   text: string,
   words: Words,
-  target: Goal,
+  target: TargetOrNone,
   layout: string,
 ): Resolution => {
   if (target === undefined) return err(unassigned(entity, id.enabled, layout, text, words));
@@ -183,7 +192,7 @@ const resolveShort = (table: CompiledTable, entity: Entity, text: string, hint?:
   );
   const unknown = [target, ...others].find(isUnloaded);
   if (unknown !== undefined) return err(unloaded(unknown));
-  if (!others.every((other) => sameGoal(other, target))) {
+  if (!others.every((other) => sameTarget(other, target))) {
     return err(ambiguousShort(table, groups, text, primaryKey));
   }
   return decisionOf(entity, first.id, text, wordsIn(first.group), target, LUUID_SHORT);

@@ -1,7 +1,7 @@
 import type { Layout, TextForm } from "../ids/index.ts";
 import { ticksIn, timeValue } from "../ids/time-units.ts";
 import { HORIZON_MS } from "./limits.ts";
-import { isUsualForDigits } from "./readings.ts";
+import { isPlausibleNumeral } from "./readings.ts";
 import type { TimeWindow } from "./table.ts";
 
 /** Texts of layouts, to see who else can read them. The same each time, so that a check says the same each time. */
@@ -48,7 +48,7 @@ const sampleTimes = ({ layout, window }: TimedLayout): readonly (number | undefi
 export const bothReadings = (a: TimedLayout, b: TimedLayout, text: string): boolean => {
   const [first, second] = [formsOf(a, text), formsOf(b, text)];
   if (first.length === 0 || second.length === 0) return false;
-  const isUsual = (forms: readonly TextForm[]): boolean => forms.some((form) => isUsualForDigits(form, text));
+  const isUsual = (forms: readonly TextForm[]): boolean => forms.some((form) => isPlausibleNumeral(form, text));
   return isUsual(first) === isUsual(second);
 };
 
@@ -67,7 +67,7 @@ const randomWords = ({ fields, fixed }: Layout, next: () => number): number[] =>
   for (const field of fields) {
     if (field.role === "fixed") continue;
     let value = 0n;
-    for (let drawn = 0; drawn < field.bits; drawn += 32) value = (value << 32n) | BigInt(next());
+    for (let random = 0; random < field.bits; random += 32) value = (value << 32n) | BigInt(next());
     field.write(words, BigInt.asUintN(field.bits, value) % (BigInt(field.max) + 1n));
   }
   return words;

@@ -4,7 +4,7 @@ import { goneSchema, movedSchema, moveSchema } from "./move-schema.ts";
 import { type DeclaredRoute, type DeclaredTable, routeSchema, tableSchema } from "./schema.ts";
 
 /** Parts with an entry for a single entity. */
-const SINGLED = { moved: movedSchema, moves: moveSchema, gone: goneSchema } as const;
+const OVERRIDES = { moved: movedSchema, moves: moveSchema, gone: goneSchema } as const;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -12,18 +12,18 @@ type Json = Readonly<Record<string, unknown>>;
  * The table as the schema types it; `undefined` where it does not fit. Of the long parts, whose sizes were checked, every entry
  * is held to the schema by itself and stays what it is: the library would make a second table of them.
  */
-export const fitTable = (value: unknown): DeclaredTable | undefined => {
+export const matchSchema = (value: unknown): DeclaredTable | undefined => {
   if (typeof value !== "object" || value === null) return undefined;
   const given = value as Json;
   const long: Record<string, unknown> = {};
-  for (const [part, schema] of Object.entries(SINGLED)) {
+  for (const [part, schema] of Object.entries(OVERRIDES)) {
     const entries = given[part];
     if (!isPlainRecord(entries)) continue;
     if (!areFitting(entries, schema)) return undefined;
     long[part] = entries;
   }
   const { routes } = given;
-  const fitting = Array.isArray(routes) ? fitRoutes(routes) : undefined;
+  const fitting = Array.isArray(routes) ? matchRoutes(routes) : undefined;
   if (fitting === undefined) return undefined;
   const rest = v.safeParse(tableSchema, { ...given, ...emptied(long), routes: [] }, { abortEarly: true });
   return rest.success ? { ...rest.output, ...long, routes: fitting } : undefined;
@@ -50,7 +50,7 @@ const areFitting = (entries: Json, schema: v.GenericSchema): boolean => {
   return true;
 };
 
-const fitRoutes = (routes: readonly unknown[]): DeclaredRoute[] | undefined => {
+const matchRoutes = (routes: readonly unknown[]): DeclaredRoute[] | undefined => {
   const fitting: DeclaredRoute[] = [];
   for (const route of routes) {
     const parsed = v.safeParse(routeSchema, route, { abortEarly: true });

@@ -1,7 +1,7 @@
 import type { DeclaredCanary } from "./proxy-schema.ts";
 
 /** Where the IDs of a route go: a share of them where its canary does. */
-export interface SharedGoal {
+export interface RouteOutcome {
   /** `undefined` where no route and no default takes them. */
   readonly region: string | undefined;
   readonly canary?: DeclaredCanary;
@@ -12,15 +12,15 @@ export interface SharedGoal {
 }
 
 /** Goals are one if they lead every ID alike, however the table writes them. */
-export const sharedGoal = (region: string | undefined, canary: DeclaredCanary | undefined): SharedGoal => {
+export const routeOutcome = (region: string | undefined, canary: DeclaredCanary | undefined): RouteOutcome => {
   if (canary === undefined || canary.percent === 0) return { region };
   return canary.percent === 100 ? { region: canary.region } : { region, canary };
 };
 
 /** How many percent of the IDs go to another region than before. */
-export const percentMoved = (before: SharedGoal, after: SharedGoal): number => {
+export const percentMoved = (before: RouteOutcome, after: RouteOutcome): number => {
   if (before.split !== undefined || after.split !== undefined || before.packs?.join() !== after.packs?.join()) {
-    return percentApart(before, after);
+    return percentDifferent(before, after);
   }
   const bounds = [0, before.canary?.percent ?? 0, after.canary?.percent ?? 0, 100].toSorted((a, b) => a - b);
   let moved = 0;
@@ -31,7 +31,7 @@ export const percentMoved = (before: SharedGoal, after: SharedGoal): number => {
   return Number(moved.toPrecision(12));
 };
 
-const regionAt = ({ region, canary }: SharedGoal, percent: number): string | undefined =>
+const regionAt = ({ region, canary }: RouteOutcome, percent: number): string | undefined =>
   canary !== undefined && percent < canary.percent ? canary.region : region;
 
 /**
@@ -39,16 +39,16 @@ const regionAt = ({ region, canary }: SharedGoal, percent: number): string | und
  * places, whatever their numbers of parts; a canary chooses by a hash that does not depend on it. What packs hold is not
  * known here: where they differ, every ID may move.
  */
-const percentApart = (before: SharedGoal, after: SharedGoal): number => {
+const percentDifferent = (before: RouteOutcome, after: RouteOutcome): number => {
   if (before.packs?.join() !== after.packs?.join()) return 100;
   const moved =
     before.canary === undefined && after.canary === undefined ? alongOneLine(before, after) : byChance(before, after);
   return Number((moved * 100).toPrecision(12));
 };
 
-const partsOf = ({ split, region }: SharedGoal): readonly (string | undefined)[] => split ?? [region];
+const partsOf = ({ split, region }: RouteOutcome): readonly (string | undefined)[] => split ?? [region];
 
-const alongOneLine = (before: SharedGoal, after: SharedGoal): number => {
+const alongOneLine = (before: RouteOutcome, after: RouteOutcome): number => {
   const [left, right] = [partsOf(before), partsOf(after)];
   // Whole numbers, so that cuts at one place are one.
   const steps = left.length * right.length;
@@ -59,19 +59,19 @@ const alongOneLine = (before: SharedGoal, after: SharedGoal): number => {
   return moved / steps;
 };
 
-const byChance = (before: SharedGoal, after: SharedGoal): number => {
+const byChance = (before: RouteOutcome, after: RouteOutcome): number => {
   const [left, right] = [sharesOf(before), sharesOf(after)];
   let same = 0;
   for (const [region, share] of left) same += share * (right.get(region) ?? 0);
   return 1 - same;
 };
 
-const sharesOf = (goal: SharedGoal): ReadonlyMap<string | undefined, number> => {
-  const parts = partsOf(goal);
-  const taken = (goal.canary?.percent ?? 0) / 100;
+const sharesOf = (outcome: RouteOutcome): ReadonlyMap<string | undefined, number> => {
+  const parts = partsOf(outcome);
+  const taken = (outcome.canary?.percent ?? 0) / 100;
   const shares = new Map<string | undefined, number>();
   const add = (name: string | undefined, share: number) => shares.set(name, (shares.get(name) ?? 0) + share);
   for (const part of parts) add(part, (1 - taken) / parts.length);
-  if (goal.canary !== undefined) add(goal.canary.region, taken);
+  if (outcome.canary !== undefined) add(outcome.canary.region, taken);
   return shares;
 };

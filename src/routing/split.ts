@@ -12,7 +12,7 @@ export const partOf = (layout: string, words: Words, parts: number): number =>
   Math.floor((shareHash(identityWords(layout, words), SEED) / 2 ** 32) * parts);
 
 /** Where one ID goes of those that the routes treat alike: by a split's part or a canary's share. */
-export const settle = (found: Found | undefined, layout: string, words: Words): Target | Unloaded | undefined => {
+export const applyRollout = (found: Found | undefined, layout: string, words: Words): Target | Unloaded | undefined => {
   if (found === undefined || found.region !== undefined) return shareOut(found, layout, words);
   return "parts" in found ? found.parts[partOf(layout, words, found.parts.length)] : found;
 };

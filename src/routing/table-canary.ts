@@ -10,7 +10,7 @@ import type { CompiledTable, Decision } from "./table.ts";
 const PERCENT_STEP = 1e-4;
 
 /** Exactly one of the three. A share is in percent, in steps of a ten-thousandth, as in a route's canary. */
-export const canaryAudienceSchema = v.union(
+export const canarySelectorSchema = v.union(
   [
     v.strictObject({
       share: v.pipe(v.number(), v.minValue(PERCENT_STEP), v.maxValue(100), v.check(isStep, "At most four decimals.")),
@@ -23,7 +23,7 @@ export const canaryAudienceSchema = v.union(
   "Say one of `share` (percent), `countries` (ISO 3166-1 codes) and `entities` (names).",
 );
 
-export type CanaryAudience = v.InferOutput<typeof canaryAudienceSchema>;
+export type CanarySelector = v.InferOutput<typeof canarySelectorSchema>;
 
 function isStep(percent: number): boolean {
   const steps = percent / PERCENT_STEP;
@@ -36,7 +36,7 @@ const SEED = 0x2545f491;
 const country = /* @__PURE__ */ fieldOf(iuid, "country");
 
 /** Whether an entity belongs to the audience, by what the stable table makes of its ID. The same for all texts of an ID. */
-export const audienceTest = (stable: CompiledTable, audience: CanaryAudience): ((decision: Decision) => boolean) => {
+export const selectorTest = (stable: CompiledTable, audience: CanarySelector): ((decision: Decision) => boolean) => {
   if ("entities" in audience) {
     const names = new Set(audience.entities);
     return ({ entity }) => names.has(entity.name);
@@ -50,7 +50,7 @@ export const audienceTest = (stable: CompiledTable, audience: CanaryAudience): (
 };
 
 /** Whether a canary serves all of an entity, with the IDs that the stable table does not know. */
-export const servesEntity = (audience: CanaryAudience, entity: string): boolean =>
+export const servesEntity = (audience: CanarySelector, entity: string): boolean =>
   "entities" in audience && audience.entities.includes(entity);
 
 /** What a table declares by name, as far as an audience names it. */
@@ -60,7 +60,7 @@ export interface TableNames {
 }
 
 /** Names that an audience has and neither table: it would serve nobody, and that in silence. */
-export const strangersIn = (audience: CanaryAudience, tables: readonly TableNames[]): readonly string[] => {
+export const unknownNames = (audience: CanarySelector, tables: readonly TableNames[]): readonly string[] => {
   if ("countries" in audience) return audience.countries.filter((code) => !tables[0]?.countries.has(code));
   if ("entities" in audience) return audience.entities.filter((entity) => !tables.some((t) => t.entities.has(entity)));
   return [];

@@ -45,7 +45,7 @@ export const declaredPacks = (text: string): readonly (readonly [name: string, p
 
 const WITH_PACKS = /* @__PURE__ */ v.object({ packs: packsSchema });
 
-/** Of octets that are no text. */
+/** Of bytes that are no text. */
 export const NOT_UTF8: Fault = /* @__PURE__ */ syntax("The text is not UTF-8; save it as UTF-8.");
 
 const excessFault = ({ pointer, message }: Excess): Fault => ({ pointer, kind: "size", message });

@@ -5,8 +5,8 @@ import {
   ENTITIES_MAX,
   LAYOUTS_MAX,
   MOVED_MAX,
+  PACKS_BYTES_MAX,
   PACKS_MAX,
-  PACKS_OCTETS_MAX,
   PATTERNS_MAX,
   REGIONS_MAX,
   ROUTES_MAX,
@@ -25,7 +25,7 @@ export interface Use {
 
 /** What a table takes up of each cap. `overrides`: entries of `moved`, `moves` and `gone` together. */
 export interface TableUse {
-  /** Octets of the text. */
+  /** Bytes of the text. */
   readonly bytes: Use;
   readonly routes: Use;
   readonly regions: Use;
@@ -57,7 +57,7 @@ export const useOf = (draft: Draft, declared: object, bytes: number, cells: numb
   layouts: { used: draft.layouts.size, max: LAYOUTS_MAX },
   withoutId: { used: draft.withoutId.size, max: WITHOUT_ID_MAX },
   packs: { used: draft.packs.size, max: PACKS_MAX },
-  packBytes: { used: [...draft.packs.values()].reduce((sum, { bytes }) => sum + bytes, 0), max: PACKS_OCTETS_MAX },
+  packBytes: { used: [...draft.packs.values()].reduce((sum, { bytes }) => sum + bytes, 0), max: PACKS_BYTES_MAX },
   packRanges: { used: Math.max(0, ...[...draft.packs.values()].map(({ ranges }) => ranges)), max: PACK_RANGES_MAX },
   overrides: { used: draft.moved.ids.length + draft.moves.ids.length + draft.gone.ids.length, max: MOVED_MAX },
   values: { used: valuesIn(declared).reduce((sum, [, count]) => sum + count, 0), max: VALUES_MAX },

@@ -49,7 +49,7 @@ export interface Entity {
   readonly otherBodies: "pass" | "refuse";
   /** They go before those of the region. */
   readonly deadlines: Deadlines;
-  /** Bodies up to so many octets are kept, so that they can be sent again; 0: none is. */
+  /** Bodies up to so many bytes are kept, so that they can be sent again; 0: none is. */
   readonly replayBytesMax: number;
   /** How long an origin's word that an entity moved is remembered; 0: not at all. */
   readonly rememberMovedSeconds: number;

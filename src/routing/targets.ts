@@ -1,7 +1,7 @@
 import type { Draft } from "./draft.ts";
 import type { DeclaredGone, DeclaredMove, DeclaredMoved, DeclaredRoute } from "./schema.ts";
 import { NO_ROUTE } from "./segments.ts";
-import { type Singled, sayingOf, singledIn } from "./singled.ts";
+import { type Override, overrideKey, overridesIn } from "./singled.ts";
 import { readSplit } from "./split.ts";
 import type { Canary, Found, Gone, Region, Rule, Share, Split, Target } from "./table.ts";
 import type { DeclaredPack } from "./way-schema.ts";
@@ -47,22 +47,22 @@ export const packTargets = (
   return declared.regions.map((name) => targetOf(regionNamed(regions, name), rule));
 };
 
-/** The goal of each entity that the table singles out, in the order of `singledIn`. Entries that say the same share one. */
-export const singledGoals = (draft: Draft, regions: ReadonlyMap<string, Region>): readonly (Target | Gone)[] => {
+/** The goal of each entity that the table singles out, in the order of `overridesIn`. Entries that say the same share one. */
+export const overrideTargets = (draft: Draft, regions: ReadonlyMap<string, Region>): readonly (Target | Gone)[] => {
   const known = new Map<string, Target | Gone>();
-  const goals: (Target | Gone)[] = [];
-  for (const singled of singledIn(draft)) {
-    const saying = sayingOf(singled);
-    const goal = known.get(saying) ?? goalOf(singled, regions);
-    known.set(saying, goal);
-    goals.push(goal);
+  const targets: (Target | Gone)[] = [];
+  for (const override of overridesIn(draft)) {
+    const key = overrideKey(override);
+    const target = known.get(key) ?? targetOfOverride(override, regions);
+    known.set(key, target);
+    targets.push(target);
   }
-  return goals;
+  return targets;
 };
 
-const goalOf = ({ part, entry }: Singled, regions: ReadonlyMap<string, Region>): Target | Gone => {
+const targetOfOverride = ({ part, entry }: Override, regions: ReadonlyMap<string, Region>): Target | Gone => {
   if (part === "moved") return movedTarget(entry, regions);
-  return part === "moves" ? movingTarget(entry, regions) : goneGoal(entry);
+  return part === "moves" ? movingTarget(entry, regions) : goneTarget(entry);
 };
 
 const MOVED: Rule = Object.freeze({ kind: "moved" });
@@ -78,7 +78,7 @@ const movedTarget = (declared: DeclaredMoved, regions: ReadonlyMap<string, Regio
 const movingTarget = ({ from, to, state, epoch }: DeclaredMove, regions: ReadonlyMap<string, Region>): Target =>
   targetOf(regionNamed(regions, from), MOVING, { move: Object.freeze({ state, epoch, to }) });
 
-const goneGoal = ({ epoch }: DeclaredGone): Gone => Object.freeze({ region: undefined, rule: GONE, epoch });
+const goneTarget = ({ epoch }: DeclaredGone): Gone => Object.freeze({ region: undefined, rule: GONE, epoch });
 
 type Extras = Partial<Pick<Target, "canary" | "shadow" | "move">>;
 

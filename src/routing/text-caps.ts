@@ -3,9 +3,9 @@ import { endOfString } from "./duplicate-keys.ts";
 import { pointerTo } from "./faults.ts";
 import { CONDITION_VALUES_MAX, ROUTES_MAX, TABLE_BYTES_MAX } from "./limits.ts";
 
-/** Caps on a table's text that are held before a value is made of it: that takes a hundred octets for three, and a second or more. */
+/** Caps on a table's text that are held before a value is made of it: that takes a hundred bytes for three, and a second or more. */
 
-/** Objects and lists. In a table none stands in fewer octets than a condition with a name of one letter: `"a":[7],`. */
+/** Objects and lists. In a table none stands in fewer bytes than a condition with a name of one letter: `"a":[7],`. */
 export const CONTAINERS_MAX = TABLE_BYTES_MAX / 8;
 
 /** Levels on which the parts of a table stand, or those of one that is a member of a wish. Below them no list is longer than a condition's. */

@@ -36,7 +36,7 @@ export const claimOf = (token: string, path: readonly string[]): string | undefi
   let value = json === undefined ? undefined : parseJson(json);
   if (Array.isArray(value)) return undefined;
   for (const step of path) value = memberOf(value, step);
-  return sayingOf(value);
+  return claimValueOf(value);
 };
 
 const ARRAY_INDEX = /^(?:0|[1-9]\d{0,9})$/;
@@ -48,7 +48,7 @@ const memberOf = (value: unknown, name: string): unknown => {
 };
 
 /** `null` says nothing; what is no text still says something, and it is never the name of a region. */
-const sayingOf = (value: unknown): string | undefined => {
+const claimValueOf = (value: unknown): string | undefined => {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "object") return Array.isArray(value) ? "[…]" : "{…}";
   return String(value);
@@ -67,12 +67,12 @@ const DIGITS: ReadonlyMap<number, number> = new Map(
   [...BASE64URL.digits].map((digit, at) => [digit.charCodeAt(0), at]),
 );
 
-/** Octets as `decodeURIComponent` takes them: ASCII as it is, all else in hex. */
-const ESCAPED = Array.from({ length: 256 }, (_, octet) =>
-  octet < 0x80 && octet !== 0x25 ? String.fromCharCode(octet) : `%${octet.toString(16).padStart(2, "0")}`,
+/** Bytes as `decodeURIComponent` takes them: ASCII as it is, all else in hex. */
+const ESCAPED = Array.from({ length: 256 }, (_, byte) =>
+  byte < 0x80 && byte !== 0x25 ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, "0")}`,
 );
 
-/** RFC 4648 §5 without padding; bits that are left over must be 0 (§3.5), and the octets must be UTF-8. */
+/** RFC 4648 §5 without padding; bits that are left over must be 0 (§3.5), and the bytes must be UTF-8. */
 const decodeBase64Url = (text: string): string | undefined => {
   if (text.length % 4 === 1) return undefined;
   let escaped = "";

@@ -1,8 +1,8 @@
-import type { PastRequest } from "./replay.ts";
+import type { LoggedRequest } from "./replay.ts";
 
 /** What a line of a log turned out to be. `other`: an event that is no request. */
-export type TrafficLine =
-  | { readonly kind: "request"; readonly request: PastRequest }
+export type LogLine =
+  | { readonly kind: "request"; readonly request: LoggedRequest }
   | { readonly kind: "other" }
   | { readonly kind: "unreadable" };
 
@@ -13,7 +13,7 @@ const PLAIN_LINE = /^(?:([A-Z][A-Z-]{0,31}) )?(\/\S*)$/;
 const SCREEN_LINE = /^([A-Z][A-Z-]{0,31}) +(\/\S*) +\S+ +\S+ +\d{3} +[\d.]+ ms$/;
 
 /** Reads a line of the gateway's own log (an object with `method` and `path`), a line as `npm start` shows it, or a bare path. */
-export const readTrafficLine = (line: string): TrafficLine => {
+export const parseLogLine = (line: string): LogLine => {
   if (!line.startsWith("{")) {
     const [, method = "GET", path] = PLAIN_LINE.exec(line) ?? SCREEN_LINE.exec(line) ?? [];
     return path === undefined ? { kind: "unreadable" } : { kind: "request", request: { method, path } };

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { PACKS_MAX, SPLIT_PARTS_MAX } from "./limits.ts";
-import { FIELD_BITS_MAX, PACK_OCTETS_MAX, PACK_RANGES_MAX, PACK_REGIONS_MAX } from "./pack/format.ts";
+import { FIELD_BITS_MAX, PACK_BYTES_MAX, PACK_RANGES_MAX, PACK_REGIONS_MAX } from "./pack/format.ts";
 import { name } from "./schema-parts.ts";
 
 /** Where a route leads that has no region of its own: the ranges of a pack, or the parts of a split. */
@@ -13,7 +13,7 @@ export const packSchema = v.strictObject({
     v.regex(/^[0-9a-f]{64}$/, "A digest is 64 hexadecimal digits in lower case."),
     v.description("SHA-256 of the pack's header, which holds those of its pages."),
   ),
-  bytes: v.pipe(count(PACK_OCTETS_MAX), v.description("Octets of the file.")),
+  bytes: v.pipe(count(PACK_BYTES_MAX), v.description("Octets of the file.")),
   ranges: v.pipe(count(PACK_RANGES_MAX), v.description("How many ranges it has.")),
   bits: v.pipe(count(FIELD_BITS_MAX), v.description("Width of the field that its ranges are of.")),
   field: v.exactOptional(v.pipe(name, v.description("The field; absent, and no slice either: the layout's key."))),

@@ -1,8 +1,8 @@
 import { deadlinesOf } from "./carriage.ts";
 import type { Draft } from "./draft.ts";
-import { isOwnInDisguise } from "./own-paths.ts";
+import { isEncodedGatewayPath } from "./own-paths.ts";
 import { fieldPathsOf } from "./public-entities.ts";
-import type { RegionBySaying, RegionSource, Sticky } from "./region-sources.ts";
+import type { RegionByValue, RegionSource, Sticky } from "./region-sources.ts";
 import { listOf } from "./scopes.ts";
 import type { Entity, Region, WithoutId, WithoutIdIndex } from "./table.ts";
 import { targetOf } from "./targets.ts";
@@ -14,7 +14,7 @@ import type { DeclaredSource, DeclaredWithoutId } from "./without-id-schema.ts";
 export const indexWithoutId = (draft: Draft, regions: ReadonlyMap<string, Region>): WithoutIdIndex => {
   const rule = Object.freeze({ kind: "source" });
   const targets = new Map([...regions].map(([name, region]) => [name, targetOf(region, rule)]));
-  const named: RegionBySaying = new Map([...regions.keys()].map((name) => [name, name]));
+  const named: RegionByValue = new Map([...regions.keys()].map((name) => [name, name]));
   const entries = [...draft.withoutId].map(([name, declared]) => entryOf(name, declared, draft, named));
   return { entries, match: matcherOf(entries), targets };
 };
@@ -22,10 +22,10 @@ export const indexWithoutId = (draft: Draft, regions: ReadonlyMap<string, Region
 /** Apart from where the draft is at hand: a closure would keep the whole declared table in memory. */
 const matcherOf = (entries: readonly WithoutId[]): WithoutIdIndex["match"] => {
   const paths = indexExactPaths(entries.map((entry) => ({ entry, paths: entry.entity.paths })));
-  return (path) => (isOwnInDisguise(path) ? undefined : paths.match(path)?.entry);
+  return (path) => (isEncodedGatewayPath(path) ? undefined : paths.match(path)?.entry);
 };
 
-const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named: RegionBySaying): WithoutId => {
+const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named: RegionByValue): WithoutId => {
   const sources = (declared.sources ?? draft.sources ?? []).map((source) => sourceOf(source, named));
   const { methods, sticky, otherBodies = "pass", deadlines, replayBytesMax = 0 } = declared;
   const fields = fieldPathsOf(name, declared);
@@ -62,7 +62,7 @@ const withHead = (methods: readonly string[]): readonly string[] => [
 const withSticky = (
   sources: readonly RegionSource[],
   { cookie }: Sticky,
-  named: RegionBySaying,
+  named: RegionByValue,
 ): readonly RegionSource[] => {
   const at = sources.findIndex(isAssumed);
   return sources.toSpliced(at === -1 ? sources.length : at, 0, sourceOf({ cookie }, named));
@@ -71,7 +71,7 @@ const withSticky = (
 const isAssumed = ({ kind }: RegionSource): boolean => kind === "country" || kind === "continent" || kind === "region";
 
 /** The one member that says what a source is has been checked to be there. */
-const sourceOf = (declared: DeclaredSource, named: RegionBySaying): RegionSource => {
+const sourceOf = (declared: DeclaredSource, named: RegionByValue): RegionSource => {
   const { header, jwtClaim, cookie, clientCountry, clientContinent, region, values } = declared;
   const read = values === undefined ? named : new Map(Object.entries(values));
   if (jwtClaim !== undefined) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { rewriteRoute } from "../../src/cli/canary-edit.ts";
-import { type RampStep, type RouteWay, rampRoute } from "../../src/cli/canary-step.ts";
+import { type RampStep, type RouteTarget, rampRoute } from "../../src/cli/canary-step.ts";
 import { ROOT, shell, waybill } from "./command.ts";
 
 const own = readFileSync(join(ROOT, "routing-table.json"), "utf8");
@@ -134,9 +134,9 @@ describe("waybill canary", () => {
 });
 
 describe("a step", () => {
-  const at = (percent: number): RouteWay => ({ region: "eu", canary: { region: "us", percent } });
+  const at = (percent: number): RouteTarget => ({ region: "eu", canary: { region: "us", percent } });
 
-  it.each<[string, RouteWay, RampStep, RouteWay | string]>([
+  it.each<[string, RouteTarget, RampStep, RouteTarget | string]>([
     ["shrinks with --back", at(25), { kind: "percent", percent: 5, region: undefined, back: true }, at(5)],
     [
       "starts anew from nothing",
@@ -181,8 +181,8 @@ describe("an edited text", () => {
         fc.boolean(),
         (ways, place, after, write, isCanaryFirst) => {
           const index = place % ways.length;
-          const before = ways[index] as RouteWay;
-          const routeOf = ({ region, canary: share }: RouteWay) => {
+          const before = ways[index] as RouteTarget;
+          const routeOf = ({ region, canary: share }: RouteTarget) => {
             const route = { when: { fields: { region: "x" } }, region, shadow: { region: "ap", percent: 3 } };
             if (share === undefined) return route;
             return isCanaryFirst ? { canary: share, ...route } : { ...route, canary: share };

@@ -33,10 +33,10 @@ describe.concurrent("waybill id capacity", () => {
     { args: ["sharding-id", "--rate", "1", "--years", "100"], verdict: "does not last so long" },
     { args: ["luuid", "--rate", "1e6", "--years", "10"], verdict: "does not last so long" },
     { args: ["uuid-v4", "--rate", "1e12", "--years", "100"], verdict: "equal IDs are to be expected" },
-  ])("$args is more than the layout bears", async ({ args, verdict }) => {
+  ])("$args is more than the layout bears", async ({ args, verdict: result }) => {
     const { stdout, stderr, code } = await capacity(...args);
     expect({ stderr, code }).toEqual({ stderr: "", code: 1 });
-    expect(stdout).toMatch(new RegExp(`^  verdict +${verdict}$`, "m"));
+    expect(stdout).toMatch(new RegExp(`^  verdict +${result}$`, "m"));
   });
 
   it("does not bear a load with random values far below their bits, and says so in JSON", async () => {

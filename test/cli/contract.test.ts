@@ -3,7 +3,7 @@ import { readDocument } from "../../src/cli/contract-document.ts";
 import { looksLikeId } from "../../src/cli/contract-ids.ts";
 import { pathsOf } from "../../src/cli/contract-paths.ts";
 import { run } from "../../src/cli/program.ts";
-import type { World } from "../../src/cli/world.ts";
+import type { Runtime } from "../../src/cli/world.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { objectsOf, waybill } from "./fake-runtime.ts";
 import { CWD, tableFiles } from "./memory-files.ts";
@@ -225,13 +225,13 @@ describe.concurrent("waybill contract", () => {
       yield new Uint8Array(1);
       throw new Error("EIO: i/o error, read");
     }
-    const world = {
+    const runtime = {
       readFile: () => ({ ok: true, value: new TextEncoder().encode(JSON.stringify(TABLE)) }),
       openFile: async () => ({ ok: true, value: { bytes: 0, chunks: chunks() } }),
       report: (text: string) => reports.push(text),
       version: "0.0.0",
-    } as unknown as World;
-    expect(await run(["contract", "openapi.yaml"], world)).toBe(1);
+    } as unknown as Runtime;
+    expect(await run(["contract", "openapi.yaml"], runtime)).toBe(1);
     expect(reports).toEqual(["error: openapi.yaml cannot be read: EIO: i/o error, read\n"]);
   });
 

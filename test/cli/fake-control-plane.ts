@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { World } from "../../src/cli/world.ts";
+import type { Runtime } from "../../src/cli/world.ts";
 import { measureTable } from "../../src/routing/check.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import type { RuntimeOptions } from "./fake-runtime.ts";
@@ -46,7 +46,7 @@ const digestOf = (text: string) => createHash("sha256").update(text).digest("hex
 /** The gateway's pages under `/-/table`, in memory, behind a `fetch` of their own. They keep to the wire format of `routes/table*.ts`. */
 export const fakeControlPlane = (table: object): FakeControlPlane => {
   const text = JSON.stringify(table);
-  const fetch: World["fetch"] = async (input, init) => {
+  const fetch: Runtime["fetch"] = async (input, init) => {
     const request = new Request(input, init);
     const { method, headers } = request;
     const asked = { method, url: request.url.slice(GATEWAY_URL.length), headers, body: await request.text() };

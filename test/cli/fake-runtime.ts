@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { styleText } from "node:util";
 import { run } from "../../src/cli/program.ts";
-import { EXIT, type World } from "../../src/cli/world.ts";
+import { EXIT, type Runtime } from "../../src/cli/world.ts";
 import { err, ok } from "../../src/ids/index.ts";
 import { MemoryFiles } from "./memory-files.ts";
 
@@ -16,7 +16,7 @@ export interface RuntimeOptions {
   readonly files?: MemoryFiles;
   readonly stdin?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
-  readonly fetch?: World["fetch"];
+  readonly fetch?: Runtime["fetch"];
   /** Every stream is a terminal, where this answers what is asked. `undefined`: Ctrl-D. */
   readonly answer?: (question: string) => string | undefined;
   readonly isColoured?: boolean;
@@ -48,9 +48,9 @@ export class FakeClock {
 
 /** Runs the command in this process. */
 export const waybill = async (args: readonly string[], options: RuntimeOptions = {}): Promise<Outcome> => {
-  const { world, written } = fakeRuntime(options);
+  const { world: runtime, written } = fakeRuntime(options);
   try {
-    return { code: await run(args, world), ...written };
+    return { code: await run(args, runtime), ...written };
   } catch (error) {
     if (error !== INTERRUPTED) throw error;
     return { code: EXIT.interrupted, ...written };
@@ -58,13 +58,13 @@ export const waybill = async (args: readonly string[], options: RuntimeOptions =
 };
 
 /** All that a command needs from the machine, in memory; and what it writes. */
-const fakeRuntime = (options: RuntimeOptions): { readonly world: World; readonly written: Omit<Outcome, "code"> } => {
+const fakeRuntime = (options: RuntimeOptions): { readonly world: Runtime; readonly written: Omit<Outcome, "code"> } => {
   const { files = MemoryFiles.of({}), stdin = "", env = {}, clock = new FakeClock(), answer, interrupt } = options;
   const written = { stdout: "", stderr: "" };
   const report = (text: string): void => {
     written.stderr += text;
   };
-  const world: World = {
+  const runtime: Runtime = {
     nowMs: () => clock.nowMs,
     pause: (ms) => clock.sleep(ms),
     entropy: { word: () => crypto.getRandomValues(new Uint32Array(1))[0] as number },
@@ -78,7 +78,7 @@ const fakeRuntime = (options: RuntimeOptions): { readonly world: World; readonly
       return content.ok ? ok({ bytes: content.value.length, chunks: chunksOf(content.value) }) : content;
     },
     writeFile: (path, text) => files.writeBeside(path, text),
-    writeOctets: (path, octets) => ok(files.write(path, octets)),
+    writeBytes: (path, bytes) => ok(files.write(path, bytes)),
     stdin: {
       isTerminal: answer !== undefined,
       chunks: chunksOf(typeof stdin === "string" ? new TextEncoder().encode(stdin) : stdin),
@@ -93,7 +93,7 @@ const fakeRuntime = (options: RuntimeOptions): { readonly world: World; readonly
     isReportWatched: answer !== undefined,
     columns: undefined,
     reportColumns: undefined,
-    ask: async (question) => {
+    prompt: async (question) => {
       if (answer === undefined) return err("nobody");
       report(question);
       const answered = answer(question);
@@ -111,7 +111,7 @@ const fakeRuntime = (options: RuntimeOptions): { readonly world: World; readonly
     },
     fetch: options.fetch ?? (() => Promise.reject(new TypeError("fetch failed", { cause: new Error("no network") }))),
   };
-  return { world, written };
+  return { world: runtime, written };
 };
 
 const INTERRUPTED = new Error("Ctrl-C");
@@ -123,8 +123,8 @@ const VERSION = (
 /** As much at once as a pipe gives. */
 const CHUNK_BYTES = 65_536;
 
-async function* chunksOf(octets: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < octets.length; at += CHUNK_BYTES) yield octets.subarray(at, at + CHUNK_BYTES);
+async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
 }
 
 /** The objects of NDJSON output: one a line, and a line end after the last. */

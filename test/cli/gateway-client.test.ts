@@ -2,13 +2,13 @@ import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { gatewayAddress } from "../../src/cli/gateway-address.ts";
 import { openGateway } from "../../src/cli/gateway-client.ts";
-import { failureText, mayBeDone } from "../../src/cli/gateway-failure.ts";
-import { askGateway } from "../../src/cli/gateway-request.ts";
-import type { World } from "../../src/cli/world.ts";
+import { formatFailure, mayBeDone } from "../../src/cli/gateway-failure.ts";
+import { sendRequest } from "../../src/cli/gateway-request.ts";
+import type { Runtime } from "../../src/cli/world.ts";
 
 /** As much of a world as a client needs. */
-const worldWith = (variables: Readonly<Record<string, string>>, fetch?: World["fetch"]) =>
-  ({ env: (name: string) => variables[name], fetch }) as World;
+const worldWith = (variables: Readonly<Record<string, string>>, fetch?: Runtime["fetch"]) =>
+  ({ env: (name: string) => variables[name], fetch }) as Runtime;
 
 describe("which gateway a command works with", () => {
   const token = { WAYBILL_TOKEN: "t" };
@@ -46,7 +46,7 @@ describe("which gateway a command works with", () => {
 
 describe("what came of a request", () => {
   const address = { url: "https://gw.test", token: "t" };
-  const ask = (fetch: World["fetch"]) => askGateway(address, { method: "GET", path: "/-/table" }, fetch);
+  const ask = (fetch: Runtime["fetch"]) => sendRequest(address, { method: "GET", path: "/-/table" }, fetch);
   const answering = (response: Response) => ask(async () => response);
 
   it("sends the token, and follows no redirect with it", async () => {
@@ -82,7 +82,7 @@ describe("what came of a request", () => {
       ask(() => Promise.reject(Object.assign(new TypeError("fetch failed"), { cause: new Error("connect refused") }))),
       ask(() => Promise.reject(new Error("no cause"))),
     ]);
-    expect(texts.map((result) => (result.ok ? "" : failureText("https://gw.test", result.error)))).toEqual([
+    expect(texts.map((result) => (result.ok ? "" : formatFailure("https://gw.test", result.error)))).toEqual([
       "error: A viewer may not. (forbidden, 403)\n  the token in WAYBILL_TOKEN is a viewer's; changes need an operator's\n",
       "error: Ask by localhost. (forbidden, 403)\n",
       "error: https://gw.test answers 502: no gateway says so: is the address that of one?\n",
@@ -97,8 +97,8 @@ describe("what came of a request", () => {
       const body = JSON.stringify({ type: `/-/problems/${slug}`, detail: "No.", ...more });
       const type = { "content-type": "application/problem+json", ...headers };
       const answer = async () => new Response(body, { status: 400, headers: type });
-      const asked = await askGateway({ url, token }, { method: "GET", path: "/-/table" }, answer);
-      return asked.ok ? "" : failureText(url, asked.error).split("\n")[1];
+      const asked = await sendRequest({ url, token }, { method: "GET", path: "/-/table" }, answer);
+      return asked.ok ? "" : formatFailure(url, asked.error).split("\n")[1];
     };
     const url = "https://gw.test";
     const hints = [
@@ -125,7 +125,7 @@ describe("what came of a request", () => {
     const server = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    const asked = await askGateway(
+    const asked = await sendRequest(
       { url: `https://127.0.0.1:${port}`, token: "t" },
       { method: "GET", path: "/-/table" },
       fetch,
@@ -141,11 +141,11 @@ describe("what came of a request", () => {
     const type = { "content-type": "application/problem+json" };
     const body = { type: "/-/problems/x\u009b2J", detail: "\u001b[2Jgone" };
     const failed = await answering(new Response(JSON.stringify(body), { status: 400, headers: type }));
-    expect(failed.ok ? "" : failureText("https://gw.test", failed.error)).toBe(
+    expect(failed.ok ? "" : formatFailure("https://gw.test", failed.error)).toBe(
       "error: \\u{1b}[2Jgone (x\\u{9b}2J, 400)\n",
     );
     const why = "it has \u001b]0;title\u0007";
-    const strange = failureText("https://gw.test", { reason: "strange", status: 200, why });
+    const strange = formatFailure("https://gw.test", { reason: "strange", status: 200, why });
     expect(strange).toBe("error: https://gw.test answers 200: it has \\u{1b}]0;title\\u{7}\n");
   });
 });
@@ -156,8 +156,8 @@ describe("a connection that ends", () => {
     const server = createServer((socket) => {
       let heard = 0;
       socket.on("error", () => undefined);
-      socket.on("data", (octets) => {
-        heard += octets.toString("latin1").split("HTTP/1.1\r\n").length - 1;
+      socket.on("data", (bytes) => {
+        heard += bytes.toString("latin1").split("HTTP/1.1\r\n").length - 1;
         if (heard > answers) socket.destroy();
         else socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
       });
@@ -175,22 +175,22 @@ describe("a connection that ends", () => {
 
   it("between two requests harms neither: each has one of its own", async () => {
     const both = await withServer(1, async (url) => [
-      await askGateway({ url, token: undefined }, { method: "GET", path: "/-/table" }, fetch),
-      await askGateway({ url, token: undefined }, change, fetch),
+      await sendRequest({ url, token: undefined }, { method: "GET", path: "/-/table" }, fetch),
+      await sendRequest({ url, token: undefined }, change, fetch),
     ]);
     expect(both).toEqual([expect.objectContaining({ ok: true }), expect.objectContaining({ ok: true })]);
   });
 
   it("under a request leaves open what became of it, and one that never came about does not", async () => {
-    const cut = await withServer(0, (url) => askGateway({ url, token: undefined }, change, fetch));
+    const cut = await withServer(0, (url) => sendRequest({ url, token: undefined }, change, fetch));
     if (cut.ok) throw new Error("nobody answered");
     expect(cut.error).toEqual({ reason: "cut", why: "other side closed" });
     expect(mayBeDone(cut.error)).toBe(true);
-    expect(failureText("http://gw.test", cut.error)).toBe(
+    expect(formatFailure("http://gw.test", cut.error)).toBe(
       "error: http://gw.test closed the connection before its answer was there: other side closed\n",
     );
     const url = await withServer(0, async (closed) => closed);
-    const refused = await askGateway({ url, token: undefined }, change, fetch);
+    const refused = await sendRequest({ url, token: undefined }, change, fetch);
     if (refused.ok) throw new Error("nobody answered");
     expect(refused.error).toMatchObject({ reason: "unreachable", why: expect.stringContaining("ECONNREFUSED") });
     expect(mayBeDone(refused.error)).toBe(false);

@@ -46,8 +46,8 @@ export class MemoryFiles {
 
   /** As a test writes: with the folders of its path. */
   write(path: string, content: string | Uint8Array): undefined {
-    const octets = typeof content === "string" ? new TextEncoder().encode(content) : new Uint8Array(content);
-    this.#contents.set(resolve(this.#cwd, path), octets);
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : new Uint8Array(content);
+    this.#contents.set(resolve(this.#cwd, path), bytes);
   }
 
   remove(path: string): void {
@@ -59,14 +59,14 @@ export class MemoryFiles {
   }
 
   /** A file that must be there. */
-  octets(path: string): Uint8Array<ArrayBuffer> {
+  bytes(path: string): Uint8Array<ArrayBuffer> {
     const content = this.read(path);
     if (!content.ok) throw new Error(`${path}: ${content.error}`);
     return content.value;
   }
 
   text(path: string): string {
-    return new TextDecoder().decode(this.octets(path));
+    return new TextDecoder().decode(this.bytes(path));
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: as `JSON.parse` gives it, for tests to look into

@@ -239,16 +239,16 @@ describe.concurrent("IDs that another layout can read", () => {
   const folder = tableFiles({ regions: DECLARED_TABLE.regions, entities, routes, default: "us" });
 
   it("are passed over where others of the layout are clear", async () => {
-    const wish = ["--entity", "parcel", "--shard-key", "840", "--count", "200"];
-    const ids = idsOf(await waybill(["mint", ...wish], { files: folder }));
+    const request = ["--entity", "parcel", "--shard-key", "840", "--count", "200"];
+    const ids = idsOf(await waybill(["mint", ...request], { files: folder }));
     expect(ids).toEqual([...new Set(ids)].toSorted());
     const explained = await waybill(["explain", "--json"], { files: folder, stdin: ids.join("\n") });
     expect(objectsOf(explained.stdout).every(({ decision }) => decision !== undefined)).toBe(true);
   });
 
   it("are minted with a note where none is", async () => {
-    const wish = ["--entity", "tweet", "--field", "datacenter=1", "--field", "worker=1", "--count", "2"];
-    const { stdout, stderr, code } = await waybill(["mint", ...wish], { files: folder });
+    const request = ["--entity", "tweet", "--field", "datacenter=1", "--field", "worker=1", "--count", "2"];
+    const { stdout, stderr, code } = await waybill(["mint", ...request], { files: folder });
     expect([stdout.split("\n").length, code]).toEqual([3, 0]);
     expect(stderr).toBe(
       "note: 2 of the IDs can also be read as others', and /any refuses them as ambiguous; ask by /tweets/:id, or on /any with the field id-layout: snowflake\n",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { entryOf, type Step, takeStep, type Whereabouts } from "../../src/cli/move-steps.ts";
+import { type EntityLocation, entryOf, type Step, takeStep } from "../../src/cli/move-steps.ts";
 
 const start = (to: string, epochMin = 1): Step => ({ name: "start", to, epochMin });
 const finish = (routed?: string): Step => ({ name: "finish", routed });
@@ -9,15 +9,15 @@ const change: Step = { name: "switch" };
 const abort: Step = { name: "abort" };
 const gone: Step = { name: "gone", epochMin: 1 };
 
-const AT_HOME: Whereabouts = { state: "routed", region: "eu" };
-const STARTED: Whereabouts = { state: "started", from: "eu", to: "us", epoch: 1 };
-const FENCED: Whereabouts = { state: "fenced", from: "eu", to: "us", epoch: 2 };
-const MOVED: Whereabouts = { state: "moved", region: "us", epoch: 3 };
-const BARE: Whereabouts = { state: "moved", region: "us", epoch: undefined };
-const GONE: Whereabouts = { state: "gone", epoch: 4 };
+const AT_HOME: EntityLocation = { state: "routed", region: "eu" };
+const STARTED: EntityLocation = { state: "started", from: "eu", to: "us", epoch: 1 };
+const FENCED: EntityLocation = { state: "fenced", from: "eu", to: "us", epoch: 2 };
+const MOVED: EntityLocation = { state: "moved", region: "us", epoch: 3 };
+const BARE: EntityLocation = { state: "moved", region: "us", epoch: undefined };
+const GONE: EntityLocation = { state: "gone", epoch: 4 };
 
 describe("a step", () => {
-  it.each<[string, Step, Whereabouts, Whereabouts]>([
+  it.each<[string, Step, EntityLocation, EntityLocation]>([
     ["starts from where the routes lead", start("us"), AT_HOME, STARTED],
     ["starts at the epoch that regions know of", start("us", 8), AT_HOME, { ...STARTED, epoch: 8 }],
     [
@@ -41,7 +41,7 @@ describe("a step", () => {
     expect(takeStep(step, before)).toEqual({ ok: true, value: after });
   });
 
-  it.each<[string, Step, Whereabouts, string]>([
+  it.each<[string, Step, EntityLocation, string]>([
     ["to where it is by the routes", start("eu"), AT_HOME, 'it is in "eu" already'],
     ["to where it moved", start("us"), MOVED, 'it is in "us" already'],
     ["of what is nowhere", start("us"), { state: "routed", region: undefined }, "no route takes it"],
@@ -76,7 +76,7 @@ it("whatever steps are taken, the epoch rises with each, and one entry at most s
   );
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      let at: Whereabouts = AT_HOME as Whereabouts;
+      let at: EntityLocation = AT_HOME as EntityLocation;
       let epoch = 0;
       for (const next of steps) {
         const after = takeStep(next, at);

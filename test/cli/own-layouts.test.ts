@@ -92,9 +92,9 @@ describe.concurrent("layouts that a table declares", () => {
     expect(objectsOf(capacity.stdout)).toMatchObject([
       { layout: "ticket", end: "2054-11-03T19:53:47.776Z", bears: true },
     ]);
-    const drawn = await waybill(["layout", "ticket", ...TABLE], { files });
-    expect(drawn.stdout).toContain("texts: tkt_ base62\n");
-    expect(drawn.stdout).toMatch(/^shop +12 +key$/m);
+    const random = await waybill(["layout", "ticket", ...TABLE], { files });
+    expect(random.stdout).toContain("texts: tkt_ base62\n");
+    expect(random.stdout).toMatch(/^shop +12 +key$/m);
   });
 
   it("are unknown without their table", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { percentText } from "../../src/cli/percent-text.ts";
+import { formatPercent } from "../../src/cli/percent-text.ts";
 
 test.each([
   [0, "0 %"],
@@ -10,5 +10,5 @@ test.each([
   [99.999999, "more than 99.99 %"],
   [100, "100 %"],
 ])("%d is %s", (percent, text) => {
-  expect(percentText(percent)).toBe(text);
+  expect(formatPercent(percent)).toBe(text);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { warningsOf, warningText } from "../../src/cli/plan-warnings.ts";
-import { isOverMoves } from "../../src/cli/step-warnings.ts";
-import { changesText, countChanges } from "../../src/cli/table-compare.ts";
+import { formatWarning, warningsOf } from "../../src/cli/plan-warnings.ts";
+import { undoesMoves } from "../../src/cli/step-warnings.ts";
+import { countChanges, formatChanges } from "../../src/cli/table-compare.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
 import { NOW_MS, sampleTable } from "../routing/tables.ts";
 
@@ -13,7 +13,7 @@ const disk = {
 };
 
 /** What a change is told as: what changes, and what looks odd. */
-const told = async (before: DeclaredTable, after: DeclaredTable) => {
+const reported = async (before: DeclaredTable, after: DeclaredTable) => {
   const changes = await countChanges(
     { name: "before", table: before },
     { name: "after", table: after },
@@ -22,7 +22,7 @@ const told = async (before: DeclaredTable, after: DeclaredTable) => {
   );
   if (!changes.ok) throw new Error(changes.error);
   const warnings = warningsOf(before, after, changes.value.counts, undefined);
-  return { text: changesText(changes.value), warnings, sentences: warnings.map(warningText) };
+  return { text: formatChanges(changes.value), warnings, sentences: warnings.map(formatWarning) };
 };
 
 const table = (part: Partial<DeclaredTable> = {}): DeclaredTable => ({ ...sampleTable(), moved: {}, ...part });
@@ -33,7 +33,10 @@ const moved = (count: number): Exclude<DeclaredTable["moved"], undefined> =>
 
 describe("a step of a move that is undone", () => {
   test("is shown with where its entity goes, and is warned of", async () => {
-    const { text, warnings, sentences } = await told(table({ moved: { [ID]: { region: "us", epoch: 3 } } }), table());
+    const { text, warnings, sentences } = await reported(
+      table({ moved: { [ID]: { region: "us", epoch: 3 } } }),
+      table(),
+    );
     expect(text.split("\n")).toEqual([
       `moved  1 removed: ${ID}`,
       "single entities that go elsewhere: 1",
@@ -42,25 +45,25 @@ describe("a step of a move that is undone", () => {
     ]);
     expect(warnings).toEqual([{ kind: "move-lost", entities: 1, ids: [ID] }]);
     expect(sentences[0]).toContain(`1 entity (${ID}): the entry of a move is no more`);
-    expect(isOverMoves(warnings)).toBe(true);
+    expect(undoesMoves(warnings)).toBe(true);
   });
 
   test("of many entities is summed, and the first are listed", async () => {
-    const { text, sentences } = await told(table({ moved: moved(25) }), table());
+    const { text, sentences } = await reported(table({ moved: moved(25) }), table());
     expect(text).toContain("single entities that go elsewhere: 25\n  order  us → eu  25 entities\n");
     expect(text).toMatch(/\n {2}… and 15 more\n$/);
     expect(sentences[0]).toMatch(/^25 entities \((\S+, ){10}…\): /);
   });
 
   test("as the floor of epochs that falls, too", async () => {
-    const { warnings, sentences } = await told(table({ epochFloor: 4 }), table());
+    const { warnings, sentences } = await reported(table({ epochFloor: 4 }), table());
     expect(warnings).toEqual([{ kind: "epoch-floor-falls", from: 4, to: 0 }]);
     expect(sentences[0]).toContain("from 4 to 0");
-    expect(isOverMoves(warnings)).toBe(true);
+    expect(undoesMoves(warnings)).toBe(true);
   });
 
   test("is none where a step is taken", async () => {
-    const { text, warnings } = await told(table(), table({ moved: moved(1), epochFloor: 4 }));
+    const { text, warnings } = await reported(table(), table({ moved: moved(1), epochFloor: 4 }));
     expect(text).toContain("eu → us");
     expect(warnings).toEqual([]);
   });
@@ -68,7 +71,7 @@ describe("a step of a move that is undone", () => {
 
 describe("numbers that mean something else", () => {
   test("countries", async () => {
-    const swapped = await told(table(), table({ countries: { KZ: 6, UZ: 5, BR: 8 } }));
+    const swapped = await reported(table(), table({ countries: { KZ: 6, UZ: 5, BR: 8 } }));
     expect(swapped.warnings.filter(({ kind }) => kind === "country-renumbered")).toEqual([
       { kind: "country-renumbered", number: 5, from: "KZ", to: "UZ" },
       { kind: "country-renumbered", number: 6, from: "UZ", to: "KZ" },
@@ -80,20 +83,20 @@ describe("numbers that mean something else", () => {
         "country 7 was BR and is none now: IDs that exist have no country, since BR has another number",
       ]),
     );
-    expect(isOverMoves(swapped.warnings)).toBe(false);
-    expect((await told(table({ countries: { KZ: 5, UZ: 6 } }), table())).warnings).toEqual([]);
+    expect(undoesMoves(swapped.warnings)).toBe(false);
+    expect((await reported(table({ countries: { KZ: 5, UZ: 6 } }), table())).warnings).toEqual([]);
   });
 
   test("services, unless an entity only has another name", async () => {
     const { order, ride, ...others } = sampleTable().entities;
     if (order === undefined || ride === undefined) throw new Error("the sample has these entities");
     const swapped = { order: { ...order, ids: ride.ids }, ride: { ...ride, ids: order.ids }, ...others };
-    const { sentences } = await told(table(), table({ entities: swapped }));
+    const { sentences } = await reported(table(), table({ entities: swapped }));
     expect(sentences).toEqual([
       "service 1 of layout iuid: was order and is ride now: IDs that exist change their entity",
       "service 2 of layout iuid: was ride and is order now: IDs that exist change their entity",
     ]);
-    expect((await told(table(), table({ entities: { orders: order, ride, ...others } }))).warnings).toEqual([]);
+    expect((await reported(table(), table({ entities: { orders: order, ride, ...others } }))).warnings).toEqual([]);
   });
 });
 
@@ -102,12 +105,12 @@ test("an origin with another port is shown and warned of, and one with another p
   const at = (...urls: readonly string[]) =>
     table({ regions: { ...regions, ap: { origins: urls.map((url) => ({ url })) } } });
   const before = at("http://127.0.0.1:9461");
-  const port = await told(before, at("http://127.0.0.1:9999"));
+  const port = await reported(before, at("http://127.0.0.1:9999"));
   expect(port.text).toBe(
     "regions  1 changed: ap\norigins\n  ap  http://127.0.0.1:9461 → http://127.0.0.1:9999\nno key goes elsewhere\n",
   );
   expect(port.warnings).toEqual([{ kind: "new-origin", region: "ap", authority: "127.0.0.1:9999" }]);
-  const path = await told(before, at("http://127.0.0.1:9461/v2"));
+  const path = await reported(before, at("http://127.0.0.1:9461/v2"));
   expect(path.text).toContain("ap  http://127.0.0.1:9461 → http://127.0.0.1:9461/v2\n");
   expect(path.warnings).toEqual([]);
 });

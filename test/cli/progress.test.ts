@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { counted, type ProgressOptions, sizeText, startProgress } from "../../src/cli/progress.ts";
+import { counted, formatSize, type ProgressOptions, startProgress } from "../../src/cli/progress.ts";
 
 /** A clock that is moved by hand, and what was reported. */
 const stage = (isReportWatched: boolean, options: Partial<ProgressOptions> = {}) => {
@@ -9,9 +9,9 @@ const stage = (isReportWatched: boolean, options: Partial<ProgressOptions> = {})
     { label: "shards.csv", bytes: 40_000_000, ...options },
     { nowMs: () => now, isReportWatched, report: (text) => reports.push(text) },
   );
-  const work = (ms: number, octets: number): void => {
+  const work = (ms: number, bytes: number): void => {
     now += ms;
-    progress.add(octets);
+    progress.add(bytes);
   };
   return { reports, progress, work };
 };
@@ -93,7 +93,7 @@ it("counts the chunks of a stream when their reader is done with them", async ()
 });
 
 it("a size is never shown as nothing", () => {
-  expect([312, 9_149, 99_949, 100_000, 9_000_840].map(sizeText)).toEqual([
+  expect([312, 9_149, 99_949, 100_000, 9_000_840].map(formatSize)).toEqual([
     "312 B",
     "9.1 kB",
     "99.9 kB",

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bitStrip } from "../../src/cli/strip.ts";
+import { bitDiagram } from "../../src/cli/strip.ts";
 import { hotguid, iuid } from "../../src/ids/index.ts";
 
 const plain = (_style: unknown, text: string): string => text;
@@ -7,7 +7,7 @@ const plain = (_style: unknown, text: string): string => text;
 const stripOf = (layout: typeof iuid, text: string): readonly string[] => {
   const words = layout.parse(text);
   if (!words.ok) throw new Error(`${text} is no ${layout.name}`);
-  return bitStrip(layout, words.value, plain);
+  return bitDiagram(layout, words.value, plain);
 };
 
 it("names the field of every bit by a letter where there are no colours", () => {

@@ -8,7 +8,7 @@ const files = tableFiles();
 
 describe.concurrent("waybill table check", () => {
   it("sums a good table up in one line, with the digest under which it is published", async () => {
-    const digest = createHash("sha256").update(files.octets("routing-table.json")).digest("hex");
+    const digest = createHash("sha256").update(files.bytes("routing-table.json")).digest("hex");
     const summary = await waybill(["table", "check", "routing-table.json"], { files });
     expect({ ...summary, stdout: summary.stdout.split("\n")[0] }).toEqual({
       stdout: `routing-table.json: no faults; 3 regions, 4 entities, 3 layouts, 6 routes, 0 moved; sha256 ${digest}`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { changesText, countChanges } from "../../src/cli/table-compare.ts";
+import { countChanges, formatChanges } from "../../src/cli/table-compare.ts";
 import { encodePack } from "../../src/routing/pack/encode.ts";
 import type { PackRange } from "../../src/routing/pack/format.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
@@ -60,13 +60,13 @@ describe("what publishing changes", () => {
     const changes = await countChanges(before, after, undefined, disk);
     const note = `note: pack shards of revision 7 is not there (packs/${before.digest}.pack): what it decides stays open\n`;
     expect(changes).toMatchObject({ ok: true, value: { notes: note } });
-    expect(changes.ok && changesText(changes.value)).toMatch(/4,294,967,296 keys, 100 % of the key space\nnote: /);
+    expect(changes.ok && formatChanges(changes.value)).toMatch(/4,294,967,296 keys, 100 % of the key space\nnote: /);
   });
 
   it("says nothing of a pack that makes no difference, and that there is none", async () => {
     const before = await tableWith("revision 7", undefined, { ...eu, to: 9 });
     const changes = await countChanges(before, { ...before, name: "table.json" }, "table.json", disk);
-    expect(changes.ok && changesText(changes.value)).toBe("no differences but in the text\n");
+    expect(changes.ok && formatChanges(changes.value)).toBe("no differences but in the text\n");
   });
 
   it("does not go on with a file that is another one", async () => {

@@ -76,7 +76,7 @@ describe.concurrent("waybill table diff", () => {
     );
     const { sha256 } = folder.json("new.json").packs.shards;
     const file = `packs/${sha256}.pack`;
-    const octets = folder.octets(file);
+    const bytes = folder.bytes(file);
     folder.remove(file);
     const missing = await diff();
     expect(missing.stderr).toBe(
@@ -84,7 +84,7 @@ describe.concurrent("waybill table diff", () => {
     );
     expect(missing.stdout).toContain("1,000 keys, less than 0.01 % of the key space\n");
     expect((await diff("--log", "-")).stderr).toContain("error: - has no request");
-    folder.write(file, octets.fill(7, octets.length - 1));
+    folder.write(file, bytes.fill(7, bytes.length - 1));
     expect(await diff()).toMatchObject({
       code: 1,
       stdout: "",

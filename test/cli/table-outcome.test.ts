@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { AuditEntry, Revision } from "../../src/cli/gateway-answers.ts";
 import type { GatewayClient } from "../../src/cli/gateway-client.ts";
-import { findOutcome, type SentChange } from "../../src/cli/table-outcome.ts";
-import type { World } from "../../src/cli/world.ts";
+import { findOutcome, type PendingChange } from "../../src/cli/table-outcome.ts";
+import type { Runtime } from "../../src/cli/world.ts";
 import { ok } from "../../src/ids/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { type Asked, fakeControlPlane, problem, type Reply } from "./fake-control-plane.ts";
@@ -137,37 +137,37 @@ describe("what the history says of a change", () => {
   const revision = (number: number, kind: string, digest: string, note = ""): Revision => {
     return { revision: number, digest: digest.repeat(64), bytes: 1, author: "ann", time: "", note, kind };
   };
-  const find = (change: SentChange, revisions: readonly Revision[], audit: readonly Partial<AuditEntry>[] = []) => {
+  const find = (change: PendingChange, revisions: readonly Revision[], audit: readonly Partial<AuditEntry>[] = []) => {
     const gateway = { revisions: async () => ok(revisions), audit: async () => ok(audit) } as unknown as GatewayClient;
-    return findOutcome(gateway, change, { pause: () => Promise.resolve() } as unknown as World);
+    return findOutcome(gateway, change, { pause: () => Promise.resolve() } as unknown as Runtime);
   };
-  const wish = { expect: 4, note: "why" };
+  const request = { expectedRevision: 4, note: "why" };
   const before = revision(4, "publish", "a");
 
-  it.each<readonly [string, SentChange, readonly Revision[], object]>([
-    ["nothing yet", { kind: "publish", wish, digest: "b".repeat(64) }, [before], { outcome: "open" }],
+  it.each<readonly [string, PendingChange, readonly Revision[], object]>([
+    ["nothing yet", { kind: "publish", request, digest: "b".repeat(64) }, [before], { outcome: "open" }],
     [
       "it, under a change of somebody else's",
-      { kind: "publish", wish, digest: "b".repeat(64) },
+      { kind: "publish", request, digest: "b".repeat(64) },
       [revision(6, "rollback", "a"), revision(5, "publish", "b", "why"), before],
       { outcome: "made", revision: { revision: 5 } },
     ],
     [
       "another text",
-      { kind: "promote", wish, digest: "b".repeat(64) },
+      { kind: "promote", request, digest: "b".repeat(64) },
       [revision(5, "promote", "c", "why"), before],
       { outcome: "outrun", revision: { revision: 5 } },
     ],
     [
       "the canary, and the table of the build that came with it",
-      { kind: "canary", wish },
+      { kind: "canary", request },
       [revision(6, "canary", "c", "why"), revision(5, "publish", "d"), before],
       { outcome: "made", revision: { revision: 6 } },
     ],
-    ["a canary that still runs", { kind: "abort", wish }, [revision(4, "canary", "b"), before], { outcome: "open" }],
+    ["a canary that still runs", { kind: "abort", request }, [revision(4, "canary", "b"), before], { outcome: "open" }],
     [
       "somebody's promotion before the abort",
-      { kind: "abort", wish },
+      { kind: "abort", request },
       [revision(5, "promote", "b"), revision(4, "canary", "b")],
       { outcome: "outrun", revision: { revision: 5 } },
     ],
@@ -178,11 +178,11 @@ describe("what the history says of a change", () => {
   it("an abort in the audit", async () => {
     const revisions = [revision(4, "canary", "b"), revision(3, "publish", "a")];
     const done = { action: "abort", revision: 4, outcome: "done" };
-    expect(await find({ kind: "abort", wish }, revisions, [done])).toMatchObject({
+    expect(await find({ kind: "abort", request }, revisions, [done])).toMatchObject({
       outcome: "made",
       revision: { revision: 3 },
     });
-    expect(await find({ kind: "abort", wish }, revisions, [{ ...done, outcome: "forbidden" }])).toEqual({
+    expect(await find({ kind: "abort", request }, revisions, [{ ...done, outcome: "forbidden" }])).toEqual({
       outcome: "open",
     });
   });

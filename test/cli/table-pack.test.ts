@@ -16,7 +16,7 @@ describe.concurrent("waybill table pack", () => {
     const entry = JSON.parse(made.stdout);
     expect(entry).toMatchObject({ ranges: 3, bits: 32, regions: ["eu", "us"] });
     expect(folder.names("packs")).toEqual([`${entry.sha256}.pack`]);
-    expect(folder.octets(`packs/${entry.sha256}.pack`).length).toBe(entry.bytes);
+    expect(folder.bytes(`packs/${entry.sha256}.pack`).length).toBe(entry.bytes);
     expect(made.stderr).toBe(`packs/${entry.sha256}.pack: 4 lines, 3 ranges in 1 page\n`);
   });
 
@@ -53,8 +53,8 @@ describe.concurrent("waybill table pack", () => {
       rule: { kind: "route", index: 0, pack: "shards" },
     });
     const file = `packs/${table.packs.shards.sha256}.pack`;
-    const octets = folder.octets(file);
-    folder.write(file, octets.fill(7, octets.length - 1));
+    const bytes = folder.bytes(file);
+    folder.write(file, bytes.fill(7, bytes.length - 1));
     const spoilt = await waybill(["table", "check", "--json", "routing-table.json"], { files: folder });
     expect(spoilt.code).toBe(1);
     expect(objectsOf(spoilt.stdout)).toMatchObject([{ kind: "pack", pointer: "/packs/shards", line: 1 }]);

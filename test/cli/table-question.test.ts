@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { confirm } from "../../src/cli/table-question.ts";
-import type { NoAnswer, World } from "../../src/cli/world.ts";
+import type { NoAnswer, Runtime } from "../../src/cli/world.ts";
 import { err, ok, type Result } from "../../src/ids/index.ts";
 
 /** What a person answers to the question, and what is reported then. */
@@ -11,8 +11,8 @@ const asked = async (answer: Result<string, NoAnswer>, yes = false) => {
     questions.push(question);
     return answer;
   };
-  const world = { ask, report: (text: string) => reports.push(text) } as unknown as World;
-  return { wanted: await confirm("Publish it?", yes, world), reports: reports.join(""), questions };
+  const runtime = { ask, report: (text: string) => reports.push(text) } as unknown as Runtime;
+  return { wanted: await confirm("Publish it?", yes, runtime), reports: reports.join(""), questions };
 };
 
 const YES = ok(undefined);

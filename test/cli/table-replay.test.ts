@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { replayTraffic } from "../../src/cli/traffic-replay.ts";
-import type { World } from "../../src/cli/world.ts";
+import { replayLog } from "../../src/cli/traffic-replay.ts";
+import type { Runtime } from "../../src/cli/world.ts";
 import { showLogLine } from "../../src/demo/request-line.ts";
 import { loadTable } from "../../src/routing/index.ts";
-import { readTrafficLine } from "../../src/routing/traffic-lines.ts";
+import { parseLogLine } from "../../src/routing/traffic-lines.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { fakeControlPlane } from "./fake-control-plane.ts";
 import { objectsOf, waybill } from "./fake-runtime.ts";
@@ -46,8 +46,8 @@ describe("a line that npm start prints", () => {
       ms: 12,
     });
     const request = { method: "GET", path: `/any/${KZ}` };
-    expect(readTrafficLine(showLogLine(line, (_, text) => text))).toEqual({ kind: "request", request });
-    expect(readTrafficLine("GET /a b")).toEqual({ kind: "unreadable" });
+    expect(parseLogLine(showLogLine(line, (_, text) => text))).toEqual({ kind: "request", request });
+    expect(parseLogLine("GET /a b")).toEqual({ kind: "unreadable" });
   });
 });
 
@@ -206,13 +206,13 @@ describe("a log of any length", () => {
         alive -= 1;
       }
     }
-    const world = {
+    const runtime = {
       nowMs: () => Date.UTC(2026, 10, 21) + elapsedMs,
       isReportWatched: true,
       report: (text: string) => reports.push(text),
       openFile: async () => ({ ok: true, value: { bytes: 200 * chunk.length, chunks: chunks() } }),
-    } as unknown as World;
-    const tally = await replayTraffic("big.log", compiled(DECLARED_TABLE), compiled(AFTER), world);
+    } as unknown as Runtime;
+    const tally = await replayLog("big.log", compiled(DECLARED_TABLE), compiled(AFTER), runtime);
     expect(tally).toMatchObject({
       ok: true,
       value: { requests: 200_000, changed: 200_000, changes: [{ requests: 200_000 }] },

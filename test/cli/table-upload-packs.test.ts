@@ -6,7 +6,7 @@ import { fakeControlPlane, type Override, problem } from "./fake-control-plane.t
 import { objectsOf, waybill } from "./fake-runtime.ts";
 import { tableFiles } from "./memory-files.ts";
 
-const digest = (octets: Uint8Array) => Promise.resolve(createHash("sha256").update(octets).digest());
+const digest = (bytes: Uint8Array) => Promise.resolve(createHash("sha256").update(bytes).digest());
 
 /** A pack of three pages, and the table that names it. */
 const makeTable = async () => {

@@ -1,23 +1,23 @@
 import { describe, expect, it } from "vitest";
 import type { Status } from "../../src/cli/gateway-answers.ts";
-import type { GatewayClient, Sight } from "../../src/cli/gateway-client.ts";
+import type { GatewayClient, TableVersion } from "../../src/cli/gateway-client.ts";
 import type { GatewayFailure } from "../../src/cli/gateway-request.ts";
-import { arrivalText, unseenText, waitUntilSeen } from "../../src/cli/table-wait.ts";
-import type { World } from "../../src/cli/world.ts";
+import { formatNotPropagated, formatPropagation, waitUntilPropagated } from "../../src/cli/table-wait.ts";
+import type { Runtime } from "../../src/cli/world.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 
 const digest = "0".repeat(64);
 const statusOf = (revision: number, canary?: number, pending = false): Status => {
-  const sight = { revision, digest, canary: canary === undefined ? null : { revision: canary, digest, share: 5 } };
+  const status = { revision, digest, canary: canary === undefined ? null : { revision: canary, digest, share: 5 } };
   return {
     truth: { revision, digest },
-    canary: sight.canary,
-    kv: sight,
-    isolate: { ...sight, source: "memory", ageSeconds: 1 },
+    canary: status.canary,
+    kv: status,
+    isolate: { ...status, source: "memory", ageSeconds: 1 },
     pending,
   };
 };
-const sight = (revision: number, canary?: number): Sight => ({ revision, canary, source: "memory" });
+const status = (revision: number, canary?: number): TableVersion => ({ revision, canary, source: "memory" });
 
 /** A gateway whose isolates have what `seenAt` says at a time, and a clock that only pauses and probes move. */
 const stage = ({
@@ -26,7 +26,7 @@ const stage = ({
   isReportWatched = false,
 }: {
   readonly statusAt: (ms: number) => Status | GatewayFailure;
-  readonly seenAt: (ms: number, probe: number) => Sight | GatewayFailure;
+  readonly seenAt: (ms: number, probe: number) => TableVersion | GatewayFailure;
   readonly isReportWatched?: boolean;
 }) => {
   const state = { ms: 0, probes: 0 };
@@ -42,15 +42,19 @@ const stage = ({
       return answer(seenAt(state.ms, state.probes));
     },
   } as unknown as GatewayClient;
-  const world = {
+  const runtime = {
     nowMs: () => state.ms,
     pause: async (ms: number) => {
       state.ms += ms;
     },
     report: (text: string) => reports.push(text),
     isReportWatched,
-  } as unknown as World;
-  return { state, reports, wait: (probes = 10, seconds = 60) => waitUntilSeen(gateway, { probes, seconds }, world) };
+  } as unknown as Runtime;
+  return {
+    state,
+    reports,
+    wait: (probes = 10, seconds = 60) => waitUntilPropagated(gateway, { probes, seconds }, runtime),
+  };
 };
 
 describe("a wait for the last change", () => {
@@ -58,7 +62,7 @@ describe("a wait for the last change", () => {
     const { state, wait } = stage({
       statusAt: () => statusOf(42),
       // One isolate of two has it from 5 s on, the other one from 12 s on.
-      seenAt: (ms, probe) => sight(ms > (probe % 2 === 0 ? 5_000 : 12_000) ? 42 : 41),
+      seenAt: (ms, probe) => status(ms > (probe % 2 === 0 ? 5_000 : 12_000) ? 42 : 41),
     });
     const arrival = await wait(20);
     expect(arrival).toMatchObject({ isSeen: true, awaited: { revision: 42, canary: undefined }, failure: undefined });
@@ -66,16 +70,16 @@ describe("a wait for the last change", () => {
     expect(arrival.firstSeenMs).toBeLessThan(6_100);
     expect(arrival.lastSeenMs).toBeGreaterThan(12_000);
     expect(arrival.lastSeenMs).toBe(state.ms);
-    expect(arrivalText(arrival, { probes: 20, seconds: 60 })).toBe(
+    expect(formatPropagation(arrival, { probes: 20, seconds: 60 })).toBe(
       `revision 42 without a canary was seen first after ${arrival.firstSeenMs} ms, and by 20 probes in a row after ${state.ms} ms\n`,
     );
   });
 
   it.each([
-    ["the beginning of a canary", statusOf(41, 42), sight(41), sight(41, 42)],
-    ["another canary in its place", statusOf(41, 43), sight(41, 42), sight(41, 43)],
-    ["its end", statusOf(41), sight(41, 42), sight(41)],
-    ["its promotion", statusOf(43), sight(41, 42), sight(43)],
+    ["the beginning of a canary", statusOf(41, 42), status(41), status(41, 42)],
+    ["another canary in its place", statusOf(41, 43), status(41, 42), status(41, 43)],
+    ["its end", statusOf(41), status(41, 42), status(41)],
+    ["its promotion", statusOf(43), status(41, 42), status(43)],
   ])("is one for %s too", async (_, status, before, after) => {
     const { wait } = stage({ statusAt: () => status, seenAt: (ms) => (ms < 9_000 ? before : after) });
     const { isSeen, firstSeenMs = 0 } = await wait();
@@ -85,7 +89,7 @@ describe("a wait for the last change", () => {
   it("is for what somebody else changed meanwhile, and begins to count anew", async () => {
     const { wait } = stage({
       statusAt: (ms) => statusOf(ms < 5_000 ? 42 : 43),
-      seenAt: (ms, probe) => sight(ms < 8_000 ? (probe % 3 === 0 ? 41 : 42) : 43),
+      seenAt: (ms, probe) => status(ms < 8_000 ? (probe % 3 === 0 ? 41 : 42) : 43),
     });
     const { isSeen, awaited, firstSeenMs = 0 } = await wait();
     expect([isSeen, awaited?.revision, firstSeenMs >= 8_000]).toEqual([true, 43, true]);
@@ -95,24 +99,24 @@ describe("a wait for the last change", () => {
     const slow: GatewayFailure = { reason: "late", seconds: 10 };
     const { wait } = stage({
       statusAt: (ms) => (ms < 2_000 ? slow : statusOf(42)),
-      seenAt: (ms) => (ms < 4_000 ? slow : sight(42)),
+      seenAt: (ms) => (ms < 4_000 ? slow : status(42)),
     });
     expect(await wait()).toMatchObject({ isSeen: true, failure: undefined });
   });
 
   it("ends when the time is up, and at once with a token that does not count", async () => {
-    const late = stage({ statusAt: () => statusOf(42), seenAt: () => sight(41) });
+    const late = stage({ statusAt: () => statusOf(42), seenAt: () => status(41) });
     const arrival = await late.wait(10, 30);
     expect([arrival.isSeen, arrival.firstSeenMs, late.state.ms]).toEqual([
       false,
       undefined,
       expect.closeTo(30_008, -2),
     ]);
-    expect(unseenText("http://gw.test", arrival, { probes: 10, seconds: 30 })).toBe(
+    expect(formatNotPropagated("http://gw.test", arrival, { probes: 10, seconds: 30 })).toBe(
       "error: 10 probes in a row have not seen revision 42 without a canary within 30 s; no probe has seen it\n",
     );
     const problem = { slug: "unauthenticated", status: 401, detail: "No.", members: {} };
-    const refused = stage({ statusAt: () => ({ reason: "problem", problem }), seenAt: () => sight(42) });
+    const refused = stage({ statusAt: () => ({ reason: "problem", problem }), seenAt: () => status(42) });
     expect(await refused.wait()).toMatchObject({ isSeen: false, failure: { reason: "problem" } });
     expect(refused.state.ms).toBe(0);
   });
@@ -120,7 +124,7 @@ describe("a wait for the last change", () => {
   it("shows a line on a terminal, and takes it away", async () => {
     const { reports, wait } = stage({
       statusAt: () => statusOf(41, 42),
-      seenAt: (ms) => sight(41, ms < 1_500 ? undefined : 42),
+      seenAt: (ms) => status(41, ms < 1_500 ? undefined : 42),
       isReportWatched: true,
     });
     await wait();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { warningsOf, warningText } from "../../src/cli/plan-warnings.ts";
+import { formatWarning, warningsOf } from "../../src/cli/plan-warnings.ts";
 import { checkTable, type DeclaredTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { fakeControlPlane, GATEWAY_URL, problem } from "./fake-control-plane.ts";
@@ -206,8 +206,8 @@ describe.concurrent("waybill table status", () => {
       stderr: expect.stringContaining("(control-plane-unavailable, 503)\n  requests are routed as before"),
       code: 1,
     });
-    const stranger = await waybill(["table", "status"], { ...plane.access, env: { WAYBILL_GATEWAY: GATEWAY_URL } });
-    expect(stranger.code).toBe(1);
+    const unknown = await waybill(["table", "status"], { ...plane.access, env: { WAYBILL_GATEWAY: GATEWAY_URL } });
+    expect(unknown.code).toBe(1);
   });
 });
 
@@ -263,7 +263,7 @@ describe.concurrent("waybill table plan", () => {
     const declared = checkTable(DECLARED_TABLE);
     if (!declared.ok) throw new Error("the fixtures' table has faults");
     const table: DeclaredTable = { ...declared.value, packs: { shards: pack } };
-    expect(warningsOf(table, table, undefined, undefined).map(warningText)).toEqual([
+    expect(warningsOf(table, table, undefined, undefined).map(formatWarning)).toEqual([
       "pack shards is in no route: it is sent, and decides nothing",
     ]);
     const routed = { ...table, routes: [{ when: { layout: "hotguid" }, pack: "shards" }, ...table.routes] };

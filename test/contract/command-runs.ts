@@ -58,7 +58,7 @@ const LOG = [
   "no request",
 ].join("\n");
 
-const sha256 = (octets: Uint8Array) => Promise.resolve(createHash("sha256").update(octets).digest());
+const sha256 = (bytes: Uint8Array) => Promise.resolve(createHash("sha256").update(bytes).digest());
 const jsonOf = (value: unknown): string => JSON.stringify(value, null, 2);
 
 /** A pack of two pages, and a table that names it. */

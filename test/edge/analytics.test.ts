@@ -13,7 +13,7 @@ const LINE: RequestLine = {
   trace: "0af7651916cd43dd8448eb211c80319c",
 };
 
-/** Workers Analytics Engine refuses a point with an index of more octets. */
+/** Workers Analytics Engine refuses a point with an index of more bytes. */
 const INDEX_BYTES_MAX = 96;
 
 it("writes one point a request, with each value at its place and no path in it", () => {

@@ -40,28 +40,28 @@ beforeEach(() => reset());
 it("a new isolate whose header never comes routes what needs no pack by the table in force, and refuses the rest, by one read", async () => {
   const { store, time, isolate, pack } = await withPacks(TABLE_KV);
   store.hangsAt = packKey(pack.sha256);
-  const { loaded, peek, settle, goalOf } = isolate();
+  const { loaded, peek, settle, targetOf } = isolate();
   const served = await Promise.all(Array.from({ length: 20 }, loaded));
   expect(new Set(served.map(({ label }) => label))).toEqual(new Set(["rev=5; source=kv; age=0"]));
   const table = peek()?.table;
   if (table === undefined) throw new Error("there is no table");
-  expect(await Promise.all(OTHERS.map((id) => goalOf(table, id)))).toEqual(OTHERS.map(expectedOf));
+  expect(await Promise.all(OTHERS.map((id) => targetOf(table, id)))).toEqual(OTHERS.map(expectedOf));
   // Within a second of the first request each is told to come again in a second.
-  expect(await Promise.all(Array.from({ length: 20 }, () => goalOf(table, EU)))).toEqual(new Array(20).fill(1));
+  expect(await Promise.all(Array.from({ length: 20 }, () => targetOf(table, EU)))).toEqual(new Array(20).fill(1));
   expect(store.reads.filter((key) => key.startsWith("pack."))).toEqual([packKey(pack.sha256)]);
   store.hangsAt = undefined;
   time.nowMs += 1_000;
-  expect([await goalOf(table, EU), await goalOf(table, US)]).toEqual(["eu", "us"]);
+  expect([await targetOf(table, EU), await targetOf(table, US)]).toEqual(["eu", "us"]);
   await settle();
 });
 
 it("the table of the build never decides where a table with packs is known, whether it was served before or not", async () => {
   const { store, time, isolate } = await withPacks(TABLE_KV);
   store.fault = "throws";
-  const { loaded, peek, settle, goalOf } = isolate();
+  const { loaded, peek, settle, targetOf } = isolate();
   const first = await loaded();
   // That of the tests sends all to `ap`.
-  expect([first.source, await goalOf(first.table, EU)]).toEqual(["bundled", "ap"]);
+  expect([first.source, await targetOf(first.table, EU)]).toEqual(["bundled", "ap"]);
   store.fault = undefined;
   store.hangsAt = "pack.";
   time.nowMs += INTERVAL_MS;
@@ -70,8 +70,8 @@ it("the table of the build never decides where a table with packs is known, whet
   const served = peek();
   if (served === undefined) throw new Error("there is no table");
   expect(served.table.revision).toBe(5);
-  expect(await Promise.all(OTHERS.map((id) => goalOf(served.table, id)))).toEqual(OTHERS.map(expectedOf));
-  expect(Number(await goalOf(served.table, EU))).toBeGreaterThan(0);
+  expect(await Promise.all(OTHERS.map((id) => targetOf(served.table, id)))).toEqual(OTHERS.map(expectedOf));
+  expect(Number(await targetOf(served.table, EU))).toBeGreaterThan(0);
 });
 
 it("headers have what the table left of the time that first requests wait", async () => {

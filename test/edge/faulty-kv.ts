@@ -61,7 +61,7 @@ export function faultyKv(real: KVNamespace, older: { revision: number; digest: s
       case "too large":
         return isPointer ? get() : new ArrayBuffer(9 * 1024 * 1024);
       case "nonsense":
-        return isPointer ? get() : { octets: "none" };
+        return isPointer ? get() : { bytes: "none" };
       default:
         return get();
     }
@@ -95,8 +95,8 @@ export function faultyKv(real: KVNamespace, older: { revision: number; digest: s
 }
 
 export async function putTable(kv: KVNamespace, revision: number, text: string): Promise<string> {
-  const octets = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-  const digest = Array.from(octets, (octet) => octet.toString(16).padStart(2, "0")).join("");
+  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  const digest = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
   await kv.put(bodyKey(digest), text);
   await kv.put(POINTER_KEY, JSON.stringify({ revision, digest }));
   return digest;

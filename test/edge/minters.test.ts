@@ -16,7 +16,7 @@ import {
   type Words,
 } from "../../src/ids/index.ts";
 import type { MintOrder } from "../../src/routing/mint-plan.ts";
-import { mintingOf, wantedFields } from "../../src/routing/minting.ts";
+import { mintingOf, requiredFields } from "../../src/routing/minting.ts";
 
 const { SEQUENCES } = env as Env;
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
@@ -32,7 +32,7 @@ const named = (name: string): Layout => {
 
 const orderOf = (layout: Layout, keys: Readonly<Record<string, FieldValue>> = {}): MintOrder => ({
   layout,
-  keys: { ...Object.fromEntries(wantedFields(layout).map(({ name }) => [name, 1])), ...keys },
+  keys: { ...Object.fromEntries(requiredFields(layout).map(({ name }) => [name, 1])), ...keys },
 });
 
 async function mint(isolate: ReturnType<typeof minters>, order: MintOrder, count: number): Promise<readonly Words[]> {
@@ -43,7 +43,7 @@ async function mint(isolate: ReturnType<typeof minters>, order: MintOrder, count
 
 const MINTABLE = everyLayout.filter((layout) => mintingOf(layout) !== "none");
 
-/** The rows' order is that of the words only where the octets are not moved. */
+/** The rows' order is that of the words only where the bytes are not moved. */
 const sortsByWords = ({ table }: Layout): boolean => table.octetOrder === undefined;
 
 describe("every layout that can be minted", () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { nearest } from "../../src/edge/nearest.ts";
+import { raceCacheAndKv } from "../../src/edge/nearest.ts";
 import { err, type Ok, ok, type Result } from "../../src/ids/result.ts";
 
 type Near = Promise<Ok<string> | undefined>;
@@ -19,7 +19,7 @@ function far(answer: () => Promise<Result<string, string>>) {
 
 it("what is near is taken, and the far is left alone", async () => {
   const { ask, asked } = far(failed);
-  expect(await nearest(Promise.resolve(ok("near")), ask)).toEqual(ok("near"));
+  expect(await raceCacheAndKv(Promise.resolve(ok("near")), ask)).toEqual(ok("near"));
   expect(asked()).toBe(0);
 });
 
@@ -28,7 +28,7 @@ it.each<[string, Near]>([
   ["never answers", NEVER],
 ])("the far is asked, once, where the near %s", async (_, near) => {
   const { ask, asked } = far(async () => ok("far"));
-  expect(await nearest(near, ask)).toEqual(ok("far"));
+  expect(await raceCacheAndKv(near, ask)).toEqual(ok("far"));
   expect(asked()).toBe(1);
 });
 
@@ -42,7 +42,7 @@ it("a near that is late is taken where the far fails, or never answers", async (
       setTimeout(() => arrive(ok("near")), 10);
       return answer();
     });
-    expect(await nearest(late, ask)).toEqual(ok("near"));
+    expect(await raceCacheAndKv(late, ask)).toEqual(ok("near"));
   }
 });
 
@@ -59,6 +59,6 @@ it.each<[string, (given: () => void) => void]>([
       when(() => arrive(undefined));
       return word;
     });
-    expect(await nearest(late, ask)).toEqual(word);
+    expect(await raceCacheAndKv(late, ask)).toEqual(word);
   }
 });

@@ -61,19 +61,19 @@ describe("a table that names bindings", () => {
   it("is told of once when the deployment lacks one", async () => {
     let now = served(1, "EU_MTLS");
     const tables: Tables = { peek: () => now, load: async () => ok(now) };
-    const told: MissingBindings[] = [];
-    const watched = watchBindings(tables, env, (missing) => told.push(missing));
+    const reported: MissingBindings[] = [];
+    const watched = watchBindings(tables, env, (missing) => reported.push(missing));
     const waitUntil = () => undefined;
     expect(await watched.load()).toEqual(ok(now));
     expect(watched.peek(waitUntil)).toBe(now);
-    expect(told).toEqual([{ revision: 1, bindings: ["EU_MTLS"] }]);
+    expect(reported).toEqual([{ revision: 1, bindings: ["EU_MTLS"] }]);
     now = served(2, "TEST_ORIGIN");
     watched.peek(waitUntil);
     now = served(3);
     watched.peek(waitUntil);
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
     now = served(4, "US_MTLS");
     watched.peek(waitUntil);
-    expect(told.at(-1)).toEqual({ revision: 4, bindings: ["US_MTLS"] });
+    expect(reported.at(-1)).toEqual({ revision: 4, bindings: ["US_MTLS"] });
   });
 });

@@ -24,7 +24,7 @@ function setUp() {
   const attempts: string[] = [];
   const health = originHealth({
     onAttempt: (region, fault) => attempts.push(`${region} ${fault ?? "answered"}`),
-    onTurn: (region, url, state) => turns.push(`${region} ${url} ${state}`),
+    onStateChange: (region, url, state) => turns.push(`${region} ${url} ${state}`),
   });
   const admit = (nowMs: number) => health.admit(ORIGIN, POLICY, nowMs).state;
   const failProbe = (nowMs: number) => health.report(REGION, ORIGIN, "connection_terminated", nowMs, true);
@@ -133,7 +133,7 @@ describe("news for others", () => {
     const { health, answer, fail } = setUp();
     answer(5);
     fail(6, FAILURES);
-    const news = health.takeNews();
+    const news = health.drainUpdates();
     expect(news).toEqual([
       {
         url: ORIGIN.url,
@@ -142,8 +142,8 @@ describe("news for others", () => {
         breaker: { atMs: 6, untilMs: 6 + OPEN_MS },
       },
     ]);
-    expect(health.takeNews()).toEqual([]);
-    health.returnNews(news);
-    expect(health.takeNews()).toEqual(news);
+    expect(health.drainUpdates()).toEqual([]);
+    health.restoreUpdates(news);
+    expect(health.drainUpdates()).toEqual(news);
   });
 });

@@ -2,7 +2,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
-import type { PackCopy } from "../../src/edge/pack-copy.ts";
+import type { PackUploads } from "../../src/edge/pack-copy.ts";
 import { packKey, pageKey } from "../../src/routing/pack/store.ts";
 import { declaredOf, makePack, RANGES, storePack } from "./pack-files.ts";
 import { slotOf, upload, whole, withCopy } from "./pack-object.ts";
@@ -18,14 +18,14 @@ describe("packs that are uploaded", () => {
       const { sha256, header, pages } = pack;
       // Somebody asked before anything was there, and the location remembers that.
       expect(await copy.faultOf(slotOf(declaredOf(pack)))).toBe(`KV has no ${packKey(sha256)}`);
-      expect(await copy.sight(sha256)).toEqual({ ok: true, value: { sha256, parts: undefined, isWhole: false } });
+      expect(await copy.status(sha256)).toEqual({ ok: true, value: { sha256, parts: undefined, isWhole: false } });
       const receipt = await copy.putHeader(sha256, header);
       expect(receipt).toMatchObject({
-        value: { isNew: true, completes: false, sight: { parts: { pages: 2, missing: [0, 1] }, isWhole: false } },
+        value: { isNew: true, completes: false, status: { parts: { pages: 2, missing: [0, 1] }, isWhole: false } },
       });
       for (const [number, page] of pages.entries()) await copy.putPage(sha256, number, page);
       for (const each of [copy, restart()]) {
-        expect(await each.sight(sha256)).toEqual({ ok: true, value: whole(sha256) });
+        expect(await each.status(sha256)).toEqual({ ok: true, value: whole(sha256) });
         expect(await each.faultOf(slotOf(declaredOf(pack)))).toBeUndefined();
       }
       expect(state.reads.filter((key) => key.startsWith(`${packKey(sha256)}.`))).toEqual([]);
@@ -37,9 +37,9 @@ describe("packs that are uploaded", () => {
       await copy.putHeader(sha256, header);
       await copy.putPage(sha256, 1, pages[1] ?? new Uint8Array());
       expect(await TABLE_KV.get(packKey(sha256))).toBeNull();
-      expect(await copy.sight(sha256)).toMatchObject({ value: { parts: { missing: [0] }, isWhole: false } });
+      expect(await copy.status(sha256)).toMatchObject({ value: { parts: { missing: [0] }, isWhole: false } });
       const last = await copy.putPage(sha256, 0, pages[0] ?? new Uint8Array());
-      expect(last).toEqual({ ok: true, value: { isNew: true, completes: true, sight: whole(sha256) } });
+      expect(last).toEqual({ ok: true, value: { isNew: true, completes: true, status: whole(sha256) } });
       expect(new Uint8Array((await TABLE_KV.get(packKey(sha256), "arrayBuffer")) ?? new ArrayBuffer())).toEqual(header);
     }));
 
@@ -52,8 +52,8 @@ describe("packs that are uploaded", () => {
       expect(await copy.putPage(sha256, 0, first)).toMatchObject({ value: { isNew: false } });
       expect(await copy.putHeader(sha256, header)).toMatchObject({ value: { isNew: false } });
       state.nowMs += 86_400_000;
-      expect(await restart().sight(sha256)).toMatchObject({ value: { parts: { missing: [1] } } });
-      expect(await restart().putPage(sha256, 1, second)).toMatchObject({ value: { sight: whole(sha256) } });
+      expect(await restart().status(sha256)).toMatchObject({ value: { parts: { missing: [1] } } });
+      expect(await restart().putPage(sha256, 1, second)).toMatchObject({ value: { status: whole(sha256) } });
     }));
 
   it("are read again later: what was deleted or spoilt since is missing", () =>
@@ -65,11 +65,11 @@ describe("packs that are uploaded", () => {
       await TABLE_KV.put(pageKey(sha256, 1), new Uint8Array(16));
       state.nowMs += 600_000;
       expect(await copy.faultOf(slotOf(declaredOf(pack)))).toBe(`KV has no ${pageKey(sha256, 0)}`);
-      expect(await copy.sight(sha256)).toMatchObject({ value: { parts: { missing: [0, 1] }, isWhole: false } });
+      expect(await copy.status(sha256)).toMatchObject({ value: { parts: { missing: [0, 1] }, isWhole: false } });
       for (const [number, page] of pages.entries()) {
         expect(await copy.putPage(sha256, number, page)).toMatchObject({ value: { completes: number === 1 } });
       }
-      expect(await copy.sight(sha256)).toEqual({ ok: true, value: whole(sha256) });
+      expect(await copy.status(sha256)).toEqual({ ok: true, value: whole(sha256) });
     }));
 
   it("become whole once, however late and how often at once their parts come again", () =>
@@ -77,7 +77,7 @@ describe("packs that are uploaded", () => {
       const { sha256, header, pages } = await makePack(RANGES);
       const [first = new Uint8Array(), second = new Uint8Array()] = pages;
       await copy.putHeader(sha256, header);
-      const completed = async (puts: readonly ReturnType<PackCopy["putPage"]>[]) =>
+      const completed = async (puts: readonly ReturnType<PackUploads["putPage"]>[]) =>
         (await Promise.all(puts)).filter((put) => put.ok && put.value.completes).length;
       const both = () => [copy.putPage(sha256, 0, first), copy.putPage(sha256, 1, second)];
       expect(await completed([...both(), ...both(), ...both()])).toBe(1);
@@ -88,7 +88,7 @@ describe("packs that are uploaded", () => {
   it("may come to KV another way, and are verified then", () =>
     withCopy(async ({ copy }) => {
       const pack = await storePack(TABLE_KV, RANGES);
-      expect(await copy.sight(pack.sha256)).toEqual({ ok: true, value: whole(pack.sha256) });
+      expect(await copy.status(pack.sha256)).toEqual({ ok: true, value: whole(pack.sha256) });
       expect(await copy.faultOf(slotOf(pack))).toBeUndefined();
       const other = { ...pack, regions: ["us", "eu"] };
       expect(await copy.faultOf(slotOf(other))).toBe('the table says regions ["us","eu"], and it has ["eu","us"]');
@@ -109,8 +109,8 @@ describe("a KV that fails", () => {
         state.fault = fault;
         expect(await copy.putPage(sha256, 1, second)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
         state.fault = undefined;
-        expect(await copy.sight(sha256)).toMatchObject({ value: { parts: { missing: [1] } } });
-        expect(await copy.putPage(sha256, 1, second)).toMatchObject({ value: { sight: whole(sha256) } });
+        expect(await copy.status(sha256)).toMatchObject({ value: { parts: { missing: [1] } } });
+        expect(await copy.putPage(sha256, 1, second)).toMatchObject({ value: { status: whole(sha256) } });
       }),
   );
 
@@ -120,13 +120,13 @@ describe("a KV that fails", () => {
       withCopy(async ({ copy, state }) => {
         const pack = await storePack(TABLE_KV, RANGES);
         state.fault = fault;
-        expect(await copy.sight(pack.sha256)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
+        expect(await copy.status(pack.sha256)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
         expect(await copy.putPage(pack.sha256, 0, new Uint8Array())).toMatchObject({
           error: { reason: "control-plane-unavailable" },
         });
         expect(await copy.faultOf(slotOf(pack))).toMatch(/^KV did not give pack\./);
         state.fault = undefined;
-        expect(await copy.sight(pack.sha256)).toEqual({ ok: true, value: whole(pack.sha256) });
+        expect(await copy.status(pack.sha256)).toEqual({ ok: true, value: whole(pack.sha256) });
       }),
   );
 
@@ -138,7 +138,7 @@ describe("a KV that fails", () => {
       state.fault = "header is not taken";
       expect(await copy.putPage(sha256, 0, page)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
       state.fault = undefined;
-      expect(await copy.sight(sha256)).toMatchObject({ value: { parts: { missing: [] }, isWhole: false } });
-      expect(await copy.putHeader(sha256, header)).toMatchObject({ value: { isNew: true, sight: { isWhole: true } } });
+      expect(await copy.status(sha256)).toMatchObject({ value: { parts: { missing: [] }, isWhole: false } });
+      expect(await copy.putHeader(sha256, header)).toMatchObject({ value: { isNew: true, status: { isWhole: true } } });
     }));
 });

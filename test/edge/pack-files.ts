@@ -3,7 +3,7 @@ import type { PackRange, Sha256 } from "../../src/routing/pack/format.ts";
 import { packKey, pageKey } from "../../src/routing/pack/store.ts";
 import type { DeclaredPack } from "../../src/routing/schema.ts";
 
-const subtleSha256: Sha256 = async (octets) => new Uint8Array(await crypto.subtle.digest("SHA-256", octets));
+const subtleSha256: Sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 
 /** A pack as it is made. */
 export async function makePack(ranges: readonly PackRange[], rangesPerPage = 1): Promise<EncodedPack> {

@@ -18,12 +18,12 @@ describe("parts that KV takes while it is read", () => {
       await copy.putHeader(sha256, header);
       await copy.putPage(sha256, 0, pages[0] ?? new Uint8Array());
       const { reached, release } = hold(`get ${packKey(sha256)}`);
-      const sight = copy.sight(sha256);
+      const status = copy.status(sha256);
       await reached;
       const last = await copy.putPage(sha256, 1, pages[1] ?? new Uint8Array());
-      expect(last).toMatchObject({ value: { sight: whole(sha256) } });
+      expect(last).toMatchObject({ value: { status: whole(sha256) } });
       release();
-      expect(await sight).toEqual({ ok: true, value: whole(sha256) });
+      expect(await status).toEqual({ ok: true, value: whole(sha256) });
       expect(await restart().faultOf(slotOf(declaredOf(pack)))).toBeUndefined();
     }));
 
@@ -45,11 +45,11 @@ describe("parts that KV takes while it is read", () => {
       await TABLE_KV.put(packKey(sha256), header);
       await TABLE_KV.put(pageKey(sha256, 0), pages[0] ?? new Uint8Array());
       const { reached, release } = hold(`get ${pageKey(sha256, 1)}`);
-      const sight = copy.sight(sha256);
+      const status = copy.status(sha256);
       await reached;
       await copy.putPage(sha256, 1, pages[1] ?? new Uint8Array());
       release();
-      expect(await sight).toEqual({ ok: true, value: whole(sha256) });
+      expect(await status).toEqual({ ok: true, value: whole(sha256) });
       expect(await restart().faultOf(slotOf(declaredOf(pack)))).toBeUndefined();
     }));
 
@@ -79,7 +79,7 @@ describe("parts that KV takes while it is read", () => {
         await TABLE_KV.put(pageKey(sha256, 0), pages[0] ?? new Uint8Array());
       }
       const { reached, release } = hold(`${operation} ${pageKey(sha256, 0)}`);
-      const first = operation === "put" ? copy.putPage(sha256, 0, pages[0] ?? new Uint8Array()) : copy.sight(sha256);
+      const first = operation === "put" ? copy.putPage(sha256, 0, pages[0] ?? new Uint8Array()) : copy.status(sha256);
       await reached;
       for (let from = 0; from < 256; from++) {
         const other = await makePack([{ from, to: from, region: "eu" }]);

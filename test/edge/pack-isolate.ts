@@ -58,7 +58,7 @@ export async function withPacks(kv: KVNamespace) {
     /** What can end has ended; what hangs stays. */
     const settle = () => settled(background);
     /** Where an ID goes, with the pages that it needs, or in how many seconds it may go there. */
-    const goalOf = async (table: CompiledTable, id: string): Promise<string | number> => {
+    const targetOf = async (table: CompiledTable, id: string): Promise<string | number> => {
       for (;;) {
         const decided = resolveAny(table, id, Date.UTC(2026, 0, 1));
         const missing = missingIn(decided);
@@ -67,7 +67,7 @@ export async function withPacks(kv: KVNamespace) {
         if (!page.ok) return "retryAfterMs" in page.error ? page.error.retryAfterMs / 1000 : page.error.why;
       }
     };
-    return { loaded, peek, settle, goalOf, failures };
+    return { loaded, peek, settle, targetOf, failures };
   };
   return { store, time, cache, isolate, pack };
 }

@@ -12,7 +12,7 @@ import { EU, INTERVAL_MS, packedTable, US, withPacks } from "./pack-isolate.ts";
 const { TABLE_KV } = env as Env;
 
 /** Those that the pages decide, and the others. */
-const GOALS = { [EU]: "eu", [US]: "us" };
+const TARGETS = { [EU]: "eu", [US]: "us" };
 const OTHERS = Object.values(IDS).filter((id) => !id.startsWith("6347"));
 
 const OF_POINTERS: readonly ReadFault[] = ["old pointer", "corrupt pointer"];
@@ -28,9 +28,9 @@ beforeEach(() => reset());
 describe.each(READ_FAULTS)("a table with a pack, while KV fails: %s", (fault) => {
   it("with its pages in memory an isolate routes every ID as before, and reads the pointer alone", async () => {
     const { store, time, isolate } = await withPacks(TABLE_KV);
-    const { loaded, peek, settle, goalOf } = isolate();
+    const { loaded, peek, settle, targetOf } = isolate();
     const { table } = await loaded();
-    const before = await Promise.all([...OTHERS, EU, US].map((id) => goalOf(table, id)));
+    const before = await Promise.all([...OTHERS, EU, US].map((id) => targetOf(table, id)));
     expect(before.slice(-2)).toEqual(["eu", "us"]);
     store.fault = fault;
     store.reads.length = 0;
@@ -38,7 +38,7 @@ describe.each(READ_FAULTS)("a table with a pack, while KV fails: %s", (fault) =>
       time.nowMs += 1_000;
       const served = peek();
       if (served === undefined) throw new Error("the table is gone");
-      expect(await Promise.all([...OTHERS, EU, US].map((id) => goalOf(served.table, id)))).toEqual(before);
+      expect(await Promise.all([...OTHERS, EU, US].map((id) => targetOf(served.table, id)))).toEqual(before);
       if (second % 30 === 1) await settle();
     }
     expect(store.reads).toEqual([POINTER_KEY, POINTER_KEY, POINTER_KEY]);
@@ -48,34 +48,37 @@ describe.each(READ_FAULTS)("a table with a pack, while KV fails: %s", (fault) =>
     const { store, isolate } = await withPacks(TABLE_KV);
     const first = isolate();
     const { table } = await first.loaded();
-    const before = await Promise.all([...OTHERS, EU, US].map((id) => first.goalOf(table, id)));
+    const before = await Promise.all([...OTHERS, EU, US].map((id) => first.targetOf(table, id)));
     await first.settle();
     store.fault = fault;
     store.reads.length = 0;
-    const { loaded, goalOf } = isolate();
+    const { loaded, targetOf } = isolate();
     const served = await loaded();
     expect(served.label).toBe("rev=5; source=edge; age=0");
-    expect(await Promise.all([...OTHERS, EU, US].map((id) => goalOf(served.table, id)))).toEqual(before);
+    expect(await Promise.all([...OTHERS, EU, US].map((id) => targetOf(served.table, id)))).toEqual(before);
     expect(store.reads).toEqual([POINTER_KEY]);
   });
 
   it("with its pages nowhere refuses the IDs that need them and no others, reads less and less, and recovers when it said", async () => {
     const { store, time, isolate, pack } = await withPacks(TABLE_KV);
-    const { loaded, goalOf, failures } = isolate({ isShared: false });
+    const { loaded, targetOf, failures } = isolate({ isShared: false });
     const { table } = await loaded();
-    const others = await Promise.all(OTHERS.map((id) => goalOf(table, id)));
+    const others = await Promise.all(OTHERS.map((id) => targetOf(table, id)));
     store.fault = fault;
     store.reads.length = 0;
     const isHarmed = !OF_POINTERS.includes(fault);
     const seconds = fault === "hangs" ? 14 : 90;
     const waits = new Map<string, number>();
     for (let second = 0; second < seconds; second++) {
-      for (const [id, region] of Object.entries(GOALS)) {
-        const goal = await goalOf(table, id);
-        if (isHarmed) waits.set(id, Number(goal));
-        expect(isHarmed ? Number(goal) > 0 && Number(goal) <= 30 : goal === region, `${second} s: ${goal}`).toBe(true);
+      for (const [id, region] of Object.entries(TARGETS)) {
+        const target = await targetOf(table, id);
+        if (isHarmed) waits.set(id, Number(target));
+        expect(
+          isHarmed ? Number(target) > 0 && Number(target) <= 30 : target === region,
+          `${second} s: ${target}`,
+        ).toBe(true);
       }
-      expect(await Promise.all(OTHERS.map((id) => goalOf(table, id)))).toEqual(others);
+      expect(await Promise.all(OTHERS.map((id) => targetOf(table, id)))).toEqual(others);
       time.nowMs += 1_000;
     }
     const reads = store.reads.filter(isPart);
@@ -89,10 +92,10 @@ describe.each(READ_FAULTS)("a table with a pack, while KV fails: %s", (fault) =>
     // A line for each try, and none for each request.
     expect(failures.length).toBeLessThanOrEqual(2 * tries);
     store.fault = undefined;
-    for (const [id, region] of Object.entries(GOALS)) {
+    for (const [id, region] of Object.entries(TARGETS)) {
       const waitSeconds = waits.get(id) ?? 0;
       time.nowMs += waitSeconds * 1_000;
-      expect(await goalOf(table, id)).toBe(region);
+      expect(await targetOf(table, id)).toBe(region);
     }
     expect(store.reads.filter(isPart).length - reads.length).toBe(isHarmed ? 2 : 0);
   }, 30_000);
@@ -100,27 +103,27 @@ describe.each(READ_FAULTS)("a table with a pack, while KV fails: %s", (fault) =>
 
 it("a page that failed once is had a second later, and whoever comes in that second costs no read", async () => {
   const { store, time, isolate } = await withPacks(TABLE_KV);
-  const { loaded, goalOf } = isolate({ isShared: false });
+  const { loaded, targetOf } = isolate({ isShared: false });
   const { table } = await loaded();
   store.fault = "throws";
-  expect(await goalOf(table, EU)).toBe(1);
+  expect(await targetOf(table, EU)).toBe(1);
   store.fault = undefined;
   store.reads.length = 0;
   time.nowMs += 900;
-  expect(await Promise.all(Array.from({ length: 100 }, () => goalOf(table, EU)))).toEqual(new Array(100).fill(0.1));
+  expect(await Promise.all(Array.from({ length: 100 }, () => targetOf(table, EU)))).toEqual(new Array(100).fill(0.1));
   expect(store.reads).toEqual([]);
   time.nowMs += 100;
-  expect(await Promise.all(Array.from({ length: 100 }, () => goalOf(table, EU)))).toEqual(new Array(100).fill("eu"));
+  expect(await Promise.all(Array.from({ length: 100 }, () => targetOf(table, EU)))).toEqual(new Array(100).fill("eu"));
   expect(store.reads).toHaveLength(1);
 });
 
 it("a page that hangs is asked for once, however many wait for it, and each learns when to come again", async () => {
   const { store, isolate } = await withPacks(TABLE_KV);
-  const { loaded, goalOf, failures } = isolate({ isShared: false });
+  const { loaded, targetOf, failures } = isolate({ isShared: false });
   const { table } = await loaded();
   store.fault = "hangs";
   store.reads.length = 0;
-  expect(await Promise.all(Array.from({ length: 100 }, () => goalOf(table, EU)))).toEqual(new Array(100).fill(1));
+  expect(await Promise.all(Array.from({ length: 100 }, () => targetOf(table, EU)))).toEqual(new Array(100).fill(1));
   expect([store.reads.length, failures.length]).toEqual([1, 1]);
 });
 

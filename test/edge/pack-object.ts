@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
-import { PackCopy } from "../../src/edge/pack-copy.ts";
+import { PackUploads } from "../../src/edge/pack-copy.ts";
 import { PackRows } from "../../src/edge/pack-rows.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import type { EncodedPack } from "../../src/routing/pack/encode.ts";
@@ -65,13 +65,13 @@ function edgeKv() {
 /** The copy on an object's real storage; `restart` forgets all that is not on disk. */
 export const withCopy = (
   test: (
-    set: ReturnType<typeof edgeKv> & { copy: PackCopy; restart: () => PackCopy; sql: SqlStorage },
+    set: ReturnType<typeof edgeKv> & { copy: PackUploads; restart: () => PackUploads; sql: SqlStorage },
   ) => Promise<void>,
 ) =>
   runInDurableObject(TABLE_TRUTH.get(TABLE_TRUTH.idFromName("packs")), async (_, { storage }) => {
     const edge = edgeKv();
     const clock = { nowMs: () => edge.state.nowMs };
-    const restart = () => new PackCopy({ rows: new PackRows(storage), kv: edge.kv, clock });
+    const restart = () => new PackUploads({ rows: new PackRows(storage), kv: edge.kv, clock });
     await test({ ...edge, copy: restart(), restart, sql: storage.sql });
   });
 
@@ -86,7 +86,7 @@ export function slotOf(pack: ReturnType<typeof declaredOf>) {
 
 export const whole = (sha256: string) => ({ sha256, parts: { pages: 2, missing: [] }, isWhole: true });
 
-export async function upload(copy: PackCopy, { sha256, header, pages }: EncodedPack): Promise<void> {
+export async function upload(copy: PackUploads, { sha256, header, pages }: EncodedPack): Promise<void> {
   expect(await copy.putHeader(sha256, header)).toMatchObject({ ok: true });
   for (const [number, page] of pages.entries()) {
     expect(await copy.putPage(sha256, number, page)).toMatchObject({ ok: true });

@@ -30,7 +30,7 @@ function plainTable(revision: number): CompiledTable {
 }
 
 /** The real KV behind a switch. */
-function setUp({ pageOctetsMax, cache }: { pageOctetsMax?: number; cache?: Cache } = {}) {
+function setUp({ pageBytesMax, cache }: { pageBytesMax?: number; cache?: Cache } = {}) {
   const background: Promise<unknown>[] = [];
   const state = { fault: "none" as "none" | "throws" | "hangs", reads: [] as string[], nowMs: 1_000_000 };
   const kv = new Proxy(TABLE_KV, {
@@ -55,7 +55,7 @@ function setUp({ pageOctetsMax, cache }: { pageOctetsMax?: number; cache?: Cache
     retryMsMax: 30_000,
     report: (failure) => failures.push(failure),
     waitUntil: (work) => background.push(work),
-    ...(pageOctetsMax === undefined ? {} : { pageOctetsMax }),
+    ...(pageBytesMax === undefined ? {} : { pageBytesMax }),
   });
   return { state, failures, packs, clock, background };
 }
@@ -95,7 +95,7 @@ describe("packs in KV", () => {
   });
 
   it("drop the page that was not looked into when memory is short", async () => {
-    const { packs } = setUp({ pageOctetsMax: 20 });
+    const { packs } = setUp({ pageBytesMax: 20 });
     const table = tableWith(await storePack(TABLE_KV, RANGES));
     const slot = slotOf(table);
     await packs.open(table);
@@ -216,8 +216,8 @@ describe("a table with packs", () => {
     table,
     digest: "2".repeat(64),
     audience: { share: 100 },
-    chooses: () => true,
-    servesAll: () => false,
+    matches: () => true,
+    ownsEntity: () => false,
     label: `rev=${table.revision}; canary; source=kv; age=0`,
   });
 

@@ -29,8 +29,8 @@ describe("the signer", () => {
     const value = (await hmacSigner(KEYS, crypto.subtle, clock)?.(REQUEST)) ?? "";
     const field = parseSignature(value);
     expect(field).toMatchObject({ keyId: "2026b", seconds: 1_790_000_000, clientAddress: "203.0.113.9" });
-    const octets = new TextEncoder().encode(signedText(REQUEST, { keyId: "2026b", seconds: 1_790_000_000 }));
-    expect(field?.mac).toBe(await plainHmac(new Uint8Array(32).fill(2), octets));
+    const bytes = new TextEncoder().encode(signedText(REQUEST, { keyId: "2026b", seconds: 1_790_000_000 }));
+    expect(field?.mac).toBe(await plainHmac(new Uint8Array(32).fill(2), bytes));
   });
 
   it("imports its key once", async () => {
@@ -69,11 +69,11 @@ describe("the signer", () => {
 });
 
 /** HMAC by its definition (RFC 2104 §2), from the hash alone. */
-async function plainHmac(key: Uint8Array, octets: Uint8Array): Promise<string> {
-  const pad = (octet: number) => Uint8Array.from({ length: 64 }, (_, index) => (key[index] ?? 0) ^ octet);
+async function plainHmac(key: Uint8Array, bytes: Uint8Array): Promise<string> {
+  const pad = (byte: number) => Uint8Array.from({ length: 64 }, (_, index) => (key[index] ?? 0) ^ byte);
   const hash = async (...parts: Uint8Array[]) =>
     new Uint8Array(await crypto.subtle.digest("SHA-256", Uint8Array.from(parts.flatMap((part) => [...part]))));
-  const mac = await hash(pad(0x5c), await hash(pad(0x36), octets));
+  const mac = await hash(pad(0x5c), await hash(pad(0x36), bytes));
   return btoa(String.fromCharCode(...mac))
     .replace("=", "")
     .replaceAll("+", "-")

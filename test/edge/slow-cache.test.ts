@@ -43,12 +43,12 @@ describe("while the edge's cache never answers", () => {
     async (names) => {
       const { store, isolate, cache, pack } = await withPacks(TABLE_KV);
       const edge = hanging(cache, ...names);
-      const { loaded, goalOf } = isolate({ edge: edge.cache });
+      const { loaded, targetOf } = isolate({ edge: edge.cache });
       const served = await Promise.all(Array.from({ length: 40 }, loaded));
       expect(new Set(served.map(({ label }) => label))).toEqual(new Set(["rev=5; source=kv; age=0"]));
       expect(store.reads).toEqual([POINTER_KEY, expect.stringMatching(/^table\.[0-9a-f]{64}$/), packKey(pack.sha256)]);
       const [first] = served;
-      expect(first && (await goalOf(first.table, EU))).toBe("eu");
+      expect(first && (await targetOf(first.table, EU))).toBe("eu");
       expect(store.reads.slice(3)).toEqual([pageKey(pack.sha256, 0)]);
     },
   );
@@ -57,7 +57,7 @@ describe("while the edge's cache never answers", () => {
     const { cache: real, time } = await withPacks(TABLE_KV);
     const { cache, calls, stuck } = hanging(real, "match");
     const edge = edgeTableCache(cache, "one", { nowMs: () => time.nowMs });
-    const part = () => edge.part("part", async (octets) => ok(octets.byteLength));
+    const part = () => edge.part("part", async (bytes) => ok(bytes.byteLength));
     await edge.putPart("part", new ArrayBuffer(7));
     expect(await part()).toBeUndefined();
     stuck.clear();

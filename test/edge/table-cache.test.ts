@@ -20,7 +20,7 @@ const regionOf = (table: CompiledTable, id: string) => {
   return decision.ok ? decision.value.target.region.name : decision.error.reason;
 };
 
-/** Puts octets where the isolates of a deployment look for a part. */
+/** Puts bytes where the isolates of a deployment look for a part. */
 const plant = (cache: Cache, key: string, body: BodyInit, namespace = "one") =>
   cache.put(
     `https://table.waybill.invalid/${namespace}/${key}`,
@@ -63,9 +63,9 @@ describe("what lies in the edge's cache", () => {
     for (const [number, page] of turned.pages.entries()) await plant(cache, pageKey(pack.sha256, number), page);
     await plant(cache, packKey(pack.sha256), turned.header);
     await putTable(TABLE_KV, 9, JSON.stringify(packedTable(pack)));
-    const { loaded, goalOf } = isolate();
+    const { loaded, targetOf } = isolate();
     const { table } = await loaded();
-    expect([await goalOf(table, EU), await goalOf(table, US)]).toEqual(["eu", "us"]);
+    expect([await targetOf(table, EU), await targetOf(table, US)]).toEqual(["eu", "us"]);
     expect(store.reads).toEqual(
       expect.arrayContaining([packKey(pack.sha256), pageKey(pack.sha256, 0), pageKey(pack.sha256, 1)]),
     );
@@ -75,15 +75,15 @@ describe("what lies in the edge's cache", () => {
     const { isolate, store } = await withPacks(TABLE_KV);
     const first = isolate();
     const { table } = await first.loaded();
-    await first.goalOf(table, EU);
+    await first.targetOf(table, EU);
     await first.settle();
     for (const [namespace, isRead] of [
       ["one", false],
       ["two", true],
     ] as const) {
       store.reads.length = 0;
-      const { loaded, goalOf } = isolate({ namespace });
-      expect(await goalOf((await loaded()).table, EU)).toBe("eu");
+      const { loaded, targetOf } = isolate({ namespace });
+      expect(await targetOf((await loaded()).table, EU)).toBe("eu");
       const isOf = (part: string) => store.reads.some((key) => key.startsWith(part) && key !== POINTER_KEY);
       expect([isOf("table."), isOf("pack.")], namespace).toEqual([isRead, isRead]);
     }

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
-import { TableKeeper } from "../../src/edge/table-keeper.ts";
+import { ControlPlane } from "../../src/edge/table-keeper.ts";
 import { bundledRevision } from "../../src/edge/table-ledger.ts";
 import { sha256 } from "../../src/edge/table-octets.ts";
 import { bodyKey, POINTER_KEY, type Pointer } from "../../src/edge/table-store.ts";
@@ -98,11 +98,11 @@ class Deployment {
   readonly #store = new BusyKv();
   readonly #isolates: readonly Tables[];
   readonly #background: Promise<unknown>[] = [];
-  readonly #newKeeper: () => TableKeeper;
+  readonly #newKeeper: () => ControlPlane;
   /** Digests of what was answered with 201, and of what was written as a file and not over another file. */
   readonly #published = new Set<string>();
   readonly #filed = new Set<string>();
-  #keeper: TableKeeper;
+  #keeper: ControlPlane;
   #nowMs = Date.UTC(2026, 10, 21);
   #alarmMs: number | undefined;
   #texts = 0;
@@ -113,7 +113,7 @@ class Deployment {
     const wakeAt = async (atMs: number) => {
       this.#alarmMs = atMs;
     };
-    this.#newKeeper = () => new TableKeeper({ storage, kv, clock, bundled, wakeAt });
+    this.#newKeeper = () => new ControlPlane({ storage, kv, clock, bundled, wakeAt });
     this.#keeper = this.#newKeeper();
     this.#store.happen = (event) => this.make(event);
     this.#isolates = ["one", "two"].map((namespace) =>
@@ -169,21 +169,25 @@ class Deployment {
     const history = await this.#keeper.revisions({ before: undefined, limit: 100 });
     const known = history.ok ? history.value : [];
     expect(known.map(({ digest }) => digest)).toEqual(expect.arrayContaining([...this.#published, ...this.#filed]));
-    const sights = this.#isolates.map((isolate) => isolate.peek(() => undefined));
-    for (const sight of sights)
-      expect(sight).toMatchObject({ digest: truth.digest, table: { revision: truth.revision } });
+    const statuses = this.#isolates.map((isolate) => isolate.peek(() => undefined));
+    for (const status of statuses)
+      expect(status).toMatchObject({ digest: truth.digest, table: { revision: truth.revision } });
   }
 
   async #change(how: "publish" | "canary" | "abort"): Promise<void> {
     const status = await this.#keeper.status();
     if (!status.ok) return;
-    const wish = { expect: status.value.canary?.revision ?? status.value.truth.revision, author: "ann", note: "" };
-    const octets = new TextEncoder().encode(this.#nextText());
+    const request = {
+      expectedRevision: status.value.canary?.revision ?? status.value.truth.revision,
+      author: "ann",
+      note: "",
+    };
+    const bytes = new TextEncoder().encode(this.#nextText());
     const made = await (how === "publish"
-      ? this.#keeper.publish(wish, octets)
+      ? this.#keeper.publish(request, bytes)
       : how === "canary"
-        ? this.#keeper.startCanary(wish, octets, { share: 5 })
-        : this.#keeper.abort(wish));
+        ? this.#keeper.startCanary(request, bytes, { share: 5 })
+        : this.#keeper.abort(request));
     if (made.ok) this.#published.add(made.value.digest);
   }
 

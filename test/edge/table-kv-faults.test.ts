@@ -18,7 +18,7 @@ const BUNDLED = { ...DECLARED_TABLE, routes: [{ when: {}, region: "us" }] };
 const NEXT = { ...DECLARED_TABLE, routes: [{ when: {}, region: "ap" }] };
 
 /** Where a table leads each ID of the fixtures. */
-const goals = (table: CompiledTable) =>
+const targets = (table: CompiledTable) =>
   Object.values(IDS).map((id) => {
     const decision = resolveAny(table, id, Date.UTC(2026, 0, 1));
     return decision.ok ? decision.value.target.region.name : decision.error.reason;
@@ -58,7 +58,7 @@ async function location() {
   return { store, time, isolate, body };
 }
 
-const GOOD = goals(await table(DECLARED_TABLE));
+const GOOD = targets(await table(DECLARED_TABLE));
 
 async function table(declared: object): Promise<CompiledTable> {
   const { loadTable } = await import("../../src/routing/index.ts");
@@ -85,7 +85,7 @@ describe.each(READ_FAULTS)("while KV fails: %s", (fault) => {
     await settle();
     expect(store.reads).toEqual([POINTER_KEY, POINTER_KEY, POINTER_KEY]);
     const served = peek();
-    expect(served && goals(served.table)).toEqual(GOOD);
+    expect(served && targets(served.table)).toEqual(GOOD);
     // Where the pointer is right the body is not asked for: nothing fails.
     const isUnharmed = ["body throws", "no body", "corrupt body", "another body", "too large", "nonsense"].includes(
       fault,
@@ -104,7 +104,7 @@ describe.each(READ_FAULTS)("while KV fails: %s", (fault) => {
     const { loaded, peek, settle } = isolate();
     const served = await loaded();
     await settle();
-    expect(goals(served.table)).toEqual(GOOD);
+    expect(targets(served.table)).toEqual(GOOD);
     expect(served.label).toMatch(/^rev=5; source=edge; age=(?:0|45)$/);
     expect(peek()?.label).toMatch(/^rev=5; source=(?:edge; age=45|memory; age=0)$/);
     expect(store.reads).toEqual([POINTER_KEY]);
@@ -129,7 +129,7 @@ describe.each(READ_FAULTS)("while KV fails: %s", (fault) => {
     expect(store.reads.slice(asked)).toEqual([POINTER_KEY, body]);
     const recovered = peek();
     expect(recovered?.label).toBe("rev=5; source=memory; age=0");
-    expect(recovered && goals(recovered.table)).toEqual(GOOD);
+    expect(recovered && targets(recovered.table)).toEqual(GOOD);
   });
 });
 
@@ -188,7 +188,7 @@ it.each(["body throws", "no body", "corrupt body", "too large", "nonsense", "han
     else store.fault = fault;
     const { loaded, peek, settle } = isolate();
     const served = await loaded();
-    expect([served.label, goals(served.table)]).toEqual(["rev=5; source=edge; age=0", GOOD]);
+    expect([served.label, targets(served.table)]).toEqual(["rev=5; source=edge; age=0", GOOD]);
     await settle();
     Object.assign(store, { fault: undefined, hangsAt: undefined });
     time.nowMs += INTERVAL_MS;

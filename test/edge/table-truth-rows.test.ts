@@ -5,7 +5,11 @@ import type { Env } from "../../src/edge/env.ts";
 import { durableTableHistory } from "../../src/edge/table-history.ts";
 import { sha256 } from "../../src/edge/table-octets.ts";
 import { POINTER_KEY } from "../../src/edge/table-store.ts";
-import { REFUSALS_KEPT, REFUSALS_KEPT_EACH, TruthRows } from "../../src/edge/table-truth-rows.ts";
+import {
+  REJECTIONS_RETAINED_MAX,
+  REJECTIONS_RETAINED_MAX_EACH,
+  RevisionStore,
+} from "../../src/edge/table-truth-rows.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
 const { TABLE_KV, TABLE_TRUTH } = env as Env;
@@ -13,8 +17,8 @@ const lost: unknown[] = [];
 const history = durableTableHistory(TABLE_TRUTH, (...refused) => lost.push(refused));
 const stub = () => TABLE_TRUTH.get(TABLE_TRUTH.idFromName("table"));
 
-const OCTETS = new TextEncoder().encode(JSON.stringify(DECLARED_TABLE));
-const wish = (expect: number) => ({ expect, author: "ann", note: "" });
+const BYTES = new TextEncoder().encode(JSON.stringify(DECLARED_TABLE));
+const request = (expectedRevision: number) => ({ expectedRevision, author: "ann", note: "" });
 
 const inStorage = <Value>(use: (storage: DurableObjectStorage) => Value) =>
   runInDurableObject(stub(), (_, { storage }) => use(storage));
@@ -37,12 +41,12 @@ describe("whom a canary served", () => {
   it.each([{ share: 2.5 }, { countries: ["KZ", "BR"] }, { entities: ["order"] }])(
     "stays in the history and in the audit, from its start to its end: %j",
     async (audience) => {
-      await got(history.publish(wish(0), OCTETS));
-      expect(await got(history.startCanary(wish(1), OCTETS, audience))).toMatchObject({ revision: 2, audience });
-      await got(history.abort(wish(2)));
-      await got(history.startCanary(wish(1), OCTETS, audience));
-      await got(history.promote(wish(3)));
-      await got(history.publish(wish(4), OCTETS));
+      await got(history.publish(request(0), BYTES));
+      expect(await got(history.startCanary(request(1), BYTES, audience))).toMatchObject({ revision: 2, audience });
+      await got(history.abort(request(2)));
+      await got(history.startCanary(request(1), BYTES, audience));
+      await got(history.promote(request(3)));
+      await got(history.publish(request(4), BYTES));
       expect((await revisions()).map(({ revision, kind, audience }) => [revision, kind, audience])).toEqual([
         [5, "publish", undefined],
         [4, "promote", undefined],
@@ -75,11 +79,11 @@ const FORMER_SCHEMA = `
 
 const TIME = "2026-11-21T12:00:00.000Z";
 
-const DIGEST = await sha256(OCTETS);
+const DIGEST = await sha256(BYTES);
 
 /** As that version writes. */
 function formerWrites({ sql }: DurableObjectStorage, revision: number, kind: string): void {
-  sql.exec("INSERT OR IGNORE INTO bodies (digest, part, octets) VALUES (?, 0, ?)", DIGEST, OCTETS);
+  sql.exec("INSERT OR IGNORE INTO bodies (digest, part, octets) VALUES (?, 0, ?)", DIGEST, BYTES);
   sql.exec(
     "INSERT INTO revisions (revision, digest, bytes, author, time, note, kind, based_on) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     ...[revision, DIGEST, 1, "bob", TIME, "before", kind, revision - 1],
@@ -112,8 +116,8 @@ describe("a database of a former version", () => {
     });
     await evictDurableObject(stub());
     expect(await revisions()).toEqual([formerRevision(2, "canary"), formerRevision(1, "publish")]);
-    await got(history.abort(wish(2)));
-    await got(history.startCanary(wish(1), OCTETS, { entities: ["order"] }));
+    await got(history.abort(request(2)));
+    await got(history.startCanary(request(1), BYTES, { entities: ["order"] }));
     expect(await revisions()).toEqual([
       expect.objectContaining({ revision: 3, audience: { entities: ["order"] } }),
       formerRevision(2, "canary"),
@@ -129,7 +133,7 @@ describe("a database of a former version", () => {
 
   it("is still one for the former version, which knows none of the new columns", async () => {
     await evictDurableObject(stub());
-    await history.noteRefusal({ author: "eve", action: "publish", outcome: "forbidden" });
+    await history.recordRejection({ author: "eve", action: "publish", outcome: "forbidden" });
     await inStorage((storage) => formerWrites(storage, 3, "publish"));
     const rows = await inStorage(({ sql }) => sql.exec("SELECT * FROM revisions ORDER BY revision").toArray());
     expect(rows.map(({ revision, based_on }) => [revision, based_on])).toEqual([
@@ -152,8 +156,8 @@ describe("a state of a later version, with members and an audience that this one
     inStorage(({ sql }) => JSON.parse(sql.exec<{ json: string }>("SELECT json FROM state").one().json) as object);
 
   beforeEach(async () => {
-    await got(history.publish(wish(0), OCTETS));
-    await got(history.startCanary(wish(1), OCTETS, { share: 5 }));
+    await got(history.publish(request(0), BYTES));
+    await got(history.startCanary(request(1), BYTES, { share: 5 }));
     const state = await stateNow();
     await inStorage(({ sql }) =>
       sql.exec("UPDATE state SET json = ?", JSON.stringify({ ...state, gates: ["dark"], canary: later })),
@@ -163,13 +167,13 @@ describe("a state of a later version, with members and an audience that this one
 
   it("is read, and the canary can be seen and ended", async () => {
     expect(await got(history.status())).toMatchObject({ truth: { revision: 1 }, canary: { revision: 2 } });
-    await got(history.abort(wish(2)));
+    await got(history.abort(request(2)));
     expect(await got(history.status())).toMatchObject({ truth: { revision: 1 }, canary: undefined });
     expect((await audit())[0]).toMatchObject({ action: "abort", revision: 2, outcome: "done" });
   });
 
   it("is written back with all that it had, so that the later version finds it again", async () => {
-    await got(history.publish(wish(2), OCTETS));
+    await got(history.publish(request(2), BYTES));
     expect(await stateNow()).toMatchObject({ gates: ["dark"], isBegun: true });
   });
 });
@@ -188,7 +192,7 @@ describe("refused tries", () => {
   it("that are alike are one entry a minute, with how often", async () => {
     const seconds = [0, 1, 59.999, 60, 61, 119, 180];
     await inStorage((storage) => {
-      const rows = new TruthRows(storage);
+      const rows = new RevisionStore(storage);
       for (const second of seconds)
         rows.note(refused("loop", new Date(Date.parse(TIME) + second * 1000).toISOString()));
       for (const other of [refused("loop", TIME, "stale-revision"), refused("other", TIME)]) rows.note(other);
@@ -205,29 +209,30 @@ describe("refused tries", () => {
 
   it("of one who never stops push out his own alone", async () => {
     await inStorage((storage) => {
-      const rows = new TruthRows(storage);
+      const rows = new RevisionStore(storage);
       rows.note({ ...refused("ann", TIME), outcome: "done", revision: 1 });
       rows.note(refused("ann", TIME));
       rows.note(refused("loop", TIME, "done"));
-      for (let minute = 0; minute < REFUSALS_KEPT_EACH + 50; minute++) rows.note(refused("loop", atMinute(minute)));
+      for (let minute = 0; minute < REJECTIONS_RETAINED_MAX_EACH + 50; minute++)
+        rows.note(refused("loop", atMinute(minute)));
     });
     expect(await perAuthor()).toEqual([
       { author: "ann", outcome: "done", entries: 1 },
       { author: "ann", outcome: "forbidden", entries: 1 },
       { author: "loop", outcome: "done", entries: 1 },
-      { author: "loop", outcome: "forbidden", entries: REFUSALS_KEPT_EACH },
+      { author: "loop", outcome: "forbidden", entries: REJECTIONS_RETAINED_MAX_EACH },
     ]);
-    expect((await audit())[0]?.time).toBe(atMinute(REFUSALS_KEPT_EACH + 49));
+    expect((await audit())[0]?.time).toBe(atMinute(REJECTIONS_RETAINED_MAX_EACH + 49));
   });
 
   it("have an end in all, whoever they are of, and what was done has none", async () => {
     const count = await inStorage((storage) => {
-      const rows = new TruthRows(storage);
+      const rows = new RevisionStore(storage);
       rows.note(refused("ann", TIME, "done"));
       storage.sql.exec(
         `INSERT INTO audit (time, author, action, outcome, note) WITH RECURSIVE numbers(n) AS
            (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?) SELECT ?, 'p' || n, 'publish', 'forbidden', '' FROM numbers`,
-        ...[REFUSALS_KEPT + 500, TIME],
+        ...[REJECTIONS_RETAINED_MAX + 500, TIME],
       );
       rows.note(refused("bob", TIME));
       return storage.sql
@@ -236,14 +241,14 @@ describe("refused tries", () => {
     });
     expect(count).toEqual([
       { outcome: "done", entries: 1 },
-      { outcome: "forbidden", entries: REFUSALS_KEPT },
+      { outcome: "forbidden", entries: REJECTIONS_RETAINED_MAX },
     ]);
     expect((await audit())[0]).toMatchObject({ author: "bob" });
   });
 
   it("are told of while nobody can say what is in force, which is what refused them", async () => {
     await TABLE_KV.put(POINTER_KEY, "{");
-    expect(await history.publish(wish(0), OCTETS)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
+    expect(await history.publish(request(0), BYTES)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
     expect(await history.text()).toMatchObject({ error: { reason: "control-plane-unavailable" } });
     expect(await audit()).toMatchObject([{ author: "ann", action: "publish", outcome: "control-plane-unavailable" }]);
   });
@@ -252,7 +257,7 @@ describe("refused tries", () => {
     const gone = { idFromName: TABLE_TRUTH.idFromName.bind(TABLE_TRUTH), get: () => ({}) };
     const refusal = { author: "eve", action: "abort", outcome: "forbidden" } as const;
     const asked = durableTableHistory(gone as unknown as typeof TABLE_TRUTH, (...one) => lost.push(one));
-    expect(await asked.noteRefusal(refusal)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
+    expect(await asked.recordRejection(refusal)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
     expect(lost).toEqual([[refusal, expect.any(String)]]);
   });
 });
@@ -262,18 +267,18 @@ describe("an object that does not answer as it should", () => {
     const namespace = { idFromName: TABLE_TRUTH.idFromName.bind(TABLE_TRUTH), get: () => object };
     return durableTableHistory(namespace as unknown as typeof TABLE_TRUTH, () => undefined);
   };
-  const wish = { expect: 0, author: "ann", note: "" };
+  const request = { expectedRevision: 0, author: "ann", note: "" };
 
   it("leaves open what became of a change, and of nothing else", async () => {
     const broken = historyOn({ publish: () => Promise.reject(new Error("gone")), abort: () => ({}) });
-    expect(await broken.publish(wish, OCTETS)).toMatchObject({ error: { why: "gone", outcome: "unknown" } });
-    expect(await broken.promote(wish)).toMatchObject({ error: { outcome: "unknown" } });
+    expect(await broken.publish(request, BYTES)).toMatchObject({ error: { why: "gone", outcome: "unknown" } });
+    expect(await broken.promote(request)).toMatchObject({ error: { outcome: "unknown" } });
     expect(await broken.text()).toMatchObject({ error: { outcome: undefined } });
   });
 
   it("has the time that a check of packs takes", async () => {
     const answer = { ok: true, value: { revision: 1 } };
     const slow = historyOn({ publish: () => new Promise((done) => setTimeout(done, 5_500, answer)) });
-    expect(await slow.publish(wish, OCTETS)).toEqual(answer);
+    expect(await slow.publish(request, BYTES)).toEqual(answer);
   });
 });

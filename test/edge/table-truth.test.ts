@@ -5,7 +5,7 @@ import type { Env } from "../../src/edge/env.ts";
 import { durableTableHistory } from "../../src/edge/table-history.ts";
 import { sha256 } from "../../src/edge/table-octets.ts";
 import { bodyKey, POINTER_KEY } from "../../src/edge/table-store.ts";
-import { BODIES_KEPT, TruthRows } from "../../src/edge/table-truth-rows.ts";
+import { BODIES_RETAINED_MAX, RevisionStore } from "../../src/edge/table-truth-rows.ts";
 import { packKey, pageKey } from "../../src/routing/pack/store.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { RANGES, storePack } from "./pack-files.ts";
@@ -14,7 +14,7 @@ const { TABLE_KV, TABLE_TRUTH } = env as Env;
 const history = durableTableHistory(TABLE_TRUTH, () => undefined);
 const stub = () => TABLE_TRUTH.get(TABLE_TRUTH.idFromName("table"));
 
-const octetsOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 
 /** Another table for each number: what it says of countries differs. */
 const tableOf = (number: number) => ({
@@ -22,12 +22,12 @@ const tableOf = (number: number) => ({
   countries: { ...DECLARED_TABLE.countries, FR: 20 + number },
 });
 
-const publish = (expect: number, number = expect + 1, author = "ann") =>
-  history.publish({ expect, author, note: `table ${number}` }, octetsOf(tableOf(number)));
+const publish = (expectedRevision: number, number = expectedRevision + 1, author = "ann") =>
+  history.publish({ expectedRevision, author, note: `table ${number}` }, bytesOf(tableOf(number)));
 
 async function putIntoKv(revision: number, declared: unknown): Promise<string> {
-  const digest = await sha256(octetsOf(declared));
-  await TABLE_KV.put(bodyKey(digest), octetsOf(declared));
+  const digest = await sha256(bytesOf(declared));
+  await TABLE_KV.put(bodyKey(digest), bytesOf(declared));
   await TABLE_KV.put(POINTER_KEY, JSON.stringify({ revision, digest, publishedAt: "2026-11-21T00:00:00.000Z" }));
   return digest;
 }
@@ -56,22 +56,22 @@ describe("publishing", () => {
   it("makes revisions in a row, each with who, when and why, and brings KV to the last one", async () => {
     const first = await got(publish(0));
     expect(first).toMatchObject({ revision: 1, author: "ann", note: "table 1", kind: "publish", basedOn: 0 });
-    expect(first.digest).toBe(await sha256(octetsOf(tableOf(1))));
-    expect(first.bytes).toBe(octetsOf(tableOf(1)).byteLength);
+    expect(first.digest).toBe(await sha256(bytesOf(tableOf(1))));
+    expect(first.bytes).toBe(bytesOf(tableOf(1)).byteLength);
     expect(Math.abs(Date.now() - Date.parse(first.time ?? ""))).toBeLessThan(10_000);
     await got(publish(1));
     await untilHeld(2);
     const held = await pointer();
     expect(await TABLE_KV.get(bodyKey(held?.digest ?? ""))).toBe(JSON.stringify(tableOf(2)));
     const text = await got(history.text());
-    expect(new TextDecoder().decode(text.octets)).toBe(JSON.stringify(tableOf(2)));
+    expect(new TextDecoder().decode(text.bytes)).toBe(JSON.stringify(tableOf(2)));
     expect((await got(history.text(1))).revision).toEqual(first);
   });
 
   it("begins with the table of the build, as revision 0", async () => {
-    const { revision, octets } = await got(history.text());
+    const { revision, bytes } = await got(history.text());
     expect(revision).toMatchObject({ revision: 0, kind: "bundled" });
-    expect(JSON.parse(new TextDecoder().decode(octets))).toHaveProperty("regions");
+    expect(JSON.parse(new TextDecoder().decode(bytes))).toHaveProperty("regions");
     expect(await pointer()).toBeNull();
   });
 
@@ -100,7 +100,7 @@ describe("publishing", () => {
   });
 
   it("refuses a table with faults, and keeps who tried", async () => {
-    const refused = await history.publish({ expect: 0, author: "eve", note: "" }, octetsOf({ regions: {} }));
+    const refused = await history.publish({ expectedRevision: 0, author: "eve", note: "" }, bytesOf({ regions: {} }));
     expect(refused).toMatchObject({ ok: false, error: { reason: "invalid-table" } });
     const [entry] = await got(history.audit({ before: undefined, limit: 10 }));
     expect(entry).toMatchObject({ author: "eve", action: "publish", outcome: "invalid-table", revision: undefined });
@@ -109,15 +109,15 @@ describe("publishing", () => {
 
   it("takes a text of several megabytes, in parts", async () => {
     const text = `${JSON.stringify(DECLARED_TABLE)}${" ".repeat(5 * 1024 * 1024)}`;
-    await got(history.publish({ expect: 0, author: "ann", note: "" }, new TextEncoder().encode(text)));
-    const { octets } = await got(history.text(1));
-    expect(await sha256(octets)).toBe(await sha256(new TextEncoder().encode(text)));
+    await got(history.publish({ expectedRevision: 0, author: "ann", note: "" }, new TextEncoder().encode(text)));
+    const { bytes } = await got(history.text(1));
+    expect(await sha256(bytes)).toBe(await sha256(new TextEncoder().encode(text)));
     await untilHeld(1);
   });
 
   it("refuses a text that is too large before it reads it", async () => {
-    const octets = new Uint8Array(8 * 1024 * 1024 + 1);
-    expect(await history.publish({ expect: 0, author: "ann", note: "" }, octets)).toMatchObject({
+    const bytes = new Uint8Array(8 * 1024 * 1024 + 1);
+    expect(await history.publish({ expectedRevision: 0, author: "ann", note: "" }, bytes)).toMatchObject({
       error: { reason: "invalid-table", faults: [{ kind: "size", pointer: "" }] },
     });
   });
@@ -127,18 +127,18 @@ describe("a table with packs", () => {
   it("is published when KV has all of each, verified, and not before", async () => {
     const pack = await storePack(TABLE_KV, RANGES);
     const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
-    const octets = octetsOf({ ...DECLARED_TABLE, packs: { shards: pack }, routes });
+    const bytes = bytesOf({ ...DECLARED_TABLE, packs: { shards: pack }, routes });
     const whole = await TABLE_KV.get(pageKey(pack.sha256, 0), "arrayBuffer");
     await TABLE_KV.delete(pageKey(pack.sha256, 0));
-    const wish = { expect: 0, author: "ann", note: "" };
-    expect(await history.publish(wish, octets)).toMatchObject({
+    const request = { expectedRevision: 0, author: "ann", note: "" };
+    expect(await history.publish(request, bytes)).toMatchObject({
       error: { reason: "invalid-table", faults: [{ pointer: "/packs/shards", kind: "pack" }] },
     });
     await TABLE_KV.put(pageKey(pack.sha256, 0), whole ?? "");
-    expect(await got(history.publish(wish, octets))).toMatchObject({ revision: 1 });
+    expect(await got(history.publish(request, bytes))).toMatchObject({ revision: 1 });
     await got(publish(1));
     await TABLE_KV.delete(packKey(pack.sha256));
-    const back = await history.rollback({ ...wish, expect: 2 }, 1);
+    const back = await history.rollback({ ...request, expectedRevision: 2 }, 1);
     expect(back).toMatchObject({ error: { reason: "invalid-table", faults: [{ kind: "pack" }] } });
   });
 });
@@ -147,12 +147,14 @@ describe("rolling back", () => {
   it("is a new revision with the old text, checked and compared like any other", async () => {
     await got(publish(0));
     await got(publish(1));
-    const wish = { expect: 2, author: "bob", note: "back" };
-    expect(await history.rollback({ ...wish, expect: 1 }, 1)).toMatchObject({ error: { reason: "stale-revision" } });
-    expect(await history.rollback(wish, 7)).toMatchObject({ error: { reason: "unknown-revision", revision: 7 } });
-    expect(await got(history.rollback(wish, 1))).toMatchObject({ revision: 3, kind: "rollback", basedOn: 1 });
+    const request = { expectedRevision: 2, author: "bob", note: "back" };
+    expect(await history.rollback({ ...request, expectedRevision: 1 }, 1)).toMatchObject({
+      error: { reason: "stale-revision" },
+    });
+    expect(await history.rollback(request, 7)).toMatchObject({ error: { reason: "unknown-revision", revision: 7 } });
+    expect(await got(history.rollback(request, 1))).toMatchObject({ revision: 3, kind: "rollback", basedOn: 1 });
     await untilHeld(3);
-    expect((await pointer())?.digest).toBe(await sha256(octetsOf(tableOf(1))));
+    expect((await pointer())?.digest).toBe(await sha256(bytesOf(tableOf(1))));
     const audit = await got(history.audit({ before: undefined, limit: 10 }));
     expect(audit.map(({ action, outcome }) => `${action} ${outcome}`)).toEqual([
       "rollback done",
@@ -185,14 +187,14 @@ describe("what KV held before", () => {
     expect((await got(history.text())).revision).toMatchObject({ revision: 7, kind: "import" });
     await putIntoKv(3, tableOf(3));
     await untilHeld(7);
-    expect((await pointer())?.digest).toBe(await sha256(octetsOf(tableOf(7))));
+    expect((await pointer())?.digest).toBe(await sha256(bytesOf(tableOf(7))));
   });
 
   it("is taken over under the next number, where a canary that is over had its number", async () => {
     await got(publish(0));
-    const wish = { expect: 1, author: "ann", note: "" };
-    await got(history.startCanary(wish, octetsOf(tableOf(2)), { share: 1 }));
-    await got(history.abort({ ...wish, expect: 2 }));
+    const request = { expectedRevision: 1, author: "ann", note: "" };
+    await got(history.startCanary(request, bytesOf(tableOf(2)), { share: 1 }));
+    await got(history.abort({ ...request, expectedRevision: 2 }));
     await untilHeld(1);
     const digest = await putIntoKv(2, tableOf(3));
     expect((await got(history.text())).revision).toMatchObject({ revision: 3, digest, kind: "import" });
@@ -203,9 +205,9 @@ describe("what KV held before", () => {
 
   it("is written over, where its number is a canary's and its text is missing", async () => {
     await got(publish(0));
-    const wish = { expect: 1, author: "ann", note: "" };
-    await got(history.startCanary(wish, octetsOf(tableOf(2)), { share: 1 }));
-    await got(history.abort({ ...wish, expect: 2 }));
+    const request = { expectedRevision: 1, author: "ann", note: "" };
+    await got(history.startCanary(request, bytesOf(tableOf(2)), { share: 1 }));
+    await got(history.abort({ ...request, expectedRevision: 2 }));
     await untilHeld(1);
     await TABLE_KV.put(POINTER_KEY, JSON.stringify({ revision: 2, digest: "0".repeat(64) }));
     expect((await got(history.text())).revision.revision).toBe(1);
@@ -256,9 +258,9 @@ describe("the object", () => {
     await got(publish(0));
     await untilHeld(1);
     await runInDurableObject(stub(), (_, { storage }) => {
-      const rows = new TruthRows(storage);
-      for (let revision = 2; revision <= BODIES_KEPT + 3; revision++) {
-        const text = octetsOf(revision);
+      const rows = new RevisionStore(storage);
+      for (let revision = 2; revision <= BODIES_RETAINED_MAX + 3; revision++) {
+        const text = bytesOf(revision);
         const known = {
           bytes: text.byteLength,
           author: "ann",
@@ -271,7 +273,7 @@ describe("the object", () => {
       }
     });
     expect(await history.text(3)).toMatchObject({ error: { reason: "unknown-revision" } });
-    expect((await got(history.text(4))).octets).toEqual(octetsOf(4));
+    expect((await got(history.text(4))).bytes).toEqual(bytesOf(4));
     const revisions = await got(history.revisions({ before: 3, limit: 50 }));
     expect(revisions.map(({ revision }) => revision)).toEqual([2, 1]);
   });

@@ -1,44 +1,44 @@
 import { describe, expect, it } from "vitest";
-import { loadTableOctets } from "../../src/edge/table-octets.ts";
-import { TableVerdicts } from "../../src/edge/table-verdicts.ts";
+import { loadTableBytes } from "../../src/edge/table-octets.ts";
+import { ValidationCache } from "../../src/edge/table-verdicts.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
-const octetsOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 
 function counted() {
   let loads = 0;
-  const verdicts = new TableVerdicts((octets, revision) => {
+  const validations = new ValidationCache((bytes, revision) => {
     loads += 1;
-    return loadTableOctets(octets, revision);
+    return loadTableBytes(bytes, revision);
   });
-  return { verdicts, loads: () => loads };
+  return { verdicts: validations, loads: () => loads };
 }
 
 describe("verdicts about texts", () => {
   it("are found once for a text without fault, whatever is done with it: a canary, its promotion, a way back", () => {
-    const { verdicts, loads } = counted();
-    const octets = octetsOf(DECLARED_TABLE);
-    for (let time = 0; time < 3; time++) expect(verdicts.faultsOf("a", octets)).toEqual([]);
+    const { verdicts: validations, loads } = counted();
+    const bytes = bytesOf(DECLARED_TABLE);
+    for (let time = 0; time < 3; time++) expect(validations.faultsOf("a", bytes)).toEqual([]);
     expect(loads()).toBe(1);
-    expect(verdicts.faultsOf("b", octets)).toEqual([]);
+    expect(validations.faultsOf("b", bytes)).toEqual([]);
     expect(loads()).toBe(2);
   });
 
   it("are the same faults each time", () => {
-    const { verdicts } = counted();
-    const faulty = octetsOf({ ...DECLARED_TABLE, routes: [{ when: { entity: "nobody" }, region: "eu" }] });
-    const first = verdicts.faultsOf("c", faulty);
+    const { verdicts: validations } = counted();
+    const faulty = bytesOf({ ...DECLARED_TABLE, routes: [{ when: { entity: "nobody" }, region: "eu" }] });
+    const first = validations.faultsOf("c", faulty);
     expect(first).toMatchObject([{ kind: "unknown-name", pointer: "/routes/0/when/entity" }]);
-    expect(verdicts.faultsOf("c", faulty)).toEqual(first);
+    expect(validations.faultsOf("c", faulty)).toEqual(first);
   });
 
   it("are kept of the last texts alone", () => {
-    const { verdicts, loads } = counted();
-    const octets = octetsOf(DECLARED_TABLE);
-    for (let number = 0; number < 17; number++) verdicts.faultsOf(`digest ${number}`, octets);
-    verdicts.faultsOf("digest 1", octets);
+    const { verdicts: validations, loads } = counted();
+    const bytes = bytesOf(DECLARED_TABLE);
+    for (let number = 0; number < 17; number++) validations.faultsOf(`digest ${number}`, bytes);
+    validations.faultsOf("digest 1", bytes);
     expect(loads()).toBe(17);
-    verdicts.faultsOf("digest 0", octets);
+    validations.faultsOf("digest 0", bytes);
     expect(loads()).toBe(18);
   });
 });

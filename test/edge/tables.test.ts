@@ -21,8 +21,8 @@ async function publish(revision: number, declared: unknown = DECLARED_TABLE): Pr
 }
 
 async function sha256(text: string): Promise<string> {
-  const octets = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-  return Array.from(octets, (octet) => octet.toString(16).padStart(2, "0")).join("");
+  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 type Fault = "none" | "throws" | "hangs";

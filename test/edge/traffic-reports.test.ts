@@ -3,15 +3,15 @@ import { env, exports } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
 import { bodyKey, POINTER_KEY } from "../../src/edge/table-store.ts";
-import { isolateTraffic } from "../../src/edge/traffic.ts";
+import { isolateMetrics } from "../../src/edge/traffic.ts";
 import { OTHER, seriesKey } from "../../src/edge/traffic-catalogue.ts";
-import { durableTraffic, keepChecking } from "../../src/edge/traffic-durable.ts";
-import type { OriginNews } from "../../src/edge/traffic-origins.ts";
+import { durableMetrics, scheduleChecks } from "../../src/edge/traffic-durable.ts";
+import type { OriginUpdate } from "../../src/edge/traffic-origins.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
 const { TABLE_KV, TRAFFIC } = env as Env;
-const store = durableTraffic(TRAFFIC);
+const store = durableMetrics(TRAFFIC);
 const { default: worker } = exports as unknown as {
   readonly default: { scheduled(controller: { readonly cron: string }): Promise<void> };
 };
@@ -22,7 +22,7 @@ const EU = "http://eu.test";
 const NONE = new Map<string, number>();
 
 const counted = (by: number, key = OK) => store.report({ sums: new Map([[key, by]]), origins: [] });
-const news = (origin: Partial<OriginNews>) =>
+const news = (origin: Partial<OriginUpdate>) =>
   store.report({
     sums: NONE,
     origins: [{ url: EU, answeredAtMs: undefined, fault: undefined, breaker: undefined, ...origin }],
@@ -30,8 +30,8 @@ const news = (origin: Partial<OriginNews>) =>
 
 async function publish(regions: object): Promise<void> {
   const text = JSON.stringify({ ...DECLARED_TABLE, regions: { ...DECLARED_TABLE.regions, ...regions } });
-  const octets = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-  const digest = Array.from(octets, (octet) => octet.toString(16).padStart(2, "0")).join("");
+  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  const digest = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
   await TABLE_KV.put(bodyKey(digest), text);
   await TABLE_KV.put(POINTER_KEY, JSON.stringify({ revision: 1, digest }));
 }
@@ -91,7 +91,7 @@ describe("what isolates have found of origins", () => {
   it("lets the breaker of another isolate try the origin before it relies on it", async () => {
     const options = { store, reportMs: 10_000, clock: { nowMs: Date.now }, onBreaker: () => undefined };
     const failed: string[] = [];
-    const isolate = () => isolateTraffic({ ...options, onReportFailure: (why) => failed.push(why) });
+    const isolate = () => isolateMetrics({ ...options, onReportFailure: (why) => failed.push(why) });
     const [first, second] = [isolate(), isolate()];
     const table = loadTable(DECLARED_TABLE, 1);
     const region = table.ok ? table.value.regions.get("eu") : undefined;
@@ -100,8 +100,8 @@ describe("what isolates have found of origins", () => {
     for (let count = 0; count < region.breaker.failures; count++) {
       first.originHealth.report(region, origin, "connection_terminated", Date.now());
     }
-    await first.sight(undefined);
-    await second.sight(undefined);
+    await first.snapshot(undefined);
+    await second.snapshot(undefined);
     const admit = () => second.originHealth.admit(origin, region.breaker, Date.now()).state;
     expect([admit(), admit()]).toEqual(["probe", "open"]);
     second.originHealth.report(region, origin, undefined, Date.now());
@@ -137,7 +137,7 @@ describe("the active checks", () => {
   it("ask every origin of the regions that want it, and go on by themselves", async () => {
     const health = { path: "/healthz" };
     await publish({ ap: { ...DECLARED_TABLE.regions.ap, health } });
-    await keepChecking(TRAFFIC);
+    await scheduleChecks(TRAFFIC);
     await checked(async () => {
       const { origins } = await store.totals();
       expect([...origins.keys()]).toEqual(["http://ap-1.test", "http://ap-2.test"]);
@@ -156,7 +156,7 @@ describe("the active checks", () => {
 
   it("are none, and no alarm is left, where no region wants them", async () => {
     await publish({});
-    await keepChecking(TRAFFIC);
+    await scheduleChecks(TRAFFIC);
     expect(await alarmAt()).not.toBeNull();
     await checked(async () => expect(await alarmAt()).toBeNull());
     expect((await store.totals()).origins.size).toBe(0);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { ISOLATE_SERIES_MAX, isolateTraffic } from "../../src/edge/traffic.ts";
+import { ISOLATE_SERIES_MAX, isolateMetrics } from "../../src/edge/traffic.ts";
 import { keyParts } from "../../src/edge/traffic-catalogue.ts";
 import type { OriginHint } from "../../src/edge/traffic-origins.ts";
-import type { TrafficReport } from "../../src/edge/traffic-store.ts";
+import type { MetricsReport } from "../../src/edge/traffic-store.ts";
 import type { RequestLine } from "../../src/ports.ts";
 import type { Region } from "../../src/routing/index.ts";
 import { REQUEST_LINE } from "../fixtures/request-line.ts";
@@ -21,17 +21,17 @@ const REGION: Region = {
 /** A store that records reports, fails or hangs, and a clock that only the test moves. */
 function setUp({ isOff = false } = {}) {
   const state = { nowMs: 1_000_000, fault: "none" as "none" | "throws" | "hangs", hints: [] as OriginHint[] };
-  const reports: TrafficReport[] = [];
+  const reports: MetricsReport[] = [];
   const failures: string[] = [];
   const store = {
-    report: (report: TrafficReport) => {
+    report: (report: MetricsReport) => {
       reports.push(report);
       if (state.fault === "throws") return Promise.reject(new Error("overloaded"));
       return state.fault === "hangs" ? new Promise<never>(() => undefined) : Promise.resolve(state.hints);
     },
     totals: () => Promise.resolve({ sinceMs: 5, sums: reports.at(-1)?.sums ?? new Map(), origins: new Map() }),
   };
-  const traffic = isolateTraffic({
+  const traffic = isolateMetrics({
     store: isOff ? undefined : store,
     reportMs: 10_000,
     clock: { nowMs: () => state.nowMs },
@@ -42,7 +42,7 @@ function setUp({ isOff = false } = {}) {
   const observe = (line: Partial<RequestLine> = {}) =>
     traffic.observe({ atMs: state.nowMs, ...REQUEST_LINE, ...line }, (work) => background.push(work));
   const settle = () => Promise.all(background.splice(0));
-  const sumOf = (report: TrafficReport | undefined, ...parts: readonly string[]) =>
+  const sumOf = (report: MetricsReport | undefined, ...parts: readonly string[]) =>
     [...(report?.sums ?? [])].find(([key]) => keyParts(key).join(" ") === parts.join(" "))?.[1];
   return { state, reports, failures, traffic, observe, settle, sumOf, background };
 }
@@ -72,7 +72,7 @@ describe("the reports of an isolate", () => {
     observe({ outcome: "own", entity: undefined, region: undefined, originMs: undefined, attempts: 0, ms: 0 });
     traffic.originHealth.report(REGION, ORIGIN, undefined, state.nowMs);
     traffic.counters.count("broken_bodies", "order", "idle");
-    await traffic.sight(undefined);
+    await traffic.snapshot(undefined);
     const sums = Object.fromEntries(
       [...(reports.at(-1)?.sums ?? [])].map(([key, by]) => [keyParts(key).join(" "), by]),
     );
@@ -166,8 +166,8 @@ describe("the reports of an isolate", () => {
     const { reports, background, observe, traffic } = setUp({ isOff: true });
     observe();
     observe();
-    const first = await traffic.sight(undefined);
-    const again = await traffic.sight(undefined);
+    const first = await traffic.snapshot(undefined);
+    const again = await traffic.snapshot(undefined);
     expect([reports.length, background.length]).toEqual([0, 0]);
     for (const { source, requests } of [first, again]) expect([source, requests.get("eu")]).toEqual(["isolate", 2]);
   });
@@ -178,7 +178,7 @@ describe("what is shown when the others cannot be asked", () => {
     const { state, traffic, observe } = setUp();
     state.fault = "throws";
     observe();
-    const { source, metrics } = await traffic.sight(undefined);
+    const { source, metrics } = await traffic.snapshot(undefined);
     expect(source).toBe("isolate");
     expect(metrics.map(({ name }) => name)).toEqual(["waybill_counters_reachable"]);
     expect(metrics[0]?.samples[0]?.value).toBe(0);

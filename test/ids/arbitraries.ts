@@ -35,7 +35,7 @@ const withinLimits = (rows: readonly Row[]): readonly Row[] => {
   });
 };
 
-/** Tables of any shape that compile. Octets are moved in half of them. */
+/** Tables of any shape that compile. Bytes are moved in half of them. */
 export const anyTable = (bits = 128): fc.Arbitrary<LayoutTable> =>
   fc
     .tuple(
@@ -43,7 +43,7 @@ export const anyTable = (bits = 128): fc.Arbitrary<LayoutTable> =>
       fc.array(fc.nat(), { minLength: 13, maxLength: 13 }),
       fc.option(
         fc.shuffledSubarray(
-          Array.from({ length: bits / 8 }, (_, octet) => octet),
+          Array.from({ length: bits / 8 }, (_, byte) => byte),
           { minLength: bits / 8 },
         ),
         { nil: undefined },

@@ -14,7 +14,7 @@ const key = (field: string, bits: number): Row => ({ field, bits, role: "key" })
 const fixed = (field: string, bits: number, value: number): Row => ({ field, bits, role: "fixed", value });
 const time = (field: string, bits: number, epochMs = 0): Row => ({ field, bits, role: "time", unit: "ms", epochMs });
 
-const inOrder = Array.from({ length: 16 }, (_, octet) => octet);
+const inOrder = Array.from({ length: 16 }, (_, byte) => byte);
 
 test.each([
   ["no rows", table([]), { reason: "total-bits", expected: 128, actual: 0 }],
@@ -60,9 +60,9 @@ test.each([
     table([time("a", 64), { field: "a", bits: 64, role: "time", unit: "s", epochMs: 0 }]),
     { reason: "split-field", field: "a" },
   ],
-  ["too few octets", table([key("a", 128)], inOrder.slice(1)), { reason: "octet-order", octets: 16 }],
-  ["an octet twice", table([key("a", 128)], [0, 0, ...inOrder.slice(2)]), { reason: "octet-order", octets: 16 }],
-  ["an octet outside", table([key("a", 128)], [...inOrder.slice(1), 16]), { reason: "octet-order", octets: 16 }],
+  ["too few octets", table([key("a", 128)], inOrder.slice(1)), { reason: "octet-order", bytes: 16 }],
+  ["an octet twice", table([key("a", 128)], [0, 0, ...inOrder.slice(2)]), { reason: "octet-order", bytes: 16 }],
+  ["an octet outside", table([key("a", 128)], [...inOrder.slice(1), 16]), { reason: "octet-order", bytes: 16 }],
 ])("%s", (_name, tried, error) => {
   expect(compileLayout(tried)).toEqual({ ok: false, error });
 });

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { groupOfClass } from "../../src/ids/index.ts";
 
-/** The same CRC by long division, bit by bit and not reversed, on the octets that the platform makes of the text. */
+/** The same CRC by long division, bit by bit and not reversed, on the bytes that the platform makes of the text. */
 const slowGroup = (text: string): number => {
-  const bits = [...new TextEncoder().encode(text)].flatMap((octet) =>
-    Array.from({ length: 8 }, (_, bit) => (octet >> bit) & 1),
+  const bits = [...new TextEncoder().encode(text)].flatMap((byte) =>
+    Array.from({ length: 8 }, (_, bit) => (byte >> bit) & 1),
   );
   let remainder = 0xfff;
   for (const bit of bits) {

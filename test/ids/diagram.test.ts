@@ -8,12 +8,12 @@ const RULER = `\
  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1`;
 const BORDER = `+${"-+".repeat(32)}`;
 
-const drawn = (lines: readonly string[], legend: readonly string[] = []): string =>
+const random = (lines: readonly string[], legend: readonly string[] = []): string =>
   [RULER, BORDER, ...lines.flatMap((line) => [line, BORDER]), ...legend].join("\n");
 
 test("iUID", () => {
   expect(diagram(iuidTable)).toBe(
-    drawn(
+    random(
       [
         "|                           mintedAt                            |",
         "|           mintedAt            |version|   A   |    country    |",
@@ -27,7 +27,7 @@ test("iUID", () => {
 
 test("LUUID", () => {
   expect(diagram(luuidTable)).toBe(
-    drawn([
+    random([
       "|                          primaryKey                           |",
       "|          primaryKey           |version|         group         |",
       "|variant|                        random                         |",
@@ -38,7 +38,7 @@ test("LUUID", () => {
 
 test("HotGuid shows the octets where the text has them", () => {
   expect(diagram(hotguidTable)).toBe(
-    drawn([
+    random([
       "|                           mintedAt                            |",
       "| machine[15:8] |machine[23:16] | process[15:8] | machine[7:0]  |",
       "| process[7:0]  |                    counter                    |",
@@ -49,7 +49,7 @@ test("HotGuid shows the octets where the text has them", () => {
 
 test("HotGuid in its SQL form", () => {
   expect(diagram(hotguidSqlTable)).toBe(
-    drawn([
+    random([
       "|                           shardKey                            |",
       "| counter[7:0]  | counter[15:8] |counter[23:16] | process[7:0]  |",
       "| process[15:8] | machine[7:0]  |           mintedAt            |",

@@ -110,8 +110,8 @@ const checkShortCombCase = (vector: VectorCase): void => {
 const checkShortCombMint = (vector: VectorCase): void => {
   const { input = {} } = vector;
   const layout = input["kind"] === "suffix" ? shortSuffixComb : shortPrefixComb;
-  const drawn = (String(input["randomHex"]).match(/.{8}/g) ?? []).map((word) => Number.parseInt(word, 16));
-  const random = layout.field("random")?.readBig(drawn) as bigint;
+  const randomWord = (String(input["randomHex"]).match(/.{8}/g) ?? []).map((word) => Number.parseInt(word, 16));
+  const random = layout.field("random")?.readBig(randomWord) as bigint;
   const interval = Math.floor(Number(input["unixMs"]) / Number(input["intervalMs"])) % 65_536;
   const words = unwrap(layout.encode({ interval, random }));
   expect(layout.format(words)).toBe(vector.text);

@@ -54,7 +54,7 @@ const mintAll = (layout: Layout, clock: readonly number[], entropy: RandomWords)
 const rowBits = ({ table }: Layout, words: Words): string => {
   const width = table.rows.reduce((sum, row) => sum + row.bits, 0);
   const text = textBits(words, width);
-  return table.octetOrder?.map((octet) => text.slice(octet * 8, octet * 8 + 8)).join("") ?? text;
+  return table.octetOrder?.map((byte) => text.slice(byte * 8, byte * 8 + 8)).join("") ?? text;
 };
 
 /** A clock that stands still, runs and is set back by up to a second. */

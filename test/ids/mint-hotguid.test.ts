@@ -14,7 +14,7 @@ const NOW_MS = 1_665_657_600_000;
 const SECOND = NOW_MS / 1000;
 const LAST_SECOND = 2 ** 32 - 1;
 const COUNTER_MAX = 0xffffff;
-/** The machine and process octets of the published vectors. */
+/** The machine and process bytes of the published vectors. */
 const IDENTITY = { machine: 0xaabbcc, process: 0x0102 };
 
 const start = (shardKey = 208): HotguidState => {

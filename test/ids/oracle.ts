@@ -19,7 +19,7 @@ export const wordsOfBits = (bits: string): Words => {
 export const slowDecode = (table: LayoutTable, words: Words): Record<string, bigint> => {
   const width = table.rows.reduce((sum, row) => sum + row.bits, 0);
   const text = textBits(words, width);
-  const logical = table.octetOrder?.map((octet) => text.slice(octet * 8, octet * 8 + 8)).join("") ?? text;
+  const logical = table.octetOrder?.map((byte) => text.slice(byte * 8, byte * 8 + 8)).join("") ?? text;
   const bits: Record<string, string> = {};
   let at = 0;
   for (const row of table.rows) {

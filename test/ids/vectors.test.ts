@@ -72,8 +72,8 @@ const formats: Readonly<Record<string, Format>> = {
     layout: hotguid,
     fields: (values, words) => {
       const machinePid = hex(values["machine"] as number, 6) + hex(values["process"] as number, 4);
-      const octets = hexOf(words).match(/../g) ?? [];
-      const dotnet = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15].map((octet) => octets[octet]).join("");
+      const bytes = hexOf(words).match(/../g) ?? [];
+      const dotnet = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15].map((byte) => bytes[byte]).join("");
       return {
         timestamp: values["mintedAt"] as number,
         time: isoTime(hotguid.mintedAtMs?.(words) ?? Number.NaN) ?? null,

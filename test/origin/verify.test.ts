@@ -43,9 +43,9 @@ describe("a request that the gateway signed", () => {
   });
 
   it("may be signed with any of the keys, given in either form", async () => {
-    const octets = new Uint8Array(Buffer.from(KEY.key, "base64"));
+    const bytes = new Uint8Array(Buffer.from(KEY.key, "base64"));
     const other = { id: "2026b", key: Buffer.alloc(32, 7).toString("base64") };
-    expect(await reasonOf(nodeRequest(), { ...OPTIONS, keys: [other, { id: "2026a", key: octets }] })).toBe("verified");
+    expect(await reasonOf(nodeRequest(), { ...OPTIONS, keys: [other, { id: "2026a", key: bytes }] })).toBe("verified");
   });
 });
 

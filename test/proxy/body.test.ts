@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { passageBody, READ_BODY_BYTES_MAX } from "../../src/proxy/body.ts";
+import { READ_BODY_BYTES_MAX, readRequestBody } from "../../src/proxy/body.ts";
 
 const read = (init: RequestInit, keepBytesMax = 0, idleMs = 0) =>
-  passageBody(new Request("https://gw.test/orders/1", init), keepBytesMax, idleMs, Date.now);
+  readRequestBody(new Request("https://gw.test/orders/1", init), keepBytesMax, idleMs, Date.now);
 
 const post = (body: BodyInit, headers: Record<string, string> = {}): RequestInit => ({ method: "POST", body, headers });
 
-/** Octets that come one by one, and then end, break or never end. */
+/** Bytes that come one by one, and then end, break or never end. */
 const drip = (times: number, end: "close" | "break" | "hang") =>
   new ReadableStream({
     type: "bytes",
@@ -30,7 +30,7 @@ describe("what a request brings", () => {
     expect(await read(post("12345", { "content-length": "5" }))).toMatchObject({ kind: "stream", length: "5" });
     expect(await read(post("12345", { "content-length": "5" }), 4)).toMatchObject({ kind: "stream" });
     const kept = await read(post("12345", { "content-length": "5" }), 5);
-    expect(typeof kept === "object" && kept.kind === "kept" && new TextDecoder().decode(kept.octets)).toBe("12345");
+    expect(typeof kept === "object" && kept.kind === "kept" && new TextDecoder().decode(kept.bytes)).toBe("12345");
     expect(await read(post("12345", { "transfer-encoding": "chunked" }), 5)).toMatchObject({ kind: "stream" });
   });
 

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { afterAnswer, afterFailure, afterNothing, type Breaker, CLOSED, permit } from "../../src/proxy/breaker.ts";
+import {
+  afterAnswer,
+  afterFailure,
+  afterInconclusive,
+  allowRequest,
+  type Breaker,
+  CLOSED,
+} from "../../src/proxy/breaker.ts";
 
 const POLICY = { failures: 3, openMs: 1000 };
 
@@ -12,32 +19,32 @@ const failed = (times: number, nowMs: number, from: Breaker = CLOSED): Breaker =
 
 /** Takes the one probe that an open breaker lets through. */
 const probed = (breaker: Breaker, nowMs: number): Breaker => {
-  const given = permit(breaker, POLICY, nowMs);
+  const given = allowRequest(breaker, POLICY, nowMs);
   if (given.state !== "probe") throw new Error(`no probe, but ${given.state}`);
   return given.breaker;
 };
 
 describe("a breaker", () => {
   it("opens at the last of the failures in a row, not before", () => {
-    expect(permit(failed(2, 0), POLICY, 0)).toEqual({ state: "closed" });
-    expect(permit(failed(3, 0), POLICY, 0)).toEqual({ state: "open", retryAfterMs: 1000 });
+    expect(allowRequest(failed(2, 0), POLICY, 0)).toEqual({ state: "closed" });
+    expect(allowRequest(failed(3, 0), POLICY, 0)).toEqual({ state: "open", retryAfterMs: 1000 });
   });
 
   it("forgets failures with each answer", () => {
-    expect(permit(failed(2, 0, afterAnswer(failed(2, 0))), POLICY, 0)).toEqual({ state: "closed" });
+    expect(allowRequest(failed(2, 0, afterAnswer(failed(2, 0))), POLICY, 0)).toEqual({ state: "closed" });
   });
 
   it("stays open until its time has passed, then lets one request through", () => {
     const open = failed(3, 0);
-    expect(permit(open, POLICY, 999)).toEqual({ state: "open", retryAfterMs: 1 });
+    expect(allowRequest(open, POLICY, 999)).toEqual({ state: "open", retryAfterMs: 1 });
     const trying = probed(open, 1000);
-    expect(permit(trying, POLICY, 1001).state).toBe("open");
+    expect(allowRequest(trying, POLICY, 1001).state).toBe("open");
   });
 
   it("closes when the probe is answered, and opens anew when it is not", () => {
     const trying = probed(failed(3, 0), 1000);
     expect(afterAnswer(trying)).toBe(CLOSED);
-    expect(permit(afterFailure(trying, POLICY, 1200, true), POLICY, 1300)).toEqual({
+    expect(allowRequest(afterFailure(trying, POLICY, 1200, true), POLICY, 1300)).toEqual({
       state: "open",
       retryAfterMs: 900,
     });
@@ -52,15 +59,15 @@ describe("a breaker", () => {
 
   it("gives the place of a probe that never reported to another one", () => {
     const trying = probed(failed(3, 0), 1000);
-    expect(permit(trying, POLICY, 1999).state).toBe("open");
-    expect(permit(trying, POLICY, 2000).state).toBe("probe");
+    expect(allowRequest(trying, POLICY, 1999).state).toBe("open");
+    expect(allowRequest(trying, POLICY, 2000).state).toBe("probe");
   });
 
   it("lets the next one try when a probe found nothing out", () => {
     const trying = probed(failed(3, 0), 1000);
-    expect(permit(afterNothing(trying), POLICY, 1001).state).toBe("probe");
+    expect(allowRequest(afterInconclusive(trying), POLICY, 1001).state).toBe("probe");
     const closed = failed(2, 0);
-    expect(afterNothing(closed)).toBe(closed);
+    expect(afterInconclusive(closed)).toBe(closed);
   });
 
   it("never lets a second probe through before the first one's time is over, whatever happens in whatever order", () => {
@@ -76,7 +83,7 @@ describe("a breaker", () => {
         for (const { what, waitMs } of events) {
           nowMs += waitMs;
           if (what === "ask") {
-            const given = permit(breaker, POLICY, nowMs);
+            const given = allowRequest(breaker, POLICY, nowMs);
             if (given.state !== "probe") continue;
             if (probeSinceMs !== undefined) expect(nowMs - probeSinceMs).toBeGreaterThanOrEqual(POLICY.openMs);
             probeSinceMs = nowMs;

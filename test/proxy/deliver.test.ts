@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MissingBinding } from "../../src/proxy/failure.ts";
 import { deliver } from "../../src/proxy/follow-move.ts";
-import { kept, lost, ORDER, order, passage, tableWith, world } from "./passages.ts";
+import { deps, kept, lost, ORDER, order, proxyRequest, tableWith } from "./passages.ts";
 
 const EU_DOWN = (request: Request) => (request.url.startsWith("http://eu") ? lost() : new Response("there"));
 const KEPT = kept("x");
@@ -56,8 +56,8 @@ describe("what is sent again when an origin does not answer", () => {
       ok: true,
     },
   ])("$what", async ({ on = table, init, body, asked: expected, ok }) => {
-    const { world: given, asked } = world(on, EU_DOWN);
-    const delivered = await deliver(passage(on, order(init), body), given);
+    const { world: given, asked } = deps(on, EU_DOWN);
+    const delivered = await deliver(proxyRequest(on, order(init), body), given);
     expect(asked).toEqual(expected);
     expect(delivered.ok).toBe(ok);
     if (!delivered.ok)
@@ -68,15 +68,15 @@ describe("what is sent again when an origin does not answer", () => {
     { what: "an upgrade", init: { headers: { upgrade: "websocket" } } },
     { what: "a POST with an empty key", init: { method: "POST", headers: { "idempotency-key": " " } } },
   ])("is never $what", async ({ init }) => {
-    const { world: given, asked } = world(table, EU_DOWN);
-    expect((await deliver(passage(table, order(init)), given)).ok).toBe(false);
+    const { world: given, asked } = deps(table, EU_DOWN);
+    expect((await deliver(proxyRequest(table, order(init)), given)).ok).toBe(false);
     expect(asked).toHaveLength(1);
   });
 
   it("goes to another region, however many origins the first one has", async () => {
     const many = tableWith({ origins: [1, 2, 3, 4, 5, 6].map((at) => ({ url: `http://eu-${at}.test` })) });
-    const { world: given, asked } = world(many, EU_DOWN);
-    expect(await deliver(passage(many, order()), given)).toMatchObject({ value: { region: { name: "us" } } });
+    const { world: given, asked } = deps(many, EU_DOWN);
+    expect(await deliver(proxyRequest(many, order()), given)).toMatchObject({ value: { region: { name: "us" } } });
     expect(asked).toHaveLength(4);
   });
 
@@ -86,43 +86,43 @@ describe("what is sent again when an origin does not answer", () => {
       breaker: { failures: 1 },
       origins: [1, 2].map((at) => ({ url: `http://eu-${at}.test` })),
     });
-    const { world: given, asked } = world(two, (request) =>
+    const { world: given, asked } = deps(two, (request) =>
       request.url.startsWith("http://eu-1") ? lost() : new Response("2"),
     );
     const statuses: boolean[] = [];
     for (let count = 0; count < 6; count++) {
       const id = ORDER.replace(/0001$/, `000${count}`);
       const request = new Request(`https://gw.test/orders/${id}`, { method: "POST" });
-      statuses.push((await deliver(passage(two, request), given)).ok);
+      statuses.push((await deliver(proxyRequest(two, request), given)).ok);
     }
     expect(asked.filter((host) => host.includes("eu-1")).length).toBe(1);
     expect(statuses.filter((ok) => !ok)).toHaveLength(1);
   });
 
   it("is never a body that was streamed", async () => {
-    const { world: given, asked } = world(table, lost);
+    const { world: given, asked } = deps(table, lost);
     const stream = new Response("x").body as ReadableStream<Uint8Array>;
-    const put = passage(table, order({ method: "PUT" }), { kind: "stream", stream, length: null });
+    const put = proxyRequest(table, order({ method: "PUT" }), { kind: "stream", stream, length: null });
     expect((await deliver(put, given)).ok).toBe(false);
     expect(asked).toEqual([`PUT ${eu}`]);
   });
 
   it("waits a little longer each time, by chance", async () => {
     const many = tableWith({ origins: [1, 2, 3, 4].map((at) => ({ url: `http://eu-${at}.test` })), failover: [] });
-    const { world: given, paused } = world(many, lost);
-    await deliver(passage(many, order()), given);
+    const { world: given, paused } = deps(many, lost);
+    await deliver(proxyRequest(many, order()), given);
     expect(paused).toEqual([10, 20, 40]);
   });
 
   it("is paid for: without a budget there is one attempt", async () => {
-    const { world: given, asked } = world(table, EU_DOWN, { budget: { earn: () => undefined, spend: () => false } });
-    expect((await deliver(passage(table, order()), given)).ok).toBe(false);
+    const { world: given, asked } = deps(table, EU_DOWN, { budget: { earn: () => undefined, spend: () => false } });
+    expect((await deliver(proxyRequest(table, order()), given)).ok).toBe(false);
     expect(asked).toEqual([`GET ${eu}`]);
   });
 
   it("is no answer of an origin's own, whatever its status", async () => {
-    const { world: given, asked } = world(table, () => new Response(null, { status: 503 }));
-    expect(await deliver(passage(table, order()), given)).toMatchObject({
+    const { world: given, asked } = deps(table, () => new Response(null, { status: 503 }));
+    expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({
       ok: true,
       value: { response: { status: 503 } },
     });
@@ -143,8 +143,8 @@ describe("deadlines", () => {
     },
   ])("for the first octet: of $of", async ({ eu, entity, firstByteMs, expected }) => {
     const table = tableWith({ ...eu, failover: [] }, entity);
-    const { world: given } = world(table, hang, { deadlines: { firstByteMs, idleMs: 0, totalMs: 0 } });
-    expect(await deliver(passage(table, order({ method: "POST" })), given)).toEqual({
+    const { world: given } = deps(table, hang, { deadlines: { firstByteMs, idleMs: 0, totalMs: 0 } });
+    expect(await deliver(proxyRequest(table, order({ method: "POST" })), given)).toEqual({
       ok: false,
       error: { reason: "origin-timeout", region: "eu", which: "first-byte", deadlineMs: expected },
     });
@@ -153,8 +153,8 @@ describe("deadlines", () => {
   it("0 is no limit, where it is said nearer", async () => {
     const table = tableWith({ deadlines: { firstByteMs: 0 } });
     const slow = () => new Promise<Response>((resolve) => setTimeout(() => resolve(new Response("late")), 60));
-    const { world: given } = world(table, slow, { deadlines: { firstByteMs: 20, idleMs: 0, totalMs: 0 } });
-    expect((await deliver(passage(table, order()), given)).ok).toBe(true);
+    const { world: given } = deps(table, slow, { deadlines: { firstByteMs: 20, idleMs: 0, totalMs: 0 } });
+    expect((await deliver(proxyRequest(table, order()), given)).ok).toBe(true);
   });
 
   it("for the whole: no attempt begins after it", async () => {
@@ -162,8 +162,8 @@ describe("deadlines", () => {
       deadlines: { totalMs: 50 },
       origins: [1, 2, 3].map((at) => ({ url: `http://eu-${at}.test` })),
     });
-    const { world: given, asked } = world(table, hang);
-    expect(await deliver(passage(table, order()), given)).toMatchObject({
+    const { world: given, asked } = deps(table, hang);
+    expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({
       error: { reason: "origin-timeout", which: "total", deadlineMs: 50 },
     });
     expect(asked).toHaveLength(1);
@@ -176,13 +176,13 @@ describe("deadlines", () => {
       await new Promise((resolve) => setTimeout(resolve, 150));
       return lost();
     };
-    const { world: given } = world(table, origin);
+    const { world: given } = deps(table, origin);
     const reported: string[] = [];
     const health: typeof given.health = {
       ...given.health,
       report: ({ name }, _, fault) => void reported.push(`${name} ${fault}`),
     };
-    expect(await deliver(passage(table, order()), { ...given, health })).toMatchObject({
+    expect(await deliver(proxyRequest(table, order()), { ...given, health })).toMatchObject({
       error: { reason: "origin-timeout", which: "total", region: "us" },
     });
     expect(reported).toEqual(["eu connection_terminated"]);
@@ -197,8 +197,8 @@ describe("deadlines", () => {
         controller.enqueue(new Uint8Array(1));
       },
     });
-    const { world: given } = world(table, async (request) => new Response(await request.text()));
-    const post = passage(table, order({ method: "POST" }), { kind: "stream", stream: drip, length: null });
+    const { world: given } = deps(table, async (request) => new Response(await request.text()));
+    const post = proxyRequest(table, order({ method: "POST" }), { kind: "stream", stream: drip, length: null });
     expect(await deliver(post, given)).toMatchObject({
       error: { reason: "origin-timeout", which: "total", deadlineMs: 120 },
     });
@@ -206,10 +206,10 @@ describe("deadlines", () => {
 
   it("a slow origin is not asked again, its region's failover is", async () => {
     const table = tableWith({ deadlines: { firstByteMs: 20 } });
-    const { world: given, asked } = world(table, (request) =>
+    const { world: given, asked } = deps(table, (request) =>
       request.url.startsWith("http://eu") ? hang() : new Response("us"),
     );
-    expect(await deliver(passage(table, order()), given)).toMatchObject({ value: { region: { name: "us" } } });
+    expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({ value: { region: { name: "us" } } });
     expect(asked).toEqual(["GET eu.test", "GET us.test"]);
   });
 
@@ -225,8 +225,8 @@ describe("deadlines", () => {
         controller.close();
       },
     });
-    const { world: given } = world(table, async (request) => new Response(await request.text()));
-    const post = passage(table, order({ method: "POST" }), { kind: "stream", stream: slow, length: null });
+    const { world: given } = deps(table, async (request) => new Response(await request.text()));
+    const post = proxyRequest(table, order({ method: "POST" }), { kind: "stream", stream: slow, length: null });
     const delivered = await deliver(post, given);
     expect(delivered.ok && (await delivered.value.response.text())).toBe("xxxx");
   });
@@ -248,8 +248,8 @@ describe("whose fault it was", () => {
     },
     { what: "a binding that is not there", thrown: new MissingBinding("EU"), fault: "proxy_configuration_error" },
   ])("$what is $fault", async ({ thrown, fault }) => {
-    const { world: given } = world(table, () => Promise.reject(thrown));
-    expect(await deliver(passage(table, order({ method: "POST" })), given)).toMatchObject({
+    const { world: given } = deps(table, () => Promise.reject(thrown));
+    expect(await deliver(proxyRequest(table, order({ method: "POST" })), given)).toMatchObject({
       error: { reason: "origin-unreachable", fault },
     });
   });
@@ -262,18 +262,20 @@ describe("whose fault it was", () => {
     [530, "dns_error"],
   ])("%i is the edge's word for %s on the edge, and an origin's own elsewhere", async (status, fault) => {
     const origin = () => new Response("page", { status });
-    const onEdge = world(table, origin, { isOnEdge: true });
-    expect(await deliver(passage(table, order({ method: "POST" })), onEdge.world)).toMatchObject({ error: { fault } });
-    const elsewhere = world(table, origin);
-    expect(await deliver(passage(table, order({ method: "POST" })), elsewhere.world)).toMatchObject({ ok: true });
+    const onEdge = deps(table, origin, { isOnEdge: true });
+    expect(await deliver(proxyRequest(table, order({ method: "POST" })), onEdge.world)).toMatchObject({
+      error: { fault },
+    });
+    const elsewhere = deps(table, origin);
+    expect(await deliver(proxyRequest(table, order({ method: "POST" })), elsewhere.world)).toMatchObject({ ok: true });
   });
 
   const upload = (stream: ReadableStream<Uint8Array>) =>
-    passage(table, order({ method: "POST" }), { kind: "stream", stream, length: null });
+    proxyRequest(table, order({ method: "POST" }), { kind: "stream", stream, length: null });
   const readAll = async (request: Request) => new Response(await request.text());
 
   it("a body that its client breaks off is the client's, and opens no breaker", async () => {
-    const { world: given } = world(table, readAll);
+    const { world: given } = deps(table, readAll);
     const broken = new ReadableStream({
       type: "bytes",
       start(controller) {
@@ -282,11 +284,11 @@ describe("whose fault it was", () => {
       },
     });
     expect(await deliver(upload(broken), given)).toMatchObject({ error: { reason: "malformed-request" } });
-    expect((await deliver(passage(table, order()), given)).ok).toBe(true);
+    expect((await deliver(proxyRequest(table, order()), given)).ok).toBe(true);
   });
 
   it("a body that its client stops sending is a request-timeout", async () => {
-    const { world: given } = world(table, readAll, { deadlines: { firstByteMs: 0, idleMs: 40, totalMs: 0 } });
+    const { world: given } = deps(table, readAll, { deadlines: { firstByteMs: 0, idleMs: 40, totalMs: 0 } });
     const silent = new ReadableStream({ type: "bytes", start: (controller) => controller.enqueue(new Uint8Array(3)) });
     expect(await deliver(upload(silent), given)).toEqual({
       ok: false,
@@ -297,12 +299,15 @@ describe("whose fault it was", () => {
   it("a body that its client breaks off does not close a breaker either", async () => {
     let nowMs = 0;
     const two = tableWith({ failover: [], breaker: { failures: 2, openMs: 1000 } });
-    const { world: given, asked } = world(two, lost, { clock: { nowMs: () => nowMs } });
-    const post = () => passage(two, order({ method: "POST" }));
+    const { world: given, asked } = deps(two, lost, { clock: { nowMs: () => nowMs } });
+    const post = () => proxyRequest(two, order({ method: "POST" }));
     for (let count = 0; count < 2; count++) await deliver(post(), given);
     nowMs = 1500;
     const broken = new ReadableStream({ type: "bytes", pull: (controller) => controller.error(new Error("gone")) });
-    await deliver(passage(two, order({ method: "POST" }), { kind: "stream", stream: broken, length: null }), given);
+    await deliver(
+      proxyRequest(two, order({ method: "POST" }), { kind: "stream", stream: broken, length: null }),
+      given,
+    );
     await deliver(post(), given);
     asked.length = 0;
     expect(await deliver(post(), given)).toMatchObject({ error: { reason: "origin-open-circuit" } });
@@ -318,27 +323,27 @@ describe("whose fault it was", () => {
       await request.body?.getReader().read();
       return lost();
     };
-    const { world: given, asked, checked, settle } = world(table, breakOff);
+    const { world: given, asked, checked, settle } = deps(table, breakOff);
     expect(await deliver(upload(endless()), given)).toMatchObject({ error: { reason: "origin-unreachable" } });
     await settle();
-    expect((await deliver(passage(table, order()), given)).ok).toBe(true);
+    expect((await deliver(proxyRequest(table, order()), given)).ok).toBe(true);
     expect([asked, checked]).toEqual([["POST eu.test", "GET eu.test"], ["GET eu.test"]]);
   });
 
   it("an origin that breaks off an upload and is not there is found out", async () => {
-    const { world: given, settle } = world(table, lost);
+    const { world: given, settle } = deps(table, lost);
     expect(await deliver(upload(endless()), given)).toMatchObject({ error: { reason: "origin-unreachable" } });
     await settle();
     expect(await deliver(upload(endless()), given)).toMatchObject({ error: { reason: "origin-open-circuit" } });
   });
 
   it("so is one that ends a conversation it does not want", async () => {
-    const upgrade = () => passage(table, order({ headers: { upgrade: "websocket" } }));
+    const upgrade = () => proxyRequest(table, order({ headers: { upgrade: "websocket" } }));
     const unwilling = (request: Request) => (request.headers.has("upgrade") ? lost() : new Response("here"));
-    const { world: given, settle } = world(table, unwilling);
+    const { world: given, settle } = deps(table, unwilling);
     expect((await deliver(upgrade(), given)).ok).toBe(false);
     await settle();
-    expect((await deliver(passage(table, order()), given)).ok).toBe(true);
+    expect((await deliver(proxyRequest(table, order()), given)).ok).toBe(true);
   });
 
   it("an origin that takes no more of an upload is a timeout, and not waited for", async () => {
@@ -346,7 +351,7 @@ describe("whose fault it was", () => {
       await request.body?.getReader().read();
       return hang();
     };
-    const { world: given } = world(table, hold, { deadlines: { firstByteMs: 0, idleMs: 60, totalMs: 0 } });
+    const { world: given } = deps(table, hold, { deadlines: { firstByteMs: 0, idleMs: 60, totalMs: 0 } });
     const flood = new ReadableStream({
       type: "bytes",
       pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
@@ -361,10 +366,10 @@ describe("a breaker", () => {
   const table = tableWith({ failover: [], breaker: { failures: 3, openMs: 60_000 } });
 
   it("answers for an origin that keeps failing, without asking it", async () => {
-    const { world: given, asked } = world(table, lost);
-    for (let count = 0; count < 3; count++) await deliver(passage(table, order({ method: "POST" })), given);
+    const { world: given, asked } = deps(table, lost);
+    for (let count = 0; count < 3; count++) await deliver(proxyRequest(table, order({ method: "POST" })), given);
     expect(asked).toHaveLength(3);
-    const refused = await deliver(passage(table, order({ method: "POST" })), given);
+    const refused = await deliver(proxyRequest(table, order({ method: "POST" })), given);
     expect(refused).toMatchObject({ error: { reason: "origin-open-circuit", region: "eu" } });
     if (!refused.ok && refused.error.reason === "origin-open-circuit") {
       expect(refused.error.retryAfterMs).toBeGreaterThan(50_000);
@@ -374,31 +379,31 @@ describe("a breaker", () => {
 
   it("sends reads straight to the failover region, which costs no retry", async () => {
     const failing = tableWith({ breaker: { failures: 2 } });
-    const { world: given, asked } = world(failing, EU_DOWN);
-    for (let count = 0; count < 2; count++) await deliver(passage(failing, order()), given);
+    const { world: given, asked } = deps(failing, EU_DOWN);
+    for (let count = 0; count < 2; count++) await deliver(proxyRequest(failing, order()), given);
     asked.length = 0;
     const spent: string[] = [];
     const budget = { earn: () => undefined, spend: (region: string) => spent.push(region) > 0 };
-    expect((await deliver(passage(failing, order()), { ...given, budget })).ok).toBe(true);
+    expect((await deliver(proxyRequest(failing, order()), { ...given, budget })).ok).toBe(true);
     expect(asked).toEqual(["GET us.test"]);
     expect(spent).toEqual([]);
   });
 
   it("sends an upload that may fail over straight to the other region: nothing of it was sent yet", async () => {
     const failing = tableWith({ failoverWrites: true, breaker: { failures: 1 } });
-    const { world: given, asked } = world(failing, EU_DOWN);
-    await deliver(passage(failing, order({ method: "POST" })), given);
+    const { world: given, asked } = deps(failing, EU_DOWN);
+    await deliver(proxyRequest(failing, order({ method: "POST" })), given);
     asked.length = 0;
     const stream = new Response("x").body as ReadableStream<Uint8Array>;
-    const put = passage(failing, order({ method: "PUT" }), { kind: "stream", stream, length: null });
+    const put = proxyRequest(failing, order({ method: "PUT" }), { kind: "stream", stream, length: null });
     expect((await deliver(put, given)).ok).toBe(true);
     expect(asked).toEqual(["PUT us.test"]);
   });
 
   it("may be switched off", async () => {
     const never = tableWith({ failover: [], breaker: false });
-    const { world: given, asked } = world(never, lost);
-    for (let count = 0; count < 20; count++) await deliver(passage(never, order({ method: "POST" })), given);
+    const { world: given, asked } = deps(never, lost);
+    for (let count = 0; count < 20; count++) await deliver(proxyRequest(never, order({ method: "POST" })), given);
     expect(asked).toHaveLength(20);
   });
 });

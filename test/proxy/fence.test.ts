@@ -1,25 +1,25 @@
 import { describe, expect, it } from "vitest";
-import { refuseFenced } from "../../src/proxy/fence.ts";
+import { rejectFenced } from "../../src/proxy/fence.ts";
 import type { DeclaredTable } from "../../src/routing/index.ts";
-import { ORDER, order, passage, tableWith } from "./passages.ts";
+import { ORDER, order, proxyRequest, tableWith } from "./passages.ts";
 
-const decide = (singled: Pick<DeclaredTable, "moved" | "moves">) =>
-  passage(tableWith({}, {}, singled), order()).decision;
+const decide = (override: Pick<DeclaredTable, "moved" | "moves">) =>
+  proxyRequest(tableWith({}, {}, override), order()).decision;
 const moving = (state: "started" | "fenced") =>
   decide({ moves: { [ORDER]: { from: "eu", to: "us", state, epoch: 2 } } });
 
 describe("the fence", () => {
   it.each(["POST", "PUT", "PATCH", "DELETE", "PROPFIND", "get"])("refuses %s while an entity is fenced", (method) => {
-    expect(refuseFenced(moving("fenced"), method, false)).toEqual({ reason: "entity-moving", retryAfterMs: 2000 });
+    expect(rejectFenced(moving("fenced"), method, false)).toEqual({ reason: "entity-moving", retryAfterMs: 2000 });
   });
 
   it.each(["GET", "HEAD", "OPTIONS"])("lets %s through, to where the entity is", (method) => {
-    expect(refuseFenced(moving("fenced"), method, false)).toBeUndefined();
+    expect(rejectFenced(moving("fenced"), method, false)).toBeUndefined();
     expect(moving("fenced").target.region.name).toBe("eu");
   });
 
   it("refuses an upgrade, which would let writes through", () => {
-    expect(refuseFenced(moving("fenced"), "GET", true)).toMatchObject({ reason: "entity-moving" });
+    expect(rejectFenced(moving("fenced"), "GET", true)).toMatchObject({ reason: "entity-moving" });
   });
 
   it.each([
@@ -28,7 +28,7 @@ describe("the fence", () => {
     ["without an epoch", decide({ moved: { [ORDER]: "us" } })],
     ["without a move", decide({})],
   ])("lets everything through %s", (_, decision) => {
-    expect(refuseFenced(decision, "POST", false)).toBeUndefined();
-    expect(refuseFenced(decision, "GET", true)).toBeUndefined();
+    expect(rejectFenced(decision, "POST", false)).toBeUndefined();
+    expect(rejectFenced(decision, "GET", true)).toBeUndefined();
   });
 });

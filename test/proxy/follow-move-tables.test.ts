@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { movedMemory } from "../../src/edge/moved-memory.ts";
 import { deliver } from "../../src/proxy/follow-move.ts";
-import { ORDER, order, passage, tableWith, world } from "./passages.ts";
+import { deps, ORDER, order, proxyRequest, tableWith } from "./passages.ts";
 
 const REGIONS = ["eu", "us", "ap"] as const;
 type RegionName = (typeof REGIONS)[number];
@@ -62,14 +62,14 @@ async function live(events: readonly Event[]): Promise<number> {
         : new Response(null, { status: 421, headers: { "waybill-region": owner } });
     };
     const delivered = await deliver(
-      passage(table, order({ method: one.method })),
-      world(table, origin, { memory, clock }).world,
+      proxyRequest(table, order({ method: one.method })),
+      deps(table, origin, { memory, clock }).world,
     );
     const [first, second] = asked;
-    const told = led.get(decided);
+    const reported = led.get(decided);
     if (first !== decided) {
       detours += 1;
-      expect([first, (told?.untilMs ?? 0) > time.nowMs]).toEqual([told?.region, true]);
+      expect([first, (reported?.untilMs ?? 0) > time.nowMs]).toEqual([reported?.region, true]);
     }
     if (delivered.ok && second !== undefined) led.set(decided, { region: second, untilMs: time.nowMs + 60_000 });
   }

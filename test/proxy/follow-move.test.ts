@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MovedKey, MovedMemory } from "../../src/ports.ts";
 import { deliver } from "../../src/proxy/follow-move.ts";
-import { kept, lost, ORDER, order, passage, tableWith, world } from "./passages.ts";
+import { deps, kept, lost, ORDER, order, proxyRequest, tableWith } from "./passages.ts";
 
 const disown = (region?: string) =>
   new Response("not mine", { status: 421, headers: region === undefined ? {} : { "waybill-region": region } });
@@ -28,38 +28,38 @@ describe("an origin's 421 that names a region", () => {
   const table = tableWith();
 
   it("is followed once, and the client sees the answer of the other region", async () => {
-    const { world: given, asked } = world(table, MOVED_TO_US, { memory: memory() });
-    const delivered = await deliver(passage(table, order()), given);
+    const { world: given, asked } = deps(table, MOVED_TO_US, { memory: memory() });
+    const delivered = await deliver(proxyRequest(table, order()), given);
     expect(delivered).toMatchObject({ value: { region: { name: "us" }, response: { status: 200 } } });
     expect(asked).toEqual(["GET eu.test", "GET us.test"]);
   });
 
   it("is remembered: the next request goes straight there", async () => {
-    const { world: given, asked } = world(table, MOVED_TO_US, { memory: memory() });
-    await deliver(passage(table, order()), given);
+    const { world: given, asked } = deps(table, MOVED_TO_US, { memory: memory() });
+    await deliver(proxyRequest(table, order()), given);
     asked.length = 0;
-    expect((await deliver(passage(table, order({ method: "POST" })), given)).ok).toBe(true);
+    expect((await deliver(proxyRequest(table, order({ method: "POST" })), given)).ok).toBe(true);
     expect(asked).toEqual(["POST us.test"]);
   });
 
   it("is forgotten when the region that it named says that the table's region has it", async () => {
     const known = memory();
-    await deliver(passage(table, order()), world(table, MOVED_TO_US, { memory: known }).world);
+    await deliver(proxyRequest(table, order()), deps(table, MOVED_TO_US, { memory: known }).world);
     const back = (request: Request) => (host(request) === "us.test" ? disown("eu") : new Response("home"));
-    const { world: given, asked } = world(table, back, { memory: known });
-    expect(await deliver(passage(table, order()), given)).toMatchObject({ value: { region: { name: "eu" } } });
+    const { world: given, asked } = deps(table, back, { memory: known });
+    expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({ value: { region: { name: "eu" } } });
     expect(asked).toEqual(["GET us.test", "GET eu.test"]);
     expect(known.known.size).toBe(0);
   });
 
   it("gives way to what the region that it named says of a third one", async () => {
     const known = memory();
-    await deliver(passage(table, order()), world(table, MOVED_TO_US, { memory: known }).world);
+    await deliver(proxyRequest(table, order()), deps(table, MOVED_TO_US, { memory: known }).world);
     const on = (request: Request) => (host(request) === "us.test" ? disown("ap") : new Response("there"));
-    const { world: given, asked } = world(table, on, { memory: known });
-    expect(await deliver(passage(table, order()), given)).toMatchObject({ value: { region: { name: "ap" } } });
+    const { world: given, asked } = deps(table, on, { memory: known });
+    expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({ value: { region: { name: "ap" } } });
     expect([...known.known.values()]).toEqual(["ap"]);
-    expect((await deliver(passage(table, order()), given)).ok).toBe(true);
+    expect((await deliver(proxyRequest(table, order()), given)).ok).toBe(true);
     expect(asked).toEqual(["GET us.test", expect.stringContaining("GET ap-"), expect.stringContaining("GET ap-")]);
   });
 
@@ -70,10 +70,10 @@ describe("an origin's 421 that names a region", () => {
     ["a move that has begun elsewhere", tableWith({}, {}, { moves: { [ORDER]: MOVE_FROM_AP } })],
   ])("is nothing to %s that decides on another region", async (_, other) => {
     const known = memory();
-    await deliver(passage(table, order()), world(table, MOVED_TO_US, { memory: known }).world);
-    const { world: given, asked } = world(other, () => new Response("here"), { memory: known });
+    await deliver(proxyRequest(table, order()), deps(table, MOVED_TO_US, { memory: known }).world);
+    const { world: given, asked } = deps(other, () => new Response("here"), { memory: known });
     for (const method of ["GET", "PUT", "POST"]) {
-      const delivered = await deliver(passage(other, order({ method })), given);
+      const delivered = await deliver(proxyRequest(other, order({ method })), given);
       expect(delivered).toMatchObject({ value: { region: { name: "ap" } } });
     }
     expect(asked).toEqual(["GET", "PUT", "POST"].map((method) => expect.stringContaining(`${method} ap-`)));
@@ -82,8 +82,8 @@ describe("an origin's 421 that names a region", () => {
   it.each([404, 500, 503])("is not remembered when the other region answers %i", async (status) => {
     const known = memory();
     const origin = (request: Request) => (host(request) === "eu.test" ? disown("us") : new Response(null, { status }));
-    const { world: given } = world(table, origin, { memory: known });
-    expect(await deliver(passage(table, order()), given)).toMatchObject({ value: { response: { status } } });
+    const { world: given } = deps(table, origin, { memory: known });
+    expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({ value: { response: { status } } });
     expect(known.known.size).toBe(0);
   });
 
@@ -91,39 +91,39 @@ describe("an origin's 421 that names a region", () => {
     const known = memory();
     const origin = (request: Request) =>
       host(request) === "eu.test" ? lost() : host(request) === "us.test" ? disown("ap") : new Response("copy");
-    const { world: given } = world(table, origin, { memory: known });
-    expect(await deliver(passage(table, order()), given)).toMatchObject({ value: { region: { name: "ap" } } });
+    const { world: given } = deps(table, origin, { memory: known });
+    expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({ value: { region: { name: "ap" } } });
     expect(known.known.size).toBe(0);
   });
 
   it("is not remembered where the entity says 0 seconds", async () => {
     const never = tableWith({}, { rememberMovedSeconds: 0 });
     const known = memory();
-    const { world: given } = world(never, MOVED_TO_US, { memory: known });
-    expect((await deliver(passage(never, order()), given)).ok).toBe(true);
+    const { world: given } = deps(never, MOVED_TO_US, { memory: known });
+    expect((await deliver(proxyRequest(never, order()), given)).ok).toBe(true);
     expect(known.known.size).toBe(0);
   });
 
   it("is followed with a body that was kept", async () => {
-    const { world: given } = world(table, async (request) =>
+    const { world: given } = deps(table, async (request) =>
       host(request) === "eu.test" ? disown("us") : new Response(`got ${await request.text()}`),
     );
-    const delivered = await deliver(passage(table, order({ method: "POST" }), kept("the body")), given);
+    const delivered = await deliver(proxyRequest(table, order({ method: "POST" }), kept("the body")), given);
     expect(delivered.ok && (await delivered.value.response.text())).toBe("got the body");
   });
 
   it("cannot be followed with a body that was streamed, but the next try goes to the right place", async () => {
-    const { world: given, asked } = world(table, MOVED_TO_US, { memory: memory() });
+    const { world: given, asked } = deps(table, MOVED_TO_US, { memory: memory() });
     const stream = () => ({
       kind: "stream" as const,
       stream: new Response("x").body as ReadableStream<Uint8Array>,
       length: null,
     });
-    expect(await deliver(passage(table, order({ method: "POST" }), stream()), given)).toEqual({
+    expect(await deliver(proxyRequest(table, order({ method: "POST" }), stream()), given)).toEqual({
       ok: false,
       error: { reason: "body-too-large-to-replay", region: "eu", bytesMax: 0 },
     });
-    expect((await deliver(passage(table, order({ method: "POST" }), stream()), given)).ok).toBe(true);
+    expect((await deliver(proxyRequest(table, order({ method: "POST" }), stream()), given)).ok).toBe(true);
     expect(asked).toEqual(["POST eu.test", "POST us.test"]);
   });
 
@@ -136,16 +136,16 @@ describe("an origin's 421 that names a region", () => {
     { what: "it names itself", origin: () => disown("eu"), asked: 1 },
     { what: "it names a region that is not in the table", origin: () => disown("mars"), asked: 1 },
   ])("is never followed twice, nor forwarded: $what", async ({ origin, asked: times }) => {
-    const { world: given, asked } = world(table, origin, { memory: memory() });
-    expect(await deliver(passage(table, order()), given)).toMatchObject({ error: { reason: "origins-disagree" } });
+    const { world: given, asked } = deps(table, origin, { memory: memory() });
+    expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({ error: { reason: "origins-disagree" } });
     expect(asked).toHaveLength(times);
   });
 
   it("says nothing against the table: a moved entity is where the table says", async () => {
     const moved = tableWith({}, {}, { moved: { [ORDER]: "ap" } });
     const known = memory();
-    const { world: given, asked } = world(moved, () => disown("us"), { memory: known });
-    expect(await deliver(passage(moved, order()), given)).toMatchObject({
+    const { world: given, asked } = deps(moved, () => disown("us"), { memory: known });
+    expect(await deliver(proxyRequest(moved, order()), given)).toMatchObject({
       error: { reason: "origins-disagree", region: "ap" },
     });
     expect(asked).toHaveLength(1);
@@ -153,8 +153,8 @@ describe("an origin's 421 that names a region", () => {
   });
 
   it("leads to a region that cannot be reached: that is the error, and the old one is not asked again", async () => {
-    const { world: given, asked } = world(table, (request) => (host(request) === "eu.test" ? disown("us") : lost()));
-    expect(await deliver(passage(table, order({ method: "POST" })), given)).toMatchObject({
+    const { world: given, asked } = deps(table, (request) => (host(request) === "eu.test" ? disown("us") : lost()));
+    expect(await deliver(proxyRequest(table, order({ method: "POST" })), given)).toMatchObject({
       error: { reason: "origin-unreachable", region: "us" },
     });
     expect(asked).toEqual(["POST eu.test", "POST us.test"]);
@@ -163,6 +163,6 @@ describe("an origin's 421 that names a region", () => {
 
 it("a 421 that names no region is the origin's own answer", async () => {
   const table = tableWith();
-  const { world: given } = world(table, () => disown());
-  expect(await deliver(passage(table, order()), given)).toMatchObject({ value: { response: { status: 421 } } });
+  const { world: given } = deps(table, () => disown());
+  expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({ value: { response: { status: 421 } } });
 });

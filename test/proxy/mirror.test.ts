@@ -3,27 +3,27 @@ import type { Fetch, ShadowOutcome } from "../../src/ports.ts";
 import { clientResponse } from "../../src/proxy/client-response.ts";
 import { differingFields, shapeOf } from "../../src/proxy/compare-answers.ts";
 import { isolateShadows, type LoggedDifference } from "../../src/proxy/isolate-shadows.ts";
-import { mirror } from "../../src/proxy/mirror.ts";
-import type { Passage } from "../../src/proxy/origin-request.ts";
+import { mirrorToShadow } from "../../src/proxy/mirror.ts";
+import type { ProxyRequest } from "../../src/proxy/origin-request.ts";
 import { loadTable, resolvePath } from "../../src/routing/index.ts";
 
 const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d77";
 const NOW_MS = Date.UTC(2026, 10, 21);
 
-interface World {
+interface Setup {
   readonly percent?: number;
   readonly isPublic?: boolean;
   readonly shadowOf?: string;
   readonly deadlineMs?: number;
   readonly request?: Request;
-  readonly body?: Passage["body"];
+  readonly body?: ProxyRequest["body"];
   readonly answer?: Response;
   /** The shadow. */
   readonly fetch?: Fetch;
   readonly randomWord?: () => number;
 }
 
-const tableOf = ({ percent = 100, isPublic = false, shadowOf = "us" }: World) => {
+const tableOf = ({ percent = 100, isPublic = false, shadowOf = "us" }: Setup) => {
   const loaded = loadTable(
     {
       regions: {
@@ -42,19 +42,19 @@ const tableOf = ({ percent = 100, isPublic = false, shadowOf = "us" }: World) =>
   return loaded.value;
 };
 
-const setUp = (world: World = {}) => {
-  const table = tableOf(world);
+const setUp = (deps: Setup = {}) => {
+  const table = tableOf(deps);
   const path = `/orders/${ID}`;
   const match = table.paths.match(path);
   const resolved = match && resolvePath(table, match, path, NOW_MS);
   if (!resolved?.ok) throw new Error("the table routes it");
-  const request = world.request ?? new Request(`https://gw.test${path}?a=1`, { headers: { accept: "text/plain" } });
-  const passage: Passage = {
+  const request = deps.request ?? new Request(`https://gw.test${path}?a=1`, { headers: { accept: "text/plain" } });
+  const proxyRequest: ProxyRequest = {
     request,
     method: request.method,
     asksUpgrade: request.headers.has("upgrade"),
     arrivedAtMs: Date.now(),
-    body: world.body ?? { kind: "none" },
+    body: deps.body ?? { kind: "none" },
     target: `${path}?a=1`,
     decision: resolved.value,
     id: resolved.value.id,
@@ -63,9 +63,9 @@ const setUp = (world: World = {}) => {
     host: "gw.test",
     scheme: "https",
     trustsForwarded: false,
-    randomWord: world.randomWord ?? (() => 0),
+    randomWord: deps.randomWord ?? (() => 0),
     asksReadable: false,
-    trail: { attempts: 1, traceparent: undefined },
+    attemptLog: { attempts: 1, traceparent: undefined },
   };
   const sent: Request[] = [];
   const counted: string[] = [];
@@ -79,11 +79,11 @@ const setUp = (world: World = {}) => {
   });
   const fetch: Fetch = async (target, init, binding) => {
     sent.push(new Request(target, init));
-    return (world.fetch ?? (async () => new Response("shadow")))(target, init, binding);
+    return (deps.fetch ?? (async () => new Response("shadow")))(target, init, binding);
   };
-  const run = (answer = world.answer ?? new Response("primary"), region = "eu"): void =>
-    mirror(
-      passage,
+  const run = (answer = deps.answer ?? new Response("primary"), region = "eu"): void =>
+    mirrorToShadow(
+      proxyRequest,
       { response: answer, region: table.regions.get(region) as never },
       {
         clock: { nowMs: () => nowMs },
@@ -93,7 +93,7 @@ const setUp = (world: World = {}) => {
         waitUntil: (work) => works.push(work),
         shadows,
       },
-      world.deadlineMs ?? 1000,
+      deps.deadlineMs ?? 1000,
     );
   return {
     run,
@@ -173,8 +173,8 @@ describe("nothing is mirrored", () => {
     ["a request for a WebSocket", { request: new Request("https://gw.test/", { headers: { upgrade: "websocket" } }) }],
     ["a share of nothing", { percent: 0 }],
     ["a chance beyond the share", { percent: 10, randomWord: () => 2 ** 31 }],
-  ])("of %s", async (_, world) => {
-    const { run, sent, counted, works } = setUp(world);
+  ])("of %s", async (_, deps) => {
+    const { run, sent, counted, works } = setUp(deps);
     run();
     await Promise.all(works);
     expect([works, sent, counted]).toEqual([[], [], []]);
@@ -306,8 +306,8 @@ describe("two answers", () => {
 });
 
 describe("the client is never affected", () => {
-  const bodyOf = async (world: World): Promise<string> => {
-    const { run } = setUp(world);
+  const bodyOf = async (deps: Setup): Promise<string> => {
+    const { run } = setUp(deps);
     const answer = new Response("for the client");
     run(answer);
     const label = { region: "eu", layout: "iuid", table: "rev=7", originMs: 1, isDecoded: false };

@@ -4,7 +4,7 @@ import { deliver } from "../../src/proxy/follow-move.ts";
 import { type CompiledTable, loadTable } from "../../src/routing/index.ts";
 import { ModelOperator } from "./move-operator.ts";
 import { type Breach, ModelOrigin } from "./move-origins.ts";
-import { ORDER, passage, world } from "./passages.ts";
+import { deps, ORDER, proxyRequest } from "./passages.ts";
 
 /** One thing that happens. Numbers choose among what there is at that moment. */
 export type Event =
@@ -137,17 +137,18 @@ export class MoveModel {
       method: write === undefined ? "GET" : "PUT",
       headers: write === undefined ? {} : { "x-write": write },
     });
-    const sent = passage(table, request);
+    const sent = proxyRequest(table, request);
     const decided = sent.decision.target.region.name;
     const ask = async (one: Request): Promise<Response> => {
       const region = hostRegion(one);
-      const isTold = region === decided || disowners.has(decided);
-      if (asked.length === 1 && !isTold) this.violations.push(`${region} was asked, where the table says ${decided}`);
+      const isReported = region === decided || disowners.has(decided);
+      if (asked.length === 1 && !isReported)
+        this.violations.push(`${region} was asked, where the table says ${decided}`);
       const answer = await this.travel(one);
       if (answer.status === 421) disowners.add(region);
       return answer;
     };
-    const { world: given, asked } = world(table, ask, {
+    const { world: given, asked } = deps(table, ask, {
       memory,
       clock: { nowMs: () => this.nowMs },
     });

@@ -1,4 +1,4 @@
-import { droppedEpoch, entryOf, type Step, takeStep, type Whereabouts } from "../../src/cli/move-steps.ts";
+import { droppedEpoch, type EntityLocation, entryOf, type Step, takeStep } from "../../src/cli/move-steps.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import type { Breach, ModelOrigin } from "./move-origins.ts";
 import { ORDER } from "./passages.ts";
@@ -12,7 +12,7 @@ export class ModelOperator {
   readonly published: object[] = [];
   /** The one region that may acknowledge writes; `undefined` while none may. */
   writer: string | undefined = "eu";
-  private at: Whereabouts = { state: "routed", region: "eu" };
+  private at: EntityLocation = { state: "routed", region: "eu" };
   /** Where the routes lead. */
   private routed = "eu";
   private epochFloor = 0;
@@ -143,7 +143,7 @@ export class ModelOperator {
 
 const isAbort = (choice: number): boolean => choice % 6 === 0;
 
-const regionOf = (at: Whereabouts): string => {
+const regionOf = (at: EntityLocation): string => {
   if ("region" in at && at.region !== undefined) return at.region;
   throw new Error(`the entity is ${at.state}`);
 };

@@ -1,6 +1,6 @@
 import { originHealth } from "../../src/edge/origin-health.ts";
-import type { DeliveryWorld } from "../../src/proxy/deliver.ts";
-import type { Passage } from "../../src/proxy/origin-request.ts";
+import type { DeliveryDeps } from "../../src/proxy/deliver.ts";
+import type { ProxyRequest } from "../../src/proxy/origin-request.ts";
 import { retryBudget } from "../../src/proxy/retry-budget.ts";
 import { loadTable, resolvePath } from "../../src/routing/index.ts";
 import type { CompiledTable } from "../../src/routing/table.ts";
@@ -24,7 +24,11 @@ export const tableWith = (eu: object = {}, order: object = {}, more: Partial<Tab
   return table.value;
 };
 
-export const passage = (table: CompiledTable, request: Request, body: Passage["body"] = { kind: "none" }): Passage => {
+export const proxyRequest = (
+  table: CompiledTable,
+  request: Request,
+  body: ProxyRequest["body"] = { kind: "none" },
+): ProxyRequest => {
   const { pathname, search } = new URL(request.url);
   const match = table.paths.match(pathname);
   if (match === undefined) throw new Error(`${pathname} is no entity's`);
@@ -46,19 +50,19 @@ export const passage = (table: CompiledTable, request: Request, body: Passage["b
     trustsForwarded: false,
     randomWord: () => 0x1234567,
     asksReadable: false,
-    trail: { attempts: 0, traceparent: undefined },
+    attemptLog: { attempts: 0, traceparent: undefined },
   };
 };
 
 export type FakeOrigin = (request: Request) => Response | Promise<Response>;
 
 /** A world without a network, in which pauses take no time. */
-export function world(table: CompiledTable, origin: FakeOrigin, more: Partial<DeliveryWorld> = {}) {
+export function deps(table: CompiledTable, origin: FakeOrigin, more: Partial<DeliveryDeps> = {}) {
   const asked: string[] = [];
   const checked: string[] = [];
   const paused: number[] = [];
   const works: Promise<unknown>[] = [];
-  const given: DeliveryWorld = {
+  const given: DeliveryDeps = {
     clock: { nowMs: Date.now },
     fetch: (target, init) => {
       const request = new Request(target, init);
@@ -71,7 +75,7 @@ export function world(table: CompiledTable, origin: FakeOrigin, more: Partial<De
     waitUntil: (work) => void works.push(work),
     regions: table.regions,
     deadlines: { firstByteMs: 0, idleMs: 0, totalMs: 0 },
-    health: originHealth({ onAttempt: () => undefined, onTurn: () => undefined }),
+    health: originHealth({ onAttempt: () => undefined, onStateChange: () => undefined }),
     budget: retryBudget(),
     memory: undefined,
     chance: () => 0.5,
@@ -92,7 +96,7 @@ export const lost = (): Promise<never> =>
 export const order = (init?: RequestInit): Request => new Request(`https://gw.test/orders/${ORDER}`, init);
 
 /** A body that was kept so that it can be sent again. */
-export const kept = (text: string): Passage["body"] => ({
+export const kept = (text: string): ProxyRequest["body"] => ({
   kind: "kept",
-  octets: Uint8Array.from(text, (character) => character.charCodeAt(0)).buffer,
+  bytes: Uint8Array.from(text, (character) => character.charCodeAt(0)).buffer,
 });

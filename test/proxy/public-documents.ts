@@ -116,7 +116,7 @@ export const rewriterOf = (fields: readonly PublicField[], framing: JsonFraming 
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-export const octets = (text: string): Uint8Array => encoder.encode(text);
+export const bytes = (text: string): Uint8Array => encoder.encode(text);
 
 /** The body in pieces that end at the given places. */
 export const cutAt = (body: Uint8Array, places: readonly number[]): readonly Uint8Array[] => {
@@ -133,7 +133,7 @@ export const runThrough = (
   for (const chunk of [...chunks, undefined]) {
     const pieces = chunk === undefined ? rewriter.end() : rewriter.push(chunk);
     if (!pieces.ok) return { error: pieces.error };
-    for (const piece of pieces.value) for (const octet of piece) out.push(octet);
+    for (const piece of pieces.value) for (const byte of piece) out.push(byte);
     chunk?.fill(0x7b);
   }
   return { text: decoder.decode(Uint8Array.from(out)) };

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { HELD_OCTETS_MAX, ID_UNITS_MAX } from "../../src/proxy/public-fields.ts";
+import { BUFFER_BYTES_MAX, ID_UNITS_MAX } from "../../src/proxy/public-fields.ts";
 import { DEPTH_MAX } from "../../src/proxy/public-json.ts";
 import {
   anyPath,
   anyTree,
+  bytes,
   cutAt,
   entityFields,
   matches,
-  octets,
   print,
   rewriterOf,
   runThrough,
@@ -17,7 +17,7 @@ import {
 
 const anyCuts = fc.array(fc.nat(), { maxLength: 12 });
 const whole = (text: string, ...paths: readonly string[]) =>
-  runThrough(rewriterOf(entityFields(...paths)), [octets(text)]);
+  runThrough(rewriterOf(entityFields(...paths)), [bytes(text)]);
 const parses = (text: string): boolean => {
   try {
     JSON.parse(text);
@@ -36,7 +36,7 @@ describe("any document in any pieces", () => {
             ? (shout("order", text) ?? undefined)
             : undefined,
         );
-        const body = octets(print(tree, () => undefined));
+        const body = bytes(print(tree, () => undefined));
         expect(runThrough(rewriterOf(entityFields(...paths)), cutAt(body, cuts))).toEqual({ text: expected });
       }),
       { numRuns: 2000 },
@@ -53,7 +53,7 @@ describe("any document in any pieces", () => {
     const anyValue = fc.jsonValue().map((value) => JSON.stringify([value, "id-7", { "id-8": ["id-9"] }]));
     fc.assert(
       fc.property(anyValue, anyCuts, (text, cuts) => {
-        const out = runThrough(rewriterOf(entityFields("/**")), cutAt(octets(text), cuts));
+        const out = runThrough(rewriterOf(entityFields("/**")), cutAt(bytes(text), cuts));
         if (!("text" in out)) throw new Error(JSON.stringify(out.error));
         // Whole numbers that start with 1 and a digit are IDs here too.
         expect(JSON.parse(out.text.replace(/"order \\"(\d+)\\"\\\\"/g, "$1"))).toEqual(map(JSON.parse(text)));
@@ -62,21 +62,20 @@ describe("any document in any pieces", () => {
   });
 
   it("is taken just when JSON.parse takes it, with any octet damaged", () => {
-    const anyOctet = fc.oneof(fc.nat(0x7f), fc.constantFrom(...octets('{}[],:"\\u-+.eE019tfn \n\u0000')));
+    const anyByte = fc.oneof(fc.nat(0x7f), fc.constantFrom(...bytes('{}[],:"\\u-+.eE019tfn \n\u0000')));
     let malformed = 0;
     fc.assert(
       fc.property(
         anyTree,
-        fc.array(fc.tuple(fc.nat(), anyOctet, fc.nat(2)), { maxLength: 3 }),
+        fc.array(fc.tuple(fc.nat(), anyByte, fc.nat(2)), { maxLength: 3 }),
         anyCuts,
         (tree, damages, cuts) => {
-          let body = [...octets(print(tree, () => undefined))];
-          for (const [place, octet, removed] of damages)
-            body = body.toSpliced(place % (body.length + 1), removed, octet);
+          let body = [...bytes(print(tree, () => undefined))];
+          for (const [place, byte, removed] of damages) body = body.toSpliced(place % (body.length + 1), removed, byte);
           const text = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(Uint8Array.from(body));
           // White space alone is no JSON text, and nothing to hide either.
           if (/^[ \t\r\n]*$/.test(text)) return;
-          const out = runThrough(rewriterOf(entityFields("/none")), cutAt(octets(text), cuts));
+          const out = runThrough(rewriterOf(entityFields("/none")), cutAt(bytes(text), cuts));
           expect("text" in out).toBe(parses(text));
           if ("text" in out) expect(out.text).toBe(text);
           else malformed++;
@@ -94,7 +93,7 @@ describe("any document in any pieces", () => {
         anyCuts,
         (text, cuts) => {
           const rewriter = () => rewriterOf(entityFields("/**"));
-          expect(runThrough(rewriter(), cutAt(octets(text), cuts))).toEqual(runThrough(rewriter(), [octets(text)]));
+          expect(runThrough(rewriter(), cutAt(bytes(text), cuts))).toEqual(runThrough(rewriter(), [bytes(text)]));
         },
       ),
     );
@@ -129,8 +128,8 @@ describe("what is replaced", () => {
   it("a string of the greatest length, all of it in escapes, is still an ID", () => {
     const text = `id-${"x".repeat(ID_UNITS_MAX - 3)}`;
     const raw = [...text].map((unit) => `\\u00${unit.charCodeAt(0).toString(16)}`).join("");
-    const body = octets(`{"id":"${raw}"}`);
-    const chunks = Array.from(body, (octet) => Uint8Array.of(octet));
+    const body = bytes(`{"id":"${raw}"}`);
+    const chunks = Array.from(body, (byte) => Uint8Array.of(byte));
     expect(runThrough(rewriterOf(entityFields("/id")), chunks)).toEqual({
       text: `{"id":${JSON.stringify(shout("order", text))}}`,
     });
@@ -141,7 +140,7 @@ describe("what is replaced", () => {
       { path: "/id", entity: "order" },
       { path: "/customer/id", entity: "person" },
     ];
-    expect(runThrough(rewriterOf(fields), [octets('{"id":"id-1","customer":{"id":"id-1"}}')])).toEqual({
+    expect(runThrough(rewriterOf(fields), [bytes('{"id":"id-1","customer":{"id":"id-1"}}')])).toEqual({
       text: String.raw`{"id":"order \"ID-1\"\\","customer":{"id":"person \"ID-1\"\\"}}`,
     });
   });
@@ -167,11 +166,11 @@ describe("a body that is not JSON", () => {
   it("gives out nothing after the fault, not even what is well formed", () => {
     const rewriter = rewriterOf(entityFields("/id"));
     const error = { reason: "malformed", at: 1 };
-    expect(rewriter.push(octets("}{"))).toEqual({ ok: false, error: { reason: "malformed", at: 0 } });
+    expect(rewriter.push(bytes("}{"))).toEqual({ ok: false, error: { reason: "malformed", at: 0 } });
     const other = rewriterOf(entityFields("/id"));
-    expect(other.push(octets("[]".slice(0, 1)))).toMatchObject({ ok: true });
-    expect(other.push(octets("}"))).toEqual({ ok: false, error });
-    expect(other.push(octets('"id-1"]'))).toEqual({ ok: false, error });
+    expect(other.push(bytes("[]".slice(0, 1)))).toMatchObject({ ok: true });
+    expect(other.push(bytes("}"))).toEqual({ ok: false, error });
+    expect(other.push(bytes('"id-1"]'))).toEqual({ ok: false, error });
     expect(other.end()).toEqual({ ok: false, error });
   });
 
@@ -186,7 +185,7 @@ describe("a body that is not JSON", () => {
 
 describe("lines of JSON", () => {
   const lines = (text: string, cuts: readonly number[] = []) =>
-    runThrough(rewriterOf(entityFields("/id"), "lines"), cutAt(octets(text), cuts));
+    runThrough(rewriterOf(entityFields("/id"), "lines"), cutAt(bytes(text), cuts));
 
   it("are each a document", () => {
     fc.assert(
@@ -205,7 +204,7 @@ describe("lines of JSON", () => {
 describe("memory", () => {
   it("holds back one value at the most, however long strings and names are", () => {
     const long = "y".repeat(100_000);
-    const body = octets(`{"${long}":"${long}","id":"${long}","id":"id-${long}","a":{"id":"id-1"}}`);
+    const body = bytes(`{"${long}":"${long}","id":"${long}","id":"id-${long}","a":{"id":"id-1"}}`);
     for (const size of [1, 7, 1000, 65_536]) {
       const rewriter = rewriterOf(entityFields("/**/id"));
       let passed = 0;
@@ -213,8 +212,8 @@ describe("memory", () => {
         const pieces = rewriter.push(body.subarray(at, at + size));
         if (!pieces.ok) throw new Error(JSON.stringify(pieces.error));
         passed += pieces.value.reduce((sum, piece) => sum + piece.length, 0);
-        expect(rewriter.heldOctets()).toBeLessThanOrEqual(HELD_OCTETS_MAX);
-        expect(Math.abs(Math.min(body.length, at + size) - passed - rewriter.heldOctets())).toBeLessThanOrEqual(20);
+        expect(rewriter.bufferedBytes()).toBeLessThanOrEqual(BUFFER_BYTES_MAX);
+        expect(Math.abs(Math.min(body.length, at + size) - passed - rewriter.bufferedBytes())).toBeLessThanOrEqual(20);
       }
       expect(rewriter.end()).toEqual({ ok: true, value: [] });
     }
@@ -223,18 +222,18 @@ describe("memory", () => {
   it("streams 50 MB with 100,000 IDs", () => {
     const rewriter = rewriterOf(entityFields("/orders/*/id"));
     const text = (id: string) => `{"id":${id},"note":"${"n".repeat(480)}"},`;
-    const block = octets(text('"id-1234567890"').repeat(100));
-    const written = octets(JSON.stringify(shout("order", "id-1234567890")));
+    const block = bytes(text('"id-1234567890"').repeat(100));
+    const written = bytes(JSON.stringify(shout("order", "id-1234567890")));
     let [replaced, passed, taken, heldMost] = [0, 0, 0, 0];
     const take = (pieces: ReturnType<typeof rewriter.push>): void => {
       if (!pieces.ok) throw new Error(JSON.stringify(pieces.error));
       for (const piece of pieces.value) {
         passed += piece.length;
-        if (piece.length === written.length && piece.every((octet, at) => octet === written[at])) replaced++;
+        if (piece.length === written.length && piece.every((byte, at) => byte === written[at])) replaced++;
       }
-      heldMost = Math.max(heldMost, rewriter.heldOctets());
+      heldMost = Math.max(heldMost, rewriter.bufferedBytes());
     };
-    take(rewriter.push(octets('{"orders":[')));
+    take(rewriter.push(bytes('{"orders":[')));
     for (let round = 0; round < 1000; round++) {
       // Cut at another place each time.
       const cut = (round * 7919) % block.length;
@@ -242,7 +241,7 @@ describe("memory", () => {
       take(rewriter.push(block.subarray(cut)));
       taken += block.length;
     }
-    take(rewriter.push(octets("{}]}")));
+    take(rewriter.push(bytes("{}]}")));
     take(rewriter.end());
     expect(taken).toBeGreaterThan(50e6);
     expect(replaced).toBe(100_000);

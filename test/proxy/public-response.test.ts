@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { askForReadableAnswer } from "../../src/proxy/public-request.ts";
+import { requestIdentityEncoding } from "../../src/proxy/public-request.ts";
 import { type BodyError, type PublicResponseOptions, publicResponse } from "../../src/proxy/public-response.ts";
-import { compiled, entityFields, octets } from "./public-documents.ts";
+import { bytes, compiled, entityFields } from "./public-documents.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };
 const options: PublicResponseOptions = {
@@ -58,9 +58,9 @@ describe("a JSON body", () => {
     const writer = writable.getWriter();
     const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
     const text = async () => new TextDecoder().decode((await reader.read()).value);
-    const first = writer.write(octets('{"a":1,"id":"id-'));
+    const first = writer.write(bytes('{"a":1,"id":"id-'));
     expect(await text()).toBe('{"a":1,"id":');
-    const second = writer.write(octets('7","b":2}'));
+    const second = writer.write(bytes('7","b":2}'));
     expect(await text()).toBe('"pub-7","b":2}');
     await Promise.all([first, second, writer.close()]);
     expect((await reader.read()).done).toBe(true);
@@ -79,7 +79,7 @@ describe("a JSON body", () => {
   it("leaving cancels the origin's body", async () => {
     let cancelled = false;
     const body = new ReadableStream<Uint8Array>({
-      pull: (controller) => controller.enqueue(octets("[1,")),
+      pull: (controller) => controller.enqueue(bytes("[1,")),
       cancel: () => {
         cancelled = true;
       },
@@ -186,7 +186,7 @@ describe.each(["location", "content-location"])("%s", (name) => {
 describe("the request to the origin", () => {
   it("asks for the whole answer, uncoded", () => {
     const fields = { "accept-encoding": "br", range: "bytes=0-", "if-range": '"a"', accept: "application/json" };
-    askForReadableAnswer(fields);
+    requestIdentityEncoding(fields);
     expect(fields).toEqual({ "accept-encoding": "identity", accept: "application/json" });
   });
 
@@ -197,7 +197,7 @@ describe("the request to the origin", () => {
     ["*", "*"],
   ])("if-match %s names %s at the origin", (value, expected) => {
     const fields = { "if-match": value };
-    askForReadableAnswer(fields);
+    requestIdentityEncoding(fields);
     expect(fields["if-match"]).toBe(expected);
   });
 });

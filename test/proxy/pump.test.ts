@@ -72,7 +72,7 @@ describe("a pumped body", () => {
     const got = new Uint8Array(await new Response(readable).arrayBuffer());
     expect(await done).toBe("complete");
     expect(got.length).toBe(all.length);
-    expect(got.every((octet, at) => octet === all[at])).toBe(true);
+    expect(got.every((byte, at) => byte === all[at])).toBe(true);
   });
 
   it("that breaks is broken for the receiver too, never complete", async () => {

@@ -117,7 +117,7 @@ describe("the field", () => {
     `v1;k=2026a;t=1790000000;s=${mac}`,
     `v1;k=2026a;t=1790000000;a=203.0.113.9;s=${mac}=`,
     `v1;k=2026a;t=1790000000;a=203.0.113.9;s=${mac.slice(0, 42)}`,
-    // The same octets in another text.
+    // The same bytes in another text.
     `v1;k=2026a;t=1790000000;a=203.0.113.9;s=${mac.slice(0, 42)}R`,
     `v1;k=2026a;t=1790000000;a=203.0.113.9;s=${mac}, v1;k=2026a;t=1790000000;a=203.0.113.9;s=${mac}`,
   ])("is refused when it is %j", (value) => expect(parseSignature(value)).toBeUndefined());

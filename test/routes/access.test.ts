@@ -9,14 +9,14 @@ import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { IDS, problemOf, setUp, slug } from "./harness.ts";
 
 const key = await makeKey("k1");
-const stranger = await makeKey("k1");
+const unknown = await makeKey("k1");
 
 const VIEWER = "a-viewers-token-of-enough-characters";
 const OPERATOR = "an-operators-token-of-enough-characters";
 
 const hexOf = async (text: string): Promise<string> => {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (octet) => octet.toString(16).padStart(2, "0")).join("");
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 };
 
 const tokens =
@@ -67,7 +67,7 @@ const FAULTS: Readonly<Record<string, readonly [() => Promise<HeadersInit> | Hea
   ],
   "a wrong token": [() => bearer("w".repeat(40)), "wrong"],
   "a digest": [() => bearer(`${"0".repeat(64)}`), "wrong"],
-  "a forged assertion": [async () => ({ "cf-access-jwt-assertion": await signWith(stranger) }), "wrong"],
+  "a forged assertion": [async () => ({ "cf-access-jwt-assertion": await signWith(unknown) }), "wrong"],
   "an old assertion": [
     async () => ({ "cf-access-jwt-assertion": await signWith(key, { ...goodClaims(), exp: 1 }) }),
     "wrong",

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { CanaryAudience } from "../../src/routing/index.ts";
+import type { CanarySelector } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { servedBeside, tablesOf } from "./beside.ts";
 import { publicKeysOf, setUp } from "./harness.ts";
 
 const publicKeys = publicKeysOf(JSON.stringify({ sealed: [{ id: "s", key: btoa("s".repeat(32)) }] }));
 
-interface Wish {
+interface CanaryRequest {
   readonly region: string;
   readonly parcel?: string | readonly string[];
   readonly ticket?: string | readonly string[];
@@ -15,7 +15,7 @@ interface Wish {
 }
 
 /** Parcels and tickets, to which `/any` redirects, perhaps boxes on paths like theirs, and all else in `ap`. */
-const tableOf = ({ region, parcel = "/parcels/:id", ticket = "/tickets/:id", box }: Wish) => ({
+const tableOf = ({ region, parcel = "/parcels/:id", ticket = "/tickets/:id", box }: CanaryRequest) => ({
   ...DECLARED_TABLE,
   entities: {
     parcel: { path: parcel, ids: [{ layout: "hotguid" }], any: "redirect" },
@@ -26,7 +26,7 @@ const tableOf = ({ region, parcel = "/parcels/:id", ticket = "/tickets/:id", box
   withoutId: { rest: { path: "/**", sources: [{ region: "ap" }] } },
 });
 
-const beside = (stable: Wish, canary: Wish, audience: CanaryAudience) =>
+const beside = (stable: CanaryRequest, canary: CanaryRequest, audience: CanarySelector) =>
   setUp({ publicKeys, gateway: { tables: tablesOf(servedBeside(tableOf(stable), tableOf(canary), audience)) } });
 
 type Gateway = Pick<ReturnType<typeof setUp>, "request">;
@@ -44,13 +44,13 @@ async function ask({ request }: Gateway, path: string) {
 /** As their texts are in every one of these tables. */
 async function mint(entity: string, count: number): Promise<readonly string[]> {
   const { request } = setUp({ publicKeys, declared: tableOf({ region: "eu" }) });
-  const wish = { entity, count, ...(entity === "ticket" ? { country: "KZ" } : { shardKey: 5 }) };
-  const answer = await request("/mint", { method: "POST", body: JSON.stringify(wish) });
+  const changeRequest = { entity, count, ...(entity === "ticket" ? { country: "KZ" } : { shardKey: 5 }) };
+  const answer = await request("/mint", { method: "POST", body: JSON.stringify(changeRequest) });
   expect(answer.status).toBe(201);
   return (await answer.json<{ readonly ids: readonly string[] }>()).ids;
 }
 
-const RENAMED: Wish = { region: "us", parcel: "/v2/parcels/:id", ticket: "/v2/tickets/:id" };
+const RENAMED: CanaryRequest = { region: "us", parcel: "/v2/parcels/:id", ticket: "/v2/tickets/:id" };
 const BY_CANARY = { region: "us", table: "rev=2; canary" };
 
 describe.each(["parcel", "ticket"])("/any of a %s, whose path the canary changes", (entity) => {
@@ -87,7 +87,7 @@ const paths = (name: string) =>
     [`/v2/${name}s/:id`, `/${name}s/:id`],
     [`/new/${name}s/:id`, `/v2/*/${name}s/:id`],
   );
-const wish: fc.Arbitrary<Wish> = fc
+const request: fc.Arbitrary<CanaryRequest> = fc
   .record({
     region: fc.constantFrom("eu", "us"),
     parcel: paths("parcel"),
@@ -95,7 +95,7 @@ const wish: fc.Arbitrary<Wish> = fc
     box: fc.option(fc.constantFrom("/v2/parcels/:id", "/tickets/:id"), { nil: "/boxes/:id" }),
   })
   .filter(({ box, parcel, ticket }) => ![parcel, ticket].flat().includes(box));
-const audience: fc.Arbitrary<CanaryAudience> = fc.oneof(
+const audience: fc.Arbitrary<CanarySelector> = fc.oneof(
   fc.constantFrom(50, 100).map((share) => ({ share })),
   fc.subarray(["parcel", "ticket", "box"], { minLength: 1 }).map((entities) => ({ entities })),
 );
@@ -104,7 +104,7 @@ it("no redirect of /any leads to another table, another region or another entity
   const ids = [...(await mint("parcel", 4)), ...(await mint("ticket", 4))];
   const counts = { led: 0, answered: 0 };
   await fc.assert(
-    fc.asyncProperty(wish, wish, audience, async (stable, canary, whom) => {
+    fc.asyncProperty(request, request, audience, async (stable, canary, whom) => {
       const gateway = beside(stable, canary, whom);
       for (const id of ids) {
         const { status, location, region, table } = await ask(gateway, `/any/${id}`);

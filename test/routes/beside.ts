@@ -1,16 +1,16 @@
 import { ok } from "../../src/ids/result.ts";
 import type { Tables } from "../../src/ports.ts";
 import {
-  audienceTest,
-  type CanaryAudience,
+  type CanarySelector,
   type CompiledTable,
   loadTable,
+  selectorTest,
   servesEntity,
 } from "../../src/routing/index.ts";
 import type { ServedTable } from "../../src/table-ports.ts";
 
 /** A table in force as revision 1, and beside it another one as revision 2 for an audience. */
-export function servedBeside(declared: unknown, canary: unknown, audience: CanaryAudience): ServedTable {
+export function servedBeside(declared: unknown, canary: unknown, audience: CanarySelector): ServedTable {
   const table = compiled(declared, 1);
   return {
     table,
@@ -22,8 +22,8 @@ export function servedBeside(declared: unknown, canary: unknown, audience: Canar
       table: compiled(canary, 2),
       digest: "2".repeat(64),
       audience,
-      chooses: audienceTest(table, audience),
-      servesAll: (entity) => servesEntity(audience, entity),
+      matches: selectorTest(table, audience),
+      ownsEntity: (entity) => servesEntity(audience, entity),
       label: "rev=2; canary",
     },
   };

@@ -12,7 +12,7 @@ import { keyedPublicIds } from "../../src/edge/public-ids.ts";
 import { durableSequences } from "../../src/edge/sequences.ts";
 import { durableTableHistory } from "../../src/edge/table-history.ts";
 import { kvTables } from "../../src/edge/tables.ts";
-import { isolateTraffic } from "../../src/edge/traffic.ts";
+import { isolateMetrics } from "../../src/edge/traffic.ts";
 import { ok } from "../../src/ids/result.ts";
 import type { Fetch, Gateway, RequestLine } from "../../src/ports.ts";
 import { isolateShadows } from "../../src/proxy/isolate-shadows.ts";
@@ -74,7 +74,7 @@ export function setUp(options: Options = {}) {
   };
   const clock = { nowMs: () => options.nowMs ?? Date.now() };
   const entropy = pooledEntropy();
-  const traffic = isolateTraffic({
+  const metrics = isolateMetrics({
     store: undefined,
     reportMs: 0,
     clock,
@@ -113,9 +113,9 @@ export function setUp(options: Options = {}) {
     isOnEdge: false,
     clientOf: clientReader("cf-connecting-ip"),
     deadlines: { firstByteMs: 0, idleMs: 0, totalMs: 0, ...options.deadlines },
-    originHealth: traffic.originHealth,
-    counters: traffic.counters,
-    traffic,
+    originHealth: metrics.originHealth,
+    counters: metrics.counters,
+    metrics,
     retryBudget: retryBudget(),
     movedMemory: movedMemory({ clock, cache: undefined, namespace: "one", waitUntil: () => undefined }),
     shadows: isolateShadows({
@@ -129,7 +129,7 @@ export function setUp(options: Options = {}) {
     trustsForwarded: false,
     observe(line, waitUntil) {
       lines.push(line);
-      traffic.observe(line, waitUntil);
+      metrics.observe(line, waitUntil);
     },
     logDefect: (error) => defects.push(error),
     logBrokenBody: (entity, reason) => broken.push(`${entity}: ${reason}`),

@@ -1,18 +1,18 @@
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { metricsText } from "../../routes/metrics-text.ts";
+import { formatMetrics } from "../../routes/metrics-text.ts";
 import type { Env } from "../../src/edge/env.ts";
-import { isolateTraffic } from "../../src/edge/traffic.ts";
-import { durableTraffic } from "../../src/edge/traffic-durable.ts";
-import type { TrafficStore } from "../../src/edge/traffic-store.ts";
+import { isolateMetrics } from "../../src/edge/traffic.ts";
+import { durableMetrics } from "../../src/edge/traffic-durable.ts";
+import type { MetricsStore } from "../../src/edge/traffic-store.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { type Family, readExposition } from "./exposition.ts";
 import { IDS, problemOf, setUp, slug } from "./harness.ts";
 
 const { TRAFFIC } = env as Env;
 
-const UNREACHABLE: TrafficStore = {
+const UNREACHABLE: MetricsStore = {
   report: () => Promise.reject(new Error("overloaded")),
   totals: () => Promise.reject(new Error("overloaded")),
 };
@@ -28,9 +28,9 @@ const declared = {
 };
 
 /** An isolate of its own that reports with its first request, and then at each scrape. */
-function isolate(store: TrafficStore = durableTraffic(TRAFFIC), options: Parameters<typeof setUp>[0] = {}) {
+function isolate(store: MetricsStore = durableMetrics(TRAFFIC), options: Parameters<typeof setUp>[0] = {}) {
   const failures: string[] = [];
-  const traffic = isolateTraffic({
+  const metrics = isolateMetrics({
     store,
     reportMs: 3_600_000,
     clock: { nowMs: Date.now },
@@ -39,10 +39,10 @@ function isolate(store: TrafficStore = durableTraffic(TRAFFIC), options: Paramet
   });
   const background: Promise<unknown>[] = [];
   const gateway = {
-    traffic,
-    counters: traffic.counters,
-    originHealth: traffic.originHealth,
-    observe: (line: Parameters<typeof traffic.observe>[0]) => traffic.observe(line, (work) => background.push(work)),
+    metrics,
+    counters: metrics.counters,
+    originHealth: metrics.originHealth,
+    observe: (line: Parameters<typeof metrics.observe>[0]) => metrics.observe(line, (work) => background.push(work)),
   };
   const { request: ask } = setUp({ declared, ...options, gateway });
   const request = async (...what: Parameters<typeof ask>) => {
@@ -51,7 +51,7 @@ function isolate(store: TrafficStore = durableTraffic(TRAFFIC), options: Paramet
     return response;
   };
   const scrape = async () => readExposition(await (await request("/-/metrics")).text());
-  return { request, scrape, failures, traffic };
+  return { request, scrape, failures, traffic: metrics };
 }
 
 const valueIn = (families: ReadonlyMap<string, Family>, name: string, labels: Record<string, string> = {}) =>
@@ -191,7 +191,7 @@ describe("/-/metrics", () => {
   it("escapes what a help or a label may not hold as it is", () => {
     const labels = { a: 'x"\\\n', b: "{},=" };
     const help = "back\\slash\nline";
-    const text = metricsText([{ name: "m", type: "gauge", help, samples: [{ name: "m", labels, value: 1.5e-7 }] }]);
+    const text = formatMetrics([{ name: "m", type: "gauge", help, samples: [{ name: "m", labels, value: 1.5e-7 }] }]);
     expect(readExposition(text).get("m")).toEqual({
       type: "gauge",
       help,

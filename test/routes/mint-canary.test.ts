@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { CanaryAudience } from "../../src/routing/index.ts";
+import type { CanarySelector } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { servedBeside, tablesOf } from "./beside.ts";
 import { problemOf, publicKeysOf, setUp, slug } from "./harness.ts";
@@ -15,12 +15,13 @@ interface Minted {
 
 const publicKeys = publicKeysOf(JSON.stringify({ sealed: [{ id: "s", key: btoa("s".repeat(32)) }] }));
 
-const besideEachOther = (stable: unknown, canary: unknown, audience: CanaryAudience) =>
+const besideEachOther = (stable: unknown, canary: unknown, audience: CanarySelector) =>
   setUp({ publicKeys, gateway: { tables: tablesOf(servedBeside(stable, canary, audience)) } });
 
 type Request = ReturnType<typeof setUp>["request"];
 
-const mint = (request: Request, wish: object) => request("/mint", { method: "POST", body: JSON.stringify(wish) });
+const mint = (request: Request, changeRequest: object) =>
+  request("/mint", { method: "POST", body: JSON.stringify(changeRequest) });
 
 /** By which table and to which region a request goes. */
 async function wayOf(request: Request, path: string) {
@@ -49,7 +50,7 @@ const route = fc.oneof(
   fc.record({ when: fc.record({ entity: fc.constantFrom(...NAMES) }), region }),
   fc
     .record({ to: fc.integer({ min: 0, max: 3000 }), region })
-    .map(({ to, region: goal }) => ({ when: { layout: "hotguid", shardKey: `0-${to}` }, region: goal })),
+    .map(({ to, region: target }) => ({ when: { layout: "hotguid", shardKey: `0-${to}` }, region: target })),
 );
 
 /** Some of the entities, under paths that two tables may give to different ones, and routes that leave gaps. */
@@ -78,13 +79,13 @@ const table = fc
     };
   });
 
-const audience: fc.Arbitrary<CanaryAudience> = fc.oneof(
+const audience: fc.Arbitrary<CanarySelector> = fc.oneof(
   fc.constantFrom(0.01, 40, 50, 60, 99, 100).map((share) => ({ share })),
   fc.subarray(["KZ", "BR"], { minLength: 1 }).map((countries) => ({ countries })),
   fc.subarray(NAMES, { minLength: 1, maxLength: 3 }).map((entities) => ({ entities })),
 );
 
-const wish = fc.oneof(
+const request = fc.oneof(
   fc.record({ entity: fc.constantFrom("order", "ride", "bill", "ticket"), country, count: fc.constantFrom(1, 12, 12) }),
   fc.record({
     entity: fc.constantFrom("parcel", "box"),
@@ -120,12 +121,12 @@ describe("an ID that is minted while a canary of the table runs", () => {
         table,
         table,
         audience,
-        fc.array(wish, { minLength: 3, maxLength: 6 }),
-        async (a, b, who, wishes) => {
+        fc.array(request, { minLength: 3, maxLength: 6 }),
+        async (a, b, who, requests) => {
           fc.pre(isTable(a, b));
           const { request, defects } = besideEachOther(a, b, who);
-          for (const wished of wishes) {
-            const response = await mint(request, wished);
+          for (const requested of requests) {
+            const response = await mint(request, requested);
             if (response.status !== 201) {
               expect(["unassigned-key", "unknown-name", "malformed-request"]).toContain(
                 slug(await problemOf(response)),
@@ -142,7 +143,7 @@ describe("an ID that is minted while a canary of the table runs", () => {
             expect(response.headers.get("waybill-table")?.split(", ").toSorted()).toEqual(tables.toSorted());
             const anyWays = await Promise.all(ids.map((id) => wayOf(request, `/any/${id}`)));
             const found = anyWays.filter(
-              ({ table: by, region: goal }, at) => by === ways[at]?.table && goal === ways[at]?.region,
+              ({ table: by, region: target }, at) => by === ways[at]?.table && target === ways[at]?.region,
             );
             // A public ID of an entity that redirects tells no region, and no entity of these does.
             expect(found.length).toBeGreaterThanOrEqual(ids.length - (ambiguous?.count ?? 0));
@@ -165,7 +166,7 @@ describe("an ID that is minted while a canary of the table runs", () => {
     const { request } = besideEachOther(DECLARED_TABLE, elsewhere, { share: 50 });
     const response = await mint(request, order);
     const { regions = [] } = await response.json<Minted>();
-    const toCanary = regions.filter((goal) => goal === "us").length;
+    const toCanary = regions.filter((target) => target === "us").length;
     expect([toCanary > 50, toCanary < 150]).toEqual([true, true]);
     expect(response.headers.get("waybill-region")).toBeNull();
     expect(response.headers.get("waybill-table")?.split(", ").toSorted()).toEqual(["rev=1", "rev=2; canary"]);
@@ -175,8 +176,8 @@ describe("an ID that is minted while a canary of the table runs", () => {
     const [, ...withoutKz] = DECLARED_TABLE.routes;
     const broken = { ...DECLARED_TABLE, routes: withoutKz };
     const half = await mint(besideEachOther(DECLARED_TABLE, broken, { share: 50 }).request, order);
-    const { ids, region: goal } = await half.json<Minted>();
-    expect([half.status, ids.length, new Set(ids).size, goal]).toEqual([201, 200, 200, "ap"]);
+    const { ids, region: target } = await half.json<Minted>();
+    expect([half.status, ids.length, new Set(ids).size, target]).toEqual([201, 200, 200, "ap"]);
     expect(ids).toEqual(ids.toSorted());
     for (const who of [{ share: 100 }, { countries: ["KZ"] }]) {
       const refused = await mint(besideEachOther(DECLARED_TABLE, broken, who).request, { ...order, count: 1 });

@@ -194,13 +194,13 @@ describe("IDs that another layout can read", () => {
     { entity: "parcel", shardKey: 840, count: 300 },
     { entity: "row", shardKey: 840, count: 300 },
     { entity: "post", count: 300 },
-  ])("%j: are drawn anew, in order", async (wish) => {
+  ])("%j: are drawn anew, in order", async (changeRequest) => {
     const { request } = setUp({ declared: bothForms });
-    const response = await request("/mint", post(wish));
+    const response = await request("/mint", post(changeRequest));
     const minted = await response.json<Minted & { readonly ambiguous?: object }>();
     expect([response.status, minted.ids.length, minted.ambiguous]).toEqual([201, 300, undefined]);
     expect(new Set(minted.ids).size).toBe(300);
-    if (wish.entity === "parcel") expect(minted.ids).toEqual([...minted.ids].sort());
+    if (changeRequest.entity === "parcel") expect(minted.ids).toEqual([...minted.ids].sort());
     for (const id of minted.ids) expect((await request(`/any/${id}`)).status).toBe(200);
   });
 
@@ -217,13 +217,13 @@ describe("IDs that another layout can read", () => {
       default: "eu",
     };
     const { request } = setUp({ declared });
-    const wish = { entity: "tweet", fields: { datacenter: 1, worker: 1 }, count: 2 };
-    const json = await request("/mint", post(wish));
+    const changeRequest = { entity: "tweet", fields: { datacenter: 1, worker: 1 }, count: 2 };
+    const json = await request("/mint", post(changeRequest));
     const { ids, ambiguous } = await json.json<Minted & { readonly ambiguous: object }>();
     expect(ambiguous).toEqual({ count: 2, path: "/tweets/:id", idLayout: "snowflake" });
     expect((await request(`/any/${ids[0]}`)).status).toBe(409);
     expect((await request(`/any/${ids[0]}`, { headers: { "id-layout": "snowflake" } })).status).toBe(200);
-    const text = await request("/mint", post(wish, { accept: "text/plain" }));
+    const text = await request("/mint", post(changeRequest, { accept: "text/plain" }));
     expect(text.headers.get("waybill-ambiguous")).toBe('count=2; path="/tweets/:id"; id-layout=snowflake');
     const song = await request("/mint", post({ entity: "song" }));
     expect(song.headers.get("waybill-ambiguous")).toBe('count=1; path="/songs/:id"');

@@ -258,12 +258,12 @@ describe("what a client is told of a failure", () => {
 describe("a body with a coding", () => {
   it.each(["gzip", "br", "zstd"])("reaches the client in the octets of the origin: %s", async (coding) => {
     // No gzip at all: whoever reads it must fail, and nobody but the client is to read it.
-    const octets = Uint8Array.from({ length: 1000 }, (_, at) => (at * 7) & 0xff);
-    const origin = () => new Response(octets, { headers: { "content-encoding": coding }, encodeBody: "manual" });
+    const bytes = Uint8Array.from({ length: 1000 }, (_, at) => (at * 7) & 0xff);
+    const origin = () => new Response(bytes, { headers: { "content-encoding": coding }, encodeBody: "manual" });
     const { request } = setUp({ origin, deadlines: { idleMs: 5_000 } });
     const response = await request(PATH);
     expect(response.headers.get("content-encoding")).toBe(coding);
-    expect(new Uint8Array(await response.arrayBuffer())).toEqual(octets);
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
   });
 });
 

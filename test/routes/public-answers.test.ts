@@ -3,7 +3,7 @@ import { type Layout, layoutNamed, textsOf } from "../../src/ids/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { IDS, publicKeysOf, setUp } from "./harness.ts";
 
-const key = (octet: string): string => btoa(octet.repeat(32));
+const key = (byte: string): string => btoa(byte.repeat(32));
 const publicKeys = publicKeysOf(
   JSON.stringify({ sealed: [{ id: "s", key: key("s") }], compatible: [{ id: "c", key: key("c") }] }),
 );
@@ -11,7 +11,7 @@ const publicKeys = publicKeysOf(
 const json = (body: unknown) => new Response(JSON.stringify(body), { headers: { "content-type": "application/json" } });
 
 /** A gateway with one public entity, and a public ID of it with the internal one. */
-async function withTicket(ids: object, kind: unknown, wish: object, origin: (internal: string) => Response) {
+async function withTicket(ids: object, kind: unknown, changeRequest: object, origin: (internal: string) => Response) {
   const { request, seen } = setUp({
     declared: {
       regions: DECLARED_TABLE.regions,
@@ -21,7 +21,10 @@ async function withTicket(ids: object, kind: unknown, wish: object, origin: (int
     publicKeys,
     origin: ({ url }) => origin(url.split("/")[4] ?? ""),
   });
-  const minted = await request("/mint", { method: "POST", body: JSON.stringify({ entity: "ticket", ...wish }) });
+  const minted = await request("/mint", {
+    method: "POST",
+    body: JSON.stringify({ entity: "ticket", ...changeRequest }),
+  });
   const { ids: texts } = await minted.json<{ readonly ids: readonly [string] }>();
   return { request, seen, id: texts[0] };
 }
@@ -37,9 +40,9 @@ describe("an internal ID in an answer", () => {
     ["distributed-id", { as: "uint128", form: "uuid" }, {}, 4],
     ["distributed-id", { as: "decimal", form: "base62" }, {}, 4],
     ["flake-id", { as: "ulong", form: "base62" }, { fields: { datacenter: 1, worker: 2 } }, 2],
-  ] as const)("of layout %s as %j is made public in every text", async (layoutName, kind, wish, count) => {
+  ] as const)("of layout %s as %j is made public in every text", async (layoutName, kind, changeRequest, count) => {
     const layout = named(layoutName);
-    const { request, id } = await withTicket({ layout: layoutName }, kind, wish, (internal) => {
+    const { request, id } = await withTicket({ layout: layoutName }, kind, changeRequest, (internal) => {
       const words = layout.parse(internal);
       if (!words.ok) throw new Error(`${internal} is no ID`);
       return json({ id: internal, others: Object.values(textsOf(layout, words.value)) });
@@ -85,8 +88,8 @@ describe("a reference in an answer", () => {
         return new Response(null, { status: 201, headers });
       },
     });
-    const wish = { method: "POST", body: JSON.stringify({ entity: "order", country: "KZ" }) };
-    const { ids } = await (await request("/mint", wish)).json<{ readonly ids: readonly [string] }>();
+    const changeRequest = { method: "POST", body: JSON.stringify({ entity: "order", country: "KZ" }) };
+    const { ids } = await (await request("/mint", changeRequest)).json<{ readonly ids: readonly [string] }>();
     const { headers, status } = await request(`${prefix}${ids[0]}/x`, { redirect: "manual" });
     expect([status, headers.get("content-location")]).toEqual([201, "/no/id"]);
     expect(internal).toMatch(/^[0-9a-f-]{36}$/);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { IDS, problemOf, publicKeysOf, setUp, slug } from "./harness.ts";
 
-const key = (octet: string): string => btoa(octet.repeat(32));
+const key = (byte: string): string => btoa(byte.repeat(32));
 const publicKeys = publicKeysOf(
   JSON.stringify({ sealed: [{ id: "s", key: key("s") }], compatible: [{ id: "c", key: key("c") }] }),
 );
@@ -11,8 +11,8 @@ const regions = { eu: { origins: [{ url: "http://eu.test" }] }, us: { origins: [
 const layouts = { noise: { rows: [{ field: "random", bits: 128, role: "random" }], text: "uuid" } };
 const noise = { path: "/noise/:id", ids: [{ layout: "noise" }], public: { as: "guid", form: "uuid" } };
 
-async function mint(request: ReturnType<typeof setUp>["request"], wish: object): Promise<readonly string[]> {
-  const response = await request("/mint", { method: "POST", body: JSON.stringify(wish) });
+async function mint(request: ReturnType<typeof setUp>["request"], changeRequest: object): Promise<readonly string[]> {
+  const response = await request("/mint", { method: "POST", body: JSON.stringify(changeRequest) });
   expect(response.status).toBe(201);
   return (await response.json<{ readonly ids: readonly string[] }>()).ids;
 }

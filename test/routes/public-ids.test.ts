@@ -39,8 +39,8 @@ const onlyOrders = {
 const json = (body: unknown, headers: Record<string, string> = {}) =>
   new Response(JSON.stringify(body), { headers: { "content-type": "application/json", ...headers } });
 
-async function mint(request: ReturnType<typeof setUp>["request"], wish: object): Promise<string> {
-  const response = await request("/mint", { method: "POST", body: JSON.stringify(wish) });
+async function mint(request: ReturnType<typeof setUp>["request"], changeRequest: object): Promise<string> {
+  const response = await request("/mint", { method: "POST", body: JSON.stringify(changeRequest) });
   const { ids } = await response.json<{ readonly ids: readonly [string] }>();
   return ids[0];
 }
@@ -118,8 +118,8 @@ describe("an entity whose IDs are public", () => {
 
   it("neither an ID that cannot be minted is shown, nor what it would carry", async () => {
     const { request } = setUp({ declared: onlyOrders, publicKeys });
-    const wish = { method: "POST", body: JSON.stringify({ entity: "order", country: "AQ" }) };
-    const problem = await problemOf(await request("/mint", wish));
+    const changeRequest = { method: "POST", body: JSON.stringify({ entity: "order", country: "AQ" }) };
+    const problem = await problemOf(await request("/mint", changeRequest));
     expect(slug(problem)).toBe("unassigned-key");
     expect(problem).not.toHaveProperty("id");
     expect(problem).not.toHaveProperty("key");
@@ -127,8 +127,8 @@ describe("an entity whose IDs are public", () => {
 
   it("neither an ID that cannot be minted is shown, nor what it would carry", async () => {
     const { request } = setUp({ declared: onlyOrders, publicKeys });
-    const wish = { method: "POST", body: JSON.stringify({ entity: "order", country: "AQ" }) };
-    const problem = await problemOf(await request("/mint", wish));
+    const changeRequest = { method: "POST", body: JSON.stringify({ entity: "order", country: "AQ" }) };
+    const problem = await problemOf(await request("/mint", changeRequest));
     expect(slug(problem)).toBe("unassigned-key");
     expect(problem).not.toHaveProperty("id");
     expect(problem).not.toHaveProperty("key");
@@ -160,7 +160,7 @@ describe("a compatible kind whose numbers hold a layout that fixed bits keep sma
     ["distributed-id", { as: "decimal", form: "uuid" }, /^\d{28}$/, {}],
     ["snowflake", { as: "long", form: "base62" }, /^\d{19}$/, { fields: { datacenter: 1, worker: 2 } }],
     ["sonyflake", { as: "long", form: "hex" }, /^\d{18}$/, { fields: { machine: 7 } }],
-  ] as const)("%s as %j goes there and back", async (layout, kind, internal, wish) => {
+  ] as const)("%s as %j goes there and back", async (layout, kind, internal, changeRequest) => {
     const { request, seen } = setUp({
       declared: {
         regions: DECLARED_TABLE.regions,
@@ -170,7 +170,7 @@ describe("a compatible kind whose numbers hold a layout that fixed bits keep sma
       publicKeys: keys,
       origin: ({ url }) => json({ id: url.split("/")[4] }),
     });
-    const id = await mint(request, { entity: "ticket", ...wish });
+    const id = await mint(request, { entity: "ticket", ...changeRequest });
     for (const path of [`/tickets/${id}`, `/any/${id}`]) {
       const response = await request(path);
       expect([response.status, await response.json()]).toEqual([200, { id }]);

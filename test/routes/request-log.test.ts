@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { shownPath } from "../../routes/shown-path.ts";
+import { redactPath } from "../../routes/shown-path.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { IDS, publicKeysOf, setUp } from "./harness.ts";
@@ -141,14 +141,14 @@ describe("the path of a request that is refused before anybody reads its ID", ()
   const plainTable = plain.ok ? plain.value : undefined;
 
   it.each(RAW_CASES)("%s is shown as %s", (path, expected) => {
-    expect(shownPath(path.replace("ID", publicOrder), { table, canary: undefined, isPlainId: false })).toBe(
+    expect(redactPath(path.replace("ID", publicOrder), { table, canary: undefined, isPlainId: false })).toBe(
       expected.replace("ID", publicOrder),
     );
   });
 
   it("is masked too where only the canary has public entities", () => {
     const path = `/any/${publicOrder}`;
-    expect(shownPath(path, { table: plainTable, canary: table, isPlainId: false })).toBe("/any/:id");
-    expect(shownPath(path, { table: plainTable, canary: undefined, isPlainId: false })).toBe(path);
+    expect(redactPath(path, { table: plainTable, canary: table, isPlainId: false })).toBe("/any/:id");
+    expect(redactPath(path, { table: plainTable, canary: undefined, isPlainId: false })).toBe(path);
   });
 });

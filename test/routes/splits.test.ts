@@ -4,12 +4,12 @@ import { publicKeysOf, setUp } from "./harness.ts";
 
 const LAYOUTS = {
   hotguid: { slices: { m49: [0, 10], partition: { offset: 10, bits: 22, header: "waybill-partition" } } },
-  luuid: { slices: { shelf: { offset: 32, bits: 16, header: "waybill-shelf" } } },
+  luuid: { slices: { files: { offset: 32, bits: 16, header: "waybill-shelf" } } },
 };
 
 const declared = { ...DECLARED_TABLE, layouts: LAYOUTS, routes: [{ when: {}, region: "us" }] };
 
-/** Of the shard keys 5500, 398 * 2^22 + 7 = 1669332999 and 2^32 - 1: the last octets are the key's, the least first. */
+/** Of the shard keys 5500, 398 * 2^22 + 7 = 1669332999 and 2^32 - 1: the last bytes are the key's, the least first. */
 const KEYS: readonly (readonly [id: string, partition: string])[] = [
   ["6347eb00-bbaa-01cc-0201-02037c150000", "5500"],
   ["6347eb00-bbaa-01cc-0201-020307008063", "7"],
@@ -41,8 +41,8 @@ describe("a slice that the table wants told", () => {
     const headers = { "waybill-partition": "9", "waybill-shelf": "9", "waybill-area": "9" };
     expect((await request(`/parcels/${KEYS[1]?.[0]}`, { headers })).status).toBe(200);
     expect((await request("/orders/01990f04-d900-8005-8040-000000000001", { headers })).status).toBe(200);
-    const told = seen.map((one) => Object.keys(headers).map((name) => one.headers.get(name)));
-    expect(told).toEqual([
+    const reported = seen.map((one) => Object.keys(headers).map((name) => one.headers.get(name)));
+    expect(reported).toEqual([
       ["7", null, null],
       [null, null, null],
     ]);
@@ -62,8 +62,8 @@ describe("a split", () => {
   it("has an entity in the part of its own ID, by its public ID too", async () => {
     const entities = { ...plain.entities, order };
     const shown = setUp({ declared: { ...plain, entities }, publicKeys: publicKeysOf(JSON.stringify(secret)) });
-    const wish = { entity: "order", country: "BR", count: 24 };
-    const minted = await shown.request("/mint", { method: "POST", body: JSON.stringify(wish) });
+    const request = { entity: "order", country: "BR", count: 24 };
+    const minted = await shown.request("/mint", { method: "POST", body: JSON.stringify(request) });
     const { ids } = await minted.json<{ readonly ids: readonly string[] }>();
     const inner = setUp({ declared: plain });
     const regionAt = async (gateway: typeof inner, path: string) => {

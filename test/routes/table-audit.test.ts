@@ -126,8 +126,8 @@ describe("the audit", () => {
   it("shows whom a canary served, as the history does", async () => {
     const operator = as(OPERATOR);
     await operator.send("PUT", "/-/table", DECLARED_TABLE, { "if-match": '"0"' });
-    const wish = { table: DECLARED_TABLE, countries: ["KZ"], note: "KZ first" };
-    const started = await operator.send("POST", "/-/table/canary", wish, { "if-match": '"1"' });
+    const request = { table: DECLARED_TABLE, countries: ["KZ"], note: "KZ first" };
+    const started = await operator.send("POST", "/-/table/canary", request, { "if-match": '"1"' });
     expect(await started.json()).toMatchObject({ revision: 2, audience: { countries: ["KZ"] } });
     await operator.send("POST", "/-/table/abort", {}, { "if-match": '"2"' });
     const audience = { countries: ["KZ"] };

@@ -69,11 +69,11 @@ describe("a canary of the table", () => {
 
   it("is the text between the colon and what ends it, octet for octet, and checked as that", async () => {
     const text = ` ${JSON.stringify(NEXT, null, 2)}\n`;
-    const octets = new TextEncoder().encode(text);
+    const bytes = new TextEncoder().encode(text);
     const started = await send("POST", "/-/table/canary", 1, `{"share": 5, "table":${text}, "note": "\\"table\\":"}`);
     expect([started.status, await started.json()]).toMatchObject([
       201,
-      { digest: await sha256(octets), bytes: octets.length, note: '"table":' },
+      { digest: await sha256(bytes), bytes: bytes.length, note: '"table":' },
     ]);
     const faulty = JSON.stringify({ ...NEXT, routes: [{ when: {}, region: 7 }] }).replace("7", "1e400");
     const refused = await problemOf(await send("POST", "/-/table/canary", 2, `{"share":5,"table":${faulty}}`));

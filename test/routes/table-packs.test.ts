@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
 import { err, ok } from "../../src/ids/result.ts";
 import type { Gateway } from "../../src/ports.ts";
-import { HEADER_OCTETS_MAX, PAGE_OCTETS_MAX } from "../../src/routing/pack/format.ts";
+import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "../../src/routing/pack/format.ts";
 import { packKey, pageKey } from "../../src/routing/pack/store.ts";
 import { declaredOf, makePack, RANGES } from "../edge/pack-files.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
@@ -83,9 +83,9 @@ describe("octets that are not the pack's", () => {
     ["of a page", async () => (await makePack(RANGES)).pages[0] ?? NOTHING, "not-a-pack"],
     ["cut short", async () => (await makePack(RANGES)).header.slice(0, -8), "truncated"],
     ["of the whole file", async () => joined(await makePack(RANGES)), "trailing-octets"],
-  ])("are refused as a header: %s", async (_, octets, fault) => {
+  ])("are refused as a header: %s", async (_, bytes, fault) => {
     const { put, request, path, sha256 } = await client();
-    expect(await problemOf(await put("", await octets()))).toMatchObject({
+    expect(await problemOf(await put("", await bytes()))).toMatchObject({
       type: "/-/problems/invalid-pack",
       status: 422,
       part: "header",
@@ -106,10 +106,10 @@ describe("octets that are not the pack's", () => {
     ["cut short", async () => ((await makePack(RANGES)).pages[0] ?? NOTHING).slice(0, -1), "truncated"],
     ["of nothing", async () => NOTHING, "truncated"],
     ["with more behind it", async () => new Uint8Array(1000), "trailing-octets"],
-  ])("are refused as a page: %s", async (_, octets, fault) => {
+  ])("are refused as a page: %s", async (_, bytes, fault) => {
     const { put, request, path, header, sha256 } = await client();
     await put("", header);
-    expect(await problemOf(await put("/0", await octets()))).toMatchObject({
+    expect(await problemOf(await put("/0", await bytes()))).toMatchObject({
       type: "/-/problems/invalid-pack",
       status: 422,
       part: 0,
@@ -121,8 +121,8 @@ describe("octets that are not the pack's", () => {
 
   it("are read no further than their caps", async () => {
     const { put, refusal } = await client();
-    expect(await refusal(await put("", new Uint8Array(HEADER_OCTETS_MAX + 1)))).toEqual([413, "body-too-large"]);
-    expect(await refusal(await put("/0", new Uint8Array(PAGE_OCTETS_MAX + 1)))).toEqual([413, "body-too-large"]);
+    expect(await refusal(await put("", new Uint8Array(HEADER_BYTES_MAX + 1)))).toEqual([413, "body-too-large"]);
+    expect(await refusal(await put("/0", new Uint8Array(PAGE_BYTES_MAX + 1)))).toEqual([413, "body-too-large"]);
   });
 });
 
@@ -184,7 +184,7 @@ describe("the audit", () => {
     await operator.put("", flipped(header));
     await operator.put("", header);
     for (let at = 0; at < 5; at++) await operator.put("/0", flipped(first));
-    await operator.put("/0", new Uint8Array(PAGE_OCTETS_MAX + 1));
+    await operator.put("/0", new Uint8Array(PAGE_BYTES_MAX + 1));
     const refused = { author: "ann", action: "pack", pack };
     await untilAudit([
       { ...refused, outcome: "body-too-large" },
@@ -198,12 +198,12 @@ describe("the audit", () => {
   });
 
   it("has nothing of strangers, nor of what is no pack's path", async () => {
-    const stranger = await client({
+    const unknown = await client({
       authenticate: async () => err({ reason: "unauthenticated", why: "missing" } as const),
     });
     const operator = await as("ann");
-    for (const { put, header } of [stranger, operator]) await put("/x", header);
-    await stranger.put("", stranger.header);
+    for (const { put, header } of [unknown, operator]) await put("/x", header);
+    await unknown.put("", unknown.header);
     await operator.request("/-/table/packs/x", { method: "PUT", body: operator.header });
     // Written down after all that went before, had there been anything.
     await operator.put("/0", operator.header);
@@ -214,7 +214,7 @@ describe("the audit", () => {
 it("is 503 with a time to try again while KV or the object fails", async () => {
   const gone = () => Promise.resolve(err({ reason: "control-plane-unavailable", why: "KV did not take it" } as const));
   const { put, request, path, header, refusal } = await client({
-    packStore: { sight: gone, putHeader: gone, putPage: gone },
+    packStore: { packStatus: gone, putHeader: gone, putPage: gone },
   });
   for (const answer of [await request(path), await put("", header), await put("/0", header)]) {
     expect(answer.headers.get("retry-after")).toBe("2");
@@ -226,6 +226,6 @@ function joined({ header, pages }: Awaited<ReturnType<typeof makePack>>): Uint8A
   return new Uint8Array([header, ...pages].flatMap((part) => [...part]));
 }
 
-function flipped(octets: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  return octets.map((octet, at) => (at === 3 ? octet ^ 1 : octet));
+function flipped(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  return bytes.map((byte, at) => (at === 3 ? byte ^ 1 : byte));
 }

@@ -96,7 +96,14 @@ describe("/-/table", () => {
   it("answers 503 while the truth cannot be asked, and routes all the same", async () => {
     const gone = () => Promise.resolve(err({ reason: "control-plane-unavailable", why: "overloaded" } as const));
     const calls = { text: gone, publish: gone, status: gone, packFaults: gone, revisions: gone, audit: gone };
-    const tableHistory = { ...calls, rollback: gone, startCanary: gone, promote: gone, abort: gone, noteRefusal: gone };
+    const tableHistory = {
+      ...calls,
+      rollback: gone,
+      startCanary: gone,
+      promote: gone,
+      abort: gone,
+      recordRejection: gone,
+    };
     const { send, put } = client({ tableHistory });
     for (const answer of [
       await send("GET", "/-/table"),
@@ -223,13 +230,13 @@ describe("what a new table would do", () => {
     const lines = await sentBy("old=1&new=2", text);
     const way = (region: string) => expect.objectContaining({ kind: "region", region });
     // As `waybill table replay --json` prints them.
-    const told = (line: number, method: string, path: string) => ({
+    const reported = (line: number, method: string, path: string) => ({
       ...{ line, method, path, verdict: "changed", before: way("ap"), after: way("eu") },
     });
     expect(lines).toEqual([
-      told(1, "GET", `/orders/${IDS.orderKz}`),
-      told(3, "GET", `/orders/${IDS.orderKz}?bare`),
-      told(4, "PUT", `/orders/${IDS.orderKz}`),
+      reported(1, "GET", `/orders/${IDS.orderKz}`),
+      reported(3, "GET", `/orders/${IDS.orderKz}?bare`),
+      reported(4, "PUT", `/orders/${IDS.orderKz}`),
       { summary: { same: 2, changed: 3, open: 0, others: 1, unread: 1 } },
     ]);
     const table = { ...DECLARED_TABLE, routes: [{ ...first, region: "eu" }, ...routes] };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { atomsOf, nameAtom, slicesIn, spreadKey } from "../../src/routing/atoms.ts";
+import { keySegmentsOf, segmentKey, slicesIn, spreadKey } from "../../src/routing/atoms.ts";
 import { draftOf } from "../../src/routing/draft.ts";
 import { planLayouts } from "../../src/routing/layout-plans.ts";
 import { countOf, includes, type Ranges, rangesOf } from "../../src/routing/ranges.ts";
@@ -10,7 +10,7 @@ const plan = planLayouts(
   draftOf({ ...sampleTable(), layouts: { hotguid: { slices: { head: [0, 10], middle: [8, 6], tail: [30, 2] } } } }),
 ).get("hotguid");
 if (plan === undefined) throw new Error("the sample uses HotGuids");
-const atoms = atomsOf(32, [...plan.slices.values()]);
+const atoms = keySegmentsOf(32, [...plan.slices.values()]);
 const boxOf = (sets: Readonly<Record<string, Ranges>>) => plan.dimensions.map(({ name }) => sets[name]);
 
 /** The number in some bits of a key. */
@@ -30,14 +30,14 @@ test("keys are cut at the borders of the slices", () => {
     [14, 16],
     [30, 2],
   ]);
-  expect(atoms.map((atom) => nameAtom(atom, plan))).toEqual([
+  expect(atoms.map((atom) => segmentKey(atom, plan))).toEqual([
     "shardKey bits 0-7",
     "shardKey bits 8-9",
     "shardKey bits 10-13",
     "shardKey bits 14-29",
     "slices.tail",
   ]);
-  expect(nameAtom({ offset: 0, bits: 32 }, plan)).toBe("shardKey");
+  expect(segmentKey({ offset: 0, bits: 32 }, plan)).toBe("shardKey");
 });
 
 test("only slices that routes ask for cut the key", () => {
@@ -47,13 +47,13 @@ test("only slices that routes ask for cut the key", () => {
 
 test("a range of keys is spread over the atoms without loss or overlap", () => {
   fc.assert(
-    fc.property(ranges(2 ** 32 - 1), fc.array(fc.nat(2 ** 32 - 1)), (keys, drawn) => {
+    fc.property(ranges(2 ** 32 - 1), fc.array(fc.nat(2 ** 32 - 1)), (keys, random) => {
       const boxes = spreadKey(plan, boxOf({ shardKey: keys }), atoms);
       const sizes = boxes.map((box) =>
         box.reduce((product, set, at) => product * (set === undefined ? 2 ** (atoms[at]?.bits ?? 0) : countOf(set)), 1),
       );
       expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(countOf(keys));
-      for (const key of [...drawn, ...keys]) expect(holders(boxes, key)).toBe(includes(keys, key) ? 1 : 0);
+      for (const key of [...random, ...keys]) expect(holders(boxes, key)).toBe(includes(keys, key) ? 1 : 0);
     }),
   );
 });
@@ -65,9 +65,9 @@ test("slices that overlap each other and a range of keys leave what is in all of
       ranges(1023),
       ranges(63),
       fc.array(fc.nat(2 ** 32 - 1)),
-      (keys, head, middle, drawn) => {
+      (keys, head, middle, random) => {
         const boxes = spreadKey(plan, boxOf({ shardKey: keys, "slices.head": head, "slices.middle": middle }), atoms);
-        for (const key of [...drawn, ...keys]) {
+        for (const key of [...random, ...keys]) {
           const isIn = includes(keys, key) && includes(head, bitsAt(key, 0, 10)) && includes(middle, bitsAt(key, 8, 6));
           expect(holders(boxes, key)).toBe(isIn ? 1 : 0);
         }

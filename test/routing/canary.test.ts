@@ -92,17 +92,17 @@ describe("the hash", () => {
     ["\0\0\0\0", 0, 0x2362f9de],
     ["", 1, 0x514e28b7],
   ])("is MurmurHash3: %j", (text, seed, hash) => {
-    const octets = [...text].map((character) => character.charCodeAt(0));
-    const words = octets.length === 0 ? [] : [octets.reduceRight((word, octet) => word * 256 + octet, 0)];
+    const bytes = [...text].map((character) => character.charCodeAt(0));
+    const words = bytes.length === 0 ? [] : [bytes.reduceRight((word, byte) => word * 256 + byte, 0)];
     expect(shareHash(words, seed)).toBe(hash);
-    expect(slowMurmur3(octets.map(BigInt), BigInt(seed))).toBe(hash);
+    expect(slowMurmur3(bytes.map(BigInt), BigInt(seed))).toBe(hash);
   });
 
   test("is the slow one, for each layout", () => {
     const word = fc.integer({ min: 0, max: 2 ** 32 - 1 });
-    const drawn = fc.tuple(fc.constantFrom(...everyLayout), fc.array(word, { minLength: 8, maxLength: 8 }));
+    const random = fc.tuple(fc.constantFrom(...everyLayout), fc.array(word, { minLength: 8, maxLength: 8 }));
     fc.assert(
-      fc.property(drawn, ([layout, noise]) => {
+      fc.property(random, ([layout, noise]) => {
         const { mask, value } = layout.fixed;
         const words = mask.map((bits, at) => (((noise[at] as number) & ~bits) | (value[at] as number)) >>> 0);
         expect(placeOf(layout.name, words)).toBe(slowPlace(layout, words));

@@ -40,7 +40,7 @@ const when = fc
       { requiredKeys: [] },
     ),
   )
-  .map((drawn): When => drawn)
+  .map((random): When => random)
   .filter(({ mintedFrom = "", mintedBefore = "9" }) => mintedFrom < mintedBefore);
 
 const declare = (routes: DeclaredTable["routes"]): DeclaredTable => ({

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { diffTables, resolveAny } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
-import { percentMoved, sharedGoal } from "../../src/routing/shared-goal.ts";
+import { percentMoved, routeOutcome } from "../../src/routing/shared-goal.ts";
 import { load, NOW_MS, sampleTable } from "./tables.ts";
 
 type Shares = Partial<Pick<DeclaredTable["routes"][number], "region" | "canary" | "shadow">>;
@@ -130,12 +130,12 @@ test("the percent of IDs that go elsewhere is that of IDs that do", () => {
     fc.property(shares, shares, (left, right) => {
       const [before, after] = [regionsIn(left), regionsIn(right)];
       const moved = before.filter((own, at) => own !== after[at]).length / 10;
-      const [from, goal] = [left, right].map((own: Shares) => sharedGoal(own.region, own.canary));
-      if (from === undefined || goal === undefined) throw new Error("two goals");
-      expect(Math.abs(moved - percentMoved(from, goal))).toBeLessThan(6);
-      if (percentMoved(from, goal) === 0) expect(moved).toBe(0);
+      const [from, target] = [left, right].map((own: Shares) => routeOutcome(own.region, own.canary));
+      if (from === undefined || target === undefined) throw new Error("two goals");
+      expect(Math.abs(moved - percentMoved(from, target))).toBeLessThan(6);
+      if (percentMoved(from, target) === 0) expect(moved).toBe(0);
       const [change] = diffTables(parcels(left), parcels(right)).keys;
-      expect(change === undefined ? 0 : (change.percent ?? 100)).toBe(percentMoved(from, goal));
+      expect(change === undefined ? 0 : (change.percent ?? 100)).toBe(percentMoved(from, target));
     }),
     { numRuns: 60 },
   );

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countHeld } from "../../src/routing/diff-packs.ts";
-import { diffTables, type KeyGoal } from "../../src/routing/index.ts";
+import { countPackedKeys } from "../../src/routing/diff-packs.ts";
+import { diffTables, type KeyOutcome } from "../../src/routing/index.ts";
 import { encodePack } from "../../src/routing/pack/encode.ts";
 import type { PackRange } from "../../src/routing/pack/format.ts";
 import { type PackRanges, rangesOfFile } from "../../src/routing/pack/ranges.ts";
@@ -11,7 +11,7 @@ import { drawRanges, sha256, slowFind, wordsFrom } from "./pack/pack-cases.ts";
 import { sampleTable } from "./tables.ts";
 
 /** Packs by their digest, and the entries that tables have of them. */
-const shelf = new Map<string, PackRanges>();
+const packFiles = new Map<string, PackRanges>();
 
 const make = async (
   ranges: readonly PackRange[],
@@ -24,17 +24,17 @@ const make = async (
   const file = new Uint8Array(Buffer.concat([header, ...pages]));
   const pack = await verifyPack(file, sha256, digest);
   if (!pack.ok) throw new Error(pack.error.reason);
-  shelf.set(digest, rangesOfFile(file, pack.value.header));
+  packFiles.set(digest, rangesOfFile(file, pack.value.header));
   return { sha256: digest, bytes, ranges: count, bits, ...of, regions: [...regions] };
 };
 
 const rangesIn = (pack: DeclaredPack): PackRanges => {
-  const ranges = shelf.get(pack.sha256);
+  const ranges = packFiles.get(pack.sha256);
   if (ranges === undefined) throw new Error("the pack was not made");
   return ranges;
 };
 
-const contents = (digest: string) => shelf.get(digest);
+const contents = (digest: string) => packFiles.get(digest);
 
 const tableWith = (packs: Record<string, DeclaredPack>, routes: DeclaredTable["routes"]): DeclaredTable => ({
   ...sampleTable(),
@@ -53,15 +53,15 @@ const waysOf = (before: DeclaredTable, after: DeclaredTable) =>
 describe("what packs hold", () => {
   it("comes out of the file as it went in", async () => {
     for (const bits of [12, 32, 48]) {
-      const drawn = drawRanges(wordsFrom(bits), 20, bits);
-      const { bounds, numbers, regions } = rangesIn(await make(drawn, bits));
+      const random = drawRanges(wordsFrom(bits), 20, bits);
+      const { bounds, numbers, regions } = rangesIn(await make(random, bits));
       const found = Array.from(numbers, (number, at) => ({
         from: bounds[at * 2],
         to: bounds[at * 2 + 1],
         region: regions[number],
       }));
       for (const { from, to, region } of found) {
-        expect([slowFind(drawn, Number(from)), slowFind(drawn, Number(to))]).toEqual([region, region]);
+        expect([slowFind(random, Number(from)), slowFind(random, Number(to))]).toEqual([region, region]);
       }
       expect(found.length).toBeGreaterThan(3);
     }
@@ -83,7 +83,7 @@ describe("what packs hold", () => {
             const way = `${regionIn(lists.slice(0, half))} ${regionIn(lists.slice(half))}`;
             slow.set(way, (slow.get(way) ?? 0) + 1);
           }
-          const fast = countHeld(set, packs.slice(0, half), packs.slice(half));
+          const fast = countPackedKeys(set, packs.slice(0, half), packs.slice(half));
           expect(new Map(fast.map(({ before, after, keys }) => [`${before} ${after}`, keys]))).toEqual(slow);
         },
       ),
@@ -92,7 +92,7 @@ describe("what packs hold", () => {
   });
 
   it("of two million ranges is counted in seconds", async () => {
-    const drawn = (shift: number) =>
+    const random = (shift: number) =>
       Array.from({ length: 1_000_000 }, (_, at) => ({
         from: at * 4_000 + shift,
         to: at * 4_000 + shift + 1_999,
@@ -103,9 +103,9 @@ describe("what packs hold", () => {
       numbers: Uint8Array.from(ranges, ({ region }) => (region === "eu" ? 0 : 1)),
       regions: ["eu", "us"],
     });
-    const [before, after] = [flat(drawn(0)), flat(drawn(1_000))];
+    const [before, after] = [flat(random(0)), flat(random(1_000))];
     const startedMs = performance.now();
-    const held = countHeld([0, 2 ** 32 - 1], [before], [after]);
+    const held = countPackedKeys([0, 2 ** 32 - 1], [before], [after]);
     expect(performance.now() - startedMs).toBeLessThan(20_000);
     expect(held.find((way) => way.before === "eu" && way.after === undefined)?.keys).toBe(500_000_000);
     expect(held.reduce((sum, { keys }) => sum + keys, 0)).toBe(2 ** 32);
@@ -125,7 +125,7 @@ describe("a change of packs", () => {
       BEHIND,
     );
     const { keys } = diffTables(before, after, contents);
-    const parcel = (region: string): KeyGoal => ({ entity: "parcel", region });
+    const parcel = (region: string): KeyOutcome => ({ entity: "parcel", region });
     const change = { layout: "hotguid", where: {}, percentOfSpace: expect.any(Number), byPacks: true };
     expect(keys.filter(({ layout }) => layout === "hotguid")).toEqual([
       expect.objectContaining({ ...change, keys: "50", before: parcel("ap"), after: parcel("us") }),

@@ -11,7 +11,7 @@ type Entries = Pick<DeclaredTable, "moved" | "moves" | "gone" | "epochFloor">;
 
 const withEntries = (entries: Entries): DeclaredTable => ({ ...sampleTable(), moved: {}, ...entries });
 
-const singlesOf = (before: Entries, after: Entries): TableDiff["overrides"] =>
+const overridesOf = (before: Entries, after: Entries): TableDiff["overrides"] =>
   diffTables(withEntries(before), withEntries(after), undefined, NOW_MS).overrides;
 
 const started: Entries = { moves: { [ORDER]: { from: "eu", to: "us", state: "started", epoch: 1 } } };
@@ -24,14 +24,14 @@ const kindsOf = ({ undone }: TableDiff["overrides"]) => undone.map(({ kind }) =>
 
 describe("where single entities go", () => {
   test("an entry that is no more sends its entity where the routes lead, with its ID and both places", () => {
-    const singles = singlesOf(moved("us", 3), {});
+    const overrides = overridesOf(moved("us", 3), {});
     const change = {
       id: ORDER,
       entity: "order",
       before: { region: "us", by: "moved", epoch: 3 },
       after: { region: "eu", by: "routes" },
     };
-    expect(singles).toEqual({
+    expect(overrides).toEqual({
       changed: 1,
       listed: [change],
       changes: [{ entity: "order", from: "us", to: "eu", entities: 1 }],
@@ -47,8 +47,8 @@ describe("where single entities go", () => {
     { step: "gone", before: moved("us", 3), after: gone, ways: ["us → gone"] },
     { step: "finish", before: moved("eu", 3), after: { epochFloor: 3 }, ways: [] },
   ])("$step undoes nothing", ({ before, after, ways }) => {
-    const singles = singlesOf(before, after);
-    expect({ ways: wayOf(singles), undone: singles.undone }).toEqual({ ways, undone: [] });
+    const overrides = overridesOf(before, after);
+    expect({ ways: wayOf(overrides), undone: overrides.undone }).toEqual({ ways, undone: [] });
   });
 
   test.each([
@@ -73,18 +73,18 @@ describe("where single entities go", () => {
     { what: "what was gone is back", before: gone, after: {}, kind: "no-longer-gone" },
     { what: "what was gone has moved", before: gone, after: moved("us", 5), kind: "no-longer-gone" },
   ])("no step of a move: $what", ({ before, after, kind }) => {
-    expect(kindsOf(singlesOf(before, after))).toEqual([kind]);
+    expect(kindsOf(overridesOf(before, after))).toEqual([kind]);
   });
 
   test("an entry of another sort for the same region, and one less that the routes repeat, are no loss", () => {
     const named: Entries = { moved: { [ORDER]: "eu" } };
-    expect(singlesOf(named, {})).toMatchObject({ changed: 0, undone: [] });
-    expect(singlesOf(named, moved("eu", 1))).toMatchObject({ changed: 0, undone: [] });
+    expect(overridesOf(named, {})).toMatchObject({ changed: 0, undone: [] });
+    expect(overridesOf(named, moved("eu", 1))).toMatchObject({ changed: 0, undone: [] });
   });
 
   test("an entity that no route takes goes nowhere", () => {
-    const singles = singlesOf({ moved: { [PARCEL]: "ap" } }, {});
-    expect(singles.changes).toMatchObject([{ entity: "parcel", from: "ap" }]);
+    const overrides = overridesOf({ moved: { [PARCEL]: "ap" } }, {});
+    expect(overrides.changes).toMatchObject([{ entity: "parcel", from: "ap" }]);
     const routes = sampleTable().routes.filter(({ when }) => when.layout !== "hotguid" && when.slices === undefined);
     const { overrides: alone } = diffTables(
       { ...sampleTable(), moved: { [PARCEL]: "ap" } },
@@ -97,8 +97,8 @@ describe("where single entities go", () => {
     const ids = Array.from({ length: 30 }, (_, at) => `${PARCEL.slice(0, 24)}${(0xd0000000 + at).toString(16)}0000`);
     const before = Object.fromEntries(ids.map((id, at) => [id, at < 20 ? "us" : "ap"]));
     const after = Object.fromEntries(ids.map((id) => [id, "eu"]));
-    const singles = singlesOf({ moved: before }, { moved: after });
-    expect(singles).toMatchObject({
+    const overrides = overridesOf({ moved: before }, { moved: after });
+    expect(overrides).toMatchObject({
       changed: 30,
       changes: [
         { entity: "parcel", from: "us", to: "eu", entities: 20 },
@@ -106,10 +106,10 @@ describe("where single entities go", () => {
       ],
       undone: [],
     });
-    expect(singles.listed.map(({ id }) => id)).toEqual(ids.slice(0, 10));
+    expect(overrides.listed.map(({ id }) => id)).toEqual(ids.slice(0, 10));
   });
 
   test("where the tables say the same of each, nothing is told", () => {
-    expect(singlesOf(fenced, fenced)).toEqual({ changed: 0, listed: [], changes: [], undone: [] });
+    expect(overridesOf(fenced, fenced)).toEqual({ changed: 0, listed: [], changes: [], undone: [] });
   });
 });

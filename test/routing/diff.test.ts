@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { groupOfClass } from "../../src/ids/index.ts";
-import { compareGoals, type SpaceSide } from "../../src/routing/diff-space.ts";
-import { type CompiledTable, diffTables, type KeyGoal, resolveAny } from "../../src/routing/index.ts";
+import { compareOutcomes, type SpaceSide } from "../../src/routing/diff-space.ts";
+import { type CompiledTable, diffTables, type KeyOutcome, resolveAny } from "../../src/routing/index.ts";
 import { countOf, includes, pairsOf, rangesOf } from "../../src/routing/ranges.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
 import { load, NOW_MS, sampleTable } from "./tables.ts";
@@ -143,13 +143,14 @@ describe("which keys go to another region", () => {
 
 /** Layout and mark, condition, where they went and where they go. */
 const waysOf = (before: DeclaredTable, after: DeclaredTable): readonly string[] =>
-  keysOf(before, after).map(({ layout, service, group, mintedFrom, mintedBefore, where, keys, ...goals }) => {
-    const name = (goal: KeyGoal | undefined) => (goal === undefined ? "nobody" : `${goal.entity}@${goal.region}`);
+  keysOf(before, after).map(({ layout, service, group, mintedFrom, mintedBefore, where, keys, ...outcomes }) => {
+    const name = (outcome: KeyOutcome | undefined) =>
+      outcome === undefined ? "nobody" : `${outcome.entity}@${outcome.region}`;
     const conditions = Object.entries(where).map(([key, value]) => `${key}=${value}`);
     if (mintedFrom !== undefined) conditions.push(`from ${mintedFrom.slice(0, 10)}`);
     if (mintedBefore !== undefined) conditions.push(`before ${mintedBefore.slice(0, 10)}`);
     const mark = service ?? group ?? "any";
-    return `${layout} ${mark} ${conditions.join(" ")}: ${name(goals.before)} > ${name(goals.after)}, ${keys}`;
+    return `${layout} ${mark} ${conditions.join(" ")}: ${name(outcomes.before)} > ${name(outcomes.after)}, ${keys}`;
   });
 
 const withEntities = (entities: DeclaredTable["entities"]): DeclaredTable =>
@@ -172,11 +173,11 @@ const iuidWays = (service: number, from: (region: string) => string, to: (region
 ];
 const orderIn = (region: string) => `order@${region}`;
 const rideIn = (region: string) => `ride@${region}`;
-const nobody = () => "nobody";
+const none = () => "nobody";
 
 describe("which keys go to another entity, or to none", () => {
   test("an entity is removed", () => {
-    expect(waysOf(sampleTable(), without("order"))).toEqual(iuidWays(1, orderIn, nobody));
+    expect(waysOf(sampleTable(), without("order"))).toEqual(iuidWays(1, orderIn, none));
     expect(waysOf(sampleTable(), without("person"))).toEqual([
       `luuid ${PERSON_GROUP} : person@eu > nobody, ${ALL_PRIMARY_KEYS}`,
     ]);
@@ -193,7 +194,7 @@ describe("which keys go to another entity, or to none", () => {
   });
 
   test("an entity is added, and what was nowhere is its own", () => {
-    expect(waysOf(without("order"), sampleTable())).toEqual(iuidWays(1, nobody, orderIn));
+    expect(waysOf(without("order"), sampleTable())).toEqual(iuidWays(1, none, orderIn));
     expect(waysOf(without("person"), sampleTable())).toEqual([
       `luuid ${PERSON_GROUP} : nobody > person@eu, ${ALL_PRIMARY_KEYS}`,
     ]);
@@ -202,7 +203,7 @@ describe("which keys go to another entity, or to none", () => {
   test("the service of an entity changes", () => {
     const after = withEntities({ order: { path: "/orders/:id", ids: [{ layout: "iuid", service: 3 }] } });
     const ways = waysOf(sampleTable(), after);
-    expect(ways.toSorted()).toEqual([...iuidWays(1, orderIn, nobody), ...iuidWays(3, nobody, orderIn)].toSorted());
+    expect(ways.toSorted()).toEqual([...iuidWays(1, orderIn, none), ...iuidWays(3, none, orderIn)].toSorted());
   });
 
   test("two entities change their services with each other", () => {
@@ -311,25 +312,25 @@ test("boxes of changes hold exactly the points that change, each once", () => {
   const region = fc.constantFrom("eu", "us");
   const side: fc.Arbitrary<SpaceSide<string>> = fc.record({
     routes: fc.array(
-      fc.record({ goal: region, sets: fc.tuple(...[0, 1, 2].map(() => fc.option(set, { nil: undefined }))) }),
+      fc.record({ outcome: region, sets: fc.tuple(...[0, 1, 2].map(() => fc.option(set, { nil: undefined }))) }),
       { maxLength: 5 },
     ),
     fallback: fc.option(region, { nil: undefined }),
   });
-  const goalAt = ({ routes, fallback }: SpaceSide<string>, point: readonly number[]) => {
+  const outcomeAt = ({ routes, fallback }: SpaceSide<string>, point: readonly number[]) => {
     const found = routes.find(({ sets }) =>
       sets.every((own, at) => own === undefined || includes(own, point[at] as number)),
     );
-    return found === undefined ? fallback : found.goal;
+    return found === undefined ? fallback : found.outcome;
   };
   fc.assert(
     fc.property(side, side, (before, after) => {
       const spans = [0, 1, 2].map(() => [0, SPAN - 1]);
-      const changes = compareGoals(spans, before, after);
+      const changes = compareOutcomes(spans, before, after);
       let changed = 0;
       for (let value = 0; value < SPAN ** 3; value++) {
         const point = [value % SPAN, Math.floor(value / SPAN) % SPAN, Math.floor(value / SPAN ** 2)];
-        const [from, to] = [goalAt(before, point), goalAt(after, point)];
+        const [from, to] = [outcomeAt(before, point), outcomeAt(after, point)];
         const holding = changes.filter(({ sets }) => sets.every((own, at) => includes(own, point[at] as number)));
         expect(holding.map((one) => [one.before, one.after])).toEqual(from === to ? [] : [[from, to]]);
         if (from !== to) changed++;

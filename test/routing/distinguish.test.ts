@@ -1,12 +1,12 @@
 import { describe, expect, it, test } from "vitest";
 import { everyLayout } from "../../src/ids/index.ts";
-import { distinguish, type Indistinct, resolveAny } from "../../src/routing/index.ts";
+import { findAmbiguities, type LayoutAmbiguity, resolveAny } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
 import { TICKET } from "./layout-cases.ts";
 import { manyLayoutsTable } from "./many-layouts.ts";
 import { load, NOW_MS, sampleTable } from "./tables.ts";
 
-const pair = ({ entity, layouts }: Indistinct): string => `${entity ?? "/any"} ${layouts.join(" ")}`;
+const pair = ({ entity, layouts }: LayoutAmbiguity): string => `${entity ?? "/any"} ${layouts.join(" ")}`;
 
 /** A table with an entity for each layout. */
 const tableOf = (names: readonly string[], layouts: DeclaredTable["layouts"] = {}): DeclaredTable => ({
@@ -18,12 +18,12 @@ const tableOf = (names: readonly string[], layouts: DeclaredTable["layouts"] = {
 });
 
 test("a table whose IDs all say what they are leaves nothing open", () => {
-  expect(distinguish(load(sampleTable())).map(pair)).toEqual(["/any luuid hotguid"]);
+  expect(findAmbiguities(load(sampleTable())).map(pair)).toEqual(["/any luuid hotguid"]);
 });
 
 test("what the sample of many layouts leaves open, and what would tell", () => {
   const table = load(manyLayoutsTable());
-  const found = distinguish(table);
+  const found = findAmbiguities(table);
   // A DistributedId as a UUID is an LUUID with a small primary key where its bits happen to be so.
   expect(found.map(pair)).toEqual(["/any distributed-id luuid", "/any snowflake discord"]);
   const first = found[1];
@@ -41,7 +41,7 @@ test("what the sample of many layouts leaves open, and what would tell", () => {
 
 test("several entities with IDs of one unmarked layout", () => {
   const entities = { ...tableOf(["ulid"]).entities, note: { path: "/notes/:id", ids: [{ layout: "ulid" }] } };
-  expect(distinguish(load({ ...tableOf([]), entities }))).toMatchObject([
+  expect(findAmbiguities(load({ ...tableOf([]), entities }))).toMatchObject([
     {
       layouts: ["ulid", "ulid"],
       entities: [["ulid"], ["note"]],
@@ -53,7 +53,7 @@ test("several entities with IDs of one unmarked layout", () => {
 test("two layouts of one entity that go to one region are named, and not refused", () => {
   const declared = tableOf(["box"]);
   const ids = [{ layout: "snowflake" }, { layout: "sonyflake" }];
-  const [found, ...others] = distinguish(load({ ...declared, entities: { box: { path: "/boxes/:id", ids } } }));
+  const [found, ...others] = findAmbiguities(load({ ...declared, entities: { box: { path: "/boxes/:id", ids } } }));
   expect(others).toEqual([]);
   expect(found).toMatchObject({
     entity: "box",
@@ -65,7 +65,7 @@ test("two layouts of one entity that go to one region are named, and not refused
 test("a prefix separates layouts of one's own", () => {
   const { prefix: _, ...bare } = TICKET;
   const own = (ticket: object, coupon: object) =>
-    distinguish(load(tableOf(["ticket", "coupon"], { ticket, coupon } as DeclaredTable["layouts"])));
+    findAmbiguities(load(tableOf(["ticket", "coupon"], { ticket, coupon } as DeclaredTable["layouts"])));
   expect(own(bare, bare)).toMatchObject([
     { hints: [{ by: "path" }, { by: "header" }, { by: "prefix", layouts: ["ticket", "coupon"] }] },
   ]);
@@ -76,7 +76,7 @@ test("a prefix separates layouts of one's own", () => {
 
 test("of all layouts, those are named that the tables of ambiguity name, and no others", () => {
   const names = everyLayout.map(({ name }) => name).filter((name) => name !== "luuid" && name !== "iuid");
-  const found = distinguish(load(tableOf(names))).map(({ layouts }) => layouts.join(" "));
+  const found = findAmbiguities(load(tableOf(names))).map(({ layouts }) => layouts.join(" "));
   const among = (...group: readonly string[]): readonly string[] =>
     found.filter((each) => each.split(" ").every((name) => group.includes(name)));
   const decimals = ["snowflake", "discord-snowflake", "sharding-id", "sonyflake", "sonyflake-v2", "flake-id"];
@@ -93,7 +93,7 @@ test("of all layouts, those are named that the tables of ambiguity name, and no 
 test("an ID that is named ambiguous is refused, and every example is one", () => {
   const names = everyLayout.map(({ name }) => name).filter((name) => name !== "luuid" && name !== "iuid");
   const table = load(tableOf(names));
-  const examples = distinguish(table).flatMap(({ example }) => example ?? []);
+  const examples = findAmbiguities(table).flatMap(({ example }) => example ?? []);
   expect(examples.length).toBeGreaterThan(50);
   for (const example of examples) {
     expect(resolveAny(table, example, Date.UTC(2099, 11, 31))).toMatchObject({
@@ -122,7 +122,7 @@ describe("texts of two forms", () => {
     ["base62 in lower case, and an XID", "xid", own("base62", random(119))],
   ])("%s", (_, layout, declared) => {
     const table = load(tableOf([layout, "own"], { own: declared } as DeclaredTable["layouts"]));
-    const [found] = distinguish(table);
+    const [found] = findAmbiguities(table);
     expect(found?.layouts).toEqual([layout, "own"]);
     const resolved = resolveAny(table, found?.example ?? "", Date.UTC(2099, 11, 31));
     expect(resolved).toMatchObject({ ok: false, error: { reason: "ambiguous-id" } });
@@ -133,6 +133,6 @@ describe("texts of two forms", () => {
     ["digits enough for a decimal", "snowflake", own("base62", random(108))],
     ["an alphabet of its own at the first place", "push-id", own("base62", random(119))],
   ])("%s: apart", (_, layout, declared) => {
-    expect(distinguish(load(tableOf([layout, "own"], { own: declared } as DeclaredTable["layouts"])))).toEqual([]);
+    expect(findAmbiguities(load(tableOf([layout, "own"], { own: declared } as DeclaredTable["layouts"])))).toEqual([]);
   });
 });

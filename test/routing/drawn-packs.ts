@@ -1,6 +1,6 @@
 import type { CompiledTable } from "../../src/routing/index.ts";
 import { encodePack } from "../../src/routing/pack/encode.ts";
-import { packFaultText } from "../../src/routing/pack/fault-text.ts";
+import { formatPackFault } from "../../src/routing/pack/fault-text.ts";
 import type { PackRange } from "../../src/routing/pack/format.ts";
 import { verifyPack } from "../../src/routing/pack/verify.ts";
 import type { DeclaredPack, DeclaredTable } from "../../src/routing/schema.ts";
@@ -32,7 +32,7 @@ const declared = new Map<string, DeclaredPack>();
 
 for (const [name, { ranges, bits, ...of }] of Object.entries(CONTENTS)) {
   const encoded = await encodePack(ranges, { fieldBits: bits, sha256, rangesPerPage: 2 });
-  if (!encoded.ok) throw new Error(packFaultText(encoded.error));
+  if (!encoded.ok) throw new Error(formatPackFault(encoded.error));
   const { header, pages, bytes, regions, sha256: digest } = encoded.value;
   const pack = { sha256: digest, bytes, ranges: encoded.value.ranges, bits, ...of, regions: [...regions] };
   files.set(digest, new Uint8Array(Buffer.concat([header, ...pages])));

@@ -105,8 +105,8 @@ test.each([
     { moved: { [KZ]: { region: "us", epoch: 3 } } },
     { region: "us", rule: { kind: "moved" }, move: { state: "moved", epoch: 3, to: "us" } },
   ],
-])("a move is shown with its state and its epoch: %j", (singled, way) => {
-  const { candidates, decision } = explain(load({ ...sampleTable(), ...singled }), KZ, NOW_MS);
+])("a move is shown with its state and its epoch: %j", (override, way) => {
+  const { candidates, decision } = explain(load({ ...sampleTable(), ...override }), KZ, NOW_MS);
   expect(decision).toMatchObject(way);
   expect(candidates[0]).toMatchObject(way);
 });

@@ -103,7 +103,7 @@ describe("the look-up of what routes lead to", () => {
           const placed = possible.map((each, ordinal) => ({ ordinal, box: each }));
           const indexes = buildIndexes(placed, own, new Budget(1_000_000));
           if (indexes === undefined) throw new Error("beyond the budget");
-          const find = new IdIndex(own, indexes).goalFinder((ordinal) => `goal ${ordinal}`);
+          const find = new IdIndex(own, indexes).targetFinder((ordinal) => `goal ${ordinal}`);
           for (const words of points) expect(find(words)).toBe(`goal ${scan(possible, words)}`);
         },
       ),

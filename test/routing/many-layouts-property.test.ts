@@ -22,7 +22,7 @@ const numbers = fc.oneof(
   fc.uniqueArray(some(VALUES), { minLength: 1, maxLength: 3 }),
 );
 
-/** Rows of one's own, to a whole number of octets. */
+/** Rows of one's own, to a whole number of bytes. */
 const ownLayout = fc
   .record({
     timeBits: some([32, 40, 48]),
@@ -31,13 +31,13 @@ const ownLayout = fc
     country: fc.boolean(),
     shardBits: some([3, 8, 16, 54]),
     machineBits: some([0, 5, 12]),
-    octets: some([12, 16, 20]),
+    bytes: some([12, 16, 20]),
     text: some(TEXT_NAMES),
     prefix: fc.option(some(["ord_", "o", "x-"]), { nil: undefined }),
     isMoved: fc.boolean(),
   })
-  .map(({ timeBits, unit, fixed, country, shardBits, machineBits, octets, text, prefix, isMoved }) => {
-    const bits = text === "uuid" ? 128 : octets * 8;
+  .map(({ timeBits, unit, fixed, country, shardBits, machineBits, bytes, text, prefix, isMoved }) => {
+    const bits = text === "uuid" ? 128 : bytes * 8;
     const rows = [
       { field: "mintedAt", bits: timeBits, role: "time", unit, epoch: "2010-01-01T00:00:00Z" },
       ...(fixed === undefined ? [] : [{ field: "format", bits: 4, role: "fixed", value: fixed }]),
@@ -46,7 +46,7 @@ const ownLayout = fc
       ...(machineBits === 0 ? [] : [{ field: "machine", bits: machineBits, role: "node" }]),
     ];
     const rest = bits - rows.reduce((sum, row) => sum + row.bits, 0);
-    const order = Array.from({ length: bits / 8 }, (_, octet) => bits / 8 - 1 - octet);
+    const order = Array.from({ length: bits / 8 }, (_, byte) => bits / 8 - 1 - byte);
     return {
       rows: rest > 0 ? [...rows, { field: "random", bits: rest, role: "random" }] : rows,
       text,
@@ -84,7 +84,7 @@ const when = fc.record(
   { requiredKeys: [] },
 );
 
-const drawnTable = fc.record({
+const randomTable = fc.record({
   routes: fc.array(routeOf(when, REGIONS), { maxLength: 10 }),
   default: fc.option(some(REGIONS), { nil: undefined }),
   own: ownLayout,
@@ -98,7 +98,7 @@ const declare = ({
   own,
   other,
   names,
-}: typeof drawnTable extends fc.Arbitrary<infer T> ? T : never) => {
+}: typeof randomTable extends fc.Arbitrary<infer T> ? T : never) => {
   const layouts = { own, other, fork: { like: "snowflake", epoch: "2015-01-01T00:00:00Z" } };
   const used = Object.fromEntries(Object.entries(layouts).filter(([name]) => names.includes(name)));
   const entities = ["one", "two", "three", "four"].map((name, at) => {
@@ -143,7 +143,7 @@ const mend = (declared: DeclaredTable): DeclaredTable => {
 };
 
 /** What an ID is drawn from: everything is taken modulo what the layout has room for. */
-const drawnId = fc.record({
+const randomId = fc.record({
   layout: fc.nat(),
   form: fc.nat(),
   time: some(TIMES),
@@ -154,7 +154,7 @@ const drawnId = fc.record({
 
 const textOf = (
   layouts: readonly Layout[],
-  { layout: at, form: formAt, time, stepMs, values, damage }: typeof drawnId extends fc.Arbitrary<infer T> ? T : never,
+  { layout: at, form: formAt, time, stepMs, values, damage }: typeof randomId extends fc.Arbitrary<infer T> ? T : never,
 ): string => {
   const layout = layouts[at % layouts.length] as Layout;
   const words = layout.fixed.value.slice();
@@ -180,11 +180,11 @@ test("tables of many layouts, declared ones among them, lead every text where a 
   let resolved = 0;
   fc.assert(
     fc.property(
-      drawnTable,
-      fc.array(drawnId, { minLength: 10, maxLength: 30 }),
+      randomTable,
+      fc.array(randomId, { minLength: 10, maxLength: 30 }),
       fc.boolean(),
-      (drawn, ids, isMoving) => {
-        const unmoved = mend(declare(drawn));
+      (random, ids, isMoving) => {
+        const unmoved = mend(declare(random));
         const layouts = [...new Set(Object.values(unmoved.entities).flatMap((entity) => entity.ids))].map(
           ({ layout }) => layoutOf(unmoved, layout),
         );

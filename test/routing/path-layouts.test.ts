@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { diffTables, distinguish, explain, hintNamed, resolveAny, resolvePath } from "../../src/routing/index.ts";
+import { diffTables, explain, findAmbiguities, hintNamed, resolveAny, resolvePath } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema.ts";
 import { compare } from "./compare.ts";
 import { readAll, readAs } from "./oracle.ts";
@@ -155,7 +155,7 @@ describe("what it separates", () => {
   });
 
   test("such a pair is open on /any alone, and told apart by its paths", () => {
-    const [found, ...others] = distinguish(load(withPaths(snowflake as object, discord as object)));
+    const [found, ...others] = findAmbiguities(load(withPaths(snowflake as object, discord as object)));
     expect(others).toEqual([]);
     expect(found).toMatchObject({
       entity: undefined,
@@ -170,7 +170,7 @@ describe("what it separates", () => {
 
   test("a pattern that names none leaves them open there, and a layout in the pattern is a way to tell", () => {
     const open = { ...withPaths("/posts/:id", snowflake as object), routes: [] };
-    expect(distinguish(load(open))).toMatchObject([
+    expect(findAmbiguities(load(open))).toMatchObject([
       {
         entity: "post",
         isRefused: false,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { octetsOfBase64 } from "../../src/routing/base64.ts";
+import { bytesOfBase64 } from "../../src/routing/base64.ts";
 import { parsePublicKeys } from "../../src/routing/public-keys.ts";
 
-const key = (octets: number, fill = "x"): string => btoa(fill.repeat(octets));
+const key = (bytes: number, fill = "x"): string => btoa(fill.repeat(bytes));
 const sealed = (...keys: readonly unknown[]): string => JSON.stringify({ sealed: keys });
 
 describe("the secret", () => {
@@ -31,20 +31,20 @@ describe("the secret", () => {
 
   it("is taken when it is right", () => {
     const parsed = parsePublicKeys(JSON.stringify({ compatible: [{ id: "a", key: key(32) }] }));
-    const octets = new Uint8Array(32).fill("x".charCodeAt(0));
-    expect(parsed).toEqual({ ok: true, value: { sealed: [], compatible: [{ id: "a", key: octets }] } });
+    const bytes = new Uint8Array(32).fill("x".charCodeAt(0));
+    expect(parsed).toEqual({ ok: true, value: { sealed: [], compatible: [{ id: "a", key: bytes }] } });
   });
 });
 
 describe("base64", () => {
   it("reads what the platform writes, of any length", () => {
     for (let length = 0; length < 70; length++) {
-      const octets = Uint8Array.from({ length }, (_, at) => (at * 89 + length * 31) & 0xff);
-      expect(octetsOfBase64(btoa(String.fromCharCode(...octets)))).toEqual(octets);
+      const bytes = Uint8Array.from({ length }, (_, at) => (at * 89 + length * 31) & 0xff);
+      expect(bytesOfBase64(btoa(String.fromCharCode(...bytes)))).toEqual(bytes);
     }
   });
 
   it.each(["A", "AA", "AAA", "AA=", "A===", "AAAA=", "AA-_", " AAAA", "AAAA\n"])("%j is none", (text) => {
-    expect(octetsOfBase64(text)).toBeUndefined();
+    expect(bytesOfBase64(text)).toBeUndefined();
   });
 });

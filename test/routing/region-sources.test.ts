@@ -136,7 +136,7 @@ describe("a claim", () => {
     ["a space behind", `Bearer ${good} `, "region-unknown"],
     ["two tokens", `Bearer ${good}, Bearer ${good}`, "region-unknown"],
     ["a length that base64 has not", `Bearer ${head}.${payload}A.c2ln`, "region-unknown"],
-    // 16 octets leave four bits over.
+    // 16 bytes leave four bits over.
     ["bits left over", `Bearer ${head}.${encode('{"region":"eu"} ').slice(0, -1)}B.c2ln`, "region-unknown"],
     ["the same octets in their one spelling", `Bearer ${head}.${encode('{"region":"eu"} ')}.c2ln`, "eu"],
     ["no JSON", `Bearer ${head}.${encode("{region:eu}")}.c2ln`, "region-unknown"],
@@ -262,7 +262,7 @@ test("nothing that a request says makes it throw, and a region is only ever a de
   const json = fc.json({ maxDepth: 3 }).map((text) => text.replace(/^\{/, '{"region":"eu",'));
   const token = fc.oneof(
     fc.tuple(fc.string(), json, fc.string()).map(([a, b, c]) => `${encode(a)}.${encode(b)}.${encode(c)}`),
-    fc.uint8Array().map((octets) => `a.${encode(octets)}.b`),
+    fc.uint8Array().map((bytes) => `a.${encode(bytes)}.b`),
     fc.string({ unit: "binary" }),
   );
   const field = fc.option(fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("a", "eu", "home=eu")), {

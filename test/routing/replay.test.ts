@@ -43,9 +43,9 @@ describe("a request of the past in two tables", () => {
       "malformed-request",
       "same",
     ],
-  ])("%s", (_, path, left, right, verdict) => {
+  ])("%s", (_, path, left, right, result) => {
     const kind = (text: string) => (/^(ap|us|eu) /.test(text) ? "region" : "refused");
-    expect(through(OTHER_ROUTES, "GET", path)).toEqual([verdict, `${kind(left)} ${left}`, `${kind(right)} ${right}`]);
+    expect(through(OTHER_ROUTES, "GET", path)).toEqual([result, `${kind(left)} ${left}`, `${kind(right)} ${right}`]);
   });
 
   test.each(["/mint", "/-/ready", "/-/ids/x"])("the gateway's own %s leads nowhere else", (path) => {
@@ -91,8 +91,8 @@ test("where fields decide now and one region did before, both may come to the sa
 test("nothing is said of a pack whose pages are not at hand", () => {
   const packs = { heavy: { sha256: "0".repeat(64), bytes: 100, ranges: 1, bits: 32, regions: ["ap"] } };
   const routes = [{ when: { layout: "hotguid" }, pack: "heavy" }, ...BEFORE.routes.slice(0, 2)];
-  const [verdict, left, right] = through({ packs, routes }, "GET", `/parcels/${PARCEL}`);
-  expect([verdict, left, right]).toEqual(["open", "region eu parcel", "open pack"]);
+  const [result, left, right] = through({ packs, routes }, "GET", `/parcels/${PARCEL}`);
+  expect([result, left, right]).toEqual(["open", "region eu parcel", "open pack"]);
 });
 
 describe("public IDs, whose keys no log has", () => {

@@ -94,18 +94,18 @@ const format = (layout: string, values: Readonly<Record<string, number | bigint>
   return found.format(words.value);
 };
 
-type Drawn = { routes: DeclaredTable["routes"]; default: string | undefined; oneService: boolean };
+type RandomTable = { routes: DeclaredTable["routes"]; default: string | undefined; oneService: boolean };
 
-type Singled = Pick<DeclaredTable, "moved" | "moves" | "gone">;
+type AnyOverride = Pick<DeclaredTable, "moved" | "moves" | "gone">;
 
-const declare = (drawn: Drawn, singled: Singled): DeclaredTable => ({
+const declare = (random: RandomTable, override: AnyOverride): DeclaredTable => ({
   regions: Object.fromEntries(REGIONS.map((name) => [name, { origins: [{ url: `https://${name}.example.com` }] }])),
   countries: COUNTRIES,
   entities: {
-    order: { path: "/orders/:id", ids: drawn.oneService ? [{ layout: "iuid" }] : [{ layout: "iuid", service: 1 }] },
+    order: { path: "/orders/:id", ids: random.oneService ? [{ layout: "iuid" }] : [{ layout: "iuid", service: 1 }] },
     ride: {
       path: "/rides/:id",
-      ids: drawn.oneService ? [{ layout: "hotguid" }] : [{ layout: "iuid", service: 2 }, { layout: "hotguid" }],
+      ids: random.oneService ? [{ layout: "hotguid" }] : [{ layout: "iuid", service: 2 }, { layout: "hotguid" }],
     },
     parcel: { path: "/parcels/:id", ids: [{ layout: "hotguid" }] },
     box: { path: "/boxes/:id", ids: [{ layout: "hotguid" }] },
@@ -123,9 +123,9 @@ const declare = (drawn: Drawn, singled: Singled): DeclaredTable => ({
       slices: { m49: { offset: 0, bits: 10, codes: "m49" }, partition: [10, 22], low: [30, 2] },
     },
   },
-  routes: drawn.routes,
-  ...singled,
-  ...(drawn.default === undefined ? {} : { default: drawn.default }),
+  routes: random.routes,
+  ...override,
+  ...(random.default === undefined ? {} : { default: random.default }),
 });
 
 /** Takes out what a check refuses, which must be routes only, and only such as can never match. */
@@ -143,9 +143,9 @@ const mend = (unmended: DeclaredTable): DeclaredTable => {
 
 test("the compiled table leads every ID where the declared routes lead it, line by line", async () => {
   await fc.assert(
-    fc.asyncProperty(table, fc.array(id, { minLength: 8, maxLength: 24 }), singling, async (drawn, texts, single) => {
-      const unmended = declare(drawn, {});
-      const withMoved = declare(drawn, single(texts[0] ?? ""));
+    fc.asyncProperty(table, fc.array(id, { minLength: 8, maxLength: 24 }), singling, async (random, texts, single) => {
+      const unmended = declare(random, {});
+      const withMoved = declare(random, single(texts[0] ?? ""));
       const declared = mend(checkTable(withMoved).ok || isMovable(withMoved) ? withMoved : unmended);
       const compiled = await loadPacks(compileTable(declared, 7));
       for (const text of texts) {
@@ -164,7 +164,7 @@ test("the compiled table leads every ID where the declared routes lead it, line 
 });
 
 /** Each way in which the table can say something of one ID. */
-const singling = fc.constantFrom<((id: string) => Singled)[]>(
+const singling = fc.constantFrom<((id: string) => AnyOverride)[]>(
   (id) => ({ moved: { [id]: "ap" } }),
   (id) => ({ moved: { [id]: { region: "us", epoch: 3 } } }),
   (id) => ({ moves: { [id]: { from: "us", to: "ap", state: "started", epoch: 1 } } }),

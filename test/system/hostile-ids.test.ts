@@ -35,7 +35,7 @@ const pick = <Value>(values: readonly Value[]): Value => values[below(values.len
 const insertAt = (text: string, at: number, what: string): string => text.slice(0, at) + what + text.slice(at);
 const replaceAt = (text: string, at: number, what: string): string => text.slice(0, at) + what + text.slice(at + 1);
 
-/** Octets of a character in UTF-8, percent-encoded, as browsers send them. */
+/** Bytes of a character in UTF-8, percent-encoded, as browsers send them. */
 const NOT_HEX = [
   "g",
   "z",
@@ -128,7 +128,7 @@ function hostile(): Hostile {
   return { id, target: prefix + id + pick(["", "", "/", "/events?limit=20", "?x=1"]) };
 }
 
-/** Characters that the runtime's parser may refuse in a target; every other octet must reach the gateway. */
+/** Characters that the runtime's parser may refuse in a target; every other byte must reach the gateway. */
 const LATIN1_ONLY = /^[\x21-\x7e]*$/;
 
 describe("10,000 malformed IDs", () => {

@@ -137,8 +137,8 @@ describe("an origin that does not wait for the end of an upload", () => {
     const { requests } = originOf(stack.origins, name);
     for (const framing of framings) {
       const before = requests.length;
-      const octets = head("POST", stack.pathTo(name)) + FRAMINGS[framing](bytes, sentBytes);
-      const answer = await ask(stack.gateway.port, octets, { patienceMs: PATIENCE_MS });
+      const content = head("POST", stack.pathTo(name)) + FRAMINGS[framing](bytes, sentBytes);
+      const answer = await ask(stack.gateway.port, content, { patienceMs: PATIENCE_MS });
       expect(outcomeOf(answer, expected), framing).toEqual(outcomeExpected(expected));
       // The gateway may ask with a GET whether the origin is there at all.
       const seen = requests.slice(before).filter(({ startLine }) => startLine.startsWith("POST")).length;
@@ -153,8 +153,8 @@ describe("a request that got no answer", () => {
   it.each(AGAIN)("is sent again only when it may be: $name", async (again: Again) => {
     const { requests } = originOf(stack.origins, again.name);
     const path = stack.pathTo(again.name, again.entity);
-    const octets = `${head(again.method, path, again.fields)}${FRAMINGS.length(5, 5)}`;
-    const answer = await ask(stack.gateway.port, octets, { patienceMs: PATIENCE_MS });
+    const bytes = `${head(again.method, path, again.fields)}${FRAMINGS.length(5, 5)}`;
+    const answer = await ask(stack.gateway.port, bytes, { patienceMs: PATIENCE_MS });
     expect(outcomeOf(answer, again.expected)).toEqual(outcomeExpected(again.expected));
     const sent = requests.map(({ startLine, body }) => [startLine, body]);
     expect(sent).toEqual(Array.from({ length: again.seen }, () => [`${again.method} ${path} HTTP/1.1`, "xxxxx"]));
@@ -165,8 +165,8 @@ describe("a client that leaves in its upload", () => {
   it.each(framings)("never lets the origin see a whole body: %s", async (framing) => {
     const origin = originOf(stack.origins, LEFT.name);
     const before = origin.requests.length;
-    const octets = head("POST", stack.pathTo(LEFT.name)) + FRAMINGS[framing](BYTES, PART_BYTES);
-    await ask(stack.gateway.port, octets, { patienceMs: 300 });
+    const bytes = head("POST", stack.pathTo(LEFT.name)) + FRAMINGS[framing](BYTES, PART_BYTES);
+    await ask(stack.gateway.port, bytes, { patienceMs: 300 });
     const seen = await settles(
       "still open",
       () => origin.connections(),
@@ -179,8 +179,8 @@ describe("a client that leaves in its upload", () => {
 
   it("or breaks its framing gets a 400", async () => {
     const before = originOf(stack.origins, LEFT.name).requests.length;
-    const octets = `${head("POST", stack.pathTo(LEFT.name))}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n`;
-    const answer = await ask(stack.gateway.port, octets, { patienceMs: PATIENCE_MS });
+    const bytes = `${head("POST", stack.pathTo(LEFT.name))}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n`;
+    const answer = await ask(stack.gateway.port, bytes, { patienceMs: PATIENCE_MS });
     expect([answer.status, answer.end]).toEqual([400, "whole"]);
     const seen = originOf(stack.origins, LEFT.name).requests.slice(before);
     expect(seen.filter(({ isWhole }) => isWhole)).toEqual([]);

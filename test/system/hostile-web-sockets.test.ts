@@ -55,31 +55,31 @@ const REFUSALS: readonly Refusal[] = [
 
 /** What an origin sends once the protocol has changed, and that it ends the connection afterwards. */
 const ENDS = [
-  { name: "reset-at-once", octets: "", end: "reset!" },
-  { name: "closed-at-once", octets: "", end: "close!" },
-  { name: "reset-after-a-message", octets: hi, end: "reset!" },
-  { name: "closed-after-a-message", octets: hi, end: "close!" },
-  { name: "closed-in-a-frame", octets: "\x81\x05he", end: "close!" },
-  { name: "close-code-of-its-own", octets: hi + closeFrame(4001), end: "close!" },
-  { name: "close-code-that-is-none", octets: closeFrame(1005), end: "close!" },
-  { name: "close-without-code", octets: frame(OPCODE.close, ""), end: "close!" },
+  { name: "reset-at-once", bytes: "", end: "reset!" },
+  { name: "closed-at-once", bytes: "", end: "close!" },
+  { name: "reset-after-a-message", bytes: hi, end: "reset!" },
+  { name: "closed-after-a-message", bytes: hi, end: "close!" },
+  { name: "closed-in-a-frame", bytes: "\x81\x05he", end: "close!" },
+  { name: "close-code-of-its-own", bytes: hi + closeFrame(4001), end: "close!" },
+  { name: "close-code-that-is-none", bytes: closeFrame(1005), end: "close!" },
+  { name: "close-without-code", bytes: frame(OPCODE.close, ""), end: "close!" },
 ] as const;
 
-/** Octets that break the protocol (RFC 6455 §5): they are the client's to judge, and not the gateway's to mend. */
+/** Bytes that break the protocol (RFC 6455 §5): they are the client's to judge, and not the gateway's to mend. */
 const RUBBISH = [
-  { name: "noise", octets: "\xff".repeat(100) },
-  { name: "an-answer-inside", octets: `${ok("content-length: 2")}ok` },
-  { name: "masked-by-the-server", octets: maskedFrame(OPCODE.text, "hi") },
-  { name: "reserved-opcode", octets: frame(3, "hi") },
-  { name: "text-that-is-no-utf-8", octets: frame(OPCODE.text, "\xff\xfe") },
-  { name: "long-ping", octets: `\x89\x7e\x00\x80${"x".repeat(128)}` },
-  { name: "frame-without-end", octets: `\x82\x7f\x7f${"\xff".repeat(7)}${"x".repeat(1000)}` },
-  { name: "continuation-of-nothing", octets: frame(0, "hi") },
+  { name: "noise", bytes: "\xff".repeat(100) },
+  { name: "an-answer-inside", bytes: `${ok("content-length: 2")}ok` },
+  { name: "masked-by-the-server", bytes: maskedFrame(OPCODE.text, "hi") },
+  { name: "reserved-opcode", bytes: frame(3, "hi") },
+  { name: "text-that-is-no-utf-8", bytes: frame(OPCODE.text, "\xff\xfe") },
+  { name: "long-ping", bytes: `\x89\x7e\x00\x80${"x".repeat(128)}` },
+  { name: "frame-without-end", bytes: `\x82\x7f\x7f${"\xff".repeat(7)}${"x".repeat(1000)}` },
+  { name: "continuation-of-nothing", bytes: frame(0, "hi") },
 ];
 
 const TUNNELS: readonly FaultyRegion[] = [
-  ...ENDS.map(({ name, octets, end }) => ({ name, origin: { steps: [switching, octets, wait, end] } })),
-  ...RUBBISH.map(({ name, octets }) => ({ name, origin: { steps: [switching, octets] } })),
+  ...ENDS.map(({ name, bytes, end }) => ({ name, origin: { steps: [switching, bytes, wait, end] } })),
+  ...RUBBISH.map(({ name, bytes }) => ({ name, origin: { steps: [switching, bytes] } })),
 ];
 const MANY: FaultyRegion = { name: "many", origin: { steps: [switching] } };
 const SOCKETS = 50;
@@ -102,18 +102,18 @@ describe("an origin that does not change the protocol", () => {
 describe("an origin that ends a WebSocket", () => {
   it.concurrent.each(ENDS)(
     "$name: the client gets all that came, no close frame that did not, and the end",
-    async ({ name, octets }) => {
+    async ({ name, bytes }) => {
       const answer = await ask(stack.gateway.port, handshake(stack.pathTo(name)), { patienceMs: PATIENCE_MS });
-      expect([answer.status, answer.message?.body, answer.end]).toEqual([101, octets, "whole"]);
+      expect([answer.status, answer.message?.body, answer.end]).toEqual([101, bytes, "whole"]);
     },
   );
 });
 
 describe("an origin that sends rubbish through a WebSocket", () => {
-  it.concurrent.each(RUBBISH)("$name: as it came, and a client that leaves is rid of it", async ({ name, octets }) => {
-    const onData = (received: string, socket: Socket) => void (received.endsWith(octets) && socket.resetAndDestroy());
+  it.concurrent.each(RUBBISH)("$name: as it came, and a client that leaves is rid of it", async ({ name, bytes }) => {
+    const onData = (received: string, socket: Socket) => void (received.endsWith(bytes) && socket.resetAndDestroy());
     const answer = await ask(stack.gateway.port, handshake(stack.pathTo(name)), { patienceMs: PATIENCE_MS, onData });
-    expect([answer.status, answer.message?.body]).toEqual([101, octets]);
+    expect([answer.status, answer.message?.body]).toEqual([101, bytes]);
     const { connections } = originOf(stack.origins, name);
     expect(await settles("still open", connections, (open) => open === 0, 4_000)).toBe(0);
   });

@@ -13,8 +13,8 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stack?.stop());
 
-async function mint(wish: object): Promise<Minted> {
-  const response = await fetch(`${stack.url}/mint`, { method: "POST", body: JSON.stringify(wish) });
+async function mint(request: object): Promise<Minted> {
+  const response = await fetch(`${stack.url}/mint`, { method: "POST", body: JSON.stringify(request) });
   if (response.status !== 201) throw new Error(await response.text());
   return (await response.json()) as Minted;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isOpen, missingKeysNote, settingsOfOperator, showsJson } from "../../src/demo/operator-settings.ts";
-import { screenText } from "../../src/demo/screen.ts";
+import { formatScreen } from "../../src/demo/screen.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
@@ -67,7 +67,7 @@ describe("the environment of npm start", () => {
         throw new Error("the demo has no region here");
       };
       const origins = { all: [], of, stop: () => Promise.resolve() };
-      const screen = screenText({
+      const screen = formatScreen({
         url: "http://gateway.test",
         origins,
         samples: [sample],

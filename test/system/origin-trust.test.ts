@@ -91,8 +91,8 @@ describe("a binding that the deployment lacks", () => {
       expect([answer.status, JSON.parse(answer.body).type]).toEqual([502, "/-/problems/origin-unreachable"]);
       expect(answer.head).toMatch(/^proxy-status: waybill; error=proxy_configuration_error$/im);
     }
-    const told = stack.gateway.lines.filter((line) => line.includes("bindings-missing"));
-    expect(told.map((line) => JSON.parse(line))).toMatchObject([{ revision: 1, bindings: ["AP_MTLS"] }]);
+    const reported = stack.gateway.lines.filter((line) => line.includes("bindings-missing"));
+    expect(reported.map((line) => JSON.parse(line))).toMatchObject([{ revision: 1, bindings: ["AP_MTLS"] }]);
   });
 });
 

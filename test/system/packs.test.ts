@@ -24,7 +24,7 @@ const PARCEL = "6347eb00-bbaa-01cc-0201-02037c150000";
 
 const folder = mkdtempSync(join(tmpdir(), "waybill-packs-"));
 const origin = createServer((request, response) => response.end(request.url));
-const sha256 = (octets: Uint8Array) => Promise.resolve(createHash("sha256").update(octets).digest());
+const sha256 = (bytes: Uint8Array) => Promise.resolve(createHash("sha256").update(bytes).digest());
 let gateway: RunningGateway;
 
 /** Two full pages and more, so that a part is as large as it may be: the key 5500 goes to a region, all else to the default. */
@@ -160,8 +160,8 @@ describe("a pack of the table that a gateway starts with", () => {
     const own = writeTable("started", pack);
     gateway = await start(tableText(pack), join(own, "packs"));
     await untilRegion("rest");
-    const sight = await ask("GET", `/-/table/packs/${pack.sha256}`, undefined, VIEWER);
-    expect(await sight.json()).toMatchObject({ pages: pack.pages.length, missing: [], whole: true });
+    const status = await ask("GET", `/-/table/packs/${pack.sha256}`, undefined, VIEWER);
+    expect(await status.json()).toMatchObject({ pages: pack.pages.length, missing: [], whole: true });
   });
 
   it("has to be there, and to be what the table says", async () => {
@@ -189,7 +189,7 @@ describe("a pack of the table that a gateway starts with", () => {
       ...pack.pages.map((_, number) => `pack.${pack.sha256}.${number}`),
       `pack.${pack.sha256}`,
     ]);
-    const octets = Buffer.concat(entries.map(({ value }) => Buffer.from(value, "base64")));
-    expect(octets.equals(Buffer.concat([...pack.pages, pack.header]))).toBe(true);
+    const bytes = Buffer.concat(entries.map(({ value }) => Buffer.from(value, "base64")));
+    expect(bytes.equals(Buffer.concat([...pack.pages, pack.header]))).toBe(true);
   });
 });

@@ -84,10 +84,10 @@ describe("fields of the request at a real origin", () => {
 
   it("lose those of one connection", async () => {
     const fields = ["x-hop: 1", "proxy-authorization: Basic eA==", "keep-alive: timeout=5", "waybill-region: forged"];
-    const octets = [`GET /orders/${ID} HTTP/1.1`, "host: gw.test", "connection: close, X-Hop", ...fields, "", ""].join(
+    const bytes = [`GET /orders/${ID} HTTP/1.1`, "host: gw.test", "connection: close, X-Hop", ...fields, "", ""].join(
       "\r\n",
     );
-    await sendRaw(stack.gateway.port, octets);
+    await sendRaw(stack.gateway.port, bytes);
     const headers = origins.recorded[0]?.headers ?? {};
     expect(headers["waybill-region"]).toBe("eu");
     for (const name of ["x-hop", "proxy-authorization"]) expect(headers).not.toHaveProperty(name);
@@ -95,8 +95,8 @@ describe("fields of the request at a real origin", () => {
 
   it("offer no other protocol than WebSocket", async () => {
     const fields = ["connection: upgrade, http2-settings", "upgrade: h2c", "http2-settings: AAMAAABkAAQAoAAAAAIAAAAA"];
-    const octets = [`GET /orders/${ID} HTTP/1.1`, "host: gw.test", ...fields, "connection: close", "", ""].join("\r\n");
-    expect((await sendRaw(stack.gateway.port, octets)).status).toBe(200);
+    const bytes = [`GET /orders/${ID} HTTP/1.1`, "host: gw.test", ...fields, "connection: close", "", ""].join("\r\n");
+    expect((await sendRaw(stack.gateway.port, bytes)).status).toBe(200);
     const headers = origins.recorded[0]?.headers ?? {};
     for (const name of ["upgrade", "http2-settings"]) expect(headers).not.toHaveProperty(name);
   });
@@ -104,8 +104,8 @@ describe("fields of the request at a real origin", () => {
   it("keep the length of a body, and the body of a GET", async () => {
     const fields = ["host: gw.test", "connection: close", "content-length: 5", "content-type: text/x"];
     for (const method of ["GET", "POST"]) {
-      const octets = [`${method} /orders/${ID} HTTP/1.1`, ...fields, "", "hello"].join("\r\n");
-      expect((await sendRaw(stack.gateway.port, octets)).status).toBe(200);
+      const bytes = [`${method} /orders/${ID} HTTP/1.1`, ...fields, "", "hello"].join("\r\n");
+      expect((await sendRaw(stack.gateway.port, bytes)).status).toBe(200);
     }
     expect(origins.recorded.map(({ method, body, headers }) => [method, body, headers["content-length"]])).toEqual([
       ["GET", "hello", "5"],
@@ -124,7 +124,7 @@ describe("fields of the request at a real origin", () => {
   it("keep octets that are no text", async () => {
     await rawRequest(stack.gateway.port, "GET", `/orders/${ID}`, ["x-latin: caf\xe9", "x-utf8: caf\xc3\xa9"]);
     const headers = origins.recorded[0]?.headers ?? {};
-    // Node shows octets as Latin-1.
+    // Node shows bytes as Latin-1.
     expect([headers["x-latin"], headers["x-utf8"]]).toEqual(["caf\xe9", "caf\xc3\xa9"]);
     expect(headers["waybill-region"]).toBe("eu");
   });
@@ -145,8 +145,8 @@ describe("fields of the request at a real origin", () => {
 
   it("say how long the body of a GET is, or it is refused: the runtime would lose it", async () => {
     const fields = ["host: gw.test", "connection: close", "transfer-encoding: chunked"];
-    const octets = [`GET /orders/${ID} HTTP/1.1`, ...fields, "", "2", "hi", "0", "", ""].join("\r\n");
-    const answer = await sendRaw(stack.gateway.port, octets);
+    const bytes = [`GET /orders/${ID} HTTP/1.1`, ...fields, "", "2", "hi", "0", "", ""].join("\r\n");
+    const answer = await sendRaw(stack.gateway.port, bytes);
     expect([answer.status, JSON.parse(answer.body).type]).toEqual([400, "/-/problems/malformed-request"]);
     expect(origins.recorded).toEqual([]);
   });

@@ -40,8 +40,8 @@ describe("octets that some would read as other requests", () => {
     expect(CASES.every(({ path }) => path.length === PATH.length)).toBe(true);
   });
 
-  it.concurrent.each(CASES)("$name", async ({ path, octets, answers, reach }: Attempt & { readonly path: string }) => {
-    const received = await converse(octets.replaceAll(PATH, path));
+  it.concurrent.each(CASES)("$name", async ({ path, bytes, answers, reach }: Attempt & { readonly path: string }) => {
+    const received = await converse(bytes.replaceAll(PATH, path));
     const found = answersIn(received);
     expect(found.map(({ startLine }) => Number(startLine.split(" ")[1]))).toEqual(answers);
     const reached = origin.requests.filter(({ startLine }) => startLine.includes(path));
@@ -63,11 +63,11 @@ it("the origin has received nothing else", () => {
 
 const asText = ({ startLine, body }: Message): string => `${startLine.split(" ").slice(0, 2).join(" ")} ${body}`;
 
-/** Sends all octets, then ends its side, and reads until the gateway ends its own. */
-function converse(octets: string): Promise<string> {
+/** Sends all bytes, then ends its side, and reads until the gateway ends its own. */
+function converse(bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    const socket = connect(stack.gateway.port, "127.0.0.1", () => socket.end(Buffer.from(octets, "latin1")));
+    const socket = connect(stack.gateway.port, "127.0.0.1", () => socket.end(Buffer.from(bytes, "latin1")));
     socket.setTimeout(10_000, () => reject(new Error("the gateway neither answered nor closed")));
     socket.on("data", (chunk) => chunks.push(chunk));
     // A gateway that refuses need not read on: what it said before counts.
@@ -76,7 +76,7 @@ function converse(octets: string): Promise<string> {
   });
 }
 
-/** All final answers; octets that are none fail. */
+/** All final answers; bytes that are none fail. */
 function answersIn(received: string): readonly Message[] {
   const found: Message[] = [];
   let rest = received;

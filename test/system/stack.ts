@@ -96,11 +96,11 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** Sends octets as they stand (one character is one octet) and reads until the gateway closes. */
-export function sendRaw(port: number, octets: string): Promise<RawAnswer> {
+/** Sends bytes as they stand (one character is one byte) and reads until the gateway closes. */
+export function sendRaw(port: number, bytes: string): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.from(octets, "latin1")));
+    const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.from(bytes, "latin1")));
     socket.setTimeout(20_000, () => socket.destroy(new Error("no answer within 20 s")));
     socket.on("data", (chunk) => chunks.push(chunk));
     socket.on("error", reject);

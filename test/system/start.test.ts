@@ -185,8 +185,8 @@ describe("a table of one's own on the demo's origins", () => {
       await response.arrayBuffer();
       expect([response.status, response.headers.get("x-demo-region")]).toEqual([200, region]);
     }
-    const wish = /\/mint .* -d '(.*)'$/m.exec(screen)?.[1] ?? "";
-    const minted = await fetch(`${urlOf(demo)}/mint`, { method: "POST", body: wish });
+    const request = /\/mint .* -d '(.*)'$/m.exec(screen)?.[1] ?? "";
+    const minted = await fetch(`${urlOf(demo)}/mint`, { method: "POST", body: request });
     expect([minted.status, (await minted.text()).length > 0]).toEqual([201, true]);
     demo.child.kill("SIGTERM");
     expect(await demo.ended).toBe(0);

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { drawnRanges, packFile } from "../../bench/pack-files.ts";
+import { packFile, randomRanges } from "../../bench/pack-files.ts";
 import { movedId, PROMISED, promisedRegion, promisedTable } from "../../bench/promised-table.ts";
 import { kindPath } from "../../bench/tables.ts";
 import { hotguid, iuid, type Layout, luuid } from "../../src/ids/index.ts";
@@ -21,7 +21,7 @@ import { type Stack, startStack } from "./stack.ts";
 const MINTED_MS = Date.UTC(2026, 5, 1);
 const SAMPLES = 40;
 
-const ranges: readonly PackRange[] = [...drawnRanges()];
+const ranges: readonly PackRange[] = [...randomRanges()];
 const origin = createServer((_, response) => response.end());
 let stack: Stack;
 

@@ -67,8 +67,8 @@ describe("a table's life from the command line, at a gateway that runs", () => {
   let second = 0;
 
   it("is shown to those who have a token, and changed by operators alone", async () => {
-    const stranger = await as(undefined, "status");
-    expect(stranger).toMatchObject({ stdout: "", code: 1, stderr: expect.stringContaining("(unauthenticated, 401)") });
+    const unknown = await as(undefined, "status");
+    expect(unknown).toMatchObject({ stdout: "", code: 1, stderr: expect.stringContaining("(unauthenticated, 401)") });
     const refused = await viewer("publish", "routing-table.json", "--yes");
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("(forbidden, 403)\n  the token in") });
     const [status] = objectsOf((await viewer("status", "--json")).stdout) as [

@@ -18,9 +18,9 @@ const share = ({ used, max }: { readonly used: number; readonly max: number }): 
 
 describe("a table is loaded beside the one in force", () => {
   it("the largest that is promised", () => {
-    const { keptOctets } = loadInHeap(LARGEST_TABLES.promised(), PROMISED_HEAP_MEGABYTES, 3);
-    expect(keptOctets).toBeLessThan(MILLION.tableBytes);
-    expect(keptOctets, "what docs/design/scale.md says").toBeGreaterThan(MILLION.tableBytes / 2);
+    const { keptBytes } = loadInHeap(LARGEST_TABLES.promised(), PROMISED_HEAP_MEGABYTES, 3);
+    expect(keptBytes).toBeLessThan(MILLION.tableBytes);
+    expect(keptBytes, "what docs/design/scale.md says").toBeGreaterThan(MILLION.tableBytes / 2);
   });
 
   it("as complex as may be", () => {

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock, Fetch } from "../../ports.ts";
-import { inTime } from "../in-time.ts";
+import { withTimeout } from "../in-time.ts";
 
 export interface AccessKeysOptions {
   /** Where Access publishes its keys. */
@@ -68,7 +68,7 @@ export function accessKeys(options: AccessKeysOptions): AccessKeys {
       if (!keys.has(keyId) || !isWithin(fetchedAtMs, FRESH_MS)) {
         if (!isWithin(askedAtMs, FETCH_INTERVAL_MS)) running = fetchNow();
         // It may be another request's, and end with that one: so each waits for itself.
-        await inTime(running, FETCH_DEADLINE_MS, () => undefined);
+        await withTimeout(running, FETCH_DEADLINE_MS, () => undefined);
       }
       const key = isWithin(fetchedAtMs, KEPT_MS) ? keys.get(keyId) : undefined;
       if (key !== undefined) return ok(key);

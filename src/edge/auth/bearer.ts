@@ -12,7 +12,7 @@ export type TokenFault = "malformed" | "unknown";
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{32,512}=*)$/i;
 
 /**
- * Finds whose token it is. A presented token is compared by its digest, with every entry and to the last octet, so that the time says neither which entry it
+ * Finds whose token it is. A presented token is compared by its digest, with every entry and to the last byte, so that the time says neither which entry it
  * was nor how near to one it came.
  */
 export function bearerCheck(tokens: readonly AdminToken[], subtle: TokenCrypto) {

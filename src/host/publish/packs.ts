@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { err, ok, type Result } from "../../ids/index.ts";
-import { entryFaultText, loadTable, packFaultText, partsOfFile, verifyPack } from "../../routing/index.ts";
+import { formatEntryFault, formatPackFault, loadTable, partsOfFile, verifyPack } from "../../routing/index.ts";
 import { readBytes, replaceFile } from "./files.ts";
 
 /** A verified pack that a table references. */
@@ -29,9 +29,9 @@ export async function readPacks(tableText: string, folder: string): Promise<Resu
     const bytes = readBytes(path);
     if (bytes === undefined) return err(`pack ${name}: ${path} cannot be read`);
     const pack = await verifyPack(bytes, digest, sha256);
-    if (!pack.ok) return err(`pack ${name}: ${path}: ${packFaultText(pack.error)}`);
+    if (!pack.ok) return err(`pack ${name}: ${path}: ${formatPackFault(pack.error)}`);
     const entry = slot.attach(pack.value);
-    if (!entry.ok) return err(`pack ${name}: ${entryFaultText(entry.error)}`);
+    if (!entry.ok) return err(`pack ${name}: ${formatEntryFault(entry.error)}`);
     files.push({ name, parts: partsOfFile(bytes, pack.value.header, sha256) });
   }
   return ok(files);
@@ -48,11 +48,9 @@ export function packsOf(tableText: string): readonly string[] {
 /** Writes packs into a self-hosted gateway's KV folder. Call it before publishing the table that needs them. */
 export function publishPacks(kvFolder: string, packs: readonly PackFile[]): void {
   mkdirSync(kvFolder, { recursive: true });
-  for (const { parts } of packs) for (const { key, octets } of parts) replaceFile(kvFolder, key, octets);
+  for (const { parts } of packs) for (const { key, bytes } of parts) replaceFile(kvFolder, key, bytes);
 }
 
 /** Input of `wrangler kv bulk put`: the parts of one pack as JSON. */
 export const bulkOf = ({ parts }: PackFile): string =>
-  JSON.stringify(
-    parts.map(({ key, octets }) => ({ key, value: Buffer.from(octets).toString("base64"), base64: true })),
-  );
+  JSON.stringify(parts.map(({ key, bytes }) => ({ key, value: Buffer.from(bytes).toString("base64"), base64: true })));

@@ -1,4 +1,4 @@
-import { base62Of16Octets } from "../architect-codec.ts";
+import { base62Of16Bytes } from "../architect-codec.ts";
 import { layoutOf } from "../compile.ts";
 import type { LayoutTable } from "../layout.ts";
 import { DECIMAL, UPPER_HEX } from "../text/alphabets.ts";
@@ -32,7 +32,7 @@ export const distributedIdTable: LayoutTable = {
 
 export const distributedId = /* @__PURE__ */ layoutOf(distributedIdTable, [
   // The six leading zeros are omitted.
-  /* @__PURE__ */ base62Of16Octets(5),
+  /* @__PURE__ */ base62Of16Bytes(5),
   /* @__PURE__ */ radixText({ alphabet: UPPER_HEX, bits: 128, width: 26 }),
   uuidText,
 ]);
@@ -67,7 +67,7 @@ export const distributedId128Table: LayoutTable = {
 
 export const distributedId128 = /* @__PURE__ */ layoutOf(distributedId128Table, [
   /* @__PURE__ */ radixText({ alphabet: UPPER_HEX, bits: 128, width: 32 }),
-  /* @__PURE__ */ base62Of16Octets(11),
+  /* @__PURE__ */ base62Of16Bytes(11),
   /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 128, digitsMin: 38 }),
   longsText,
 ]);

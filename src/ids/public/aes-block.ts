@@ -10,7 +10,7 @@ export interface AesBlock {
 }
 
 /** Key lengths in bytes of AES-128, AES-192 and AES-256. */
-export const AES_KEY_OCTETS: readonly number[] = [16, 24, 32];
+export const AES_KEY_BYTES: readonly number[] = [16, 24, 32];
 
 /** Expands the key once, for both directions. Its length must be an AES key length. */
 export const aesBlock = (key: Uint8Array): AesBlock => {
@@ -26,14 +26,14 @@ export const aesBlock = (key: Uint8Array): AesBlock => {
 const run = (cipher: typeof unsafe.encrypt, schedule: Uint32Array, block: Words): Words => {
   const { s0, s1, s2, s3 } = cipher(
     schedule,
-    swapOctets(block[0] as number),
-    swapOctets(block[1] as number),
-    swapOctets(block[2] as number),
-    swapOctets(block[3] as number),
+    swapBytes(block[0] as number),
+    swapBytes(block[1] as number),
+    swapBytes(block[2] as number),
+    swapBytes(block[3] as number),
   );
-  return [swapOctets(s0), swapOctets(s1), swapOctets(s2), swapOctets(s3)];
+  return [swapBytes(s0), swapBytes(s1), swapBytes(s2), swapBytes(s3)];
 };
 
 /** Reverses the four bytes of a word. */
-export const swapOctets = (word: number): number =>
+export const swapBytes = (word: number): number =>
   ((word << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24)) >>> 0;

@@ -58,7 +58,7 @@ export const readBase62 = (text: string): Words | number => {
 };
 
 /** The index of the first character that is not a digit, or -1. */
-export const strangerInBase62 = (text: string): number => {
+export const invalidCharacterAt = (text: string): number => {
   for (let at = 0; at < text.length; at++) if ((VALUES[text.charCodeAt(at)] as number) < 0) return at;
   return -1;
 };

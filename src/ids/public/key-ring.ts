@@ -36,28 +36,28 @@ const KEY_ID = /^[\x21-\x7e]{1,64}$/;
 /** Builds a ring from keys of the allowed lengths, each set up by `cipherOf`. */
 export const makeRing = <Cipher>(
   keys: readonly NamedKey[],
-  octets: readonly number[],
+  bytes: readonly number[],
   cipherOf: (key: Uint8Array) => Cipher,
 ): Result<Ring<Cipher>, KeyRingError> => {
-  const fault = checkKeys(keys, octets);
+  const fault = checkKeys(keys, bytes);
   if (fault !== undefined) return err(fault);
   const [first, ...rest] = keys.map(({ id, key }) => ({ ...cipherOf(key), id }));
   return first === undefined ? err({ reason: "no-keys" }) : ok({ keys: [first, ...rest] });
 };
 
-const checkKeys = (keys: readonly NamedKey[], octets: readonly number[]): KeyRingError | undefined => {
+const checkKeys = (keys: readonly NamedKey[], bytes: readonly number[]): KeyRingError | undefined => {
   if (keys.length === 0) return { reason: "no-keys" };
   if (keys.length > RING_KEYS_MAX) return { reason: "too-many-keys", max: RING_KEYS_MAX, actual: keys.length };
   for (const [index, { id, key }] of keys.entries()) {
     if (!KEY_ID.test(id)) return { reason: "key-id", index };
-    if (!octets.includes(key.length)) return { reason: "key-length", id, expected: octets, actual: key.length };
+    if (!bytes.includes(key.length)) return { reason: "key-length", id, expected: bytes, actual: key.length };
     for (const earlier of keys.slice(0, index)) {
       if (earlier.id === id) return { reason: "duplicate-key-id", id };
-      if (sameOctets(earlier.key, key)) return { reason: "duplicate-key", ids: [earlier.id, id] };
+      if (sameBytes(earlier.key, key)) return { reason: "duplicate-key", ids: [earlier.id, id] };
     }
   }
   return undefined;
 };
 
-const sameOctets = (one: Uint8Array, other: Uint8Array): boolean =>
-  one.length === other.length && one.every((octet, at) => octet === other[at]);
+const sameBytes = (one: Uint8Array, other: Uint8Array): boolean =>
+  one.length === other.length && one.every((byte, at) => byte === other[at]);

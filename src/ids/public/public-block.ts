@@ -1,6 +1,6 @@
 import type { Words } from "../layout.ts";
 import { bigToWords, wordsToBig } from "../words.ts";
-import { swapOctets } from "./aes-block.ts";
+import { swapBytes } from "./aes-block.ts";
 
 /**
  * The plaintext block of Architect.Identities 2.1.1 for each type. Numbers are a .NET decimal: flags, high word, low
@@ -26,14 +26,14 @@ export const blockOfId = (id: bigint, type: PublicType): Words => {
   const words = bigToWords(id, 4);
   if (!isProven(type)) return words;
   const [, high, middle, low] = words;
-  return [0, swapOctets(high as number), swapOctets(low as number), swapOctets(middle as number)];
+  return [0, swapBytes(high as number), swapBytes(low as number), swapBytes(middle as number)];
 };
 
 /** The value of a block; `undefined` if the redundancy shows that it is forged. */
 export const idOfBlock = (block: Words, type: PublicType): bigint | undefined => {
   const [flags, high, low, middle] = block as [number, number, number, number];
   if (!isProven(type)) return wordsToBig(block);
-  const id = wordsToBig([swapOctets(high), swapOctets(middle), swapOctets(low)]);
+  const id = wordsToBig([swapBytes(high), swapBytes(middle), swapBytes(low)]);
   return flags === 0 && id <= PUBLIC_ID_MAX[type] ? id : undefined;
 };
 
@@ -41,5 +41,5 @@ export const idOfBlock = (block: Words, type: PublicType): bigint | undefined =>
 export const swapGuid = (words: Words): Words => {
   const [first, second, third, fourth] = words as [number, number, number, number];
   const halvesSwapped = ((second & 0x00ff00ff) << 8) | ((second >>> 8) & 0x00ff00ff);
-  return [swapOctets(first), halvesSwapped >>> 0, third, fourth];
+  return [swapBytes(first), halvesSwapped >>> 0, third, fourth];
 };

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "../result.ts";
-import { AES_KEY_OCTETS, type AesBlock, aesBlock } from "./aes-block.ts";
+import { AES_KEY_BYTES, type AesBlock, aesBlock } from "./aes-block.ts";
 import { type KeyRingError, makeRing, type NamedKey, type Ring } from "./key-ring.ts";
 import { blockOfId, idOfBlock, isProven, PUBLIC_ID_MAX, type PublicType, swapGuid } from "./public-block.ts";
 import { formatPublicText, type PublicForm, type PublicTextError, parsePublicText } from "./public-text.ts";
@@ -49,7 +49,7 @@ export type PublicDecodeError =
 
 /** A ring for compatible public IDs: the first key encodes, all decode. */
 export const keyRing = (keys: readonly NamedKey[]): Result<KeyRing, KeyRingError> =>
-  makeRing(keys, AES_KEY_OCTETS, aesBlock);
+  makeRing(keys, AES_KEY_BYTES, aesBlock);
 
 /** Encodes an ID with the first key of the ring, or with the key that `kind` names. */
 export const encodePublic = (ring: KeyRing, id: bigint, kind: PublicKind): Result<string, PublicEncodeError> => {

@@ -2,7 +2,7 @@ import type { ParseError, Words } from "../layout.ts";
 import { err, ok, type Result } from "../result.ts";
 import { characterError } from "../text/form.ts";
 import { formatUuid, parseUuid } from "../uuid-text.ts";
-import { BLOCK_DIGITS, formatBase62, readBase62, strangerInBase62 } from "./base62.ts";
+import { BLOCK_DIGITS, formatBase62, invalidCharacterAt, readBase62 } from "./base62.ts";
 
 /**
  * How 128 bits are written. `uuid`: 8-4-4-4-12 in lower case. `base62`: 22 characters. `hex`: 32 digits in upper case,
@@ -42,21 +42,19 @@ export const parseBase62 = (text: string, blocks: number): Result<Words, PublicT
   const digits = blocks * BLOCK_DIGITS;
   const words = text.length === digits ? readBase62(text) : undefined;
   if (words !== undefined && typeof words !== "number") return ok(words);
-  const strangerAt = strangerInBase62(text);
-  return err(
-    words === undefined || strangerAt >= 0 ? misfit(text, strangerAt, digits) : { reason: "range", at: words },
-  );
+  const invalidAt = invalidCharacterAt(text);
+  return err(words === undefined || invalidAt >= 0 ? misfit(text, invalidAt, digits) : { reason: "range", at: words });
 };
 
 const parseHex = (text: string): Result<Words, PublicTextError> => {
-  const strangerAt = text.search(/[^0-9A-Fa-f]/);
-  if (strangerAt >= 0 || text.length !== HEX_DIGITS) return err(misfit(text, strangerAt, HEX_DIGITS));
+  const invalidAt = text.search(/[^0-9A-Fa-f]/);
+  if (invalidAt >= 0 || text.length !== HEX_DIGITS) return err(misfit(text, invalidAt, HEX_DIGITS));
   return ok([0, 8, 16, 24].map((at) => Number.parseInt(text.slice(at, at + 8), 16)));
 };
 
 /** The first error, in the order of all parsers here: empty, invalid character, length. */
-const misfit = (text: string, strangerAt: number, expected: number): PublicTextError => {
+const misfit = (text: string, invalidAt: number, expected: number): PublicTextError => {
   if (text === "") return { reason: "empty" };
-  if (strangerAt >= 0) return characterError(text, strangerAt);
+  if (invalidAt >= 0) return characterError(text, invalidAt);
   return { reason: "length", expected: `${expected}`, actual: text.length };
 };

@@ -3,7 +3,7 @@ import { err, ok, type Result } from "../result.ts";
 import { formatBase62 } from "./base62.ts";
 import { type KeyRingError, makeRing, type NamedKey, type Ring } from "./key-ring.ts";
 import { type PublicTextError, parseBase62 } from "./public-text.ts";
-import { SIV_KEY_OCTETS, type SivBlock, sivBlock } from "./siv-block.ts";
+import { SIV_KEY_BYTES, type SivBlock, sivBlock } from "./siv-block.ts";
 
 /**
  * Sealed IDs: Waybill's own public form for 128-bit IDs, whose compatible form accepts every text. 256 bits of AES-SIV
@@ -38,8 +38,8 @@ const CONTEXT = /^[\x21-\x7e]{1,64}$/;
  */
 export const sealRing = (keys: readonly NamedKey[], context: string): Result<SealRing, SealRingError> => {
   if (!CONTEXT.test(context)) return err({ reason: "context", expected: "1 to 64 printable ASCII characters" });
-  const octets = Uint8Array.from(context, (character) => character.charCodeAt(0));
-  return makeRing(keys, SIV_KEY_OCTETS, (key) => sivBlock(key, octets));
+  const bytes = Uint8Array.from(context, (character) => character.charCodeAt(0));
+  return makeRing(keys, SIV_KEY_BYTES, (key) => sivBlock(key, bytes));
 };
 
 /** Seals four words with the first key of the ring. */

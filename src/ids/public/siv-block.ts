@@ -18,7 +18,7 @@ export interface SivBlock {
 }
 
 /** Key lengths in bytes: K1 and K2, each an AES key. */
-export const SIV_KEY_OCTETS: readonly number[] = [32, 48, 64];
+export const SIV_KEY_BYTES: readonly number[] = [32, 48, 64];
 
 const ZERO: Words = [0, 0, 0, 0];
 /** RFC 5297 §2.6: bits 63 and 31 of the IV are cleared, so that 32-bit and 64-bit counters never carry. */
@@ -31,7 +31,7 @@ export const sivBlock = (key: Uint8Array, context: Uint8Array): SivBlock => {
   const pad = aesBlock(key.subarray(key.length / 2));
   const subkey = double(mac.encrypt(ZERO));
   // RFC 4493 §2.4: CMAC of one full block encrypts the block XOR the first subkey.
-  const chain = xor(double(mac.encrypt(subkey)), wordsOfOctets(cmac(context, k1)));
+  const chain = xor(double(mac.encrypt(subkey)), wordsOfBytes(cmac(context, k1)));
   const mask = xor(chain, subkey);
 
   const tagOf = (plaintext: Words): Words => mac.encrypt(xor(plaintext, mask));
@@ -71,7 +71,7 @@ const double = (words: Words): Words => {
   ];
 };
 
-const wordsOfOctets = (octets: Uint8Array): Words => {
-  const view = new DataView(octets.buffer, octets.byteOffset, octets.byteLength);
+const wordsOfBytes = (bytes: Uint8Array): Words => {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return [0, 4, 8, 12].map((at) => view.getUint32(at));
 };

@@ -15,7 +15,7 @@ import { readSplit } from "../split.ts";
  * Fixed bits tell layouts apart, and so do times where no text is inside the windows of both, and text forms. Where every
  * pattern of the entity names a layout, two never meet but on `/any`, which refuses what it cannot tell.
  */
-export const checkApart = (
+export const checkAmbiguity = (
   draft: Draft,
   planned: ReadonlyMap<string, RoutePlan>,
   routes: readonly TakingRoute[],
@@ -34,19 +34,19 @@ export const checkApart = (
         const overlap =
           earlier.id.layout === later.id.layout ? undefined : overlapIn(earlier.routePlan.plan, later.routePlan.plan);
         if (overlap === undefined) continue;
-        const goals = new Map([
-          ...goalsOf(draft, earlier.routePlan, earlier.id, routes, budget),
-          ...goalsOf(draft, later.routePlan, later.id, routes, budget),
+        const targets = new Map([
+          ...targetsOf(draft, earlier.routePlan, earlier.id, routes, budget),
+          ...targetsOf(draft, later.routePlan, later.id, routes, budget),
         ]);
         if (budget.isSpent) return;
-        const [goal] = goals.values();
+        const [target] = targets.values();
         const isParted =
-          (goal?.canary ?? goal?.split) !== undefined &&
+          (target?.canary ?? target?.split) !== undefined &&
           !isOneIdentity(earlier.routePlan.plan.layout, later.routePlan.plan.layout);
-        if (goals.size < 2 && !isParted) continue;
+        if (targets.size < 2 && !isParted) continue;
         const names = `${ids[earlier.id.place]?.layout} and ${ids[later.id.place]?.layout}`;
         const why =
-          goals.size < 2
+          targets.size < 2
             ? "but each of them has a place of its own among the route's shares; remove the canary or the split, or"
             : "but their routes may differ;";
         report(
@@ -75,30 +75,30 @@ const rememberOverlaps = (budget: Budget): ((a: LayoutPlan, b: LayoutPlan) => Ov
 const exampleOf = ({ example }: Overlap): string => (example === undefined ? "" : `such as ${example}, `);
 
 /** Where IDs may go, or the first two such goals, by what tells them apart. Without a region no route takes them. */
-const goalsOf = (
+const targetsOf = (
   { fallback }: Draft,
   { placements, packs }: RoutePlan,
   id: IdPlan,
   routes: readonly TakingRoute[],
   budget: Budget,
-): ReadonlyMap<string, Goal> => {
-  const goals = new Map<string, Goal>();
-  const add = ({ region, canary, split }: Goal) =>
-    goals.set(JSON.stringify([region, canary, split]), { region, canary, split });
+): ReadonlyMap<string, Target> => {
+  const targets = new Map<string, Target>();
+  const add = ({ region, canary, split }: Target) =>
+    targets.set(JSON.stringify([region, canary, split]), { region, canary, split });
   for (const { index, route } of routes) {
-    if (goals.size > 1 || !budget.spend(1)) return goals;
+    if (targets.size > 1 || !budget.spend(1)) return targets;
     const pack = packs.find(({ ordinal, ids }) => ordinal === index && ids.has(id));
     for (const region of pack?.declared.regions ?? []) add({ region });
     const placement = placements.get(index);
     const box = placement && boxFor(placement, id);
     if (box === undefined) continue;
     add({ region: route.region, canary: route.canary, split: route.split && readSplit(route.split).regions });
-    if (box.every((set) => set === undefined)) return goals;
+    if (box.every((set) => set === undefined)) return targets;
   }
   return add({ region: fallback });
 };
 
-interface Goal {
+interface Target {
   readonly region: string | undefined;
   readonly canary?: DeclaredRoute["canary"];
   readonly split?: readonly string[] | undefined;

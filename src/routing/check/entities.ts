@@ -2,7 +2,7 @@ import { type Layout, luuid } from "../../ids/index.ts";
 import type { Draft } from "../draft.ts";
 import type { FaultKind, Place, Report } from "../faults.ts";
 import { groupOfId } from "../groups.ts";
-import { markFieldOf } from "../layout-fields.ts";
+import { ownerKeyField } from "../layout-fields.ts";
 import type { DeclaredEntityId } from "../schema.ts";
 
 /** An entity's IDs must have what the table says of them, and no two entities may claim the same IDs of a marked layout. */
@@ -19,7 +19,7 @@ export const checkEntities = (draft: Draft, report: Report): void => {
     }
   }
   for (const [layout, own] of claims) {
-    const mark = markFieldOf(layout)?.name;
+    const mark = ownerKeyField(layout)?.name;
     if (mark === undefined) checkUnmarked(own, layout, report);
     else if (mark === "service") checkMarked(own, layout, mark, "number-clash", report);
     else checkMarked(own, layout, "group", "group-clash", report);
@@ -30,7 +30,7 @@ const MARKS = ["service", "class", "group"] as const;
 
 /** A class is what LUUIDs call their group by. */
 const hasMark = (layout: Layout, mark: (typeof MARKS)[number]): boolean =>
-  mark === "class" ? layout.name === luuid.name : markFieldOf(layout)?.name === mark;
+  mark === "class" ? layout.name === luuid.name : ownerKeyField(layout)?.name === mark;
 
 const checkMarks = (id: DeclaredEntityId, layout: Layout, place: Place, report: Report): boolean => {
   let sound = true;
@@ -40,7 +40,7 @@ const checkMarks = (id: DeclaredEntityId, layout: Layout, place: Place, report: 
   };
   for (const mark of MARKS) {
     if (id[mark] === undefined) continue;
-    const max = markFieldOf(layout)?.max;
+    const max = ownerKeyField(layout)?.max;
     if (!hasMark(layout, mark)) {
       fault("unknown-name", [...place, mark], `IDs of layout ${layout.name} have no ${mark}; remove it.`);
     } else if (mark !== "class" && max !== undefined && (id[mark] as number) > max) {

@@ -41,7 +41,7 @@ export const checkLayouts = (draft: Draft, report: Report): void => {
 };
 
 /** Fields that origins are told anyway. */
-const OWN_FIELDS: readonly string[] = [
+const GATEWAY_HEADERS: readonly string[] = [
   "waybill-client-country",
   "waybill-entity-id",
   "waybill-epoch",
@@ -53,7 +53,7 @@ const OWN_FIELDS: readonly string[] = [
 
 /** Each field says one thing. */
 const checkHeaders = (slices: Readonly<Record<string, DeclaredSlice>>, place: Place, report: Report): void => {
-  const taken = new Set(OWN_FIELDS);
+  const taken = new Set(GATEWAY_HEADERS);
   for (const [name, slice] of Object.entries(slices)) {
     const { header } = sliceOf(name, slice);
     if (header === undefined) continue;

@@ -1,10 +1,10 @@
 import type { Words } from "../../ids/index.ts";
 import type { Draft } from "../draft.ts";
 import type { Report } from "../faults.ts";
-import { markFieldOf } from "../layout-fields.ts";
+import { ownerKeyField } from "../layout-fields.ts";
 import type { LayoutPlan } from "../layout-plans.ts";
-import { allFormsOf, canBeLater, indexSingled, type SingledIndex, shortKeyIn, TextReader } from "../moved.ts";
-import { type Singled, sayingOf, singledIn } from "../singled.ts";
+import { allFormsOf, canBeLater, indexOverrides, type OverrideIndex, shortKeyIn, TextReader } from "../moved.ts";
+import { type Override, overrideKey, overridesIn } from "../singled.ts";
 
 type Plans = ReadonlyMap<string, LayoutPlan>;
 
@@ -12,9 +12,9 @@ type Plans = ReadonlyMap<string, LayoutPlan>;
  * An ID that is singled out must be one that some entity can have, in its canonical text, and stand in one part alone. Returns
  * the index of those that are.
  */
-export const checkMoved = (draft: Draft, plans: Plans, allEntitiesAreRead: boolean, report: Report): SingledIndex => {
+export const checkMoved = (draft: Draft, plans: Plans, allEntitiesAreRead: boolean, report: Report): OverrideIndex => {
   let areAccepted = true;
-  const index = indexSingled(draft, plans, (reader) => {
+  const index = indexOverrides(draft, plans, (reader) => {
     const isAccepted = canonicalOf(reader, plans) === reader.text;
     areAccepted &&= isAccepted;
     return isAccepted;
@@ -28,14 +28,14 @@ export const checkMoved = (draft: Draft, plans: Plans, allEntitiesAreRead: boole
 const reportEach = (
   draft: Draft,
   plans: Plans,
-  index: SingledIndex,
+  index: OverrideIndex,
   allEntitiesAreRead: boolean,
   report: Report,
 ): void => {
-  const all = [...singledIn(draft)];
+  const all = [...overridesIn(draft)];
   const reader = new TextReader();
-  for (const [number, singled] of all.entries()) {
-    const { part, text } = singled;
+  for (const [number, override] of all.entries()) {
+    const { part, text } = override;
     reader.begin(text);
     const canonical = canonicalOf(reader, plans);
     if (canonical === text) {
@@ -64,22 +64,22 @@ const canonicalOf = (reader: TextReader, plans: Plans): string | undefined => {
 /** Whether some entity can have an ID of a layout, by its words in the layout's form of text. */
 const takes = (plan: LayoutPlan, words: Words): boolean => {
   if (!canBeLater(plan, words)) return false;
-  return plan.idsByMark.has(undefined) || plan.idsByMark.has(markFieldOf(plan.layout)?.read(words));
+  return plan.idsByMark.has(undefined) || plan.idsByMark.has(ownerKeyField(plan.layout)?.read(words));
 };
 
 /** What is to be said of an entry beside others of the same ID, in any of its forms, or of the same short key. */
 function* rivalSentences(
   reader: TextReader,
   number: number,
-  all: readonly Singled[],
-  { find, findShort }: SingledIndex,
+  all: readonly Override[],
+  { find, findShort }: OverrideIndex,
   plans: Plans,
 ): Generator<string> {
-  const own = all[number] as Singled;
-  const saying = sayingOf(own);
-  const otherOf = (found: number | undefined): Singled | undefined => {
-    const other = all[found ?? number] as Singled;
-    return sayingOf(other) === saying ? undefined : other;
+  const own = all[number] as Override;
+  const saying = overrideKey(own);
+  const otherOf = (found: number | undefined): Override | undefined => {
+    const other = all[found ?? number] as Override;
+    return overrideKey(other) === saying ? undefined : other;
   };
   const [rival] = allFormsOf(reader, plans).flatMap(({ form, words }) => otherOf(find(form, words)) ?? []);
   if (rival !== undefined) yield rivalSentence(own, rival);
@@ -89,22 +89,22 @@ function* rivalSentences(
   yield `Another ID with this group and primary key ${endOf(other)}, and both have one short key; correct one of them.`;
 }
 
-const rivalSentence = ({ text }: Singled, rival: Singled): string =>
+const rivalSentence = ({ text }: Override, rival: Override): string =>
   rival.text === text
     ? `It stands in ${JSON.stringify(rival.part)} too; remove one of them.`
     : `It is another form of ${JSON.stringify(rival.text)}, which ${endOf(rival)}; correct or remove one of them.`;
 
 /** Ends a sentence about an ID. */
-const endOf = (singled: Singled): string => {
-  if (singled.part === "gone") return "is gone";
-  if (singled.part === "moves") return `is moving to ${JSON.stringify(singled.entry.to)}`;
-  const { entry } = singled;
+const endOf = (override: Override): string => {
+  if (override.part === "gone") return "is gone";
+  if (override.part === "moves") return `is moving to ${JSON.stringify(override.entry.to)}`;
+  const { entry } = override;
   return `moved to ${JSON.stringify(typeof entry === "string" ? entry : entry.region)}`;
 };
 
 /** A move leads elsewhere. */
 const checkMoves = (draft: Draft, report: Report): void => {
-  for (const { part, text, entry } of singledIn(draft)) {
+  for (const { part, text, entry } of overridesIn(draft)) {
     if (part !== "moves" || entry.from !== entry.to) continue;
     const message = `It is in ${JSON.stringify(entry.from)} already; name another region.`;
     report("moved-id", ["moves", text, "to"], message);

@@ -1,7 +1,7 @@
 import type { Draft } from "../draft.ts";
 import { listNames, type Place, type Report } from "../faults.ts";
 import { isLayoutName } from "../known-layouts.ts";
-import { singledIn } from "../singled.ts";
+import { overridesIn } from "../singled.ts";
 
 /** Every name that is used must be declared. What routes ask for is held to the same rule where it is read. */
 export const checkNames = (draft: Draft, report: Report): void => {
@@ -36,7 +36,7 @@ export const checkNames = (draft: Draft, report: Report): void => {
   for (const [name, { regions }] of draft.packs) {
     for (const [at, other] of regions.entries()) region(other, ["packs", name, "regions", at]);
   }
-  for (const { part, text, entry } of singledIn(draft)) {
+  for (const { part, text, entry } of overridesIn(draft)) {
     if (part === "moved") {
       if (typeof entry === "string") region(entry, ["moved", text]);
       else region(entry.region, ["moved", text, "region"]);

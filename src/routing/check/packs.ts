@@ -1,14 +1,14 @@
 import type { Draft, DraftRoute } from "../draft.ts";
 import type { Report } from "../faults.ts";
 import type { LayoutPlan } from "../layout-plans.ts";
-import { PACKS_OCTETS_MAX } from "../limits.ts";
+import { PACKS_BYTES_MAX } from "../limits.ts";
 import { dimensionOfPack } from "../pack-plans.ts";
 
 /** What the table says of its packs, without a look into them: names and sizes. A pack may wait for its route. */
 export const checkPacks = (draft: Draft, report: Report): void => {
-  let octets = 0;
+  let content = 0;
   for (const [name, { bytes, regions, field, slice }] of draft.packs) {
-    octets += bytes;
+    content += bytes;
     if (field !== undefined && slice !== undefined) {
       report("pack", ["packs", name, "slice"], "The ranges are of one field or of one slice; remove one of them.");
     }
@@ -21,8 +21,8 @@ export const checkPacks = (draft: Draft, report: Report): void => {
       );
     }
   }
-  if (octets > PACKS_OCTETS_MAX) {
-    const message = `All packs together may have ${PACKS_OCTETS_MAX} octets; there are ${octets}.`;
+  if (content > PACKS_BYTES_MAX) {
+    const message = `All packs together may have ${PACKS_BYTES_MAX} octets; there are ${content}.`;
     report("size", ["packs"], message);
   }
 };

@@ -5,7 +5,7 @@ import type { Place, Report } from "../faults.ts";
 import { groupOfId } from "../groups.ts";
 import { LUUID_SHORT } from "../identity.ts";
 import { PATTERNS_MAX } from "../limits.ts";
-import { OWN_SEGMENTS } from "../own-paths.ts";
+import { GATEWAY_SEGMENTS } from "../own-paths.ts";
 import { segmentsOf } from "../paths.ts";
 import type { DeclaredEntity } from "../schema.ts";
 
@@ -59,7 +59,7 @@ const literalPrefixOf = ({ segments }: Pattern): string => segments.slice(0, seg
 
 const checkPattern = ({ text, segments, place }: Pattern, report: Report): void => {
   const [first = ""] = segments;
-  if (OWN_SEGMENTS.has(first)) {
+  if (GATEWAY_SEGMENTS.has(first)) {
     report("reserved-path", place, `/${first} is the gateway's own; begin ${text} with another segment.`);
   } else if (isOpen(first)) {
     report(

@@ -2,7 +2,7 @@ import type { Budget } from "../budget.ts";
 import type { Draft } from "../draft.ts";
 import { listNames, type Place, type Report } from "../faults.ts";
 import { COMPLEXITY_MAX } from "../limits.ts";
-import { fieldPathsOf, publicKindOf, unfitFor } from "../public-entities.ts";
+import { fieldPathsOf, incompatibility, publicKindOf } from "../public-entities.ts";
 import type { FieldPathError } from "../public-paths.ts";
 import type { DeclaredEntity } from "../schema.ts";
 
@@ -17,7 +17,7 @@ export const checkPublic = (draft: Draft, report: Report, budget: Budget): void 
     }
     const layout = id === undefined ? undefined : draft.known.get(id.layout);
     if (kind !== undefined && layout !== undefined) {
-      const fit = unfitFor(layout, kind);
+      const fit = incompatibility(layout, kind);
       if (!fit.ok) report("public-ids", ["entities", name, "public"], `${fit.error}; choose another \`as\`.`);
     }
     checkFields(draft, name, entity, ["entities", name], report, budget);

@@ -1,16 +1,16 @@
 import type { Draft } from "../draft.ts";
 import { type Fault, pointerTo } from "../faults.ts";
-import { groupBy, type IdPlan, idPlansOf, markOf } from "../layout-plans.ts";
+import { groupBy, type IdPlan, idPlansOf, ownerKeyOf } from "../layout-plans.ts";
 import type { DeclaredConditions } from "../schema.ts";
 
 /** Whether a route's conditions rest on numbers that are at fault already. */
-export type RestsOnFault = (when: DeclaredConditions) => boolean;
+export type DependsOnFault = (when: DeclaredConditions) => boolean;
 
 /**
  * One mistake is one fault: a route on a country or an entity whose number is at fault may only look unreachable. Of two
  * that share a number either may be the wrong one, so both count.
  */
-export const restsOnFault = (draft: Draft, faults: readonly Fault[]): RestsOnFault => {
+export const dependsOnFault = (draft: Draft, faults: readonly Fault[]): DependsOnFault => {
   const pointers = faults.map(({ pointer }) => pointer);
   const countries = countriesAtFault(draft, new Set(pointers));
   const ids = idsAtFault(draft, new Set(pointers.map(toEntry)));
@@ -37,7 +37,7 @@ const countriesAtFault = ({ countries }: Draft, pointers: ReadonlySet<string>): 
 };
 
 const idsAtFault = (draft: Draft, pointers: ReadonlySet<string>): readonly IdPlan[] => {
-  const claims = groupBy(idPlansOf(draft), (id) => JSON.stringify([id.layout, markOf(id)]));
+  const claims = groupBy(idPlansOf(draft), (id) => JSON.stringify([id.layout, ownerKeyOf(id)]));
   const isWrong = ({ entity, place }: IdPlan): boolean => pointers.has(pointerTo(["entities", entity, "ids", place]));
   return [...claims.values()].filter((ids) => ids.some(isWrong)).flat();
 };

@@ -8,8 +8,8 @@ import { noPlacements, type PlacedRoutes, placeRoute, type TakingRoute } from ".
 import type { DeclaredConditions } from "../schema.ts";
 import { listOf } from "../scopes.ts";
 import { isSoundPackRoute } from "./packs.ts";
-import type { RestsOnFault } from "./rests-on.ts";
-import { hasOneWay } from "./ways.ts";
+import type { DependsOnFault } from "./rests-on.ts";
+import { hasOneDestination } from "./ways.ts";
 
 export interface CheckedRoutes {
   readonly routes: readonly TakingRoute[];
@@ -24,7 +24,7 @@ export interface CheckedRoutes {
 export const checkRoutes = (
   draft: Draft,
   plans: ReadonlyMap<string, LayoutPlan>,
-  mayMatch: RestsOnFault,
+  mayMatch: DependsOnFault,
   report: Report,
   budget: Budget,
 ): CheckedRoutes => {
@@ -39,7 +39,7 @@ export const checkRoutes = (
     const { index, route } = each;
     if (budget.isSpent || faults >= FAULTS_MAX) break;
     // What is at fault in itself is not looked at more closely.
-    if (!hasOneWay(route)) continue;
+    if (!hasOneDestination(route)) continue;
     const conditions = readConditions(draft, plans, route, ["routes", index, "when"], fault, budget);
     if (conditions === undefined) continue;
     if (!isSoundPackRoute(draft, plans, { index, route }, fault)) continue;

@@ -49,11 +49,11 @@ export const checkSizes = (value: unknown, report: Report): boolean => {
     fit = false;
     report("size", [part], `At most ${max} entries may stand here; there are ${count}.`);
   }
-  const singled = SINGLED_PARTS.reduce((sum, part) => sum + (counts.get(part) as number), 0);
-  if (fit && singled > MOVED_MAX) {
+  const overrides = OVERRIDE_PARTS.reduce((sum, part) => sum + (counts.get(part) as number), 0);
+  if (fit && overrides > MOVED_MAX) {
     fit = false;
-    const message = `At most ${MOVED_MAX} entries may stand in ${SINGLED_PARTS.join(", ")} together; there are ${singled}.`;
-    report("size", [SINGLED_PARTS.find((part) => counts.get(part) !== 0) as string], message);
+    const message = `At most ${MOVED_MAX} entries may stand in ${OVERRIDE_PARTS.join(", ")} together; there are ${overrides}.`;
+    report("size", [OVERRIDE_PARTS.find((part) => counts.get(part) !== 0) as string], message);
   }
   if (fit) fit = checkValues(value, report);
   return fit;
@@ -73,7 +73,7 @@ const checkValues = (table: object, report: Report): boolean => {
 /** How many values each part has, those of the long parts apart; what is too many is not counted to its end. */
 export const valuesIn = (table: object): readonly (readonly [part: string, count: number])[] =>
   Object.entries(table)
-    .filter(([part]) => part !== "routes" && !SINGLED_PARTS.some((singled) => singled === part))
+    .filter(([part]) => part !== "routes" && !OVERRIDE_PARTS.some((overrides) => overrides === part))
     .map(([part, value]) => [part, countValues(value)]);
 
 const countValues = (value: unknown): number => {
@@ -96,7 +96,7 @@ const countIn = (table: object, part: string): number => {
 };
 
 /** Parts with an entry for a single entity. They make one index. */
-const SINGLED_PARTS = ["moved", "moves", "gone"] as const;
+const OVERRIDE_PARTS = ["moved", "moves", "gone"] as const;
 
 const PART_SIZES = {
   regions: REGIONS_MAX,

@@ -3,15 +3,16 @@ import type { Report } from "../faults.ts";
 import type { DeclaredRoute } from "../schema.ts";
 import { readSplit } from "../split.ts";
 
-const WAYS = ["region", "split", "pack"] as const;
+const DESTINATIONS = ["region", "split", "pack"] as const;
 
 /** Whether a route says in one way where its IDs go. */
-export const hasOneWay = (route: DeclaredRoute): boolean => WAYS.filter((way) => route[way] !== undefined).length === 1;
+export const hasOneDestination = (route: DeclaredRoute): boolean =>
+  DESTINATIONS.filter((destination) => route[destination] !== undefined).length === 1;
 
 /** Each route leads to a region, to the parts of a split, or to a pack; and each part of a split to one region. */
-export const checkWays = (draft: Draft, report: Report): void => {
+export const checkDestinations = (draft: Draft, report: Report): void => {
   for (const { index, route } of draft.routes) {
-    const [first, second] = WAYS.filter((way) => route[way] !== undefined);
+    const [first, second] = DESTINATIONS.filter((destination) => route[destination] !== undefined);
     if (first === undefined) {
       report("schema", ["routes", index, "region"], '"region" is missing; add it, or a "split" or a "pack".');
     } else if (second !== undefined) {

@@ -3,7 +3,7 @@ import { patternsOf } from "../entity-paths.ts";
 import { listNames, type Place, type Report } from "../faults.ts";
 import { ISO_3166_ALPHA_2 } from "../iso-3166.ts";
 import { PATTERNS_MAX } from "../limits.ts";
-import { OWN_SEGMENTS } from "../own-paths.ts";
+import { GATEWAY_SEGMENTS } from "../own-paths.ts";
 import { indexPaths, segmentsOf } from "../paths.ts";
 import { listOf } from "../scopes.ts";
 import type { DeclaredSource, DeclaredWithoutId } from "../without-id-schema.ts";
@@ -75,7 +75,7 @@ const checkRegions = (draft: Draft, source: DeclaredSource, place: Place, report
   };
   if (source.region !== undefined) check(source.region, [...place, "region"]);
   for (const part of ["values", "clientCountry", "clientContinent"] as const) {
-    for (const [saying, region] of Object.entries(source[part] ?? {})) check(region, [...place, part, saying]);
+    for (const [named, region] of Object.entries(source[part] ?? {})) check(region, [...place, part, named]);
   }
   for (const code of Object.keys(source.clientCountry ?? {})) {
     if (ISO_3166_ALPHA_2.has(code) || PLATFORM_COUNTRIES.has(code)) continue;
@@ -139,7 +139,7 @@ const checkPaths = (draft: Draft, report: Report): void => {
 const checkPattern = (pattern: string, place: Place, report: Report): void => {
   const segments = segmentsOf(pattern);
   const [first = ""] = segments;
-  if (OWN_SEGMENTS.has(first)) {
+  if (GATEWAY_SEGMENTS.has(first)) {
     report("reserved-path", place, `/${first} is the gateway's own; begin ${pattern} with another segment.`);
   }
   if (segments.some((segment) => segment === "." || segment === "..")) {

@@ -1,24 +1,24 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { NAME_LENGTH_MAX } from "../limits.ts";
 import {
-  DIGEST_OCTETS,
+  DIGEST_BYTES,
   FIELD_BITS_MAX,
-  FIXED_HEADER_OCTETS,
+  FIXED_HEADER_BYTES,
   FORMAT_VERSION,
   hexOf,
-  keyOctetsOf,
+  keyBytesOf,
   MAGIC,
   PACK_RANGES_MAX,
   PACK_REGIONS_MAX,
-  PAGE_ENTRY_OCTETS,
+  PAGE_ENTRY_BYTES,
   type PackFault,
   type PackRange,
   padded,
-  pageOctets,
+  pageBytes,
   READER_VERSION_MIN,
   REQUIRED,
   rangesPerPage,
-  SECTION_HEAD_OCTETS,
+  SECTION_HEAD_BYTES,
   SECTION_PAGES,
   SECTION_REGIONS,
   type Sha256,
@@ -30,7 +30,7 @@ export interface EncodedPack {
   readonly sha256: string;
   readonly header: Uint8Array<ArrayBuffer>;
   readonly pages: readonly Uint8Array<ArrayBuffer>[];
-  /** Octets of the header and all pages. */
+  /** Bytes of the header and all pages. */
   readonly bytes: number;
   /** How many there are when neighbours of one region are joined. */
   readonly ranges: number;
@@ -41,7 +41,7 @@ export interface EncodedPack {
 export interface EncodeOptions {
   readonly fieldBits: number;
   readonly sha256: Sha256;
-  /** Absent: as many as a page of `PAGE_OCTETS_MAX` holds. */
+  /** Absent: as many as a page of `PAGE_BYTES_MAX` holds. */
   readonly rangesPerPage?: number;
 }
 
@@ -57,19 +57,19 @@ export const encodePack = async (
   const gathered = gather(ranges, fieldBits);
   if (!gathered.ok) return gathered;
   const { bounds, numbers, regions } = gathered.value;
-  const keyOctets = keyOctetsOf(fieldBits);
-  const perPage = options.rangesPerPage ?? rangesPerPage(keyOctets);
+  const keyBytes = keyBytesOf(fieldBits);
+  const perPage = options.rangesPerPage ?? rangesPerPage(keyBytes);
   const pages: Uint8Array<ArrayBuffer>[] = [];
   const entries: PageEntry[] = [];
   for (let at = 0; at < numbers.length; at += perPage) {
     const own = bounds.slice(at * 2, (at + perPage) * 2);
-    const page = encodePage(own, numbers.slice(at, at + perPage), keyOctets);
+    const page = encodePage(own, numbers.slice(at, at + perPage), keyBytes);
     pages.push(page);
     entries.push({
       first: own[0] as number,
       last: own.at(-1) as number,
       ranges: own.length / 2,
-      octets: page.length,
+      bytes: page.length,
       digest: await sha256(page),
     });
   }
@@ -147,13 +147,13 @@ export const faultOfRange = (
 const encodePage = (
   bounds: readonly number[],
   numbers: readonly number[],
-  keyOctets: 4 | 8,
+  keyBytes: 4 | 8,
 ): Uint8Array<ArrayBuffer> => {
-  const page = new Uint8Array(pageOctets(numbers.length, keyOctets));
+  const page = new Uint8Array(pageBytes(numbers.length, keyBytes));
   const keys =
-    keyOctets === 4 ? new Uint32Array(page.buffer, 0, bounds.length) : new Float64Array(page.buffer, 0, bounds.length);
+    keyBytes === 4 ? new Uint32Array(page.buffer, 0, bounds.length) : new Float64Array(page.buffer, 0, bounds.length);
   keys.set(bounds);
-  page.set(numbers, bounds.length * keyOctets);
+  page.set(numbers, bounds.length * keyBytes);
   return page;
 };
 
@@ -161,7 +161,7 @@ interface PageEntry {
   readonly first: number;
   readonly last: number;
   readonly ranges: number;
-  readonly octets: number;
+  readonly bytes: number;
   readonly digest: Uint8Array;
 }
 
@@ -172,29 +172,29 @@ const encodeHeader = (
   pages: readonly PageEntry[],
 ): Uint8Array<ArrayBuffer> => {
   const names = regions.flatMap((name) => [name.length, ...Array.from(name, (letter) => letter.charCodeAt(0))]);
-  const directory = new Uint8Array(pages.length * PAGE_ENTRY_OCTETS);
+  const directory = new Uint8Array(pages.length * PAGE_ENTRY_BYTES);
   const view = new DataView(directory.buffer);
   for (const [at, page] of pages.entries()) {
-    const offset = at * PAGE_ENTRY_OCTETS;
+    const offset = at * PAGE_ENTRY_BYTES;
     view.setFloat64(offset, page.first, true);
     view.setFloat64(offset + 8, page.last, true);
     view.setUint32(offset + 16, page.ranges, true);
-    view.setUint32(offset + 20, page.octets, true);
-    directory.set(page.digest, offset + PAGE_ENTRY_OCTETS - DIGEST_OCTETS);
+    view.setUint32(offset + 20, page.bytes, true);
+    directory.set(page.digest, offset + PAGE_ENTRY_BYTES - DIGEST_BYTES);
   }
   const sections = [section(SECTION_REGIONS, Uint8Array.from(names)), section(SECTION_PAGES, directory)];
-  const header = new Uint8Array(FIXED_HEADER_OCTETS + sections.reduce((sum, { length }) => sum + length, 0));
+  const header = new Uint8Array(FIXED_HEADER_BYTES + sections.reduce((sum, { length }) => sum + length, 0));
   const fixed = new DataView(header.buffer);
   header.set(MAGIC);
   fixed.setUint16(8, FORMAT_VERSION, true);
   fixed.setUint16(10, READER_VERSION_MIN, true);
   fixed.setUint32(12, header.length, true);
   header[16] = fieldBits;
-  header[17] = keyOctetsOf(fieldBits);
+  header[17] = keyBytesOf(fieldBits);
   fixed.setUint16(18, regions.length, true);
   fixed.setUint32(20, ranges, true);
   fixed.setUint32(24, pages.length, true);
-  let offset = FIXED_HEADER_OCTETS;
+  let offset = FIXED_HEADER_BYTES;
   for (const each of sections) {
     header.set(each, offset);
     offset += each.length;
@@ -203,11 +203,11 @@ const encodeHeader = (
 };
 
 const section = (kind: number, contents: Uint8Array): Uint8Array => {
-  const octets = new Uint8Array(SECTION_HEAD_OCTETS + padded(contents.length));
-  const view = new DataView(octets.buffer);
+  const bytes = new Uint8Array(SECTION_HEAD_BYTES + padded(contents.length));
+  const view = new DataView(bytes.buffer);
   view.setUint16(0, kind, true);
   view.setUint16(2, REQUIRED, true);
   view.setUint32(4, contents.length, true);
-  octets.set(contents, SECTION_HEAD_OCTETS);
-  return octets;
+  bytes.set(contents, SECTION_HEAD_BYTES);
+  return bytes;
 };

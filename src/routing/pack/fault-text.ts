@@ -1,7 +1,7 @@
 import type { PackFault } from "./format.ts";
 
 /** What is wrong with a pack, in one sentence that ends without a full stop. */
-export const packFaultText = (fault: PackFault): string => {
+export const formatPackFault = (fault: PackFault): string => {
   switch (fault.reason) {
     case "empty":
       return "it has no range";
@@ -32,9 +32,9 @@ export const packFaultText = (fault: PackFault): string => {
     case "malformed-header":
       return `its header is wrong in ${fault.what}`;
     case "truncated":
-      return `it has ${fault.octets} octets of ${fault.needed}`;
+      return `it has ${fault.bytes} octets of ${fault.needed}`;
     case "trailing-octets":
-      return `it has ${fault.octets} octets, and it should end after ${fault.needed}`;
+      return `it has ${fault.bytes} octets, and it should end after ${fault.needed}`;
     case "page-differs":
       return `page ${fault.page} is not what the header says in ${fault.what}`;
     case "digest-differs": {

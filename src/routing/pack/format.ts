@@ -2,19 +2,19 @@
  * The file of a pack: sorted, disjoint ranges of one field with the region of each, outside of the routing table's JSON.
  * All numbers are little-endian, as on every platform that runs this code: a page is looked into as it came.
  *
- *     header    "\x89WAYPACK"                             8 octets
+ *     header    "\x89WAYPACK"                             8 bytes
  *               version, least version of a reader        u16, u16
- *               octets of the header                      u32
- *               bits of the field, octets of a key        u8, u8
+ *               bytes of the header                      u32
+ *               bits of the field, bytes of a key        u8, u8
  *               number of regions                         u16
  *               number of ranges, of pages                u32, u32
  *               unused, 0                                 u32
- *               sections: kind, flags, octets, contents   u16, u16, u32, then padded to 8
+ *               sections: kind, flags, bytes, contents   u16, u16, u32, then padded to 8
  *     pages     each: first and last key of every range   2 keys a range: u32 up to 32 bits, else float64
  *                     region number of every range        u8, then padded to 8
  *
  * A section that a reader does not know is passed over, unless its flag says that it must be understood. The header holds
- * the digest of each page, and the routing table that of the header: whoever has the table can verify every octet.
+ * the digest of each page, and the routing table that of the header: whoever has the table can verify every byte.
  */
 export const MAGIC: readonly number[] = [0x89, 0x57, 0x41, 0x59, 0x50, 0x41, 0x43, 0x4b];
 
@@ -25,55 +25,55 @@ export const READER_VERSION_MIN = 1;
 /** The version of readers that this code is. */
 export const READER_VERSION = 1;
 
-export const FIXED_HEADER_OCTETS = 32;
-export const SECTION_HEAD_OCTETS = 8;
+export const FIXED_HEADER_BYTES = 32;
+export const SECTION_HEAD_BYTES = 8;
 
-/** Names of the regions: a length and as many octets of ASCII each, in the order of their numbers. */
+/** Names of the regions: a length and as many bytes of ASCII each, in the order of their numbers. */
 export const SECTION_REGIONS = 1;
 
-/** For each page: first key, last key (float64), ranges, octets (u32), SHA-256. */
+/** For each page: first key, last key (float64), ranges, bytes (u32), SHA-256. */
 export const SECTION_PAGES = 2;
-export const PAGE_ENTRY_OCTETS = 56;
-export const DIGEST_OCTETS = 32;
+export const PAGE_ENTRY_BYTES = 56;
+export const DIGEST_BYTES = 32;
 
 /** Flag of a section that every reader must understand. */
 export const REQUIRED = 1;
 
 /** A KV value of this size is read in one piece, and an isolate loads no more than it needs. */
-export const PAGE_OCTETS_MAX = 1024 * 1024;
+export const PAGE_BYTES_MAX = 1024 * 1024;
 
 /** Twice what the largest known table has; the header of so many ranges has 32 pages at most. */
 export const PACK_RANGES_MAX = 2_000_000;
 
-/** 17 octets a range, and the header. */
-export const PACK_OCTETS_MAX = 36 * 1024 * 1024;
+/** 17 bytes a range, and the header. */
+export const PACK_BYTES_MAX = 36 * 1024 * 1024;
 
 /** Region numbers have 8 bits; a table has fewer regions. */
 export const PACK_REGIONS_MAX = 255;
 
-/** 32 pages of 56 octets, 255 names of 64, and room for sections to come. */
-export const HEADER_OCTETS_MAX = 64 * 1024;
+/** 32 pages of 56 bytes, 255 names of 64, and room for sections to come. */
+export const HEADER_BYTES_MAX = 64 * 1024;
 
 /** Keys of more bits are not exact as numbers. */
 export const FIELD_BITS_MAX = 53;
 
-/** Fields of up to 32 bits have keys of 4 octets. */
-export const keyOctetsOf = (fieldBits: number): 4 | 8 => (fieldBits <= 32 ? 4 : 8);
+/** Fields of up to 32 bits have keys of 4 bytes. */
+export const keyBytesOf = (fieldBits: number): 4 | 8 => (fieldBits <= 32 ? 4 : 8);
 
 /** Up to the next multiple of 8, where a column of wide keys may begin. */
-export const padded = (octets: number): number => Math.ceil(octets / 8) * 8;
+export const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8;
 
-export const pageOctets = (ranges: number, keyOctets: 4 | 8): number => padded(ranges * (2 * keyOctets + 1));
+export const pageBytes = (ranges: number, keyBytes: 4 | 8): number => padded(ranges * (2 * keyBytes + 1));
 
 /** How many ranges a full page has. */
-export const rangesPerPage = (keyOctets: 4 | 8): number => Math.floor(PAGE_OCTETS_MAX / (2 * keyOctets + 1)) - 8;
+export const rangesPerPage = (keyBytes: 4 | 8): number => Math.floor(PAGE_BYTES_MAX / (2 * keyBytes + 1)) - 8;
 
-/** Makes the SHA-256 of some octets. */
-export type Sha256 = (octets: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
+/** Makes the SHA-256 of some bytes. */
+export type Sha256 = (bytes: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
 
-/** 32 octets in lower-case hex, as the table writes them. */
+/** 32 bytes in lower-case hex, as the table writes them. */
 export const hexOf = (digest: Uint8Array): string =>
-  Array.from(digest, (octet) => octet.toString(16).padStart(2, "0")).join("");
+  Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** A range of keys, both ends included, and the region of its IDs. */
 export interface PackRange {
@@ -98,8 +98,8 @@ export type PackFault =
   | { readonly reason: "too-new"; readonly version: number; readonly needs: number; readonly reads: number }
   | { readonly reason: "unknown-section"; readonly section: number }
   | { readonly reason: "malformed-header"; readonly what: string }
-  | { readonly reason: "truncated"; readonly octets: number; readonly needed: number }
-  | { readonly reason: "trailing-octets"; readonly octets: number; readonly needed: number }
+  | { readonly reason: "truncated"; readonly bytes: number; readonly needed: number }
+  | { readonly reason: "trailing-octets"; readonly bytes: number; readonly needed: number }
   | { readonly reason: "page-differs"; readonly page: number; readonly what: string }
   | {
       readonly reason: "digest-differs";

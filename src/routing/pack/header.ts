@@ -1,22 +1,22 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import {
-  DIGEST_OCTETS,
+  DIGEST_BYTES,
   FIELD_BITS_MAX,
-  FIXED_HEADER_OCTETS,
-  HEADER_OCTETS_MAX,
+  FIXED_HEADER_BYTES,
+  HEADER_BYTES_MAX,
   hexOf,
-  keyOctetsOf,
+  keyBytesOf,
   MAGIC,
   PACK_RANGES_MAX,
   PACK_REGIONS_MAX,
-  PAGE_ENTRY_OCTETS,
-  PAGE_OCTETS_MAX,
+  PAGE_BYTES_MAX,
+  PAGE_ENTRY_BYTES,
   type PackFault,
   padded,
-  pageOctets,
+  pageBytes,
   READER_VERSION,
   REQUIRED,
-  SECTION_HEAD_OCTETS,
+  SECTION_HEAD_BYTES,
   SECTION_PAGES,
   SECTION_REGIONS,
 } from "./format.ts";
@@ -25,14 +25,14 @@ import {
 export interface PackHeader {
   readonly version: number;
   readonly fieldBits: number;
-  readonly keyOctets: 4 | 8;
+  readonly keyBytes: 4 | 8;
   readonly ranges: number;
   /** By their numbers. */
   readonly regions: readonly string[];
   readonly pages: readonly PageInfo[];
-  /** Octets of the header itself. */
-  readonly headerOctets: number;
-  /** Octets of the header and all pages. */
+  /** Bytes of the header itself. */
+  readonly headerBytes: number;
+  /** Bytes of the header and all pages. */
   readonly bytes: number;
 }
 
@@ -41,7 +41,7 @@ export interface PageInfo {
   readonly first: number;
   readonly last: number;
   readonly ranges: number;
-  readonly octets: number;
+  readonly bytes: number;
   /** Where the page begins in the file. */
   readonly offset: number;
   /** How many ranges the pages before it have. */
@@ -52,45 +52,45 @@ export interface PageInfo {
 
 type Read<Value> = Result<Value, PackFault>;
 
-/** How many octets of a file are its header; the rest of `octets` is not looked at. */
-export const headerOctetsOf = (octets: Uint8Array): Read<number> => {
-  if (MAGIC.some((octet, at) => octets[at] !== octet)) return err({ reason: "not-a-pack" });
-  if (octets.length < FIXED_HEADER_OCTETS) return tooShort(octets.length, FIXED_HEADER_OCTETS);
-  const view = viewOf(octets);
+/** How many bytes of a file are its header; the rest of `bytes` is not looked at. */
+export const headerBytesOf = (bytes: Uint8Array): Read<number> => {
+  if (MAGIC.some((byte, at) => bytes[at] !== byte)) return err({ reason: "not-a-pack" });
+  if (bytes.length < FIXED_HEADER_BYTES) return tooShort(bytes.length, FIXED_HEADER_BYTES);
+  const view = viewOf(bytes);
   const needs = view.getUint16(10, true);
   if (needs > READER_VERSION) {
     return err({ reason: "too-new", version: view.getUint16(8, true), needs, reads: READER_VERSION });
   }
   const length = view.getUint32(12, true);
-  if (length < FIXED_HEADER_OCTETS || length > HEADER_OCTETS_MAX) return malformed("its own length");
-  return octets.length < length ? tooShort(octets.length, length) : ok(length);
+  if (length < FIXED_HEADER_BYTES || length > HEADER_BYTES_MAX) return malformed("its own length");
+  return bytes.length < length ? tooShort(bytes.length, length) : ok(length);
 };
 
-/** Reads a header; octets behind it are a fault. Its digest is for the caller to look at first. */
-export const decodeHeader = (octets: Uint8Array): Read<PackHeader> => {
-  const length = headerOctetsOf(octets);
+/** Reads a header; bytes behind it are a fault. Its digest is for the caller to look at first. */
+export const decodeHeader = (bytes: Uint8Array): Read<PackHeader> => {
+  const length = headerBytesOf(bytes);
   if (!length.ok) return length;
-  if (octets.length > length.value) {
-    return err({ reason: "trailing-octets", octets: octets.length, needed: length.value });
+  if (bytes.length > length.value) {
+    return err({ reason: "trailing-octets", bytes: bytes.length, needed: length.value });
   }
-  const view = viewOf(octets);
-  const [fieldBits, keyOctets] = [view.getUint8(16), view.getUint8(17)];
+  const view = viewOf(bytes);
+  const [fieldBits, keyBytes] = [view.getUint8(16), view.getUint8(17)];
   if (fieldBits < 1 || fieldBits > FIELD_BITS_MAX) {
     return err({ reason: "field-bits", bits: fieldBits, max: FIELD_BITS_MAX });
   }
-  if (keyOctets !== keyOctetsOf(fieldBits)) return malformed("the octets of a key");
+  if (keyBytes !== keyBytesOf(fieldBits)) return malformed("the octets of a key");
   const ranges = view.getUint32(20, true);
   if (ranges === 0) return err({ reason: "empty" });
   if (ranges > PACK_RANGES_MAX) return err({ reason: "too-many-ranges", max: PACK_RANGES_MAX });
-  const sections = sectionsOf(octets);
+  const sections = sectionsOf(bytes);
   if (!sections.ok) return sections;
   const regions = readRegions(sections.value.get(SECTION_REGIONS), view.getUint16(18, true));
   if (!regions.ok) return regions;
   const shape = {
-    keyOctets,
+    keyBytes,
     ranges,
     max: 2 ** fieldBits - 1,
-    headerOctets: length.value,
+    headerBytes: length.value,
     count: view.getUint32(24, true),
   };
   const pages = readPages(sections.value.get(SECTION_PAGES), shape);
@@ -98,39 +98,39 @@ export const decodeHeader = (octets: Uint8Array): Read<PackHeader> => {
   return ok({
     version: view.getUint16(8, true),
     fieldBits,
-    keyOctets,
+    keyBytes,
     ranges,
     regions: regions.value,
     pages: pages.value,
-    headerOctets: length.value,
-    bytes: pages.value.reduce((sum, page) => sum + page.octets, length.value),
+    headerBytes: length.value,
+    bytes: pages.value.reduce((sum, page) => sum + page.bytes, length.value),
   });
 };
 
-const viewOf = (octets: Uint8Array): DataView => new DataView(octets.buffer, octets.byteOffset, octets.byteLength);
+const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 const malformed = (what: string) => err({ reason: "malformed-header" as const, what });
 
-const tooShort = (octets: number, needed: number) => err({ reason: "truncated" as const, octets, needed });
+const tooShort = (bytes: number, needed: number) => err({ reason: "truncated" as const, bytes, needed });
 
 /** Contents by kind. What this reader does not know is passed over where the file allows it. */
-const sectionsOf = (octets: Uint8Array): Read<ReadonlyMap<number, Uint8Array>> => {
-  const view = viewOf(octets);
+const sectionsOf = (bytes: Uint8Array): Read<ReadonlyMap<number, Uint8Array>> => {
+  const view = viewOf(bytes);
   const sections = new Map<number, Uint8Array>();
-  let offset = FIXED_HEADER_OCTETS;
-  while (offset < octets.length) {
-    if (offset + SECTION_HEAD_OCTETS > octets.length) return malformed("the head of a section");
+  let offset = FIXED_HEADER_BYTES;
+  while (offset < bytes.length) {
+    if (offset + SECTION_HEAD_BYTES > bytes.length) return malformed("the head of a section");
     const kind = view.getUint16(offset, true);
     const length = view.getUint32(offset + 4, true);
-    const start = offset + SECTION_HEAD_OCTETS;
+    const start = offset + SECTION_HEAD_BYTES;
     const end = start + padded(length);
-    if (end > octets.length) return malformed(`the length of section ${kind}`);
+    if (end > bytes.length) return malformed(`the length of section ${kind}`);
     const isKnown = kind === SECTION_REGIONS || kind === SECTION_PAGES;
     if (!isKnown && (view.getUint16(offset + 2, true) & REQUIRED) !== 0) {
       return err({ reason: "unknown-section", section: kind });
     }
     if (sections.has(kind)) return malformed(`section ${kind}, which stands twice`);
-    sections.set(kind, octets.subarray(start, start + length));
+    sections.set(kind, bytes.subarray(start, start + length));
     offset = end;
   }
   return ok(sections);
@@ -152,32 +152,32 @@ const readRegions = (contents: Uint8Array | undefined, count: number): Read<read
 };
 
 interface Shape {
-  readonly keyOctets: 4 | 8;
+  readonly keyBytes: 4 | 8;
   readonly ranges: number;
   readonly max: number;
-  readonly headerOctets: number;
+  readonly headerBytes: number;
   readonly count: number;
 }
 
 const readPages = (contents: Uint8Array | undefined, shape: Shape): Read<readonly PageInfo[]> => {
-  const { keyOctets, ranges, max, headerOctets, count } = shape;
-  if (contents === undefined || count === 0 || contents.length !== count * PAGE_ENTRY_OCTETS) {
+  const { keyBytes, ranges, max, headerBytes, count } = shape;
+  if (contents === undefined || count === 0 || contents.length !== count * PAGE_ENTRY_BYTES) {
     return malformed("the directory of pages");
   }
   const view = viewOf(contents);
   const pages: PageInfo[] = [];
-  let [offset, rangesBefore, lastKey] = [headerOctets, 0, -1];
+  let [offset, rangesBefore, lastKey] = [headerBytes, 0, -1];
   for (let number = 0; number < count; number++) {
-    const at = number * PAGE_ENTRY_OCTETS;
+    const at = number * PAGE_ENTRY_BYTES;
     const [first, last] = [view.getFloat64(at, true), view.getFloat64(at + 8, true)];
-    const [own, octets] = [view.getUint32(at + 16, true), view.getUint32(at + 20, true)];
+    const [own, bytes] = [view.getUint32(at + 16, true), view.getUint32(at + 20, true)];
     const isRising =
       Number.isInteger(first) && Number.isInteger(last) && first > lastKey && last >= first && last <= max;
-    const isSized = own > 0 && octets === pageOctets(own, keyOctets) && octets <= PAGE_OCTETS_MAX;
+    const isSized = own > 0 && bytes === pageBytes(own, keyBytes) && bytes <= PAGE_BYTES_MAX;
     if (!isRising || !isSized) return malformed(`the entry of page ${number}`);
-    const sha256 = hexOf(contents.subarray(at + PAGE_ENTRY_OCTETS - DIGEST_OCTETS, at + PAGE_ENTRY_OCTETS));
-    pages.push({ number, first, last, ranges: own, octets, offset, rangesBefore, sha256 });
-    offset += octets;
+    const sha256 = hexOf(contents.subarray(at + PAGE_ENTRY_BYTES - DIGEST_BYTES, at + PAGE_ENTRY_BYTES));
+    pages.push({ number, first, last, ranges: own, bytes, offset, rangesBefore, sha256 });
+    offset += bytes;
     rangesBefore += own;
     lastKey = last;
   }

@@ -1,5 +1,5 @@
 import type { PackHeader, PageInfo } from "./header.ts";
-import { NOT_HELD, NOT_LOADED, type PackPage } from "./page.ts";
+import { NOT_FOUND, NOT_LOADED, type PackPage } from "./page.ts";
 
 export { NOT_LOADED };
 
@@ -26,14 +26,14 @@ export class LoadedPack {
     this.pages = header.pages.map(() => undefined);
   }
 
-  /** Number of the region whose range holds the key, `NOT_HELD` or `NOT_LOADED`. */
+  /** Number of the region whose range holds the key, `NOT_FOUND` or `NOT_LOADED`. */
   find(key: number): number {
     const number = this.pageOf(key);
-    if (number < 0) return NOT_HELD;
+    if (number < 0) return NOT_FOUND;
     const page = this.pages[number];
     if (page === undefined) {
       // What lies between two pages is known without either.
-      return key > (this.header.pages[number] as PageInfo).last ? NOT_HELD : NOT_LOADED;
+      return key > (this.header.pages[number] as PageInfo).last ? NOT_FOUND : NOT_LOADED;
     }
     return page.find(key);
   }

@@ -4,7 +4,7 @@ import type { PackFault } from "./format.ts";
 import type { PackHeader, PageInfo } from "./header.ts";
 
 /** No range of the page holds the key. */
-export const NOT_HELD = -1;
+export const NOT_FOUND = -1;
 
 /** The page that may hold the key is not in memory. */
 export const NOT_LOADED = -2;
@@ -16,7 +16,7 @@ const RANGES_PER_BUCKET = 4;
 const PAIRS_IN_TURN_MAX = 4;
 
 /** A record has room for a region's number (8 bits) beside a width of 24 bits, or 45 where numbers are exact up to 53. */
-const widthMaxOf = (keyOctets: 4 | 8): number => 2 ** (keyOctets === 4 ? 24 : 45);
+const widthMaxOf = (keyBytes: 4 | 8): number => 2 ** (keyBytes === 4 ? 24 : 45);
 
 /**
  * One page of a pack, ready for look-ups. What a look-up reads stands together, since each place in memory that it must go
@@ -61,7 +61,7 @@ export class PackPage {
     while (filled <= bucketCount) buckets[filled++] = (count - 1) >>> 1;
   }
 
-  /** Number of the region whose range holds the key, or `NOT_HELD`. The key is not below the page's first one. */
+  /** Number of the region whose range holds the key, or `NOT_FOUND`. The key is not below the page's first one. */
   find(key: number): number {
     const { records, buckets, bucketCount, lastAt } = this;
     this.isUsed = true;
@@ -78,7 +78,7 @@ export class PackPage {
     let at = low * 4;
     while (at < lastAt && (records[at + 2] as number) <= key) at += 2;
     const widthAndRegion = records[at + 1] as number;
-    return (key - (records[at] as number)) * 256 <= widthAndRegion ? widthAndRegion & 255 : NOT_HELD;
+    return (key - (records[at] as number)) * 256 <= widthAndRegion ? widthAndRegion & 255 : NOT_FOUND;
   }
 }
 
@@ -86,12 +86,12 @@ export class PackPage {
 const recordsOf = (
   keys: Uint32Array | Float64Array,
   numbers: Uint8Array,
-  keyOctets: 4 | 8,
+  keyBytes: 4 | 8,
 ): Uint32Array | Float64Array => {
-  const widthMax = widthMaxOf(keyOctets);
+  const widthMax = widthMaxOf(keyBytes);
   const more = Math.floor(((keys.at(-1) as number) - (keys[0] as number)) / widthMax);
   const length = keys.length + 2 * more;
-  const records = keyOctets === 4 ? new Uint32Array(length) : new Float64Array(length);
+  const records = keyBytes === 4 ? new Uint32Array(length) : new Float64Array(length);
   let end = 0;
   for (let at = 0; at < numbers.length; at++) {
     const number = numbers[at] as number;
@@ -107,26 +107,26 @@ const recordsOf = (
   return records.subarray(0, end);
 };
 
-/** Takes the octets of a page, whose digest the caller has looked at, and checks every range of it. */
+/** Takes the bytes of a page, whose digest the caller has looked at, and checks every range of it. */
 export const decodePage = (
-  { fieldBits, keyOctets, regions }: PackHeader,
+  { fieldBits, keyBytes, regions }: PackHeader,
   info: PageInfo,
-  octets: Uint8Array<ArrayBuffer>,
+  bytes: Uint8Array<ArrayBuffer>,
 ): Result<PackPage, PackFault> => {
-  if (octets.length < info.octets) return err({ reason: "truncated", octets: octets.length, needed: info.octets });
-  if (octets.length > info.octets) {
-    return err({ reason: "trailing-octets", octets: octets.length, needed: info.octets });
+  if (bytes.length < info.bytes) return err({ reason: "truncated", bytes: bytes.length, needed: info.bytes });
+  if (bytes.length > info.bytes) {
+    return err({ reason: "trailing-octets", bytes: bytes.length, needed: info.bytes });
   }
   // A column of keys must begin at a multiple of their size.
-  const own = octets.byteOffset % 8 === 0 ? octets : octets.slice();
+  const own = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
   const count = info.ranges * 2;
   const keys =
-    keyOctets === 4
+    keyBytes === 4
       ? new Uint32Array(own.buffer, own.byteOffset, count)
       : new Float64Array(own.buffer, own.byteOffset, count);
-  const numbers = own.subarray(count * keyOctets, count * keyOctets + info.ranges);
+  const numbers = own.subarray(count * keyBytes, count * keyBytes + info.ranges);
   const fault = faultOfPage(keys, numbers, info, 2 ** fieldBits - 1, regions.length);
-  return fault === undefined ? ok(new PackPage(recordsOf(keys, numbers, keyOctets))) : err(fault);
+  return fault === undefined ? ok(new PackPage(recordsOf(keys, numbers, keyBytes))) : err(fault);
 };
 
 const faultOfPage = (

@@ -11,13 +11,13 @@ export interface PackRanges {
 
 /** Copies the ranges out of a file that `verifyPack` has found to be whole. */
 export const rangesOfFile = (file: Uint8Array<ArrayBuffer>, header: PackHeader): PackRanges => {
-  const { keyOctets, ranges, regions, pages } = header;
-  const bounds = keyOctets === 4 ? new Uint32Array(ranges * 2) : new Float64Array(ranges * 2);
-  const octets = new Uint8Array(bounds.buffer);
+  const { keyBytes, ranges, regions, pages } = header;
+  const bounds = keyBytes === 4 ? new Uint32Array(ranges * 2) : new Float64Array(ranges * 2);
+  const bytes = new Uint8Array(bounds.buffer);
   const numbers = new Uint8Array(ranges);
   for (const { offset, rangesBefore, ranges: own } of pages) {
-    const end = offset + own * 2 * keyOctets;
-    octets.set(file.subarray(offset, end), rangesBefore * 2 * keyOctets);
+    const end = offset + own * 2 * keyBytes;
+    bytes.set(file.subarray(offset, end), rangesBefore * 2 * keyBytes);
     numbers.set(file.subarray(end, end + own), rangesBefore);
   }
   return { bounds, numbers, regions };

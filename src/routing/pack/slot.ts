@@ -42,7 +42,7 @@ export class PackSlot {
     return ok(undefined);
   }
 
-  /** Number of the region, `NOT_HELD` or `NOT_LOADED`. */
+  /** Number of the region, `NOT_FOUND` or `NOT_LOADED`. */
   find(key: number): number {
     return this.pack === undefined ? NOT_LOADED : this.pack.find(key);
   }
@@ -64,5 +64,5 @@ export const entryFault = (declared: DeclaredPack, header: PackHeader): EntryFau
   return undefined;
 };
 
-export const entryFaultText = ({ what, declared, found }: EntryFault): string =>
+export const formatEntryFault = ({ what, declared, found }: EntryFault): string =>
   `the table says ${what} ${declared}, and it has ${found}`;

@@ -11,18 +11,18 @@ export const pageKey = (sha256: string, page: number): string => `pack.${sha256}
 
 export interface StoredPart {
   readonly key: string;
-  readonly octets: Uint8Array<ArrayBuffer>;
+  readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** The parts of a verified file in the order in which they are written: who sees the header sees all pages. */
 export const partsOfFile = (
   file: Uint8Array<ArrayBuffer>,
-  { headerOctets, pages }: PackHeader,
+  { headerBytes, pages }: PackHeader,
   sha256: string,
 ): readonly StoredPart[] => [
-  ...pages.map(({ number, offset, octets }) => ({
+  ...pages.map(({ number, offset, bytes }) => ({
     key: pageKey(sha256, number),
-    octets: file.subarray(offset, offset + octets),
+    bytes: file.subarray(offset, offset + bytes),
   })),
-  { key: packKey(sha256), octets: file.subarray(0, headerOctets) },
+  { key: packKey(sha256), bytes: file.subarray(0, headerBytes) },
 ];

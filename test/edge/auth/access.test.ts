@@ -45,9 +45,9 @@ describe("a token of Cloudflare Access", () => {
     btoa(JSON.stringify(value)).replace(/=+$/, "").replaceAll("+", "-").replaceAll("/", "_");
   const pem = async (): Promise<Uint8Array> => {
     const spki = await crypto.subtle.exportKey("spki", key.publicKey);
-    const octets = spki instanceof ArrayBuffer ? new Uint8Array(spki) : new Uint8Array();
+    const bytes = spki instanceof ArrayBuffer ? new Uint8Array(spki) : new Uint8Array();
     return new TextEncoder().encode(
-      `-----BEGIN PUBLIC KEY-----\n${btoa(String.fromCharCode(...octets))}\n-----END PUBLIC KEY-----\n`,
+      `-----BEGIN PUBLIC KEY-----\n${btoa(String.fromCharCode(...bytes))}\n-----END PUBLIC KEY-----\n`,
     );
   };
 

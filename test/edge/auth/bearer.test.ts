@@ -6,7 +6,7 @@ const TOKENS = ["first", "second", "third"].map((name) => `waybill_${name.padEnd
 
 const hexOf = async (text: string): Promise<string> => {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest), (octet) => octet.toString(16).padStart(2, "0")).join("");
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 };
 
 const entries = await Promise.all(

@@ -6,7 +6,7 @@ const TOKEN = "the-only-token-that-this-gateway-knows";
 
 const sha256 = Array.from(
   new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(TOKEN))),
-  (octet) => octet.toString(16).padStart(2, "0"),
+  (byte) => byte.toString(16).padStart(2, "0"),
 ).join("");
 const tokens = parseAdminTokens(JSON.stringify([{ name: "ci", scope: "operator", sha256 }])) ?? [];
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { aesBlock } from "../../../src/ids/public/aes-block.ts";
 import { anyWords } from "../arbitraries.ts";
-import { anyOctets, hexOf, nodeEncrypt, octetsOf, octetsOfHex, wordsOfOctets } from "./octets.ts";
+import { anyBytes, bytesOf, bytesOfHex, hexOf, nodeEncrypt, wordsOfBytes } from "./octets.ts";
 
 /** The examples of FIPS 197: appendix B, then C.1 to C.3. */
 const FIPS_197 = [
@@ -21,17 +21,17 @@ const FIPS_197 = [
 ] as const;
 
 test.each(FIPS_197)("FIPS 197 under the key %s", (key, plaintext, ciphertext) => {
-  const aes = aesBlock(octetsOfHex(key));
-  expect(hexOf(octetsOf(aes.encrypt(wordsOfOctets(octetsOfHex(plaintext)))))).toBe(ciphertext);
-  expect(hexOf(octetsOf(aes.decrypt(wordsOfOctets(octetsOfHex(ciphertext)))))).toBe(plaintext);
+  const aes = aesBlock(bytesOfHex(key));
+  expect(hexOf(bytesOf(aes.encrypt(wordsOfBytes(bytesOfHex(plaintext)))))).toBe(ciphertext);
+  expect(hexOf(bytesOf(aes.decrypt(wordsOfBytes(bytesOfHex(ciphertext)))))).toBe(plaintext);
 });
 
 test("agrees with the AES of Node on any block, and decrypts what it encrypts", () => {
   fc.assert(
-    fc.property(anyOctets(16, 24, 32), anyWords(), (key, block) => {
+    fc.property(anyBytes(16, 24, 32), anyWords(), (key, block) => {
       const aes = aesBlock(key);
       const ciphertext = aes.encrypt(block);
-      expect(octetsOf(ciphertext)).toEqual(nodeEncrypt(key, octetsOf(block)));
+      expect(bytesOf(ciphertext)).toEqual(nodeEncrypt(key, bytesOf(block)));
       expect(aes.decrypt(ciphertext)).toEqual(block);
     }),
   );
@@ -43,5 +43,5 @@ test("the key may be anywhere in a buffer, and may be wiped afterwards", () => {
   const before = aes.encrypt([1, 2, 3, 4]);
   buffer.fill(0);
   expect(aes.encrypt([1, 2, 3, 4])).toEqual(before);
-  expect(octetsOf(before)).toEqual(nodeEncrypt(new Uint8Array(16).fill(7), octetsOf([1, 2, 3, 4])));
+  expect(bytesOf(before)).toEqual(nodeEncrypt(new Uint8Array(16).fill(7), bytesOf([1, 2, 3, 4])));
 });

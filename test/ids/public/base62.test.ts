@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatBase62, readBase62, strangerInBase62 } from "../../../src/ids/public/base62.ts";
+import { formatBase62, invalidCharacterAt, readBase62 } from "../../../src/ids/public/base62.ts";
 import { parseBase62 } from "../../../src/ids/public/public-text.ts";
 import { wordsToBig } from "../../../src/ids/words.ts";
 import { anyDamage, anyWords } from "../arbitraries.ts";
 import { readCases, textOf } from "../vector-file.ts";
-import { octetsOfHex, wordsOfOctets } from "./octets.ts";
+import { bytesOfHex, wordsOfBytes } from "./octets.ts";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -27,7 +27,7 @@ describe("the published base62 texts of whole blocks", () => {
     const text = textOf(vector);
     const words = parseBase62(text, text.length === 22 ? 2 : 1);
     if (vector.valid) {
-      expect(words).toEqual({ ok: true, value: wordsOfOctets(octetsOfHex(vector.bytesHex as string)) });
+      expect(words).toEqual({ ok: true, value: wordsOfBytes(bytesOfHex(vector.bytesHex as string)) });
       expect(words.ok && formatBase62(words.value)).toBe(text);
     } else {
       expect(words).toMatchObject({ ok: false, error: { reason: vector.error } });
@@ -68,7 +68,7 @@ test("a block is refused from 2^64 on, wherever it stands", () => {
 
 test("every UTF-16 unit but 62 is foreign", () => {
   const own = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter(
-    (unit) => strangerInBase62(unit) < 0,
+    (unit) => invalidCharacterAt(unit) < 0,
   );
   expect(own.join("")).toBe(DIGITS);
 });

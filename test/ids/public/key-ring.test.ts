@@ -11,9 +11,9 @@ import {
   sealRing,
 } from "../../../src/ids/public/index.ts";
 import { blockOfId } from "../../../src/ids/public/public-block.ts";
-import { hexOf, octetsOf, unwrap } from "./octets.ts";
+import { bytesOf, hexOf, unwrap } from "./octets.ts";
 
-const key = (id: string, fill: number, octets = 32): NamedKey => ({ id, key: new Uint8Array(octets).fill(fill) });
+const key = (id: string, fill: number, bytes = 32): NamedKey => ({ id, key: new Uint8Array(bytes).fill(fill) });
 const DECIMAL: PublicKind = { type: "decimal", form: "uuid" };
 const GUID: PublicKind = { type: "guid", form: "uuid" };
 
@@ -108,5 +108,5 @@ test("no octet of a key shows when a ring is printed", () => {
   const shown = rings.map((ring) => inspect(ring, { depth: 9, showHidden: true }) + JSON.stringify(ring)).join("");
   expect(shown).toContain("'a'");
   expect(shown).not.toMatch(/2[0-3]\d, 2[0-3]\d/);
-  expect(shown).not.toContain(hexOf(octetsOf([0xc8c9cacb])));
+  expect(shown).not.toContain(hexOf(bytesOf([0xc8c9cacb])));
 });

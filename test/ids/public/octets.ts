@@ -2,14 +2,14 @@ import { createCipheriv, createDecipheriv } from "node:crypto";
 import fc from "fast-check";
 import type { Words } from "../../../src/ids/index.ts";
 
-/** Words and octets for the tests, and AES as Node has it: the other implementation. */
+/** Words and bytes for the tests, and AES as Node has it: the other implementation. */
 
-export const octetsOfHex = (hex: string): Uint8Array<ArrayBuffer> => Uint8Array.from(Buffer.from(hex, "hex"));
-export const hexOf = (octets: Uint8Array): string => Buffer.from(octets).toString("hex");
-export const octetsOf = (words: Words): Uint8Array<ArrayBuffer> =>
-  octetsOfHex(words.map((word) => word.toString(16).padStart(8, "0")).join(""));
-export const wordsOfOctets = (octets: Uint8Array): Words =>
-  (hexOf(octets).match(/.{8}/g) ?? []).map((word) => Number.parseInt(word, 16));
+export const bytesOfHex = (hex: string): Uint8Array<ArrayBuffer> => Uint8Array.from(Buffer.from(hex, "hex"));
+export const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+export const bytesOf = (words: Words): Uint8Array<ArrayBuffer> =>
+  bytesOfHex(words.map((word) => word.toString(16).padStart(8, "0")).join(""));
+export const wordsOfBytes = (bytes: Uint8Array): Words =>
+  (hexOf(bytes).match(/.{8}/g) ?? []).map((word) => Number.parseInt(word, 16));
 
 export const nodeEncrypt = (key: Uint8Array, block: Uint8Array): Uint8Array => {
   const cipher = createCipheriv(`aes-${key.length * 8}-ecb`, key, null).setAutoPadding(false);
@@ -21,8 +21,8 @@ export const nodeDecrypt = (key: Uint8Array, block: Uint8Array): Uint8Array => {
   return Uint8Array.from(Buffer.concat([cipher.update(block), cipher.final()]));
 };
 
-/** Octets of one of the lengths. */
-export const anyOctets = (...lengths: readonly number[]): fc.Arbitrary<Uint8Array> =>
+/** Bytes of one of the lengths. */
+export const anyBytes = (...lengths: readonly number[]): fc.Arbitrary<Uint8Array> =>
   fc.constantFrom(...lengths).chain((length) => fc.uint8Array({ minLength: length, maxLength: length }));
 
 /** The value of a result that the test knows to be there. */

@@ -14,7 +14,7 @@ import { formatPublicText, parsePublicText } from "../../../src/ids/public/publi
 import { wordsToBig } from "../../../src/ids/words.ts";
 import { anyDamage, anyWords } from "../arbitraries.ts";
 import { readCases, textOf, unhandled, type VectorCase } from "../vector-file.ts";
-import { anyOctets, hexOf, nodeDecrypt, octetsOf, unwrap, wordsOfOctets } from "./octets.ts";
+import { anyBytes, bytesOf, hexOf, nodeDecrypt, unwrap, wordsOfBytes } from "./octets.ts";
 
 const TYPES: readonly PublicType[] = ["ulong", "long", "decimal", "guid", "uint128"];
 const FORMS: readonly PublicForm[] = ["uuid", "base62", "hex"];
@@ -22,11 +22,11 @@ const FORMS: readonly PublicForm[] = ["uuid", "base62", "hex"];
 const REASONS: Readonly<Record<string, string>> = { range: "out-of-range", sign: "out-of-range" };
 const FORM_NAMES: Readonly<Record<string, PublicForm>> = { alphanumeric: "base62", hexadecimal: "hex" };
 
-const octetsOfBase64 = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, "base64"));
+const bytesOfBase64 = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, "base64"));
 const ringOf = (...keys: readonly Uint8Array[]): KeyRing =>
   unwrap(keyRing(keys.map((key, index) => ({ id: `k${index}`, key }))));
 const inputOf = ({ input = {} }: VectorCase) => ({
-  ring: ringOf(octetsOfBase64(String(input["key"]))),
+  ring: ringOf(bytesOfBase64(String(input["key"]))),
   type: String(input["type"]) as PublicType,
   form: input["encoding"] === undefined ? "uuid" : (FORM_NAMES[String(input["encoding"])] as PublicForm),
 });
@@ -44,11 +44,11 @@ const checkMint = (vector: VectorCase): void => {
   }
   const words = unwrap(parsePublicText(text.value, "uuid"));
   expect(text.value).toBe(textOf(vector));
-  expect(hexOf(octetsOf(words))).toBe(vector.bytesHex);
+  expect(hexOf(bytesOf(words))).toBe(vector.bytesHex);
   expect({
     alphanumeric: unwrap(encodePublic(ring, id, { type, form: "base62" })),
-    plaintextHex: hexOf(octetsOf(blockOfId(id, type))),
-    ciphertextHex: hexOf(octetsOf(swapGuid(words))),
+    plaintextHex: hexOf(bytesOf(blockOfId(id, type))),
+    ciphertextHex: hexOf(bytesOf(swapGuid(words))),
   }).toEqual(vector.fields);
   expect(unwrap(encodePublic(ring, id, { type, form: "hex" }))).toBe(vector.bytesHex?.toUpperCase());
 };
@@ -60,7 +60,7 @@ const checkParse = (vector: VectorCase): void => {
   if (decoded.ok) {
     expect(decoded.value.id).toBe(idOf(String(vector.fields["id"]), type));
     expect(decoded.value.canonical).toBe(vector.text);
-    expect(hexOf(octetsOf(unwrap(parsePublicText(textOf(vector), form))))).toBe(vector.bytesHex);
+    expect(hexOf(bytesOf(unwrap(parsePublicText(textOf(vector), form))))).toBe(vector.bytesHex);
   } else expect(decoded.error.reason).toBe(vector.error);
 };
 
@@ -73,7 +73,7 @@ test.each(readCases("public-identity"))("$id $op", (vector) => {
 test("the file holds what it held when it was copied", () => expect(readCases("public-identity")).toHaveLength(96));
 
 describe("properties", () => {
-  const anyKey = anyOctets(16, 24, 32);
+  const anyKey = anyBytes(16, 24, 32);
   const anyType = fc.constantFrom(...TYPES);
   const anyForm = fc.constantFrom(...FORMS);
   const anyIdOf = (type: PublicType) =>
@@ -131,7 +131,7 @@ describe("properties", () => {
   test("a random text is accepted just when Node's AES finds a value in it", () => {
     fc.assert(
       fc.property(anyKey, anyType, anyWords(), (key, type, words) => {
-        const plaintext = wordsOfOctets(nodeDecrypt(key, octetsOf(swapGuid(words))));
+        const plaintext = wordsOfBytes(nodeDecrypt(key, bytesOf(swapGuid(words))));
         const text = formatPublicText(words, "uuid");
         const decoded = decodePublic(ringOf(key), text, { type, form: "uuid" });
         if (type === "guid" || type === "uint128") expect(unwrap(decoded).id).toBe(wordsToBig(plaintext));

@@ -4,19 +4,19 @@ import { describe, expect, test } from "vitest";
 import { openId, SEALED_TEXT_LENGTH, type SealRing, sealId, sealRing } from "../../../src/ids/public/index.ts";
 import { parseBase62 } from "../../../src/ids/public/public-text.ts";
 import { anyDamage, anyWords } from "../arbitraries.ts";
-import { anyOctets, hexOf, nodeEncrypt, octetsOf, octetsOfHex, unwrap, wordsOfOctets } from "./octets.ts";
+import { anyBytes, bytesOf, bytesOfHex, hexOf, nodeEncrypt, unwrap, wordsOfBytes } from "./octets.ts";
 
 /** AES-SIV as RFC 5297 §2.4 to §2.6 puts it, on the AES of Node: slow, for any lengths. */
-const xor = (one: Uint8Array, other: Uint8Array): Uint8Array => one.map((octet, at) => octet ^ (other[at] ?? 0));
-const double = (octets: Uint8Array): Uint8Array => {
-  const value = BigInt(`0x${hexOf(octets)}`) << 1n;
+const xor = (one: Uint8Array, other: Uint8Array): Uint8Array => one.map((byte, at) => byte ^ (other[at] ?? 0));
+const double = (bytes: Uint8Array): Uint8Array => {
+  const value = BigInt(`0x${hexOf(bytes)}`) << 1n;
   const reduced = value >> 128n === 1n ? (value ^ 0x87n) & (2n ** 128n - 1n) : value;
-  return octetsOfHex(reduced.toString(16).padStart(32, "0"));
+  return bytesOfHex(reduced.toString(16).padStart(32, "0"));
 };
-const padded = (octets: Uint8Array): Uint8Array => {
+const padded = (bytes: Uint8Array): Uint8Array => {
   const block = new Uint8Array(16);
-  block.set(octets);
-  block[octets.length] = 0x80;
+  block.set(bytes);
+  block[bytes.length] = 0x80;
   return block;
 };
 const slowCmac = (key: Uint8Array, message: Uint8Array): Uint8Array => {
@@ -33,9 +33,9 @@ const slowSiv = (key: Uint8Array, data: Uint8Array, plaintext: Uint8Array): stri
   const last =
     plaintext.length < 16
       ? xor(double(chain), padded(plaintext))
-      : Uint8Array.from(plaintext, (octet, at) => octet ^ (chain[at - plaintext.length + 16] ?? 0));
+      : Uint8Array.from(plaintext, (byte, at) => byte ^ (chain[at - plaintext.length + 16] ?? 0));
   const tag = slowCmac(k1, last);
-  const counter = tag.map((octet, at) => (at === 8 || at === 12 ? octet & 0x7f : octet));
+  const counter = tag.map((byte, at) => (at === 8 || at === 12 ? byte & 0x7f : byte));
   return hexOf(tag) + hexOf(xor(plaintext, nodeEncrypt(k2, counter).subarray(0, plaintext.length)));
 };
 
@@ -46,7 +46,7 @@ const ringOf = (context: string, ...keys: readonly Uint8Array[]): SealRing =>
       context,
     ),
   );
-const octetsOfAscii = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, "ascii"));
+const bytesOfAscii = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, "ascii"));
 const anyContext = fc.string({
   unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
   minLength: 1,
@@ -55,20 +55,20 @@ const anyContext = fc.string({
 
 describe("AES-SIV", () => {
   test("the slow one gives the example of RFC 5297 A.1", () => {
-    const key = octetsOfHex("fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff");
-    const data = octetsOfHex("101112131415161718191a1b1c1d1e1f2021222324252627");
-    expect(slowSiv(key, data, octetsOfHex("112233445566778899aabbccddee"))).toBe(
+    const key = bytesOfHex("fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff");
+    const data = bytesOfHex("101112131415161718191a1b1c1d1e1f2021222324252627");
+    expect(slowSiv(key, data, bytesOfHex("112233445566778899aabbccddee"))).toBe(
       "85632d07c6e8f37f950acd320a2ecc9340c02b9690c4dc04daef7f6afe5c",
     );
   });
 
   test("a sealed ID is base62 of AES-SIV of its 16 octets, as two other implementations have it", () => {
     fc.assert(
-      fc.property(anyOctets(32, 48, 64), anyContext, anyWords(), (key, context, words) => {
+      fc.property(anyBytes(32, 48, 64), anyContext, anyWords(), (key, context, words) => {
         const text = sealId(ringOf(context, key), words);
-        const sealed = hexOf(octetsOf(unwrap(parseBase62(text, 4))));
-        expect(sealed).toBe(slowSiv(key, octetsOfAscii(context), octetsOf(words)));
-        expect(sealed).toBe(hexOf(aessiv(key, octetsOfAscii(context)).encrypt(octetsOf(words))));
+        const sealed = hexOf(bytesOf(unwrap(parseBase62(text, 4))));
+        expect(sealed).toBe(slowSiv(key, bytesOfAscii(context), bytesOf(words)));
+        expect(sealed).toBe(hexOf(aessiv(key, bytesOfAscii(context)).encrypt(bytesOf(words))));
       }),
     );
   });
@@ -80,7 +80,7 @@ describe("sealed IDs", () => {
 
   test("open to what was sealed, in 44 characters, the same each time", () => {
     fc.assert(
-      fc.property(anyOctets(32, 48, 64), anyContext, anyWords(), (key, context, words) => {
+      fc.property(anyBytes(32, 48, 64), anyContext, anyWords(), (key, context, words) => {
         const ring = ringOf(context, key);
         const text = sealId(ring, words);
         expect(text).toMatch(/^[0-9A-Za-z]+$/);
@@ -106,11 +106,11 @@ describe("sealed IDs", () => {
 
   test("are forged with any bit turned", () => {
     const ring = ringOf("order", one);
-    const sealed = octetsOf(unwrap(parseBase62(sealId(ring, [1, 2, 3, 4]), 4)));
+    const sealed = bytesOf(unwrap(parseBase62(sealId(ring, [1, 2, 3, 4]), 4)));
     for (let bit = 0; bit < 256; bit++) {
       const turned = sealed.slice();
       turned[bit >> 3] = (turned[bit >> 3] as number) ^ (1 << (bit & 7));
-      const words = wordsOfOctets(turned);
+      const words = wordsOfBytes(turned);
       expect(ring.keys[0].open(words)).toBeUndefined();
     }
   });

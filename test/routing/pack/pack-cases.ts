@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { PackRange, Sha256 } from "../../../src/routing/pack/format.ts";
 
-export const sha256: Sha256 = (octets) => Promise.resolve(createHash("sha256").update(octets).digest());
+export const sha256: Sha256 = (bytes) => Promise.resolve(createHash("sha256").update(bytes).digest());
 
 /** The slow, obvious look-up that packs are held against. */
 export const slowFind = (ranges: readonly PackRange[], key: number): string | undefined =>

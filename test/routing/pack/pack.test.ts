@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { type EncodedPack, encodePack } from "../../../src/routing/pack/encode.ts";
-import { packFaultText } from "../../../src/routing/pack/fault-text.ts";
+import { formatPackFault } from "../../../src/routing/pack/fault-text.ts";
 import type { PackFault, PackRange } from "../../../src/routing/pack/format.ts";
 import { LoadedPack, NOT_LOADED } from "../../../src/routing/pack/pack.ts";
-import { decodePage, NOT_HELD } from "../../../src/routing/pack/page.ts";
+import { decodePage, NOT_FOUND } from "../../../src/routing/pack/page.ts";
 import { verifyPack } from "../../../src/routing/pack/verify.ts";
 import { drawRanges, sha256, slowFind, wordsFrom } from "./pack-cases.ts";
 
@@ -13,7 +13,7 @@ const encode = async (ranges: Iterable<PackRange>, fieldBits = 32, perPage?: num
     sha256,
     ...(perPage === undefined ? {} : { rangesPerPage: perPage }),
   });
-  if (!encoded.ok) throw new Error(packFaultText(encoded.error));
+  if (!encoded.ok) throw new Error(formatPackFault(encoded.error));
   return encoded.value;
 };
 
@@ -23,7 +23,7 @@ const fileOf = ({ header, pages }: EncodedPack): Uint8Array<ArrayBuffer> =>
 const regionOf = (pack: LoadedPack, key: number): string | undefined => {
   const number = pack.find(key);
   if (number === NOT_LOADED) throw new Error(`the page of ${key} is not loaded`);
-  return number === NOT_HELD ? undefined : pack.header.regions[number];
+  return number === NOT_FOUND ? undefined : pack.header.regions[number];
 };
 
 const faultOf = async (ranges: Iterable<PackRange>, fieldBits = 32): Promise<PackFault | undefined> => {
@@ -49,7 +49,7 @@ describe("a pack finds what its ranges say", () => {
       const seed = fieldBits * 1000 + count;
       const ranges = drawRanges(wordsFrom(seed), count, fieldBits);
       const verified = await verifyPack(fileOf(await encode(ranges, fieldBits, perPage)), sha256);
-      if (!verified.ok) throw new Error(`${packFaultText(verified.error)} (seed ${seed})`);
+      if (!verified.ok) throw new Error(`${formatPackFault(verified.error)} (seed ${seed})`);
       const max = 2 ** fieldBits - 1;
       const keys = new Set([0, max, ...ranges.flatMap(({ from, to }) => [from - 1, from, to, to + 1])]);
       for (const key of keys) {
@@ -63,7 +63,7 @@ describe("a pack finds what its ranges say", () => {
     const ranges = Array.from({ length: 5000 }, (_, at) => ({ from: at * 2, to: at * 2, region: `r${at % 7}` }));
     ranges.push({ from: 2 ** 32 - 1, to: 2 ** 32 - 1, region: "far" });
     const verified = await verifyPack(fileOf(await encode(ranges)), sha256);
-    if (!verified.ok) throw new Error(packFaultText(verified.error));
+    if (!verified.ok) throw new Error(formatPackFault(verified.error));
     for (const key of [0, 1, 2, 4999, 5000, 9998, 9999, 10_000, 2 ** 31, 2 ** 32 - 2, 2 ** 32 - 1]) {
       expect(regionOf(verified.value, key), `key ${key}`).toBe(slowFind(ranges, key));
     }
@@ -85,7 +85,7 @@ describe("a pack finds what its ranges say", () => {
       ranges.push({ from, to, region: regions[at % 255] as string });
     }
     const verified = await verifyPack(fileOf(await encode(ranges, fieldBits, 200)), sha256);
-    if (!verified.ok) throw new Error(packFaultText(verified.error));
+    if (!verified.ok) throw new Error(formatPackFault(verified.error));
     for (const { from, to } of ranges) {
       const cuts = [from + width - 1, from + width, from + 2 * width].filter((key) => key < to);
       for (const key of [from - 1, from, ...cuts, to, to + 1]) {
@@ -99,8 +99,8 @@ describe("a pack finds what its ranges say", () => {
     const word = wordsFrom(77);
     const ranges = drawRanges(word, 5000, 32);
     const verified = await verifyPack(fileOf(await encode(ranges, 32, 1500)), sha256);
-    if (!verified.ok) throw new Error(packFaultText(verified.error));
-    for (let drawn = 0; drawn < 5000; drawn++) {
+    if (!verified.ok) throw new Error(formatPackFault(verified.error));
+    for (let random = 0; random < 5000; random++) {
       const key = word();
       expect(regionOf(verified.value, key), `key ${key}`).toBe(slowFind(ranges, key));
     }
@@ -110,10 +110,10 @@ describe("a pack finds what its ranges say", () => {
   test("and says that a page is not in memory, but only where one may hold the key", async () => {
     const { header, pages } = await encode(SAMPLE, 32, 1);
     const whole = await verifyPack(new Uint8Array(Buffer.concat([header, ...pages])), sha256);
-    if (!whole.ok) throw new Error(packFaultText(whole.error));
+    if (!whole.ok) throw new Error(formatPackFault(whole.error));
     const pack = new LoadedPack(whole.value.header);
     expect([0, 12, 25, 5000].map((key) => pack.find(key))).toEqual(Array(4).fill(NOT_LOADED));
-    expect([20, 24, 26, 99].map((key) => pack.find(key))).toEqual(Array(4).fill(NOT_HELD));
+    expect([20, 24, 26, 99].map((key) => pack.find(key))).toEqual(Array(4).fill(NOT_FOUND));
     const info = pack.header.pages[1];
     const page = info && decodePage(pack.header, info, pages[1] as Uint8Array<ArrayBuffer>);
     if (!page?.ok) throw new Error("the page is whole");
@@ -183,14 +183,14 @@ describe("a file at fault is refused", () => {
     }
     expect(await faultOfFile((file) => new Uint8Array([...file, 0]))).toEqual({
       reason: "trailing-octets",
-      octets: length + 1,
+      bytes: length + 1,
       needed: length,
     });
   });
 
   test("by the name of what is wrong", async () => {
     expect(await faultOfFile(() => new Uint8Array([1, 2, 3]))).toEqual({ reason: "not-a-pack" });
-    expect(await faultOfFile((file) => file.slice(0, 40))).toMatchObject({ reason: "truncated", octets: 40 });
+    expect(await faultOfFile((file) => file.slice(0, 40))).toMatchObject({ reason: "truncated", bytes: 40 });
     expect(await faultOfFile((file) => file.with(-1, 1))).toMatchObject({ reason: "digest-differs", part: 1 });
     expect(await faultOfFile((file) => file.with(20, 9))).toMatchObject({ reason: "digest-differs", part: "header" });
   });
@@ -198,7 +198,7 @@ describe("a file at fault is refused", () => {
   test("even where its digests are right", async () => {
     const { header, pages } = await encode(SAMPLE, 32, 10);
     const read = await verifyPack(new Uint8Array(Buffer.concat([header, ...pages])), sha256);
-    if (!read.ok) throw new Error(packFaultText(read.error));
+    if (!read.ok) throw new Error(formatPackFault(read.error));
     const info = read.value.header.pages[0];
     if (info === undefined) throw new Error("there is a page");
     const faultOfPage = (change: (keys: Uint32Array, numbers: Uint8Array) => void) => {
@@ -237,9 +237,9 @@ describe("versions", () => {
     ["narrow", 32, SAMPLE, VERSION_1.narrow],
     ["wide", 53, WIDE, VERSION_1.wide],
   ] as const)("a %s file of version 1 is read, and still written like this", async ([, bits, ranges, stored]) => {
-    const octets = new Uint8Array(Buffer.from(stored, "base64"));
-    const read = await verifyPack(octets, sha256);
-    if (!read.ok) throw new Error(packFaultText(read.error));
+    const bytes = new Uint8Array(Buffer.from(stored, "base64"));
+    const read = await verifyPack(bytes, sha256);
+    if (!read.ok) throw new Error(formatPackFault(read.error));
     expect(read.value.header).toMatchObject({ version: 1, fieldBits: bits, ranges: ranges.length });
     for (const { from, to, region } of ranges) {
       expect([from, to].map((key) => regionOf(read.value, key))).toEqual([region, region]);
@@ -265,7 +265,7 @@ describe("versions", () => {
     const read = async (changed: Uint8Array<ArrayBuffer>) =>
       verifyPack(new Uint8Array(Buffer.concat([changed, ...pages])), sha256);
     const added = await read(later(header, {}));
-    if (!added.ok) throw new Error(packFaultText(added.error));
+    if (!added.ok) throw new Error(formatPackFault(added.error));
     expect(added.value.header.version).toBe(2);
     expect(regionOf(added.value, 12)).toBe("eu");
     expect(await read(later(header, { flags: 1 }))).toEqual({

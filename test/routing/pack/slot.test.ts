@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { PackHeader } from "../../../src/routing/pack/header.ts";
-import { entryFault, entryFaultText } from "../../../src/routing/pack/slot.ts";
+import { entryFault, formatEntryFault } from "../../../src/routing/pack/slot.ts";
 
 const header: PackHeader = {
   version: 1,
   fieldBits: 32,
-  keyOctets: 4,
+  keyBytes: 4,
   ranges: 3,
   regions: ["eu", "us"],
   pages: [],
-  headerOctets: 100,
+  headerBytes: 100,
   bytes: 200,
 };
 const declared = { sha256: "0".repeat(64), bytes: 200, ranges: 3, bits: 32, regions: ["eu", "us"] };
@@ -40,6 +40,6 @@ describe("what a table says of a pack, and the pack's own header", () => {
     ],
   ])("differ by %s", (_, other, text) => {
     const fault = entryFault(declared, { ...header, ...other });
-    expect(fault && entryFaultText(fault)).toBe(text);
+    expect(fault && formatEntryFault(fault)).toBe(text);
   });
 });

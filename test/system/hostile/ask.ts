@@ -11,7 +11,7 @@ export interface Answer {
    * still open when the client's patience ended.
    */
   readonly end: "whole" | "cut" | "late" | "malformed";
-  /** Octets after the answer's end: there must never be any. */
+  /** Bytes after the answer's end: there must never be any. */
   readonly surplus: string;
   readonly ms: number;
 }
@@ -22,21 +22,21 @@ export interface AskOptions {
   readonly onData?: (received: string, socket: Socket) => void;
 }
 
-/** Sends octets as they stand and reads the answer strictly, until the connection ends. */
-export function ask(port: number, octets: string, options: AskOptions): Promise<Answer> {
-  const method = octets.split(" ", 1)[0] ?? "";
+/** Sends bytes as they stand and reads the answer strictly, until the connection ends. */
+export function ask(port: number, bytes: string, options: AskOptions): Promise<Answer> {
+  const method = bytes.split(" ", 1)[0] ?? "";
   const startedAtMs = performance.now();
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let isReset = false;
     const finish = (isLate: boolean) => {
-      clearTimeout(patience);
+      clearTimeout(waitOptions);
       socket.destroy();
       const received = Buffer.concat(chunks).toString("latin1");
       resolve({ ...judge(received, method, isReset, isLate), ms: Math.round(performance.now() - startedAtMs) });
     };
-    const patience = setTimeout(finish, options.patienceMs, true);
-    const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.from(octets, "latin1")));
+    const waitOptions = setTimeout(finish, options.patienceMs, true);
+    const socket = connect(port, "127.0.0.1", () => socket.write(Buffer.from(bytes, "latin1")));
     socket.on("data", (chunk) => {
       chunks.push(chunk);
       options.onData?.(Buffer.concat(chunks).toString("latin1"), socket);

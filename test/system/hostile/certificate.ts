@@ -23,8 +23,8 @@ export function ownCertificate(): TlsOptions {
 /** Tag, length and contents (ITU-T X.690 §8.1). */
 function der(tag: number, ...contents: readonly Buffer[]): Buffer {
   const { length } = Buffer.concat(contents);
-  const lengthOctets = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.from([tag, ...lengthOctets]), ...contents]);
+  const lengthBytes = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...lengthBytes]), ...contents]);
 }
 
 const sequence = (...contents: readonly Buffer[]): Buffer => der(0x30, ...contents);
@@ -32,7 +32,7 @@ const set = (...contents: readonly Buffer[]): Buffer => der(0x31, ...contents);
 const integer = (value: number): Buffer => der(0x02, Buffer.from([value]));
 const oid = (hex: string): Buffer => der(0x06, Buffer.from(hex, "hex"));
 const time = (text: string): Buffer => der(0x17, Buffer.from(text));
-const pem = (octets: Buffer): string =>
-  `-----BEGIN CERTIFICATE-----\n${octets.toString("base64")}\n-----END CERTIFICATE-----\n`;
+const pem = (bytes: Buffer): string =>
+  `-----BEGIN CERTIFICATE-----\n${bytes.toString("base64")}\n-----END CERTIFICATE-----\n`;
 
 const ECDSA_WITH_SHA256 = sequence(oid("2a8648ce3d040302"));

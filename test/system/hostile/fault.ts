@@ -76,9 +76,9 @@ export const lines = (...of: readonly string[]): string => `${of.join("\r\n")}\r
 export const ok = (...fields: readonly string[]): string =>
   lines("HTTP/1.1 200 OK", "content-type: text/plain", ...fields);
 
-/** Text that comes octet by octet. */
+/** Text that comes byte by byte. */
 export const drip = (text: string, everyMs: number): readonly Step[] =>
-  [...text].flatMap((octet) => [octet, { pauseMs: everyMs }]);
+  [...text].flatMap((byte) => [byte, { pauseMs: everyMs }]);
 
 /** A row of the tables: the steps after the whole request. */
 export const fault = (

@@ -1,6 +1,6 @@
 import { broken, type Expected, fault, impossible, lost, ok, passed } from "./fault.ts";
 
-/** A length that says something else than a number of octets, before the body "hello". */
+/** A length that says something else than a number of bytes, before the body "hello". */
 const length = (name: string, fields: readonly string[], expected: Expected) =>
   fault(name, [ok(...fields), "hello", "close!"], expected);
 

@@ -10,7 +10,7 @@ export interface HostileStack extends Stack {
   readonly pathTo: (region: string, entity?: EntityName) => string;
 }
 
-/** Bodies of boxes are kept until an answer begins, up to 1,000 octets; those of parcels are not. */
+/** Bodies of boxes are kept until an answer begins, up to 1,000 bytes; those of parcels are not. */
 export type EntityName = "parcel" | "box";
 
 export async function startHostileStack(faults: readonly FaultyRegion[]): Promise<HostileStack> {
@@ -50,7 +50,7 @@ export function originOf(origins: ReadonlyMap<string, HostileOrigin>, name: stri
   return origin;
 }
 
-/** A HotGuid with the shard key, whose octets come least significant first. */
+/** A HotGuid with the shard key, whose bytes come least significant first. */
 export function idWith(shardKey: number): string {
   const key = Buffer.alloc(4);
   key.writeUInt32LE(shardKey);

@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { type Message, readMessage, requestBody } from "./message.ts";
 
-/** What an origin does next with a connection. Text is sent as it stands, one character an octet. */
+/** What an origin does next with a connection. Text is sent as it stands, one character a byte. */
 export type Step =
   | string
   | ((request: Message) => string)
@@ -35,7 +35,7 @@ export interface HostileOrigin {
   readonly port: number;
   /** In the order of their arrival. */
   readonly requests: readonly ReceivedRequest[];
-  /** Octets that were no request. */
+  /** Bytes that were no request. */
   readonly garbage: readonly string[];
   /** Open connections. */
   readonly connections: () => number;
@@ -103,7 +103,7 @@ class Conversation {
   isBusy = false;
   private isDeaf: boolean;
   private received = "";
-  /** Octets of the message that is coming, as far as its length is known. */
+  /** Bytes of the message that is coming, as far as its length is known. */
   private wanted = 0;
   private isAnswered = false;
   private recordedAt: number | undefined;
@@ -181,7 +181,7 @@ class Conversation {
     this.isBusy = false;
   }
 
-  private write(octets: string): Promise<void> {
-    return new Promise((resolve) => this.socket.write(Buffer.from(octets, "latin1"), () => resolve()));
+  private write(bytes: string): Promise<void> {
+    return new Promise((resolve) => this.socket.write(Buffer.from(bytes, "latin1"), () => resolve()));
   }
 }

@@ -1,7 +1,7 @@
-/** One attempt to make the gateway and an origin see different requests in the same octets. One character is one octet. */
+/** One attempt to make the gateway and an origin see different requests in the same bytes. One character is one byte. */
 export interface Attempt {
   readonly name: string;
-  readonly octets: string;
+  readonly bytes: string;
   /** Statuses that the client gets, in order, until the connection ends. */
   readonly answers: readonly number[];
   /** Method, target and body of every whole request that reaches the origin. */
@@ -31,15 +31,15 @@ const POST = `POST ${PATH} `;
 const POST_HELLO = `${POST}hello`;
 const GET_SECOND = `GET ${PATH}?second `;
 
-const refused = (name: string, octets: string, ...answers: readonly number[]): Attempt => ({
+const refused = (name: string, bytes: string, ...answers: readonly number[]): Attempt => ({
   name,
-  octets,
+  bytes,
   answers: answers.length === 0 ? [400] : answers,
   reach: [],
 });
-const passed = (name: string, octets: string, ...reach: readonly string[]): Attempt => ({
+const passed = (name: string, bytes: string, ...reach: readonly string[]): Attempt => ({
   name,
-  octets,
+  bytes,
   answers: reach.map(() => 200),
   reach,
 });
@@ -286,8 +286,8 @@ const BODIES: readonly Attempt[] = [
 
 /** A body that nobody reads is not the next request. */
 function unread(name: string, start: string, status: number, body: string): Attempt {
-  const octets = request(start, HOST, measured(body)) + body + get();
-  return { name: `an unread body: ${name}`, octets, answers: [status, 200], reach: [GET] };
+  const bytes = request(start, HOST, measured(body)) + body + get();
+  return { name: `an unread body: ${name}`, bytes, answers: [status, 200], reach: [GET] };
 }
 
 export const ATTEMPTS: readonly Attempt[] = [...CODINGS, ...LENGTHS, ...CHUNK_SIZES, ...HEADS, ...PLACES, ...BODIES];

@@ -32,7 +32,7 @@ export const handshake = (path: string): string =>
 
 export const OPCODE = { text: 1, close: 8 } as const;
 
-/** An unmasked frame of fewer than 126 octets, as servers send them (RFC 6455 §5.2). */
+/** An unmasked frame of fewer than 126 bytes, as servers send them (RFC 6455 §5.2). */
 export const frame = (opcode: number, payload: string): string =>
   String.fromCharCode(0x80 | opcode, payload.length) + payload;
 
