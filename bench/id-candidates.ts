@@ -1,4 +1,4 @@
-import { pooledEntropy } from "../src/edge/entropy.ts";
+import { pooledEntropy } from "../src/edge/platform.ts";
 import {
   fieldOf,
   hotguid,

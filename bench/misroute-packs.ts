@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { CompiledTable } from "../src/routing/index.ts";
-import { encodePack } from "../src/routing/pack/encode.ts";
-import type { PackRange } from "../src/routing/pack/format.ts";
-import type { LoadedPack } from "../src/routing/pack/pack.ts";
-import { verifyPack } from "../src/routing/pack/verify.ts";
-import type { DeclaredPack } from "../src/routing/schema.ts";
+import { encodePack } from "../src/routing/packs/encode.ts";
+import type { PackRange } from "../src/routing/packs/format.ts";
+import type { LoadedPack } from "../src/routing/packs/pack.ts";
+import { verifyPack } from "../src/routing/packs/verify.ts";
+import type { DeclaredPack } from "../src/routing/schema/table.ts";
 import { SUBJECTS, type Subject } from "./misroute-subjects.ts";
 import { needed } from "./random-ids.ts";
 import { randomBelow, seededWords } from "./random-words.ts";

@@ -1,5 +1,5 @@
-import type { PackRange } from "../src/routing/pack/format.ts";
-import type { LoadedPack } from "../src/routing/pack/pack.ts";
+import type { PackRange } from "../src/routing/packs/format.ts";
+import type { LoadedPack } from "../src/routing/packs/pack.ts";
 import { packFile, RANGES, randomRanges } from "./pack-files.ts";
 import { openPack, openTable, resolveCandidates } from "./pack-table.ts";
 import { seededWords } from "./random-words.ts";

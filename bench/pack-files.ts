@@ -1,7 +1,6 @@
-import { encodePack } from "../src/routing/pack/encode.ts";
-import { formatPackFault } from "../src/routing/pack/fault-text.ts";
-import type { PackRange } from "../src/routing/pack/format.ts";
-import type { DeclaredTable } from "../src/routing/schema.ts";
+import { encodePack } from "../src/routing/packs/encode.ts";
+import { formatPackFault, type PackRange } from "../src/routing/packs/format.ts";
+import type { DeclaredTable } from "../src/routing/schema/table.ts";
 import { seededWords } from "./random-words.ts";
 
 /** One million ranges as a pack, and the table that routes by it. */

@@ -1,9 +1,8 @@
 import { hotguid } from "../src/ids/index.ts";
 import { type CompiledTable, loadTable, resolvePath } from "../src/routing/index.ts";
-import { formatPackFault } from "../src/routing/pack/fault-text.ts";
-import type { LoadedPack } from "../src/routing/pack/pack.ts";
-import { formatEntryFault } from "../src/routing/pack/slot.ts";
-import { verifyPack } from "../src/routing/pack/verify.ts";
+import { formatPackFault } from "../src/routing/packs/format.ts";
+import { formatEntryFault, type LoadedPack } from "../src/routing/packs/pack.ts";
+import { verifyPack } from "../src/routing/packs/verify.ts";
 import { type PackFile, plainTable, subtleSha256 } from "./pack-files.ts";
 import { needed, randomFields } from "./random-ids.ts";
 import type { Candidate } from "./sample.ts";

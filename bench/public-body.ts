@@ -1,8 +1,8 @@
 import { performance } from "node:perf_hooks";
 import { formatUuid, parseUuid } from "../src/ids/index.ts";
 import { sealId, sealRing } from "../src/ids/public/index.ts";
-import { publicFieldRewriter } from "../src/proxy/public-fields.ts";
-import { compileFieldPaths } from "../src/routing/public-paths.ts";
+import { publicFieldRewriter } from "../src/proxy/public-ids/fields.ts";
+import { compileFieldPaths } from "../src/routing/public-ids/field-paths.ts";
 import { needed } from "./random-ids.ts";
 import type { Section } from "./report.ts";
 import { spread } from "./sample.ts";

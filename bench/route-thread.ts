@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { pooledEntropy } from "../src/edge/entropy.ts";
+import { pooledEntropy } from "../src/edge/platform.ts";
 import { hotguid, iuid, type Words } from "../src/ids/index.ts";
 import { type CompiledTable, type Entity, loadTable, resolvePath } from "../src/routing/index.ts";
 import { heldBytes } from "./memory.ts";

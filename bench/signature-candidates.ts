@@ -1,4 +1,4 @@
-import { hmacSigner } from "../src/edge/signer.ts";
+import { hmacSigner } from "../src/edge/origins/signer.ts";
 import { verifyRequest } from "../src/origin/index.ts";
 import type { Signable } from "../src/proxy/signature.ts";
 import type { Candidate } from "./sample.ts";

@@ -1,19 +1,16 @@
 import { Hono } from "hono";
+import { forward } from "../src/gateway/forward.ts";
+import { type AnyReading, entityOfAny, forwardPublic, readAny } from "../src/gateway/public-ids.ts";
+import { overLimit } from "../src/gateway/rate-limit.ts";
+import { openRequest, respondWithProblem, type TableRequestContext } from "../src/gateway/request.ts";
+import { logDecision } from "../src/gateway/request-log.ts";
+import { layoutHint, requestForCanary, requestForCanaryEntity, withPages } from "../src/gateway/resolve.ts";
+import { decidePath } from "../src/gateway/resolve-minted.ts";
 import type { Result } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
 import type { GatewayError } from "../src/problems/index.ts";
-import { pathWithId } from "../src/routing/entity-paths.ts";
 import { type CompiledTable, type Entity, primaryPattern } from "../src/routing/index.ts";
-import { ANY_PREFIX } from "../src/routing/own-paths.ts";
-import { requestForCanary, requestForCanaryEntity } from "./by-canary.ts";
-import { layoutHint } from "./layout-hint.ts";
-import { overLimit } from "./limits.ts";
-import { decidePath } from "./minted-way.ts";
-import { withPages } from "./pages.ts";
-import { forward } from "./pass-on.ts";
-import { type AnyReading, entityOfAny, forwardPublic, readAny } from "./public-entity.ts";
-import { openRequest, respondWithProblem, type TableRequestContext } from "./receive.ts";
-import { logDecision } from "./request-log.ts";
+import { ANY_PREFIX, pathWithId } from "../src/routing/lookup/paths.ts";
 
 /** `/any/:id` and all below it: whatever the ID names, proxied or redirected to its entity's own path. */
 export const any = (gateway: Gateway) =>

@@ -1,23 +1,22 @@
 import { Hono } from "hono";
+import { problemResponse } from "../src/gateway/problem-response.ts";
+import { rawPath } from "../src/gateway/request.ts";
+import { logFields, requestLogger } from "../src/gateway/request-log.ts";
 import type { Gateway } from "../src/ports.ts";
 import { any } from "./any.ts";
 import { entities } from "./entities.ts";
 import { health } from "./health.ts";
 import { ids } from "./ids.ts";
-import { metrics } from "./metrics.ts";
+import { metrics, regions } from "./metrics.ts";
 import { mint } from "./mint.ts";
-import { openapi } from "./openapi.ts";
-import { problemResponse } from "./problem-response.ts";
+import { openapi } from "./openapi/openapi.ts";
 import { problems } from "./problems.ts";
-import { rawPath } from "./raw-path.ts";
-import { regions } from "./regions.ts";
-import { logFields, requestLogger } from "./request-log.ts";
-import { table } from "./table.ts";
-import { tableCanary } from "./table-canary.ts";
-import { tablePacks } from "./table-packs.ts";
-import { tableReplay } from "./table-replay.ts";
-import { tableRevisions } from "./table-revisions.ts";
-import { tableCapacity, tableStatus } from "./table-status.ts";
+import { tableCanary } from "./table/canary.ts";
+import { tablePacks } from "./table/packs.ts";
+import { tableReplay } from "./table/replay.ts";
+import { tableRevisions } from "./table/revisions.ts";
+import { tableCapacity, tableStatus } from "./table/status.ts";
+import { table } from "./table/table.ts";
 
 /** The whole HTTP surface. The gateway's own paths come first; the rest belongs to the entities of the table. */
 export function createApp(gateway: Gateway): Hono {

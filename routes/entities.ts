@@ -1,14 +1,12 @@
 import { Hono } from "hono";
+import { forward } from "../src/gateway/forward.ts";
+import { forwardWithoutId } from "../src/gateway/forward-without-id.ts";
+import { forwardPublic } from "../src/gateway/public-ids.ts";
+import { overLimit } from "../src/gateway/rate-limit.ts";
+import { openRequest, respondWithProblem, type TableRequestContext } from "../src/gateway/request.ts";
+import { layoutHint, missingIn, requestForCanary, requestForCanaryPath, withPages } from "../src/gateway/resolve.ts";
 import type { Gateway } from "../src/ports.ts";
 import { resolvePath, withoutPublic } from "../src/routing/index.ts";
-import { requestForCanary, requestForCanaryPath } from "./by-canary.ts";
-import { layoutHint } from "./layout-hint.ts";
-import { overLimit } from "./limits.ts";
-import { missingIn, withPages } from "./pages.ts";
-import { forward } from "./pass-on.ts";
-import { forwardPublic } from "./public-entity.ts";
-import { openRequest, respondWithProblem, type TableRequestContext } from "./receive.ts";
-import { forwardWithoutId } from "./without-id.ts";
 
 /** Every path that the routing table gives to an entity, with all below it: proxied to the region that owns the ID. All else has no ID. */
 export const entities = (gateway: Gateway) =>

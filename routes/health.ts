@@ -1,10 +1,9 @@
 import { Hono } from "hono";
+import { openRequest } from "../src/gateway/request.ts";
 import type { Gateway } from "../src/ports.ts";
-import { methodNotAllowed } from "./method-not-allowed.ts";
-import { jsonResponse } from "./own-json.ts";
-import { openRequest } from "./receive.ts";
-import { isKnown } from "./require-scope.ts";
-import { canaryInIsolate } from "./table-status.ts";
+import { isKnown } from "./lib/auth.ts";
+import { jsonResponse, methodNotAllowed } from "./lib/http.ts";
+import { canaryInIsolate } from "./table/status.ts";
 
 /** `/-/health`: the Worker runs. `/-/ready`: it has a table to route by, and for viewers which. Probes have no credentials. */
 export const health = (gateway: Gateway) =>

@@ -1,16 +1,13 @@
 import { Hono } from "hono";
+import { overLimit } from "../src/gateway/rate-limit.ts";
+import { openRequest, respondWithProblem, type TableRequestContext } from "../src/gateway/request.ts";
+import { layoutHint, requestForCanary, requestForCanaryEntity, withPages } from "../src/gateway/resolve.ts";
 import { err, ok, type Result } from "../src/ids/result.ts";
 import type { Gateway } from "../src/ports.ts";
 import type { GatewayError } from "../src/problems/index.ts";
 import { type CompiledTable, explain, missingPages, resolveAny, withoutPublic } from "../src/routing/index.ts";
-import { requestForCanary, requestForCanaryEntity } from "./by-canary.ts";
-import { layoutHint } from "./layout-hint.ts";
-import { overLimit } from "./limits.ts";
-import { methodNotAllowed } from "./method-not-allowed.ts";
-import { jsonResponse } from "./own-json.ts";
-import { withPages } from "./pages.ts";
-import { openRequest, respondWithProblem, type TableRequestContext } from "./receive.ts";
-import { requireScope } from "./require-scope.ts";
+import { requireScope } from "./lib/auth.ts";
+import { jsonResponse, methodNotAllowed } from "./lib/http.ts";
 
 const PREFIX = "/-/ids/";
 

@@ -1,11 +1,32 @@
 import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
-import type { Gateway } from "../src/ports.ts";
-import { methodNotAllowed } from "./method-not-allowed.ts";
-import { formatMetrics } from "./metrics-text.ts";
-import { jsonResponse } from "./own-json.ts";
-import { requireScope } from "./require-scope.ts";
-import { snapshotFor } from "./sight.ts";
+import type { Gateway, Metric, MetricsSnapshot, OriginStatus, Sample } from "../src/ports.ts";
+import { requireScope } from "./lib/auth.ts";
+import { jsonResponse, methodNotAllowed } from "./lib/http.ts";
+
+/** Metrics in Prometheus's text exposition format 0.0.4: each metric's lines in one block, and a line end after the last. */
+export const formatMetrics = (metrics: readonly Metric[]): string => metrics.map(blockOf).join("");
+
+function blockOf({ name, type, help, samples }: Metric): string {
+  return `# HELP ${name} ${escapedHelp(help)}\n# TYPE ${name} ${type}\n${samples.map(lineOf).join("")}`;
+}
+
+function lineOf({ name, labels, value }: Sample): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapedLabel(text)}"`);
+  return `${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}\n`;
+}
+
+const escapedHelp = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+
+const escapedLabel = (text: string): string => escapedHelp(text).replaceAll('"', '\\"');
+
+/** What operators see of the traffic. It can be had without a table too: then nothing is known of origins. */
+export async function snapshotFor(gateway: Gateway, c: Context): Promise<MetricsSnapshot> {
+  const inMemory = gateway.tables.peek((work) => c.executionCtx.waitUntil(work));
+  if (inMemory !== undefined) return gateway.metrics.snapshot(inMemory);
+  const loaded = await gateway.tables.load();
+  return gateway.metrics.snapshot(loaded.ok ? loaded.value : undefined);
+}
 
 /** Prometheus's text exposition format, version 0.0.4. */
 const TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -27,3 +48,56 @@ function asksJson(c: Context): boolean {
   const supports = ["text/plain", "application/json"];
   return accepts(c, { header: "Accept", supports, default: "text/plain" }) === "application/json";
 }
+
+/** `GET /-/regions`: each region's origins, their breakers, their last fault and check, and the region's share of the requests. */
+export const regions = (gateway: Gateway) =>
+  new Hono()
+    .use("/-/regions", requireScope(gateway, "viewer"))
+    .get("/-/regions", async (c) => jsonResponse(describe(await snapshotFor(gateway, c))))
+    .all("/-/regions", methodNotAllowed("GET", "HEAD"));
+
+function describe({ source, sinceMs, origins, requests }: MetricsSnapshot): object {
+  const all = [...requests.values()].reduce((sum, count) => sum + count, 0);
+  const names = new Set(origins.map(({ region }) => region));
+  return {
+    source: SOURCES[source],
+    since: time(sinceMs),
+    // A viewer need not know what an origin's path may say of it.
+    shown: "The hosts of origins, without their paths.",
+    regions: Object.fromEntries(
+      [...names].map((name) => {
+        const own = origins.filter(({ region }) => region === name);
+        const count = requests.get(name) ?? 0;
+        return [name, { requests: count, share: all === 0 ? 0 : count / all, origins: own.map(describeOrigin) }];
+      }),
+    ),
+  };
+}
+
+const SOURCES = { all: "durable object", isolate: "this isolate" } as const satisfies Record<
+  MetricsSnapshot["source"],
+  string
+>;
+
+function describeOrigin(origin: OriginStatus): object {
+  const { host, weight, breaker, openUntilMs, lastFault, lastAnswerAtMs, lastCheck } = origin;
+  return {
+    host,
+    weight,
+    breaker,
+    openUntil: time(openUntilMs),
+    lastFault: lastFault === undefined ? null : { fault: lastFault.fault, at: time(lastFault.atMs) },
+    lastAnswer: time(lastAnswerAtMs),
+    lastCheck:
+      lastCheck === undefined
+        ? null
+        : {
+            at: time(lastCheck.atMs),
+            good: lastCheck.isGood,
+            status: lastCheck.status ?? null,
+            fault: lastCheck.fault ?? null,
+          },
+  };
+}
+
+const time = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());

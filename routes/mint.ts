@@ -1,16 +1,14 @@
 import { Hono } from "hono";
 import { accepts } from "hono/accepts";
+import { mintIds } from "../src/gateway/mint.ts";
+import { overLimit } from "../src/gateway/rate-limit.ts";
+import { openRequest, respondWithProblem } from "../src/gateway/request.ts";
+import { canaryForEntity } from "../src/gateway/resolve.ts";
 import type { Gateway, ServedTable } from "../src/ports.ts";
-import { type Ambiguous, findAmbiguous } from "../src/routing/clear-ids.ts";
-import { type MintRequest, planMint } from "../src/routing/mint-plan.ts";
-import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint-wish.ts";
-import { canaryForEntity } from "./by-canary.ts";
-import { overLimit } from "./limits.ts";
-import { methodNotAllowed } from "./method-not-allowed.ts";
-import { mintIds } from "./mint-ids.ts";
-import { jsonResponse } from "./own-json.ts";
-import { readBody } from "./read-body.ts";
-import { openRequest, respondWithProblem } from "./receive.ts";
+import { type MintRequest, planMint } from "../src/routing/mint/plan.ts";
+import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint/request.ts";
+import { type Ambiguous, findAmbiguous } from "../src/routing/mint/verify.ts";
+import { jsonResponse, methodNotAllowed, readBody } from "./lib/http.ts";
 
 /**
  * `POST /mint`: IDs that route, from the first request on, to the region that the answer names: by the table in force, or by

@@ -1,9 +1,8 @@
 import { Hono } from "hono";
 import { html } from "hono/html";
+import { problemResponse } from "../src/gateway/problem-response.ts";
 import { CATALOGUE, PROBLEM_SLUGS, type ProblemSlug, problemTypePath } from "../src/problems/index.ts";
-import { methodNotAllowed } from "./method-not-allowed.ts";
-import { jsonResponse } from "./own-json.ts";
-import { problemResponse } from "./problem-response.ts";
+import { jsonResponse, methodNotAllowed } from "./lib/http.ts";
 
 /** `GET /-/problems/:slug`: what a problem type means and what to do, for people, or as JSON where that is asked for. */
 export const problems = () =>

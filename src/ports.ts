@@ -1,13 +1,12 @@
-import type { Authenticate, DenialReason } from "./auth-ports.ts";
+import type { Authenticate, DenialReason, PackStore, ServedTable, TableHistory, Tables } from "./admin-ports.ts";
 import type { MintError, Words } from "./ids/index.ts";
 import type { Result } from "./ids/result.ts";
 import type { PublicIdsError, SequenceError, TableError } from "./problems/port-errors.ts";
 import type { OriginFault } from "./proxy/errors.ts";
 import type { Signable } from "./proxy/signature.ts";
-import type { MintOrder } from "./routing/mint-plan.ts";
-import type { MissingPage } from "./routing/pack/slot.ts";
+import type { MintOrder } from "./routing/mint/plan.ts";
+import type { MissingPage } from "./routing/packs/pack.ts";
 import type { BreakerPolicy, CompiledTable, Entity, Origin, Region } from "./routing/table.ts";
-import type { PackStore, ServedTable, TableHistory, Tables } from "./table-ports.ts";
 
 /** The interfaces that the inner zones and the routes need from the world. `src/edge/` has one adapter for each. */
 
@@ -28,7 +27,7 @@ export interface Sequences {
   take(name: string, count: number, max: number, least?: number): Promise<Result<readonly number[], SequenceError>>;
 }
 
-export type { ServedCanary, ServedTable, Tables } from "./table-ports.ts";
+export type { ServedCanary, ServedTable, Tables } from "./admin-ports.ts";
 
 /** The packs of the tables in force. Look-ups read what is in memory; these fetch the rest. */
 export interface Packs {
@@ -61,7 +60,7 @@ export interface OriginHealth {
 
 /**
  * What is counted when it happens, beside the requests themselves: a name, and the values of its labels. Each name is a
- * metric of `src/edge/traffic-catalogue.ts`. Values come from small sets, such as the table's names: never from a client.
+ * metric of `src/edge/metrics/catalogue.ts`. Values come from small sets, such as the table's names: never from a client.
  */
 export interface CountedEvents {
   /** An answer whose body ended before its end. */

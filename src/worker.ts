@@ -1,22 +1,13 @@
 import { createApp } from "../routes/app.ts";
-import { problemResponse } from "../routes/problem-response.ts";
 import bundledTable from "../routing-table.json" with { type: "json" };
-import { analyticsWriter } from "./edge/analytics.ts";
 import { authenticator } from "./edge/auth/authenticate.ts";
 import { clientReader } from "./edge/client.ts";
-import { systemClock } from "./edge/clock.ts";
 import { readConfig } from "./edge/config.ts";
-import { pooledEntropy } from "./edge/entropy.ts";
+import { deploymentName, durablePackStore, durableTableHistory } from "./edge/control-plane/client.ts";
+import { TableTruth as BaseTableTruth } from "./edge/control-plane/object.ts";
 import type { Env } from "./edge/env.ts";
-import { isolateMinters } from "./edge/minters.ts";
-import { edgeMovedMemory } from "./edge/moved-memory.ts";
-import { originFetch, watchBindings } from "./edge/origin-fetch.ts";
-import { durablePackStore } from "./edge/pack-store.ts";
-import { packedTables } from "./edge/packed-tables.ts";
-import { edgePacks } from "./edge/packs.ts";
-import { keyedPublicIds } from "./edge/public-ids.ts";
-import { rateLimits } from "./edge/rate-limits.ts";
 import {
+  analyticsWriter,
   reportBreaker,
   reportBrokenBody,
   reportDefect,
@@ -29,19 +20,25 @@ import {
   reportPackFailure,
   reportRefusedCredentials,
   writeRequestLine,
-} from "./edge/report.ts";
-import { durableSequences } from "./edge/sequences.ts";
-import { hmacSigner } from "./edge/signer.ts";
-import { deploymentName, durableTableHistory } from "./edge/table-history.ts";
-import { TableTruth as BaseTableTruth } from "./edge/table-truth.ts";
-import { edgeTables } from "./edge/tables.ts";
-import { isolateMetrics } from "./edge/traffic.ts";
-import { durableMetrics, scheduleChecks } from "./edge/traffic-durable.ts";
-import { TrafficReports as BaseTrafficReports } from "./edge/traffic-reports.ts";
-import { isolateShadows } from "./proxy/isolate-shadows.ts";
-import { retryBudget } from "./proxy/retry-budget.ts";
+} from "./edge/log.ts";
+import { isolateMetrics } from "./edge/metrics/isolate-metrics.ts";
+import { TrafficReports as BaseTrafficReports } from "./edge/metrics/object.ts";
+import { durableMetrics, scheduleChecks } from "./edge/metrics/store.ts";
+import { isolateMinters } from "./edge/mint/minters.ts";
+import { durableSequences } from "./edge/mint/sequences.ts";
+import { originFetch, watchBindings } from "./edge/origins/fetch.ts";
+import { edgeMovedMemory } from "./edge/origins/moved-memory.ts";
+import { hmacSigner } from "./edge/origins/signer.ts";
+import { edgePacks } from "./edge/packs/isolate-packs.ts";
+import { pooledEntropy, systemClock } from "./edge/platform.ts";
+import { keyedPublicIds } from "./edge/public-ids.ts";
+import { rateLimits } from "./edge/rate-limits.ts";
+import { edgeTables, packedTables } from "./edge/table/isolate-table.ts";
+import { problemResponse } from "./gateway/problem-response.ts";
+import { retryBudget } from "./proxy/origins.ts";
+import { isolateShadows } from "./proxy/shadow.ts";
 
-export { SequenceBlocks } from "./edge/sequence-blocks.ts";
+export { SequenceBlocks } from "./edge/mint/sequences.ts";
 
 /** Its checks have the same last resort as requests. */
 export class TrafficReports extends BaseTrafficReports {

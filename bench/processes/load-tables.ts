@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { loadTableBytes } from "../../src/edge/table-octets.ts";
+import { loadTableBytes } from "../../src/edge/table/table-bytes.ts";
 import type { LoadedTables } from "../largest-tables.ts";
 import { heldBytes } from "../memory.ts";
 

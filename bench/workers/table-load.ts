@@ -1,4 +1,4 @@
-import { loadTableBytes } from "../../src/edge/table-octets.ts";
+import { loadTableBytes } from "../../src/edge/table/table-bytes.ts";
 import type { CompiledTable } from "../../src/routing/index.ts";
 import { needed } from "../random-ids.ts";
 

@@ -7,7 +7,7 @@ import { setTimeout } from "node:timers/promises";
 import { getSystemErrorMessage, styleText } from "node:util";
 import { err, ok, type Result } from "../ids/index.ts";
 import { run } from "./program.ts";
-import { EXIT, type NoAnswer, type Runtime } from "./world.ts";
+import { EXIT, type NoAnswer, type Runtime } from "./runtime.ts";
 
 /** The entry of the `waybill` command: the only file that knows this process, its clock and its randomness. */
 

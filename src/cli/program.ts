@@ -1,18 +1,45 @@
 import { Command, CommanderError, type OutputConfiguration } from "commander";
-import type { Act } from "./action.ts";
-import { addCanary } from "./canary.ts";
-import { addCapacity } from "./capacity.ts";
-import { addContract } from "./contract.ts";
-import { addConvert } from "./convert.ts";
-import { addExplain } from "./explain.ts";
-import { addLayout } from "./layout.ts";
-import { addMint } from "./mint.ts";
-import { addMove } from "./move.ts";
-import { addPublic } from "./public.ts";
-import { addRange } from "./range.ts";
-import { addTable } from "./table.ts";
-import { addToken } from "./token.ts";
-import type { Runtime } from "./world.ts";
+import { addCanary } from "./commands/canary.ts";
+import { addContract } from "./commands/contract/contract.ts";
+import { addExplain } from "./commands/explain.ts";
+import { addCapacity } from "./commands/id-capacity.ts";
+import { addConvert } from "./commands/id-convert.ts";
+import { addRange } from "./commands/id-range.ts";
+import { addLayout } from "./commands/layout.ts";
+import { addMint } from "./commands/mint.ts";
+import { addMove } from "./commands/move.ts";
+import { addPublic } from "./commands/public-id.ts";
+import { addTableCanary, addTableCanaryEnds } from "./commands/table/canary.ts";
+import { addTableCapacity } from "./commands/table/capacity.ts";
+import { addTableCheck } from "./commands/table/check.ts";
+import { addTableDiff } from "./commands/table/diff.ts";
+import { addTableHistory, addTableShow } from "./commands/table/history.ts";
+import { addTablePack, addTableUploadPacks } from "./commands/table/pack.ts";
+import { addTablePlan } from "./commands/table/plan.ts";
+import { addTablePublish, addTableRollback } from "./commands/table/publish.ts";
+import { addTableReplay } from "./commands/table/replay.ts";
+import { addTableStatus } from "./commands/table/status.ts";
+import { addToken } from "./commands/token.ts";
+import type { Act, Runtime } from "./runtime.ts";
+
+/** `waybill table`: routing tables on this machine, and those that a gateway has published. */
+export const addTable = (parent: Command, act: Act): void => {
+  const table = parent.command("table").description("check, compare, publish and watch routing tables");
+  addTableCheck(table, act);
+  addTableDiff(table, act);
+  addTablePack(table, act);
+  addTableReplay(table, act);
+  addTableCapacity(table, act);
+  addTablePlan(table, act);
+  addTableUploadPacks(table, act);
+  addTablePublish(table, act);
+  addTableRollback(table, act);
+  addTableShow(table, act);
+  addTableHistory(table, act);
+  addTableStatus(table, act);
+  addTableCanary(table, act);
+  addTableCanaryEnds(table, act);
+};
 
 /** Runs the command. `args`: the words after its name. Gives the exit code; bad usage is reported, not thrown. */
 export const run = async (args: readonly string[], runtime: Runtime): Promise<number> => {

@@ -2,9 +2,9 @@ import * as v from "valibot";
 import { ok } from "../ids/index.ts";
 import { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "../routing/index.ts";
 import { type AuthSettings, readAuthSettings } from "./auth/settings.ts";
-import { type RateSettings, rateSettings } from "./rate-settings.ts";
+import { NO_SIGNING_KEYS, parseSigningKeys, type SigningKeys } from "./origins/signer.ts";
+import { type RateSettings, rateSettings } from "./rate-limits.ts";
 import type { Settings } from "./settings.ts";
-import { NO_SIGNING_KEYS, parseSigningKeys, type SigningKeys } from "./signing-keys.ts";
 
 /** The Worker's settings, checked once when an isolate starts. A wrong one stops every request with its name. */
 export interface Config {

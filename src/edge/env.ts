@@ -1,7 +1,10 @@
-import type { SequenceBlocks } from "./sequence-blocks.ts";
+import type { PackStore, TableHistory } from "../admin-ports.ts";
+import type { MetricsRpc } from "./metrics/store.ts";
+import type { SequenceBlocks } from "./mint/sequences.ts";
 import type { Settings } from "./settings.ts";
-import type { MetricsRpc } from "./traffic-store.ts";
-import type { ControlPlaneRpc } from "./truth-object.ts";
+
+/** The Durable Object, as those who call it know it. */
+export interface ControlPlaneRpc extends TableHistory, PackStore, Rpc.DurableObjectBranded {}
 
 /** What the platform gives the Worker: the bindings of `wrangler.toml`, or of the self-hosted configuration. */
 export interface Env extends Settings {

@@ -2,8 +2,7 @@ import { err, ok, type Result } from "../ids/index.ts";
 import type { PublicIds } from "../ports.ts";
 import type { PublicIdsError } from "../problems/port-errors.ts";
 import type { CompiledTable, Entity } from "../routing/index.ts";
-import { hasPublicForm, type PublicCodec, publicCodec } from "../routing/public-codec.ts";
-import type { PublicKeys } from "../routing/public-keys.ts";
+import { hasPublicForm, type PublicCodec, type PublicKeys, publicCodec } from "../routing/public-ids/codec.ts";
 
 /** Public IDs under the keys of the deployment. Codecs are made once for each entity of a table. */
 export function keyedPublicIds(keys: PublicKeys): PublicIds {

@@ -1,5 +1,5 @@
-import type { Fault } from "../routing/faults.ts";
-import type { PackFault } from "../routing/pack/format.ts";
+import type { PackFault } from "../routing/packs/format.ts";
+import type { Fault } from "../routing/schema/faults.ts";
 
 /** Why a port of the gateway (see `src/ports.ts`) could not give what it is for. */
 

@@ -1,6 +1,6 @@
 import type { MintError } from "../ids/index.ts";
 import type { ProxyError } from "../proxy/errors.ts";
-import type { RoutingError } from "../routing/routing-error.ts";
+import type { RoutingError } from "../routing/errors.ts";
 import { CATALOGUE, type ProblemSlug, problemTypePath } from "./catalogue.ts";
 import type {
   AuthError,

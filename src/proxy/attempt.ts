@@ -2,10 +2,9 @@ import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock, Fetch, Sign } from "../ports.ts";
 import { type Upload, upload } from "./body.ts";
 import type { OriginFault, ProxyError } from "./errors.ts";
-import { type Failure, failureOf } from "./failure.ts";
-import { validateResponse } from "./judge.ts";
-import type { Attempt } from "./origin-choice.ts";
 import { type OriginRequest, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
+import { type Failure, failureOf, validateResponse } from "./origin-response.ts";
+import type { Attempt } from "./origins.ts";
 import type { BodyEnd } from "./pump.ts";
 
 export interface AttemptDeps {

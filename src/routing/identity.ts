@@ -1,4 +1,5 @@
-import { fieldOf, fromSql, hotguidSql, type Layout, luuid, type Words } from "../ids/index.ts";
+import { fieldOf, formatShortKey, fromSql, hotguidSql, type Layout, luuid, type Words } from "../ids/index.ts";
+import type { CompiledTable, Decision } from "./table.ts";
 
 /** Name of the layout of an ID that is only a primary key; its path gives the group. */
 export const LUUID_SHORT = "luuid-short";
@@ -27,3 +28,12 @@ export const isOneIdentity = (a: Layout, b: Layout): boolean =>
   [a, b].every(({ name, texts }) => texts.length === 1 && !ALTERED.includes(name)) && a.texts[0] === b.texts[0];
 
 const ALTERED: readonly string[] = [luuid.name, hotguidSql.name];
+
+/**
+ * The one text of an ID in its layout, or of a short key, whichever text and case the request wrote it in: what origins may
+ * compare. A short key and the full text of its LUUID stay two texts, and so do the two forms of a HotGuid.
+ */
+export const canonicalText = ({ layouts }: CompiledTable, { layout, id, words }: Decision): string => {
+  if (layout === LUUID_SHORT) return formatShortKey(luuid.field("primaryKey")?.read(words) ?? 0);
+  return layouts.get(layout)?.layout.format(words) ?? id;
+};

@@ -1,30 +1,36 @@
-export { canonicalText } from "./canonical-text.ts";
-export { checkTable, loadTable } from "./check.ts";
-export { compileTable } from "./compile.ts";
-export { diffTables, type TableDiff } from "./diff.ts";
-export type { KeyChange, KeyOutcome } from "./diff-changes.ts";
-export type { Changed, PartDiff } from "./diff-parts.ts";
-export type { OverrideChange, OverrideKind, OverridesDiff, OverrideTarget, UndoneSteps } from "./diff-singles.ts";
-export { findAmbiguities, type Hint, type LayoutAmbiguity } from "./distinguish.ts";
-export { duplicateKey } from "./duplicate-keys.ts";
-export { hintName, primaryPattern } from "./entity-paths.ts";
-export { type Explanation, explain, type PlainDecision, type TextFormOf } from "./explain.ts";
-export type { Fault, FaultKind } from "./faults.ts";
-export { LUUID_SHORT } from "./identity.ts";
+export { compileTable } from "./compile/compile.ts";
+export { diffTables, type TableDiff } from "./diff/diff.ts";
+export type { KeyChange, KeyOutcome } from "./diff/key-changes.ts";
+export type { OverrideChange, OverrideKind, OverridesDiff, OverrideTarget, UndoneSteps } from "./diff/overrides.ts";
+export type { Changed, PartDiff } from "./diff/parts.ts";
+export type { LayoutFault, RoutingError } from "./errors.ts";
+export { canonicalText, LUUID_SHORT } from "./identity.ts";
+export { findAmbiguities, type Hint, type LayoutAmbiguity } from "./layouts/ambiguities.ts";
 export { REVISION_MAX, TABLE_BYTES_MAX } from "./limits.ts";
-export { regionsOfMinted } from "./mint-region.ts";
-export { requiredFields } from "./minting.ts";
-export { missingPages } from "./missing-pages.ts";
-export { formatPackFault } from "./pack/fault-text.ts";
-export { formatEntryFault } from "./pack/slot.ts";
-export { partsOfFile } from "./pack/store.ts";
-export { verifyPack } from "./pack/verify.ts";
-export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "./public-keys.ts";
-export type { LayoutHint } from "./readings.ts";
-export { chooseRegion, stickyCookie } from "./region-sources.ts";
-export { hintNamed, resolveAny, resolvePath, type UnknownLayout } from "./resolve.ts";
-export type { LayoutFault, RoutingError } from "./routing-error.ts";
-export type { DeclaredTable } from "./schema.ts";
+export { checkTable, loadTable } from "./load.ts";
+export { hintName, primaryPattern } from "./lookup/paths.ts";
+export { requiredFields } from "./mint/plan.ts";
+export { regionsOfMinted } from "./mint/verify.ts";
+export { formatPackFault } from "./packs/format.ts";
+export { formatEntryFault } from "./packs/pack.ts";
+export { partsOfFile, verifyPack } from "./packs/verify.ts";
+export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "./public-ids/codec.ts";
+export { type Explanation, explain, missingPages, type PlainDecision, type TextFormOf } from "./resolve/explain.ts";
+export type { LayoutHint } from "./resolve/match.ts";
+export { hasPublic, withoutPublic } from "./resolve/match.ts";
+export { chooseRegion, stickyCookie } from "./resolve/region-sources.ts";
+export { hintNamed, resolveAny, resolvePath, type UnknownLayout } from "./resolve/resolve.ts";
+export {
+  type CanarySelector,
+  canarySelectorSchema,
+  selectorTest,
+  servesEntity,
+  type TableNames,
+  unknownNames,
+} from "./resolve/table-canary.ts";
+export type { Fault, FaultKind } from "./schema/faults.ts";
+export { declaredPacks, duplicateKey, loadTableText, NOT_UTF8, parseTableText } from "./schema/parse.ts";
+export type { DeclaredTable } from "./schema/table.ts";
 export type {
   Candidate,
   CompiledTable,
@@ -43,13 +49,3 @@ export type {
   TimeWindow,
   WithoutId,
 } from "./table.ts";
-export {
-  type CanarySelector,
-  canarySelectorSchema,
-  selectorTest,
-  servesEntity,
-  type TableNames,
-  unknownNames,
-} from "./table-canary.ts";
-export { declaredPacks, loadTableText, NOT_UTF8, parseTableText } from "./table-text.ts";
-export { hasPublic, withoutPublic } from "./without-public.ts";

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { rewriteRoute } from "../../src/cli/canary-edit.ts";
-import { type RampStep, type RouteTarget, rampRoute } from "../../src/cli/canary-step.ts";
+import { type RampStep, type RouteTarget, rampRoute, rewriteRoute } from "../../src/cli/commands/canary.ts";
 import { ROOT, shell, waybill } from "./command.ts";
 
 const own = readFileSync(join(ROOT, "routing-table.json"), "utf8");

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { readDocument } from "../../src/cli/contract-document.ts";
-import { looksLikeId } from "../../src/cli/contract-ids.ts";
-import { pathsOf } from "../../src/cli/contract-paths.ts";
+import { pathsOf, readDocument } from "../../src/cli/commands/contract/document.ts";
+import { looksLikeId } from "../../src/cli/commands/contract/findings.ts";
 import { run } from "../../src/cli/program.ts";
-import type { Runtime } from "../../src/cli/world.ts";
+import type { Runtime } from "../../src/cli/runtime.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { objectsOf, waybill } from "./fake-runtime.ts";
 import { CWD, tableFiles } from "./memory-files.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Runtime } from "../../src/cli/world.ts";
-import { measureTable } from "../../src/routing/check.ts";
+import type { Runtime } from "../../src/cli/runtime.ts";
 import { loadTable } from "../../src/routing/index.ts";
+import { measureTable } from "../../src/routing/load.ts";
 import type { RuntimeOptions } from "./fake-runtime.ts";
 
 /** A request as the control plane got it. */

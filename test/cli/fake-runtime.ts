@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { styleText } from "node:util";
 import { run } from "../../src/cli/program.ts";
-import { EXIT, type Runtime } from "../../src/cli/world.ts";
+import { EXIT, type Runtime } from "../../src/cli/runtime.ts";
 import { err, ok } from "../../src/ids/index.ts";
 import { MemoryFiles } from "./memory-files.ts";
 

@@ -1,10 +1,8 @@
 import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, it } from "vitest";
-import { gatewayAddress } from "../../src/cli/gateway-address.ts";
-import { openGateway } from "../../src/cli/gateway-client.ts";
-import { formatFailure, mayBeDone } from "../../src/cli/gateway-failure.ts";
-import { sendRequest } from "../../src/cli/gateway-request.ts";
-import type { Runtime } from "../../src/cli/world.ts";
+import { openGateway } from "../../src/cli/gateway/client.ts";
+import { formatFailure, gatewayAddress, mayBeDone, sendRequest } from "../../src/cli/gateway/http.ts";
+import type { Runtime } from "../../src/cli/runtime.ts";
 
 /** As much of a world as a client needs. */
 const worldWith = (variables: Readonly<Record<string, string>>, fetch?: Runtime["fetch"]) =>

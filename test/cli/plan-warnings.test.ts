@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { formatWarning, warningsOf } from "../../src/cli/plan-warnings.ts";
-import { undoesMoves } from "../../src/cli/step-warnings.ts";
-import { countChanges, formatChanges } from "../../src/cli/table-compare.ts";
-import type { DeclaredTable } from "../../src/routing/schema.ts";
+import { countChanges, formatChanges } from "../../src/cli/lib/diff-summary.ts";
+import { formatWarning, undoesMoves, warningsOf } from "../../src/cli/lib/warnings.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { NOW_MS, sampleTable } from "../routing/tables.ts";
 
 const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d77";

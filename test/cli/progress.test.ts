@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { counted, formatSize, type ProgressOptions, startProgress } from "../../src/cli/progress.ts";
+import { counted, formatSize, type ProgressOptions, startProgress } from "../../src/cli/lib/output.ts";
 
 /** A clock that is moved by hand, and what was reported. */
 const stage = (isReportWatched: boolean, options: Partial<ProgressOptions> = {}) => {

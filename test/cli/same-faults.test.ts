@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { checkText, compile } from "../../src/cli/table-file.ts";
+import { checkText, compile } from "../../src/cli/lib/table-file.ts";
 import { loadTable, loadTableText } from "../../src/routing/index.ts";
 import { FAULT_CASES } from "../routing/fault-cases.ts";
 import { sampleTable } from "../routing/tables.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { countChanges, formatChanges } from "../../src/cli/table-compare.ts";
-import { encodePack } from "../../src/routing/pack/encode.ts";
-import type { PackRange } from "../../src/routing/pack/format.ts";
-import type { DeclaredTable } from "../../src/routing/schema.ts";
+import { countChanges, formatChanges } from "../../src/cli/lib/diff-summary.ts";
+import { encodePack } from "../../src/routing/packs/encode.ts";
+import type { PackRange } from "../../src/routing/packs/format.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { sha256 } from "../routing/pack/pack-cases.ts";
 import { NOW_MS, sampleTable } from "../routing/tables.ts";
 

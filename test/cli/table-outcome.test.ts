@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { AuditEntry, Revision } from "../../src/cli/gateway-answers.ts";
-import type { GatewayClient } from "../../src/cli/gateway-client.ts";
-import { findOutcome, type PendingChange } from "../../src/cli/table-outcome.ts";
-import type { Runtime } from "../../src/cli/world.ts";
+import { findOutcome, type PendingChange } from "../../src/cli/gateway/change.ts";
+import type { AuditEntry, GatewayClient, Revision } from "../../src/cli/gateway/client.ts";
+import type { Runtime } from "../../src/cli/runtime.ts";
 import { ok } from "../../src/ids/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { type Asked, fakeControlPlane, problem, type Reply } from "./fake-control-plane.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { replayLog } from "../../src/cli/traffic-replay.ts";
-import type { Runtime } from "../../src/cli/world.ts";
+import { replayLog } from "../../src/cli/lib/log-replay.ts";
+import type { Runtime } from "../../src/cli/runtime.ts";
 import { showLogLine } from "../../src/demo/request-line.ts";
 import { loadTable } from "../../src/routing/index.ts";
-import { parseLogLine } from "../../src/routing/traffic-lines.ts";
+import { parseLogLine } from "../../src/routing/resolve/replay.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { fakeControlPlane } from "./fake-control-plane.ts";
 import { objectsOf, waybill } from "./fake-runtime.ts";

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Status } from "../../src/cli/gateway-answers.ts";
-import type { GatewayClient, TableVersion } from "../../src/cli/gateway-client.ts";
-import type { GatewayFailure } from "../../src/cli/gateway-request.ts";
-import { formatNotPropagated, formatPropagation, waitUntilPropagated } from "../../src/cli/table-wait.ts";
-import type { Runtime } from "../../src/cli/world.ts";
+import type { GatewayClient, ReadyVersion, Status } from "../../src/cli/gateway/client.ts";
+import type { GatewayFailure } from "../../src/cli/gateway/http.ts";
+import { formatNotPropagated, formatPropagation, waitUntilPropagated } from "../../src/cli/gateway/propagation.ts";
+import type { Runtime } from "../../src/cli/runtime.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 
 const digest = "0".repeat(64);
@@ -17,7 +16,7 @@ const statusOf = (revision: number, canary?: number, pending = false): Status =>
     pending,
   };
 };
-const status = (revision: number, canary?: number): TableVersion => ({ revision, canary, source: "memory" });
+const status = (revision: number, canary?: number): ReadyVersion => ({ revision, canary, source: "memory" });
 
 /** A gateway whose isolates have what `seenAt` says at a time, and a clock that only pauses and probes move. */
 const stage = ({
@@ -26,7 +25,7 @@ const stage = ({
   isReportWatched = false,
 }: {
   readonly statusAt: (ms: number) => Status | GatewayFailure;
-  readonly seenAt: (ms: number, probe: number) => TableVersion | GatewayFailure;
+  readonly seenAt: (ms: number, probe: number) => ReadyVersion | GatewayFailure;
   readonly isReportWatched?: boolean;
 }) => {
   const state = { ms: 0, probes: 0 };

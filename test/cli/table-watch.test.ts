@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatWarning, warningsOf } from "../../src/cli/plan-warnings.ts";
+import { formatWarning, warningsOf } from "../../src/cli/lib/warnings.ts";
 import { checkTable, type DeclaredTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { fakeControlPlane, GATEWAY_URL, problem } from "./fake-control-plane.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { EXIT } from "../../src/cli/world.ts";
+import { EXIT } from "../../src/cli/runtime.ts";
 import { diagram, everyLayout, luuidTable } from "../../src/ids/index.ts";
 import { objectsOf, waybill } from "./fake-runtime.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { EXIT } from "../../src/cli/world.ts";
+import { EXIT } from "../../src/cli/runtime.ts";
 import { waybill } from "../cli/fake-runtime.ts";
 import { commandRuns } from "./command-runs.ts";
 import { sections, shapeOf } from "./shape.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { METRICS } from "../../src/edge/traffic-catalogue.ts";
+import { METRICS } from "../../src/edge/metrics/catalogue.ts";
 import * as ids from "../../src/ids/index.ts";
 import * as publicIds from "../../src/ids/public/index.ts";
 import * as origin from "../../src/origin/index.ts";

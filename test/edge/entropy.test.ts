@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pooledEntropy } from "../../src/edge/entropy.ts";
+import { pooledEntropy } from "../../src/edge/platform.ts";
 
 describe("pooled entropy", () => {
   it("gives 32-bit words that do not repeat, over many pools", () => {

@@ -1,10 +1,9 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { MINTERS_MAX } from "../../src/edge/chance-minter.ts";
-import { pooledEntropy } from "../../src/edge/entropy.ts";
 import type { Env } from "../../src/edge/env.ts";
-import { isolateMinters } from "../../src/edge/minters.ts";
-import { durableSequences } from "../../src/edge/sequences.ts";
+import { isolateMinters, MINTERS_MAX } from "../../src/edge/mint/minters.ts";
+import { durableSequences } from "../../src/edge/mint/sequences.ts";
+import { pooledEntropy } from "../../src/edge/platform.ts";
 import {
   compareWords,
   declareLayout,
@@ -15,8 +14,7 @@ import {
   type TimeUnit,
   type Words,
 } from "../../src/ids/index.ts";
-import type { MintOrder } from "../../src/routing/mint-plan.ts";
-import { mintingOf, requiredFields } from "../../src/routing/minting.ts";
+import { type MintOrder, mintingOf, requiredFields } from "../../src/routing/mint/plan.ts";
 
 const { SEQUENCES } = env as Env;
 const NOW_MS = Date.UTC(2026, 10, 21, 12);

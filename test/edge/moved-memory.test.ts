@@ -1,6 +1,6 @@
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import { type EdgeCache, edgeMovedMemory, movedMemory } from "../../src/edge/moved-memory.ts";
+import { type EdgeCache, edgeMovedMemory, movedMemory } from "../../src/edge/origins/moved-memory.ts";
 
 /** A cache that no other test has entries in, and counts how often it is asked. */
 function countedCache() {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { raceCacheAndKv } from "../../src/edge/nearest.ts";
+import { raceCacheAndKv } from "../../src/edge/platform.ts";
 import { err, type Ok, ok, type Result } from "../../src/ids/result.ts";
 
 type Near = Promise<Ok<string> | undefined>;

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { type MissingBindings, originFetch, watchBindings } from "../../src/edge/origin-fetch.ts";
+import { type MissingBindings, originFetch, watchBindings } from "../../src/edge/origins/fetch.ts";
 import { ok } from "../../src/ids/result.ts";
 import type { ServedTable, Tables } from "../../src/ports.ts";
-import { MissingBinding } from "../../src/proxy/failure.ts";
+import { MissingBinding } from "../../src/proxy/origin-response.ts";
 import { loadTable } from "../../src/routing/index.ts";
 
 /** `TEST_ORIGIN` is a service binding to a Worker of the tests that says what it got. */

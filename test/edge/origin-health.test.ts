@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { originHealth } from "../../src/edge/origin-health.ts";
+import { originHealth } from "../../src/edge/origins/health.ts";
 import type { Origin, Region } from "../../src/routing/index.ts";
 
 const OPEN_MS = 10_000;

@@ -1,7 +1,7 @@
-import { type EncodedPack, encodePack } from "../../src/routing/pack/encode.ts";
-import type { PackRange, Sha256 } from "../../src/routing/pack/format.ts";
-import { packKey, pageKey } from "../../src/routing/pack/store.ts";
-import type { DeclaredPack } from "../../src/routing/schema.ts";
+import { type EncodedPack, encodePack } from "../../src/routing/packs/encode.ts";
+import type { PackRange, Sha256 } from "../../src/routing/packs/format.ts";
+import { packKey, pageKey } from "../../src/routing/packs/verify.ts";
+import type { DeclaredPack } from "../../src/routing/schema/table.ts";
 
 const subtleSha256: Sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 

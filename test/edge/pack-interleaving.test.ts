@@ -2,7 +2,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
-import { packKey, pageKey } from "../../src/routing/pack/store.ts";
+import { packKey, pageKey } from "../../src/routing/packs/verify.ts";
 import { declaredOf, makePack, RANGES } from "./pack-files.ts";
 import { slotOf, upload, whole, withCopy } from "./pack-object.ts";
 

@@ -1,10 +1,9 @@
-import { missingIn } from "../../routes/pages.ts";
-import type { EdgeCache } from "../../src/edge/moved-memory.ts";
-import { packedTables } from "../../src/edge/packed-tables.ts";
-import { kvPacks, type PackFailure } from "../../src/edge/packs.ts";
-import { kvTables } from "../../src/edge/tables.ts";
+import type { EdgeCache } from "../../src/edge/origins/moved-memory.ts";
+import { kvPacks, type PackFailure } from "../../src/edge/packs/isolate-packs.ts";
+import { kvTables, packedTables } from "../../src/edge/table/isolate-table.ts";
+import { missingIn } from "../../src/gateway/resolve.ts";
 import { type CompiledTable, resolveAny } from "../../src/routing/index.ts";
-import type { DeclaredPack } from "../../src/routing/schema.ts";
+import type { DeclaredPack } from "../../src/routing/schema/table.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { faultyKv, putTable, settled } from "./faulty-kv.ts";
 import { RANGES, storePack } from "./pack-files.ts";

@@ -2,10 +2,10 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
-import { PackUploads } from "../../src/edge/pack-copy.ts";
-import { PackRows } from "../../src/edge/pack-rows.ts";
+import { PackRows } from "../../src/edge/packs/kv-state.ts";
+import { PackUploads } from "../../src/edge/packs/upload.ts";
 import { loadTable } from "../../src/routing/index.ts";
-import type { EncodedPack } from "../../src/routing/pack/encode.ts";
+import type { EncodedPack } from "../../src/routing/packs/encode.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import type { declaredOf } from "./pack-files.ts";
 

@@ -2,13 +2,13 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
-import { packedTables } from "../../src/edge/packed-tables.ts";
-import { kvPacks, type PackFailure } from "../../src/edge/packs.ts";
+import { kvPacks, type PackFailure } from "../../src/edge/packs/isolate-packs.ts";
+import { packedTables } from "../../src/edge/table/isolate-table.ts";
 import { ok } from "../../src/ids/result.ts";
 import type { Packs, ServedCanary, ServedTable } from "../../src/ports.ts";
 import { type CompiledTable, loadTable } from "../../src/routing/index.ts";
-import { packKey, pageKey } from "../../src/routing/pack/store.ts";
-import type { DeclaredPack } from "../../src/routing/schema.ts";
+import { packKey, pageKey } from "../../src/routing/packs/verify.ts";
+import type { DeclaredPack } from "../../src/routing/schema/table.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { RANGES, storePack } from "./pack-files.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { retryBackoff } from "../../src/edge/part-waits.ts";
+import { retryBackoff } from "../../src/edge/packs/fetch.ts";
 
 const INTERVAL_MS = 30_000;
 

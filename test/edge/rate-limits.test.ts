@@ -1,8 +1,7 @@
 import { env } from "cloudflare:workers";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { boundRateLimit, countedRateLimit, rateLimits } from "../../src/edge/rate-limits.ts";
-import { rateSettings } from "../../src/edge/rate-settings.ts";
+import { boundRateLimit, countedRateLimit, rateLimits, rateSettings } from "../../src/edge/rate-limits.ts";
 import type { RateLimit as RateLimitPort } from "../../src/ports.ts";
 
 /** Bound for the tests: three requests a minute. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { seededWords } from "../../bench/random-words.ts";
 import { SimulatedIsolate } from "../../bench/scale/simulation.ts";
-import { kvTables } from "../../src/edge/tables.ts";
+import { kvTables } from "../../src/edge/table/isolate-table.ts";
 
 /** docs/design/scale.md depends on these rules: a simulated isolate reads the pointer when a real one does. */
 

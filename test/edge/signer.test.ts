@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hmacSigner } from "../../src/edge/signer.ts";
-import { parseSigningKeys, type SigningKeys } from "../../src/edge/signing-keys.ts";
+import { hmacSigner, parseSigningKeys, type SigningKeys } from "../../src/edge/origins/signer.ts";
 import { verifyRequest } from "../../src/origin/index.ts";
 import { parseSignature, type Signable, signedText } from "../../src/proxy/signature.ts";
 

@@ -2,13 +2,13 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import type { Tables } from "../../src/admin-ports.ts";
+import { bundledRevision } from "../../src/edge/control-plane/revisions.ts";
+import { ControlPlane } from "../../src/edge/control-plane/service.ts";
 import type { Env } from "../../src/edge/env.ts";
-import { ControlPlane } from "../../src/edge/table-keeper.ts";
-import { bundledRevision } from "../../src/edge/table-ledger.ts";
-import { sha256 } from "../../src/edge/table-octets.ts";
-import { bodyKey, POINTER_KEY, type Pointer } from "../../src/edge/table-store.ts";
-import { kvTables } from "../../src/edge/tables.ts";
-import type { Tables } from "../../src/table-ports.ts";
+import { kvTables } from "../../src/edge/table/isolate-table.ts";
+import { bodyKey, POINTER_KEY, type Pointer } from "../../src/edge/table/kv.ts";
+import { sha256 } from "../../src/edge/table/table-bytes.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
 /**

@@ -1,11 +1,11 @@
 import { reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { POINTER_MS_MIN } from "../../src/edge/control-plane/publication.ts";
+import { bundledRevision } from "../../src/edge/control-plane/revisions.ts";
+import { ControlPlane } from "../../src/edge/control-plane/service.ts";
 import type { Env } from "../../src/edge/env.ts";
-import { ControlPlane } from "../../src/edge/table-keeper.ts";
-import { bundledRevision } from "../../src/edge/table-ledger.ts";
-import { POINTER_MS_MIN } from "../../src/edge/table-publication.ts";
-import { POINTER_KEY } from "../../src/edge/table-store.ts";
+import { POINTER_KEY } from "../../src/edge/table/kv.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { type FaultyKv, faultyKv, putTable } from "./faulty-kv.ts";
 

@@ -1,15 +1,15 @@
 import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Env } from "../../src/edge/env.ts";
-import { durableTableHistory } from "../../src/edge/table-history.ts";
-import { sha256 } from "../../src/edge/table-octets.ts";
-import { POINTER_KEY } from "../../src/edge/table-store.ts";
+import { durableTableHistory } from "../../src/edge/control-plane/client.ts";
 import {
   REJECTIONS_RETAINED_MAX,
   REJECTIONS_RETAINED_MAX_EACH,
   RevisionStore,
-} from "../../src/edge/table-truth-rows.ts";
+} from "../../src/edge/control-plane/storage.ts";
+import type { Env } from "../../src/edge/env.ts";
+import { POINTER_KEY } from "../../src/edge/table/kv.ts";
+import { sha256 } from "../../src/edge/table/table-bytes.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
 const { TABLE_KV, TABLE_TRUTH } = env as Env;

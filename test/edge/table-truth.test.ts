@@ -1,12 +1,12 @@
 import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { durableTableHistory } from "../../src/edge/control-plane/client.ts";
+import { BODIES_RETAINED_MAX, RevisionStore } from "../../src/edge/control-plane/storage.ts";
 import type { Env } from "../../src/edge/env.ts";
-import { durableTableHistory } from "../../src/edge/table-history.ts";
-import { sha256 } from "../../src/edge/table-octets.ts";
-import { bodyKey, POINTER_KEY } from "../../src/edge/table-store.ts";
-import { BODIES_RETAINED_MAX, RevisionStore } from "../../src/edge/table-truth-rows.ts";
-import { packKey, pageKey } from "../../src/routing/pack/store.ts";
+import { bodyKey, POINTER_KEY } from "../../src/edge/table/kv.ts";
+import { sha256 } from "../../src/edge/table/table-bytes.ts";
+import { packKey, pageKey } from "../../src/routing/packs/verify.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { RANGES, storePack } from "./pack-files.ts";
 

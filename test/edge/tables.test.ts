@@ -2,8 +2,8 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
-import { bodyKey, type LoadFailure, POINTER_KEY } from "../../src/edge/table-store.ts";
-import { kvTables } from "../../src/edge/tables.ts";
+import { kvTables } from "../../src/edge/table/isolate-table.ts";
+import { bodyKey, type LoadFailure, POINTER_KEY } from "../../src/edge/table/kv.ts";
 import { TABLE_BYTES_MAX } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 

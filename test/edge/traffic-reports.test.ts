@@ -2,11 +2,10 @@ import { evictDurableObject, reset, runDurableObjectAlarm, runInDurableObject } 
 import { env, exports } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
-import { bodyKey, POINTER_KEY } from "../../src/edge/table-store.ts";
-import { isolateMetrics } from "../../src/edge/traffic.ts";
-import { OTHER, seriesKey } from "../../src/edge/traffic-catalogue.ts";
-import { durableMetrics, scheduleChecks } from "../../src/edge/traffic-durable.ts";
-import type { OriginUpdate } from "../../src/edge/traffic-origins.ts";
+import { OTHER, seriesKey } from "../../src/edge/metrics/catalogue.ts";
+import { isolateMetrics } from "../../src/edge/metrics/isolate-metrics.ts";
+import { durableMetrics, type OriginUpdate, scheduleChecks } from "../../src/edge/metrics/store.ts";
+import { bodyKey, POINTER_KEY } from "../../src/edge/table/kv.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ISOLATE_SERIES_MAX, isolateMetrics } from "../../src/edge/traffic.ts";
-import { keyParts } from "../../src/edge/traffic-catalogue.ts";
-import type { OriginHint } from "../../src/edge/traffic-origins.ts";
-import type { MetricsReport } from "../../src/edge/traffic-store.ts";
+import { keyParts } from "../../src/edge/metrics/catalogue.ts";
+import { ISOLATE_SERIES_MAX, isolateMetrics } from "../../src/edge/metrics/isolate-metrics.ts";
+import type { MetricsReport, OriginHint } from "../../src/edge/metrics/store.ts";
 import type { RequestLine } from "../../src/ports.ts";
 import type { Region } from "../../src/routing/index.ts";
 import { REQUEST_LINE } from "../fixtures/request-line.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { MissingBinding } from "../../src/proxy/failure.ts";
 import { deliver } from "../../src/proxy/follow-move.ts";
+import { MissingBinding } from "../../src/proxy/origin-response.ts";
 import { deps, kept, lost, ORDER, order, proxyRequest, tableWith } from "./passages.ts";
 
 const EU_DOWN = (request: Request) => (request.url.startsWith("http://eu") ? lost() : new Response("there"));

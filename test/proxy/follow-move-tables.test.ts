@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { movedMemory } from "../../src/edge/moved-memory.ts";
+import { movedMemory } from "../../src/edge/origins/moved-memory.ts";
 import { deliver } from "../../src/proxy/follow-move.ts";
 import { deps, ORDER, order, proxyRequest, tableWith } from "./passages.ts";
 

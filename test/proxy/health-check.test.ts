@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { checkTargets, runChecks } from "../../src/edge/active-checks.ts";
+import { checkTargets, runChecks } from "../../src/edge/origins/active-checks.ts";
 import type { Fetch } from "../../src/ports.ts";
-import { MissingBinding } from "../../src/proxy/failure.ts";
-import { checkOrigin } from "../../src/proxy/health-check.ts";
+import { checkOrigin, MissingBinding } from "../../src/proxy/origin-response.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 

@@ -1,10 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { Fetch, ShadowOutcome } from "../../src/ports.ts";
 import { clientResponse } from "../../src/proxy/client-response.ts";
-import { differingFields, shapeOf } from "../../src/proxy/compare-answers.ts";
-import { isolateShadows, type LoggedDifference } from "../../src/proxy/isolate-shadows.ts";
-import { mirrorToShadow } from "../../src/proxy/mirror.ts";
 import type { ProxyRequest } from "../../src/proxy/origin-request.ts";
+import {
+  differingFields,
+  isolateShadows,
+  type LoggedDifference,
+  mirrorToShadow,
+  shapeOf,
+} from "../../src/proxy/shadow.ts";
 import { loadTable, resolvePath } from "../../src/routing/index.ts";
 
 const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d77";

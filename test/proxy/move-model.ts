@@ -1,4 +1,4 @@
-import { movedMemory } from "../../src/edge/moved-memory.ts";
+import { movedMemory } from "../../src/edge/origins/moved-memory.ts";
 import type { MovedKey, MovedMemory } from "../../src/ports.ts";
 import { deliver } from "../../src/proxy/follow-move.ts";
 import { type CompiledTable, loadTable } from "../../src/routing/index.ts";

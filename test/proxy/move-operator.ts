@@ -1,4 +1,4 @@
-import { droppedEpoch, type EntityLocation, entryOf, type Step, takeStep } from "../../src/cli/move-steps.ts";
+import { droppedEpoch, type EntityLocation, entryOf, type Step, takeStep } from "../../src/cli/commands/move-steps.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import type { Breach, ModelOrigin } from "./move-origins.ts";
 import { ORDER } from "./passages.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Words } from "../../src/ids/layout.ts";
-import { candidatesFor, chooseOrigin } from "../../src/proxy/origin-choice.ts";
+import { candidatesFor, chooseOrigin } from "../../src/proxy/origins.ts";
 import type { Region } from "../../src/routing/table.ts";
 
 const region = (name: string, weights: readonly number[], failover: readonly string[] = []): Region => ({

@@ -1,7 +1,7 @@
-import { originHealth } from "../../src/edge/origin-health.ts";
+import { originHealth } from "../../src/edge/origins/health.ts";
 import type { DeliveryDeps } from "../../src/proxy/deliver.ts";
 import type { ProxyRequest } from "../../src/proxy/origin-request.ts";
-import { retryBudget } from "../../src/proxy/retry-budget.ts";
+import { retryBudget } from "../../src/proxy/origins.ts";
 import { loadTable, resolvePath } from "../../src/routing/index.ts";
 import type { CompiledTable } from "../../src/routing/table.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";

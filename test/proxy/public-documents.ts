@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import { type FieldRewriter, publicFieldRewriter, type ToPublic } from "../../src/proxy/public-fields.ts";
-import type { JsonError, JsonFraming } from "../../src/proxy/public-json.ts";
-import { compileFieldPaths, type FieldPaths, type PublicField } from "../../src/routing/public-paths.ts";
+import { type FieldRewriter, publicFieldRewriter, type ToPublic } from "../../src/proxy/public-ids/fields.ts";
+import type { JsonError, JsonFraming } from "../../src/proxy/public-ids/json-rewriter.ts";
+import { compileFieldPaths, type FieldPaths, type PublicField } from "../../src/routing/public-ids/field-paths.ts";
 
 /** JSON documents as text whose every token is known, and the rewriter in the plainest way. */
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BUFFER_BYTES_MAX, ID_UNITS_MAX } from "../../src/proxy/public-fields.ts";
-import { DEPTH_MAX } from "../../src/proxy/public-json.ts";
+import { BUFFER_BYTES_MAX, ID_UNITS_MAX } from "../../src/proxy/public-ids/fields.ts";
+import { DEPTH_MAX } from "../../src/proxy/public-ids/json-rewriter.ts";
 import {
   anyPath,
   anyTree,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { requestIdentityEncoding } from "../../src/proxy/public-request.ts";
-import { type BodyError, type PublicResponseOptions, publicResponse } from "../../src/proxy/public-response.ts";
+import { requestIdentityEncoding } from "../../src/proxy/origin-request.ts";
+import { type BodyError, type PublicResponseOptions, publicResponse } from "../../src/proxy/public-ids/response.ts";
 import { bytes, compiled, entityFields } from "./public-documents.ts";
 
 const JSON_TYPE = { "content-type": "application/json" };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sentTarget } from "../../src/proxy/sent-target.ts";
+import { sentTarget } from "../../src/proxy/origin-request.ts";
 
 describe("the target that an origin gets", () => {
   it.each([

@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
-import { callerOf, requireScope } from "../../routes/require-scope.ts";
-import { parseAdminTokens } from "../../src/edge/auth/admin-tokens.ts";
+import { callerOf, requireScope } from "../../routes/lib/auth.ts";
 import type { AuthenticateOptions } from "../../src/edge/auth/authenticate.ts";
+import { parseAdminTokens } from "../../src/edge/auth/settings.ts";
 import type { Gateway } from "../../src/ports.ts";
 import { ACCESS, accessWorld, goodClaims, makeKey, NO_AUTH, signWith } from "../edge/auth/access-world.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";

@@ -1,3 +1,4 @@
+import type { ServedTable } from "../../src/admin-ports.ts";
 import { ok } from "../../src/ids/result.ts";
 import type { Tables } from "../../src/ports.ts";
 import {
@@ -7,7 +8,6 @@ import {
   selectorTest,
   servesEntity,
 } from "../../src/routing/index.ts";
-import type { ServedTable } from "../../src/table-ports.ts";
 
 /** A table in force as revision 1, and beside it another one as revision 2 for an audience. */
 export function servedBeside(declared: unknown, canary: unknown, audience: CanarySelector): ServedTable {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { memberText } from "../../routes/member-text.ts";
+import { memberText } from "../../routes/table/request.ts";
 
 it.each([
   ['{"table":1e400,"share":5}', "1e400"],

@@ -1,11 +1,10 @@
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { formatMetrics } from "../../routes/metrics-text.ts";
+import { formatMetrics } from "../../routes/metrics.ts";
 import type { Env } from "../../src/edge/env.ts";
-import { isolateMetrics } from "../../src/edge/traffic.ts";
-import { durableMetrics } from "../../src/edge/traffic-durable.ts";
-import type { MetricsStore } from "../../src/edge/traffic-store.ts";
+import { isolateMetrics } from "../../src/edge/metrics/isolate-metrics.ts";
+import { durableMetrics, type MetricsStore } from "../../src/edge/metrics/store.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { type Family, readExposition } from "./exposition.ts";
 import { IDS, problemOf, setUp, slug } from "./harness.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hmacSigner } from "../../src/edge/signer.ts";
-import { parseSigningKeys } from "../../src/edge/signing-keys.ts";
+import { hmacSigner, parseSigningKeys } from "../../src/edge/origins/signer.ts";
 import { verifyRequest } from "../../src/origin/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { IDS, setUp } from "./harness.ts";

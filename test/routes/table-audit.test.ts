@@ -1,6 +1,6 @@
 import { reset } from "cloudflare:test";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import type { Caller } from "../../src/auth-ports.ts";
+import type { Caller } from "../../src/admin-ports.ts";
 import { err, ok } from "../../src/ids/result.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { AuthError } from "../../src/problems/index.ts";

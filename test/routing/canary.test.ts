@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { everyLayout, formatShortKey, luuid, mixWords, toSql, type Words } from "../../src/ids/index.ts";
-import { percentTaking, placeOf, shareHash } from "../../src/routing/canary.ts";
 import { identityWords, isOneIdentity, LUUID_SHORT } from "../../src/routing/identity.ts";
 import { explain, regionsOfMinted, resolveAny, resolvePath } from "../../src/routing/index.ts";
-import type { DeclaredTable } from "../../src/routing/schema.ts";
+import { percentTaking, placeOf, shareHash } from "../../src/routing/resolve/rollout.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import type { CompiledTable, Target } from "../../src/routing/table.ts";
 import { slowMurmur3, slowPlace } from "./slow-canary.ts";
 import { load, NOW_MS, sampleTable } from "./tables.ts";

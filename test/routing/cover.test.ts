@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { builtinLayouts, groupOfClass } from "../../src/ids/index.ts";
 import { checkTable } from "../../src/routing/index.ts";
-import type { DeclaredTable } from "../../src/routing/schema.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { readAs } from "./oracle.ts";
 import { NOW_MS } from "./tables.ts";
 

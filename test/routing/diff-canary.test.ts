@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { percentMoved, routeOutcome } from "../../src/routing/diff/outcome.ts";
 import { diffTables, resolveAny } from "../../src/routing/index.ts";
-import type { DeclaredTable } from "../../src/routing/schema.ts";
-import { percentMoved, routeOutcome } from "../../src/routing/shared-goal.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { load, NOW_MS, sampleTable } from "./tables.ts";
 
 type Shares = Partial<Pick<DeclaredTable["routes"][number], "region" | "canary" | "shadow">>;

@@ -1,12 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countPackedKeys } from "../../src/routing/diff-packs.ts";
+import { countPackedKeys } from "../../src/routing/diff/packs.ts";
 import { diffTables, type KeyOutcome } from "../../src/routing/index.ts";
-import { encodePack } from "../../src/routing/pack/encode.ts";
-import type { PackRange } from "../../src/routing/pack/format.ts";
-import { type PackRanges, rangesOfFile } from "../../src/routing/pack/ranges.ts";
-import { verifyPack } from "../../src/routing/pack/verify.ts";
-import type { DeclaredPack, DeclaredTable } from "../../src/routing/schema.ts";
+import { encodePack } from "../../src/routing/packs/encode.ts";
+import type { PackRange } from "../../src/routing/packs/format.ts";
+import { type PackRanges, rangesOfFile, verifyPack } from "../../src/routing/packs/verify.ts";
+import type { DeclaredPack, DeclaredTable } from "../../src/routing/schema/table.ts";
 import { drawRanges, sha256, slowFind, wordsFrom } from "./pack/pack-cases.ts";
 import { sampleTable } from "./tables.ts";
 

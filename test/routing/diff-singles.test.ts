@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { diffTables, type TableDiff } from "../../src/routing/index.ts";
-import type { DeclaredTable } from "../../src/routing/schema.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { NOW_MS, sampleTable } from "./tables.ts";
 
 /** An order of KZ, minted when the routes say eu. */

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { groupOfClass } from "../../src/ids/index.ts";
-import { compareOutcomes, type SpaceSide } from "../../src/routing/diff-space.ts";
+import { compareOutcomes, type SpaceSide } from "../../src/routing/diff/key-space.ts";
 import { type CompiledTable, diffTables, type KeyOutcome, resolveAny } from "../../src/routing/index.ts";
-import { countOf, includes, pairsOf, rangesOf } from "../../src/routing/ranges.ts";
-import type { DeclaredTable } from "../../src/routing/schema.ts";
+import { countOf, includes, pairsOf, rangesOf } from "../../src/routing/lookup/ranges.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { load, NOW_MS, sampleTable } from "./tables.ts";
 
 const change = (changes: Partial<DeclaredTable>): DeclaredTable => ({ ...sampleTable(), ...changes });

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { everyLayout } from "../../src/ids/index.ts";
 import { findAmbiguities, type LayoutAmbiguity, resolveAny } from "../../src/routing/index.ts";
-import type { DeclaredTable } from "../../src/routing/schema.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { TICKET } from "./layout-cases.ts";
 import { manyLayoutsTable } from "./many-layouts.ts";
 import { load, NOW_MS, sampleTable } from "./tables.ts";

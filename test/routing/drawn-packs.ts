@@ -1,9 +1,8 @@
 import type { CompiledTable } from "../../src/routing/index.ts";
-import { encodePack } from "../../src/routing/pack/encode.ts";
-import { formatPackFault } from "../../src/routing/pack/fault-text.ts";
-import type { PackRange } from "../../src/routing/pack/format.ts";
-import { verifyPack } from "../../src/routing/pack/verify.ts";
-import type { DeclaredPack, DeclaredTable } from "../../src/routing/schema.ts";
+import { encodePack } from "../../src/routing/packs/encode.ts";
+import { formatPackFault, type PackRange } from "../../src/routing/packs/format.ts";
+import { verifyPack } from "../../src/routing/packs/verify.ts";
+import type { DeclaredPack, DeclaredTable } from "../../src/routing/schema/table.ts";
 import { tellContents } from "./oracle.ts";
 import { sha256 } from "./pack/pack-cases.ts";
 

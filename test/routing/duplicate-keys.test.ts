@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { duplicateKey } from "../../src/routing/duplicate-keys.ts";
+import { duplicateKey } from "../../src/routing/schema/parse.ts";
 
 describe("a key that stands twice", () => {
   test.each([

@@ -1,5 +1,5 @@
-import type { FaultKind } from "../../src/routing/faults.ts";
 import { ROUTES_MAX, VALUES_MAX } from "../../src/routing/limits.ts";
+import type { FaultKind } from "../../src/routing/schema/faults.ts";
 import { LAYOUT_CASES } from "./layout-cases.ts";
 import { PACK_CASES, SLICE_FIELD_CASES, SPLIT_CASES } from "./pack-fault-cases.ts";
 import { PATH_LAYOUT_CASES } from "./path-layout-cases.ts";

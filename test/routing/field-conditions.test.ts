@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { diffTables } from "../../src/routing/index.ts";
-import type { DeclaredTable } from "../../src/routing/schema.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { manyLayoutsTable } from "./many-layouts.ts";
 import { faultsOf, load } from "./tables.ts";
 

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Box } from "../../src/routing/boxes.ts";
-import { Budget } from "../../src/routing/budget.ts";
-import { buildIndexes, IdIndex } from "../../src/routing/id-index.ts";
-import { clip, includes, rangesOf } from "../../src/routing/ranges.ts";
-import { NO_ROUTE } from "../../src/routing/segments.ts";
+import { Budget } from "../../src/routing/limits.ts";
+import type { Box } from "../../src/routing/lookup/box.ts";
+import { buildIndexes, IdIndex } from "../../src/routing/lookup/id-index.ts";
+import { clip, includes, rangesOf } from "../../src/routing/lookup/ranges.ts";
+import { NO_ROUTE } from "../../src/routing/lookup/segments.ts";
 
 const dimensions = ["a", "b", "c"].map((name) => ({ name, min: 0, max: 2 ** 32 - 1, read: () => 0 }));
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { everyLayout, type Layout, TEXT_NAMES } from "../../src/ids/index.ts";
 import { ticksIn, timeValue } from "../../src/ids/time-units.ts";
 import { checkTable, compileTable, hintNamed, resolveAny, resolvePath } from "../../src/routing/index.ts";
-import type { DeclaredTable } from "../../src/routing/schema.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { compare } from "./compare.ts";
 import { routeOf } from "./drawn-routes.ts";
 import { layoutOf, readAll, readAs } from "./oracle.ts";

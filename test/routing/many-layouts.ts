@@ -1,4 +1,4 @@
-import type { DeclaredTable } from "../../src/routing/schema.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { TICKET_LAYOUT } from "../fixtures/ticket-layout.ts";
 
 /** A table whose entities have IDs of many layouts, with one of the user's own and two Snowflakes of other epochs. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { readM49, readNumbers } from "../../src/routing/numbers.ts";
-import { includes } from "../../src/routing/ranges.ts";
-import { parseTime } from "../../src/routing/times.ts";
+import { readM49, readNumbers } from "../../src/routing/compile/numbers.ts";
+import { parseTime } from "../../src/routing/layouts/fields.ts";
+import { includes } from "../../src/routing/lookup/ranges.ts";
 
 test("numbers and inclusive ranges are read in every way that the table may write them", () => {
   expect(readNumbers(5, 9)).toEqual({ ranges: [5, 5], faults: [] });

@@ -8,9 +8,9 @@ import {
   type Row,
   type Words,
 } from "../../src/ids/index.ts";
-import { M49_PARENTS } from "../../src/routing/m49.ts";
-import type { PackRange } from "../../src/routing/pack/format.ts";
-import type { DeclaredTable } from "../../src/routing/schema.ts";
+import { M49_PARENTS } from "../../src/routing/data/m49.ts";
+import type { PackRange } from "../../src/routing/packs/format.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import type { Rule } from "../../src/routing/table.ts";
 import { slowFind } from "./pack/pack-cases.ts";
 import { slowPart, slowPlace } from "./slow-canary.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { diffTables, explain, findAmbiguities, hintNamed, resolveAny, resolvePath } from "../../src/routing/index.ts";
-import type { DeclaredTable } from "../../src/routing/schema.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { compare } from "./compare.ts";
 import { readAll, readAs } from "./oracle.ts";
 import { faultsOf, load, NOW_MS } from "./tables.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytesOfBase64 } from "../../src/routing/base64.ts";
-import { parsePublicKeys } from "../../src/routing/public-keys.ts";
+import { bytesOfBase64, parsePublicKeys } from "../../src/routing/public-ids/codec.ts";
 
 const key = (bytes: number, fill = "x"): string => btoa(fill.repeat(bytes));
 const sealed = (...keys: readonly unknown[]): string => JSON.stringify({ sealed: keys });

@@ -9,7 +9,7 @@ import {
   type Ranges,
   rangesOf,
   subtract,
-} from "../../src/routing/ranges.ts";
+} from "../../src/routing/lookup/ranges.ts";
 
 /** All numbers of a small set, one by one. */
 const numbersIn = (ranges: Ranges): number[] =>

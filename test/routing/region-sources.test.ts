@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { TOKEN_LENGTH_MAX } from "../../src/routing/limits.ts";
-import { chooseRegion, type RequestSays, stickyCookie } from "../../src/routing/region-sources.ts";
-import type { DeclaredSource } from "../../src/routing/schema.ts";
+import { chooseRegion, type RequestSays, stickyCookie } from "../../src/routing/resolve/region-sources.ts";
+import type { DeclaredSource } from "../../src/routing/schema/table.ts";
 import { load, sampleTable } from "./tables.ts";
 
 interface Said {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { builtinLayouts, groupOfClass } from "../../src/ids/index.ts";
 import { checkTable, compileTable, resolveAny, resolvePath } from "../../src/routing/index.ts";
-import type { DeclaredTable } from "../../src/routing/schema.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { compare } from "./compare.ts";
 import { loadPacks, PACK_ROUTES, withUsedPacks } from "./drawn-packs.ts";
 import { routeOf } from "./drawn-routes.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Result } from "../../src/ids/index.ts";
+import type { RoutingError } from "../../src/routing/errors.ts";
 import { resolveAny, resolvePath } from "../../src/routing/index.ts";
-import type { RoutingError } from "../../src/routing/routing-error.ts";
 import type { CompiledTable, Decision } from "../../src/routing/table.ts";
 import { load, NOW_MS, sampleTable } from "./tables.ts";
 

@@ -1,8 +1,8 @@
 import { performance } from "node:perf_hooks";
 import { describe, expect, test } from "vitest";
 import { hotguid, iuid, type Layout, luuid } from "../../src/ids/index.ts";
+import { ISO_3166_ALPHA_2 } from "../../src/routing/data/iso-3166.ts";
 import { type CompiledTable, checkTable, diffTables, loadTable, resolveAny } from "../../src/routing/index.ts";
-import { ISO_3166_ALPHA_2 } from "../../src/routing/iso-3166.ts";
 import { NOW_MS } from "./tables.ts";
 
 /**

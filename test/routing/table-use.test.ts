@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { measureTable } from "../../src/routing/check.ts";
 import { COMPLEXITY_MAX } from "../../src/routing/limits.ts";
+import { measureTable } from "../../src/routing/load.ts";
 import { sampleTable } from "./tables.ts";
 
 const measure = (table: object) => {

@@ -1,6 +1,6 @@
-import type { Fault } from "../../src/routing/faults.ts";
 import { loadTable } from "../../src/routing/index.ts";
-import type { DeclaredTable } from "../../src/routing/schema.ts";
+import type { Fault } from "../../src/routing/schema/faults.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import type { CompiledTable } from "../../src/routing/table.ts";
 
 /** The time of all tests here. */

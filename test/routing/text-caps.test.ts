@@ -1,9 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { checkText } from "../../src/cli/table-file.ts";
-import { checkTable } from "../../src/routing/check.ts";
+import { checkText } from "../../src/cli/lib/table-file.ts";
 import { CONDITION_VALUES_MAX, ROUTES_MAX } from "../../src/routing/limits.ts";
-import { declaredPacks, loadTableText, parseTableText } from "../../src/routing/table-text.ts";
-import { CONTAINERS_MAX, countKeys } from "../../src/routing/text-caps.ts";
+import { checkTable } from "../../src/routing/load.ts";
+import {
+  CONTAINERS_MAX,
+  countKeys,
+  declaredPacks,
+  loadTableText,
+  parseTableText,
+} from "../../src/routing/schema/parse.ts";
 import { sampleTable } from "./tables.ts";
 
 /** Not JSON: whoever goes on after the cap finds another fault. */

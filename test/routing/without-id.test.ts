@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { diffTables } from "../../src/routing/index.ts";
-import type { DeclaredTable } from "../../src/routing/schema.ts";
-import { withoutIdSchema } from "../../src/routing/without-id-schema.ts";
+import type { DeclaredTable } from "../../src/routing/schema/table.ts";
+import { withoutIdSchema } from "../../src/routing/schema/without-id.ts";
 import { faultsOf, load, sampleTable } from "./tables.ts";
 import { WITHOUT_ID_CASES } from "./without-id-cases.ts";
 

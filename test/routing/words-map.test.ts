@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { mixWords, type Words } from "../../src/ids/index.ts";
-import { WordsMapBuilder } from "../../src/routing/words-map.ts";
+import { WordsMapBuilder } from "../../src/routing/compile/overrides.ts";
 import { load, sampleTable } from "./tables.ts";
 
 test("it finds what a map by text finds, and of equal words the first", () => {

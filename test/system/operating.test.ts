@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { METRICS } from "../../src/edge/traffic-catalogue.ts";
+import { METRICS } from "../../src/edge/metrics/catalogue.ts";
 
 /** docs/operate/observe.md says what the code does: every metric, every member of a request's line, every event. */
 
@@ -51,7 +51,7 @@ describe("the page on operating", () => {
   });
 
   it("lists every event", () => {
-    const written = [...read("src/edge/report.ts").matchAll(/event: ["`]([a-z-]+)(\$\{state\})?/g)].flatMap(
+    const written = [...read("src/edge/log.ts").matchAll(/event: ["`]([a-z-]+)(\$\{state\})?/g)].flatMap(
       ([, name = "", state]) => (state === undefined ? [name] : [`${name}open`, `${name}closed`]),
     );
     const listed = rowsUnder("| event | when |").flatMap(([names = ""]) => codes(names));

@@ -8,7 +8,7 @@ import { movedId, PROMISED, promisedRegion, promisedTable } from "../../bench/pr
 import { kindPath } from "../../bench/tables.ts";
 import { hotguid, iuid, type Layout, luuid } from "../../src/ids/index.ts";
 import { TABLE_BYTES_MAX } from "../../src/routing/index.ts";
-import type { PackRange } from "../../src/routing/pack/format.ts";
+import type { PackRange } from "../../src/routing/packs/format.ts";
 import { objectsOf, tableFolder, waybill } from "../cli/command.ts";
 import { type Stack, startStack } from "./stack.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { LARGEST_TABLES, loadInHeap } from "../../bench/largest-tables.ts";
 import { MILLION } from "../../bench/scale/inputs.ts";
-import { measureTable } from "../../src/routing/check.ts";
-import type { TableUse } from "../../src/routing/table-use.ts";
+import type { TableUse } from "../../src/routing/check/usage.ts";
+import { measureTable } from "../../src/routing/load.ts";
 
 /** Of the 128 MB of an isolate; docs/design/scale.md says what else is in them. */
 const PROMISED_HEAP_MEGABYTES = 80;

@@ -1,14 +1,49 @@
-import type { Authenticate, Caller } from "../../auth-ports.ts";
+import type { Authenticate, Caller } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Client, Clock, Fetch } from "../../ports.ts";
 import { clientNetwork } from "../../proxy/client-network.ts";
-import { periodCounts } from "../period-counts.ts";
-import { type AccessFault, accessCheck } from "./access-check.ts";
-import { accessKeys } from "./access-keys.ts";
-import type { AccessSettings } from "./access-settings.ts";
-import { bearerCheck, type TokenCrypto } from "./bearer.ts";
-import { hostOf, isOwnMachine } from "./own-machine.ts";
-import type { AuthSettings } from "./settings.ts";
+import { periodCounts } from "../platform.ts";
+import { type AccessFault, accessCheck, accessKeys } from "./access.ts";
+import type { AccessSettings, AdminToken, AuthSettings } from "./settings.ts";
+
+/** What the check needs of WebCrypto and workerd. */
+export type TokenCrypto = Pick<typeof crypto.subtle, "digest" | "timingSafeEqual">;
+
+/** Why a token is not taken: for the log, never for who sent it. */
+export type TokenFault = "malformed" | "unknown";
+
+/** RFC 6750 §2.1: the scheme's name in any case (RFC 9110 §11.1), spaces, then `b64token`. Two fields come joined by a comma, which fits nothing. */
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{32,512}=*)$/i;
+
+/**
+ * Finds whose token it is. A presented token is compared by its digest, with every entry and to the last byte, so that the time says neither which entry it
+ * was nor how near to one it came.
+ */
+export function bearerCheck(tokens: readonly AdminToken[], subtle: TokenCrypto) {
+  const encoder = new TextEncoder();
+  /** `authorization`: the value of the field. */
+  return async (authorization: string): Promise<Result<Caller, TokenFault>> => {
+    const [, token] = BEARER.exec(authorization) ?? [];
+    if (token === undefined) return err("malformed");
+    const presented = await subtle.digest("SHA-256", encoder.encode(token));
+    let bearer: AdminToken | undefined;
+    for (const entry of tokens) if (subtle.timingSafeEqual(presented, entry.digest)) bearer = entry;
+    return bearer === undefined ? err("unknown") : ok({ name: bearer.name, scope: bearer.scope, by: "token" });
+  };
+}
+
+/** A name that stands for the loopback address whoever asks (RFC 6761 §6.3), or an address itself; with a port or without. */
+const OWN_MACHINE = /^(?:(?:[a-z0-9-]+\.)*localhost\.?|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+
+/**
+ * Whether a host cannot be somebody else's name for this machine. A page of any site may have its own name resolved to the
+ * loopback address once it is loaded (DNS rebinding): to the browser, requests to that name are then the page's own, with answers that it
+ * may read and an `origin` that is the host's. Only `host` still tells whose name it is.
+ */
+export const isOwnMachine = (host: string): boolean => OWN_MACHINE.test(host);
+
+/** The `host` field; of a request that was made without one, what its URL says. */
+export const hostOf = ({ headers, url }: Request): string => headers.get("host") ?? URL.parse(url)?.host ?? "";
 
 export interface AuthenticateOptions {
   readonly settings: AuthSettings;

@@ -1,9 +1,8 @@
 import { type Layout, luuid } from "../../ids/index.ts";
-import type { Draft } from "../draft.ts";
-import type { FaultKind, Place, Report } from "../faults.ts";
-import { groupOfId } from "../groups.ts";
-import { ownerKeyField } from "../layout-fields.ts";
-import type { DeclaredEntityId } from "../schema.ts";
+import { groupOfId, ownerKeyField } from "../layouts/fields.ts";
+import type { Draft } from "../schema/draft.ts";
+import type { FaultKind, Place, Report } from "../schema/faults.ts";
+import type { DeclaredEntityId } from "../schema/table.ts";
 
 /** An entity's IDs must have what the table says of them, and no two entities may claim the same IDs of a marked layout. */
 export const checkEntities = (draft: Draft, report: Report): void => {

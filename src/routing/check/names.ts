@@ -1,7 +1,21 @@
-import type { Draft } from "../draft.ts";
-import { listNames, type Place, type Report } from "../faults.ts";
-import { isLayoutName } from "../known-layouts.ts";
-import { overridesIn } from "../singled.ts";
+import { ISO_3166_ALPHA_2 } from "../data/iso-3166.ts";
+import { isLayoutName } from "../layouts/declared.ts";
+import { type Draft, overridesIn } from "../schema/draft.ts";
+import { listNames, type Place, type Report } from "../schema/faults.ts";
+
+/** Countries go by their ISO codes, and each has a number of its own. */
+export const checkCountries = (draft: Draft, report: Report): void => {
+  const byNumber = new Map<number, string>();
+  for (const [code, number] of draft.countries) {
+    if (!ISO_3166_ALPHA_2.has(code)) {
+      const message = `${JSON.stringify(code)} is no ISO 3166-1 alpha-2 code; write two capital letters such as "KZ".`;
+      report("unknown-name", ["countries", code], message);
+    }
+    const other = byNumber.get(number);
+    if (other === undefined) byNumber.set(number, code);
+    else report("number-clash", ["countries", code], `Number ${number} is already ${other}; give ${code} another one.`);
+  }
+};
 
 /** Every name that is used must be declared. What routes ask for is held to the same rule where it is read. */
 export const checkNames = (draft: Draft, report: Report): void => {

@@ -1,8 +1,8 @@
-import type { Draft, DraftRoute } from "../draft.ts";
-import type { Report } from "../faults.ts";
-import type { LayoutPlan } from "../layout-plans.ts";
+import type { LayoutPlan } from "../layouts/plan.ts";
 import { PACKS_BYTES_MAX } from "../limits.ts";
-import { dimensionOfPack } from "../pack-plans.ts";
+import { dimensionOfPack } from "../packs/route.ts";
+import type { Draft, DraftRoute } from "../schema/draft.ts";
+import type { Report } from "../schema/faults.ts";
 
 /** What the table says of its packs, without a look into them: names and sizes. A pack may wait for its route. */
 export const checkPacks = (draft: Draft, report: Report): void => {

@@ -1,15 +1,119 @@
-import type { Budget } from "../budget.ts";
-import { readConditions } from "../conditions.ts";
-import type { Draft, DraftRoute } from "../draft.ts";
-import type { Place, Report } from "../faults.ts";
-import type { LayoutPlan } from "../layout-plans.ts";
-import { FAULTS_MAX } from "../limits.ts";
-import { noPlacements, type PlacedRoutes, placeRoute, type TakingRoute } from "../route-plans.ts";
-import type { DeclaredConditions } from "../schema.ts";
-import { listOf } from "../scopes.ts";
+import { listOf, readConditions } from "../compile/conditions.ts";
+import { noPlacements, type PlacedRoutes, placeRoute, type TakingRoute } from "../compile/route-plans.ts";
+import { groupBy, type IdPlan, idPlansOf, type LayoutPlan, ownerKeyOf } from "../layouts/plan.ts";
+import { type Budget, FAULTS_MAX } from "../limits.ts";
+import { readSplit } from "../resolve/rollout.ts";
+import type { Draft, DraftRoute } from "../schema/draft.ts";
+import { type Fault, type Place, pointerTo, type Report } from "../schema/faults.ts";
+import type { DeclaredConditions, DeclaredRoute } from "../schema/table.ts";
 import { isSoundPackRoute } from "./packs.ts";
-import type { DependsOnFault } from "./rests-on.ts";
-import { hasOneDestination } from "./ways.ts";
+
+/** A canary and a shadow must each be of some use: a share that leads where the IDs go anyway is a mistake in writing. */
+export const checkShares = (draft: Draft, report: Report): void => {
+  for (const each of draft.routes) {
+    checkCanary(each, report);
+    checkShadow(each, report);
+  }
+};
+
+const checkCanary = ({ index, route: { region, canary } }: DraftRoute, report: Report): void => {
+  if (canary === undefined || canary.region !== region) return;
+  report(
+    "same-region",
+    ["routes", index, "canary", "region"],
+    `The route's IDs go to ${JSON.stringify(region)} anyway; name the region that is to be tried, or remove the canary.`,
+  );
+};
+
+/**
+ * Beside a canary a shadow may be of the route's own region, or of the canary's: it then follows only the IDs that go to the
+ * other one.
+ */
+const checkShadow = ({ index, route: { region, canary, shadow } }: DraftRoute, report: Report): void => {
+  if (shadow === undefined) return;
+  const place = ["routes", index, "shadow", "region"] as const;
+  const name = JSON.stringify(shadow.region);
+  if (canary === undefined && shadow.region === region) {
+    report("same-region", place, `The reads go to ${name} anyway; name another region, or remove the shadow.`);
+  } else if (canary?.percent === 100 && canary.region === shadow.region) {
+    report("same-region", place, `The canary takes every ID to ${name}, and a shadow is of no use there; remove it.`);
+  }
+};
+
+/** Whether a route's conditions rest on numbers that are at fault already. */
+export type DependsOnFault = (when: DeclaredConditions) => boolean;
+
+/**
+ * One mistake is one fault: a route on a country or an entity whose number is at fault may only look unreachable. Of two
+ * that share a number either may be the wrong one, so both count.
+ */
+export const dependsOnFault = (draft: Draft, faults: readonly Fault[]): DependsOnFault => {
+  const pointers = faults.map(({ pointer }) => pointer);
+  const countries = countriesAtFault(draft, new Set(pointers));
+  const ids = idsAtFault(draft, new Set(pointers.map(toEntry)));
+  if (countries.size === 0 && ids.length === 0) return () => false;
+  const layouts = new Set(ids.map(({ layout }) => layout));
+  const idsByEntity = groupBy(ids, ({ entity }) => entity);
+  return (when) => {
+    if (namesIn(when.country).some((code) => countries.has(code))) return true;
+    const wanted = when.layout === undefined ? layouts : new Set(namesIn(when.layout));
+    if (when.entity === undefined) return [...wanted].some((name) => layouts.has(name));
+    return namesIn(when.entity).some((name) => idsByEntity.get(name)?.some(({ layout }) => wanted.has(layout)));
+  };
+};
+
+const namesIn = (names: string | readonly string[] = []): readonly string[] => [names].flat();
+
+/** `/entities/order/ids/0` for whatever is below it. */
+const toEntry = (pointer: string): string => pointer.split("/").slice(0, 5).join("/");
+
+const countriesAtFault = ({ countries }: Draft, pointers: ReadonlySet<string>): ReadonlySet<string> => {
+  const wrong = [...countries].filter(([code]) => pointers.has(pointerTo(["countries", code])));
+  const numbers = new Set(wrong.map(([, number]) => number));
+  return new Set([...countries].flatMap(([code, number]) => (numbers.has(number) ? [code] : [])));
+};
+
+const idsAtFault = (draft: Draft, pointers: ReadonlySet<string>): readonly IdPlan[] => {
+  const claims = groupBy(idPlansOf(draft), (id) => JSON.stringify([id.layout, ownerKeyOf(id)]));
+  const isWrong = ({ entity, place }: IdPlan): boolean => pointers.has(pointerTo(["entities", entity, "ids", place]));
+  return [...claims.values()].filter((ids) => ids.some(isWrong)).flat();
+};
+
+const DESTINATIONS = ["region", "split", "pack"] as const;
+
+/** Whether a route says in one way where its IDs go. */
+export const hasOneDestination = (route: DeclaredRoute): boolean =>
+  DESTINATIONS.filter((destination) => route[destination] !== undefined).length === 1;
+
+/** Each route leads to a region, to the parts of a split, or to a pack; and each part of a split to one region. */
+export const checkDestinations = (draft: Draft, report: Report): void => {
+  for (const { index, route } of draft.routes) {
+    const [first, second] = DESTINATIONS.filter((destination) => route[destination] !== undefined);
+    if (first === undefined) {
+      report("schema", ["routes", index, "region"], '"region" is missing; add it, or a "split" or a "pack".');
+    } else if (second !== undefined) {
+      const message = `A route has a region, a split or a pack; remove ${JSON.stringify(first)} or ${JSON.stringify(second)}.`;
+      report("schema", ["routes", index, second], message);
+    }
+    if (first !== "region" && second === undefined) {
+      for (const part of ["canary", "shadow"] as const) {
+        if (route[part] === undefined) continue;
+        report(
+          "schema",
+          ["routes", index, part],
+          `A route with a ${first ?? "region"} alone has a ${part}; remove it.`,
+        );
+      }
+    }
+    if (route.split === undefined) continue;
+    const place = ["routes", index, "split", "regions"] as const;
+    const { regions, faults } = readSplit(route.split);
+    for (const fault of faults) report("split-parts", [...place, ...fault.place], fault.message);
+    if (faults.length === 0 && new Set(regions).size === 1) {
+      report("same-region", place, "Every part goes to one region; name it as the route's region instead.");
+    }
+  }
+};
 
 export interface CheckedRoutes {
   readonly routes: readonly TakingRoute[];

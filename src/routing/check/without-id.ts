@@ -1,12 +1,10 @@
-import type { Draft } from "../draft.ts";
-import { patternsOf } from "../entity-paths.ts";
-import { listNames, type Place, type Report } from "../faults.ts";
-import { ISO_3166_ALPHA_2 } from "../iso-3166.ts";
+import { listOf } from "../compile/conditions.ts";
+import { ISO_3166_ALPHA_2 } from "../data/iso-3166.ts";
 import { PATTERNS_MAX } from "../limits.ts";
-import { GATEWAY_SEGMENTS } from "../own-paths.ts";
-import { indexPaths, segmentsOf } from "../paths.ts";
-import { listOf } from "../scopes.ts";
-import type { DeclaredSource, DeclaredWithoutId } from "../without-id-schema.ts";
+import { GATEWAY_SEGMENTS, indexPaths, patternsOf, segmentsOf } from "../lookup/paths.ts";
+import type { Draft } from "../schema/draft.ts";
+import { listNames, type Place, type Report } from "../schema/faults.ts";
+import type { DeclaredSource, DeclaredWithoutId } from "../schema/without-id.ts";
 
 /** Every path without an ID must be reachable and lead to one entry, and every entry must have sources that can decide. */
 export const checkWithoutId = (draft: Draft, report: Report): void => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseAdminTokens } from "../../../src/edge/auth/admin-tokens.ts";
-import { bearerCheck } from "../../../src/edge/auth/bearer.ts";
+import { bearerCheck } from "../../../src/edge/auth/authenticate.ts";
+import { parseAdminTokens } from "../../../src/edge/auth/settings.ts";
 
 const TOKENS = ["first", "second", "third"].map((name) => `waybill_${name.padEnd(43, "x")}`);
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseAdminTokens } from "../../../src/edge/auth/admin-tokens.ts";
+import { parseAdminTokens } from "../../../src/edge/auth/settings.ts";
 import { accessWorld, NO_AUTH } from "./access-world.ts";
 
 const TOKEN = "the-only-token-that-this-gateway-knows";

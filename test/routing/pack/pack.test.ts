@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { type EncodedPack, encodePack } from "../../../src/routing/pack/encode.ts";
-import { formatPackFault } from "../../../src/routing/pack/fault-text.ts";
-import type { PackFault, PackRange } from "../../../src/routing/pack/format.ts";
-import { LoadedPack, NOT_LOADED } from "../../../src/routing/pack/pack.ts";
-import { decodePage, NOT_FOUND } from "../../../src/routing/pack/page.ts";
-import { verifyPack } from "../../../src/routing/pack/verify.ts";
+import { decodePage, NOT_FOUND } from "../../../src/routing/packs/decode.ts";
+import { type EncodedPack, encodePack } from "../../../src/routing/packs/encode.ts";
+import { formatPackFault, type PackFault, type PackRange } from "../../../src/routing/packs/format.ts";
+import { LoadedPack, NOT_LOADED } from "../../../src/routing/packs/pack.ts";
+import { verifyPack } from "../../../src/routing/packs/verify.ts";
 import { drawRanges, sha256, slowFind, wordsFrom } from "./pack-cases.ts";
 
 const encode = async (ranges: Iterable<PackRange>, fieldBits = 32, perPage?: number): Promise<EncodedPack> => {

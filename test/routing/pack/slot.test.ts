@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { PackHeader } from "../../../src/routing/pack/header.ts";
-import { entryFault, formatEntryFault } from "../../../src/routing/pack/slot.ts";
+import type { PackHeader } from "../../../src/routing/packs/decode.ts";
+import { entryFault, formatEntryFault } from "../../../src/routing/packs/pack.ts";
 
 const header: PackHeader = {
   version: 1,

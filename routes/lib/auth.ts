@@ -1,0 +1,117 @@
+import type { Context, MiddlewareHandler } from "hono";
+import type { Caller, DenialReason, Scope, TableAction } from "../../src/admin-ports.ts";
+import { problemResponse } from "../../src/gateway/problem-response.ts";
+import { type RequestTarget, readTarget } from "../../src/gateway/request.ts";
+import { logFields } from "../../src/gateway/request-log.ts";
+import type { Gateway } from "../../src/ports.ts";
+import type { AuthError, RequestError } from "../../src/problems/index.ts";
+
+/** Methods that change nothing (RFC 9110 §9.2.1). What they answer stays unread by other sites: no page has CORS fields. */
+const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+/**
+ * Whether another site may have made a browser send this write with credentials that the browser adds by itself. A browser says
+ * where a write comes from; where it must have been one, as behind Access's cookie, one that does not say is refused too. No
+ * browser adds a bearer token by itself.
+ */
+export function isCrossSite({ by }: Caller, { method, headers }: Request, target: RequestTarget): boolean {
+  if (by === "token" || SAFE.has(method)) return false;
+  const site = headers.get("sec-fetch-site");
+  const origin = headers.get("origin");
+  if (site === null && origin === null) return by === "access";
+  return (site !== null && site !== "same-origin") || (origin !== null && !isOwn(origin, target));
+}
+
+/** Behind a proxy that ends TLS the gateway is asked by http for what the browser knows as https. */
+const isOwn = (origin: string, { scheme, host }: RequestTarget): boolean =>
+  origin === `https://${host}` || origin === `${scheme}://${host}`;
+
+const KEY = "caller";
+
+type Guard = Pick<Gateway, "authenticate" | "counters">;
+
+/** Lets in who has the scope, and remembers who it is for `callerOf`. It stands before all else that answers on a path. */
+export function requireScope(gateway: Guard, scope: Scope): MiddlewareHandler {
+  return async (c, next) => {
+    // A host that moves the path has led the router to this page.
+    const target = readTarget(c.req.raw);
+    if (!target.ok) return problemResponse(noted(c, target.error));
+    const caller = await gateway.authenticate(c.req.raw);
+    if (caller.ok) c.set(KEY, caller.value);
+    const refused = caller.ok ? denialOf(caller.value, scope, c.req.raw, target.value) : caller.error;
+    if (refused !== undefined) {
+      gateway.counters.count("refused_callers", reasonOf(refused));
+      return problemResponse(noted(c, refused));
+    }
+    return await next();
+  };
+}
+
+/** Who sent the request. Only behind `requireScope`. */
+export function callerOf(c: Context): Caller {
+  const caller = callerIfKnown(c);
+  if (caller === undefined) throw new Error(`${c.req.path} asks who sent a request that was not authenticated`);
+  return caller;
+}
+
+/** Who sent the request, let in or not; `undefined` for a stranger. */
+export function callerIfKnown(c: Context): Caller | undefined {
+  return c.get(KEY);
+}
+
+/** Whether the sender is known, on pages that say less to strangers. A wrong credential counts as one, and makes a stranger. */
+export async function isKnown(gateway: Guard, request: Request): Promise<boolean> {
+  const caller = await gateway.authenticate(request);
+  if (!caller.ok && reasonOf(caller.error) !== "missing") {
+    gateway.counters.count("refused_callers", reasonOf(caller.error));
+  }
+  return caller.ok;
+}
+
+type Forbidden = Extract<RequestError, { readonly reason: "forbidden" }>;
+
+function denialOf(caller: Caller, scope: Scope, request: Request, target: RequestTarget): Forbidden | undefined {
+  if (isCrossSite(caller, request, target)) return { reason: "forbidden", why: "cross-site" };
+  if (scope === "operator" && caller.scope !== "operator") return { reason: "forbidden", why: "scope", needs: scope };
+  return undefined;
+}
+
+const reasonOf = (error: AuthError | Forbidden): DenialReason =>
+  error.reason === "unauthenticated" ? error.why : error.reason;
+
+function noted<Failure extends { readonly reason: string }>(c: Context, error: Failure): Failure {
+  logFields(c).outcome = error.reason;
+  return error;
+}
+
+/** How a wish can end before the history hears of it; how it ends there, the history writes down itself. */
+const REFUSED_HERE = [
+  "forbidden",
+  "precondition-required",
+  "malformed-request",
+  "body-too-large",
+] as const satisfies readonly RequestError["reason"][];
+
+/**
+ * Lets in operators, for a change of the table, and has the audit tell of every known caller who was refused here, beside
+ * the answer. Whom nobody knows is in the log and in the counters: a stranger could fill an audit that he stood in.
+ * `packOf`: the digest of the pack that a request is about.
+ */
+export function requireOperator(
+  gateway: Gateway,
+  action: TableAction,
+  packOf: (c: Context) => string | undefined = () => undefined,
+): MiddlewareHandler {
+  const guard = requireScope(gateway, "operator");
+  return async (c, next) => {
+    const answer = await guard(c, next);
+    const author = callerIfKnown(c)?.name;
+    const outcome = REFUSED_HERE.find((reason) => reason === logFields(c).outcome);
+    if (author !== undefined && outcome !== undefined) {
+      const pack = packOf(c);
+      const refused = { author, action, outcome, ...(pack === undefined ? {} : { pack }) };
+      c.executionCtx.waitUntil(gateway.tableHistory.recordRejection(refused));
+    }
+    return answer;
+  };
+}

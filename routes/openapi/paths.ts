@@ -1,0 +1,116 @@
+import { type CompiledTable, type Entity, hintName, type WithoutId } from "../../src/routing/index.ts";
+
+/** The paths that a table gives to entities and to requests without an ID, as OpenAPI 3.1 describes them. */
+
+/** Path items by path. */
+export type Paths = Record<string, object>;
+
+export const PROBLEM_CONTENT = { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
+
+/** The methods that an OpenAPI document has a word for; TRACE is not passed on. */
+const METHODS = ["get", "head", "post", "put", "patch", "delete", "options"] as const;
+
+export const ID_PARAMETER = pathParameter("id", { maxLength: 128 });
+
+export function entityPaths(table: CompiledTable): Paths {
+  const hint = layoutParameter(table);
+  return Object.fromEntries([
+    ["/any/{id}", item(METHODS, "any", "entities", "Whatever entity the ID names", [ID_PARAMETER, hint], true)],
+    ...[...table.entities.values()].flatMap((entity) =>
+      entity.paths.map((pattern, index) => {
+        const { path, parameters } = templateOf(pattern);
+        const fixed = entity.pathHints.get(pattern);
+        // A public ID is opened, and its layout is never in question. A pattern that names the layout leaves nothing to say.
+        const all = entity.public === undefined && fixed === undefined ? [...parameters, hint] : parameters;
+        const summary = `The ${entity.name} that the ID names${fixed === undefined ? "" : `, read as ${hintName(fixed)} alone`}`;
+        return [path, item(METHODS, operationName(entity, index), "entities", summary, all)];
+      }),
+    ),
+  ]);
+}
+
+/** Templates that differ in the names of their parameters alone are one to OpenAPI (§4.8.8), so of these only the first is listed. */
+export function withoutIdPaths(table: CompiledTable): Paths {
+  const paths: Paths = {};
+  const known = new Set<string>();
+  for (const entry of table.withoutId.entries) {
+    const methods = METHODS.filter((method) => entry.methods?.includes(method.toUpperCase()) ?? true);
+    const summary = `${entry.entity.name}: to the region that something else than an ID says`;
+    for (const [index, pattern] of entry.entity.paths.entries()) {
+      const { path, parameters } = templateOf(pattern);
+      const shape = path.replaceAll(/\{[^}]+\}/g, "{}");
+      if (known.has(shape)) continue;
+      known.add(shape);
+      const all = [...parameters, ...sourceParameters(entry)];
+      paths[path] = item(methods, operationName(entry.entity, index), "without-id", summary, all);
+    }
+  }
+  return paths;
+}
+
+/** No name has a dot, so that no two operations have one name. */
+const operationName = ({ name }: Entity, index: number): string => (index === 0 ? name : `${name}.${index + 1}`);
+
+function item(
+  methods: readonly string[],
+  name: string,
+  tag: string,
+  summary: string,
+  parameters: readonly object[],
+  redirects = false,
+): object {
+  const responses = {
+    ...(redirects ? { "307": { description: "The entity's own path, where the table says so." } } : {}),
+    default: { description: "The origin's own answer, or a problem of the gateway's.", content: PROBLEM_CONTENT },
+  };
+  const operations = methods.map((method) => [
+    method,
+    { operationId: `${method}_${name}`, tags: [tag], summary, security: [], responses },
+  ]);
+  return { parameters, ...Object.fromEntries(operations) };
+}
+
+/** `/v2/*\/rides/:id` as `/v2/{segment1}/rides/{id}`; `**` is `{rest}`, though OpenAPI has no word for several segments. */
+function templateOf(pattern: string): { readonly path: string; readonly parameters: readonly object[] } {
+  const parameters: object[] = [];
+  let count = 0;
+  const named = (parameter: { readonly name: string }): string => {
+    parameters.push(parameter);
+    return `{${parameter.name}}`;
+  };
+  const segments = pattern.split("/").map((segment) => {
+    if (segment === ":id") return named(ID_PARAMETER);
+    if (segment === "*") return named(pathParameter(`segment${++count}`));
+    return segment === "**" ? named(pathParameter("rest")) : segment;
+  });
+  return { path: segments.join("/"), parameters };
+}
+
+function pathParameter(name: string, limits: object = {}) {
+  return { name, in: "path", required: true, schema: { type: "string", ...limits } };
+}
+
+const layoutParameter = (table: CompiledTable): object => ({
+  name: "id-layout",
+  in: "header",
+  description: "The layout of the ID, for texts that several layouts can read.",
+  schema: { type: "string", examples: [...table.layouts.keys()] },
+});
+
+/** `authorization` is not described as a parameter: OpenAPI 3.1 §4.8.12 has such a one ignored. */
+function sourceParameters({ sources }: WithoutId): readonly object[] {
+  const described = new Map<string, object>();
+  for (const source of sources) {
+    if (source.kind === "header" || source.kind === "claim") {
+      if (source.header === "authorization") continue;
+      const schema =
+        source.kind === "header" ? { type: "string", enum: [...source.regions.keys()] } : { type: "string" };
+      const description = `Says the region: ${source.label}.`;
+      described.set(`header ${source.header}`, { name: source.header, in: "header", description, schema });
+    } else if (source.kind === "cookie") {
+      const description = "Says the region; passed over when it names none.";
+      described.set(source.label, { name: source.cookie, in: "cookie", description, schema: { type: "string" } });
+    }
+  }
+  return [...described.values()];
+}

@@ -1,0 +1,186 @@
+import { type Context, Hono } from "hono";
+import * as v from "valibot";
+import { err, ok, type Result } from "../../src/ids/result.ts";
+import type { Gateway } from "../../src/ports.ts";
+import type { GatewayError, RequestError } from "../../src/problems/index.ts";
+import {
+  type CompiledTable,
+  type Fault,
+  loadTable,
+  loadTableText,
+  parseTableText,
+  TABLE_BYTES_MAX,
+} from "../../src/routing/index.ts";
+import { parseLogLine, replay } from "../../src/routing/resolve/replay.ts";
+import { requireScope } from "../lib/auth.ts";
+import { methodNotAllowed } from "../lib/http.ts";
+import { wholeNumber } from "./revisions.ts";
+import { respondWithTableError } from "./table.ts";
+
+/** The first line of a body, and what comes behind it, as it comes. */
+interface Parted {
+  readonly line: string;
+  readonly rest: ReadableStream<Uint8Array>;
+}
+
+const LINE_FEED = 10;
+
+/** Reads a body up to its first line feed, and no further than a cap. A line that is all of the body needs no end. */
+export async function firstLine(
+  body: ReadableStream<Uint8Array>,
+  bytesMax: number,
+): Promise<Result<Parted, RequestError>> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let line = "";
+  let bytes = 0;
+  try {
+    for (;;) {
+      const { done, value: chunk } = await reader.read();
+      const end = chunk?.indexOf(LINE_FEED) ?? -1;
+      const own = end === -1 ? chunk : chunk?.subarray(0, end);
+      bytes += own?.length ?? 0;
+      if (bytes > bytesMax) {
+        await reader.cancel();
+        return err({ reason: "body-too-large", bytesMax });
+      }
+      line += decoder.decode(own, { stream: !done && end === -1 });
+      if (done || end !== -1) return ok({ line, rest: behind(chunk?.subarray(end + 1), reader) });
+    }
+  } catch {
+    return err({ reason: "malformed-request", detail: "The body breaks off, or it is not UTF-8." });
+  }
+}
+
+function behind(
+  first: Uint8Array | undefined,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      if (first !== undefined && first.length > 0) controller.enqueue(first);
+    },
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** A request's target may have 16 KiB, and a log line says a little more. */
+const LINE_CHARACTERS_MAX = 32 * 1024;
+
+/** Newline-delimited JSON. */
+const TYPE = "application/x-ndjson";
+
+/** What `new` says of a table that nobody has published: it is the first line of the body. */
+const IN_BODY = "body";
+const FIRST_LINE = v.strictObject({ table: v.unknown() });
+const FIRST_LINE_BYTES_MAX = TABLE_BYTES_MAX + 1024;
+
+interface Pair {
+  readonly before: CompiledTable;
+  readonly after: CompiledTable;
+  readonly log: ReadableStream<Uint8Array>;
+}
+
+/**
+ * `POST /-/table/replay?old=41&new=42`: requests of the past, one a line, through two revisions, or with `new=body` through a
+ * revision and the table in the first line, `{"table": …}`. Each that would go elsewhere is a line of the answer, as they
+ * come; the last line sums up.
+ */
+export const tableReplay = (gateway: Gateway) =>
+  new Hono()
+    .post("/-/table/replay", requireScope(gateway, "viewer"), async (c) => {
+      const pair = await readPair(gateway, c);
+      if (!pair.ok) return respondWithTableError(c, pair.error);
+      const lines = pair.value.log
+        .pipeThrough(new TextDecoderStream("utf-8", { fatal: true }))
+        .pipeThrough(replayed(pair.value, gateway.clock.nowMs()))
+        .pipeThrough(new TextEncoderStream());
+      return new Response(lines, { headers: { "content-type": TYPE, "cache-control": "no-store" } });
+    })
+    .all("/-/table/replay", methodNotAllowed("POST"));
+
+async function readPair(gateway: Gateway, c: Context): Promise<Result<Pair, GatewayError>> {
+  const before = await readRevision(gateway, c.req.query("old"));
+  if (!before.ok) return before;
+  const log = c.req.raw.body ?? new Blob([]).stream();
+  if (c.req.query("new") === IN_BODY) {
+    const first = await firstLine(log, FIRST_LINE_BYTES_MAX);
+    if (!first.ok) return first;
+    const after = readTableLine(first.value.line);
+    return after.ok ? ok({ before: before.value, after: after.value, log: first.value.rest }) : after;
+  }
+  const after = await readRevision(gateway, c.req.query("new"));
+  return after.ok ? ok({ before: before.value, after: after.value, log }) : after;
+}
+
+async function readRevision(gateway: Gateway, text: string | undefined): Promise<Result<CompiledTable, GatewayError>> {
+  const revision = wholeNumber(text ?? "");
+  if (revision === undefined) {
+    const detail = "`old` and `new` are revisions: ?old=41&new=42; or new=body, with the table in the first line.";
+    return err({ reason: "malformed-request", detail });
+  }
+  const found = await gateway.tableHistory.text(revision);
+  if (!found.ok) return found;
+  const table = loadTableText(new TextDecoder().decode(found.value.bytes), revision);
+  return table.ok ? table : err(invalid(table.error));
+}
+
+function readTableLine(line: string): Result<CompiledTable, GatewayError> {
+  const json = parseTableText(line);
+  if (!json.ok) return err(malformedLine(json.error[0]?.message));
+  const parsed = v.safeParse(FIRST_LINE, json.value);
+  if (!parsed.success) return err(malformedLine(parsed.issues[0].message));
+  const table = loadTable(parsed.output.table, 0);
+  return table.ok ? table : err(invalid(table.error));
+}
+
+const invalid = (faults: readonly Fault[]) => ({ reason: "invalid-table", faults }) as const;
+
+const malformedLine = (why = ""): RequestError => ({
+  reason: "malformed-request",
+  detail: `With new=body the first line is {"table": …}, all in one line. ${why}`.trimEnd(),
+});
+
+/** Text in chunks to lines of the answer. What is no request is counted, and stops nothing. */
+function replayed({ before, after }: Pair, nowMs: number): TransformStream<string, string> {
+  const counts = { same: 0, changed: 0, open: 0, others: 0, unread: 0 };
+  let rest = "";
+  let number = 0;
+  const one = (line: string): string => {
+    number++;
+    if (line.trim() === "") return "";
+    const read = parseLogLine(line.replace(/\r$/, ""));
+    if (read.kind !== "request") {
+      counts[read.kind === "other" ? "others" : "unread"]++;
+      return "";
+    }
+    const result = replay(before, after, read.request, nowMs);
+    counts[result.verdict]++;
+    const toldLine = {
+      line: number,
+      ...read.request,
+      verdict: result.verdict,
+      before: result.before,
+      after: result.after,
+    };
+    return result.verdict === "changed" ? `${JSON.stringify(toldLine)}\n` : "";
+  };
+  return new TransformStream({
+    transform(chunk, controller) {
+      const lines = (rest + chunk).split("\n");
+      rest = lines.pop() ?? "";
+      // A line without an end is no log, and must not fill the memory.
+      if (rest.length > LINE_CHARACTERS_MAX) controller.error(new Error("a line of the log is too long"));
+      const changed = lines.map(one).join("");
+      if (changed !== "") controller.enqueue(changed);
+    },
+    flush(controller) {
+      controller.enqueue(`${one(rest)}${JSON.stringify({ summary: counts })}\n`);
+    },
+  });
+}

@@ -1,0 +1,138 @@
+import type { Context } from "hono";
+import * as v from "valibot";
+import type { ChangeRequest } from "../../src/admin-ports.ts";
+import { err, ok, type Result } from "../../src/ids/result.ts";
+import type { RequestError } from "../../src/problems/index.ts";
+import { type Fault, NOT_UTF8, parseTableText, TABLE_BYTES_MAX } from "../../src/routing/index.ts";
+import { callerOf } from "../lib/auth.ts";
+import { readBytes } from "../lib/http.ts";
+
+const BACKSLASH = 0x5c;
+
+/**
+ * The text of a member of the object that a JSON text is: all between its colon and what ends it, white space too. `undefined`
+ * where there is none. The text must be valid JSON, and no key stand twice.
+ */
+export function memberText(text: string, name: string): string | undefined {
+  let depth = 0;
+  let start: number | undefined;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') {
+      const end = endOfString(text, at);
+      // Only a key has a colon after it.
+      const colon = depth === 1 && start === undefined ? colonAfter(text, end) : undefined;
+      if (colon !== undefined && JSON.parse(text.slice(at, end)) === name) start = colon + 1;
+      at = end - 1;
+    } else if (character === "{" || character === "[") depth++;
+    else if (character === "}" || character === "]") depth--;
+    if (start === undefined) continue;
+    const isOver = (depth === 1 && character === ",") || depth === 0;
+    if (isOver) return text.slice(start, at);
+  }
+  return undefined;
+}
+
+/** The index after the closing quote of a string that opens at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); ; at = text.indexOf('"', at + 1)) {
+    let before = at;
+    while (text.charCodeAt(before - 1) === BACKSLASH) before--;
+    if ((at - before) % 2 === 0) return at + 1;
+  }
+}
+
+function colonAfter(text: string, end: number): number | undefined {
+  let at = end;
+  while (text[at] === " " || text[at] === "\n" || text[at] === "\r" || text[at] === "\t") at++;
+  return text[at] === ":" ? at : undefined;
+}
+
+type BodyError = RequestError | { readonly reason: "invalid-table"; readonly faults: readonly Fault[] };
+
+/** A table beside a few members of its own. */
+const CHANGE_REQUEST_BYTES_MAX = TABLE_BYTES_MAX + 64 * 1024;
+
+/** What a body that is a table says; every fault of the text is one of the table. */
+export async function readTable(request: Request): Promise<Result<{ json: unknown; bytes: Uint8Array }, BodyError>> {
+  const bytes = await readBytes(request, TABLE_BYTES_MAX);
+  if (!bytes.ok) return bytes;
+  const text = decodeUtf8(bytes.value);
+  if (text === undefined) return err({ reason: "invalid-table", faults: [NOT_UTF8] });
+  const json = parseTableText(text);
+  return json.ok ? ok({ json: json.value, bytes: bytes.value }) : err({ reason: "invalid-table", faults: json.error });
+}
+
+/** The wish in a body; none at all is an empty one. */
+export async function readJson<const Schema extends v.GenericSchema>(
+  request: Request,
+  schema: Schema,
+): Promise<Result<v.InferOutput<Schema>, RequestError>> {
+  const body = await readWithText(request, schema);
+  return body.ok ? ok(body.value.json) : body;
+}
+
+/** The same with the text that the wish was read from. */
+export async function readWithText<const Schema extends v.GenericSchema>(
+  request: Request,
+  schema: Schema,
+): Promise<Result<{ readonly json: v.InferOutput<Schema>; readonly text: string }, RequestError>> {
+  const bytes = await readBytes(request, CHANGE_REQUEST_BYTES_MAX);
+  if (!bytes.ok) return bytes;
+  const text = decodeUtf8(bytes.value);
+  if (text === undefined) return err({ reason: "malformed-request", detail: "The body is not UTF-8." });
+  const json = text === "" ? ok({}) : parseTableText(text);
+  if (!json.ok) return err({ reason: "malformed-request", detail: json.error[0]?.message ?? "The body is not JSON." });
+  const parsed = v.safeParse(schema, json.value);
+  if (parsed.success) return ok({ json: parsed.output, text });
+  const [issue] = parsed.issues;
+  const path = v.getDotPath(issue);
+  return err({
+    reason: "malformed-request",
+    detail: path === null ? issue.message : `${path}: ${issue.message}`,
+    ...(path === null ? {} : { pointer: `/${path.replaceAll(".", "/")}` }),
+  });
+}
+
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Long enough for a sentence and a link; it is shown with every revision. */
+export const NOTE_CHARACTERS_MAX = 500;
+
+/** Fields hold no UTF-8 (RFC 9110 §5.5), so that a note is percent-encoded. */
+const NOTE_FIELD = "waybill-note";
+
+/** A strong entity tag that is a revision (RFC 9110 §8.8.3); of several, or of `*`, nobody could say which was meant. */
+const ENTITY_TAG = /^"(0|[1-9][0-9]{0,14})"$/;
+
+/** Who wants a change, for which revision and why. `note`: from the body, where there is one. */
+export function readChangeRequest(c: Context, note?: string): Result<ChangeRequest, RequestError> {
+  const match = c.req.header("if-match");
+  if (match === undefined) return err({ reason: "precondition-required" });
+  const [, revision] = ENTITY_TAG.exec(match.trim()) ?? [];
+  if (revision === undefined) return malformed('`if-match` has to be one revision in quotes, such as "41".');
+  const text = note ?? decodeNote(c.req.header(NOTE_FIELD) ?? "");
+  if (text === undefined) return malformed(`\`${NOTE_FIELD}\` is not percent-encoded UTF-8.`);
+  if (text.length > NOTE_CHARACTERS_MAX || /[\p{Cc}\p{Cs}]/u.test(text)) {
+    return malformed(
+      `A note has at most ${NOTE_CHARACTERS_MAX} characters, no control characters and no halves of one.`,
+    );
+  }
+  return ok({ expectedRevision: Number(revision), author: callerOf(c).name, note: text });
+}
+
+const malformed = (detail: string): Result<never, RequestError> => err({ reason: "malformed-request", detail });
+
+function decodeNote(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,67 @@
+import { type Context, Hono } from "hono";
+import * as v from "valibot";
+import type { PageQuery } from "../../src/admin-ports.ts";
+import { err, ok, type Result } from "../../src/ids/result.ts";
+import type { Gateway } from "../../src/ports.ts";
+import type { RequestError } from "../../src/problems/index.ts";
+import { requireOperator, requireScope } from "../lib/auth.ts";
+import { jsonResponse, methodNotAllowed } from "../lib/http.ts";
+import { readChangeRequest, readJson } from "./request.ts";
+import { respondWithTableError, textResponse } from "./table.ts";
+
+/** Entries of one answer. */
+export const LIMIT_DEFAULT = 20;
+export const LIMIT_MAX = 100;
+
+const revision = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const ROLLBACK = v.strictObject({ to: revision, note: v.optional(v.string(), "") });
+
+/** What the table was: its revisions, their texts, who did what, and the way back to one of them. */
+export const tableRevisions = (gateway: Gateway) =>
+  new Hono()
+    .get("/-/table/revisions", requireScope(gateway, "viewer"), async (c) => {
+      const pageQuery = readPageQuery(c);
+      if (!pageQuery.ok) return respondWithTableError(c, pageQuery.error);
+      const revisions = await gateway.tableHistory.revisions(pageQuery.value);
+      return revisions.ok ? jsonResponse({ revisions: revisions.value }) : respondWithTableError(c, revisions.error);
+    })
+    .all("/-/table/revisions", methodNotAllowed("GET", "HEAD"))
+    .get("/-/table/revisions/:revision", requireScope(gateway, "viewer"), async (c) => {
+      const number = wholeNumber(c.req.param("revision"));
+      if (number === undefined) return respondWithTableError(c, { reason: "not-found", path: c.req.path });
+      const text = await gateway.tableHistory.text(number);
+      return text.ok ? textResponse(text.value) : respondWithTableError(c, text.error);
+    })
+    .all("/-/table/revisions/:revision", methodNotAllowed("GET", "HEAD"))
+    .get("/-/table/audit", requireScope(gateway, "viewer"), async (c) => {
+      const pageQuery = readPageQuery(c);
+      if (!pageQuery.ok) return respondWithTableError(c, pageQuery.error);
+      const entries = await gateway.tableHistory.audit(pageQuery.value);
+      return entries.ok ? jsonResponse({ entries: entries.value }) : respondWithTableError(c, entries.error);
+    })
+    .all("/-/table/audit", methodNotAllowed("GET", "HEAD"))
+    .post("/-/table/rollback", requireOperator(gateway, "rollback"), async (c) => {
+      const body = await readJson(c.req.raw, ROLLBACK);
+      if (!body.ok) return respondWithTableError(c, body.error);
+      const request = readChangeRequest(c, body.value.note);
+      if (!request.ok) return respondWithTableError(c, request.error);
+      const made = await gateway.tableHistory.rollback(request.value, body.value.to);
+      return made.ok ? jsonResponse(made.value, {}, 201) : respondWithTableError(c, made.error);
+    })
+    .all("/-/table/rollback", methodNotAllowed("POST"));
+
+/** `?before=41&limit=20`. */
+function readPageQuery(c: Context): Result<PageQuery, RequestError> {
+  const [beforeText, limitText] = [c.req.query("before"), c.req.query("limit")];
+  const before = beforeText === undefined ? undefined : wholeNumber(beforeText);
+  const limit = limitText === undefined ? LIMIT_DEFAULT : wholeNumber(limitText);
+  const isWrong = (beforeText !== undefined && before === undefined) || limit === undefined;
+  if (isWrong || limit < 1 || limit > LIMIT_MAX) {
+    const detail = `\`before\` is a number of an entry, and \`limit\` one from 1 to ${LIMIT_MAX}.`;
+    return err({ reason: "malformed-request", detail });
+  }
+  return ok({ before, limit });
+}
+
+export const wholeNumber = (text: string): number | undefined =>
+  /^(?:0|[1-9][0-9]{0,14})$/.test(text) ? Number(text) : undefined;

@@ -1,0 +1,70 @@
+import { type Context, Hono } from "hono";
+import type { RevisionContent } from "../../src/admin-ports.ts";
+import { problemResponse } from "../../src/gateway/problem-response.ts";
+import { logFields } from "../../src/gateway/request-log.ts";
+import type { Gateway } from "../../src/ports.ts";
+import type { GatewayError } from "../../src/problems/index.ts";
+import { checkTable, diffTables, parseTableText, TABLE_BYTES_MAX } from "../../src/routing/index.ts";
+import { requireOperator, requireScope } from "../lib/auth.ts";
+import { jsonResponse, methodNotAllowed, readBytes } from "../lib/http.ts";
+import { readChangeRequest, readTable } from "./request.ts";
+
+/** `/-/table`: the table in force, a new one, and what a new one would do. */
+export const table = (gateway: Gateway) =>
+  new Hono()
+    .get("/-/table", requireScope(gateway, "viewer"), async (c) => {
+      const text = await gateway.tableHistory.text();
+      return text.ok ? textResponse(text.value) : respondWithTableError(c, text.error);
+    })
+    .put("/-/table", requireOperator(gateway, "publish"), async (c) => {
+      const request = readChangeRequest(c);
+      if (!request.ok) return respondWithTableError(c, request.error);
+      const bytes = await readBytes(c.req.raw, TABLE_BYTES_MAX);
+      if (!bytes.ok) return respondWithTableError(c, bytes.error);
+      const made = await gateway.tableHistory.publish(request.value, bytes.value);
+      return made.ok ? jsonResponse(made.value, {}, 201) : respondWithTableError(c, made.error);
+    })
+    .all("/-/table", methodNotAllowed("GET", "HEAD", "PUT"))
+    .post("/-/table/check", requireScope(gateway, "viewer"), async (c) => {
+      const body = await readTable(c.req.raw);
+      if (!body.ok) return respondWithTableError(c, body.error);
+      const checked = checkTable(body.value.json);
+      if (!checked.ok) return respondWithTableError(c, { reason: "invalid-table", faults: checked.error });
+      // Without packs nobody else has to be asked.
+      if (Object.keys(checked.value.packs ?? {}).length === 0) return jsonResponse({ faults: [] });
+      const faults = await gateway.tableHistory.packFaults(body.value.bytes);
+      if (!faults.ok) return respondWithTableError(c, faults.error);
+      if (faults.value.length > 0) return respondWithTableError(c, { reason: "invalid-table", faults: faults.value });
+      return jsonResponse({ faults: [] });
+    })
+    .all("/-/table/check", methodNotAllowed("POST"))
+    .post("/-/table/diff", requireScope(gateway, "viewer"), async (c) => {
+      const body = await readTable(c.req.raw);
+      if (!body.ok) return respondWithTableError(c, body.error);
+      const after = checkTable(body.value.json);
+      if (!after.ok) return respondWithTableError(c, { reason: "invalid-table", faults: after.error });
+      const current = await gateway.tableHistory.text();
+      if (!current.ok) return respondWithTableError(c, current.error);
+      const text = parseTableText(new TextDecoder().decode(current.value.bytes));
+      const before = text.ok ? checkTable(text.value) : text;
+      if (!before.ok) return respondWithTableError(c, { reason: "invalid-table", faults: before.error });
+      const diff = diffTables(before.value, after.value, undefined, gateway.clock.nowMs());
+      return jsonResponse(diff, fieldsOf(current.value));
+    })
+    .all("/-/table/diff", methodNotAllowed("POST"));
+
+/** A revision's text, byte for byte. */
+export function textResponse(text: RevisionContent): Response {
+  const headers = { "content-type": "application/json", "cache-control": "no-store", ...fieldsOf(text) };
+  return new Response(text.bytes, { headers });
+}
+
+/** The tag is what `if-match` of a change needs. */
+function fieldsOf({ revision: { revision, digest } }: RevisionContent): Record<string, string> {
+  return { etag: `"${revision}"`, "waybill-revision": String(revision), "waybill-digest": digest };
+}
+
+export function respondWithTableError(c: Context, error: GatewayError): Response {
+  logFields(c).outcome = error.reason;
+  return problemResponse(error);
+}

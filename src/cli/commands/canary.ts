@@ -1,0 +1,195 @@
+import type { Command } from "commander";
+import { applyEdits, findNodeAtLocation, modify, type Node, parseTree } from "jsonc-parser";
+import { err, ok, type Result } from "../../ids/index.ts";
+import { percentMoved, type RouteOutcome, routeOutcome } from "../../routing/diff/outcome.ts";
+import type { DeclaredRoute } from "../../routing/schema/table.ts";
+import { percent } from "../lib/input.ts";
+import { escapeControls } from "../lib/output.ts";
+import { openForEdit, saveTable } from "../lib/table-edit.ts";
+import { type Act, EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
+
+/** Where a route to one region leads, as the table declares it. */
+export type RouteTarget = { readonly region: string } & Pick<DeclaredRoute, "canary">;
+
+/** What is to become of a route's canary. */
+export type RampStep =
+  | { readonly kind: "percent"; readonly percent: number; readonly region: string | undefined; readonly back: boolean }
+  | { readonly kind: "off"; readonly back: boolean }
+  | { readonly kind: "finish" };
+
+/** The route after the step; or why the step is not taken, as the end of a sentence about the route. */
+export const rampRoute = ({ region, canary }: RouteTarget, step: RampStep): Result<RouteTarget, string> => {
+  if (step.kind === "percent") return rampTo({ region, ...(canary === undefined ? {} : { canary }) }, step);
+  if (canary === undefined) return err("has no canary.");
+  const has = `gives ${canary.percent} % of its IDs to ${canary.region}`;
+  if (step.kind === "finish") {
+    return canary.percent === 100 ? ok({ region: canary.region }) : err(`${has}; --finish is for a canary of 100 %.`);
+  }
+  if (canary.percent === 100 && !step.back) {
+    return err(`${has}: --finish makes that its own region, and --off --back sends all of them back to ${region}.`);
+  }
+  return ok({ region });
+};
+
+const rampTo = (
+  { region, canary }: RouteTarget,
+  { percent, region: requested, back }: Extract<RampStep, { readonly kind: "percent" }>,
+): Result<RouteTarget, string> => {
+  const to = requested ?? canary?.region;
+  if (to === undefined) return err("has no canary yet; say with --region where a share of its IDs is to go.");
+  if (canary === undefined || canary.percent === 0) return ok({ region, canary: { region: to, percent } });
+  const has = `gives ${canary.percent} % of its IDs to ${canary.region}`;
+  if (to !== canary.region) return err(`${has}; end that canary with --off before another one begins.`);
+  if (percent < canary.percent && !back) return err(`${has}; --back is needed to send some of them back to ${region}.`);
+  return ok({ region, canary: { region: to, percent } });
+};
+
+/**
+ * The table's text with another region or canary of one route, and every other byte as it was. The text is strict JSON of a
+ * table without faults, and `before` is what it says.
+ */
+export const rewriteRoute = (text: string, index: number, before: RouteTarget, after: RouteTarget): string => {
+  let edited = text;
+  const set = (place: readonly string[], value: unknown): void => {
+    // Without options of formatting, `modify` touches nothing but the value.
+    edited = applyEdits(edited, modify(edited, ["routes", index, ...place], value, {}));
+  };
+  if (after.canary === undefined) {
+    if (before.canary !== undefined) set(["canary"], undefined);
+  } else if (before.canary === undefined) {
+    edited = insertCanary(edited, index, after.canary);
+  } else {
+    if (before.canary.region !== after.canary.region) set(["canary", "region"], after.canary.region);
+    if (before.canary.percent !== after.canary.percent) set(["canary", "percent"], after.canary.percent);
+  }
+  if (before.region !== after.region) set(["region"], after.region);
+  return edited;
+};
+
+/** Behind the route's region, on a line of its own where the region has one. */
+const insertCanary = (text: string, index: number, { region, percent }: NonNullable<RouteTarget["canary"]>): string => {
+  const root = parseTree(text);
+  const property = root && findNodeAtLocation(root, ["routes", index, "region"])?.parent;
+  if (property === undefined) throw new Error("the table was not checked");
+  const gap = gapBefore(text, property);
+  const space = text[property.offset + '"region":'.length] === " " ? " " : "";
+  const members = [`"region":${space}${JSON.stringify(region)}`, `"percent":${space}${percent}`];
+  const canary = `"canary":${space}{${space}${members.join(`,${space}`)}${space}}`;
+  const end = property.offset + property.length;
+  return `${text.slice(0, end)},${gap}${canary}${text.slice(end)}`;
+};
+
+/** The white space before a property. */
+const gapBefore = (text: string, { offset }: Node): string => /\s*$/.exec(text.slice(0, offset))?.[0] ?? "";
+
+interface Options {
+  readonly percent?: number;
+  readonly region?: string;
+  readonly back?: boolean;
+  readonly off?: boolean;
+  readonly finish?: boolean;
+  readonly table?: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+/** `waybill canary`: gives a share of a route's IDs to another region, and more of them step by step. */
+export const addCanary = (parent: Command, act: Act): void => {
+  parent
+    .command("canary")
+    .description("ramp a route's canary: give a share of its IDs to another region, step by step")
+    .argument("<route>", "the route by its JSON pointer or its place, such as /routes/3 or 3")
+    .option("--percent <number>", "how many of the route's IDs the canary takes, from 0 to 100", percent)
+    .option("--region <region>", "where they go, for a route without a canary")
+    .option("--back", "let a share shrink: IDs go back to the route's own region")
+    .option("--off", "remove the canary: all of its IDs go back")
+    .option("--finish", "make the region of a canary of 100 % the route's own")
+    .option("--table <file>", "the routing table that is edited (default: routing-table.json)")
+    .option("--dry-run", "show what would change, and write nothing")
+    .option("--json", "the change as one JSON object")
+    .addHelpText("after", HELP)
+    .action(act(ramp));
+};
+
+const HELP = `
+Examples:
+  $ waybill canary /routes/3 --region us --percent 1
+  $ waybill canary /routes/3 --percent 10 --dry-run
+  $ waybill canary /routes/3 --off
+  $ waybill canary /routes/3 --finish
+
+The table file is edited and keeps its layout; docs/reference/routing-table.md has the whole procedure.
+Exit code: 0, or 1 when the step is refused and nothing was written.`;
+
+const ramp = async (runtime: Runtime, [route = ""]: readonly string[], options: Options): Promise<ExitCode> => {
+  const step = stepOf(options);
+  if (!step.ok) return fail(step.error, runtime);
+  const opened = await openForEdit(options.table, runtime);
+  if (!opened.ok) return fail(opened.error, runtime);
+  const { name, text, declared } = opened.value;
+  const index = indexOf(route);
+  const before = index === undefined ? undefined : declared.routes[index];
+  if (index === undefined || before === undefined) {
+    return fail(
+      `error: ${escapeControls(name)} has no route ${escapeControls(route)}; ${rangeOf(declared.routes.length)}\n`,
+      runtime,
+    );
+  }
+  const { region, canary } = before;
+  if (region === undefined) {
+    const what = before.split === undefined ? "a pack" : "the parts of a split";
+    return fail(`error: /routes/${index} leads to ${what}; a canary is for a route to one region.\n`, runtime);
+  }
+  const target = { region, ...(canary === undefined ? {} : { canary }) };
+  const after = rampRoute(target, step.value);
+  if (!after.ok) return fail(`error: /routes/${index} ${escapeControls(after.error)}\n`, runtime);
+
+  const edited = rewriteRoute(text, index, target, after.value);
+  const saved = saveTable(opened.value, edited, options.dryRun === true, runtime);
+  if (!saved.ok) return fail(`${saved.error}error: nothing was written\n`, runtime);
+  await runtime.print(formatChange(index, target, after.value, options.json === true));
+  runtime.report(`${escapeControls(name)}: ${outcomeOf(text === edited, options)}\n`);
+  return EXIT.ok;
+};
+
+/** Options that contradict each other are not guessed at. */
+const stepOf = ({ percent: share, region, back = false, off, finish }: Options): Result<RampStep, string> => {
+  const requested = [share !== undefined, off === true, finish === true].filter(Boolean).length;
+  if (requested !== 1) return err("error: say one of --percent, --off and --finish\n");
+  if (share !== undefined) return ok({ kind: "percent", percent: share, region, back });
+  if (region !== undefined) return err("error: --region goes with --percent\n");
+  if (finish !== true) return ok({ kind: "off", back });
+  return back ? err("error: --back does not go with --finish, which sends no ID elsewhere\n") : ok({ kind: "finish" });
+};
+
+const indexOf = (route: string): number | undefined => {
+  const [, digits] = /^(?:\/routes\/)?(0|[1-9][0-9]{0,8})$/.exec(route) ?? [];
+  return digits === undefined ? undefined : Number(digits);
+};
+
+const rangeOf = (count: number): string => {
+  if (count === 0) return "it has none";
+  return count === 1 ? "it has /routes/0 only" : `it has /routes/0 to /routes/${count - 1}`;
+};
+
+/** `/routes/3  eu (5 % us) → eu (10 % us)  5 % of its IDs go elsewhere`. */
+const formatChange = (index: number, before: RouteTarget, after: RouteTarget, json: boolean): string => {
+  const moved = percentMoved(targetOf(before), targetOf(after));
+  const route = `/routes/${index}`;
+  if (json) {
+    const plain = ({ region, canary }: RouteTarget) => ({ region, canary });
+    return `${JSON.stringify({ route, before: plain(before), after: plain(after), percentMoved: moved })}\n`;
+  }
+  const share = moved === 0 ? "no ID goes elsewhere" : `${moved} % of its IDs go elsewhere`;
+  return `${route}  ${formatTarget(before)} → ${formatTarget(after)}  ${share}\n`;
+};
+
+const targetOf = ({ region, canary }: RouteTarget): RouteOutcome => routeOutcome(region, canary);
+
+const formatTarget = ({ region, canary }: RouteTarget): string =>
+  canary === undefined ? region : `${region} (${canary.percent} % ${canary.region})`;
+
+const outcomeOf = (isSame: boolean, { dryRun }: Options): string => {
+  if (isSame) return "nothing to change";
+  return dryRun ? "nothing was written (--dry-run)" : "changed; publish it to let it take effect";
+};

@@ -1,0 +1,250 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { err, ok, type Result } from "../../../ids/index.ts";
+import { readOriginUrl } from "../../../routing/compile/origin-url.ts";
+import type { CompiledTable } from "../../../routing/index.ts";
+import { segmentsOf } from "../../../routing/lookup/paths.ts";
+import { bytesOf } from "../../lib/input.ts";
+import { escapeControls, formatCount } from "../../lib/output.ts";
+import { compile, countOf, formatTableError, readTableFile, TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
+import { type Act, EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+import { type ContractPath, DOCUMENT_BYTES_MAX, pathsOf, readDocument } from "./document.ts";
+import { type Finding, findingOf, type IdTest, looksLikeId, matchesGiven, missingOperations } from "./findings.ts";
+
+/** Another base path with which nearly all paths that disagree would agree. */
+export interface BaseHint {
+  /** `""` for none. */
+  readonly base: string;
+  /** Paths with findings as it is, and with that base path. */
+  readonly before: number;
+  readonly after: number;
+}
+
+/** No table has more prefixes that are worth trying; the most frequent come first. */
+const PREFIXES_MAX = 20;
+
+/** So many paths of the document tell which base path is worth trying on all. */
+const SAMPLE_PATHS = 200;
+
+/** Nine of ten paths that disagree must agree with the other base path; a smaller part may be chance. */
+const AGREE_SHARE = 0.9;
+
+/**
+ * The base path that the document's paths have for the table, if nearly all findings come of another one: that of the servers,
+ * which may not be what clients of the gateway send, or that which was given.
+ */
+export const hintOfBase = (
+  paths: readonly ContractPath[],
+  findings: readonly Finding[],
+  table: CompiledTable,
+  isId: IdTest,
+): BaseHint | undefined => {
+  const disagreeing = new Set(findings.map(({ pointer = "" }) => placeOfPath(pointer)));
+  const wrong = onePerTemplate(paths).filter(({ pointer }) => disagreeing.has(pointer));
+  if (wrong.length === 0) return undefined;
+  const used = new Set(paths.map(baseOf));
+  const candidates = candidatesOf(used, table).filter((base) => !used.has(base));
+  const sample = wrong.filter((_, at) => at % Math.ceil(wrong.length / SAMPLE_PATHS) === 0);
+  const [best] = candidates
+    .map((base) => ({ base, left: countWrong(sample, base, table, isId) }))
+    .sort((a, b) => a.left - b.left);
+  if (best === undefined || best.left > sample.length * (1 - AGREE_SHARE)) return undefined;
+  const all = onePerTemplate(paths);
+  const after = countWrong(all, best.base, table, isId);
+  return after > wrong.length * (1 - AGREE_SHARE) ? undefined : { base: best.base, before: wrong.length, after };
+};
+
+/** `/paths/~1orders/get` is of `/paths/~1orders`: a slash inside of a template is written otherwise. */
+const placeOfPath = (pointer: string): string => pointer.split("/").slice(0, 3).join("/");
+
+const onePerTemplate = (paths: readonly ContractPath[]): readonly ContractPath[] => [
+  ...new Map(paths.map((path) => [path.pointer, path])).values(),
+];
+
+const baseOf = ({ path, template }: ContractPath): string => path.slice(0, path.length - template.length);
+
+const countWrong = (paths: readonly ContractPath[], base: string, table: CompiledTable, isId: IdTest): number =>
+  paths.filter((path) => findingOf({ ...path, path: base + path.template }, table, isId).length > 0).length;
+
+/** None, parts of those in use, and what the table's own paths begin with, the shortest first. */
+const candidatesOf = (used: ReadonlySet<string>, table: CompiledTable): readonly string[] => {
+  const parts = [...used].flatMap((base) => {
+    const segments = segmentsOf(base);
+    return segments.flatMap((_, at) => [joined(segments.slice(at)), joined(segments.slice(0, at))]);
+  });
+  const prefixes = new Map<string, number>();
+  const owners = [...table.entities.values(), ...table.withoutId.entries.map(({ entity }) => entity)];
+  for (const pattern of owners.flatMap((owner) => owner.paths)) {
+    for (const prefix of prefixesOf(pattern)) prefixes.set(prefix, (prefixes.get(prefix) ?? 0) + 1);
+  }
+  const frequent = [...prefixes].sort(([, a], [, b]) => b - a).slice(0, PREFIXES_MAX);
+  const all = new Set(["", ...parts, ...frequent.map(([prefix]) => prefix)]);
+  return [...all].sort((a, b) => a.length - b.length);
+};
+
+/** `/api` and `/api/v1` of `/api/v1/orders/:id`: what leaves literal text, or any path would do. */
+const prefixesOf = (pattern: string): readonly string[] => {
+  const segments = segmentsOf(pattern);
+  const end = segments.findIndex((segment) => segment === ":id" || segment === "*" || segment === "**");
+  const literals = end === -1 ? segments : segments.slice(0, end);
+  return literals.slice(1).map((_, at) => joined(literals.slice(0, at + 1)));
+};
+
+const joined = (segments: readonly string[]): string => segments.map((segment) => `/${segment}`).join("");
+
+/** A line for stderr. `given`: what `--base-path` said, `undefined` where the servers did. */
+export const formatHint = (
+  { base, before, after }: BaseHint,
+  paths: readonly ContractPath[],
+  given?: string,
+): string => {
+  const used = [...new Set(paths.map(baseOf))].map((each) => (each === "" ? "none" : each));
+  const whose = given === undefined ? "of the document's servers" : "given";
+  const which =
+    before === 1
+      ? "the path that disagrees"
+      : `${formatCount(before - after)} of the ${formatCount(before)} paths that disagree`;
+  return `hint: the base path ${whose} is ${used.slice(0, 3).join(", ")}; with --base-path ${base === "" ? "/" : base} ${which} would agree`;
+};
+
+interface Options {
+  readonly table: string;
+  readonly entityPrefix?: readonly string[];
+  readonly idParam?: RegExp;
+  readonly basePath?: string;
+  readonly json?: boolean;
+}
+
+/** `waybill contract`: what an origin says of its paths, held against what the table says of them. */
+export const addContract = (parent: Command, act: Act): void => {
+  parent
+    .command("contract")
+    .description("compare an origin's OpenAPI document with the routing table, both ways")
+    .argument("<openapi>", "OpenAPI 3.x as YAML or JSON; - reads it from stdin")
+    .option("--table <file>", "the routing table", TABLE_FILE_DEFAULT)
+    .option("--entity-prefix <path...>", "paths of the table that the document is about (default: all)")
+    .option("--id-param <regex>", "names of parameters that are IDs, and no others", expression)
+    .option(
+      "--base-path <path>",
+      "what clients put before the document's paths (default: that of its servers)",
+      basePath,
+    )
+    .option("--json", "one JSON object a line")
+    .addHelpText("after", HELP)
+    .action(act(compareContract));
+};
+
+const HELP = `
+Examples:
+  $ waybill contract openapi.yaml
+  $ waybill contract orders.yaml --entity-prefix /orders /v2/orders --json
+  $ waybill contract openapi.json --id-param '^(id|.*Number)$'
+
+A parameter is taken for an ID when it is named id, …Id, …_id, …uuid or alike, or its format is uuid or alike. docs/contract.md has the kinds.
+Exit code: 0 when they agree, 2 with findings, 1 when one of the files cannot be read.`;
+
+const expression = (text: string): RegExp => {
+  try {
+    return new RegExp(text, "u");
+  } catch {
+    throw new InvalidArgumentError("It must be a regular expression, such as ^(id|.*Number)$.");
+  }
+};
+
+const basePath = (text: string): string => {
+  if (text === "/" || /^(?:\/[^/?#]+)+$/.test(text)) return text === "/" ? "" : text;
+  throw new InvalidArgumentError("It must be a path without a slash at its end, such as /v1, or / for none.");
+};
+
+const compareContract = async (
+  runtime: Runtime,
+  [path = ""]: readonly string[],
+  options: Options,
+): Promise<ExitCode> => {
+  const name = path === "-" ? "stdin" : path;
+  if (path === "-" && options.table === "-")
+    return fail("error: only one of the two files can come from stdin\n", runtime);
+  const table = await readTableFile(options.table, runtime, compile);
+  if (!table.ok) return fail(formatTableError(table.error), runtime);
+  const stray = strayPrefix(options.entityPrefix ?? [], table.value.table);
+  if (stray !== undefined) {
+    const where = escapeControls(`no path of ${table.value.name} is ${stray} or below it`);
+    return fail(`error: ${where}, so nothing would be compared with it (--entity-prefix)\n`, runtime);
+  }
+  const bytes = await readBytes(path, runtime);
+  if (!bytes.ok)
+    return fail(`error: ${escapeControls(name)} cannot be read: ${escapeControls(bytes.error)}\n`, runtime);
+  const document = readDocument(bytes.value);
+  if (!document.ok)
+    return fail(`error: ${escapeControls(name)} is no OpenAPI document: ${escapeControls(document.error)}\n`, runtime);
+
+  const isId = options.idParam === undefined ? looksLikeId : matchesGiven(options.idParam);
+  const read = pathsOf(document.value, originBases(table.value.table), options.basePath);
+  if (!read.ok) return fail(`error: ${escapeControls(name)}: ${escapeControls(read.error)}\n`, runtime);
+  const paths = read.value;
+  const findings = findAll(paths, table.value.table, isId, options.entityPrefix);
+  const line = options.json ? (finding: Finding) => JSON.stringify(finding) : formatFinding(name, options.table);
+  await runtime.print(findings.map((finding) => `${line(finding)}\n`).join(""));
+  const count = new Set(paths.map(({ pointer }) => pointer)).size;
+  runtime.report(`${escapeControls(name)}: ${countOf(count, "path")}, ${countOf(findings.length, "finding")}\n`);
+  const hint = hintOfBase(paths, findings, table.value.table, isId);
+  if (hint !== undefined) runtime.report(`${escapeControls(formatHint(hint, paths, options.basePath))}\n`);
+  return findings.length === 0 ? EXIT.ok : EXIT.differs;
+};
+
+const readBytes = async (path: string, runtime: Runtime): Promise<Result<Uint8Array, string>> => {
+  const file = path === "-" ? ok(runtime.stdin) : await runtime.openFile(path);
+  if (!file.ok) return file;
+  try {
+    const bytes = await bytesOf(file.value.chunks, DOCUMENT_BYTES_MAX);
+    return bytes === undefined ? err(`it is larger than ${DOCUMENT_BYTES_MAX} octets`) : ok(bytes);
+  } catch (error) {
+    // A file can be open and not readable all the same: EIO, or a share that went away.
+    return err(error instanceof Error ? error.message : String(error));
+  }
+};
+
+/** A path that stands under several base paths agrees when it does so under one. */
+const findAll = (
+  paths: readonly ContractPath[],
+  table: CompiledTable,
+  isId: IdTest,
+  prefixes: readonly string[] | undefined,
+): readonly Finding[] => {
+  const byPointer = new Map<string, readonly Finding[]>();
+  for (const path of paths) {
+    const found = findingOf(path, table, isId);
+    const before = byPointer.get(path.pointer);
+    if (before === undefined || found.length < before.length) byPointer.set(path.pointer, found);
+  }
+  const isMeant = (pattern: string) => prefixes === undefined || prefixes.some((prefix) => isAt(prefix, pattern));
+  return [...[...byPointer.values()].flat(), ...missingOperations(paths, table, isMeant)];
+};
+
+const isAt = (prefix: string, pattern: string): boolean =>
+  pattern === prefix || pattern.startsWith(`${prefix.replace(/\/$/, "")}/`);
+
+/** A prefix that is none of any path in the table: most likely it is misspelt. */
+const strayPrefix = (prefixes: readonly string[], { entities, withoutId }: CompiledTable): string | undefined => {
+  const owners = [...entities.values(), ...withoutId.entries.map(({ entity }) => entity)];
+  const patterns = owners.flatMap(({ paths }) => paths);
+  return prefixes.find((prefix) => !patterns.some((pattern) => isAt(prefix, pattern)));
+};
+
+/** Base paths of the table's origins: the gateway puts them before the client's path. */
+const originBases = ({ regions }: CompiledTable): readonly string[] => {
+  const bases = [...regions.values()].flatMap(({ origins }) =>
+    origins.flatMap(({ url }) => {
+      const read = readOriginUrl(url);
+      return read.ok && read.value.basePath !== "" ? [read.value.basePath] : [];
+    }),
+  );
+  return [...new Set(bases)];
+};
+
+/** `openapi.yaml: /paths/~1orders~1{id}: /orders/{id}: … (id-without-entity)`. */
+const formatFinding =
+  (document: string, table: string) =>
+  ({ kind, pointer, table: place, path, message }: Finding): string =>
+    escapeControls(
+      `${pointer === undefined ? `${table}: ${place}` : `${document}: ${pointer}`}: ${path}: ${message} (${kind})`,
+    );

@@ -1,0 +1,239 @@
+import { type Document, isScalar, LineCounter, parseDocument, visit } from "yaml";
+import { err, ok, type Result } from "../../../ids/index.ts";
+import { pointerTo } from "../../../routing/schema/faults.ts";
+import { duplicateKey } from "../../../routing/schema/parse.ts";
+
+/** An OpenAPI document as plain values, whatever it was written in and whoever wrote it. */
+
+/** An object of the document. Only its own members count: a document may name one `__proto__`. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** The largest published documents have 10 MB. */
+export const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Aliases can repeat what repeats others, ten times at each step: so many expansions, and the reader gives up. */
+const ALIASES_MAX = 100;
+
+/** Reads YAML 1.2 or JSON. The error is a sentence. */
+export const readDocument = (bytes: Uint8Array): Result<Members, string> => {
+  let value: unknown;
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    value = parseText(text);
+  } catch (error) {
+    const message = error instanceof Error ? firstLine(error.message) : String(error);
+    return err(/call stack/.test(message) ? "it is nested too deep" : message);
+  }
+  const document = membersOf(value);
+  const version = document?.["openapi"];
+  if (document === undefined) return err("it is no object");
+  if (typeof version === "string" && /^3\.\d+\.\d+/.test(version)) return ok(document);
+  const said = version ?? document["swagger"];
+  return err(
+    typeof said === "string" || typeof said === "number"
+      ? `it is of version ${said}, and only 3.x is read`
+      : "it has no `openapi` with a version",
+  );
+};
+
+/** JSON is YAML too, and reads a hundred times faster as JSON. */
+const parseText = (text: string): unknown => {
+  if (text.trimStart().startsWith("{")) {
+    const json = parseJson(text);
+    if (json.ok) {
+      const twice = duplicateKey(text, json.value);
+      if (twice !== undefined) throw new Error(`the key ${JSON.stringify(twice)} stands twice in one object`);
+      return json.value;
+    }
+    // Flow style of YAML, or JSON with a fault, which the other reader names with its line.
+  }
+  const lines = new LineCounter();
+  // Its own search for keys that stand twice takes minutes for objects of many keys.
+  const document = parseDocument(text, { uniqueKeys: false, lineCounter: lines, logLevel: "error", version: "1.2" });
+  const [fault] = document.errors;
+  if (fault !== undefined) throw fault;
+  rejectTwins(document, lines);
+  return document.toJS({ maxAliasCount: ALIASES_MAX });
+};
+
+const parseJson = (text: string): Result<unknown, undefined> => {
+  try {
+    return ok(JSON.parse(text));
+  } catch {
+    return err(undefined);
+  }
+};
+
+/** Of keys that stand twice only the last one would count. */
+const rejectTwins = (document: Document, lines: LineCounter): void => {
+  visit(document, {
+    Map: (_, map) => {
+      const seen = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (seen.has(name)) {
+          const { line } = lines.linePos(key.range?.[0] ?? 0);
+          throw new Error(`the key ${JSON.stringify(name)} stands twice in one object, again on line ${line}`);
+        }
+        seen.add(name);
+      }
+    },
+  });
+};
+
+const firstLine = (text: string): string => text.split("\n", 1)[0] ?? "";
+
+/** The members of an object; `undefined` for anything else. */
+export const membersOf = (value: unknown): Members | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : undefined;
+
+/** A member of its own; never what every object inherits. */
+export const memberOf = (members: Members, name: string): unknown =>
+  Object.hasOwn(members, name) ? members[name] : undefined;
+
+/** References that lead to references; more are a circle, or a mistake. */
+const REFERENCES_MAX = 20;
+
+/** What a place of the document says, with references inside of it followed; `undefined` where they lead nowhere, or outside. */
+export const resolve = (document: Members, value: unknown): Members | undefined => {
+  let at = membersOf(value);
+  for (let step = 0; at !== undefined && step < REFERENCES_MAX; step++) {
+    const reference = memberOf(at, "$ref");
+    if (typeof reference !== "string") return at;
+    at = reference.startsWith("#") ? membersOf(follow(document, reference.slice(1))) : undefined;
+  }
+  return undefined;
+};
+
+/** An RFC 6901 pointer in a URI's fragment (section 6). */
+const follow = (document: Members, fragment: string): unknown => {
+  let at: unknown = document;
+  for (const token of fragment.split("/").slice(1)) {
+    const name = decoded(token)?.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (name === undefined) return undefined;
+    at = Array.isArray(at) ? at[Number(name)] : memberOf(membersOf(at) ?? {}, name);
+  }
+  return at;
+};
+
+const decoded = (token: string): string | undefined => {
+  try {
+    return decodeURIComponent(token);
+  } catch {
+    return undefined;
+  }
+};
+
+/** A path of an OpenAPI document, as a gateway in front of the origin sees it. */
+export interface ContractPath {
+  /** JSON pointer into the document. */
+  readonly pointer: string;
+  /** With one of the base paths of its servers in front: `/v1/orders/{orderId}`. */
+  readonly path: string;
+  /** As the document writes it. */
+  readonly template: string;
+  readonly methods: readonly string[];
+  /** Parameters of the path, in the order in which they stand in it. */
+  readonly parameters: readonly Parameter[];
+}
+
+export interface Parameter {
+  readonly name: string;
+  /** What its schema says of its form; `undefined` where it says nothing. */
+  readonly format: string | undefined;
+}
+
+/** Fields of a path item that are operations (OpenAPI 3.1, section 4.8.9). */
+const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"] as const;
+
+/** Each path is looked at under each server's base path; nobody has so many. */
+const SERVERS_MAX = 100;
+
+/**
+ * All paths of a document, each once for every base path that it may stand under. Those without an operation are left out. The
+ * error is a sentence.
+ */
+export const pathsOf = (
+  document: Members,
+  origins: readonly string[],
+  given?: string,
+): Result<readonly ContractPath[], string> => {
+  const isCrowded = (owner: Members): boolean => listOf(memberOf(owner, "servers")).length > SERVERS_MAX;
+  let crowded: string | undefined;
+  const paths = membersOf(memberOf(document, "paths")) ?? {};
+  const found = Object.keys(paths).flatMap((template) => {
+    if (crowded !== undefined) return [];
+    const item = template.startsWith("/") ? resolve(document, memberOf(paths, template)) : undefined;
+    if (item === undefined) return [];
+    const operations = METHODS.flatMap((method) => {
+      const operation = resolve(document, memberOf(item, method));
+      return operation === undefined ? [] : [{ method: method.toUpperCase(), operation }];
+    });
+    if (operations.length === 0) return [];
+    const owners = [item, ...operations.map(({ operation }) => operation)];
+    if (given === undefined && [document, ...owners].some(isCrowded)) {
+      crowded = template;
+      return [];
+    }
+    const bases = given === undefined ? basesOf([document, ...owners], origins) : [given];
+    const pointer = pointerTo(["paths", template]);
+    const methods = operations.map(({ method }) => method);
+    const parameters = parametersOf(document, template, owners);
+    return bases.map((base) => ({ pointer, path: base + template, template, methods, parameters }));
+  });
+  return crowded === undefined
+    ? ok(found)
+    : err(`${crowded} has more than ${SERVERS_MAX} servers; name the base path with --base-path`);
+};
+
+/** Who declares a parameter last is right: an operation goes before its path (OpenAPI 3.1, section 4.8.10). */
+const parametersOf = (document: Members, template: string, owners: readonly Members[]): readonly Parameter[] => {
+  const formats = new Map<string, string | undefined>();
+  for (const owner of owners) {
+    const declared = memberOf(owner, "parameters");
+    for (const entry of Array.isArray(declared) ? declared : []) {
+      const parameter = resolve(document, entry) ?? {};
+      const [name, place] = [memberOf(parameter, "name"), memberOf(parameter, "in")];
+      if (typeof name === "string" && place === "path") formats.set(name, formatOf(document, parameter));
+    }
+  }
+  return [...template.matchAll(/\{([^{}/]+)\}/g)].map(([, name = ""]) => ({ name, format: formats.get(name) }));
+};
+
+const formatOf = (document: Members, parameter: Members): string | undefined => {
+  const schema = resolve(document, memberOf(parameter, "schema"));
+  const format = schema && memberOf(schema, "format");
+  return typeof format === "string" ? format : undefined;
+};
+
+/**
+ * What stands before the paths: the servers that are named nearest to an operation. An origin's own base path is put there by the
+ * gateway, so that clients leave it out.
+ */
+const basesOf = (owners: readonly Members[], origins: readonly string[]): readonly string[] => {
+  const declared = owners.findLast((owner) => listOf(memberOf(owner, "servers")).length > 0);
+  const servers = listOf(declared && memberOf(declared, "servers"));
+  const bases = servers.length === 0 ? [""] : servers.map((server) => basePathOf(membersOf(server) ?? {}));
+  const beyondOrigin = bases.flatMap((base) =>
+    origins
+      .filter((origin) => base === origin || base.startsWith(`${origin}/`))
+      .map((origin) => base.slice(origin.length)),
+  );
+  return [...new Set([...bases, ...beyondOrigin])];
+};
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** The path of a server's URL, which may be a path alone, with its variables at their defaults. */
+const basePathOf = (server: Members): string => {
+  const url = memberOf(server, "url");
+  if (typeof url !== "string") return "";
+  const variables = membersOf(memberOf(server, "variables")) ?? {};
+  const filled = url.replace(/\{([^{}]+)\}/g, (whole, name: string) => {
+    const standard = memberOf(membersOf(memberOf(variables, name)) ?? {}, "default");
+    return typeof standard === "object" || standard === undefined ? whole : String(standard);
+  });
+  const path = filled.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "");
+  return path.startsWith("/") ? path.replace(/\/+$/, "") : "";
+};

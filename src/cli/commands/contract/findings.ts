@@ -1,0 +1,238 @@
+import type { CompiledTable, Entity, WithoutId } from "../../../routing/index.ts";
+import { branchOf, segmentsOf } from "../../../routing/lookup/paths.ts";
+import { pointerTo } from "../../../routing/schema/faults.ts";
+import type { ContractPath, Parameter } from "./document.ts";
+
+/** Why a parameter is taken for an ID, as the end of a sentence; `undefined` for one that is none. */
+export type IdTest = (parameter: Parameter) => string | undefined;
+
+/** `id`, `orderId`, `order_id`, `order-id`, `orderID`, `uuid`, `orderUuid`; `paid` and `grid` are none. */
+const ID_NAME = /^(?:.*[a-z0-9]I[dD]|(?:.*[_-])?(?:id|ID|uuid|guid|UUID|GUID)|.*[a-z0-9](?:Uuid|Guid|UUID|GUID))$/;
+
+/** Formats that are in use for IDs; `uuid` alone is registered (OpenAPI Format Registry). */
+const ID_FORMATS: ReadonlySet<string> = new Set([
+  "uuid",
+  "guid",
+  "ulid",
+  "ksuid",
+  "xid",
+  "cuid",
+  "objectid",
+  "snowflake",
+]);
+
+export const looksLikeId: IdTest = ({ name, format }) => {
+  if (format !== undefined && ID_FORMATS.has(format.toLowerCase())) return `its format is ${format}`;
+  return ID_NAME.test(name) ? "it is named like one" : undefined;
+};
+
+/** What a user's expression finds in the name is one, and nothing else. */
+export const matchesGiven =
+  (expression: RegExp): IdTest =>
+  ({ name }) =>
+    expression.test(name) ? "--id-param says so" : undefined;
+
+/** Where an origin's paths and the routing table do not agree. Kinds are stable. Plain JSON. */
+export interface Finding {
+  readonly kind: FindingKind;
+  /** JSON pointer into the document; absent for what only the table has. */
+  readonly pointer?: string;
+  /** JSON pointer into the table, where something of it is meant. */
+  readonly table?: string;
+  /** As clients send it, base path included; a pattern for what only the table has. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export type FindingKind =
+  /** An ID in the path, and no entity that reads it. */
+  | "id-without-entity"
+  /** An entity reads another segment than the one that looks like its ID. */
+  | "id-elsewhere"
+  /** Where the entity reads an ID, the document has literal text, or text around the ID. */
+  | "literal-for-id"
+  /** A path of an entity that no operation has. */
+  | "entity-without-operation"
+  /** A path without an ID that no operation has. */
+  | "without-id-without-operation"
+  /** An operation without an ID that nothing routes. */
+  | "operation-unrouted"
+  /** An operation on a path of the gateway's own. */
+  | "reserved-path";
+
+/** What the gateway answers itself, or by the ID alone. */
+const OWN_PATH = /^\/(?:mint$|any\/|-\/)/;
+
+/** What the table makes of one path of the document; nothing where they agree. */
+export const findingOf = (path: ContractPath, table: CompiledTable, isId: IdTest): readonly Finding[] => {
+  const at = { pointer: path.pointer, path: path.path };
+  if (OWN_PATH.test(path.path)) {
+    return [
+      { kind: "reserved-path", ...at, message: "the gateway answers this path itself: the operation is never reached" },
+    ];
+  }
+  const match = table.paths.match(path.path);
+  if (match !== undefined) return entityFinding(path, match.entity, path.path.slice(match.idStart, match.idEnd), isId);
+  const [id] = idsIn(path, isId);
+  const entry = table.withoutId.match(path.path);
+  if (id !== undefined && (entry === undefined || isCaughtAll(entry, path.path))) {
+    const how =
+      entry === undefined ? "nothing routes the path" : `${entry.entity.name} routes it by something else than the ID`;
+    const message = `{${id.name}} looks like an ID (${id.why}), and no entity reads it: ${how}`;
+    return [{ kind: "id-without-entity", ...at, message }];
+  }
+  return path.methods
+    .filter((method) => !takes(entry, method))
+    .map((method) => ({
+      kind: "operation-unrouted",
+      pointer: `${path.pointer}/${method.toLowerCase()}`,
+      path: path.path,
+      message:
+        entry === undefined
+          ? `nothing routes ${method} here`
+          : `${entry.entity.name} takes the path, and not ${method}`,
+    }));
+};
+
+const takes = (entry: WithoutId | undefined, method: string): boolean =>
+  entry !== undefined && (entry.methods === undefined || entry.methods.includes(method));
+
+/** Whether only a pattern that takes everything below has it: nobody decided about this very path. */
+const isCaughtAll = ({ entity }: WithoutId, path: string): boolean =>
+  !entity.paths.some((pattern) => !pattern.endsWith("/**") && isLike(segmentsOf(pattern), segmentsOf(path)));
+
+const idsIn = ({ parameters }: ContractPath, isId: IdTest) =>
+  parameters.flatMap((parameter) => {
+    const why = isId(parameter);
+    return why === undefined ? [] : [{ name: parameter.name, why }];
+  });
+
+const entityFinding = (path: ContractPath, entity: Entity, segment: string, isId: IdTest): readonly Finding[] => {
+  const at = { pointer: path.pointer, table: pointerTo(["entities", entity.name, "path"]), path: path.path };
+  const [, name] = /^\{([^{}]+)\}$/.exec(segment) ?? [];
+  if (name === undefined) {
+    const message = `${entity.name} reads ${JSON.stringify(segment)} as an ID, so that every request here is refused`;
+    return [{ kind: "literal-for-id", ...at, message }];
+  }
+  const ids = idsIn(path, isId);
+  const [first] = ids;
+  if (first === undefined || ids.some((id) => id.name === name)) return [];
+  const message = `${entity.name} reads {${name}}, and {${first.name}} looks like its ID (${first.why})`;
+  return [{ kind: "id-elsewhere", ...at, message }];
+};
+
+/** Whether a path of the document is one that a pattern without an ID takes. */
+const isLike = (pattern: readonly string[], path: readonly string[]): boolean => {
+  const isOpenEnded = pattern.at(-1) === "**";
+  if (isOpenEnded ? path.length < pattern.length : path.length !== pattern.length) return false;
+  return pattern.every((segment, at) => segment === "*" || segment === "**" || segment === path[at]);
+};
+
+/** A path of the table, and what of it the document has been seen to have. */
+interface Pattern {
+  readonly text: string;
+  readonly owner: Entity;
+  /** The place in the owner's paths. */
+  readonly index: number;
+  /** What a path without an ID takes, `undefined` for all. */
+  readonly methods: readonly string[] | undefined;
+  hasPath: boolean;
+  /** Whether one of the operations on it has a method that is taken. */
+  hasMethod: boolean;
+}
+
+/** A place in the patterns of either kind: a path of the document goes down all branches that it may take. */
+interface Node {
+  readonly literals: Map<string, Node>;
+  wildcard: Node | undefined;
+  id: Node | undefined;
+  /** An entity has its path and all below it; the others only what is as long as they are, or longer for `/**`. */
+  readonly entities: Pattern[];
+  readonly exact: Pattern[];
+  readonly below: Pattern[];
+}
+
+const newNode = (): Node => ({
+  literals: new Map(),
+  wildcard: undefined,
+  id: undefined,
+  entities: [],
+  exact: [],
+  below: [],
+});
+
+/** What the table routes and no operation has. `isMeant` tells which of the table's paths the document is about. */
+export const missingOperations = (
+  paths: readonly ContractPath[],
+  table: CompiledTable,
+  isMeant: (pattern: string) => boolean,
+): readonly Finding[] => {
+  const root = newNode();
+  const owners = [...table.entities.values()];
+  const entities = owners.flatMap((owner) => patternsOf(owner, undefined, isMeant));
+  const others = table.withoutId.entries.flatMap(({ entity, methods }) => patternsOf(entity, methods, isMeant));
+  for (const pattern of entities) insert(root, pattern, "entities");
+  for (const pattern of others) insert(root, pattern, pattern.text.endsWith("/**") ? "below" : "exact");
+  for (const { path, methods } of paths) visit(root, segmentsOf(path), 0, methods);
+  return [
+    ...entities.filter(({ hasPath }) => !hasPath).map(missingEntityFinding),
+    ...others.filter(({ hasMethod }) => !hasMethod).map(otherFinding),
+  ];
+};
+
+const patternsOf = (owner: Entity, methods: Pattern["methods"], isMeant: (pattern: string) => boolean): Pattern[] =>
+  owner.paths.flatMap((text, index) =>
+    isMeant(text) ? [{ text, owner, index, methods, hasPath: false, hasMethod: false }] : [],
+  );
+
+const insert = (root: Node, pattern: Pattern, kind: "entities" | "exact" | "below"): void => {
+  let node = root;
+  const segments = segmentsOf(pattern.text);
+  for (const segment of kind === "below" ? segments.slice(0, -1) : segments) {
+    if (segment === ":id" && kind === "entities") node = node.id ??= newNode();
+    else node = branchOf(node, segment, newNode);
+  }
+  node[kind].push(pattern);
+};
+
+/** Goes down from the segment at `depth`. A parameter of the document is an ID or anything, literal text itself alone. */
+const visit = (node: Node, path: readonly string[], depth: number, methods: readonly string[]): void => {
+  meet(node.entities, methods);
+  const segment = path[depth];
+  if (segment === undefined) {
+    meet(node.exact, methods);
+    return;
+  }
+  meet(node.below, methods);
+  const literal = node.literals.get(segment);
+  if (literal !== undefined) visit(literal, path, depth + 1, methods);
+  if (node.id !== undefined && isParameter(segment)) visit(node.id, path, depth + 1, methods);
+  if (node.wildcard !== undefined) visit(node.wildcard, path, depth + 1, methods);
+};
+
+const meet = (patterns: readonly Pattern[], operations: readonly string[]): void => {
+  for (const pattern of patterns) {
+    const { methods } = pattern;
+    pattern.hasPath = true;
+    pattern.hasMethod ||= methods === undefined || operations.some((method) => methods.includes(method));
+  }
+};
+
+const isParameter = (segment: string): boolean => /^\{[^{}]+\}$/.test(segment);
+
+const missingEntityFinding = ({ text, owner, index }: Pattern): Finding => ({
+  kind: "entity-without-operation",
+  table: placeOf("entities", owner, index),
+  path: text,
+  message: `no operation has this path of ${owner.name}`,
+});
+
+const otherFinding = ({ text, owner, index, hasPath }: Pattern): Finding => ({
+  kind: "without-id-without-operation",
+  table: placeOf("withoutId", owner, index),
+  path: text,
+  message: `no operation has ${hasPath ? `a method that ${owner.name} takes on this path` : "this path"}`,
+});
+
+const placeOf = (part: string, { name, paths }: Entity, index: number): string =>
+  pointerTo(paths.length === 1 ? [part, name, "path"] : [part, name, "path", index]);

@@ -1,0 +1,184 @@
+import {
+  combPrefix,
+  combSuffix,
+  formatShortKey,
+  fromSql,
+  hotguid,
+  hotguidSql,
+  isoTime,
+  type Layout,
+  luuid,
+  objectId,
+  parseShortKey,
+  type Reading,
+  type Recognisable,
+  recognise,
+  shortPrefixComb,
+  shortSuffixComb,
+  swapComb,
+  swapShortComb,
+  toSql,
+  uuidV1,
+  uuidV6,
+  type Words,
+  xid,
+} from "../../ids/index.ts";
+import type { Candidate, Explanation, LayoutFault, RoutingError } from "../../routing/index.ts";
+import { writtenForms } from "../lib/layouts.ts";
+
+/** An ID of one layout as an ID of another one, and back, without the loss of a bit. */
+export interface Conversion {
+  readonly from: Layout;
+  readonly to: Layout;
+  readonly move: (words: Words) => Words;
+}
+
+/** The same fields in other places: both layouts have them under the same names, with the same bits. */
+const byFields =
+  (from: Layout, to: Layout) =>
+  (words: Words): Words => {
+    const fields = from.fields.filter(({ role }) => role !== "fixed");
+    const moved = to.encode(Object.fromEntries(fields.map(({ name, readBig }) => [name, readBig(words)])));
+    if (!moved.ok) throw new Error(`${from.name} has a field that ${to.name} has not: ${moved.error.field}`);
+    return moved.value;
+  };
+
+const same = (words: Words): Words => words;
+
+const pair = (
+  a: Layout,
+  b: Layout,
+  there: Conversion["move"],
+  back: Conversion["move"] = there,
+): readonly Conversion[] => [
+  { from: a, to: b, move: there },
+  { from: b, to: a, move: back },
+];
+
+const CONVERSIONS: readonly Conversion[] = [
+  ...pair(hotguid, hotguidSql, toSql, fromSql),
+  ...pair(combPrefix, combSuffix, swapComb),
+  ...pair(shortPrefixComb, shortSuffixComb, swapShortComb),
+  // RFC 9562 section 5.6: version 6 is version 1 with its time in order.
+  ...pair(uuidV1, uuidV6, byFields(uuidV1, uuidV6), byFields(uuidV6, uuidV1)),
+  // The same 96 bits in other digits: what one calls machine and process is the process of the other.
+  ...pair(objectId, xid, same),
+];
+
+/** The conversions of a layout, by its name. */
+export const conversionsFrom = (layout: string): readonly Conversion[] =>
+  CONVERSIONS.filter(({ from }) => from.name === layout);
+
+/** What is said of a text, with or without a table. */
+export interface Explained extends Omit<Explanation, "forms"> {
+  /** The layouts that `--layout` would read it as: nothing but the time in it speaks against them. */
+  readonly otherTimes?: readonly string[];
+  readonly forms: readonly { readonly layout: string; readonly form: string; readonly text: string }[];
+}
+
+/** What all layouts say about a text when there is no table: no entity, no route, and so no decision. */
+export const explainBare = (text: string, layouts: readonly Layout[], nowMs: number): Explained => {
+  const explained = explainAs(
+    text,
+    layouts.map((layout) => ({ layout })),
+    nowMs,
+  );
+  return { ...explained, candidates: [...explained.candidates, ...shortKeyCandidates(text)] };
+};
+
+/** So many fixed bits do not match by chance in most texts. */
+const MARK_BITS_MIN = 4;
+
+/** Of readings that are all ruled out, those that fixed bits speak for, and nothing but their time against. */
+export const onlyUntimely = (readings: readonly Reading[]): readonly Reading[] =>
+  readings.filter(
+    ({ layout, words }) => layout.mintedAtMs !== undefined && layout.fixedBits >= MARK_BITS_MIN && layout.fits(words),
+  );
+
+/** What one layout says about a text that is known to be of it: a strange time does not rule it out. */
+export const explainNamed = (text: string, layout: Layout, nowMs: number): Explained =>
+  explainAs(text, [{ layout, named: true }], nowMs, ({ words }) => layout.misfit(words) !== undefined);
+
+const explainAs = (
+  text: string,
+  layouts: readonly Recognisable[],
+  nowMs: number,
+  isExcluded = ({ excluded }: Reading): boolean => excluded,
+): Explained => {
+  const { readings, unreadable } = recognise(text, layouts, nowMs);
+  const weighed = readings.map((reading) => ({ ...reading, excluded: isExcluded(reading) }));
+  const candidates = weighed.map(candidateOf);
+  const possible = weighed.filter(({ excluded }) => !excluded);
+  const explained = { text, candidates, forms: possible.flatMap(formsOf), decision: undefined };
+  if (possible.length > 0) return { ...explained, error: undefined };
+  const faults = unreadable.map(({ layout, error }) => ({ layout: layout.name, error })).filter(isTelling(readings));
+  if (faults.length === 0) {
+    const otherTimes = onlyUntimely(readings).map(({ layout }) => layout.name);
+    return { ...explained, otherTimes, error: { reason: "unknown-id", id: text, candidates } };
+  }
+  const error: RoutingError = { reason: "malformed-id", id: text, faults };
+  return { ...explained, error };
+};
+
+/**
+ * Where the text is read and ruled out in no more than a second form of some layout, as 32 digits are, the others may know what was
+ * meant. Where a canonical form reads it, they are no help.
+ */
+const isTelling =
+  (readings: readonly Reading[]) =>
+  ({ error }: LayoutFault): boolean =>
+    readings.length === 0 ||
+    (readings.every(({ form, layout }) => form !== layout.table.text.name) &&
+      error.reason === "shape" &&
+      error.suggestion !== undefined);
+
+const candidateOf = ({ layout, words, excluded, for: reasons, against }: Reading): Candidate => ({
+  layout: layout.name,
+  entity: undefined,
+  fields: Object.fromEntries(layout.fields.map((field) => [field.name, field.readBig(words).toString()])),
+  mintedAt: layout.mintedAtMs === undefined ? undefined : isoTime(layout.mintedAtMs(words)),
+  for: reasons,
+  against,
+  excluded,
+  region: undefined,
+  rule: undefined,
+});
+
+/** All texts of its layout, and the canonical ones of the layouts that hold the same bits. */
+const formsOf = ({ layout, words }: Reading): Explained["forms"] => [
+  ...writtenForms(layout).flatMap((form) => {
+    const text = form.format(words);
+    return holds(form.read(text, 0, text.length), words) ? [{ layout: layout.name, form: form.name, text }] : [];
+  }),
+  ...conversionsFrom(layout.name).map(({ to, move }) => ({
+    layout: layout.name,
+    form: to.name,
+    text: to.format(move(words)),
+  })),
+  ...(layout === luuid ? [{ layout: layout.name, form: "short-key", text: shortKeyOf(words) }] : []),
+];
+
+/** A form that cannot write the words gives a text that it does not read back. */
+const holds = (read: Words | undefined, words: Words): boolean =>
+  read?.every((word, index) => word === words[index]) ?? false;
+
+const shortKeyOf = (words: Words): string => formatShortKey(luuid.field("primaryKey")?.read(words) ?? 0);
+
+/** A short key leads somewhere only together with a path, and only a table has paths. */
+const shortKeyCandidates = (text: string): readonly Candidate[] => {
+  const primaryKey = parseShortKey(text);
+  if (!primaryKey.ok) return [];
+  return [
+    {
+      layout: "luuid-short",
+      entity: undefined,
+      fields: { primaryKey: String(primaryKey.value) },
+      mintedAt: undefined,
+      for: [`1 to 12 hex digits, as in the short key of primary key ${primaryKey.value}`],
+      against: ["a short key names nothing without the path that gives its group"],
+      excluded: true,
+      region: undefined,
+      rule: undefined,
+    },
+  ];
+};

@@ -1,0 +1,302 @@
+import type { Command } from "commander";
+import { type Field, type Layout, ok, type Role, type Words } from "../../ids/index.ts";
+import { type Candidate, type CompiledTable, explain, type Rule } from "../../routing/index.ts";
+import { pointerTo } from "../../routing/schema/faults.ts";
+import { detailOf, formatError } from "../lib/errors.ts";
+import { eachId, lacksIds } from "../lib/input.ts";
+import { findLayout, knownLayouts } from "../lib/layouts.ts";
+import { alignColumns, escapeControls } from "../lib/output.ts";
+import { formatTableError, openTable } from "../lib/table-file.ts";
+import { type Act, EXIT, fail, type Runtime, type Style } from "../runtime.ts";
+import { type Explained, explainBare, explainNamed } from "./explain-without-table.ts";
+
+/** Colours by what a field is for; fields of one role take turns. */
+const STYLES: Readonly<Record<Role, readonly Style[]>> = {
+  fixed: ["red"],
+  time: ["cyan"],
+  key: ["green", "yellow"],
+  node: ["blue", "magenta"],
+  counter: ["yellow"],
+  random: ["dim"],
+};
+
+const WORD_BITS = 32;
+
+interface BitSpan {
+  readonly field: Field;
+  readonly letter: string;
+  readonly style: Style;
+}
+
+/**
+ * The bits of an ID, a word to a line, each in the colour of its field. Where there are no colours, a letter under each bit
+ * says the same.
+ */
+export const bitDiagram = (layout: Layout, words: Words, paint: Runtime["paint"]): readonly string[] => {
+  const hasColours = paint("red", "x") !== "x";
+  const stretches = spansOf(layout.fields);
+  const lines = words.flatMap((word, index) => {
+    const owners = Array.from({ length: WORD_BITS }, (_, bit) => ownerOf(stretches, index, bit));
+    const hex = word.toString(16).padStart(8, "0");
+    const bits = owners.map((owner, bit) => paintAs(owner, `${(word >>> (WORD_BITS - 1 - bit)) & 1}`, paint));
+    const letters = owners.map((owner) => owner?.letter ?? " ");
+    return [`${hex}  ${inFours(bits)}`, ...(hasColours ? [] : [`${" ".repeat(10)}${inFours(letters)}`])];
+  });
+  const legend = stretches.map((pageQuery) =>
+    paintAs(pageQuery, hasColours ? pageQuery.field.name : `${pageQuery.letter} ${pageQuery.field.name}`, paint),
+  );
+  return [...lines, legend.join(hasColours ? "  " : ", ")];
+};
+
+const spansOf = (fields: readonly Field[]): readonly BitSpan[] => {
+  const seen = new Map<Role, number>();
+  return fields.map((field, index) => {
+    const turn = seen.get(field.role) ?? 0;
+    seen.set(field.role, turn + 1);
+    const styles = STYLES[field.role];
+    return { field, letter: String.fromCharCode(97 + index), style: styles[turn % styles.length] as Style };
+  });
+};
+
+const ownerOf = (stretches: readonly BitSpan[], word: number, bit: number): BitSpan | undefined =>
+  stretches.find(({ field }) => (((field.mask[word] as number) >>> (WORD_BITS - 1 - bit)) & 1) === 1);
+
+const paintAs = (pageQuery: BitSpan | undefined, text: string, paint: Runtime["paint"]): string =>
+  pageQuery === undefined ? text : paint(pageQuery.style, text);
+
+const inFours = (cells: readonly string[]): string =>
+  cells.map((cell, index) => (index % 4 === 0 && index > 0 ? ` ${cell}` : cell)).join("");
+
+/** What an explanation is shown with. */
+interface Setting {
+  /** `undefined`: no route is shown. */
+  readonly table: CompiledTable | undefined;
+  readonly layouts: readonly Layout[];
+  readonly runtime: Pick<Runtime, "paint" | "isWatched">;
+}
+
+/** An explanation for people, without what is wrong with the ID: that goes to stderr. Empty when nothing could be read. */
+export const formatExplanation = (explanation: Explained, { table, layouts, runtime }: Setting): string => {
+  const { text, candidates, forms, decision } = explanation;
+  const { paint, isWatched } = runtime;
+  if (candidates.length === 0) return "";
+  const chosen = chosenOf(explanation);
+  const hasStrip = isWatched || paint("red", "x") !== "x";
+  // Among all layouts there are, most are ruled out: one line will do for each of those.
+  const isShort = ({ excluded }: Candidate): boolean => excluded && table === undefined && candidates.length > 1;
+  const blocks = [
+    [paint("bold", escapeControls(text))],
+    decision === undefined
+      ? ambiguityLines(candidates)
+      : [`  ${chainOf(explanation, paint)}`, ...shadowLines(decision)],
+    chosen === undefined || !hasStrip ? [] : diagramOf(chosen, text, layouts, paint).map((line) => `  ${line}`),
+    ...candidates
+      .filter((candidate) => !isShort(candidate))
+      .map((candidate) => candidateLines(candidate, table, paint).map((line) => `  ${line}`)),
+    forms.length === 0 ? [] : ["  texts", ...formLines(forms).map((line) => `    ${line}`)],
+    ruledOutLines(candidates.filter(isShort)),
+  ];
+  return `${blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")}\n`;
+};
+
+/** Several layouts are possible: which ones, in one sentence. */
+const ambiguityLines = (candidates: readonly Candidate[]): readonly string[] => {
+  const possible = [...new Set(candidates.filter(({ excluded }) => !excluded).map(({ layout }) => layout))];
+  return possible.length < 2 ? [] : [`  one of ${possible.join(", ")}: the text does not tell which`];
+};
+
+const ruledOutLines = (candidates: readonly Candidate[]): readonly string[] => {
+  if (candidates.length === 0) return [];
+  const lines = alignColumns(candidates.map(({ layout, against }) => [layout, against[0] ?? ""]));
+  return ["  ruled out", ...lines.map((line) => `    ${line}`)];
+};
+
+/** The candidate that decides; without a table, the only one that is left. */
+const chosenOf = ({ candidates, decision }: Explained): Candidate | undefined => {
+  const left = candidates.filter(({ excluded }) => !excluded);
+  if (decision === undefined) return left.length === 1 ? left[0] : undefined;
+  return left.find(({ layout, entity }) => layout === decision.layout && entity === decision.entity);
+};
+
+/** ID, entity, route and region, in the order in which one leads to the next. */
+const chainOf = ({ text, decision }: Explained, paint: Runtime["paint"]): string => {
+  if (decision === undefined) return "";
+  const { entity, layout, rule, region, path } = decision;
+  const source = [layout, entity, ruleName(rule, text), paint(["bold", "green"], region)].join(" → ");
+  return `${source}   ${paint("dim", path)}`;
+};
+
+const shadowLines = ({ shadow }: NonNullable<Explained["decision"]>): readonly string[] =>
+  shadow === undefined ? [] : [`  shadow: ${shadow.percent} % of the reads go to ${shadow.region} as well`];
+
+/** Where the table says so, as a JSON pointer. */
+const ruleName = (rule: Rule, text: string): string => {
+  if (rule.kind === "route") {
+    const part = rule.part === undefined ? "" : `, part ${rule.part} of its split`;
+    return `${pointerTo(["routes", rule.index])}${part}${rule.pack === undefined ? "" : `, by pack ${rule.pack}`}`;
+  }
+  if (rule.kind === "canary") return pointerTo(["routes", rule.index, "canary"]);
+  if (rule.kind === "default") return "/default";
+  return pointerTo([rule.kind === "moving" ? "moves" : "moved", text]);
+};
+
+const diagramOf = (
+  { layout: name }: Candidate,
+  text: string,
+  layouts: readonly Layout[],
+  paint: Runtime["paint"],
+): readonly string[] => {
+  const layout = layouts.find((each) => each.name === name);
+  const words = layout?.texts.map(({ read }) => read(text, 0, text.length)).find((read) => read !== undefined);
+  return layout !== undefined && words !== undefined ? bitDiagram(layout, words, paint) : [];
+};
+
+const candidateLines = (
+  candidate: Candidate,
+  table: CompiledTable | undefined,
+  paint: Runtime["paint"],
+): readonly string[] => {
+  const { layout, entity, fields, mintedAt, excluded, region } = candidate;
+  const fieldTexts = Object.entries(fields).map(([name, value]) => `${name} ${value}${countryOf(name, value, table)}`);
+  const details = [
+    ["fields", fieldTexts.join(", ")],
+    ...(mintedAt === undefined ? [] : [["minted", mintedAt]]),
+    ...candidate.for.map((reason) => ["for", reason]),
+    ...candidate.against.map((reason) => ["against", reason]),
+    ...(region === undefined ? [] : [["region", region]]),
+    ...canaryLines(candidate),
+    ...stateLines(candidate),
+  ];
+  const head = `${paint("bold", layout)}${entity === undefined ? "" : ` of ${entity}`}`;
+  const lines = alignColumns(details).map((line) => `  ${line}`);
+  return [`${head}${excluded ? paint("dim", ", ruled out") : ""}`, ...lines];
+};
+
+/** At which percent the route's canary takes the ID, and how many it takes. */
+const canaryLines = ({ canary }: Candidate): readonly (readonly [string, string])[] => {
+  if (canary === undefined) return [];
+  const { region, percent, takesFrom } = canary;
+  const stand = takesFrom <= percent ? "among" : "beyond";
+  return [["canary", `${takesFrom} %, ${stand} the ${percent} % that go to ${region}`]];
+};
+
+/** Where the entity is on its way, if the table says something of it. */
+const stateLines = ({ move, rule }: Candidate): readonly (readonly [string, string])[] => {
+  if (rule?.kind === "gone") return [["gone", "removed from every region"]];
+  if (move === undefined) return [];
+  const sentences = {
+    started: `started, to ${move.to}`,
+    fenced: `fenced on its way to ${move.to}: reads only`,
+    moved: `arrived in ${move.to}`,
+  };
+  return [["move", `${sentences[move.state]}; epoch ${move.epoch}`]];
+};
+
+/** The table's code for an iUID country number. */
+const countryOf = (field: string, value: string, table: CompiledTable | undefined): string => {
+  if (field !== "country" || table === undefined) return "";
+  const code = [...table.countries].find(([, number]) => String(number) === value)?.[0];
+  return code === undefined ? "" : ` (${code})`;
+};
+
+/** One text may be written the same way in several layouts. */
+const formLines = (forms: Explained["forms"]): readonly string[] => {
+  const layoutsOf = new Map<string, { readonly form: string; readonly text: string; readonly layouts: string[] }>();
+  for (const { form, text, layout } of forms) {
+    const line = layoutsOf.get(`${form} ${text}`) ?? { form, text, layouts: [] };
+    line.layouts.push(layout);
+    layoutsOf.set(`${form} ${text}`, line);
+  }
+  return alignColumns([...layoutsOf.values()].map(({ form, text, layouts }) => [form, text, layouts.join(", ")]));
+};
+
+interface Options {
+  readonly table?: string | false;
+  readonly layout?: string;
+  readonly json?: boolean;
+}
+
+/** `waybill explain`: how each ID can be read, and where it goes. */
+export const addExplain = (parent: Command, act: Act): void => {
+  parent
+    .command("explain")
+    .description("say how IDs can be read, where they go and why")
+    .argument("[id...]", "the IDs; - or none reads them from stdin, one a line")
+    .option(
+      "--layout <name>",
+      "read the IDs as those of this layout alone; a route is shown if the table has the layout",
+    )
+    .option("--table <file>", "the routing table (default: routing-table.json, if it is there)")
+    .option("--no-table", "try every built-in layout, whatever a table enables")
+    .option("--json", "one JSON object a line, in the order of the IDs")
+    .addHelpText("after", HELP)
+    .action(act(explainIds));
+};
+
+const HELP = `
+Examples:
+  $ waybill explain 0192f0c1-7a30-8005-8040-8f3b2a1c9d77
+  $ waybill explain --json < ids.txt | jq -r .decision.region
+  $ waybill explain --no-table 01ARZ3NDEKTSV4RRFFQ69G5FAV
+  $ waybill explain --layout sonyflake 94670051232743425
+
+Exit code: 0 when every ID leads somewhere (without a table: can be read), otherwise 1.`;
+
+const explainIds = async (runtime: Runtime, args: readonly string[], { table: path, layout: name, json }: Options) => {
+  if (lacksIds(args, runtime)) return EXIT.failed;
+  const opened = await openTable(path, runtime);
+  if (!opened.ok) {
+    return fail(formatTableError(opened.error), runtime);
+  }
+  const table = opened.value?.table;
+  const layouts = knownLayouts(table);
+  const named = name === undefined ? ok(undefined) : findLayout(name, layouts);
+  if (!named.ok) {
+    return fail(`error: ${named.error} (--layout)\n`, runtime);
+  }
+  const hint = named.value;
+  const enabled = hint && table?.layouts.get(hint.name);
+  if (enabled !== undefined)
+    runtime.report(`IDs are read as ${enabled.layout.name} alone, as with id-layout: ${name}\n`);
+  else if (hint !== undefined) runtime.report(`IDs are read as ${hint.name} alone, and no route is shown\n`);
+  else if (table === undefined)
+    runtime.report("no routing table: IDs are read by every built-in layout, and no route is shown\n");
+  const routed = hint === undefined || enabled !== undefined ? table : undefined;
+  const explainOne = (id: string): Explained => {
+    if (table !== undefined && enabled !== undefined) return explain(table, id, runtime.nowMs(), { enabled });
+    if (hint !== undefined) return explainNamed(id, hint, runtime.nowMs());
+    return routed === undefined ? explainBare(id, layouts, runtime.nowMs()) : explain(routed, id, runtime.nowMs());
+  };
+  return eachId(args, runtime, (id, index) => {
+    const explanation = explainOne(id);
+    const { error } = explanation;
+    if (json) return { data: `${JSON.stringify(plainOf(explanation))}\n`, report: "", failed: error !== undefined };
+    const text = formatExplanation(explanation, { table: routed, layouts, runtime });
+    return {
+      data: index > 0 && text !== "" ? `\n${text}` : text,
+      report:
+        (error === undefined ? "" : formatError(error) + formatOtherTimes(explanation)) + formatPublic(explanation),
+      failed: error !== undefined,
+    };
+  });
+};
+
+const formatOtherTimes = ({ otherTimes = [] }: Explained): string =>
+  otherTimes.length === 0
+    ? ""
+    : `only the time in it rules out ${otherTimes.join(", ")}; say so with ${otherTimes.map((name) => `--layout ${name}`).join(" or ")}\n`;
+
+const formatPublic = ({ publicOf = [] }: Explained): string =>
+  publicOf.length === 0
+    ? ""
+    : `it has the form of public IDs of ${publicOf.join(", ")}; waybill public open --entity ${publicOf[0]} tells, with the keys\n`;
+
+/** The error in one sentence beside its evidence; the candidates stand in the explanation already. */
+const plainOf = ({ error, ...explanation }: Explained): object => {
+  if (error === undefined) return explanation;
+  const evidence = Object.entries(error).filter(([name]) => name !== "id" && name !== "candidates");
+  return { ...explanation, error: { ...Object.fromEntries(evidence), detail: detailOf(error) } };
+};

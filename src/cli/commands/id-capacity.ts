@@ -1,0 +1,169 @@
+import type { Command } from "commander";
+import { type Capacity, capacityOf, isoTime, type Load } from "../../ids/index.ts";
+import { countingNumber, positiveNumber } from "../lib/input.ts";
+import { findLayout, knownLayouts } from "../lib/layouts.ts";
+import { alignColumns } from "../lib/output.ts";
+import { countOf, formatTableError, openNamedTable } from "../lib/table-file.ts";
+import { type Act, EXIT, fail, type Runtime } from "../runtime.ts";
+import { whyNotMinted } from "./mint-offline.ts";
+
+/** What was asked and what came out, with the times that people read. */
+export interface Answer {
+  readonly load: Load;
+  readonly capacity: Capacity;
+  /** Whether the time, or the numbers of a sequence, last as long as the load does. */
+  readonly lasts: boolean;
+  /** When they run out; `undefined` where they never do, or beyond the year 9999. */
+  readonly end: string | undefined;
+}
+
+/** What a layout bears, for people. */
+export const formatCapacity = (answer: Answer): string => {
+  const { load, capacity } = answer;
+  const minters = countOf(load.minters, "minter");
+  const head = `${capacity.layout} at ${amount(load.idsPerSecond)} IDs a second from ${minters}, for ${countOf(load.years, "year")}`;
+  const lines = [
+    ["lasts", formatLifetime(answer)],
+    ...rateLines(answer),
+    ["minters", formatMinters(answer)],
+    ["equal IDs", formatCollisions(answer)],
+    ["verdict", formatVerdict(answer)],
+  ];
+  return `${[head, "", ...alignColumns(lines).map((line) => `  ${line}`)].join("\n")}\n`;
+};
+
+const formatLifetime = ({ capacity: { time, supply }, end }: Answer): string => {
+  if (supply !== undefined) {
+    return `${amount(supply.ids)} numbers of ${supply.field}, until ${end ?? "after the year 9999"} at this rate`;
+  }
+  if (time === undefined) return "for ever: no time is in it";
+  return `until ${end ?? "after the year 9999"}, ${time.field} from ${isoTime(time.firstMs) ?? time.firstMs} on`;
+};
+
+const rateLines = ({ load, capacity: { rate } }: Answer): readonly (readonly string[])[] => {
+  if (rate === undefined) return [["one minter", "as many as it likes: nothing is counted"]];
+  const by = rate.field === undefined ? "one" : `${amount(rate.idsPerTick)} by ${rate.field}`;
+  const ticks = rate.ticksPerSecond === 1 ? "each second" : `a tick, ${amount(rate.ticksPerSecond)} ticks a second`;
+  const one = ["one minter", `${amount(rate.minterIdsPerSecond)} IDs a second: ${by} ${ticks}`];
+  return load.minters === 1 ? [one] : [one, ["all", `${amount(rate.allIdsPerSecond)} IDs a second`]];
+};
+
+const formatMinters = ({ capacity: { minters, supply } }: Answer): string => {
+  if (supply !== undefined) return "as many as share one sequence";
+  if (minters === undefined) return "as many as there are: chance tells them apart";
+  return `${amount(minters.max)} at most, told apart by ${minters.fields.join(" and ")}`;
+};
+
+const formatCollisions = ({ load, capacity: { collisions, minters, sameNode } }: Answer): string => {
+  if (collisions !== undefined) {
+    const { probability, values, groups, expectedPairs } = collisions;
+    const any =
+      expectedPairs < 1
+        ? `a chance of ${odds(probability)} that there are any`
+        : `about ${amount(round(expectedPairs))} pairs`;
+    return `${any}, by ${amount(values)} random values${groups === 1 ? "" : ` in each of ${amount(round(groups))} ticks`}`;
+  }
+  const apart =
+    minters === undefined ? "no number is used twice" : `no two minters have the same ${minters.fields.join(" and ")}`;
+  const random =
+    sameNode === undefined || load.minters === 1 ? "" : `; drawn at random, two do with a chance of ${odds(sameNode)}`;
+  return `none while ${apart}${random}`;
+};
+
+const formatVerdict = ({ load, lasts, capacity }: Answer): string => {
+  const { isEnough, rate, minters, collisions } = capacity;
+  if (minters !== undefined && load.minters > minters.max) return "too many minters";
+  if (!isEnough && rate !== undefined) return "too many IDs a second";
+  if (collisions?.areExpected) return "equal IDs are to be expected";
+  return lasts ? "bears it" : "does not last so long";
+};
+
+/** Whole numbers with separators up to 16 digits, beyond in powers of ten. */
+const amount = (value: number): string =>
+  value < 1e16
+    ? value.toLocaleString("en-US", { maximumFractionDigits: 3 })
+    : value.toExponential(2).replace("e+", "e");
+
+/** Least probability that is shown in per cent. */
+const PER_CENT_MIN = 0.01;
+
+const odds = (probability: number): string => {
+  if (probability === 0) return "0";
+  if (probability >= PER_CENT_MIN) return `${(probability * 100).toPrecision(3)} %`;
+  return `1 in ${amount(round(1 / probability))}`;
+};
+
+/** To three digits. */
+const round = (value: number): number => Number(value.toPrecision(3));
+
+interface Options {
+  readonly rate: number;
+  readonly minters: number;
+  readonly years: number;
+  readonly table?: string;
+  readonly json?: boolean;
+}
+
+/** Long enough for a system, and said in every answer. */
+const YEARS_DEFAULT = 10;
+
+/** `waybill id capacity`: what a layout can bear. */
+export const addCapacity = (parent: Command, act: Act): void => {
+  parent
+    .command("capacity")
+    .description("say whether a layout bears a load: until when, how many IDs a second, the odds of equal ones")
+    .argument("<layout>", "a layout that is minted")
+    .requiredOption("--rate <number>", "IDs a second of all minters together, on average", positiveNumber)
+    .option("--minters <number>", "how many mint at once", countingNumber, 1)
+    .option("--years <number>", "for how long", positiveNumber, YEARS_DEFAULT)
+    .option("--table <file>", "a routing table that declares layouts of its own")
+    .option("--json", "one JSON object")
+    .addHelpText("after", HELP)
+    .action(act(printCapacity));
+};
+
+const HELP = `
+Examples:
+  $ waybill id capacity snowflake --rate 50000 --minters 16
+  $ waybill id capacity uuid-v7 --rate 1e6 --years 30 --json
+
+docs/reference/cli.md has the formulas. Exit code: 0 when the layout bears the load, 1 when it does not.`;
+
+const printCapacity = async (runtime: Runtime, [name]: readonly string[], options: Options) => {
+  const opened = await openNamedTable(options.table, runtime);
+  if (!opened.ok) {
+    return fail(formatTableError(opened.error), runtime);
+  }
+  const layout = findLayout(name as string, knownLayouts(opened.value?.table));
+  if (!layout.ok) {
+    return fail(`error: ${layout.error}\n`, runtime);
+  }
+  const { rate: idsPerSecond, minters, years } = options;
+  const load = { idsPerSecond, minters, years };
+  const capacity = capacityOf(layout.value, load);
+  if (!capacity.ok) {
+    if (capacity.error.reason === "load") throw new Error(`--${capacity.error.name} was let through`);
+    return fail(`error: ${whyNotMinted(layout.value)}\n`, runtime);
+  }
+  const answer = answerOf(load, capacity.value, runtime.nowMs());
+  await runtime.print(options.json ? `${JSON.stringify(plainOf(answer))}\n` : formatCapacity(answer));
+  return bears(answer) ? EXIT.ok : EXIT.failed;
+};
+
+const YEAR_MS = 31_557_600_000;
+
+const answerOf = (load: Load, capacity: Capacity, nowMs: number): Answer => {
+  const { time, supply } = capacity;
+  const suppliedMs = supply === undefined ? Number.POSITIVE_INFINITY : nowMs + supply.seconds * 1000;
+  const endMs = Math.min(time?.endMs ?? Number.POSITIVE_INFINITY, suppliedMs);
+  return { load, capacity, lasts: endMs >= nowMs + load.years * YEAR_MS, end: isoTime(endMs) };
+};
+
+const bears = ({ lasts, capacity }: Answer): boolean =>
+  lasts && capacity.isEnough && capacity.collisions?.areExpected !== true;
+
+const plainOf = (answer: Answer): object => {
+  const { load, capacity, lasts, end } = answer;
+  const { layout, ...rest } = capacity;
+  return { layout, load, bears: bears(answer), lasts, end, ...rest };
+};

@@ -1,0 +1,212 @@
+import type { Command } from "commander";
+import { err, type Layout, ok, type Reading, type Result, recognise, type TextForm } from "../../ids/index.ts";
+import { parseErrorSentence } from "../lib/errors.ts";
+import { eachId, lacksIds } from "../lib/input.ts";
+import { findLayout, knownLayouts, suggestion, writtenForms } from "../lib/layouts.ts";
+import { escapeControls } from "../lib/output.ts";
+import { formatTableError, openNamedTable } from "../lib/table-file.ts";
+import { type Act, EXIT, fail, type Runtime } from "../runtime.ts";
+import { conversionsFrom, onlyUntimely } from "./explain-without-table.ts";
+
+/** How an ID is written: as one of a layout, in a text form, or both. */
+export interface Spelling {
+  readonly layout: Layout | undefined;
+  /** Name of a text form. */
+  readonly text: string | undefined;
+}
+
+const ANY_SPELLING: Spelling = { layout: undefined, text: undefined };
+
+/** `ulid`, `hex` or `ulid:hex`. The name of a layout comes before that of a text form. */
+export const parseSpelling = (given: string | undefined, layouts: readonly Layout[]): Result<Spelling, string> => {
+  if (given === undefined) return ok(ANY_SPELLING);
+  const [name = "", text, ...rest] = given.split(":");
+  const texts = [...new Set(layouts.flatMap((layout) => writtenForms(layout).map((form) => form.name)))];
+  if (rest.length > 0) return err(`"${escapeControls(given)}" has more than one colon; write layout:text.`);
+  if (text === undefined && layouts.every((layout) => layout.name !== name)) {
+    if (texts.includes(name)) return ok({ layout: undefined, text: name });
+    const near = suggestion(name, [...texts, ...layouts.map((layout) => layout.name)]);
+    return err(`"${escapeControls(name)}" is neither a layout nor a text form${near === "" ? "." : near}`);
+  }
+  const layout = findLayout(name, layouts);
+  if (!layout.ok || text === undefined || writtenForms(layout.value).some((form) => form.name === text)) {
+    return layout.ok ? ok({ layout: layout.value, text }) : layout;
+  }
+  return err(`A ${name} has no text "${escapeControls(text)}"; it has ${textNames(layout.value)}.`);
+};
+
+const textNames = (layout: Layout): string =>
+  writtenForms(layout)
+    .map(({ name }) => name)
+    .join(", ");
+
+/** An ID in another spelling. Both names of a spelling are those that were found, not only those that were asked for. */
+export interface Converted {
+  readonly id: string;
+  readonly from: { readonly layout: string; readonly text: string };
+  readonly to: { readonly layout: string; readonly text: string };
+}
+
+/** Reads an ID as `from` allows and writes it as `to` says; a sentence where that gives no text, or more than one. */
+export const convertId = (
+  id: string,
+  from: Spelling,
+  to: Spelling,
+  layouts: readonly Layout[],
+  nowMs: number,
+): Result<Converted, string> => {
+  const readings = readAs(id, from, layouts, nowMs);
+  if (!readings.ok) return err(readings.error + (from.layout === undefined ? conversionTo(id, to) : ""));
+  const converted = readings.value.flatMap((reading) => writeAs(reading, to));
+  const [first] = converted;
+  if (first === undefined) {
+    const read = [...new Set(readings.value.map(({ layout }) => layout.name))];
+    return err(
+      `"${escapeControls(id)}" is read as ${read.join(", ")}, and no such ID has this other text.${conversionTo(id, to)}`,
+    );
+  }
+  if (converted.every((each) => each.id === first.id)) return ok(first);
+  const conversions = converted.map((each) => `${each.from.layout}:${each.from.text} gives ${each.id}`);
+  return err(`"${escapeControls(id)}" can be read in several ways; say which with --from: ${conversions.join(", ")}.`);
+};
+
+/** How the text would be one of the layout that it is to be written as. */
+const conversionTo = (id: string, { layout }: Spelling): string => {
+  const form = layout && writtenForms(layout).find(({ read }) => fits(layout, read(id, 0, id.length)));
+  return layout === undefined || form === undefined
+    ? ""
+    : ` If it is the ${form.name} of layout ${layout.name}, say --from ${layout.name}:${form.name}.`;
+};
+
+const fits = (layout: Layout, words: Reading["words"] | undefined): boolean =>
+  words !== undefined && layout.fits(words);
+
+/** A layout that was named may have been minted at any time. */
+const ANY_TIME = { fromMs: Number.NEGATIVE_INFINITY, aheadMs: Number.POSITIVE_INFINITY };
+
+const readAs = (
+  id: string,
+  { layout: named, text }: Spelling,
+  layouts: readonly Layout[],
+  nowMs: number,
+): Result<readonly Reading[], string> => {
+  const tried = (named === undefined ? layouts : [named]).flatMap((layout) => {
+    const forms = formsToTry(layout, named !== undefined, text);
+    const [first] = forms;
+    return first === undefined ? [] : [{ ...layout, texts: forms, parseText: first.parse }];
+  });
+  const window = named === undefined ? undefined : ANY_TIME;
+  // Digits alone are a decimal, unless it was said that they are not.
+  const hints = { named: text !== undefined, window };
+  const { readings, unreadable } = recognise(
+    id,
+    tried.map((layout) => ({ layout, ...hints })),
+    nowMs,
+  );
+  const possible = readings.filter(({ excluded }) => !excluded);
+  if (possible.length > 0)
+    return ok(possible.map((reading) => ({ ...reading, layout: wholeLayout(reading, layouts) })));
+  const shown = `"${escapeControls(id)}"`;
+  const [reading] = readings;
+  const [unread] = unreadable;
+  if (named === undefined) {
+    const otherTimes = onlyUntimely(readings);
+    if (otherTimes.length > 0) {
+      const conversions = otherTimes.map(({ layout, form }) => `--from ${layout.name}:${form}`);
+      return err(`Nothing but its time speaks against ${shown}; say what it is, with ${conversions.join(" or ")}.`);
+    }
+    const why = reading === undefined ? "." : "; `waybill explain` says why.";
+    return err(`${shown} is no ID of any layout${text === undefined ? "" : ` in ${text}`}${why}`);
+  }
+  if (reading !== undefined) return err(`${shown} is no ${named.name}: ${reading.against[0]}.`);
+  return err(`${shown} is no ${named.name}${unread === undefined ? "" : `: ${parseErrorSentence(unread.error)}`}.`);
+};
+
+/** The layout with all of its texts, where only some were tried. */
+const wholeLayout = ({ layout }: Reading, layouts: readonly Layout[]): Layout =>
+  layouts.find(({ name }) => name === layout.name) ?? layout;
+
+/** Without a hint only what a gateway reads too: 32 digits may be too much. */
+const formsToTry = (layout: Layout, isNamed: boolean, text: string | undefined): readonly TextForm[] =>
+  (isNamed || text !== undefined ? writtenForms(layout) : layout.texts).filter(
+    ({ name }) => text === undefined || name === text,
+  );
+
+const writeAs = (reading: Reading, to: Spelling): readonly Converted[] => {
+  const { layout, form, words } = reading;
+  const from = { layout: layout.name, text: form };
+  const conversion = conversionsFrom(layout.name).find((each) => each.to.name === to.layout?.name);
+  const isSame = to.layout === undefined || to.layout.name === layout.name;
+  if (!isSame && conversion === undefined) return [];
+  const target = conversion?.to ?? to.layout ?? layout;
+  const moved = conversion === undefined ? words : conversion.move(words);
+  const written = writtenIn(target, to.text ?? target.table.text.name, moved);
+  return written === undefined
+    ? []
+    : [{ id: written, from, to: { layout: target.name, text: to.text ?? target.table.text.name } }];
+};
+
+/** `undefined` where the form has no text for the words: two signed longs for a half above 2^63 - 1, decimals of fewer digits. */
+const writtenIn = (layout: Layout, name: string, words: Reading["words"]): string | undefined => {
+  const form = writtenForms(layout).find((each) => each.name === name);
+  const text = form?.format(words);
+  const read = text === undefined ? undefined : form?.read(text, 0, text.length);
+  return read?.every((word, index) => word === words[index]) ? text : undefined;
+};
+
+interface Options {
+  readonly from?: string;
+  readonly to: string;
+  readonly table?: string;
+  readonly json?: boolean;
+}
+
+/** `waybill id convert`: the same ID in another text, or in another layout that holds the same bits. */
+export const addConvert = (parent: Command, act: Act): void => {
+  parent
+    .command("convert")
+    .description("write IDs in another text form, or as IDs of a layout that holds the same bits")
+    .argument("[id...]", "the IDs; - or none reads them from stdin, one a line")
+    .option("--from <spelling>", "what they are: a layout, a text form, or both as layout:text")
+    .requiredOption("--to <spelling>", "what they are to be, likewise")
+    .option("--table <file>", "a routing table that declares layouts of its own")
+    .option("--json", "one JSON object a line: id, from and to")
+    .addHelpText("after", HELP)
+    .action(act(convertIds));
+};
+
+const HELP = `
+Examples:
+  $ waybill id convert 1088824355131185736905670087 --to base62
+  $ waybill id convert --from hotguid --to hotguid-sql < ids.txt
+  $ waybill id convert 01arz3ndektsv4rrffq69g5fav --from ulid --to uuid
+
+Between layouts: hotguid and hotguid-sql, comb-prefix and comb-suffix, short-prefix-comb and short-suffix-comb, uuid-v1 and
+uuid-v6, object-id and xid. Where a text can be read in several ways that give different IDs, --from must say which is meant.
+Exit code: 0 when every ID was converted, otherwise 1.`;
+
+const convertIds = async (runtime: Runtime, args: readonly string[], options: Options) => {
+  const opened = await openNamedTable(options.table, runtime);
+  if (!opened.ok) {
+    return fail(formatTableError(opened.error), runtime);
+  }
+  const layouts = knownLayouts(opened.value?.table);
+  const from = parseSpelling(options.from, layouts);
+  const to = parseSpelling(options.to, layouts);
+  if (!from.ok || !to.ok) {
+    if (!from.ok) runtime.report(`error: ${from.error} (--from)\n`);
+    if (!to.ok) runtime.report(`error: ${to.error} (--to)\n`);
+    return EXIT.failed;
+  }
+  if (lacksIds(args, runtime)) return EXIT.failed;
+  return eachId(args, runtime, (id) => {
+    const converted = convertId(id, from.value, to.value, layouts, runtime.nowMs());
+    if (converted.ok) {
+      const data = options.json ? JSON.stringify({ text: id, ...converted.value }) : converted.value.id;
+      return { data: `${data}\n`, report: "", failed: false };
+    }
+    return options.json
+      ? { data: `${JSON.stringify({ text: id, error: { detail: converted.error } })}\n`, report: "", failed: true }
+      : { data: "", report: `error: ${converted.error}\n`, failed: true };
+  });
+};

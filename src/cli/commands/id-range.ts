@@ -1,0 +1,117 @@
+import type { Command } from "commander";
+import {
+  isoTime,
+  type Layout,
+  type PeriodOrder,
+  type PeriodRangeError,
+  periodRange,
+  type TextForm,
+} from "../../ids/index.ts";
+import { time } from "../lib/input.ts";
+import { findLayout, knownLayouts, writtenForms } from "../lib/layouts.ts";
+import { escapeControls } from "../lib/output.ts";
+import { formatTableError, openNamedTable } from "../lib/table-file.ts";
+import { type Act, EXIT, fail, type Runtime } from "../runtime.ts";
+
+interface Options {
+  /** Unix ms. */
+  readonly from: number;
+  readonly to: number;
+  readonly text?: string;
+  readonly table?: string;
+  readonly json?: boolean;
+}
+
+/** `waybill id range`: the first and the last ID of a period. */
+export const addRange = (parent: Command, act: Act): void => {
+  parent
+    .command("range")
+    .description("print the least and the greatest ID of a period, for the bounds of partitions and scans")
+    .argument("<layout>", "a layout whose IDs stand by time")
+    .requiredOption("--from <time>", "the period begins, such as 2026-06-01T00:00:00Z", time)
+    .requiredOption("--to <time>", "the period ends; this instant is not in it", time)
+    .option("--text <form>", "the text form in which the IDs are stored (default: the canonical one)")
+    .option("--table <file>", "a routing table that declares layouts of its own")
+    .option("--json", "one JSON object: layout, text, order, from, to, least and greatest")
+    .addHelpText("after", HELP)
+    .action(act(printRange));
+};
+
+const HELP = `
+Examples:
+  $ waybill id range uuid-v7 --from 2026-06-01T00:00:00Z --to 2026-07-01T00:00:00Z
+  $ waybill id range distributed-id --text uuid --from 2026-01-01T00:00:00Z --to 2027-01-01T00:00:00Z --json
+
+Both IDs belong to the period, and so does every ID between them in the order that stands on stderr:
+  text       character by character, by code: a binary collation
+  number     as whole numbers, since shorter texts come first
+  sqlserver  as a uniqueidentifier of SQL Server`;
+
+const printRange = async (runtime: Runtime, [name]: readonly string[], options: Options) => {
+  const opened = await openNamedTable(options.table, runtime);
+  if (!opened.ok) return failRange(runtime, formatTableError(opened.error));
+  const layout = findLayout(name as string, knownLayouts(opened.value?.table));
+  if (!layout.ok) return failRange(runtime, `error: ${layout.error}\n`);
+  const forms = writtenForms(layout.value);
+  const form = options.text === undefined ? forms[0] : forms.find((each) => each.name === options.text);
+  if (form === undefined) {
+    const known = forms.map((each) => each.name).join(", ");
+    return failRange(
+      runtime,
+      `error: A ${name} has no text "${escapeControls(options.text ?? "")}"; it has ${known}. (--text)\n`,
+    );
+  }
+  const range = periodRange(layout.value, options.from, options.to, form);
+  if (!range.ok) return failRange(runtime, `error: ${sentenceOf(range.error, layout.value, options)}\n`);
+  const { order } = range.value;
+  const [least, greatest] = [form.format(range.value.least), form.format(range.value.greatest)];
+  if (options.json) {
+    const [from, to] = [isoTime(options.from), isoTime(options.to)];
+    await runtime.print(`${JSON.stringify({ layout: name, text: form.name, order, from, to, least, greatest })}\n`);
+    return EXIT.ok;
+  }
+  await runtime.print(`${least}\n${greatest}\n`);
+  runtime.report(`order: ${order}, ${ORDERS[order]}\n`);
+  return EXIT.ok;
+};
+
+const ORDERS: Readonly<Record<PeriodOrder, string>> = {
+  text: "character by character, by code",
+  number: "as whole numbers, not as text",
+  sqlserver: "as a uniqueidentifier of SQL Server",
+};
+
+const failRange = (runtime: Runtime, text: string) => {
+  return fail(text, runtime);
+};
+
+const sentenceOf = (error: PeriodRangeError, layout: Layout, period: Options): string => {
+  switch (error.reason) {
+    case "no-period":
+      return "The period has no end after its beginning: --to must be later than --from.";
+    case "no-time":
+      return `An ID of ${error.layout} says no time${layout.field("interval") === undefined ? "" : ": its interval is one of many"}, so a period has no least and no greatest of them.`;
+    case "no-time-order":
+      return `IDs of ${error.layout} do not stand by time, neither as texts nor as SQL Server compares them: no two of them are bounds of a period.`;
+    case "no-text-order":
+      return `Texts of ${error.layout} in ${error.text} do not stand by time: its digits are not in the order of their codes.${otherForms(layout, period)}`;
+    case "no-id":
+      return `No ID of ${error.layout} says a time of this period: they go from ${nameTime(error.firstMs)} to ${nameTime(error.lastMs)}${tickOf(layout)}.`;
+  }
+};
+
+/** The texts that do stand by time. */
+const otherForms = (layout: Layout, { from, to }: Options): string => {
+  const isBound = (form: TextForm): boolean => periodRange(layout, from, to, form).ok;
+  const names = writtenForms(layout)
+    .filter(isBound)
+    .map(({ name }) => name);
+  return names.length === 0 ? "" : ` Use --text ${names.join(" or ")}.`;
+};
+
+const tickOf = ({ table }: Layout): string => {
+  const row = table.rows.find(({ role }) => role === "time");
+  return row?.role === "time" ? `, in units of ${row.unit}` : "";
+};
+
+const nameTime = (unixMs: number): string => isoTime(unixMs) ?? `Unix millisecond ${unixMs}`;

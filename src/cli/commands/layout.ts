@@ -1,0 +1,85 @@
+import type { Command } from "commander";
+import { diagram, isoTime, type Layout, ok, type Result, type Row } from "../../ids/index.ts";
+import { findLayout, knownLayouts } from "../lib/layouts.ts";
+import { alignColumns } from "../lib/output.ts";
+import { formatTableError, openNamedTable } from "../lib/table-file.ts";
+import { type Act, EXIT, fail, type Runtime } from "../runtime.ts";
+
+interface Options {
+  readonly names?: boolean;
+  readonly table?: string;
+  readonly json?: boolean;
+}
+
+/** `waybill layout`: how layouts put their fields into bits. */
+export const addLayout = (parent: Command, act: Act): void => {
+  parent
+    .command("layout")
+    .description("draw the ID layouts, with their rows, their texts and where each is defined")
+    .argument("[name]", "a layout; all of them without a name")
+    .option("--names", "nothing but the names, one a line")
+    .option("--table <file>", "a routing table that declares layouts of its own")
+    .option("--json", "one JSON object a line: the layouts as tables")
+    .addHelpText("after", HELP)
+    .action(act(drawLayouts));
+};
+
+const HELP = `
+Examples:
+  $ waybill layout iuid
+  $ waybill layout --names
+  $ waybill layout --json`;
+
+const drawLayouts = async (runtime: Runtime, [name]: readonly string[], options: Options) => {
+  const opened = await openNamedTable(options.table, runtime);
+  if (!opened.ok) {
+    return fail(formatTableError(opened.error), runtime);
+  }
+  const known = knownLayouts(opened.value?.table);
+  const found = name === undefined ? ok(known) : only(findLayout(name, known));
+  if (!found.ok) {
+    return fail(`error: ${found.error}\n`, runtime);
+  }
+  const texts = found.value.map((layout) => {
+    if (options.names) return options.json ? JSON.stringify({ name: layout.name }) : layout.name;
+    return options.json ? JSON.stringify(plainOf(layout)) : describe(layout, runtime.paint);
+  });
+  await runtime.print(`${texts.join(options.json || options.names ? "\n" : "\n\n")}\n`);
+  return EXIT.ok;
+};
+
+const only = (layout: Result<Layout, string>): Result<readonly Layout[], string> =>
+  layout.ok ? ok([layout.value]) : layout;
+
+/** The table with the names of its text forms, which are code. */
+const plainOf = ({ table, texts }: Layout): object => ({
+  ...table,
+  text: undefined,
+  otherTexts: undefined,
+  texts: texts.map(({ name }) => name),
+});
+
+type Paint = (style: "bold" | "dim", text: string) => string;
+
+const describe = ({ name, table, texts }: Layout, paint: Paint): string => {
+  const rows = table.rows.map((row) => [row.field, `${row.bits}`, row.role, noteOf(row)]);
+  const lines = alignColumns([["field", "bits", "role", ""], ...rows]);
+  return [
+    table.title === name ? paint("bold", name) : `${paint("bold", name)}  ${table.title}`,
+    paint("dim", `source: ${table.source}`),
+    paint(
+      "dim",
+      `texts: ${texts.map((form) => `${form.prefix ?? ""}${form.prefix === undefined ? "" : " "}${form.name}`).join(", ")}`,
+    ),
+    "",
+    diagram(table),
+    "",
+    ...lines,
+  ].join("\n");
+};
+
+const noteOf = (row: Row): string => {
+  if (row.role === "fixed") return `always ${row.value}, binary ${row.value.toString(2).padStart(row.bits, "0")}`;
+  if (row.role === "time") return `in ${row.unit} since ${isoTime(row.epochMs) ?? `Unix millisecond ${row.epochMs}`}`;
+  return row.max === undefined ? "" : `at most ${row.max}`;
+};

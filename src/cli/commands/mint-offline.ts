@@ -1,0 +1,308 @@
+import {
+  type DistributedIdKind,
+  distributedId128Kind,
+  distributedIdKind,
+  err,
+  everyLayout,
+  type Field,
+  groupOfClass,
+  hotguidIdentity,
+  type Layout,
+  type MintError,
+  type Minted,
+  mintHotguid,
+  mintIuid,
+  mintLuuid,
+  mintNext,
+  mintShortComb,
+  ok,
+  type RandomWords,
+  type Result,
+  startDistributedId,
+  startHotguid,
+  startIuid,
+  startMinter,
+  stepDistributedId,
+  toSql,
+  uuidText,
+  type Words,
+} from "../../ids/index.ts";
+import { hasEnoughEntropy, type MintPlanError } from "../../routing/mint/plan.ts";
+import { suggestion } from "../lib/layouts.ts";
+
+/** What the IDs of each layout come of, where it is no clock and no chance. */
+const ORIGINS: Readonly<Record<string, string>> = {
+  "uuid-v2": "a user or a group of one host, and its clock",
+  "uuid-v3": "the MD5 of a name in a namespace",
+  "uuid-v5": "the SHA-1 of a name in a namespace",
+  "uuid-v8": "whatever their issuer likes, which its bits do not say",
+  "uuid-nil": "nothing: there is one, and it names nothing",
+  "uuid-max": "nothing: there is one, and it names nothing",
+};
+
+/** Whether nothing would keep the IDs of one run apart: no time, and too few values to draw from. */
+export const comesTwice = (layout: Layout): boolean =>
+  layout.table.minter === undefined &&
+  layout.mintedAtMs === undefined &&
+  !hasEnoughEntropy(layout, "random", "counter");
+
+/** Why no ID of a layout is minted here. */
+export const whyNotMinted = (layout: Layout): string => {
+  const { name } = layout;
+  if (comesTwice(layout)) {
+    return `IDs of ${name} are not minted offline: without a time, so few random values would make the same ID twice.`;
+  }
+  const origin = ORIGINS[name];
+  return `IDs of ${name} are not minted${origin === undefined ? "" : `: they come of ${origin}`}.`;
+};
+
+/** The values of an ID's fields that its minter is told. */
+export type MintKeys = Readonly<Record<string, bigint>>;
+
+/** What the options say about fields; `country` is a code of the table, or a number. */
+export interface GivenKeys {
+  readonly country?: string;
+  readonly service?: number;
+  readonly shardKey?: number;
+  readonly group?: number;
+  readonly primaryKey?: number;
+  readonly field?: MintKeys;
+}
+
+/** Fields that have an option of their own. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  country: "--country",
+  service: "--service",
+  shardKey: "--shard-key",
+  group: "--group",
+  primaryKey: "--primary-key",
+};
+
+/** Fields that are drawn at random for the whole run unless they are given, all or none. */
+const RANDOM: Readonly<Record<string, readonly string[]>> = {
+  hotguid: ["machine", "process"],
+  "hotguid-sql": ["machine", "process"],
+};
+
+const malformed = (detail: string): Result<never, MintPlanError> => err({ reason: "malformed-request", detail });
+
+/** The fields that a layout is minted with, each with a value that it holds. What is missing is asked for, never filled in. */
+export const keysOf = (
+  layout: Layout,
+  given: GivenKeys,
+  countries?: ReadonlyMap<string, number>,
+): Result<MintKeys, MintPlanError> => {
+  if (layout.table.minter === "none" || comesTwice(layout)) return malformed(whyNotMinted(layout));
+  const country = countryOf(given.country, countries);
+  if (!country.ok) return country;
+  const keys = { ...numbersOf(given), ...country.value };
+  const twice = Object.keys(given.field ?? {}).find((name) => Object.hasOwn(keys, name));
+  if (twice !== undefined) return malformed(`Give ${OPTIONS[twice]} or --field ${twice}, not both.`);
+  const all: MintKeys = { ...keys, ...given.field };
+  const fields = layout.fields.filter(({ role }) => role === "key" || role === "node");
+  return (
+    strayError(layout, fields, all, keys) ?? missingError(layout, fields, all) ?? rangeError(fields, all) ?? ok(all)
+  );
+};
+
+const numbersOf = ({ service, shardKey, group, primaryKey }: GivenKeys): MintKeys =>
+  Object.fromEntries(
+    Object.entries({ service, shardKey, group, primaryKey }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, BigInt(value)]],
+    ),
+  );
+
+const countryOf = (
+  country: string | undefined,
+  countries: ReadonlyMap<string, number> | undefined,
+): Result<MintKeys, MintPlanError> => {
+  if (country === undefined) return ok({});
+  if (/^[0-9]{1,16}$/.test(country)) return ok({ country: BigInt(country) });
+  const number = countries?.get(country);
+  if (number !== undefined) return ok({ country: BigInt(number) });
+  if (countries === undefined) {
+    return malformed(`Without a routing table, --country is a number: "${country}" has none.`);
+  }
+  return err({ reason: "unknown-name", what: "country", name: country, known: [...countries.keys()] });
+};
+
+const strayError = (layout: Layout, fields: readonly Field[], all: MintKeys, options: MintKeys) => {
+  const names = fields.map(({ name }) => name);
+  const stray = Object.keys(all).find((name) => !names.includes(name));
+  if (stray === undefined) return undefined;
+  const shown = Object.hasOwn(options, stray) ? OPTIONS[stray] : `--field ${stray}`;
+  const takes = names.length === 0 ? "no field is given to it" : `it takes ${names.join(", ")}`;
+  const near = suggestion(stray, names);
+  return malformed(`${shown} has no place in layout ${layout.name}; ${takes}${near === "" ? "." : near}`);
+};
+
+const missingError = (layout: Layout, fields: readonly Field[], all: MintKeys) => {
+  const random = RANDOM[layout.name] ?? [];
+  const someRandom = random.some((name) => Object.hasOwn(all, name));
+  const missing = fields.filter(({ name }) => !Object.hasOwn(all, name) && (someRandom || !random.includes(name)));
+  if (missing.length === 0) return undefined;
+  if (missing.some(({ name }) => name === "primaryKey") && missing.length === 1) {
+    return malformed("Offline there is no sequence of primary keys: say with --primary-key where to start.");
+  }
+  const needs = missing.map(({ name, max }) => OPTIONS[name] ?? `--field ${name}=<0 to ${max}>`);
+  return malformed(`An ID of layout ${layout.name} needs ${needs.join(", ")}.`);
+};
+
+const rangeError = (fields: readonly Field[], all: MintKeys): Result<never, MintPlanError> | undefined => {
+  const wrong = fields.find(({ name, max }) => (all[name] ?? 0n) > BigInt(max));
+  if (wrong === undefined) return undefined;
+  return err({ reason: "key-out-of-range", field: wrong.name, value: `${all[wrong.name]}`, max: `${wrong.max}` });
+};
+
+/** The group that the options name, by number or by class. */
+export const groupOption = (
+  group: number | undefined,
+  className: string | undefined,
+): Result<number | undefined, MintPlanError> => {
+  if (className === undefined) return ok(group);
+  return group === undefined ? ok(groupOfClass(className)) : malformed("Give --group or --class, not both.");
+};
+
+/** What offline minting is given beside the keys: nothing here is kept from one run to the next. */
+export interface OfflineMint {
+  readonly count: number;
+  readonly nowMs: number;
+  readonly entropy: RandomWords;
+  /** IDs for which it is false are passed over, a bounded number of them. Absent: all are wanted. */
+  readonly isWanted?: ((words: Words) => boolean) | undefined;
+}
+
+type Mints = (layout: Layout, keys: MintKeys, mint: OfflineMint) => Result<readonly Words[], MintError>;
+
+/** Mints IDs, strictly rising where the layout has an order. `keys` are those that `keysOf` lets through. */
+export const mintOffline: Mints = (layout, keys, mint) => (MINTERS[layout.name] ?? byLayout)(layout, keys, mint);
+
+/** A key that was asked for, and fits a field of at most 53 bits. */
+const number = (keys: MintKeys, name: string): number => {
+  const value = keys[name];
+  if (value === undefined) throw new Error(`no value for field ${name}`);
+  return Number(value);
+};
+
+const iuids: Mints = (_, keys, { nowMs, entropy, ...request }) =>
+  repeat(
+    startIuid({ country: number(keys, "country"), service: number(keys, "service") }),
+    (state) => mintIuid(state, nowMs, entropy),
+    request,
+  );
+
+const hotguids: Mints = (_, keys, { nowMs, entropy, ...request }) =>
+  repeat(
+    startHotguid(identityOf(keys, entropy), { shardKey: number(keys, "shardKey") }),
+    (state) => mintHotguid(state, nowMs, entropy),
+    request,
+  );
+
+const hotguidsForSql: Mints = (layout, keys, mint) => {
+  const { isWanted } = mint;
+  const minted = hotguids(layout, keys, { ...mint, isWanted: isWanted && ((words) => isWanted(toSql(words))) });
+  return minted.ok ? ok(minted.value.map(toSql)) : minted;
+};
+
+/** All layouts that are UUIDs, whether or not a table enables them: their fixed bits are kept clear of. */
+const UUID_LAYOUTS = everyLayout.filter(({ table }) => table.text === uuidText);
+
+/** Without one given, an identity with which no ID can be taken for any of them. */
+const identityOf = (keys: MintKeys, entropy: RandomWords) => {
+  if (keys["machine"] !== undefined) return { machine: number(keys, "machine"), process: number(keys, "process") };
+  const identity = hotguidIdentity(entropy, UUID_LAYOUTS);
+  if (!identity.ok) throw new Error(`no HotGuid identity keeps clear of layout ${identity.error.layout}`);
+  return identity.value;
+};
+
+const luuids: Mints = (_, keys, { entropy, ...request }) =>
+  repeat(
+    ok(number(keys, "primaryKey")),
+    (primaryKey) => {
+      const words = mintLuuid({ group: number(keys, "group"), primaryKey }, entropy);
+      return words.ok ? ok({ state: primaryKey + 1, words: words.value }) : words;
+    },
+    request,
+  );
+
+/** Where the library's generator would sleep, the clock of the run goes on instead. */
+const distributedIds =
+  (kind: DistributedIdKind): Mints =>
+  (_, __, { nowMs, entropy, ...request }) =>
+    repeat(
+      ok({ state: startDistributedId, nowMs }),
+      ({ state, nowMs }) => {
+        const random = randomOf(kind, entropy);
+        for (let clockMs = nowMs; ; ) {
+          const step = stepDistributedId(kind, state, clockMs, random);
+          if (!step.ok) return step;
+          if (step.value.kind === "id") {
+            return ok({ state: { state: step.value.state, nowMs: clockMs }, words: step.value.words });
+          }
+          clockMs += step.value.sleepMs;
+        }
+      },
+      request,
+    );
+
+const WORD_BITS = 32;
+
+/** As many random bits as the generator asks for. */
+const randomOf = ({ random }: DistributedIdKind, entropy: RandomWords): bigint => {
+  let bits = 0n;
+  for (let word = 0; word < random.bits; word += WORD_BITS) bits = (bits << 32n) | BigInt(entropy.word() >>> 0);
+  return BigInt.asUintN(random.bits, bits);
+};
+
+const shortCombs: Mints = (layout, _, { nowMs, entropy, ...request }) =>
+  repeat(
+    ok(undefined),
+    (state) => {
+      const words = mintShortComb(layout, nowMs, entropy);
+      return words.ok ? ok({ state, words: words.value }) : words;
+    },
+    request,
+  );
+
+const byLayout: Mints = (layout, keys, { nowMs, entropy, ...request }) => {
+  const start = startMinter(layout, keys);
+  if (start.ok) return repeat(start, (state) => mintNext(state, nowMs, entropy), request);
+  const { error } = start;
+  if (error.reason === "key-out-of-range" || error.reason === "clock-behind") return { ok: false, error };
+  throw new Error(`keys of layout ${layout.name} were let through: ${error.reason}`);
+};
+
+/** The layouts with rules of their own. */
+const MINTERS: Readonly<Record<string, Mints>> = {
+  iuid: iuids,
+  hotguid: hotguids,
+  "hotguid-sql": hotguidsForSql,
+  luuid: luuids,
+  "distributed-id": distributedIds(distributedIdKind),
+  "distributed-id-128": distributedIds(distributedId128Kind),
+  "short-prefix-comb": shortCombs,
+  "short-suffix-comb": shortCombs,
+};
+
+/** The counter of a HotGuid leaves any bad stretch in fewer steps. */
+const PASSED_OVER_MAX = 0x1_0000;
+
+const repeat = <State>(
+  start: Result<State, MintError>,
+  step: (state: State) => Result<Minted<State>, MintError>,
+  { count, isWanted }: Pick<OfflineMint, "count" | "isWanted">,
+): Result<readonly Words[], MintError> => {
+  if (!start.ok) return start;
+  let state = start.value;
+  let passedOver = 0;
+  const ids: Words[] = [];
+  while (ids.length < count) {
+    const minted = step(state);
+    if (!minted.ok) return minted;
+    const { words } = minted.value;
+    state = minted.value.state;
+    if (passedOver > PASSED_OVER_MAX || isWanted === undefined || isWanted(words)) ids.push(words);
+    else passedOver++;
+  }
+  return ok(ids);
+};

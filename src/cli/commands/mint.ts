@@ -1,0 +1,271 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { err, type MintError, ok, type Result, type Words } from "../../ids/index.ts";
+import { type CompiledTable, type RoutingError, regionsOfMinted } from "../../routing/index.ts";
+import { isRandom, type MintPlan, type MintPlanError, type MintRequest, planMint } from "../../routing/mint/plan.ts";
+import { type Ambiguous, findAmbiguous, isUnambiguous } from "../../routing/mint/verify.ts";
+import { formatError } from "../lib/errors.ts";
+import { namedValue, time, wholeNumber } from "../lib/input.ts";
+import { findLayout, knownLayouts } from "../lib/layouts.ts";
+import { formatTableError, openTable } from "../lib/table-file.ts";
+import { type Act, EXIT, fail, type Runtime } from "../runtime.ts";
+import { groupOption, keysOf, mintOffline } from "./mint-offline.ts";
+import { codecOf } from "./public-id.ts";
+
+/** The options of `waybill mint`, read but not yet held against a layout. */
+export interface MintOptions {
+  readonly entity?: string;
+  readonly layout?: string;
+  readonly country?: string;
+  readonly service?: number;
+  readonly group?: number;
+  readonly class?: string;
+  readonly shardKey?: number;
+  readonly slice?: Readonly<Record<string, number>>;
+  readonly primaryKey?: number;
+  /** Fields of a layout by name. */
+  readonly field?: Readonly<Record<string, bigint>>;
+  readonly count: number;
+  /** Unix ms. */
+  readonly at?: number;
+  /** `false`: the table in the current folder is not looked at. */
+  readonly table?: string | false;
+  /** Public IDs instead of internal ones. */
+  readonly public?: boolean;
+  readonly json?: boolean;
+}
+
+/** Most IDs of one run: they are all made before the first is printed, so that an error leaves nothing half done. */
+const COUNT_MAX = 100_000;
+
+export const addMintOptions = (command: Command): Command =>
+  command
+    .option("--entity <name>", "an entity of the routing table")
+    .option("--layout <name>", "an ID layout; needed without a table, and where an entity has several")
+    .option("--country <code>", "iuid: a country of the table; without a table, its number")
+    .option("--service <number>", "iuid: the service number, instead of the entity", wholeNumber)
+    .option("--shard-key <number>", "hotguid: the whole 32-bit shard key", wholeNumber)
+    .option("--slice <name=value>", "hotguid: a slice of the shard key; repeat until every bit is given", addSlice)
+    .option("--group <number>", "luuid: the group number, instead of the entity", wholeNumber)
+    .option("--class <name>", "luuid: the class name, whose CRC-12 is the group", className)
+    .option("--primary-key <number>", "luuid: the first primary key; the next IDs count up from it", wholeNumber)
+    .option("--field <name=value>", "a key or node field of the layout; repeat for each", addField)
+    .option("--count <number>", "how many IDs", count, 1)
+    .option("--at <time>", "mint as if at this time, such as 2026-06-01T00:00:00Z", time)
+    .option("--public", "of a public entity, print the IDs that clients see, with the keys of PUBLIC_ID_KEYS")
+    .option("--table <file>", "the routing table (default: routing-table.json, if it is there)")
+    .option("--no-table", "mint without a table, by layout and numbers")
+    .option("--json", "one JSON object a line: id, layout, entity and region");
+
+const count = (text: string): number => {
+  const value = wholeNumber(text);
+  if (value >= 1 && value <= COUNT_MAX) return value;
+  throw new InvalidArgumentError(`It must be from 1 to ${COUNT_MAX}.`);
+};
+
+const className = (text: string): string => {
+  if (text !== "") return text;
+  throw new InvalidArgumentError("A class name has at least one character.");
+};
+
+const addSlice = (text: string, before: Readonly<Record<string, number>> = {}): Readonly<Record<string, number>> => {
+  const [name, value] = namedValue("Slice", text, before);
+  return { ...before, [name]: wholeNumber(value) };
+};
+
+/** Wide fields hold more than a `number` is exact for. */
+const addField = (text: string, before: Readonly<Record<string, bigint>> = {}): Readonly<Record<string, bigint>> => {
+  const [name, value] = namedValue("Field", text, before);
+  if (!/^[0-9]{1,49}$/.test(value)) throw new InvalidArgumentError("It must be a whole decimal number from 0 on.");
+  return { ...before, [name]: BigInt(value) };
+};
+
+type Failure = MintPlanError | MintError | RoutingError;
+
+/** `waybill mint`: IDs that route, and IDs of any layout, without a gateway. */
+export const addMint = (parent: Command, act: Act): void => {
+  addMintOptions(parent.command("mint"))
+    .description("mint IDs and print them, one a line")
+    .argument("[layout]", "mint IDs of this layout by its fields, wherever they would go")
+    .addHelpText("after", HELP)
+    .action(act(mintIds));
+};
+
+const HELP = `
+Examples:
+  $ waybill mint --entity order --country KZ --count 3
+  $ waybill mint --entity parcel --slice m49=276 --slice partition=840
+  $ waybill mint --entity person --primary-key 2298414
+  $ waybill mint ulid --count 3
+  $ waybill mint snowflake --field datacenter=3 --field worker=17
+  $ waybill mint iuid --country 5 --service 1 --at 2026-06-01T00:00:00Z
+
+A gateway takes the primary keys of LUUIDs from a sequence. Offline there is none: --primary-key says where to start, and
+that no key is used twice is for you to see to. So it is that no two runs at one moment have the same fields where a layout
+has no random bits. With a layout as its argument, the command asks no route.`;
+
+/** One ID, as `--json` prints it. */
+interface MintedId {
+  readonly id: string;
+  readonly layout: string;
+  readonly entity?: string;
+  readonly region?: string;
+}
+
+const mintIds = async (runtime: Runtime, [layout]: readonly string[], options: MintOptions) => {
+  const opened = await openTable(options.table, runtime);
+  if (!opened.ok) {
+    return fail(formatTableError(opened.error), runtime);
+  }
+  const minted = mintAll(opened.value?.table, layout, options, runtime);
+  if (!minted.ok) {
+    return fail(formatError(minted.error), runtime);
+  }
+  const lines = minted.value.map((each) => (options.json ? JSON.stringify(each) : each.id));
+  await runtime.print(`${lines.join("\n")}\n`);
+  return EXIT.ok;
+};
+
+const malformed = (detail: string): Result<never, MintPlanError> => err({ reason: "malformed-request", detail });
+
+/** Without a layout as its argument the table decides, if there is one. */
+const mintAll = (
+  table: CompiledTable | undefined,
+  name: string | undefined,
+  options: MintOptions,
+  runtime: Runtime,
+): Result<readonly MintedId[], Failure> => {
+  const { entity, layout, slice } = options;
+  if (name !== undefined && layout !== undefined) return malformed("Give the layout once.");
+  if (name !== undefined && entity !== undefined) {
+    return malformed(
+      `Give an entity or a layout: the IDs of ${entity} have the layout that the table says. (--layout)`,
+    );
+  }
+  const group = groupOption(options.group, options.class);
+  if (!group.ok) return group;
+  const given = { ...options, ...(group.value === undefined ? {} : { group: group.value }) };
+  if (table !== undefined && name === undefined) return mintByTable(table, given, runtime);
+  if (options.public) return malformed("--public goes with an entity of a routing table.");
+  if (entity !== undefined) return malformed("--entity needs a routing table: give one with --table.");
+  if (slice !== undefined) {
+    return malformed(
+      table === undefined
+        ? "--slice needs a routing table: give one with --table."
+        : "--slice goes with an entity: give the whole key with --shard-key.",
+    );
+  }
+  const wanted = name ?? layout;
+  if (wanted === undefined) return malformed("Without a routing table, --layout is needed.");
+  return mintByLayout(wanted, table, given, runtime);
+};
+
+const mintByLayout = (
+  name: string,
+  table: CompiledTable | undefined,
+  given: MintOptions,
+  { nowMs, entropy }: Runtime,
+): Result<readonly MintedId[], Failure> => {
+  const layout = findLayout(name, knownLayouts(table));
+  if (!layout.ok) return malformed(layout.error);
+  const keys = keysOf(layout.value, given, table?.countries);
+  if (!keys.ok) return keys;
+  const minted = mintOffline(layout.value, keys.value, { count: given.count, nowMs: given.at ?? nowMs(), entropy });
+  return minted.ok ? ok(minted.value.map((words) => ({ id: layout.value.format(words), layout: name }))) : minted;
+};
+
+const mintByTable = (
+  table: CompiledTable,
+  given: MintOptions,
+  runtime: Runtime,
+): Result<readonly MintedId[], Failure> => {
+  const { nowMs, entropy, report } = runtime;
+  const { entity, layout, country, service, shardKey, group, slice: slices, field, primaryKey } = given;
+  const fields = field && Object.fromEntries(Object.entries(field).map(([name, value]) => [name, String(value)]));
+  const request: MintRequest = { entity, layout, country, service, shardKey, slices, fields, group };
+  const plan = planMint(table, request);
+  if (!plan.ok) return plan;
+  const keys = keysOf(plan.value.enabled.layout, {
+    field: Object.fromEntries(Object.entries(plan.value.order.keys).map(([name, value]) => [name, BigInt(value)])),
+    ...(primaryKey === undefined ? {} : { primaryKey }),
+  });
+  if (!keys.ok) return keys;
+  const { at, count } = given;
+  const { entity: owner, enabled } = plan.value;
+  const text = textsOf(table, owner, given, runtime);
+  if (!text.ok) return malformed(text.error);
+  const textOf = (words: Words): string => text.value(enabled.layout.format(words));
+  // Internal IDs of a public entity are not asked for on /any.
+  const isShown = owner.public === undefined || given.public === true;
+  const isClear = (words: Words): boolean => !isShown || isUnambiguous(table, owner, textOf(words));
+  const isWanted = isRandom(enabled.layout) ? isClear : undefined;
+  const minted = mintOffline(enabled.layout, keys.value, { count, nowMs: at ?? nowMs(), entropy, isWanted });
+  if (!minted.ok) return minted;
+  const unclear = minted.value.filter((words) => !isClear(words)).map(textOf);
+  const ambiguous = findAmbiguous(table, plan.value, unclear);
+  if (ambiguous !== undefined) report(formatAmbiguous(ambiguous));
+  return route(plan.value, minted.value, nowMs(), textOf);
+};
+
+/** From the text of an ID to what is printed: the same, or the public ID that stands for it. */
+const textsOf = (
+  table: CompiledTable,
+  { name, public: kind }: MintPlan["entity"],
+  given: MintOptions,
+  runtime: Runtime,
+): Result<(internal: string) => string, string> => {
+  if (given.public !== true) {
+    if (kind !== undefined) {
+      runtime.report(
+        `note: these are internal IDs of ${name}, which clients never see; --public prints those that they do\n`,
+      );
+    }
+    return ok((internal) => internal);
+  }
+  const codec = codecOf(table, name, runtime);
+  if (!codec.ok) return codec;
+  return ok((internal) => {
+    const shown = codec.value.show(internal);
+    if (shown === undefined) throw new Error(`a minted ID of ${name} has no public text`);
+    return shown;
+  });
+};
+
+/** IDs that nothing but a hint tells from others are good, but whoever hands them out has to know. */
+const formatAmbiguous = ({ count, path, idLayout }: Ambiguous): string => {
+  const isOne = count === 1;
+  const field = idLayout === undefined ? "" : `, or on /any with the field id-layout: ${idLayout}`;
+  const what = isOne ? "1 ID can also be read as another's" : `${count} of the IDs can also be read as others'`;
+  return `note: ${what}, and /any refuses ${isOne ? "it" : "them"} as ambiguous; ask by ${path}${field}\n`;
+};
+
+/** An ID that the table would not route, or not take for one of its layout, is never printed. */
+const route = (
+  { entity, enabled }: MintPlan,
+  minted: readonly Words[],
+  nowMs: number,
+  textOf: (words: Words) => string,
+): Result<readonly MintedId[], Failure> => {
+  const { layout, window } = enabled;
+  const ids: MintedId[] = [];
+  for (const words of minted) {
+    const mintedMs = layout.mintedAtMs?.(words);
+    if (
+      window !== undefined &&
+      mintedMs !== undefined &&
+      (mintedMs < window.fromMs || mintedMs > nowMs + window.aheadMs)
+    ) {
+      const detail = `An ID of ${entity.name} minted then would not be taken for one: the table takes those minted from ${new Date(window.fromMs).toISOString()} until ${window.aheadMs / 1000} s from now. (--at)`;
+      return err({ reason: "malformed-request", detail });
+    }
+    const regions = regionsOfMinted(entity, enabled, [words]);
+    if (!regions.ok) return regions;
+    const [region] = regions.value;
+    ids.push({
+      id: textOf(words),
+      layout: layout.name,
+      entity: entity.name,
+      ...(region === undefined ? {} : { region }),
+    });
+  }
+  return ok(ids);
+};

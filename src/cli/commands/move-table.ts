@@ -1,0 +1,88 @@
+import { err, ok, type Result } from "../../ids/index.ts";
+import { loadTable } from "../../routing/index.ts";
+import { unknownIdError } from "../../routing/resolve/errors.ts";
+import { allOwners, dropUnlikelyDigits, targetOf } from "../../routing/resolve/match.ts";
+import type { DeclaredTable } from "../../routing/schema/table.ts";
+import type { CompiledTable, Gone, Target, Unloaded } from "../../routing/table.ts";
+import { detailOf } from "../lib/errors.ts";
+import { editEntries, setNumber } from "../lib/table-edit.ts";
+import { type EntityLocation, entryOf, OVERRIDE_PARTS, type OverridePart } from "./move-steps.ts";
+
+/** An entity as the table knows it. */
+export interface Located {
+  /** In its canonical text. */
+  readonly id: string;
+  readonly at: EntityLocation;
+  /** Where the routes alone lead for good: `undefined` where they lead nowhere, or where a canary may change it. */
+  readonly routed: string | undefined;
+}
+
+/** Reads an ID as strictly as `/any/:id` does; or the sentence that says why it cannot be located. */
+export type Locate = (text: string) => Result<Located, string>;
+
+/** Finds entities in a table that was checked. Time in Unix milliseconds. */
+export const locator = (declared: DeclaredTable, nowMs: number): Locate => {
+  const whole = compiled(declared);
+  const routes = compiled({ ...declared, moved: {}, moves: {}, gone: {} });
+  return (text) => {
+    const readings = dropUnlikelyDigits(allOwners(routes, text, nowMs), text);
+    const [first] = readings;
+    if (first === undefined) return err(detailOf(unknownIdError(routes, text, nowMs)));
+    const [id = "", ...otherIds] = new Set(readings.map((reading) => reading.id.enabled.layout.format(reading.words)));
+    const targets = readings.map((reading) => targetOf(routes, reading.id, reading.words));
+    const unknown = targets.find((target) => target?.rule.kind === "unloaded");
+    if (unknown !== undefined && overridden(declared, id) === undefined) {
+      return err("its region stands in a pack, which this command does not read; `waybill explain` does");
+    }
+    const [region, ...otherRegions] = new Set(targets.map((target) => target?.region?.name));
+    const at = overridden(declared, id);
+    if (otherIds.length > 0 || (at === undefined && otherRegions.length > 0)) {
+      const layouts = [...new Set(readings.map((reading) => reading.id.enabled.layout.name))];
+      return err(`it can be read in several ways (${layouts.join(", ")}) that do not lead to one place`);
+    }
+    if (at === undefined && isOverridden(targetOf(whole, first.id, first.words))) {
+      return err("it stands in the table in another form, or under another ID with its short key; name that one");
+    }
+    const isSettled = otherRegions.length === 0 && targets.every(isForGood);
+    return ok({ id, at: at ?? { state: "routed", region }, routed: isSettled ? region : undefined });
+  };
+};
+
+/** A canary's share may change. */
+const isForGood = (target: Target | Gone | Unloaded | undefined): boolean =>
+  target?.region !== undefined && target.rule.kind !== "canary" && target.canary === undefined;
+
+const isOverridden = (target: Target | Gone | Unloaded | undefined): boolean =>
+  target !== undefined && ["moved", "moving", "gone"].includes(target.rule.kind);
+
+const compiled = (declared: DeclaredTable): CompiledTable => {
+  const table = loadTable(declared, 0);
+  if (!table.ok) throw new Error("the table was not checked");
+  return table.value;
+};
+
+const overridden = ({ moved = {}, moves = {}, gone = {} }: DeclaredTable, id: string): EntityLocation | undefined => {
+  const own = <Entry>(part: Readonly<Record<string, Entry>>) => (Object.hasOwn(part, id) ? part[id] : undefined);
+  const move = own(moves);
+  if (move !== undefined) return move;
+  const settled = own(moved);
+  if (typeof settled === "string") return { state: "moved", region: settled, epoch: undefined };
+  if (settled !== undefined) return { state: "moved", ...settled };
+  const tombstone = own(gone);
+  return tombstone === undefined ? undefined : { state: "gone", ...tombstone };
+};
+
+/** The table's text with other whereabouts of entities, by canonical ID, and a floor of epochs, unless that is 0. */
+export const rewriteTable = (
+  text: string,
+  changes: ReadonlyMap<string, EntityLocation>,
+  epochFloor: number,
+): string => {
+  const edits = new Map<OverridePart, Map<string, unknown>>(OVERRIDE_PARTS.map((part) => [part, new Map()]));
+  for (const [id, after] of changes) {
+    const entry = entryOf(after);
+    for (const [part, values] of edits) values.set(id, entry?.part === part ? entry.value : undefined);
+  }
+  const edited = [...edits].reduce((before, [part, values]) => editEntries(before, part, values), text);
+  return epochFloor === 0 ? edited : setNumber(edited, "epochFloor", epochFloor);
+};

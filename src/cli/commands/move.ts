@@ -1,0 +1,248 @@
+import type { Command } from "commander";
+import { err, ok, type Result } from "../../ids/index.ts";
+import type { DeclaredTable } from "../../routing/schema/table.ts";
+import { countingNumber } from "../lib/input.ts";
+import { alignColumns, escapeControls } from "../lib/output.ts";
+import { collectIds, openForEdit, saveTable } from "../lib/table-edit.ts";
+import { countOf } from "../lib/table-file.ts";
+import { type Act, EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
+import { droppedEpoch, type EntityLocation, type Step, takeStep } from "./move-steps.ts";
+import { type Locate, type Located, locator, rewriteTable } from "./move-table.ts";
+
+/** Where an entity is, in the cells of one line. */
+export const formatLocation = (id: string, at: EntityLocation): readonly string[] => {
+  switch (at.state) {
+    case "routed":
+      return [id, at.region ?? "nowhere", "by the routes"];
+    case "moved":
+      return [id, at.region, at.epoch === undefined ? "moved" : `moved, epoch ${at.epoch}`];
+    case "gone":
+      return [id, "nowhere", `gone, epoch ${at.epoch}`];
+    default:
+      return [id, `${at.from} → ${at.to}`, `${at.state}, epoch ${at.epoch}`];
+  }
+};
+
+/** What is to be done after a step, for stderr. docs/guides/move-entities.md has the reasons, and how long to wait. */
+export const formatNext = (step: Step["name"], isSame: boolean): string =>
+  `next: ${step === "finish" && isSame ? KEPT : NEXT[step]}\n`;
+
+const NEXT: Readonly<Record<Step["name"], string>> = {
+  start: "publish the table, and copy what the entity has while it goes on; then `waybill move fence`",
+  fence:
+    "publish the table, or spare gateways the pause and do not; tell the old region fence with this epoch; copy the rest; tell the new region take with this epoch; then `waybill move switch`",
+  switch: "publish the table; then tell the new region open, and after it the old one leave, with this epoch",
+  finish: "publish the table; the routes lead there by themselves",
+  abort: "publish the table; then tell the other region leave if it took a copy, and the old one open, with this epoch",
+  gone: "publish the table; requests are answered 410 from then on",
+};
+
+const KEPT = "nothing to publish: the entries stay, since the routes lead elsewhere or may come to";
+
+interface Options {
+  readonly table?: string;
+  readonly json?: boolean;
+}
+
+/** `waybill move status`: where entities are, or all that are under way. */
+export const showStatus = async (
+  runtime: Runtime,
+  args: readonly string[],
+  { table, json }: Options,
+): Promise<ExitCode> => {
+  const opened = await openForEdit(table, runtime);
+  if (!opened.ok) {
+    return fail(opened.error, runtime);
+  }
+  const { declared, name } = opened.value;
+  const { found, refusals } = args.length === 0 ? inProgress(declared) : await locateAll(declared, args, runtime);
+  const lines = json
+    ? found.map(([id, at]) => JSON.stringify({ id, ...at }))
+    : alignColumns(found.map(([id, at]) => formatLocation(id, at)));
+  await runtime.print(lines.map((line) => `${line}\n`).join(""));
+  runtime.report(refusals === "" ? `${escapeControls(name)}: ${countsOf(declared)}\n` : refusals);
+  return refusals === "" ? EXIT.ok : EXIT.failed;
+};
+
+interface Found {
+  readonly found: readonly (readonly [id: string, at: EntityLocation])[];
+  readonly refusals: string;
+}
+
+const inProgress = ({ moves = {} }: DeclaredTable): Found => ({ found: Object.entries(moves), refusals: "" });
+
+const locateAll = async (declared: DeclaredTable, args: readonly string[], runtime: Runtime): Promise<Found> => {
+  const ids = await collectIds(args, runtime);
+  if (!ids.ok) return { found: [], refusals: ids.error };
+  const locate = locator(declared, runtime.nowMs());
+  const found: (readonly [string, EntityLocation])[] = [];
+  let refusals = "";
+  for (const text of ids.value) {
+    const located = locate(text);
+    if (located.ok) found.push([located.value.id, located.value.at]);
+    else refusals += `error: ${escapeControls(text)}: ${escapeControls(located.error)}\n`;
+  }
+  return { found, refusals };
+};
+
+const countsOf = ({ moves = {}, moved = {}, gone = {} }: DeclaredTable): string => {
+  const count = (part: object): number => Object.keys(part).length;
+  return `${countOf(count(moves), "move")} under way, ${count(moved)} moved, ${count(gone)} gone`;
+};
+
+export interface MoveOptions {
+  readonly table?: string;
+  readonly to?: string;
+  readonly epoch?: number;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+interface StepOptions {
+  readonly to: string | undefined;
+  readonly epochMin: number;
+}
+
+/** What a step makes of one entity. */
+interface Change {
+  readonly id: string;
+  readonly before: EntityLocation;
+  readonly after: EntityLocation;
+}
+
+/** Takes a step with every ID, or with none. */
+export const takeSteps = async (
+  name: Step["name"],
+  runtime: Runtime,
+  args: readonly string[],
+  options: MoveOptions,
+): Promise<ExitCode> => {
+  const opened = await openForEdit(options.table, runtime);
+  if (!opened.ok) return fail(opened.error, runtime);
+  const ids = await collectIds(args, runtime);
+  if (!ids.ok) return fail(ids.error, runtime);
+  const { text, declared, name: file } = opened.value;
+  const { to } = options;
+  if (to !== undefined && !Object.hasOwn(declared.regions, to)) {
+    const known = Object.keys(declared.regions).join(", ");
+    return fail(
+      `error: ${escapeControls(file)} has no region ${JSON.stringify(to)}; it has ${known} (--to)\n`,
+      runtime,
+    );
+  }
+  const { epochFloor = 0 } = declared;
+  const epochMin = Math.max(epochFloor + 1, options.epoch ?? 1);
+  const changes = changesOf(name, ids.value, { to, epochMin }, locator(declared, runtime.nowMs()));
+  if (!changes.ok) return fail(`${changes.error}error: nothing was written\n`, runtime);
+
+  const floor = Math.max(epochFloor, droppedEpoch(changes.value));
+  const edited = rewriteTable(text, new Map(changes.value.flatMap(entryIfChanged)), floor);
+  const saved = saveTable(opened.value, edited, options.dryRun === true, runtime);
+  if (!saved.ok) return fail(`${saved.error}error: nothing was written\n`, runtime);
+  await runtime.print(linesOf(changes.value, options));
+  const isSame = text === edited;
+  runtime.report(summaryOf(file, isSame, changes.value.length, options) + formatNext(name, isSame));
+  return EXIT.ok;
+};
+
+const entryIfChanged = ({ id, before, after }: Change): (readonly [string, EntityLocation])[] =>
+  before === after ? [] : [[id, after]];
+
+/** The changes, or every refusal. */
+const changesOf = (
+  name: Step["name"],
+  ids: readonly string[],
+  options: StepOptions,
+  locate: Locate,
+): Result<readonly Change[], string> => {
+  const changes = new Map<string, Change>();
+  let refusals = "";
+  for (const text of ids) {
+    const located = locate(text);
+    const after = located.ok ? stepOf(name, located.value, options, changes) : located;
+    if (located.ok && after.ok) {
+      const { id, at } = located.value;
+      changes.set(id, { id, before: at, after: after.value });
+    } else if (!after.ok) refusals += `error: ${escapeControls(text)}: ${escapeControls(after.error)}\n`;
+  }
+  return refusals === "" ? ok([...changes.values()]) : err(refusals);
+};
+
+const stepOf = (
+  name: Step["name"],
+  { id, at, routed }: Located,
+  { to, epochMin }: StepOptions,
+  changes: ReadonlyMap<string, Change>,
+): Result<EntityLocation, string> => {
+  if (changes.has(id)) return err("it is named twice");
+  if (name === "finish") return takeStep({ name, routed }, at);
+  if (name === "gone") return takeStep({ name, epochMin }, at);
+  if (name !== "start") return takeStep({ name }, at);
+  if (to === undefined) throw new Error("a move is started without its region");
+  return takeStep({ name, to, epochMin }, at);
+};
+
+const linesOf = (changes: readonly Change[], { json }: MoveOptions): string => {
+  const lines = json
+    ? changes.map((change) => JSON.stringify(change))
+    : alignColumns(changes.map(({ id, after }) => formatLocation(id, after)));
+  return lines.map((line) => `${line}\n`).join("");
+};
+
+const summaryOf = (file: string, isSame: boolean, count: number, { dryRun }: MoveOptions): string => {
+  const entities = count === 1 ? "1 entity" : `${count} entities`;
+  const name = escapeControls(file);
+  if (isSame) return `${name}: nothing to change for ${entities}\n`;
+  return dryRun
+    ? `${name}: would change ${entities}; nothing was written (--dry-run)\n`
+    : `${name}: changed ${entities}\n`;
+};
+
+/** `waybill move`: takes entities from region to region, one step of the table at a time. */
+export const addMove = (program: Command, act: Act): void => {
+  const move = program
+    .command("move")
+    .description("move single entities from region to region, one step of the table at a time")
+    .addHelpText("after", HELP);
+  for (const [name, description] of STEPS) {
+    const step = move.command(name).description(description).argument("<id...>", IDS);
+    if (name === "start") {
+      step
+        .requiredOption("--to <region>", "where the entities are to go")
+        .option("--epoch <n>", "begin at this epoch at least, where regions know of higher ones", countingNumber);
+    }
+    step
+      .option("--table <file>", "the routing table that is edited (default: routing-table.json)")
+      .option("--dry-run", "show what would change, and write nothing")
+      .option("--json", "one JSON object a line, in the order of the IDs")
+      .action(act((runtime, args, options: MoveOptions) => takeSteps(name, runtime, args, options)));
+  }
+  move
+    .command("status")
+    .description("show where entities are; without IDs, every move under way")
+    .argument("[id...]", IDS)
+    .option("--table <file>", "the routing table (default: routing-table.json)")
+    .option("--json", "one JSON object a line, in the order of the IDs")
+    .action(act(showStatus));
+};
+
+const IDS = "the IDs; - reads them from stdin, one a line";
+
+const STEPS = [
+  ["start", "note that entities are to move; their requests stay where they are"],
+  ["fence", "stop writes to entities whose move was started; reads go on"],
+  ["switch", "send the requests of fenced entities to their new region"],
+  ["finish", "drop the entries of moved entities that the routes lead to the same region by themselves"],
+  ["abort", "end a move that was not switched; the entities stay where they are"],
+  ["gone", "answer 410 for entities that were removed from every region"],
+] as const;
+
+const HELP = `
+Examples:
+  $ waybill move start 0192f0c1-7a30-8005-8040-8f3b2a1c9d77 --to us
+  $ waybill move fence 0192f0c1-7a30-8005-8040-8f3b2a1c9d77
+  $ waybill move switch - < ids.txt
+  $ waybill move status
+
+Each step edits the table file, keeps its layout, and says what to do next; docs/guides/move-entities.md has the whole protocol. All IDs
+take the step, or none does. Exit code: 0, or 1 when a step is refused and nothing was written.`;

@@ -1,0 +1,98 @@
+import type { Command } from "commander";
+import { err, ok, type Result } from "../../ids/index.ts";
+import { type CompiledTable, parsePublicKeys } from "../../routing/index.ts";
+import { type PublicCodec, publicCodec } from "../../routing/public-ids/codec.ts";
+import { eachId, lacksIds } from "../lib/input.ts";
+import { escapeControls } from "../lib/output.ts";
+import { formatTableError, openTable } from "../lib/table-file.ts";
+import { type Act, EXIT, fail, type Runtime } from "../runtime.ts";
+
+interface Options {
+  readonly entity: string;
+  readonly table?: string;
+  readonly json?: boolean;
+}
+
+/** `waybill public`: internal IDs of public ones and back, with the keys that the deployment has. */
+export const addPublic = (program: Command, act: Act): void => {
+  const group = program.command("public").description("open public IDs, and show internal ones as clients see them");
+  add(group, act, "open", "print the internal IDs of public ones", (codec, text) => codec.open(text));
+  add(group, act, "show", "print internal IDs as clients see them", (codec, text) => codec.show(text));
+};
+
+type Turn = (codec: PublicCodec, text: string) => string | undefined;
+
+const add = (group: Command, act: Act, name: string, description: string, turn: Turn): void => {
+  group
+    .command(name)
+    .description(description)
+    .argument("[id...]", "the IDs; - or none reads them from stdin, one a line")
+    .requiredOption("--entity <name>", "the public entity of the routing table")
+    .option("--table <file>", "the routing table (default: routing-table.json, if it is there)")
+    .option("--json", "one JSON object a line: text, and id or error")
+    .addHelpText("after", HELP)
+    .action(
+      act((runtime, args, options: Options) =>
+        turnIds(runtime, args, options, turn, name === "open" ? "no key made it" : "it is no ID of the entity"),
+      ),
+    );
+};
+
+const HELP = `
+Examples:
+  $ waybill public open --entity order sd0Vd4dVQ3Ldb9tdbRbQ4y5kTRuRyFXU0vEMRP5FnvfK
+  $ waybill public show --entity order < internal.txt
+
+The keys are read from the environment variable PUBLIC_ID_KEYS alone, as the gateway's secret of that name.
+Exit code: 0 when every ID was turned, otherwise 1.`;
+
+const turnIds = async (
+  runtime: Runtime,
+  args: readonly string[],
+  { entity, table: path, json }: Options,
+  turn: Turn,
+  why: string,
+) => {
+  const opened = await openTable(path, runtime);
+  if (!opened.ok) {
+    return fail(formatTableError(opened.error), runtime);
+  }
+  const codec = codecOf(opened.value?.table, entity, runtime);
+  if (!codec.ok) {
+    return fail(`error: ${codec.error}\n`, runtime);
+  }
+  if (lacksIds(args, runtime)) return EXIT.failed;
+  return eachId(args, runtime, (text) => {
+    const id = turn(codec.value, text);
+    if (id !== undefined) return { data: `${json ? JSON.stringify({ text, id }) : id}\n`, report: "", failed: false };
+    const detail = `"${escapeControls(text)}" is left: ${why}.`;
+    return json
+      ? { data: `${JSON.stringify({ text, error: { detail } })}\n`, report: "", failed: true }
+      : { data: "", report: `error: ${detail}\n`, failed: true };
+  });
+};
+
+/** The codec of a public entity with the keys of the environment; a sentence where one of the two is missing. */
+export const codecOf = (
+  table: CompiledTable | undefined,
+  name: string,
+  { publicIdKeys }: Runtime,
+): Result<PublicCodec, string> => {
+  if (table === undefined) return err("There is no routing table; give one with --table.");
+  const entity = table.entities.get(name);
+  const known = [...table.entities.values()].filter((each) => each.public !== undefined).map((each) => each.name);
+  if (entity?.public === undefined) {
+    const what = entity === undefined ? "has no entity" : "shows as it is the entity";
+    return err(
+      `The routing table ${what} "${escapeControls(name)}". Public ones: ${known.join(", ") || "none"}. (--entity)`,
+    );
+  }
+  if (publicIdKeys === undefined) return err("The environment has no PUBLIC_ID_KEYS.");
+  const keys = parsePublicKeys(publicIdKeys);
+  if (!keys.ok) return keys;
+  const list = entity.public.as === "sealed" ? "sealed" : "compatible";
+  const codec = publicCodec(entity, keys.value);
+  return codec === undefined
+    ? err(`PUBLIC_ID_KEYS has no ${list} key, which the public IDs of ${name} need.`)
+    : ok(codec);
+};

@@ -1,0 +1,78 @@
+import type { Command } from "commander";
+import { err, ok, type Result } from "../../../ids/index.ts";
+import { checkTable } from "../../../routing/index.ts";
+import { measureTable } from "../../../routing/load.ts";
+import { openGateway } from "../../gateway/client.ts";
+import { formatFailure, GATEWAY_HELP, type GatewayOptions, withGateway } from "../../gateway/http.ts";
+import { alignColumns, formatCount } from "../../lib/output.ts";
+import { formatTableError, readTableFile } from "../../lib/table-file.ts";
+import { type Act, EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+
+interface Options extends GatewayOptions {
+  readonly json?: boolean;
+}
+
+/** How much of each cap is taken up. */
+export type Uses = Readonly<Record<string, { readonly used: number; readonly max: number }>>;
+
+/** `waybill table capacity`: how near a table is to each of its caps. */
+export const addTableCapacity = (parent: Command, act: Act): void => {
+  withGateway(
+    parent
+      .command("capacity")
+      .description("say how much of each cap a table takes up: that of a file, or the one in force at a gateway")
+      .argument("[file]", "the table; - reads it from stdin; without it the gateway is asked")
+      .option("--json", "one JSON object"),
+  )
+    .addHelpText("after", HELP)
+    .action(act(capacity));
+};
+
+const HELP = `
+Examples:
+  $ waybill table capacity routing-table.json
+  $ waybill table capacity --gateway https://api.example.com --json
+
+${GATEWAY_HELP}
+Exit code: 0, or 1 when the table has faults or cannot be read.`;
+
+const capacity = async (runtime: Runtime, [path]: readonly string[], options: Options): Promise<ExitCode> => {
+  const uses = await (path === undefined ? usesAtGateway(options, runtime) : usesOfFile(path, runtime));
+  if (!uses.ok) {
+    return fail(uses.error, runtime);
+  }
+  await runtime.print(options.json ? `${JSON.stringify(uses.value)}\n` : formatUses(uses.value));
+  return EXIT.ok;
+};
+
+const usesOfFile = async (path: string, runtime: Runtime): Promise<Result<Uses, string>> => {
+  const file = await readTableFile(path, runtime, checkTable);
+  if (!file.ok) return err(formatTableError(file.error));
+  return ok(usesOf(file.value.table, file.value.bytes.length));
+};
+
+const usesAtGateway = async (options: GatewayOptions, runtime: Runtime): Promise<Result<Uses, string>> => {
+  const gateway = openGateway(options, runtime);
+  if (!gateway.ok) return gateway;
+  const uses = await gateway.value.capacity();
+  return uses.ok ? uses : err(formatFailure(gateway.value.url, uses.error));
+};
+
+/** Of a table that was checked. */
+export const usesOf = (declared: unknown, bytes: number): Uses => {
+  const uses = measureTable(declared, bytes);
+  if (!uses.ok) throw new Error("the table was not checked");
+  return { ...uses.value };
+};
+
+/** `routes  11 of 200,000  0.006 %`. */
+export const formatUses = (uses: Uses): string =>
+  alignColumns(
+    Object.entries(uses).map(([part, { used, max }]) => [
+      part,
+      `${formatCount(used)} of ${formatCount(max)}`,
+      `${Number(((used / max) * 100).toFixed(3))} %`,
+    ]),
+  )
+    .map((line) => `${line}\n`)
+    .join("");

@@ -1,0 +1,130 @@
+import type { Command } from "commander";
+import { type CompiledTable, findAmbiguities, type Hint, type LayoutAmbiguity } from "../../../routing/index.ts";
+import { escapeControls } from "../../lib/output.ts";
+import {
+  countOf,
+  faultLine,
+  formatFaults,
+  idlePacks,
+  readServable,
+  reportTableError,
+  type TableFile,
+} from "../../lib/table-file.ts";
+import { type Act, EXIT, fail } from "../../runtime.ts";
+
+/** A note on two kinds of IDs that a text does not tell apart, and what would. No fault: such IDs are refused, not guessed. */
+export const formatAmbiguity = ({ entity, reason, isRefused, example, hints }: LayoutAmbiguity): string => {
+  const where = entity === undefined ? "/any/:id" : `the paths of ${entity}`;
+  const outcome = isRefused ? "refused as ambiguous" : "one region either way";
+  const lines = [
+    `note: on ${where}, ${reason}: ${outcome}`,
+    ...(example === undefined ? [] : [`  for example ${example}`]),
+    ...hints.map((hint) => `  ${formatHint(hint)}`),
+  ];
+  return `${lines.map(escapeControls).join("\n")}\n`;
+};
+
+const formatHint = (hint: Hint): string => {
+  switch (hint.by) {
+    case "path":
+      return `told apart by path: ${hint.paths.join(", ")}`;
+    case "pattern": {
+      const named = hint.paths.length === 0 ? "" : `, as ${hint.paths.join(", ")} does`;
+      return `told apart by a layout named in the pattern: ${hint.layouts.join(" or ")}${named}`;
+    }
+    case "header":
+      return `told apart by a field: ${hint.field}: ${hint.values.join(" or ")}`;
+    case "prefix":
+      return `told apart by a prefix in the layouts ${hint.layouts.join(", ")}`;
+  }
+};
+
+/** `waybill table check`: every fault of a table at once, or one line that sums it up. */
+export const addTableCheck = (parent: Command, act: Act): void => {
+  parent
+    .command("check")
+    .description(
+      "check a routing table and list all of its faults, each with its place and its remedy; without faults, what its IDs leave open",
+    )
+    .argument("<file>", "the table; - reads it from stdin")
+    .option("--json", "one JSON object a line: the faults, or the summary")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ waybill table check routing-table.json
+  $ jq . routing-table.json | waybill table check --json -
+
+Exit code: 0 without faults, 1 with faults or when the file cannot be read.`,
+    )
+    .action(
+      act(async (runtime, [path], { json }: { readonly json?: boolean }) => {
+        const file = await readServable(path as string, runtime);
+        if (file.ok) {
+          const indistinct = findAmbiguities(file.value.table);
+          const idle = idlePacks(JSON.parse(new TextDecoder().decode(file.value.bytes)));
+          const notes = [...indistinct.map(formatAmbiguity), ...idle.map(idleNote), publicNote(file.value.table)];
+          const summary = json
+            ? `${JSON.stringify({ ...summaryOf(file.value), indistinct, idlePacks: idle })}\n`
+            : summaryLine(file.value) + notes.join("");
+          await runtime.print(summary);
+          return EXIT.ok;
+        }
+        const { error } = file;
+        if (json || error.reason === "unreadable") {
+          await reportTableError(error, json === true, runtime);
+          return EXIT.failed;
+        }
+        const { name, faults } = error;
+        await runtime.print(faults.map((fault) => faultLine(name, fault)).join(""));
+        return fail(`${name}: ${formatFaults(faults.length)}\n`, runtime);
+      }),
+    );
+};
+
+const idleNote = (pack: string): string =>
+  `note: ${escapeControls(`pack ${pack} is in no route, and decides nothing; a route leads to it by "pack": ${JSON.stringify(pack)}`)}\n`;
+
+/** No fault either: the keys are a secret of each deployment, and no table says whether it has them. */
+const publicNote = ({ entities }: CompiledTable): string => {
+  const shown = [...entities.values()].filter((entity) => entity.public !== undefined).map(({ name }) => name);
+  if (shown.length === 0) return "";
+  const names = escapeControls(shown.join(", "));
+  return `note: ${names}: public IDs need the secret PUBLIC_ID_KEYS in each deployment; without it requests for them are answered with 503\n`;
+};
+
+interface Summary {
+  readonly file: string;
+  readonly regions: number;
+  readonly entities: number;
+  readonly layouts: number;
+  readonly routes: number;
+  readonly moved: number;
+  /** Moves under way. */
+  readonly moving: number;
+  readonly gone: number;
+  /** SHA-256 in lower-case hex. */
+  readonly digest: string;
+}
+
+const summaryOf = ({ name, table, digest }: TableFile<CompiledTable>): Summary => ({
+  file: name,
+  regions: table.regions.size,
+  entities: table.entities.size,
+  layouts: table.layouts.size,
+  routes: table.routeCount,
+  ...table.moved.counts,
+  digest,
+});
+
+const summaryLine = (file: TableFile<CompiledTable>): string => {
+  const { regions, layouts, entities, routes, moved, moving, gone } = summaryOf(file);
+  const entityCount = entities === 1 ? "1 entity" : `${entities} entities`;
+  const parts = [countOf(regions, "region"), entityCount, countOf(layouts, "layout"), countOf(routes, "route")];
+  const override = [
+    `${moved} moved`,
+    ...(moving > 0 ? [`${moving} moving`] : []),
+    ...(gone > 0 ? [`${gone} gone`] : []),
+  ];
+  return `${file.name}: no faults; ${[...parts, ...override].join(", ")}; sha256 ${file.digest}\n`;
+};

@@ -1,0 +1,102 @@
+import type { Command } from "commander";
+import { ok } from "../../../ids/index.ts";
+import { diffTables } from "../../../routing/diff/diff.ts";
+import { checkTable, compileTable } from "../../../routing/index.ts";
+import { GATEWAY_HELP, type GatewayOptions, withGateway } from "../../gateway/http.ts";
+import {
+  isRevision,
+  readTableSource,
+  reportSourceError,
+  SOURCE_HELP,
+  type TableSource,
+} from "../../gateway/revision.ts";
+import { formatDiff } from "../../lib/diff-text.ts";
+import { changeLines, formatSummary, type ReplaySummary, replayLog } from "../../lib/log-replay.ts";
+import { formatMissing, type MissingPack, missedBy, openPackFiles, withSlots } from "../../lib/packs.ts";
+import { type Act, EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+
+interface Options extends GatewayOptions {
+  readonly json?: boolean;
+  readonly exitCode?: boolean;
+  readonly log?: string;
+}
+
+/** `waybill table diff`: what a change of the table changes, and which keys go elsewhere because of it. */
+export const addTableDiff = (parent: Command, act: Act): void => {
+  withGateway(
+    parent
+      .command("diff")
+      .description("compare two routing tables, and list the keys whose IDs go elsewhere")
+      .argument("<before>", "the table as it is: a file, the number of a revision, or - for stdin")
+      .argument("<after>", "the table as it is to be: a file, the number of a revision, or - for stdin")
+      .option("--log <file>", "say of a log's requests, too, how many go elsewhere")
+      .option("--exit-code", "exit with 2 when the tables differ")
+      .option("--json", "the differences as one JSON object, or the faults as table check has them"),
+  )
+    .addHelpText("after", HELP)
+    .action(act(diff));
+};
+
+const HELP = `
+Examples:
+  $ waybill table diff published.json routing-table.json
+  $ git show main:routing-table.json | waybill table diff --exit-code - routing-table.json
+  $ waybill table diff published.json routing-table.json --log requests.ndjson
+  $ waybill table diff 41 routing-table.json
+
+${SOURCE_HELP}
+Both tables are checked first.
+${GATEWAY_HELP} Files need none.
+Exit code: 0, or with --exit-code 2 when they differ; 1 when one of them has faults.`;
+
+const diff = async (runtime: Runtime, args: readonly string[], options: Options): Promise<ExitCode> => {
+  const { json = false, exitCode, log } = options;
+  const [beforePath, afterPath] = args as readonly [string, string];
+  if ([beforePath, afterPath, log].filter((path) => path === "-").length > 1) {
+    const what = log === "-" ? "the two tables and the log" : "the two tables";
+    return fail(`error: only one of ${what} can come from stdin\n`, runtime);
+  }
+  // One after the other, so that the faults of both are shown.
+  const before = await readTableSource(beforePath, options, runtime, checkTable);
+  const after = await readTableSource(afterPath, options, runtime, checkTable);
+  for (const side of [before, after]) if (!side.ok) await reportSourceError(side.error, json, runtime);
+  if (!before.ok || !after.ok) return EXIT.failed;
+
+  // Only requests need tables that are compiled.
+  const compiled =
+    log === undefined ? undefined : [before.value, after.value].map(({ table }) => compileTable(table, 0));
+  const packFiles = openPackFiles(
+    [beforePath, afterPath].map((word) => (isRevision(word) ? undefined : word)),
+    runtime,
+  );
+  const missing: MissingPack[] = [];
+  for (const [at, { name, table }] of [before.value, after.value].entries()) {
+    const filled = await packFiles.load({ name, table: compiled?.[at] ?? withSlots(table) });
+    if (!filled.ok) return fail(filled.error, runtime);
+    missing.push(...filled.value);
+  }
+  const found = diffTables(before.value.table, after.value.table, packFiles.contents, runtime.nowMs());
+  const [left, right] = compiled ?? [];
+  const traffic =
+    log === undefined || left === undefined || right === undefined
+      ? ok(undefined)
+      : await replayLog(log, left, right, runtime, { isQuiet: json });
+  if (!traffic.ok) {
+    return fail(traffic.error, runtime);
+  }
+  const [from, to] = [before.value, after.value].map(plainSide);
+  if (json) await runtime.print(`${JSON.stringify({ before: from, after: to, ...found, traffic: traffic.value })}\n`);
+  else if (found.isEmpty) runtime.report("no differences\n");
+  else await runtime.print(formatDiff(found, runtime.paint) + formatTraffic(traffic.value, runtime.paint));
+  runtime.report(formatMissing(log === undefined ? missedBy(found, missing) : missing));
+  if (traffic.value !== undefined) runtime.report(formatSummary(traffic.value));
+  return exitCode && !found.isEmpty ? EXIT.differs : EXIT.ok;
+};
+
+const plainSide = ({ name, revision, digest }: TableSource<unknown>): object =>
+  revision === undefined ? { file: name, digest } : { revision, digest };
+
+const formatTraffic = (traffic: ReplaySummary | undefined, paint: Runtime["paint"]): string =>
+  traffic === undefined || traffic.changes.length === 0
+    ? ""
+    : `\n${[paint("bold", "requests that go elsewhere"), ...changeLines(traffic).map((line) => `  ${line}`)].join("\n")}\n`;

@@ -1,0 +1,205 @@
+import type { Command } from "commander";
+import type { Result } from "../../../ids/index.ts";
+import { formatRevision } from "../../gateway/change.ts";
+import {
+  type Audience,
+  type AuditEntry,
+  type GatewayClient,
+  openGateway,
+  PAGE_ENTRIES_MAX,
+  type PageQuery,
+  type Revision,
+  type RevisionContent,
+} from "../../gateway/client.ts";
+import {
+  formatFailure,
+  GATEWAY_HELP,
+  type GatewayFailure,
+  type GatewayOptions,
+  withGateway,
+} from "../../gateway/http.ts";
+import { readRecord } from "../../gateway/revision.ts";
+import { countingNumber, wholeNumber } from "../../lib/input.ts";
+import { alignColumns, escapeControls } from "../../lib/output.ts";
+import { type Act, EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+import { formatAudience } from "./status.ts";
+
+interface Options extends GatewayOptions {
+  readonly limit: number;
+  readonly before?: number;
+  readonly json?: boolean;
+}
+
+const LIMIT_DEFAULT = 20;
+
+/** `waybill table history`: the revisions of the table, and `waybill table audit`: every attempt to change it. */
+export const addTableHistory = (parent: Command, act: Act): void => {
+  const list = (name: string, description: string, what: string) =>
+    withGateway(
+      parent
+        .command(name)
+        .description(description)
+        .option("--limit <number>", "how many", countingNumber, LIMIT_DEFAULT)
+        .option("--before <number>", `only ${what} below this number`, countingNumber)
+        .option("--json", "one JSON object a line"),
+    ).addHelpText("after", helpOf(name));
+  list("history", "list the revisions of a gateway's table, newest first", "revisions").action(
+    act((runtime, _, options: Options) => show(HISTORY, runtime, options)),
+  );
+  list("audit", "list who tried to change a gateway's table, and what came of it, newest first", "entries").action(
+    act((runtime, _, options: Options) => show(AUDIT, runtime, options)),
+  );
+};
+
+const helpOf = (name: string): string => `
+Examples:
+  $ waybill table ${name} --limit 5
+  $ waybill table ${name} --before 41 --json
+
+${GATEWAY_HELP}
+Exit code: 0, or 1 when the gateway does not tell.`;
+
+interface List<Entry> {
+  readonly what: string;
+  readonly read: (gateway: GatewayClient, pageQuery: PageQuery) => Promise<Result<readonly Entry[], GatewayFailure>>;
+  readonly numberOf: (entry: Entry) => number;
+  readonly cells: (entry: Entry) => readonly string[];
+}
+
+const show = async <Entry>(
+  { what, read, numberOf, cells }: List<Entry>,
+  runtime: Runtime,
+  { json, ...options }: Options,
+): Promise<ExitCode> => {
+  const gateway = openGateway(options, runtime);
+  if (!gateway.ok) {
+    return fail(gateway.error, runtime);
+  }
+  const entries: Entry[] = [];
+  for (let isMore = true; isMore; ) {
+    const last = entries.at(-1);
+    const before = last === undefined ? options.before : numberOf(last);
+    const limit = Math.min(PAGE_ENTRIES_MAX, options.limit - entries.length);
+    const page = await read(gateway.value, { limit, ...(before === undefined ? {} : { before }) });
+    if (!page.ok) {
+      return fail(formatFailure(gateway.value.url, page.error), runtime);
+    }
+    entries.push(...page.value);
+    isMore = page.value.length === limit && entries.length < options.limit;
+  }
+  if (entries.length === 0)
+    runtime.report(`no ${what}${options.before === undefined ? " yet" : ` below ${options.before}`}\n`);
+  const lines = json
+    ? entries.map((entry) => JSON.stringify(entry))
+    : alignColumns(entries.map((entry) => cells(entry).map(escapeControls)));
+  await runtime.print(lines.map((line) => `${line}\n`).join(""));
+  return EXIT.ok;
+};
+
+/** `42  2026-11-21T12:00:00.000Z  canary on 41 (KZ, UZ)  ann  e5f0658e036b  why`. */
+const revisionCells = (entry: Revision): readonly string[] => {
+  const { revision, time = "", kind, basedOn, audience, author, digest, note } = entry;
+  const what = basedOn === undefined ? kind : `${kind} ${BASE_WORD[kind] ?? "on"} ${basedOn}`;
+  return [String(revision), time, what + formatServed(audience), author, digest.slice(0, DIGEST_SHOWN), note];
+};
+
+/** Enough to tell the texts of one table apart. */
+const DIGEST_SHOWN = 12;
+
+/** What the other revision is to this one. */
+const BASE_WORD: Readonly<Record<string, string>> = { rollback: "to", promote: "of" };
+
+/** Names that a line has room for. */
+const NAMES_SHOWN = 4;
+
+const formatServed = (audience: Audience | undefined): string => {
+  if (audience === undefined) return "";
+  const names = audience.countries ?? audience.entities ?? [];
+  const more = names.length - NAMES_SHOWN;
+  return more > 0 ? ` (${names.slice(0, NAMES_SHOWN).join(", ")} and ${more} more)` : ` (${formatAudience(audience)})`;
+};
+
+/** `7  2026-11-21T12:00:00.000Z  publish  grafana  forbidden × 37  why`. */
+const auditCells = (entry: AuditEntry): readonly string[] => {
+  const { id, time, author, action, revision, audience, pack, outcome, times = 1, note } = entry;
+  const which = revision ?? pack?.slice(0, DIGEST_SHOWN);
+  const what = which === undefined ? action : `${action} ${which}`;
+  return [String(id), time, what + formatServed(audience), author, times > 1 ? `${outcome} × ${times}` : outcome, note];
+};
+
+const HISTORY: List<Revision> = {
+  what: "revisions",
+  read: (gateway, pageQuery) => gateway.revisions(pageQuery),
+  numberOf: ({ revision }) => revision,
+  cells: revisionCells,
+};
+
+const AUDIT: List<AuditEntry> = {
+  what: "entries",
+  read: (gateway, pageQuery) => gateway.audit(pageQuery),
+  numberOf: ({ id }) => id,
+  cells: auditCells,
+};
+
+interface ShowOptions extends GatewayOptions {
+  readonly out?: string;
+  readonly force?: boolean;
+}
+
+/** `waybill table show`: a published table's text, byte for byte. */
+export const addTableShow = (parent: Command, act: Act): void => {
+  withGateway(
+    parent
+      .command("show")
+      .description("print the text of a revision, octet for octet, or write it to a file")
+      .argument("[revision]", "its number (default: the revision in force)", wholeNumber)
+      .option("--out <file>", "write it to this file, which must not be there yet")
+      .option("--force", "write over a file that is there"),
+  )
+    .addHelpText("after", HELP)
+    .action(act(showRevision));
+};
+
+const HELP = `
+Examples:
+  $ waybill table show > published.json
+  $ waybill table show 41 --out routing-table.json --force
+
+Which revision it is, by whom and with which digest stands on stderr.
+${GATEWAY_HELP}
+Exit code: 0, or 1 when there is no such revision, or nothing was written.`;
+
+const showRevision = async (
+  runtime: Runtime,
+  [revision]: readonly string[],
+  options: ShowOptions,
+): Promise<ExitCode> => {
+  const { out, force = false } = options;
+  if (force && out === undefined) return fail("error: --force goes with --out\n", runtime);
+  if (out !== undefined && !force && runtime.fileExists(out)) {
+    return fail(
+      `error: ${escapeControls(out)} is there already: nothing was written; --force writes over it\n`,
+      runtime,
+    );
+  }
+  const gateway = openGateway(options, runtime);
+  if (!gateway.ok) return fail(gateway.error, runtime);
+  const text = await gateway.value.text(revision === undefined ? undefined : Number(revision));
+  if (!text.ok) return fail(formatFailure(gateway.value.url, text.error), runtime);
+  const record = await readRecord(gateway.value, text.value.revision);
+  if (!record.ok) return fail(record.error, runtime);
+  runtime.report(`${escapeControls(formatRevision(record.value))}\n`);
+  return write(text.value, out, runtime);
+};
+
+const write = async ({ bytes }: RevisionContent, out: string | undefined, runtime: Runtime): Promise<ExitCode> => {
+  if (out === undefined) {
+    // Lossless: a table is UTF-8, and its byte order mark is kept.
+    await runtime.print(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+    return EXIT.ok;
+  }
+  const written = runtime.writeBytes(out, bytes);
+  if (!written.ok) return fail(`error: ${escapeControls(out)} cannot be written: ${written.error}\n`, runtime);
+  runtime.report(`written to ${escapeControls(out)}\n`);
+  return EXIT.ok;
+};

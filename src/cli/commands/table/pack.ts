@@ -1,0 +1,372 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { err, type Field, type Layout, ok, type Result } from "../../../ids/index.ts";
+import { type CompiledTable, checkTable } from "../../../routing/index.ts";
+import { isIssued, keyFieldOf, ROUTABLE_BITS_MAX } from "../../../routing/layouts/fields.ts";
+import { FAULTS_MAX } from "../../../routing/limits.ts";
+import { type EncodedPack, encodePack } from "../../../routing/packs/encode.ts";
+import { formatPackFault } from "../../../routing/packs/format.ts";
+import type { Slice } from "../../../routing/table.ts";
+import { openGateway } from "../../gateway/client.ts";
+import { GATEWAY_HELP, type GatewayOptions, withGateway } from "../../gateway/http.ts";
+import { planUploads, sendUploads, summaryOf } from "../../gateway/pack-upload.ts";
+import { linesOf } from "../../lib/input.ts";
+import { findLayout, knownLayouts } from "../../lib/layouts.ts";
+import { counted, escapeControls, startProgress } from "../../lib/output.ts";
+import { packFile } from "../../lib/packs.ts";
+import { editEntries } from "../../lib/table-edit.ts";
+import {
+  checkText,
+  compile,
+  countOf,
+  formatFaults,
+  formatTableError,
+  idlePacks,
+  readBytes,
+  readPublishable,
+} from "../../lib/table-file.ts";
+import { type Act, EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+
+/** A table that is to get the entry of a pack. */
+export interface PackTable {
+  readonly name: string;
+  readonly text: string;
+  /** What it declares beside the pack and its routes: those may stand there before the pack does. */
+  readonly rest: CompiledTable;
+}
+
+/** Opens the table for the pack of a name. Errors are sentences for stderr. */
+export const openPackTable = async (
+  path: string,
+  pack: string,
+  runtime: Runtime,
+): Promise<Result<PackTable, string>> => {
+  if (path === "-") return err("error: the table is edited in its file, so it cannot come from stdin (--table)\n");
+  const bytes = await readBytes(path, runtime);
+  if (!bytes.ok) return err(formatTableError({ reason: "unreadable", name: path, why: bytes.error }));
+  const rest = checkText(bytes.value, (json) => compile(withoutPack(json, pack)));
+  if (rest.ok) return ok({ name: path, text: new TextDecoder().decode(bytes.value), rest: rest.value });
+  // Places are those of the whole text: without some routes the others have other numbers.
+  const whole = checkText(bytes.value, checkTable);
+  return err(formatTableError({ reason: "faulty", name: path, faults: whole.ok ? rest.error : whole.error }));
+};
+
+const withoutPack = (json: unknown, name: string): unknown => {
+  if (!isObject(json)) return json;
+  const { routes, packs } = json;
+  const isOther = (route: unknown) => !isObject(route) || route["pack"] !== name;
+  return {
+    ...json,
+    ...(Array.isArray(routes) ? { routes: routes.filter(isOther) } : {}),
+    ...(isObject(packs) ? { packs: Object.fromEntries(Object.entries(packs).filter(([key]) => key !== name)) } : {}),
+  };
+};
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A table's text with the entry of a pack, and whether no route leads to the pack yet. */
+interface TextWithEntry {
+  readonly text: string;
+  readonly isIdle: boolean;
+}
+
+/** The table with the entry, if it could be served so. The text is nowhere yet: its faults have no line. */
+export const withEntry = ({ name, text }: PackTable, pack: string, entry: object): Result<TextWithEntry, string> => {
+  const edited = editEntries(text, "packs", new Map([[pack, entry]]));
+  const checked = checkText(new TextEncoder().encode(edited), checkTable);
+  if (checked.ok) return ok({ text: edited, isIdle: idlePacks(checked.value).includes(pack) });
+  const lines = checked.error.map(({ pointer, message }) => `${escapeControls(`${pointer}: ${message}`)}\n`);
+  const sentence = `error: with this pack ${escapeControls(name)} could not be served: ${formatFaults(lines.length)}; nothing was written\n`;
+  return err(lines.join("") + sentence);
+};
+
+/** A range as a line says it. */
+export interface LineRange {
+  readonly from: number;
+  readonly to: number;
+  readonly region: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+export interface LineFault {
+  readonly line: number;
+  /** A sentence. */
+  readonly message: string;
+}
+
+export interface ReadLines {
+  /** Sorted, without those at fault. */
+  readonly ranges: readonly LineRange[];
+  /** By their lines. */
+  readonly faults: readonly LineFault[];
+}
+
+/** Reads `from,to,region` and `key,region`, or the same as JSON objects, one a line, in any order. `max`: the greatest key. */
+export const readRanges = async (chunks: AsyncIterable<Uint8Array>, max: number): Promise<ReadLines> => {
+  const ranges: LineRange[] = [];
+  const faults: LineFault[] = [];
+  let line = 0;
+  for await (const text of linesOf(chunks)) {
+    line += 1;
+    if (!text.ok) faults.push({ line: text.error, message: "The line is too long for a range." });
+    else if (text.value.trim() !== "") {
+      const range = rangeOf(text.value.trim(), line, max);
+      if (typeof range === "string") faults.push({ line, message: range });
+      else ranges.push(range);
+    }
+    if (faults.length >= FAULTS_MAX) break;
+  }
+  ranges.sort((a, b) => a.from - b.from || a.line - b.line);
+  faults.push(...overlapsIn(ranges).slice(0, FAULTS_MAX - faults.length));
+  return { ranges, faults: faults.toSorted((a, b) => a.line - b.line) };
+};
+
+/** The range, or what is wrong with the line. */
+const rangeOf = (text: string, line: number, max: number): LineRange | string => {
+  const parts = text.startsWith("{") ? partsOfJson(text) : text.split(",").map((part) => part.trim());
+  if (parts === undefined) return 'It is no JSON object with "from", "to" and "region", or with "key" and "region".';
+  if (parts.length !== 2 && parts.length !== 3) return "A line is from,to,region or key,region.";
+  const [from = "", to = "", region = ""] = parts.length === 2 ? [parts[0], parts[0], parts[1]] : parts;
+  const [first, last] = [keyOf(from, max), keyOf(to, max)];
+  if (first === undefined || last === undefined) {
+    return `${JSON.stringify(first === undefined ? from : to)} is no key: a whole number from 0 to ${max}.`;
+  }
+  if (last < first) return `The range ends at ${last}, before it begins at ${first}.`;
+  return region === "" ? "The region is missing." : { from: first, to: last, region, line };
+};
+
+const keyOf = (text: string, max: number): number | undefined => {
+  const key = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
+  return key <= max ? key : undefined;
+};
+
+const partsOfJson = (text: string): readonly string[] | undefined => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const { from, to, key, region, ...others } = value as Readonly<Record<string, unknown>>;
+  if (Object.keys(others).length > 0 || typeof region !== "string") return undefined;
+  const keys = key === undefined ? [from, to] : from === undefined && to === undefined ? [key] : [];
+  if (keys.length === 0 || !keys.every((each) => typeof each === "number" || typeof each === "string"))
+    return undefined;
+  return [...keys.map(String), region];
+};
+
+/** A key that two lines have; both are named. */
+const overlapsIn = (ranges: readonly LineRange[]): readonly LineFault[] => {
+  const faults: LineFault[] = [];
+  let widest: LineRange | undefined;
+  for (const range of ranges) {
+    if (widest !== undefined && range.from <= widest.to) {
+      const [first, second] = [widest, range].toSorted((a, b) => a.line - b.line) as [LineRange, LineRange];
+      const message = `Key ${range.from} stands in line ${first.line} too, for ${first.region}; one line alone may have it.`;
+      faults.push({ line: second.line, message });
+    }
+    if (widest === undefined || range.to > widest.to) widest = range;
+  }
+  return faults;
+};
+
+interface Options {
+  readonly layout: string;
+  readonly field?: string;
+  readonly slice?: string;
+  readonly out?: string;
+  readonly table?: string;
+  readonly name?: string;
+  readonly json?: boolean;
+}
+
+/** `waybill table pack`: makes a pack of ranges, and the entry that a table has of it. */
+export const addTablePack = (parent: Command, act: Act): void => {
+  parent
+    .command("pack")
+    .description("make a pack of key ranges: a file beside the table, for more ranges than its JSON can hold")
+    .argument("<ranges>", "lines of from,to,region or key,region, or NDJSON; - reads them from stdin")
+    .requiredOption("--layout <name>", "the layout whose IDs the ranges are of")
+    .option("--field <name>", "the field that they are of (default: the layout's key)")
+    .option("--slice <name>", "the slice of the key that they are of, which --table declares for the layout")
+    .option("--out <folder>", "where the file goes (default: packs beside the table, or in the current folder)")
+    .option("--table <file>", "write the entry into this routing table as well")
+    .option("--name <name>", "the pack's name in the table; with --table")
+    .option("--json", "the entry with the file's name as one line of JSON, or the faults, one a line")
+    .addHelpText("after", HELP)
+    .action(act(pack));
+};
+
+const HELP = `
+Examples:
+  $ waybill table pack shards.csv --layout hotguid
+  $ waybill table pack shards.csv --layout hotguid --table routing-table.json --name shards
+  $ waybill table pack parts.csv --layout hotguid --slice partition --table routing-table.json --name parts
+  $ psql -c "copy … to stdout csv" | waybill table pack - --layout hotguid --out packs/
+
+The entry is printed in any case, and a route of the table has to lead to the pack. Lines may come
+in any order. Ranges that overlap are faults, each with both its lines; docs/operate/publish.md has the rest.
+Exit code: 0, or 1 when a line is at fault and nothing was written.`;
+
+const pack = async (runtime: Runtime, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
+  if ((options.table === undefined) !== (options.name === undefined)) {
+    return fail("error: --table and --name go together\n", runtime);
+  }
+  const table = await openNamed(options, runtime);
+  if (!table.ok) return fail(table.error, runtime);
+  const part = partOf(options, table.value);
+  if (!part.ok) return fail(part.error, runtime);
+  const input = path === "-" ? ok({ bytes: 0, chunks: runtime.stdin.chunks }) : await runtime.openFile(path);
+  const name = path === "-" ? "stdin" : path;
+  if (!input.ok) return fail(`error: ${escapeControls(name)} cannot be read: ${input.error}\n`, runtime);
+  const progress = startProgress(
+    { label: escapeControls(name), bytes: input.value.bytes, isQuiet: options.json === true },
+    runtime,
+  );
+  const { ranges, faults } = await readRanges(counted(input.value.chunks, progress), part.value.max);
+  progress.end();
+  if (faults.length > 0) {
+    const lines = faults.map(({ line, message }) =>
+      options.json
+        ? `${JSON.stringify({ file: name, line, message })}\n`
+        : `${escapeControls(`${name}:${line}: ${message}`)}\n`,
+    );
+    await runtime.print(lines.join(""));
+    return fail(`${escapeControls(name)}: ${formatFaults(faults.length)}; nothing was written\n`, runtime);
+  }
+  return write(runtime, ranges, part.value, options, table.value);
+};
+
+const openNamed = async ({ table, name }: Options, runtime: Runtime): Promise<Result<PackTable | undefined, string>> =>
+  table === undefined || name === undefined ? ok(undefined) : openPackTable(table, name, runtime);
+
+/** The number of an ID that the ranges are of. */
+interface Part {
+  readonly bits: number;
+  readonly max: number;
+}
+
+const partOf = (options: Options, table: PackTable | undefined): Result<Part, string> => {
+  const { layout: name, field, slice } = options;
+  const layout = findLayout(name, knownLayouts(table?.rest));
+  if (!layout.ok) return err(`error: ${layout.error} (--layout)\n`);
+  if (slice !== undefined) return field === undefined ? sliceOf(slice, name, table) : err(ONE_PART);
+  const found = field === undefined ? keyFieldOf(layout.value) : routable(layout.value, field);
+  if (found !== undefined) return ok({ bits: found.bits, max: Number(found.max) });
+  const what =
+    field === undefined ? "no key; name a field with --field" : `no field ${field} that a route can depend on`;
+  return err(`error: layout ${escapeControls(`${name} has ${what}`)}\n`);
+};
+
+const ONE_PART = "error: ranges are of a field or of a slice: say one of --field and --slice\n";
+
+/** Only the table knows slices: it says which bits of the key they are. */
+const sliceOf = (name: string, layout: string, table: PackTable | undefined): Result<Part, string> => {
+  if (table === undefined)
+    return err("error: a slice is known from the table that declares it: name it with --table\n");
+  const slices = table.rest.layouts.get(layout)?.slices ?? new Map<string, Slice>();
+  const found = slices.get(name);
+  if (found !== undefined) return ok({ bits: found.bits, max: 2 ** found.bits - 1 });
+  const known = slices.size === 0 ? "none is declared" : `it has ${[...slices.keys()].join(", ")}`;
+  return err(
+    `error: ${escapeControls(`in ${table.name} layout ${layout} has no slice ${name}: ${known}`)} (--slice)\n`,
+  );
+};
+
+const routable = (layout: Layout, name: string): Field | undefined => {
+  const field = layout.field(name);
+  return field !== undefined && isIssued(field) && field.bits <= ROUTABLE_BITS_MAX ? field : undefined;
+};
+
+const write = async (
+  runtime: Runtime,
+  ranges: readonly LineRange[],
+  { bits }: Part,
+  options: Options,
+  table: PackTable | undefined,
+): Promise<ExitCode> => {
+  const sha256 = (bytes: Uint8Array) => Promise.resolve(createHash("sha256").update(bytes).digest());
+  const encoded = await encodePack(ranges, { fieldBits: bits, sha256 });
+  if (!encoded.ok)
+    return fail(`error: no pack can be made: ${escapeControls(formatPackFault(encoded.error))}\n`, runtime);
+  const { header, pages, ...report } = encoded.value;
+  const entry = entryOf(report, bits, options);
+  const edited = table === undefined ? ok(undefined) : withEntry(table, options.name ?? "", entry);
+  if (!edited.ok) return fail(edited.error, runtime);
+  const { out, table: beside = "-" } = options;
+  const file = out === undefined ? packFile(beside, report.sha256) : join(out, `${report.sha256}.pack`);
+  const written = runtime.writeBytes(file, Buffer.concat([header, ...pages]));
+  if (!written.ok) return fail(`error: ${escapeControls(file)} cannot be written: ${written.error}\n`, runtime);
+  if (table !== undefined && edited.value !== undefined) {
+    const saved = runtime.writeFile(table.name, edited.value.text);
+    if (!saved.ok) return fail(`error: ${escapeControls(table.name)} cannot be written: ${saved.error}\n`, runtime);
+  }
+  await runtime.print(options.json ? `${JSON.stringify({ file, ...entry })}\n` : `${JSON.stringify(entry, null, 2)}\n`);
+  const made = `${countOf(ranges.length, "line")}, ${countOf(entry.ranges, "range")} in ${countOf(pages.length, "page")}`;
+  runtime.report(`${escapeControls(file)}: ${made}\n${edited.value?.isIdle ? routeNote(options) : ""}`);
+  return EXIT.ok;
+};
+
+/** A pack that no route leads to decides nothing. */
+const routeNote = ({ table = "", name, layout }: Options): string => {
+  const route = JSON.stringify({ when: { layout }, pack: name });
+  return `note: ${escapeControls(`no route of ${table} leads to it yet; add one, such as ${route}`)}\n`;
+};
+
+type PackReport = Pick<EncodedPack, "sha256" | "bytes" | "ranges" | "regions">;
+
+const entryOf = ({ sha256, bytes, ranges, regions }: PackReport, bits: number, { field, slice }: Options) => ({
+  sha256,
+  bytes,
+  ranges,
+  bits,
+  ...(field === undefined ? {} : { field }),
+  ...(slice === undefined ? {} : { slice }),
+  regions,
+});
+
+interface UploadOptions extends GatewayOptions {
+  readonly json?: boolean;
+}
+
+/** `waybill table upload-packs`: the packs of a table, some time before the table. */
+export const addTableUploadPacks = (parent: Command, act: Act): void => {
+  withGateway(
+    parent
+      .command("upload-packs")
+      .description("send the packs that a table names to a gateway, as far as it lacks them")
+      .argument("<file>", "the table; - reads it from stdin")
+      .option("--json", "what was sent of each as one JSON object"),
+  )
+    .addHelpText("after", UPLOAD_HELP)
+    .action(act(upload));
+};
+
+const UPLOAD_HELP = `
+Examples:
+  $ waybill table upload-packs routing-table.json
+
+\`waybill table publish\` and \`canary\` do the same before they send the table. Nothing comes into force by this alone.
+What was cut short goes on where it was: the same command sends the rest.
+${GATEWAY_HELP}
+Exit code: 0 when the gateway has all of them, 1 when not.`;
+
+const upload = async (runtime: Runtime, [path = ""]: readonly string[], options: UploadOptions): Promise<ExitCode> => {
+  const file = await readPublishable(path, runtime);
+  if (!file.ok) return fail(formatTableError(file.error), runtime);
+  const opened = openGateway(options, runtime);
+  if (!opened.ok) return fail(opened.error, runtime);
+  const { json = false } = options;
+  const uploads = await planUploads(opened.value, file.value.table, path, runtime);
+  if (!uploads.ok) return fail(uploads.error, runtime);
+  const sent = await sendUploads(opened.value, uploads.value, json, runtime);
+  if (!sent.ok) return fail(sent.error, runtime);
+  const named = Object.keys(file.value.table.packs ?? {}).length;
+  const uploaded = uploads.value.map(summaryOf);
+  const summary = `the gateway has ${named === 1 ? "the pack" : `all of ${countOf(named, "pack")}`} of ${file.value.name}\n`;
+  await runtime.print(json ? `${JSON.stringify({ uploaded })}\n` : summary);
+  return EXIT.ok;
+};

@@ -1,0 +1,101 @@
+import type { Command } from "commander";
+import { GATEWAY_HELP, type GatewayOptions, withGateway } from "../../gateway/http.ts";
+import { isRevision, readTableSource, reportSourceError, SOURCE_HELP } from "../../gateway/revision.ts";
+import {
+  changeLines,
+  formatDestination,
+  formatOwners,
+  formatSummary,
+  type ReplayStep,
+  replayLog,
+} from "../../lib/log-replay.ts";
+import { escapeControls } from "../../lib/output.ts";
+import { formatMissing, openPackFiles } from "../../lib/packs.ts";
+import { compile } from "../../lib/table-file.ts";
+import { type Act, EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+
+interface Options extends GatewayOptions {
+  readonly old: string;
+  readonly new: string;
+  readonly onlyChanged?: boolean;
+  readonly exitCode?: boolean;
+  readonly json?: boolean;
+}
+
+/** `waybill table replay`: sends the requests of a log through two tables. */
+export const addTableReplay = (parent: Command, act: Act): void => {
+  withGateway(
+    parent
+      .command("replay")
+      .description("send the requests of a log through two tables, and list those that would go elsewhere")
+      .argument("<log>", "lines of the gateway's log, or paths, one a line; - reads them from stdin")
+      .requiredOption("--old <table>", "the table as it is: a file, or the number of a revision")
+      .requiredOption("--new <table>", "the table as it is to be: a file, or the number of a revision")
+      .option("--only-changed", "leave out requests of which the log does not hold what decides")
+      .option("--exit-code", "exit with 2 when a request goes elsewhere")
+      .option("--json", "one JSON object a line"),
+  )
+    .addHelpText("after", HELP)
+    .action(act(replayCommand));
+};
+
+const HELP = `
+Examples:
+  $ waybill table replay requests.ndjson --old published.json --new routing-table.json
+  $ waybill table replay requests.ndjson --old 41 --new 42 --only-changed --json
+  $ grep '"status":404' requests.ndjson | waybill table replay - --old 41 --new routing-table.json
+
+A line is an object with "path" and "method" (GET without one), a path, or a line that npm start prints.
+${SOURCE_HELP}
+Packs are read from the folder packs beside the tables; where both are revisions, from the one in the current folder.
+${GATEWAY_HELP} Files need none.
+Exit code: 0, or with --exit-code 2 when a request goes elsewhere; 1 when something cannot be read.`;
+
+const replayCommand = async (runtime: Runtime, [log = ""]: readonly string[], options: Options): Promise<ExitCode> => {
+  if ([log, options.old, options.new].filter((path) => path === "-").length > 1) {
+    return fail("error: only one of the log and the two tables can come from stdin\n", runtime);
+  }
+  const before = await readTableSource(options.old, options, runtime, compile);
+  const after = await readTableSource(options.new, options, runtime, compile);
+  for (const side of [before, after]) if (!side.ok) await reportSourceError(side.error, false, runtime);
+  if (!before.ok || !after.ok) return EXIT.failed;
+  const paths = [options.old, options.new].map((name) => (isRevision(name) ? undefined : name));
+  const packFiles = openPackFiles(paths, runtime);
+  for (const { value } of [before, after]) {
+    const missing = await packFiles.load(value);
+    if (!missing.ok) return fail(missing.error, runtime);
+    runtime.report(formatMissing(missing.value));
+  }
+  const report = async (step: ReplayStep): Promise<void> => {
+    if (step.verdict === "open" && options.onlyChanged) return;
+    await runtime.print(options.json ? `${JSON.stringify(plainOf(step))}\n` : stepLine(step));
+  };
+  const tally = await replayLog(log, before.value.table, after.value.table, runtime, {
+    isQuiet: options.json === true,
+    report,
+  });
+  if (!tally.ok) return fail(tally.error, runtime);
+  runtime.report(
+    formatSummary(tally.value) +
+      changeLines(tally.value)
+        .map((line) => `  ${line}\n`)
+        .join(""),
+  );
+  return options.exitCode && tally.value.changed > 0 ? EXIT.differs : EXIT.ok;
+};
+
+/** `GET /orders/…  order  ap → us`. */
+const stepLine = ({ request, before, after, verdict: result }: ReplayStep): string => {
+  const change =
+    result === "open" ? `${formatDestination(after)}?` : `${formatDestination(before)} → ${formatDestination(after)}`;
+  const cells = [`${request.method} ${request.path}`, formatOwners(before, after), change];
+  return `${escapeControls(cells.filter((cell) => cell !== "").join("  "))}\n`;
+};
+
+const plainOf = ({ line, request, verdict: result, before, after }: ReplayStep): object => ({
+  line,
+  ...request,
+  result,
+  before,
+  after,
+});

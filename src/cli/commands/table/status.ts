@@ -1,0 +1,148 @@
+import type { Command } from "commander";
+import { type Audience, type GatewayClient, openGateway, type Status } from "../../gateway/client.ts";
+import { formatFailure, GATEWAY_HELP, type GatewayOptions, withGateway } from "../../gateway/http.ts";
+import {
+  EXIT_OF_LAG,
+  formatNotPropagated,
+  formatPropagation,
+  formatPublishedVersion,
+  formatVersion,
+  type Lag,
+  lagsOf,
+  PROBES_DEFAULT,
+  type PropagationResult,
+  probeWatched,
+  propagationOf,
+  publishedVersion,
+  type Tally,
+  versionOf,
+  type WaitOptions,
+  waitOption,
+  waitUntilPropagated,
+} from "../../gateway/propagation.ts";
+import { countingNumber } from "../../lib/input.ts";
+import { alignColumns, escapeControls } from "../../lib/output.ts";
+import { type Act, EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+
+interface Options extends GatewayOptions {
+  readonly probe?: number;
+  /** Seconds. */
+  readonly wait?: number;
+  readonly json?: boolean;
+}
+
+/** `waybill table status`: how far the last change has come. */
+export const addTableStatus = (parent: Command, act: Act): void => {
+  withGateway(
+    parent
+      .command("status")
+      .description("say how far the last change has come: the truth, KV, and what isolates route by")
+      .option("--probe <number>", "send so many requests, and count which revision each one saw", countingNumber)
+      .addOption(waitOption())
+      .option("--json", "one JSON object"),
+  )
+    .addHelpText("after", HELP)
+    .action(act(status));
+};
+
+const HELP = `
+Examples:
+  $ waybill table status
+  $ waybill table status --probe 200
+  $ waybill table status --probe 200 --wait 300
+
+A probe is a request to /-/ready; which isolate answers it is up to the edge. --wait asks until KV has the last change and so many
+probes in a row have seen it, ${PROBES_DEFAULT} without --probe, and says how long that took.
+${GATEWAY_HELP}
+Exit code: 0 when KV, the isolate that answered and every probe have the last change, canaries included; else the first of
+4 KV is still to be brought to it, 5 KV shows something else, 6 the isolate that answered has something else, 7 a probe has;
+8 when --wait ended before, 1 when the gateway does not tell.`;
+
+const status = async (runtime: Runtime, _: readonly string[], options: Options): Promise<ExitCode> => {
+  const opened = openGateway(options, runtime);
+  if (!opened.ok) return fail(opened.error, runtime);
+  const gateway = opened.value;
+  const { probe, wait } = options;
+  const waitOptions =
+    wait === undefined ? undefined : { seconds: wait, probes: probe ?? PROBES_DEFAULT, isThorough: true };
+  const propagation = waitOptions && (await waitUntilPropagated(gateway, waitOptions, runtime));
+  const known = await gateway.status();
+  if (!known.ok) return fail(formatFailure(gateway.url, known.error), runtime);
+  // After a wait the probes have been counted.
+  const tally = probe === undefined || propagation?.isSeen ? undefined : await probeWatched(gateway, probe, runtime);
+  const lags = lagsOf(known.value, tally?.seen ?? []);
+  await runtime.print(
+    options.json
+      ? jsonOf(known.value, lags, tally, propagation)
+      : formatStatus(known.value, lags, tally, propagation, waitOptions),
+  );
+  if (propagation !== undefined && waitOptions !== undefined && !propagation.isSeen)
+    return unseen(gateway, propagation, waitOptions, runtime);
+  if (tally?.failure !== undefined) return fail(formatFailure(gateway.url, tally.failure), runtime);
+  const [first] = lags;
+  return first === undefined ? EXIT.ok : EXIT_OF_LAG[first];
+};
+
+const unseen = (
+  gateway: GatewayClient,
+  propagation: PropagationResult,
+  options: WaitOptions,
+  runtime: Runtime,
+): ExitCode => {
+  runtime.report(formatNotPropagated(gateway.url, propagation, options));
+  return EXIT.notPropagated;
+};
+
+const jsonOf = (
+  known: Status,
+  behind: readonly Lag[],
+  tally: Tally | undefined,
+  result: PropagationResult | undefined,
+): string => {
+  const propagation = result && propagationOf(result);
+  return `${JSON.stringify({ ...known, behind, probes: tally?.seen, propagation })}\n`;
+};
+
+const formatStatus = (
+  known: Status,
+  lags: readonly Lag[],
+  tally: Tally | undefined,
+  propagation: PropagationResult | undefined,
+  options: WaitOptions | undefined,
+): string => {
+  const { truth: published, kv, isolate, lastError, canary } = known;
+  const rows = [
+    ["truth", `revision ${published.revision}`, published.time ?? "", published.digest],
+    ["kv", kv ? formatVersion(versionOf(kv)) : "nothing", kv?.asked ?? "", kv?.digest ?? ""],
+    [
+      "isolate",
+      formatVersion(versionOf(isolate)),
+      `${isolate.source}, ${isolate.ageSeconds} s old`,
+      isolate.digest ?? "",
+    ],
+    ...(canary ? [["canary", `revision ${canary.revision}`, formatAudience(canary), canary.digest]] : []),
+  ];
+  const notes = [
+    ...lags.map((lag) => SENTENCE[lag](formatPublishedVersion(publishedVersion(known)))),
+    ...(lastError ? [`last error: ${lastError}`] : []),
+  ];
+  const seen = tally?.seen ?? [];
+  const probes = seen.map((one) => [`${one.count} of ${tally?.asked ?? 0}`, formatVersion(one), one.source]);
+  const lines = [...alignColumns(rows.map((row) => row.map(escapeControls))), ...notes.map(escapeControls)];
+  const all = [...lines, ...(seen.length === 0 ? [] : ["probes", ...alignColumns(probes).map((line) => `  ${line}`)])];
+  return `${all.map((line) => `${line}\n`).join("")}${propagation && options ? formatPropagation(propagation, options) : ""}`;
+};
+
+/** What lags, by what it ought to have. */
+const SENTENCE: Readonly<Record<Lag, (target: string) => string>> = {
+  pending: (target) => `KV is being brought to ${target}`,
+  kv: (target) => `KV does not show ${target}`,
+  isolate: (target) => `the isolate that answered does not have ${target} yet`,
+  probes: (target) => `not every probe has seen ${target}`,
+};
+
+/** `5 % of the IDs`. */
+export const formatAudience = ({ share, countries, entities }: Audience): string => {
+  if (share !== undefined) return `${share} % of the IDs`;
+  return (countries ?? entities ?? []).join(", ");
+};

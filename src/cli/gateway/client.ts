@@ -1,0 +1,277 @@
+import { createHash } from "node:crypto";
+import * as v from "valibot";
+import { err, ok, type Result } from "../../ids/index.ts";
+import type { Runtime } from "../runtime.ts";
+import {
+  type GatewayFailure,
+  type GatewayOptions,
+  type GatewayRequest,
+  gatewayAddress,
+  readObject,
+  sendRequest,
+} from "./http.ts";
+
+/** What a gateway answers under `/-/table`, as far as this command reads it: members that are new to it are passed over. */
+
+const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+const revision = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+
+/** Whom a canary is for: one of the three. */
+const audience = v.object({
+  share: v.optional(v.number()),
+  countries: v.optional(v.array(v.string())),
+  entities: v.optional(v.array(v.string())),
+});
+export type Audience = v.InferOutput<typeof audience>;
+
+/** One state of the table. */
+export const revisionSchema = v.object({
+  revision,
+  digest,
+  bytes: v.number(),
+  author: v.string(),
+  /** ISO 8601; absent for the table that was deployed with the code. */
+  time: v.optional(v.string()),
+  note: v.string(),
+  kind: v.string(),
+  basedOn: v.optional(revision),
+  /** Of a canary. */
+  audience: v.optional(audience),
+});
+export type Revision = v.InferOutput<typeof revisionSchema>;
+
+export const revisionsSchema = v.object({ revisions: v.array(revisionSchema) });
+
+/** `null` for none; absent from a gateway that does not tell. */
+const canary = v.optional(v.nullable(v.object({ revision, digest, ...audience.entries })));
+
+export const statusSchema = v.object({
+  truth: v.object({ revision, digest, time: v.optional(v.string()) }),
+  kv: v.optional(v.nullable(v.object({ revision, digest, canary, asked: v.optional(v.string()) }))),
+  isolate: v.object({
+    revision,
+    source: v.string(),
+    ageSeconds: v.number(),
+    digest: v.optional(v.string()),
+    canary,
+  }),
+  pending: v.boolean(),
+  lastError: v.optional(v.nullable(v.string())),
+  canary,
+});
+export type Status = v.InferOutput<typeof statusSchema>;
+
+/** What `/-/ready` says beside its fields. */
+export const readySchema = v.object({ canary });
+
+export const auditSchema = v.object({
+  entries: v.array(
+    v.object({
+      id: v.number(),
+      time: v.string(),
+      author: v.string(),
+      action: v.string(),
+      revision: v.optional(revision),
+      outcome: v.string(),
+      note: v.string(),
+      audience: v.optional(audience),
+      pack: v.optional(digest),
+      /** How often it was refused alike within a minute, if more than once. */
+      times: v.optional(v.number()),
+    }),
+  ),
+});
+export type AuditEntry = v.InferOutput<typeof auditSchema>["entries"][number];
+
+/** What the table in force takes up of each cap. */
+export const capacitySchema = v.record(v.string(), v.object({ used: v.number(), max: v.number() }));
+
+/** What the gateway's store holds of a pack. */
+export const packSchema = v.object({
+  sha256: digest,
+  /** Whether its header is known. */
+  header: v.boolean(),
+  pages: v.nullable(v.number()),
+  /** Numbers of pages; `null` without the header. */
+  missing: v.nullable(v.array(v.number())),
+  whole: v.boolean(),
+});
+export type StoredPack = v.InferOutput<typeof packSchema>;
+
+export const faultsSchema = v.object({
+  faults: v.array(v.object({ pointer: v.string(), kind: v.string(), message: v.string() })),
+});
+
+type Answer<Value> = Promise<Result<Value, GatewayFailure>>;
+
+/** The text of a revision, byte for byte. */
+export interface RevisionContent {
+  readonly revision: number;
+  /** SHA-256 of the bytes in lower-case hex. */
+  readonly digest: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** A change, made only if `expectedRevision` is the last revision still. */
+export interface ChangeRequest {
+  readonly expectedRevision: number;
+  readonly note: string;
+}
+
+/** What a gateway lists at once. */
+export const PAGE_ENTRIES_MAX = 100;
+
+/** Newest first: `limit` of those below `before`. */
+export interface PageQuery {
+  readonly before?: number;
+  readonly limit: number;
+}
+
+/** The gateway's pages under `/-/table`. */
+export interface GatewayClient {
+  /** Without a slash at the end. */
+  readonly url: string;
+  /** Without a number the revision in force. */
+  readonly text: (revision?: number) => Answer<RevisionContent>;
+  readonly publish: (bytes: Uint8Array<ArrayBuffer>, request: ChangeRequest) => Answer<Revision>;
+  readonly rollback: (to: number, request: ChangeRequest) => Answer<Revision>;
+  readonly startCanary: (bytes: Uint8Array, audience: Audience, request: ChangeRequest) => Answer<Revision>;
+  readonly endCanary: (end: "promote" | "abort", request: ChangeRequest) => Answer<Revision>;
+  readonly revisions: (pageQuery: PageQuery) => Answer<readonly Revision[]>;
+  readonly audit: (pageQuery: PageQuery) => Answer<readonly AuditEntry[]>;
+  readonly status: () => Answer<Status>;
+  readonly capacity: () => Answer<v.InferOutput<typeof capacitySchema>>;
+  /** Asks the gateway for its own verdict; its faults come as the problem `invalid-table`. */
+  readonly check: (bytes: Uint8Array<ArrayBuffer>) => Answer<undefined>;
+  /** What of a pack is there, by the digest of its header. */
+  readonly pack: (sha256: string) => Answer<StoredPack>;
+  readonly putPart: (sha256: string, part: PackPart) => Answer<StoredPack>;
+  /** What `/-/ready` says of the table that the answering isolate holds. */
+  readonly ready: () => Answer<ReadyVersion>;
+}
+
+/** A part of a pack: its header, or a page by its number. */
+export interface PackPart {
+  readonly part: "header" | number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export interface ReadyVersion {
+  readonly revision: number;
+  readonly source: string;
+  /** Revision of the canary that decides about some of the IDs. */
+  readonly canary: number | undefined;
+}
+
+/** The gateway that the options and the environment name. The error is a sentence for stderr. */
+export const openGateway = (options: GatewayOptions, runtime: Runtime): Result<GatewayClient, string> => {
+  const address = gatewayAddress(options, runtime);
+  if (!address.ok) return address;
+  const send = (request: GatewayRequest) => sendRequest(address.value, request, runtime.fetch);
+  const read = async <Schema extends v.GenericSchema>(request: GatewayRequest, schema: Schema) => {
+    const answer = await send(request);
+    if (!answer.ok) return answer;
+    const parsed = v.safeParse(schema, readObject(answer.value.bytes));
+    return parsed.success ? ok(parsed.output) : err(unexpected(answer.value.status, parsed.issues[0]));
+  };
+  const post = (path: string, body: string, expect: number) =>
+    read({ method: "POST", path, headers: { ...JSON_TYPE, ...ifMatch(expect) }, body }, revisionSchema);
+  const change = (path: string, body: object, { expectedRevision, note }: ChangeRequest) =>
+    post(path, JSON.stringify({ ...body, ...noted(note) }), expectedRevision);
+  const list = <Schema extends v.GenericSchema>(path: string, { before, limit }: PageQuery, schema: Schema) =>
+    read({ method: "GET", path: `${path}?limit=${limit}${before === undefined ? "" : `&before=${before}`}` }, schema);
+  return ok({
+    url: address.value.url,
+    text: async (revision) => {
+      const path = revision === undefined ? "/-/table" : `/-/table/revisions/${revision}`;
+      const answer = await send({ method: "GET", path });
+      return answer.ok ? readText(answer.value.status, answer.value.header, answer.value.bytes) : answer;
+    },
+    publish: (bytes, { expectedRevision, note }) =>
+      read(
+        {
+          method: "PUT",
+          path: "/-/table",
+          headers: { ...JSON_TYPE, ...ifMatch(expectedRevision), ...noteField(note) },
+          body: bytes,
+        },
+        revisionSchema,
+      ),
+    rollback: (to, request) => change("/-/table/rollback", { to }, request),
+    startCanary: (bytes, audience, { expectedRevision, note }) => {
+      const rest = JSON.stringify({ ...audience, ...noted(note) }).slice(1);
+      // Byte for byte, so that the canary has the digest of the file.
+      return post("/-/table/canary", `{"table":${new TextDecoder().decode(bytes)},${rest}`, expectedRevision);
+    },
+    endCanary: (end, request) => change(`/-/table/${end}`, {}, request),
+    revisions: async (pageQuery) =>
+      mapOk(await list("/-/table/revisions", pageQuery, revisionsSchema), (page) => page.revisions),
+    audit: async (pageQuery) => mapOk(await list("/-/table/audit", pageQuery, auditSchema), (page) => page.entries),
+    status: () => read({ method: "GET", path: "/-/table/status" }, statusSchema),
+    capacity: () => read({ method: "GET", path: "/-/table/capacity" }, capacitySchema),
+    check: async (bytes) =>
+      mapOk(await send({ method: "POST", path: "/-/table/check", headers: JSON_TYPE, body: bytes }), () => undefined),
+    pack: (sha256) => read({ method: "GET", path: packPath(sha256) }, packSchema),
+    putPart: (sha256, { part, bytes }) =>
+      read(
+        {
+          method: "PUT",
+          path: part === "header" ? packPath(sha256) : `${packPath(sha256)}/${part}`,
+          headers: { "content-type": "application/octet-stream" },
+          body: bytes,
+        },
+        packSchema,
+      ),
+    ready: async () => {
+      const answer = await send({ method: "GET", path: "/-/ready" });
+      if (!answer.ok) return answer;
+      const { status, header, bytes } = answer.value;
+      const body = v.safeParse(readySchema, readObject(bytes));
+      return body.success
+        ? readVersion(status, header("waybill-table"), body.output)
+        : err(unexpected(status, body.issues[0]));
+    },
+  });
+};
+
+const packPath = (sha256: string) => `/-/table/packs/${sha256}`;
+const JSON_TYPE = { "content-type": "application/json" };
+const ifMatch = (revision: number) => ({ "if-match": `"${revision}"` });
+const noted = (note: string) => (note === "" ? {} : { note });
+/** Fields of HTTP hold no UTF-8 (RFC 9110 §5.5). */
+const noteField = (note: string) => (note === "" ? {} : { "waybill-note": encodeURIComponent(note) });
+
+const mapOk = <From, To>(result: Result<From, GatewayFailure>, map: (value: From) => To): Result<To, GatewayFailure> =>
+  result.ok ? ok(map(result.value)) : result;
+
+const unexpected = (status: number, issue: v.BaseIssue<unknown>): GatewayFailure => ({
+  reason: "strange",
+  status,
+  why: `this command cannot read it (${v.getDotPath(issue) ?? "the whole answer"}: ${issue.message}); it may be older or newer than the gateway`,
+});
+
+/** A text that does not have the digest that stands beside it was changed on its way. */
+const readText = (
+  status: number,
+  header: (name: string) => string | undefined,
+  bytes: Uint8Array<ArrayBuffer>,
+): Result<RevisionContent, GatewayFailure> => {
+  const digest = createHash("sha256").update(bytes).digest("hex");
+  const named = header("waybill-revision") ?? "";
+  if (!/^\d{1,15}$/.test(named))
+    return err({ reason: "strange", status, why: "it does not say which revision that is" });
+  if (header("waybill-digest") !== digest)
+    return err({ reason: "strange", status, why: "the table is not the one of its digest" });
+  return ok({ revision: Number(named), digest, bytes });
+};
+
+const readVersion = (
+  status: number,
+  label: string | undefined,
+  { canary }: v.InferOutput<typeof readySchema>,
+): Result<ReadyVersion, GatewayFailure> => {
+  const [, revision, source] = /^rev=(\d{1,15}); source=([a-z-]+);/.exec(label ?? "") ?? [];
+  if (revision === undefined || source === undefined)
+    return err({ reason: "strange", status, why: "it does not say by which table it routes" });
+  return ok({ revision: Number(revision), source, canary: canary?.revision });
+};

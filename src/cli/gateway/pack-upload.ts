@@ -1,0 +1,138 @@
+import * as v from "valibot";
+import { err, ok, type Result } from "../../ids/index.ts";
+import { readHeader } from "../../routing/packs/verify.ts";
+import type { DeclaredTable } from "../../routing/schema/table.ts";
+import { escapeControls, formatSize, startProgress } from "../lib/output.ts";
+import { packFile, sha256 as sha256Of } from "../lib/packs.ts";
+import { countOf } from "../lib/table-file.ts";
+import type { Runtime } from "../runtime.ts";
+import { faultsSchema, type GatewayClient, type PackPart, type StoredPack } from "./client.ts";
+import { formatFailure, type GatewayFailure } from "./http.ts";
+
+/** What a gateway lacks of a pack. */
+export interface PackUpload {
+  /** The pack's name in the table. */
+  readonly name: string;
+  readonly sha256: string;
+  /** In the order in which they are sent: pages are verified by the header. */
+  readonly parts: readonly PackPart[];
+  /** Bytes of the parts. */
+  readonly bytes: number;
+}
+
+/** What has to be sent of the packs that a table names, from the folder beside it. The error is for stderr. */
+export const planUploads = async (
+  gateway: GatewayClient,
+  { packs = {} }: Pick<DeclaredTable, "packs">,
+  tablePath: string,
+  runtime: Pick<Runtime, "readFile">,
+): Promise<Result<readonly PackUpload[], string>> => {
+  const uploads = new Map<string, PackUpload>();
+  for (const [name, { sha256 }] of Object.entries(packs)) {
+    if (uploads.has(sha256)) continue;
+    const stored = await gateway.pack(sha256);
+    if (!stored.ok) return err(formatFailure(gateway.url, stored.error));
+    if (stored.value.whole) continue;
+    const parts = await lackingParts(stored.value, packFile(tablePath, sha256), runtime);
+    if (!parts.ok) return err(`error: the gateway lacks parts of pack ${escapeControls(name)}, and ${parts.error}\n`);
+    const bytes = parts.value.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    uploads.set(sha256, { name, sha256, parts: parts.value, bytes });
+  }
+  return ok([...uploads.values()]);
+};
+
+const lackingParts = async (
+  { sha256, header: hasHeader, missing }: StoredPack,
+  path: string,
+  runtime: Pick<Runtime, "readFile">,
+): Promise<Result<readonly PackPart[], string>> => {
+  const file = runtime.readFile(path);
+  if (!file.ok) return err(`${escapeControls(path)} cannot be read: ${file.error}`);
+  const header = await readHeader(file.value, sha256Of, sha256);
+  if (!header.ok || header.value.bytes !== file.value.length) {
+    return err(`${escapeControls(path)} is not that pack: \`waybill table check\` says more`);
+  }
+  const { headerBytes, pages } = header.value;
+  const lacking = new Set(missing ?? pages.map(({ number }) => number));
+  const first: PackPart = { part: "header", bytes: file.value.subarray(0, headerBytes) };
+  const others = pages
+    .filter(({ number }) => lacking.has(number))
+    .map(({ number, offset, bytes }) => ({ part: number, bytes: file.value.subarray(offset, offset + bytes) }));
+  // Where all pages are there, the header makes the pack whole.
+  return ok(hasHeader && others.length > 0 ? others : [first, ...others]);
+};
+
+/** Sends what is lacking, part by part, with how far it is on stderr. What has arrived stays, whatever becomes of the rest. */
+export const sendUploads = async (
+  gateway: GatewayClient,
+  uploads: readonly PackUpload[],
+  isQuiet: boolean,
+  runtime: Runtime,
+): Promise<Result<undefined, string>> => {
+  for (const upload of uploads) {
+    const { name, bytes } = upload;
+    const progress = startProgress({ label: escapeControls(`uploading pack ${name}`), bytes, isQuiet }, runtime);
+    const sent = await sendOne(gateway, upload, progress.add);
+    progress.end();
+    if (!sent.ok) return sent;
+    if (!isQuiet) runtime.report(`uploaded ${formatUpload(summaryOf(upload))}\n`);
+  }
+  return ok(undefined);
+};
+
+const sendOne = async (
+  gateway: GatewayClient,
+  { name, sha256, parts }: PackUpload,
+  onSent: (bytes: number) => void,
+): Promise<Result<undefined, string>> => {
+  let isWhole = false;
+  for (const [at, part] of parts.entries()) {
+    const answer = await gateway.putPart(sha256, part);
+    if (!answer.ok) {
+      const arrived = escapeControls(`${at} of ${countOf(parts.length, "part")} of pack ${name} arrived`);
+      const stays = at === 0 ? "" : `  ${arrived}, and stay: the same command sends the rest\n`;
+      return err(formatFailure(gateway.url, answer.error) + stays);
+    }
+    onSent(part.bytes.length);
+    isWhole = answer.value.whole;
+  }
+  const unfinished = `error: pack ${escapeControls(name)} is not whole at the gateway: parts of it were lost meanwhile; the same command sends them\n`;
+  return isWhole ? ok(undefined) : err(unfinished);
+};
+
+/** Whether a gateway finds no other fault in a table than that it lacks what is to be sent. */
+export const isForUploads = (
+  failure: GatewayFailure,
+  { packs = {} }: Pick<DeclaredTable, "packs">,
+  uploads: readonly PackUpload[],
+): boolean => {
+  if (failure.reason !== "problem" || failure.problem.slug !== "invalid-table") return false;
+  const read = v.safeParse(v.object({ ...faultsSchema.entries, faultCount: v.number() }), failure.problem.members);
+  if (!read.success || read.output.faultCount !== read.output.faults.length) return false;
+  const lacking = new Set(uploads.map(({ sha256 }) => sha256));
+  const pointers = Object.entries(packs).flatMap(([name, { sha256 }]) =>
+    lacking.has(sha256) ? [`/packs/${name}`] : [],
+  );
+  return read.output.faults.every(({ kind, pointer }) => kind === "pack" && pointers.includes(pointer));
+};
+
+/** An upload as plain JSON. */
+export interface UploadSummary {
+  readonly pack: string;
+  readonly sha256: string;
+  readonly parts: number;
+  readonly bytes: number;
+}
+
+export const summaryOf = ({ name, sha256, parts, bytes }: PackUpload): UploadSummary => ({
+  ...{ pack: name, sha256 },
+  ...{ parts: parts.length, bytes },
+});
+
+/** `pack shards: 34 parts, 33.4 MB`. */
+export const formatUpload = ({ pack, parts, bytes }: UploadSummary): string =>
+  escapeControls(`pack ${pack}: ${countOf(parts, "part")}, ${formatSize(bytes)}`);
+
+/** Said before the question, since sending can take a while. */
+export const formatUploads = (uploads: readonly PackUpload[]): string =>
+  uploads.map((upload) => `to be uploaded first: ${formatUpload(summaryOf(upload))}\n`).join("");

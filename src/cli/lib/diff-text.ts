@@ -1,0 +1,154 @@
+import type { TableDiff } from "../../routing/diff/diff.ts";
+import type { KeyChange, KeyOutcome } from "../../routing/diff/key-changes.ts";
+import {
+  formatPlace,
+  type OverrideChange,
+  type OverridesDiff,
+  type OverrideTarget,
+  type Undone,
+  type UndoneSteps,
+} from "../../routing/diff/overrides.ts";
+import type { Changed, PartDiff, RouteShare, ShareChange } from "../../routing/diff/parts.ts";
+import type { Runtime } from "../runtime.ts";
+import { alignColumns, escapeControls, formatCount, formatPercent } from "./output.ts";
+
+/** The entities that go elsewhere, a line each; of many the first ones, and sums by where they go. */
+export const formatOverrides = ({ changed, listed, changes }: OverridesDiff): readonly string[] => {
+  const each = alignColumns(listed.map((change) => overrideCells(change).map(escapeControls)));
+  if (changed === listed.length) return each;
+  const sums = changes.map(({ entity = "(no entity)", from, to, entities }) =>
+    [entity, `${from} → ${to}`, entities === 1 ? "1 entity" : `${formatCount(entities)} entities`].map(escapeControls),
+  );
+  return [...alignColumns(sums), ...each, `… and ${formatCount(changed - listed.length)} more`];
+};
+
+const overrideCells = ({ id, entity = "(no entity)", before, after }: OverrideChange): readonly string[] => [
+  id,
+  entity,
+  `${formatPlace(before)} → ${formatPlace(after)}`,
+  `${formatReason(before)} → ${formatReason(after)}`,
+];
+
+/** `moved, epoch 3`. */
+const formatReason = ({ by, epoch }: OverrideTarget): string => (epoch === undefined ? by : `${by}, epoch ${epoch}`);
+
+/** Undone steps of one kind, by the first of their entities. Plain JSON. */
+export interface UndoneCount {
+  readonly kind: Undone;
+  readonly entities: number;
+  readonly ids: readonly string[];
+}
+
+export const undoneCount = ({ kind, entities, listed }: UndoneSteps): UndoneCount => ({
+  kind,
+  entities,
+  ids: listed.map(({ id }) => id),
+});
+
+export const formatUndone = ({ kind, entities, ids }: UndoneCount): string => {
+  const rest = entities > ids.length ? ", …" : "";
+  const whose = `${entities === 1 ? "1 entity" : `${formatCount(entities)} entities`} (${ids.join(", ")}${rest})`;
+  return escapeControls(`${whose}: ${WHAT[kind]}`);
+};
+
+const WHAT: Readonly<Record<Undone, string>> = {
+  "move-lost": "the entry of a move is no more, so the routes decide again, and regions may refuse what comes",
+  "epoch-falls": "the epoch falls, so regions refuse what comes; undo a move by a new one",
+  "epoch-stands": "another step has the same epoch, so regions cannot tell the two apart; raise it with each",
+  "no-longer-gone": "was gone for good, and is not any more",
+};
+
+type Paint = Runtime["paint"];
+
+/** Differences for people: `-` before what was, `+` before what will be, and at the end the keys that go elsewhere. */
+export const formatDiff = (diff: TableDiff, paint: Paint): string => {
+  const { routes, keys } = diff;
+  const sections = [
+    ["gateway hosts", changeLines(diff.hosts, paint)],
+    ["regions", partLines(diff.regions, paint)],
+    ["countries", partLines(diff.countries, paint)],
+    ["entities", partLines(diff.entities, paint)],
+    ["layouts", partLines(diff.layouts, paint)],
+    ["packs", partLines(diff.packs, paint)],
+    ["moved", partLines(diff.moved, paint)],
+    ["moves", partLines(diff.moves, paint)],
+    ["gone", partLines(diff.gone, paint)],
+    ["epoch floor", changeLines(diff.epochFloor, paint)],
+    ["default", changeLines(diff.default, paint)],
+    ["without ID", partLines(diff.withoutId, paint)],
+    ["sources", changeLines(diff.sources, paint)],
+    ["routes", routes.differ ? [`${routes.before} before, ${routes.after} after`] : []],
+    ["canaries and shadows", alignColumns(diff.shares.map(shareCells))],
+    ["keys that go elsewhere", keys.length > 0 ? alignColumns(keys.map(keyCells)) : noKeys(diff)],
+    [`single entities that go elsewhere: ${formatCount(diff.overrides.changed)}`, formatOverrides(diff.overrides)],
+    ["steps of moves that are undone", diff.overrides.undone.map((steps) => formatUndone(undoneCount(steps)))],
+  ] as const;
+  return `${sections
+    .filter(([, lines]) => lines.length > 0)
+    .map(([title, lines]) => [paint("bold", title), ...lines.map((line) => `  ${line}`)].join("\n"))
+    .join("\n\n")}\n`;
+};
+
+const noKeys = ({ routes, overrides }: TableDiff): readonly string[] =>
+  routes.differ && overrides.changed === 0 ? ["none"] : [];
+
+const partLines = <Value>({ added, removed, changed }: PartDiff<Value>, paint: Paint): readonly string[] => [
+  ...Object.entries(removed).map(([name, value]) => minus(`${name}  ${JSON.stringify(value)}`, paint)),
+  ...Object.entries(added).map(([name, value]) => plus(`${name}  ${JSON.stringify(value)}`, paint)),
+  ...Object.entries(changed).flatMap(([name, { before, after }]) => [
+    minus(`${name}  ${JSON.stringify(before)}`, paint),
+    plus(`${name}  ${JSON.stringify(after)}`, paint),
+  ]),
+];
+
+const changeLines = (change: Changed<unknown> | undefined, paint: Paint): readonly string[] =>
+  change === undefined
+    ? []
+    : [
+        ...(change.before === undefined ? [] : [minus(JSON.stringify(change.before), paint)]),
+        ...(change.after === undefined ? [] : [plus(JSON.stringify(change.after), paint)]),
+      ];
+
+const minus = (text: string, paint: Paint): string => paint("red", `- ${text}`);
+const plus = (text: string, paint: Paint): string => paint("green", `+ ${text}`);
+
+/** `order (iuid)`, its condition, the two regions, and how many keys. */
+const keyCells = (change: KeyChange): readonly string[] => {
+  const { layout, where, mintedFrom, mintedBefore, before, after, keys, percent, percentOfSpace, byPacks } = change;
+  const conditions = [
+    ...markOf(change),
+    ...Object.entries(where).map(([name, values]) => `${name} ${values}`),
+    ...(mintedFrom === undefined ? [] : [`minted from ${mintedFrom}`]),
+    ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
+    ...(byPacks ? ["by packs"] : []),
+  ];
+  const part = percentOfSpace === undefined ? "" : `, ${formatPercent(percentOfSpace)} of the key space`;
+  const owners = new Set([before, after].flatMap((outcome) => (outcome === undefined ? [] : [outcome.entity])));
+  return [
+    `${[...owners].join(" → ")} (${layout})`,
+    conditions.join(", ") || "all",
+    `${formatOutcome(before)} → ${formatOutcome(after)}`,
+    `${percent === undefined ? "" : `${percent} % of the IDs of `}${keys === "1" ? "1 key" : `${formatCount(BigInt(keys))} keys`}${part}`,
+  ];
+};
+
+/** With the share that a canary takes to another one, and behind the packs that are asked first. */
+export const formatOutcome = (outcome: KeyOutcome | undefined): string => {
+  const { region = "nowhere", canary, split, packs = [] } = outcome ?? {};
+  const own = split === undefined ? region : `split ${split.join("|")}`;
+  const shared = canary === undefined ? own : `${own} (${canary.percent} % ${canary.region})`;
+  return [...packs.map((pack) => `pack ${pack.slice(0, pack.indexOf(" ") + 9)}`), shared].join(", else ");
+};
+
+/** `canary of /routes/3  us 5 % → us 25 %`. */
+const shareCells = ({ part, before, after }: ShareChange): readonly string[] => {
+  const text = (share: RouteShare | undefined) => (share === undefined ? "none" : `${share.region} ${share.percent} %`);
+  return [`${part} of ${(after ?? before)?.route}`, `${text(before)} → ${text(after)}`];
+};
+
+/** The number that marks an entity is of interest only where another one, or none, has it. */
+const markOf = ({ service, group, before, after }: KeyChange): readonly string[] => {
+  if (before?.entity === after?.entity) return [];
+  if (service !== undefined) return [`service ${service}`];
+  return group === undefined ? [] : [`group ${group}`];
+};

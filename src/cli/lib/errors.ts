@@ -1,0 +1,68 @@
+import type { MintError, ParseError } from "../../ids/index.ts";
+import { problemOf } from "../../problems/index.ts";
+import type { RoutingError } from "../../routing/index.ts";
+import type { MintPlanError } from "../../routing/mint/plan.ts";
+import { escapeControls } from "./output.ts";
+
+/** The option that a key of a mint wish comes from. */
+const OPTION_OF: Readonly<Record<string, string>> = {
+  "/entity": "--entity",
+  "/layout": "--layout",
+  "/country": "--country",
+  "/service": "--service",
+  "/group": "--group",
+  "/shardKey": "--shard-key",
+  "/slices": "--slice",
+};
+
+/** One sentence, the one that the gateway would answer with. */
+export const detailOf = (error: RoutingError | MintError | MintPlanError): string => {
+  const { detail } = problemOf(error);
+  if (error.reason === "unknown-id" && error.candidates.every(({ entity }) => entity === undefined)) {
+    return `"${error.id}" can be read, but every layout that reads it is ruled out.`;
+  }
+  if (error.reason === "unknown-name") return `${detail} It has: ${error.known.join(", ") || "none"}.`;
+  if (error.reason === "unassigned-key" && error.key !== undefined) return `${detail} It carries ${pairs(error.key)}.`;
+  const option = error.reason === "malformed-request" ? OPTION_OF[error.pointer ?? ""] : undefined;
+  return option === undefined ? detail : `${detail} (${option})`;
+};
+
+/** The same for stderr, with the reasons of the layouts that were tried, each reason once. */
+export const formatError = (error: RoutingError | MintError | MintPlanError): string => {
+  const faults = error.reason === "malformed-id" ? error.faults : [];
+  const layoutsOf = new Map<string, string[]>();
+  for (const { layout, error: fault } of faults) {
+    const sentence = parseErrorSentence(fault);
+    layoutsOf.set(sentence, [...(layoutsOf.get(sentence) ?? []), layout]);
+  }
+  const lines = [...layoutsOf].map(([sentence, layouts]) => `  ${layouts.join(", ")}: ${sentence}`);
+  return `${[`error: ${escapeControls(detailOf(error))}`, ...lines].join("\n")}\n`;
+};
+
+const pairs = (key: Readonly<Record<string, string>>): string =>
+  Object.entries(key)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(", ");
+
+/** Why a text is not an ID. Places count from 1, as people do. */
+export const parseErrorSentence = (error: ParseError): string => {
+  switch (error.reason) {
+    case "empty":
+      return "the text is empty";
+    case "length":
+      return `the text has ${error.actual} ${error.actual === 1 ? "character" : "characters"} instead of ${error.expected}`;
+    case "whitespace":
+      return `character ${error.at + 1} is white space`;
+    case "alphabet":
+      return `character ${error.at + 1} is not one that may stand there`;
+    case "shape":
+      if (error.prefix !== undefined) return `it must begin with ${error.prefix}`;
+      return error.suggestion === undefined
+        ? `character ${error.at + 1} is out of place`
+        : `character ${error.at + 1} is out of place; did you mean ${error.suggestion}?`;
+    case "fixed-bits":
+      return `${error.field} is ${error.actual} instead of ${error.expected}`;
+    case "range":
+      return `${error.field ?? "the value"} is outside of ${error.min} to ${error.max}`;
+  }
+};

@@ -1,0 +1,146 @@
+import { InvalidArgumentError } from "commander";
+import { err, ok, type Result } from "../../ids/index.ts";
+import { parseTime } from "../../routing/layouts/fields.ts";
+import { EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
+
+/** A longer line is no list of IDs, and would fill the memory. In UTF-16 units. */
+const LINE_LENGTH_MAX = 65_536;
+
+/** The lines of a stream as they come, without their ends (LF or CRLF). An overlong one ends them with its number. */
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Result<string, number>> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  let count = 0;
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() as string;
+    for (const line of lines) {
+      count += 1;
+      if (line.length > LINE_LENGTH_MAX) return yield err(count);
+      yield ok(line.replace(/\r$/, ""));
+    }
+    if (rest.length > LINE_LENGTH_MAX) return yield err(count + 1);
+  }
+  const last = rest + decoder.decode();
+  if (last !== "") yield ok(last);
+}
+
+/** All of a stream, up to `bytesMax` bytes; `undefined` when there are more. */
+export async function bytesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length > bytesMax) return undefined;
+    parts.push(chunk);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** How `eachId` tells of one ID: what goes to stdout, and what to stderr. */
+export interface IdResult {
+  readonly data: string;
+  readonly report: string;
+  readonly failed: boolean;
+}
+
+/**
+ * Answers for IDs one after the other, as they come: arguments, or the lines of stdin for `-` and without any. An ID that fails is
+ * reported, and the next one follows; the exit code tells whether one did.
+ */
+export const eachId = async (
+  args: readonly string[],
+  runtime: Runtime,
+  answer: (id: string, index: number) => IdResult,
+): Promise<ExitCode> => {
+  let count = 0;
+  let failures = 0;
+  for await (const id of idsOf(args, runtime)) {
+    if (!id.ok) {
+      return fail(`error: line ${id.error} of stdin is too long for an ID\n`, runtime);
+    }
+    const { data, report, failed } = answer(id.value, count);
+    if (data !== "") await runtime.print(data);
+    if (report !== "") runtime.report(report);
+    if (failed) failures += 1;
+    count += 1;
+  }
+  if (count === 0) {
+    return fail("error: stdin has no ID\n", runtime);
+  }
+  return failures === 0 ? EXIT.ok : EXIT.failed;
+};
+
+/** Whether nobody will give an ID: no argument, and a terminal where a list should be. Says so. */
+export const lacksIds = (args: readonly string[], runtime: Runtime): boolean => {
+  if (args.length > 0 || !runtime.stdin.isTerminal) return false;
+  runtime.report("error: no ID; give one or more, or pipe them in, one a line\n");
+  return true;
+};
+
+/** The IDs in order; empty lines of stdin are passed over. */
+export async function* idsOf(args: readonly string[], { stdin }: Runtime): AsyncGenerator<Result<string, number>> {
+  for (const arg of args.length === 0 ? ["-"] : args) {
+    if (arg !== "-") yield ok(arg);
+    else for await (const line of linesOf(stdin.chunks)) if (!line.ok || line.value !== "") yield line;
+  }
+}
+
+/** Values of options, read strictly: what is not understood is an error, and never a guess. */
+
+export const wholeNumber = (text: string): number => {
+  const value = digitsOf(text);
+  if (Number.isSafeInteger(value)) return value;
+  throw new InvalidArgumentError("It must be a whole decimal number from 0 on.");
+};
+
+/** Whole, and at least 1. */
+export const countingNumber = (text: string): number => {
+  const value = digitsOf(text);
+  if (value >= 1 && Number.isSafeInteger(value)) return value;
+  throw new InvalidArgumentError("It must be a whole decimal number from 1 on.");
+};
+
+const digitsOf = (text: string): number => (/^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN);
+
+/** Above 0; with a fraction or a power of ten where that is handier, such as 0.5 or 2e6. */
+export const positiveNumber = (text: string): number => {
+  const value = /^[0-9]{1,20}(\.[0-9]{1,20})?(e[0-9]{1,2})?$/.test(text) ? Number(text) : Number.NaN;
+  if (value > 0) return value;
+  throw new InvalidArgumentError("It must be a number above 0, such as 5000, 0.5 or 2e6.");
+};
+
+/** From 0 to 100, and so fine that the least step is one ID in a hundred million. */
+export const percent = (text: string): number => {
+  const value = /^[0-9]{1,3}(\.[0-9]{1,6})?$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= 100) return value;
+  throw new InvalidArgumentError("It must be a number from 0 to 100, such as 10 or 0.5.");
+};
+
+/** The parts of `name=value`, where `before` has the names that were given already. */
+export const namedValue = (what: string, text: string, before: object): readonly [name: string, value: string] => {
+  const [, name, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError("Write it as name=value.");
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${what} ${name} is given twice.`);
+  return [name, value];
+};
+
+/** ISO 8601 with seconds and offset: a time without its offset would depend on the machine. */
+const TIME = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,3})?(Z|[+-][0-9]{2}:[0-9]{2})$/;
+
+/** Unix ms. */
+export const time = (text: string): number => {
+  if (!TIME.test(text)) throw new InvalidArgumentError("Write a time with its offset, such as 2026-06-01T00:00:00Z.");
+  const unixMs = parseTime(text);
+  if (unixMs === undefined) throw new InvalidArgumentError("There is no such day or hour.");
+  return unixMs;
+};

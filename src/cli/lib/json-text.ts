@@ -1,0 +1,192 @@
+import {
+  getLocation,
+  type Node,
+  type ParseError,
+  type ParseErrorCode,
+  parseTree,
+  printParseErrorCode,
+} from "jsonc-parser";
+import { type Fault, type Place, pointerTo } from "../../routing/schema/faults.ts";
+import { countKeys } from "../../routing/schema/parse.ts";
+
+/** What is wrong with a JSON text and how to mend it, by the name of the error. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  PropertyNameExpected:
+    "A key in double quotes must stand here; remove the comma before the closing brace, or add the entry.",
+  ValueExpected: "A value must stand here; add it, or remove the comma before it.",
+  ColonExpected: "A colon must stand between a key and its value; add it.",
+  CommaExpected: "A comma must stand between two entries; add it.",
+  CloseBraceExpected: "An object that was opened is not closed; add `}`.",
+  CloseBracketExpected: "An array that was opened is not closed; add `]`.",
+  EndOfFileExpected: "The table has ended before this; remove the rest.",
+  InvalidCommentToken: "JSON has no comments; remove it.",
+  UnexpectedEndOfComment: "JSON has no comments; remove it.",
+  UnexpectedEndOfString: "A string ends on the line where it starts; add the closing quote.",
+  UnexpectedEndOfNumber: "The number is not finished; add its digits.",
+  InvalidUnicode: "`\\u` must be followed by four hexadecimal digits; correct it.",
+  InvalidEscapeCharacter: "JSON has no such escape; write `\\\\` for a backslash.",
+  InvalidCharacter: "A control character may not stand in a string; write it as an escape such as `\\t`.",
+};
+
+/** `found`: the characters at fault. */
+export const syntaxSentence = (code: ParseErrorCode, found: string): string => {
+  if (found === "\ufeff") return "The file begins with a byte order mark; save it as UTF-8 without one.";
+  const sentence = SENTENCES[printParseErrorCode(code)];
+  return (
+    sentence ??
+    `${JSON.stringify(found)} is not JSON; strings stand in double quotes, anything else is a number, true, false or null.`
+  );
+};
+
+/** Where something stands in a text: both from 1, columns in UTF-16 units as editors count them. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A fault of the text itself. */
+export interface TextFault extends Position, Fault {}
+
+/** A JSON text with the position of everything in it. */
+export interface JsonText {
+  /** What the text says; `undefined` where the syntax is wrong. Of keys that stand twice, the last one counts. */
+  readonly value: unknown;
+  /** What is too much for a table, syntax errors, at most one a line, or keys that stand twice in one object. */
+  readonly faults: readonly TextFault[];
+  /** Where the entry of a JSON pointer starts: its key or its item, or the nearest one around it that is there. */
+  readonly positionOf: (pointer: string) => Position;
+}
+
+/** Deeper than any table may be, and far from where a recursive reader runs out of stack. */
+const DEPTH_MAX = 256;
+
+/** Syntax errors listed; one often causes the next. */
+const SYNTAX_FAULTS_MAX = 20;
+
+export const readJsonText = (text: string): JsonText => {
+  const position = positionFinder(text);
+  const whole = wholeFault(text);
+  if (whole !== undefined) {
+    const { at, ...fault } = whole;
+    return { value: undefined, faults: [{ ...position(at), ...fault }], positionOf: () => position(0) };
+  }
+  const errors: ParseError[] = [];
+  const tree = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false });
+  const positionOf = (pointer: string): Position => position(tree === undefined ? 0 : offsetOf(tree, pointer));
+  if (tree === undefined || errors.length > 0) {
+    return { value: undefined, faults: syntaxFaults(text, errors, position), positionOf };
+  }
+  return { value: JSON.parse(text), faults: duplicateKeys(tree, position), positionOf };
+};
+
+/** What makes it needless to read on. */
+const wholeFault = (text: string): (Fault & { readonly at: number }) | undefined => {
+  const keys = countKeys(text);
+  if (!keys.ok) return { ...keys.error, kind: "size" };
+  const deepAt = tooDeepAt(text);
+  if (deepAt !== undefined) {
+    const message = `Nothing in a table is nested ${DEPTH_MAX} levels deep; remove the levels from here on.`;
+    return { at: deepAt, pointer: "", kind: "syntax", message };
+  }
+  if (text.trim() !== "") return undefined;
+  return { at: 0, pointer: "", kind: "syntax", message: "There is nothing here; a table is a JSON object." };
+};
+
+const positionFinder = (text: string): ((offset: number) => Position) => {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return (offset) => {
+    let line = 0;
+    let end = starts.length;
+    while (end - line > 1) {
+      const middle = (line + end) >>> 1;
+      if ((starts[middle] as number) <= offset) line = middle;
+      else end = middle;
+    }
+    return { line: line + 1, column: offset - (starts[line] as number) + 1 };
+  };
+};
+
+/** The offset of the first bracket that is nested too deep. Brackets inside strings do not count. */
+const tooDeepAt = (text: string): number | undefined => {
+  let depth = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (isInString) {
+      if (character === "\\") at += 1;
+      else if (character === '"' || character === "\n") isInString = false;
+    } else if (character === '"') isInString = true;
+    else if (character === "{" || character === "[") depth += 1;
+    else if (character === "}" || character === "]") depth -= 1;
+    if (depth > DEPTH_MAX) return at;
+  }
+  return undefined;
+};
+
+const syntaxFaults = (
+  text: string,
+  errors: readonly ParseError[],
+  position: (offset: number) => Position,
+): readonly TextFault[] => {
+  const faults = new Map<number, TextFault>();
+  for (const { error, offset, length } of errors) {
+    if (faults.size === SYNTAX_FAULTS_MAX) break;
+    const place = position(offset);
+    if (faults.has(place.line)) continue;
+    const message = syntaxSentence(error, text.slice(offset, offset + length));
+    faults.set(place.line, { ...place, pointer: pointerTo(placeAround(text, offset)), kind: "syntax", message });
+  }
+  return [...faults.values()];
+};
+
+/** Where in the value a place in the text is. A key that has not been written yet comes as an empty one. */
+const placeAround = (text: string, offset: number): Place => {
+  const { path } = getLocation(text, offset);
+  return path.at(-1) === "" ? path.slice(0, -1) : path;
+};
+
+/** JSON.parse drops all but the last of the keys with one name, and says nothing. */
+const duplicateKeys = (tree: Node, position: (offset: number) => Position): readonly TextFault[] => {
+  const faults: TextFault[] = [];
+  const visit = (node: Node, place: Place): void => {
+    const lines = new Map<string, number>();
+    for (const [index, child] of (node.children ?? []).entries()) {
+      if (node.type === "array") {
+        if (child.children !== undefined) visit(child, [...place, index]);
+        continue;
+      }
+      const [key, value] = child.children ?? [];
+      if (key === undefined || value === undefined) throw new Error("a JSON property without its value");
+      const name = String(key.value);
+      const at = position(key.offset);
+      const before = lines.get(name);
+      lines.set(name, at.line);
+      if (before !== undefined) {
+        const where = before === at.line ? `line ${at.line}` : `lines ${before} and ${at.line}`;
+        const message = `${JSON.stringify(name)} stands twice, on ${where}, and only the last one would count; remove or rename one.`;
+        faults.push({ ...at, pointer: pointerTo([...place, name]), kind: "syntax", message });
+      }
+      if (value.children !== undefined) visit(value, [...place, name]);
+    }
+  };
+  visit(tree, []);
+  return faults;
+};
+
+/** Follows an RFC 6901 pointer as far as it leads. */
+const offsetOf = (tree: Node, pointer: string): number => {
+  let { offset } = tree;
+  let node: Node | undefined = tree;
+  for (const token of pointer.split("/").slice(1)) {
+    const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
+    const entry: Node | undefined =
+      node?.type === "array"
+        ? node.children?.[Number(name)]
+        : node?.children?.findLast((property) => property.children?.[0]?.value === name);
+    if (entry === undefined) break;
+    offset = entry.offset;
+    node = entry.type === "property" ? entry.children?.[1] : entry;
+  }
+  return offset;
+};

@@ -1,0 +1,80 @@
+import {
+  architectText,
+  err,
+  everyLayout,
+  type Layout,
+  ok,
+  type Result,
+  type TextForm,
+  uuidText,
+} from "../../ids/index.ts";
+import type { CompiledTable } from "../../routing/index.ts";
+import { escapeControls } from "./output.ts";
+
+/** Names this far from what was typed are no misspelling of it. */
+const DISTANCE_MAX = 3;
+const SUGGESTIONS_MAX = 3;
+
+/** `; did you mean ulid?`, or nothing when no name is like the one that was typed. */
+export const suggestion = (typed: string, names: readonly string[]): string => {
+  const distances = names.map((name) => ({ name, distance: distanceOf(typed, name) }));
+  const near = distances
+    .filter(({ name, distance }) => distance <= Math.min(DISTANCE_MAX, name.length / 2) || isPart(typed, name))
+    .toSorted((a, b) => a.distance - b.distance)
+    .slice(0, SUGGESTIONS_MAX)
+    .map(({ name }) => name);
+  return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
+};
+
+const PART_LENGTH_MIN = 3;
+
+const isPart = (typed: string, name: string): boolean => typed.length >= PART_LENGTH_MIN && name.includes(typed);
+
+/** How many characters are to be added, left out or changed (V. Levenshtein, 1966). */
+const distanceOf = (a: string, b: string): number => {
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (const [row, character] of [...a].entries()) {
+    const line = [row + 1];
+    for (let column = 1; column <= b.length; column++) {
+      const changed = (above[column - 1] as number) + (character === b[column - 1] ? 0 : 1);
+      line.push(Math.min(changed, (above[column] as number) + 1, (line[column - 1] as number) + 1));
+    }
+    above = line;
+  }
+  return above[b.length] as number;
+};
+
+/** Our layouts, and those that a routing table declares. */
+export const knownLayouts = (table?: CompiledTable): readonly Layout[] => {
+  const layouts = new Map(everyLayout.map((layout) => [layout.name, layout]));
+  for (const { layout } of table?.layouts.values() ?? []) layouts.set(layout.name, layout);
+  return [...layouts.values()];
+};
+
+/** The layout of a name, or a sentence that says what there is instead. */
+export const findLayout = (name: string, layouts: readonly Layout[]): Result<Layout, string> => {
+  const layout = layouts.find((each) => each.name === name);
+  if (layout !== undefined) return ok(layout);
+  const near = suggestion(
+    name,
+    layouts.map((each) => each.name),
+  );
+  return err(
+    `There is no layout "${escapeControls(name)}"${near === "" ? "." : near} \`waybill layout --names\` lists all.`,
+  );
+};
+
+const UUID_BITS = 128;
+const upperHex = architectText("guid", "hexadecimal");
+
+/** The digits of a UUID without hyphens. */
+const bareHex: TextForm = { ...upperHex, format: (words) => upperHex.format(words).toLowerCase() };
+
+/**
+ * The texts in which people may want an ID: those of its layout, and where it has 128 bits those of a UUID, which databases store.
+ * A gateway reads only the layout's own.
+ */
+export const writtenForms = ({ texts, table }: Layout): readonly TextForm[] =>
+  table.text.bits === UUID_BITS
+    ? [...texts, ...[uuidText, bareHex].filter(({ name }) => texts.every((form) => form.name !== name))]
+    : texts;

@@ -1,0 +1,154 @@
+import { err, ok, type Result } from "../../ids/index.ts";
+import type { CompiledTable } from "../../routing/index.ts";
+import {
+  type Destination,
+  type LoggedRequest,
+  parseLogLine,
+  type Replayed,
+  type ReplayResult,
+  replay,
+} from "../../routing/resolve/replay.ts";
+import type { OpenFile, Runtime } from "../runtime.ts";
+import { linesOf } from "./input.ts";
+import { alignColumns, counted, escapeControls, formatCount, formatPercent, startProgress } from "./output.ts";
+import { countOf } from "./table-file.ts";
+
+/** What became of all requests of a log. Plain JSON, of a size that does not grow with the log. */
+export interface ReplaySummary extends Readonly<Record<ReplayResult, number>> {
+  readonly requests: number;
+  /** Lines that are no requests: other events of the log. */
+  readonly others: number;
+  /** Lines that say nothing that this command understands, and the number of the first. */
+  readonly unreadable: { readonly lines: number; readonly first: number | undefined };
+  /** From where to where the changed ones go, most frequent first. */
+  readonly changes: readonly LogChange[];
+}
+
+export interface LogChange {
+  /** Empty where neither table has one. */
+  readonly entity: string;
+  readonly from: string;
+  readonly to: string;
+  readonly requests: number;
+}
+
+/** A request of the log that was sent through both tables. */
+export interface ReplayStep extends Replayed {
+  /** From 1. */
+  readonly line: number;
+  readonly request: LoggedRequest;
+}
+
+interface ReplayOptions {
+  /** No bar: `--json` was asked for. */
+  readonly isQuiet?: boolean;
+  /** Hears of every request that goes elsewhere, or may. */
+  readonly report?: (step: ReplayStep) => Promise<void>;
+}
+
+/** Sends every request of a log through two tables, one after the other as they are read. `-` is stdin. The error is for stderr. */
+export const replayLog = async (
+  path: string,
+  before: CompiledTable,
+  after: CompiledTable,
+  runtime: Runtime,
+  { isQuiet = false, report }: ReplayOptions = {},
+): Promise<Result<ReplaySummary, string>> => {
+  const log = path === "-" ? ok<OpenFile>({ bytes: 0, chunks: runtime.stdin.chunks }) : await runtime.openFile(path);
+  if (!log.ok) return err(`error: ${escapeControls(path)} cannot be read: ${log.error}\n`);
+  const progress = startProgress({ label: escapeControls(path), bytes: log.value.bytes, isQuiet }, runtime);
+  try {
+    return await replayLines(path, before, after, runtime, counted(log.value.chunks, progress), async (step) => {
+      if (report === undefined || step.verdict === "same") return;
+      progress.clear();
+      await report(step);
+    });
+  } finally {
+    progress.end();
+  }
+};
+
+const replayLines = async (
+  path: string,
+  before: CompiledTable,
+  after: CompiledTable,
+  runtime: Runtime,
+  chunks: AsyncIterable<Uint8Array>,
+  tell: (step: ReplayStep) => Promise<void>,
+): Promise<Result<ReplaySummary, string>> => {
+  const nowMs = runtime.nowMs();
+  const counts = { requests: 0, same: 0, changed: 0, open: 0, others: 0 };
+  const changes = new Map<string, LogChange>();
+  let line = 0;
+  let unreadable = { lines: 0, first: undefined as number | undefined };
+  for await (const text of linesOf(chunks)) {
+    line += 1;
+    if (!text.ok) return err(`error: line ${text.error} of ${escapeControls(path)} is too long for a request\n`);
+    if (text.value === "") continue;
+    const read = parseLogLine(text.value);
+    if (read.kind === "other") counts.others += 1;
+    if (read.kind === "unreadable") unreadable = { lines: unreadable.lines + 1, first: unreadable.first ?? line };
+    if (read.kind !== "request") continue;
+    const replayed = replay(before, after, read.request, nowMs);
+    counts.requests += 1;
+    counts[replayed.verdict] += 1;
+    if (replayed.verdict === "changed") countChange(changes, replayed);
+    await tell({ line, request: read.request, ...replayed });
+  }
+  if (counts.requests === 0) return err(`error: ${escapeControls(path)} has no request\n`);
+  return ok({ ...counts, unreadable, changes: [...changes.values()].sort((a, b) => b.requests - a.requests) });
+};
+
+const countChange = (changes: Map<string, LogChange>, { before, after }: Replayed): void => {
+  const change = { entity: formatOwners(before, after), from: formatDestination(before), to: formatDestination(after) };
+  const key = JSON.stringify(change);
+  changes.set(key, { ...change, requests: (changes.get(key)?.requests ?? 0) + 1 });
+};
+
+/** `order`, or `order → ride`. */
+export const formatOwners = (before: Destination, after: Destination): string =>
+  [...new Set([before, after].flatMap((side) => ("entity" in side && side.entity ? [side.entity] : [])))].join(" → ");
+
+/** A region's name, the slug of a problem, or who decides. */
+export const formatDestination = (destination: Destination): string => {
+  switch (destination.kind) {
+    case "region":
+      return destination.region;
+    case "refused":
+      return destination.reason;
+    case "own":
+      return "(gateway)";
+    case "open":
+      return OPEN_TEXT[destination.why];
+  }
+};
+
+const OPEN_TEXT = {
+  "public-id": "(by its public ID)",
+  "request-fields": "(by its fields)",
+  pack: "(by its pack)",
+} as const;
+
+/** `order  ap → us  120 requests  12 %`: where the changed ones go, of all requests. */
+export const changeLines = ({ requests, changes }: ReplaySummary): readonly string[] =>
+  alignColumns(changes.map((change) => changeCells(change, requests).map(escapeControls)));
+
+const changeCells = ({ entity, from, to, requests }: LogChange, all: number): readonly string[] => [
+  entity === "" ? "(no entity)" : entity,
+  `${from} → ${to}`,
+  requests === 1 ? "1 request" : `${formatCount(requests)} requests`,
+  formatPercent((requests / all) * 100),
+];
+
+/** `1,000 requests: 12 go elsewhere, 985 do not, 3 are open`, and what was passed over. */
+export const formatSummary = ({ requests, same, changed, open, others, unreadable }: ReplaySummary): string => {
+  const counts = [`${formatCount(changed)} go elsewhere`, `${formatCount(same)} do not`];
+  const openCount = open === 0 ? [] : [`of ${formatCount(open)} the log does not hold what decides`];
+  const first = `${requests === 1 ? "1 request" : `${formatCount(requests)} requests`}: ${[...counts, ...openCount].join(", ")}\n`;
+  const passed = others === 0 ? "" : `passed over: ${countOf(others, "line")} of other events\n`;
+  const lost =
+    unreadable.lines === 0
+      ? ""
+      : `passed over: ${countOf(unreadable.lines, "line")} that cannot be read, the first is line ${unreadable.first}\n`;
+  return first + passed + lost;
+};

@@ -1,0 +1,142 @@
+import { createHash } from "node:crypto";
+import { dirname, join } from "node:path";
+import { err, ok, type Result } from "../../ids/index.ts";
+import type { PackContents } from "../../routing/diff/packs.ts";
+import type { CompiledTable, Fault, TableDiff } from "../../routing/index.ts";
+import { formatPackFault, type Sha256 } from "../../routing/packs/format.ts";
+import { formatEntryFault, type LoadedPack, PackSlot } from "../../routing/packs/pack.ts";
+import { type PackRanges, rangesOfFile, verifyPack } from "../../routing/packs/verify.ts";
+import { pointerTo } from "../../routing/schema/faults.ts";
+import type { DeclaredTable } from "../../routing/schema/table.ts";
+import type { Runtime } from "../runtime.ts";
+import { escapeControls } from "./output.ts";
+
+export const sha256: Sha256 = (bytes) => Promise.resolve(createHash("sha256").update(bytes).digest());
+
+/** Where the pack of a table lies: in the folder `packs` beside it, by its digest. */
+export const packFile = (tablePath: string, digest: string): string =>
+  join(tablePath === "-" ? "." : dirname(tablePath), "packs", `${digest}.pack`);
+
+/** Loads every pack of a table whole, each range verified; what is wrong with them. */
+export const loadPackFiles = async (
+  table: CompiledTable,
+  tablePath: string,
+  runtime: Pick<Runtime, "readFile">,
+): Promise<readonly Fault[]> => {
+  const faults: Fault[] = [];
+  for (const slot of table.packs.values()) {
+    const why = await loadOne(slot, packFile(tablePath, slot.declared.sha256), runtime);
+    if (why === undefined) continue;
+    const message = `The pack cannot be used: ${why}; make it again with \`waybill table pack\`.`;
+    faults.push({ pointer: pointerTo(["packs", slot.name]), kind: "pack", message });
+  }
+  return faults;
+};
+
+type Slot = CompiledTable["packs"] extends ReadonlyMap<string, infer Value> ? Value : never;
+
+const loadOne = async (slot: Slot, file: string, runtime: Pick<Runtime, "readFile">): Promise<string | undefined> => {
+  const bytes = runtime.readFile(file);
+  if (!bytes.ok) return `${file}: ${bytes.error}`;
+  const pack = await verifyPack(bytes.value, sha256, slot.declared.sha256);
+  if (!pack.ok) return formatPackFault(pack.error);
+  const attached = slot.attach(pack.value);
+  return attached.ok ? undefined : formatEntryFault(attached.error);
+};
+
+/** The packs that lie beside some tables. Two tables that have one share it: each file is read and verified once. */
+export interface PackFiles {
+  /** Loads the packs of a table, those that are there. The error is for stderr: a file that is not what its name says. */
+  readonly load: (table: NamedTable) => Promise<Result<readonly MissingPack[], string>>;
+  /** Of the packs that were loaded. */
+  readonly contents: PackContents;
+}
+
+interface NamedTable {
+  /** For people: a file's name, or `revision 41`. */
+  readonly name: string;
+  readonly table: Pick<CompiledTable, "packs">;
+}
+
+/** A table that was checked, as far as the shelf needs it: a comparison needs no table that is compiled. */
+export const withSlots = ({ packs = {} }: DeclaredTable): NamedTable["table"] => ({
+  packs: new Map(Object.entries(packs).map(([name, declared]) => [name, new PackSlot(name, declared)])),
+});
+
+/** A pack that is in none of the folders. */
+export interface MissingPack {
+  readonly pack: string;
+  readonly sha256: string;
+  /** `pack shards of revision 41 is not there (packs/2b0c….pack)`. */
+  readonly sentence: string;
+}
+
+interface Found {
+  readonly pack: LoadedPack;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/**
+ * Opens the folders `packs` beside the tables of these paths. `undefined` is a revision of a gateway, which lies nowhere: its
+ * packs are looked for beside the other table, and with none in the current folder. Packs go by their digest, so that it
+ * makes no difference where one was found.
+ */
+export const openPackFiles = (
+  paths: readonly (string | undefined)[],
+  runtime: Pick<Runtime, "readFile" | "fileExists">,
+): PackFiles => {
+  const beside = paths.flatMap((path) => (path === undefined ? [] : [path === "-" ? "." : dirname(path)]));
+  const folders = [...new Set(beside.length === 0 ? ["."] : beside)].map((folder) => join(folder, "packs"));
+  const found = new Map<string, Found>();
+  const ranges = new Map<string, PackRanges>();
+  return {
+    load: async ({ name, table }) => {
+      const missing: MissingPack[] = [];
+      for (const slot of table.packs.values()) {
+        const digest = slot.declared.sha256;
+        const files = folders.map((folder) => join(folder, `${digest}.pack`));
+        const file = files.find(runtime.fileExists);
+        if (file === undefined) {
+          const sentence = escapeControls(`pack ${slot.name} of ${name} is not there (${files.join(", ")})`);
+          missing.push({ pack: slot.name, sha256: digest, sentence });
+          continue;
+        }
+        const one = found.get(digest) ?? (await readPack(file, digest, runtime));
+        const why = typeof one === "string" ? one : attach(slot, one);
+        if (why !== undefined) {
+          return err(`error: ${escapeControls(`${file} is not pack ${slot.name} of ${name}: ${why}`)}\n`);
+        }
+        if (typeof one !== "string") found.set(digest, one);
+      }
+      return ok(missing);
+    },
+    contents: (digest) => {
+      const one = found.get(digest);
+      if (one !== undefined && !ranges.has(digest)) ranges.set(digest, rangesOfFile(one.bytes, one.pack.header));
+      return ranges.get(digest);
+    },
+  };
+};
+
+/** The pack, or what is wrong with the file. */
+const readPack = async (file: string, digest: string, runtime: Pick<Runtime, "readFile">): Promise<Found | string> => {
+  const bytes = runtime.readFile(file);
+  if (!bytes.ok) return bytes.error;
+  const pack = await verifyPack(bytes.value, sha256, digest);
+  return pack.ok ? { pack: pack.value, bytes: bytes.value } : formatPackFault(pack.error);
+};
+
+const attach = (slot: PackSlot, { pack }: Found): string | undefined => {
+  const attached = slot.attach(pack);
+  return attached.ok ? undefined : formatEntryFault(attached.error);
+};
+
+/** Lines for stderr. */
+export const formatMissing = (missing: readonly MissingPack[]): string =>
+  missing.map(({ sentence }) => `note: ${sentence}: what it decides stays open\n`).join("");
+
+/** The packs without which a comparison counts keys as changed that may not be. */
+export const missedBy = ({ keys }: TableDiff, missing: readonly MissingPack[]): readonly MissingPack[] => {
+  const named = new Set(keys.flatMap(({ before, after }) => [...(before?.packs ?? []), ...(after?.packs ?? [])]));
+  return missing.filter(({ pack, sha256 }) => named.has(`${pack} ${sha256}`));
+};

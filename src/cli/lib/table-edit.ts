@@ -1,0 +1,169 @@
+import { type Node, parseTree } from "jsonc-parser";
+import { err, ok, type Result } from "../../ids/index.ts";
+import { checkTable } from "../../routing/index.ts";
+import type { DeclaredTable } from "../../routing/schema/table.ts";
+import type { Runtime } from "../runtime.ts";
+import { idsOf } from "./input.ts";
+import { escapeControls } from "./output.ts";
+import { checkText, formatTableError, readBytes, TABLE_FILE_DEFAULT } from "./table-file.ts";
+
+/** New values of entries by their keys; `undefined` removes one. */
+export type EntryEdits = ReadonlyMap<string, unknown>;
+
+/**
+ * Changes entries of an object that is a part of a JSON object, and leaves the rest of its text as it is. The text is strict
+ * JSON without a key that stands twice. A part that is not there is made at the end, and one that becomes empty is removed.
+ * `modify` of jsonc-parser would lay out the parts beside it as well, and read the whole text again for each entry.
+ */
+export const editEntries = (text: string, part: string, edits: EntryEdits): string => {
+  const root = parseTree(text);
+  if (root?.type !== "object") throw new Error("the table was not checked");
+  const style = styleOf(text, root);
+  const object = root.children?.find((property) => keyOf(property) === part)?.children?.[1];
+  const raw = new Map([...edits].map(([key, value]) => [key, value === undefined ? undefined : inline(value, style)]));
+  const edited = rebuild(text, object, raw, style, 2);
+  if (edited === undefined && object === undefined) return text;
+  const whole = rebuild(text, root, new Map([[part, edited]]), style, 1);
+  return text.slice(0, root.offset) + whole + text.slice(endOf(root));
+};
+
+/** Sets a member of a JSON object to a number, and leaves the rest of its text as it is. */
+export const setNumber = (text: string, name: string, value: number): string => {
+  const root = parseTree(text);
+  if (root?.type !== "object") throw new Error("the table was not checked");
+  const whole = rebuild(text, root, new Map([[name, JSON.stringify(value)]]), styleOf(text, root), 1);
+  return text.slice(0, root.offset) + whole + text.slice(endOf(root));
+};
+
+/** How a text is laid out. */
+interface Style {
+  /** Empty for a text on one line. */
+  readonly eol: string;
+  /** One level; empty for a text on one line. */
+  readonly indent: string;
+  /** Behind colons and commas and inside of braces on one line. */
+  readonly space: string;
+}
+
+const styleOf = (text: string, root: Node): Style => {
+  const lead = text.slice(root.offset + 1, root.children?.[0]?.offset);
+  const [, eol, indent] = /(\r?\n)([ \t]*)$/.exec(lead) ?? [];
+  return eol === undefined || indent === undefined
+    ? { eol: "", indent: "", space: lead === "" ? "" : " " }
+    : { eol, indent, space: " " };
+};
+
+/** The text of an object with other values; `undefined` for one that is empty then. `level`: of its entries. */
+const rebuild = (
+  text: string,
+  object: Node | undefined,
+  edits: ReadonlyMap<string, string | undefined>,
+  style: Style,
+  level: number,
+): string | undefined => {
+  const properties = object?.children ?? [];
+  const known = new Set(properties.map(keyOf));
+  const kept = properties.flatMap((property, at) => {
+    const key = keyOf(property);
+    if (edits.has(key) && edits.get(key) === undefined) return [];
+    return [{ gap: gapBetween(text, properties[at - 1], property), own: rewrite(text, property, edits.get(key)) }];
+  });
+  const added = [...edits].flatMap(([key, value]) =>
+    value === undefined || known.has(key) ? [] : [`${JSON.stringify(key)}:${style.space}${value}`],
+  );
+  if (kept.length + added.length === 0) return undefined;
+  const { lead, tail, isKept } = spacesOf(text, object, added.length > 0, style, level);
+  const body = [
+    ...kept.map(({ gap, own }, at) => (at === 0 ? own : (isKept ? gap : `,${lead}`) + own)),
+    ...added.map((own, at) => (kept.length + at === 0 ? own : `,${lead || style.space}${own}`)),
+  ];
+  return `{${lead}${body.join("")}${tail}}`;
+};
+
+/** The white space behind the opening brace and before the closing one; new entries get a line each, where there are lines. */
+const spacesOf = (
+  text: string,
+  object: Node | undefined,
+  grows: boolean,
+  { eol, indent, space }: Style,
+  level: number,
+) => {
+  const first = object?.children?.[0];
+  const last = object?.children?.at(-1);
+  if (object !== undefined && first !== undefined && last !== undefined) {
+    const lead = text.slice(object.offset + 1, first.offset);
+    const tail = text.slice(endOf(last), endOf(object) - 1);
+    if (eol === "" || lead.includes("\n") || !grows) return { lead, tail, isKept: true };
+  }
+  return eol === ""
+    ? { lead: space, tail: space, isKept: true }
+    : { lead: eol + indent.repeat(level), tail: eol + indent.repeat(level - 1), isKept: false };
+};
+
+const keyOf = ({ children }: Node): string => String(children?.[0]?.value);
+
+const endOf = ({ offset, length }: Node): number => offset + length;
+
+/** A comma with white space; nothing before the first property. */
+const gapBetween = (text: string, before: Node | undefined, property: Node): string =>
+  before === undefined ? "" : text.slice(endOf(before), property.offset);
+
+/** A property with its new value, if it has one. */
+const rewrite = (text: string, property: Node, value: string | undefined): string => {
+  const old = property.children?.[1];
+  if (old === undefined || value === undefined) return text.slice(property.offset, endOf(property));
+  return text.slice(property.offset, old.offset) + value;
+};
+
+/** A value on one line: `{ "region": "us", "epoch": 3 }`. */
+const inline = (value: unknown, { space }: Style): string => {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(
+    ([key, member]) => `${JSON.stringify(key)}:${space}${JSON.stringify(member)}`,
+  );
+  return `{${space}${members.join(`,${space}`)}${space}}`;
+};
+
+/** A table with the text that it was read from. */
+export interface OpenTable {
+  readonly name: string;
+  readonly text: string;
+  readonly declared: DeclaredTable;
+}
+
+/** Opens a table that is to be edited in its file. Errors are sentences for stderr. */
+export const openForEdit = async (path = TABLE_FILE_DEFAULT, runtime: Runtime): Promise<Result<OpenTable, string>> => {
+  if (path === "-") return err("error: the table is edited in its file, so it cannot come from stdin (--table)\n");
+  const bytes = await readBytes(path, runtime);
+  if (!bytes.ok) return err(formatTableError({ reason: "unreadable", name: path, why: bytes.error }));
+  const declared = checkText(bytes.value, checkTable);
+  if (!declared.ok) return err(formatTableError({ reason: "faulty", name: path, faults: declared.error }));
+  return ok({ name: path, text: new TextDecoder().decode(bytes.value), declared: declared.value });
+};
+
+/** Puts an edited text in the file's place, unless it could not be served, or `isTrial`. */
+export const saveTable = (
+  { name, text }: OpenTable,
+  edited: string,
+  isTrial: boolean,
+  runtime: Runtime,
+): Result<undefined, string> => {
+  const checked = checkText(new TextEncoder().encode(edited), checkTable);
+  if (!checked.ok) return err(formatTableError({ reason: "faulty", name, faults: checked.error }));
+  if (isTrial || edited === text) return ok(undefined);
+  const written = runtime.writeFile(name, edited);
+  return written.ok ? written : err(`error: ${escapeControls(name)} cannot be written: ${written.error}\n`);
+};
+
+/** All IDs of the arguments, those on stdin included. */
+export const collectIds = async (
+  args: readonly string[],
+  runtime: Runtime,
+): Promise<Result<readonly string[], string>> => {
+  const ids: string[] = [];
+  for await (const id of idsOf(args, runtime)) {
+    if (!id.ok) return err(`error: line ${id.error} of stdin is too long for an ID\n`);
+    ids.push(id.value);
+  }
+  return ids.length === 0 ? err("error: stdin has no ID\n") : ok(ids);
+};

@@ -1,0 +1,193 @@
+import { createHash } from "node:crypto";
+import { err, ok, type Result } from "../../ids/index.ts";
+import {
+  type CompiledTable,
+  checkTable,
+  compileTable,
+  type Fault,
+  loadTable,
+  NOT_UTF8,
+  TABLE_BYTES_MAX,
+} from "../../routing/index.ts";
+import { formatFaultCount, isCut } from "../../routing/schema/faults.ts";
+import type { DeclaredTable } from "../../routing/schema/table.ts";
+import type { Runtime } from "../runtime.ts";
+import { bytesOf } from "./input.ts";
+import { type Position, readJsonText } from "./json-text.ts";
+import { escapeControls } from "./output.ts";
+import { loadPackFiles } from "./packs.ts";
+
+/** Names of the packs that a table has and none of its routes leads to: no fault, since a pack may wait for its route. */
+export const idlePacks = ({ packs = {}, routes }: Pick<DeclaredTable, "packs" | "routes">): readonly string[] => {
+  const used = new Set(routes.map(({ pack }) => pack));
+  return Object.keys(packs).filter((name) => !used.has(name));
+};
+
+/** The table that commands look for in the current folder. */
+export const TABLE_FILE_DEFAULT = "routing-table.json";
+
+/** A table that was read from a file and has no fault. */
+export interface TableFile<Table> {
+  readonly name: string;
+  readonly table: Table;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** SHA-256 of the file's bytes in lower-case hex: the digest under which this text is published. */
+  readonly digest: string;
+}
+
+export interface PlacedFault extends Fault, Position {}
+
+export type TableFileError =
+  | { readonly reason: "unreadable"; readonly name: string; readonly why: string }
+  | { readonly reason: "faulty"; readonly name: string; readonly faults: readonly PlacedFault[] };
+
+/** What makes a table of a JSON value, or lists its faults. */
+type Check<Table> = (json: unknown) => Result<Table, readonly Fault[]>;
+
+/** Checks a table and compiles it for look-ups. A file has no revision: publishing gives one. */
+export const compile: Check<CompiledTable> = (json) => loadTable(json, 0);
+
+/** Reads a table. `path`: `-` is stdin. */
+export const readTableFile = async <Table>(
+  path: string,
+  runtime: Runtime,
+  check: Check<Table>,
+): Promise<Result<TableFile<Table>, TableFileError>> => {
+  const name = path === "-" ? "stdin" : path;
+  const bytes = await readBytes(path, runtime);
+  if (!bytes.ok) return err({ reason: "unreadable", name, why: bytes.error });
+  const table = checkText(bytes.value, check);
+  if (!table.ok) return err({ reason: "faulty", name, faults: table.error });
+  const digest = createHash("sha256").update(bytes.value).digest("hex");
+  return ok({ name, table: table.value, bytes: bytes.value, digest });
+};
+
+/** Reads a table with its packs, which lie beside it: a pack that is missing or at fault is a fault of the table. */
+export const readServable = async (
+  path: string,
+  runtime: Runtime,
+): Promise<Result<TableFile<CompiledTable>, TableFileError>> => {
+  const file = await readTableFile(path, runtime, compile);
+  return file.ok ? withPacks(file.value, file.value.table, path, runtime) : file;
+};
+
+/** Loads the packs that lie beside a table. */
+export const withPacks = async <Table>(
+  file: TableFile<Table>,
+  compiled: CompiledTable,
+  path: string,
+  runtime: Runtime,
+): Promise<Result<TableFile<Table>, TableFileError>> => {
+  const faults = await loadPackFiles(compiled, path, runtime);
+  if (faults.length === 0) return ok(file);
+  const { positionOf } = readJsonText(new TextDecoder().decode(file.bytes));
+  const placed = faults.map((fault) => ({ ...fault, ...positionOf(fault.pointer) }));
+  return err({ reason: "faulty", name: file.name, faults: placed });
+};
+
+/** The same for a table that is to be published, as it is declared. */
+export const readPublishable = async (
+  path: string,
+  runtime: Runtime,
+): Promise<Result<TableFile<DeclaredTable>, TableFileError>> => {
+  const file = await readTableFile(path, runtime, checkTable);
+  if (!file.ok) return file;
+  return withPacks(file.value, compileTable(file.value.table, 0), path, runtime);
+};
+
+/** A file's bytes, or those of stdin for `-`; a sentence where they are not to be had. */
+export const readBytes = async (path: string, runtime: Runtime): Promise<Result<Uint8Array<ArrayBuffer>, string>> => {
+  const bytes = path === "-" ? await bytesOf(runtime.stdin.chunks, TABLE_BYTES_MAX) : runtime.readFile(path);
+  if (bytes === undefined) return err(SIZE_SENTENCE);
+  if (bytes instanceof Uint8Array) return ok(bytes);
+  return bytes.ok && bytes.value.length > TABLE_BYTES_MAX ? err(SIZE_SENTENCE) : bytes;
+};
+
+const SIZE_SENTENCE = `it is larger than the ${TABLE_BYTES_MAX} octets that a table may have`;
+
+/** Reads a table from a text: every fault of the text, or else of the table, with its place. */
+export const checkText = <Table>(bytes: Uint8Array, check: Check<Table>): Result<Table, readonly PlacedFault[]> => {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return err([{ line: 1, column: 1, ...NOT_UTF8 }]);
+  }
+  const { value, faults, positionOf } = readJsonText(text);
+  const placed: PlacedFault[] = [...faults];
+  if (value === undefined) return err(placed);
+  const table = check(value);
+  if (table.ok && placed.length === 0) return table;
+  if (!table.ok) placed.push(...table.error.map((fault) => ({ ...fault, ...positionOf(fault.pointer) })));
+  return err(placed.toSorted((a, b) => a.line - b.line || a.column - b.column));
+};
+
+/** `routing-table.json:12:5: /routes/3/region: …`, as editors and terminals link it. An empty pointer is the whole table. */
+export const faultLine = (name: string, { line, column, pointer, message }: Omit<PlacedFault, "kind">): string =>
+  `${escapeControls(`${name}:${line}:${column}: ${pointer === "" ? "(whole table)" : pointer}: ${message}`)}\n`;
+
+/** What is wrong with a table that a command was to work with, for stderr. */
+export const formatTableError = (error: TableFileError): string =>
+  error.reason === "unreadable"
+    ? `error: ${escapeControls(error.name)} cannot be read: ${error.why}\n`
+    : error.faults.map((fault) => faultLine(error.name, fault)).join("") +
+      `error: ${error.name} is not a routing table that can be served: ${formatFaults(error.faults.length)}\n`;
+
+/** `2 faults`, or `at least 1,000 faults; the check ended there`. */
+export const formatFaults = (count: number): string =>
+  formatFaultCount(count) + (isCut(count) ? "; the check ended there" : "");
+
+/** `1 range`, `66,877 ranges`. */
+export const countOf = (count: number, noun: string): string =>
+  `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+
+/**
+ * The table that an `--table` option means: the named one, none for `--no-table`, and without the option the one in the current
+ * folder if there is one.
+ */
+export const openTable = async (
+  option: string | false | undefined,
+  runtime: Runtime,
+): Promise<Result<TableFile<CompiledTable> | undefined, TableFileError>> => {
+  if (option === false || (option === undefined && !runtime.fileExists(TABLE_FILE_DEFAULT))) return ok(undefined);
+  return readServable(option ?? TABLE_FILE_DEFAULT, runtime);
+};
+
+/** The table that an option names, for what it declares; without the option none, not even the one in the current folder. */
+export const openNamedTable = (
+  path: string | undefined,
+  runtime: Runtime,
+): Promise<Result<TableFile<CompiledTable> | undefined, TableFileError>> => openTable(path ?? false, runtime);
+
+/** A fault with its place, of whichever version's kinds. */
+interface ReportableFault {
+  readonly line: number;
+  readonly column: number;
+  readonly pointer: string;
+  readonly kind: string;
+  readonly message: string;
+}
+
+/** A line for a program: the object by which every command tells of a fault. */
+export const faultObject = (file: string, fault: ReportableFault): string => `${JSON.stringify({ file, ...fault })}\n`;
+
+/** Says why a table cannot be worked with: on stderr, and with `json` the faults as objects on stdout instead. */
+export const reportTableError = async (error: TableFileError, json: boolean, runtime: Runtime): Promise<void> => {
+  if (!json || error.reason === "unreadable") {
+    runtime.report(formatTableError(error));
+    return;
+  }
+  await runtime.print(error.faults.map((fault) => faultObject(error.name, fault)).join(""));
+  runtime.report(`${error.name}: ${formatFaults(error.faults.length)}\n`);
+};
+
+/** The same for faults that a gateway has found. */
+export const reportFaults = async (
+  name: string,
+  faults: readonly ReportableFault[],
+  json: boolean,
+  runtime: Runtime,
+): Promise<void> => {
+  if (json) await runtime.print(faults.map((fault) => faultObject(name, fault)).join(""));
+  else runtime.report(faults.map((fault) => faultLine(name, fault)).join(""));
+};

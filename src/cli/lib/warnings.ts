@@ -1,0 +1,230 @@
+import { readOriginUrl } from "../../routing/compile/origin-url.ts";
+import type { DeclaredTable } from "../../routing/schema/table.ts";
+import type { DiffCounts, KeyCount } from "./diff-summary.ts";
+import { formatUndone, type UndoneCount, undoneCount } from "./diff-text.ts";
+import { escapeControls, formatCount } from "./output.ts";
+import { idlePacks } from "./table-file.ts";
+
+/** Numbers in IDs that mean something else than before: those that exist change with them. Plain JSON. */
+export type NumberWarning =
+  /** IDs with the number are of another country now; of none where `to` is absent, since the country has another number. */
+  | { readonly kind: "country-renumbered"; readonly number: number; readonly from: string; readonly to?: string }
+  /** IDs of the layout are another entity's now: those with the number, or all. */
+  | {
+      readonly kind: "entity-renumbered";
+      readonly layout: string;
+      readonly mark?: string;
+      readonly from: string;
+      readonly to: string;
+    };
+
+export const numberWarnings = (before: DeclaredTable, after: DeclaredTable): readonly NumberWarning[] => [
+  ...countries(before.countries ?? {}, after.countries ?? {}),
+  ...entities(before, after),
+];
+
+type Numbers = Readonly<Record<string, number>>;
+
+const countries = (before: Numbers, after: Numbers): readonly NumberWarning[] => {
+  const now = new Map(Object.entries(after).map(([code, number]) => [number, code]));
+  return Object.entries(before).flatMap(([from, number]) => {
+    const to = now.get(number);
+    if (to === from) return [];
+    if (to !== undefined) return [{ kind: "country-renumbered", number, from, to } as const];
+    return Object.hasOwn(after, from) ? [{ kind: "country-renumbered", number, from } as const] : [];
+  });
+};
+
+interface Claim {
+  readonly layout: string;
+  /** `service 1`; absent where the entity has all IDs of the layout. */
+  readonly mark?: string;
+  readonly entity: string;
+}
+
+/** An entity that has only another name is none of these: its old name is nobody's, and its new one was. */
+const entities = (before: DeclaredTable, after: DeclaredTable): readonly NumberWarning[] => {
+  const now = claimsIn(after);
+  return [...claimsIn(before)].flatMap(([key, { layout, mark, entity: from }]) => {
+    const to = now.get(key)?.entity;
+    const isRenamed = to !== undefined && !Object.hasOwn(after.entities, from) && !Object.hasOwn(before.entities, to);
+    if (to === undefined || to === from || isRenamed) return [];
+    return [{ kind: "entity-renumbered", layout, ...(mark === undefined ? {} : { mark }), from, to } as const];
+  });
+};
+
+/** By layout and number. IDs that several entities may have are told apart by their paths, and are nobody's here. */
+const claimsIn = ({ entities: declared }: DeclaredTable): ReadonlyMap<string, Claim> => {
+  const claims = new Map<string, Claim>();
+  const shared = new Set<string>();
+  for (const [entity, { ids }] of Object.entries(declared)) {
+    for (const { layout, service, group, class: className } of ids) {
+      const marks = { service, group, class: className };
+      const [mark] = Object.entries(marks).flatMap(([name, value]) =>
+        value === undefined ? [] : [`${name} ${value}`],
+      );
+      const key = JSON.stringify([layout, mark]);
+      const other = claims.get(key);
+      if (other !== undefined && other.entity !== entity) shared.add(key);
+      claims.set(key, { layout, ...(mark === undefined ? {} : { mark }), entity });
+    }
+  }
+  for (const key of shared) claims.delete(key);
+  return claims;
+};
+
+export const formatNumberWarning = (warning: NumberWarning): string => {
+  if (warning.kind === "country-renumbered") {
+    const { number, from, to } = warning;
+    return escapeControls(
+      to === undefined
+        ? `country ${number} was ${from} and is none now: IDs that exist have no country, since ${from} has another number`
+        : `country ${number} was ${from} and is ${to} now: IDs that exist change their country`,
+    );
+  }
+  const { layout, mark, from, to } = warning;
+  const which = mark === undefined ? `IDs of layout ${layout}` : `${mark} of layout ${layout}`;
+  return escapeControls(`${which}: was ${from} and is ${to} now: IDs that exist change their entity`);
+};
+
+/** What docs/guides/move-entities.md forbids: tables that undo steps of moves. Plain JSON. */
+export type StepWarning =
+  | UndoneCount
+  /** 0: the table has none. */
+  | { readonly kind: "epoch-floor-falls"; readonly from: number; readonly to: number };
+
+export const stepWarnings = (
+  before: DeclaredTable,
+  after: DeclaredTable,
+  changes: DiffCounts | undefined,
+): readonly StepWarning[] => {
+  const [from, to] = [before.epochFloor ?? 0, after.epochFloor ?? 0];
+  return [
+    ...(changes?.overrides.undone ?? []).map(undoneCount),
+    ...(to < from ? [{ kind: "epoch-floor-falls", from, to } as const] : []),
+  ];
+};
+
+const STEP_KINDS: readonly string[] = [
+  "move-lost",
+  "epoch-falls",
+  "epoch-stands",
+  "no-longer-gone",
+  "epoch-floor-falls",
+] satisfies readonly StepWarning["kind"][];
+
+/** Whether a table has to be published over steps of moves. */
+export const undoesMoves = (warnings: readonly { readonly kind: string }[]): boolean =>
+  warnings.some(({ kind }) => STEP_KINDS.includes(kind));
+
+export const formatStep = (warning: StepWarning): string => {
+  if (warning.kind === "epoch-floor-falls") {
+    return `epochFloor falls from ${warning.from} to ${warning.to}: new moves may begin with epochs that regions know already`;
+  }
+  return formatUndone(warning);
+};
+
+/** What is no fault of a table, and often a mistake. Plain JSON. */
+export type PlanWarning =
+  /** No route, canary or default leads to the region any more. */
+  | { readonly kind: "region-without-routes"; readonly region: string }
+  /** No region of the table in force has an origin of this host and port. */
+  | { readonly kind: "new-origin"; readonly region: string; readonly authority: string }
+  /** Keys that had a region are assigned to none. */
+  | { readonly kind: "keys-go-nowhere"; readonly entity: string; readonly layout: string; readonly keys: string }
+  /** The table has the pack, and no route leads to it. */
+  | { readonly kind: "pack-without-route"; readonly pack: string }
+  /** Publishing is refused without its number, and ends it with that. */
+  | { readonly kind: "canary-running"; readonly revision: number }
+  | NumberWarning
+  | StepWarning;
+
+export const warningsOf = (
+  before: DeclaredTable,
+  after: DeclaredTable,
+  changes: DiffCounts | undefined,
+  canary: number | undefined,
+): readonly PlanWarning[] => [
+  ...stepWarnings(before, after, changes),
+  ...numberWarnings(before, after),
+  ...idleRegions(before, after),
+  ...newOrigins(before, after),
+  ...(changes?.keys ?? []).filter(isLost).map(lost),
+  ...idlePacks(after).map((pack) => ({ kind: "pack-without-route", pack }) as const),
+  ...(canary === undefined ? [] : [{ kind: "canary-running", revision: canary } as const]),
+];
+
+const idleRegions = (before: DeclaredTable, after: DeclaredTable): readonly PlanWarning[] => {
+  const [left, right] = [routedRegions(before), routedRegions(after)];
+  const isKnown = (region: string) => Object.hasOwn(before.regions, region);
+  return Object.keys(after.regions)
+    .filter((region) => !right.has(region) && (left.has(region) || !isKnown(region)))
+    .map((region) => ({ kind: "region-without-routes", region }));
+};
+
+/** Regions that IDs can go to. Those of single entities aside, which are there for a while. */
+const routedRegions = ({
+  routes,
+  default: fallback,
+  withoutId = {},
+  sources = [],
+  packs = {},
+}: DeclaredTable): ReadonlySet<string> => {
+  const declared = [...sources, ...Object.values(withoutId).flatMap((entry) => entry.sources ?? [])];
+  const said = declared.flatMap(({ region, values, clientCountry, clientContinent }) => [
+    region,
+    ...[values, clientCountry, clientContinent].flatMap((map) => Object.values(map ?? {})),
+  ]);
+  const routed = routes.flatMap(({ region, canary, split, pack = "" }) => [
+    region,
+    canary?.region,
+    ...Object.values(split?.regions ?? {}),
+    ...(packs[pack]?.regions ?? []),
+  ]);
+  return new Set([...routed, fallback, ...said].filter((region) => region !== undefined));
+};
+
+const newOrigins = (before: DeclaredTable, after: DeclaredTable): readonly PlanWarning[] => {
+  const known = new Set(authorities(before).map(({ authority }) => authority));
+  return authorities(after)
+    .filter(({ authority }) => !known.has(authority))
+    .map(({ region, authority }) => ({ kind: "new-origin", region, authority }));
+};
+
+/** Each region with each host and port once. */
+const authorities = ({ regions }: DeclaredTable) =>
+  Object.entries(regions).flatMap(([region, { origins }]) => {
+    const all = origins.flatMap(({ url }) => {
+      const read = readOriginUrl(url);
+      return read.ok ? [`${read.value.host}:${read.value.port}`] : [];
+    });
+    return [...new Set(all)].map((authority) => ({ region, authority }));
+  });
+
+const isLost = ({ from, to }: KeyCount): boolean => from !== "nowhere" && to === "nowhere";
+
+const lost = ({ entity, layout, keys }: KeyCount): PlanWarning => ({ kind: "keys-go-nowhere", entity, layout, keys });
+
+export const formatWarning = (warning: PlanWarning): string => {
+  switch (warning.kind) {
+    case "region-without-routes":
+      return escapeControls(`region ${warning.region} has no routes: no ID goes there`);
+    case "new-origin":
+      return escapeControls(
+        `${warning.authority} in region ${warning.region} is no origin of the table in force: new, or misspelt?`,
+      );
+    case "keys-go-nowhere":
+      return escapeControls(
+        `${warning.entity} (${warning.layout}): ${formatCount(BigInt(warning.keys))} of its keys had a region and go nowhere now; their IDs get 404`,
+      );
+    case "pack-without-route":
+      return escapeControls(`pack ${warning.pack} is in no route: it is sent, and decides nothing`);
+    case "canary-running":
+      return `a canary of revision ${warning.revision} runs: publishing with --expect ${warning.revision} ends it; without, it is refused`;
+    case "country-renumbered":
+    case "entity-renumbered":
+      return formatNumberWarning(warning);
+    default:
+      return formatStep(warning);
+  }
+};

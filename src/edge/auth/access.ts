@@ -1,0 +1,211 @@
+import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose";
+import * as v from "valibot";
+import type { Caller } from "../../admin-ports.ts";
+import { err, ok, type Result } from "../../ids/result.ts";
+import type { Clock, Fetch } from "../../ports.ts";
+import { withTimeout } from "../platform.ts";
+import { type AccessSettings, isOperator } from "./settings.ts";
+
+export interface AccessKeysOptions {
+  /** Where Access publishes its keys. */
+  readonly url: string;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  readonly subtle: Pick<typeof crypto.subtle, "importKey">;
+  /** Told of every fetch that failed. */
+  readonly report: (why: string) => void;
+}
+
+/** The keys that Access signs with, by their IDs. */
+export interface AccessKeys {
+  /** `unknown`: Access has no such key. `unavailable`: it could not be asked. */
+  find(keyId: string): Promise<Result<CryptoKey, "unknown" | "unavailable">>;
+}
+
+/** Whoever sends unknown key IDs makes no more fetches than this allows. */
+const FETCH_INTERVAL_MS = 60_000;
+
+const FETCH_DEADLINE_MS = 2_000;
+
+/** A key that Access withdraws counts no longer than this. */
+const FRESH_MS = 3_600_000;
+
+/** How long keys that were good serve while no newer ones can be fetched: Access lets a replaced key count for as long. */
+const KEPT_MS = 7 * 86_400_000;
+
+/** Access publishes two keys, with their certificates: some 10 KB. */
+const BODY_BYTES_MAX = 65_536;
+
+/** Kept of those that can be used, the first ones. */
+const KEYS_MAX = 16;
+
+const KEY_SET = v.object({ keys: v.array(v.unknown()) });
+
+/** A key that can verify RS256, and that a token can name. */
+const USABLE_KEY = v.object({ kty: v.literal("RSA"), kid: v.string(), n: v.string(), e: v.string() });
+
+/** The keys of this isolate: fetched when they are needed, at most once a minute whatever comes, and kept through outages. */
+export function accessKeys(options: AccessKeysOptions): AccessKeys {
+  const { clock, report } = options;
+  let keys: ReadonlyMap<string, CryptoKey> = new Map();
+  let fetchedAtMs = Number.NEGATIVE_INFINITY;
+  let askedAtMs = Number.NEGATIVE_INFINITY;
+  let isLastGood = false;
+  let running: Promise<void> = Promise.resolve();
+
+  // A clock that was set back makes an age negative: too far away in either direction is old.
+  const isWithin = (sinceMs: number, ms: number): boolean => Math.abs(clock.nowMs() - sinceMs) < ms;
+
+  const fetchNow = async (): Promise<void> => {
+    askedAtMs = clock.nowMs();
+    isLastGood = false;
+    const fetched = await fetchKeys(options);
+    if (!fetched.ok) return report(fetched.error);
+    keys = fetched.value;
+    fetchedAtMs = clock.nowMs();
+    isLastGood = true;
+  };
+
+  return {
+    async find(keyId) {
+      if (!keys.has(keyId) || !isWithin(fetchedAtMs, FRESH_MS)) {
+        if (!isWithin(askedAtMs, FETCH_INTERVAL_MS)) running = fetchNow();
+        // It may be another request's, and end with that one: so each waits for itself.
+        await withTimeout(running, FETCH_DEADLINE_MS, () => undefined);
+      }
+      const key = isWithin(fetchedAtMs, KEPT_MS) ? keys.get(keyId) : undefined;
+      if (key !== undefined) return ok(key);
+      return err(isLastGood ? "unknown" : "unavailable");
+    },
+  };
+}
+
+async function fetchKeys(options: AccessKeysOptions): Promise<Result<ReadonlyMap<string, CryptoKey>, string>> {
+  const leave = new AbortController();
+  const timer = setTimeout(() => leave.abort(), FETCH_DEADLINE_MS);
+  try {
+    const response = await options.fetch(options.url, { redirect: "manual", signal: leave.signal });
+    if (response.status !== 200) return err(`status ${response.status}`);
+    const parsed = v.safeParse(KEY_SET, JSON.parse(await readText(response)));
+    if (!parsed.success) return err("no set of keys");
+    const published = parsed.output.keys;
+    const keys = await usableKeys(published, options.subtle);
+    return keys.size > 0 ? ok(keys) : err(`none of its ${published.length} keys is an RSA key with an ID`);
+  } catch (error) {
+    if (leave.signal.aborted) return err(`no answer within ${FETCH_DEADLINE_MS} ms`);
+    return err(error instanceof Error ? error.message : String(error));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Throws when there is more than keys need. */
+async function readText(response: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > BODY_BYTES_MAX) throw new Error(`more than ${BODY_BYTES_MAX} octets`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** The first ones that can be used. Others are somebody else's, and make no set wrong (RFC 7517 §5). */
+async function usableKeys(
+  published: readonly unknown[],
+  subtle: AccessKeysOptions["subtle"],
+): Promise<ReadonlyMap<string, CryptoKey>> {
+  const keys = new Map<string, CryptoKey>();
+  for (const one of published) {
+    const key = v.safeParse(USABLE_KEY, one);
+    if (!key.success || keys.size === KEYS_MAX) continue;
+    const imported = await importKey(key.output, subtle).catch(() => undefined);
+    if (imported !== undefined) keys.set(key.output.kid, imported);
+  }
+  return keys;
+}
+
+/** Whatever else the published key says, it verifies RS256 and nothing more. */
+function importKey({ n, e }: v.InferOutput<typeof USABLE_KEY>, subtle: AccessKeysOptions["subtle"]) {
+  const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
+  return subtle.importKey("jwk", { kty: "RSA", n, e }, algorithm, false, ["verify"]);
+}
+
+export interface AccessCheckOptions {
+  readonly settings: AccessSettings;
+  readonly keys: AccessKeys;
+  readonly clock: Clock;
+}
+
+/** `wrong`: the token, for a reason that is the log's alone. `unavailable`: nobody can say, because Access cannot be asked. */
+export type AccessFault = { readonly kind: "wrong"; readonly why: string } | { readonly kind: "unavailable" };
+
+/** Access's tokens have some 1 to 2 KB; groups can make them longer. */
+const TOKEN_LENGTH_MAX = 8_192;
+
+/** The one algorithm that Access signs with. Any other, and a token without a signature, is refused before a key is looked for. */
+const ALGORITHM = "RS256";
+
+const CLOCK_TOLERANCE_SECONDS = 60;
+
+const NAME_LENGTH_MAX = 320;
+
+const wrong = (why: string): Result<never, AccessFault> => err({ kind: "wrong", why });
+
+/**
+ * Who a token of Cloudflare Access stands for: a person by e-mail address, or a service token by its name. The key is always one that
+ * the team's domain publishes: what a token itself brings or points to (`jwk`, `jku`, `x5u`) is not looked at.
+ */
+export function accessCheck({ settings, keys, clock }: AccessCheckOptions) {
+  return async (token: string): Promise<Result<Caller, AccessFault>> => {
+    if (token.length > TOKEN_LENGTH_MAX) return wrong("too long");
+    const keyId = keyIdOf(token);
+    if (!keyId.ok) return wrong(keyId.error);
+    const key = await keys.find(keyId.value);
+    if (!key.ok) return key.error === "unavailable" ? err({ kind: "unavailable" }) : wrong("unknown key");
+    try {
+      const { payload } = await jwtVerify(token, key.value, {
+        algorithms: [ALGORITHM],
+        issuer: settings.issuer,
+        audience: [...settings.audiences],
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        currentDate: new Date(clock.nowMs()),
+        requiredClaims: ["exp"],
+      });
+      return callerOf(payload, settings);
+    } catch (error) {
+      return wrong(whyOf(error));
+    }
+  };
+}
+
+function keyIdOf(token: string): Result<string, string> {
+  try {
+    const { alg, kid } = decodeProtectedHeader(token);
+    if (alg !== ALGORITHM) return err("another algorithm");
+    return typeof kid === "string" ? ok(kid) : err("no key ID");
+  } catch {
+    return err("malformed");
+  }
+}
+
+/** A service token has a name and no address; it is a viewer. */
+function callerOf(payload: JWTPayload, settings: AccessSettings): Result<Caller, AccessFault> {
+  const { email, common_name: service } = payload;
+  if (isName(email)) {
+    return ok({ name: email, scope: isOperator(email, settings) ? "operator" : "viewer", by: "access" });
+  }
+  return isName(service) ? ok({ name: service, scope: "viewer", by: "access" }) : wrong("nobody's");
+}
+
+const isName = (claim: unknown): claim is string =>
+  typeof claim === "string" && claim.length > 0 && claim.length <= NAME_LENGTH_MAX;
+
+/** Without the token's own texts, which are anybody's. */
+function whyOf(error: unknown): string {
+  if (error instanceof errors.JWTExpired) return "expired";
+  if (error instanceof errors.JWTClaimValidationFailed) return `claim ${error.claim}`;
+  return error instanceof errors.JOSEError ? error.code : "malformed";
+}

@@ -1,0 +1,237 @@
+import type { AuditEntry, PageQuery, RevisionKind, RunningCanary, TableRevision } from "../../admin-ports.ts";
+import type { CanarySelector } from "../../routing/index.ts";
+import type { Publication } from "./publication.ts";
+
+/** What the truth knows beside its revisions. JSON on disk: a former version may read it, so that members are only ever added. */
+export interface ControlPlaneState {
+  /** Whether KV has been read once: before that, nobody knows what is in force. */
+  readonly isBegun: boolean;
+  /** Changes made so far. */
+  readonly change: number;
+  readonly canary: RunningCanary | undefined;
+  /** The highest number that KV named and that could not be imported: the next one must be above it. */
+  readonly foreign: number;
+  readonly publication: Publication | undefined;
+}
+
+const NEW_STATE: ControlPlaneState = {
+  isBegun: false,
+  change: 0,
+  canary: undefined,
+  foreign: 0,
+  publication: undefined,
+};
+
+/** Texts kept: of so many last revisions. What is known of a revision is kept for ever. */
+export const BODIES_RETAINED_MAX = 1_000;
+
+/** Entries of refused tries kept: in all, and of one author, so that none pushes out the others. What was done is kept for ever. */
+export const REJECTIONS_RETAINED_MAX = 10_000;
+export const REJECTIONS_RETAINED_MAX_EACH = 1_000;
+
+/** Within so long after a refused try one that is alike is counted with it: a program that tries again and again is one entry a minute. */
+const ALIKE_MS = 60_000;
+
+/** A row of SQLite in a Durable Object may have 2 MB. */
+const PART_BYTES = 1024 * 1024;
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS revisions (
+    revision INTEGER PRIMARY KEY, digest TEXT NOT NULL, bytes INTEGER NOT NULL, author TEXT NOT NULL,
+    time TEXT NOT NULL, note TEXT NOT NULL, kind TEXT NOT NULL, based_on INTEGER);
+  CREATE TABLE IF NOT EXISTS bodies (digest TEXT NOT NULL, part INTEGER NOT NULL, octets BLOB NOT NULL, PRIMARY KEY (digest, part));
+  CREATE TABLE IF NOT EXISTS audit (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, time TEXT NOT NULL, author TEXT NOT NULL, action TEXT NOT NULL,
+    revision INTEGER, outcome TEXT NOT NULL, note TEXT NOT NULL);
+  CREATE INDEX IF NOT EXISTS refusals ON audit (author, action, outcome, time) WHERE outcome <> 'done';
+  CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY CHECK (id = 0), json TEXT NOT NULL);
+`;
+
+/**
+ * Columns that came later. A former version of the code still reads and writes these tables: it names the columns that it
+ * fills, so that these may be null, and it answers with all that it finds, so that none is called as a member is.
+ */
+const ADDED_COLUMNS = [
+  ["revisions", "audience_json", "TEXT"],
+  ["audit", "audience_json", "TEXT"],
+  ["audit", "times_alike", "INTEGER"],
+  ["audit", "pack_sha256", "TEXT"],
+] as const;
+
+type RevisionRow = {
+  revision: number;
+  digest: string;
+  bytes: number;
+  author: string;
+  time: string;
+  note: string;
+  kind: string;
+  based_on: number | null;
+  audience_json: string | null;
+};
+
+type AuditRow = {
+  id: number;
+  time: string;
+  author: string;
+  action: string;
+  revision: number | null;
+  outcome: string;
+  note: string;
+  audience_json: string | null;
+  times_alike: number | null;
+  pack_sha256: string | null;
+};
+
+type NewEntry = Omit<AuditEntry, "id" | "times">;
+
+/** The truth on disk. Revisions and audit entries are added and never changed, but for how often a try was refused. */
+export class RevisionStore {
+  readonly #storage: DurableObjectStorage;
+  readonly #sql: SqlStorage;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+    this.#sql = storage.sql;
+    this.#sql.exec(SCHEMA);
+    for (const [table, column, type] of ADDED_COLUMNS) {
+      const known = this.#sql.exec("SELECT name FROM pragma_table_info(?) WHERE name = ?", table, column).toArray();
+      if (known.length === 0) this.#sql.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`);
+    }
+  }
+
+  /** All that `change` writes, or nothing of it. */
+  atomically<Value>(change: () => Value): Value {
+    return this.#storage.transactionSync(change);
+  }
+
+  state(): ControlPlaneState {
+    const [row] = this.#sql.exec<{ json: string }>("SELECT json FROM state").toArray();
+    return row === undefined ? NEW_STATE : { ...NEW_STATE, ...(JSON.parse(row.json) as Partial<ControlPlaneState>) };
+  }
+
+  save(state: ControlPlaneState): void {
+    this.#sql.exec("INSERT OR REPLACE INTO state (id, json) VALUES (0, ?)", JSON.stringify(state));
+  }
+
+  /** The highest number given, of a canary too; 0 before the first. */
+  head(): number {
+    return this.#sql.exec<{ head: number | null }>("SELECT MAX(revision) AS head FROM revisions").one().head ?? 0;
+  }
+
+  /** The last one that is no canary. */
+  current(): TableRevision | undefined {
+    return this.#revisions("WHERE kind <> 'canary' ORDER BY revision DESC LIMIT 1")[0];
+  }
+
+  revision(revision: number): TableRevision | undefined {
+    return this.#revisions("WHERE revision = ?", revision)[0];
+  }
+
+  revisions({ before = Number.MAX_SAFE_INTEGER, limit }: PageQuery): readonly TableRevision[] {
+    return this.#revisions("WHERE revision < ? ORDER BY revision DESC LIMIT ?", before, limit);
+  }
+
+  /** Adds a revision and its text. The text of one that is too old by now goes, unless another one has the same. */
+  add(revision: TableRevision, content: Uint8Array): void {
+    const { digest, bytes, author, time = "", note, kind, basedOn = null, audience } = revision;
+    this.#sql.exec(
+      "INSERT INTO revisions (revision, digest, bytes, author, time, note, kind, based_on, audience_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      ...[revision.revision, digest, bytes, author, time, note, kind, basedOn, jsonOf(audience)],
+    );
+    for (let part = 0; part * PART_BYTES < content.byteLength; part++) {
+      const bytesOfPart = content.slice(part * PART_BYTES, (part + 1) * PART_BYTES);
+      this.#sql.exec("INSERT OR IGNORE INTO bodies (digest, part, octets) VALUES (?, ?, ?)", digest, part, bytesOfPart);
+    }
+    this.#dropOldBody();
+  }
+
+  body(digest: string): Uint8Array | undefined {
+    const parts = this.#sql
+      .exec<{ octets: ArrayBuffer }>("SELECT octets FROM bodies WHERE digest = ? ORDER BY part", digest)
+      .toArray()
+      .map(({ octets }) => new Uint8Array(octets));
+    if (parts.length === 0) return undefined;
+    const whole = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+    let at = 0;
+    for (const part of parts) {
+      whole.set(part, at);
+      at += part.byteLength;
+    }
+    return whole;
+  }
+
+  note(entry: NewEntry): void {
+    const isRefused = entry.outcome !== "done";
+    if (isRefused && this.#countWithAlike(entry)) return;
+    const { time, author, action, revision = null, outcome, note, audience, pack = null } = entry;
+    this.#sql.exec(
+      "INSERT INTO audit (time, author, action, revision, outcome, note, audience_json, pack_sha256) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      ...[time, author, action, revision, outcome, note, jsonOf(audience), pack],
+    );
+    if (isRefused) this.#dropOldRefusals(author);
+  }
+
+  audit({ before = Number.MAX_SAFE_INTEGER, limit }: PageQuery): readonly AuditEntry[] {
+    return this.#sql
+      .exec<AuditRow>("SELECT * FROM audit WHERE id < ? ORDER BY id DESC LIMIT ?", before, limit)
+      .toArray()
+      .map(({ audience_json, times_alike, pack_sha256, action, revision, ...row }) => ({
+        ...row,
+        action: action as AuditEntry["action"],
+        revision: revision ?? undefined,
+        audience: audienceOf(audience_json),
+        pack: pack_sha256 ?? undefined,
+        times: times_alike ?? undefined,
+      }));
+  }
+
+  /** Whether there is an entry for it already. */
+  #countWithAlike({ time, author, action, outcome }: NewEntry): boolean {
+    const since = new Date(Date.parse(time) - ALIKE_MS).toISOString();
+    const counted = this.#sql.exec(
+      `UPDATE audit SET times_alike = COALESCE(times_alike, 1) + 1 WHERE id = (SELECT MAX(id) FROM audit
+       WHERE outcome <> 'done' AND author = ? AND action = ? AND outcome = ? AND time > ?) RETURNING id`,
+      ...[author, action, outcome, since],
+    );
+    return counted.toArray().length > 0;
+  }
+
+  #dropOldRefusals(author: string): void {
+    const drop = (kept: number, whose: string, ...values: string[]) =>
+      this.#sql.exec(
+        `DELETE FROM audit WHERE ${whose} AND id <= (SELECT id FROM audit WHERE ${whose} ORDER BY id DESC LIMIT 1 OFFSET ${kept})`,
+        ...values,
+        ...values,
+      );
+    drop(REJECTIONS_RETAINED_MAX_EACH, "outcome <> 'done' AND author = ?", author);
+    drop(REJECTIONS_RETAINED_MAX, "outcome <> 'done'");
+  }
+
+  #revisions(where: string, ...values: (number | string)[]): readonly TableRevision[] {
+    return this.#sql
+      .exec<RevisionRow>(`SELECT * FROM revisions ${where}`, ...values)
+      .toArray()
+      .map(({ based_on, kind, audience_json, ...row }) => ({
+        ...row,
+        kind: kind as RevisionKind,
+        basedOn: based_on ?? undefined,
+        audience: audienceOf(audience_json),
+      }));
+  }
+
+  #dropOldBody(): void {
+    this.#sql.exec(
+      `DELETE FROM bodies WHERE digest = (SELECT digest FROM revisions ORDER BY revision DESC LIMIT 1 OFFSET ?1)
+       AND digest NOT IN (SELECT digest FROM revisions ORDER BY revision DESC LIMIT ?1)
+       AND digest <> (SELECT digest FROM revisions WHERE kind <> 'canary' ORDER BY revision DESC LIMIT 1)`,
+      BODIES_RETAINED_MAX,
+    );
+  }
+}
+
+const jsonOf = (audience: CanarySelector | undefined): string | null =>
+  audience === undefined ? null : JSON.stringify(audience);
+
+const audienceOf = (json: string | null): CanarySelector | undefined =>
+  json === null ? undefined : (JSON.parse(json) as CanarySelector);

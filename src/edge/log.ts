@@ -1,0 +1,86 @@
+import type { RejectedChange } from "../admin-ports.ts";
+import type { RequestLine } from "../ports.ts";
+import type { LoggedDifference } from "../proxy/shadow.ts";
+import type { RefusedCredentials } from "./auth/authenticate.ts";
+import type { MissingBindings } from "./origins/fetch.ts";
+import type { PackFailure } from "./packs/isolate-packs.ts";
+import type { LoadFailure } from "./table/kv.ts";
+
+/**
+ * One data point a request for Workers Analytics Engine, sampled there by entity. The positions never change: queries name
+ * them. No path and no ID goes in.
+ */
+export function analyticsWriter(dataset: Pick<AnalyticsEngineDataset, "writeDataPoint">): (line: RequestLine) => void {
+  return (line) =>
+    dataset.writeDataPoint({
+      indexes: [line.entity ?? ""],
+      blobs: [line.entity ?? "", line.region ?? "", line.layout ?? "", line.outcome, line.method],
+      doubles: [line.status, line.ms, line.originMs ?? NO_ORIGIN_MS, line.attempts, line.revision ?? 0],
+    });
+}
+
+/** Stands for "no origin answered": an average must leave it out, and a 0 would be a time. */
+const NO_ORIGIN_MS = -1;
+
+/** What operators see: one JSON object a line, each with an `event`. */
+
+/** One line a request, when its answer begins. */
+export function writeRequestLine({ atMs, ...line }: RequestLine): void {
+  console.log(JSON.stringify({ event: "request", time: new Date(atMs).toISOString(), ...line }));
+}
+
+export function reportLoadFailure(failure: LoadFailure): void {
+  console.warn(JSON.stringify({ event: "table-load-failed", time: new Date().toISOString(), ...failure }));
+}
+
+/** A pack of the table, or a page of one, that could not be had: IDs that need it are answered 503. */
+export function reportPackFailure(failure: PackFailure): void {
+  console.warn(JSON.stringify({ event: "pack-load-failed", time: new Date().toISOString(), ...failure }));
+}
+
+/** What this isolate has found of an origin: it leaves it alone from now on, or sends it requests again. */
+export function reportBreaker(region: string, url: string, state: "open" | "closed"): void {
+  const { host } = new URL(url);
+  console.warn(JSON.stringify({ event: `breaker-${state}`, time: new Date().toISOString(), region, host }));
+}
+
+/** Counts that could not be reported, or sums that could not be read. They go with the next report. */
+export function reportMetricsFailure(why: string): void {
+  console.warn(JSON.stringify({ event: "traffic-report-failed", time: new Date().toISOString(), why }));
+}
+
+/** A table that sends requests through bindings that this deployment lacks: its origins cannot be asked. */
+export function reportMissingBindings(missing: MissingBindings): void {
+  console.warn(JSON.stringify({ event: "bindings-missing", time: new Date().toISOString(), ...missing }));
+}
+
+/** A shadow whose answer was not the client's: what differs, and of what entity. */
+export function reportDifference(difference: LoggedDifference): void {
+  console.warn(JSON.stringify({ event: "shadow-differs", time: new Date().toISOString(), ...difference }));
+}
+
+/** Credentials that were refused, without anything of them. */
+export function reportRefusedCredentials(refused: RefusedCredentials): void {
+  console.warn(JSON.stringify({ event: "credentials-refused", time: new Date().toISOString(), ...refused }));
+}
+
+/** The keys of Cloudflare Access could not be fetched: those that are known stay in use. */
+export function reportKeyFailure(why: string): void {
+  console.warn(JSON.stringify({ event: "access-keys-failed", time: new Date().toISOString(), why }));
+}
+
+/** A change of the table that was refused to a known caller, and that the audit lacks. */
+export function reportLostRejection(refused: RejectedChange, why: string): void {
+  console.warn(JSON.stringify({ event: "audit-entry-lost", time: new Date().toISOString(), ...refused, why }));
+}
+
+export function reportDefect(error: unknown): void {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  console.error(JSON.stringify({ event: "defect", time: new Date().toISOString(), error: text }));
+}
+
+/** An answer whose body ended before its end. That a client has left is counted, and no line's worth. */
+export function reportBrokenBody(entity: string, reason: string): void {
+  if (reason === "sink-failed") return;
+  console.warn(JSON.stringify({ event: "body-broken", time: new Date().toISOString(), entity, reason }));
+}

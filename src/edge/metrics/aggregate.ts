@@ -1,0 +1,134 @@
+import type { Checked } from "../origins/active-checks.ts";
+import { seriesKey } from "./catalogue.ts";
+import { SeriesTotals } from "./counters.ts";
+import {
+  applyUpdate,
+  hintOf,
+  type MetricsReport,
+  type MetricsTotals,
+  type OriginHint,
+  type OriginState,
+  withCheck,
+} from "./store.ts";
+
+/**
+ * What the Durable Object keeps on disk. A former version of the gateway may read it after a roll-back, so that columns and
+ * members are only ever added.
+ * - `since`: one row, when counting began, Unix ms.
+ * - `sums`: a series and its sum.
+ * - `origins`: an origin's URL and its `OriginState` as JSON.
+ */
+export class MetricsStorage {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    sql.exec("CREATE TABLE IF NOT EXISTS since (id INTEGER PRIMARY KEY CHECK (id = 0), ms INTEGER NOT NULL)");
+    sql.exec("CREATE TABLE IF NOT EXISTS sums (key TEXT PRIMARY KEY, sum REAL NOT NULL) WITHOUT ROWID");
+    sql.exec("CREATE TABLE IF NOT EXISTS origins (url TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID");
+  }
+
+  load(nowMs: number): MetricsTotals {
+    this.#sql.exec("INSERT OR IGNORE INTO since (id, ms) VALUES (0, ?)", nowMs);
+    const sinceMs = this.#sql.exec<{ ms: number }>("SELECT ms FROM since").one().ms;
+    const sums = this.#sql.exec<{ key: string; sum: number }>("SELECT key, sum FROM sums").toArray();
+    const origins = this.#sql.exec<{ url: string; state: string }>("SELECT url, state FROM origins").toArray();
+    return {
+      sinceMs,
+      sums: new Map(sums.map(({ key, sum }) => [key, sum])),
+      origins: new Map(origins.map(({ url, state }) => [url, JSON.parse(state) as OriginState])),
+    };
+  }
+
+  saveSum(key: string, sum: number): void {
+    this.#sql.exec("INSERT OR REPLACE INTO sums (key, sum) VALUES (?, ?)", key, sum);
+  }
+
+  saveOrigin(url: string, state: OriginState): void {
+    this.#sql.exec("INSERT OR REPLACE INTO origins (url, state) VALUES (?, ?)", url, JSON.stringify(state));
+  }
+
+  dropOrigin(url: string): void {
+    this.#sql.exec("DELETE FROM origins WHERE url = ?", url);
+  }
+}
+
+/** Series kept at most. A sum costs about 200 bytes of memory and a row on disk. */
+export const SERIES_MAX = 20_000;
+
+/** Origins kept at most, and for how long after they were last heard of. */
+const ORIGINS_MAX = 4_096;
+const ORIGIN_DAYS = 1;
+
+const DAY_MS = 86_400_000;
+
+/**
+ * All that isolates have reported, in memory, with what has changed since it was last written to disk. What was not written is
+ * lost when the object ends; what was shown was written before, so that no sum that anybody saw ever goes back.
+ */
+export class MetricsAggregate {
+  readonly #rows: MetricsStorage;
+  readonly #sinceMs: number;
+  readonly #sums: SeriesTotals;
+  readonly #origins: Map<string, OriginState>;
+  readonly #changedSums = new Set<string>();
+  readonly #changedOrigins = new Set<string>();
+
+  constructor(rows: MetricsStorage, nowMs: number) {
+    const { sinceMs, sums, origins } = rows.load(nowMs);
+    this.#rows = rows;
+    this.#sinceMs = sinceMs;
+    this.#sums = new SeriesTotals(SERIES_MAX, sums);
+    this.#origins = new Map(origins);
+  }
+
+  get isChanged(): boolean {
+    return this.#changedSums.size > 0 || this.#changedOrigins.size > 0;
+  }
+
+  enter({ sums, origins }: MetricsReport, nowMs: number): void {
+    for (const [key, by] of sums) this.#changedSums.add(this.#sums.add(key, by));
+    this.#changedSums.add(this.#sums.add(seriesKey("reports_total"), 1));
+    for (const news of origins) this.#turn(news.url, applyUpdate(this.#origins.get(news.url), news, nowMs));
+  }
+
+  enterCheck({ url, path, check }: Checked): void {
+    this.#turn(url, withCheck(this.#origins.get(url), path, check));
+  }
+
+  hints(): readonly OriginHint[] {
+    return [...this.#origins].flatMap(([url, state]) => hintOf(url, state) ?? []);
+  }
+
+  /** Writes first: see above. */
+  totals(nowMs: number): MetricsTotals {
+    this.save(nowMs);
+    return { sinceMs: this.#sinceMs, sums: new Map(this.#sums), origins: this.#origins };
+  }
+
+  save(nowMs: number): void {
+    this.#dropOld(nowMs);
+    for (const key of this.#changedSums) this.#rows.saveSum(key, this.#sums.get(key));
+    for (const url of this.#changedOrigins) {
+      const state = this.#origins.get(url);
+      if (state !== undefined) this.#rows.saveOrigin(url, state);
+    }
+    this.#changedSums.clear();
+    this.#changedOrigins.clear();
+  }
+
+  #turn(url: string, state: OriginState): void {
+    // The one heard of last stands last.
+    this.#origins.delete(url);
+    this.#origins.set(url, state);
+    this.#changedOrigins.add(url);
+  }
+
+  #dropOld(nowMs: number): void {
+    for (const [url, { heardAtMs }] of this.#origins) {
+      if (this.#origins.size <= ORIGINS_MAX && nowMs - heardAtMs < ORIGIN_DAYS * DAY_MS) continue;
+      this.#origins.delete(url);
+      this.#rows.dropOrigin(url);
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import type { CountedEvents, Metric } from "../../ports.ts";
+
+interface MetricKind {
+  readonly type: Metric["type"];
+  /** Names of the labels, in the order in which series are keyed. */
+  readonly labels: readonly string[];
+  readonly help: string;
+}
+
+/**
+ * Every metric at `/-/metrics`, by its name without `waybill_`. Counters and histograms are sums over all isolates, kept by the
+ * Durable Object; gauges are made when they are read. A name or a label never changes its meaning: dashboards stand on them.
+ */
+export const METRICS = {
+  requests_total: {
+    type: "counter",
+    labels: ["entity", "region", "outcome"],
+    help: "Requests by outcome: the class of the origin's status, the slug of a problem, or own for the gateway's own pages.",
+  },
+  request_duration_seconds: {
+    type: "histogram",
+    labels: ["region"],
+    help: "Time from the request's arrival to the start of its response.",
+  },
+  origin_duration_seconds: {
+    type: "histogram",
+    labels: ["region"],
+    help: "Time from the request's arrival to the start of the origin's response, if any.",
+  },
+  origin_attempts_total: { type: "counter", labels: ["region"], help: "Requests sent to origins." },
+  origin_retries_total: {
+    type: "counter",
+    labels: ["region"],
+    help: "Retries, by the region of the last attempt.",
+  },
+  origin_faults_total: {
+    type: "counter",
+    labels: ["region", "fault"],
+    help: "Attempts without a response, by the error types of RFC 9209.",
+  },
+  breaker_openings_total: {
+    type: "counter",
+    labels: ["region"],
+    help: "Circuit breakers that opened, counted in each isolate.",
+  },
+  broken_bodies_total: {
+    type: "counter",
+    labels: ["entity", "reason"],
+    help: "Responses that ended early.",
+  },
+  answers_elsewhere_total: {
+    type: "counter",
+    labels: ["decided", "answered"],
+    help: "Responses from another region than the one decided on, after failover or a move that an origin reported.",
+  },
+  mirrored_reads_total: {
+    type: "counter",
+    labels: ["region", "outcome"],
+    help: "Reads mirrored to a shadow, by the shadow and how its response compares with the client's; dropped ones were not sent.",
+  },
+  refused_callers_total: {
+    type: "counter",
+    labels: ["reason"],
+    help: "Requests to the gateway's own pages that were denied, by reason.",
+  },
+  reports_total: {
+    type: "counter",
+    labels: [],
+    help: "Reports from isolates to the Durable Object: the cost of counting in calls.",
+  },
+  origin_up: {
+    type: "gauge",
+    labels: ["region", "origin", "index"],
+    help: "1 if the last active check of the origin passed, else 0. Only regions with active checks.",
+  },
+  breaker_open: {
+    type: "gauge",
+    labels: ["region", "origin", "index"],
+    help: "1 while an isolate's circuit breaker for the origin is open, else 0.",
+  },
+  table_revision: { type: "gauge", labels: [], help: "Revision of the routing table in the isolate that responds." },
+  table_age_seconds: {
+    type: "gauge",
+    labels: [],
+    help: "Time since that table was last confirmed to be the published one.",
+  },
+  counters_reachable: {
+    type: "gauge",
+    labels: [],
+    help: "1 if the counters could be read, else 0; then the response has none.",
+  },
+} as const satisfies Readonly<Record<string, MetricKind>> &
+  Readonly<Record<`${keyof CountedEvents}_total`, MetricKind>>;
+
+export type MetricName = keyof typeof METRICS;
+
+export const isMetricName = (text: string): text is MetricName => Object.hasOwn(METRICS, text);
+
+/** Upper bounds of the histograms' buckets, in milliseconds; beyond the last is infinity. */
+export const BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
+
+/** Parts of a series' key. No name of a table, no slug and no error type has it. */
+const SEPARATOR = "\u001f";
+
+/** Stands for every value of a label when there are too many series. No name of a table has parentheses. */
+export const OTHER = "(other)";
+
+/** `name` and the values of its labels; for a histogram then `sum`, in milliseconds, or the index of the bucket. */
+export const seriesKey = (name: MetricName, ...parts: readonly string[]): string => [name, ...parts].join(SEPARATOR);
+
+export const keyParts = (key: string): readonly string[] => key.split(SEPARATOR);
+
+/** The series that takes what a full set of series has no room for. */
+export function overflowKey(key: string): string {
+  const [name = "", ...parts] = keyParts(key);
+  const labels = isMetricName(name) ? METRICS[name].labels.length : parts.length;
+  return [name, ...parts.map((part, index) => (index < labels ? OTHER : part))].join(SEPARATOR);
+}

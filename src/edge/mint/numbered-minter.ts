@@ -1,0 +1,140 @@
+import {
+  CLOCK_BEHIND_MS_MAX,
+  err,
+  type Field,
+  type Layout,
+  type MintError,
+  ok,
+  type RandomWords,
+  type Result,
+  type Row,
+  type Words,
+} from "../../ids/index.ts";
+import { checkKey } from "../../ids/mint.ts";
+import { randomValue } from "../../ids/random.ts";
+import { SQL_TICKS_A_DAY, ticksIn, timeValue } from "../../ids/time-units.ts";
+import type { Clock, Sequences } from "../../ports.ts";
+import type { SequenceError } from "../../problems/port-errors.ts";
+import type { MintOrder } from "../../routing/mint/plan.ts";
+
+/**
+ * Minting for layouts in which chance cannot keep isolates apart, such as Snowflake: two isolates may be given the same machine
+ * and read the same millisecond. So each ID takes a number from a sequence that all isolates share. The number is the place of the ID in
+ * time: its first bits are the tick, its last ones the counter. A number is asked for from now on, and is never handed out
+ * twice, so neither is an ID, whatever the clocks read. When a tick is used up, the next IDs stand in the ticks after it.
+ */
+
+type TimeRow = Extract<Row, { readonly role: "time" }>;
+
+/** How numbers become IDs of a layout. */
+interface Numbering {
+  /** `undefined`: the layout has no time, and its counter is the number. */
+  readonly time: { readonly field: Field; readonly row: TimeRow; readonly startTicks: bigint } | undefined;
+  readonly counter: Field | undefined;
+  /** So many of a number's last bits are the counter. Below 0: a number is so many bits of ticks. */
+  readonly counterBits: number;
+  readonly max: number;
+}
+
+/** Numbers are counted from here, 2020-01-01T00:00:00Z, so that they stay exact for 50 years. */
+const START_MS = 1_577_836_800_000;
+const SPAN_MS = 50 * 366 * 86_400_000;
+const NUMBER_BITS = 53;
+
+interface NumberedPorts {
+  readonly clock: Clock;
+  readonly entropy: RandomWords;
+  readonly sequences: Sequences;
+}
+
+export async function mintNumbered(
+  { clock, entropy, sequences }: NumberedPorts,
+  { layout, keys }: MintOrder,
+  count: number,
+): Promise<Result<readonly Words[], MintError | SequenceError>> {
+  const numbering = numberingOf(layout);
+  const fault = clockFault(numbering, clock.nowMs());
+  if (fault !== undefined) return err(fault);
+  const name = sequenceName(layout, keys);
+  const numbers = await sequences.take(name, count, numbering.max, leastAt(numbering, clock.nowMs()));
+  if (!numbers.ok) return numbers;
+  const base = layout.fixed.value.slice();
+  for (const [key, value] of Object.entries(keys)) layout.field(key)?.write(base, value);
+  const ids = numbers.value.map((number) => wordsOf(layout, numbering, base, number, entropy));
+  const last = ids.at(-1);
+  const aheadMs = last === undefined ? 0 : (layout.mintedAtMs?.(last) ?? 0) - clock.nowMs();
+  if (aheadMs <= CLOCK_BEHIND_MS_MAX) return ok(ids);
+  return err({ reason: "clock-behind", behindMs: aheadMs, toleranceMs: CLOCK_BEHIND_MS_MAX });
+}
+
+const numberingOf = (layout: Layout): Numbering => {
+  const row = layout.table.rows.find((candidate): candidate is TimeRow => candidate.role === "time");
+  const field = row && layout.field(row.field);
+  const counter = widest(layout, "counter") ?? widest(layout, "random");
+  const held = counter === undefined ? 0 : BigInt(counter.max).toString(2).length - (isFull(counter) ? 0 : 1);
+  if (row === undefined || field === undefined) {
+    return { time: undefined, counter, counterBits: held, max: 2 ** Math.min(held, NUMBER_BITS) - 1 };
+  }
+  const startTicks = ticksIn(row.unit, Math.max(START_MS - row.epochMs, 0));
+  const spareBits = NUMBER_BITS - ticksIn(row.unit, SPAN_MS).toString(2).length;
+  const counterBits = Math.min(spareBits, held);
+  const last = lastNumber(lastTick(row, field) - startTicks, counterBits);
+  return { time: { field, row, startTicks }, counter, counterBits, max: last };
+};
+
+/** The greatest number whose tick a time field holds: beyond it the field would begin anew, and IDs come twice. */
+const lastNumber = (ticks: bigint, counterBits: number): number => {
+  const last = counterBits < 0 ? ticks >> BigInt(-counterBits) : ((ticks + 1n) << BigInt(counterBits)) - 1n;
+  return last < MAX_NUMBER ? Number(last) : Number.MAX_SAFE_INTEGER;
+};
+
+/** Why the time that it is now cannot be written: the field is too narrow for it, or its epoch is still to come. */
+const clockFault = ({ time }: Numbering, nowMs: number): MintError | undefined =>
+  time && checkKey(time.field, timeValue(time.row.unit, ticksIn(time.row.unit, nowMs - time.row.epochMs)));
+
+const MAX_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** The last tick that a time field holds: one of SQL Server's has days in the bits above the last 32. */
+const lastTick = ({ unit }: TimeRow, field: Field): bigint => {
+  const max = BigInt(field.max);
+  if (unit !== "sql-datetime") return max;
+  const [days, ofDay, ticksADay] = [max >> 32n, BigInt.asUintN(32, max), BigInt(SQL_TICKS_A_DAY)];
+  return days * ticksADay + (ofDay < ticksADay ? ofDay : ticksADay - 1n);
+};
+
+const isFull = ({ max, bits }: Field): boolean => BigInt(max) === (1n << BigInt(bits)) - 1n;
+
+const widest = (layout: Layout, role: "counter" | "random"): Field | undefined =>
+  layout.fields.filter((field) => field.role === role).toSorted((a, b) => Number(b.max) - Number(a.max))[0];
+
+/** The first number of the tick that it is now. Sequences begin at 1. */
+const leastAt = ({ time, counterBits }: Numbering, nowMs: number): number => {
+  if (time === undefined) return 1;
+  const ticks = ticksIn(time.row.unit, nowMs - time.row.epochMs) - time.startTicks;
+  return Math.max(1, Number(counterBits < 0 ? (ticks >> BigInt(-counterBits)) + 1n : ticks << BigInt(counterBits)));
+};
+
+const wordsOf = (
+  layout: Layout,
+  { time, counter, counterBits }: Numbering,
+  base: Words,
+  number: number,
+  entropy: RandomWords,
+): Words => {
+  const words = base.slice();
+  for (const field of layout.fields) if (field.role === "random") field.write(words, randomValue(field, entropy));
+  const ticks = counterBits < 0 ? BigInt(number) << BigInt(-counterBits) : BigInt(number) >> BigInt(counterBits);
+  if (counterBits > 0) counter?.write(words, BigInt.asUintN(counterBits, BigInt(number)));
+  time?.field.write(words, timeValue(time.row.unit, time.startTicks + ticks));
+  return words;
+};
+
+/** Where the keys have no more bits than this, each set of values has a sequence, and so a counter, of its own. */
+const OWN_SEQUENCE_BITS_MAX = 16;
+
+const sequenceName = (layout: Layout, keys: MintOrder["keys"]): string => {
+  const names = Object.keys(keys);
+  const bits = names.reduce((sum, name) => sum + (layout.field(name)?.bits ?? 0), 0);
+  const own = bits <= OWN_SEQUENCE_BITS_MAX ? names.map((name) => `/${keys[name]}`).join("") : "";
+  return `mint-${layout.name}${own}`;
+};

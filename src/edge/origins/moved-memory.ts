@@ -1,0 +1,103 @@
+import { waitUntil } from "cloudflare:workers";
+import type { Clock, MovedKey, MovedMemory } from "../../ports.ts";
+
+export interface MovedMemoryOptions {
+  readonly clock: Clock;
+  /** The cache that the isolates of one location share; absent where the platform has none. */
+  readonly cache: EdgeCache | undefined;
+  /** Names the deployment: all Workers of a zone have one cache, and their regions need not mean the same. */
+  readonly namespace: string;
+  /** Keeps work alive that outlives the answer. */
+  readonly waitUntil: (work: Promise<unknown>) => void;
+}
+
+export type EdgeCache = Pick<Cache, "match" | "put" | "delete">;
+
+/** An entry takes some 200 bytes: 2 MB of the isolate's 128. */
+const ENTRIES_MAX = 10_000;
+
+/**
+ * How long the edge's cache is asked about an entity after this isolate saw one of it moved. Entities move in batches, and
+ * most never do: asking for every request would put a look-up before each, for an answer that is nearly always no. An
+ * isolate that has not seen any is corrected by the old region once, and asks the cache from then on.
+ */
+const RESTLESS_MS = 5 * 60_000;
+
+/** What is remembered in the edge's cache says itself when it ends, for clocks and caches that differ. */
+const UNTIL_FIELD = "waybill-until";
+
+interface Entry {
+  readonly region: string;
+  readonly untilMs: number;
+}
+
+/** The memory of an isolate on the platform. */
+export const edgeMovedMemory = (clock: Clock, namespace: string): MovedMemory =>
+  movedMemory({ clock, cache: caches.default, namespace, waitUntil });
+
+/** Remembers in the isolate, and behind it in the edge's cache. What the isolate knows is answered without waiting. */
+export function movedMemory({ clock, cache, namespace, waitUntil }: MovedMemoryOptions): MovedMemory {
+  /** The least recently used first. */
+  const entries = new Map<string, Entry>();
+  const restlessUntilMs = new Map<string, number>();
+  let edge = cache;
+  // A name that no request can have: RFC 6761 §6.4 keeps `.invalid` free.
+  const base = `https://moved.waybill.invalid/${encodeURIComponent(namespace)}`;
+  const urlOf = ({ entity, decided, id }: MovedKey): string =>
+    `${base}/${[entity, decided, id].map(encodeURIComponent).join("/")}`;
+
+  /** workerd by itself has the interface of a cache and none behind it: each call fails. One failure is enough to know. */
+  const dropEdge = (): undefined => {
+    edge = undefined;
+  };
+  const hold = (entity: string, url: string, entry: Entry): void => {
+    entries.delete(url);
+    entries.set(url, entry);
+    const [oldest] = entries.size > ENTRIES_MAX ? entries.keys() : [];
+    if (oldest !== undefined) entries.delete(oldest);
+    restlessUntilMs.set(entity, clock.nowMs() + RESTLESS_MS);
+  };
+  const recallFrom = async (from: EdgeCache, entity: string, url: string): Promise<string | undefined> => {
+    const entry = await from.match(url).then(readEntry, dropEdge);
+    if (entry === undefined || entry.untilMs <= clock.nowMs()) return undefined;
+    hold(entity, url, entry);
+    return entry.region;
+  };
+
+  return {
+    recall(key) {
+      const url = urlOf(key);
+      const entry = entries.get(url);
+      const nowMs = clock.nowMs();
+      if (entry !== undefined) {
+        entries.delete(url);
+        if (entry.untilMs > nowMs) {
+          entries.set(url, entry);
+          return entry.region;
+        }
+      }
+      const isRestless = (restlessUntilMs.get(key.entity) ?? 0) > nowMs;
+      return edge !== undefined && isRestless ? recallFrom(edge, key.entity, url) : undefined;
+    },
+    remember(key, region, seconds) {
+      if (seconds <= 0) return;
+      const url = urlOf(key);
+      const entry = { region, untilMs: clock.nowMs() + seconds * 1000 };
+      hold(key.entity, url, entry);
+      if (edge !== undefined) waitUntil(edge.put(url, responseOf(entry, seconds)).catch(dropEdge));
+    },
+    forget(key) {
+      const url = urlOf(key);
+      entries.delete(url);
+      if (edge !== undefined) waitUntil(edge.delete(url).catch(dropEdge));
+    },
+  };
+}
+
+const responseOf = ({ region, untilMs }: Entry, seconds: number): Response =>
+  new Response(region, { headers: { "cache-control": `max-age=${seconds}`, [UNTIL_FIELD]: String(untilMs) } });
+
+async function readEntry(response: Response | undefined): Promise<Entry | undefined> {
+  if (response === undefined) return undefined;
+  return { region: await response.text(), untilMs: Number(response.headers.get(UNTIL_FIELD)) };
+}

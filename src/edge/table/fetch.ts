@@ -1,0 +1,181 @@
+import type { ServedCanary, ServedTable, TableSource } from "../../admin-ports.ts";
+import { err, ok, type Result } from "../../ids/result.ts";
+import { type CompiledTable, selectorTest, servesEntity } from "../../routing/index.ts";
+import { raceCacheAndKv } from "../platform.ts";
+import type { ConfirmedPointer, TableCache } from "./edge-cache.ts";
+import { bodyKey, compileBody, type LoadFailure, type Pointer, type PointerCanary, readBody, verified } from "./kv.ts";
+
+/** The table that an isolate holds. */
+export interface LoadedTable {
+  readonly table: CompiledTable;
+  /** What names it; `undefined` for the bundled copy. */
+  readonly pointer: Pointer | undefined;
+  /** The layer that it came from, and what it is said to come from later on. */
+  readonly source: TableSource;
+  readonly laterSource: TableSource;
+  readonly confirmedAtMs: number;
+  readonly canary: LoadedCanary | undefined;
+}
+
+export interface LoadedCanary extends Pick<ServedCanary, "table" | "matches" | "ownsEntity"> {
+  readonly named: PointerCanary;
+}
+
+export const loadedCanary = (named: PointerCanary, table: CompiledTable, stable: CompiledTable): LoadedCanary => ({
+  named,
+  table,
+  matches: selectorTest(stable, named.audience),
+  ownsEntity: (entity) => servesEntity(named.audience, entity),
+});
+
+/** Whether a pointer names something that is older than what is held: an edge of KV may still have it. */
+export function isOlder(pointer: Pointer, held: Pointer | undefined): boolean {
+  if (held === undefined) return false;
+  const { revision, change } = held;
+  return pointer.revision < revision || (pointer.revision === revision && pointer.change < change);
+}
+
+/** What `waybill-table` says of a table, or of a canary of one. */
+const labelOf = (revision: number, source: TableSource, seconds: number, isCanary = false): string =>
+  `rev=${revision}${isCanary ? "; canary" : ""}; source=${source}; age=${seconds}`;
+
+const secondsSince = (confirmedAtMs: number, nowMs: number): number =>
+  Math.max(0, Math.floor((nowMs - confirmedAtMs) / 1000));
+
+/** What was served before, and is served on from memory: as old as it is now, the canary beside it too. */
+export function refreshLabel(served: ServedTable, nowMs: number): ServedTable {
+  const { table, canary, confirmedAtMs } = served;
+  const seconds = secondsSince(confirmedAtMs, nowMs);
+  return {
+    ...served,
+    source: "memory",
+    label: labelOf(table.revision, "memory", seconds),
+    canary: canary && { ...canary, label: labelOf(canary.table.revision, "memory", seconds, true) },
+  };
+}
+
+/** Serves a table with its label. A label is good for a second, and most requests find that of the one before. */
+export function tableLabels(): (loaded: LoadedTable, source: TableSource, nowMs: number) => ServedTable {
+  let last: { readonly loaded: LoadedTable; readonly source: TableSource; readonly second: number } | undefined;
+  let label = "";
+  let canary: ServedCanary | undefined;
+  return (loaded, source, nowMs) => {
+    const second = secondsSince(loaded.confirmedAtMs, nowMs);
+    if (last?.loaded !== loaded || last.source !== source || last.second !== second) {
+      last = { loaded, source, second };
+      label = labelOf(loaded.table.revision, source, second);
+      canary = loaded.canary && {
+        table: loaded.canary.table,
+        digest: loaded.canary.named.digest,
+        audience: loaded.canary.named.audience,
+        matches: loaded.canary.matches,
+        ownsEntity: loaded.canary.ownsEntity,
+        label: labelOf(loaded.canary.table.revision, source, second, true),
+      };
+    }
+    const { table, pointer, confirmedAtMs } = loaded;
+    return { table, source, digest: pointer?.digest, confirmedAtMs, label, canary };
+  };
+}
+
+export interface TableFetchOptions {
+  readonly kv: KVNamespace;
+  readonly cache: TableCache;
+  readonly report: (failure: LoadFailure) => void;
+  readonly deadlineMs: number;
+  /** Keeps a put going that nobody waits for. */
+  readonly waitUntil: (work: Promise<unknown>) => void;
+}
+
+interface Fetched {
+  readonly table: CompiledTable;
+  readonly source: TableSource;
+}
+
+interface Body {
+  readonly bytes: ArrayBuffer;
+  readonly source: TableSource;
+}
+
+const from = (source: TableSource, bytes: Result<ArrayBuffer, LoadFailure>): Result<Body, LoadFailure> =>
+  bytes.ok ? ok({ bytes: bytes.value, source }) : bytes;
+
+/** Faulty bodies remembered: of the table and of its canary, and of those before. */
+const REFUSED_MAX = 8;
+
+/**
+ * Gets the tables that a pointer names: what is held already from memory, else from the edge's cache, else from KV; verified and
+ * compiled. `undefined` where the table cannot be had; a canary that cannot is left out. `isFromKv`: whether the pointer is
+ * KV's own word of now.
+ */
+export function tableFetcher({ kv, cache, report, deadlineMs, waitUntil }: TableFetchOptions) {
+  /** A body never changes: one that was found faulty is not read and checked again. */
+  const refused = new Map<string, LoadFailure>();
+
+  const fetchBody = (digest: string): Promise<Result<Body, LoadFailure>> => {
+    const near = cache.part(bodyKey(digest), async (found) => from("edge", await verified(found, digest)));
+    return raceCacheAndKv(near, async () => from("kv", await readBody(kv, digest, deadlineMs)));
+  };
+
+  const fetchTable = async (
+    { digest, revision }: Pick<Pointer, "digest" | "revision">,
+    held: LoadedTable | undefined,
+  ): Promise<Result<Fetched, LoadFailure>> => {
+    const same = tableInMemory(digest, held);
+    if (same !== undefined) return ok({ table: { ...same, revision }, source: "memory" });
+    const known = refused.get(digest);
+    if (known !== undefined) return err(known);
+    const body = await fetchBody(digest);
+    if (!body.ok) return body;
+    const { bytes, source } = body.value;
+    const table = compileBody(bytes, digest, revision);
+    if (!table.ok) {
+      const [oldest] = refused.size >= REFUSED_MAX ? refused.keys() : [];
+      if (oldest !== undefined) refused.delete(oldest);
+      refused.set(digest, table.error);
+      return table;
+    }
+    if (source === "kv") waitUntil(cache.putPart(bodyKey(digest), bytes));
+    return ok({ table: table.value, source });
+  };
+
+  const fetchCanary = async (
+    named: PointerCanary,
+    stable: CompiledTable,
+    held: LoadedTable | undefined,
+  ): Promise<LoadedCanary | undefined> => {
+    const { digest, revision } = named;
+    if (held?.canary?.named.digest === digest && held.canary.named.revision === revision) {
+      return loadedCanary(named, held.canary.table, stable);
+    }
+    const fetched = await fetchTable(named, held);
+    if (fetched.ok) return loadedCanary(named, fetched.value.table, stable);
+    report(fetched.error);
+    return undefined;
+  };
+
+  return async (
+    seen: ConfirmedPointer,
+    held: LoadedTable | undefined,
+    isFromKv: boolean,
+  ): Promise<LoadedTable | undefined> => {
+    const { pointer, confirmedAtMs } = seen;
+    const { digest, revision } = pointer;
+    const isSame = held?.pointer?.digest === digest && held.pointer.revision === revision;
+    const fetched = isSame ? ok({ table: held.table, source: held.source }) : await fetchTable(pointer, held);
+    if (!fetched.ok) {
+      report(fetched.error);
+      return undefined;
+    }
+    const { table } = fetched.value;
+    const canary = pointer.canary && (await fetchCanary(pointer.canary, table, held));
+    const source = isFromKv ? fetched.value.source : "edge";
+    return { table, pointer, source, laterSource: isFromKv ? "memory" : "edge", confirmedAtMs, canary };
+  };
+}
+
+/** One text may come into force under several numbers, as a canary that is promoted does: it is compiled once. */
+function tableInMemory(digest: string, held: LoadedTable | undefined): CompiledTable | undefined {
+  if (held?.pointer?.digest === digest) return held.table;
+  return held?.canary?.named.digest === digest ? held.canary.table : undefined;
+}

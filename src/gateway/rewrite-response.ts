@@ -1,0 +1,70 @@
+import { luuid } from "../ids/index.ts";
+import { err, type Result } from "../ids/result.ts";
+import type { Gateway, ServedTable } from "../ports.ts";
+import { publicReference } from "../proxy/public-ids/location.ts";
+import { type PublicResponseError, publicResponse } from "../proxy/public-ids/response.ts";
+import { type Decision, type Entity, primaryPattern } from "../routing/index.ts";
+
+/** Whether answers of the entity are changed before a client sees them. */
+export const rewritesResponses = (entity: Entity): boolean =>
+  entity.public !== undefined || entity.publicFields !== undefined;
+
+/** Codings that workerd undoes when code reads a body. */
+const DECODED_CODINGS = new Set(["gzip", "br"]);
+
+/** The origin's answer with public IDs in place of internal ones; or why it cannot be shown. */
+export function rewriteResponse(
+  gateway: Gateway,
+  { table }: ServedTable,
+  { entity, layout }: Decision,
+  requestUrl: string,
+  answer: Response,
+): Result<Response, string> {
+  const shown = (of: Entity | undefined, internal: string): string | null | undefined => {
+    if (of?.public === undefined) return undefined;
+    const text = gateway.publicIds.show(of, internal);
+    if (text.ok && text.value !== undefined) return text.value;
+    return mayBePrimaryKey(of, internal) ? null : undefined;
+  };
+  const turned = publicResponse(answer, {
+    paths: entity.publicFields,
+    toPublic: (name, internal) => shown(table.entities.get(name), internal),
+    toPublicReference: (reference) =>
+      publicReference(reference, {
+        table,
+        nowMs: gateway.clock.nowMs(),
+        path: ownPath(entity, layout, new URL(requestUrl).pathname),
+        show: shown,
+      }),
+    otherBodies: entity.otherBodies,
+    decodedCodings: DECODED_CODINGS,
+    onBroken: ({ reason }) => gateway.logBrokenBody(entity.name, reason),
+  });
+  return turned.ok ? turned : err(whyWithheld(turned.error));
+}
+
+const ANY = /^\/any\/([^/]*)/;
+
+/** The entity's own path, also of a request that came through `/any`. */
+const ownPath = (entity: Entity, layout: string, path: string): string =>
+  path.replace(ANY, (_, id: string) => (primaryPattern(entity, layout) ?? "").replace(":id", () => id));
+
+/**
+ * Whether a text may be an LUUID's primary key: in hex, as in a short key, or in decimal. It counts entities, and cannot be
+ * made public without the random bits of its ID.
+ */
+const mayBePrimaryKey = ({ ids }: Entity, text: string): boolean =>
+  ids[0]?.enabled.layout === luuid && /^[0-9A-Fa-f]{1,15}$/.test(text);
+
+function whyWithheld(error: PublicResponseError): string {
+  switch (error.reason) {
+    case "no-transform":
+      return "it is marked no-transform";
+    case "partial":
+      return "it is a part of a document";
+    case "content-coding":
+      return `its coding ${error.coding} cannot be undone`;
+    case "not-json":
+      return "it is not JSON";
+  }
+}

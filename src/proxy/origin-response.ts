@@ -1,0 +1,126 @@
+import type { Clock, Fetch, OriginCheck } from "../ports.ts";
+import type { HealthCheck, Origin } from "../routing/table.ts";
+import { isPassableStatus } from "./client-response.ts";
+import type { OriginFault } from "./errors.ts";
+import { GATEWAY_NAME, VIA } from "./origin-request.ts";
+
+/** Why `fetch` gave no answer, as far as it can be known, and a sentence's end for people that names no address. */
+export interface Failure {
+  readonly fault: OriginFault;
+  readonly why: string;
+}
+
+/** Thrown by the `Fetch` port for an origin whose binding the deployment lacks. */
+export class MissingBinding extends Error {
+  override readonly name = "MissingBinding";
+}
+
+/**
+ * Reads an error of `fetch`. workerd marks what broke on an open or opening connection as `retryable`, be it refused, reset
+ * or no HTTP; what is not marked broke before: in the look-up of the name or in TLS. Its text is not for clients.
+ */
+export function failureOf(error: unknown, originUrl: string): Failure {
+  if (error instanceof MissingBinding) {
+    return { fault: "proxy_configuration_error", why: "is reached through a binding that this deployment lacks" };
+  }
+  if (isLostConnection(error)) return { fault: "connection_terminated", why: "did not answer" };
+  // There is no TLS in plain HTTP.
+  if (originUrl.startsWith("http:")) return { fault: "dns_error", why: "has a name that leads nowhere" };
+  return { fault: "destination_unavailable", why: "could not be reached: its name or its certificate is at fault" };
+}
+
+function isLostConnection(error: unknown): boolean {
+  if (!(error instanceof Error)) return true;
+  if ("retryable" in error && error.retryable === true) return true;
+  return !error.message.startsWith("internal error");
+}
+
+/** What Cloudflare's edge answers in the place of an origin that it could not ask (its own statuses, not of RFC 9110). */
+const EDGE_STATUSES: ReadonlyMap<number, Failure> = new Map([
+  [520, { fault: "connection_terminated", why: "gave no answer that the platform could read" }],
+  [521, { fault: "connection_refused", why: "refused the connection" }],
+  [522, { fault: "connection_timeout", why: "did not take the connection in time" }],
+  [523, { fault: "destination_ip_unroutable", why: "cannot be reached from here" }],
+  [524, { fault: "http_response_timeout", why: "took the request and did not answer in time" }],
+  [525, { fault: "tls_protocol_error", why: "did not complete the TLS handshake" }],
+  [526, { fault: "tls_certificate_error", why: "has a certificate that is not valid" }],
+  [530, { fault: "dns_error", why: "has a name that leads nowhere" }],
+]);
+
+/** What the status of an answer says about the connection; `undefined` for an answer of the origin's own. */
+export const edgeFailure = (status: number): Failure | undefined => EDGE_STATUSES.get(status);
+
+export interface HealthCheckDeps {
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  /** Whether the statuses of Cloudflare's edge stand for connections that failed. */
+  readonly isOnEdge: boolean;
+}
+
+/** How origins tell a check from a client's request. */
+const HEALTH_AGENT = "waybill-health";
+
+/** An origin that leads back here is found out like any other loop (RFC 8586). */
+const FIELDS = { "user-agent": HEALTH_AGENT, accept: "*/*", via: VIA, "cdn-loop": GATEWAY_NAME };
+
+/** Asks an origin how it is. Good: a status from 200 to 399 in time. A redirect is not followed, and no body is read. */
+export async function checkOrigin(
+  { url, binding }: Origin,
+  { path, timeoutMs }: HealthCheck,
+  { fetch, clock, isOnEdge }: HealthCheckDeps,
+): Promise<OriginCheck> {
+  const options = new AbortController();
+  const timer = setTimeout(() => options.abort(), timeoutMs);
+  const init = { headers: FIELDS, redirect: "manual", signal: options.signal } as const;
+  try {
+    const { status, body } = await fetch(url + path, init, binding);
+    // A body that is not read holds its connection; how it ends is of no interest.
+    void body?.cancel().catch(() => undefined);
+    const failure = isOnEdge ? edgeFailure(status) : undefined;
+    const isGood = status >= 200 && status <= 399;
+    return { atMs: clock.nowMs(), isGood, status, fault: failure?.fault };
+  } catch (error) {
+    const fault = options.signal.aborted ? "http_response_timeout" : failureOf(error, url).fault;
+    return { atMs: clock.nowMs(), isGood: false, status: undefined, fault };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Takes an answer for the origin's own, or says why it is none (RFC 9110 §15, RFC 9112 §6.1). */
+export async function validateResponse(
+  response: Response,
+  method: string,
+  asksUpgrade: boolean,
+  isOnEdge: boolean,
+): Promise<Failure | undefined> {
+  const failure =
+    (isOnEdge ? edgeFailure(response.status) : undefined) ??
+    (isPassableStatus(response, asksUpgrade) ? undefined : impossible(`the impossible status ${response.status}`)) ??
+    (isFramedWell(response, method)
+      ? undefined
+      : impossible("two framings of its body, or one that nobody can read")) ??
+    (asksUpgrade && (await isFailedHandshake(response)) ? impossible("a handshake that is none") : undefined);
+  if (failure !== undefined) void response.body?.cancel();
+  return failure;
+}
+
+const impossible = (what: string): Failure => ({ fault: "http_protocol_error", why: `answered with ${what}` });
+
+/** RFC 9112 §6.1: the runtime takes what it should not. What it has undone must not be dropped without a word. */
+function isFramedWell({ headers }: Response, method: string): boolean {
+  const coding = headers.get("transfer-encoding");
+  // What is longer is not exact as a number, and no body is that long.
+  if (Number(headers.get("content-length")) > Number.MAX_SAFE_INTEGER) return false;
+  if (coding === null || method === "HEAD") return true;
+  return coding.toLowerCase() === "chunked" && !headers.has("content-length");
+}
+
+/** What the runtime writes itself when an origin's answer to a WebSocket's handshake is wrong (RFC 6455 §4.1). */
+const FAILED_HANDSHAKE = "Server failed WebSocket handshake";
+const OWN_TEXT_BYTES_MAX = 1000;
+
+async function isFailedHandshake(response: Response): Promise<boolean> {
+  if (response.status !== 502 || !(Number(response.headers.get("content-length")) <= OWN_TEXT_BYTES_MAX)) return false;
+  return (await response.clone().text()).startsWith(FAILED_HANDSHAKE);
+}

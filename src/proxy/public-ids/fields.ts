@@ -1,0 +1,230 @@
+import { err, ok, type Result } from "../../ids/result.ts";
+import { type FieldPaths, NO_MATCH, OTHER_NAME } from "../../routing/public-ids/field-paths.ts";
+import {
+  DEPTH_MAX,
+  type JsonError,
+  type JsonEvents,
+  type JsonFraming,
+  JsonScanner,
+  type ScalarKind,
+} from "./json-rewriter.ts";
+
+/**
+ * Gives the public ID for what stands at a place where an ID of the entity is declared; `undefined` if it is none, which
+ * leaves it as it is; `null` if it says something about the entity and has no public form, which makes it a `null`.
+ * `text` is the string without its escapes, or the digits of a whole number.
+ */
+export type ToPublic = (entity: string, text: string) => string | null | undefined;
+
+/** Turns internal IDs into public ones while a JSON body streams by. For one body. */
+export interface FieldRewriter {
+  /**
+   * The bytes that follow upon a chunk, in order; they may be views of the chunk. After an error nothing more comes out:
+   * the answer has to be broken off, since what follows could show internal IDs.
+   */
+  readonly push: (chunk: Uint8Array) => Result<readonly Uint8Array[], JsonError>;
+  /** The bytes held back last, or the error that the body stopped short. */
+  readonly end: () => Result<readonly Uint8Array[], JsonError>;
+  /** Bytes held back now: at most `BUFFER_BYTES_MAX`. */
+  readonly bufferedBytes: () => number;
+}
+
+export interface FieldRewriterOptions {
+  readonly paths: FieldPaths;
+  readonly toPublic: ToPublic;
+  readonly framing: JsonFraming;
+}
+
+/** No text of any layout is longer, a prefix of the user's own included. Longer strings are no IDs and go by unchanged. */
+export const ID_UNITS_MAX = 256;
+/** JSON writes a UTF-16 unit in six bytes at most (`\u0000`): a string of more bytes, quotes apart, exceeds its units. */
+const UNIT_BYTES_MAX = 6;
+export const BUFFER_BYTES_MAX = ID_UNITS_MAX * UNIT_BYTES_MAX + 2;
+
+const NO_BYTES = new Uint8Array(0);
+const BACKSLASH = 0x5c;
+const WHOLE_NUMBER = /^[0-9]+$/;
+const decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
+const encoder = new TextEncoder();
+
+export const publicFieldRewriter = (options: FieldRewriterOptions): FieldRewriter => {
+  const fields = new DeclaredFields(options);
+  const scanner = new JsonScanner(fields, options.framing);
+  let error: JsonError | undefined;
+  return {
+    push: (chunk) => {
+      if (error !== undefined) return err(error);
+      fields.begin(chunk);
+      error = scanner.scan(chunk);
+      return error === undefined ? ok(fields.finish()) : err(error);
+    },
+    end: () => {
+      if (error !== undefined) return err(error);
+      fields.begin(NO_BYTES);
+      error = scanner.end();
+      return error === undefined ? ok(fields.finish()) : err(error);
+    },
+    bufferedBytes: () => fields.bufferedBytes(),
+  };
+};
+
+/** Follows the paths of a document, and replaces the IDs at the declared ones. */
+class DeclaredFields implements JsonEvents {
+  readonly #paths: FieldPaths;
+  readonly #toPublic: ToPublic;
+  readonly #keyBytesMax: number;
+  /** Of each container that is open: its state, and how many elements have begun, -1 for an object. */
+  readonly #states = new Uint16Array(DEPTH_MAX);
+  readonly #elements = new Float64Array(DEPTH_MAX);
+  #depth = 0;
+  /** The state of the value that comes next. */
+  #state: number;
+  #kind: ScalarKind = "literal";
+
+  #chunk: Uint8Array = NO_BYTES;
+  /** First byte of the chunk that has not been given out. */
+  #from = 0;
+  #pieces: Uint8Array[] = [];
+
+  /** The token that is being kept: a name to compare, whose bytes go by, or a value, whose bytes are held back. */
+  #keeping: "nothing" | "name" | "value" = "nothing";
+  #start = 0;
+  readonly #buffered: Uint8Array;
+  #bufferedLength = 0;
+
+  constructor({ paths, toPublic }: FieldRewriterOptions) {
+    this.#paths = paths;
+    this.#toPublic = toPublic;
+    this.#state = paths.root;
+    this.#keyBytesMax = paths.nameUnitsMax * UNIT_BYTES_MAX + 2;
+    this.#buffered = new Uint8Array(Math.max(BUFFER_BYTES_MAX, this.#keyBytesMax));
+  }
+
+  begin(chunk: Uint8Array): void {
+    this.#chunk = chunk;
+    this.#from = 0;
+    this.#start = 0;
+    this.#pieces = [];
+  }
+
+  /** What may go out now. A token that the chunk has cut is set aside, unless it is too long to be of interest. */
+  finish(): readonly Uint8Array[] {
+    if (this.#keeping !== "nothing") this.#setAside();
+    this.#give(this.#keeping === "value" ? this.#start : this.#chunk.length);
+    const pieces = this.#pieces;
+    this.begin(NO_BYTES);
+    return pieces;
+  }
+
+  bufferedBytes(): number {
+    return this.#keeping === "value" ? this.#bufferedLength : 0;
+  }
+
+  readonly opened = (kind: "object" | "array"): void => {
+    this.#states[this.#depth] = this.#state;
+    this.#elements[this.#depth++] = kind === "array" ? 0 : -1;
+    if (kind === "array") this.elementFollows();
+  };
+
+  readonly closed = (): void => {
+    this.#depth--;
+    if (this.#depth === 0) this.#state = this.#paths.root;
+  };
+
+  readonly elementFollows = (): void => {
+    const element = this.#elements[this.#depth - 1] as number;
+    this.#elements[this.#depth - 1] = element + 1;
+    this.#descend(() => this.#paths.symbols.get(`${element}`));
+  };
+
+  readonly keyStarted = (at: number): void => {
+    if (this.#states[this.#depth - 1] !== NO_MATCH) this.#keep("name", at);
+  };
+
+  readonly keyEnded = (end: number): void => {
+    const name = this.#keeping === "name" ? this.#token(end, this.#keyBytesMax) : undefined;
+    this.#keeping = "nothing";
+    this.#descend(() => (name === undefined ? undefined : this.#paths.symbols.get(stringOf(name))));
+  };
+
+  readonly scalarStarted = (at: number, kind: ScalarKind): void => {
+    this.#kind = kind;
+    if (kind !== "literal" && this.#paths.entityAt(this.#state) !== undefined) this.#keep("value", at);
+  };
+
+  readonly scalarEnded = (end: number): void => {
+    if (this.#keeping === "value") this.#replace(end);
+    this.#keeping = "nothing";
+    if (this.#depth === 0) this.#state = this.#paths.root;
+  };
+
+  #descend(symbol: () => number | undefined): void {
+    const state = this.#states[this.#depth - 1] as number;
+    this.#state = state === NO_MATCH ? NO_MATCH : this.#paths.next(state, symbol() ?? OTHER_NAME);
+  }
+
+  #keep(what: "name" | "value", at: number): void {
+    this.#keeping = what;
+    this.#start = at;
+    this.#bufferedLength = 0;
+  }
+
+  #replace(end: number): void {
+    const entity = this.#paths.entityAt(this.#state);
+    const token = this.#token(end, BUFFER_BYTES_MAX);
+    const text = token === undefined ? undefined : this.#idText(token);
+    const replacement = entity === undefined || text === undefined ? undefined : this.#toPublic(entity, text);
+    if (replacement === undefined) {
+      this.#giveBuffered();
+    } else {
+      this.#give(this.#start);
+      this.#pieces.push(encoder.encode(JSON.stringify(replacement)));
+      this.#from = end;
+    }
+  }
+
+  #idText(token: Uint8Array): string | undefined {
+    const text = this.#kind === "string" ? stringOf(token) : decoder.decode(token);
+    if (text.length > ID_UNITS_MAX) return undefined;
+    return this.#kind === "string" || WHOLE_NUMBER.test(text) ? text : undefined;
+  }
+
+  /** All bytes of the token that ends here, unless there are too many. */
+  #token(end: number, bytesMax: number): Uint8Array | undefined {
+    const rest = this.#chunk.subarray(this.#start, end);
+    if (this.#bufferedLength + rest.length > bytesMax) return undefined;
+    if (this.#bufferedLength === 0) return rest;
+    this.#buffered.set(rest, this.#bufferedLength);
+    return this.#buffered.subarray(0, this.#bufferedLength + rest.length);
+  }
+
+  #setAside(): void {
+    const rest = this.#chunk.subarray(this.#start);
+    const bytesMax = this.#keeping === "value" ? BUFFER_BYTES_MAX : this.#keyBytesMax;
+    if (this.#bufferedLength + rest.length > bytesMax) {
+      if (this.#keeping === "value") this.#giveBuffered();
+      this.#keeping = "nothing";
+    } else {
+      this.#buffered.set(rest, this.#bufferedLength);
+      this.#bufferedLength += rest.length;
+    }
+  }
+
+  /** Gives out the chunk up to `end`. */
+  #give(end: number): void {
+    if (end > this.#from) this.#pieces.push(this.#chunk.subarray(this.#from, end));
+    this.#from = end;
+  }
+
+  /** Gives out what was held back of a value that stays as it is. */
+  #giveBuffered(): void {
+    if (this.#bufferedLength > 0) this.#pieces.push(this.#buffered.slice(0, this.#bufferedLength));
+    this.#bufferedLength = 0;
+  }
+}
+
+/** The string that a JSON token writes. The scanner has seen that the token is one. */
+const stringOf = (token: Uint8Array): string => {
+  const text = decoder.decode(token);
+  return token.includes(BACKSLASH) ? (JSON.parse(text) as string) : text.slice(1, -1);
+};

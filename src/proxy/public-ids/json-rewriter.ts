@@ -1,0 +1,296 @@
+/** How far a JSON number has been read (RFC 8259 §6), named by what was read last. */
+export type NumberState = "minus" | "zero" | "integer" | "point" | "fraction" | "exponent" | "sign" | "power";
+
+/** Where a number may go on, by what its next byte is: `0`, `1-9`, `.`, `e`, `+`, `-`. */
+const STEPS: Readonly<Record<NumberState, readonly (NumberState | undefined)[]>> = {
+  minus: ["zero", "integer"],
+  zero: [undefined, undefined, "point", "exponent"],
+  integer: ["integer", "integer", "point", "exponent"],
+  point: ["fraction", "fraction"],
+  fraction: ["fraction", "fraction", undefined, "exponent"],
+  exponent: ["power", "power", undefined, undefined, "sign", "sign"],
+  sign: ["power", "power"],
+  power: ["power", "power"],
+};
+const ENDS: ReadonlySet<NumberState> = new Set(["zero", "integer", "fraction", "power"]);
+
+/** The state after the first byte of a number, `undefined` if no number begins so. */
+export const startNumber = (byte: number): NumberState | undefined =>
+  byte === 0x2d ? "minus" : STEPS.minus[column(byte)];
+
+/** The state after one byte more, `undefined` if it is not part of the number. */
+export const nextNumber = (state: NumberState, byte: number): NumberState | undefined => STEPS[state][column(byte)];
+
+/** Whether the number may end here. */
+export const mayEnd = (state: NumberState): boolean => ENDS.has(state);
+
+export const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
+
+/** The column of `STEPS`; -1, which none has, for a byte that no number holds. */
+const column = (byte: number): number => {
+  if (isDigit(byte)) return byte === 0x30 ? 0 : 1;
+  if (byte === 0x2e) return 2;
+  if (byte === 0x65 || byte === 0x45) return 3;
+  if (byte === 0x2b) return 4;
+  return byte === 0x2d ? 5 : -1;
+};
+
+/**
+ * The grammar of JSON (RFC 8259) as a machine over bytes that stops and goes on anywhere. It is strict: what a lenient
+ * reader makes of bad JSON is unknown, and an ID might hide in it. Bytes inside strings are not checked to be UTF-8.
+ */
+
+/** Told as tokens go by. `at` is an index into the chunk that is being scanned; an end is the index after the last byte. */
+export interface JsonEvents {
+  readonly opened: (kind: "object" | "array") => void;
+  readonly closed: () => void;
+  readonly keyStarted: (at: number) => void;
+  readonly keyEnded: (end: number) => void;
+  /** A further element of the innermost array is to come. */
+  readonly elementFollows: () => void;
+  readonly scalarStarted: (at: number, kind: ScalarKind) => void;
+  readonly scalarEnded: (end: number) => void;
+}
+
+export type ScalarKind = "string" | "number" | "literal";
+
+/** `document`: one JSON text. `lines`: JSON texts that line feeds part (NDJSON). */
+export type JsonFraming = "document" | "lines";
+
+/** Why bytes are no JSON text. `at` counts bytes from the start of the body. */
+export type JsonError =
+  | { readonly reason: "malformed"; readonly at: number }
+  | { readonly reason: "too-deep"; readonly max: number }
+  | { readonly reason: "truncated" };
+
+/** Deeper than any document that people write, and far below what a recursive reader takes. */
+export const DEPTH_MAX = 256;
+
+type Mode =
+  | "start"
+  | "value"
+  | "first-element"
+  | "first-key"
+  | "key"
+  | "colon"
+  | "after"
+  | "done"
+  | "string"
+  | "escape"
+  | "hex"
+  | "number"
+  | "literal";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const LINE_FEED = 0x0a;
+const BOM = "\u00ef\u00bb\u00bf";
+const LITERALS: Readonly<Record<number, string>> = { 116: "true", 102: "false", 110: "null" };
+
+export class JsonScanner {
+  readonly #events: JsonEvents;
+  readonly #framing: JsonFraming;
+  readonly #isArray = new Uint8Array(DEPTH_MAX);
+  #mode: Mode = "start";
+  #depth = 0;
+  #inKey = false;
+  #hexLeft = 0;
+  #number: NumberState = "minus";
+  #literal = "";
+  #literalAt = 0;
+  /** Bytes before the current chunk. */
+  #passed = 0;
+  #error: JsonError | undefined;
+
+  constructor(events: JsonEvents, framing: JsonFraming) {
+    this.#events = events;
+    this.#framing = framing;
+  }
+
+  /** Reads the next bytes. After an error it must not be used any more. */
+  scan(chunk: Uint8Array): JsonError | undefined {
+    for (let at = 0; at < chunk.length; ) {
+      const next = this.#step(chunk, at);
+      if (next < 0) return this.#error ?? { reason: "malformed", at: this.#passed + at };
+      at = next;
+    }
+    this.#passed += chunk.length;
+    return undefined;
+  }
+
+  /** No bytes follow. An empty body is no JSON text, but holds nothing either. */
+  end(): JsonError | undefined {
+    if (this.#mode === "number" && this.#depth === 0 && mayEnd(this.#number)) this.#endScalar(0);
+    return this.#mode === "done" || this.#mode === "start" ? undefined : { reason: "truncated" };
+  }
+
+  /** Takes one byte or more from `at` on; the index of the first that is left, -1 at a fault. */
+  #step(chunk: Uint8Array, at: number): number {
+    switch (this.#mode) {
+      case "string":
+        return this.#string(chunk, at);
+      case "escape":
+        return this.#escape(chunk[at] as number) ? at + 1 : -1;
+      case "hex":
+        return this.#hex(chunk[at] as number) ? at + 1 : -1;
+      case "number":
+        return this.#digits(chunk, at);
+      case "literal":
+        return this.#letter(chunk[at] as number, at) ? at + 1 : -1;
+      default:
+        return this.#structure(chunk[at] as number, at) ? at + 1 : -1;
+    }
+  }
+
+  #structure(byte: number, at: number): boolean {
+    if (byte === LINE_FEED && this.#mode === "done" && this.#framing === "lines") this.#mode = "start";
+    if (byte === 0x20 || byte === LINE_FEED || byte === 0x0d || byte === 0x09) return true;
+    switch (this.#mode) {
+      case "start":
+        if (byte === BOM.charCodeAt(0) && this.#passed + at === 0) return this.#startLiteral(BOM);
+        return this.#startValue(byte, at);
+      case "first-element":
+        return byte === 0x5d ? this.#close(true) : this.#startValue(byte, at);
+      case "value":
+        return this.#startValue(byte, at);
+      case "first-key":
+        return byte === 0x7d ? this.#close(false) : this.#startKey(byte, at);
+      case "key":
+        return this.#startKey(byte, at);
+      case "colon":
+        this.#mode = "value";
+        return byte === 0x3a;
+      case "after":
+        return this.#follow(byte);
+      default:
+        return false;
+    }
+  }
+
+  /** What stands after a value inside an object or array. */
+  #follow(byte: number): boolean {
+    const inArray = this.#isArray[this.#depth - 1] === 1;
+    if (byte !== 0x2c) return byte === (inArray ? 0x5d : 0x7d) && this.#close(inArray);
+    if (inArray) this.#events.elementFollows();
+    this.#mode = inArray ? "value" : "key";
+    return true;
+  }
+
+  #startKey(byte: number, at: number): boolean {
+    if (byte !== QUOTE) return false;
+    this.#inKey = true;
+    this.#mode = "string";
+    this.#events.keyStarted(at);
+    return true;
+  }
+
+  #startValue(byte: number, at: number): boolean {
+    if (byte === 0x7b || byte === 0x5b) return this.#open(byte === 0x5b);
+    if (byte === QUOTE) {
+      this.#inKey = false;
+      this.#mode = "string";
+      this.#events.scalarStarted(at, "string");
+      return true;
+    }
+    const literal = LITERALS[byte];
+    if (literal !== undefined) {
+      this.#events.scalarStarted(at, "literal");
+      return this.#startLiteral(literal);
+    }
+    const number = startNumber(byte);
+    if (number === undefined) return false;
+    this.#number = number;
+    this.#mode = "number";
+    this.#events.scalarStarted(at, "number");
+    return true;
+  }
+
+  #open(isArray: boolean): boolean {
+    if (this.#depth === DEPTH_MAX) {
+      this.#error = { reason: "too-deep", max: DEPTH_MAX };
+      return false;
+    }
+    this.#isArray[this.#depth++] = isArray ? 1 : 0;
+    this.#mode = isArray ? "first-element" : "first-key";
+    this.#events.opened(isArray ? "array" : "object");
+    return true;
+  }
+
+  #close(isArray: boolean): boolean {
+    if ((this.#isArray[this.#depth - 1] === 1) !== isArray) return false;
+    this.#depth--;
+    this.#events.closed();
+    this.#mode = this.#depth === 0 ? "done" : "after";
+    return true;
+  }
+
+  #endScalar(end: number): void {
+    this.#mode = this.#depth === 0 ? "done" : "after";
+    this.#events.scalarEnded(end);
+  }
+
+  /** The bulk of most documents: runs to the next byte that means something. */
+  #string(chunk: Uint8Array, from: number): number {
+    let at = from;
+    let byte = 0x20;
+    while (at < chunk.length) {
+      byte = chunk[at] as number;
+      if (byte === QUOTE || byte === BACKSLASH || byte < 0x20) break;
+      at++;
+    }
+    if (at === chunk.length) return at;
+    if (byte < 0x20) return this.#fail(at);
+    if (byte === BACKSLASH) this.#mode = "escape";
+    else if (this.#inKey) {
+      this.#mode = "colon";
+      this.#events.keyEnded(at + 1);
+    } else this.#endScalar(at + 1);
+    return at + 1;
+  }
+
+  #escape(byte: number): boolean {
+    this.#hexLeft = 4;
+    this.#mode = byte === 0x75 ? "hex" : "string";
+    return byte === 0x75 || '"\\/bfnrt'.includes(String.fromCharCode(byte));
+  }
+
+  #hex(byte: number): boolean {
+    if (--this.#hexLeft === 0) this.#mode = "string";
+    const lower = byte | 0x20;
+    return isDigit(byte) || (lower >= 0x61 && lower <= 0x66);
+  }
+
+  #digits(chunk: Uint8Array, from: number): number {
+    for (let at = from; at < chunk.length; at++) {
+      const next = nextNumber(this.#number, chunk[at] as number);
+      if (next === undefined) {
+        if (!mayEnd(this.#number)) return this.#fail(at);
+        this.#endScalar(at);
+        return at;
+      }
+      this.#number = next;
+    }
+    return chunk.length;
+  }
+
+  /** A fault further on than where the step began. */
+  #fail(at: number): -1 {
+    this.#error = { reason: "malformed", at: this.#passed + at };
+    return -1;
+  }
+
+  #startLiteral(literal: string): boolean {
+    this.#literal = literal;
+    this.#literalAt = 1;
+    this.#mode = "literal";
+    return true;
+  }
+
+  #letter(byte: number, at: number): boolean {
+    if (byte !== this.#literal.charCodeAt(this.#literalAt++)) return false;
+    if (this.#literalAt < this.#literal.length) return true;
+    if (this.#literal === BOM) this.#mode = "value";
+    else this.#endScalar(at + 1);
+    return true;
+  }
+}

@@ -1,0 +1,160 @@
+import { err, ok, type Result } from "../../ids/result.ts";
+import type { FieldPaths } from "../../routing/public-ids/field-paths.ts";
+import { publicFieldRewriter, type ToPublic } from "./fields.ts";
+import type { JsonError, JsonFraming } from "./json-rewriter.ts";
+
+/** How the answers of public entities are turned for clients. */
+export interface PublicResponseOptions {
+  /** `undefined`: no field is declared, and bodies go by as they are. */
+  readonly paths: FieldPaths | undefined;
+  readonly toPublic: ToPublic;
+  /** What clients may see of a `location` or `content-location`; `undefined` takes the field away. */
+  readonly toPublicReference: (reference: string) => string | undefined;
+  /** A body that is not JSON, in which no ID is sought. */
+  readonly otherBodies: "pass" | "refuse";
+  /** Content codings that the runtime undoes when code reads a body. */
+  readonly decodedCodings: ReadonlySet<string>;
+  /** Told when a body turns out to be no JSON, and is broken off. */
+  readonly onBroken: (error: BodyError) => void;
+}
+
+/** `not-json`: a body that was said to be nothing, and is something. */
+export type BodyError = JsonError | { readonly reason: "not-json" };
+
+/** Why an answer cannot be shown: its body might hold internal IDs. The caller cancels the body. */
+export type PublicResponseError =
+  | { readonly reason: "no-transform" }
+  | { readonly reason: "partial" }
+  | { readonly reason: "content-coding"; readonly coding: string }
+  | { readonly reason: "not-json"; readonly contentType: string };
+
+const LINE_TYPES = new Set([
+  "application/x-ndjson",
+  "application/ndjson",
+  "application/jsonl",
+  "application/x-jsonlines",
+  "application/jsonlines",
+]);
+
+/** Fields that describe bytes which are about to change (RFC 9110 §8.6, §14.3; RFC 9530; RFC 1864). */
+const BYTE_FIELDS = ["content-length", "accept-ranges", "content-digest", "repr-digest", "digest", "content-md5"];
+
+/**
+ * The answer with public IDs in place of internal ones: in `location` and `content-location`, and in the declared fields of
+ * a JSON body, which is streamed. Entity tags become weak whatever the body is, so that a 304 and its 200 agree.
+ */
+export function publicResponse(
+  answer: Response,
+  options: PublicResponseOptions,
+): Result<Response, PublicResponseError> {
+  const headers = new Headers(answer.headers);
+  for (const name of ["location", "content-location"]) {
+    const reference = headers.get(name);
+    const shown = reference === null ? undefined : options.toPublicReference(reference);
+    if (shown === undefined) headers.delete(name);
+    else headers.set(name, shown);
+  }
+  const tag = headers.get("etag");
+  if (tag?.startsWith('"')) headers.set("etag", `W/${tag}`);
+
+  const framing = options.paths === undefined ? undefined : jsonFraming(headers.get("content-type") ?? "");
+  if (answer.body !== null) {
+    const obstacle = obstacleTo(framing, answer, options);
+    if (obstacle !== undefined) return err(obstacle);
+  }
+  const init = { status: answer.status, statusText: answer.statusText, headers };
+  // Without declared fields the body came undecoded, and goes on as it came.
+  if (options.paths === undefined) return ok(new Response(answer.body, { ...init, encodeBody: "manual" }));
+  if (framing === undefined) {
+    const isRefused = options.otherBodies === "refuse" && answer.body !== null;
+    const body = isRefused ? answer.body.pipeThrough(nothing(options.onBroken)) : answer.body;
+    return ok(new Response(body, init));
+  }
+
+  for (const name of BYTE_FIELDS) headers.delete(name);
+  headers.delete("content-encoding");
+  if (answer.body === null) return ok(new Response(null, init));
+  const { paths, toPublic, onBroken } = options;
+  return ok(new Response(answer.body.pipeThrough(rewriting({ paths, toPublic, framing, onBroken })), init));
+}
+
+/** Why the body must not be shown, or cannot be read. */
+const obstacleTo = (
+  framing: JsonFraming | undefined,
+  { status, headers }: Response,
+  { paths, otherBodies, decodedCodings }: PublicResponseOptions,
+): PublicResponseError | undefined => {
+  if (paths === undefined) return undefined;
+  if (framing === undefined) {
+    const contentType = headers.get("content-type") ?? "";
+    // RFC 9110 §8.3: without a type there may be no content, which shows only when the body is read.
+    const mayBeEmpty = contentType === "" || headers.get("content-length") === "0";
+    return otherBodies === "pass" || mayBeEmpty ? undefined : { reason: "not-json", contentType };
+  }
+  // RFC 9110 §7.7 and RFC 9111 §5.2.2.6: the content must not be transformed, so it is not shown.
+  if (/(?:^|[\s,])no-transform(?:$|[\s,])/i.test(headers.get("cache-control") ?? "")) return { reason: "no-transform" };
+  // A part of a document cannot be read (RFC 9110 §15.3.7).
+  if (status === 206) return { reason: "partial" };
+  const coding = (headers.get("content-encoding") ?? "identity").trim().toLowerCase();
+  return coding === "identity" || decodedCodings.has(coding) ? undefined : { reason: "content-coding", coding };
+};
+
+/** Lets a body pass that has no byte. */
+const nothing = (onBroken: PublicResponseOptions["onBroken"]): TransformStream<Uint8Array, Uint8Array> =>
+  new TransformStream({
+    transform: (chunk, controller) => {
+      if (chunk.length === 0) return;
+      onBroken({ reason: "not-json" });
+      controller.error(new Error("the origin's body is not JSON"));
+    },
+  });
+
+/** How a body is framed whose `content-type` is JSON (RFC 8259 §11, RFC 6839 §3.1); `undefined` if it is none. */
+const jsonFraming = (contentType: string): JsonFraming | undefined => {
+  // Several fields are joined with commas: one that says JSON is enough to look.
+  const types = contentType.split(",").map((value) => (value.split(";", 1)[0] as string).trim().toLowerCase());
+  if (types.some((type) => LINE_TYPES.has(type))) return "lines";
+  return types.some((type) => type === "application/json" || type === "text/json" || type.endsWith("+json"))
+    ? "document"
+    : undefined;
+};
+
+interface Rewriting {
+  readonly paths: FieldPaths;
+  readonly toPublic: ToPublic;
+  readonly framing: JsonFraming;
+  readonly onBroken: (error: JsonError) => void;
+}
+
+/** The rewriter as a stream. A body that is no JSON breaks the stream, and with it the message to the client. */
+const rewriting = ({ onBroken, ...options }: Rewriting): TransformStream<Uint8Array, Uint8Array> => {
+  const rewriter = publicFieldRewriter(options);
+  const give = (
+    pieces: ReturnType<typeof rewriter.end>,
+    controller: TransformStreamDefaultController<Uint8Array>,
+  ): void => {
+    if (pieces.ok) {
+      if (pieces.value.length > 0) controller.enqueue(joined(pieces.value));
+    } else {
+      onBroken(pieces.error);
+      controller.error(new Error(`the origin's body is no JSON: ${pieces.error.reason}`));
+    }
+  };
+  return new TransformStream({
+    transform: (chunk, controller) => give(rewriter.push(chunk), controller),
+    flush: (controller) => give(rewriter.end(), controller),
+  });
+};
+
+/** One chunk for each that came: many small ones would cost a turn of the stream each. */
+const joined = (pieces: readonly Uint8Array[]): Uint8Array => {
+  const [first] = pieces;
+  if (first !== undefined && pieces.length === 1) return first;
+  const chunk = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    chunk.set(piece, at);
+    at += piece.length;
+  }
+  return chunk;
+};

@@ -1,0 +1,119 @@
+import { boxFor, idsIn, type RoutePlan, type TakingRoute } from "../compile/route-plans.ts";
+import type { Dimension, LayoutPlan } from "../layouts/plan.ts";
+import { COVER_STEPS_MAX } from "../limits.ts";
+import type { Box } from "../lookup/box.ts";
+import type { IdIndex } from "../lookup/id-index.ts";
+import { intersect, type Ranges, subtract } from "../lookup/ranges.ts";
+import { NO_ROUTE } from "../lookup/segments.ts";
+import type { Report } from "../schema/faults.ts";
+
+/**
+ * Reports routes that earlier ones cover. The search takes an ID out of a route's box and asks the index who wins it. If
+ * it is the route, it is reachable. If not, the winner's box is cut away and the search goes on with what is left.
+ * Nothing is reported without proof: where the steps run out, the route counts as reachable.
+ */
+export const checkCover = (
+  planned: ReadonlyMap<string, RoutePlan>,
+  routes: readonly TakingRoute[],
+  report: Report,
+): void => {
+  const budget = { steps: COVER_STEPS_MAX };
+  for (const { index } of routes) {
+    const winners = new Set<number>();
+    const layouts = [...planned.values()];
+    if (layouts.some((routePlan) => winsSomewhere(routePlan, index, winners, budget))) continue;
+    report(
+      "unreachable-route",
+      ["routes", index],
+      `${nameRoutes(winners)} every ID that this route could match; move it up, narrow them or remove it.`,
+    );
+  }
+};
+
+interface Steps {
+  steps: number;
+}
+
+const nameRoutes = (winners: ReadonlySet<number>): string => {
+  const all = [...winners].sort((a, b) => a - b);
+  const shown = all.slice(0, 8).map((index) => `/routes/${index}`);
+  if (all.length === 1) return `${shown[0]} comes earlier and takes`;
+  return `${shown.join(", ")}${all.length > shown.length ? ` and ${all.length - shown.length} more` : ""} come earlier and take`;
+};
+
+const winsSomewhere = (
+  { plan, placements, packs, indexes }: RoutePlan,
+  route: number,
+  winners: Set<number>,
+  budget: Steps,
+): boolean => {
+  // A route to a pack may take whatever no route before it does: what its ranges are is not looked at here.
+  const placement = placements.get(route) ?? packs.find(({ ordinal }) => ordinal === route)?.ids;
+  if (placement === undefined) return false;
+  for (const id of idsIn(placement, plan)) {
+    const boxOf = (ordinal: number): Box | undefined => {
+      const found = placements.get(ordinal);
+      return found && boxFor(found, id);
+    };
+    const box = boxFor(placement, id);
+    const index = indexes.get(id);
+    if (box === undefined || index === undefined) throw new Error(`route ${route} has no index`);
+    if (winsIn(plan, index, route, box, boxOf, winners, budget)) return true;
+  }
+  return false;
+};
+
+const winsIn = (
+  { dimensions }: LayoutPlan,
+  index: IdIndex,
+  route: number,
+  box: Box,
+  boxOf: (ordinal: number) => Box | undefined,
+  winners: Set<number>,
+  budget: Steps,
+): boolean => {
+  const whole = dimensions.map(({ min, max }, slot) => box[slot] ?? [min, max]);
+  if (index.findValues(cornerOf(whole, (set) => set.at(-1) as number)) >= route) return true;
+  const rest: (readonly Ranges[])[] = [whole];
+  for (let part = rest.pop(); part !== undefined; part = rest.pop()) {
+    budget.steps -= 1 + sizeOf(part) / 4;
+    if (budget.steps < 0) return true;
+    const winner = index.findValues(cornerOf(part, (set) => set[0] as number));
+    // A later one, or none, wins where the route itself is a pack's.
+    if (winner >= route) return true;
+    const taken = boxOf(winner);
+    if (winner === NO_ROUTE || taken === undefined) throw new Error(`route ${route} is not in its own index`);
+    winners.add(winner);
+    budget.steps -= sizeOf(taken) / 4;
+    rest.push(...without(part, taken, dimensions));
+  }
+  return false;
+};
+
+/** How many numbers a step has to go through. */
+const sizeOf = (box: Box): number => box.reduce((sum, set) => sum + (set?.length ?? 0), 0);
+
+const cornerOf = (sets: readonly Ranges[], choose: (set: Ranges) => number): Float64Array => {
+  const corner = new Float64Array(sets.length);
+  for (let slot = 0; slot < sets.length; slot++) corner[slot] = choose(sets[slot] as Ranges);
+  return corner;
+};
+
+/** What a box leaves of another, as boxes that do not overlap. */
+const without = (
+  part: readonly Ranges[],
+  taken: Box,
+  dimensions: readonly Dimension[],
+): readonly (readonly Ranges[])[] => {
+  const pieces: (readonly Ranges[])[] = [];
+  let inside = part;
+  for (const slot of dimensions.keys()) {
+    const cut = taken[slot];
+    if (cut === undefined) continue;
+    const own = inside[slot] as Ranges;
+    const outside = subtract(own, cut);
+    if (outside.length > 0) pieces.push(inside.with(slot, outside));
+    inside = inside.with(slot, intersect(own, cut));
+  }
+  return pieces;
+};

@@ -1,0 +1,118 @@
+import type { Words } from "../../ids/index.ts";
+import {
+  allFormsOf,
+  canBeLater,
+  indexOverrides,
+  type OverrideIndex,
+  shortKeyIn,
+  TextReader,
+} from "../compile/overrides.ts";
+import { ownerKeyField } from "../layouts/fields.ts";
+import type { LayoutPlan } from "../layouts/plan.ts";
+import { type Draft, type Override, overrideKey, overridesIn } from "../schema/draft.ts";
+import type { Report } from "../schema/faults.ts";
+
+type Plans = ReadonlyMap<string, LayoutPlan>;
+
+/**
+ * An ID that is singled out must be one that some entity can have, in its canonical text, and stand in one part alone. Returns
+ * the index of those that are.
+ */
+export const checkMoved = (draft: Draft, plans: Plans, allEntitiesAreRead: boolean, report: Report): OverrideIndex => {
+  let areAccepted = true;
+  const index = indexOverrides(draft, plans, (reader) => {
+    const isAccepted = canonicalOf(reader, plans) === reader.text;
+    areAccepted &&= isAccepted;
+    return isAccepted;
+  });
+  // What is without fault needs no sentences, of which there might be 100,000.
+  if (!areAccepted || !index.isDistinct) reportEach(draft, plans, index, allEntitiesAreRead, report);
+  checkMoves(draft, report);
+  return index;
+};
+
+const reportEach = (
+  draft: Draft,
+  plans: Plans,
+  index: OverrideIndex,
+  allEntitiesAreRead: boolean,
+  report: Report,
+): void => {
+  const all = [...overridesIn(draft)];
+  const reader = new TextReader();
+  for (const [number, override] of all.entries()) {
+    const { part, text } = override;
+    reader.begin(text);
+    const canonical = canonicalOf(reader, plans);
+    if (canonical === text) {
+      for (const message of rivalSentences(reader, number, all, index, plans))
+        report("moved-id", [part, text], message);
+    } else if (canonical !== undefined) {
+      const message = `${JSON.stringify(text)} is not in canonical form; write ${JSON.stringify(canonical)}.`;
+      report("moved-id", [part, text], message);
+    } else if (allEntitiesAreRead) {
+      // Else an entity that could not be read may be the one that has it.
+      const message = `No entity has an ID ${JSON.stringify(text)}; correct it or remove it.`;
+      report("moved-id", [part, text], message);
+    }
+  }
+};
+
+/** The canonical text of an ID of the first layout whose entities can have it. */
+const canonicalOf = (reader: TextReader, plans: Plans): string | undefined => {
+  for (const plan of plans.values()) {
+    const words = reader.read(plan.layout);
+    if (words !== undefined && takes(plan, words)) return plan.layout.format(words);
+  }
+  return undefined;
+};
+
+/** Whether some entity can have an ID of a layout, by its words in the layout's form of text. */
+const takes = (plan: LayoutPlan, words: Words): boolean => {
+  if (!canBeLater(plan, words)) return false;
+  return plan.idsByMark.has(undefined) || plan.idsByMark.has(ownerKeyField(plan.layout)?.read(words));
+};
+
+/** What is to be said of an entry beside others of the same ID, in any of its forms, or of the same short key. */
+function* rivalSentences(
+  reader: TextReader,
+  number: number,
+  all: readonly Override[],
+  { find, findShort }: OverrideIndex,
+  plans: Plans,
+): Generator<string> {
+  const own = all[number] as Override;
+  const saying = overrideKey(own);
+  const otherOf = (found: number | undefined): Override | undefined => {
+    const other = all[found ?? number] as Override;
+    return overrideKey(other) === saying ? undefined : other;
+  };
+  const [rival] = allFormsOf(reader, plans).flatMap(({ form, words }) => otherOf(find(form, words)) ?? []);
+  if (rival !== undefined) yield rivalSentence(own, rival);
+  const key = shortKeyIn(reader, plans);
+  const other = key && otherOf(findShort(key.group, key.primaryKey));
+  if (other === undefined || other === rival) return;
+  yield `Another ID with this group and primary key ${endOf(other)}, and both have one short key; correct one of them.`;
+}
+
+const rivalSentence = ({ text }: Override, rival: Override): string =>
+  rival.text === text
+    ? `It stands in ${JSON.stringify(rival.part)} too; remove one of them.`
+    : `It is another form of ${JSON.stringify(rival.text)}, which ${endOf(rival)}; correct or remove one of them.`;
+
+/** Ends a sentence about an ID. */
+const endOf = (override: Override): string => {
+  if (override.part === "gone") return "is gone";
+  if (override.part === "moves") return `is moving to ${JSON.stringify(override.entry.to)}`;
+  const { entry } = override;
+  return `moved to ${JSON.stringify(typeof entry === "string" ? entry : entry.region)}`;
+};
+
+/** A move leads elsewhere. */
+const checkMoves = (draft: Draft, report: Report): void => {
+  for (const { part, text, entry } of overridesIn(draft)) {
+    if (part !== "moves" || entry.from !== entry.to) continue;
+    const message = `It is in ${JSON.stringify(entry.from)} already; name another region.`;
+    report("moved-id", ["moves", text, "to"], message);
+  }
+};

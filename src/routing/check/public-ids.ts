@@ -1,0 +1,69 @@
+import { type Budget, COMPLEXITY_MAX } from "../limits.ts";
+import { fieldPathsOf, incompatibility, publicKindOf } from "../public-ids/entities.ts";
+import type { FieldPathError } from "../public-ids/field-paths.ts";
+import type { Draft } from "../schema/draft.ts";
+import { listNames, type Place, type Report } from "../schema/faults.ts";
+import type { DeclaredEntity } from "../schema/table.ts";
+
+/** A public entity has one layout, which its kind of public ID can hold; fields name public entities, one for each place. */
+export const checkPublic = (draft: Draft, report: Report, budget: Budget): void => {
+  for (const [name, entity] of draft.entities) {
+    const kind = publicKindOf(entity.public);
+    const [id, second] = entity.ids;
+    if (kind !== undefined && second !== undefined) {
+      const message = "A public ID does not say which layout it stands for; give a public entity one layout.";
+      report("public-ids", ["entities", name, "ids"], message);
+    }
+    const layout = id === undefined ? undefined : draft.known.get(id.layout);
+    if (kind !== undefined && layout !== undefined) {
+      const fit = incompatibility(layout, kind);
+      if (!fit.ok) report("public-ids", ["entities", name, "public"], `${fit.error}; choose another \`as\`.`);
+    }
+    checkFields(draft, name, entity, ["entities", name], report, budget);
+  }
+  for (const [name, entry] of draft.withoutId) checkFields(draft, name, entry, ["withoutId", name], report, budget);
+};
+
+const checkFields = (
+  draft: Draft,
+  name: string,
+  declared: Pick<DeclaredEntity, "publicFields" | "otherBodies">,
+  whole: Place,
+  report: Report,
+  budget: Budget,
+): void => {
+  for (const [index, field] of (declared.publicFields ?? []).entries()) {
+    const named = typeof field === "string" ? name : field.entity;
+    const place = [...whole, "publicFields", index];
+    if (!draft.names.entities.has(named)) {
+      const known = listNames(draft.names.entities);
+      report("unknown-name", [...place, "entity"], `There is no entity ${JSON.stringify(named)}; use one of ${known}.`);
+    } else if (draft.entities.get(named)?.public === undefined && draft.entities.has(named)) {
+      report("public-ids", place, `${JSON.stringify(named)} is not public; make it so, or remove the field.`);
+    }
+  }
+  const paths = fieldPathsOf(name, declared, budget);
+  const kind = !paths.ok && paths.error.reason === "too-complex" ? "too-complex" : "public-ids";
+  if (!paths.ok) report(kind, [...whole, "publicFields"], sentenceOf(paths.error));
+  if (declared.otherBodies !== undefined && declared.publicFields === undefined) {
+    const message = "Without `publicFields` no body is looked at; declare some, or remove this.";
+    report("public-ids", [...whole, "otherBodies"], message);
+  }
+};
+
+const sentenceOf = (error: FieldPathError): string => {
+  switch (error.reason) {
+    case "no-fields":
+      return "There is no field; add one.";
+    case "too-many-fields":
+      return `There are ${error.actual} fields, and ${error.max} are the most; join some with \`*\`.`;
+    case "malformed-path":
+      return `${JSON.stringify(error.path)} is no JSON pointer; write it like /items/*/id.`;
+    case "ambiguous-field":
+      return `${error.paths.map((path) => JSON.stringify(path)).join(" and ")} may name one place for two entities; narrow one.`;
+    case "too-many-states":
+      return `The paths make more than ${error.max} states together; use fewer \`**\`.`;
+    case "too-complex":
+      return `With these fields, checking and compiling the table would take more than ${COMPLEXITY_MAX} cells; use fewer of them, or fewer \`**\`.`;
+  }
+};

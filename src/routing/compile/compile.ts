@@ -1,0 +1,81 @@
+import { planLayouts } from "../layouts/plan.ts";
+import { Budget, COMPLEXITY_MAX } from "../limits.ts";
+import { indexPaths } from "../lookup/paths.ts";
+import { PackSlot } from "../packs/pack.ts";
+import type { PackPlacement, PackRoute } from "../packs/route.ts";
+import { readersOf } from "../resolve/match.ts";
+import { type Draft, draftOf } from "../schema/draft.ts";
+import type { Report } from "../schema/faults.ts";
+import type { DeclaredTable } from "../schema/table.ts";
+import type { CompiledTable, Region } from "../table.ts";
+import { readConditions } from "./conditions.ts";
+import { compileEntities } from "./entities.ts";
+import { indexOverrides, movedIndex, type OverrideIndex } from "./overrides.ts";
+import { regionOf } from "./regions.ts";
+import { flattenRoutes, noPlacements, placeRoute, type RoutePlan } from "./route-plans.ts";
+import { overrideTargets, packTargets, targetsOf } from "./targets.ts";
+import { indexWithoutId } from "./without-id.ts";
+
+/** A checked table with its routes flattened. */
+export interface Planned {
+  readonly draft: Draft;
+  readonly routes: ReadonlyMap<string, RoutePlan>;
+  readonly overrides: OverrideIndex;
+}
+
+export interface Assembly extends Omit<Planned, "routes"> {
+  readonly routes: ReadonlyMap<string, Omit<RoutePlan, "placements">>;
+}
+
+/** Compiles a table that `checkTable` has found to be without fault; throws for one that was never checked. */
+export const compileTable = (declared: DeclaredTable, revision: number): CompiledTable =>
+  assemble(planChecked(declared), revision);
+
+/** Flattens the routes of a table that was checked. */
+export const planChecked = (declared: DeclaredTable): Planned => {
+  const draft = draftOf(declared);
+  const plans = planLayouts(draft);
+  const budget = new Budget(COMPLEXITY_MAX);
+  const placed = noPlacements(plans);
+  for (const { index, route } of draft.routes) {
+    const conditions = readConditions(draft, plans, route, ["routes", index, "when"], rejectFault, budget);
+    if (conditions === undefined) throw new Error(`route ${index} was not checked`);
+    placeRoute(placed, draft.packs, { index, route, conditions }, budget);
+  }
+  const planned = flattenRoutes(placed, budget);
+  if (planned === undefined) throw new Error("the size of the routing table was not checked");
+  return { draft, routes: planned, overrides: indexOverrides(draft, plans, () => true) };
+};
+
+const rejectFault: Report = (kind, place, message) => {
+  throw new Error(`the routing table was not checked: ${kind} at /${place.join("/")}: ${message}`);
+};
+
+/** Puts the compiled table together, of which where the routes are placed is no part. */
+export const assemble = ({ draft, routes, overrides }: Assembly, revision: number): CompiledTable => {
+  const regions = regionsOf(draft);
+  const targetOf = targetsOf(draft, regions);
+  const packs = new Map([...draft.packs].map(([name, declared]) => [name, new PackSlot(name, declared)]));
+  const packRouteOf = ({ ordinal, pack, declared, dimension }: PackPlacement): PackRoute => {
+    const slot = packs.get(pack);
+    if (slot === undefined) throw new Error(`pack ${pack} was not checked`);
+    return { ordinal, slot, read: dimension.read, targets: packTargets(ordinal, pack, declared, regions) };
+  };
+  const { layouts, entities } = compileEntities(draft, routes, targetOf, packRouteOf);
+  return {
+    revision,
+    regions,
+    entities,
+    countries: draft.countries,
+    layouts,
+    readers: readersOf([...layouts.values()], ({ layout }) => layout),
+    paths: indexPaths(entities.values()),
+    withoutId: indexWithoutId(draft, regions),
+    moved: movedIndex(overrides, overrideTargets(draft, regions)),
+    packs,
+    routeCount: draft.routes.length,
+  };
+};
+
+const regionsOf = (draft: Draft): ReadonlyMap<string, Region> =>
+  new Map([...draft.regions].map(([name, declared]) => [name, regionOf(name, declared)]));

@@ -1,0 +1,297 @@
+import { groupOfClass, type Layout } from "../../ids/index.ts";
+import { isLayoutName } from "../layouts/declared.ts";
+import {
+  fieldDimensionName,
+  isIssued,
+  keyFieldOf,
+  parseTime,
+  ROUTABLE_BITS_MAX,
+  routableFields,
+} from "../layouts/fields.ts";
+import type { LayoutPlan } from "../layouts/plan.ts";
+import type { Budget } from "../limits.ts";
+import { intersect, type Ranges, rangesOf } from "../lookup/ranges.ts";
+import type { Draft } from "../schema/draft.ts";
+import { listNames, type Place, type Report } from "../schema/faults.ts";
+import type { DeclaredConditions, DeclaredNumbers, DeclaredRoute } from "../schema/table.ts";
+import type { Slice } from "../table.ts";
+import { readM49, readNumbers } from "./numbers.ts";
+
+/**
+ * Reads the values that a route asks of fields by their names. `layouts` are those that its other conditions leave. The
+ * sets come by dimension; what is at fault is reported and left out.
+ */
+export const readFieldConditions = (
+  declared: Readonly<Record<string, DeclaredNumbers>>,
+  layouts: readonly Layout[],
+  place: Place,
+  report: Report,
+): ReadonlyMap<string, Ranges> => {
+  const sets = new Map<string, Ranges>();
+  for (const [name, numbers] of Object.entries(declared)) {
+    const fault = faultOfField(name, layouts);
+    if (fault !== undefined) report(fault.kind, [...place, name], fault.message);
+    else sets.set(fieldDimensionName(name), readValues(numbers, maxOf(name, layouts), [...place, name], report));
+  }
+  return sets;
+};
+
+/** The greatest value that a field of this name has in any of the layouts. */
+export const maxOf = (name: string, layouts: readonly Layout[]): number | undefined => {
+  const fields = layouts.flatMap((layout) => layout.field(name) ?? []);
+  return fields.length === 0 ? undefined : Math.max(...fields.map(({ max }) => Number(max)));
+};
+
+/** Numbers of a field; without a greatest value any whole number will do. */
+export const readValues = (
+  declared: DeclaredNumbers,
+  max: number | undefined,
+  place: Place,
+  report: Report,
+): Ranges => {
+  const { ranges, faults } = readNumbers(declared, max ?? Number.MAX_SAFE_INTEGER);
+  for (const { item, message } of faults) report("key-range", item === undefined ? place : [...place, item], message);
+  return ranges;
+};
+
+const faultOfField = (
+  name: string,
+  layouts: readonly Layout[],
+): { readonly kind: "unknown-name" | "key-range"; readonly message: string } | undefined => {
+  // A route that no layout is left for is reported as a whole.
+  if (layouts.length === 0) return undefined;
+  const found = layouts.flatMap((layout) => {
+    const field = layout.field(name);
+    return field === undefined ? [] : [{ layout: layout.name, field }];
+  });
+  const issued = found.filter(({ field }) => isIssued(field));
+  if (issued.length === 0) {
+    const known = new Set(layouts.flatMap((layout) => routableFields(layout).map((field) => field.name)));
+    const [other] = found;
+    const what =
+      other === undefined
+        ? "No layout of this route has a field"
+        : `A route cannot depend on the ${other.field.role} field`;
+    return { kind: "unknown-name", message: `${what} ${JSON.stringify(name)}; name one of ${listNames(known)}.` };
+  }
+  const wide = issued.find(({ field }) => field.bits > ROUTABLE_BITS_MAX);
+  if (wide === undefined) return undefined;
+  return {
+    kind: "key-range",
+    message: `Field ${name} of layout ${wide.layout} has ${wide.field.bits} bits, and routes can depend on fields of at most ${ROUTABLE_BITS_MAX}; remove it, or name other layouts with \`layout\`.`,
+  };
+};
+
+/** What a route is about, by the layouts and entities that it names. */
+export interface Scope {
+  readonly layouts: ReadonlySet<string> | undefined;
+  readonly entities: ReadonlySet<string> | undefined;
+  /** The layouts that it may be about, and those of them that its entities have. */
+  readonly possible: readonly LayoutPlan[];
+  readonly owned: readonly Layout[];
+  /** Greatest values of fields that were asked for before. */
+  readonly maxima: Map<string, number | undefined>;
+}
+
+/** Most of the routes of a table are about the same, so scopes are kept for as long as the plans are. */
+const scopes = new WeakMap<ReadonlyMap<string, LayoutPlan>, Map<string, Scope>>();
+
+export const scopeOf = (plans: ReadonlyMap<string, LayoutPlan>, { layout, entity }: DeclaredConditions): Scope => {
+  if (Array.isArray(layout) || Array.isArray(entity)) return newScope(plans, layout, entity);
+  const known = scopes.get(plans) ?? new Map<string, Scope>();
+  if (known.size === 0) scopes.set(plans, known);
+  const key = `${layout ?? ""} ${entity ?? ""}`;
+  const scope = known.get(key) ?? newScope(plans, layout, entity);
+  known.set(key, scope);
+  return scope;
+};
+
+const newScope = (
+  plans: ReadonlyMap<string, LayoutPlan>,
+  layout: DeclaredConditions["layout"],
+  entity: DeclaredConditions["entity"],
+): Scope => {
+  const layouts = layout === undefined ? undefined : new Set(listOf(layout));
+  const entities = entity === undefined ? undefined : new Set(listOf(entity));
+  const possible = [...plans.values()].filter((plan) => layouts === undefined || layouts.has(plan.layout.name));
+  const owned = possible.filter(
+    ({ idsByEntity }) => entities === undefined || [...entities].some((name) => idsByEntity.has(name)),
+  );
+  return { layouts, entities, possible, owned: owned.map((plan) => plan.layout), maxima: new Map() };
+};
+
+/** The greatest value of a field, where a layout of the route has one. */
+export const maxIn = ({ owned, maxima }: Scope, name: string): number | undefined => {
+  if (!maxima.has(name)) maxima.set(name, maxOf(name, owned));
+  return maxima.get(name);
+};
+
+export const listOf = <Item>(value: Item | readonly Item[]): readonly Item[] =>
+  Array.isArray(value) ? value : [value as Item];
+
+/** A route's conditions as sets of numbers. What is absent is not asked for. */
+export interface Conditions {
+  readonly layouts: ReadonlySet<string> | undefined;
+  readonly entities: ReadonlySet<string> | undefined;
+  /** By dimension, as `LayoutPlan` has them; those of slices come below. */
+  readonly fields: ReadonlyMap<string, Ranges>;
+  /** By layout, then by slice. A layout that lacks one of the slices is absent: its IDs cannot meet the condition. */
+  readonly slices: ReadonlyMap<string, ReadonlyMap<string, Ranges>> | undefined;
+}
+
+/**
+ * Reads a route's conditions and reports every name and value at fault; `undefined` if there is one, or if the budget
+ * does not reach.
+ */
+export const readConditions = (
+  draft: Draft,
+  plans: ReadonlyMap<string, LayoutPlan>,
+  { when }: DeclaredRoute,
+  place: Place,
+  report: Report,
+  budget: Budget,
+): Conditions | undefined => {
+  if (!budget.spend(costOf(when, plans.size))) return undefined;
+  let sound = true;
+  const fault: Report = (...found) => {
+    sound = false;
+    report(...found);
+  };
+  checkNames(draft, when, place, fault);
+  const scope = scopeOf(plans, when);
+  const { layouts, entities, possible } = scope;
+  const fields = readFields(draft, when, scope, place, fault);
+  const minted = readMinted(when, place, fault);
+  if (minted !== undefined) fields.set("minted", minted);
+  const slices = when.slices && readSlices(when.slices, possible, [...place, "slices"], fault);
+  if (slices !== undefined && !budget.spend(sizeOf(slices))) return undefined;
+  // A country whose number could not be read is a fault of its own.
+  if (listOf(when.country ?? []).some((code) => !draft.countries.has(code))) return undefined;
+  return sound ? { layouts, entities, fields, slices } : undefined;
+};
+
+/** A look at a layout costs an eighth of a cell; some conditions are held against each layout, others are read once. */
+const costOf = ({ entity, slices = {}, fields = {}, ...when }: DeclaredConditions, layouts: number): number => {
+  const count = (values: readonly unknown[]): number =>
+    values.reduce((sum: number, value) => sum + (Array.isArray(value) ? value.length : 1), 0);
+  const once = count(Object.values(when)) + count(Object.values(fields));
+  const forEach = count([entity]) + count(Object.values(slices)) + Object.keys(fields).length;
+  return once + forEach * (1 + layouts / 8);
+};
+
+/** An area of M.49 is one value in the table and many ranges here. */
+const sizeOf = (slices: ReadonlyMap<string, ReadonlyMap<string, Ranges>>): number => {
+  let size = 0;
+  for (const sets of slices.values()) for (const set of sets.values()) size += set.length;
+  return size;
+};
+
+const checkNames = (draft: Draft, when: DeclaredConditions, place: Place, fault: Report): void => {
+  const known = { layout: draft.known, entity: draft.names.entities, country: draft.names.countries };
+  for (const key of ["layout", "entity", "country"] as const) {
+    const declared = when[key];
+    if (declared === undefined || (typeof declared === "string" && known[key].has(declared))) continue;
+    for (const [index, name] of listOf(declared).entries()) {
+      if (known[key].has(name) || (key === "layout" && isLayoutName(draft, name))) continue;
+      const at = Array.isArray(declared) ? [...place, key, index] : [...place, key];
+      const choice = listNames(known[key].keys());
+      fault("unknown-name", at, `There is no ${key} ${JSON.stringify(name)}; declare it or use one of ${choice}.`);
+    }
+  }
+};
+
+/** Greatest values in our own layouts, for a condition that no layout of the route has a field for. */
+const FIELD_MAX = { service: 2 ** 8 - 1, shardKey: 2 ** 32 - 1, group: 2 ** 12 - 1, primaryKey: 2 ** 48 - 1 } as const;
+
+const readFields = (
+  draft: Draft,
+  when: DeclaredConditions,
+  scope: Scope,
+  place: Place,
+  fault: Report,
+): Map<string, Ranges> => {
+  const fields = new Map(when.fields && readFieldConditions(when.fields, scope.owned, [...place, "fields"], fault));
+  const add = (name: string, set: Ranges): void => {
+    const given = fields.get(name);
+    fields.set(name, given === undefined ? set : intersect(given, set));
+  };
+  for (const name of ["service", "shardKey", "group", "primaryKey"] as const) {
+    const declared = when[name];
+    if (declared !== undefined)
+      add(name, readValues(declared, maxIn(scope, name) ?? FIELD_MAX[name], [...place, name], fault));
+  }
+  if (when.country !== undefined) {
+    const numbers = listOf(when.country).flatMap((code) => draft.countries.get(code) ?? []);
+    add("country", rangesOf(numbers.map((number) => [number, number])));
+  }
+  if (when.class !== undefined) {
+    const groups = rangesOf(
+      listOf(when.class)
+        .map(groupOfClass)
+        .map((group) => [group, group]),
+    );
+    add("group", groups);
+  }
+  return fields;
+};
+
+/** Times are read in whole milliseconds, so the last one before a bound is the bound less one. */
+const readMinted = (when: DeclaredConditions, place: Place, fault: Report): Ranges | undefined => {
+  if (when.mintedFrom === undefined && when.mintedBefore === undefined) return undefined;
+  const bound = (name: "mintedFrom" | "mintedBefore", absent: number): number | undefined => {
+    const text = when[name];
+    if (text === undefined) return absent;
+    const ms = parseTime(text);
+    if (ms === undefined)
+      fault("time-range", [...place, name], `${JSON.stringify(text)} is no day or hour of the calendar; correct it.`);
+    return ms;
+  };
+  const from = bound("mintedFrom", Number.MIN_SAFE_INTEGER);
+  const before = bound("mintedBefore", Number.MAX_SAFE_INTEGER);
+  if (from === undefined || before === undefined) return undefined;
+  if (from >= before) {
+    fault(
+      "time-range",
+      [...place, "mintedBefore"],
+      "The end is not later than `mintedFrom`, so no ID can match; move one of them.",
+    );
+    return undefined;
+  }
+  return [from, before - 1];
+};
+
+type DeclaredSlices = NonNullable<DeclaredConditions["slices"]>;
+
+const readSlices = (
+  declared: DeclaredSlices,
+  plans: readonly LayoutPlan[],
+  place: Place,
+  fault: Report,
+): ReadonlyMap<string, ReadonlyMap<string, Ranges>> => {
+  const byLayout = new Map<string, ReadonlyMap<string, Ranges>>();
+  const names = Object.keys(declared);
+  for (const { layout, slices } of plans) {
+    if (keyFieldOf(layout) === undefined || !names.every((name) => slices.has(name))) continue;
+    const own = new Map<string, Ranges>();
+    for (const name of names) {
+      own.set(name, readSlice(declared[name] as DeclaredNumbers, slices.get(name) as Slice, [...place, name], fault));
+    }
+    byLayout.set(layout.name, own);
+  }
+  for (const name of names) {
+    if (plans.some(({ slices }) => slices.has(name))) continue;
+    fault(
+      "unknown-name",
+      [...place, name],
+      `No layout of this route has a slice ${JSON.stringify(name)}; declare it under \`layouts\` or correct the name.`,
+    );
+  }
+  return byLayout;
+};
+
+const readSlice = (declared: DeclaredNumbers, { bits, codes }: Slice, place: Place, fault: Report): Ranges => {
+  const read = codes === "m49" ? readM49 : readNumbers;
+  const { ranges, faults } = read(declared, 2 ** bits - 1);
+  for (const { item, message } of faults) fault("key-range", item === undefined ? place : [...place, item], message);
+  return ranges;
+};

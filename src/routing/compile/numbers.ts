@@ -1,0 +1,92 @@
+import { M49_PARENTS } from "../data/m49.ts";
+import { pairsOf, type Ranges, rangesOf } from "../lookup/ranges.ts";
+import type { DeclaredNumbers } from "../schema/table.ts";
+
+/** What the table says instead of numbers: why, and which item of an array it is. */
+export interface NumbersFault {
+  readonly item: number | undefined;
+  readonly message: string;
+}
+
+export interface NumbersReading {
+  readonly ranges: Ranges;
+  readonly faults: readonly NumbersFault[];
+}
+
+/** Reads `5`, `"5"`, `"0-1023"` or an array of these. `max` is the greatest value that the field holds. */
+export const readNumbers = (declared: DeclaredNumbers, max: number): NumbersReading => {
+  if (Array.isArray(declared)) return readItems(declared, (item) => readRange(item, max));
+  const range = readRange(declared, max);
+  if (typeof range === "string") return { ranges: [], faults: [{ item: undefined, message: range }] };
+  return { ranges: range, faults: NO_FAULTS };
+};
+
+const NO_FAULTS: readonly NumbersFault[] = [];
+
+/** Reads UN M.49 codes: an area takes itself and every code beneath it. */
+export const readM49 = (declared: DeclaredNumbers, max: number): NumbersReading => {
+  // An area has hundreds of codes, so one that stands in a list thousands of times is read once.
+  const seen = new Set<number | string>();
+  return readItems(declared, (item) => {
+    if (seen.has(item)) return [];
+    const read = readArea(item, max);
+    if (typeof read !== "string") seen.add(item);
+    return read;
+  });
+};
+
+type Pair = readonly [low: number, high: number];
+
+const readItems = (declared: DeclaredNumbers, readItem: (item: number | string) => Ranges | string): NumbersReading => {
+  const pairs: Pair[] = [];
+  const faults: NumbersFault[] = [];
+  const items = Array.isArray(declared) ? declared : [declared];
+  for (const [index, item] of items.entries()) {
+    const read = readItem(item);
+    if (typeof read === "string") faults.push({ item: Array.isArray(declared) ? index : undefined, message: read });
+    else for (const pair of pairsOf(read)) pairs.push(pair);
+  }
+  return { ranges: rangesOf(pairs), faults };
+};
+
+const readRange = (item: number | string, max: number): Ranges | string => {
+  const text = String(item);
+  const hyphen = text.indexOf("-");
+  const low = readDecimal(hyphen === -1 ? text : text.slice(0, hyphen));
+  const high = hyphen === -1 ? low : readDecimal(text.slice(hyphen + 1));
+  if (low === undefined || high === undefined) {
+    return `${JSON.stringify(item)} is not a decimal number or range without leading zeros, such as "0-1023"; rewrite it.`;
+  }
+  if (low > high) return `${JSON.stringify(item)} runs backwards; write "${high}-${low}".`;
+  if (high > max) return `${JSON.stringify(item)} is beyond ${max}, the greatest value that the field holds; lower it.`;
+  return [low, high];
+};
+
+const readDecimal = (text: string): number | undefined => {
+  const value = Number(text);
+  return /^(0|[1-9][0-9]*)$/.test(text) && Number.isSafeInteger(value) ? value : undefined;
+};
+
+/** Not in rising order, as ranges are: whoever joins them sees to that. */
+const readArea = (item: number | string, max: number): Ranges | string => {
+  // The standard writes codes with three digits, so "002" is one code and its usual spelling.
+  const code = /^[0-9]{1,3}$/.test(String(item)) ? Number(item) : undefined;
+  const codes = code === undefined ? undefined : AREAS.get(code);
+  if (codes === undefined) {
+    return `${JSON.stringify(item)} is not a UN M.49 code; write one code of a country or an area, such as 398 or "143".`;
+  }
+  const beyond = codes.find((each) => each > max);
+  if (beyond !== undefined)
+    return `M.49 code ${beyond} needs more bits than the slice has; make the slice 10 bits wide.`;
+  return codes.flatMap((each) => [each, each]);
+};
+
+/** Every code with itself and all codes beneath it. */
+const AREAS: ReadonlyMap<number, readonly number[]> = (() => {
+  const areas = new Map<number, number[]>([...M49_PARENTS.keys()].map((code) => [code, []]));
+  for (const code of M49_PARENTS.keys()) {
+    for (let area: number | undefined = code; area !== undefined; area = M49_PARENTS.get(area))
+      areas.get(area)?.push(code);
+  }
+  return areas;
+})();

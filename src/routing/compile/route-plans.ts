@@ -1,0 +1,234 @@
+import type { IdPlan, LayoutPlan } from "../layouts/plan.ts";
+import type { Budget } from "../limits.ts";
+import { type Box, boxOf, takesId } from "../lookup/box.ts";
+import { buildIndexes, IdIndex, type PlacedRoute } from "../lookup/id-index.ts";
+import { countOf, pairsOf, type Ranges } from "../lookup/ranges.ts";
+import { type PackPlacement, placePack } from "../packs/route.ts";
+import type { Draft, DraftRoute } from "../schema/draft.ts";
+import type { DeclaredRoute } from "../schema/table.ts";
+import type { Conditions } from "./conditions.ts";
+
+/** Where a route is in a layout's ID space: one box for all entities, or one for each of those that it takes. */
+export type Placement = Box | BoxesById;
+
+/** What is asked of a map. Most routes have one entity, and a map for one thing takes as much memory as one for four. */
+export type BoxesById = Pick<ReadonlyMap<IdPlan, Box>, "get" | "keys"> & Iterable<readonly [IdPlan, Box]>;
+
+export const boxFor = (placement: Placement, id: IdPlan): Box | undefined =>
+  isForAll(placement) ? placement : placement.get(id);
+
+/** The entities that a route takes some IDs of. */
+export const idsIn = (placement: Placement, plan: LayoutPlan): Iterable<IdPlan> =>
+  isForAll(placement) ? plan.ids : placement.keys();
+
+export const isForAll = (placement: Placement): placement is Box => Array.isArray(placement);
+
+/** The boxes of different entities; `undefined` for none. */
+export const boxesOf = (entries: readonly (readonly [IdPlan, Box])[]): BoxesById | undefined => {
+  const [first, second] = entries;
+  if (first === undefined) return undefined;
+  return second === undefined ? new OneBox(...first) : new Map(entries);
+};
+
+class OneBox implements BoxesById {
+  private readonly id: IdPlan;
+  private readonly box: Box;
+
+  constructor(id: IdPlan, box: Box) {
+    this.id = id;
+    this.box = box;
+  }
+
+  get(id: IdPlan): Box | undefined {
+    return id === this.id ? this.box : undefined;
+  }
+
+  keys() {
+    return [this.id].values();
+  }
+
+  [Symbol.iterator]() {
+    return [[this.id, this.box] as const].values();
+  }
+}
+
+/** Placements by the ordinals of their routes, which come rising: two lists, since a map of 200,000 takes three times as much. */
+export class Placements {
+  private readonly ordinals: number[] = [];
+  private readonly list: Placement[] = [];
+
+  add(ordinal: number, placement: Placement): void {
+    this.ordinals.push(ordinal);
+    this.list.push(placement);
+  }
+
+  /** `undefined` for a route that takes no ID of the layout. */
+  get(ordinal: number): Placement | undefined {
+    const { ordinals } = this;
+    let low = 0;
+    let high = ordinals.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((ordinals[middle] as number) < ordinal) low = middle + 1;
+      else high = middle;
+    }
+    return ordinals[low] === ordinal ? this.list[low] : undefined;
+  }
+
+  *[Symbol.iterator](): Generator<readonly [ordinal: number, Placement]> {
+    for (const [at, placement] of this.list.entries()) yield [this.ordinals[at] as number, placement];
+  }
+}
+
+/** A route whose conditions have been read. */
+export interface ReadRoute extends DraftRoute {
+  readonly conditions: Conditions;
+}
+
+/** A route that takes some IDs, or may take some of those that its pack has ranges for. */
+export interface TakingRoute {
+  readonly index: number;
+  readonly route: DeclaredRoute;
+}
+
+/** Everything about one layout that look-ups and the checks need. */
+export interface RoutePlan {
+  readonly plan: LayoutPlan;
+  readonly placements: Placements;
+  readonly indexes: ReadonlyMap<IdPlan, IdIndex>;
+  /** Routes to packs, in the order of the table. They are in no index. */
+  readonly packs: readonly PackPlacement[];
+}
+
+/** The routes of one layout before they are flattened. */
+export interface PlacedRoutes {
+  readonly plan: LayoutPlan;
+  readonly placements: Placements;
+  readonly packs: PackPlacement[];
+}
+
+export const noPlacements = (plans: ReadonlyMap<string, LayoutPlan>): ReadonlyMap<string, PlacedRoutes> =>
+  new Map([...plans].map(([name, plan]) => [name, { plan, placements: new Placements(), packs: [] }]));
+
+/** Places a route in the ID spaces of all layouts. Returns whether it takes some ID. Routes come by rising index. */
+export const placeRoute = (
+  layouts: ReadonlyMap<string, PlacedRoutes>,
+  packs: Draft["packs"],
+  { index, route, conditions }: ReadRoute,
+  budget: Budget,
+): boolean => {
+  let takesSome = false;
+  const own = conditions.layouts && [...conditions.layouts].flatMap((name) => layouts.get(name) ?? []);
+  const pack = route.pack === undefined ? undefined : packs.get(route.pack);
+  for (const { plan, placements, packs: placed } of own ?? layouts.values()) {
+    if (route.pack !== undefined) {
+      const found = pack && placePack(plan, index, conditions, route.pack, pack);
+      if (found === undefined || !budget.spend(ID_CELLS * found.ids.size)) continue;
+      placed.push(found);
+      takesSome = true;
+      continue;
+    }
+    const placement = canMeet(plan, conditions) ? placementOf(conditions, plan, budget) : undefined;
+    if (placement === undefined) continue;
+    placements.add(index, placement);
+    takesSome = true;
+  }
+  return takesSome;
+};
+
+/** Whether IDs of a layout have what the conditions ask for. Spares most layouts the rest. */
+const canMeet = ({ layout, dimensionNames }: LayoutPlan, { fields, slices }: Conditions): boolean => {
+  for (const name of fields.keys()) if (!dimensionNames.has(name)) return false;
+  return slices === undefined || slices.has(layout.name);
+};
+
+/** An entry of a placement, and later one of an entity's own routes. */
+const ID_CELLS = 4;
+
+/** Where a route is in the ID space of a layout; `undefined` if it takes none of its IDs or the budget does not reach. */
+const placementOf = (conditions: Conditions, plan: LayoutPlan, budget: Budget): Placement | undefined => {
+  const { entities, fields } = conditions;
+  const marks = fields.get("service") ?? fields.get("group");
+  if (entities === undefined && marks === undefined) return boxOf(conditions, plan, UNMARKED, budget);
+  if (marks !== undefined && !budget.spend(Math.min(countOf(marks), plan.ids.length) / 4)) return undefined;
+  const boxes: (readonly [IdPlan, Box])[] = [];
+  // Entities differ in whether a number marks them, and all of one kind have the same box.
+  const known: (Box | undefined)[] = [];
+  for (const id of entities === undefined ? markedBy(marks ?? [], plan) : namedBy(entities, plan)) {
+    if (!takesId(conditions, id)) continue;
+    const kind = (id.service === undefined ? 0 : 1) + (id.group === undefined ? 0 : 2);
+    if (!(kind in known)) known[kind] = boxOf(conditions, plan, id, budget);
+    const box = known[kind];
+    if (box === undefined) continue;
+    if (!budget.spend(ID_CELLS)) return undefined;
+    boxes.push([id, box]);
+  }
+  return boxesOf(boxes);
+};
+
+const UNMARKED = { service: undefined, group: undefined };
+
+const namedBy = (entities: ReadonlySet<string>, { idsByEntity }: LayoutPlan): readonly IdPlan[] =>
+  [...entities].flatMap((name) => idsByEntity.get(name) ?? []);
+
+/** A table may have a route for each of many numbers, so each looks up its own entities. */
+const markedBy = (marks: Ranges, { ids, idsByMark }: LayoutPlan): readonly IdPlan[] => {
+  if (countOf(marks) > ids.length) return ids;
+  const found = [...(idsByMark.get(undefined) ?? [])];
+  for (const [low, high] of pairsOf(marks)) {
+    for (let mark = low; mark <= high; mark++) found.push(...(idsByMark.get(mark) ?? []));
+  }
+  return found;
+};
+
+/** Flattens the routes of every layout; `undefined` when the budget does not reach. */
+export const flattenRoutes = (
+  layouts: ReadonlyMap<string, PlacedRoutes>,
+  budget: Budget,
+): ReadonlyMap<string, RoutePlan> | undefined => {
+  const planned = new Map<string, RoutePlan>();
+  for (const [name, placed] of layouts) {
+    const one = budget.isSpent ? undefined : flattenLayout(placed, budget);
+    if (one === undefined) return undefined;
+    planned.set(name, one);
+  }
+  return planned;
+};
+
+/** Routes that treat all entities alike go into indexes that all entities share; the others into those of each entity. */
+const flattenLayout = ({ plan, placements, packs }: PlacedRoutes, budget: Budget): RoutePlan | undefined => {
+  const { shared, own } = partRoutes({ plan, placements });
+  const common = buildIndexes(shared, plan.dimensions, budget);
+  if (common === undefined) return undefined;
+  const indexes = new Map<IdPlan, IdIndex>();
+  const values = new Float64Array(plan.dimensions.length);
+  for (const [id, placed] of own) {
+    const separate = buildIndexes(placed, plan.dimensions, budget);
+    if (separate === undefined || !budget.spend(common.length + separate.length)) return undefined;
+    indexes.set(id, new IdIndex(plan.dimensions, [...common, ...separate], values));
+  }
+  return { plan, placements, indexes, packs };
+};
+
+/** The routes that treat all entities alike, and those of each entity; both in the order of the table. */
+const partRoutes = ({ plan, placements }: Pick<RoutePlan, "plan" | "placements">) => {
+  const shared: PlacedRoute[] = [];
+  const own = new Map<IdPlan, PlacedRoute[]>(plan.ids.map((id) => [id, []]));
+  for (const [ordinal, placement] of placements) {
+    if (isForAll(placement)) shared.push({ ordinal, box: placement });
+    else for (const [id, box] of placement) own.get(id)?.push({ ordinal, box });
+  }
+  return { shared, own };
+};
+
+/** Finds the routes that take IDs of an entity, in the order of the table, without a look at those of all others. */
+export const routesById = (
+  routes: Pick<RoutePlan, "plan" | "placements">,
+): ((id: IdPlan) => readonly PlacedRoute[]) => {
+  const { shared, own } = partRoutes(routes);
+  return (id) => {
+    const separate = own.get(id) ?? [];
+    if (separate.length === 0) return shared;
+    return [...shared, ...separate].sort((a, b) => a.ordinal - b.ordinal);
+  };
+};

@@ -1,0 +1,93 @@
+import { indexExactPaths, isEncodedGatewayPath } from "../lookup/paths.ts";
+import { fieldPathsOf } from "../public-ids/entities.ts";
+import { claimPathOf, type RegionByValue, type RegionSource, type Sticky } from "../resolve/region-sources.ts";
+import type { Draft } from "../schema/draft.ts";
+import type { DeclaredSource, DeclaredWithoutId } from "../schema/without-id.ts";
+import type { Entity, Region, WithoutId, WithoutIdIndex } from "../table.ts";
+import { listOf } from "./conditions.ts";
+import { deadlinesOf } from "./regions.ts";
+import { targetOf } from "./targets.ts";
+
+/** Compiles the part of a checked table. */
+export const indexWithoutId = (draft: Draft, regions: ReadonlyMap<string, Region>): WithoutIdIndex => {
+  const rule = Object.freeze({ kind: "source" });
+  const targets = new Map([...regions].map(([name, region]) => [name, targetOf(region, rule)]));
+  const named: RegionByValue = new Map([...regions.keys()].map((name) => [name, name]));
+  const entries = [...draft.withoutId].map(([name, declared]) => entryOf(name, declared, draft, named));
+  return { entries, match: matcherOf(entries), targets };
+};
+
+/** Apart from where the draft is at hand: a closure would keep the whole declared table in memory. */
+const matcherOf = (entries: readonly WithoutId[]): WithoutIdIndex["match"] => {
+  const paths = indexExactPaths(entries.map((entry) => ({ entry, paths: entry.entity.paths })));
+  return (path) => (isEncodedGatewayPath(path) ? undefined : paths.match(path)?.entry);
+};
+
+const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named: RegionByValue): WithoutId => {
+  const sources = (declared.sources ?? draft.sources ?? []).map((source) => sourceOf(source, named));
+  const { methods, sticky, otherBodies = "pass", deadlines, replayBytesMax = 0 } = declared;
+  const fields = fieldPathsOf(name, declared);
+  const entity: Entity = Object.freeze({
+    name,
+    paths: listOf(declared.path),
+    pathHints: new Map(),
+    ids: [],
+    readers: [],
+    any: "proxy",
+    public: undefined,
+    publicFields: fields.ok ? fields.value : undefined,
+    otherBodies,
+    deadlines: deadlinesOf(deadlines),
+    replayBytesMax,
+    // What an origin says of one request without an ID is not said of the next one.
+    rememberMovedSeconds: 0,
+    sentSlices: undefined,
+  });
+  return Object.freeze({
+    entity,
+    methods: methods === undefined ? undefined : withHead(listOf(methods)),
+    sources: sticky === undefined ? sources : withSticky(sources, sticky, named),
+    sticky,
+  });
+};
+
+/** Who takes GET takes HEAD (RFC 9110 §9.3.2: the same, without the content). */
+const withHead = (methods: readonly string[]): readonly string[] => [
+  ...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))),
+];
+
+/** A client stays where it was: the cookie goes before everything that is assumed, and after what the client says. */
+const withSticky = (
+  sources: readonly RegionSource[],
+  { cookie }: Sticky,
+  named: RegionByValue,
+): readonly RegionSource[] => {
+  const at = sources.findIndex(isAssumed);
+  return sources.toSpliced(at === -1 ? sources.length : at, 0, sourceOf({ cookie }, named));
+};
+
+const isAssumed = ({ kind }: RegionSource): boolean => kind === "country" || kind === "continent" || kind === "region";
+
+/** The one member that says what a source is has been checked to be there. */
+const sourceOf = (declared: DeclaredSource, named: RegionByValue): RegionSource => {
+  const { header, jwtClaim, cookie, clientCountry, clientContinent, region, values } = declared;
+  const read = values === undefined ? named : new Map(Object.entries(values));
+  if (jwtClaim !== undefined) {
+    const carrier = (header ?? "authorization").toLowerCase();
+    const label = `claim ${jwtClaim} of the token in ${carrier}`;
+    return { kind: "claim", label, header: carrier, path: claimPathOf(jwtClaim), regions: read };
+  }
+  if (header !== undefined) {
+    const field = header.toLowerCase();
+    return { kind: "header", label: `header ${field}`, header: field, regions: read };
+  }
+  if (cookie !== undefined) return { kind: "cookie", label: `cookie ${cookie}`, cookie, regions: read };
+  if (clientCountry !== undefined) {
+    return { kind: "country", label: "the client's country", regions: new Map(Object.entries(clientCountry)) };
+  }
+  if (clientContinent !== undefined) {
+    return { kind: "continent", label: "the client's continent", regions: new Map(Object.entries(clientContinent)) };
+  }
+  if (region === undefined) throw new Error("a source without a kind was not checked");
+  return { kind: "region", label: `region ${region}`, region };
+};

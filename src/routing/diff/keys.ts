@@ -1,0 +1,208 @@
+import type { Field } from "../../ids/index.ts";
+import type { Planned } from "../compile/compile.ts";
+import { type RoutePlan, routesById } from "../compile/route-plans.ts";
+import { fieldDimensionName, keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
+import { type IdPlan, type LayoutPlan, ownerKeyOf } from "../layouts/plan.ts";
+import type { Box } from "../lookup/box.ts";
+import type { Ranges } from "../lookup/ranges.ts";
+import { readSplit } from "../resolve/rollout.ts";
+import type { DeclaredRoute } from "../schema/table.ts";
+import {
+  type Claims,
+  isKey,
+  type KeyChange,
+  type KeyOutcome,
+  type LayoutSide,
+  pairOwners,
+  type Space,
+  sameLayout,
+  toKeyChanges,
+} from "./key-changes.ts";
+import {
+  canonical,
+  compareOutcomes,
+  keySegmentsOf,
+  type SpaceRoute,
+  type SpaceSide,
+  slicesIn,
+  spreadKey,
+} from "./key-space.ts";
+import { type RouteOutcome, routeOutcome } from "./outcome.ts";
+import {
+  expandPacks,
+  type KnownPacks,
+  type PackContents,
+  type PackedCounter,
+  packedCounter,
+  packName,
+  packsOf,
+  slicesOfPacks,
+} from "./packs.ts";
+
+/** Every key that changes its entity or its region, over all IDs that an entity of either table has. */
+export const diffKeys = (before: Planned, after: Planned, contents: PackContents): readonly KeyChange[] => {
+  const layouts = new Set([...after.routes.keys(), ...before.routes.keys()]);
+  const count = packedCounter();
+  return [...layouts].flatMap((name) => {
+    const [left, right] = [layoutSide(before, name), layoutSide(after, name)];
+    const plan = right.routePlan?.plan ?? left.routePlan?.plan;
+    const isComparable = !left.routePlan || !right.routePlan || sameLayout(left.routePlan.plan, right.routePlan.plan);
+    if (plan === undefined || !isComparable) return [];
+    const packs = packsOf([left, right], contents);
+    return pairOwners(left, right).flatMap((claims) => diffClaims(plan, claims, left, right, packs, count));
+  });
+};
+
+const layoutSide = (planned: Planned, layout: string): LayoutSide => {
+  const routePlan = planned.routes.get(layout);
+  return { planned, routePlan, routesOf: routePlan === undefined ? () => [] : routesById(routePlan) };
+};
+
+/** What one table does with the IDs that are compared. */
+interface Side {
+  readonly plan: LayoutPlan;
+  readonly owners: readonly Owner[];
+}
+
+interface Owner {
+  readonly id: IdPlan;
+  /** In the order of precedence. What none of them takes goes to `fallback`. */
+  readonly routes: readonly { readonly box: Box; readonly outcome: RouteOutcome }[];
+  readonly fallback: RouteOutcome;
+}
+
+const sideOf = ({ planned, routePlan, routesOf }: LayoutSide, ids: readonly IdPlan[]): Side | undefined =>
+  routePlan && {
+    plan: routePlan.plan,
+    owners: ids.map((id) => ({
+      id,
+      routes: routesOf(id).flatMap(({ ordinal, box }) => {
+        const route = planned.draft.routes[ordinal]?.route;
+        return route === undefined ? [] : [{ box, outcome: behindPacks(outcomeOf(route), routePlan, id, ordinal) }];
+      }),
+      fallback: behindPacks(routeOutcome(planned.draft.fallback, undefined), routePlan, id, Number.POSITIVE_INFINITY),
+    })),
+  };
+
+const outcomeOf = ({ region, canary, split }: DeclaredRoute): RouteOutcome =>
+  split === undefined ? routeOutcome(region, canary) : { region: undefined, split: readSplit(split).regions };
+
+/** What a pack holds goes where it says; what it does not hold comes to the routes behind it. */
+const behindPacks = (outcome: RouteOutcome, { packs }: RoutePlan, id: IdPlan, index: number): RouteOutcome => {
+  const before = packs.filter(({ ordinal, ids }) => ordinal < index && ids.has(id));
+  if (before.length === 0) return outcome;
+  return { ...outcome, packs: before.map(packName) };
+};
+
+const leadsSomewhere = (outcome: KeyOutcome | undefined): boolean =>
+  (outcome?.region ?? outcome?.split ?? outcome?.packs) !== undefined;
+
+const boxesOf = ({ owners }: Side): readonly Box[] => owners.flatMap(({ routes }) => routes.map(({ box }) => box));
+
+const diffClaims = (
+  plan: LayoutPlan,
+  claims: Claims,
+  left: LayoutSide,
+  right: LayoutSide,
+  packs: KnownPacks,
+  count: PackedCounter,
+): readonly KeyChange[] => {
+  const [before, after] = [sideOf(left, claims.before), sideOf(right, claims.after)];
+  const space = spaceOf(
+    plan,
+    claims.mark,
+    [before, after].flatMap((side) => side ?? []),
+    packs,
+  );
+  const outcomes = outcomeCache();
+  const changes = compareOutcomes(space.spans, layOutSide(before, space, outcomes), layOutSide(after, space, outcomes));
+  const countries = { before: left.planned.draft.countries, after: right.planned.draft.countries };
+  return changes
+    .flatMap((change) => expandPacks(change, packs, plan, space, count))
+    .filter(({ before: old, after: next }) => leadsSomewhere(old) || leadsSomewhere(next))
+    .flatMap((change) => toKeyChanges(change, plan, claims.mark, space, countries, change.counted));
+};
+
+const spaceOf = (plan: LayoutPlan, mark: number | undefined, sides: readonly Side[], packs: KnownPacks): Space => {
+  const key = keyFieldOf(plan.layout);
+  const cuts = [...sides.flatMap((side) => slicesIn(side.plan, boxesOf(side))), ...slicesOfPacks(packs)];
+  const atoms = key === undefined ? [] : keySegmentsOf(key.bits, cuts);
+  const minted = mintedIn(sides);
+  const constrained = new Set(sides.flatMap(constrainedIn));
+  const fields = plan.dimensions.filter(
+    ({ name }) => isPlain(name, plan, mark, key) && (isKey(plan, name) || constrained.has(name)),
+  );
+  const spans: Ranges[] = [
+    ...(minted === undefined ? [] : [minted]),
+    ...fields.map(({ min, max }) => [min, max]),
+    ...atoms.map(({ bits }) => [0, 2 ** bits - 1]),
+  ];
+  return { minted, fields, atoms, spans };
+};
+
+/** IDs that all carry one mark do not differ by it, and atoms stand for the key and its slices. */
+const isPlain = (name: string, { layout }: LayoutPlan, mark: number | undefined, key: Field | undefined): boolean => {
+  if (name === "minted" || name.startsWith("slices.")) return false;
+  if (name === ownerKeyField(layout)?.name) return mark === undefined;
+  return key === undefined || name !== fieldDimensionName(key.name);
+};
+
+const constrainedIn = (side: Side): readonly string[] => {
+  const boxes = boxesOf(side);
+  return side.plan.dimensions.flatMap(({ name }, slot) => (boxes.some((box) => box[slot] !== undefined) ? [name] : []));
+};
+
+const mintedOf = ({ dimensions }: LayoutPlan): Ranges | undefined => {
+  const minted = dimensions.find(({ name }) => name === "minted");
+  return minted && [minted.min, minted.max];
+};
+
+const mintedIn = (sides: readonly Side[]): Ranges | undefined => {
+  const bounds = sides.flatMap(({ plan }) => mintedOf(plan) ?? []);
+  return bounds.length === 0 ? undefined : [Math.min(...bounds), Math.max(...bounds)];
+};
+
+type OutcomeOf = (entity: string, outcome: RouteOutcome) => KeyOutcome;
+
+/** One object for each goal, since goals are compared by identity. */
+const outcomeCache = (): OutcomeOf => {
+  const outcomes = new Map<string, KeyOutcome>();
+  return (entity, shared) => {
+    const name = canonical([entity, shared]);
+    const outcome = outcomes.get(name) ?? { entity, ...shared };
+    outcomes.set(name, outcome);
+    return outcome;
+  };
+};
+
+const layOutSide = (side: Side | undefined, space: Space, outcomeOf: OutcomeOf): SpaceSide<KeyOutcome> => ({
+  routes: (side?.owners ?? []).flatMap(({ id, routes, fallback }) => {
+    const { plan } = side as Side;
+    const everything: Box = plan.dimensions.map(() => undefined);
+    return [
+      ...routes.flatMap(({ box, outcome }) => layOut(plan, id, box, outcomeOf(id.entity, outcome), space)),
+      ...layOut(plan, id, everything, outcomeOf(id.entity, fallback), space),
+    ];
+  }),
+  fallback: undefined,
+});
+
+/** Confines a box to its owner's number and to the layout's window, as far as the space reaches beyond them. */
+const layOut = (
+  plan: LayoutPlan,
+  id: IdPlan,
+  box: Box,
+  outcome: KeyOutcome,
+  { minted, fields, atoms }: Space,
+): readonly SpaceRoute<KeyOutcome>[] => {
+  const setOf = (name: string): Ranges | undefined => box[plan.dimensions.findIndex((each) => each.name === name)];
+  const mark = ownerKeyOf(id);
+  const markName = ownerKeyField(plan.layout)?.name;
+  const own = mintedOf(plan);
+  const window = own?.join() === minted?.join() ? undefined : own;
+  const head = [
+    ...(minted === undefined ? [] : [setOf("minted") ?? window]),
+    ...fields.map(({ name }) => (name === markName && mark !== undefined ? [mark, mark] : setOf(name))),
+  ];
+  return spreadKey(plan, box, atoms).map((tail) => ({ outcome, sets: [...head, ...tail] }));
+};

@@ -1,0 +1,77 @@
+import type { DeclaredCanary } from "../schema/parts.ts";
+
+/** Where the IDs of a route go: a share of them where its canary does. */
+export interface RouteOutcome {
+  /** `undefined` where no route and no default takes them. */
+  readonly region: string | undefined;
+  readonly canary?: DeclaredCanary;
+  /** The regions of a split's parts, instead of a region and a canary. */
+  readonly split?: readonly string[];
+  /** Packs that stand before the route, each with its digest: what they hold goes where they say. */
+  readonly packs?: readonly string[];
+}
+
+/** Goals are one if they lead every ID alike, however the table writes them. */
+export const routeOutcome = (region: string | undefined, canary: DeclaredCanary | undefined): RouteOutcome => {
+  if (canary === undefined || canary.percent === 0) return { region };
+  return canary.percent === 100 ? { region: canary.region } : { region, canary };
+};
+
+/** How many percent of the IDs go to another region than before. */
+export const percentMoved = (before: RouteOutcome, after: RouteOutcome): number => {
+  if (before.split !== undefined || after.split !== undefined || before.packs?.join() !== after.packs?.join()) {
+    return percentDifferent(before, after);
+  }
+  const bounds = [0, before.canary?.percent ?? 0, after.canary?.percent ?? 0, 100].toSorted((a, b) => a - b);
+  let moved = 0;
+  for (const [at, low] of bounds.entries()) {
+    const high = bounds[at + 1] ?? low;
+    if (regionAt(before, low) !== regionAt(after, low)) moved += high - low;
+  }
+  return Number(moved.toPrecision(12));
+};
+
+const regionAt = ({ region, canary }: RouteOutcome, percent: number): string | undefined =>
+  canary !== undefined && percent < canary.percent ? canary.region : region;
+
+/**
+ * How many percent of the IDs go to another region, where one side is a split or has packs. Splits cut the same line of
+ * places, whatever their numbers of parts; a canary chooses by a hash that does not depend on it. What packs hold is not
+ * known here: where they differ, every ID may move.
+ */
+const percentDifferent = (before: RouteOutcome, after: RouteOutcome): number => {
+  if (before.packs?.join() !== after.packs?.join()) return 100;
+  const moved =
+    before.canary === undefined && after.canary === undefined ? alongOneLine(before, after) : byChance(before, after);
+  return Number((moved * 100).toPrecision(12));
+};
+
+const partsOf = ({ split, region }: RouteOutcome): readonly (string | undefined)[] => split ?? [region];
+
+const alongOneLine = (before: RouteOutcome, after: RouteOutcome): number => {
+  const [left, right] = [partsOf(before), partsOf(after)];
+  // Whole numbers, so that cuts at one place are one.
+  const steps = left.length * right.length;
+  let moved = 0;
+  for (let step = 0; step < steps; step++) {
+    if (left[Math.floor(step / right.length)] !== right[Math.floor(step / left.length)]) moved++;
+  }
+  return moved / steps;
+};
+
+const byChance = (before: RouteOutcome, after: RouteOutcome): number => {
+  const [left, right] = [sharesOf(before), sharesOf(after)];
+  let same = 0;
+  for (const [region, share] of left) same += share * (right.get(region) ?? 0);
+  return 1 - same;
+};
+
+const sharesOf = (outcome: RouteOutcome): ReadonlyMap<string | undefined, number> => {
+  const parts = partsOf(outcome);
+  const taken = (outcome.canary?.percent ?? 0) / 100;
+  const shares = new Map<string | undefined, number>();
+  const add = (name: string | undefined, share: number) => shares.set(name, (shares.get(name) ?? 0) + share);
+  for (const part of parts) add(part, (1 - taken) / parts.length);
+  if (outcome.canary !== undefined) add(outcome.canary.region, taken);
+  return shares;
+};

@@ -1,0 +1,223 @@
+import { keyFieldOf } from "../layouts/fields.ts";
+import type { LayoutPlan } from "../layouts/plan.ts";
+import { countOf, pairsOf, type Ranges } from "../lookup/ranges.ts";
+import type { PackPlacement } from "../packs/route.ts";
+import type { PackRanges } from "../packs/verify.ts";
+import type { DeclaredPack } from "../schema/parts.ts";
+import { type Counted, isKey, type KeyOutcome, type LayoutSide, type Space } from "./key-changes.ts";
+import { canonical, joinDigits, type KeySegment, type OutcomeChange } from "./key-space.ts";
+
+/** Comparing what lists of packs hold, in one pass over their ranges. */
+
+/** The contents of a pack by its digest, as far as they are at hand. */
+export type PackContents = (sha256: string) => PackRanges | undefined;
+
+/** So many keys that go one way. `undefined`: no pack of that side holds them, and they come to the route behind. */
+export interface PackedKeys {
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+  readonly keys: number;
+}
+
+/** Counts the keys of a set by where the packs of either side send them. Of several packs the first one that holds a key counts. */
+export const countPackedKeys = (
+  set: Ranges,
+  before: readonly PackRanges[],
+  after: readonly PackRanges[],
+): readonly PackedKeys[] => {
+  const names = [...new Set([...before, ...after].flatMap(({ regions }) => regions))];
+  const cursorsOf = (side: readonly PackRanges[]) => side.map((pack) => new Cursor(pack, names));
+  const [left, right] = [cursorsOf(before), cursorsOf(after)];
+  const cursors = [...left, ...right];
+  // Place 0 is for keys that no pack holds.
+  const width = names.length + 1;
+  const counts = new Float64Array(width * width);
+  for (const [low, high] of pairsOf(set)) {
+    for (let at = low; at <= high; ) {
+      let end = high;
+      for (const cursor of cursors) end = Math.min(end, cursor.goTo(at));
+      const change = regionAt(left) * width + regionAt(right);
+      counts[change] = (counts[change] as number) + (end - at + 1);
+      at = end + 1;
+    }
+  }
+  return [...counts].flatMap((keys, change) =>
+    keys === 0 ? [] : [{ before: names[Math.floor(change / width) - 1], after: names[(change % width) - 1], keys }],
+  );
+};
+
+const regionAt = (cursors: readonly Cursor[]): number => {
+  for (let at = 0; at < cursors.length; at++) {
+    const { region } = cursors[at] as Cursor;
+    if (region !== 0) return region;
+  }
+  return 0;
+};
+
+/** A place in the ranges of a pack that only rises. */
+class Cursor {
+  /** Of the key that it was sent to: place of its name among all, from 1; 0 where the pack does not hold it. */
+  region = 0;
+  private readonly bounds: PackRanges["bounds"];
+  private readonly numbers: Uint8Array;
+  private readonly places: readonly number[];
+  private at = 0;
+
+  constructor({ bounds, numbers, regions }: PackRanges, names: readonly string[]) {
+    this.bounds = bounds;
+    this.numbers = numbers;
+    this.places = regions.map((region) => names.indexOf(region) + 1);
+  }
+
+  /** Goes on to a key, not below the last one; tells how far what holds for it holds. */
+  goTo(key: number): number {
+    const { bounds, numbers } = this;
+    if (this.at < numbers.length && (bounds[this.at * 2 + 1] as number) < key) this.pass(key);
+    if (this.at === numbers.length) {
+      this.region = 0;
+      return Number.POSITIVE_INFINITY;
+    }
+    const first = bounds[this.at * 2] as number;
+    this.region = first > key ? 0 : (this.places[numbers[this.at] as number] as number);
+    return first > key ? first - 1 : (bounds[this.at * 2 + 1] as number);
+  }
+
+  /** To the first range that ends at the key or above: most often the next one, else found by halving. */
+  private pass(key: number): void {
+    let low = this.at + 1;
+    let high = this.numbers.length;
+    if (low < high && (this.bounds[low * 2 + 1] as number) >= key) high = low;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.bounds[middle * 2 + 1] as number) < key) low = middle + 1;
+      else high = middle;
+    }
+    this.at = low;
+  }
+}
+
+/** Changes behind packs, told by what the packs hold. */
+
+/** A pack of a layout's routes whose contents are at hand. */
+interface KnownPack {
+  readonly ranges: PackRanges;
+  /** The number of an ID that its ranges are of. */
+  readonly dimension: string;
+  /** The bits of the key that these are; `undefined` for another field. */
+  readonly run: KeySegment | undefined;
+}
+
+/** By the name that goals have for them. */
+export type KnownPacks = ReadonlyMap<string, KnownPack>;
+
+/** Two packs of one name and digest are one. */
+export const packName = ({ pack, declared }: Pick<PackPlacement, "pack" | "declared">): string =>
+  `${pack} ${declared.sha256}`;
+
+export const packsOf = (sides: readonly LayoutSide[], contents: PackContents): KnownPacks => {
+  const known = new Map<string, KnownPack>();
+  for (const { routePlan } of sides) {
+    for (const placement of routePlan?.packs ?? []) {
+      const { declared, dimension } = placement;
+      const ranges = contents(declared.sha256);
+      if (ranges === undefined || routePlan === undefined) continue;
+      known.set(packName(placement), { ranges, dimension: dimension.name, run: runOf(declared, routePlan.plan) });
+    }
+  }
+  return known;
+};
+
+const runOf = ({ field, slice }: DeclaredPack, { layout, slices }: LayoutPlan): KeySegment | undefined => {
+  if (slice !== undefined) return slices.get(slice);
+  const key = keyFieldOf(layout);
+  return key !== undefined && (field ?? key.name) === key.name ? { offset: 0, bits: key.bits } : undefined;
+};
+
+/** Where the key must be cut so that what a pack is of stands apart. */
+export const slicesOfPacks = (packs: KnownPacks): readonly KeySegment[] =>
+  [...packs.values()].flatMap(({ run }) => run ?? []);
+
+/** Many entities ask the same of the same packs. */
+export type PackedCounter = (
+  names: readonly (readonly string[])[],
+  set: Ranges,
+  packs: KnownPacks,
+) => readonly PackedKeys[];
+
+export const packedCounter = (): PackedCounter => {
+  const counted = new Map<string, readonly PackedKeys[]>();
+  return (names, set, packs) => {
+    const key = JSON.stringify([names, set]);
+    const [before = [], after = []] = names.map((side) => side.flatMap((name) => packs.get(name)?.ranges ?? []));
+    const found = counted.get(key) ?? countPackedKeys(set, before, after);
+    counted.set(key, found);
+    return found;
+  };
+};
+
+/** A change of the keys in a box, or of some of them alone. */
+export type CountedChange = OutcomeChange<KeyOutcome> & { readonly counted?: Counted };
+
+/** What becomes of a change behind packs: one for each way that its keys go, and none where the packs make no difference. */
+export const expandPacks = (
+  change: OutcomeChange<KeyOutcome>,
+  packs: KnownPacks,
+  plan: LayoutPlan,
+  space: Space,
+  count: PackedCounter,
+): readonly CountedChange[] => {
+  const names = [change.before?.packs ?? [], change.after?.packs ?? []] as const;
+  const place = commonPlace(names.flat(), packs, plan, space);
+  const set = place && valuesAt(change, place, space);
+  if (place === undefined || set === undefined) return [change];
+  const changes = new Map<string, OutcomeChange<KeyOutcome> & { counted: Counted }>();
+  for (const held of count(names, set, packs)) {
+    const [before, after] = [outcomeOf(change.before, held.before), outcomeOf(change.after, held.after)];
+    if (canonical(before ?? null) === canonical(after ?? null)) continue;
+    const counted = canonical([before ?? null, after ?? null]);
+    const keys = (changes.get(counted)?.counted.keys ?? 0) + held.keys;
+    changes.set(counted, { sets: change.sets, before, after, counted: { ...place, keys } });
+  }
+  const all = countOf(set);
+  return [...changes.values()].map(({ counted, ...whole }) => (counted.keys === all ? whole : { ...whole, counted }));
+};
+
+const outcomeOf = (outcome: KeyOutcome | undefined, region: string | undefined): KeyOutcome | undefined => {
+  if (outcome === undefined) return undefined;
+  const { packs: _, ...behind } = outcome;
+  return region === undefined ? behind : { entity: outcome.entity, region };
+};
+
+/** Dimensions of a space from `from` to before `to`. */
+type Place = Omit<Counted, "keys">;
+
+/** What all packs are of; `undefined` where one is not at hand, or where they are of several numbers. */
+const commonPlace = (
+  names: readonly string[],
+  packs: KnownPacks,
+  plan: LayoutPlan,
+  space: Space,
+): Place | undefined => {
+  const [first, ...others] = names.map((name) => packs.get(name));
+  if (first === undefined || others.some((pack) => pack?.dimension !== first.dimension)) return undefined;
+  const fieldsFrom = space.minted === undefined ? 0 : 1;
+  if (first.run === undefined) {
+    const at = space.fields.findIndex(({ name }) => name === first.dimension && isKey(plan, name));
+    return at === -1 ? undefined : { from: fieldsFrom + at, to: fieldsFrom + at + 1 };
+  }
+  const { offset, bits } = first.run;
+  const atomsFrom = fieldsFrom + space.fields.length;
+  return {
+    from: atomsFrom + space.atoms.findIndex((atom) => atom.offset === offset),
+    to: atomsFrom + space.atoms.findIndex((atom) => atom.offset + atom.bits === offset + bits) + 1,
+  };
+};
+
+/** A slice at the end of the key cuts a range of keys into as many as the rest has values; more are not worth their time. */
+const PAIRS_MAX = 65_536;
+
+const valuesAt = ({ sets }: OutcomeChange<KeyOutcome>, { from, to }: Place, space: Space): Ranges | undefined => {
+  const atomsFrom = sets.length - space.atoms.length;
+  const widths = space.atoms.slice(Math.max(0, from - atomsFrom), Math.max(0, to - atomsFrom)).map(({ bits }) => bits);
+  return to - from === 1 ? sets[from] : joinDigits(sets.slice(from, to), widths, PAIRS_MAX);
+};

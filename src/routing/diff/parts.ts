@@ -1,0 +1,95 @@
+import type { Draft, DraftRoute } from "../schema/draft.ts";
+import { pointerTo } from "../schema/faults.ts";
+import { canonical } from "./key-space.ts";
+
+/** Comparing what two tables say, part by part. */
+
+export interface Changed<Value> {
+  readonly before: Value;
+  readonly after: Value;
+}
+
+/** Named entries of one part of the table. */
+export interface PartDiff<Value> {
+  readonly added: Readonly<Record<string, Value>>;
+  readonly removed: Readonly<Record<string, Value>>;
+  readonly changed: Readonly<Record<string, Changed<Value>>>;
+}
+
+export const diffValue = <Value>(before: Value, after: Value): Changed<Value> | undefined =>
+  isSame(before, after) ? undefined : { before, after };
+
+export const diffPart = <Value>(
+  before: ReadonlyMap<string, Value>,
+  after: ReadonlyMap<string, Value>,
+): PartDiff<Value> => {
+  const added: [string, Value][] = [];
+  const removed: [string, Value][] = [];
+  const changed: [string, Changed<Value>][] = [];
+  for (const [name, value] of after) {
+    const old = before.get(name);
+    if (old === undefined) added.push([name, value]);
+    else if (!isSame(old, value)) changed.push([name, { before: old, after: value }]);
+  }
+  for (const [name, value] of before) if (!after.has(name)) removed.push([name, value]);
+  return {
+    added: Object.fromEntries(added),
+    removed: Object.fromEntries(removed),
+    changed: Object.fromEntries(changed),
+  };
+};
+
+/** Whether two JSON values are equal; the order of keys does not matter, that of arrays does. Most are equal as they stand. */
+export const isSame = (a: unknown, b: unknown): boolean =>
+  a === b || JSON.stringify(a) === JSON.stringify(b) || canonical(a) === canonical(b);
+
+/** A canary or a shadow that differs between two tables. Plain JSON. */
+export interface ShareChange {
+  readonly part: "canary" | "shadow";
+  /** `undefined` where the route, or the table, has none. */
+  readonly before: RouteShare | undefined;
+  readonly after: RouteShare | undefined;
+}
+
+export interface RouteShare {
+  /** JSON pointer. */
+  readonly route: string;
+  readonly region: string;
+  readonly percent: number;
+}
+
+/** Routes are held against those with the same conditions: their places change whenever one is added. */
+export const diffShares = (before: Draft, after: Draft): readonly ShareChange[] => {
+  if (!hasShares(before) && !hasShares(after)) return [];
+  const left = byConditions(before);
+  const right = byConditions(after);
+  const all = new Set([...right.keys(), ...left.keys()]);
+  return [...all].flatMap((conditions) =>
+    (["canary", "shadow"] as const).flatMap((part) => {
+      const change = { part, before: shareOf(left.get(conditions), part), after: shareOf(right.get(conditions), part) };
+      return isSameShare(change.before, change.after) ? [] : [change];
+    }),
+  );
+};
+
+/** Most tables have none, and their conditions need not be read. */
+const hasShares = ({ routes }: Draft): boolean =>
+  routes.some(({ route: { canary, shadow } }) => canary !== undefined || shadow !== undefined);
+
+/** Of two routes with the same conditions the first one counts: it takes every ID. */
+const byConditions = ({ routes }: Draft): ReadonlyMap<string, DraftRoute> => {
+  const found = new Map<string, DraftRoute>();
+  for (const each of routes) {
+    const conditions = canonical(each.route.when);
+    if (!found.has(conditions)) found.set(conditions, each);
+  }
+  return found;
+};
+
+const shareOf = (found: DraftRoute | undefined, part: ShareChange["part"]): RouteShare | undefined => {
+  const share = found?.route[part];
+  return found && share && { route: pointerTo(["routes", found.index]), ...share };
+};
+
+const isSameShare = (a: RouteShare | undefined, b: RouteShare | undefined): boolean =>
+  a?.region === b?.region && a?.percent === b?.percent;

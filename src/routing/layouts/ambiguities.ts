@@ -1,0 +1,133 @@
+import { hintName, isReadByPattern, primaryPattern } from "../lookup/paths.ts";
+import type { CompiledTable, EnabledLayout, Entity } from "../table.ts";
+import { overlapOf } from "./overlap.ts";
+
+/** Two kinds of IDs that cannot always be told apart by their texts, and what would tell. Plain JSON. */
+export interface LayoutAmbiguity {
+  /** The entity on whose paths they meet; `undefined` for `/any/:id`. */
+  readonly entity: string | undefined;
+  /** Twice the same where several entities have IDs of one layout that marks none of them. */
+  readonly layouts: readonly [string, string];
+  /** The entities of each. */
+  readonly entities: readonly [readonly string[], readonly string[]];
+  /**
+   * Whether such IDs are refused there; of one entity with a layout in every pattern, those whose readings lead to two
+   * regions. On the other entities' paths both readings lead to one, or the table has a fault.
+   */
+  readonly isRefused: boolean;
+  /** One sentence. */
+  readonly reason: string;
+  /** A text that both can read, where the search came upon one. */
+  readonly example: string | undefined;
+  /** What separates them, each of them by itself. */
+  readonly hints: readonly Hint[];
+}
+
+export type Hint =
+  /** Ask by these paths instead: each names its entity. */
+  | { readonly by: "path"; readonly paths: readonly string[] }
+  /** Name one of the layouts in every pattern of the entity; `paths` name one already. */
+  | { readonly by: "pattern"; readonly layouts: readonly string[]; readonly paths: readonly string[] }
+  /** Send this field with one of the values. */
+  | { readonly by: "header"; readonly field: "id-layout"; readonly values: readonly string[] }
+  /** Declare these layouts of your own with a prefix. */
+  | { readonly by: "prefix"; readonly layouts: readonly string[] };
+
+/** What the texts of IDs leave open: on the paths of each entity, and on `/any`. Nothing here keeps a table from being served. */
+export const findAmbiguities = (table: CompiledTable): readonly LayoutAmbiguity[] => {
+  const layouts = [...table.layouts.values()];
+  const owners = new Map(layouts.map((enabled) => [enabled, ownersOf(table, enabled)]));
+  return layouts.flatMap((a, at) => [
+    ...sharedBy(a, owners.get(a) ?? []),
+    ...layouts.slice(at + 1).flatMap((b) => compare(a, b, owners.get(a) ?? [], owners.get(b) ?? [])),
+  ]);
+};
+
+const ownersOf = (table: CompiledTable, enabled: EnabledLayout): readonly Entity[] =>
+  [...table.entities.values()].filter(({ ids }) => ids.some((id) => id.enabled === enabled));
+
+/** Entities whose IDs are of one layout, with no number that marks them. */
+const sharedBy = ({ layout }: EnabledLayout, owners: readonly Entity[]): readonly LayoutAmbiguity[] => {
+  const unmarked = owners.filter(({ ids }) =>
+    ids.some(({ enabled, service, group }) => enabled.layout === layout && (service ?? group) === undefined),
+  );
+  const [first, ...others] = unmarked;
+  if (first === undefined || others.length === 0) return [];
+  return [
+    {
+      entity: undefined,
+      layouts: [layout.name, layout.name],
+      entities: [[first.name], others.map(({ name }) => name)],
+      isRefused: true,
+      reason: `IDs of ${layout.name} do not say which of ${unmarked.map(({ name }) => name).join(", ")} they are of`,
+      example: undefined,
+      hints: [byPath(unmarked.map((entity) => primaryPattern(entity, layout.name)))],
+    },
+  ];
+};
+
+const compare = (
+  a: EnabledLayout,
+  b: EnabledLayout,
+  ownersOfA: readonly Entity[],
+  ownersOfB: readonly Entity[],
+): readonly LayoutAmbiguity[] => {
+  const overlap = overlapOf(a, b);
+  if (overlap === undefined) return [];
+  const both = ownersOfA.filter((entity) => ownersOfB.includes(entity));
+  const onlyA = ownersOfA.filter((entity) => !both.includes(entity));
+  const onlyB = ownersOfB.filter((entity) => !both.includes(entity));
+  const names: readonly [string, string] = [a.layout.name, b.layout.name];
+  const found = {
+    layouts: names,
+    reason: `no bit and no time tells every text of ${names[0]} from one of ${names[1]}`,
+    example: overlap.example,
+  };
+  const separated = both.filter(isReadByPattern);
+  const onPaths = both
+    .filter((entity) => !separated.includes(entity))
+    .map(
+      (entity): LayoutAmbiguity => ({
+        ...found,
+        entity: entity.name,
+        entities: [[entity.name], [entity.name]],
+        isRefused: false,
+        hints: [byPattern(entity, names), byHeader(names), ...byPrefix(a, b)],
+      }),
+    );
+  const isOneEntity = ownersOfA.length === 1 && ownersOfB.length === 1 && both.length === 1;
+  if (isOneEntity && separated.length === 0) return onPaths;
+  const apart = [
+    ...[...onlyA, ...separated].map((entity) => primaryPattern(entity, names[0])),
+    ...[...onlyB, ...separated].map((entity) => primaryPattern(entity, names[1])),
+  ];
+  const onAny: LayoutAmbiguity = {
+    ...found,
+    entity: undefined,
+    entities: [namesOf(ownersOfA), namesOf(ownersOfB)],
+    isRefused: true,
+    hints: [...(apart.length === 0 ? [] : [byPath(apart)]), byHeader(names), ...byPrefix(a, b)],
+  };
+  return [...onPaths, onAny];
+};
+
+const namesOf = (entities: readonly Entity[]): readonly string[] => entities.map(({ name }) => name);
+
+const byPath = (paths: readonly (string | undefined)[]): Hint => ({
+  by: "path",
+  paths: paths.filter((path) => path !== undefined),
+});
+
+const byPattern = ({ pathHints }: Entity, layouts: readonly string[]): Hint => ({
+  by: "pattern",
+  layouts,
+  paths: [...pathHints].flatMap(([path, hint]) => (layouts.includes(hintName(hint)) ? [path] : [])),
+});
+
+const byHeader = (values: readonly string[]): Hint => ({ by: "header", field: "id-layout", values });
+
+/** Only a layout of one's own can be given a prefix, and one tells it from all that have another or none. */
+const byPrefix = (a: EnabledLayout, b: EnabledLayout): readonly Hint[] => {
+  const layouts = [a, b].filter(({ isOwn, layout }) => isOwn && layout.table.text.prefix === undefined);
+  return layouts.length === 0 ? [] : [{ by: "prefix", layouts: layouts.map(({ layout }) => layout.name) }];
+};

@@ -1,0 +1,54 @@
+import { type Field, groupOfClass, type Layout } from "../../ids/index.ts";
+import type { DeclaredEntityId } from "../schema/table.ts";
+
+/** The LUUID group that an entity's `ids` entry declares, by number or by class name. */
+export const groupOfId = ({ group, class: className }: DeclaredEntityId): number | undefined =>
+  group ?? (className === undefined ? undefined : groupOfClass(className));
+
+/** Which fields of a layout the table can speak of, and under which names. */
+
+/** Values of more bits are not always exact as JSON numbers, and no index is cut by them. */
+export const ROUTABLE_BITS_MAX = 53;
+
+/** Keys with a condition of their own name. In every layout such a name is that of a key of at most 53 bits. */
+export const KEY_NAMES = ["shardKey", "primaryKey", "country", "service", "group"] as const;
+
+const isKeyName = (name: string): boolean => (KEY_NAMES as readonly string[]).includes(name);
+
+/** The number that tells the entities of one layout apart. No layout has both. */
+export const ownerKeyField = (layout: Layout): Field | undefined => layout.field("service") ?? layout.field("group");
+
+/** The field that slices divide: the shard key or the primary key, else the only key. */
+export const keyFieldOf = (layout: Layout): Field | undefined => {
+  const named = layout.field("shardKey") ?? layout.field("primaryKey");
+  if (named !== undefined) return named;
+  const [only, other] = layout.fields.filter(({ role }) => role === "key");
+  return only !== undefined && other === undefined && !isKeyName(only.name) && isRoutable(only) ? only : undefined;
+};
+
+/** The name under which routes, differences and refusals speak of a field. */
+export const fieldDimensionName = (name: string): string => (isKeyName(name) ? name : `fields.${name}`);
+
+/** Whether a field says who made an ID, or for whom. */
+export const isIssued = ({ role }: Field): boolean => role === "key" || role === "node";
+
+const isRoutable = (field: Field): boolean => isIssued(field) && field.bits <= ROUTABLE_BITS_MAX;
+
+/** The fields that routes may name, those with a condition of their own first. */
+export const routableFields = (layout: Layout): readonly Field[] => {
+  const own = KEY_NAMES.flatMap((name) => layout.field(name) ?? []);
+  return [...own, ...layout.fields.filter((field) => isRoutable(field) && !own.includes(field))];
+};
+
+const DATE = /^([0-9]{4})-([0-9]{2})-([0-9]{2})T/;
+
+/** Unix milliseconds of an ISO 8601 time with its offset; `undefined` for a day or an hour that does not exist. */
+export const parseTime = (text: string): number | undefined => {
+  const ms = Date.parse(text);
+  const [, year, month, day] = DATE.exec(text) ?? [];
+  if (Number.isNaN(ms) || year === undefined || month === undefined || day === undefined) return undefined;
+  // A date parser may take 30 February for 2 March.
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  date.setUTCFullYear(Number(year));
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) ? ms : undefined;
+};

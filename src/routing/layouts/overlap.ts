@@ -1,0 +1,248 @@
+import type { Layout, ParseError, Row, TextForm } from "../../ids/index.ts";
+import { ticksIn, timeValue } from "../../ids/time-units.ts";
+import { HORIZON_MS } from "../limits.ts";
+import { isPlausibleNumeral } from "../resolve/match.ts";
+import type { TimeWindow } from "../table.ts";
+
+/** Texts of layouts, to see who else can read them. The same each time, so that a check says the same each time. */
+
+const SAMPLES = 128;
+
+/** A layout with the time in which its IDs are minted. */
+export interface TimedLayout {
+  readonly layout: Layout;
+  readonly window: TimeWindow | undefined;
+}
+
+/** Times that double from the first one on, since texts of few digits are of the first days only. */
+const DOUBLINGS = 42;
+
+/** A text of a layout, in one of its forms. */
+export interface SampleText {
+  readonly text: string;
+  readonly form: TextForm;
+}
+
+/** IDs of the layout in all of its text forms, over the times of its window: evenly, and denser towards the first. */
+export function* sampleTexts(timed: TimedLayout): Generator<SampleText> {
+  const { layout } = timed;
+  const next = sequence();
+  for (const unixMs of sampleTimes(timed)) {
+    const words = randomWords(layout, next);
+    if (unixMs !== undefined) setTime(layout, words, unixMs);
+    if (!layout.fits(words)) continue;
+    for (const form of layout.texts) yield { text: form.format(words), form };
+  }
+}
+
+const sampleTimes = ({ layout, window }: TimedLayout): readonly (number | undefined)[] => {
+  const row = layout.table.rows.find(({ role }) => role === "time");
+  if (window === undefined || row?.role !== "time") return new Array<undefined>(SAMPLES).fill(undefined);
+  const fromMs = Math.max(window.fromMs, row.epochMs);
+  const spanMs = HORIZON_MS - fromMs;
+  const even = Array.from({ length: SAMPLES }, (_, at) => fromMs + (spanMs * at) / SAMPLES);
+  return [...even, ...Array.from({ length: DOUBLINGS }, (_, at) => fromMs + spanMs / 2 ** at)];
+};
+
+/** Whether both can read a text at some time until the horizon, and nothing in it says which one is meant. */
+export const bothReadings = (a: TimedLayout, b: TimedLayout, text: string): boolean => {
+  const [first, second] = [formsOf(a, text), formsOf(b, text)];
+  if (first.length === 0 || second.length === 0) return false;
+  const isUsual = (forms: readonly TextForm[]): boolean => forms.some((form) => isPlausibleNumeral(form, text));
+  return isUsual(first) === isUsual(second);
+};
+
+/** The forms in which a text is an ID of the layout. */
+const formsOf = ({ layout, window }: TimedLayout, text: string): readonly TextForm[] =>
+  layout.texts.filter((form) => {
+    const words = form.read(text, 0, text.length);
+    if (words === undefined || !layout.fits(words)) return false;
+    if (window === undefined || layout.mintedAtMs === undefined) return true;
+    const mintedMs = layout.mintedAtMs(words);
+    return mintedMs >= window.fromMs && mintedMs <= HORIZON_MS;
+  });
+
+const randomWords = ({ fields, fixed }: Layout, next: () => number): number[] => {
+  const words = fixed.value.slice();
+  for (const field of fields) {
+    if (field.role === "fixed") continue;
+    let value = 0n;
+    for (let random = 0; random < field.bits; random += 32) value = (value << 32n) | BigInt(next());
+    field.write(words, BigInt.asUintN(field.bits, value) % (BigInt(field.max) + 1n));
+  }
+  return words;
+};
+
+const setTime = (layout: Layout, words: number[], unixMs: number): void => {
+  const row = layout.table.rows.find(({ role }) => role === "time");
+  const field = row && layout.field(row.field);
+  if (row?.role !== "time" || field === undefined) return;
+  const value = timeValue(row.unit, ticksIn(row.unit, Math.floor(unixMs) - row.epochMs));
+  if (value >= 0n && value <= BigInt(field.max)) field.write(words, value);
+};
+
+/** Numbers of 32 bits that look random (xorshift of G. Marsaglia, 2003). */
+const sequence = (): (() => number) => {
+  let state = 0x9e37_79b9;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return state >>> 0;
+  };
+};
+
+/**
+ * Texts that may be IDs of two layouts: those of each, and those that come of them when each character that a form of the other
+ * does not take gives way to one that both forms take. So a numeral in hex with nothing but digits is found among 2,000.
+ */
+export function* commonTexts(a: TimedLayout, b: TimedLayout): Generator<string> {
+  const own = [...sampleTexts(a)];
+  const others = [...sampleTexts(b)];
+  for (const { text } of own) yield text;
+  for (const { text } of others) yield text;
+  yield* adapted(own, others);
+  yield* adapted(others, own);
+}
+
+/** Where so many texts of a form cannot be made ones of another, none can. */
+const FAILURES_MAX = 4;
+
+function* adapted(samples: readonly SampleText[], others: readonly SampleText[]): Generator<string> {
+  const forms = [...new Set(samples.map(({ form }) => form))];
+  const otherForms = [...new Set(others.map(({ form }) => form))];
+  for (const form of forms) {
+    for (const other of otherForms) {
+      if (other === form) continue;
+      const lengths = lengthsOf(others, other);
+      let failures = 0;
+      for (const [turn, sample] of samples.entries()) {
+        if (sample.form !== form || !lengths.has(sample.text.length) || failures > FAILURES_MAX) continue;
+        const both = adapt(sample.text, form, other, turn);
+        if (both === undefined) failures++;
+        else yield both;
+      }
+    }
+  }
+}
+
+const lengthsOf = (samples: readonly SampleText[], of: TextForm): ReadonlySet<number> =>
+  new Set(samples.filter(({ form }) => form === of).map(({ text }) => text.length));
+
+/** All characters of all forms. */
+const CHARACTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_~,";
+
+/** A text that both forms read, as like to the given one as can be; `turn` varies what stands in for a character. */
+const adapt = (given: string, form: TextForm, other: TextForm, turn: number): string | undefined => {
+  let text = given;
+  let at = placeOfFault(other, text);
+  while (at !== undefined && at < text.length) {
+    const better = replaceAt(text, at, form, other, turn + at);
+    if (better === undefined) return undefined;
+    text = better;
+    at = placeOfFault(other, text);
+  }
+  return at === undefined ? undefined : text;
+};
+
+const replaceAt = (text: string, at: number, form: TextForm, other: TextForm, turn: number): string | undefined => {
+  for (let step = 0; step < CHARACTERS.length; step++) {
+    const character = CHARACTERS.charAt((turn + step) % CHARACTERS.length);
+    const better = text.slice(0, at) + character + text.slice(at + 1);
+    if (form.read(better, 0, better.length) === undefined) continue;
+    if ((placeOfFault(other, better) ?? 0) > at) return better;
+  }
+  return undefined;
+};
+
+/** The length of a text without fault; `undefined` when it is not a character that is at fault. */
+const placeOfFault = (form: TextForm, text: string): number | undefined => {
+  const parsed = form.parse(text);
+  return parsed.ok ? text.length : placeIn(parsed.error);
+};
+
+const placeIn = (error: ParseError): number | undefined => ("at" in error ? error.at : undefined);
+
+/** Whether one text can be an ID of two layouts. */
+
+/** Two layouts that some text can be of. */
+export interface Overlap {
+  /** Such a text, where the search came upon one. */
+  readonly example: string | undefined;
+}
+
+/**
+ * Where layouts share a text form, their fixed bits or the times that they begin with must differ, or some text is of both.
+ * Where the forms are not the same, they overlap only if a text is found that both read.
+ */
+export const overlapOf = (a: TimedLayout, b: TimedLayout): Overlap | undefined => {
+  const [forms, otherForms] = [a.layout.texts, b.layout.texts];
+  const isApart = fixedBitsDiffer(a.layout, b.layout) || beginningsDiffer(a, b);
+  const isShared = !isApart && forms.some((form) => otherForms.includes(form));
+  if (isApart && forms.length === 1 && otherForms.length === 1 && forms[0] === otherForms[0]) return undefined;
+  const example = find(commonTexts(a, b), (text) => bothReadings(a, b, text));
+  return isShared || example !== undefined ? { example } : undefined;
+};
+
+const find = (texts: Iterable<string>, is: (text: string) => boolean): string | undefined => {
+  for (const text of texts) if (is(text)) return text;
+  return undefined;
+};
+
+const fixedBitsDiffer = (a: Layout, b: Layout): boolean =>
+  a.fixed.mask.some((mask, word) => {
+    const both = mask & (b.fixed.mask[word] as number);
+    return (((a.fixed.value[word] as number) ^ (b.fixed.value[word] as number)) & both) !== 0;
+  });
+
+/** Whether the leading bits of the two can never agree, as far as their bytes stand in one order. */
+const beginningsDiffer = (a: TimedLayout, b: TimedLayout): boolean => {
+  const [first, second] = [beginningOf(a), beginningOf(b)];
+  const bits = Math.min(first.bits, second.bits, commonBits(a.layout, b.layout));
+  const cut = ({ low, high, bits: own }: Beginning) => [low >> BigInt(own - bits), high >> BigInt(own - bits)] as const;
+  const [low, high] = cut(first);
+  const [otherLow, otherHigh] = cut(second);
+  return high < otherLow || otherHigh < low;
+};
+
+/** How many leading bits of the rows stand at the same places of both texts. */
+const commonBits = (a: Layout, b: Layout): number => {
+  const placeOf = ({ table }: Layout, byte: number): number => table.octetOrder?.[byte] ?? byte;
+  const bytes = Math.ceil(a.table.text.bits / 8);
+  for (let byte = 0; byte < bytes; byte++) if (placeOf(a, byte) !== placeOf(b, byte)) return byte * 8;
+  return a.table.text.bits;
+};
+
+/** Which values the first `bits` bits of the rows can have: all fixed ones, and the first that are not. */
+interface Beginning {
+  readonly bits: number;
+  readonly low: bigint;
+  readonly high: bigint;
+}
+
+const beginningOf = (timed: TimedLayout): Beginning => {
+  let beginning: Beginning = { bits: 0, low: 0n, high: 0n };
+  for (const row of timed.layout.table.rows) {
+    const [low, high] = valuesOf(row, timed);
+    const shift = BigInt(row.bits);
+    beginning = {
+      bits: beginning.bits + row.bits,
+      low: (beginning.low << shift) | low,
+      high: (beginning.high << shift) | high,
+    };
+    if (row.role !== "fixed") break;
+  }
+  return beginning;
+};
+
+const valuesOf = (row: Row, { layout, window }: TimedLayout): readonly [low: bigint, high: bigint] => {
+  const all = (1n << BigInt(row.bits)) - 1n;
+  if (row.role === "fixed") return [BigInt(row.value), BigInt(row.value)];
+  const fieldBits = layout.field(row.field)?.bits ?? row.bits;
+  if (row.role !== "time" || window === undefined || row.unit === "sql-datetime") return [0n, all];
+  const { unit, epochMs } = row;
+  // Of a time in several rows the first has the most significant bits.
+  const at = (unixMs: number): bigint => ticksIn(unit, unixMs - epochMs) >> BigInt(fieldBits - row.bits);
+  const [from, to] = [at(window.fromMs), at(HORIZON_MS)];
+  return [from < 0n ? 0n : from, to > all ? all : to];
+};

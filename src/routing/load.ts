@@ -1,0 +1,104 @@
+import { err, ok, type Result } from "../ids/index.ts";
+import { checkCover } from "./check/coverage.ts";
+import { checkEntities } from "./check/entities.ts";
+import { checkAmbiguity, checkLayouts } from "./check/layouts.ts";
+import { checkCountries, checkNames } from "./check/names.ts";
+import { checkMoved } from "./check/overrides.ts";
+import { checkPacks } from "./check/packs.ts";
+import { checkPathLayouts, checkPaths } from "./check/paths.ts";
+import { checkPublic } from "./check/public-ids.ts";
+import { checkOrigins } from "./check/regions.ts";
+import { checkDestinations, checkRoutes, checkShares, type DependsOnFault, dependsOnFault } from "./check/routes.ts";
+import { type TableUse, useOf } from "./check/usage.ts";
+import { checkWithoutId } from "./check/without-id.ts";
+import { type Assembly, assemble } from "./compile/compile.ts";
+import { flattenRoutes, type RoutePlan } from "./compile/route-plans.ts";
+import { type LayoutPlan, planLayouts } from "./layouts/plan.ts";
+import { Budget, COMPLEXITY_MAX } from "./limits.ts";
+import { type Draft, readDraft } from "./schema/draft.ts";
+import { type Fault, faultList, type Report } from "./schema/faults.ts";
+import type { DeclaredTable } from "./schema/table.ts";
+import type { CompiledTable } from "./table.ts";
+
+/** Checks a table of any origin. The value is the same table with its type; the error is every fault at once. */
+export const checkTable = (declared: unknown): Result<DeclaredTable, readonly Fault[]> => {
+  const checked = check(declared);
+  return checked.ok ? ok(checked.value.declared) : checked;
+};
+
+/** Checks a table and compiles it as the given revision. */
+export const loadTable = (json: unknown, revision: number): Result<CompiledTable, readonly Fault[]> => {
+  const checked = check(json);
+  return checked.ok ? ok(assemble(checked.value.planned, revision)) : checked;
+};
+
+/** Checks a table and says what it takes up of each cap. `bytes`: bytes of its text. */
+export const measureTable = (declared: unknown, bytes: number): Result<TableUse, readonly Fault[]> => {
+  const checked = check(declared);
+  return checked.ok
+    ? ok(useOf(checked.value.planned.draft, checked.value.declared, bytes, checked.value.cells))
+    : checked;
+};
+
+interface Checked {
+  readonly declared: DeclaredTable;
+  readonly planned: Assembly;
+  /** What the check cost. */
+  readonly cells: number;
+}
+
+const check = (value: unknown): Result<Checked, readonly Fault[]> => {
+  const { report, faults } = faultList();
+  const { draft, declared } = readDraft(value, report);
+  const plans = planLayouts(draft);
+  const isWhole = allEntitiesArePlanned(draft, plans);
+  checkNames(draft, report);
+  checkOrigins(draft, report);
+  checkCountries(draft, report);
+  checkEntities(draft, report);
+  checkPaths(draft, report);
+  checkPathLayouts(draft, report);
+  checkLayouts(draft, report);
+  const budget = new Budget(COMPLEXITY_MAX);
+  checkPublic(draft, report, budget);
+  checkWithoutId(draft, report);
+  checkDestinations(draft, report);
+  checkPacks(draft, report);
+  checkShares(draft, report);
+  const overrides = checkMoved(draft, plans, isWhole, report);
+  const isInDoubt = dependsOnFault(draft, faults);
+  const mayMatch: DependsOnFault = (when) => !isWhole || isInDoubt(when);
+  const { routes: read, placed } = checkRoutes(draft, plans, mayMatch, report, budget);
+  const routes = flattenRoutes(placed, budget);
+  // An entity or a layout that is not understood could make a route reachable or tell two layouts apart.
+  if (routes !== undefined && isWhole && layoutsAreSound(draft, faults)) {
+    const inDoubt = new Set(draft.routes.flatMap(({ index, route }) => (isInDoubt(route.when) ? [index] : [])));
+    const certain = read.filter(({ index }) => !inDoubt.has(index));
+    checkCover(routes, certain, report);
+    checkAmbiguity(draft, routes, read, report, budget);
+  }
+  if (budget.isSpent && !faults.some(({ kind }) => kind === "too-complex")) reportTooComplex(report);
+  if (faults.length > 0) return err(faults);
+  if (declared === undefined || routes === undefined) throw new Error("a table without faults has an unread part");
+  return ok({ declared, planned: { draft, routes: withoutPlacements(routes), overrides }, cells: budget.used });
+};
+
+/** Where the routes are placed takes more memory than the compiled table, which is made next. */
+const withoutPlacements = (routes: ReadonlyMap<string, RoutePlan>): Assembly["routes"] =>
+  new Map([...routes].map(([name, { plan, indexes, packs }]) => [name, { plan, indexes, packs }]));
+
+const allEntitiesArePlanned = (draft: Draft, plans: ReadonlyMap<string, LayoutPlan>): boolean => {
+  const planned = [...plans.values()].reduce((count, { ids }) => count + ids.length, 0);
+  const declared = [...draft.entities.values()].reduce((count, { ids }) => count + ids.length, 0);
+  return planned === declared && draft.entities.size === draft.names.entities.size;
+};
+
+const layoutsAreSound = (draft: Draft, faults: readonly Fault[]): boolean =>
+  draft.layouts.size === draft.names.layouts.size && faults.every(({ kind }) => kind !== "slice-range");
+
+const reportTooComplex = (report: Report): void =>
+  report(
+    "too-complex",
+    ["routes"],
+    `The routes ask for so much, or overlap so much, that checking and compiling them would take more than ${COMPLEXITY_MAX} cells; join ranges, or ask for fewer things in one route.`,
+  );

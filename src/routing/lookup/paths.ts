@@ -1,0 +1,216 @@
+import { listOf } from "../compile/conditions.ts";
+import { LUUID_SHORT } from "../identity.ts";
+import type { DeclaredEntity } from "../schema/table.ts";
+import type { Entity, LayoutHint, PathIndex, PathMatch } from "../table.ts";
+
+/** A path pattern as the table declares it. */
+export interface DeclaredPattern {
+  readonly pattern: string;
+  /** The one layout of IDs on it; `undefined` for all that the entity has. */
+  readonly layout: string | undefined;
+}
+
+export const patternsOf = (path: DeclaredEntity["path"]): readonly DeclaredPattern[] =>
+  listOf<Extract<DeclaredEntity["path"], readonly unknown[]>[number]>(path).map((one) =>
+    typeof one === "string" ? { pattern: one, layout: undefined } : { pattern: one.path, layout: one.layout },
+  );
+
+/** What a request would write in `id-layout` for a hint. */
+export const hintName = ({ enabled }: LayoutHint): string => enabled?.layout.name ?? LUUID_SHORT;
+
+/** Whether the pattern is one on which IDs of a layout are read; `luuid-short` for short keys. */
+const takes = ({ pathHints }: Entity, pattern: string, layout: string): boolean => {
+  const hint = pathHints.get(pattern);
+  return hint === undefined || hintName(hint) === layout;
+};
+
+/** The first pattern on which IDs of a layout are read. */
+export const patternFor = (entity: Entity, layout: string): string | undefined =>
+  entity.paths.find((pattern) => takes(entity, pattern, layout));
+
+/** The one to which an ID of a layout leads: it has no open segment but the ID. Each layout of a checked entity has one. */
+export const primaryPattern = (entity: Entity, layout: string): string | undefined =>
+  entity.paths.find((pattern) => !pattern.includes("*") && takes(entity, pattern, layout));
+
+/** A path of the pattern, with the ID in its place. */
+export const pathWithId = (pattern: string, id: string): string => {
+  const at = pattern.indexOf(":id");
+  return pattern.slice(0, at) + id + pattern.slice(at + ":id".length);
+};
+
+/** Whether every pattern of the entity names a layout, so that no two layouts meet on one. */
+export const isReadByPattern = ({ paths, pathHints }: Entity): boolean => paths.length === pathHints.size;
+
+/** Which paths are the gateway's, whatever a table says: for whoever dispatches requests, checks tables or replays logs. */
+
+/** First segments that no table can give away: `/any/:id`, `/mint` and everything under `/-/`. */
+export const GATEWAY_SEGMENTS: ReadonlySet<string> = new Set(["any", "mint", "-"]);
+
+/** What leads to an origin by the ID alone. */
+export const ANY_PREFIX = "/any/";
+
+/** Whether the gateway answers the raw path itself, and no origin is asked. */
+export const isGatewayPath = (path: string): boolean => path === "/mint" || path === "/-" || path.startsWith("/-/");
+
+/** Whether a reader who decodes escapes or merges slashes would take the path for the gateway's own. No origin gets it. */
+export const isEncodedGatewayPath = (path: string): boolean => {
+  const read = path.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const [first = ""] = read.replace(/^[/\\]+/, "").split(/[/\\]/, 1);
+  return GATEWAY_SEGMENTS.has(first);
+};
+
+/** `.` and `..` as segments, plain or encoded (WHATWG URL, "single-dot" and "double-dot URL path segment"). */
+const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?=\/|$)/i;
+
+/**
+ * Whether the runtime would resolve the path to another one when it is sent on: after the decision, so that an order's ID
+ * would open the way to somebody else's path.
+ */
+export const isNotNormalized = (path: string): boolean => {
+  if (path.includes("\\")) return true;
+  return (path.includes("/.") || path.includes("/%2")) && DOT_SEGMENT.test(path);
+};
+
+/** A place in the patterns. Texts are compared as they stand in the request: nothing is decoded. */
+interface Node<Owner> {
+  readonly literals: Map<string, Node<Owner>>;
+  wildcard: Node<Owner> | undefined;
+  id: Node<Owner> | undefined;
+  /** The entity whose pattern ends here; everything below is its own. */
+  entity: Owner | undefined;
+  /** What its pattern says of the IDs. */
+  hint: LayoutHint | undefined;
+}
+
+const newNode = <Owner>(): Node<Owner> => ({
+  literals: new Map(),
+  wildcard: undefined,
+  id: undefined,
+  entity: undefined,
+  hint: undefined,
+});
+
+/** Who has patterns. */
+interface PathOwner {
+  readonly paths: readonly string[];
+  readonly pathHints?: ReadonlyMap<string, LayoutHint>;
+}
+
+/** Builds the index of all entities' patterns. They must have been checked: no two of them claim one path. */
+export const indexPaths = <Owner extends PathOwner>(entities: Iterable<Owner>): PathIndex<Owner> => {
+  const root = newNode<Owner>();
+  for (const entity of entities) {
+    for (const pattern of entity.paths) {
+      let node = root;
+      for (const segment of segmentsOf(pattern)) node = descend(node, segment);
+      node.entity = entity;
+      node.hint = entity.pathHints?.get(pattern);
+    }
+  }
+  return { match: (path) => (path.startsWith("/") ? walk(root, path, 1, 0, 0) : undefined) };
+};
+
+/** The segments of a pattern, without the empty one before its first slash. */
+export const segmentsOf = (pattern: string): readonly string[] => pattern.split("/").slice(1);
+
+const descend = <Owner>(node: Node<Owner>, segment: string): Node<Owner> => {
+  if (segment !== ":id") return branchOf<Node<Owner>>(node, segment, newNode);
+  node.id ??= newNode();
+  return node.id;
+};
+
+/** Where a segment of literal text, or one that is open, leads in patterns of any kind. */
+interface Branching<Node> {
+  readonly literals: Map<string, Node>;
+  wildcard: Node | undefined;
+}
+
+/** The node that a segment leads to, made where there is none. */
+export const branchOf = <Node>(node: Branching<Node>, segment: string, newNode: () => Node): Node => {
+  if (segment === "*") {
+    node.wildcard ??= newNode();
+    return node.wildcard;
+  }
+  const next = node.literals.get(segment) ?? newNode();
+  node.literals.set(segment, next);
+  return next;
+};
+
+/** Matches the segment that begins at `start`: a literal before anything else, and nothing matches an empty one. */
+const walk = <Owner>(
+  node: Node<Owner>,
+  path: string,
+  start: number,
+  idStart: number,
+  idEnd: number,
+): PathMatch<Owner> | undefined => {
+  if (node.entity !== undefined) return { entity: node.entity, idStart, idEnd, hint: node.hint };
+  const slash = path.indexOf("/", start);
+  const end = slash === -1 ? path.length : slash;
+  if (end <= start) return undefined;
+  const literal = node.literals.size === 0 ? undefined : node.literals.get(path.slice(start, end));
+  return (
+    (literal && walk(literal, path, end + 1, idStart, idEnd)) ??
+    (node.id && walk(node.id, path, end + 1, start, end)) ??
+    (node.wildcard && walk(node.wildcard, path, end + 1, idStart, idEnd))
+  );
+};
+
+/**
+ * Paths of requests without an ID. A pattern matches whole paths, unlike an entity's, to which all below its ID belongs:
+ * `/login` is neither `/login/` nor `/login/x`.
+ */
+export interface ExactPathIndex<Entry> {
+  /** `path` is the raw path of the request, query excluded. */
+  readonly match: (path: string) => Entry | undefined;
+}
+
+interface ExactNode<Entry> {
+  readonly literals: Map<string, ExactNode<Entry>>;
+  wildcard: ExactNode<Entry> | undefined;
+  /** Whose pattern ends here, and whose goes on with `**`. */
+  entry: Entry | undefined;
+  below: Entry | undefined;
+}
+
+const newExactNode = <Entry>(): ExactNode<Entry> => ({
+  literals: new Map(),
+  wildcard: undefined,
+  entry: undefined,
+  below: undefined,
+});
+
+/** Last segment of a pattern that takes one segment and all below it. */
+const BELOW = "**";
+
+/** Builds the index. The patterns must have been checked: no two of them are the same. */
+export const indexExactPaths = <Entry extends { readonly paths: readonly string[] }>(
+  entries: Iterable<Entry>,
+): ExactPathIndex<Entry> => {
+  const root = newExactNode<Entry>();
+  for (const entry of entries) {
+    for (const pattern of entry.paths) {
+      let node = root;
+      const segments = segmentsOf(pattern);
+      const isOpenEnded = segments.at(-1) === BELOW;
+      for (const segment of isOpenEnded ? segments.slice(0, -1) : segments) {
+        node = branchOf<ExactNode<Entry>>(node, segment, newExactNode);
+      }
+      if (isOpenEnded) node.below = entry;
+      else node.entry = entry;
+    }
+  }
+  return { match: (path) => (path.startsWith("/") ? walkExact(root, path, 1) : undefined) };
+};
+
+/** Matches the segment that begins at `start`: a literal first, then `*`, then `**`. An empty one is matched as such only. */
+const walkExact = <Entry>(node: ExactNode<Entry>, path: string, start: number): Entry | undefined => {
+  const slash = path.indexOf("/", start);
+  const end = slash === -1 ? path.length : slash;
+  const isLast = slash === -1;
+  const literal = node.literals.get(path.slice(start, end));
+  const found = literal && (isLast ? literal.entry : walkExact(literal, path, end + 1));
+  if (found !== undefined || end === start) return found;
+  const wildcard = node.wildcard && (isLast ? node.wildcard.entry : walkExact(node.wildcard, path, end + 1));
+  return wildcard ?? node.below;
+};

@@ -1,0 +1,90 @@
+import type { Words } from "../../ids/index.ts";
+import type { Conditions } from "../compile/conditions.ts";
+import { fieldDimensionName, keyFieldOf } from "../layouts/fields.ts";
+import { type Dimension, type IdPlan, type LayoutPlan, sliceDimensionName } from "../layouts/plan.ts";
+import type { Box } from "../lookup/box.ts";
+import type { IdIndex } from "../lookup/id-index.ts";
+import type { DeclaredPack } from "../schema/parts.ts";
+import type { Found, Target, Unloaded } from "../table.ts";
+import { NOT_FOUND, NOT_LOADED } from "./decode.ts";
+import type { PackSlot } from "./pack.ts";
+
+/** A route to a pack, ready for look-ups. */
+export interface PackRoute {
+  readonly ordinal: number;
+  readonly slot: PackSlot;
+  readonly read: Dimension["read"];
+  /** By the numbers of the pack's regions. */
+  readonly targets: readonly Target[];
+}
+
+/**
+ * Looks an ID up in routes of which some lead to packs: each pack that stands before the route that takes the ID is asked
+ * first, in order. A pack of which the page is not in memory ends the search: whatever comes behind it would be a guess.
+ */
+export const packFinder = (
+  index: IdIndex,
+  packs: readonly PackRoute[],
+  targetOf: (ordinal: number) => Found | undefined,
+): ((words: Words) => Found | undefined) => {
+  const sorted = packs.toSorted((a, b) => a.ordinal - b.ordinal);
+  return (words) => {
+    const ordinal = index.find(words);
+    for (let at = 0; at < sorted.length; at++) {
+      const { ordinal: own, slot, read, targets } = sorted[at] as PackRoute;
+      if (own > ordinal) break;
+      const key = read(words);
+      const number = slot.find(key);
+      if (number === NOT_FOUND) continue;
+      return number === NOT_LOADED ? unloaded(slot, key) : targets[number];
+    }
+    return targetOf(ordinal);
+  };
+};
+
+const UNLOADED: Unloaded["rule"] = Object.freeze({ kind: "unloaded" });
+
+const unloaded = (slot: PackSlot, key: number): Unloaded => ({
+  region: undefined,
+  rule: UNLOADED,
+  missing: slot.missing(key),
+});
+
+/** A route to a pack: what the pack does not hold goes on to the routes behind it. */
+export interface PackPlacement {
+  /** Place in the declared `routes`. */
+  readonly ordinal: number;
+  readonly pack: string;
+  readonly declared: DeclaredPack;
+  /** The number of an ID that the ranges are of. */
+  readonly dimension: Dimension;
+  /** The entities that it is for. Their boxes have no bounds. */
+  readonly ids: ReadonlyMap<IdPlan, Box>;
+}
+
+/** The field or slice of a layout that a pack's ranges are of; `undefined` where the layout has none of that name and width. */
+export const dimensionOfPack = (
+  { layout, slices, dimensions }: LayoutPlan,
+  { field, slice, bits }: DeclaredPack,
+): Dimension | undefined => {
+  const own =
+    slice === undefined ? (field === undefined ? keyFieldOf(layout) : layout.field(field)) : slices.get(slice);
+  if (own === undefined || own.bits !== bits) return undefined;
+  const name = slice === undefined ? fieldDimensionName(own.name) : sliceDimensionName(own.name);
+  return dimensions.find((dimension) => dimension.name === name);
+};
+
+/** `undefined` where the route takes no ID of the layout. */
+export const placePack = (
+  plan: LayoutPlan,
+  ordinal: number,
+  { entities }: Conditions,
+  pack: string,
+  declared: DeclaredPack,
+): PackPlacement | undefined => {
+  const dimension = dimensionOfPack(plan, declared);
+  const everything: Box = plan.dimensions.map(() => undefined);
+  const own = plan.ids.filter(({ entity }) => entities === undefined || entities.has(entity));
+  if (dimension === undefined || own.length === 0) return undefined;
+  return { ordinal, pack, declared, dimension, ids: new Map(own.map((id) => [id, everything])) };
+};

@@ -1,0 +1,105 @@
+import { err, ok, type Result } from "../../ids/result.ts";
+import { decodeHeader, decodePage, headerBytesOf, type PackHeader, type PackPage, type PageInfo } from "./decode.ts";
+import { hexOf, type PackFault, type Sha256 } from "./format.ts";
+import { LoadedPack } from "./pack.ts";
+
+/** All ranges of a pack side by side, for whoever goes through them in order instead of looking one up. */
+export interface PackRanges {
+  /** First and last key of each range. */
+  readonly bounds: Uint32Array | Float64Array;
+  /** The region of each, by its place in `regions`. */
+  readonly numbers: Uint8Array;
+  readonly regions: readonly string[];
+}
+
+/** Copies the ranges out of a file that `verifyPack` has found to be whole. */
+export const rangesOfFile = (file: Uint8Array<ArrayBuffer>, header: PackHeader): PackRanges => {
+  const { keyBytes, ranges, regions, pages } = header;
+  const bounds = keyBytes === 4 ? new Uint32Array(ranges * 2) : new Float64Array(ranges * 2);
+  const bytes = new Uint8Array(bounds.buffer);
+  const numbers = new Uint8Array(ranges);
+  for (const { offset, rangesBefore, ranges: own } of pages) {
+    const end = offset + own * 2 * keyBytes;
+    bytes.set(file.subarray(offset, end), rangesBefore * 2 * keyBytes);
+    numbers.set(file.subarray(end, end + own), rangesBefore);
+  }
+  return { bounds, numbers, regions };
+};
+
+/**
+ * A pack as key-value stores hold it. Nothing of it ever changes, since every name is a digest or goes with one:
+ * - `pack.<sha256>`: the header, by its own digest, which the table names;
+ * - `pack.<sha256>.<n>`: page n, whose digest the header holds.
+ */
+export const packKey = (sha256: string): string => `pack.${sha256}`;
+
+export const pageKey = (sha256: string, page: number): string => `pack.${sha256}.${page}`;
+
+export interface StoredPart {
+  readonly key: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** The parts of a verified file in the order in which they are written: who sees the header sees all pages. */
+export const partsOfFile = (
+  file: Uint8Array<ArrayBuffer>,
+  { headerBytes, pages }: PackHeader,
+  sha256: string,
+): readonly StoredPart[] => [
+  ...pages.map(({ number, offset, bytes }) => ({
+    key: pageKey(sha256, number),
+    bytes: file.subarray(offset, offset + bytes),
+  })),
+  { key: packKey(sha256), bytes: file.subarray(0, headerBytes) },
+];
+
+/** Reads the header of a pack, if it is the one of that digest. `bytes`: the header, or the whole file. */
+export const readHeader = async (
+  bytes: Uint8Array<ArrayBuffer>,
+  sha256: Sha256,
+  expected: string | undefined,
+): Promise<Result<PackHeader, PackFault>> => {
+  const length = headerBytesOf(bytes);
+  if (!length.ok) return length;
+  const own = bytes.subarray(0, length.value);
+  const actual = hexOf(await sha256(own));
+  if (expected !== undefined && actual !== expected) {
+    return err({ reason: "digest-differs", part: "header", expected, actual });
+  }
+  return decodeHeader(own);
+};
+
+/** Reads one page, if it is the one that the header names. */
+export const readPage = async (
+  header: PackHeader,
+  info: PageInfo,
+  bytes: Uint8Array<ArrayBuffer>,
+  sha256: Sha256,
+): Promise<Result<PackPage, PackFault>> => {
+  const actual = hexOf(await sha256(bytes));
+  // A page that is cut short says so, whatever its digest.
+  if (bytes.length === info.bytes && actual !== info.sha256) {
+    return err({ reason: "digest-differs", part: info.number, expected: info.sha256, actual });
+  }
+  return decodePage(header, info, bytes);
+};
+
+/** Reads a whole file: every digest and every range. `expected`: the digest in the table, where there is one. */
+export const verifyPack = async (
+  content: Uint8Array<ArrayBuffer>,
+  sha256: Sha256,
+  expected?: string,
+): Promise<Result<LoadedPack, PackFault>> => {
+  const header = await readHeader(content, sha256, expected);
+  if (!header.ok) return header;
+  const { bytes, pages } = header.value;
+  if (content.length < bytes) return err({ reason: "truncated", bytes: content.length, needed: bytes });
+  if (content.length > bytes) return err({ reason: "trailing-octets", bytes: content.length, needed: bytes });
+  const pack = new LoadedPack(header.value);
+  for (const info of pages) {
+    const page = await readPage(header.value, info, content.subarray(info.offset, info.offset + info.bytes), sha256);
+    if (!page.ok) return page;
+    pack.put(info.number, page.value);
+  }
+  return ok(pack);
+};

@@ -1,0 +1,218 @@
+import * as v from "valibot";
+import { err, ok, type Result, type Words } from "../../ids/index.ts";
+import {
+  decodePublic,
+  encodePublic,
+  type KeyRing,
+  type KeyRingError,
+  keyRing,
+  type NamedKey,
+  openId,
+  type SealRing,
+  sealId,
+  sealRing,
+} from "../../ids/public/index.ts";
+import { formatPublicText, parseBase62, parsePublicText } from "../../ids/public/public-text.ts";
+import { bigToWords, wordsToBig } from "../../ids/words.ts";
+import { canBeLater } from "../compile/overrides.ts";
+import type { Entity, PublicKind } from "../table.ts";
+
+/** Base64 of RFC 4648 section 4, for zones that know no platform. */
+
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const DIGIT_BITS = 6;
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** The bytes of a text with its padding; `undefined` for what is no base64. */
+export const bytesOfBase64 = (text: string): Uint8Array | undefined => {
+  if (!BASE64.test(text)) return undefined;
+  const digits = text.replace(/=+$/, "");
+  const bytes = new Uint8Array(Math.floor((digits.length * DIGIT_BITS) / 8));
+  let bits = 0;
+  let held = 0;
+  let at = 0;
+  for (const digit of digits) {
+    held = (held << DIGIT_BITS) | DIGITS.indexOf(digit);
+    bits += DIGIT_BITS;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes[at++] = held >>> bits;
+    held &= (1 << bits) - 1;
+  }
+  return bytes;
+};
+
+/** Keys of public IDs, from a secret: the first of a list makes new texts, all of them read. */
+export interface PublicKeys {
+  readonly sealed: readonly NamedKey[];
+  readonly compatible: readonly NamedKey[];
+}
+
+export const NO_PUBLIC_KEYS: PublicKeys = { sealed: [], compatible: [] };
+
+const bytes = v.pipe(
+  v.string("is no text"),
+  v.transform(bytesOfBase64),
+  v.check((value) => value !== undefined, "is no base64"),
+  v.transform((value) => value ?? new Uint8Array()),
+);
+
+const id = v.pipe(v.string("is no text"), v.minLength(1, "is empty"));
+
+const keys = v.optional(
+  v.array(v.strictObject({ id, key: bytes }, 'must be like {"id": "2026", "key": "<base64>"}'), "is no list"),
+  [],
+);
+
+const SECRET = v.strictObject(
+  { sealed: keys, compatible: keys },
+  'must be like {"sealed": [...], "compatible": [...]}',
+);
+
+/** The keys of the secret `PUBLIC_ID_KEYS`, or a sentence that says which entry is at fault, and nothing of what stands there. */
+export const parsePublicKeys = (text: string): Result<PublicKeys, string> => {
+  const json = parseJson(text);
+  // An array has all members that may be absent.
+  if (json === undefined || Array.isArray(json)) return err("PUBLIC_ID_KEYS is no JSON object.");
+  const parsed = v.safeParse(SECRET, json);
+  if (!parsed.success) return err(formatIssue(parsed.issues[0]));
+  const { sealed, compatible } = parsed.output;
+  // A ring that can be made now can be made for each entity later.
+  const sealRings = sealed.length === 0 ? undefined : sealRing(sealed, "probe");
+  if (sealRings?.ok === false && sealRings.error.reason !== "context")
+    return err(formatRing("sealed", sealed, sealRings.error));
+  const keyRings = compatible.length === 0 ? undefined : keyRing(compatible);
+  if (keyRings?.ok === false) return err(formatRing("compatible", compatible, keyRings.error));
+  return ok(parsed.output);
+};
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text) ?? undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const PLACE = /^(?:sealed|compatible)(?:\.[0-9]+(?:\.(?:id|key))?)?$/;
+
+/** Names of members that do not belong there may themselves be secret. */
+const formatIssue = (issue: v.BaseIssue<unknown>): string => {
+  const path = v.getDotPath(issue) ?? "";
+  if (PLACE.test(path)) return `PUBLIC_ID_KEYS: ${path} ${issue.message}.`;
+  const entry = path.split(".").slice(0, 2).join(".");
+  return `PUBLIC_ID_KEYS: ${PLACE.test(entry) ? entry : "it"} must have no other members than ${PLACE.test(entry) ? "id and key" : "sealed and compatible"}.`;
+};
+
+const formatRing = (list: keyof PublicKeys, keys: readonly NamedKey[], error: KeyRingError): string => {
+  const placeOf = (id: string): string => `${list}.${keys.findLastIndex((key) => key.id === id)}`;
+  switch (error.reason) {
+    case "no-keys":
+      return `PUBLIC_ID_KEYS: ${list} is empty.`;
+    case "too-many-keys":
+      return `PUBLIC_ID_KEYS: ${list} has ${error.actual} keys, and ${error.max} are the most.`;
+    case "key-id":
+      return `PUBLIC_ID_KEYS: ${list}.${error.index}.id must be 1 to 64 printable ASCII characters without a space.`;
+    case "duplicate-key-id":
+      return `PUBLIC_ID_KEYS: ${placeOf(error.id)}.id is that of an earlier key.`;
+    case "duplicate-key":
+      return `PUBLIC_ID_KEYS: ${placeOf(error.ids[1])}.key is an earlier one again.`;
+    case "key-length":
+      return `PUBLIC_ID_KEYS: ${placeOf(error.id)}.key must be the base64 of ${error.expected.join(", ")} octets, and is that of ${error.actual}.`;
+  }
+};
+
+/** Both ways between the internal and the public texts of one entity; `undefined` for what is neither. */
+export interface PublicCodec {
+  readonly show: (internal: string) => string | undefined;
+  readonly open: (text: string) => string | undefined;
+}
+
+/** The same for the words of its layout. */
+interface Codec {
+  readonly show: (words: Words) => string | undefined;
+  readonly open: (text: string) => Words | undefined;
+}
+
+/** Blocks of base62 in a sealed ID. */
+const SEALED_BLOCKS = 4;
+
+/** The codec of a public entity; `undefined` where there are no keys for its kind. */
+export function publicCodec(entity: Entity, keys: PublicKeys): PublicCodec | undefined {
+  const kind = kindOf(entity);
+  if (kind.as === "sealed") {
+    const ring = keys.sealed.length === 0 ? undefined : sealRing(keys.sealed, entity.name);
+    return ring?.ok ? ofEntity(entity, sealedCodec(ring.value)) : undefined;
+  }
+  const ring = keys.compatible.length === 0 ? undefined : keyRing(keys.compatible);
+  const wordCount = entity.ids[0]?.enabled.layout.fixed.mask.length ?? 0;
+  return ring?.ok ? ofEntity(entity, compatibleCodec(ring.value, kind, wordCount)) : undefined;
+}
+
+function ofEntity(entity: Entity, codec: Codec): PublicCodec {
+  return {
+    show(internal) {
+      const words = readInternal(entity, internal);
+      return words === undefined ? undefined : codec.show(words);
+    },
+    open(text) {
+      const layout = entity.ids[0]?.enabled.layout;
+      const words = codec.open(text);
+      // What the key opens must be an ID of the layout: a key without redundancy opens every text to something.
+      return words !== undefined && layout?.fits(words) ? layout.format(words) : undefined;
+    },
+  };
+}
+
+function kindOf({ name, public: kind }: Entity): PublicKind {
+  if (kind === undefined) throw new Error(`entity ${name} is not public`);
+  return kind;
+}
+
+function sealedCodec(ring: SealRing): Codec {
+  return {
+    show: (words) => sealId(ring, words),
+    open: (text) => {
+      const opened = openId(ring, text);
+      return opened.ok ? opened.value.words : undefined;
+    },
+  };
+}
+
+type CompatibleKind = Exclude<PublicKind, { readonly as: "sealed" }>;
+
+/** Whether some key could have made a text of the entity: it is the one text of a value in the form of the kind. */
+export function hasPublicForm(entity: Entity, text: string): boolean {
+  const kind = kindOf(entity);
+  if (kind.as === "sealed") return parseBase62(text, SEALED_BLOCKS).ok;
+  const bits = parsePublicText(text, kind.form);
+  return bits.ok && formatPublicText(bits.value, kind.form) === text;
+}
+
+function compatibleCodec(ring: KeyRing, { as: type, form }: CompatibleKind, wordCount: number): Codec {
+  const kind = { type, form };
+  return {
+    show: (words) => {
+      const shown = encodePublic(ring, wordsToBig(words), kind);
+      return shown.ok ? shown.value : undefined;
+    },
+    open: (text) => {
+      const opened = decodePublic(ring, text, kind);
+      // One text for a value: a second spelling of the same public ID is no public ID.
+      if (!opened.ok || opened.value.canonical !== text) return undefined;
+      return opened.value.id < 1n << BigInt(32 * wordCount) ? bigToWords(opened.value.id, wordCount) : undefined;
+    },
+  };
+}
+
+/** Origins may write an ID in any text of its layout. Where two read one text, a plausible time decides, then their order. */
+function readInternal({ ids }: Entity, text: string): Words | undefined {
+  const enabled = ids[0]?.enabled;
+  if (enabled === undefined) return undefined;
+  const readings = enabled.layout.texts.flatMap((form) => {
+    const words = form.read(text, 0, text.length);
+    return words !== undefined && enabled.layout.fits(words) ? [words] : [];
+  });
+  return readings.find((words) => canBeLater(enabled, words)) ?? readings[0];
+}

@@ -1,0 +1,178 @@
+import { type Field, isoTime, luuid, type TextForm, type Words } from "../../ids/index.ts";
+import { ownerKeyField } from "../layouts/fields.ts";
+import { patternFor } from "../lookup/paths.ts";
+import type { Candidate, CompiledTable, EnabledLayout, Gone, Owner, Target, Unloaded } from "../table.ts";
+import {
+  hintedIn,
+  isInWindow,
+  type LayoutHint,
+  LUUID_SHORT,
+  type OwnerReading,
+  shortTargetOf,
+  shortWords,
+  targetOf,
+} from "./match.ts";
+import { canaryPlace } from "./rollout.ts";
+
+/** Readings of an ID for people. Made only when a request fails or someone asks, so nothing here is fast. */
+
+/**
+ * Every layout in use that can read the text: with each entity that can own the ID, or with the reason why none can.
+ * Empty when no layout can read it.
+ */
+export const describeAll = (
+  table: CompiledTable,
+  text: string,
+  nowMs: number,
+  hint?: LayoutHint,
+): readonly Candidate[] =>
+  hintedIn([...table.layouts.values()], (enabled) => enabled, hint).flatMap((enabled) =>
+    enabled.layout.texts.flatMap((form) => {
+      const words = form.read(text, 0, text.length);
+      if (words === undefined) return [];
+      const owners = enabled.layout.fits(words) ? enabled.ownersOf(words) : [];
+      if (owners.length === 0) return [describe(table, { enabled, form, words }, undefined, nowMs)];
+      return owners.map((owner) => describe(table, { enabled, form, words }, owner, nowMs));
+    }),
+  );
+
+export const describeOwner = (table: CompiledTable, owner: OwnerReading, nowMs: number): Candidate =>
+  describe(table, { ...owner, enabled: owner.id.enabled }, owner, nowMs);
+
+/** A text as one layout reads it. */
+interface LayoutReading {
+  readonly enabled: EnabledLayout;
+  readonly form: TextForm;
+  readonly words: Words;
+}
+
+const describe = (
+  table: CompiledTable,
+  { enabled, form, words }: LayoutReading,
+  owner: Owner | undefined,
+  nowMs: number,
+): Candidate => {
+  const { layout } = enabled;
+  const reasons: Reasons = { for: [], against: [] };
+  const fits = weighBits(enabled, words, reasons);
+  const inWindow = fits && weighTime(enabled, words, nowMs, reasons);
+  if (fits) weighOwner(enabled, owner, words, reasons);
+  const excluded = !fits || !inWindow;
+  const target = owner === undefined || excluded ? undefined : targetOf(table, owner.id, words);
+  return {
+    layout: layout.name,
+    form: form.name,
+    entity: owner?.entity.name,
+    fields: fieldsOf(layout.fields, words),
+    mintedAt: layout.mintedAtMs === undefined ? undefined : isoTime(layout.mintedAtMs(words)),
+    ...reasons,
+    excluded,
+    ...sourceOf(target),
+    ...canaryOf(owner, target, layout.name, words),
+  };
+};
+
+/** Reading of a short key as an entity's. Only the entity's own path can say that it is meant, so elsewhere it is out. */
+export const describeShort = (
+  table: CompiledTable,
+  owner: Owner,
+  group: number,
+  primaryKey: number,
+  onItsPath: boolean,
+): Candidate => {
+  const { entity, id } = owner;
+  const words = shortWords(group, primaryKey);
+  const target = shortTargetOf(table, id, group, primaryKey, words);
+  return {
+    layout: LUUID_SHORT,
+    entity: entity.name,
+    fields: { primaryKey: String(primaryKey), group: String(group) },
+    mintedAt: undefined,
+    for: [`1 to 12 hex digits, the short key of primary key ${primaryKey} in group ${group} of ${entity.name}`],
+    against: onItsPath ? [] : [`a short key needs its entity's path, such as ${patternFor(entity, LUUID_SHORT)}`],
+    excluded: !onItsPath,
+    ...sourceOf(target),
+    ...canaryOf(owner, target, LUUID_SHORT, words),
+  };
+};
+
+const sourceOf = (target: Target | Gone | Unloaded | undefined): Pick<Candidate, "region" | "rule" | "move"> => {
+  const source = { region: target?.region?.name, rule: target?.rule };
+  return target?.region === undefined || target.move === undefined ? source : { ...source, move: target.move };
+};
+
+const canaryOf = (
+  owner: Owner | undefined,
+  target: Target | Gone | Unloaded | undefined,
+  layout: string,
+  words: Words,
+): Pick<Candidate, "canary"> => {
+  const route = owner?.id.find(words);
+  if (target?.region === undefined || route?.region === undefined) return {};
+  const canary = canaryPlace(route, target, layout, words);
+  return canary === undefined ? {} : { canary };
+};
+
+/** Every field as text, so that no digit is lost in JSON. */
+export const fieldsOf = (fields: readonly Field[], words: Words): Readonly<Record<string, string>> =>
+  Object.fromEntries(fields.map((field) => [field.name, field.readBig(words).toString()]));
+
+interface Reasons {
+  readonly for: string[];
+  readonly against: string[];
+}
+
+const weighBits = ({ layout }: EnabledLayout, words: Words, reasons: Reasons): boolean => {
+  const fixed = layout.fields.filter(({ role }) => role === "fixed");
+  const wrong = fixed.filter((field) => field.read(words) !== field.read(layout.fixed.value));
+  for (const field of wrong) {
+    reasons.against.push(`${field.name} is ${field.read(words)}, and it is always ${field.read(layout.fixed.value)}`);
+  }
+  if (wrong.length > 0) return false;
+  const misfit = layout.misfit(words);
+  if (misfit?.reason === "range") {
+    reasons.against.push(`${misfit.field ?? "the value"} is outside of ${misfit.min} to ${misfit.max}`);
+    return false;
+  }
+  if (fixed.length === 0) reasons.against.push("no bit is fixed, so nothing in the text marks this layout");
+  else {
+    const values = fixed.map((field) => `${field.name}=${field.read(words)}`).join(", ");
+    reasons.for.push(`fixed bits ${values} match (${layout.fixedBits} ${layout.fixedBits === 1 ? "bit" : "bits"})`);
+  }
+  return true;
+};
+
+const weighTime = (enabled: EnabledLayout, words: Words, nowMs: number, reasons: Reasons): boolean => {
+  const { layout, window } = enabled;
+  if (layout.mintedAtMs === undefined) return true;
+  const mintedMs = layout.mintedAtMs(words);
+  const minted = `minted ${nameTime(mintedMs)}`;
+  if (window === undefined) reasons.for.push(`${minted}; the table sets no window for this layout`);
+  else if (mintedMs < window.fromMs) reasons.against.push(`${minted}, before ${nameTime(window.fromMs)}`);
+  else if (!isInWindow(enabled, words, nowMs)) {
+    reasons.against.push(`${minted}, after ${nameTime(nowMs + window.aheadMs)}`);
+  } else reasons.for.push(`${minted}, inside of the window from ${nameTime(window.fromMs)}`);
+  return isInWindow(enabled, words, nowMs);
+};
+
+const nameTime = (unixMs: number): string => isoTime(unixMs) ?? `at Unix millisecond ${unixMs}`;
+
+const weighOwner = ({ layout }: EnabledLayout, owner: Owner | undefined, words: Words, reasons: Reasons): void => {
+  const mark = ownerKeyField(layout);
+  if (mark === undefined) return;
+  const value = `${mark.name} ${mark.read(words)}`;
+  if (owner === undefined) reasons.against.push(`${value} is no entity of the table`);
+  else if (owner.id.service === undefined && owner.id.group === undefined) {
+    reasons.for.push(`${owner.entity.name} takes every ${mark.name}`);
+  } else reasons.for.push(`${value} is ${owner.entity.name}`);
+};
+
+/** The LUUID groups of a table, with their entities, where some path takes their short keys. */
+export const shortKeyOwners = (table: CompiledTable): readonly (Owner & { readonly group: number })[] =>
+  [...table.entities.values()]
+    .filter((entity) => patternFor(entity, LUUID_SHORT) !== undefined)
+    .flatMap((entity) =>
+      entity.ids.flatMap((id) =>
+        id.enabled.layout === luuid && id.group !== undefined ? [{ entity, id, group: id.group }] : [],
+      ),
+    );

@@ -1,0 +1,156 @@
+import { type Layout, luuid, type TextForm, type Words } from "../../ids/index.ts";
+import { LUUID_SHORT } from "../identity.ts";
+import type {
+  CompiledTable,
+  EnabledLayout,
+  EntityId,
+  FormReader,
+  Gone,
+  LayoutHint,
+  Owner,
+  Target,
+  Unloaded,
+} from "../table.ts";
+import { applyRollout } from "./rollout.ts";
+
+export type { LayoutHint };
+export { LUUID_SHORT };
+
+/** Whether the ID was minted when IDs of its layout are. Both ends of the window belong to it. */
+export const isInWindow = ({ layout, window }: EnabledLayout, words: Words, nowMs: number): boolean => {
+  if (window === undefined || layout.mintedAtMs === undefined) return true;
+  const mintedMs = layout.mintedAtMs(words);
+  return mintedMs >= window.fromMs && mintedMs <= nowMs + window.aheadMs;
+};
+
+/** Whether the bits can be an ID of a layout, whoever owns it. */
+export const canBe = (enabled: EnabledLayout, words: Words, nowMs: number): boolean =>
+  enabled.layout.fits(words) && isInWindow(enabled, words, nowMs);
+
+/** Whether the bits can be an ID of an entity. */
+export const isCandidate = (id: EntityId, words: Words, nowMs: number): boolean =>
+  canBe(id.enabled, words, nowMs) && id.claims(words);
+
+/** An owner with the bits in which it reads the text, and the form in which it reads them. */
+export interface OwnerReading extends Owner {
+  readonly form: TextForm;
+  readonly words: Words;
+}
+
+/** Everyone who can own an ID, over all layouts and entities, or over the one layout that a hint names. */
+export const allOwners = (
+  table: CompiledTable,
+  text: string,
+  nowMs: number,
+  hint?: LayoutHint,
+): readonly OwnerReading[] => {
+  const owners: OwnerReading[] = [];
+  for (const { form, of } of table.readers) {
+    const hinted = hintedIn(of, (enabled) => enabled, hint);
+    const words = hinted.length === 0 ? undefined : form.read(text, 0, text.length);
+    if (words === undefined) continue;
+    for (const enabled of hinted) {
+      if (!canBe(enabled, words, nowMs)) continue;
+      for (const { entity, id } of enabled.ownersOf(words)) owners.push({ entity, id, form, words });
+    }
+  }
+  return owners;
+};
+
+/** Those of which the hint speaks. */
+export const hintedIn = <Reader>(
+  readers: readonly Reader[],
+  enabledOf: (reader: Reader) => EnabledLayout,
+  hint: LayoutHint | undefined,
+): readonly Reader[] =>
+  hint === undefined ? readers : readers.filter((reader) => enabledOf(reader).layout === hint.enabled?.layout);
+
+/** Groups layouts, or what has one, by their text forms. */
+export const readersOf = <Reader>(
+  readers: readonly Reader[],
+  layoutOf: (reader: Reader) => Layout,
+): readonly FormReader<Reader>[] => {
+  const byForm = new Map<TextForm, Reader[]>();
+  for (const reader of readers) {
+    for (const form of layoutOf(reader).texts) byForm.set(form, [...(byForm.get(form) ?? []), reader]);
+  }
+  return [...byForm].map(([form, of]) => ({ form, of }));
+};
+
+/** So many digits in a row are no chance in numerals of 32 digits or more: fewer than one ID in 10^8 has them. */
+const DIGITS_MIN = 16;
+
+/** Forms in which digits alone are usual. */
+const DIGIT_FORMS: readonly string[] = ["decimal", "hex"];
+
+/** Whether a text of this form may look like this: false for a base62 or the like of many digits and nothing else. */
+export const isPlausibleNumeral = ({ name }: TextForm, text: string): boolean =>
+  text.length < DIGITS_MIN || DIGIT_FORMS.includes(name) || !/^[0-9]+$/.test(text);
+
+/** Leaves decimal and hex readings alone where a long text has digits only, so that no Snowflake is taken for base62. */
+export const dropUnlikelyDigits = (readings: readonly OwnerReading[], text: string): readonly OwnerReading[] => {
+  if (readings.length < 2) return readings;
+  const usual = readings.filter(({ form }) => isPlausibleNumeral(form, text));
+  return usual.length === 0 ? readings : usual;
+};
+
+/** Where an ID goes: what the table says of it alone, then the routes, then the default. */
+export const targetOf = (table: CompiledTable, id: EntityId, words: Words): Target | Gone | Unloaded | undefined =>
+  (table.moved.size === 0 ? undefined : table.moved.find(id.enabled.layout, words)) ??
+  applyRollout(id.find(words), id.enabled.layout.name, words);
+
+/** The same for a short key. */
+export const shortTargetOf = (
+  table: CompiledTable,
+  id: EntityId,
+  group: number,
+  primaryKey: number,
+  words: Words,
+): Target | Gone | Unloaded | undefined =>
+  table.moved.findShort(group, primaryKey) ?? applyRollout(id.find(words), LUUID_SHORT, words);
+
+/** An LUUID of which only the group and the primary key are known; its random bits are 0. */
+export const shortWords = (group: number, primaryKey: number): Words => {
+  const words = [...luuid.fixed.value];
+  fieldOf(luuid, "group").write(words, group);
+  fieldOf(luuid, "primaryKey").write(words, primaryKey);
+  return words;
+};
+
+const fieldOf = (layout: Layout, name: string) => {
+  const field = layout.field(name);
+  if (field === undefined) throw new Error(`layout ${layout.name} has no field ${name}`);
+  return field;
+};
+
+const views = new WeakMap<CompiledTable, CompiledTable>();
+
+/**
+ * The table as those may see it who have no key: without the entities whose IDs are public, and without layouts that only
+ * those have. Their internal IDs are of nobody then, in decisions and in the reasons for errors.
+ */
+export const withoutPublic = (table: CompiledTable): CompiledTable => {
+  const known = views.get(table);
+  if (known !== undefined) return known;
+  const entities = new Map([...table.entities].filter(([, entity]) => entity.public === undefined));
+  const view = entities.size === table.entities.size ? table : viewOf(table, entities);
+  views.set(table, view);
+  return view;
+};
+
+export const hasPublic = (table: CompiledTable): boolean => withoutPublic(table) !== table;
+
+const viewOf = (table: CompiledTable, entities: CompiledTable["entities"]): CompiledTable => {
+  const used = new Set([...entities.values()].flatMap(({ ids }) => ids.map(({ enabled }) => enabled)));
+  const layouts = new Map(
+    [...table.layouts].flatMap(([name, enabled]) =>
+      used.has(enabled) ? [[name, ownedByOthers(enabled)] as const] : [],
+    ),
+  );
+  return { ...table, entities, layouts, readers: readersOf([...layouts.values()], ({ layout }) => layout) };
+};
+
+const ownedByOthers = (enabled: EnabledLayout): EnabledLayout => ({
+  ...enabled,
+  ownersOf: (words) => enabled.ownersOf(words).filter(({ entity }) => entity.public === undefined),
+});

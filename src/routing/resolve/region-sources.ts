@@ -1,0 +1,226 @@
+import { err, ok, type Result } from "../../ids/result.ts";
+import { BASE64URL } from "../../ids/text/alphabets.ts";
+import { TOKEN_LENGTH_MAX } from "../limits.ts";
+
+/**
+ * Reads a claim of a bearer token WITHOUT verifying it: whoever holds a token can make another that says something else.
+ * So a claim may choose where a request goes, and nothing more; whether the token is good is for the origin to find out.
+ */
+
+/** JWS compact serialisation (RFC 7515 §3.1): three parts, the signature of an unsecured one empty. */
+const COMPACT = /^[\w-]+\.([\w-]+)\.[\w-]*$/;
+
+/** `Bearer` in any case, one space or more (RFC 6750 §2.1, RFC 9110 §11.1). */
+const BEARER = /^bearer +(?=\S)/i;
+
+/** The token that credentials carry; `undefined` for those of another scheme. */
+export const bearerToken = (credentials: string): string | undefined => {
+  const scheme = BEARER.exec(credentials);
+  return scheme === null ? undefined : credentials.slice(scheme[0].length);
+};
+
+/** The names that lead to a claim: a JSON pointer (RFC 6901) when it begins with a slash, else one name. */
+export const claimPathOf = (claim: string): readonly string[] =>
+  claim.startsWith("/")
+    ? claim
+        .slice(1)
+        .split("/")
+        .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+    : [claim];
+
+/**
+ * What a token says under a claim, as text; `undefined` when it is no JWT that can be read, or has no such claim. Strict:
+ * base64url has one spelling, text is UTF-8, and the claims are one JSON object. Never throws.
+ */
+export const claimOf = (token: string, path: readonly string[]): string | undefined => {
+  const payload = COMPACT.exec(token)?.[1];
+  const json = payload === undefined ? undefined : decodeBase64Url(payload);
+  let value = json === undefined ? undefined : parseJson(json);
+  if (Array.isArray(value)) return undefined;
+  for (const step of path) value = memberOf(value, step);
+  return claimValueOf(value);
+};
+
+const ARRAY_INDEX = /^(?:0|[1-9]\d{0,9})$/;
+
+const memberOf = (value: unknown, name: string): unknown => {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (Array.isArray(value) && !ARRAY_INDEX.test(name)) return undefined;
+  return Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+};
+
+/** `null` says nothing; what is no text still says something, and it is never the name of a region. */
+const claimValueOf = (value: unknown): string | undefined => {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === "object") return Array.isArray(value) ? "[…]" : "{…}";
+  return String(value);
+};
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Digit by character code. */
+const DIGITS: ReadonlyMap<number, number> = new Map(
+  [...BASE64URL.digits].map((digit, at) => [digit.charCodeAt(0), at]),
+);
+
+/** Bytes as `decodeURIComponent` takes them: ASCII as it is, all else in hex. */
+const ESCAPED = Array.from({ length: 256 }, (_, byte) =>
+  byte < 0x80 && byte !== 0x25 ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, "0")}`,
+);
+
+/** RFC 4648 §5 without padding; bits that are left over must be 0 (§3.5), and the bytes must be UTF-8. */
+const decodeBase64Url = (text: string): string | undefined => {
+  if (text.length % 4 === 1) return undefined;
+  let escaped = "";
+  let pending = 0;
+  let bits = 0;
+  for (let at = 0; at < text.length; at++) {
+    const digit = DIGITS.get(text.charCodeAt(at));
+    if (digit === undefined) return undefined;
+    pending = (pending << 6) | digit;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    escaped += ESCAPED[pending >> bits];
+    pending &= (1 << bits) - 1;
+  }
+  if (pending !== 0) return undefined;
+  try {
+    return decodeURIComponent(escaped);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Which region a request without an ID is for: the first source of a list that says something decides. */
+
+/** The region's name by what may be said. */
+export type RegionByValue = ReadonlyMap<string, string>;
+
+/** A source, compiled. `label` is how a problem names it. Header fields are in lower case. */
+export type RegionSource = { readonly label: string } & (
+  | { readonly kind: "header"; readonly header: string; readonly regions: RegionByValue }
+  | { readonly kind: "cookie"; readonly cookie: string; readonly regions: RegionByValue }
+  | {
+      readonly kind: "claim";
+      readonly header: string;
+      /** Names from the token's claims down. */
+      readonly path: readonly string[];
+      readonly regions: RegionByValue;
+    }
+  | { readonly kind: "country" | "continent"; readonly regions: RegionByValue }
+  | { readonly kind: "region"; readonly region: string }
+);
+
+/** The cookie that keeps a client in a region that was assumed. */
+export interface Sticky {
+  readonly cookie: string;
+  readonly maxAgeSeconds: number;
+}
+
+/** What a request and its client say; each is asked for only when a source needs it. */
+export interface RequestSays {
+  /** The value of a header field by its name in lower case, all lines of it joined. */
+  readonly header: (name: string) => string | undefined;
+  /** ISO 3166-1 alpha-2, where it is known. */
+  readonly country: () => string | undefined;
+  /** Two letters, where it is known. */
+  readonly continent: () => string | undefined;
+}
+
+export interface RegionChoice {
+  readonly region: string;
+  /** Whether the client did not say it: it follows from where the client is, or nothing else was known. */
+  readonly isAssumed: boolean;
+}
+
+export type RegionSourceError =
+  | { readonly reason: "region-unknown"; readonly sources: readonly string[] }
+  | {
+      readonly reason: "unknown-name";
+      readonly what: "region";
+      readonly name: string;
+      /** What the source may say. */
+      readonly known: readonly string[];
+    }
+  | { readonly reason: "malformed-request"; readonly detail: string };
+
+/** A source's word: `undefined` when it says nothing, and the next one is asked. */
+type Word = Result<RegionChoice, RegionSourceError> | undefined;
+
+/** Reads the sources in order. Never throws, whatever the request says. */
+export const chooseRegion = (
+  sources: readonly RegionSource[],
+  says: RequestSays,
+): Result<RegionChoice, RegionSourceError> => {
+  for (const source of sources) {
+    const word = evaluate(source, says);
+    if (word !== undefined) return word;
+  }
+  return err({ reason: "region-unknown", sources: sources.map(({ label }) => label) });
+};
+
+const evaluate = (source: RegionSource, says: RequestSays): Word => {
+  switch (source.kind) {
+    case "header":
+      return lookUp(says.header(source.header), source.regions);
+    case "claim":
+      return readToken(source.header, source.path, says, source.regions);
+    case "cookie":
+      return said(firstKnown(says.header("cookie"), source.cookie, source.regions), false);
+    case "country":
+      return said(source.regions.get(says.country() ?? ""), true);
+    case "continent":
+      return said(source.regions.get(says.continent() ?? ""), true);
+    case "region":
+      return said(source.region, true);
+  }
+};
+
+const said = (region: string | undefined, isAssumed: boolean): Word =>
+  region === undefined ? undefined : ok({ region, isAssumed });
+
+/** Who says a region that there is not is told so, and never sent to another. */
+const lookUp = (name: string | undefined, regions: RegionByValue): Word => {
+  if (name === undefined) return undefined;
+  return (
+    said(regions.get(name), false) ?? err({ reason: "unknown-name", what: "region", name, known: [...regions.keys()] })
+  );
+};
+
+/** A token that is too long to be read might say something: skipping it would be a guess. */
+const readToken = (header: string, path: readonly string[], says: RequestSays, regions: RegionByValue): Word => {
+  const credentials = says.header(header);
+  if (credentials === undefined) return undefined;
+  const token = bearerToken(credentials) ?? (header === "authorization" ? undefined : credentials);
+  if (token === undefined) return undefined;
+  if (token.length > TOKEN_LENGTH_MAX) {
+    return err({
+      reason: "malformed-request",
+      detail: `The token in ${header} is longer than ${TOKEN_LENGTH_MAX} characters.`,
+    });
+  }
+  return lookUp(claimOf(token, path), regions);
+};
+
+/** Browsers keep cookies for long after a region is gone, and may send several of one name (RFC 6265 §5.4). */
+const firstKnown = (field: string | undefined, name: string, regions: RegionByValue): string | undefined => {
+  if (field === undefined) return undefined;
+  for (const pair of field.split(";")) {
+    const equals = pair.indexOf("=");
+    if (equals === -1 || pair.slice(0, equals).trim() !== name) continue;
+    const region = regions.get(pair.slice(equals + 1).trim());
+    if (region !== undefined) return region;
+  }
+  return undefined;
+};
+
+/** Value of `set-cookie`: not for scripts, and not sent along when another site embeds or posts to this one (RFC 6265bis §5.6). */
+export const stickyCookie = ({ cookie, maxAgeSeconds }: Sticky, region: string, isSecure: boolean): string =>
+  `${cookie}=${region}; Path=/; Max-Age=${maxAgeSeconds}${isSecure ? "; Secure" : ""}; HttpOnly; SameSite=Lax`;

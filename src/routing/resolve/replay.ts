@@ -1,0 +1,186 @@
+import type { RoutingError } from "../errors.ts";
+import { ANY_PREFIX, isGatewayPath, isNotNormalized } from "../lookup/paths.ts";
+import type { CompiledTable, Decision, Entity, WithoutId } from "../table.ts";
+import { resolveAny, resolvePath } from "./resolve.ts";
+
+/** A request of the past, as far as logs know it: neither its fields nor its client. */
+export interface LoggedRequest {
+  readonly method: string;
+  /** Raw, as it was sent; a query is passed over. */
+  readonly path: string;
+}
+
+/** Where a table leads a request. Plain JSON. */
+export type Destination =
+  | { readonly kind: "region"; readonly region: string; readonly entity: string }
+  /** `reason`: the slug of the problem that the client is answered with. */
+  | { readonly kind: "refused"; readonly reason: Refusal; readonly entity: string | undefined }
+  /** A page or an endpoint of the gateway itself. */
+  | { readonly kind: "own" }
+  /** Depends on what is not at hand: the key of a public ID, the fields of a request without an ID, a page of a pack. */
+  | {
+      readonly kind: "open";
+      readonly why: "public-id" | "request-fields" | "pack";
+      readonly entity: string | undefined;
+    };
+
+type Refusal =
+  | Exclude<RoutingError["reason"], "table-unavailable">
+  | "malformed-request"
+  | "method-not-allowed"
+  | "region-unknown";
+
+/** `open`: a table decides by something that is not known here, and both may come to the same. */
+export type ReplayResult = "same" | "changed" | "open";
+
+export interface Replayed {
+  readonly before: Destination;
+  readonly after: Destination;
+  readonly verdict: ReplayResult;
+}
+
+/** Sends a request of the past through two tables. `nowMs` (Unix ms) is when it would be sent. */
+export const replay = (
+  before: CompiledTable,
+  after: CompiledTable,
+  request: LoggedRequest,
+  nowMs: number,
+): Replayed => {
+  const [left, right] = [destinationOf(before, request, nowMs), destinationOf(after, request, nowMs)];
+  return { before: left, after: right, verdict: compare(left, right) };
+};
+
+const compare = (before: Destination, after: Destination): ReplayResult => {
+  if (mayMeet(before, after) || mayMeet(after, before)) return "open";
+  return keyOf(before) === keyOf(after) ? "same" : "changed";
+};
+
+/** A public ID and an internal one are never alike, nor are a refused path and one that is read. */
+const mayMeet = (unknown: Destination, other: Destination): boolean => {
+  if (unknown.kind !== "open") return false;
+  if (unknown.why === "pack") return true;
+  return unknown.why === "request-fields" && other.kind === "region" ? true : keyOf(unknown) === keyOf(other);
+};
+
+const keyOf = (destination: Destination): string => {
+  switch (destination.kind) {
+    case "region":
+      return `region ${destination.region} ${destination.entity}`;
+    case "refused":
+      // Who owns a path that is refused anyway makes no difference to a client, but the reason does.
+      return `refused ${destination.reason}`;
+    case "own":
+      return "own";
+    case "open":
+      return `open ${destination.why} ${destination.entity ?? ""}`;
+  }
+};
+
+/** What the gateway's own log shows in place of a public ID, and of a path that may hold one. */
+const HIDDEN_ID = ":id";
+const HIDDEN_PATH = "/*";
+
+/** Where one table leads a request. */
+export const destinationOf = (
+  table: CompiledTable,
+  { method, path: target }: LoggedRequest,
+  nowMs: number,
+): Destination => {
+  const query = target.indexOf("?");
+  const path = query === -1 ? target : target.slice(0, query);
+  if (isGatewayPath(path)) return { kind: "own" };
+  if (isNotNormalized(path)) return { kind: "refused", reason: "malformed-request", entity: undefined };
+  if (path === HIDDEN_PATH) return openPublic(undefined);
+  if (path.startsWith(ANY_PREFIX)) return byIdAlone(table, path, method, nowMs);
+  const match = table.paths.match(path);
+  if (match === undefined) return withoutId(table.withoutId.match(path), method);
+  const isHidden = path.slice(match.idStart, match.idEnd) === HIDDEN_ID;
+  if (isHidden || isPublic(match.entity)) return openPublic(match.entity.name);
+  const decision = resolvePath(table, match, path, nowMs);
+  return decision.ok ? passedOn(decision.value, method) : refusal(decision.error);
+};
+
+/** Where an entity is public, a text that leads nowhere by itself may be its public ID. */
+const byIdAlone = (table: CompiledTable, path: string, method: string, nowMs: number): Destination => {
+  const end = path.indexOf("/", ANY_PREFIX.length);
+  const text = path.slice(ANY_PREFIX.length, end === -1 ? path.length : end);
+  if (text === HIDDEN_ID) return openPublic(undefined);
+  const decision = resolveAny(table, text, nowMs);
+  if (decision.ok && !isPublic(decision.value.entity)) {
+    const isLed = decision.value.entity.any === "redirect";
+    return isLed ? regionOf(decision.value) : passedOn(decision.value, method);
+  }
+  if (decision.ok || [...table.entities.values()].some(isPublic)) return openPublic(undefined);
+  return refusal(decision.error);
+};
+
+const isPublic = (entity: Entity): boolean => entity.public !== undefined;
+
+const openPublic = (entity: string | undefined): Destination => ({ kind: "open", why: "public-id", entity });
+
+const regionOf = ({ entity, target }: Decision): Destination => ({
+  kind: "region",
+  region: target.region.name,
+  entity: entity.name,
+});
+
+/** TRACE would show the client what the gateway adds (RFC 9110 §9.3.8). */
+const passedOn = (decision: Decision, method: string): Destination =>
+  method === "TRACE" ? methodRefused(decision.entity) : regionOf(decision);
+
+const methodRefused = ({ name }: Entity): Destination => ({
+  kind: "refused",
+  reason: "method-not-allowed",
+  entity: name,
+});
+
+const refusal = (error: RoutingError): Destination => {
+  const entity = "entity" in error ? error.entity : undefined;
+  if (error.reason === "table-unavailable") return { kind: "open", why: "pack", entity };
+  return { kind: "refused", reason: error.reason, entity };
+};
+
+/** A region is certain only where no field of the request can say another one. */
+const withoutId = (entry: WithoutId | undefined, method: string): Destination => {
+  if (entry === undefined) return { kind: "refused", reason: "unrouted-path", entity: undefined };
+  const { entity, methods, sources } = entry;
+  if (methods !== undefined && !methods.includes(method)) return methodRefused(entity);
+  const [first] = sources;
+  if (first === undefined) return { kind: "refused", reason: "region-unknown", entity: entity.name };
+  if (method === "TRACE" && sources.some(({ kind }) => kind === "region")) return methodRefused(entity);
+  if (first.kind === "region") return { kind: "region", region: first.region, entity: entity.name };
+  return { kind: "open", why: "request-fields", entity: entity.name };
+};
+
+/** What a line of a log turned out to be. `other`: an event that is no request. */
+export type LogLine =
+  | { readonly kind: "request"; readonly request: LoggedRequest }
+  | { readonly kind: "other" }
+  | { readonly kind: "unreadable" };
+
+/** A method and a path, or a path alone, for a GET. */
+const PLAIN_LINE = /^(?:([A-Z][A-Z-]{0,31}) )?(\/\S*)$/;
+
+/** A line that `npm start` prints: method, path, layout, region, status and milliseconds in columns. */
+const SCREEN_LINE = /^([A-Z][A-Z-]{0,31}) +(\/\S*) +\S+ +\S+ +\d{3} +[\d.]+ ms$/;
+
+/** Reads a line of the gateway's own log (an object with `method` and `path`), a line as `npm start` shows it, or a bare path. */
+export const parseLogLine = (line: string): LogLine => {
+  if (!line.startsWith("{")) {
+    const [, method = "GET", path] = PLAIN_LINE.exec(line) ?? SCREEN_LINE.exec(line) ?? [];
+    return path === undefined ? { kind: "unreadable" } : { kind: "request", request: { method, path } };
+  }
+  const { event, method = "GET", path } = readObject(line);
+  if (typeof path === "string" && typeof method === "string" && path.startsWith("/")) {
+    return { kind: "request", request: { method, path } };
+  }
+  return { kind: typeof event === "string" && event !== "request" ? "other" : "unreadable" };
+};
+
+const readObject = (line: string): { readonly event?: unknown; readonly method?: unknown; readonly path?: unknown } => {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return {};
+  }
+};

@@ -1,0 +1,199 @@
+import { err, luuid, ok, type Result, readShortKey, type Words } from "../../ids/index.ts";
+import type { RoutingError } from "../errors.ts";
+import { ID_LENGTH_MAX } from "../limits.ts";
+import { hintName } from "../lookup/paths.ts";
+import type {
+  CompiledTable,
+  Decision,
+  Entity,
+  EntityId,
+  FormReader,
+  Gone,
+  PathMatch,
+  Target,
+  Unloaded,
+} from "../table.ts";
+import {
+  ambiguous,
+  ambiguousShort,
+  malformed,
+  unassigned,
+  unknownIdError,
+  unloaded,
+  wrongEntityError,
+} from "./errors.ts";
+import {
+  allOwners,
+  dropUnlikelyDigits,
+  hintedIn,
+  isCandidate,
+  type LayoutHint,
+  LUUID_SHORT,
+  type OwnerReading,
+  shortTargetOf,
+  shortWords,
+  targetOf,
+} from "./match.ts";
+
+/** The name is of no layout that the table uses. */
+export interface UnknownLayout {
+  readonly reason: "unknown-name";
+  readonly what: "layout";
+  readonly name: string;
+  readonly known: readonly string[];
+}
+
+type Resolution = Result<Decision, RoutingError>;
+
+/**
+ * Where a request on an entity's path goes. The hot path: the ID is read where it stands in `path`, once for each form of
+ * text, and only the layouts of the entity are tried, or the one that the pattern names, or the request (`said`). Both may,
+ * if they name the same. Time in Unix milliseconds.
+ */
+export const resolvePath = (
+  table: CompiledTable,
+  match: PathMatch,
+  path: string,
+  nowMs: number,
+  said?: LayoutHint,
+): Resolution => {
+  const { entity, idStart, idEnd } = match;
+  const text = path.slice(idStart, idEnd);
+  const hint = match.hint ?? said;
+  if (said !== undefined && hint !== said && hint?.enabled?.layout !== said.enabled?.layout) {
+    return err(mismatch(entity, text, hint as LayoutHint, said));
+  }
+  let isReadable = false;
+  let first: OwnerReading | undefined;
+  let others: OwnerReading[] | undefined;
+  for (let at = 0; at < entity.readers.length && text.length <= ID_LENGTH_MAX; at++) {
+    const { form, of } = entity.readers[at] as FormReader<EntityId>;
+    const hinted = hint === undefined ? of : hintedIn(of, enabledOf, hint);
+    const words = hinted.length === 0 ? undefined : form.read(path, idStart, idEnd);
+    if (words === undefined) continue;
+    isReadable = true;
+    for (let place = 0; place < hinted.length; place++) {
+      const id = hinted[place] as EntityId;
+      if (!isCandidate(id, words, nowMs)) continue;
+      const reading = { entity, id, form, words };
+      if (first === undefined) first = reading;
+      else others = [...(others ?? []), reading];
+    }
+  }
+  if (first !== undefined)
+    return others === undefined ? decide(table, first, text) : choose(table, [first, ...others], text, nowMs);
+  if (isReadable) return err(wrongEntityError(table, entity, text, nowMs, hint));
+  return hint?.enabled === undefined
+    ? resolveShort(table, entity, text, hint)
+    : hintedError(table, entity, text, nowMs, hint);
+};
+
+const enabledOf = ({ enabled }: EntityId) => enabled;
+
+/** Neither the pattern nor the request is believed more than the other. */
+const mismatch = ({ name }: Entity, id: string, hint: LayoutHint, said: LayoutHint): RoutingError => ({
+  reason: "layout-mismatch",
+  id,
+  entity: name,
+  layout: hintName(hint),
+  said: hintName(said),
+});
+
+/** A layout that the entity has not may still be able to read the text. */
+const hintedError = (
+  table: CompiledTable,
+  entity: Entity,
+  text: string,
+  nowMs: number,
+  hint: LayoutHint,
+): Resolution => {
+  const error = unknownIdError(table, text, nowMs, hint);
+  return err(error.reason === "malformed-id" ? error : wrongEntityError(table, entity, text, nowMs, hint));
+};
+
+/** Where an ID goes that comes without a path: all layouts and all entities are tried, or the layout that a hint names. */
+export const resolveAny = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): Resolution => {
+  const owners = text.length > ID_LENGTH_MAX ? [] : allOwners(table, text, nowMs, hint);
+  const [first, second] = owners;
+  if (first === undefined) return err(unknownIdError(table, text, nowMs, hint));
+  return second === undefined ? decide(table, first, text) : choose(table, owners, text, nowMs);
+};
+
+/** A request may name its ID's layout, or say `luuid-short`. Nothing said is no hint; an unknown name is an error. */
+export const hintNamed = (
+  table: CompiledTable,
+  name: string | undefined,
+): Result<LayoutHint | undefined, UnknownLayout> => {
+  if (name === undefined) return ok(undefined);
+  const enabled = table.layouts.get(name);
+  const isShort = name === LUUID_SHORT && table.layouts.has(luuid.name);
+  if (enabled !== undefined || isShort) return ok({ enabled });
+  return err({ reason: "unknown-name", what: "layout", name, known: [...table.layouts.keys()] });
+};
+
+/** Several readings are one decision only if they are of one entity and lead to one region. */
+const choose = (table: CompiledTable, all: readonly OwnerReading[], text: string, nowMs: number): Resolution => {
+  const readings = dropUnlikelyDigits(all, text);
+  const [first, ...others] = readings.toSorted((a, b) => placeOf(a) - placeOf(b)) as [OwnerReading, ...OwnerReading[]];
+  const [target, ...rest] = [first, ...others].map(({ id, words }) => targetOf(table, id, words));
+  // What is not known yet may be the same or not.
+  const unknown = [target, ...rest].find(isUnloaded);
+  if (unknown !== undefined) return err(unloaded(unknown));
+  for (const [at, { entity }] of others.entries()) {
+    if (entity === first.entity && sameTarget(rest[at], target)) continue;
+    return err(ambiguous(table, readings, text, nowMs));
+  }
+  return decide(table, first, text);
+};
+
+/** The order of the table among the IDs of one entity. */
+const placeOf = ({ entity, id }: OwnerReading): number => entity.ids.indexOf(id);
+
+type TargetOrNone = Target | Gone | Unloaded | undefined;
+
+const isUnloaded = (target: TargetOrNone): target is Unloaded => target?.rule.kind === "unloaded";
+
+const sameTarget = (a: TargetOrNone, b: TargetOrNone): boolean =>
+  a?.region === b?.region && (a === undefined) === (b === undefined);
+
+const decide = (table: CompiledTable, { entity, id, words }: OwnerReading, text: string): Resolution =>
+  decisionOf(entity, id, text, words, targetOf(table, id, words), id.enabled.layout.name);
+
+const decisionOf = (
+  entity: Entity,
+  id: EntityId,
+  text: string,
+  words: Words,
+  target: TargetOrNone,
+  layout: string,
+): Resolution => {
+  if (target === undefined) return err(unassigned(entity, id.enabled, layout, text, words));
+  if (target.region === undefined) {
+    return err(isUnloaded(target) ? unloaded(target) : { reason: "entity-gone", id: text, entity: entity.name });
+  }
+  return ok({ entity, layout, id: text, words, target });
+};
+
+/** A text that nothing else reads may be a short key, where the entity has LUUIDs of a known group. */
+const resolveShort = (table: CompiledTable, entity: Entity, text: string, hint?: LayoutHint): Resolution => {
+  const groups = entity.ids.flatMap((id) => {
+    const { group, enabled } = id;
+    return group === undefined || enabled.layout !== luuid ? [] : [{ entity, id, group }];
+  });
+  const primaryKey = readShortKey(text, 0, text.length);
+  const [first] = groups;
+  if (primaryKey === undefined || first === undefined) {
+    const readers = hint === undefined ? new Set(entity.ids.map(enabledOf)) : [];
+    return err(malformed(readers, text, first !== undefined));
+  }
+  const wordsIn = (group: number): Words => shortWords(group, primaryKey);
+  const [target, ...others] = groups.map(({ id, group }) =>
+    shortTargetOf(table, id, group, primaryKey, wordsIn(group)),
+  );
+  const unknown = [target, ...others].find(isUnloaded);
+  if (unknown !== undefined) return err(unloaded(unknown));
+  if (!others.every((other) => sameTarget(other, target))) {
+    return err(ambiguousShort(table, groups, text, primaryKey));
+  }
+  return decisionOf(entity, first.id, text, wordsIn(first.group), target, LUUID_SHORT);
+};

@@ -1,0 +1,67 @@
+import * as v from "valibot";
+import { fieldOf, iuid } from "../../ids/index.ts";
+import { ENTITIES_MAX } from "../limits.ts";
+import { name } from "../schema/parts.ts";
+import type { CompiledTable, Decision } from "../table.ts";
+import { placeOf } from "./rollout.ts";
+
+/** Whom a canary of the whole table serves: the one who decides is the stable table, so that nobody is served by chance. */
+
+const PERCENT_STEP = 1e-4;
+
+/** Exactly one of the three. A share is in percent, in steps of a ten-thousandth, as in a route's canary. */
+export const canarySelectorSchema = v.union(
+  [
+    v.strictObject({
+      share: v.pipe(v.number(), v.minValue(PERCENT_STEP), v.maxValue(100), v.check(isStep, "At most four decimals.")),
+    }),
+    v.strictObject({
+      countries: v.pipe(v.array(v.pipe(v.string(), v.regex(/^[A-Z]{2}$/))), v.minLength(1), v.maxLength(300)),
+    }),
+    v.strictObject({ entities: v.pipe(v.array(name), v.minLength(1), v.maxLength(ENTITIES_MAX)) }),
+  ],
+  "Say one of `share` (percent), `countries` (ISO 3166-1 codes) and `entities` (names).",
+);
+
+export type CanarySelector = v.InferOutput<typeof canarySelectorSchema>;
+
+function isStep(percent: number): boolean {
+  const steps = percent / PERCENT_STEP;
+  return Math.abs(steps - Math.round(steps)) < 1e-6;
+}
+
+/** Any but those of other uses: whoever is in a route's canary must not be in that of the table for it. */
+const SEED = 0x2545f491;
+
+const country = /* @__PURE__ */ fieldOf(iuid, "country");
+
+/** Whether an entity belongs to the audience, by what the stable table makes of its ID. The same for all texts of an ID. */
+export const selectorTest = (stable: CompiledTable, audience: CanarySelector): ((decision: Decision) => boolean) => {
+  if ("entities" in audience) {
+    const names = new Set(audience.entities);
+    return ({ entity }) => names.has(entity.name);
+  }
+  if ("countries" in audience) {
+    const numbers = new Set(audience.countries.map((code) => stable.countries.get(code)));
+    return ({ layout, words }) => layout === iuid.name && numbers.has(country.read(words));
+  }
+  const share = audience.share / 100;
+  return ({ layout, words }) => placeOf(layout, words, SEED) < share;
+};
+
+/** Whether a canary serves all of an entity, with the IDs that the stable table does not know. */
+export const servesEntity = (audience: CanarySelector, entity: string): boolean =>
+  "entities" in audience && audience.entities.includes(entity);
+
+/** What a table declares by name, as far as an audience names it. */
+export interface TableNames {
+  readonly countries: Pick<ReadonlySet<string>, "has">;
+  readonly entities: Pick<ReadonlySet<string>, "has">;
+}
+
+/** Names that an audience has and neither table: it would serve nobody, and that in silence. */
+export const unknownNames = (audience: CanarySelector, tables: readonly TableNames[]): readonly string[] => {
+  if ("countries" in audience) return audience.countries.filter((code) => !tables[0]?.countries.has(code));
+  if ("entities" in audience) return audience.entities.filter((entity) => !tables.some((t) => t.entities.has(entity)));
+  return [];
+};

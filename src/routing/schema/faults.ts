@@ -1,0 +1,90 @@
+import { FAULTS_MAX } from "../limits.ts";
+
+/** A line of the declared table that is wrong. A table with faults is never served. */
+export interface Fault {
+  /** RFC 6901 JSON pointer to the value at fault. */
+  readonly pointer: string;
+  /** Stable name of the kind of fault. */
+  readonly kind: FaultKind;
+  /** One sentence: what is wrong and how to mend it. */
+  readonly message: string;
+}
+
+export type FaultKind =
+  | "syntax"
+  | "schema"
+  | "size"
+  | "unknown-name"
+  | "unreachable-route"
+  | "group-clash"
+  | "path-collision"
+  | "path-layout"
+  | "reserved-path"
+  | "name-clash"
+  | "unreachable-source"
+  | "indistinguishable-layouts"
+  | "origin-url"
+  | "origin-is-gateway"
+  | "no-origin-weight"
+  | "number-clash"
+  | "key-range"
+  | "time-range"
+  | "slice-range"
+  | "layout-declaration"
+  | "region-cycle"
+  | "same-region"
+  | "moved-id"
+  | "pack"
+  | "split-parts"
+  | "public-ids"
+  | "too-complex";
+
+/** Where a value stands in the declared table: keys and indexes from the top. */
+export type Place = readonly (string | number)[];
+
+/** RFC 6901 section 3: `~` and `/` inside a key are written `~0` and `~1`. */
+export const pointerTo = (place: Place): string =>
+  place.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+
+/** Told of each fault as it is found. */
+export type Report = (kind: FaultKind, place: Place, message: string) => void;
+
+export interface FaultList {
+  readonly report: Report;
+  readonly faults: readonly Fault[];
+}
+
+/** Gathers faults, each once, up to the cap. */
+export const faultList = (): FaultList => {
+  const faults: Fault[] = [];
+  const seen = new Set<string>();
+  const report: Report = (kind, place, message) => {
+    if (faults.length >= FAULTS_MAX) return;
+    const pointer = pointerTo(place);
+    const key = `${kind} ${pointer} ${message}`;
+    if (seen.has(key)) return;
+    seen.add(key);
+    faults.push({ pointer, kind, message });
+  };
+  return { report, faults };
+};
+
+/** Whether a report with so many faults may have left some out: the check looked no further. */
+export const isCut = (count: number): boolean => count >= FAULTS_MAX;
+
+/** `1 fault`, `2 faults`, `at least 1,000 faults`: how many a table has, as far as the check looked. */
+export const formatFaultCount = (count: number): string => {
+  const amount = isCut(count) ? `at least ${FAULTS_MAX.toLocaleString("en-US")}` : `${count}`;
+  return `${amount} fault${count === 1 ? "" : "s"}`;
+};
+
+const NAMES_SHOWN = 12;
+
+/** Names for a sentence: quoted, joined by commas, and cut when there are many. */
+export const listNames = (names: Iterable<string>): string => {
+  const shown: string[] = [];
+  let count = 0;
+  for (const name of names) if (++count <= NAMES_SHOWN) shown.push(JSON.stringify(name));
+  if (count === 0) return "none";
+  return count > NAMES_SHOWN ? `${shown.join(", ")} and ${count - NAMES_SHOWN} more` : shown.join(", ");
+};
