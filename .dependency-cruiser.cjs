@@ -5,7 +5,7 @@
 
 const IDS = "^src/ids/index\\.ts$";
 const ROUTING = "^src/routing/index\\.ts$";
-const PORTS = "^src/((auth|table)-)?ports\\.ts$";
+const PORTS = "^src/(admin-)?ports\\.ts$";
 const NODE = { dependencyTypesNot: ["core"] };
 
 /** @param {string[]} names */
@@ -39,6 +39,12 @@ const ZONES = [
     why: "requests and answers know no framework and no binding",
   },
   {
+    name: "gateway",
+    from: "^src/gateway/",
+    may: ["^src/(gateway|proxy|problems|routing|ids)/", PORTS, packages("hono")],
+    why: "one request from arrival to answer knows no binding",
+  },
+  {
     name: "problems",
     from: "^src/problems/",
     may: ["^src/(problems|ids|routing|proxy)/"],
@@ -59,13 +65,13 @@ const ZONES = [
   {
     name: "routes",
     from: "^routes/",
-    may: ["^routes/", "^src/(ids|routing|proxy|problems)/", PORTS, packages("hono", "valibot")],
+    may: ["^routes/", "^src/(ids|routing|proxy|problems|gateway)/", PORTS, packages("hono", "valibot")],
     why: "the HTTP surface sees the world through ports",
   },
   {
     name: "worker",
     from: "^src/worker\\.ts$",
-    may: ["^routes/", "^src/(edge|proxy)/", "^routing-table\\.json$"],
+    may: ["^routes/", "^src/(edge|gateway|proxy)/", "^routing-table\\.json$"],
     why: "the composition root puts adapters and routes together, and does nothing else",
   },
   {

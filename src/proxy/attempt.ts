@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock, Fetch, Sign } from "../ports.ts";
 import { type Upload, upload } from "./body.ts";
+import type { AttemptLimits } from "./deadlines.ts";
 import type { OriginFault, ProxyError } from "./errors.ts";
 import { type OriginRequest, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
 import { type Failure, failureOf, validateResponse } from "./origin-response.ts";
@@ -16,13 +17,6 @@ export interface AttemptDeps {
   readonly isOnEdge: boolean;
   /** Keeps work alive that outlives the answer. */
   readonly waitUntil: (work: Promise<unknown>) => void;
-}
-
-export interface AttemptLimits {
-  readonly firstByteMs: number;
-  readonly idleMs: number;
-  /** When the whole request must have ended, Unix ms, and in how many milliseconds from its start that is. */
-  readonly total: { readonly untilMs: number; readonly ms: number } | undefined;
 }
 
 /** Why an attempt gave no answer. `fault`: what it says about the origin; absent where it says nothing. */

@@ -1,4 +1,4 @@
-import type { AttemptLimits } from "./attempt.ts";
+import type { AttemptLimits } from "./deadlines.ts";
 import { gatewayHeadersIn, namedByConnection, RESPONSE_HOP_BY_HOP } from "./headers.ts";
 import { VIA } from "./origin-request.ts";
 import { type BodyEnd, pump } from "./pump.ts";
@@ -48,11 +48,6 @@ function* stoppedFields(headers: Headers): Generator<string> {
   if (connection !== null) yield* namedByConnection(connection);
   yield* RESPONSE_HOP_BY_HOP;
   yield* gatewayHeadersIn(headers);
-}
-
-/** Whether a `Response` can be made of the status at all: others are no valid HTTP answers (RFC 9110 §15). */
-export function isPassableStatus(answer: Response, upgradeAsked: boolean): boolean {
-  return (answer.status >= 200 && answer.status <= 599) || (answer.status === 101 && upgradeAsked);
 }
 
 export interface WatchOptions {

@@ -1,11 +1,17 @@
 import type { Deadlines, Entity, Region } from "../routing/table.ts";
-import type { AttemptLimits } from "./attempt.ts";
 
 /** The deployment's own deadlines, in milliseconds; 0 for none. */
 export interface DefaultDeadlines {
   readonly firstByteMs: number;
   readonly idleMs: number;
   readonly totalMs: number;
+}
+
+export interface AttemptLimits {
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+  /** When the whole request must have ended, Unix ms, and in how many milliseconds from its start that is. */
+  readonly total: { readonly untilMs: number; readonly ms: number } | undefined;
 }
 
 /** What holds for an attempt: the entity's word goes before the region's, and that before the deployment's. */

@@ -1,6 +1,5 @@
 import type { Clock, Fetch, OriginCheck } from "../ports.ts";
 import type { HealthCheck, Origin } from "../routing/table.ts";
-import { isPassableStatus } from "./client-response.ts";
 import type { OriginFault } from "./errors.ts";
 import { GATEWAY_NAME, VIA } from "./origin-request.ts";
 
@@ -123,4 +122,9 @@ const OWN_TEXT_BYTES_MAX = 1000;
 async function isFailedHandshake(response: Response): Promise<boolean> {
   if (response.status !== 502 || !(Number(response.headers.get("content-length")) <= OWN_TEXT_BYTES_MAX)) return false;
   return (await response.clone().text()).startsWith(FAILED_HANDSHAKE);
+}
+
+/** Whether a `Response` can be made of the status at all: others are no valid HTTP answers (RFC 9110 §15). */
+function isPassableStatus(answer: Response, upgradeAsked: boolean): boolean {
+  return (answer.status >= 200 && answer.status <= 599) || (answer.status === 101 && upgradeAsked);
 }
