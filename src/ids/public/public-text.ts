@@ -1,8 +1,9 @@
 import type { ParseError, Words } from "../layout.ts";
 import { err, ok, type Result } from "../result.ts";
-import { characterError } from "../text/form.ts";
+import { BASE62, UPPER_HEX } from "../text/alphabets.ts";
+import { explainCharacters } from "../text/form.ts";
+import { radixText } from "../text/radix.ts";
 import { formatUuid, parseUuid } from "../uuid-text.ts";
-import { BLOCK_DIGITS, formatBase62, invalidCharacterAt, readBase62 } from "./base62.ts";
 
 /**
  * How 128 bits are written. `uuid`: 8-4-4-4-12 in lower case. `base62`: 22 characters. `hex`: 32 digits in upper case,
@@ -13,7 +14,11 @@ export type PublicForm = "uuid" | "base62" | "hex";
 /** Why a text is not 128 bits in this form. `range`: the base62 block that starts `at` exceeds 64 bits. */
 export type PublicTextError = ParseError | { readonly reason: "range"; readonly at: number };
 
-const HEX_DIGITS = 32;
+const hexText = /* @__PURE__ */ radixText({ alphabet: UPPER_HEX, bits: 128, width: 32 });
+
+const BLOCK_DIGITS = 11;
+/** Architect.Identities writes each 64 bits as 11 digits. It overflows above 2^64 - 1; this form rejects such a block. */
+const base62Block = /* @__PURE__ */ radixText({ alphabet: BASE62, bits: 64, width: BLOCK_DIGITS });
 
 export const formatPublicText = (words: Words, form: PublicForm): string => {
   switch (form) {
@@ -22,7 +27,7 @@ export const formatPublicText = (words: Words, form: PublicForm): string => {
     case "base62":
       return formatBase62(words);
     case "hex":
-      return formatUuid(words).replaceAll("-", "").toUpperCase();
+      return hexText.format(words);
   }
 };
 
@@ -33,28 +38,28 @@ export const parsePublicText = (text: string, form: PublicForm): Result<Words, P
     case "base62":
       return parseBase62(text, 2);
     case "hex":
-      return parseHex(text);
+      return hexText.parse(text);
   }
+};
+
+/** Formats an even number of words, 11 digits per two words. */
+export const formatBase62 = (words: Words): string => {
+  let text = "";
+  for (let at = 0; at < words.length; at += 2) text += base62Block.format(words.slice(at, at + 2));
+  return text;
 };
 
 /** Parses base62 text of this many 64-bit blocks. */
 export const parseBase62 = (text: string, blocks: number): Result<Words, PublicTextError> => {
-  const digits = blocks * BLOCK_DIGITS;
-  const words = text.length === digits ? readBase62(text) : undefined;
-  if (words !== undefined && typeof words !== "number") return ok(words);
-  const invalidAt = invalidCharacterAt(text);
-  return err(words === undefined || invalidAt >= 0 ? misfit(text, invalidAt, digits) : { reason: "range", at: words });
+  const length = blocks * BLOCK_DIGITS;
+  const words: number[] = [];
+  for (let at = 0; at < length && text.length === length; at += BLOCK_DIGITS) {
+    const block = base62Block.read(text, at, at + BLOCK_DIGITS);
+    if (block === undefined) return err(explainBase62(text, length) ?? { reason: "range", at });
+    words.push(...block);
+  }
+  return text.length === length ? ok(words) : err(explainBase62(text, length) as ParseError);
 };
 
-const parseHex = (text: string): Result<Words, PublicTextError> => {
-  const invalidAt = text.search(/[^0-9A-Fa-f]/);
-  if (invalidAt >= 0 || text.length !== HEX_DIGITS) return err(misfit(text, invalidAt, HEX_DIGITS));
-  return ok([0, 8, 16, 24].map((at) => Number.parseInt(text.slice(at, at + 8), 16)));
-};
-
-/** The first error, in the order of all parsers here: empty, invalid character, length. */
-const misfit = (text: string, invalidAt: number, expected: number): PublicTextError => {
-  if (text === "") return { reason: "empty" };
-  if (invalidAt >= 0) return characterError(text, invalidAt);
-  return { reason: "length", expected: `${expected}`, actual: text.length };
-};
+const explainBase62 = (text: string, length: number): ParseError | undefined =>
+  explainCharacters(text, (code) => BASE62.digits.includes(String.fromCharCode(code)), length, length);

@@ -1,8 +1,7 @@
 import type { Words } from "../layout.ts";
 import { err, ok, type Result } from "../result.ts";
-import { formatBase62 } from "./base62.ts";
 import { type KeyRingError, makeRing, type NamedKey, type Ring } from "./key-ring.ts";
-import { type PublicTextError, parseBase62 } from "./public-text.ts";
+import { formatBase62, type PublicTextError, parseBase62 } from "./public-text.ts";
 import { SIV_KEY_BYTES, type SivBlock, sivBlock } from "./siv-block.ts";
 
 /**

@@ -43,18 +43,17 @@ export const radixText = (options: RadixOptions): TextForm => {
     if (length < lengthMin || length > lengthMax || start < 0 || end > text.length) return undefined;
     if (width === undefined && length > 1 && text.charCodeAt(start) === zero) return undefined;
     const words = new Array<number>(wordCount).fill(0);
-    let chunk = 0;
-    let chunkScale = 1;
-    for (let at = start; at < end; at++) {
-      const value = digitAt(text.charCodeAt(at));
-      const pad = at === end - 1 ? padScale : 1;
-      if (value < 0 || value % pad !== 0) return undefined;
-      chunk = (chunk * radix + value) / pad;
-      chunkScale = (chunkScale * radix) / pad;
-      if (chunkScale * radix <= CHUNK_VALUES_MAX && at < end - 1) continue;
-      if (append(words, chunkScale, chunk) !== 0) return undefined;
-      chunk = 0;
-      chunkScale = 1;
+    for (let at = start; at < end; ) {
+      const stop = Math.min(end, at + chunkDigits);
+      const scale = stop - at === chunkDigits ? chunkEnd : radix ** (stop - at);
+      let chunk = 0;
+      for (; at < stop; at++) {
+        const value = digitAt(text.charCodeAt(at));
+        if (value < 0) return undefined;
+        chunk = chunk * radix + value;
+      }
+      const pad = stop === end ? padScale : 1;
+      if (chunk % pad !== 0 || append(words, scale / pad, chunk / pad) !== 0) return undefined;
     }
     return (words[0] as number) < topWordEnd ? words : undefined;
   };
