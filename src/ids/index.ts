@@ -56,69 +56,11 @@ export {
   shortSuffixComb,
   shortSuffixCombTable,
 } from "./layouts/comb.ts";
-export {
-  distributedId,
-  distributedId128,
-  distributedId128Table,
-  distributedIdTable,
-} from "./layouts/distributed-id.ts";
-export {
-  cuid,
-  cuidTable,
-  elasticflake,
-  elasticflakeTable,
-  flake,
-  flakeTable,
-  ksuid,
-  ksuidTable,
-  lexicalUuid,
-  lexicalUuidTable,
-  objectId,
-  objectIdTable,
-  pushId,
-  pushIdTable,
-  sid,
-  sidTable,
-  ulid,
-  ulidTable,
-  xid,
-  xidTable,
-} from "./layouts/sixteen.ts";
-export {
-  discordSnowflake,
-  type EpochOptions,
-  flakeId,
-  flakeIdTable,
-  instagramShardingId,
-  shardingIdTable,
-  snowflakeTable,
-  sonyflakeTable,
-  sonyflakeV1,
-  sonyflakeV2,
-  twitterSnowflake,
-} from "./layouts/snowflakes.ts";
-export {
-  uuidMax,
-  uuidMaxTable,
-  uuidNil,
-  uuidNilTable,
-  uuidV1,
-  uuidV1Table,
-  uuidV2,
-  uuidV2Table,
-  uuidV3,
-  uuidV3Table,
-  uuidV4,
-  uuidV4Table,
-  uuidV5,
-  uuidV5Table,
-  uuidV6,
-  uuidV6Table,
-  uuidV7,
-  uuidV7Table,
-  uuidV8,
-  uuidV8Table,
-} from "./layouts/uuid.ts";
+// All layouts of these files, and their tables, are public.
+export * from "./layouts/distributed-id.ts";
+export * from "./layouts/sixteen.ts";
+export * from "./layouts/snowflakes.ts";
+export * from "./layouts/uuid.ts";
 export { hotguidSqlTable, hotguidTable, iuidTable, luuidTable } from "./layouts.ts";
 export { parseLenientUuid } from "./lenient-uuid.ts";
 export { joinLongs, type LongPair, type LongPairError, splitLongs } from "./long-pair.ts";
