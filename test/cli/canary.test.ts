@@ -1,26 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type RampStep, type RouteTarget, rampRoute, rewriteRoute } from "../../src/cli/commands/canary.ts";
-import { ROOT, shell, waybill } from "./command.ts";
+import { examplesOf, projectText, shownBy } from "./console-examples.ts";
+import { waybill } from "./fake-runtime.ts";
+import { MemoryFiles } from "./memory-files.ts";
 
-const own = readFileSync(join(ROOT, "routing-table.json"), "utf8");
+const own = projectText("routing-table.json");
 
-const folder = mkdtempSync(join(tmpdir(), "waybill-canary-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-let files = 0;
 /** A copy of a table, for one test to edit. */
-const tableFile = (text = own): string => {
-  files += 1;
-  const file = join(folder, `table-${files}.json`);
-  writeFileSync(file, text);
-  return file;
-};
+const tableFile = (text = own): MemoryFiles => MemoryFiles.of({ "table.json": text });
 
-const canary = (file: string, ...args: readonly string[]) => waybill(["canary", ...args, "--table", file]);
+const canary = (files: MemoryFiles, ...args: readonly string[]) =>
+  waybill(["canary", ...args, "--table", "table.json"], { files });
 
 /** The lines in which two texts differ, after the lines that they have in common at both ends. */
 const changedLines = (before: string, after: string): readonly (readonly string[])[] => {
@@ -38,45 +29,45 @@ const changedLines = (before: string, after: string): readonly (readonly string[
 
 describe("waybill canary", () => {
   it("ramps a region step by step, and touches nothing else of the file", async () => {
-    const file = tableFile();
-    const begun = await canary(file, "/routes/1", "--region", "us", "--percent", "1");
+    const files = tableFile();
+    const begun = await canary(files, "/routes/1", "--region", "us", "--percent", "1");
     expect(begun).toEqual({
       stdout: "/routes/1  ap → ap (1 % us)  1 % of its IDs go elsewhere\n",
-      stderr: `${file}: changed; publish it to let it take effect\n`,
+      stderr: `table.json: changed; publish it to let it take effect\n`,
       code: 0,
     });
-    const [[was = ""] = [], [is = ""] = [], ...others] = changedLines(own, readFileSync(file, "utf8"));
+    const [[was = ""] = [], [is = ""] = [], ...others] = changedLines(own, files.text("table.json"));
     expect(others).toEqual([]);
     expect(is).toBe(was.replace('"region": "ap"', '"region": "ap", "canary": { "region": "us", "percent": 1 }'));
 
-    const grown = await canary(file, "1", "--percent", "12.5");
+    const grown = await canary(files, "1", "--percent", "12.5");
     expect(grown.stdout).toBe("/routes/1  ap (1 % us) → ap (12.5 % us)  11.5 % of its IDs go elsewhere\n");
-    const whole = await canary(file, "1", "--percent", "100");
+    const whole = await canary(files, "1", "--percent", "100");
     expect(whole.stdout).toBe("/routes/1  ap (12.5 % us) → ap (100 % us)  87.5 % of its IDs go elsewhere\n");
-    const finished = await canary(file, "1", "--finish");
+    const finished = await canary(files, "1", "--finish");
     expect(finished.stdout).toBe("/routes/1  ap (100 % us) → us  no ID goes elsewhere\n");
-    expect(changedLines(own, readFileSync(file, "utf8"))).toEqual([[was], [was.replace('"ap"', '"us"')]]);
+    expect(changedLines(own, files.text("table.json"))).toEqual([[was], [was.replace('"ap"', '"us"')]]);
   });
 
   it("aborts: the file is then what it was", async () => {
-    const file = tableFile();
-    await canary(file, "1", "--region", "us", "--percent", "40");
-    const aborted = await canary(file, "1", "--off");
+    const files = tableFile();
+    await canary(files, "1", "--region", "us", "--percent", "40");
+    const aborted = await canary(files, "1", "--off");
     expect(aborted.stdout).toBe("/routes/1  ap (40 % us) → ap  40 % of its IDs go elsewhere\n");
-    expect(readFileSync(file, "utf8")).toBe(own);
+    expect(files.text("table.json")).toBe(own);
   });
 
   it("writes nothing on a dry run, and nothing where nothing changes", async () => {
-    const file = tableFile();
-    const dry = await canary(file, "1", "--region", "us", "--percent", "5", "--dry-run");
+    const files = tableFile();
+    const dry = await canary(files, "1", "--region", "us", "--percent", "5", "--dry-run");
     expect(dry.stdout).toBe("/routes/1  ap → ap (5 % us)  5 % of its IDs go elsewhere\n");
-    expect(dry.stderr).toBe(`${file}: nothing was written (--dry-run)\n`);
-    expect(readFileSync(file, "utf8")).toBe(own);
-    await canary(file, "1", "--region", "us", "--percent", "5");
-    const same = await canary(file, "1", "--percent", "5");
+    expect(dry.stderr).toBe(`table.json: nothing was written (--dry-run)\n`);
+    expect(files.text("table.json")).toBe(own);
+    await canary(files, "1", "--region", "us", "--percent", "5");
+    const same = await canary(files, "1", "--percent", "5");
     expect(same).toEqual({
       stdout: "/routes/1  ap (5 % us) → ap (5 % us)  no ID goes elsewhere\n",
-      stderr: `${file}: nothing to change\n`,
+      stderr: `table.json: nothing to change\n`,
       code: 0,
     });
   });
@@ -118,11 +109,11 @@ describe("waybill canary", () => {
       '$1, "canary": { "region": "us", "percent": 25 }',
     );
     expect(ramped).not.toBe(own);
-    const file = tableFile(ramped);
-    const { stdout, stderr, code } = await canary(file, ...args);
+    const files = tableFile(ramped);
+    const { stdout, stderr, code } = await canary(files, ...args);
     expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
     expect(stderr).toContain(sentence);
-    expect(readFileSync(file, "utf8")).toBe(ramped);
+    expect(files.text("table.json")).toBe(ramped);
   });
 
   it("edits no stdin", async () => {
@@ -201,15 +192,10 @@ describe("an edited text", () => {
 });
 
 it("docs/reference/routing-table.md: every command gives what stands below it, one after the other", async () => {
-  const page = readFileSync(join(ROOT, "docs/reference/routing-table.md"), "utf8");
-  const blocks = [...page.matchAll(/^```console\n(.*?)^```$/gms)].map(([, block = ""]) => block);
-  const examples = blocks.flatMap((block) => block.split(/^\$ /m).slice(1));
+  const examples = examplesOf("docs/reference/routing-table.md");
   expect(examples.length).toBeGreaterThan(4);
-  const cwd = mkdtempSync(join(folder, "docs-"));
-  writeFileSync(join(cwd, "routing-table.json"), own);
-  for (const example of examples) {
-    const [command = "", ...output] = example.split("\n");
-    const { stdout } = await shell(`waybill() { "$NODE" "$MAIN" "$@"; }\n{ ${command}\n} 2>&1`, cwd);
-    expect(`${command}\n${stdout}`).toBe(`${command}\n${output.join("\n")}`);
+  const files = MemoryFiles.of({ "routing-table.json": own });
+  for (const { command, output } of examples) {
+    expect(`${command}\n${await shownBy(command, files)}`).toBe(`${command}\n${output}`);
   }
 });

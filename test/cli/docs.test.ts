@@ -1,18 +1,10 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { ROOT, shell } from "./command.ts";
+import { examplesOf, projectText, shownBy } from "./console-examples.ts";
+import { MemoryFiles } from "./memory-files.ts";
 
-/** Every command of docs/reference/cli.md with the output that stands below it. */
-const examples = [
-  ...readFileSync(new URL("../../docs/reference/cli.md", import.meta.url), "utf8").matchAll(
-    /^```console\n(.*?)^```$/gms,
-  ),
-]
-  .flatMap(([, block]) => (block ?? "").split(/^\$ /m).slice(1))
-  .map((example) => {
-    const [command = "", ...output] = example.split("\n");
-    return { command, output: output.join("\n") };
-  });
+const PAGE = "docs/reference/cli.md";
+const examples = examplesOf(PAGE);
+const READ = ["routing-table.json", "docs/examples/openapi.yaml", "docs/examples/requests.ndjson"];
 
 /** What differs from run to run: minted IDs, and the digest of a table that may be edited. */
 const blur = (command: string, output: string): string => {
@@ -22,7 +14,7 @@ const blur = (command: string, output: string): string => {
   return text.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|^[0-9A-Z]{26}$/gm, "<id>");
 };
 
-describe.concurrent("docs/reference/cli.md", () => {
+describe.concurrent(PAGE, () => {
   it("has an example of every command", () => {
     const ofIds = ["id convert", "id range", "id capacity"];
     const commands = [
@@ -46,8 +38,7 @@ describe.concurrent("docs/reference/cli.md", () => {
   });
 
   it.each(examples)("$command", async ({ command, output }) => {
-    // On a terminal both streams are read together.
-    const { stdout } = await shell(`waybill() { "$NODE" "$MAIN" "$@"; }\n{ ${command}\n} 2>&1`, ROOT);
-    expect(blur(command, stdout)).toBe(blur(command, output));
+    const files = MemoryFiles.of(Object.fromEntries(READ.map((path) => [path, projectText(path)])));
+    expect(blur(command, await shownBy(command, files))).toBe(blur(command, output));
   });
 });

@@ -21,6 +21,8 @@ export interface RuntimeOptions {
   readonly answer?: (question: string) => string | undefined;
   readonly isColoured?: boolean;
   readonly clock?: FakeClock;
+  /** Hears what is written, in the order of both streams. */
+  readonly onWrite?: (stream: "stdout" | "stderr", text: string) => void;
   /** Ctrl-C, when this is aborted. */
   readonly interrupt?: AbortSignal;
 }
@@ -48,7 +50,7 @@ export class FakeClock {
 
 /** Runs the command in this process. */
 export const waybill = async (args: readonly string[], options: RuntimeOptions = {}): Promise<Outcome> => {
-  const { world: runtime, written } = fakeRuntime(options);
+  const { runtime, written } = fakeRuntime(options);
   try {
     return { code: await run(args, runtime), ...written };
   } catch (error) {
@@ -58,12 +60,16 @@ export const waybill = async (args: readonly string[], options: RuntimeOptions =
 };
 
 /** All that a command needs from the machine, in memory; and what it writes. */
-const fakeRuntime = (options: RuntimeOptions): { readonly world: Runtime; readonly written: Omit<Outcome, "code"> } => {
+const fakeRuntime = (
+  options: RuntimeOptions,
+): { readonly runtime: Runtime; readonly written: Omit<Outcome, "code"> } => {
   const { files = MemoryFiles.of({}), stdin = "", env = {}, clock = new FakeClock(), answer, interrupt } = options;
   const written = { stdout: "", stderr: "" };
-  const report = (text: string): void => {
-    written.stderr += text;
+  const write = (stream: "stdout" | "stderr", text: string): void => {
+    written[stream] += text;
+    options.onWrite?.(stream, text);
   };
+  const report = (text: string): void => write("stderr", text);
   const runtime: Runtime = {
     nowMs: () => clock.nowMs,
     pause: (ms) => clock.sleep(ms),
@@ -83,9 +89,7 @@ const fakeRuntime = (options: RuntimeOptions): { readonly world: Runtime; readon
       isTerminal: answer !== undefined,
       chunks: chunksOf(typeof stdin === "string" ? new TextEncoder().encode(stdin) : stdin),
     },
-    print: async (text) => {
-      written.stdout += text;
-    },
+    print: async (text) => write("stdout", text),
     report,
     paint: (style, text) =>
       options.isColoured ? styleText(style as Parameters<typeof styleText>[0], text, { validateStream: false }) : text,
@@ -111,7 +115,7 @@ const fakeRuntime = (options: RuntimeOptions): { readonly world: Runtime; readon
     },
     fetch: options.fetch ?? (() => Promise.reject(new TypeError("fetch failed", { cause: new Error("no network") }))),
   };
-  return { world: runtime, written };
+  return { runtime, written };
 };
 
 const INTERRUPTED = new Error("Ctrl-C");
