@@ -1,16 +1,15 @@
 import { parseArgs } from "node:util";
-import type { Bench } from "./bench.ts";
-import { distributedIdBench } from "./distributed-id.bench.ts";
-import { gatewayBench } from "./gateway.bench.ts";
-import { idsBench } from "./ids.bench.ts";
-import { misrouteBench } from "./misroute.bench.ts";
-import { oracleBench } from "./oracle.bench.ts";
-import { packsBench } from "./packs.bench.ts";
-import { publicIdsBench } from "./public-ids.bench.ts";
-import { describeMachine, markdown, type Report, type Section } from "./report.ts";
-import { routesBench } from "./routes.bench.ts";
-import { scaleBench } from "./scale.bench.ts";
-import { signatureBench } from "./signature.bench.ts";
+import { distributedIdBench } from "./distributed-id/distributed-id.bench.ts";
+import { gatewayBench } from "./gateway/gateway.bench.ts";
+import { idsBench } from "./ids/ids.bench.ts";
+import { oracleBench } from "./ids/oracle.bench.ts";
+import { type Bench, describeMachine, markdown, type Report, type Section } from "./lib/report.ts";
+import { misrouteBench } from "./misroute/misroute.bench.ts";
+import { packsBench } from "./packs/packs.bench.ts";
+import { publicIdsBench } from "./public-ids/public-ids.bench.ts";
+import { routesBench } from "./routes/routes.bench.ts";
+import { scaleBench } from "./scale/scale.bench.ts";
+import { signatureBench } from "./signature/signature.bench.ts";
 
 const BENCHES: readonly Bench[] = [
   idsBench,
@@ -26,13 +25,13 @@ const BENCHES: readonly Bench[] = [
 ];
 const NAMES = BENCHES.map(({ name }) => name).join("|");
 
-/** Odd, so that the median is a round that was measured. */
+/** Odd, so that the median is a measured round. */
 const ROUNDS_DEFAULT = 9;
 const SAMPLE_MS_DEFAULT = 40;
 
 const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--count N] [--json]
-Measures all parts, or those named, and prints one report. Progress goes to standard error.
---count: how many values distributed-id, oracle and misroute draw, instead of their own numbers.`;
+Runs all benchmarks, or those named, and prints one report. Progress goes to standard error.
+--count: the number of random values in distributed-id, oracle and misroute.`;
 
 class UsageError extends Error {}
 
@@ -88,7 +87,7 @@ function parse(args: string[]) {
 
 function wholeNumber(flag: string, text: string | undefined, otherwise: number): number {
   if (text === undefined) return otherwise;
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`${flag} takes a whole number from 1 on, not "${text}"`);
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`${flag} takes a whole number above 0, not "${text}"`);
   return Number(text);
 }
 

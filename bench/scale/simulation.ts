@@ -1,4 +1,4 @@
-import { seededWords } from "../random-words.ts";
+import { seededWords } from "../lib/random.ts";
 import { type Inputs, MILLION } from "./inputs.ts";
 import * as model from "./model.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { seededWords } from "../../bench/random-words.ts";
+import { seededWords } from "../../bench/lib/random.ts";
 import { SimulatedIsolate } from "../../bench/scale/simulation.ts";
 import { kvTables } from "../../src/edge/table/isolate-table.ts";
 

@@ -1,11 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { BY_PACKS_AND_SPLITS, BY_REGIONS, tryTexts } from "../../bench/misroute.bench.ts";
-import { slowByPacksAndSplits } from "../../bench/misroute-oracle.ts";
-
-import { apartTable } from "../../bench/misroute-table.ts";
-import type { Report } from "../../bench/report.ts";
+import type { Report } from "../../bench/lib/report.ts";
+import { BY_PACKS_AND_SPLITS, BY_REGIONS, tryTexts } from "../../bench/misroute/misroute.bench.ts";
+import { slowByPacksAndSplits } from "../../bench/misroute/oracle.ts";
+import { separateTable } from "../../bench/misroute/tables.ts";
 import { everyLayout } from "../../src/ids/index.ts";
 import { resolveAny, resolvePath } from "../../src/routing/index.ts";
 
@@ -25,7 +24,7 @@ describe("the benchmark", () => {
     expect(machine).toMatchObject({ node: process.versions.node, workerd: expect.stringMatching(/^1\.\d+\.\d+$/) });
     expect(sections.map(({ title }) => title)).toEqual(["IDs in Node", "IDs inside workerd"]);
     for (const { columns, rows } of sections) {
-      expect(columns).toEqual(["work", "ns", "of the processor", "x", "compared with"]);
+      expect(columns).toEqual(["work", "ns", "CPU ns", "x", "compared with"]);
       expect(rows).toHaveLength(10);
       for (const [work, nanoseconds, processorNs, ratio, against] of rows) {
         expect(work).toMatch(/\S/);
@@ -69,7 +68,7 @@ describe("the benchmark", () => {
         "check and compile a table, its pack included",
       ]);
     }
-    expect(loading?.note).toContain("the pages are counted with 8.");
+    expect(loading?.note).toContain("the pages alone are counted as 8.");
     expect(loading?.rows.map(([work]) => work)).toContain("first: load its pack: header and all pages");
   });
 
@@ -83,13 +82,13 @@ describe("the benchmark", () => {
   it("holds the generators of DistributedIds to the published figures, and layouts to the slow reader", () => {
     const { status, stdout, stderr } = bench("distributed-id", "oracle", "--count", "4000", "--json");
     expect(status, stderr).toBe(0);
-    expect(stderr).toContain("DistributedId: IDs at once, clock standing still:");
+    expect(stderr).toContain("DistributedId: IDs at once, clock stopped:");
     expect(stderr).toContain("Oracle: 500 declared tables:");
     const { sections }: Report = JSON.parse(stdout);
     const [rates, order, collisions, oracle] = sections;
     expect(rates?.rows).toHaveLength(5);
     expect(order?.rows.filter(([, , falls, published]) => published !== null && falls !== published)).toEqual([]);
-    expect(collisions?.rows.map(([load]) => load)).toContain("2 replicas, all they can a ms");
+    expect(collisions?.rows.map(([load]) => load)).toContain("2 replicas, maximum rate");
     expect(oracle?.rows).toHaveLength(everyLayout.length + 1);
   });
 
@@ -103,7 +102,7 @@ describe("the benchmark", () => {
     for (const { columns, rows } of sections) {
       expect(rows.length).toBeGreaterThan(everyLayout.length);
       const counts = Object.fromEntries(columns.map((name, column) => [name, Number(rows.at(-1)?.[column])]));
-      expect(counts).toMatchObject({ misrouted: 0, "refused wrongly": 0 });
+      expect(counts).toMatchObject({ misrouted: 0, "wrongly rejected": 0 });
       for (const outcome of ["routed", "ambiguous", "unassigned", "unknown", "malformed"]) {
         expect(counts[outcome], outcome).toBeGreaterThan(0);
       }
@@ -114,19 +113,19 @@ describe("the benchmark", () => {
     const aheadMs = 100 * 365 * 86_400_000;
     const wrong = {
       any: resolveAny,
-      path: (...[table, match, path, nowMs, said]: Parameters<typeof resolvePath>) =>
-        resolvePath(table, match, path, nowMs + aheadMs, said),
+      path: (...[table, match, path, nowMs, hint]: Parameters<typeof resolvePath>) =>
+        resolvePath(table, match, path, nowMs + aheadMs, hint),
     };
     expect(tryTexts(BY_REGIONS, 2000, () => {}, wrong).failure).toMatch(
-      /^".*" \((?:mutated|random|foreign)\) went to /,
+      /^".*" \((?:mutated|random|foreign)\) was routed to /,
     );
     const deaf = {
       any: resolveAny,
       path: (...[table, match, path, nowMs]: Parameters<typeof resolvePath>) => resolvePath(table, match, path, nowMs),
     };
-    expect(tryTexts(BY_PACKS_AND_SPLITS, 500, () => {}, deaf).failure).toMatch(/ went to .*, and belongs to nowhere$/);
-    const refusing = { any: resolveAny, path: () => resolveAny(apartTable(), "", 0) };
-    expect(tryTexts(BY_REGIONS, 20, () => {}, refusing).failure).toMatch(/ went to nowhere, and belongs to /);
+    expect(tryTexts(BY_PACKS_AND_SPLITS, 500, () => {}, deaf).failure).toMatch(/ was routed to .*, expected nowhere$/);
+    const refusing = { any: resolveAny, path: () => resolveAny(separateTable(), "", 0) };
+    expect(tryTexts(BY_REGIONS, 20, () => {}, refusing).failure).toMatch(/ was routed to nowhere, expected /);
   });
 
   it("notices packs and splits that are read wrongly", () => {
@@ -141,12 +140,12 @@ describe("the benchmark", () => {
       slow: (...args: Parameters<typeof slowByPacksAndSplits>) =>
         slowByPacksAndSplits(...args)?.replace(/part-(\d)/, (_, part) => `part-${1 - Number(part)}`),
     };
-    expect(tryTexts(mirrored, 200, () => {}).failure).toMatch(/ went to .*-part-\d, and belongs to .*-part-\d/);
+    expect(tryTexts(mirrored, 200, () => {}).failure).toMatch(/ was routed to .*-part-\d, expected .*-part-\d/);
   });
 
   it.each([
     [["orders"], 'there is no benchmark "orders"'],
-    [["--rounds", "0"], '--rounds takes a whole number from 1 on, not "0"'],
+    [["--rounds", "0"], '--rounds takes a whole number above 0, not "0"'],
     [["--fast"], "--fast"],
   ])("refuses %j and says how to call it", (args, complaint) => {
     const { status, stdout, stderr } = bench(...args);

@@ -1,0 +1,146 @@
+import { pooledEntropy } from "../../src/edge/platform.ts";
+import {
+  fieldOf,
+  hotguid,
+  hotguidIdentity,
+  iuid,
+  type Layout,
+  luuid,
+  mintHotguid,
+  mintIuid,
+  mintLuuid,
+  startHotguid,
+  startIuid,
+} from "../../src/ids/index.ts";
+import { needed, randomFields } from "../lib/random.ts";
+import type { Candidate } from "../lib/sample.ts";
+
+/** Runs in Node and in workerd, so it imports neither. */
+
+const BY_HAND_IUID = "iUID, regex + parseInt by hand";
+const BY_HAND_HOTGUID = "HotGuid, regex + parseInt by hand";
+const BY_HAND_LUUID = "LUUID, regex + parseInt by hand";
+const RANDOM_UUID = "crypto.randomUUID()";
+
+/** A power of two: the next index is one AND. Too many for a branch predictor to memorise. */
+const TEXTS = 4096;
+
+const COUNTRIES = 250;
+const SERVICES = 16;
+
+/** Created on first use: a Worker has no entropy during its start. */
+export function idCandidates(): readonly SyncCandidate[] {
+  return [...decoders(), ...minters()];
+}
+
+export interface SyncCandidate extends Candidate {
+  readonly run: (times: number) => number;
+}
+
+function decoders(): SyncCandidate[] {
+  const entropy = pooledEntropy();
+  const texts = (layout: Layout, fixed: (at: number) => Readonly<Record<string, number>>) =>
+    Array.from({ length: TEXTS }, (_, at) => {
+      const fields = { ...randomFields(layout, entropy.word), ...fixed(at) };
+      return layout.format(needed(layout.encode(fields)));
+    });
+  const country = fieldOf(iuid, "country").read;
+  const service = fieldOf(iuid, "service").read;
+  const shardKey = fieldOf(hotguid, "shardKey").read;
+  const group = fieldOf(luuid, "group").read;
+  const primaryKey = fieldOf(luuid, "primaryKey").read;
+  const mintedAtMs = iuid.mintedAtMs ?? missing("mintedAtMs of an iUID");
+  const iuids = texts(iuid, (at) => ({ mintedAt: 1.7e12 + at * 1e6, country: at % COUNTRIES, service: at % SERVICES }));
+  const hotguids = texts(hotguid, () => ({}));
+  const luuids = texts(luuid, () => ({}));
+  return [
+    overTexts("iUID: parse, country, service, time", BY_HAND_IUID, iuids, (text) => {
+      const words = iuid.parse(text);
+      return words.ok ? country(words.value) + service(words.value) + mintedAtMs(words.value) : Number.NaN;
+    }),
+    overTexts(BY_HAND_IUID, undefined, iuids, iuidByHand),
+    overTexts("HotGuid: parse, shard key", BY_HAND_HOTGUID, hotguids, (text) => {
+      const words = hotguid.parse(text);
+      return words.ok ? shardKey(words.value) : Number.NaN;
+    }),
+    overTexts(BY_HAND_HOTGUID, undefined, hotguids, hotguidByHand),
+    overTexts("LUUID: parse, group, primary key", BY_HAND_LUUID, luuids, (text) => {
+      const words = luuid.parse(text);
+      return words.ok ? group(words.value) + primaryKey(words.value) : Number.NaN;
+    }),
+    overTexts(BY_HAND_LUUID, undefined, luuids, luuidByHand),
+  ];
+}
+
+/** Each call reads the clock and formats the ID. */
+function minters(): SyncCandidate[] {
+  const entropy = pooledEntropy();
+  let iuidState = needed(startIuid({ country: 5, service: 1 }));
+  let hotguidState = needed(startHotguid(needed(hotguidIdentity(entropy, [iuid, luuid])), { shardKey: 840 }));
+  let lastPrimaryKey = 0;
+  return [
+    repeated("iUID: mint and text", RANDOM_UUID, () => {
+      const { state, words } = needed(mintIuid(iuidState, Date.now(), entropy));
+      iuidState = state;
+      return iuid.format(words);
+    }),
+    repeated("HotGuid: mint and text", RANDOM_UUID, () => {
+      const { state, words } = needed(mintHotguid(hotguidState, Date.now(), entropy));
+      hotguidState = state;
+      return hotguid.format(words);
+    }),
+    repeated("LUUID: mint and text", RANDOM_UUID, () => {
+      lastPrimaryKey++;
+      return luuid.format(needed(mintLuuid({ group: 2047, primaryKey: lastPrimaryKey }, entropy)));
+    }),
+    repeated(RANDOM_UUID, undefined, () => crypto.randomUUID()),
+  ];
+}
+
+function overTexts(
+  name: string,
+  against: string | undefined,
+  texts: readonly string[],
+  read: (text: string) => number,
+): SyncCandidate {
+  const run = (times: number) => {
+    let sum = 0;
+    for (let at = 0; at < times; at++) sum += read(texts[at & (TEXTS - 1)] ?? "");
+    return sum;
+  };
+  return { name, run, ...(against === undefined ? {} : { against }) };
+}
+
+function repeated(name: string, against: string | undefined, mint: () => string): SyncCandidate {
+  const run = (times: number) => {
+    let sum = 0;
+    for (let at = 0; at < times; at++) sum += mint().charCodeAt(35);
+    return sum;
+  };
+  return { name, run, ...(against === undefined ? {} : { against }) };
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** What an application that knows one layout would write: check the shape, slice the digits. */
+function iuidByHand(text: string): number {
+  if (!UUID.test(text)) return Number.NaN;
+  const mintedAtMs = Number.parseInt(text.slice(0, 8) + text.slice(9, 13), 16);
+  const service = (Number.parseInt(text.slice(19, 23), 16) >>> 6) & 0xff;
+  return Number.parseInt(text.slice(16, 18), 16) + service + mintedAtMs;
+}
+
+function hotguidByHand(text: string): number {
+  if (!UUID.test(text)) return Number.NaN;
+  const reversed = text.slice(34, 36) + text.slice(32, 34) + text.slice(30, 32) + text.slice(28, 30);
+  return Number.parseInt(reversed, 16);
+}
+
+function luuidByHand(text: string): number {
+  if (!UUID.test(text)) return Number.NaN;
+  return Number.parseInt(text.slice(15, 18), 16) + Number.parseInt(text.slice(0, 8) + text.slice(9, 13), 16);
+}
+
+function missing(what: string): never {
+  throw new Error(`${what} is missing`);
+}

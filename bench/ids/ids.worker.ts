@@ -1,0 +1,4 @@
+import { candidateWorker } from "../lib/candidate-worker.ts";
+import { idCandidates } from "./id-candidates.ts";
+
+export default candidateWorker(idCandidates);

@@ -1,0 +1,86 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import type { Bench, BenchOptions, Section } from "../lib/report.ts";
+import { type Candidate, sample, spread } from "../lib/sample.ts";
+import { type CompileFigures, type LookUpRequest, ROUTE_TABLES, type RouteThreadData } from "./route-tables.ts";
+import { tableLoads } from "./table-loads.ts";
+
+/** Fewer than for look-ups: the largest table takes seconds. */
+const COMPILE_ROUNDS_MAX = 5;
+
+interface Table {
+  readonly kind: string;
+  readonly figures: CompileFigures;
+  readonly thread: Worker;
+}
+
+/** Look-ups in tables of 10, 1,000 and about 100,000 routes, compiling them, and reloading the largest tables. */
+export const routesBench: Bench = {
+  name: "routes",
+  run: async (options) => {
+    const compileRounds = Math.min(options.rounds, COMPILE_ROUNDS_MAX);
+    const tables: Table[] = [];
+    try {
+      for (const [table, { kind }] of ROUTE_TABLES.entries()) {
+        const started = await startThread({ table, compileRounds });
+        tables.push({ kind, ...started });
+        options.progress(`compiled ${started.figures.routeCount} routes by ${kind}`);
+      }
+      return [await lookUps(tables, options), compiling(tables, compileRounds), ...(await tableLoads(options))];
+    } finally {
+      await Promise.all(tables.map(({ thread }) => thread.terminate()));
+    }
+  },
+};
+
+async function startThread(data: RouteThreadData) {
+  const thread = new Worker(new URL("route-thread.ts", import.meta.url), { workerData: data });
+  return { thread, figures: await nextMessage<CompileFigures>(thread) };
+}
+
+async function lookUps(tables: readonly Table[], options: BenchOptions): Promise<Section> {
+  const { rounds, sampleMs, progress } = options;
+  const candidates = [...tables.map(candidateOf("find")), ...tables.map(candidateOf("path"))];
+  const onRound = (round: number) => progress(`Route look-ups: round ${round} of ${rounds}`);
+  const sampled = await sample(candidates, { rounds, sampleMs, onRound });
+  return {
+    title: "Route look-ups",
+    note:
+      `Median (range) over ${rounds} round(s) in Node, each table in its own isolate. "find" goes from an ID's words to its ` +
+      `route; "path" from a raw path to the decision, parsing and checking the ID included. The ratio is to 10 routes.`,
+    columns: ["work", "ns", "x"],
+    rows: sampled.map(({ name, nsPerRun, ratio }) => [name, nsPerRun, ratio ?? null]),
+  };
+}
+
+const candidateOf =
+  (work: LookUpRequest["work"]) =>
+  ({ kind, figures, thread }: Table): Candidate => ({
+    name: `${work}: ${figures.routeCount} by ${kind}`,
+    against: `${work}: 10 by ${kind}`,
+    run: async (times) => {
+      thread.postMessage({ work, times } satisfies LookUpRequest);
+      return nextMessage<number>(thread);
+    },
+  });
+
+/** Rejects if the thread fails. */
+async function nextMessage<Message>(thread: Worker): Promise<Message> {
+  const [message]: Message[] = await once(thread, "message");
+  if (message === undefined) throw new Error("a benchmark thread sent no message");
+  return message;
+}
+
+function compiling(tables: readonly Table[], rounds: number): Section {
+  return {
+    title: "Compiling a table",
+    note: `From JSON text, with all checks, in Node: median (range) of ${rounds}. Memory is that retained after a collection.`,
+    columns: ["routes", "JSON, MiB", "ms", "memory, MiB"],
+    rows: tables.map(({ kind, figures: { routeCount, jsonBytes, tookMs, memoryBytes } }) => [
+      `${routeCount} by ${kind}`,
+      jsonBytes / 2 ** 20,
+      spread(tookMs),
+      memoryBytes / 2 ** 20,
+    ]),
+  };
+}

@@ -1,0 +1,4 @@
+import { candidateWorker } from "../lib/candidate-worker.ts";
+import { signatureCandidates } from "./signature-candidates.ts";
+
+export default candidateWorker(signatureCandidates);
