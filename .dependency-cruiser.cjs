@@ -95,7 +95,7 @@ const ZONES = [
       IDS,
       ROUTING,
       "^src/(routing|problems)/generate\\.ts$",
-      "^src/ids/layouts-page\\.ts$",
+      "^src/ids/tools/layouts-page\\.ts$",
       packages("esbuild", "workerd", "wrangler"),
     ],
     to: NODE,

@@ -2,11 +2,11 @@ import type { Result } from "./ids/result.ts";
 import type {
   AuthError,
   PackChangeError,
+  RequestError,
   TableChangeError,
   TableError,
   TableHistoryError,
-} from "./problems/port-errors.ts";
-import type { RequestError } from "./problems/request-error.ts";
+} from "./problems/errors.ts";
 import type { CanarySelector } from "./routing/resolve/table-canary.ts";
 import type { Fault } from "./routing/schema/faults.ts";
 import type { CompiledTable, Decision } from "./routing/table.ts";

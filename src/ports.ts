@@ -1,7 +1,7 @@
 import type { Authenticate, DenialReason, PackStore, ServedTable, TableHistory, Tables } from "./admin-ports.ts";
 import type { MintError, Words } from "./ids/index.ts";
 import type { Result } from "./ids/result.ts";
-import type { PublicIdsError, SequenceError, TableError } from "./problems/port-errors.ts";
+import type { PublicIdsError, SequenceError, TableError } from "./problems/errors.ts";
 import type { OriginFault } from "./proxy/errors.ts";
 import type { Signable } from "./proxy/signature.ts";
 import type { MintOrder } from "./routing/mint/plan.ts";

@@ -4,7 +4,7 @@ import {
   startDistributedId,
   stepDistributedId,
 } from "../../src/ids/index.ts";
-import { randomBits } from "../../src/ids/random.ts";
+import { randomBits } from "../../src/ids/mint/mint.ts";
 import { needed, seededWords } from "../lib/random.ts";
 
 /** Start of the simulations. */

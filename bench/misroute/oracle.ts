@@ -1,5 +1,5 @@
 import type { LayoutTable, Words } from "../../src/ids/index.ts";
-import { bigToWords } from "../../src/ids/words.ts";
+import { bigToWords } from "../../src/ids/layout/words.ts";
 import { slowHolds, slowMintedAtMs } from "../../test/ids/oracle.ts";
 import { slowPart, slowPlace } from "../../test/routing/slow-canary.ts";
 import { PACKS } from "./packs.ts";

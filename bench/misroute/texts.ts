@@ -1,6 +1,6 @@
 import { type FieldValue, formatAs, type RandomWords, type Row, type Words } from "../../src/ids/index.ts";
-import { randomValue } from "../../src/ids/random.ts";
-import { ticksIn, timeValue } from "../../src/ids/time-units.ts";
+import { ticksIn, timeValue } from "../../src/ids/layout/time.ts";
+import { randomValue } from "../../src/ids/mint/mint.ts";
 import { randomBelow } from "../lib/random.ts";
 import { PACKS } from "./packs.ts";
 import { NOW_MS, type Subject, WINDOW_AHEAD_MS, WINDOW_FROM_MS } from "./subjects.ts";

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../ids/index.ts";
 import type { PublicIds } from "../ports.ts";
-import type { PublicIdsError } from "../problems/port-errors.ts";
+import type { PublicIdsError } from "../problems/errors.ts";
 import type { CompiledTable, Entity } from "../routing/index.ts";
 import { hasPublicForm, type PublicCodec, type PublicKeys, publicCodec } from "../routing/public-ids/codec.ts";
 

@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { layoutsPage } from "../ids/layouts-page.ts";
+import { layoutsPage } from "../ids/tools/layouts-page.ts";
 import { problemsPage } from "../problems/generate.ts";
 import { generatedFiles } from "../routing/generate.ts";
 

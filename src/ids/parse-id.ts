@@ -1,7 +1,7 @@
-import type { FieldValue, LayoutTable, ParseError, Row, Words } from "./layout.ts";
+import type { FieldValue, LayoutTable, ParseError, Row, Words } from "./layout/layout.ts";
+import { SQL_TICKS_A_DAY, timeRowOf, unixMsOf } from "./layout/time.ts";
+import { wordsToBig } from "./layout/words.ts";
 import { err, ok, type Result } from "./result.ts";
-import { SQL_TICKS_A_DAY, timeRowOf, unixMsOf } from "./time-units.ts";
-import { wordsToBig } from "./words.ts";
 
 /** A parsed ID: all fields by name, and the time of minting in Unix ms, rounded down. */
 export interface ParsedId {

@@ -6,11 +6,11 @@ import type {
   AuthError,
   PackChangeError,
   PublicIdsError,
+  RequestError,
   SequenceError,
   TableChangeError,
   TableError,
-} from "./port-errors.ts";
-import type { RequestError } from "./request-error.ts";
+} from "./errors.ts";
 
 /** Every way in which the gateway can fail to answer a request with the origin's own answer. */
 export type GatewayError =

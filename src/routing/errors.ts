@@ -1,4 +1,4 @@
-import type { ParseError } from "../ids/layout.ts";
+import type { ParseError } from "../ids/layout/layout.ts";
 import type { MissingPage } from "./packs/pack.ts";
 import type { Candidate } from "./table.ts";
 

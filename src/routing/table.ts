@@ -1,4 +1,4 @@
-import type { Layout, TextForm, Words } from "../ids/layout.ts";
+import type { Layout, TextForm, Words } from "../ids/layout/layout.ts";
 import type { PublicType } from "../ids/public/public-block.ts";
 import type { MissingPage, PackSlot } from "./packs/pack.ts";
 import type { FieldPaths } from "./public-ids/field-paths.ts";

@@ -41,7 +41,7 @@ import {
   uuidV8,
   xid,
 } from "../../src/ids/index.ts";
-import { readCases, textOf, unhandled } from "./vector-file.ts";
+import { readCases, textOf, unhandled } from "./layouts/vector-file.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Words } from "../../src/ids/layout.ts";
+import type { Words } from "../../src/ids/layout/layout.ts";
 import { candidatesFor, chooseOrigin } from "../../src/proxy/origins.ts";
 import type { Region } from "../../src/routing/table.ts";
 

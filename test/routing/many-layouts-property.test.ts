@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { everyLayout, type Layout, TEXT_NAMES } from "../../src/ids/index.ts";
-import { ticksIn, timeValue } from "../../src/ids/time-units.ts";
+import { ticksIn, timeValue } from "../../src/ids/layout/time.ts";
 import { checkTable, compileTable, hintNamed, resolveAny, resolvePath } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { compare } from "./compare.ts";

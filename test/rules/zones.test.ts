@@ -47,7 +47,7 @@ const PLANTED: readonly (readonly [rule: string, file: string, statement: string
   ["cli", "src/cli/planted.ts", 'export { systemClock } from "../edge/clock.ts";'],
   ["host", "src/host/planted.ts", 'export { Hono } from "hono";'],
   ["host", "src/host/planted.ts", 'export { systemClock } from "../edge/clock.ts";'],
-  ["host", "src/host/planted.ts", 'export { iuidTable } from "../ids/layouts.ts";'],
+  ["host", "src/host/planted.ts", 'export { iuidTable } from "../ids/layouts/builtin.ts";'],
   ["demo", "src/demo/planted.ts", 'export { createApp } from "../../routes/app.ts";'],
   ["zone-of-its-own", "src/planted.ts", 'export { iuid } from "./ids/index.ts";'],
   ["zone-of-its-own", "src/utils/planted.ts", 'export { iuid } from "../ids/index.ts";'],

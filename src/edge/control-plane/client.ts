@@ -1,6 +1,6 @@
 import type { PackStore, RejectedChange, TableHistory } from "../../admin-ports.ts";
 import { err, type Result } from "../../ids/result.ts";
-import type { TableHistoryError } from "../../problems/port-errors.ts";
+import type { TableHistoryError } from "../../problems/errors.ts";
 import type { ControlPlaneRpc } from "../env.ts";
 import { throwTimeout, withTimeout } from "../platform.ts";
 

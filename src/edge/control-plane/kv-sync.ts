@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock } from "../../ports.ts";
-import type { TableHistoryError } from "../../problems/port-errors.ts";
+import type { TableHistoryError } from "../../problems/errors.ts";
 import { REVISION_MAX } from "../../routing/index.ts";
 import {
   bodyKey,

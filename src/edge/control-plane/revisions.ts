@@ -11,7 +11,7 @@ import type {
 } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock } from "../../ports.ts";
-import type { PackChangeError, TableChangeError } from "../../problems/port-errors.ts";
+import type { PackChangeError, TableChangeError } from "../../problems/errors.ts";
 import { type CanarySelector, type Fault, REVISION_MAX, TABLE_BYTES_MAX, unknownNames } from "../../routing/index.ts";
 import type { Pointer } from "../table/kv.ts";
 import { type Bytes, loadTableBytes, sha256, tableNames } from "../table/table-bytes.ts";

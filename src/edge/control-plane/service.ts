@@ -13,7 +13,7 @@ import type {
 } from "../../admin-ports.ts";
 import { ok, type Result } from "../../ids/result.ts";
 import type { Clock } from "../../ports.ts";
-import type { PackChangeError, TableChangeError, TableHistoryError } from "../../problems/port-errors.ts";
+import type { PackChangeError, TableChangeError, TableHistoryError } from "../../problems/errors.ts";
 import { type CanarySelector, declaredPacks, type Fault } from "../../routing/index.ts";
 import { PackSlot } from "../../routing/packs/pack.ts";
 import { PackRows } from "../packs/kv-state.ts";

@@ -1,4 +1,3 @@
-import { fieldOf } from "../../ids/fields.ts";
 import {
   type DistributedIdKind,
   distributedId128Kind,
@@ -30,9 +29,10 @@ import {
   uuidText,
   type Words,
 } from "../../ids/index.ts";
-import { randomBits } from "../../ids/random.ts";
+import { fieldOf } from "../../ids/layout/fields.ts";
+import { randomBits } from "../../ids/mint/mint.ts";
 import type { Clock, Entropy, Minters, Sequences } from "../../ports.ts";
-import type { SequenceError } from "../../problems/port-errors.ts";
+import type { SequenceError } from "../../problems/errors.ts";
 import { type MintOrder, mintingOf } from "../../routing/mint/plan.ts";
 import { mintNumbered } from "./numbered-minter.ts";
 

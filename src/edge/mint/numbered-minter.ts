@@ -10,11 +10,10 @@ import {
   type Row,
   type Words,
 } from "../../ids/index.ts";
-import { checkKey } from "../../ids/mint.ts";
-import { randomValue } from "../../ids/random.ts";
-import { SQL_TICKS_A_DAY, ticksIn, timeValue } from "../../ids/time-units.ts";
+import { SQL_TICKS_A_DAY, ticksIn, timeValue } from "../../ids/layout/time.ts";
+import { checkKey, randomValue } from "../../ids/mint/mint.ts";
 import type { Clock, Sequences } from "../../ports.ts";
-import type { SequenceError } from "../../problems/port-errors.ts";
+import type { SequenceError } from "../../problems/errors.ts";
 import type { MintOrder } from "../../routing/mint/plan.ts";
 
 /**

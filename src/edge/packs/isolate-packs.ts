@@ -1,7 +1,7 @@
 import { waitUntil } from "cloudflare:workers";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock, Entropy, Packs } from "../../ports.ts";
-import type { TableError } from "../../problems/port-errors.ts";
+import type { TableError } from "../../problems/errors.ts";
 import type { PageInfo } from "../../routing/packs/decode.ts";
 import { formatPackFault, type Sha256 } from "../../routing/packs/format.ts";
 import { formatEntryFault, LoadedPack, type MissingPage, type PackSlot } from "../../routing/packs/pack.ts";

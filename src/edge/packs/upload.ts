@@ -1,6 +1,6 @@
 import type { PackReceipt, PackStatus } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
-import type { PackChangeError, TableHistoryError } from "../../problems/port-errors.ts";
+import type { PackChangeError, TableHistoryError } from "../../problems/errors.ts";
 import type { PackHeader } from "../../routing/packs/decode.ts";
 import { formatPackFault, type PackFault } from "../../routing/packs/format.ts";
 import { entryFault, formatEntryFault, type PackSlot } from "../../routing/packs/pack.ts";

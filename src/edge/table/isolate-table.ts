@@ -1,7 +1,7 @@
 import { waitUntil } from "cloudflare:workers";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock, Entropy, Packs, ServedTable, Tables } from "../../ports.ts";
-import type { TableError } from "../../problems/port-errors.ts";
+import type { TableError } from "../../problems/errors.ts";
 import { type CompiledTable, loadTable } from "../../routing/index.ts";
 import type { EdgeCache } from "../origins/moved-memory.ts";
 import { withTimeout } from "../platform.ts";

@@ -1,6 +1,6 @@
-import { layoutOf } from "../compile.ts";
-import type { LayoutTable, Row } from "../layout.ts";
-import { uuidText } from "../uuid-text.ts";
+import { layoutOf } from "../layout/compile.ts";
+import type { LayoutTable, Row } from "../layout/layout.ts";
+import { uuidText } from "../text/uuid.ts";
 
 /** COMB GUIDs: version 4 with a time or an interval counter where a database sorts first. */
 

@@ -1,10 +1,10 @@
-import { base62Of16Bytes } from "../architect-codec.ts";
-import { layoutOf } from "../compile.ts";
-import type { LayoutTable } from "../layout.ts";
+import { layoutOf } from "../layout/compile.ts";
+import type { LayoutTable } from "../layout/layout.ts";
 import { DECIMAL, UPPER_HEX } from "../text/alphabets.ts";
+import { base62Of16Bytes } from "../text/architect.ts";
 import { pairText } from "../text/pair.ts";
 import { radixText } from "../text/radix.ts";
-import { uuidText } from "../uuid-text.ts";
+import { uuidText } from "../text/uuid.ts";
 
 /** The two IDs of Architect.Identities. */
 

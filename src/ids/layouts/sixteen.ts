@@ -1,5 +1,5 @@
-import { layoutOf } from "../compile.ts";
-import type { LayoutTable, TextForm } from "../layout.ts";
+import { layoutOf } from "../layout/compile.ts";
+import type { LayoutTable, TextForm } from "../layout/layout.ts";
 import {
   BASE32HEX,
   BASE62,

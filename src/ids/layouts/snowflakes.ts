@@ -1,5 +1,5 @@
-import { layoutOf } from "../compile.ts";
-import type { LayoutTable } from "../layout.ts";
+import { layoutOf } from "../layout/compile.ts";
+import type { LayoutTable } from "../layout/layout.ts";
 import { DECIMAL, HEX } from "../text/alphabets.ts";
 import { radixText } from "../text/radix.ts";
 

@@ -1,6 +1,6 @@
-import { layoutOf } from "../compile.ts";
-import type { LayoutTable, Row } from "../layout.ts";
-import { uuidText } from "../uuid-text.ts";
+import { layoutOf } from "../layout/compile.ts";
+import type { LayoutTable, Row } from "../layout/layout.ts";
+import { uuidText } from "../text/uuid.ts";
 
 /** UUID versions 1 to 8, nil and max. */
 

@@ -1,5 +1,5 @@
 import { unsafe } from "@noble/ciphers/aes.js";
-import type { Words } from "../layout.ts";
+import type { Words } from "../layout/layout.ts";
 
 /**
  * AES on single blocks under one key (FIPS 197). A block is four words, most significant first. The key is not exposed.

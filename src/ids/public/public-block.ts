@@ -1,5 +1,5 @@
-import type { Words } from "../layout.ts";
-import { bigToWords, wordsToBig } from "../words.ts";
+import type { Words } from "../layout/layout.ts";
+import { bigToWords, wordsToBig } from "../layout/words.ts";
 import { swapBytes } from "./aes-block.ts";
 
 /**

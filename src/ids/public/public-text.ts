@@ -1,9 +1,9 @@
-import type { ParseError, Words } from "../layout.ts";
+import type { ParseError, Words } from "../layout/layout.ts";
 import { err, ok, type Result } from "../result.ts";
 import { BASE62, UPPER_HEX } from "../text/alphabets.ts";
 import { explainCharacters } from "../text/form.ts";
 import { radixText } from "../text/radix.ts";
-import { formatUuid, parseUuid } from "../uuid-text.ts";
+import { formatUuid, parseUuid } from "../text/uuid.ts";
 
 /**
  * How 128 bits are written. `uuid`: 8-4-4-4-12 in lower case. `base62`: 22 characters. `hex`: 32 digits in upper case,

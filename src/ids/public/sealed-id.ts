@@ -1,4 +1,4 @@
-import type { Words } from "../layout.ts";
+import type { Words } from "../layout/layout.ts";
 import { err, ok, type Result } from "../result.ts";
 import { type KeyRingError, makeRing, type NamedKey, type Ring } from "./key-ring.ts";
 import { formatBase62, type PublicTextError, parseBase62 } from "./public-text.ts";

@@ -1,5 +1,5 @@
 import { cmac } from "@noble/ciphers/aes.js";
-import type { Words } from "../layout.ts";
+import type { Words } from "../layout/layout.ts";
 import { aesBlock } from "./aes-block.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { ParseError, TextForm, Words } from "../layout.ts";
-import { bigToWords, wordsToBig } from "../words.ts";
+import type { ParseError, TextForm, Words } from "../layout/layout.ts";
+import { bigToWords, wordsToBig } from "../layout/words.ts";
 import { explainCharacters, textForm } from "./form.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { ParseError, TextForm, Words } from "../layout.ts";
+import type { ParseError, TextForm, Words } from "../layout/layout.ts";
 import { err, ok } from "../result.ts";
 
 /** The parts of a text form. `explain` is called only for texts that `read` rejects. */

@@ -1,5 +1,5 @@
-import type { ParseError, TextForm } from "../layout.ts";
-import { WORD_BITS, wordsFor } from "../runs.ts";
+import type { ParseError, TextForm } from "../layout/layout.ts";
+import { WORD_BITS, wordsFor } from "../layout/runs.ts";
 import { explainCharacters, isVisibleAscii, lastWords, shiftError, textForm } from "./form.ts";
 
 /** Two halves of whole words, each with its own text form. */

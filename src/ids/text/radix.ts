@@ -1,5 +1,5 @@
-import type { ParseError, TextForm, Words } from "../layout.ts";
-import { WORD_BITS, wordsFor } from "../runs.ts";
+import type { ParseError, TextForm, Words } from "../layout/layout.ts";
+import { WORD_BITS, wordsFor } from "../layout/runs.ts";
 import type { Alphabet } from "./alphabets.ts";
 import { explainCharacters, textForm } from "./form.ts";
 

@@ -1,4 +1,4 @@
-import type { ParseError, TextForm } from "../layout.ts";
+import type { ParseError, TextForm } from "../layout/layout.ts";
 import { explainCharacters, isVisibleAscii, shiftError, textForm } from "./form.ts";
 
 /** A text form with a constant prefix, such as `ord_`. */

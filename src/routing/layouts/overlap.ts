@@ -1,5 +1,5 @@
 import type { Layout, ParseError, Row, TextForm } from "../../ids/index.ts";
-import { ticksIn, timeValue } from "../../ids/time-units.ts";
+import { ticksIn, timeValue } from "../../ids/layout/time.ts";
 import { HORIZON_MS } from "../limits.ts";
 import { isPlausibleNumeral } from "../resolve/match.ts";
 import type { TimeWindow } from "../table.ts";

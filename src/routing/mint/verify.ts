@@ -1,4 +1,4 @@
-import type { Words } from "../../ids/layout.ts";
+import type { Words } from "../../ids/layout/layout.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { RoutingError } from "../errors.ts";
 import { HORIZON_MS } from "../limits.ts";

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { err, ok, type Result, type Words } from "../../ids/index.ts";
+import { bigToWords, wordsToBig } from "../../ids/layout/words.ts";
 import {
   decodePublic,
   encodePublic,
@@ -13,7 +14,6 @@ import {
   sealRing,
 } from "../../ids/public/index.ts";
 import { formatPublicText, parseBase62, parsePublicText } from "../../ids/public/public-text.ts";
-import { bigToWords, wordsToBig } from "../../ids/words.ts";
 import { canBeLater } from "../compile/overrides.ts";
 import type { Entity, PublicKind } from "../table.ts";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { aesBlock } from "../../../src/ids/public/aes-block.ts";
 import { anyWords } from "../arbitraries.ts";
-import { anyBytes, bytesOf, bytesOfHex, hexOf, nodeEncrypt, wordsOfBytes } from "./octets.ts";
+import { anyBytes, bytesOf, bytesOfHex, hexOf, nodeEncrypt, wordsOfBytes } from "./bytes.ts";
 
 /** The examples of FIPS 197: appendix B, then C.1 to C.3. */
 const FIPS_197 = [

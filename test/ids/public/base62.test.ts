@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { wordsToBig } from "../../../src/ids/layout/words.ts";
 import { formatBase62, parseBase62 } from "../../../src/ids/public/public-text.ts";
-import { wordsToBig } from "../../../src/ids/words.ts";
 import { anyDamage, anyWords } from "../arbitraries.ts";
-import { readCases, textOf } from "../vector-file.ts";
-import { bytesOfHex, wordsOfBytes } from "./octets.ts";
+import { readCases, textOf } from "../layouts/vector-file.ts";
+import { bytesOfHex, wordsOfBytes } from "./bytes.ts";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

@@ -11,7 +11,7 @@ import {
   sealRing,
 } from "../../../src/ids/public/index.ts";
 import { blockOfId } from "../../../src/ids/public/public-block.ts";
-import { bytesOf, hexOf, unwrap } from "./octets.ts";
+import { bytesOf, hexOf, unwrap } from "./bytes.ts";
 
 const key = (id: string, fill: number, bytes = 32): NamedKey => ({ id, key: new Uint8Array(bytes).fill(fill) });
 const DECIMAL: PublicKind = { type: "decimal", form: "uuid" };

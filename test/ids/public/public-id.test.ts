@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { wordsToBig } from "../../../src/ids/layout/words.ts";
 import {
   decodePublic,
   encodePublic,
@@ -11,10 +12,9 @@ import {
 } from "../../../src/ids/public/index.ts";
 import { blockOfId, swapGuid } from "../../../src/ids/public/public-block.ts";
 import { formatPublicText, parsePublicText } from "../../../src/ids/public/public-text.ts";
-import { wordsToBig } from "../../../src/ids/words.ts";
 import { anyDamage, anyWords } from "../arbitraries.ts";
-import { readCases, textOf, unhandled, type VectorCase } from "../vector-file.ts";
-import { anyBytes, bytesOf, hexOf, nodeDecrypt, unwrap, wordsOfBytes } from "./octets.ts";
+import { readCases, textOf, unhandled, type VectorCase } from "../layouts/vector-file.ts";
+import { anyBytes, bytesOf, hexOf, nodeDecrypt, unwrap, wordsOfBytes } from "./bytes.ts";
 
 const TYPES: readonly PublicType[] = ["ulong", "long", "decimal", "guid", "uint128"];
 const FORMS: readonly PublicForm[] = ["uuid", "base62", "hex"];

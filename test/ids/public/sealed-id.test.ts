@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { openId, SEALED_TEXT_LENGTH, type SealRing, sealId, sealRing } from "../../../src/ids/public/index.ts";
 import { parseBase62 } from "../../../src/ids/public/public-text.ts";
 import { anyDamage, anyWords } from "../arbitraries.ts";
-import { anyBytes, bytesOf, bytesOfHex, hexOf, nodeEncrypt, unwrap, wordsOfBytes } from "./octets.ts";
+import { anyBytes, bytesOf, bytesOfHex, hexOf, nodeEncrypt, unwrap, wordsOfBytes } from "./bytes.ts";
 
 /** AES-SIV as RFC 5297 §2.4 to §2.6 puts it, on the AES of Node: slow, for any lengths. */
 const xor = (one: Uint8Array, other: Uint8Array): Uint8Array => one.map((byte, at) => byte ^ (other[at] ?? 0));

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { TextForm, Words } from "../../../src/ids/index.ts";
+import { bigToWords, wordsToBig } from "../../../src/ids/layout/words.ts";
 import { BASE32HEX, BASE62, DECIMAL, HEX } from "../../../src/ids/text/alphabets.ts";
 import { pairText } from "../../../src/ids/text/pair.ts";
 import { digitsFor, radixText } from "../../../src/ids/text/radix.ts";
 import { groupedText, prefixedText } from "../../../src/ids/text/wrapped.ts";
-import { bigToWords, wordsToBig } from "../../../src/ids/words.ts";
 import { anyDamage } from "../arbitraries.ts";
 import { forms } from "./forms.ts";
 

@@ -1,9 +1,9 @@
 import type { TextForm } from "../../../src/ids/index.ts";
+import { TEXT_NAMES, textNamed } from "../../../src/ids/layout/declare.ts";
 import * as alphabets from "../../../src/ids/text/alphabets.ts";
 import { cuidText } from "../../../src/ids/text/cuid.ts";
 import { pairText } from "../../../src/ids/text/pair.ts";
 import { digitsFor, radixText } from "../../../src/ids/text/radix.ts";
-import { TEXT_NAMES, textNamed } from "../../../src/ids/text/registry.ts";
 import { groupedText, prefixedText } from "../../../src/ids/text/wrapped.ts";
 
 const { BASE32HEX, BASE36, BASE62, DECIMAL, HEX, LOWER_HEX, SID_64, UPPER_HEX } = alphabets;

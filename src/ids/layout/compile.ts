@@ -1,0 +1,155 @@
+import { err, ok, type Result } from "../result.ts";
+import { checkTable, type LayoutTableFault } from "./check-table.ts";
+import { compileField, greatestOf, holds, ofRole } from "./fields.ts";
+import type { EncodeError, Field, FieldValue, Layout, LayoutTable, ParseError, TextForm, Words } from "./layout.ts";
+import { compileRange, type Range } from "./range.ts";
+import { bitsOf, NUMBER_BITS_MAX, piecesOf, runsOf, wordsFor } from "./runs.ts";
+import { compileMintedAt, timeRowOf } from "./time.ts";
+
+/**
+ * Compiles a table to word arithmetic, or reports its first fault. Nothing is interpreted at run time. `otherTexts` are
+ * accepted besides the canonical text.
+ */
+export const compileLayout = (
+  table: LayoutTable,
+  otherTexts: readonly TextForm[] = [],
+): Result<Layout, LayoutTableFault> => {
+  const fault = checkTable(table, otherTexts);
+  return fault === undefined ? ok(layoutOf(table, otherTexts)) : err(fault);
+};
+
+/** Compiles a table that is known to be valid. Tests check the built-in tables. */
+export const layoutOf = (table: LayoutTable, otherTexts: readonly TextForm[] = []): Layout => {
+  const fields = compileFields(table);
+  const byName = new Map(fields.map((field) => [field.name, field]));
+  const fixed = fixedWords(table, fields);
+  const marked = compileFits(fixed);
+  const range = compileRange(table, fields);
+  const fits: Layout["fits"] = range === undefined ? marked : (words) => marked(words) && range.holds(words);
+  const misfit: Layout["misfit"] = (words) =>
+    fits(words) ? undefined : explainMisfit(fields, fixed.value, range, words);
+  const { parse: parseText, format } = table.text;
+  return {
+    name: table.name,
+    table,
+    fields,
+    field: (name) => byName.get(name),
+    fixedBits: ofRole(fields, "fixed").reduce((sum, { bits }) => sum + bits, 0),
+    fixed,
+    fits,
+    misfit,
+    mintedAtMs: mintedAtOf(table, fields),
+    texts: [table.text, ...otherTexts],
+    parseText,
+    parse: (text) => {
+      const words = parseText(text);
+      const fault = words.ok ? misfit(words.value) : undefined;
+      return fault === undefined ? words : err(fault);
+    },
+    format,
+    decode: (words) => Object.fromEntries(fields.map((field) => [field.name, fieldValue(field, words)])),
+    encode: (values) => encode(fields, fixed.value, range, values),
+  };
+};
+
+/** The fields of a table, in row order. Any width is allowed. */
+export const compileFields = (table: LayoutTable): readonly Field[] => {
+  const layoutBits = bitsOf(table);
+  const runs = runsOf(table);
+  const rows = new Map(table.rows.map((row) => [row.field, row]));
+  return [...rows].map(([name, row]) => {
+    const ownRuns = runs.filter((run) => run.field === name);
+    const pieces = piecesOf(ownRuns, layoutBits);
+    const max = row.role === "fixed" ? undefined : row.max;
+    return compileField(name, row.role, pieces, wordsFor(layoutBits), max);
+  });
+};
+
+/** A field's value: `number` up to 53 bits, `bigint` above. */
+export const fieldValue = (field: Field, words: Words): FieldValue =>
+  field.bits <= NUMBER_BITS_MAX ? field.read(words) : field.readBig(words);
+
+const mintedAtOf = (table: LayoutTable, fields: readonly Field[]): Layout["mintedAtMs"] => {
+  const field = fields.find(({ role }) => role === "time");
+  const row = timeRowOf(table);
+  return field === undefined || row === undefined ? undefined : compileMintedAt(field, row);
+};
+
+const fixedWords = (table: LayoutTable, fields: readonly Field[]): Layout["fixed"] => {
+  const mask = new Array<number>(wordsFor(bitsOf(table))).fill(0);
+  const value = mask.slice();
+  for (const field of ofRole(fields, "fixed")) {
+    for (const [word, bits] of field.mask.entries()) mask[word] = ((mask[word] as number) | bits) >>> 0;
+    field.write(value, fixedValue(table, field.name));
+  }
+  return { mask, value };
+};
+
+/** The values of all rows of a fixed field, concatenated in row order. */
+const fixedValue = (table: LayoutTable, name: string): number => {
+  let value = 0;
+  for (const row of table.rows) {
+    if (row.role === "fixed" && row.field === name) value = value * 2 ** row.bits + row.value;
+  }
+  return value;
+};
+
+/** Compares only words that have fixed bits. Most layouts have them in two words or in none. */
+const compileFits = ({ mask, value }: Layout["fixed"]): Layout["fits"] => {
+  const checks = mask.flatMap((bits, word) => (bits === 0 ? [] : [{ word, bits, value: value[word] as number }]));
+  const [first, second] = checks;
+  if (first === undefined) return () => true;
+  if (second === undefined || checks.length > 2) {
+    return (words) => checks.every((check) => (((words[check.word] as number) ^ check.value) & check.bits) === 0);
+  }
+  const { word: firstWord, bits: firstBits, value: firstValue } = first;
+  const { word: secondWord, bits: secondBits, value: secondValue } = second;
+  return (words) =>
+    ((((words[firstWord] as number) ^ firstValue) & firstBits) |
+      (((words[secondWord] as number) ^ secondValue) & secondBits)) ===
+    0;
+};
+
+const explainMisfit = (
+  fields: readonly Field[],
+  fixed: Words,
+  range: Range | undefined,
+  words: Words,
+): ParseError | undefined => {
+  for (const field of ofRole(fields, "fixed")) {
+    const expected = field.read(fixed);
+    const actual = field.read(words);
+    if (actual !== expected) return { reason: "fixed-bits", field: field.name, expected, actual };
+  }
+  return range?.parseError(words);
+};
+
+const encode = (
+  fields: readonly Field[],
+  fixed: Words,
+  range: Range | undefined,
+  values: Readonly<Record<string, FieldValue>>,
+): Result<Words, EncodeError> => {
+  const unknown = Object.keys(values).find((name) => fields.every((field) => field.name !== name));
+  if (unknown !== undefined) return err({ reason: "unknown-field", field: unknown });
+  const words = fixed.slice();
+  for (const field of fields) {
+    const value = Object.hasOwn(values, field.name) ? values[field.name] : undefined;
+    const fault = field.role === "fixed" ? checkFixed(field, fixed, value) : checkGiven(field, value);
+    if (fault !== undefined) return err(fault);
+    if (value !== undefined) field.write(words, value);
+  }
+  return range === undefined || range.holds(words) ? ok(words) : err(range.encodeError(words));
+};
+
+const checkGiven = (field: Field, value: FieldValue | undefined): EncodeError | undefined => {
+  if (value === undefined) return { reason: "missing-field", field: field.name };
+  if (holds(field, value)) return undefined;
+  return { reason: "out-of-range", field: field.name, value: String(value), max: greatestOf(field) };
+};
+
+const checkFixed = (field: Field, fixed: Words, value: FieldValue | undefined): EncodeError | undefined => {
+  const expected = field.read(fixed);
+  if (value === undefined || value === expected || value === BigInt(expected)) return undefined;
+  return { reason: "fixed-field", field: field.name, expected, value: String(value) };
+};

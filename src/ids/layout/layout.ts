@@ -1,0 +1,143 @@
+import type { Result } from "../result.ts";
+
+/** An ID's bits as unsigned 32-bit words, most significant first. Unused leading bits are 0. */
+export type Words = readonly number[];
+
+/** A field's purpose. By contract only `key` and `time` can decide a route; `node` only if the table says so. */
+export type Role = "fixed" | "time" | "key" | "node" | "counter" | "random";
+
+/** `sql-datetime`: days in the bits above the low 32, and units of 1/300 s since midnight in those. */
+export type TimeUnit = "s" | "10ms" | "ms" | "10us" | "us" | "100ns" | "ns" | "sql-datetime";
+
+/** How bits are written as text. A value, so that a bundle contains only the forms that it uses. */
+export interface TextForm {
+  readonly name: string;
+  /** Constant prefix of every text. */
+  readonly prefix?: string;
+  /** Number of bits in a text. */
+  readonly bits: number;
+  /** Longer texts are rejected without reading them. */
+  readonly lengthMax: number;
+  /** The words of `text` from `start` up to, but not including, `end`; `undefined` if invalid. */
+  readonly read: (text: string, start: number, end: number) => Words | undefined;
+  readonly parse: (text: string) => Result<Words, ParseError>;
+  /** The single text of words that fit the form. */
+  readonly format: (words: Words) => string;
+}
+
+/**
+ * One row of a layout, as in an RFC diagram, most significant first. Rows with the same name form one field, split
+ * around fixed bits. Their bits are concatenated in row order.
+ */
+export type Row =
+  | { readonly field: string; readonly bits: number; readonly role: "fixed"; readonly value: number }
+  | {
+      readonly field: string;
+      readonly bits: number;
+      readonly role: "time";
+      readonly unit: TimeUnit;
+      readonly epochMs: number;
+      /** The greatest value, if the bits could hold more. */
+      readonly max?: number;
+    }
+  | {
+      readonly field: string;
+      readonly bits: number;
+      readonly role: "key" | "node" | "counter" | "random";
+      readonly max?: number;
+    };
+
+/**
+ * A layout as declared. Everything else is derived from it. Tables are exported apart from their compiled layouts:
+ * a page that only calls `parseId` then bundles no compiler, less than half the bytes.
+ */
+export interface LayoutTable {
+  readonly name: string;
+  readonly title: string;
+  /** Where the layout is defined. */
+  readonly source: string;
+  readonly rows: readonly Row[];
+  /** The canonical text form. */
+  readonly text: TextForm;
+  /** The smallest valid ID as a decimal number, if it is not 0. */
+  readonly least?: string;
+  /**
+   * `own`: the layout has its own minter. `none`: its IDs are not generated from a clock and random bits. Absent:
+   * `startMinter` generates them.
+   */
+  readonly minter?: "own" | "none";
+  /** For each byte of the rows, in row order: its position in the text. Absent: the same order. */
+  readonly octetOrder?: readonly number[];
+}
+
+/** A compiled field: arithmetic on words in text order. */
+export interface Field {
+  readonly name: string;
+  readonly role: Role;
+  readonly bits: number;
+  /** The greatest value. */
+  readonly max: FieldValue;
+  /** The value as an exact unsigned integer. Throws for fields of more than 53 bits. */
+  readonly read: (words: Words) => number;
+  /** The value at any width. Not for the hot path. */
+  readonly readBig: (words: Words) => bigint;
+  /** Writes a value that is known to fit, in place. */
+  readonly write: (words: number[], value: FieldValue) => void;
+  /** The field's bits in each word. */
+  readonly mask: Words;
+}
+
+/** A field's value: `number` up to 53 bits, `bigint` above. */
+export type FieldValue = number | bigint;
+
+export interface Layout {
+  readonly name: string;
+  readonly table: LayoutTable;
+  /** All fields in row order, including fixed ones. */
+  readonly fields: readonly Field[];
+  readonly field: (name: string) => Field | undefined;
+  /** Number of fixed bits: the evidence in the bits that an ID has this layout. 0 means no evidence. */
+  readonly fixedBits: number;
+  /** The fixed bits of each word: their mask and their value. */
+  readonly fixed: { readonly mask: Words; readonly value: Words };
+  /** Whether all fixed bits match and every field is in range. */
+  readonly fits: (words: Words) => boolean;
+  /** The first fault of words that do not fit: a wrong fixed field, else a value out of range. */
+  readonly misfit: (words: Words) => ParseError | undefined;
+  /**
+   * When the ID was minted, by its time field: Unix time in milliseconds, rounded down. `undefined` without a time
+   * field.
+   */
+  readonly mintedAtMs: ((words: Words) => number) | undefined;
+  /** All text forms, the canonical one first. */
+  readonly texts: readonly TextForm[];
+  /** The words of a canonical text. Does not check fixed bits. */
+  readonly parseText: (text: string) => Result<Words, ParseError>;
+  /** Strict: every ID has one canonical text. Only UUIDs, hexadecimal and Crockford base32 are case-insensitive. */
+  readonly parse: (text: string) => Result<Words, ParseError>;
+  /** The canonical text. */
+  readonly format: (words: Words) => string;
+  /** All fields by name, including fixed ones. */
+  readonly decode: (words: Words) => Readonly<Record<string, FieldValue>>;
+  /** Every field that is not fixed is required and must fit. A fixed field is optional and must have its own value. */
+  readonly encode: (values: Readonly<Record<string, FieldValue>>) => Result<Words, EncodeError>;
+}
+
+/** Why a text is not an ID of a layout. `at` is the index of the first wrong character. */
+export type ParseError =
+  | { readonly reason: "empty" }
+  | { readonly reason: "length"; readonly expected: string; readonly actual: number }
+  | { readonly reason: "whitespace"; readonly at: number }
+  | { readonly reason: "alphabet"; readonly at: number }
+  /** `prefix`: the expected prefix, if the text does not start with it. */
+  | { readonly reason: "shape"; readonly at: number; readonly suggestion?: string; readonly prefix?: string }
+  | { readonly reason: "fixed-bits"; readonly field: string; readonly expected: number; readonly actual: number }
+  /** An ID or a field is out of range. */
+  | { readonly reason: "range"; readonly field?: string; readonly min: string; readonly max: string };
+
+/** Why field values do not form an ID. */
+export type EncodeError =
+  | { readonly reason: "missing-field"; readonly field: string }
+  | { readonly reason: "unknown-field"; readonly field: string }
+  | { readonly reason: "fixed-field"; readonly field: string; readonly expected: number; readonly value: string }
+  | { readonly reason: "out-of-range"; readonly field: string; readonly value: string; readonly max: string };

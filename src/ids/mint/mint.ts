@@ -1,0 +1,55 @@
+import { greatestOf, holds } from "../layout/fields.ts";
+import type { Field, FieldValue, Words } from "../layout/layout.ts";
+import { WORD_BITS } from "../layout/runs.ts";
+
+/** A source of strong random bits, such as the port `Entropy`. */
+export interface RandomWords {
+  /** One uniformly random unsigned 32-bit word. */
+  word(): number;
+}
+
+/** An ID, and the minter state after it. */
+export interface Minted<State> {
+  readonly state: State;
+  readonly words: Words;
+}
+
+/** Why no ID was minted. */
+export type MintError =
+  | { readonly reason: "key-out-of-range"; readonly field: string; readonly value: string; readonly max: string }
+  | { readonly reason: "clock-behind"; readonly behindMs: number; readonly toleranceMs: number };
+
+/**
+ * How far the clock may lag behind the last ID. Up to this, minting continues from the last ID, so a clock step causes
+ * no error. Beyond it the clock or the last ID is wrong, and IDs would have a wrong time for too long.
+ */
+export const CLOCK_BEHIND_MS_MAX = 60_000;
+
+/** Rejects a value that is not an integer within the field. Keys are never truncated. */
+export const checkKey = (field: Field, value: FieldValue): MintError | undefined => {
+  if (holds(field, value)) return undefined;
+  return { reason: "key-out-of-range", field: field.name, value: String(value), max: greatestOf(field) };
+};
+
+/** The error of a clock that lags too far behind the last ID. */
+export const checkClock = (behindMs: number): MintError | undefined =>
+  behindMs > CLOCK_BEHIND_MS_MAX ? { reason: "clock-behind", behindMs, toleranceMs: CLOCK_BEHIND_MS_MAX } : undefined;
+
+/** An integer of this many random bits, most significant word first. */
+export const randomBits = (bits: number, entropy: RandomWords): bigint => {
+  let value = 0n;
+  for (let random = 0; random < bits; random += WORD_BITS) {
+    value = (value << BigInt(WORD_BITS)) | BigInt(entropy.word() >>> 0);
+  }
+  return BigInt.asUintN(bits, value);
+};
+
+/** If the range is not a power of two, the bias is at most 2^-64. */
+const SCALING_BITS = 64;
+
+/** A random value of a field, up to its maximum. */
+export const randomValue = ({ bits, max }: Field, entropy: RandomWords): bigint => {
+  const count = BigInt(max) + 1n;
+  if (count === 1n << BigInt(bits)) return randomBits(bits, entropy);
+  return (randomBits(bits + SCALING_BITS, entropy) * count) >> BigInt(bits + SCALING_BITS);
+};

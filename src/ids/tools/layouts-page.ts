@@ -1,0 +1,108 @@
+import { ofRole } from "../layout/fields.ts";
+import type { Layout } from "../layout/layout.ts";
+import { isoTime, type TimeRow, ticksIn, timeRowOf, timeValue } from "../layout/time.ts";
+import { everyLayout } from "../layouts/catalogue.ts";
+import { textsOf } from "../text/texts.ts";
+import { diagram } from "./diagram.ts";
+
+/** `docs/reference/layouts.md`: all layouts, generated from their tables. */
+export const layoutsPage = (): string =>
+  [
+    "# ID layouts",
+    "",
+    "Generated from the tables in `src/ids/` by `npm run generate`.",
+    "",
+    "- Diagrams have 32 bits a line, most significant first, in the order of the text.",
+    "- Routes depend on `key` fields and on the time. They depend on a `node` field only where the routing table names it.",
+    "- A layout without fixed bits cannot be recognised by its text alone. The entity's path, a layout in the path's pattern, or",
+    "  the request header `id-layout` identifies it.",
+    "- Each section ends with the least ID minted at 2026-01-01T00:00:00Z, or the least ID of all where there is no time.",
+    "- Columns below: bits, fixed bits, unit of the time, keys, text forms, whether the general minter mints it.",
+    "",
+    "```text",
+    ...columns([["layout", "bits", "fixed", "time", "keys", "texts", "minted"], ...everyLayout.map(summaryOf)]),
+    "```",
+    "",
+    ...everyLayout.flatMap(section),
+  ].join("\n");
+
+const summaryOf = (layout: Layout): readonly string[] => [
+  layout.name,
+  `${layout.table.text.bits}`,
+  `${layout.fixedBits}`,
+  timeRowOf(layout.table)?.unit ?? "",
+  keysOf(layout),
+  layout.texts.map(({ name }) => name).join(","),
+  MINTED[layout.table.minter ?? "general"],
+];
+
+const MINTED = { general: "yes", own: "own minter", none: "no" } as const;
+
+/** Cells below each other, with two spaces between. */
+const columns = (rows: readonly (readonly string[])[]): readonly string[] => {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? "").length)));
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+};
+
+const keysOf = ({ fields }: Layout): string =>
+  ofRole(fields, "key")
+    .map(({ name }) => name)
+    .join(",");
+
+const section = (layout: Layout): readonly string[] => {
+  const { table, name } = layout;
+  return [
+    `## ${name}`,
+    "",
+    `${table.title}. Source: ${table.source}.`,
+    "",
+    "```text",
+    // Without the two lines that number the bits.
+    ...diagram(table).split("\n").slice(2),
+    "",
+    ...columns(layout.fields.map((field) => [field.name, `${field.bits}`, field.role, noteOf(layout, field.name)])),
+    "```",
+    "",
+    ...notes(layout),
+    ...Object.entries(textsOf(layout, sampleOf(layout))).map(([form, text]) => `- ${form}: \`${text}\``),
+    "",
+  ];
+};
+
+const noteOf = (layout: Layout, name: string): string => {
+  const field = layout.field(name);
+  if (field === undefined) return "";
+  if (field.role === "fixed") return `always ${field.read(layout.fixed.value)}`;
+  const time = timeRowOf(layout.table);
+  if (field.role === "time" && time !== undefined) {
+    return `${unitName(time.unit)} since ${isoTime(time.epochMs) ?? time.epochMs}${time.max === undefined ? "" : `, at most ${field.max}`}`;
+  }
+  const declared = layout.table.rows.find((candidate) => candidate.field === name);
+  return declared?.role !== "fixed" && declared?.max !== undefined ? `at most ${field.max}` : "";
+};
+
+const unitName = (unit: TimeRow["unit"]): string =>
+  unit === "sql-datetime" ? "days, and 1/300 s in the last 32 bits," : /^[0-9]/.test(unit) ? unit : `1 ${unit}`;
+
+const notes = ({ table }: Layout): readonly string[] => [
+  ...(table.octetOrder === undefined ? [] : [`Byte order in the text: ${table.octetOrder.join(",")}.`, ""]),
+  ...(table.least === undefined ? [] : [`The least ID is ${table.least}.`, ""]),
+];
+
+const SAMPLE_MS = Date.UTC(2026, 0, 1);
+
+/** The smallest words of a layout at the sample time. */
+const sampleOf = (layout: Layout): readonly number[] => {
+  const words = layout.fixed.value.slice();
+  const time = layout.fields.find(({ role }) => role === "time");
+  const row = timeRowOf(layout.table);
+  if (time !== undefined && row !== undefined) {
+    time.write(words, timeValue(row.unit, ticksIn(row.unit, SAMPLE_MS - row.epochMs)));
+  }
+  return words;
+};

@@ -1,0 +1,162 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  declareLayout,
+  type Layout,
+  type LayoutDeclaration,
+  parseId,
+  startMinter,
+  TEXT_NAMES,
+  type TextName,
+  type Words,
+} from "../../../src/ids/index.ts";
+import { anyDamage, anyTable, anyWords } from "../arbitraries.ts";
+import { slowDecode, textBits, wordsOfBits } from "../oracle.ts";
+
+const declare = (declaration: LayoutDeclaration): Layout => {
+  const layout = declareLayout(declaration);
+  if (!layout.ok) throw new Error(JSON.stringify(layout.error));
+  return layout.value;
+};
+
+const order: LayoutDeclaration = {
+  name: "acme-order",
+  rows: [
+    { field: "mintedAt", bits: 40, role: "time", unit: "ms", epochMs: Date.UTC(2020, 0, 1) },
+    { field: "format", bits: 4, role: "fixed", value: 5 },
+    { field: "region", bits: 12, role: "key" },
+    { field: "random", bits: 40, role: "random" },
+  ],
+  text: "base62",
+  prefix: "ord_",
+};
+
+test("an ID of one's own", () => {
+  const layout = declare(order);
+  const words = layout.encode({ mintedAt: 216_000_000_000, region: 840, random: 1 });
+  const text = words.ok ? layout.format(words.value) : "";
+  expect(text).toMatch(/^ord_[0-9A-Za-z]{17}$/);
+  expect(layout.parse(text)).toEqual(words);
+  expect(words.ok && layout.mintedAtMs?.(words.value)).toBe(Date.UTC(2020, 0, 1) + 216_000_000_000);
+  expect(layout.parse(text.replace("ord_", "usr_"))).toMatchObject({ ok: false, error: { reason: "shape", at: 0 } });
+  expect(layout.table).toMatchObject({ title: "acme-order", source: "the routing table" });
+  expect(startMinter(layout, { region: 1 }).ok).toBe(true);
+});
+
+describe("refused", () => {
+  test.each([
+    ["a name with a space", { ...order, name: "my order" }, { reason: "layout-name", name: "my order" }],
+    [
+      "an unknown text",
+      { ...order, text: "roman" as TextName },
+      { reason: "text-name", text: "roman", known: TEXT_NAMES },
+    ],
+    ["a name that every object has", { ...order, text: "toString" as TextName }, { reason: "text-name" }],
+    ["a prefix of digits", { ...order, prefix: "1" }, { reason: "text-prefix", prefix: "1" }],
+    ["a prefix that a path would encode", { ...order, prefix: "a/" }, { reason: "text-prefix", prefix: "a/" }],
+    ["too few bits", { ...order, rows: order.rows.slice(1, 2) }, { reason: "layout-bits", bits: 4, min: 32, max: 160 }],
+    ["too many bits", { ...order, rows: [...order.rows, ...order.rows] }, { reason: "layout-bits", bits: 192 }],
+    ["a UUID of 96 bits", { ...order, text: "uuid" as const }, { reason: "total-bits", expected: 128, actual: 96 }],
+    [
+      "a unit that is none",
+      {
+        ...order,
+        rows: [
+          { field: "mintedAt", bits: 40, role: "time", unit: "fortnight" as "ms", epochMs: 0 },
+          { field: "random", bits: 56, role: "random" },
+        ],
+      },
+      { reason: "unit", field: "mintedAt", unit: "fortnight" },
+    ],
+    [
+      "a greatest value that the bits do not hold",
+      { ...order, rows: [{ field: "a", bits: 96, role: "key", max: 2 ** 60 }] },
+      { reason: "max-value", field: "a", bits: 96, max: 2 ** 60 },
+    ],
+    [
+      "a greatest value of a part",
+      {
+        ...order,
+        rows: [
+          { field: "a", bits: 48, role: "key", max: 1 },
+          { field: "a", bits: 48, role: "key" },
+        ],
+      },
+      { reason: "split-field", field: "a" },
+    ],
+    [
+      "a datetime of too many bits",
+      { ...order, rows: [{ field: "a", bits: 96, role: "time", unit: "sql-datetime", epochMs: 0 }] },
+      { reason: "sql-datetime-bits", field: "a", bits: 96, max: 53 },
+    ],
+  ] as readonly (readonly [string, LayoutDeclaration, object])[])("%s", (_name, declaration, error) => {
+    expect(declareLayout(declaration)).toMatchObject({ ok: false, error });
+  });
+});
+
+/** Tables of any shape in any text that holds them. */
+const anyDeclared = fc
+  .constantFrom(32, 64, 72, 96, 120, 128, 160)
+  .chain((bits) =>
+    fc.tuple(
+      anyTable(bits),
+      fc.constantFrom(...TEXT_NAMES.filter((name) => name !== "uuid" || bits === 128)),
+      fc.option(fc.constantFrom("ord_", "a", "X-y_"), { nil: undefined }),
+      anyWords(Math.ceil(bits / 32)),
+    ),
+  )
+  .map(
+    ([
+      {
+        rows,
+        octetOrder,
+        text: { bits },
+      },
+      text,
+      prefix,
+      words,
+    ]) => ({
+      layout: declare({
+        name: "declared",
+        rows,
+        text,
+        ...(octetOrder === undefined ? {} : { octetOrder }),
+        ...(prefix === undefined ? {} : { prefix }),
+      }),
+      words: wordsOfBits(textBits(words, bits)),
+    }),
+  );
+
+/** The words with the layout's fixed bits set. */
+const fitting = ({ fixed }: Layout, words: Words): Words =>
+  words.map((word, index) => ((word & ~(fixed.mask[index] as number)) | (fixed.value[index] as number)) >>> 0);
+
+test("declared layouts hold what ours hold", () => {
+  fc.assert(
+    fc.property(anyDeclared, ({ layout, words: anyOf }) => {
+      const words = fitting(layout, anyOf);
+      const text = layout.format(words);
+      expect(layout.parse(text)).toEqual({ ok: true, value: words });
+      expect(layout.encode(layout.decode(words))).toEqual({ ok: true, value: words });
+      const slow = slowDecode(layout.table, words);
+      expect(Object.entries(layout.decode(words)).map(([name, value]) => [name, BigInt(value)])).toEqual(
+        Object.entries(slow),
+      );
+      expect(parseId(layout.table, text)).toMatchObject({ ok: true, value: { fields: layout.decode(words) } });
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("a damaged text of a declared layout is refused, or is the one text of another value", () => {
+  const anyDamaged = anyDeclared.chain(({ layout, words }) =>
+    fc.tuple(fc.constant(layout), anyDamage(layout.format(fitting(layout, words)))),
+  );
+  fc.assert(
+    fc.property(anyDamaged, ([layout, damaged]) => {
+      const parsed = layout.parse(damaged);
+      if (parsed.ok) expect(layout.format(parsed.value).toLowerCase()).toBe(damaged.toLowerCase());
+    }),
+    { numRuns: 1000 },
+  );
+});
