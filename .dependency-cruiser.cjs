@@ -96,6 +96,7 @@ const ZONES = [
       ROUTING,
       "^src/(routing|problems)/generate\\.ts$",
       "^src/ids/tools/layouts-page\\.ts$",
+      "^src/cli/help-page\\.ts$",
       packages("esbuild", "workerd", "wrangler"),
     ],
     to: NODE,

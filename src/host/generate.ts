@@ -1,17 +1,22 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { cliPage } from "../cli/help-page.ts";
 import { layoutsPage } from "../ids/tools/layouts-page.ts";
 import { problemsPage } from "../problems/generate.ts";
 import { generatedFiles } from "../routing/generate.ts";
 
 /** `npm run generate`: writes all generated files. A test fails if one is stale. */
 
+const fileAt = (path: string): URL => new URL(`../../${path}`, import.meta.url);
+const CLI_PAGE = "docs/reference/cli.md";
+
 const files = [
   ...generatedFiles().map(({ name, text }) => ({ path: `src/routing/${name}`, text })),
   { path: "docs/reference/layouts.md", text: layoutsPage() },
   { path: "docs/reference/problems.md", text: problemsPage() },
+  { path: CLI_PAGE, text: await cliPage(readFileSync(fileAt(CLI_PAGE), "utf8")) },
 ];
 
 for (const { path, text } of files) {
-  writeFileSync(new URL(`../../${path}`, import.meta.url), text);
+  writeFileSync(fileAt(path), text);
   process.stdout.write(`${path}\n`);
 }

@@ -2,8 +2,10 @@ import { describe, expect, it } from "vitest";
 import { examplesOf, projectText, shownBy } from "./console-examples.ts";
 import { MemoryFiles } from "./memory-files.ts";
 
-const PAGE = "docs/reference/cli.md";
-const examples = examplesOf(PAGE);
+const PAGES = ["docs/concepts.md", "docs/reference/cli.md"];
+const examples = PAGES.flatMap(examplesOf);
+/** Other tests run these, one after the other. */
+const steps = ["docs/reference/routing-table.md", "docs/guides/move-entities.md"].flatMap(examplesOf);
 const READ = ["routing-table.json", "docs/examples/openapi.yaml", "docs/examples/requests.ndjson"];
 
 /** What differs from run to run: minted IDs, and the digest of a table that may be edited. */
@@ -14,7 +16,7 @@ const blur = (command: string, output: string): string => {
   return text.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|^[0-9A-Z]{26}$/gm, "<id>");
 };
 
-describe.concurrent(PAGE, () => {
+describe.concurrent(PAGES.join(" and "), () => {
   it("has an example of every command", () => {
     const ofIds = ["id convert", "id range", "id capacity"];
     const commands = [
@@ -33,7 +35,7 @@ describe.concurrent(PAGE, () => {
       "layout",
     ];
     for (const name of commands) {
-      expect(examples.filter(({ command }) => command.includes(`waybill ${name} `))).not.toEqual([]);
+      expect([...examples, ...steps].filter(({ command }) => command.includes(`waybill ${name} `))).not.toEqual([]);
     }
   });
 

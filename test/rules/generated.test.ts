@@ -1,7 +1,21 @@
 import { readFileSync } from "node:fs";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { cliPage } from "../../src/cli/help-page.ts";
 import { generatedFiles } from "../../src/routing/generate.ts";
 
 it.each(generatedFiles())("src/routing/$name is what npm run generate writes", ({ name, text }) => {
   expect(readFileSync(new URL(`../../src/routing/${name}`, import.meta.url), "utf8")).toBe(text);
+});
+
+describe("docs/reference/cli.md", () => {
+  const page = readFileSync(new URL("../../docs/reference/cli.md", import.meta.url), "utf8");
+
+  it("has the help that npm run generate writes", async () => {
+    expect(await cliPage(page)).toBe(page);
+  });
+
+  it("needs a block for each command, and none for others", async () => {
+    await expect(cliPage(page.replace("help:table-diff", "help:table-dif"))).rejects.toThrow("table-diff");
+    expect(await cliPage(`${page}<!--help:absent-->\n\`\`\`text\n\`\`\`\n`)).toContain("no such command");
+  });
 });

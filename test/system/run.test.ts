@@ -144,12 +144,12 @@ describe("the file", () => {
   });
 });
 
-describe("the README's sample", () => {
-  it("runs on the Node that the README names", () => {
+describe("the sample of docs/start.md", () => {
+  it("runs on the Node that the page names", () => {
     const root = fileURLToPath(new URL("../../", import.meta.url));
-    const readme = readFileSync(join(root, "README.md"), "utf8");
-    const [, node = ""] = /`(\S+\/node) sample\.ts`/.exec(readme) ?? [];
-    const [, code = ""] = /^```ts\n(.*?)^```$/ms.exec(readme) ?? [];
+    const page = readFileSync(join(root, "docs/start.md"), "utf8");
+    const [, node = ""] = /`(\S+\/node) sample\.ts`/.exec(page) ?? [];
+    const [, code = ""] = /^```ts\n(.*?)^```$/ms.exec(page) ?? [];
     const { stdout } = spawnSync(join(root, node), ["--input-type=module-typescript", "-e", code], {
       cwd: root,
       encoding: "utf8",

@@ -1,5 +1,6 @@
 import { ofRole } from "../layout/fields.ts";
-import type { Layout } from "../layout/layout.ts";
+import type { Layout, LayoutTable } from "../layout/layout.ts";
+import { runsOf } from "../layout/runs.ts";
 import { isoTime, type TimeRow, ticksIn, timeRowOf, timeValue } from "../layout/time.ts";
 import { everyLayout } from "../layouts/catalogue.ts";
 import { textsOf } from "../text/texts.ts";
@@ -12,7 +13,8 @@ export const layoutsPage = (): string =>
     "",
     "Generated from the tables in `src/ids/` by `npm run generate`.",
     "",
-    "- Diagrams have 32 bits a line, most significant first, in the order of the text.",
+    "- Fields are listed most significant bit first, in the order of the text. Where a text takes fields apart, a diagram",
+    "  shows 32 bits a line. `waybill layout NAME` draws any layout.",
     "- Routes depend on `key` fields and on the time. They depend on a `node` field only where the routing table names it.",
     "- A layout without fixed bits cannot be recognised by its text alone. The entity's path, a layout in the path's pattern, or",
     "  the request header `id-layout` identifies it.",
@@ -54,6 +56,18 @@ const keysOf = ({ fields }: Layout): string =>
     .map(({ name }) => name)
     .join(",");
 
+/** Lines of a diagram that number the bits. */
+const RULER_LINES = 2;
+
+/** Whether each field is one piece of the text, in the order of the list, so that the list tells where its bits are. */
+const isInOrder = (table: LayoutTable): boolean => {
+  const runs = runsOf(table);
+  return (
+    runs.every((run, at) => at === 0 || (runs[at - 1]?.textBit ?? 0) < run.textBit) &&
+    runs.length === new Set(runs.map(({ field }) => field)).size
+  );
+};
+
 const section = (layout: Layout): readonly string[] => {
   const { table, name } = layout;
   return [
@@ -62,9 +76,7 @@ const section = (layout: Layout): readonly string[] => {
     `${table.title}. Source: ${table.source}.`,
     "",
     "```text",
-    // Without the two lines that number the bits.
-    ...diagram(table).split("\n").slice(2),
-    "",
+    ...(isInOrder(table) ? [] : [...diagram(table).split("\n").slice(RULER_LINES), ""]),
     ...columns(layout.fields.map((field) => [field.name, `${field.bits}`, field.role, noteOf(layout, field.name)])),
     "```",
     "",

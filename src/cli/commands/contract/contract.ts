@@ -139,7 +139,7 @@ Examples:
   $ waybill contract orders.yaml --entity-prefix /orders /v2/orders --json
   $ waybill contract openapi.json --id-param '^(id|.*Number)$'
 
-A parameter is taken for an ID when it is named id, …Id, …_id, …uuid or alike, or its format is uuid or alike. docs/contract.md has the kinds.
+A parameter is taken for an ID when it is named id, …Id, …_id, …uuid or alike, or its format is uuid or alike. docs/reference/cli.md has the kinds.
 Exit code: 0 when they agree, 2 with findings, 1 when one of the files cannot be read.`;
 
 const expression = (text: string): RegExp => {

@@ -1,0 +1,137 @@
+import { run } from "./program.ts";
+import type { Runtime } from "./runtime.ts";
+
+/**
+ * The blocks of docs/reference/cli.md that follow from `--help`. What three commands and more have in common stands once, in
+ * the block `common`; examples are left to `--help`.
+ */
+
+/** What `--help` says of one command. */
+interface Help {
+  readonly usage: string;
+  readonly description: string;
+  /** Arguments and options with their descriptions. */
+  readonly entries: readonly Entry[];
+  readonly commands: readonly string[];
+  /** The lines at the end, after the examples. */
+  readonly notes: readonly string[];
+}
+
+interface Entry {
+  readonly name: string;
+  readonly text: string;
+}
+
+const COMMON_FROM = 3;
+
+/** Commands that are those of another place. */
+const TWICE = new Set(["explain", "mint"]);
+
+/** The page with each block after `<!--help:…-->` written anew. Throws where a command has no block. */
+export async function cliPage(page: string): Promise<string> {
+  const helps = await helpsBelow([]);
+  const common = commonOf([...helps.values()]);
+  // Groups have nothing of their own but the list of their commands.
+  const reported = [...helps].filter(([, { commands, notes }]) => commands.length === 0 || notes.length > 0);
+  const blocks = new Map(reported.map(([name, help]) => [name, blockOf(help, common)]));
+  blocks.set("common", columns(common.entries).join("\n"));
+  const missing = new Set(blocks.keys());
+  const written = page.replace(/(<!--help:(\S+)-->\n```text\n)[\s\S]*?(?=```)/g, (_, head, name) => {
+    missing.delete(name);
+    return `${head}${blocks.get(name) ?? "no such command"}\n`;
+  });
+  if (missing.size > 0) throw new Error(`no block <!--help:${[...missing].join(", ")}--> in the page`);
+  return written;
+}
+
+/** By the words of each command; the two that stand under `id` too stand once. */
+async function helpsBelow(words: readonly string[]): Promise<ReadonlyMap<string, Help>> {
+  const help = parse(await helpText(words));
+  const helps = new Map([[words.length === 0 ? "waybill" : words.join("-"), help]]);
+  for (const name of help.commands) {
+    if (words[0] === "id" && TWICE.has(name)) continue;
+    for (const [below, found] of await helpsBelow([...words, name])) helps.set(below, found);
+  }
+  return helps;
+}
+
+async function helpText(words: readonly string[]): Promise<string> {
+  let text = "";
+  const print = async (part: string): Promise<void> => {
+    text += part;
+  };
+  await run([...words, "--help"], { version: "", print, report: () => undefined } as unknown as Runtime);
+  return text;
+}
+
+function parse(text: string): Help {
+  const [usage = "", description = "", ...sections] = text.trimEnd().split("\n\n");
+  const entries: Entry[] = [];
+  const commands: string[] = [];
+  const notes: string[] = [];
+  for (const section of sections) {
+    const [title, ...lines] = section.split("\n");
+    if (title === "Commands:") commands.push(...entriesOf(lines).map(({ name }) => name.split(" ")[0] ?? ""));
+    else if (title === "Arguments:" || title === "Options:") entries.push(...entriesOf(lines));
+    else if (title !== "Examples:") notes.push(...section.split("\n"));
+  }
+  // Exit codes of a command are those of the whole, said again for it.
+  const own = notes.join("\n").replace(/(?<![^ \n])Exit code: [\s\S]*$/, "");
+  return {
+    usage: usage.replace("Usage: ", "").replace(" [options]", ""),
+    description: description.replaceAll("\n", " "),
+    entries: entries.filter(({ name }) => name !== "-h, --help"),
+    commands: commands.filter((name) => name !== "help"),
+    notes: own.split("\n").filter((line) => line !== ""),
+  };
+}
+
+/** Entries begin two spaces in; lines further in continue the one before. */
+const entriesOf = (lines: readonly string[]): readonly Entry[] =>
+  lines
+    .join("\n")
+    .replace(/\n {3,}/g, " ")
+    .split("\n")
+    .map((line) => {
+      const [name = "", text = ""] = line.trim().split(/ {2,}(.*)/);
+      return { name, text };
+    });
+
+interface Common {
+  readonly entries: readonly Entry[];
+  readonly notes: ReadonlySet<string>;
+}
+
+/** Of each option the commonest text, so that a name in a list of common options means one thing. */
+function commonOf(helps: readonly Help[]): Common {
+  const entries = counted(helps.flatMap((help) => help.entries.map(({ name, text }) => `${name}\n${text}`)))
+    .map((key) => ({ name: key.split("\n")[0] ?? "", text: key.split("\n")[1] ?? "" }))
+    .filter(({ name }, at, all) => at === all.findIndex((other) => other.name === name));
+  return { entries, notes: new Set(counted(helps.flatMap(({ notes }) => notes))) };
+}
+
+/** What stands in it often enough to be common, the most frequent first. */
+function counted(keys: readonly string[]): readonly string[] {
+  const times = new Map<string, number>();
+  for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1);
+  const common = [...times].filter(([, count]) => count >= COMMON_FROM);
+  return common.toSorted(([, one], [, other]) => other - one).map(([key]) => key);
+}
+
+function blockOf({ usage, description, entries, notes }: Help, common: Common): string {
+  const isCommon = ({ name, text }: Entry): boolean =>
+    common.entries.some((entry) => entry.name === name && entry.text === text);
+  const shared = entries.filter(isCommon).map(({ name }) => name.split(" ")[0]);
+  return [
+    usage,
+    `  ${description}`,
+    ...columns(entries.filter((entry) => !isCommon(entry))),
+    ...(shared.length === 0 ? [] : [`  common: ${shared.join(" ")}`]),
+    ...notes.filter((note) => !common.notes.has(note)),
+  ].join("\n");
+}
+
+function columns(entries: readonly Entry[]): readonly string[] {
+  const width = Math.max(...entries.map(({ name }) => name.length));
+  return entries.map(({ name, text }) => `  ${name.padEnd(width)}  ${text}`);
+}
