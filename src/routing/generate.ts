@@ -13,8 +13,8 @@ export interface GeneratedFile {
 }
 
 export const generatedFiles = (): readonly GeneratedFile[] => [
-  { name: "m49.ts", text: m49File() },
-  { name: "iso-3166.ts", text: isoFile() },
+  { name: "data/m49.ts", text: m49File() },
+  { name: "data/iso-3166.ts", text: isoFile() },
   { name: "routing-table.schema.json", text: jsonSchemaFile() },
   { name: "mint-body.schema.json", text: mintBodySchemaFile() },
 ];
