@@ -4,10 +4,10 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const LINES_MAX = 300;
+const LINES_MAX = 400;
 
 /** Data in the shape of code: it is looked up, not read. */
-const TABLES = new Set(["src/ids/layouts/builtin.ts", "src/routing/data/m49.ts", "src/routing/data/iso-3166.ts"]);
+const TABLES = new Set(["src/routing/data/m49.ts", "src/routing/data/iso-3166.ts"]);
 
 it(`no source file has more than ${LINES_MAX} lines`, () => {
   const files = ["src", "routes", "bench"].flatMap((folder) =>

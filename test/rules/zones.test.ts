@@ -31,6 +31,8 @@ const PLANTED: readonly (readonly [rule: string, file: string, statement: string
   ["routing-generator", "src/routing/generate.ts", 'export { Command } from "commander";'],
   ["proxy", "src/proxy/planted.ts", 'export { Hono } from "hono";'],
   ["proxy", "src/proxy/planted.ts", 'export { env } from "cloudflare:workers";'],
+  ["gateway", "src/gateway/planted.ts", 'export { env } from "cloudflare:workers";'],
+  ["gateway", "src/gateway/planted.ts", 'export { createApp } from "../../routes/app.ts";'],
   ["problems", "src/problems/planted.ts", 'export { Hono } from "hono";'],
   ["problems", "src/problems/planted.ts", 'export type { Fetch } from "../ports.ts";'],
   ["ports", "src/ports.ts", 'export type { Env } from "./edge/env.ts";'],
