@@ -15,13 +15,13 @@ const PAGE = { name: "page", in: "path", required: true, schema: { type: "intege
 
 const PACK_STATUS = {
   type: "object",
-  required: ["sha256", "header", "pages", "missing", "whole"],
+  required: ["sha256", "header", "pages", "missing", "complete"],
   properties: {
     sha256: SHA256.schema,
     header: { type: "boolean", description: "Whether the header is known." },
     pages: { type: ["integer", "null"], description: "How many the pack has; null without its header." },
     missing: { type: ["array", "null"], items: { type: "integer" }, description: "Numbers of the pages to send." },
-    whole: { type: "boolean", description: "Whether a table that names the pack can be published." },
+    complete: { type: "boolean", description: "Whether a table that names the pack can be published." },
   },
 };
 
@@ -130,15 +130,15 @@ const canary = {
 
 export const STATUS = {
   type: "object",
-  required: ["truth", "canary", "kv", "isolate", "pending", "lastError"],
+  required: ["controlPlane", "canary", "kv", "isolate", "pending", "lastError"],
   properties: {
-    truth: { type: "object", required: ["revision", "digest"], properties: { revision, digest, time } },
+    controlPlane: { type: "object", required: ["revision", "digest"], properties: { revision, digest, time } },
     canary,
     kv: {
       type: ["object", "null"],
       description: "What KV shows to the object; null for nothing.",
-      required: ["revision", "digest", "canary", "asked"],
-      properties: { revision, digest, canary, asked: time },
+      required: ["revision", "digest", "canary", "checkedAt"],
+      properties: { revision, digest, canary, checkedAt: time },
     },
     isolate: {
       type: "object",
@@ -275,7 +275,12 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
     "/-/table/revisions": get("tableRevisions", "The revisions, newest first", PAGE_PARAMETERS, REVISIONS),
     "/-/table/revisions/{revision}": get("tableRevision", "The text of a revision, octet for octet", [REVISION_NUMBER]),
     "/-/table/audit": get("tableAudit", "Who changed the table, or tried to", PAGE_PARAMETERS, AUDIT),
-    "/-/table/status": get("tableStatus", "What is in force by the truth, by KV and by this isolate", [], STATUS),
+    "/-/table/status": get(
+      "tableStatus",
+      "The table in force in the control plane, in KV and in this isolate",
+      [],
+      STATUS,
+    ),
     "/-/table/capacity": {
       ...get("tableCapacity", "How much of each cap the table in force takes up"),
       post: operation({ name: "measureTable", summary: "How much of each cap a table takes up", body: table }),

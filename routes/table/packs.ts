@@ -45,7 +45,7 @@ const packStatusJson = ({ sha256, parts, isWhole }: PackStatus): object => ({
   header: parts !== undefined,
   pages: parts?.pages ?? null,
   missing: parts?.missing ?? null,
-  whole: isWhole,
+  complete: isWhole,
 });
 
 /** The digest in the path; `undefined` for what is none. */

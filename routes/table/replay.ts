@@ -148,7 +148,7 @@ const malformedLine = (why = ""): RequestError => ({
 
 /** Text in chunks to lines of the answer. What is no request is counted, and stops nothing. */
 function replayed({ before, after }: Pair, nowMs: number): TransformStream<string, string> {
-  const counts = { same: 0, changed: 0, open: 0, others: 0, unread: 0 };
+  const counts = { same: 0, changed: 0, open: 0, others: 0, unreadable: 0 };
   let rest = "";
   let number = 0;
   const one = (line: string): string => {
@@ -156,7 +156,7 @@ function replayed({ before, after }: Pair, nowMs: number): TransformStream<strin
     if (line.trim() === "") return "";
     const read = parseLogLine(line.replace(/\r$/, ""));
     if (read.kind !== "request") {
-      counts[read.kind === "other" ? "others" : "unread"]++;
+      counts[read.kind === "other" ? "others" : "unreadable"]++;
       return "";
     }
     const result = replay(before, after, read.request, nowMs);

@@ -9,7 +9,7 @@ import { jsonResponse, methodNotAllowed } from "../lib/http.ts";
 import { readTable } from "./request.ts";
 import { respondWithTableError } from "./table.ts";
 
-/** `GET /-/table/status`: what is in force by the truth, by KV and by the isolate that answers. */
+/** `GET /-/table/status`: what is in force in the control plane, in KV and in the isolate that responds. */
 export const tableStatus = (gateway: Gateway) =>
   new Hono()
     .get("/-/table/status", requireScope(gateway, "viewer"), async (c) => {
@@ -47,9 +47,10 @@ export const tableCapacity = (gateway: Gateway) =>
 
 function describe({ truth: current, canary, kv, askedAtMs, isPending, lastError }: TableStatus): object {
   return {
-    current: { revision: current.revision, digest: current.digest, time: current.time },
+    controlPlane: { revision: current.revision, digest: current.digest, time: current.time },
     canary: shownCanary(canary),
-    kv: kv === undefined ? null : { ...kv, canary: shownCanary(kv.canary), asked: new Date(askedAtMs).toISOString() },
+    kv:
+      kv === undefined ? null : { ...kv, canary: shownCanary(kv.canary), checkedAt: new Date(askedAtMs).toISOString() },
     pending: isPending,
     lastError: lastError ?? null,
   };

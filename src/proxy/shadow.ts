@@ -77,7 +77,7 @@ function locationShape(value: string): string {
 /** A difference that stands for itself and for those before it that were left out of the log. */
 export interface LoggedDifference extends ResponseDifference {
   readonly shadow: string;
-  readonly unlogged: number;
+  readonly suppressed: number;
 }
 
 export interface ShadowDeps {
@@ -96,7 +96,7 @@ const LOG_EVERY_MS = 1_000;
 export function isolateShadows({ clock, count, log }: ShadowDeps): Shadows {
   let inFlight = 0;
   let nextMs = Number.NEGATIVE_INFINITY;
-  let unlogged = 0;
+  let suppressed = 0;
   return {
     admit: (region) => {
       if (inFlight < IN_FLIGHT_MAX) {
@@ -111,11 +111,11 @@ export function isolateShadows({ clock, count, log }: ShadowDeps): Shadows {
       count(region, outcome);
       if (difference === undefined) return;
       const nowMs = clock.nowMs();
-      if (nowMs < nextMs) unlogged += 1;
+      if (nowMs < nextMs) suppressed += 1;
       else {
-        log({ ...difference, shadow: region, unlogged });
+        log({ ...difference, shadow: region, suppressed });
         nextMs = nowMs + LOG_EVERY_MS;
-        unlogged = 0;
+        suppressed = 0;
       }
     },
   };

@@ -54,7 +54,7 @@ describe.concurrent("waybill id capacity", () => {
     const many = await ask("--minters", "1000", "--json");
     expect([many.code, objectsOf(many.stdout)]).toMatchObject([
       1,
-      [{ bears: false, collisions: { areExpected: true } }],
+      [{ suffices: false, collisions: { areExpected: true } }],
     ]);
     const one = await ask("--json");
     expect(objectsOf(one.stdout)).toMatchObject([{ collisions: { areExpected: false } }]);
@@ -96,7 +96,7 @@ describe.concurrent("waybill id capacity", () => {
     expect(code).toBe(0);
     expect(objectsOf(stdout)).toEqual([
       JSON.parse(
-        JSON.stringify({ ...reckoned.value, load, bears: true, lasts: true, end: "2080-07-10T17:30:30.209Z" }),
+        JSON.stringify({ ...reckoned.value, load, suffices: true, lasts: true, end: "2080-07-10T17:30:30.209Z" }),
       ),
     ]);
   });

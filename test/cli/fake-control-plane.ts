@@ -187,8 +187,8 @@ const statusOf = (plane: FakeControlPlane, { revision, text }: Kept) => {
   const digest = digestOf(text);
   const canary = canaryOf(plane);
   return {
-    truth: { revision, digest, time: TIME },
-    kv: { revision, digest, canary, asked: TIME },
+    controlPlane: { revision, digest, time: TIME },
+    kv: { revision, digest, canary, checkedAt: TIME },
     isolate: { revision, source: "memory", ageSeconds: 3, digest, canary },
     pending: false,
     lastError: null,

@@ -230,10 +230,10 @@ describe("answers that cannot be right", () => {
   });
 
   it("a status without its members is named, and not guessed", async () => {
-    const status = await client(() => Response.json({ truth: { revision: 1 } })).status();
+    const status = await client(() => Response.json({ controlPlane: { revision: 1 } })).status();
     expect(status).toMatchObject({
       ok: false,
-      error: { reason: "strange", why: expect.stringContaining("(truth.digest: ") },
+      error: { reason: "strange", why: expect.stringContaining("(controlPlane.digest: ") },
     });
     const list = await client(() => Response.json({ revisions: {} })).revisions({ limit: 1 });
     expect(list).toMatchObject({ ok: false, error: { reason: "strange" } });

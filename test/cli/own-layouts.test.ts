@@ -90,7 +90,7 @@ describe.concurrent("layouts that a table declares", () => {
     expect(bounds.stdout).toMatch(/^(tkt_[0-9A-Za-z]{17}\n){2}$/);
     const capacity = await waybill(["id", "capacity", "ticket", "--rate", "1000", "--json", ...TABLE], { files });
     expect(objectsOf(capacity.stdout)).toMatchObject([
-      { layout: "ticket", end: "2054-11-03T19:53:47.776Z", bears: true },
+      { layout: "ticket", end: "2054-11-03T19:53:47.776Z", suffices: true },
     ]);
     const random = await waybill(["layout", "ticket", ...TABLE], { files });
     expect(random.stdout).toContain("texts: tkt_ base62\n");

@@ -69,7 +69,7 @@ describe.concurrent("a canary of the whole table", () => {
 
   it("cannot be ended where none runs, which somebody who named one is told by another exit code", async () => {
     const { table } = await setUp();
-    const stderr = "error: no canary runs; revision 1 serves everybody\n";
+    const stderr = "error: no canary is running; revision 1 serves all IDs\n";
     expect(await table("abort", "--yes")).toEqual({ stdout: "", stderr, code: 1 });
     expect(await table("promote", "--expect", "2")).toEqual({ stdout: "", stderr, code: 3 });
   });

@@ -29,8 +29,8 @@ describe.concurrent("waybill table check", () => {
           gone: 0,
           digest,
         },
-        indistinct: [expect.objectContaining({ layouts: ["luuid", "hotguid"], isRefused: true })],
-        idlePacks: [],
+        ambiguities: [expect.objectContaining({ layouts: ["luuid", "hotguid"], isRefused: true })],
+        unusedPacks: [],
       },
     ]);
   });

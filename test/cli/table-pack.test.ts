@@ -71,7 +71,7 @@ describe.concurrent("waybill table pack", () => {
     );
     const check = (...more: string[]) => waybill(["table", "check", "routing-table.json", ...more], { files: folder });
     expect((await check()).stdout).toContain("\nnote: pack shards is in no route, and decides nothing; a route leads");
-    expect(objectsOf((await check("--json")).stdout)).toMatchObject([{ idlePacks: ["shards"] }]);
+    expect(objectsOf((await check("--json")).stdout)).toMatchObject([{ unusedPacks: ["shards"] }]);
     const table = folder.json("routing-table.json");
     table.routes.unshift(JSON.parse(route));
     folder.write("routing-table.json", JSON.stringify(table));

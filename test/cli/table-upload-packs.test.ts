@@ -43,8 +43,8 @@ const setUp = async () => {
     const missing = [...stored.missing];
     return {
       body: stored.header
-        ? { sha256, header: true, pages: 3, missing, whole: missing.length === 0 }
-        : { sha256, header: false, pages: null, missing: null, whole: false },
+        ? { sha256, header: true, pages: 3, missing, complete: missing.length === 0 }
+        : { sha256, header: false, pages: null, missing: null, complete: false },
     };
   };
   plane.override = override;
@@ -161,7 +161,7 @@ describe.concurrent("waybill table upload-packs", () => {
     plane.override = (asked) => {
       if (!asked.url.startsWith("/-/table/packs/")) return override(asked);
       isWhole ||= asked.method === "PUT";
-      return { body: { sha256, header: true, pages: 3, missing: [], whole: isWhole } };
+      return { body: { sha256, header: true, pages: 3, missing: [], complete: isWhole } };
     };
     expect((await run("upload-packs", "routing-table.json")).code).toBe(0);
     expect(put()).toEqual(["PUT pack"]);

@@ -9,7 +9,7 @@ const digest = "0".repeat(64);
 const statusOf = (revision: number, canary?: number, pending = false): Status => {
   const status = { revision, digest, canary: canary === undefined ? null : { revision: canary, digest, share: 5 } };
   return {
-    truth: { revision, digest },
+    controlPlane: { revision, digest },
     canary: status.canary,
     kv: status,
     isolate: { ...status, source: "memory", ageSeconds: 1 },

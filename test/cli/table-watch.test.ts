@@ -97,7 +97,7 @@ describe.concurrent("waybill table history and audit", () => {
 });
 
 describe.concurrent("waybill table status", () => {
-  it("shows the truth, KV and the isolate, and counts what probes saw", async () => {
+  it("shows the control plane, KV and the isolate, and counts what probes saw", async () => {
     const { plane, table } = await setUp();
     let asked = 0;
     plane.override = ({ url }) => {
@@ -109,7 +109,7 @@ describe.concurrent("waybill table status", () => {
     const { stdout, code } = await table("status", "--probe", "20");
     expect(asked).toBe(20);
     expect(stdout).toMatch(
-      /^truth {4}revision 1 {2}2026-11-21T12:00:00\.000Z {2}[0-9a-f]{64}\nkv {7}revision 1 .*\nisolate {2}revision 1 {2}memory, 3 s old/,
+      /^control plane {2}revision 1 {2}2026-11-21T12:00:00\.000Z {2}[0-9a-f]{64}\nkv {13}revision 1 .*\nisolate {8}revision 1 {2}memory, 3 s old/,
     );
     expect(stdout).toContain(
       "not every probe has seen revision 1 without a canary\nprobes\n  15 of 20  revision 1  memory\n  5 of 20   revision 0  bundled\n",
@@ -126,7 +126,7 @@ describe.concurrent("waybill table status", () => {
     const digest = "0".repeat(64);
     plane.override = () => ({
       body: {
-        truth: { revision: 2, digest },
+        controlPlane: { revision: 2, digest },
         kv: null,
         isolate: { revision: 0, source: "bundled", ageSeconds: 9, canary: null },
         pending: true,
@@ -135,7 +135,7 @@ describe.concurrent("waybill table status", () => {
       },
     });
     const { stdout, code } = await table("status");
-    expect(stdout).toContain("kv       nothing\n");
+    expect(stdout).toContain("kv             nothing\n");
     expect(stdout).toContain(
       "KV is being brought to revision 2 without a canary\n" +
         "the isolate that answered does not have revision 2 without a canary yet\nlast error: KV answered 429\n",
@@ -145,14 +145,14 @@ describe.concurrent("waybill table status", () => {
 
   it.each([
     ["KV behind", { kv: { revision: 1, canary: null } }, 5, "KV does not show revision 1 with canary 2\n"],
-    ["KV not to be read", { kv: null, lastError: "store-slow" }, 5, "last error: store-slow\n"],
+    ["KV not to be read", { kv: null, lastError: "store-timeout" }, 5, "last error: store-timeout\n"],
     [
       "the isolate behind by the canary alone",
       { isolate: { revision: 1, canary: null } },
       6,
       "the isolate that answered does not have revision 1 with canary 2 yet\n",
     ],
-    ["nothing behind", {}, 0, "kv       revision 1, canary 2  "],
+    ["nothing behind", {}, 0, "kv             revision 1, canary 2  "],
   ])("tells %s", async (_, differing: { kv?: object | null; isolate?: object }, expected, sentence) => {
     const { plane, table } = await setUp();
     const digest = "0".repeat(64);
@@ -160,7 +160,15 @@ describe.concurrent("waybill table status", () => {
     const kv = differing.kv === null ? null : { revision: 1, digest, canary, ...differing.kv };
     const isolate = { revision: 1, source: "memory", ageSeconds: 9, canary, ...differing.isolate };
     plane.override = () => ({
-      body: { lastError: null, ...differing, truth: { revision: 1, digest }, canary, pending: false, kv, isolate },
+      body: {
+        lastError: null,
+        ...differing,
+        controlPlane: { revision: 1, digest },
+        canary,
+        pending: false,
+        kv,
+        isolate,
+      },
     });
     const { stdout, code } = await table("status");
     expect([stdout, code]).toEqual([expect.stringContaining(sentence), expected]);

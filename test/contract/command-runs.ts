@@ -85,8 +85,8 @@ const keepPack = (sha256: string): Override => {
     if (!url.startsWith("/-/table/packs/")) return undefined;
     if (method === "PUT") header = true;
     if (method === "PUT" && page !== undefined) missing.delete(Number(page));
-    const parts = { pages: 2, missing: [...missing], whole: missing.size === 0 };
-    return { body: { sha256, header, ...(header ? parts : { pages: null, missing: null, whole: false }) } };
+    const parts = { pages: 2, missing: [...missing], complete: missing.size === 0 };
+    return { body: { sha256, header, ...(header ? parts : { pages: null, missing: null, complete: false }) } };
   };
 };
 

@@ -100,7 +100,7 @@ describe("the first table of an isolate", () => {
     const startedAtMs = Date.now();
     expect((await loaded(tables)).source).toBe("bundled");
     expect(Date.now() - startedAtMs).toBeLessThan(5_000);
-    expect(failures[0]?.reason).toBe(fault === "throws" ? "store-failed" : "store-slow");
+    expect(failures[0]?.reason).toBe(fault === "throws" ? "store-failed" : "store-timeout");
   });
 
   it("is an error when there is none at all, and not a guess", async () => {
@@ -144,7 +144,7 @@ describe("what KV may hold and is never served", () => {
         const digest = await publish(2);
         await TABLE_KV.put(bodyKey(digest), JSON.stringify(DECLARED_TABLE).replace("eu.test", "ev.test"));
       },
-      "digest-differs",
+      "digest-mismatch",
     ],
     [
       "half a body",
@@ -152,28 +152,32 @@ describe("what KV may hold and is never served", () => {
         const digest = await publish(2);
         await TABLE_KV.put(bodyKey(digest), JSON.stringify(DECLARED_TABLE).slice(0, 100));
       },
-      "digest-differs",
+      "digest-mismatch",
     ],
-    ["a body that is not JSON", () => publish(2, "not a table"), "table-faulty"],
-    ["a faulty table", () => publish(2, { ...DECLARED_TABLE, routes: [{ when: {}, region: "mars" }] }), "table-faulty"],
-    ["a table of another shape", () => publish(2, { regions: null }), "table-faulty"],
-    ["an empty table", () => publish(2, {}), "table-faulty"],
+    ["a body that is not JSON", () => publish(2, "not a table"), "table-invalid"],
+    [
+      "a faulty table",
+      () => publish(2, { ...DECLARED_TABLE, routes: [{ when: {}, region: "mars" }] }),
+      "table-invalid",
+    ],
+    ["a table of another shape", () => publish(2, { regions: null }), "table-invalid"],
+    ["an empty table", () => publish(2, {}), "table-invalid"],
     [
       "a table that says one thing twice",
       () => publish(2, JSON.stringify(DECLARED_TABLE).replace('"regions":', '"routes":[],"regions":')),
-      "table-faulty",
+      "table-invalid",
     ],
     [
       "a table that is nested too deep",
       () => publish(2, JSON.stringify(DECLARED_TABLE).replace(/\}$/, `,"moved":${DEEP}}`)),
-      "table-faulty",
+      "table-invalid",
     ],
     [
       "a table of more octets than it may have, under its own digest",
       () => publish(2, `${JSON.stringify(DECLARED_TABLE)}${" ".repeat(TABLE_BYTES_MAX)}`),
       "body-too-large",
     ],
-    ["a byte order mark", () => publish(2, `\ufeff${JSON.stringify(DECLARED_TABLE)}`), "table-faulty"],
+    ["a byte order mark", () => publish(2, `\ufeff${JSON.stringify(DECLARED_TABLE)}`), "table-invalid"],
   ];
 
   it.each(cases)("%s: cold, the bundled table answers", async (_, spoil, reason) => {

@@ -273,7 +273,7 @@ describe("two answers", () => {
         status: 200,
         shadowStatus: 404,
         fields: ["content-type"],
-        unlogged: 0,
+        suppressed: 0,
       },
     ]);
   });
@@ -295,7 +295,7 @@ describe("two answers", () => {
       run(answer(200, {}));
       await ended();
     }
-    expect(logged.map(({ unlogged }) => unlogged)).toEqual([0, 2]);
+    expect(logged.map(({ suppressed }) => suppressed)).toEqual([0, 2]);
     expect(counted).toEqual(new Array(4).fill("us headers-differ"));
   });
 

@@ -34,7 +34,7 @@ async function isolate(revision: number, canary?: number) {
       const status = await (await setUp().request("/-/table/status")).json();
       expect(status).toMatchObject({
         pending: false,
-        truth: { revision },
+        controlPlane: { revision },
         canary: canary ? { revision: canary } : null,
       });
     },

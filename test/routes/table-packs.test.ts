@@ -31,18 +31,18 @@ describe("a pack under /-/table/packs", () => {
     const empty = await request(path);
     expect([empty.status, await empty.json()]).toEqual([
       200,
-      { sha256, header: false, pages: null, missing: null, whole: false },
+      { sha256, header: false, pages: null, missing: null, complete: false },
     ]);
     const first = await put("", header);
     expect([first.status, await first.json()]).toEqual([
       201,
-      { sha256, header: true, pages: 2, missing: [0, 1], whole: false },
+      { sha256, header: true, pages: 2, missing: [0, 1], complete: false },
     ]);
     for (const [number, page] of pages.entries()) expect((await put(`/${number}`, page)).status).toBe(201);
     for (const again of [await put("", header), await put("/1", pages[1] ?? NOTHING), await request(path)]) {
       expect([again.status, await again.json()]).toEqual([
         200,
-        { sha256, header: true, pages: 2, missing: [], whole: true },
+        { sha256, header: true, pages: 2, missing: [], complete: true },
       ]);
     }
     expect(await TABLE_KV.get(packKey(sha256), "arrayBuffer")).toEqual(header.buffer);
@@ -78,7 +78,7 @@ describe("a pack under /-/table/packs", () => {
 
 describe("octets that are not the pack's", () => {
   it.each([
-    ["of another header", async () => (await makePack(RANGES.slice(1))).header, "digest-differs"],
+    ["of another header", async () => (await makePack(RANGES.slice(1))).header, "digest-mismatch"],
     ["of nothing", async () => NOTHING, "not-a-pack"],
     ["of a page", async () => (await makePack(RANGES)).pages[0] ?? NOTHING, "not-a-pack"],
     ["cut short", async () => (await makePack(RANGES)).header.slice(0, -8), "truncated"],
@@ -96,13 +96,13 @@ describe("octets that are not the pack's", () => {
   });
 
   it.each([
-    ["of another page", async () => (await makePack(RANGES)).pages[1] ?? NOTHING, "digest-differs"],
+    ["of another page", async () => (await makePack(RANGES)).pages[1] ?? NOTHING, "digest-mismatch"],
     [
       "of another pack",
       async () => (await makePack([{ from: 1, to: 9, region: "us" }])).pages[0] ?? NOTHING,
-      "digest-differs",
+      "digest-mismatch",
     ],
-    ["with a bit changed", async () => flipped((await makePack(RANGES)).pages[0] ?? NOTHING), "digest-differs"],
+    ["with a bit changed", async () => flipped((await makePack(RANGES)).pages[0] ?? NOTHING), "digest-mismatch"],
     ["cut short", async () => ((await makePack(RANGES)).pages[0] ?? NOTHING).slice(0, -1), "truncated"],
     ["of nothing", async () => NOTHING, "truncated"],
     ["with more behind it", async () => new Uint8Array(1000), "trailing-octets"],
@@ -115,7 +115,7 @@ describe("octets that are not the pack's", () => {
       part: 0,
       fault,
     });
-    expect(await (await request(path)).json()).toMatchObject({ missing: [0, 1], whole: false });
+    expect(await (await request(path)).json()).toMatchObject({ missing: [0, 1], complete: false });
     expect(await TABLE_KV.get(pageKey(sha256, 0))).toBeNull();
   });
 

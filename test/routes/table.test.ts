@@ -237,12 +237,12 @@ describe("what a new table would do", () => {
       reported(1, "GET", `/orders/${IDS.orderKz}`),
       reported(3, "GET", `/orders/${IDS.orderKz}?bare`),
       reported(4, "PUT", `/orders/${IDS.orderKz}`),
-      { summary: { same: 2, changed: 3, open: 0, others: 1, unread: 1 } },
+      { summary: { same: 2, changed: 3, open: 0, others: 1, unreadable: 1 } },
     ]);
     const table = { ...DECLARED_TABLE, routes: [{ ...first, region: "eu" }, ...routes] };
     expect(await sentBy("old=1&new=body", `${JSON.stringify({ table })}\n${text}`)).toEqual(lines);
     expect(await sentBy("old=1&new=body", JSON.stringify({ table }))).toEqual([
-      { summary: { same: 0, changed: 0, open: 0, others: 0, unread: 0 } },
+      { summary: { same: 0, changed: 0, open: 0, others: 0, unreadable: 0 } },
     ]);
     const refusalOf = async (line: string) =>
       slug(await problemOf(await send("POST", "/-/table/replay?old=1&new=body", `${line}\n${text}`)));
@@ -295,7 +295,7 @@ describe("the table's history", () => {
     await put(0, tableOf(1));
     const answer = await send("GET", "/-/table/status");
     expect(await answer.json()).toMatchObject({
-      truth: { revision: 1, digest: expect.stringMatching(/^[0-9a-f]{64}$/), time: expect.any(String) },
+      controlPlane: { revision: 1, digest: expect.stringMatching(/^[0-9a-f]{64}$/), time: expect.any(String) },
       isolate: { revision: 0, source: "bundled", ageSeconds: 0 },
       canary: null,
     });

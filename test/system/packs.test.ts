@@ -110,7 +110,7 @@ describe("a pack, sent to a gateway that runs", () => {
       expect((await publish()).status).toBe(422);
       expect((await ask("PUT", `${path}/${number}`, page)).status).toBe(201);
     }
-    expect(await (await ask("GET", path, undefined, VIEWER)).json()).toMatchObject({ missing: [], whole: true });
+    expect(await (await ask("GET", path, undefined, VIEWER)).json()).toMatchObject({ missing: [], complete: true });
     expect((await publish()).status).toBe(201);
     await untilRegion("second");
   });
@@ -161,7 +161,7 @@ describe("a pack of the table that a gateway starts with", () => {
     gateway = await start(tableText(pack), join(own, "packs"));
     await untilRegion("rest");
     const status = await ask("GET", `/-/table/packs/${pack.sha256}`, undefined, VIEWER);
-    expect(await status.json()).toMatchObject({ pages: pack.pages.length, missing: [], whole: true });
+    expect(await status.json()).toMatchObject({ pages: pack.pages.length, missing: [], complete: true });
   });
 
   it("has to be there, and to be what the table says", async () => {

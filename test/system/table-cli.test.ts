@@ -72,9 +72,9 @@ describe("a table's life from the command line, at a gateway that runs", () => {
     const refused = await viewer("publish", "routing-table.json", "--yes");
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("(forbidden, 403)\n  the token in") });
     const [status] = objectsOf((await viewer("status", "--json")).stdout) as [
-      { readonly truth: { readonly revision: number } },
+      { readonly controlPlane: { readonly revision: number } },
     ];
-    first = status.truth.revision;
+    first = status.controlPlane.revision;
   });
 
   it("is planned: what changes, which caps, and nothing of it done", async () => {
@@ -149,7 +149,7 @@ describe("a table's life from the command line, at a gateway that runs", () => {
     const waited = await viewer("status", "--wait=30");
     expect(waited.stdout).toContain(`\nrevision ${second} without a canary was seen first after `);
     expect([waited.code, await regionOf(KZ_ORDER)]).toEqual([0, "us"]);
-    expect((await operator("promote", "--yes")).stderr).toContain("error: no canary runs");
+    expect((await operator("promote", "--yes")).stderr).toContain("error: no canary is running");
   });
 
   it("is rolled back as a new revision, and tells its history", async () => {

@@ -98,7 +98,7 @@ it("that is killed with a revision on its way brings KV to it when it runs again
   const made = await send("PUT", "/-/table", 3, tableTo("second"));
   expect(made.status).toBe(201);
   const status = await (await fetch(`${gateway.url}/-/table/status`)).json();
-  expect(status).toMatchObject({ truth: { revision: 4 }, pending: true });
+  expect(status).toMatchObject({ controlPlane: { revision: 4 }, pending: true });
   expect((await fetch(`${gateway.url}/invoices/${INVOICE}`)).headers.get("waybill-region")).toBe("first");
   process.kill(gateway.pid, "SIGKILL");
   await gateway.exited;
@@ -119,7 +119,7 @@ it("that is started with another table puts that one into force, and its history
   gateway = await start(tableTo("first"));
   expect(await regionAt(5)).toBe("first");
   const status = await (await fetch(`${gateway.url}/-/table/status`)).json();
-  expect(status).toMatchObject({ truth: { revision: 5 }, kv: { revision: 5 }, pending: false });
+  expect(status).toMatchObject({ controlPlane: { revision: 5 }, kv: { revision: 5 }, pending: false });
   expect((await send("PUT", "/-/table", 5, tableTo("second"))).status).toBe(201);
   expect(await regionAt(6)).toBe("second");
   // The same table again is no new revision.

@@ -165,5 +165,5 @@ const bears = ({ lasts, capacity }: Answer): boolean =>
 const plainOf = (answer: Answer): object => {
   const { load, capacity, lasts, end } = answer;
   const { layout, ...rest } = capacity;
-  return { layout, load, bears: bears(answer), lasts, end, ...rest };
+  return { layout, load, suffices: bears(answer), lasts, end, ...rest };
 };

@@ -46,8 +46,8 @@ export const revisionsSchema = v.object({ revisions: v.array(revisionSchema) });
 const canary = v.optional(v.nullable(v.object({ revision, digest, ...audience.entries })));
 
 export const statusSchema = v.object({
-  truth: v.object({ revision, digest, time: v.optional(v.string()) }),
-  kv: v.optional(v.nullable(v.object({ revision, digest, canary, asked: v.optional(v.string()) }))),
+  controlPlane: v.object({ revision, digest, time: v.optional(v.string()) }),
+  kv: v.optional(v.nullable(v.object({ revision, digest, canary, checkedAt: v.optional(v.string()) }))),
   isolate: v.object({
     revision,
     source: v.string(),
@@ -94,7 +94,7 @@ export const packSchema = v.object({
   pages: v.nullable(v.number()),
   /** Numbers of pages; `null` without the header. */
   missing: v.nullable(v.array(v.number())),
-  whole: v.boolean(),
+  complete: v.boolean(),
 });
 export type StoredPack = v.InferOutput<typeof packSchema>;
 

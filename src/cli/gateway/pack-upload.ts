@@ -32,7 +32,7 @@ export const planUploads = async (
     if (uploads.has(sha256)) continue;
     const stored = await gateway.pack(sha256);
     if (!stored.ok) return err(formatFailure(gateway.url, stored.error));
-    if (stored.value.whole) continue;
+    if (stored.value.complete) continue;
     const parts = await lackingParts(stored.value, packFile(tablePath, sha256), runtime);
     if (!parts.ok) return err(`error: the gateway lacks parts of pack ${escapeControls(name)}, and ${parts.error}\n`);
     const bytes = parts.value.reduce((sum, { bytes }) => sum + bytes.length, 0);
@@ -94,7 +94,7 @@ const sendOne = async (
       return err(formatFailure(gateway.url, answer.error) + stays);
     }
     onSent(part.bytes.length);
-    isWhole = answer.value.whole;
+    isWhole = answer.value.complete;
   }
   const unfinished = `error: pack ${escapeControls(name)} is not whole at the gateway: parts of it were lost meanwhile; the same command sends them\n`;
   return isWhole ? ok(undefined) : err(unfinished);

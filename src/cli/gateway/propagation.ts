@@ -79,7 +79,7 @@ export const EXIT_OF_LAG: Readonly<Record<Lag, ExitCode>> = {
   probes: EXIT.probesBehind,
 };
 
-export const publishedVersion = ({ truth: published, canary }: Status): TableVersion =>
+export const publishedVersion = ({ controlPlane: published, canary }: Status): TableVersion =>
   versionOf({ revision: published.revision, canary });
 
 /** The same of KV and of an isolate, as the status shows them. */

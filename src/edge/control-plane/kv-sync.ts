@@ -193,12 +193,12 @@ export class KvSync {
 }
 
 /** It may be gone at the next try, and says nothing about what KV holds. */
-const isPassing = ({ reason }: LoadFailure): boolean => reason === "store-failed" || reason === "store-slow";
+const isPassing = ({ reason }: LoadFailure): boolean => reason === "store-failed" || reason === "store-timeout";
 
 const failed = (failure: LoadFailure): Outcome => ({
   kind: "failed",
   why: whyOf(failure),
-  isUnknown: failure.reason === "store-slow",
+  isUnknown: failure.reason === "store-timeout",
 });
 
 const unavailable = (failure: LoadFailure): TableHistoryError => ({

@@ -193,11 +193,11 @@ export function packParts({ kv, cache, clock, waits, waitUntil }: PackPartsOptio
     // Whoever has no time left says nothing of KV, and the read goes on.
     if (restMs < leftMs) return fail(key, { why: "it did not come in time", isOfStore: false });
     if (flights.get(key) === flight) flights.delete(key);
-    return fail(key, { why: formatFailure({ reason: "store-slow", deadlineMs }), isOfStore: true });
+    return fail(key, { why: formatFailure({ reason: "store-timeout", deadlineMs }), isOfStore: true });
   };
 }
 
 export function formatFailure(failure: LoadFailure): string {
-  if (failure.reason === "store-slow") return `KV did not answer within ${failure.deadlineMs} ms`;
+  if (failure.reason === "store-timeout") return `KV did not answer within ${failure.deadlineMs} ms`;
   return failure.reason === "store-failed" ? `KV failed: ${failure.why}` : failure.reason;
 }

@@ -68,7 +68,7 @@ export function edgeTableCache(cache: EdgeCache | undefined, namespace: string, 
     if (clock.nowMs() < quietUntilMs) return undefined;
     const answer = await call(read, DEADLINE_MS);
     if (answer?.ok) return answer.value;
-    if (answer?.error.reason === "store-slow") quietUntilMs = clock.nowMs() + QUIET_MS;
+    if (answer?.error.reason === "store-timeout") quietUntilMs = clock.nowMs() + QUIET_MS;
     return undefined;
   };
   const put = async (url: string, body: BodyInit, seconds: number, fields: Readonly<Record<string, string>> = {}) => {

@@ -104,7 +104,7 @@ export function kvTables(options: TablesOptions): Tables {
     const said = await withTimeout(read, COLD_READ_MS, () => undefined);
     const seen = await near;
     if (said === undefined) {
-      report({ reason: "store-slow", deadlineMs: COLD_READ_MS });
+      report({ reason: "store-timeout", deadlineMs: COLD_READ_MS });
       await Promise.all([seen && take(seen, false), read.then(takeSaid)]);
       return;
     }

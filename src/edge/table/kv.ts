@@ -50,12 +50,12 @@ export interface PointerCanary {
 export type LoadFailure =
   | { readonly reason: "not-published" }
   | { readonly reason: "store-failed"; readonly why: string }
-  | { readonly reason: "store-slow"; readonly deadlineMs: number }
+  | { readonly reason: "store-timeout"; readonly deadlineMs: number }
   | { readonly reason: "pointer-malformed"; readonly why: string }
   | { readonly reason: "body-missing"; readonly digest: string }
   | { readonly reason: "body-too-large"; readonly bytes: number }
-  | { readonly reason: "digest-differs"; readonly digest: string; readonly actual: string }
-  | { readonly reason: "table-faulty"; readonly digest: string; readonly faults: number; readonly first: string };
+  | { readonly reason: "digest-mismatch"; readonly digest: string; readonly actual: string }
+  | { readonly reason: "table-invalid"; readonly digest: string; readonly faults: number; readonly first: string };
 
 /**
  * KV's shortest cache life. For bodies and parts too, though they never change: a location remembers as long that there is none,
@@ -97,7 +97,7 @@ export async function readBody(
 export async function verified(bytes: ArrayBuffer, digest: string): Promise<Result<ArrayBuffer, LoadFailure>> {
   if (bytes.byteLength > TABLE_BYTES_MAX) return err({ reason: "body-too-large", bytes: bytes.byteLength });
   const actual = await sha256(bytes);
-  return actual === digest ? ok(bytes) : err({ reason: "digest-differs", digest, actual });
+  return actual === digest ? ok(bytes) : err({ reason: "digest-mismatch", digest, actual });
 }
 
 /** The table of verified bytes, checked and compiled like any other. */
@@ -107,12 +107,12 @@ export function compileBody(bytes: ArrayBuffer, digest: string, revision: number
     table = loadTableBytes(bytes, revision);
   } catch (error) {
     // Whoever can write to the store could stop every request with a text that the compiler does not survive.
-    return err({ reason: "table-faulty", digest, faults: 1, first: `the check failed: ${String(error)}` });
+    return err({ reason: "table-invalid", digest, faults: 1, first: `the check failed: ${String(error)}` });
   }
   if (table.ok) return table;
   const [first] = table.error;
   return err({
-    reason: "table-faulty",
+    reason: "table-invalid",
     digest,
     faults: table.error.length,
     first: first === undefined ? "" : `${first.pointer}: ${first.message}`,
@@ -128,7 +128,7 @@ export async function within<Value>(
     return await withTimeout(
       ask().then((value) => ok(value)),
       deadlineMs,
-      () => err({ reason: "store-slow", deadlineMs }),
+      () => err({ reason: "store-timeout", deadlineMs }),
     );
   } catch (error) {
     return err({ reason: "store-failed", why: error instanceof Error ? error.message : String(error) });

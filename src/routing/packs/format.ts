@@ -102,7 +102,7 @@ export type PackFault =
   | { readonly reason: "trailing-octets"; readonly bytes: number; readonly needed: number }
   | { readonly reason: "page-differs"; readonly page: number; readonly what: string }
   | {
-      readonly reason: "digest-differs";
+      readonly reason: "digest-mismatch";
       readonly part: "header" | number;
       readonly expected: string;
       readonly actual: string;
@@ -145,7 +145,7 @@ export const formatPackFault = (fault: PackFault): string => {
       return `it has ${fault.bytes} octets, and it should end after ${fault.needed}`;
     case "page-differs":
       return `page ${fault.page} is not what the header says in ${fault.what}`;
-    case "digest-differs": {
+    case "digest-mismatch": {
       const part = fault.part === "header" ? "its header" : `page ${fault.part}`;
       return `${part} has the SHA-256 ${fault.actual}, not ${fault.expected}`;
     }

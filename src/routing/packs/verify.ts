@@ -64,7 +64,7 @@ export const readHeader = async (
   const own = bytes.subarray(0, length.value);
   const actual = hexOf(await sha256(own));
   if (expected !== undefined && actual !== expected) {
-    return err({ reason: "digest-differs", part: "header", expected, actual });
+    return err({ reason: "digest-mismatch", part: "header", expected, actual });
   }
   return decodeHeader(own);
 };
@@ -79,7 +79,7 @@ export const readPage = async (
   const actual = hexOf(await sha256(bytes));
   // A page that is cut short says so, whatever its digest.
   if (bytes.length === info.bytes && actual !== info.sha256) {
-    return err({ reason: "digest-differs", part: info.number, expected: info.sha256, actual });
+    return err({ reason: "digest-mismatch", part: info.number, expected: info.sha256, actual });
   }
   return decodePage(header, info, bytes);
 };

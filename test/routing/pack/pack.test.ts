@@ -190,8 +190,8 @@ describe("a file at fault is refused", () => {
   test("by the name of what is wrong", async () => {
     expect(await faultOfFile(() => new Uint8Array([1, 2, 3]))).toEqual({ reason: "not-a-pack" });
     expect(await faultOfFile((file) => file.slice(0, 40))).toMatchObject({ reason: "truncated", bytes: 40 });
-    expect(await faultOfFile((file) => file.with(-1, 1))).toMatchObject({ reason: "digest-differs", part: 1 });
-    expect(await faultOfFile((file) => file.with(20, 9))).toMatchObject({ reason: "digest-differs", part: "header" });
+    expect(await faultOfFile((file) => file.with(-1, 1))).toMatchObject({ reason: "digest-mismatch", part: 1 });
+    expect(await faultOfFile((file) => file.with(20, 9))).toMatchObject({ reason: "digest-mismatch", part: "header" });
   });
 
   test("even where its digests are right", async () => {

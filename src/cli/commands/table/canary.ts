@@ -140,10 +140,10 @@ const finish = async (end: End, runtime: Runtime, options: EndOptions): Promise<
   const gateway = opened.value;
   const status = await gateway.status();
   if (!status.ok) return fail(formatFailure(gateway.url, status.error), runtime);
-  const { canary, truth: current } = status.value;
+  const { canary, controlPlane: current } = status.value;
   const { expect, yes = false, note = "" } = options;
   if (!canary) {
-    runtime.report(`error: no canary runs; revision ${current.revision} serves everybody\n`);
+    runtime.report(`error: no canary is running; revision ${current.revision} serves all IDs\n`);
     return expect === undefined ? EXIT.failed : EXIT.conflict;
   }
   const seen = await showCanary(end, gateway, canary, runtime);

@@ -61,11 +61,11 @@ Exit code: 0 without faults, 1 with faults or when the file cannot be read.`,
       act(async (runtime, [path], { json }: { readonly json?: boolean }) => {
         const file = await readServable(path as string, runtime);
         if (file.ok) {
-          const indistinct = findAmbiguities(file.value.table);
+          const ambiguities = findAmbiguities(file.value.table);
           const idle = idlePacks(JSON.parse(new TextDecoder().decode(file.value.bytes)));
-          const notes = [...indistinct.map(formatAmbiguity), ...idle.map(idleNote), publicNote(file.value.table)];
+          const notes = [...ambiguities.map(formatAmbiguity), ...idle.map(idleNote), publicNote(file.value.table)];
           const summary = json
-            ? `${JSON.stringify({ ...summaryOf(file.value), indistinct, idlePacks: idle })}\n`
+            ? `${JSON.stringify({ ...summaryOf(file.value), ambiguities, unusedPacks: idle })}\n`
             : summaryLine(file.value) + notes.join("");
           await runtime.print(summary);
           return EXIT.ok;

@@ -92,10 +92,10 @@ const stepLine = ({ request, before, after, verdict: result }: ReplayStep): stri
   return `${escapeControls(cells.filter((cell) => cell !== "").join("  "))}\n`;
 };
 
-const plainOf = ({ line, request, verdict: result, before, after }: ReplayStep): object => ({
+const plainOf = ({ line, request, verdict, before, after }: ReplayStep): object => ({
   line,
   ...request,
-  result,
+  verdict,
   before,
   after,
 });

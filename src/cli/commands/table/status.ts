@@ -36,7 +36,7 @@ export const addTableStatus = (parent: Command, act: Act): void => {
   withGateway(
     parent
       .command("status")
-      .description("say how far the last change has come: the truth, KV, and what isolates route by")
+      .description("show how far the last change has propagated: control plane, KV, isolates")
       .option("--probe <number>", "send so many requests, and count which revision each one saw", countingNumber)
       .addOption(waitOption())
       .option("--json", "one JSON object"),
@@ -110,10 +110,10 @@ const formatStatus = (
   propagation: PropagationResult | undefined,
   options: WaitOptions | undefined,
 ): string => {
-  const { truth: published, kv, isolate, lastError, canary } = known;
+  const { controlPlane: published, kv, isolate, lastError, canary } = known;
   const rows = [
-    ["truth", `revision ${published.revision}`, published.time ?? "", published.digest],
-    ["kv", kv ? formatVersion(versionOf(kv)) : "nothing", kv?.asked ?? "", kv?.digest ?? ""],
+    ["control plane", `revision ${published.revision}`, published.time ?? "", published.digest],
+    ["kv", kv ? formatVersion(versionOf(kv)) : "nothing", kv?.checkedAt ?? "", kv?.digest ?? ""],
     [
       "isolate",
       formatVersion(versionOf(isolate)),
