@@ -107,6 +107,7 @@ const runtime: Runtime = {
   env: (name) => process.env[name],
   fetch: globalThis.fetch,
   pause: (ms) => setTimeout(ms),
+  deadline: (ms) => AbortSignal.timeout(ms),
 };
 
 try {

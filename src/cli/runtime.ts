@@ -44,6 +44,8 @@ export interface Runtime {
   readonly fetch: typeof fetch;
   /** Ends after so long. */
   readonly pause: (ms: number) => Promise<void>;
+  /** Is aborted after so long. */
+  readonly deadline: (ms: number) => AbortSignal;
 }
 
 /** `nobody` is at the terminal, the input `ended` (Ctrl-D), or the question was `interrupted` (Ctrl-C). */

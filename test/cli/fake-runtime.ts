@@ -40,6 +40,12 @@ export class FakeClock {
     this.#timers.push({ atMs: this.nowMs + ms, act });
   }
 
+  deadline(ms: number): AbortSignal {
+    const controller = new AbortController();
+    this.after(ms, () => controller.abort(new DOMException("The operation timed out.", "TimeoutError")));
+    return controller.signal;
+  }
+
   async sleep(ms: number): Promise<void> {
     this.nowMs += ms;
     const due = this.#timers.filter(({ atMs }) => atMs <= this.nowMs);
@@ -73,6 +79,7 @@ const fakeRuntime = (
   const runtime: Runtime = {
     nowMs: () => clock.nowMs,
     pause: (ms) => clock.sleep(ms),
+    deadline: (ms) => clock.deadline(ms),
     entropy: { word: () => crypto.getRandomValues(new Uint32Array(1))[0] as number },
     version: VERSION,
     publicIdKeys: env["PUBLIC_ID_KEYS"],

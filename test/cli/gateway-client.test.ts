@@ -3,10 +3,17 @@ import { describe, expect, it } from "vitest";
 import { openGateway } from "../../src/cli/gateway/client.ts";
 import { formatFailure, gatewayAddress, mayBeDone, sendRequest } from "../../src/cli/gateway/http.ts";
 import type { Runtime } from "../../src/cli/runtime.ts";
+import { FakeClock } from "./fake-runtime.ts";
 
-/** As much of a world as a client needs. */
-const worldWith = (variables: Readonly<Record<string, string>>, fetch?: Runtime["fetch"]) =>
-  ({ env: (name: string) => variables[name], fetch }) as Runtime;
+/** A network, and a clock for its deadlines. */
+const over = (fetch: Runtime["fetch"], clock = new FakeClock()) => ({
+  fetch,
+  deadline: (ms: number) => clock.deadline(ms),
+});
+
+/** As much of a runtime as a client needs. */
+const worldWith = (variables: Readonly<Record<string, string>>, network: Runtime["fetch"] = fetch) =>
+  ({ env: (name: string) => variables[name], ...over(network) }) as Runtime;
 
 describe("which gateway a command works with", () => {
   const token = { WAYBILL_TOKEN: "t" };
@@ -44,7 +51,7 @@ describe("which gateway a command works with", () => {
 
 describe("what came of a request", () => {
   const address = { url: "https://gw.test", token: "t" };
-  const ask = (fetch: Runtime["fetch"]) => sendRequest(address, { method: "GET", path: "/-/table" }, fetch);
+  const ask = (fetch: Runtime["fetch"]) => sendRequest(address, { method: "GET", path: "/-/table" }, over(fetch));
   const answering = (response: Response) => ask(async () => response);
 
   it("sends the token, and follows no redirect with it", async () => {
@@ -95,7 +102,7 @@ describe("what came of a request", () => {
       const body = JSON.stringify({ type: `/-/problems/${slug}`, detail: "No.", ...more });
       const type = { "content-type": "application/problem+json", ...headers };
       const answer = async () => new Response(body, { status: 400, headers: type });
-      const asked = await sendRequest({ url, token }, { method: "GET", path: "/-/table" }, answer);
+      const asked = await sendRequest({ url, token }, { method: "GET", path: "/-/table" }, over(answer));
       return asked.ok ? "" : formatFailure(url, asked.error).split("\n")[1];
     };
     const url = "https://gw.test";
@@ -119,6 +126,15 @@ describe("what came of a request", () => {
     ]);
   });
 
+  it("is late where the whole answer is not there within a minute", async () => {
+    const clock = new FakeClock();
+    const held: Runtime["fetch"] = (_, init) =>
+      new Promise((_, reject) => init?.signal?.addEventListener("abort", () => reject(init.signal?.reason)));
+    const asked = sendRequest(address, { method: "GET", path: "/-/table" }, over(held, clock));
+    await clock.sleep(60_000);
+    expect(await asked).toEqual({ ok: false, error: { reason: "late", seconds: 60 } });
+  });
+
   it("says in words that a server of http was asked by https", async () => {
     const server = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -126,7 +142,7 @@ describe("what came of a request", () => {
     const asked = await sendRequest(
       { url: `https://127.0.0.1:${port}`, token: "t" },
       { method: "GET", path: "/-/table" },
-      fetch,
+      over(fetch),
     );
     server.close();
     expect(asked).toEqual({
@@ -173,14 +189,14 @@ describe("a connection that ends", () => {
 
   it("between two requests harms neither: each has one of its own", async () => {
     const both = await withServer(1, async (url) => [
-      await sendRequest({ url, token: undefined }, { method: "GET", path: "/-/table" }, fetch),
-      await sendRequest({ url, token: undefined }, change, fetch),
+      await sendRequest({ url, token: undefined }, { method: "GET", path: "/-/table" }, over(fetch)),
+      await sendRequest({ url, token: undefined }, change, over(fetch)),
     ]);
     expect(both).toEqual([expect.objectContaining({ ok: true }), expect.objectContaining({ ok: true })]);
   });
 
   it("under a request leaves open what became of it, and one that never came about does not", async () => {
-    const cut = await withServer(0, (url) => sendRequest({ url, token: undefined }, change, fetch));
+    const cut = await withServer(0, (url) => sendRequest({ url, token: undefined }, change, over(fetch)));
     if (cut.ok) throw new Error("nobody answered");
     expect(cut.error).toEqual({ reason: "cut", why: "other side closed" });
     expect(mayBeDone(cut.error)).toBe(true);
@@ -188,7 +204,7 @@ describe("a connection that ends", () => {
       "error: http://gw.test closed the connection before its answer was there: other side closed\n",
     );
     const url = await withServer(0, async (closed) => closed);
-    const refused = await sendRequest({ url, token: undefined }, change, fetch);
+    const refused = await sendRequest({ url, token: undefined }, change, over(fetch));
     if (refused.ok) throw new Error("nobody answered");
     expect(refused.error).toMatchObject({ reason: "unreachable", why: expect.stringContaining("ECONNREFUSED") });
     expect(mayBeDone(refused.error)).toBe(false);

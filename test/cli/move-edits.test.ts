@@ -58,13 +58,4 @@ describe("edits of a table's text", () => {
     expect(edit('{"moved":{"x":"eu"}}\n', { y: "us" })).toBe('{"moved":{"x":"eu","y":"us"}}\n');
     expect(edit('{ "a": 1 }', { x: "eu" })).toBe('{ "a": 1, "moved": { "x": "eu" } }');
   });
-
-  it("are quick for as many entries as a table may have", () => {
-    const ids = Array.from({ length: 100_000 }, (_, at) => `6347eb00-bbaa-01cc-0201-${`${at}`.padStart(12, "0")}`);
-    const table = JSON.stringify({ moved: Object.fromEntries(ids.map((id) => [id, "eu"])) }, undefined, 2);
-    const started = performance.now();
-    const edited = editEntries(table, "moved", new Map(ids.map((id, at) => [id, at % 2 === 0 ? undefined : "us"])));
-    expect(performance.now() - started).toBeLessThan(10_000);
-    expect(Object.values(JSON.parse(edited).moved)).toEqual(new Array(50_000).fill("us"));
-  });
 });

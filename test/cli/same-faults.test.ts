@@ -1,40 +1,42 @@
 import { expect, it } from "vitest";
 import { checkText, compile } from "../../src/cli/lib/table-file.ts";
-import { loadTable, loadTableText } from "../../src/routing/index.ts";
+import { loadTableText } from "../../src/routing/index.ts";
 import { FAULT_CASES } from "../routing/fault-cases.ts";
 import { sampleTable } from "../routing/tables.ts";
 
 /** Publishing over HTTP and the loader read a text with `loadTableText`: `test/routes/table.test.ts` and `test/edge/` hold them to it. */
 
-const faultsOf = (value: unknown): string => {
-  const table = loadTable(value, 0);
-  return table.ok ? "" : JSON.stringify(table.error);
-};
-
-/** `undefined` for what no text can say: a function, a loop or an undefined member. */
+/** `undefined` for a loop. */
 const textOf = (value: unknown): string | undefined => {
   try {
-    const text = JSON.stringify(value);
-    return faultsOf(JSON.parse(text)) === faultsOf(value) ? text : undefined;
+    return JSON.stringify(value);
   } catch {
     return undefined;
   }
 };
 
+interface Fault {
+  readonly kind: string;
+  readonly pointer: string;
+  readonly message: string;
+}
+
+const placesOf = (faults: readonly Fault[]) => faults.map(({ kind, pointer }) => `${kind} ${pointer}`).toSorted();
+const sentencesOf = (faults: readonly Fault[]) =>
+  faults.map(({ pointer, kind, message }) => `${kind} ${pointer} ${message}`).toSorted();
+
 it("the command line refuses a table for the faults for which it is not published or loaded", async () => {
-  const texts = Object.values(FAULT_CASES)
-    .flat()
-    .filter(([, , faults]) => faults.length > 0)
-    .flatMap(([, change]) => textOf(change(sampleTable())) ?? []);
-  expect(texts.length).toBeGreaterThan(250);
-  for (const text of texts) {
+  let count = 0;
+  for (const [, change, faults] of Object.values(FAULT_CASES).flat()) {
+    const text = textOf(change(sampleTable()));
+    if (text === undefined || faults.length === 0) continue;
     const loaded = loadTableText(text, 0);
+    const expected = loaded.ok ? [] : loaded.error;
+    // No text can say a function or an undefined member: those of `faults.test.ts` are others then.
+    if (placesOf(expected).join() !== faults.toSorted().join()) continue;
     const checked = await checkText(new TextEncoder().encode(text), compile);
-    const sentences = checked.ok
-      ? []
-      : checked.error.map(({ pointer, kind, message }) => `${kind} ${pointer} ${message}`);
-    const expected = loaded.ok ? [] : loaded.error.map(({ pointer, kind, message }) => `${kind} ${pointer} ${message}`);
-    expect(sentences.toSorted()).toEqual(expected.toSorted());
-    expect(expected.length).toBeGreaterThan(0);
+    expect(sentencesOf(checked.ok ? [] : checked.error)).toEqual(sentencesOf(expected));
+    count += 1;
   }
+  expect(count).toBeGreaterThan(250);
 });

@@ -193,7 +193,7 @@ describe("a log of any length", () => {
   };
 
   it("is read as a stream, with a bar on a terminal and in the memory of a chunk", async () => {
-    const chunk = new TextEncoder().encode(`/orders/${KZ}\n`.repeat(1_000));
+    const chunk = new TextEncoder().encode(`/orders/${KZ}\n`.repeat(100));
     const reports: string[] = [];
     let alive = 0;
     let most = 0;
@@ -215,7 +215,7 @@ describe("a log of any length", () => {
     const tally = await replayLog("big.log", compiled(DECLARED_TABLE), compiled(AFTER), runtime);
     expect(tally).toMatchObject({
       ok: true,
-      value: { requests: 200_000, changed: 200_000, changes: [{ requests: 200_000 }] },
+      value: { requests: 20_000, changed: 20_000, changes: [{ requests: 20_000 }] },
     });
     expect(most).toBe(1);
     expect(reports).toHaveLength(101);

@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bulkOf, readPacks } from "../../src/host/publish/packs.ts";
 import { type RunningGateway, startGateway } from "../../src/host/workerd/gateway.ts";
 import { type EncodedPack, encodePack } from "../../src/routing/packs/encode.ts";
-import { objectsOf, waybill } from "../cli/command.ts";
+import { objectsOf } from "../cli/fake-runtime.ts";
+import { waybill } from "./command.ts";
 
 /** A pack on its way to a gateway that runs: over HTTP, by the command, and from the folder that it starts with. */
 

@@ -9,7 +9,8 @@ import { movedId, PROMISED, promisedRegion, promisedTable } from "../../bench/ro
 import { hotguid, iuid, type Layout, luuid } from "../../src/ids/index.ts";
 import { TABLE_BYTES_MAX } from "../../src/routing/index.ts";
 import type { PackRange } from "../../src/routing/packs/format.ts";
-import { objectsOf, tableFolder, waybill } from "../cli/command.ts";
+import { objectsOf } from "../cli/fake-runtime.ts";
+import { tableFolder, waybill } from "./command.ts";
 import { type Stack, startStack } from "./stack.ts";
 
 /**

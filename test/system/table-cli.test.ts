@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDemoTable } from "../../src/demo/demo-table.ts";
-import { objectsOf, tableFolder, waybill } from "../cli/command.ts";
+import { objectsOf } from "../cli/fake-runtime.ts";
+import { tableFolder, waybill } from "./command.ts";
 import { type Stack, startStack } from "./stack.ts";
 
 /** The commands of a table's life against the real thing, with tokens of both scopes. */

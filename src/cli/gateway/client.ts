@@ -167,7 +167,7 @@ export interface ReadyVersion {
 export const openGateway = (options: GatewayOptions, runtime: Runtime): Result<GatewayClient, string> => {
   const address = gatewayAddress(options, runtime);
   if (!address.ok) return address;
-  const send = (request: GatewayRequest) => sendRequest(address.value, request, runtime.fetch);
+  const send = (request: GatewayRequest) => sendRequest(address.value, request, runtime);
   const read = async <Schema extends v.GenericSchema>(request: GatewayRequest, schema: Schema) => {
     const answer = await send(request);
     if (!answer.ok) return answer;

@@ -62,10 +62,10 @@ const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 export const sendRequest = async (
   { url, token }: GatewayAddress,
   { method, path, headers, body }: GatewayRequest,
-  fetch: Runtime["fetch"],
+  { fetch, deadline }: Pick<Runtime, "fetch" | "deadline">,
 ): Promise<Result<GatewayResponse, GatewayFailure>> => {
   const credentials = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const signal = AbortSignal.timeout(DEADLINE_MS);
+  const signal = deadline(DEADLINE_MS);
   let isAnswered = false;
   try {
     const response = await fetch(url + path, {

@@ -85,9 +85,9 @@ const replayCommand = async (runtime: Runtime, [log = ""]: readonly string[], op
 };
 
 /** `GET /orders/…  order  ap → us`. */
-const stepLine = ({ request, before, after, verdict: result }: ReplayStep): string => {
+const stepLine = ({ request, before, after, verdict }: ReplayStep): string => {
   const change =
-    result === "open" ? `${formatDestination(after)}?` : `${formatDestination(before)} → ${formatDestination(after)}`;
+    verdict === "open" ? `${formatDestination(after)}?` : `${formatDestination(before)} → ${formatDestination(after)}`;
   const cells = [`${request.method} ${request.path}`, formatOwners(before, after), change];
   return `${escapeControls(cells.filter((cell) => cell !== "").join("  "))}\n`;
 };

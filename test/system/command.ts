@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
-export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const NODE = join(ROOT, "node_modules/.bin/node");
 const MAIN = join(ROOT, "src/cli/main.ts");
 
@@ -70,13 +70,4 @@ const outcomeOf = async (child: ChildProcessWithoutNullStreams): Promise<Outcome
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   return { stdout, stderr, code };
-};
-
-/** The objects of NDJSON output: one a line, and a line end after the last. */
-export const objectsOf = (ndjson: string): readonly Record<string, unknown>[] => {
-  if (!ndjson.endsWith("\n")) throw new Error(`no line end at the end of ${JSON.stringify(ndjson)}`);
-  return ndjson
-    .slice(0, -1)
-    .split("\n")
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
 };

@@ -4,10 +4,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { fakeControlPlane } from "../cli/fake-control-plane.ts";
+import { objectsOf } from "../cli/fake-runtime.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { shell, tableFolder, waybill } from "./command.ts";
-import { fakeControlPlane } from "./fake-control-plane.ts";
-import { objectsOf } from "./fake-runtime.ts";
 
 /** What only the real process shows: its streams, signals, exit codes and files. All else runs on a fake runtime. */
 
