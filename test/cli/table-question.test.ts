@@ -7,11 +7,11 @@ import { err, ok, type Result } from "../../src/ids/index.ts";
 const asked = async (answer: Result<string, NoAnswer>, yes = false) => {
   const reports: string[] = [];
   const questions: string[] = [];
-  const ask = async (question: string) => {
+  const prompt = async (question: string) => {
     questions.push(question);
     return answer;
   };
-  const runtime = { ask, report: (text: string) => reports.push(text) } as unknown as Runtime;
+  const runtime = { prompt, report: (text: string) => reports.push(text) } as unknown as Runtime;
   return { wanted: await confirm("Publish it?", yes, runtime), reports: reports.join(""), questions };
 };
 
