@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
@@ -7,37 +8,85 @@ const describeRequest = async (request: Request): Promise<Response> => {
   return Response.json({ method, url, body: await request.text(), field: headers.get("x-a") });
 };
 
-/** `node`: pure code and black-box tests of running processes. `workerd`: what needs the Workers runtime. */
+const workerd = () =>
+  cloudflareTest({
+    wrangler: { configPath: "./wrangler.toml" },
+    miniflare: {
+      // Tests talk to fake origins that they hand in; nothing leaves the machine.
+      outboundService: () => new Response("no network in tests", { status: 599 }),
+      serviceBindings: { TEST_ORIGIN: describeRequest },
+      analyticsEngineDatasets: { ANALYTICS: { dataset: "waybill" } },
+      ratelimits: { TEST_RATE_LIMIT: { namespace_id: "1", simple: { limit: 3, period: 60 } } },
+    },
+  });
+
+const ON_WORKERD = [
+  "test/{edge,routes,contract/worker}/**/*.test.ts",
+  // What these say of bodies holds for the streams of workerd.
+  "test/proxy/{body,deliver,follow-move,follow-move-tables,mirror,move-model,public-response,pump}.test.ts",
+];
+const UNIT = ["test/{ids,routing,problems,origin,proxy,rules,cli,contract}/**/*.test.ts"];
+const SLOW = ["test/**/*.slow.test.ts"];
+
+/** Files that state a property: the slow projects try many times as many cases. */
+const stateProperties = (patterns: readonly string[], not: readonly string[] = []): string[] =>
+  globSync([...patterns], { exclude: [...not] }).filter((file) => readFileSync(file, "utf8").includes("fast-check"));
+
+const timeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
+/** Test files share the modules that they load: nothing in them is changed by a test. */
+const onNode = { ...timeouts, pool: "threads", isolate: false, setupFiles: ["test/setup/properties.ts"] } as const;
+const onWorkerd = { ...timeouts, isolate: false, setupFiles: ["test/setup/properties.ts", "test/setup/worker.ts"] };
+
+const often = { propertyRuns: Number(process.env["PROPERTY_RUNS"] ?? 20) };
+const slowTimeouts = { testTimeout: 600_000, hookTimeout: 60_000 };
+
+/**
+ * `unit`: pure code and the command, in process. `worker`: what needs the Workers runtime. `system`: black-box tests of
+ * running processes. `slow*`: large sizes, and properties with many cases.
+ */
 export default defineConfig({
   test: {
     reporters: ["default", "./test/closing-line-reporter.ts"],
     projects: [
       {
         test: {
-          name: "node",
-          include: ["test/{ids,routing,problems,origin,rules,cli,system}/**/*.test.ts", "test/contract/*.test.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...onNode,
+          name: "unit",
+          include: UNIT,
+          exclude: [...ON_WORKERD, ...SLOW],
+          provide: { propertyRuns: 1 },
         },
       },
       {
-        plugins: [
-          cloudflareTest({
-            wrangler: { configPath: "./wrangler.toml" },
-            miniflare: {
-              // Tests talk to fake origins that they hand in; nothing leaves the machine.
-              outboundService: () => new Response("no network in tests", { status: 599 }),
-              serviceBindings: { TEST_ORIGIN: describeRequest },
-              analyticsEngineDatasets: { ANALYTICS: { dataset: "waybill" } },
-              ratelimits: { TEST_RATE_LIMIT: { namespace_id: "1", simple: { limit: 3, period: 60 } } },
-            },
-          }),
-        ],
+        plugins: [workerd()],
+        test: { ...onWorkerd, name: "worker", include: ON_WORKERD, exclude: SLOW, provide: { propertyRuns: 1 } },
+      },
+      {
         test: {
-          name: "workerd",
-          include: ["test/{proxy,edge,routes,contract/worker}/**/*.test.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...timeouts,
+          name: "system",
+          include: ["test/system/**/*.test.ts"],
+          exclude: SLOW,
+          provide: { propertyRuns: 1 },
+        },
+      },
+      {
+        test: {
+          ...onNode,
+          ...slowTimeouts,
+          name: "slow",
+          include: [...SLOW, ...stateProperties(UNIT, ON_WORKERD)],
+          provide: often,
+        },
+      },
+      {
+        plugins: [workerd()],
+        test: {
+          ...onWorkerd,
+          ...slowTimeouts,
+          name: "slow-worker",
+          include: stateProperties(ON_WORKERD),
+          provide: often,
         },
       },
     ],

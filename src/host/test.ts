@@ -1,48 +1,92 @@
 import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
 import { exitOf } from "./child.ts";
 
-/** `npm test`: cheap steps first; the first failing step ends the run with its exit code. */
+/**
+ * `npm test` and its short forms. The steps of a stage run in two lanes, for two cores; a failed stage ends the run with
+ * the exit code of its first failure. The last line counts the tests: `N passed, N failed, N skipped`.
+ */
 
-const HELP = `npm test -- [arguments of vitest run]: types, lint, import rules, and the tests that the arguments select (default: all).
-  npm test -- --project node test/ids          tests of a folder
-  npm test -- --project workerd -t "a title"   tests by their title
+const HELP = `npm test: what must hold before a change lands: types, lint, import rules, and the tests unit, worker and system.
+npm run test:unit: types, lint, import rules and the unit tests
+npm run test:slow: properties with many cases, large tables, memory
+npm run test:watch: the unit tests that an edit reaches, again and again
+npm test -- [arguments of vitest run]: vitest alone
+  npm test -- test/ids                      tests of a folder
+  npm test -- --project worker -t "title"   tests by their title
 `;
 
 interface Step {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
-  /** Shows output as it comes; otherwise only on failure. */
-  readonly isShown: boolean;
 }
 
-const STEPS: readonly Step[] = [
-  { name: "types", command: ["npm", "run", "--silent", "types"], isShown: false },
-  { name: "lint", command: ["npm", "run", "--silent", "lint"], isShown: false },
-  { name: "zones", command: ["npm", "run", "--silent", "zones"], isShown: false },
-  { name: "tests", command: ["vitest", "run", ...process.argv.slice(2)], isShown: true },
-];
+/** Steps of a lane run one after the other. */
+type Lane = readonly Step[];
+type Stage = readonly Lane[];
 
-const isHelpAsked = process.argv.slice(2).some((argument) => argument === "--help" || argument === "-h");
-if (isHelpAsked) process.stdout.write(HELP);
+const script = (name: string): Step => ({ name, command: ["npm", "run", "--silent", name] });
+const tests = (name: string): Step => ({ name, command: ["vitest", "run", "--project", name] });
 
-for (const step of isHelpAsked ? [] : STEPS) {
-  const code = await runStep(step);
-  if (code !== 0) {
-    process.exitCode = code;
-    break;
+const PLANS: Readonly<Record<string, readonly Stage[]>> = {
+  "--all": [
+    [[script("types")], [script("lint"), script("zones")]],
+    [[tests("unit"), tests("worker")], [tests("system")]],
+  ],
+  "--unit": [
+    [
+      [script("types"), script("zones")],
+      [script("lint"), tests("unit")],
+    ],
+  ],
+  "--slow": [[[tests("slow")], [tests("slow-worker")]]],
+};
+
+const [mode = "", ...args] = process.argv.slice(2);
+const plan = PLANS[mode];
+if (plan === undefined || args.includes("--help") || args.includes("-h")) process.stdout.write(HELP);
+else process.exitCode = args.length > 0 ? await runVitest(args) : await runPlan(plan);
+
+function runVitest(args: readonly string[]): Promise<number> {
+  return exitOf(spawn("vitest", ["run", ...args], { stdio: "inherit" }));
+}
+
+async function runPlan(stages: readonly Stage[]): Promise<number> {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  let code = 0;
+  for (const stage of stages) {
+    const codes = await Promise.all(stage.map((lane) => runLane(lane, counts)));
+    code = codes.find((one) => one !== 0) ?? 0;
+    if (code !== 0) break;
   }
+  process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);
+  return code;
 }
 
-async function runStep({ name, command, isShown }: Step): Promise<number> {
-  const started = performance.now();
+type Counts = Record<"passed" | "failed" | "skipped", number>;
+
+async function runLane(lane: Lane, counts: Counts): Promise<number> {
+  for (const step of lane) {
+    const code = await runStep(step, counts);
+    if (code !== 0) return code;
+  }
+  return 0;
+}
+
+/** Shows a step's output where it fails. */
+async function runStep({ name, command }: Step, counts: Counts): Promise<number> {
+  const startedMs = performance.now();
   const [program, ...args] = command;
-  const child = spawn(program, args, { stdio: isShown ? "inherit" : ["ignore", "pipe", "pipe"] });
-  const output: Buffer[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => output.push(chunk));
-  const code = await exitOf(child);
-  if (isShown) return code;
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  process.stdout.write(`${name.padEnd(6)} ${code === 0 ? "ok" : "failed"}  ${seconds} s\n`);
-  if (code !== 0) process.stdout.write(Buffer.concat(output));
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const [code, output, errors] = await Promise.all([exitOf(child), text(child.stdout), text(child.stderr)]);
+  const line = /^(\d+) passed, (\d+) failed, (\d+) skipped$/m.exec(output);
+  if (line !== null) {
+    counts.passed += Number(line[1]);
+    counts.failed += Number(line[2]);
+    counts.skipped += Number(line[3]);
+  }
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+  if (code !== 0) process.stdout.write(`${output}${errors}`);
+  process.stdout.write(`${name.padEnd(11)} ${code === 0 ? "ok" : "failed"}  ${seconds} s  ${line?.[0] ?? ""}\n`);
   return code;
 }

@@ -10,6 +10,7 @@ import { kvTables } from "../../src/edge/table/isolate-table.ts";
 import { bodyKey, POINTER_KEY, type Pointer } from "../../src/edge/table/kv.ts";
 import { sha256 } from "../../src/edge/table/table-bytes.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { runs } from "../setup/property-runs.ts";
 
 /**
  * Whoever publishes, over HTTP or by writing files into KV, in whatever order, and whatever KV refuses meanwhile: at rest KV,
@@ -267,5 +268,5 @@ it.each<readonly [string, readonly Step[]]>([
 ])("a file that is published %s is in the history and in force everywhere", (_, steps) => play(steps));
 
 it("whoever publishes in whatever order: at rest all agree, and the history has everything", { timeout: 120_000 }, () =>
-  fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 16 }), play), { numRuns: 60 }),
+  fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 16 }), play), { numRuns: runs(20) }),
 );

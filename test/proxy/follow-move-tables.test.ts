@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { movedMemory } from "../../src/edge/origins/moved-memory.ts";
 import { deliver } from "../../src/proxy/follow-move.ts";
+import { runs } from "../setup/property-runs.ts";
 import { deps, ORDER, order, proxyRequest, tableWith } from "./passages.ts";
 
 const REGIONS = ["eu", "us", "ap"] as const;
@@ -83,7 +84,7 @@ describe("what an origin's 421 said", () => {
       fc.asyncProperty(fc.array(event, { minLength: 5, maxLength: 40 }), async (events) => {
         detours += await live(events);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(200) },
     );
     // Words are remembered at all.
     expect(detours).toBeGreaterThan(500);

@@ -1,7 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../setup/property-runs.ts";
 import { type Event, MoveModel } from "./move-model.ts";
 import type { Breach } from "./move-origins.ts";
+
+const HISTORIES = runs(150);
 
 const some = fc.nat({ max: 59 });
 const event: fc.Arbitrary<Event> = fc.oneof(
@@ -33,10 +36,10 @@ const explore = async (numRuns: number, breach?: Breach) => {
 
 describe("moves of an entity, whatever happens in which order", () => {
   it("lose no acknowledged write, let none in at a fenced source, and forward a request once at most", async () => {
-    const { outcome, totals } = await explore(1_500);
+    const { outcome, totals } = await explore(HISTORIES);
     expect(outcome.failed, fc.defaultReportMessage(outcome)).toBe(false);
     // The histories are no idle ones.
-    for (const count of Object.values(totals)) expect(count).toBeGreaterThan(1_500);
+    for (const count of Object.values(totals)) expect(count).toBeGreaterThan(HISTORIES);
   });
 
   it.each<Breach>([

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BUFFER_BYTES_MAX, ID_UNITS_MAX } from "../../src/proxy/public-ids/fields.ts";
 import { DEPTH_MAX } from "../../src/proxy/public-ids/json-rewriter.ts";
+import { runs } from "../setup/property-runs.ts";
 import {
   anyPath,
   anyTree,
@@ -39,7 +40,7 @@ describe("any document in any pieces", () => {
         const body = bytes(print(tree, () => undefined));
         expect(runThrough(rewriterOf(entityFields(...paths)), cutAt(body, cuts))).toEqual({ text: expected });
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -81,7 +82,7 @@ describe("any document in any pieces", () => {
           else malformed++;
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: runs(300) },
     );
     expect(malformed).toBeGreaterThan(500);
   });

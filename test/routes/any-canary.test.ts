@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CanarySelector } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { runs } from "../setup/property-runs.ts";
 import { servedBeside, tablesOf } from "./beside.ts";
 import { publicKeysOf, setUp } from "./harness.ts";
 
@@ -120,7 +121,7 @@ it("no redirect of /any leads to another table, another region or another entity
         }
       }
     }),
-    { numRuns: 150 },
+    { numRuns: runs(30) },
   );
   expect(counts.led).toBeGreaterThan(200);
   expect(counts.answered).toBeGreaterThan(50);

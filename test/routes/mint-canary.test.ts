@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CanarySelector } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { runs } from "../setup/property-runs.ts";
 import { servedBeside, tablesOf } from "./beside.ts";
 import { problemOf, publicKeysOf, setUp, slug } from "./harness.ts";
 
@@ -154,7 +155,7 @@ describe("an ID that is minted while a canary of the table runs", () => {
           expect(defects).toEqual([]);
         },
       ),
-      { numRuns: 80 },
+      { numRuns: runs(20) },
     );
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
   });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { loadTable } from "../../src/routing/index.ts";
 import { destinationOf } from "../../src/routing/resolve/replay.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
+import { runs } from "../setup/property-runs.ts";
 import { IDS, problemOf, setUp, slug } from "./harness.ts";
 
 /** All that no entity has goes to `ap`, so that whatever a path is mistaken for has somewhere to go. */
@@ -87,7 +88,7 @@ describe("where replay says that a request goes", () => {
         }
         if (said.kind !== "region" && said.kind !== "open") expect(seen).toEqual([]);
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(300) },
     );
     for (const count of Object.values(counts)) expect(count).toBeGreaterThan(20);
     expect([...refusals]).toEqual(expect.arrayContaining(["unrouted-path", "method-not-allowed", "malformed-id"]));

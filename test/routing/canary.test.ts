@@ -6,6 +6,7 @@ import { explain, regionsOfMinted, resolveAny, resolvePath } from "../../src/rou
 import { percentTaking, placeOf, shareHash } from "../../src/routing/resolve/rollout.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import type { CompiledTable, Target } from "../../src/routing/table.ts";
+import { runs } from "../setup/property-runs.ts";
 import { slowMurmur3, slowPlace } from "./slow-canary.ts";
 import { load, NOW_MS, sampleTable } from "./tables.ts";
 
@@ -107,7 +108,7 @@ describe("the hash", () => {
         const words = mask.map((bits, at) => (((noise[at] as number) & ~bits) | (value[at] as number)) >>> 0);
         expect(placeOf(layout.name, words)).toBe(slowPlace(layout, words));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(100) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { builtinLayouts, groupOfClass } from "../../src/ids/index.ts";
 import { checkTable } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
+import { runs } from "../setup/property-runs.ts";
 import { readAs } from "./oracle.ts";
 import { NOW_MS } from "./tables.ts";
 
@@ -101,7 +102,7 @@ test("a route is reported as unreachable if and only if no ID reaches it", () =>
         new Set([...routes.keys()].filter((index) => !reached.has(index))),
       );
     }),
-    { numRuns: 200 },
+    { numRuns: runs(100) },
   );
 });
 

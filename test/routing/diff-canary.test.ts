@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { percentMoved, routeOutcome } from "../../src/routing/diff/outcome.ts";
 import { diffTables, resolveAny } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
+import { runs } from "../setup/property-runs.ts";
 import { load, NOW_MS, sampleTable } from "./tables.ts";
 
 type Shares = Partial<Pick<DeclaredTable["routes"][number], "region" | "canary" | "shadow">>;
@@ -137,6 +138,6 @@ test("the percent of IDs that go elsewhere is that of IDs that do", () => {
       const [change] = diffTables(parcels(left), parcels(right)).keys;
       expect(change === undefined ? 0 : (change.percent ?? 100)).toBe(percentMoved(from, target));
     }),
-    { numRuns: 60 },
+    { numRuns: runs(30) },
   );
 });

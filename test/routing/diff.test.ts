@@ -5,6 +5,7 @@ import { compareOutcomes, type SpaceSide } from "../../src/routing/diff/key-spac
 import { type CompiledTable, diffTables, type KeyOutcome, resolveAny } from "../../src/routing/index.ts";
 import { countOf, includes, pairsOf, rangesOf } from "../../src/routing/lookup/ranges.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
+import { runs } from "../setup/property-runs.ts";
 import { load, NOW_MS, sampleTable } from "./tables.ts";
 
 const change = (changes: Partial<DeclaredTable>): DeclaredTable => ({ ...sampleTable(), ...changes });
@@ -340,6 +341,6 @@ test("boxes of changes hold exactly the points that change, each once", () => {
       );
       for (const { sets } of changes) for (const own of sets) expect(rangesOf(pairsOf(own))).toEqual(own);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(30) },
   );
 });

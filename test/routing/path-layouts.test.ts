@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { diffTables, explain, findAmbiguities, hintNamed, resolveAny, resolvePath } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
+import { runs } from "../setup/property-runs.ts";
 import { compare } from "./compare.ts";
 import { readAll, readAs } from "./oracle.ts";
 import { faultsOf, load, NOW_MS } from "./tables.ts";
@@ -205,6 +206,6 @@ test("every pattern reads what the slow reader reads as its layout, and /any wha
       }
       compare(resolveAny(table, id, NOW_MS), readAll(declared, id, NOW_MS));
     }),
-    { numRuns: 500 },
+    { numRuns: runs(100) },
   );
 });

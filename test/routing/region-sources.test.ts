@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { TOKEN_LENGTH_MAX } from "../../src/routing/limits.ts";
 import { chooseRegion, type RequestSays, stickyCookie } from "../../src/routing/resolve/region-sources.ts";
 import type { DeclaredSource } from "../../src/routing/schema/table.ts";
+import { runs } from "../setup/property-runs.ts";
 import { load, sampleTable } from "./tables.ts";
 
 interface Said {
@@ -298,6 +299,6 @@ test("nothing that a request says makes it throw, and a region is only ever a de
       if (choice.ok) expect(["eu", "us", "ap"]).toContain(choice.value.region);
       else expect(["region-unknown", "unknown-name"]).toContain(choice.error.reason);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(300) },
   );
 });

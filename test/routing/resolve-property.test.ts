@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { builtinLayouts, groupOfClass } from "../../src/ids/index.ts";
 import { checkTable, compileTable, resolveAny, resolvePath } from "../../src/routing/index.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
+import { runs } from "../setup/property-runs.ts";
 import { compare } from "./compare.ts";
 import { loadPacks, PACK_ROUTES, withUsedPacks } from "./drawn-packs.ts";
 import { routeOf } from "./drawn-routes.ts";
@@ -159,7 +160,7 @@ test("the compiled table leads every ID where the declared routes lead it, line 
         compare(resolveAny(compiled, text, NOW_MS), readAll(declared, text, NOW_MS));
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(50) },
   );
 });
 

@@ -10,6 +10,7 @@ import {
   uuidText,
 } from "../../../src/ids/index.ts";
 import { compileFields } from "../../../src/ids/layout/compile.ts";
+import { runs } from "../../setup/property-runs.ts";
 import { anyTable, anyWords } from "../arbitraries.ts";
 import { slowDecode, slowFits, textBits, wordsOfBits } from "../oracle.ts";
 
@@ -45,7 +46,7 @@ describe("a compiled layout agrees with the bit strings of the oracle", () => {
   test.each([...builtinLayouts.values()])("$name", (layout) => {
     fc.assert(
       fc.property(anyWords(), (words) => checkLayout(layout, words)),
-      { numRuns: 2000 },
+      { numRuns: runs(200) },
     );
   });
 
@@ -53,7 +54,7 @@ describe("a compiled layout agrees with the bit strings of the oracle", () => {
     fc.assert(
       fc.property(anyTable(), anyWords(), (table, words) => checkLayout(compile(table), words)),
       {
-        numRuns: 1000,
+        numRuns: runs(200),
       },
     );
   });
@@ -69,7 +70,7 @@ describe("a compiled layout agrees with the bit strings of the oracle", () => {
         for (const field of fields) field.write(written, values[field.name] as bigint);
         expect(written).toEqual(words);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -84,7 +85,7 @@ describe("a compiled layout agrees with the bit strings of the oracle", () => {
           expect(outside).toEqual(into.map((word, index) => (word & ~(field.mask[index] as number)) >>> 0));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(100) },
     );
   });
 });
@@ -145,7 +146,7 @@ describe("minting time", () => {
         fc.pre(expectedMs <= BigInt(Number.MAX_SAFE_INTEGER));
         expect(words.ok && layout.mintedAtMs?.(words.value)).toBe(Number(expectedMs));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(200) },
     );
   });
 

@@ -10,6 +10,7 @@ import {
   type TextName,
   type Words,
 } from "../../../src/ids/index.ts";
+import { runs } from "../../setup/property-runs.ts";
 import { anyDamage, anyTable, anyWords } from "../arbitraries.ts";
 import { slowDecode, textBits, wordsOfBits } from "../oracle.ts";
 
@@ -144,7 +145,7 @@ test("declared layouts hold what ours hold", () => {
       );
       expect(parseId(layout.table, text)).toMatchObject({ ok: true, value: { fields: layout.decode(words) } });
     }),
-    { numRuns: 500 },
+    { numRuns: runs(200) },
   );
 });
 
@@ -157,6 +158,6 @@ test("a damaged text of a declared layout is refused, or is the one text of anot
       const parsed = layout.parse(damaged);
       if (parsed.ok) expect(layout.format(parsed.value).toLowerCase()).toBe(damaged.toLowerCase());
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(200) },
   );
 });

@@ -12,6 +12,7 @@ import {
   textsOf,
   type Words,
 } from "../../../src/ids/index.ts";
+import { runs } from "../../setup/property-runs.ts";
 import { anyDamage } from "../arbitraries.ts";
 import { slowDecode, slowFits, slowInRange } from "../oracle.ts";
 
@@ -54,7 +55,7 @@ describe.each(everyLayout)("$name", (layout) => {
         expect(layout.misfit(words) === undefined).toBe(layout.fits(words));
         expect(big(layout.decode(words))).toEqual(slowDecode(layout.table, words));
       }),
-      { numRuns: 300 },
+      { numRuns: runs(50) },
     );
   });
 
@@ -70,7 +71,7 @@ describe.each(everyLayout)("$name", (layout) => {
           expect(formatAs(layout, name, words)).toEqual({ ok: true, value: text });
         }
       }),
-      { numRuns: 100 },
+      { numRuns: runs(50) },
     );
   });
 
@@ -88,7 +89,7 @@ describe.each(everyLayout)("$name", (layout) => {
             : parsed,
         );
       }),
-      { numRuns: 100 },
+      { numRuns: runs(50) },
     );
   });
 
@@ -102,7 +103,7 @@ describe.each(everyLayout)("$name", (layout) => {
         // Only case may differ from the canonical text.
         expect(layout.format(parsed.value).toLowerCase()).toBe(damaged.toLowerCase());
       }),
-      { numRuns: 200 },
+      { numRuns: runs(50) },
     );
   });
 

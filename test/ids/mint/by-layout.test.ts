@@ -21,6 +21,7 @@ import {
   type Words,
   xid,
 } from "../../../src/ids/index.ts";
+import { runs } from "../../setup/property-runs.ts";
 import { slowDecode, textBits } from "../oracle.ts";
 import { scripted, seeded } from "./scripted-entropy.ts";
 
@@ -82,7 +83,7 @@ describe.each(timed)("$name", (layout) => {
           }
         }
       }),
-      { numRuns: 30 },
+      { numRuns: runs(20) },
     );
   });
 

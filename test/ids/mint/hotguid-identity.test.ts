@@ -12,6 +12,7 @@ import {
   toSql,
   uuidText,
 } from "../../../src/ids/index.ts";
+import { runs } from "../../setup/property-runs.ts";
 import { anyWords } from "../arbitraries.ts";
 import { scripted, seeded } from "./scripted-entropy.ts";
 
@@ -53,7 +54,7 @@ test("no ID of the identity can be read as a rival, in either form, whatever its
       if (!id.ok) throw new Error(JSON.stringify(id.error));
       expect(avoid.filter(({ fits }) => fits(id.value) || fits(toSql(id.value)))).toEqual([]);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(500) },
   );
 });
 

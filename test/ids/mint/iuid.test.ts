@@ -132,14 +132,13 @@ test.each([-1, 0.5, Number.NaN, Number.NEGATIVE_INFINITY, 256, 2 ** 32])("the ke
 });
 
 test("every country and service stands in every ID", () => {
-  for (let key = 0; key < 0x10000; key += 1) {
-    const [country, service] = [key >>> 8, key & 0xff];
-    const minted = mintIuid(start(country, service), NOW_MS, seeded(key));
-    expect(minted.ok && iuid.fits(minted.value.words) && iuid.decode(minted.value.words)).toMatchObject({
-      country,
-      service,
-    });
-  }
+  const wrong = Array.from({ length: 0x10000 }, (_, key) => key).filter((key) => {
+    const minted = mintIuid(start(key >>> 8, key & 0xff), NOW_MS, seeded(key));
+    if (!minted.ok || !iuid.fits(minted.value.words)) return true;
+    const { country, service } = iuid.decode(minted.value.words);
+    return country !== key >>> 8 || service !== (key & 0xff);
+  });
+  expect(wrong).toEqual([]);
 });
 
 test("whatever the clock does, IDs only rise, and stay less than a minute ahead of it", () => {

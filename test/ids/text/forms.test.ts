@@ -6,6 +6,7 @@ import { BASE32HEX, BASE62, DECIMAL, HEX } from "../../../src/ids/text/alphabets
 import { pairText } from "../../../src/ids/text/pair.ts";
 import { digitsFor, radixText } from "../../../src/ids/text/radix.ts";
 import { groupedText, prefixedText } from "../../../src/ids/text/wrapped.ts";
+import { runs } from "../../setup/property-runs.ts";
 import { anyDamage } from "../arbitraries.ts";
 import { forms } from "./forms.ts";
 
@@ -43,7 +44,7 @@ describe.each(forms)("%s", (_name, form) => {
         expect(form.read(text, 0, text.length + 1)).toBeUndefined();
         expect(form.read(text, -1, text.length)).toBeUndefined();
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20) },
     );
   });
 
@@ -66,7 +67,7 @@ describe.each(forms)("%s", (_name, form) => {
           }
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(50) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatShortKey, PRIMARY_KEY_MAX, parseShortKey, readShortKey } from "../../../src/ids/index.ts";
+import { runs } from "../../setup/property-runs.ts";
 import { anyDamage } from "../arbitraries.ts";
 
 test("every primary key has one short key", () => {
@@ -22,7 +23,7 @@ test("what parses is canonical", () => {
       expect(key.ok).toBe(/^(0|[1-9a-f][0-9a-f]{0,11})$/.test(text));
       if (key.ok) expect(formatShortKey(key.value)).toBe(text);
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(500) },
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { explainUuid, formatUuid, parseUuid, readUuid } from "../../../src/ids/index.ts";
+import { runs } from "../../setup/property-runs.ts";
 import { anyDamage, anyWords } from "../arbitraries.ts";
 
 const TEXT = "0192f0c1-7a30-8005-8040-8f3b2a1c9d77";
@@ -61,7 +62,7 @@ describe("reading", () => {
         expect(readUuid(text, 0, text.length) !== undefined).toBe(STRICT.test(text));
         expect(parseUuid(text).ok).toBe(STRICT.test(text));
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(500) },
     );
   });
 });
@@ -73,7 +74,7 @@ test("formatting is the inverse of reading and makes lower case", () => {
       expect(text).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
       expect(readUuid(text, 0, 36)).toEqual(words);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(500) },
   );
 });
 

@@ -22,6 +22,7 @@ import {
   uuidV7,
   type Words,
 } from "../../../src/ids/index.ts";
+import { runs } from "../../setup/property-runs.ts";
 
 const JUNE = Date.UTC(2026, 5, 1);
 const JULY = Date.UTC(2026, 6, 1);
@@ -101,7 +102,7 @@ describe.each(ordered)("$name", ({ layout, text, range }) => {
         const mintedMs = layout.mintedAtMs?.(words) as number;
         expect(within).toBe(mintedMs >= JUNE && mintedMs < JULY);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(100) },
     );
   });
 

@@ -1,0 +1,11 @@
+import { inject } from "vitest";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** `npm test` has 1; `npm run test:slow` has 20, or what PROPERTY_RUNS says. */
+    readonly propertyRuns: number;
+  }
+}
+
+/** How many cases a property tries, where `npm test` tries `each`. */
+export const runs = (each: number): number => Math.ceil(each * inject("propertyRuns"));
