@@ -84,7 +84,7 @@ describe("any document in any pieces", () => {
       ),
       { numRuns: runs(300) },
     );
-    expect(malformed).toBeGreaterThan(500);
+    expect(malformed).toBeGreaterThan(runs(40));
   });
 
   it("fails in the same way however it is cut", () => {
