@@ -1,7 +1,7 @@
 import type { PackFault } from "../routing/packs/format.ts";
 import type { Fault } from "../routing/schema/faults.ts";
 
-/** Why one of the gateway's own endpoints does not take a request. */
+/** Why an endpoint of the gateway rejects a request. */
 export type RequestError =
   | { readonly reason: "malformed-request"; readonly detail: string; readonly pointer?: string }
   | { readonly reason: "not-found"; readonly path: string }
@@ -25,9 +25,9 @@ export type RequestError =
   | { readonly reason: "transfer-coding-unsupported" }
   | { readonly reason: "internal-error" };
 
-/** Why a port of the gateway (see `src/ports.ts`) could not give what it is for. */
+/** Why a port of the gateway (see `src/ports.ts`) failed. */
 
-/** `retryAfterMs`: when it can be had at the earliest, where that is known. */
+/** `retryAfterMs`: the earliest time for a retry, if known. */
 export type TableError =
   | { readonly reason: "table-unavailable"; readonly why: string }
   | { readonly reason: "table-unavailable"; readonly why: string; readonly retryAfterMs: number };
@@ -36,15 +36,18 @@ export type SequenceError =
   | { readonly reason: "sequence-exhausted"; readonly name: string; readonly max: number }
   | { readonly reason: "sequence-unavailable"; readonly name: string };
 
-/** Why nobody knows who asks. `why` is for the counters: a stranger is not told whether a credential is near to a right one. */
+/**
+ * Why a caller is not authenticated. `why` is only for metrics: clients must not learn whether a credential was nearly
+ * right.
+ */
 export type AuthError =
   | { readonly reason: "unauthenticated"; readonly why: "missing" | "wrong" }
   | { readonly reason: "authentication-unavailable" }
-  /** Pages that are open to everybody on a machine are asked for by a name that can be anybody's. */
+  /** Local pages without authentication require a local `Host`, against DNS rebinding. */
   | { readonly reason: "forbidden"; readonly why: "host"; readonly host: string }
   | { readonly reason: "rate-limited"; readonly limit: "failed-attempts"; readonly retryAfterSeconds: number };
 
-/** `no-keys`: the deployment has no key for the kind that the entity's IDs have; no entity: for several of them. */
+/** `no-keys`: the deployment has no key for the kind of the entity's IDs. Without an entity: for those of several. */
 export type PublicIdsError = {
   readonly reason: "public-ids-unavailable";
   readonly why: "no-keys";
@@ -52,8 +55,8 @@ export type PublicIdsError = {
 };
 
 /**
- * The object that keeps the tables could not be asked, or it does not know enough to answer. `outcome`: of a change, whether
- * it may have been made or be made yet; absent for what changes nothing.
+ * The control plane is unreachable, or its state is uncertain. `outcome`: whether a change may have been made or may
+ * still be made. Absent for reads.
  */
 export type TableHistoryError = {
   readonly reason: "control-plane-unavailable";
@@ -61,7 +64,7 @@ export type TableHistoryError = {
   readonly outcome?: "unknown" | "none" | undefined;
 };
 
-/** Why a part of a pack was not taken. `fault`: what is wrong with its bytes. */
+/** Why a part of a pack was rejected. `fault`: the error in its bytes. */
 export type PackChangeError =
   | TableHistoryError
   | { readonly reason: "unknown-pack"; readonly sha256: string; readonly why: string }
@@ -72,7 +75,7 @@ export type PackChangeError =
       readonly why: string;
     };
 
-/** Why a change of the table was not made, or a revision cannot be had. */
+/** Why a table change was not made, or a revision is not available. */
 export type TableChangeError =
   | TableHistoryError
   | {

@@ -1,6 +1,6 @@
 import { CATALOGUE, PROBLEM_SLUGS } from "./catalogue.ts";
 
-/** The text of `docs/reference/problems.md`. A test fails when the file differs from it. */
+/** The content of `docs/reference/problems.md`. A test fails if the file is stale. */
 export function problemsPage(): string {
   const bySlug = PROBLEM_SLUGS.map((slug) => {
     const { status, title, meaning, remedy } = CATALOGUE[slug];

@@ -12,7 +12,7 @@ import type {
   TableError,
 } from "./errors.ts";
 
-/** Every way in which the gateway can fail to answer a request with the origin's own answer. */
+/** Every error that the gateway returns instead of the origin's response. */
 export type GatewayError =
   | RoutingError
   | MintError
@@ -25,7 +25,7 @@ export type GatewayError =
   | ProxyError
   | RequestError;
 
-/** The members of a problem document (RFC 9457 §3), extensions included, ready for `JSON.stringify`. */
+/** The members of a problem document (RFC 9457 §3) with extensions, ready for `JSON.stringify`. */
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -36,7 +36,7 @@ export interface Problem {
 
 export const slugOf = (error: GatewayError): ProblemSlug => error.reason;
 
-/** The only place where an error becomes a problem. Evidence goes into the extensions; addresses of origins never do. */
+/** The only place where an error becomes a problem. Evidence goes into the extensions; origin addresses never do. */
 export function problemOf(error: GatewayError): Problem {
   const { status, title } = CATALOGUE[error.reason];
   return { type: problemTypePath(error.reason), title, status, ...evidenceOf(error) };
@@ -228,14 +228,14 @@ function evidenceOf(error: GatewayError): Evidence {
   }
 }
 
-/** What became of a change. */
+/** The outcome of a change. */
 const OUTCOME_SENTENCES = {
   read: "",
   unknown: " Whether the change was or will be made is unknown.",
   none: " Nothing was changed.",
 } as const;
 
-/** What tells the readings apart stands beside them: the values that the header `id-layout` may have, where it is the layout. */
+/** What distinguishes the readings: values of the header `id-layout` if it is their layout. */
 function ambiguity({ id, candidates }: Extract<RoutingError, { readonly reason: "ambiguous-id" }>): Evidence {
   const idLayouts = [...new Set(candidates.map(({ layout }) => layout))];
   const isByLayout = idLayouts.length > 1;
@@ -253,10 +253,10 @@ function ambiguity({ id, candidates }: Extract<RoutingError, { readonly reason: 
   };
 }
 
-/** Where the check of a table ends; `routing/limits.ts` has the same number, which a test holds to this one. */
+/** The check of a table stops here. A test keeps it equal to the constant in `routing/limits.ts`. */
 const FAULTS_COUNTED_MAX = 1_000;
 
-/** How many faults a table has, as far as the check looked. */
+/** The number of faults of a table, as far as the check counted. */
 function faultCount(count: number): Evidence {
   if (count >= FAULTS_COUNTED_MAX) {
     return { detail: "The table has at least 1,000 faults.", faultCount: count, more: true };
@@ -264,10 +264,10 @@ function faultCount(count: number): Evidence {
   return { detail: `The table has ${count} fault${count === 1 ? "" : "s"}.`, faultCount: count };
 }
 
-/** A table that is wrong throughout is not fixed fault by fault. */
+/** More are of no use: such a table is wrong throughout. */
 const FAULTS_SHOWN_MAX = 100;
 
-/** Longest text of a client that is repeated to it. */
+/** Longest client text that a problem echoes. */
 const ECHO_CHARACTERS_MAX = 128;
 
 function forbidden(error: Extract<GatewayError, { readonly reason: "forbidden" }>): Evidence {

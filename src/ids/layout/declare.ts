@@ -28,11 +28,7 @@ const MAKERS = {
 
 export type TextName = keyof typeof MAKERS;
 
-function namesOf(makers: typeof MAKERS): readonly TextName[] {
-  return Object.keys(makers) as TextName[];
-}
-
-export const TEXT_NAMES: readonly TextName[] = /* @__PURE__ */ namesOf(MAKERS);
+export const TEXT_NAMES = /* @__PURE__ */ Object.keys(MAKERS) as readonly TextName[];
 
 /** The text form with this name for IDs of this many bits; `uuid` always has 128. */
 export const textNamed = (name: TextName, bits: number): TextForm => MAKERS[name](bits);

@@ -18,7 +18,7 @@ export interface IdentityError {
 }
 
 /** About one random identity in three avoids the UUID versions, so this many failures are no accident. */
-const DRAWS_MAX = 1000;
+const ATTEMPTS_MAX = 1000;
 
 /**
  * Generates an identity whose IDs never parse as a layout of `avoid`, whatever their time, counter and shard key. For
@@ -35,7 +35,7 @@ export const hotguidIdentity = (
   );
   const pairs = forms.flatMap((form) => rivals.map((layout) => ({ form, layout, identityMask: identityMaskOf(form) })));
   let clash: (typeof pairs)[number] | undefined;
-  for (let draw = 0; draw < DRAWS_MAX; draw++) {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const identity = { machine: entropy.word() & 0xffffff, process: entropy.word() & 0xffff };
     clash = pairs.find(({ form, layout, identityMask }) => !differs(wordsOf(form, identity), layout, identityMask));
     if (clash === undefined) return ok(identity);

@@ -38,7 +38,7 @@ export const checkClock = (behindMs: number): MintError | undefined =>
 /** An integer of this many random bits, most significant word first. */
 export const randomBits = (bits: number, entropy: RandomWords): bigint => {
   let value = 0n;
-  for (let random = 0; random < bits; random += WORD_BITS) {
+  for (let done = 0; done < bits; done += WORD_BITS) {
     value = (value << BigInt(WORD_BITS)) | BigInt(entropy.word() >>> 0);
   }
   return BigInt.asUintN(bits, value);

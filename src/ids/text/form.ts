@@ -15,7 +15,7 @@ export const textForm = ({ explain, ...form }: FormParts): TextForm => ({
 });
 
 /** Invalid characters are searched only this far, so that a long hostile text costs no more. */
-const EXPLAINED_CHARACTERS_MAX = 256;
+export const EXPLAINED_CHARACTERS_MAX = 256;
 
 /** The first error: empty, invalid character, or length. `undefined` if there is none. */
 export const explainCharacters = (

@@ -1,6 +1,6 @@
 import type { ParseError, TextForm, Words } from "../layout/layout.ts";
 import { err, ok, type Result } from "../result.ts";
-import { characterError, shiftError } from "./form.ts";
+import { characterError, EXPLAINED_CHARACTERS_MAX, shiftError } from "./form.ts";
 
 /** UUID text, RFC 9562 section 4: 32 case-insensitive hexadecimal digits in groups of 8-4-4-4-12. */
 
@@ -67,9 +67,6 @@ export const explainUuid = (text: string): ParseError => {
   if (text.length === UUID_TEXT_LENGTH) return { reason: "shape", at: misplacedAt(text) };
   return wrongLength(text);
 };
-
-/** Longer texts are not searched, so that a hostile text costs no more. */
-const EXPLAINED_CHARACTERS_MAX = 256;
 
 const wrongLength = (text: string): ParseError => ({
   reason: "length",
@@ -158,9 +155,8 @@ const URN = "urn:uuid:";
 export const parseLenientUuid = (text: string): Result<Words, ParseError> => {
   const [start, end] = wrapping(text);
   const bare = text.slice(start, end);
-  const uuid = parseUuid(bare.length === HEX_DIGITS ? grouped(bare) : bare);
-  if (uuid.ok || start === 0) return uuid;
-  return err(shiftError(uuid.error, start));
+  const uuid = parseUuid(bare.length === HEX_DIGITS ? group(bare) : bare);
+  return uuid.ok ? uuid : err(shiftError(uuid.error, start));
 };
 
 /** Start and end of the UUID within its wrapping. */
@@ -170,5 +166,3 @@ const wrapping = (text: string): readonly [number, number] => {
   }
   return text.startsWith("{") && text.endsWith("}") ? [1, text.length - 1] : [0, text.length];
 };
-
-const grouped = (digits: string): string => digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/s, "$1-$2-$3-$4-$5");
