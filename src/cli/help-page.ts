@@ -2,7 +2,7 @@ import { run } from "./program.ts";
 import type { Runtime } from "./runtime.ts";
 
 /**
- * The blocks of docs/reference/cli.md that follow from `--help`. What three commands and more have in common stands once, in
+ * The blocks of docs/reference/cli.md that follow from `--help`. What several commands have in common is there once, in
  * the block `common`; examples are left to `--help`.
  */
 
@@ -22,7 +22,7 @@ interface Entry {
   readonly text: string;
 }
 
-const COMMON_FROM = 3;
+const COMMON_FROM = 2;
 
 /** Commands that are those of another place. */
 const TWICE = new Set(["explain", "mint"]);
@@ -34,7 +34,7 @@ export async function cliPage(page: string): Promise<string> {
   // Groups have nothing of their own but the list of their commands.
   const reported = [...helps].filter(([, { commands, notes }]) => commands.length === 0 || notes.length > 0);
   const blocks = new Map(reported.map(([name, help]) => [name, blockOf(help, common)]));
-  blocks.set("common", columns(common.entries).join("\n"));
+  blocks.set("common", [...columns(common.entries), ...common.notes].join("\n"));
   const missing = new Set(blocks.keys());
   const written = page.replace(/(<!--help:(\S+)-->\n```text\n)[\s\S]*?(?=```)/g, (_, head, name) => {
     missing.delete(name);

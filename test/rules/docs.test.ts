@@ -63,3 +63,15 @@ it("every page that a source file or a test names is there", () => {
   );
   expect(named.filter(({ page }) => !existsSync(join(ROOT, page)))).toEqual([]);
 });
+
+/** As `wc -w` counts them. */
+const wordsOf = (text: string): number => text.split(/\s+/).filter((word) => word !== "").length;
+
+const README_WORDS_MAX = 700;
+const WORDS_MAX = 30_000;
+
+it("the README takes a minute to read, and all pages together a few hours", () => {
+  expect(wordsOf(" a\n| b |\t")).toBe(4);
+  expect(wordsOf(fileAt("README.md"))).toBeLessThanOrEqual(README_WORDS_MAX);
+  expect(wordsOf(pages.map(fileAt).join("\n"))).toBeLessThanOrEqual(WORDS_MAX);
+});
