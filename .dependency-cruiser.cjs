@@ -41,7 +41,7 @@ const ZONES = [
   {
     name: "gateway",
     from: "^src/gateway/",
-    may: ["^src/(gateway|proxy|problems|routing|ids)/", PORTS, packages("hono")],
+    may: ["^src/(gateway|proxy|problems|routing|ids)/", PORTS],
     why: "one request from arrival to answer knows no binding",
   },
   {

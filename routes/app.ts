@@ -1,12 +1,13 @@
 import { Hono } from "hono";
 import { problemResponse } from "../src/gateway/problem-response.ts";
-import { rawPath } from "../src/gateway/request.ts";
-import { logFields, requestLogger } from "../src/gateway/request-log.ts";
+import { RequestContext } from "../src/gateway/request.ts";
+import { logged } from "../src/gateway/request-log.ts";
+import { serve } from "../src/gateway/serve.ts";
 import type { Gateway } from "../src/ports.ts";
-import { any } from "./any.ts";
-import { entities } from "./entities.ts";
+import { isGatewayPath } from "../src/routing/lookup/paths.ts";
 import { health } from "./health.ts";
 import { ids } from "./ids.ts";
+import { type PageEnv, rawPath } from "./lib/http.ts";
 import { metrics, regions } from "./metrics.ts";
 import { mint } from "./mint.ts";
 import { openapi } from "./openapi/openapi.ts";
@@ -18,31 +19,51 @@ import { tableRevisions } from "./table/revisions.ts";
 import { tableCapacity, tableStatus } from "./table/status.ts";
 import { table } from "./table/table.ts";
 
-/** The whole HTTP surface. The gateway's own paths come first; the rest belongs to the entities of the table. */
-export function createApp(gateway: Gateway): Hono {
-  const app = new Hono({ getPath: rawPath });
-  app.use("*", requestLogger(gateway));
-  app.route("/", any(gateway));
-  app.route("/", mint(gateway));
-  app.route("/", ids(gateway));
-  app.route("/", health(gateway));
-  app.route("/", metrics(gateway));
-  app.route("/", regions(gateway));
-  app.route("/", table(gateway));
-  app.route("/", tableRevisions(gateway));
-  app.route("/", tableStatus(gateway));
-  app.route("/", tableCapacity(gateway));
-  app.route("/", tableCanary(gateway));
-  app.route("/", tableReplay(gateway));
-  app.route("/", tablePacks(gateway));
-  app.route("/", problems());
-  app.route("/", openapi(gateway));
-  app.all("/-/*", (c) => problemResponse({ reason: "not-found", path: c.req.path }));
-  app.route("/", entities(gateway));
-  app.onError((error, c) => {
-    gateway.logDefect(error);
-    logFields(c).outcome = "internal-error";
-    return problemResponse({ reason: "internal-error" });
+export interface App {
+  /** Of the gateway's own pages. */
+  readonly routes: Hono["routes"];
+  fetch(request: Request, env: unknown, execution: ExecutionContext): Promise<Response>;
+}
+
+/** The whole HTTP surface: the gateway's own pages by Hono; every other path belongs to the entities of the table. */
+export function createApp(gateway: Gateway): App {
+  const pages = createPages(gateway);
+  return {
+    routes: pages.routes,
+    fetch(request, _env, execution) {
+      const context = new RequestContext(gateway, request, execution);
+      return logged(context, async () => {
+        try {
+          return await (isGatewayPath(context.path) ? pages.fetch(request, { context }, execution) : serve(context));
+        } catch (error) {
+          gateway.logDefect(error);
+          context.outcome = "internal-error";
+          return problemResponse({ reason: "internal-error" });
+        }
+      });
+    },
+  };
+}
+
+function createPages(gateway: Gateway): Hono<PageEnv> {
+  const pages = new Hono<PageEnv>({ getPath: rawPath });
+  pages.route("/", mint(gateway));
+  pages.route("/", ids(gateway));
+  pages.route("/", health(gateway));
+  pages.route("/", metrics(gateway));
+  pages.route("/", regions(gateway));
+  pages.route("/", table(gateway));
+  pages.route("/", tableRevisions(gateway));
+  pages.route("/", tableStatus(gateway));
+  pages.route("/", tableCapacity(gateway));
+  pages.route("/", tableCanary(gateway));
+  pages.route("/", tableReplay(gateway));
+  pages.route("/", tablePacks(gateway));
+  pages.route("/", problems());
+  pages.route("/", openapi(gateway));
+  pages.all("*", (c) => problemResponse({ reason: "not-found", path: c.req.path }));
+  pages.onError((error) => {
+    throw error;
   });
-  return app;
+  return pages;
 }

@@ -2,19 +2,20 @@ import { Hono } from "hono";
 import { openRequest } from "../src/gateway/request.ts";
 import type { Gateway } from "../src/ports.ts";
 import { isKnown } from "./lib/auth.ts";
-import { jsonResponse, methodNotAllowed } from "./lib/http.ts";
+import { contextOf, jsonResponse, methodNotAllowed, type PageEnv } from "./lib/http.ts";
 import { canaryInIsolate } from "./table/status.ts";
 
 /** `/-/health`: the Worker runs. `/-/ready`: it has a table to route by, and for viewers which. Probes have no credentials. */
 export const health = (gateway: Gateway) =>
-  new Hono()
+  new Hono<PageEnv>()
     .get("/-/health", () => jsonResponse({ status: "ok" }))
     .all("/-/health", methodNotAllowed("GET", "HEAD"))
     .get("/-/ready", async (c) => {
-      const context = await openRequest(gateway, c);
-      if (context instanceof Response) return context;
+      const context = contextOf(c);
+      const served = await openRequest(context);
+      if (served instanceof Response) return served;
       if (!(await isKnown(gateway, c.req.raw))) return jsonResponse({ status: "ready" });
-      const { served, arrivedAtMs } = context;
+      const { arrivedAtMs } = context;
       return jsonResponse(
         {
           status: "ready",

@@ -1,50 +1,50 @@
 import { Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { mintIds } from "../src/gateway/mint.ts";
-import { overLimit } from "../src/gateway/rate-limit.ts";
-import { openRequest, respondWithProblem } from "../src/gateway/request.ts";
-import { canaryForEntity } from "../src/gateway/resolve.ts";
+import { limitRate } from "../src/gateway/rate-limit.ts";
+import { openRequest } from "../src/gateway/request.ts";
 import type { Gateway, ServedTable } from "../src/ports.ts";
+import type { CompiledTable } from "../src/routing/index.ts";
 import { type MintRequest, planMint } from "../src/routing/mint/plan.ts";
 import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint/request.ts";
 import { type Ambiguous, findAmbiguous } from "../src/routing/mint/verify.ts";
-import { jsonResponse, methodNotAllowed, readBody } from "./lib/http.ts";
+import { contextOf, jsonResponse, methodNotAllowed, type PageEnv, readBody } from "./lib/http.ts";
 
 /**
  * `POST /mint`: IDs that route, from the first request on, to the region that the answer names: by the table in force, or by
  * the canary beside it where that decides about an ID.
  */
 export const mint = (gateway: Gateway) =>
-  new Hono()
+  new Hono<PageEnv>()
     .post("/mint", async (c) => {
-      const context = await openRequest(gateway, c);
-      if (context instanceof Response) return context;
-      const { served } = context;
+      const context = contextOf(c);
+      const served = await openRequest(context);
+      if (served instanceof Response) return served;
       const { client } = gateway.rateLimits;
-      const refused = client && (await overLimit(context, client, "client"));
+      const refused = client && (await limitRate(context, client, "client"));
       if (refused !== undefined) return refused;
       const body = await readBody(c.req.raw, MINT_BODY_BYTES_MAX);
-      if (!body.ok) return respondWithProblem(context, body.error, served);
+      if (!body.ok) return context.fail(body.error);
       const request = readMintBody(body.value);
-      if (!request.ok) return respondWithProblem(context, request.error, served);
-      const { by, plan } = planFor(served, request.value);
-      if (!plan.ok) return respondWithProblem(context, plan.error, by);
+      if (!request.ok) return context.fail(request.error);
+      const { byCanary, table, plan } = planFor(served, request.value);
+      context.byCanary = byCanary;
+      if (!plan.ok) return context.fail(plan.error);
       const { entity, enabled } = plan.value;
 
-      const task = { gateway, served, plan: plan.value, table: by.table, nowMs: context.arrivedAtMs };
+      const task = { gateway, served, plan: plan.value, table, nowMs: context.arrivedAtMs };
       const minted = await mintIds(task, request.value.count);
-      if (!minted.ok) return respondWithProblem(context, minted.error, by);
+      if (!minted.ok) return context.fail(minted.error);
       const texts = minted.value.map(({ text }) => text);
       const regions = minted.value.map((one) => one.region);
       const region = onlyOne(regions);
-      const unclear = minted.value.flatMap(({ text, isClear }) => (isClear ? [] : [text]));
-      const ambiguous = requestHint(findAmbiguous(by.table, plan.value, unclear), served);
-      const deciders = new Map(minted.value.map(({ by: { label, table } }) => [label, table]));
-      const [decider = served.table, another] = deciders.values();
-      const table = another === undefined ? decider : served.table;
-      Object.assign(context.logFields, { entity: entity.name, layout: enabled.layout.name, region, table });
+      const unclear = minted.value.flatMap(({ text, isUnambiguous }) => (isUnambiguous ? [] : [text]));
+      const ambiguous = requestHint(findAmbiguous(table, plan.value, unclear), served);
+      const labels = new Set(minted.value.map((one) => (one.byCanary ? served.canary : served)?.label));
+      context.byCanary = minted.value.every((one) => one.byCanary);
+      Object.assign(context, { entity: entity.name, layout: enabled.layout.name, region });
       const fields = {
-        "waybill-table": [...deciders.keys()].join(", "),
+        "waybill-table": [...labels].join(", "),
         "waybill-layout": enabled.layout.name,
         ...(region === undefined ? {} : { "waybill-region": region }),
         ...(ambiguous === undefined ? {} : { "waybill-ambiguous": ambiguousField(ambiguous) }),
@@ -69,19 +69,18 @@ export const mint = (gateway: Gateway) =>
     })
     .all("/mint", methodNotAllowed("POST"));
 
-interface PlanBy {
-  readonly by: ServedTable;
+interface TablePlan {
+  readonly byCanary: boolean;
+  readonly table: CompiledTable;
   readonly plan: ReturnType<typeof planMint>;
 }
 
-/** By the canary's table for an entity that it serves as a whole, a new one too, where the wish names it; else by the table in force. */
-function planFor(served: ServedTable, request: MintRequest): PlanBy {
-  const plan = planMint(served.table, request);
+/** By the canary's table for an entity that is all its own; else by the table in force. */
+function planFor({ table, canary }: ServedTable, request: MintRequest): TablePlan {
+  const plan = planMint(table, request);
   const entity = request.entity ?? (plan.ok ? plan.value.entity.name : undefined);
-  const canary = canaryForEntity(served, entity);
-  return canary === undefined
-    ? { by: served, plan }
-    : { by: canary, plan: planMint(canary.table, { ...request, entity }) };
+  if (entity === undefined || canary?.ownsEntity(entity) !== true) return { byCanary: false, table, plan };
+  return { byCanary: true, table: canary.table, plan: planMint(canary.table, { ...request, entity }) };
 }
 
 /** With two tables no field helps for sure: it counts on the first before the second is asked. */

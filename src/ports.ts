@@ -253,9 +253,27 @@ export interface RequestLine {
   readonly trace: string | undefined;
 }
 
-/** All that the routes need from the world, put together once per isolate. */
+/** What sending a request to origins needs of the gateway. */
+export type ProxyPorts = Pick<
+  Gateway,
+  | "clock"
+  | "entropy"
+  | "fetch"
+  | "isOnEdge"
+  | "sign"
+  | "deadlines"
+  | "originHealth"
+  | "retryBudget"
+  | "movedMemory"
+  | "shadows"
+  | "pause"
+>;
+
+/** All that the gateway needs from the world, put together once per isolate. */
 export interface Gateway {
   readonly clock: Clock;
+  /** Waits before a retry. */
+  readonly pause: (ms: number) => Promise<void>;
   readonly entropy: Entropy;
   readonly tables: Tables;
   readonly packs: Packs;

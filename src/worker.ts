@@ -30,7 +30,7 @@ import { originFetch, watchBindings } from "./edge/origins/fetch.ts";
 import { edgeMovedMemory } from "./edge/origins/moved-memory.ts";
 import { hmacSigner } from "./edge/origins/signer.ts";
 import { edgePacks } from "./edge/packs/isolate-packs.ts";
-import { pooledEntropy, systemClock } from "./edge/platform.ts";
+import { pooledEntropy, systemClock, systemPause } from "./edge/platform.ts";
 import { keyedPublicIds } from "./edge/public-ids.ts";
 import { rateLimits } from "./edge/rate-limits.ts";
 import { edgeTables, packedTables } from "./edge/table/isolate-table.ts";
@@ -80,6 +80,7 @@ function compose(env: Env) {
   const writePoint = env.ANALYTICS && analyticsWriter(env.ANALYTICS);
   return createApp({
     clock,
+    pause: systemPause,
     entropy,
     tables: watchBindings(
       packedTables(

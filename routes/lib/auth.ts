@@ -1,10 +1,9 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { Caller, DenialReason, Scope, TableAction } from "../../src/admin-ports.ts";
-import { problemResponse } from "../../src/gateway/problem-response.ts";
-import { type RequestTarget, readTarget } from "../../src/gateway/request.ts";
-import { logFields } from "../../src/gateway/request-log.ts";
+import { type RequestContext, targetError } from "../../src/gateway/request.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { AuthError, RequestError } from "../../src/problems/index.ts";
+import { contextOf } from "./http.ts";
 
 /** Methods that change nothing (RFC 9110 §9.2.1). What they answer stays unread by other sites: no page has CORS fields. */
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD"]);
@@ -14,7 +13,11 @@ const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD"]);
  * where a write comes from; where it must have been one, as behind Access's cookie, one that does not say is refused too. No
  * browser adds a bearer token by itself.
  */
-export function isCrossSite({ by }: Caller, { method, headers }: Request, target: RequestTarget): boolean {
+export function isCrossSite(
+  { by }: Caller,
+  { method, headers }: Request,
+  target: Pick<RequestContext, "scheme" | "host">,
+): boolean {
   if (by === "token" || SAFE.has(method)) return false;
   const site = headers.get("sec-fetch-site");
   const origin = headers.get("origin");
@@ -23,7 +26,7 @@ export function isCrossSite({ by }: Caller, { method, headers }: Request, target
 }
 
 /** Behind a proxy that ends TLS the gateway is asked by http for what the browser knows as https. */
-const isOwn = (origin: string, { scheme, host }: RequestTarget): boolean =>
+const isOwn = (origin: string, { scheme, host }: Pick<RequestContext, "scheme" | "host">): boolean =>
   origin === `https://${host}` || origin === `${scheme}://${host}`;
 
 const KEY = "caller";
@@ -33,15 +36,16 @@ type Guard = Pick<Gateway, "authenticate" | "counters">;
 /** Lets in who has the scope, and remembers who it is for `callerOf`. It stands before all else that answers on a path. */
 export function requireScope(gateway: Guard, scope: Scope): MiddlewareHandler {
   return async (c, next) => {
+    const context = contextOf(c);
     // A host that moves the path has led the router to this page.
-    const target = readTarget(c.req.raw);
-    if (!target.ok) return problemResponse(noted(c, target.error));
+    const error = targetError(context);
+    if (error !== undefined) return context.fail(error);
     const caller = await gateway.authenticate(c.req.raw);
     if (caller.ok) c.set(KEY, caller.value);
-    const refused = caller.ok ? denialOf(caller.value, scope, c.req.raw, target.value) : caller.error;
+    const refused = caller.ok ? denialOf(caller.value, scope, context) : caller.error;
     if (refused !== undefined) {
       gateway.counters.count("refused_callers", reasonOf(refused));
-      return problemResponse(noted(c, refused));
+      return context.fail(refused);
     }
     return await next();
   };
@@ -70,19 +74,14 @@ export async function isKnown(gateway: Guard, request: Request): Promise<boolean
 
 type Forbidden = Extract<RequestError, { readonly reason: "forbidden" }>;
 
-function denialOf(caller: Caller, scope: Scope, request: Request, target: RequestTarget): Forbidden | undefined {
-  if (isCrossSite(caller, request, target)) return { reason: "forbidden", why: "cross-site" };
+function denialOf(caller: Caller, scope: Scope, context: RequestContext): Forbidden | undefined {
+  if (isCrossSite(caller, context.request, context)) return { reason: "forbidden", why: "cross-site" };
   if (scope === "operator" && caller.scope !== "operator") return { reason: "forbidden", why: "scope", needs: scope };
   return undefined;
 }
 
 const reasonOf = (error: AuthError | Forbidden): DenialReason =>
   error.reason === "unauthenticated" ? error.why : error.reason;
-
-function noted<Failure extends { readonly reason: string }>(c: Context, error: Failure): Failure {
-  logFields(c).outcome = error.reason;
-  return error;
-}
 
 /** How a wish can end before the history hears of it; how it ends there, the history writes down itself. */
 const REFUSED_HERE = [
@@ -106,7 +105,7 @@ export function requireOperator(
   return async (c, next) => {
     const answer = await guard(c, next);
     const author = callerIfKnown(c)?.name;
-    const outcome = REFUSED_HERE.find((reason) => reason === logFields(c).outcome);
+    const outcome = REFUSED_HERE.find((reason) => reason === contextOf(c).outcome);
     if (author !== undefined && outcome !== undefined) {
       const pack = packOf(c);
       const refused = { author, action, outcome, ...(pack === undefined ? {} : { pack }) };

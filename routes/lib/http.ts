@@ -1,7 +1,19 @@
 import type { Context } from "hono";
 import { problemResponse } from "../../src/gateway/problem-response.ts";
+import type { RequestContext } from "../../src/gateway/request.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { RequestError } from "../../src/problems/index.ts";
+
+/** What the app hands to each page. */
+export interface PageEnv {
+  readonly Bindings: { readonly context: RequestContext };
+}
+
+export const contextOf = (c: Context): RequestContext => (c.env as PageEnv["Bindings"]).context;
+
+/** The path as it was sent, for the router: what it would decode by itself must not lead to a page. */
+export const rawPath = (_: Request, options?: { readonly env?: PageEnv["Bindings"] }): string =>
+  options?.env?.context.path ?? "/";
 
 /** Answers what is left over at one of the gateway's own paths: methods that it does not take. */
 export const methodNotAllowed =

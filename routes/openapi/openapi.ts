@@ -5,7 +5,7 @@ import { PROBLEM_SLUGS } from "../../src/problems/index.ts";
 import type { CompiledTable } from "../../src/routing/index.ts";
 import MINT_BODY_SCHEMA from "../../src/routing/mint-body.schema.json" with { type: "json" };
 import { requireScope } from "../lib/auth.ts";
-import { jsonResponse, methodNotAllowed } from "../lib/http.ts";
+import { contextOf, jsonResponse, methodNotAllowed } from "../lib/http.ts";
 import { entityPaths, ID_PARAMETER, PROBLEM_CONTENT, withoutIdPaths } from "./paths.ts";
 import { packPaths, tablePaths } from "./table.ts";
 
@@ -14,10 +14,10 @@ export const openapi = (gateway: Gateway) =>
   new Hono()
     .use("/-/openapi.json", requireScope(gateway, "viewer"))
     .get("/-/openapi.json", async (c) => {
-      const context = await openRequest(gateway, c);
-      if (context instanceof Response) return context;
-      const { served, target } = context;
-      const server = `${target.scheme}://${target.host}`;
+      const context = contextOf(c);
+      const served = await openRequest(context);
+      if (served instanceof Response) return served;
+      const server = `${context.scheme}://${context.host}`;
       return jsonResponse(describe(served.table, server), { "waybill-table": served.label });
     })
     .all("/-/openapi.json", methodNotAllowed("GET", "HEAD"));

@@ -5,7 +5,7 @@ import type { Gateway, ServedCanary, ServedTable } from "../../src/ports.ts";
 import { parseTableText } from "../../src/routing/index.ts";
 import { measureTable } from "../../src/routing/load.ts";
 import { requireScope } from "../lib/auth.ts";
-import { jsonResponse, methodNotAllowed } from "../lib/http.ts";
+import { contextOf, jsonResponse, methodNotAllowed } from "../lib/http.ts";
 import { readTable } from "./request.ts";
 import { respondWithTableError } from "./table.ts";
 
@@ -13,12 +13,13 @@ import { respondWithTableError } from "./table.ts";
 export const tableStatus = (gateway: Gateway) =>
   new Hono()
     .get("/-/table/status", requireScope(gateway, "viewer"), async (c) => {
-      const context = await openRequest(gateway, c);
-      if (context instanceof Response) return context;
+      const context = contextOf(c);
+      const served = await openRequest(context);
+      if (served instanceof Response) return served;
       const status = await gateway.tableHistory.status();
       if (!status.ok) return respondWithTableError(c, status.error);
-      const isolate = isolateStatus(context.served, context.arrivedAtMs);
-      return jsonResponse({ ...describe(status.value), isolate }, { "waybill-table": context.served.label });
+      const isolate = isolateStatus(served, context.arrivedAtMs);
+      return jsonResponse({ ...describe(status.value), isolate }, { "waybill-table": served.label });
     })
     .all("/-/table/status", methodNotAllowed("GET", "HEAD"));
 

@@ -1,12 +1,10 @@
 import { type Context, Hono } from "hono";
 import type { RevisionContent } from "../../src/admin-ports.ts";
-import { problemResponse } from "../../src/gateway/problem-response.ts";
-import { logFields } from "../../src/gateway/request-log.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { GatewayError } from "../../src/problems/index.ts";
 import { checkTable, diffTables, parseTableText, TABLE_BYTES_MAX } from "../../src/routing/index.ts";
 import { requireOperator, requireScope } from "../lib/auth.ts";
-import { jsonResponse, methodNotAllowed, readBytes } from "../lib/http.ts";
+import { contextOf, jsonResponse, methodNotAllowed, readBytes } from "../lib/http.ts";
 import { readChangeRequest, readTable } from "./request.ts";
 
 /** `/-/table`: the table in force, a new one, and what a new one would do. */
@@ -65,6 +63,5 @@ function fieldsOf({ revision: { revision, digest } }: RevisionContent): Record<s
 }
 
 export function respondWithTableError(c: Context, error: GatewayError): Response {
-  logFields(c).outcome = error.reason;
-  return problemResponse(error);
+  return contextOf(c).fail(error);
 }

@@ -4,6 +4,9 @@ import type { Clock, Entropy } from "../ports.ts";
 /** The platform's clock. On Cloudflare it stands still between I/O. */
 export const systemClock: Clock = { nowMs: () => Date.now() };
 
+/** Waits by the platform's timer. */
+export const systemPause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
 /** Words fetched at once: a call into the platform costs far more than an ID. 4 KiB. */
 const POOL_WORDS = 1024;
 

@@ -1,49 +1,44 @@
 import { mixWords, type Words } from "../ids/index.ts";
 import { clientNetwork } from "../proxy/client-network.ts";
-import { chooseRegion, type Decision, stickyCookie } from "../routing/index.ts";
+import { chooseRegion, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
 import { forward } from "./forward.ts";
-import { respondWithProblem, type TableRequestContext } from "./request.ts";
+import type { RequestContext } from "./request.ts";
 
-/** A request on a path that no entity has: to the region that something else than an ID says, where the table declares it. */
-export async function forwardWithoutId(context: TableRequestContext): Promise<Response> {
-  const { gateway, request, served, logFields: fields } = context;
-  const { path, query, scheme } = context.target;
-  const entry = served.table.withoutId.match(path);
-  if (entry === undefined) return respondWithProblem(context, { reason: "unrouted-path", path }, served);
+/** Forwards a request on a path that no entity owns, to the region that the table's sources name. */
+export async function forwardWithoutId(context: RequestContext, entry: WithoutId): Promise<Response> {
+  const { request, method, path, query, scheme, table } = context;
   const { entity, methods, sources, sticky } = entry;
-  const { method } = request;
-  fields.entity = entity.name;
+  context.entity = entity.name;
   if (methods !== undefined && !methods.includes(method)) {
-    return respondWithProblem(context, { reason: "method-not-allowed", method, allow: methods }, served);
+    return context.fail({ reason: "method-not-allowed", method, allow: methods });
   }
   const choice = chooseRegion(sources, {
     header: (name) => request.headers.get(name) ?? undefined,
-    country: () => gateway.clientOf(request).country,
-    continent: () => gateway.clientOf(request).continent,
+    country: () => context.client.country,
+    continent: () => context.client.continent,
   });
   if (!choice.ok) {
     const { error } = choice;
-    return respondWithProblem(context, error.reason === "region-unknown" ? { ...error, path } : error, served);
+    return context.fail(error.reason === "region-unknown" ? { ...error, path } : error);
   }
   const { region, isAssumed } = choice.value;
-  const target = served.table.withoutId.targets.get(region);
+  const target = table?.withoutId.targets.get(region);
   if (target === undefined) throw new Error(`region ${region} was not checked`);
   const decision: Decision = { entity, layout: "", id: "", words: clientWords(context), target };
-  const answer = await forward(context, decision, path + query);
-  // A problem says nothing about where the client is at home, and the 101 of a WebSocket cannot be changed.
-  if (sticky !== undefined && isAssumed && fields.outcome === "answered" && answer.status !== 101) {
-    answer.headers.append("set-cookie", stickyCookie(sticky, region, scheme === "https"));
+  const response = await forward(context, decision, path + query);
+  // A problem says nothing about the client's home region, and the 101 of a WebSocket cannot be changed.
+  if (sticky !== undefined && isAssumed && context.outcome === "answered" && response.status !== 101) {
+    response.headers.append("set-cookie", stickyCookie(sticky, region, scheme === "https"));
   }
-  return answer;
+  return response;
 }
 
 /**
- * Stands for the ID where an origin of the region is chosen: the same for the same credentials, or else for one address or
- * network of IPv6. Who has neither gets any origin, not always the same one.
+ * Stands for the ID where an origin of the region is chosen: the same for the same credentials, or else for the same
+ * address or IPv6 network. Without either, any origin will do.
  */
-function clientWords({ gateway, request }: TableRequestContext): Words {
-  const { address } = gateway.clientOf(request);
-  const who = request.headers.get("authorization") ?? (address && clientNetwork(address));
-  if (who === undefined) return [gateway.entropy.word()];
-  return [mixWords(Array.from({ length: who.length }, (_, at) => who.charCodeAt(at)))];
+function clientWords({ gateway, request, client: { address } }: RequestContext): Words {
+  const key = request.headers.get("authorization") ?? (address && clientNetwork(address));
+  if (key === undefined) return [gateway.entropy.word()];
+  return [mixWords(Array.from({ length: key.length }, (_, at) => key.charCodeAt(at)))];
 }

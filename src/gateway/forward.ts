@@ -3,74 +3,47 @@ import { BROKEN_BODY } from "../proxy/attempt.ts";
 import { type BodyError, READ_BODY_BYTES_MAX, type RequestBody, readRequestBody } from "../proxy/body.ts";
 import { clientResponse, watchBody } from "../proxy/client-response.ts";
 import { bodyLimits } from "../proxy/deadlines.ts";
-import type { DeliveryDeps, OriginResponse } from "../proxy/deliver.ts";
+import type { OriginResponse } from "../proxy/deliver.ts";
 import { deliver } from "../proxy/follow-move.ts";
 import type { ProxyRequest } from "../proxy/origin-request.ts";
-import { type MirrorDeps, mirrorToShadow } from "../proxy/shadow.ts";
-import { canonicalText, type Decision } from "../routing/index.ts";
-import { overLimit } from "./rate-limit.ts";
-import { respondWithProblem, type TableRequestContext } from "./request.ts";
-import { logDecision } from "./request-log.ts";
+import { mirrorToShadow } from "../proxy/shadow.ts";
+import { type CompiledTable, canonicalText, type Decision } from "../routing/index.ts";
+import { limitRate } from "./rate-limit.ts";
+import type { RequestContext } from "./request.ts";
 import { rewriteResponse, rewritesResponses } from "./rewrite-response.ts";
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** What delivering and mirroring need of the gateway. */
-export function deliveryDeps({ gateway, served, hono }: TableRequestContext): DeliveryDeps & MirrorDeps {
-  return {
-    clock: gateway.clock,
-    fetch: gateway.fetch,
-    sign: gateway.sign,
-    isOnEdge: gateway.isOnEdge,
-    waitUntil: (work) => hono.executionCtx.waitUntil(work),
-    regions: served.table.regions,
-    deadlines: gateway.deadlines,
-    health: gateway.originHealth,
-    budget: gateway.retryBudget,
-    memory: gateway.movedMemory,
-    shadows: gateway.shadows,
-    chance: () => gateway.entropy.word() / 2 ** 32,
-    pause,
-  };
-}
-
-const PROXIED_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-
-/** Sends the request to the region of the decision, and its answer back. */
-export async function forward(
-  context: TableRequestContext,
-  decision: Decision,
-  originTarget: string,
-): Promise<Response> {
-  const { gateway, request, served, logFields: fields } = context;
+/** Sends the request to the region of the decision, and the origin's response back. `target`: raw path and query there. */
+export async function forward(context: RequestContext, decision: Decision, target: string): Promise<Response> {
+  const { gateway, request, method } = context;
   const { entity } = decision;
-  const stopped = stopsHere(request);
-  if (stopped === "refused") {
-    // An origin that reflects the request would show the client what the gateway added (RFC 9110 §9.3.8).
-    const error = { reason: "method-not-allowed", method: "TRACE", allow: PROXIED_METHODS } as const;
-    return respondWithProblem(context, error, served, decision);
+  const table = context.table as CompiledTable;
+  // An origin that reflects the request would show the client what the gateway added (RFC 9110 §9.3.8).
+  if (method === "TRACE") return context.fail({ reason: "method-not-allowed", method, allow: METHODS }, decision);
+  // A request may end at this intermediary (RFC 9110 §7.6.2).
+  if (method === "OPTIONS" && request.headers.get("max-forwards") === "0") {
+    return new Response(null, { status: 204, headers: { allow: METHODS.join(", ") } });
   }
-  if (stopped !== undefined) return stopped;
   const limit = gateway.rateLimits.entity;
-  const refused = limit && (await overLimit(context, limit, "entity", decision));
-  if (refused !== undefined) return refused;
-  // An answer whose IDs could not be turned must not be asked for: the origin would act for nothing.
-  if (rewritesResponses(entity) && !gateway.publicIds.covers(served.table)) {
-    return respondWithProblem(context, { reason: "public-ids-unavailable", why: "no-keys" }, served, decision);
+  const limited = limit && (await limitRate(context, limit, "entity", decision));
+  if (limited !== undefined) return limited;
+  // A response whose IDs could not be rewritten must not be asked for: the origin would act for nothing.
+  if (rewritesResponses(entity) && !gateway.publicIds.covers(table)) {
+    return context.fail({ reason: "public-ids-unavailable", why: "no-keys" }, decision);
   }
   const { idleMs } = gateway.deadlines;
   const body = await readRequestBody(request, entity.replayBytesMax, idleMs, gateway.clock.nowMs);
-  if (typeof body === "string") return respondWithProblem(context, bodyError(body, idleMs), served, decision);
-  // A client may leave before there is more to note.
-  logDecision(fields, decision);
-  const proxyRequest = proxyRequestOf(context, decision, originTarget, body);
-  const deps = deliveryDeps(context);
-  const delivered = await deliver(proxyRequest, deps);
-  fields.attempts = proxyRequest.attemptLog.attempts;
-  fields.trace = proxyRequest.attemptLog.traceparent?.slice(3, 35);
-  if (!delivered.ok) return respondWithProblem(context, delivered.error, served, decision);
-  mirrorToShadow(proxyRequest, delivered.value, deps);
-  return respondToClient(context, decision, delivered.value);
+  if (typeof body === "string") return context.fail(bodyError(body, idleMs), decision);
+  // Before anything is sent: a client that leaves later is logged with its region.
+  context.logDecision(decision);
+  const proxied = proxyRequest(context, table, decision, target, body);
+  const delivered = await deliver(proxied, gateway);
+  context.attempts = proxied.attempts;
+  context.trace = proxied.traceparent?.slice(3, 35);
+  if (!delivered.ok) return context.fail(delivered.error, decision);
+  mirrorToShadow(proxied, delivered.value, gateway);
+  return respond(context, table, decision, delivered.value);
 }
 
 const UNMEASURED = "A body of GET or HEAD needs a content-length: without one the runtime would not send it on.";
@@ -90,80 +63,72 @@ function bodyError(error: BodyError, idleMs: number): GatewayError {
   }
 }
 
-/** Requests that end at this intermediary (RFC 9110 §7.6.2, §9.3.8). */
-function stopsHere({ method, headers }: Request): Response | "refused" | undefined {
-  if (method === "TRACE") return "refused";
-  if (method !== "OPTIONS" || headers.get("max-forwards") !== "0") return undefined;
-  return new Response(null, { status: 204, headers: { allow: PROXIED_METHODS.join(", ") } });
-}
-
-function proxyRequestOf(
-  context: TableRequestContext,
+const proxyRequest = (
+  { gateway, request, method, scheme, host, arrivedAtMs, client, waitUntil }: RequestContext,
+  table: CompiledTable,
   decision: Decision,
-  originTarget: string,
+  target: string,
   body: RequestBody,
-): ProxyRequest {
-  const { gateway, request, target, served, arrivedAtMs } = context;
-  return {
-    request,
-    method: request.method,
-    body,
-    asksUpgrade: request.headers.has("upgrade"),
-    arrivedAtMs,
-    target: originTarget,
-    decision,
-    id: decision.id === "" ? "" : canonicalText(served.table, decision),
-    revision: served.table.revision,
-    client: gateway.clientOf(request),
-    host: target.host,
-    scheme: target.scheme,
-    trustsForwarded: gateway.trustsForwarded,
-    randomWord: gateway.entropy.word,
-    asksReadable: decision.entity.publicFields !== undefined,
-    attemptLog: { attempts: 0, traceparent: undefined },
-  };
-}
+): ProxyRequest => ({
+  request,
+  method,
+  scheme,
+  host,
+  client,
+  arrivedAtMs,
+  waitUntil,
+  trustsForwarded: gateway.trustsForwarded,
+  asksUpgrade: request.headers.has("upgrade"),
+  asksReadable: decision.entity.publicFields !== undefined,
+  body,
+  target,
+  decision,
+  id: decision.id === "" ? "" : canonicalText(table, decision),
+  revision: table.revision,
+  regions: table.regions,
+  attempts: 0,
+  traceparent: undefined,
+});
 
-/** The origin's answer as the client sees it: watched to its end, with public IDs where the table wants them. */
-async function respondToClient(
-  context: TableRequestContext,
+/** The origin's response as the client sees it: watched to its end, with public IDs where the table wants them. */
+async function respond(
+  context: RequestContext,
+  table: CompiledTable,
   decision: Decision,
-  answer: OriginResponse,
+  { response: original, region }: OriginResponse,
 ): Promise<Response> {
-  const { gateway, request, served, logFields: fields, arrivedAtMs } = context;
+  const { gateway, request, arrivedAtMs, waitUntil } = context;
   const { entity } = decision;
-  const { region } = answer;
   const isDecoded = entity.publicFields !== undefined;
-  let { response } = answer;
+  let response = original;
   if (response.status !== 101) {
     response = watchBody(response, {
       limits: bodyLimits(entity, region, gateway.deadlines, arrivedAtMs, response.headers),
       nowMs: gateway.clock.nowMs,
-      waitUntil: (work) => context.hono.executionCtx.waitUntil(work),
+      waitUntil,
       onBroken: (end) => gateway.logBrokenBody(entity.name, end),
       left: request.signal,
       isDecoded,
     });
     if (rewritesResponses(entity)) {
-      const turned = rewriteResponse(gateway, served, decision, request.url, response);
-      if (!turned.ok) {
+      const rewritten = rewriteResponse(gateway, table, decision, request.url, response);
+      if (!rewritten.ok) {
         await response.body?.cancel();
-        const error = { reason: "answer-withheld", region: region.name, why: turned.error } as const;
-        return respondWithProblem(context, error, served, decision);
+        return context.fail({ reason: "answer-withheld", region: region.name, why: rewritten.error }, decision);
       }
-      response = turned.value;
+      response = rewritten.value;
     }
   }
-  fields.region = region.name;
-  fields.outcome = "answered";
+  context.region = region.name;
+  context.outcome = "answered";
   const decided = decision.target.region;
   if (region !== decided) gateway.counters.count("answers_elsewhere", decided.name, region.name);
-  fields.originMs = gateway.clock.nowMs() - arrivedAtMs;
+  context.originMs = gateway.clock.nowMs() - arrivedAtMs;
   return clientResponse(response, {
     region: region.name,
     layout: decision.layout,
-    table: served.label,
-    originMs: fields.originMs,
+    table: context.tableLabel ?? "",
+    originMs: context.originMs,
     isDecoded,
   });
 }

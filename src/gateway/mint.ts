@@ -2,18 +2,20 @@ import { err, ok, type Result } from "../ids/result.ts";
 import type { Gateway, ServedTable } from "../ports.ts";
 import type { GatewayError } from "../problems/index.ts";
 import type { CompiledTable, Entity } from "../routing/index.ts";
-import { pathWithId, primaryPattern } from "../routing/lookup/paths.ts";
+import { primaryPattern, regionsOfMinted } from "../routing/index.ts";
+import { HORIZON_MS } from "../routing/limits.ts";
+import { pathWithId } from "../routing/lookup/paths.ts";
 import { isRandom, type MintPlan } from "../routing/mint/plan.ts";
-import { regionsOfMinted } from "../routing/mint/verify.ts";
-import { withPages } from "./resolve.ts";
-import { decidePath, isUnambiguousOnAny, type ResolvedId } from "./resolve-minted.ts";
+import { type DecideInput, decidePath, failure, type Outcome } from "./decide.ts";
+import { withPages } from "./pages.ts";
+import { entityOf, readId } from "./public-ids.ts";
 
-/** What is to be minted, by which table, and the tables by which requests for it will go. */
+/** What is to be minted, and the tables by which requests for it will go. */
 export interface MintTask {
-  readonly gateway: Gateway;
+  readonly gateway: Pick<Gateway, "minters" | "packs" | "publicIds">;
   readonly served: ServedTable;
   readonly plan: MintPlan;
-  /** The one that the plan was made by: the one in force, or its canary's. */
+  /** The table that the plan was made by: the one in force, or its canary's. */
   readonly table: CompiledTable;
   /** Unix ms. */
   readonly nowMs: number;
@@ -23,72 +25,80 @@ export interface MintTask {
 export interface MintedId {
   readonly text: string;
   readonly region: string;
-  /** The table that decides about it. */
-  readonly by: ServedTable;
-  /** Whether `/any` finds it, now and as long as times of this century are read, for what it is. */
-  readonly isClear: boolean;
+  /** Whether the canary's table decides about it. */
+  readonly byCanary: boolean;
+  /** Whether `/any` finds it as what it is, now and while times of this century are read. */
+  readonly isUnambiguous: boolean;
 }
 
-/** IDs drawn at once. Neighbours have much in common, so that more would often be in vain. */
-const DRAW_MAX = 32;
+/** IDs generated at once. Neighbours have much in common, so that more would often be in vain. */
+const BATCH_MAX = 32;
 
-/** So many may be dropped before the first that is clear, and so many more for each. Layouts that share nine of ten texts with others get by with it. */
+/** IDs that may be dropped before the first good one, and for each further one. Enough for layouts that share 9 of 10 texts. */
 const DROPPED_MAX = 1024;
 const DROPPED_MAX_EACH = 32;
 
 /**
- * Mints for a plan, in rising order. IDs that a request would not find a region for are given to nobody, nor are those that
- * `/any` would refuse as ambiguous: they are drawn anew. The last draw of ambiguous ones is kept as it is: such IDs are good
- * on their entity's path, and whoever asked for them is told.
+ * Mints for a plan, in rising order. IDs that no region would get are dropped, and so are those that `/any` would refuse
+ * as ambiguous: others are generated in their place. After too many drops ambiguous ones are kept: they work on their
+ * entity's path, and the caller is told.
  */
 export async function mintIds(task: MintTask, count: number): Promise<Result<readonly MintedId[], GatewayError>> {
   const { layout } = task.plan.enabled;
-  const isByChance = isRandom(layout);
-  const droppedMax = isByChance ? DROPPED_MAX : DRAW_MAX;
+  const hasRandomBits = isRandom(layout);
+  const droppedMax = hasRandomBits ? DROPPED_MAX : BATCH_MAX;
   const kept: MintedId[] = [];
   let droppedCount = 0;
   while (kept.length < count) {
     const missing = count - kept.length;
     const isLast = droppedCount > droppedMax + DROPPED_MAX_EACH * kept.length;
-    const isWhole = isLast || !isByChance;
-    const random = await drawIds(task, isWhole ? missing : Math.min(missing, DRAW_MAX), droppedCount > 0);
-    if (!random.ok) return random;
-    const routed = random.value.filter((id) => id !== undefined);
-    if (isLast && routed.length < random.value.length) return err(unroutable(task.plan));
-    const good = isWhole ? routed : routed.filter(({ isClear }) => isClear);
+    const keepsAll = isLast || !hasRandomBits;
+    const minted = await mintBatch(task, keepsAll ? missing : Math.min(missing, BATCH_MAX), droppedCount > 0);
+    if (!minted.ok) return minted;
+    const routed = minted.value.filter((id) => id !== undefined);
+    if (isLast && routed.length < minted.value.length) return err(unroutable(task.plan));
+    const good = keepsAll ? routed : routed.filter(({ isUnambiguous }) => isUnambiguous);
     kept.push(...good);
-    droppedCount += random.value.length - good.length;
+    droppedCount += minted.value.length - good.length;
   }
   return ok(kept);
 }
 
-/** `undefined` for an ID to which no request would find the way. */
-async function drawIds(
-  { gateway, served, plan, table, nowMs }: MintTask,
+/** `undefined` for an ID for which no request would find a region. */
+async function mintBatch(
+  task: MintTask,
   count: number,
   isRedraw: boolean,
 ): Promise<Result<readonly (MintedId | undefined)[], GatewayError>> {
+  const { gateway, served, plan, table, nowMs } = task;
   const { entity, enabled, order } = plan;
   const minted = await gateway.minters.mint({ ...order, isRedraw }, count);
   if (!minted.ok) return minted;
-  // A key without a region is told at once, and no other ID of that key is any better.
-  const decide = () => regionsOfMinted(entity, enabled, minted.value);
-  const regions = await withPages({ gateway, served: { table } }, decide(), decide);
-  if (!regions.ok) return regions;
+  // A key without a region is an error at once: no other ID of the key would be better.
+  const checkRegions = () => {
+    const regions = regionsOfMinted(entity, enabled, minted.value);
+    return regions.ok ? ({ kind: "assigned" } as const) : failure(table, regions.error, false);
+  };
+  const first = checkRegions();
+  const regions = first.kind === "page" ? await withPages(gateway, first, checkRegions) : first;
+  if (regions.kind === "error") return err(regions.error);
   const pattern = primaryPattern(entity, enabled.layout.name) ?? "";
+  const input: DecideInput = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs };
   const ids: (MintedId | undefined)[] = [];
   for (const words of minted.value) {
-    const text = shownForm(gateway, entity, enabled.layout.format(words));
+    const text = clientText(gateway, entity, enabled.layout.format(words));
     if (!text.ok) return text;
-    const resolved = await decidePath(gateway, served, pathWithId(pattern, text.value), nowMs);
-    if (resolved.ok) ids.push(mintedId({ gateway, served, entity }, text.value, resolved.value));
-    else if (UNROUTABLE.has(resolved.error.reason)) ids.push(undefined);
-    else return resolved;
+    const decide = () => decidePath(input, pathWithId(pattern, text.value));
+    const decided = decide();
+    const outcome = decided.kind === "page" ? await withPages(gateway, decided, decide) : decided;
+    if (outcome.kind === "region") ids.push(mintedId(input, entity, text.value, outcome));
+    else if (outcome.kind === "error" && !UNROUTABLE.has(outcome.error.reason)) return err(outcome.error);
+    else ids.push(undefined);
   }
   return ok(ids);
 }
 
-/** What a request gets whose ID is at fault. All else, such as a page that cannot be had, is no reason to draw another one. */
+/** Errors of which the ID is the cause. Others, such as a page that cannot be had, are no reason to generate another ID. */
 const UNROUTABLE: ReadonlySet<GatewayError["reason"]> = new Set([
   "unassigned-key",
   "unknown-id",
@@ -99,29 +109,52 @@ const UNROUTABLE: ReadonlySet<GatewayError["reason"]> = new Set([
   "entity-gone",
 ]);
 
-/** Without the canary's part of it the path is this entity's: one that is another's by now leads elsewhere. */
+type RegionOutcome = Extract<Outcome, { kind: "region" }>;
+
+/** Without the canary the path must be this entity's own: another entity may own it by now. */
 function mintedId(
-  { gateway, served, entity }: Pick<MintTask, "gateway" | "served"> & { readonly entity: Entity },
+  input: DecideInput,
+  entity: Entity,
   text: string,
-  resolved: ResolvedId,
+  { decision, byCanary }: RegionOutcome,
 ): MintedId | undefined {
-  const { by, decision } = resolved;
-  if (by.table === served.table && decision.entity !== entity) return undefined;
-  const isClear = isUnambiguousOnAny(gateway, served, entity, resolved, text);
-  return { text, region: decision.target.region.name, by, isClear };
+  if (!byCanary && decision.entity !== entity) return undefined;
+  const isUnambiguous = isFoundByAny(input, entity, text, decision.entity, byCanary);
+  return { text, region: decision.target.region.name, byCanary, isUnambiguous };
 }
 
-/** The IDs are given to nobody, so that none is shown. */
+/** Whether `/any` finds a text as what it is. `decided`: the entity by the table that decides on the path. */
+function isFoundByAny(
+  { tables: { table, canary }, publicIds }: DecideInput,
+  entity: Entity,
+  text: string,
+  decided: Entity,
+  byCanary: boolean,
+): boolean {
+  const inForce = readId(publicIds, table, text, HORIZON_MS, undefined);
+  // The canary reads only what the table in force cannot, of entities that are all its own.
+  if (inForce.ok && entityOf(inForce.value).name !== entity.name) return false;
+  const isRead = inForce.ok || inForce.error.reason !== "ambiguous-id" || canary?.ownsEntity(entity.name) === true;
+  if (!byCanary || canary === undefined || !isRead) return isRead;
+  const second = readId(publicIds, canary.table, text, HORIZON_MS, undefined);
+  return second.ok ? entityOf(second.value).name === decided.name : second.error.reason !== "ambiguous-id";
+}
+
+/** The ID is not given out, so it is not shown. */
 const unroutable = ({ entity, enabled }: MintPlan): GatewayError => ({
   reason: "unassigned-key",
   entity: entity.name,
   layout: enabled.layout.name,
 });
 
-/** The public text where the entity has one: clients see no others. */
-function shownForm(gateway: Gateway, entity: Entity, internal: string): Result<string, GatewayError> {
+/** The public text where the entity has one: clients see no other. */
+function clientText(
+  { publicIds }: MintTask["gateway"],
+  entity: Entity,
+  internal: string,
+): Result<string, GatewayError> {
   if (entity.public === undefined) return ok(internal);
-  const shown = gateway.publicIds.show(entity, internal);
+  const shown = publicIds.show(entity, internal);
   if (!shown.ok) return shown;
   if (shown.value === undefined) throw new Error(`a minted ID of ${entity.name} has no public text`);
   return ok(shown.value);

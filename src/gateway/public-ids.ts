@@ -1,6 +1,5 @@
 import { err, ok, type Result } from "../ids/result.ts";
-import type { Gateway } from "../ports.ts";
-import type { GatewayError } from "../problems/index.ts";
+import type { PublicIdsError } from "../problems/index.ts";
 import {
   type CompiledTable,
   type Decision,
@@ -13,138 +12,108 @@ import {
   resolvePath,
   withoutPublic,
 } from "../routing/index.ts";
-import { forward } from "./forward.ts";
-import { respondWithProblem, type TableRequestContext } from "./request.ts";
-import { requestForCanary, withPages } from "./resolve.ts";
 
-/** An ID of a public entity that a client sent, and the internal one that it stands for. */
-export interface Opened {
-  readonly entity: Entity;
-  readonly internal: string;
+/** Opens public IDs with the deployment's keys. */
+export interface PublicIdOpener {
+  /** The internal text of a public ID; `undefined` when no key made it. */
+  open(entity: Entity, text: string): Result<string | undefined, PublicIdsError>;
 }
 
-/**
- * A request on a public entity's path: the public ID is opened, the internal one decides and goes to the origin. What no
- * key made, and what leads nowhere, have one answer: a stranger learns nothing of which it was.
- */
-export async function forwardPublic(
-  context: TableRequestContext,
-  match: PathMatch,
-  path: string,
-  again: (canary: TableRequestContext) => Promise<Response>,
-): Promise<Response> {
-  const { gateway, served, target, arrivedAtMs } = context;
-  context.logFields.entity = match.entity.name;
-  const resolved = await resolvePublic({ gateway, served }, match, path, arrivedAtMs);
-  if (!resolved.ok) return respondWithProblem(context, resolved.error, served);
-  const { decision, internalPath } = resolved.value;
-  const canary = requestForCanary(context, decision);
-  return canary === undefined ? forward(context, decision, internalPath + target.query) : again(canary);
-}
+type OpenError = RoutingError | PublicIdsError;
 
-/** Opens the public ID in a path, and decides by the internal one. */
-export async function resolvePublic(
-  { gateway, served }: Pick<TableRequestContext, "gateway" | "served">,
+/** Opens the public ID in a path and decides by the internal one. `path`: with the internal ID, for the origin. */
+export function openOnPath(
+  publicIds: PublicIdOpener,
+  table: CompiledTable,
   { entity, idStart, idEnd }: PathMatch,
   path: string,
   nowMs: number,
-): Promise<Result<{ readonly decision: Decision; readonly internalPath: string }, GatewayError>> {
+): Result<{ readonly decision: Decision; readonly path: string }, OpenError> {
   const text = path.slice(idStart, idEnd);
-  const opened = gateway.publicIds.open(entity, text);
+  const opened = publicIds.open(entity, text);
   if (!opened.ok) return opened;
   const internal = opened.value;
   if (internal === undefined) return err(unknownPublicId(text));
   const internalPath = path.slice(0, idStart) + internal + path.slice(idEnd);
-  const internalMatch = { entity, idStart, idEnd: idStart + internal.length };
-  const decide = () => resolvePath(served.table, internalMatch, internalPath, nowMs);
-  const decision = await withPages({ gateway, served }, decide(), decide);
-  if (decision.ok) return ok({ decision: decision.value, internalPath });
-  // That an entity is gone may be told to who has its ID, under the ID that he has.
-  if (decision.error.reason === "table-unavailable") return decision;
-  return err(decision.error.reason === "entity-gone" ? { ...decision.error, id: text } : unknownPublicId(text));
+  const match = { entity, idStart, idEnd: idStart + internal.length, hint: undefined };
+  const decision = resolvePath(table, match, internalPath, nowMs);
+  if (decision.ok) return ok({ decision: decision.value, path: internalPath });
+  const { error } = decision;
+  if (error.reason === "table-unavailable") return err(error);
+  // Undecryptable and unroutable IDs get the same error, so that callers cannot tell them apart. The holder of the ID
+  // may learn that the entity is gone.
+  return err(error.reason === "entity-gone" ? { ...error, id: text } : unknownPublicId(text));
 }
 
-export function unknownPublicId(text: string): RoutingError {
-  return { reason: "unknown-id", id: text, candidates: [] };
-}
+export const unknownPublicId = (text: string): RoutingError => ({ reason: "unknown-id", id: text, candidates: [] });
 
-/** What a text on `/any` is: the public ID of an entity, or an ID that itself says where it belongs. */
-export type AnyReading =
-  | { readonly kind: "public"; readonly opened: Opened }
+/** What an ID without a path is: the public ID of an entity, or an ID that says itself where it belongs. */
+export type ReadId =
+  | { readonly kind: "public"; readonly entity: Entity }
   | { readonly kind: "plain"; readonly decision: Decision };
 
-export const entityOfAny = (reading: AnyReading): Entity =>
-  (reading.kind === "public" ? reading.opened : reading.decision).entity;
+export const entityOf = (reading: ReadId): Entity =>
+  reading.kind === "public" ? reading.entity : reading.decision.entity;
 
 /**
- * Reads a text that comes without a path, which may look like several things. Nothing is guessed: a public ID is one only
- * where the text is no plain ID that some entity may own, and of two public readings one counts only if its text proves it
- * and the other's does not. Internal IDs of public entities are nobody's here. With a public entity in the table, every text
- * that leads nowhere has one answer, and no error names the entity.
+ * Reads an ID that comes without a path and may look like several things. Nothing is guessed: a text is a public ID only
+ * where no entity can own it as a plain one, and of two public readings one counts only if its text proves it and the
+ * other's does not. Internal IDs of public entities are unknown. Where a table has public entities, every text that
+ * leads nowhere gets one answer, and no error names the entity.
  */
-export function readAny(
-  gateway: Gateway,
+export function readId(
+  publicIds: PublicIdOpener,
   table: CompiledTable,
   text: string,
   nowMs: number,
   hint: LayoutHint | undefined,
-): Result<AnyReading, GatewayError> {
-  const opened = openAny(gateway, table, text, nowMs, hint);
+): Result<ReadId, OpenError> {
+  const opened = publicReadings(publicIds, table, text, nowMs, hint);
   if (!opened.ok) return opened;
   const plain = resolveAny(withoutPublic(table), text, nowMs, hint);
-  // What is not known yet may be the reading that counts.
+  // A reading that is not known yet may be the one that counts.
   if (!plain.ok && plain.error.reason === "table-unavailable") return plain;
-  const [first, second] = opened.value;
-  if (first === undefined) {
+  const [entity, second] = opened.value;
+  if (entity === undefined) {
     if (plain.ok) return ok({ kind: "plain", decision: plain.value });
-    return err(hasPublic(table) && isUnread(plain.error) ? unknownPublicId(text) : plain.error);
+    return err(hasPublic(table) && hasNoOwner(plain.error) ? unknownPublicId(text) : plain.error);
   }
-  const isOnly = second === undefined && !plain.ok && isUnread(plain.error);
-  return isOnly ? ok({ kind: "public", opened: first }) : err({ reason: "ambiguous-id", id: text, candidates: [] });
+  const isOnly = second === undefined && !plain.ok && hasNoOwner(plain.error);
+  return isOnly ? ok({ kind: "public", entity }) : err({ reason: "ambiguous-id", id: text, candidates: [] });
 }
 
-/** Nobody owns such an ID. */
-const isUnread = ({ reason }: RoutingError): boolean => reason === "malformed-id" || reason === "unknown-id";
+const hasNoOwner = ({ reason }: RoutingError): boolean => reason === "malformed-id" || reason === "unknown-id";
 
-/** The public entities that a text may be of: those for which it is a proof, else those to whose IDs it opens. */
-function openAny(
-  gateway: Gateway,
+/** The public entities that a text may belong to: those for which it is a proof, else those whose IDs it opens to. */
+function publicReadings(
+  publicIds: PublicIdOpener,
   table: CompiledTable,
   text: string,
   nowMs: number,
   hint: LayoutHint | undefined,
-): Result<readonly Opened[], GatewayError> {
-  const proven: Opened[] = [];
-  const unproven: Opened[] = [];
+): Result<readonly Entity[], OpenError> {
+  if (!hasPublic(table)) return ok(NONE);
+  const proven: Entity[] = [];
+  const unproven: Entity[] = [];
   for (const entity of table.entities.values()) {
     if (entity.public === undefined) continue;
     if (hint !== undefined && !entity.ids.some(({ enabled }) => enabled === hint.enabled)) continue;
-    const opened = gateway.publicIds.open(entity, text);
+    const opened = publicIds.open(entity, text);
     if (!opened.ok) return opened;
     const internal = opened.value;
     if (internal === undefined) continue;
-    if (!UNPROVEN.includes(entity.public.as)) proven.push({ entity, internal });
+    if (!WITHOUT_PROOF.includes(entity.public.as)) proven.push(entity);
     else {
-      const leads = routesSomewhere(table, entity, internal, nowMs);
-      if (!leads.ok) return leads;
-      if (leads.value) unproven.push({ entity, internal });
+      const match = { entity, idStart: 0, idEnd: internal.length, hint: undefined };
+      const decision = resolvePath(table, match, internal, nowMs);
+      if (!decision.ok && decision.error.reason === "table-unavailable") return decision;
+      if (decision.ok || decision.error.reason === "entity-gone") unproven.push(entity);
     }
   }
   return ok(proven.length > 0 ? proven : unproven);
 }
 
-/** Kinds that have no redundancy: every text of their form opens to something. */
-const UNPROVEN: readonly string[] = ["guid", "uint128"];
+const NONE: readonly Entity[] = [];
 
-/** Whether an internal ID is of its time, and goes anywhere. */
-function routesSomewhere(
-  table: CompiledTable,
-  entity: Entity,
-  internal: string,
-  nowMs: number,
-): Result<boolean, GatewayError> {
-  const decision = resolvePath(table, { entity, idStart: 0, idEnd: internal.length }, internal, nowMs);
-  // Where it goes stands in a page that is still to come.
-  if (!decision.ok && decision.error.reason === "table-unavailable") return decision;
-  return ok(decision.ok || decision.error.reason === "entity-gone");
-}
+/** Kinds without redundancy: every text of their form opens to some internal ID. */
+const WITHOUT_PROOF: readonly string[] = ["guid", "uint128"];

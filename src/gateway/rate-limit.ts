@@ -1,28 +1,27 @@
 import type { RateLimit } from "../ports.ts";
 import { clientNetwork } from "../proxy/client-network.ts";
 import type { Decision } from "../routing/index.ts";
-import { respondWithProblem, type TableRequestContext } from "./request.ts";
+import type { RequestContext } from "./request.ts";
 
-/** All clients without a known address count as one: a limit that could be passed by hiding would be none. */
+/** All clients without a known address count as one: hiding the address must not pass the limit. */
 const UNKNOWN = "unknown";
 
 /**
- * The answer to a request that passes a limit; `undefined` when it may go on. A limit that is off costs its callers one
- * look: `limit && (await overLimit(...))`.
+ * The problem response for a request over a limit; `undefined` when it may go on. An absent limit costs its callers one
+ * look: `limit && (await limitRate(...))`.
  */
-export async function overLimit(
-  context: TableRequestContext,
+export async function limitRate(
+  context: RequestContext,
   limit: RateLimit,
   which: "client" | "entity" | "lookup",
   decision?: Decision,
 ): Promise<Response | undefined> {
-  const { address } = context.gateway.clientOf(context.request);
+  const { address } = context.client;
   const client = address === undefined ? UNKNOWN : clientNetwork(address);
-  // A name has no space, and an address has none.
+  // Neither an entity's name nor an address has a space.
   const retryAfterSeconds = await limit.waitSeconds(
     decision === undefined ? client : `${decision.entity.name} ${client}`,
   );
   if (retryAfterSeconds === 0) return undefined;
-  const error = { reason: "rate-limited", limit: which, retryAfterSeconds } as const;
-  return respondWithProblem(context, error, context.served, decision);
+  return context.fail({ reason: "rate-limited", limit: which, retryAfterSeconds }, decision);
 }

@@ -1,19 +1,57 @@
-import type { Context, MiddlewareHandler } from "hono";
-import type { Gateway, RequestLine } from "../ports.ts";
-import { type CompiledTable, type Decision, hasPublic } from "../routing/index.ts";
+import type { RequestLine } from "../ports.ts";
+import { type CompiledTable, hasPublic } from "../routing/index.ts";
+import { ANY_PREFIX } from "../routing/lookup/paths.ts";
+import type { RequestContext } from "./request.ts";
 
-/** Stands for all that is not shown behind it. */
+/** A client that left before its response began, by the status that nginx gives it; it is never sent. */
+const CLIENT_LEFT = { status: 499, outcome: "client-left" } as const;
+
+/** Runs a handler and logs the request when its response begins, or when the client has left before that. */
+export async function logged(context: RequestContext, respond: () => Promise<Response>): Promise<Response> {
+  const { signal } = context.request;
+  const leave = (): void => logRequest(context, CLIENT_LEFT);
+  signal.addEventListener("abort", leave);
+  const response = await respond();
+  signal.removeEventListener("abort", leave);
+  if (!signal.aborted) logRequest(context, { status: response.status, outcome: context.outcome });
+  return response;
+}
+
+function logRequest(context: RequestContext, { status, outcome }: Pick<RequestLine, "status" | "outcome">): void {
+  const { gateway, method, path, arrivedAtMs, waitUntil, served, table, isPlainId } = context;
+  // A request that failed before it had a table may hold a public ID all the same.
+  const inForce = served ?? gateway.tables.peek(waitUntil);
+  const redaction = { table: table ?? inForce?.table, canary: inForce?.canary?.table, isPlainId };
+  const atMs = gateway.clock.nowMs();
+  const { entity, layout, region, originMs, attempts, trace } = context;
+  const line: RequestLine = {
+    atMs,
+    method,
+    path: redactPath(path, redaction),
+    entity,
+    layout,
+    region,
+    revision: table?.revision,
+    status,
+    outcome,
+    ms: atMs - arrivedAtMs,
+    originMs,
+    attempts,
+    trace,
+  };
+  gateway.observe(line, waitUntil);
+}
+
+/** Stands for the part of a path that is not shown. */
 const REST = "/*";
-
-const ANY = "/any/";
 
 /** The gateway's own pages, as far as no ID can be in them: the shortest public ID has 22 characters. */
 const GATEWAY_PAGE =
   /^(?:\/mint|\/-\/(?:(?:table\/)?[a-z.]{1,16}|table\/revisions\/[0-9]{1,15}|problems\/[a-z-]{1,40}))$/;
 
-/** Who decides about a request, and what they found out. */
+/** What is known about a path that is to be logged. */
 export interface Redaction {
-  /** The table that decided, or is in force; `undefined` while there is none. */
+  /** The table that decided, or the one in force; `undefined` while there is none. */
   readonly table: CompiledTable | undefined;
   /** The canary beside it. */
   readonly canary: CompiledTable | undefined;
@@ -22,17 +60,17 @@ export interface Redaction {
 }
 
 /**
- * What logs may show of a path. Everything, where no entity has public IDs. Else only what is known to hold none of them: the pattern up
- * to the ID, an ID that was found to be of an entity that is not public, the gateway's own pages. A text that was refused before
- * anybody read it, or that nobody could read, may be a public ID wherever it stands; so may whatever stands below an ID.
+ * What logs may show of a path: everything, where no entity has public IDs. Else only what cannot hold one: the pattern
+ * up to the ID, an ID of an entity that is not public, the gateway's own pages. A text that nothing read may be a public
+ * ID wherever it stands, and so may whatever follows an ID.
  */
 export function redactPath(path: string, { table, canary, isPlainId }: Redaction): string {
   if (GATEWAY_PAGE.test(path)) return path;
   if (table === undefined) return REST;
   if (!hasPublic(table) && (canary === undefined || !hasPublic(canary))) return path;
-  if (path.startsWith(ANY)) {
-    const end = endOfSegment(path, ANY.length);
-    return isPlainId ? upTo(path, end) : masked(path, ANY.length, end);
+  if (path.startsWith(ANY_PREFIX)) {
+    const end = endOfSegment(path, ANY_PREFIX.length);
+    return isPlainId ? upTo(path, end) : masked(path, ANY_PREFIX.length, end);
   }
   const match = table.paths.match(path);
   if (match !== undefined) {
@@ -53,99 +91,4 @@ function upTo(path: string, end: number): string {
 function endOfSegment(path: string, from: number): number {
   const slash = path.indexOf("/", from);
   return slash === -1 ? path.length : slash;
-}
-
-/** What is found out about a request on its way, for its log line and the metrics. */
-export interface LogFields {
-  entity: string | undefined;
-  layout: string | undefined;
-  region: string | undefined;
-  /** The table that decides. */
-  table: CompiledTable | undefined;
-  /** The one beside it, as the request arrived. */
-  canary: CompiledTable | undefined;
-  outcome: string;
-  originMs: number | undefined;
-  attempts: number;
-  trace: string | undefined;
-  /** Whether the ID in the path was found to be one of an entity that is not public. */
-  isPlainId: boolean;
-}
-
-/** The outcome of the gateway's own pages. */
-const OWN = "own";
-
-const KEY = "notes";
-
-/** The notes of the request; the same object for all who ask. */
-export function logFields(context: Context): LogFields {
-  const known: LogFields | undefined = context.get(KEY);
-  if (known !== undefined) return known;
-  const fields: LogFields = {
-    entity: undefined,
-    layout: undefined,
-    region: undefined,
-    table: undefined,
-    canary: undefined,
-    outcome: OWN,
-    originMs: undefined,
-    attempts: 0,
-    trace: undefined,
-    isPlainId: false,
-  };
-  context.set(KEY, fields);
-  return fields;
-}
-
-export function logDecision(fields: LogFields, { entity, layout, target }: Decision): void {
-  fields.entity = entity.name;
-  // A request without an ID has none.
-  fields.layout = layout === "" ? undefined : layout;
-  fields.region = target.region.name;
-}
-
-/** Of a client that left before its answer began, as others call it; it is sent to nobody. */
-const LEFT = { status: 499, outcome: "client-left" } as const;
-
-/** Tells of each request when its answer begins, or when its client has left before that. */
-export function requestLogger(gateway: Gateway): MiddlewareHandler {
-  return async (c, next) => {
-    const arrivedAtMs = gateway.clock.nowMs();
-    const { signal } = c.req.raw;
-    const leave = (): void => logRequest(gateway, c, arrivedAtMs, LEFT);
-    signal.addEventListener("abort", leave);
-    await next();
-    signal.removeEventListener("abort", leave);
-    if (!signal.aborted) logRequest(gateway, c, arrivedAtMs, { status: c.res.status, outcome: logFields(c).outcome });
-  };
-}
-
-function logRequest(
-  gateway: Gateway,
-  c: Context,
-  arrivedAtMs: number,
-  { status, outcome }: Pick<RequestLine, "status" | "outcome">,
-): void {
-  const { entity, layout, region, table, canary, originMs, attempts, trace, isPlainId } = logFields(c);
-  const waitUntil = (work: Promise<unknown>): void => c.executionCtx.waitUntil(work);
-  // A request that was refused before it came to a table may hold an ID all the same.
-  const inForce = table === undefined ? gateway.tables.peek(waitUntil) : undefined;
-  const known = { table: table ?? inForce?.table, canary: canary ?? inForce?.canary?.table, isPlainId };
-  const atMs = gateway.clock.nowMs();
-  const line: RequestLine = {
-    atMs,
-    method: c.req.method,
-    path: redactPath(c.req.path, known),
-    entity,
-    layout,
-    region,
-    revision: table?.revision,
-    status,
-    outcome,
-    ms: atMs - arrivedAtMs,
-    originMs,
-    attempts,
-    trace,
-  };
-  gateway.observe(line, waitUntil);
 }

@@ -1,9 +1,9 @@
 import { luuid } from "../ids/index.ts";
 import { err, type Result } from "../ids/result.ts";
-import type { Gateway, ServedTable } from "../ports.ts";
+import type { Gateway } from "../ports.ts";
 import { publicReference } from "../proxy/public-ids/location.ts";
 import { type PublicResponseError, publicResponse } from "../proxy/public-ids/response.ts";
-import { type Decision, type Entity, primaryPattern } from "../routing/index.ts";
+import { type CompiledTable, type Decision, type Entity, primaryPattern } from "../routing/index.ts";
 
 /** Whether answers of the entity are changed before a client sees them. */
 export const rewritesResponses = (entity: Entity): boolean =>
@@ -14,8 +14,8 @@ const DECODED_CODINGS = new Set(["gzip", "br"]);
 
 /** The origin's answer with public IDs in place of internal ones; or why it cannot be shown. */
 export function rewriteResponse(
-  gateway: Gateway,
-  { table }: ServedTable,
+  gateway: Pick<Gateway, "publicIds" | "clock" | "logBrokenBody">,
+  table: CompiledTable,
   { entity, layout }: Decision,
   requestUrl: string,
   answer: Response,

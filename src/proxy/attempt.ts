@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "../ids/result.ts";
-import type { Clock, Fetch, Sign } from "../ports.ts";
+import type { Clock, Fetch, ProxyPorts } from "../ports.ts";
 import { type Upload, upload } from "./body.ts";
 import type { AttemptLimits } from "./deadlines.ts";
 import type { OriginFault, ProxyError } from "./errors.ts";
@@ -7,17 +7,6 @@ import { type OriginRequest, originRequest, type ProxyRequest, signableOf } from
 import { type Failure, failureOf, validateResponse } from "./origin-response.ts";
 import type { Attempt } from "./origins.ts";
 import type { BodyEnd } from "./pump.ts";
-
-export interface AttemptDeps {
-  readonly clock: Clock;
-  readonly fetch: Fetch;
-  /** Absent: origins are not told by a signature that it is the gateway that asks. */
-  readonly sign: Sign | undefined;
-  /** Whether the statuses of Cloudflare's edge stand for connections that failed. */
-  readonly isOnEdge: boolean;
-  /** Keeps work alive that outlives the answer. */
-  readonly waitUntil: (work: Promise<unknown>) => void;
-}
 
 /** Why an attempt gave no answer. `fault`: what it says about the origin; absent where it says nothing. */
 export interface AttemptError {
@@ -32,13 +21,13 @@ export async function attemptOnce(
   proxyRequest: ProxyRequest,
   at: Attempt,
   limits: AttemptLimits,
-  deps: AttemptDeps,
+  deps: ProxyPorts,
 ): Promise<Result<Response, AttemptError>> {
   const region = at.region.name;
   const signature = deps.sign === undefined ? undefined : await deps.sign(signableOf(proxyRequest, at));
-  const outgoing = originRequest(proxyRequest, at, signature);
+  const outgoing = originRequest(proxyRequest, at, deps.entropy, signature);
   if (outgoing === undefined) return err({ error: { reason: "loop-detected" }, fault: undefined });
-  const sent = startUpload(proxyRequest, limits, deps);
+  const sent = startUpload(proxyRequest, limits, deps.clock);
   const { asksUpgrade } = outgoing;
   const sinceMs = deps.clock.nowMs();
   try {
@@ -66,9 +55,9 @@ const unreachable = (region: string, { fault, why }: Failure): AttemptError => (
 });
 
 function startUpload(
-  { body }: ProxyRequest,
+  { body, waitUntil }: ProxyRequest,
   { idleMs, total }: AttemptLimits,
-  { clock, waitUntil }: AttemptDeps,
+  clock: Clock,
 ): Upload | undefined {
   if (body.kind !== "stream") return undefined;
   const sent = upload(body.stream, body.length, { idleMs, untilMs: total?.untilMs, nowMs: clock.nowMs });

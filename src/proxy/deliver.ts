@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "../ids/result.ts";
-import type { MovedMemory, OriginHealth, RetryBudget } from "../ports.ts";
+import type { ProxyPorts } from "../ports.ts";
 import { identityWords } from "../routing/identity.ts";
 import type { Origin, Region } from "../routing/table.ts";
-import { type AttemptDeps, type AttemptError, attemptOnce } from "./attempt.ts";
-import { type DefaultDeadlines, limitsFor } from "./deadlines.ts";
+import { type AttemptError, attemptOnce } from "./attempt.ts";
+import { limitsFor } from "./deadlines.ts";
 import type { ProxyError } from "./errors.ts";
 import type { ProxyRequest } from "./origin-request.ts";
 import { checkOrigin } from "./origin-response.ts";
@@ -43,31 +43,24 @@ export interface OriginResponse {
   readonly region: Region;
 }
 
-/** All that delivering needs beside the passage. */
-export interface DeliveryDeps extends AttemptDeps {
-  readonly regions: ReadonlyMap<string, Region>;
-  readonly deadlines: DefaultDeadlines;
-  readonly health: OriginHealth;
-  readonly budget: RetryBudget;
-  readonly memory: MovedMemory | undefined;
-  /** From 0 up to 1. */
-  readonly chance: () => number;
-  readonly pause: (ms: number) => Promise<void>;
-}
-
 export type Delivery = Result<OriginResponse, ProxyError>;
 
 /**
  * Asks a region's origins in turn. Nothing that may have had an effect is sent twice, what is sent again is paid for from
  * the region's budget, and an origin that keeps failing is passed over.
  */
-export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, deps: DeliveryDeps): Promise<Delivery> {
-  deps.budget.earn(region.name);
+export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, deps: ProxyPorts): Promise<Delivery> {
+  deps.retryBudget.earn(region.name);
   const { isRepeatable, isIdempotent, isRead } = repeatability(proxyRequest);
   const { entity, layout } = proxyRequest.decision;
   // However its ID is written, an entity keeps to one origin.
   const words = identityWords(layout, proxyRequest.decision.words);
-  const candidates = candidatesFor(region, deps.regions, words, isIdempotent && (isRead || region.failoverWrites));
+  const candidates = candidatesFor(
+    region,
+    proxyRequest.regions,
+    words,
+    isIdempotent && (isRead || region.failoverWrites),
+  );
   const sendsMax = isRepeatable ? SENDS_MAX : 1;
   let last: AttemptError | undefined;
   let sent = 0;
@@ -81,19 +74,19 @@ export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, d
     const nowMs = deps.clock.nowMs();
     const limits = limitsFor(entity, attempt.region, deps.deadlines, proxyRequest.arrivedAtMs);
     if (limits.total !== undefined && nowMs >= limits.total.untilMs && last !== undefined) break;
-    const admission = deps.health.admit(attempt.origin, attempt.region.breaker, nowMs);
+    const admission = deps.originHealth.admit(attempt.origin, attempt.region.breaker, nowMs);
     if (admission.state === "open") {
       retryAfterMs = Math.min(retryAfterMs, admission.retryAfterMs);
       continue;
     }
     if (sent > 0) {
-      if (!deps.budget.spend(region.name)) break;
-      await deps.pause(deps.chance() * JITTER_MS * 2 ** (sent - 1));
+      if (!deps.retryBudget.spend(region.name)) break;
+      await deps.pause((deps.entropy.word() / 2 ** 32) * JITTER_MS * 2 ** (sent - 1));
     }
     sent += 1;
-    proxyRequest.attemptLog.attempts += 1;
+    proxyRequest.attempts += 1;
     const outcome = await attemptOnce(proxyRequest, attempt, limits, deps);
-    report(attempt, outcome, admission.state === "probe", deps);
+    report(proxyRequest, attempt, outcome, admission.state === "probe", deps);
     if (outcome.ok) return ok({ response: outcome.value, region: attempt.region });
     last = outcome.error;
     if (last.error.reason === "origin-timeout") slow = attempt;
@@ -117,26 +110,31 @@ function withSecondTry(candidates: readonly Attempt[]): readonly Attempt[] {
 const hasOther = (candidates: readonly Attempt[], region: Region): boolean => candidates.at(-1)?.region !== region;
 
 function report(
+  { waitUntil }: ProxyRequest,
   { region, origin }: Attempt,
   outcome: Result<Response, AttemptError>,
   wasProbe: boolean,
-  deps: DeliveryDeps,
+  deps: ProxyPorts,
 ): void {
-  const { health, clock } = deps;
+  const { originHealth: health, clock } = deps;
   if (outcome.ok || outcome.error.fault !== undefined) {
     const fault = outcome.ok ? undefined : outcome.error.fault;
     health.report(region, origin, fault, clock.nowMs(), wasProbe);
     return;
   }
   if (wasProbe) health.release(origin);
-  if (outcome.error.isInDoubt === true) deps.waitUntil(ping(region, origin, deps));
+  if (outcome.error.isInDoubt === true) waitUntil(ping(region, origin, deps));
 }
 
 /**
  * Asks an origin whether it is there. What broke off an upload can be known in no other way: the runtime takes the first
  * bytes of a body before there is a connection.
  */
-async function ping(region: Region, origin: Origin, { fetch, health, clock, isOnEdge }: DeliveryDeps): Promise<void> {
+async function ping(
+  region: Region,
+  origin: Origin,
+  { fetch, originHealth: health, clock, isOnEdge }: ProxyPorts,
+): Promise<void> {
   const check = { path: "/", timeoutMs: PING_TIMEOUT_MS };
   const { fault } = await checkOrigin(origin, check, { fetch, clock, isOnEdge });
   health.report(region, origin, fault, clock.nowMs());

@@ -1,7 +1,7 @@
 import { err } from "../ids/result.ts";
-import type { MovedKey } from "../ports.ts";
+import type { MovedKey, MovedMemory, ProxyPorts } from "../ports.ts";
 import type { Decision, Region } from "../routing/table.ts";
-import { type Delivery, type DeliveryDeps, sendToRegion } from "./deliver.ts";
+import { type Delivery, sendToRegion } from "./deliver.ts";
 import type { ProxyError } from "./errors.ts";
 import type { ProxyRequest } from "./origin-request.ts";
 
@@ -34,13 +34,13 @@ const REGION_FIELD = "waybill-region";
  * word once; its 421 never reaches the client. What the table says of moved entities goes before what origins say. What is
  * remembered counts where the table decides on the same region again: another table, or a canary, is not held to it.
  */
-export async function deliver(proxyRequest: ProxyRequest, deps: DeliveryDeps): Promise<Delivery> {
+export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Promise<Delivery> {
   const { region, rule } = proxyRequest.decision.target;
   const fenced = rejectFenced(proxyRequest.decision, proxyRequest.method, proxyRequest.asksUpgrade);
   if (fenced !== undefined) return err(fenced);
   const isSettled = rule.kind === "moved";
-  const memory = isSettled || !isRemembered(proxyRequest) ? undefined : deps.memory;
-  const known = memory === undefined ? undefined : await recall(proxyRequest, memory, deps);
+  const memory = isSettled || !isRemembered(proxyRequest) ? undefined : deps.movedMemory;
+  const known = memory === undefined ? undefined : await recall(proxyRequest, memory);
   const first = known ?? region;
   const answer = await sendToRegion(proxyRequest, first, deps);
   if (!answer.ok) return answer;
@@ -50,16 +50,16 @@ export async function deliver(proxyRequest: ProxyRequest, deps: DeliveryDeps): P
   await response.body?.cancel();
   if (known !== undefined) memory?.forget(keyOf(proxyRequest));
   if (isSettled) return disagree(sent, "the table says that it has it");
-  const other = deps.regions.get(named);
+  const other = proxyRequest.regions.get(named);
   if (other === undefined) return disagree(sent, "the region that it names is not in the table");
   if (other === sent) return disagree(sent, "it names itself");
   return follow(proxyRequest, sent, other, sent === first, deps);
 }
 
-async function recall(proxyRequest: ProxyRequest, memory: NonNullable<DeliveryDeps["memory"]>, deps: DeliveryDeps) {
+async function recall(proxyRequest: ProxyRequest, memory: MovedMemory) {
   const named = memory.recall(keyOf(proxyRequest));
   const name = named instanceof Promise ? await named : named;
-  return name === undefined ? undefined : deps.regions.get(name);
+  return name === undefined ? undefined : proxyRequest.regions.get(name);
 }
 
 const isRemembered = ({ decision: { entity, id } }: ProxyRequest): boolean =>
@@ -75,13 +75,13 @@ async function follow(
   disowner: Region,
   region: Region,
   isOwn: boolean,
-  deps: DeliveryDeps,
+  deps: ProxyPorts,
 ): Promise<Delivery> {
   const { entity } = proxyRequest.decision;
   const remember = () => {
     // Where the table says it too, there is nothing to remember.
     if (!isOwn || !isRemembered(proxyRequest) || region === proxyRequest.decision.target.region) return;
-    deps.memory?.remember(keyOf(proxyRequest), region.name, entity.rememberMovedSeconds);
+    deps.movedMemory?.remember(keyOf(proxyRequest), region.name, entity.rememberMovedSeconds);
   };
   if (proxyRequest.body.kind === "stream") {
     remember();

@@ -1,5 +1,5 @@
-import type { Client, Signable } from "../ports.ts";
-import type { Decision, SentSlice } from "../routing/table.ts";
+import type { Client, Entropy, Signable } from "../ports.ts";
+import type { Decision, Region, SentSlice } from "../routing/table.ts";
 import type { RequestBody } from "./body.ts";
 import { isDropped, namedByConnection } from "./headers.ts";
 import type { Attempt } from "./origins.ts";
@@ -102,18 +102,15 @@ export interface ProxyRequest {
   readonly scheme: "http" | "https";
   /** Whether another proxy of the same operator stands before this one, whose forwarding fields are to be believed. */
   readonly trustsForwarded: boolean;
-  readonly randomWord: () => number;
   /** The answer will be read for IDs: it must come whole and uncoded. */
   readonly asksReadable: boolean;
-  /** What was sent on the request's behalf. */
-  readonly attemptLog: AttemptLog;
-}
-
-/** What is known of a passage only when it is under way. */
-export interface AttemptLog {
-  /** Requests sent to origins. */
+  /** Regions of the table that decided, by name. */
+  readonly regions: ReadonlyMap<string, Region>;
+  /** Keeps work alive that outlives the response. */
+  readonly waitUntil: (work: Promise<unknown>) => void;
+  /** Requests sent to origins so far. */
   attempts: number;
-  /** The trace context that they carry (W3C Trace Context §3.2): one for all attempts. */
+  /** The trace context that all attempts carry (W3C Trace Context §3.2), once it is known. */
   traceparent: string | undefined;
 }
 
@@ -142,6 +139,7 @@ export interface OriginRequest {
 export function originRequest(
   proxyRequest: ProxyRequest,
   attempt: Attempt,
+  entropy: Entropy,
   signature?: string,
 ): OriginRequest | undefined {
   const { request, decision, id, client, host, scheme } = proxyRequest;
@@ -211,13 +209,13 @@ export function originRequest(
   if (loops) return undefined;
   if (connection !== undefined) for (const name of namedByConnection(connection)) delete fields[name];
   if (fields["traceparent"] === "") {
-    proxyRequest.attemptLog.traceparent ??= newTraceparent(proxyRequest.randomWord);
-    fields["traceparent"] = proxyRequest.attemptLog.traceparent;
+    proxyRequest.traceparent ??= newTraceparent(entropy.word);
+    fields["traceparent"] = proxyRequest.traceparent;
     // A state belongs to the trace it came with (W3C Trace Context §3.3).
     delete fields["tracestate"];
   }
   if (proxyRequest.asksReadable) requestIdentityEncoding(fields);
-  proxyRequest.attemptLog.traceparent ??= fields["traceparent"];
+  proxyRequest.traceparent ??= fields["traceparent"];
   if (!mayUpgrade(proxyRequest, connection)) delete fields["upgrade"];
   const headers = isLossy ? withBytesOf(request.headers, fields) : fields;
   // A coded answer is read as it is, unless IDs are sought in it.

@@ -1,7 +1,6 @@
-import type { Clock, ResponseDifference, ShadowOutcome, Shadows } from "../ports.ts";
+import type { Clock, Entropy, ProxyPorts, ResponseDifference, ShadowOutcome, Shadows } from "../ports.ts";
 import { identityWords } from "../routing/identity.ts";
 import type { Region } from "../routing/table.ts";
-import type { AttemptDeps } from "./attempt.ts";
 import type { OriginResponse } from "./deliver.ts";
 import { type OriginRequest, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
 import { edgeFailure } from "./origin-response.ts";
@@ -121,10 +120,6 @@ export function isolateShadows({ clock, count, log }: ShadowDeps): Shadows {
   };
 }
 
-export interface MirrorDeps extends AttemptDeps {
-  readonly shadows: Shadows;
-}
-
 /** One that is slower has told enough, and nobody waits for it. */
 const SHADOW_DEADLINE_MS = 5_000;
 
@@ -135,10 +130,10 @@ const SHADOW_DEADLINE_MS = 5_000;
 export function mirrorToShadow(
   proxyRequest: ProxyRequest,
   { response, region }: OriginResponse,
-  deps: MirrorDeps,
+  deps: ProxyPorts,
   deadlineMs = SHADOW_DEADLINE_MS,
 ): void {
-  const shadow = sampledShadow(proxyRequest, region);
+  const shadow = sampledShadow(proxyRequest, region, deps.entropy);
   if (shadow === undefined || response.status === 101 || proxyRequest.asksUpgrade) return;
   if (!deps.shadows.admit(shadow.name)) return;
   const answered = shapeOf(response);
@@ -152,15 +147,19 @@ export function mirrorToShadow(
       deps.shadows.report(shadow.name, "headers-differ", differenceOf(proxyRequest, region, answered, answer));
     } else deps.shadows.report(shadow.name, "match");
   };
-  deps.waitUntil(work());
+  proxyRequest.waitUntil(work());
 }
 
 /** The shadow that this request is to be sent to; most requests have none. */
-function sampledShadow({ method, body, decision, randomWord }: ProxyRequest, answeredBy: Region): Region | undefined {
+function sampledShadow(
+  { method, body, decision }: ProxyRequest,
+  answeredBy: Region,
+  entropy: Entropy,
+): Region | undefined {
   const { shadow } = decision.target;
   if (shadow === undefined || shadow.region === answeredBy) return undefined;
   if ((method !== "GET" && method !== "HEAD") || body.kind !== "none") return undefined;
-  return randomWord() < shadow.share * 2 ** 32 ? shadow.region : undefined;
+  return entropy.word() < shadow.share * 2 ** 32 ? shadow.region : undefined;
 }
 
 /** Lets the handler hand over the client's answer before anything is sent. */
@@ -170,13 +169,13 @@ const clientsTurn = (): Promise<void> => new Promise((resolve) => setTimeout(res
 async function sendToShadow(
   proxyRequest: ProxyRequest,
   region: Region,
-  { fetch, sign, isOnEdge }: AttemptDeps,
+  { fetch, sign, isOnEdge, entropy }: ProxyPorts,
   deadlineMs: number,
 ): Promise<ResponseShape> {
   const { layout, words } = proxyRequest.decision;
   const at = { region, origin: chooseOrigin(region, identityWords(layout, words)) };
   const signature = sign === undefined ? undefined : await sign(signableOf(proxyRequest, at));
-  const outgoing = originRequest(proxyRequest, at, signature);
+  const outgoing = originRequest(proxyRequest, at, entropy, signature);
   if (outgoing === undefined) throw new Error("the request runs in a circle");
   const response = await within(deadlineMs, (signal) =>
     fetch(outgoing.url, shadowed(outgoing, signal), at.origin.binding),

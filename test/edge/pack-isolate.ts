@@ -1,7 +1,6 @@
 import type { EdgeCache } from "../../src/edge/origins/moved-memory.ts";
 import { kvPacks, type PackFailure } from "../../src/edge/packs/isolate-packs.ts";
 import { kvTables, packedTables } from "../../src/edge/table/isolate-table.ts";
-import { missingIn } from "../../src/gateway/resolve.ts";
 import { type CompiledTable, resolveAny } from "../../src/routing/index.ts";
 import type { DeclaredPack } from "../../src/routing/schema/table.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
@@ -60,9 +59,9 @@ export async function withPacks(kv: KVNamespace) {
     const targetOf = async (table: CompiledTable, id: string): Promise<string | number> => {
       for (;;) {
         const decided = resolveAny(table, id, Date.UTC(2026, 0, 1));
-        const missing = missingIn(decided);
-        if (missing === undefined) return decided.ok ? decided.value.target.region.name : decided.error.reason;
-        const page = await packs.load(table, missing);
+        if (decided.ok) return decided.value.target.region.name;
+        if (decided.error.reason !== "table-unavailable") return decided.error.reason;
+        const page = await packs.load(table, decided.error.missing);
         if (!page.ok) return "retryAfterMs" in page.error ? page.error.retryAfterMs / 1000 : page.error.why;
       }
     };

@@ -115,7 +115,9 @@ describe("what is sent again when an origin does not answer", () => {
   });
 
   it("is paid for: without a budget there is one attempt", async () => {
-    const { world: given, asked } = deps(table, EU_DOWN, { budget: { earn: () => undefined, spend: () => false } });
+    const { world: given, asked } = deps(table, EU_DOWN, {
+      retryBudget: { earn: () => undefined, spend: () => false },
+    });
     expect((await deliver(proxyRequest(table, order()), given)).ok).toBe(false);
     expect(asked).toEqual([`GET ${eu}`]);
   });
@@ -178,11 +180,11 @@ describe("deadlines", () => {
     };
     const { world: given } = deps(table, origin);
     const reported: string[] = [];
-    const health: typeof given.health = {
-      ...given.health,
+    const health: typeof given.originHealth = {
+      ...given.originHealth,
       report: ({ name }, _, fault) => void reported.push(`${name} ${fault}`),
     };
-    expect(await deliver(proxyRequest(table, order()), { ...given, health })).toMatchObject({
+    expect(await deliver(proxyRequest(table, order()), { ...given, originHealth: health })).toMatchObject({
       error: { reason: "origin-timeout", which: "total", region: "us" },
     });
     expect(reported).toEqual(["eu connection_terminated"]);
@@ -384,7 +386,7 @@ describe("a breaker", () => {
     asked.length = 0;
     const spent: string[] = [];
     const budget = { earn: () => undefined, spend: (region: string) => spent.push(region) > 0 };
-    expect((await deliver(proxyRequest(failing, order()), { ...given, budget })).ok).toBe(true);
+    expect((await deliver(proxyRequest(failing, order()), { ...given, retryBudget: budget })).ok).toBe(true);
     expect(asked).toEqual(["GET us.test"]);
     expect(spent).toEqual([]);
   });

@@ -64,7 +64,7 @@ async function live(events: readonly Event[]): Promise<number> {
     };
     const delivered = await deliver(
       proxyRequest(table, order({ method: one.method })),
-      deps(table, origin, { memory, clock }).world,
+      deps(table, origin, { movedMemory: memory, clock }).world,
     );
     const [first, second] = asked;
     const reported = led.get(decided);

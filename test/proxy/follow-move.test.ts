@@ -28,14 +28,14 @@ describe("an origin's 421 that names a region", () => {
   const table = tableWith();
 
   it("is followed once, and the client sees the answer of the other region", async () => {
-    const { world: given, asked } = deps(table, MOVED_TO_US, { memory: memory() });
+    const { world: given, asked } = deps(table, MOVED_TO_US, { movedMemory: memory() });
     const delivered = await deliver(proxyRequest(table, order()), given);
     expect(delivered).toMatchObject({ value: { region: { name: "us" }, response: { status: 200 } } });
     expect(asked).toEqual(["GET eu.test", "GET us.test"]);
   });
 
   it("is remembered: the next request goes straight there", async () => {
-    const { world: given, asked } = deps(table, MOVED_TO_US, { memory: memory() });
+    const { world: given, asked } = deps(table, MOVED_TO_US, { movedMemory: memory() });
     await deliver(proxyRequest(table, order()), given);
     asked.length = 0;
     expect((await deliver(proxyRequest(table, order({ method: "POST" })), given)).ok).toBe(true);
@@ -44,9 +44,9 @@ describe("an origin's 421 that names a region", () => {
 
   it("is forgotten when the region that it named says that the table's region has it", async () => {
     const known = memory();
-    await deliver(proxyRequest(table, order()), deps(table, MOVED_TO_US, { memory: known }).world);
+    await deliver(proxyRequest(table, order()), deps(table, MOVED_TO_US, { movedMemory: known }).world);
     const back = (request: Request) => (host(request) === "us.test" ? disown("eu") : new Response("home"));
-    const { world: given, asked } = deps(table, back, { memory: known });
+    const { world: given, asked } = deps(table, back, { movedMemory: known });
     expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({ value: { region: { name: "eu" } } });
     expect(asked).toEqual(["GET us.test", "GET eu.test"]);
     expect(known.known.size).toBe(0);
@@ -54,9 +54,9 @@ describe("an origin's 421 that names a region", () => {
 
   it("gives way to what the region that it named says of a third one", async () => {
     const known = memory();
-    await deliver(proxyRequest(table, order()), deps(table, MOVED_TO_US, { memory: known }).world);
+    await deliver(proxyRequest(table, order()), deps(table, MOVED_TO_US, { movedMemory: known }).world);
     const on = (request: Request) => (host(request) === "us.test" ? disown("ap") : new Response("there"));
-    const { world: given, asked } = deps(table, on, { memory: known });
+    const { world: given, asked } = deps(table, on, { movedMemory: known });
     expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({ value: { region: { name: "ap" } } });
     expect([...known.known.values()]).toEqual(["ap"]);
     expect((await deliver(proxyRequest(table, order()), given)).ok).toBe(true);
@@ -70,8 +70,8 @@ describe("an origin's 421 that names a region", () => {
     ["a move that has begun elsewhere", tableWith({}, {}, { moves: { [ORDER]: MOVE_FROM_AP } })],
   ])("is nothing to %s that decides on another region", async (_, other) => {
     const known = memory();
-    await deliver(proxyRequest(table, order()), deps(table, MOVED_TO_US, { memory: known }).world);
-    const { world: given, asked } = deps(other, () => new Response("here"), { memory: known });
+    await deliver(proxyRequest(table, order()), deps(table, MOVED_TO_US, { movedMemory: known }).world);
+    const { world: given, asked } = deps(other, () => new Response("here"), { movedMemory: known });
     for (const method of ["GET", "PUT", "POST"]) {
       const delivered = await deliver(proxyRequest(other, order({ method })), given);
       expect(delivered).toMatchObject({ value: { region: { name: "ap" } } });
@@ -82,7 +82,7 @@ describe("an origin's 421 that names a region", () => {
   it.each([404, 500, 503])("is not remembered when the other region answers %i", async (status) => {
     const known = memory();
     const origin = (request: Request) => (host(request) === "eu.test" ? disown("us") : new Response(null, { status }));
-    const { world: given } = deps(table, origin, { memory: known });
+    const { world: given } = deps(table, origin, { movedMemory: known });
     expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({ value: { response: { status } } });
     expect(known.known.size).toBe(0);
   });
@@ -91,7 +91,7 @@ describe("an origin's 421 that names a region", () => {
     const known = memory();
     const origin = (request: Request) =>
       host(request) === "eu.test" ? lost() : host(request) === "us.test" ? disown("ap") : new Response("copy");
-    const { world: given } = deps(table, origin, { memory: known });
+    const { world: given } = deps(table, origin, { movedMemory: known });
     expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({ value: { region: { name: "ap" } } });
     expect(known.known.size).toBe(0);
   });
@@ -99,7 +99,7 @@ describe("an origin's 421 that names a region", () => {
   it("is not remembered where the entity says 0 seconds", async () => {
     const never = tableWith({}, { rememberMovedSeconds: 0 });
     const known = memory();
-    const { world: given } = deps(never, MOVED_TO_US, { memory: known });
+    const { world: given } = deps(never, MOVED_TO_US, { movedMemory: known });
     expect((await deliver(proxyRequest(never, order()), given)).ok).toBe(true);
     expect(known.known.size).toBe(0);
   });
@@ -113,7 +113,7 @@ describe("an origin's 421 that names a region", () => {
   });
 
   it("cannot be followed with a body that was streamed, but the next try goes to the right place", async () => {
-    const { world: given, asked } = deps(table, MOVED_TO_US, { memory: memory() });
+    const { world: given, asked } = deps(table, MOVED_TO_US, { movedMemory: memory() });
     const stream = () => ({
       kind: "stream" as const,
       stream: new Response("x").body as ReadableStream<Uint8Array>,
@@ -136,7 +136,7 @@ describe("an origin's 421 that names a region", () => {
     { what: "it names itself", origin: () => disown("eu"), asked: 1 },
     { what: "it names a region that is not in the table", origin: () => disown("mars"), asked: 1 },
   ])("is never followed twice, nor forwarded: $what", async ({ origin, asked: times }) => {
-    const { world: given, asked } = deps(table, origin, { memory: memory() });
+    const { world: given, asked } = deps(table, origin, { movedMemory: memory() });
     expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({ error: { reason: "origins-disagree" } });
     expect(asked).toHaveLength(times);
   });
@@ -144,7 +144,7 @@ describe("an origin's 421 that names a region", () => {
   it("says nothing against the table: a moved entity is where the table says", async () => {
     const moved = tableWith({}, {}, { moved: { [ORDER]: "ap" } });
     const known = memory();
-    const { world: given, asked } = deps(moved, () => disown("us"), { memory: known });
+    const { world: given, asked } = deps(moved, () => disown("us"), { movedMemory: known });
     expect(await deliver(proxyRequest(moved, order()), given)).toMatchObject({
       error: { reason: "origins-disagree", region: "ap" },
     });

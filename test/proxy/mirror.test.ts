@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { originHealth } from "../../src/edge/origins/health.ts";
 import type { Fetch, ShadowOutcome } from "../../src/ports.ts";
 import { clientResponse } from "../../src/proxy/client-response.ts";
 import type { ProxyRequest } from "../../src/proxy/origin-request.ts";
+import { retryBudget } from "../../src/proxy/origins.ts";
 import {
   differingFields,
   isolateShadows,
@@ -46,6 +48,15 @@ const tableOf = ({ percent = 100, isPublic = false, shadowOf = "us" }: Setup) =>
   return loaded.value;
 };
 
+/** A shadow is asked once, without a retry. */
+const UNUSED = {
+  deadlines: { firstByteMs: 0, idleMs: 0, totalMs: 0 },
+  originHealth: originHealth({ onAttempt: () => undefined, onStateChange: () => undefined }),
+  retryBudget: retryBudget(),
+  movedMemory: undefined,
+  pause: async () => undefined,
+};
+
 const setUp = (deps: Setup = {}) => {
   const table = tableOf(deps);
   const path = `/orders/${ID}`;
@@ -53,6 +64,7 @@ const setUp = (deps: Setup = {}) => {
   const resolved = match && resolvePath(table, match, path, NOW_MS);
   if (!resolved?.ok) throw new Error("the table routes it");
   const request = deps.request ?? new Request(`https://gw.test${path}?a=1`, { headers: { accept: "text/plain" } });
+  const works: Promise<unknown>[] = [];
   const proxyRequest: ProxyRequest = {
     request,
     method: request.method,
@@ -67,14 +79,15 @@ const setUp = (deps: Setup = {}) => {
     host: "gw.test",
     scheme: "https",
     trustsForwarded: false,
-    randomWord: deps.randomWord ?? (() => 0),
     asksReadable: false,
-    attemptLog: { attempts: 1, traceparent: undefined },
+    regions: table.regions,
+    waitUntil: (work) => void works.push(work),
+    attempts: 1,
+    traceparent: undefined,
   };
   const sent: Request[] = [];
   const counted: string[] = [];
   const logged: LoggedDifference[] = [];
-  const works: Promise<unknown>[] = [];
   let nowMs = NOW_MS;
   const shadows = isolateShadows({
     clock: { nowMs: () => nowMs },
@@ -94,8 +107,9 @@ const setUp = (deps: Setup = {}) => {
         fetch,
         sign: undefined,
         isOnEdge: true,
-        waitUntil: (work) => works.push(work),
         shadows,
+        entropy: { word: deps.randomWord ?? (() => 0) },
+        ...UNUSED,
       },
       deps.deadlineMs ?? 1000,
     );

@@ -149,7 +149,7 @@ export class MoveModel {
       return answer;
     };
     const { world: given, asked } = deps(table, ask, {
-      memory,
+      movedMemory: memory,
       clock: { nowMs: () => this.nowMs },
     });
     this.underWay += 1;

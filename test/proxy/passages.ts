@@ -1,5 +1,5 @@
 import { originHealth } from "../../src/edge/origins/health.ts";
-import type { DeliveryDeps } from "../../src/proxy/deliver.ts";
+import type { ProxyPorts } from "../../src/ports.ts";
 import type { ProxyRequest } from "../../src/proxy/origin-request.ts";
 import { retryBudget } from "../../src/proxy/origins.ts";
 import { loadTable, resolvePath } from "../../src/routing/index.ts";
@@ -10,6 +10,9 @@ import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 export const ORDER = "01990f04-d900-8009-8040-000000000001";
 
 type Table = typeof DECLARED_TABLE;
+
+/** What outlives the answers. */
+const works: Promise<unknown>[] = [];
 
 /** The fixtures' table with another `eu` and another order. */
 export const tableWith = (eu: object = {}, order: object = {}, more: Partial<Table> | object = {}): CompiledTable => {
@@ -48,21 +51,22 @@ export const proxyRequest = (
     host: "gw.test",
     scheme: "https",
     trustsForwarded: false,
-    randomWord: () => 0x1234567,
     asksReadable: false,
-    attemptLog: { attempts: 0, traceparent: undefined },
+    regions: table.regions,
+    waitUntil: (work) => void works.push(work),
+    attempts: 0,
+    traceparent: undefined,
   };
 };
 
 export type FakeOrigin = (request: Request) => Response | Promise<Response>;
 
 /** A world without a network, in which pauses take no time. */
-export function deps(table: CompiledTable, origin: FakeOrigin, more: Partial<DeliveryDeps> = {}) {
+export function deps(_: CompiledTable, origin: FakeOrigin, more: Partial<ProxyPorts> = {}) {
   const asked: string[] = [];
   const checked: string[] = [];
   const paused: number[] = [];
-  const works: Promise<unknown>[] = [];
-  const given: DeliveryDeps = {
+  const given: ProxyPorts = {
     clock: { nowMs: Date.now },
     fetch: (target, init) => {
       const request = new Request(target, init);
@@ -72,20 +76,19 @@ export function deps(table: CompiledTable, origin: FakeOrigin, more: Partial<Del
     },
     sign: undefined,
     isOnEdge: false,
-    waitUntil: (work) => void works.push(work),
-    regions: table.regions,
     deadlines: { firstByteMs: 0, idleMs: 0, totalMs: 0 },
-    health: originHealth({ onAttempt: () => undefined, onStateChange: () => undefined }),
-    budget: retryBudget(),
-    memory: undefined,
-    chance: () => 0.5,
+    originHealth: originHealth({ onAttempt: () => undefined, onStateChange: () => undefined }),
+    retryBudget: retryBudget(),
+    movedMemory: undefined,
+    entropy: { word: () => 2 ** 31 },
+    shadows: { admit: () => false, report: () => undefined },
     pause: async (ms) => {
       paused.push(ms);
     },
     ...more,
   };
   /** Waits for what outlives the answers. */
-  const settle = () => Promise.race([Promise.all(works), new Promise((resolve) => setTimeout(resolve, 100))]);
+  const settle = () => Promise.race([Promise.all(works.splice(0)), new Promise((resolve) => setTimeout(resolve, 100))]);
   return { world: given, asked, checked, paused, settle };
 }
 

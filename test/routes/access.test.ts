@@ -1,8 +1,10 @@
+import { createExecutionContext } from "cloudflare:test";
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { callerOf, requireScope } from "../../routes/lib/auth.ts";
 import type { AuthenticateOptions } from "../../src/edge/auth/authenticate.ts";
 import { parseAdminTokens } from "../../src/edge/auth/settings.ts";
+import { RequestContext } from "../../src/gateway/request.ts";
 import type { Gateway } from "../../src/ports.ts";
 import { ACCESS, accessWorld, goodClaims, makeKey, NO_AUTH, signWith } from "../edge/auth/access-world.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
@@ -279,7 +281,11 @@ function changingPage(settings: Partial<AuthenticateOptions> = {}) {
   const refused: string[] = [];
   const gateway = { authenticate, counters: { count: (...event: string[]) => refused.push(...event.slice(1)) } };
   const app = new Hono().all("/-/change", requireScope(gateway, "operator"), (c) => c.json(callerOf(c)));
-  const send = (init: RequestInit) => Promise.resolve(app.request("http://gw.test/-/change", init));
+  const send = (init: RequestInit) => {
+    const request = new Request("http://gw.test/-/change", init);
+    const context = new RequestContext({ ...setUp().gateway, ...gateway }, request, createExecutionContext());
+    return Promise.resolve(app.request(request, undefined, { context }));
+  };
   return { send, refused };
 }
 

@@ -9,7 +9,7 @@ import { isolateMinters } from "../../src/edge/mint/minters.ts";
 import { durableSequences } from "../../src/edge/mint/sequences.ts";
 import { movedMemory } from "../../src/edge/origins/moved-memory.ts";
 import { kvPacks } from "../../src/edge/packs/isolate-packs.ts";
-import { pooledEntropy } from "../../src/edge/platform.ts";
+import { pooledEntropy, systemPause } from "../../src/edge/platform.ts";
 import { keyedPublicIds } from "../../src/edge/public-ids.ts";
 import { kvTables } from "../../src/edge/table/isolate-table.ts";
 import { ok } from "../../src/ids/result.ts";
@@ -80,8 +80,9 @@ export function setUp(options: Options = {}) {
     onBreaker: () => undefined,
     onReportFailure: (why) => defects.push(why),
   });
-  const app = createApp({
+  const gateway: Gateway = {
     clock,
+    pause: systemPause,
     entropy,
     tables: kvTables({
       kv: TABLE_KV,
@@ -133,10 +134,11 @@ export function setUp(options: Options = {}) {
     logDefect: (error) => defects.push(error),
     logBrokenBody: (entity, reason) => broken.push(`${entity}: ${reason}`),
     ...options.gateway,
-  });
+  };
+  const app = createApp(gateway);
   const request = (path: string, init?: RequestInit): Promise<Response> =>
     Promise.resolve(app.fetch(new Request(`http://gw.test${path}`, init), env, createExecutionContext()));
-  return { app, request, seen, lines, defects, broken, mirrored };
+  return { app, gateway, request, seen, lines, defects, broken, mirrored };
 }
 
 /** The problem document of an answer, after checking that it is one. */

@@ -1,0 +1,276 @@
+import type { PublicIdsError, RequestError } from "../problems/index.ts";
+import {
+  type CompiledTable,
+  type Decision,
+  type Entity,
+  type Explanation,
+  explain,
+  hintNamed,
+  missingPages,
+  type PathMatch,
+  primaryPattern,
+  type RoutingError,
+  resolveAny,
+  resolvePath,
+  type WithoutId,
+  withoutPublic,
+} from "../routing/index.ts";
+import { pathWithId } from "../routing/lookup/paths.ts";
+import type { MissingPage } from "../routing/packs/pack.ts";
+import { entityOf, openOnPath, type PublicIdOpener, type ReadId, readId } from "./public-ids.ts";
+
+/**
+ * Where a request goes: the one decision behind entity paths, `/any`, `/-/ids`, minting, redirects, replay and the
+ * command line. Pure and synchronous: a page that is not in memory is a named need. Load it, then ask again.
+ */
+
+/** The table in force, and the canary beside it. */
+export interface Tables {
+  readonly table: CompiledTable;
+  readonly canary: TableCanary | undefined;
+}
+
+/** Another table for a part of the IDs. */
+export interface TableCanary {
+  readonly table: CompiledTable;
+  /** Whether it serves an ID that the table in force has decided about. */
+  readonly matches: (decision: Decision) => boolean;
+  /** Whether it serves every ID of an entity, also those that the table in force does not know. */
+  readonly ownsEntity: (entity: string) => boolean;
+}
+
+/** What a decision depends on beside the path or the ID. */
+export interface DecideInput {
+  readonly tables: Tables;
+  readonly publicIds: PublicIdOpener;
+  /** The layout that the request says its ID has (`id-layout`). */
+  readonly layoutName: string | undefined;
+  /** Unix ms. */
+  readonly nowMs: number;
+}
+
+/** `byCanary`: whether the canary's table decided. */
+export type Outcome =
+  | {
+      readonly kind: "region";
+      readonly decision: Decision;
+      /** Raw path for the origin, with the internal ID. */
+      readonly path: string;
+      readonly byCanary: boolean;
+    }
+  | {
+      readonly kind: "redirect";
+      /** The entity's own path, with the ID as the client wrote it. */
+      readonly path: string;
+      /** Absent for a public ID: its region and layout are not shown. */
+      readonly decision: Decision | undefined;
+      readonly byCanary: boolean;
+    }
+  /** No entity owns the path: something other than an ID chooses the region. */
+  | { readonly kind: "without-id"; readonly entry: WithoutId; readonly byCanary: boolean }
+  | DecideFailure
+  | PageNeed;
+
+/** `entity`: the owner of the path, where it is known. */
+export interface DecideFailure {
+  readonly kind: "error";
+  readonly error: DecideError;
+  readonly entity: string | undefined;
+  readonly byCanary: boolean;
+}
+
+/** A page of a pack that is not in memory. `error`: the answer where it cannot be had. */
+export interface PageNeed extends Omit<DecideFailure, "kind"> {
+  readonly kind: "page";
+  readonly table: CompiledTable;
+  readonly page: MissingPage;
+}
+
+export type DecideError = RoutingError | PublicIdsError | Extract<RequestError, { reason: "unknown-name" }>;
+
+/** Decides about a request on a path that is not the gateway's own. */
+export function decidePath(input: DecideInput, path: string): Outcome {
+  const { table, canary } = input.tables;
+  if (canary === undefined) return decideByTable(input, table, path, false);
+  if (ownsPath(table, canary, path)) return decideByTable(input, canary.table, path, true);
+  const outcome = decideByTable(input, table, path, false);
+  const isCanarys = outcome.kind === "region" && canary.matches(outcome.decision);
+  return isCanarys ? decideByTable(input, canary.table, path, true) : outcome;
+}
+
+function ownsPath(table: CompiledTable, canary: TableCanary, path: string): boolean {
+  const match = table.paths.match(path) ?? canary.table.paths.match(path);
+  return match !== undefined && canary.ownsEntity(match.entity.name);
+}
+
+function decideByTable(input: DecideInput, table: CompiledTable, path: string, byCanary: boolean): Outcome {
+  const match = table.paths.match(path);
+  if (match === undefined) {
+    const entry = table.withoutId.match(path);
+    if (entry !== undefined) return { kind: "without-id", entry, byCanary };
+    return failure(table, { reason: "unrouted-path", path }, byCanary);
+  }
+  if (match.entity.public !== undefined) return decidePublic(input, table, match, path, byCanary);
+  const hint = hintFor(table, input.layoutName);
+  if (!hint.ok) return failure(table, hint.error, byCanary);
+  // Internal IDs of public entities stay unknown here: an error must not reveal them.
+  const decided = resolvePath(withoutPublic(table), match, path, input.nowMs, hint.value);
+  if (!decided.ok) return failure(table, decided.error, byCanary);
+  return { kind: "region", decision: decided.value, path, byCanary };
+}
+
+function decidePublic(
+  { publicIds, nowMs }: DecideInput,
+  table: CompiledTable,
+  match: PathMatch,
+  path: string,
+  byCanary: boolean,
+): Outcome {
+  const opened = openOnPath(publicIds, table, match, path, nowMs);
+  if (!opened.ok) return failure(table, opened.error, byCanary, match.entity.name);
+  return { kind: "region", decision: opened.value.decision, path: opened.value.path, byCanary };
+}
+
+/**
+ * Decides about an ID that came without its entity's path (`/any/:id`). `below`: what follows the ID in the path.
+ * The canary serves an ID that the table in force has decided about, or any ID of an entity that is all its own.
+ */
+export function decideId(input: DecideInput, id: string, below: string): Outcome {
+  const { table, canary } = input.tables;
+  const first = decideIdByTable(input, table, id, below, canary);
+  return first === "canary" ? (decideIdByTable(input, canary?.table ?? table, id, below, undefined) as Outcome) : first;
+}
+
+/** `other`: the canary that may take the ID over; absent when its own table is asked. */
+function decideIdByTable(
+  input: DecideInput,
+  table: CompiledTable,
+  id: string,
+  below: string,
+  other: TableCanary | undefined,
+): Outcome | "canary" {
+  const byCanary = table !== input.tables.table;
+  const reading = readHinted(input, table, id, byCanary);
+  if (reading.kind === "page") return reading;
+  if (reading.kind === "error") {
+    if (other === undefined || !ownsAny(other)) return reading;
+    const second = readHinted(input, other.table, id, byCanary);
+    if (second.kind === "page") return second;
+    return second.kind !== "error" && other.ownsEntity(entityOf(second).name) ? "canary" : reading;
+  }
+  if (reading.kind === "public") {
+    const { entity } = reading;
+    // The table in force may know the entity and no region for this ID.
+    if (other?.ownsEntity(entity.name)) return "canary";
+    const pattern = primaryPattern(entity, entity.ids[0]?.enabled.layout.name ?? "") ?? "";
+    const path = pathWithId(pattern, id) + below;
+    const redirect = redirectFor(input, entity, path, undefined, byCanary);
+    if (redirect !== undefined) return redirect;
+    const idStart = pattern.indexOf(":id");
+    const outcome = decidePublic(input, table, matchAt(entity, idStart, id), path, byCanary);
+    return outcome.kind === "region" && other?.matches(outcome.decision) ? "canary" : outcome;
+  }
+  const { decision } = reading;
+  if (other?.matches(decision)) return "canary";
+  const { entity, layout } = decision;
+  const path = pathWithId(primaryPattern(entity, layout) ?? "", id) + below;
+  return redirectFor(input, entity, path, decision, byCanary) ?? { kind: "region", decision, path, byCanary };
+}
+
+const matchAt = (entity: Entity, idStart: number, id: string): PathMatch => ({
+  entity,
+  idStart,
+  idEnd: idStart + id.length,
+  hint: undefined,
+});
+
+const ownsAny = ({ table, ownsEntity }: TableCanary): boolean => [...table.entities.keys()].some(ownsEntity);
+
+/**
+ * The redirect to the entity's own path, or `undefined` where the request is proxied. Beside a canary a request for
+ * that path may be decided by the other table: then it would lose its way.
+ */
+function redirectFor(
+  input: DecideInput,
+  entity: Entity,
+  path: string,
+  decision: Decision | undefined,
+  byCanary: boolean,
+): Outcome | undefined {
+  if (entity.any !== "redirect") return undefined;
+  const redirect = { kind: "redirect", path, decision, byCanary } as const;
+  if (input.tables.canary === undefined) return redirect;
+  const next = decidePath({ ...input, layoutName: undefined }, path);
+  if (next.kind === "page") return next;
+  const isSame = next.kind === "region" && next.byCanary === byCanary && next.decision.entity.name === entity.name;
+  return isSame ? redirect : undefined;
+}
+
+/** Reads an ID by the layout that the request names. */
+function readHinted(
+  { publicIds, layoutName, nowMs }: DecideInput,
+  table: CompiledTable,
+  id: string,
+  byCanary: boolean,
+): ReadId | DecideFailure | PageNeed {
+  const hint = hintFor(table, layoutName);
+  if (!hint.ok) return failure(table, hint.error, byCanary);
+  const reading = readId(publicIds, table, id, nowMs, hint.value);
+  return reading.ok ? reading.value : failure(table, reading.error, byCanary);
+}
+
+/** An error lists no layout that public entities alone have. */
+function hintFor(table: CompiledTable, layoutName: string | undefined): ReturnType<typeof hintNamed> {
+  const hint = hintNamed(table, layoutName);
+  return hint.ok ? hint : hintNamed(withoutPublic(table), layoutName);
+}
+
+/** A page that the error names is a need. */
+export const failure = (
+  table: CompiledTable,
+  error: DecideError,
+  byCanary: boolean,
+  entity?: string,
+): DecideFailure | PageNeed =>
+  "missing" in error
+    ? { kind: "page", table, page: error.missing, error, entity, byCanary }
+    : { kind: "error", error, entity, byCanary };
+
+/** The outcome of explaining an ID. */
+export type Explained =
+  | { readonly kind: "explanation"; readonly explanation: Explanation; readonly byCanary: boolean }
+  | DecideFailure
+  | PageNeed;
+
+/**
+ * All readings of an ID, where `/any` would lead it and why, by the table that decides. Internal IDs of public
+ * entities are unknown here too, and a public ID is shown as such only: no key is used.
+ */
+export function explainId(input: DecideInput, id: string): Explained {
+  const { table, canary } = input.tables;
+  const explained = explainByTable(input, table, id, false);
+  if (canary === undefined || explained.kind !== "explanation") return explained;
+  const hint = hintFor(table, input.layoutName);
+  const decided = hint.ok ? resolveAny(withoutPublic(table), id, input.nowMs, hint.value) : hint;
+  if (decided.ok) return canary.matches(decided.value) ? explainByTable(input, canary.table, id, true) : explained;
+  const second = explainByTable(input, canary.table, id, false);
+  if (second.kind !== "explanation") return second;
+  const entity = second.explanation.decision?.entity;
+  return entity !== undefined && canary.ownsEntity(entity) ? explainByTable(input, canary.table, id, true) : explained;
+}
+
+function explainByTable(
+  { layoutName, nowMs }: DecideInput,
+  table: CompiledTable,
+  id: string,
+  byCanary: boolean,
+): Explained {
+  const hint = hintFor(table, layoutName);
+  if (!hint.ok) return failure(table, hint.error, byCanary);
+  const [missing] = missingPages(table, id, nowMs, hint.value);
+  if (missing !== undefined) {
+    const why = `pack ${missing.pack} is not loaded`;
+    return failure(table, { reason: "table-unavailable", why, missing }, byCanary);
+  }
+  return { kind: "explanation", explanation: explain(withoutPublic(table), id, nowMs, hint.value), byCanary };
+}
