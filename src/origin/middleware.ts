@@ -1,6 +1,6 @@
 import { checkOptions, type WaybillOriginOptions } from "./options.ts";
 import { type Refusal, refusalOf } from "./refusal.ts";
-import { fieldOf, type NodeRequestLike } from "./request.ts";
+import { headerOf, type NodeRequestLike } from "./request.ts";
 import { type VerifiedRequest, verifyRequest } from "./verify.ts";
 
 /** A request of node:http or Express. `waybill` is set once it is verified. */
@@ -52,5 +52,5 @@ async function check(request: WaybillRequest, options: WaybillOriginOptions): Pr
 /** Unsafe methods, RFC 9110 §9.2.1. A WebSocket may write whatever its method. */
 function isWrite(request: WaybillRequest): boolean {
   const isRead = request.method === "GET" || request.method === "HEAD" || request.method === "OPTIONS";
-  return !isRead || fieldOf(request, "upgrade") !== undefined;
+  return !isRead || headerOf(request, "upgrade") !== undefined;
 }

@@ -19,7 +19,7 @@ export interface FetchRequestLike {
 export type RequestLike = NodeRequestLike | FetchRequestLike;
 
 /** The value of a header, or `undefined`. `name` is in lower case. */
-export function fieldOf({ headers }: RequestLike, name: string): string | undefined {
+export function headerOf({ headers }: RequestLike, name: string): string | undefined {
   if (isFetchHeaders(headers)) return headers.get(name) ?? undefined;
   const value = headers[name];
   // The gateway sends each header once. Joined values match none of its own.
@@ -28,11 +28,11 @@ export function fieldOf({ headers }: RequestLike, name: string): string | undefi
 
 /** The signed content of the request; `undefined` if the gateway cannot have sent it. */
 export function claimOf(request: RequestLike, clientAddress: string): Signable | undefined {
-  const region = fieldOf(request, "waybill-region");
-  const revision = countIn(fieldOf(request, "waybill-revision"));
-  const epoch = countIn(fieldOf(request, "waybill-epoch") ?? "0");
+  const region = headerOf(request, "waybill-region");
+  const revision = countIn(headerOf(request, "waybill-revision"));
+  const epoch = countIn(headerOf(request, "waybill-epoch") ?? "0");
   if (region === undefined || revision === undefined || epoch === undefined) return undefined;
-  const id = fieldOf(request, "waybill-entity-id") ?? "";
+  const id = headerOf(request, "waybill-entity-id") ?? "";
   return { method: request.method ?? "", target: targetOf(request), id, region, revision, epoch, clientAddress };
 }
 

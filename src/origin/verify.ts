@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import { parseSignature, SIGNATURE_FIELD, signedText, UNKNOWN_ADDRESS } from "../proxy/signature.ts";
 import { isSignedWith, type OriginKey } from "./keys.ts";
-import { claimOf, fieldOf, type RequestLike } from "./request.ts";
+import { claimOf, headerOf, type RequestLike } from "./request.ts";
 
 export interface VerifyOptions {
   /** The gateway's keys. During a rotation, the old and the new one. */
@@ -49,7 +49,7 @@ export async function verifyRequest(
   request: RequestLike,
   options: VerifyOptions,
 ): Promise<Result<VerifiedRequest, SignatureFault>> {
-  const value = fieldOf(request, SIGNATURE_FIELD);
+  const value = headerOf(request, SIGNATURE_FIELD);
   if (value === undefined) return err({ reason: "missing" });
   const field = parseSignature(value);
   if (field === undefined) return err({ reason: "malformed" });

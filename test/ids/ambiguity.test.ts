@@ -45,7 +45,7 @@ import { readCases, textOf, unhandled } from "./layouts/vector-file.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21);
 
-/** Our layouts under the names of the vector file. `*`: the file names the text form as well. */
+/** Our layouts by their names in the vector file. `*`: the file also names the text form. */
 const CANDIDATES: readonly (readonly [string, Layout])[] = [
   ["comb:prefix-unix-ms", combPrefix],
   ["comb:suffix-sql-datetime", combSqlLegacy],
@@ -84,7 +84,7 @@ const CANDIDATES: readonly (readonly [string, Layout])[] = [
   ["xid", xid],
 ];
 
-/** What the file calls our text forms, where it does not use our names. */
+/** Names of text forms in the file, where they differ from ours. */
 const formName = (layout: Layout, form: string): string => {
   if (layout === distributedId && form === "uuid") return "guid";
   return (layout === distributedId || layout === distributedId128) && form === "base62" ? "alphanumeric" : form;
@@ -101,7 +101,7 @@ const names = (readings: readonly Reading[]): readonly string[] =>
 const withoutPublic = (listed: unknown): readonly string[] =>
   (listed as readonly string[]).filter((name) => !name.startsWith("public-identity"));
 
-/** Public IDs prove themselves by a key and are no layout; their candidates are the subject of their own tests. */
+/** Public IDs are authenticated by a key and are not layouts. Their own tests cover their candidates. */
 test.each(readCases("ambiguity"))("$id $op", (vector) => {
   if (vector.op !== "classify") unhandled(vector);
   const text = textOf(vector);

@@ -17,7 +17,10 @@ const anyWidths = (bits: number): fc.Arbitrary<readonly number[]> =>
     return ends.map((end, index) => end - (ends[index - 1] ?? 0));
   });
 
-/** A row of one bit or more, its kind drawn by `dice`; rows of one kind share a name now and then, which splits the field. */
+/**
+ * A row of at least one bit, with its role chosen by `dice`. Rows of one role sometimes share a name, which splits the
+ * field.
+ */
 const rowOf = (bits: number, index: number, dice: number): Row => {
   if (dice % 4 === 0 && bits <= 16) return { field: `fixed${index % 2}`, bits, role: "fixed", value: dice % 2 ** bits };
   if (dice % 4 === 1) return { field: "time", bits, role: "time", unit: "us", epochMs: -86_400_000 };
@@ -25,7 +28,7 @@ const rowOf = (bits: number, index: number, dice: number): Row => {
   return { field: `random${index % 3}`, bits, role: "random" };
 };
 
-/** Fixed fields stay within the 53 bits that `checkTable` grants them: three of 16 bits. */
+/** Keeps fixed fields within 53 bits, the limit of `checkTable`: three of 16 bits. */
 const withinLimits = (rows: readonly Row[]): readonly Row[] => {
   const seen = new Map<string, number>();
   return rows.map((row, index): Row => {
@@ -35,7 +38,7 @@ const withinLimits = (rows: readonly Row[]): readonly Row[] => {
   });
 };
 
-/** Tables of any shape that compile. Bytes are moved in half of them. */
+/** Valid tables of any shape. Half of them reorder bytes. */
 export const anyTable = (bits = 128): fc.Arbitrary<LayoutTable> =>
   fc
     .tuple(
@@ -58,7 +61,7 @@ export const anyTable = (bits = 128): fc.Arbitrary<LayoutTable> =>
       ...(octetOrder === undefined ? {} : { octetOrder }),
     }));
 
-/** Texts that look like a given one: one UTF-16 unit replaced, inserted or left out. */
+/** Near misses of a text: one UTF-16 unit replaced, inserted or removed. */
 export const anyDamage = (text: string): fc.Arbitrary<string> =>
   fc
     .tuple(

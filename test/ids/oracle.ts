@@ -1,8 +1,8 @@
 import type { LayoutTable, Row, TimeUnit, Words } from "../../src/ids/index.ts";
 
-/** Layouts read the slow, obvious way: as strings of bits. The compiled layouts are held against this. */
+/** A slow, obvious implementation of layouts on strings of bits: the oracle for compiled layouts. */
 
-/** The bits of an ID in text order, most significant first, without the unused ones in front. */
+/** The bits of an ID in text order, most significant first, without unused leading bits. */
 export const textBits = (words: Words, width: number): string =>
   words
     .map((word) => word.toString(2).padStart(32, "0"))
@@ -40,14 +40,14 @@ export const slowFits = (table: LayoutTable, words: Words): boolean => {
   return Object.entries(expected).every(([field, value]) => actual[field] === BigInt(`0b${value}`));
 };
 
-/** Whether the whole ID and each field are within the bounds of the table. */
+/** Whether the ID and all its fields are in range. */
 export const slowInRange = (table: LayoutTable, words: Words): boolean => {
   const values = slowDecode(table, words);
   const whole = BigInt(`0x${words.map((word) => word.toString(16).padStart(8, "0")).join("")}`);
   return whole >= BigInt(table.least ?? 0) && table.rows.every((row) => slowHolds(row, values[row.field] as bigint));
 };
 
-/** Whether a field whose first row is given can have a value. */
+/** Whether the field that starts with this row can have this value. */
 export const slowHolds = (row: Row, value: bigint): boolean => {
   if (row.role === "fixed") return true;
   if (row.role === "time" && row.unit === "sql-datetime") return value % 2n ** 32n < 300n * 86_400n;
@@ -64,7 +64,7 @@ const NANOSECONDS: Readonly<Record<Exclude<TimeUnit, "sql-datetime">, bigint>> =
   ns: 1n,
 };
 
-/** The time of fields by name as Unix milliseconds, rounded down; 1/300 s to the nearest. `undefined` without a time. */
+/** The time field as Unix milliseconds, rounded down; 1/300 s rounded to the nearest. `undefined` without a time. */
 export const slowMintedAtMs = ({ rows }: LayoutTable, fields: Readonly<Record<string, bigint>>): bigint | undefined => {
   const row = rows.find(({ role }) => role === "time");
   if (row?.role !== "time") return undefined;

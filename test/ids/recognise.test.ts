@@ -16,7 +16,7 @@ import { anyWords } from "./arbitraries.ts";
 const NOW_MS = Date.UTC(2026, 10, 21);
 const all = [hotguid, hotguidSql, iuid, luuid].map((layout) => ({ layout }));
 
-/** Each reading as a line: the layout's name, in brackets when it is excluded. */
+/** A line for each reading: the layout's name, in brackets if excluded. */
 const names = (text: string, layouts = all): readonly string[] =>
   recognise(text, layouts, NOW_MS).readings.map(({ layout, excluded }) =>
     excluded ? `(${layout.name})` : layout.name,

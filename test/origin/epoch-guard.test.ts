@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
 import { createEpochGuard, type EpochGuard, type EpochStore, memoryEpochStore } from "../../src/origin/index.ts";
 
-/** A store whose records leave the process, as those of a real origin do. */
+/** A store that serializes its records, as a real origin's does. */
 function databaseStore(): EpochStore {
   const database = new DatabaseSync(":memory:");
   database.exec("CREATE TABLE moves (id TEXT PRIMARY KEY, record TEXT NOT NULL)");
@@ -31,7 +31,7 @@ describe.each([
   const read = async (guard: EpochGuard, epoch: number, id = "a") => outcome(await guard.admit(id, epoch, false));
   const outcome = (admitted: Awaited<ReturnType<EpochGuard["admit"]>>) => (admitted.ok ? "admitted" : admitted.error);
 
-  it("admits whoever asks for an entity that is not fenced, whatever the epoch", async () => {
+  it("admits every request for an entity without a fence, whatever the epoch", async () => {
     const guard = make();
     for (const epoch of [0, 2, 1, 0]) expect(await write(guard, epoch)).toBe("admitted");
   });

@@ -10,7 +10,7 @@ import {
 } from "../../src/origin/index.ts";
 import { problemOf } from "../../src/problems/index.ts";
 import { sendAgain } from "../fixtures/send-again.ts";
-import { fieldsOf, KEY, NOW_MS, PARTS } from "./signed-request.ts";
+import { headersOf, KEY, NOW_MS, PARTS } from "./signed-request.ts";
 
 const OPTIONS = { keys: [KEY], now: () => NOW_MS, regions: ["eu"] };
 const running: (() => void)[] = [];
@@ -18,7 +18,7 @@ afterEach(() => {
   for (const stop of running.splice(0)) stop();
 });
 
-/** A server of node:http behind the middleware; `passed` is what reached the application. */
+/** A node:http server behind the middleware. `passed` is what reached the application. */
 async function serve(options: WaybillOriginOptions = OPTIONS) {
   const passed: (VerifiedRequest | undefined)[] = [];
   const verify = waybillOrigin(options);
@@ -35,7 +35,7 @@ async function serve(options: WaybillOriginOptions = OPTIONS) {
   if (address === null || typeof address === "string") throw new TypeError("no TCP address");
   const send = (changes: Partial<typeof PARTS> = {}, forged: Record<string, string> = {}) => {
     const parts = { ...PARTS, ...changes };
-    const headers = { ...fieldsOf(parts), ...forged };
+    const headers = { ...headersOf(parts), ...forged };
     return fetch(`http://127.0.0.1:${address.port}${PARTS.target}`, { method: parts.method, headers });
   };
   return { send, passed };
@@ -116,7 +116,7 @@ describe("the middleware", () => {
 
   it("leaves errors of the application to the application", async () => {
     const verify = waybillOrigin(OPTIONS);
-    const request = { method: "PUT", url: PARTS.target, headers: fieldsOf(PARTS) };
+    const request = { method: "PUT", url: PARTS.target, headers: headersOf(PARTS) };
     const response = { statusCode: 200, setHeader: () => undefined, end: () => undefined };
     const calls: unknown[] = [];
     const failing = verify(request, response, (error) => {
@@ -181,7 +181,7 @@ describe("with the guard", () => {
   it("takes an upgrade for a write", async () => {
     const epochs = createEpochGuard(memoryEpochStore());
     await epochs.fence("1", 2);
-    const headers = { ...fieldsOf({ ...PARTS, method: "GET" }), upgrade: "websocket" };
+    const headers = { ...headersOf({ ...PARTS, method: "GET" }), upgrade: "websocket" };
     const response = { statusCode: 200, setHeader: () => undefined, end: () => undefined };
     const verify = waybillOrigin({ ...OPTIONS, epochs });
     await verify({ method: "GET", url: PARTS.target, headers }, response, () => expect.unreachable());

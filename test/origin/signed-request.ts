@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-/** What a test signs, by node:crypto and by the words of docs/guides/origins.md: nothing of the code under test. */
+/** Signs requests with node:crypto, as docs/guides/origins.md describes. It uses no code under test. */
 export interface Parts {
   readonly method: string;
   readonly target: string;
@@ -36,8 +36,8 @@ export function signatureOf(parts: Parts, key = KEY.key): string {
   return `v1;k=${keyId};t=${seconds};a=${address};s=${mac}`;
 }
 
-/** The fields of a request that the gateway has sent. */
-export function fieldsOf(parts: Parts): Record<string, string> {
+/** The headers of a request from the gateway. */
+export function headersOf(parts: Parts): Record<string, string> {
   return {
     "waybill-signature": signatureOf(parts),
     "waybill-region": parts.region,
@@ -49,5 +49,5 @@ export function fieldsOf(parts: Parts): Record<string, string> {
 
 export const nodeRequest = (changes: Partial<Parts> = {}) => {
   const parts = { ...PARTS, ...changes };
-  return { method: parts.method, url: parts.target, headers: fieldsOf(parts) };
+  return { method: parts.method, url: parts.target, headers: headersOf(parts) };
 };

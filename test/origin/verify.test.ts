@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type RequestLike, type VerifyOptions, verifyRequest } from "../../src/origin/index.ts";
-import { fieldsOf, KEY, NOW_MS, nodeRequest, PARTS, signatureOf } from "./signed-request.ts";
+import { headersOf, KEY, NOW_MS, nodeRequest, PARTS, signatureOf } from "./signed-request.ts";
 
 const OPTIONS: VerifyOptions = { keys: [KEY], now: () => NOW_MS };
 const reasonOf = async (request: RequestLike, options = OPTIONS) => {
@@ -31,7 +31,7 @@ describe("a request that the gateway signed", () => {
   it.each(["https://eu.example:8443/orders/1?a=%2F", "http://[::1]/orders/1?a=%2F"])(
     "is verified as the Fetch standard shows it, at %s",
     async (url) => {
-      const request = new Request(url, { method: "PUT", headers: fieldsOf(PARTS) });
+      const request = new Request(url, { method: "PUT", headers: headersOf(PARTS) });
       expect(await verifyRequest(request, OPTIONS)).toEqual({ ok: true, value: vouched });
     },
   );
@@ -68,7 +68,7 @@ describe("a request is refused", () => {
     ["waybill-signature", signatureOf(PARTS).replace("1790000000", "1790000001")],
     ["waybill-signature", signatureOf(PARTS, Buffer.alloc(32).toString("base64"))],
   ])("when %s is %s, as it was not signed", async (name, value) => {
-    const { [name]: _, ...headers } = fieldsOf(PARTS);
+    const { [name]: _, ...headers } = headersOf(PARTS);
     expect(await reasonOf({ ...nodeRequest(), headers: { ...headers, [name]: value } })).toBe("mismatch");
   });
 
@@ -90,7 +90,7 @@ describe("a request is refused", () => {
     ["waybill-epoch", ["1", "1"]],
     ["waybill-entity-id", "1 "],
   ])("when %s is %j, as the gateway does not write it", async (name, value) => {
-    const headers: Record<string, string | readonly string[] | undefined> = { ...fieldsOf(PARTS), [name]: value };
+    const headers: Record<string, string | readonly string[] | undefined> = { ...headersOf(PARTS), [name]: value };
     expect(await reasonOf({ ...nodeRequest(), headers })).toBe("malformed");
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { problemsPage } from "../../src/problems/generate.ts";
 import { CATALOGUE, PROBLEM_SLUGS } from "../../src/problems/index.ts";
 
-/** RFC 9110 §15 and RFC 9457 have these for what the gateway itself answers with. */
+/** Statuses defined by RFC 9110 §15 for the gateway's own responses. */
 const STATUSES = [400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 422, 428, 429, 500, 501, 502, 503, 504, 508];
 
 describe("the catalogue of problems", () => {

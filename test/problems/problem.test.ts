@@ -16,7 +16,7 @@ const candidates = [
   },
 ];
 
-/** One error of every reason. A reason without an example fails the test below. */
+/** One error per reason. A reason without an example fails the test below. */
 const ERRORS: readonly GatewayError[] = [
   { reason: "unrouted-path", path: "/x" },
   { reason: "malformed-id", id: "x", faults: [{ layout: "iuid", error: { reason: "empty" } }] },
@@ -76,7 +76,7 @@ describe("an error as a problem (RFC 9457)", () => {
     expect(JSON.parse(JSON.stringify(problem))).toMatchObject({ status: problem.status, title: problem.title });
   });
 
-  it("a table that cannot be had says nothing of why to a stranger", () => {
+  it("an unavailable table does not reveal its cause to clients", () => {
     expect(JSON.stringify(problemOf({ reason: "table-unavailable", why: "KV says secret" }))).not.toContain("secret");
   });
 

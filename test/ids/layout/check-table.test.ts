@@ -60,9 +60,9 @@ test.each([
     table([time("a", 64), { field: "a", bits: 64, role: "time", unit: "s", epochMs: 0 }]),
     { reason: "split-field", field: "a" },
   ],
-  ["too few octets", table([key("a", 128)], inOrder.slice(1)), { reason: "octet-order", octets: 16 }],
-  ["an octet twice", table([key("a", 128)], [0, 0, ...inOrder.slice(2)]), { reason: "octet-order", octets: 16 }],
-  ["an octet outside", table([key("a", 128)], [...inOrder.slice(1), 16]), { reason: "octet-order", octets: 16 }],
+  ["too few bytes", table([key("a", 128)], inOrder.slice(1)), { reason: "octet-order", octets: 16 }],
+  ["a byte twice", table([key("a", 128)], [0, 0, ...inOrder.slice(2)]), { reason: "octet-order", octets: 16 }],
+  ["a byte out of range", table([key("a", 128)], [...inOrder.slice(1), 16]), { reason: "octet-order", octets: 16 }],
 ])("%s", (_name, tried, error) => {
   expect(compileLayout(tried)).toEqual({ ok: false, error });
 });

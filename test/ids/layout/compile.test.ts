@@ -103,7 +103,7 @@ describe("minting time", () => {
       ],
     });
 
-  // Times that public schemes document: Sonyflake v2, orderedUuid, LexicalUUID, RFC 9562 version 6, SID, KSUID, DistributedId128.
+  // Times documented for Sonyflake v2, orderedUuid, LexicalUUID, RFC 9562 version 6, SID, KSUID and DistributedId128.
   const GREGORIAN_MS = Date.UTC(1582, 9, 15);
   test.each([
     ["10ms", 39, Date.UTC(2025, 0, 1), 5_642_774_774n, "2026-10-16T02:22:27.740Z"],
@@ -137,7 +137,7 @@ describe("minting time", () => {
       );
     fc.assert(
       fc.property(anyUnit, anyTicks, fc.boolean(), (unit, { bits, ticks }, whole) => {
-        // One tick short of a whole millisecond is where a rounded quotient would show.
+        // A rounded quotient would show one tick before a whole millisecond.
         const perMs = 1_000_000n / units[unit];
         const tried = whole && perMs > 1n && ticks > perMs ? ticks - (ticks % perMs) - 1n : ticks;
         const layout = withTime(unit, bits, -5);

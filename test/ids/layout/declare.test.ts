@@ -95,7 +95,7 @@ describe("refused", () => {
   });
 });
 
-/** Tables of any shape in any text that holds them. */
+/** Tables of any shape, in any text form that fits. */
 const anyDeclared = fc
   .constantFrom(32, 64, 72, 96, 120, 128, 160)
   .chain((bits) =>

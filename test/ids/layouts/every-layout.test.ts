@@ -16,9 +16,9 @@ import { runs } from "../../setup/property-runs.ts";
 import { anyDamage } from "../arbitraries.ts";
 import { slowDecode, slowFits, slowInRange } from "../oracle.ts";
 
-/** What holds for every layout, by the same tests. */
+/** Properties of every layout. */
 
-/** Words that fit: every field drawn within its range, the ID not below its least. */
+/** Valid words: every field in range, and the ID not below its minimum. */
 const anyFitting = (layout: Layout): fc.Arbitrary<Words> => {
   const fields = layout.fields.filter(({ role }) => role !== "fixed");
   const values = fields.map((field) => {

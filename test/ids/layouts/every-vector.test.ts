@@ -37,9 +37,9 @@ import { radixText } from "../../../src/ids/text/radix.ts";
 import { readCases, textOf, unhandled, type VectorCase } from "./vector-file.ts";
 import { vectorLayouts } from "./vector-layouts.ts";
 
-/** Every case of the files that `vectors.test.ts` does not run. A case whose operation no test handles fails. */
+/** All cases of the files that `vectors.test.ts` does not cover. A case without a handler for its operation fails. */
 
-/** What the kit calls the reasons that we name otherwise; those that are absent have one name. */
+/** Reasons that the vectors name differently. Absent ones have the same name. */
 const REASONS: Readonly<Record<string, readonly string[]>> = {
   version: ["fixed-bits"],
   variant: ["fixed-bits"],
@@ -83,7 +83,7 @@ const checkParse = (name: string, vector: VectorCase): void => {
   const fields = described.fields(layout.decode(words.value), words.value, layout);
   expect(name === "sid" ? { form, ...fields } : fields).toEqual(vector.fields);
   if (vector.bytesHex !== undefined) expect(hexOf(words.value, vector.bytesHex.length)).toBe(vector.bytesHex);
-  // Files without a canonical text have the texts of all forms among their fields.
+  // Files without a canonical text list the texts of all forms among their fields.
   const printed = vector.canonical ?? vector.fields[String(input["encoding"])];
   expect(formatAs(layout, form, words.value)).toEqual({ ok: true, value: printed });
 };
@@ -106,7 +106,7 @@ const checkShortCombCase = (vector: VectorCase): void => {
   expect({ counter, nowCounter, delta }).toEqual(vector.fields);
 };
 
-/** The random bits of the input stand where those of the ID do. */
+/** The input's random bits are in the same places as the ID's. */
 const checkShortCombMint = (vector: VectorCase): void => {
   const { input = {} } = vector;
   const layout = input["kind"] === "suffix" ? shortSuffixComb : shortPrefixComb;
@@ -216,7 +216,10 @@ test.each(readCases("sqlserver-order"))("$id $op", ({ id, op, input = {}, fields
   }
 });
 
-/** `public-identity` is run beside the public IDs, the first five by `vectors.test.ts`, the last two by the tests of their subject. */
+/**
+ * Covered elsewhere: `public-identity` by the public ID tests, the first five by `vectors.test.ts`, the last two by
+ * their own tests.
+ */
 const ELSEWHERE = [
   "iuid",
   "hotguid",

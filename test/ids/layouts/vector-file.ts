@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** One case of a file in test/vectors; its README describes the keys. */
+/** A case of a file in test/vectors, whose README describes the keys. */
 export interface VectorCase {
   readonly id: string;
   readonly op: string;
@@ -18,7 +18,7 @@ export const readCases = (format: string): readonly VectorCase[] => {
   return (JSON.parse(readFileSync(file, "utf8")) as { cases: readonly VectorCase[] }).cases;
 };
 
-/** The text of a case whose operation has one. */
+/** The text of a case that has one. */
 export const textOf = ({ id, text }: VectorCase): string => {
   if (text === null) throw new Error(`${id} has no text`);
   return text;

@@ -37,14 +37,14 @@ import {
 } from "../../../src/ids/index.ts";
 import type { VectorCase } from "./vector-file.ts";
 
-/** How each vector file names what our layouts say: the layout and the text of a case, and its fields. */
+/** Maps the cases of each vector file to our layouts, texts and field names. */
 
 type Values = Readonly<Record<string, FieldValue>>;
 type Input = NonNullable<VectorCase["input"]>;
 
 export interface VectorLayout {
   readonly layout: (input: Input) => Layout;
-  /** Our name of the text form that the case uses. Absent: the canonical one. */
+  /** The text form of the case. Defaults to the canonical one. */
   readonly form?: (input: Input, text: string) => string;
   readonly fields: (values: Values, words: Words, layout: Layout) => VectorCase["fields"];
 }
@@ -79,7 +79,7 @@ const picked =
     return layout;
   };
 
-/** The named instances where the epoch is theirs, else a layout of that epoch. */
+/** The named layout with this epoch, else a new layout. */
 const withEpoch =
   (known: Readonly<Record<string, Layout>>, table: (epochMs: number) => LayoutTable): VectorLayout["layout"] =>
   ({ epochMs = "default" }) =>

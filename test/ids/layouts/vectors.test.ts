@@ -21,11 +21,11 @@ import {
 } from "../../../src/ids/index.ts";
 import { readCases, textOf, unhandled, type VectorCase } from "./vector-file.ts";
 
-/** Every case of the vector files. A case whose operation no test handles fails. */
+/** All cases of the vector files. A case without a handler for its operation fails. */
 
 const NO_ENTROPY = { word: () => 0 };
 
-/** What the kit calls the reasons that `ParseError` names otherwise. */
+/** Reasons that the vectors name differently from `ParseError`. */
 const REASONS: Readonly<Record<string, string>> = {
   version: "fixed-bits",
   variant: "fixed-bits",
@@ -37,11 +37,11 @@ const hexOf = (words: Words): string => words.map((word) => hex(word, 8)).join("
 
 interface Format {
   readonly layout: Layout;
-  /** The decoded fields under the names of the vector file. */
+  /** The decoded fields by their names in the vector file. */
   readonly fields: (values: Readonly<Record<string, FieldValue>>, words: Words) => VectorCase["fields"];
-  /** The values to encode, from a case's input. */
+  /** The field values in a case's input. */
   readonly values: (input: NonNullable<VectorCase["input"]>) => Record<string, FieldValue>;
-  /** Whether a minter refuses the input as well. */
+  /** Whether a minter also rejects the input. */
   readonly minterRefuses: (input: NonNullable<VectorCase["input"]>) => boolean;
 }
 
@@ -94,7 +94,7 @@ const formats: Readonly<Record<string, Format>> = {
     }),
     minterRefuses: ({ unixSeconds, counter, shardKey }) => {
       const minter = startHotguid({ machine: 1, process: 1 }, { shardKey: Number(shardKey) });
-      // A minter counts by itself: a counter out of range is no input of its.
+      // A minter has its own counter, so a counter out of range is not an input.
       return (
         Number(counter) > 0xffffff ||
         !minter.ok ||

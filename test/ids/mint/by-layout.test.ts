@@ -40,7 +40,7 @@ const start = (layout: Layout, keys = keysOf(layout)): MinterState => {
   return state.value;
 };
 
-/** The IDs of a minter whose clock reads these, one ID each. */
+/** One ID for each reading of the clock. */
 const mintAll = (layout: Layout, clock: readonly number[], entropy: RandomWords): readonly Words[] => {
   let state = start(layout);
   return clock.map((nowMs) => {
@@ -51,14 +51,14 @@ const mintAll = (layout: Layout, clock: readonly number[], entropy: RandomWords)
   });
 };
 
-/** The bits in the order of the rows: what the order of IDs means. */
+/** The bits in row order, which defines the order of IDs. */
 const rowBits = ({ table }: Layout, words: Words): string => {
   const width = table.rows.reduce((sum, row) => sum + row.bits, 0);
   const text = textBits(words, width);
   return table.octetOrder?.map((byte) => text.slice(byte * 8, byte * 8 + 8)).join("") ?? text;
 };
 
-/** A clock that stands still, runs and is set back by up to a second. */
+/** A clock that stops, runs, and steps back by up to a second. */
 const anyClock = fc
   .array(fc.oneof(fc.constant(0), fc.integer({ min: -1000, max: 2000 })), { minLength: 2, maxLength: 60 })
   .map((steps) => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { groupOfClass } from "../../../src/ids/index.ts";
 
-/** The same CRC by long division, bit by bit and not reversed, on the bytes that the platform makes of the text. */
+/** The same CRC by long division, bit by bit and not reflected, over the platform's UTF-8. */
 const slowGroup = (text: string): number => {
   const bits = [...new TextEncoder().encode(text)].flatMap((byte) =>
     Array.from({ length: 8 }, (_, bit) => (byte >> bit) & 1),

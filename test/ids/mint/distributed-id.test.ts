@@ -25,7 +25,7 @@ const kinds: Readonly<Record<string, DistributedIdKind>> = {
   DistributedId128: distributedId128Kind,
 };
 
-/** The words that a generator must draw for these random parts. */
+/** The random words for these random parts. */
 const drawing = (values: readonly string[], bits: number): RandomWords => {
   const count = Math.ceil(bits / 32);
   const words = values.flatMap((value) =>
@@ -64,7 +64,7 @@ test.each(readCases("distributed-id-generator"))("$id $op", async (vector) => {
   expect({ ids, sleeps, clockReads }).toEqual(vector.fields);
 });
 
-/** IDs made at once by a clock that stands still, until the step wants to wait. */
+/** IDs minted while the clock stands still, until the step asks to wait. */
 const burst = (rules: DistributedIdKind, seed: number): readonly Words[] => {
   const entropy = seeded(seed);
   const ids: Words[] = [];
@@ -83,10 +83,10 @@ test.each(Object.entries(kinds))(
   "IDs of %s rise while the clock stands still, until it waits",
   (name, rules) => {
     const ids = burst(rules, 7);
-    // One `expect` for all: it costs more than the IDs.
+    // Published: a burst of about 128,000. DistributedId128 has one millisecond: 2^75 values at 2^57 per step.
     const falls = ids.filter((words, index) => index > 0 && compareWords(ids[index - 1] as Words, words) !== -1);
     expect([falls, ids.filter((words) => rules.layout.misfit(words) !== undefined)]).toEqual([[], []]);
-    // Published: a burst of about 128,000 for the first; the second has one millisecond, of 2^75 at 2^57 a step.
+    // Random parts near the maximum overflow within a few IDs.
     if (name === "DistributedId") {
       expect(ids.length).toBeGreaterThan(120_000);
       expect(ids.length).toBeLessThan(136_000);

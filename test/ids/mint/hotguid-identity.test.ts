@@ -33,7 +33,7 @@ const versions = [1, 2, 3, 4, 5, 6, 7, 8].map((version) =>
   ]),
 );
 
-/** A version 7 whose variant bit is 0, as DistributedId128 has it. */
+/** A version 7 with variant bit 0, like DistributedId128. */
 const variant0 = layoutOf("variant0", [
   { field: "high", bits: 48, role: "random" },
   { field: "version", bits: 4, role: "fixed", value: 7 },
@@ -58,10 +58,10 @@ test("no ID of the identity can be read as a rival, in either form, whatever its
   );
 });
 
-test("every process number is drawn or refused rightly for iUID and LUUID", () => {
+test("every process number is accepted or rejected correctly for iUID and LUUID", () => {
   const wrong: number[] = [];
   for (let process = 0; process < 0x10000; process++) {
-    // The second draw serves only where the first is refused: 0xffff is free of both layouts in both forms.
+    // The second attempt is used only if the first is rejected: 0xffff clashes with neither layout in either form.
     const identity = hotguidIdentity(scripted(0, process, 0, 0xffff), [iuid, luuid]);
     const [high, low] = [process >>> 8, process & 0xff];
     const asText = (high === 0x80 && low >>> 6 === 2) || (high >>> 4 === 6 && low >>> 4 === 10);

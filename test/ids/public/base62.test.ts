@@ -8,7 +8,7 @@ import { bytesOfHex, wordsOfBytes } from "./bytes.ts";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** Blocks of 11 digits by schoolbook arithmetic. */
+/** Blocks of 11 digits by division of bigints. */
 const slowBase62 = (value: bigint, blocks: number): string => {
   if (blocks === 0) return "";
   let block = value % 2n ** 64n;

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv } from "node:crypto";
 import fc from "fast-check";
 import type { Words } from "../../../src/ids/index.ts";
 
-/** Words and bytes for the tests, and AES as Node has it: the other implementation. */
+/** Conversions between words and bytes, and Node's AES as the second implementation. */
 
 export const bytesOfHex = (hex: string): Uint8Array<ArrayBuffer> => Uint8Array.from(Buffer.from(hex, "hex"));
 export const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
@@ -25,7 +25,7 @@ export const nodeDecrypt = (key: Uint8Array, block: Uint8Array): Uint8Array => {
 export const anyBytes = (...lengths: readonly number[]): fc.Arbitrary<Uint8Array> =>
   fc.constantFrom(...lengths).chain((length) => fc.uint8Array({ minLength: length, maxLength: length }));
 
-/** The value of a result that the test knows to be there. */
+/** The value of a successful result. */
 export const unwrap = <Value>(
   result: { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly error: unknown },
 ): Value => {

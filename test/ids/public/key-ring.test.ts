@@ -38,7 +38,7 @@ describe("rotation", () => {
   });
 
   test("two keys that both find a value are an error that names them, and a choice settles it", () => {
-    // No text is known for which two AES keys do: ciphers that agree stand in for the one in 2^35.
+    // No text is known that two AES keys decode. Ciphers that always agree stand in for that 2^-35.
     const reveal = { encrypt: () => blockOfId(id, "decimal"), decrypt: () => blockOfId(id, "decimal") };
     const ring: KeyRing = {
       keys: [
@@ -91,18 +91,18 @@ describe("keys that make no ring", () => {
     ["a name with a space", [key("a", 1), key("a b", 2)], { reason: "key-id", index: 1 }],
     ["one name twice", [key("a", 1), key("a", 2)], { reason: "duplicate-key-id", id: "a" }],
     ["one key twice", [key("a", 1), key("b", 1)], { reason: "duplicate-key", ids: ["a", "b"] }],
-    ["15 octets", [key("a", 1, 15)], { reason: "key-length", id: "a", expected: [16, 24, 32], actual: 15 }],
-    ["64 octets", [key("a", 1, 64)], { reason: "key-length", id: "a", expected: [16, 24, 32], actual: 64 }],
+    ["15 bytes", [key("a", 1, 15)], { reason: "key-length", id: "a", expected: [16, 24, 32], actual: 15 }],
+    ["64 bytes", [key("a", 1, 64)], { reason: "key-length", id: "a", expected: [16, 24, 32], actual: 64 }],
   ])("%s", (_, keys, error) => expect(keyRing(keys)).toEqual({ ok: false, error }));
 
-  test("16 octets are too few to seal, and a context must be printable", () => {
+  test("16 bytes are too few to seal, and a context must be printable", () => {
     expect(sealRing([key("a", 1, 16)], "order")).toMatchObject({ ok: false, error: { reason: "key-length" } });
     for (const context of ["", "a b", "é", "x".repeat(65)])
       expect(sealRing([key("a", 1)], context)).toMatchObject({ ok: false, error: { reason: "context" } });
   });
 });
 
-test("no octet of a key shows when a ring is printed", () => {
+test("a printed ring shows no byte of a key", () => {
   const secret = Uint8Array.from({ length: 32 }, (_, at) => 200 + at);
   const rings = [keyRing([{ id: "a", key: secret }]), sealRing([{ id: "a", key: secret }], "order")];
   const shown = rings.map((ring) => inspect(ring, { depth: 9, showHidden: true }) + JSON.stringify(ring)).join("");

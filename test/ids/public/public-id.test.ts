@@ -18,7 +18,7 @@ import { anyBytes, bytesOf, hexOf, nodeDecrypt, unwrap, wordsOfBytes } from "./b
 
 const TYPES: readonly PublicType[] = ["ulong", "long", "decimal", "guid", "uint128"];
 const FORMS: readonly PublicForm[] = ["uuid", "base62", "hex"];
-/** What the kit calls the reasons that we name otherwise. */
+/** Reasons that the vectors name differently. */
 const REASONS: Readonly<Record<string, string>> = { range: "out-of-range", sign: "out-of-range" };
 const FORM_NAMES: Readonly<Record<string, PublicForm>> = { alphanumeric: "base62", hexadecimal: "hex" };
 
@@ -135,7 +135,7 @@ describe("properties", () => {
         const text = formatPublicText(words, "uuid");
         const decoded = decodePublic(ringOf(key), text, { type, form: "uuid" });
         if (type === "guid" || type === "uint128") expect(unwrap(decoded).id).toBe(wordsToBig(plaintext));
-        // 2^-35 at the most, which these draws do not meet.
+        // The probability is at most 2^-35, so these inputs never hit it.
         else expect(decoded).toEqual({ ok: false, error: { reason: "forged" } });
       }),
     );

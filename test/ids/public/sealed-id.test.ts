@@ -6,7 +6,7 @@ import { parseBase62 } from "../../../src/ids/public/public-text.ts";
 import { anyDamage, anyWords } from "../arbitraries.ts";
 import { anyBytes, bytesOf, bytesOfHex, hexOf, nodeEncrypt, unwrap, wordsOfBytes } from "./bytes.ts";
 
-/** AES-SIV as RFC 5297 §2.4 to §2.6 puts it, on the AES of Node: slow, for any lengths. */
+/** AES-SIV by RFC 5297 §2.4 to §2.6 on Node's AES: slow, for any length. */
 const xor = (one: Uint8Array, other: Uint8Array): Uint8Array => one.map((byte, at) => byte ^ (other[at] ?? 0));
 const double = (bytes: Uint8Array): Uint8Array => {
   const value = BigInt(`0x${hexOf(bytes)}`) << 1n;
@@ -62,7 +62,7 @@ describe("AES-SIV", () => {
     );
   });
 
-  test("a sealed ID is base62 of AES-SIV of its 16 octets, as two other implementations have it", () => {
+  test("a sealed ID is base62 of AES-SIV of its 16 bytes, as in two other implementations", () => {
     fc.assert(
       fc.property(anyBytes(32, 48, 64), anyContext, anyWords(), (key, context, words) => {
         const text = sealId(ringOf(context, key), words);

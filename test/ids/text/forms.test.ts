@@ -18,7 +18,7 @@ const anyValue = (bits: number): fc.Arbitrary<bigint> =>
 
 const wordsOf = (value: bigint, bits: number): Words => bigToWords(value, Math.ceil(bits / 32));
 
-/** CUID cannot write each value of its bits: a group of base36 digits holds fewer. */
+/** CUID cannot express every bit pattern: a group of base36 digits has fewer values. */
 const holds = ({ name }: TextForm, value: bigint): boolean =>
   name !== "cuid" ||
   [

@@ -10,7 +10,7 @@ const { BASE32HEX, BASE36, BASE62, DECIMAL, HEX, LOWER_HEX, SID_64, UPPER_HEX } 
 
 const half = (width: number, bits = 64): TextForm => radixText({ alphabet: BASE62, bits, width });
 
-/** Forms of every kind and of odd widths, by a name for the test. */
+/** Forms of every kind and of odd widths, by test name. */
 export const forms: readonly (readonly [string, TextForm])[] = [
   ...TEXT_NAMES.map((name) => [`${name}, 128 bits`, textNamed(name, 128)] as const),
   ...TEXT_NAMES.filter((name) => name !== "uuid").flatMap((name) =>

@@ -75,7 +75,7 @@ describe("IDs a second", () => {
     [xid, "counter", 16_777_216],
     [lexicalUuid, undefined, 1_000_000],
     [uuidV1, undefined, 10_000_000],
-    // The README of Architect.Identities 2.1.1: 128 a millisecond without end.
+    // The README of Architect.Identities 2.1.1: 128 per millisecond, sustained.
     [distributedId, "random", 128_000],
     [distributedId128, "random", 131_072_000],
     [iuid, "random", 4_194_304_000],
@@ -183,7 +183,7 @@ describe("equal IDs", () => {
     expect((century.collisions?.expectedPairs ?? 0) / (year.collisions?.expectedPairs ?? 0)).toBeCloseTo(10_000, 6);
   });
 
-  test("without a time are among all IDs, by all that is drawn", () => {
+  test("without a time count all IDs and all random bits", () => {
     const layout = declared(
       { field: "count", bits: 32, role: "counter" },
       { field: "random", bits: 32, role: "random" },

@@ -36,7 +36,7 @@ test("LUUID", () => {
   );
 });
 
-test("HotGuid shows the octets where the text has them", () => {
+test("HotGuid shows bytes in text order", () => {
   expect(diagram(hotguidTable)).toBe(
     random([
       "|                           mintedAt                            |",

@@ -38,7 +38,7 @@ const textsOf = (layout: Layout, fromMs?: number, toMs?: number): readonly strin
   return [layout.format(least), layout.format(greatest)];
 };
 
-/** Numerals of any system as numbers: the shorter one is less; of two numbers the first one decides. */
+/** Compares numerals as numbers: shorter is less, then by digits. For pairs, the first number decides. */
 const compareNumbers = (a: string, b: string): number => {
   const [others, parts] = [b.split(/[-,]/), a.split(/[-,]/)];
   for (const [index, part] of parts.entries()) {
@@ -61,7 +61,7 @@ const wordsOf = (layout: Layout, text: string): Words => {
   return words.value;
 };
 
-/** IDs with a time around the period, the other fields anything. */
+/** IDs around the period, with any values in other fields. */
 const anyAround = (layout: Layout, { least, greatest }: PeriodRange): fc.Arbitrary<Words> => {
   const time = layout.fields.find(({ role }) => role === "time");
   const [from, to] = [time?.readBig(least) as bigint, time?.readBig(greatest) as bigint];
@@ -117,7 +117,7 @@ describe("periods", () => {
   test.each([
     [uuidV7, ["019e807a-ec00-7000-8000-000000000000", "019f1af9-b3ff-7fff-bfff-ffffffffffff"], "text"],
     [combSuffix, ["00000000-0000-4000-8000-019e807aec00", "ffffffff-ffff-4fff-bfff-019f1af9b3ff"], "sqlserver"],
-    // 1 June 2026 is day 46,172 of the calendar that begins with 1900.
+    // 1 June 2026 is day 46,172 since 1 January 1900.
     [combSqlLegacy, ["00000000-0000-4000-8000-b45c00000000", "ffffffff-ffff-4fff-bfff-b479018b81ff"], "sqlserver"],
     [distributedId, ["1122877090772732923084800000", "1123606673912366943436799999"], "text"],
     [twitterSnowflake, ["2061236281144246272", "2072107917112246271"], "number"],
