@@ -112,15 +112,15 @@ Examples:
   $ waybill contract openapi.yaml
   $ waybill layout hotguid
 
-Data goes to stdout, everything else to stderr. Exit codes; each command says which are its own:
-  0    all well
-  1    an error or bad usage
-  2    differences that were asked about, or findings
-  3    somebody else changed the table first
-  4    the last change is still to be brought to KV
-  5    KV shows something else than the last change
-  6    the isolate that answered has something else
-  7    a probe has seen something else
-  8    a wait ended before the change was seen everywhere
-  9    nobody knows whether the change was made
-  130  ended by Ctrl-C`;
+Data goes to stdout, messages to stderr. Exit codes (the help of each command lists its own):
+  0    success
+  1    error or invalid usage
+  2    differences (with --exit-code) or findings
+  3    conflict: the table was changed by someone else
+  4    the last change is not yet written to KV
+  5    KV does not have the last change
+  6    the responding isolate does not have the last change
+  7    a probe did not see the last change
+  8    timeout before the change was seen everywhere
+  9    outcome unknown: the change may have been made
+  130  interrupted by Ctrl-C`;

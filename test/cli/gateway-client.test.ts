@@ -33,15 +33,15 @@ describe("which gateway a command works with", () => {
   });
 
   it.each([
-    [{}, {}, "which gateway? Name it with --gateway, or in WAYBILL_GATEWAY"],
+    [{}, {}, "no gateway given; use --gateway or WAYBILL_GATEWAY"],
     [{ gateway: "gw.test" }, {}, "write it like https://api.example.com"],
     [{ gateway: "ftp://gw.test" }, {}, "neither http nor https"],
-    [{ gateway: "https://u:p@gw.test" }, {}, "it has a user name or password"],
-    [{ gateway: "https://gw.test/?a=1" }, {}, "it has a query or a fragment"],
-    [{ gateway: "http://gw.test" }, token, "is http on another machine"],
-    [{ gateway: "http://127.0.0.1.evil.test" }, token, "is http on another machine"],
-    [{ gateway: "http://10.0.0.1" }, token, "is http on another machine"],
-    [{ gateway: "https://gw.test" }, { WAYBILL_TOKEN: "secret\nx" }, "WAYBILL_TOKEN has white space"],
+    [{ gateway: "https://u:p@gw.test" }, {}, "it contains a user name or password"],
+    [{ gateway: "https://gw.test/?a=1" }, {}, "it contains a query or a fragment"],
+    [{ gateway: "http://gw.test" }, token, "refusing to send the token over plain http to "],
+    [{ gateway: "http://127.0.0.1.evil.test" }, token, "refusing to send the token over plain http to "],
+    [{ gateway: "http://10.0.0.1" }, token, "refusing to send the token over plain http to "],
+    [{ gateway: "https://gw.test" }, { WAYBILL_TOKEN: "secret\nx" }, "WAYBILL_TOKEN contains white space"],
   ])("refuses %o and %o", (options, variables, sentence) => {
     const address = gatewayAddress(options, worldWith(variables));
     expect(address).toEqual({ ok: false, error: expect.stringContaining(sentence) });
@@ -88,10 +88,10 @@ describe("what came of a request", () => {
       ask(() => Promise.reject(new Error("no cause"))),
     ]);
     expect(texts.map((result) => (result.ok ? "" : formatFailure("https://gw.test", result.error)))).toEqual([
-      "error: A viewer may not. (forbidden, 403)\n  the token in WAYBILL_TOKEN is a viewer's; changes need an operator's\n",
+      "error: A viewer may not. (forbidden, 403)\n  the token in WAYBILL_TOKEN is a viewer's; changes need an operator's token\n",
       "error: Ask by localhost. (forbidden, 403)\n",
-      "error: https://gw.test answers 502: no gateway says so: is the address that of one?\n",
-      "error: https://gw.test answers 500: no gateway says so: is the address that of one?\n",
+      "error: https://gw.test answers 502: this is not a response of a gateway: is the address correct?\n",
+      "error: https://gw.test answers 500: this is not a response of a gateway: is the address correct?\n",
       "error: https://gw.test cannot be reached: connect refused\n",
       "error: https://gw.test cannot be reached: no cause\n",
     ]);
@@ -116,11 +116,11 @@ describe("what came of a request", () => {
       await refusal(`${url}/base`, "t", "unrouted-path", {}),
     ];
     expect(hints).toEqual([
-      "  put the token of a viewer or an operator into WAYBILL_TOKEN",
-      "  the token in WAYBILL_TOKEN was sent, and this gateway does not take it: its deployment has no entry for it",
-      "  wait 41 s: until then this network is refused with any token, a right one too",
-      "  wait a minute, and try again",
-      "  this gateway has no such page: it may be older than this command",
+      "  set a viewer's or operator's token in WAYBILL_TOKEN",
+      "  the token in WAYBILL_TOKEN was rejected: the deployment has no entry for it",
+      "  wait 41 s: until then every token from this network is rejected, valid ones included",
+      "  wait a minute and try again",
+      "  this gateway has no such endpoint; it may be older than this command",
       "  the address has a path (/base): is the gateway https://gw.test?",
       "  the address has a path (/base): is the gateway https://gw.test?",
     ]);
@@ -147,7 +147,7 @@ describe("what came of a request", () => {
     server.close();
     expect(asked).toEqual({
       ok: false,
-      error: { reason: "unreachable", why: "it does not speak TLS; is the address one of http?" },
+      error: { reason: "unreachable", why: "the server does not speak TLS; should the address use http?" },
     });
   });
 
@@ -201,7 +201,7 @@ describe("a connection that ends", () => {
     expect(cut.error).toEqual({ reason: "cut", why: "other side closed" });
     expect(mayBeDone(cut.error)).toBe(true);
     expect(formatFailure("http://gw.test", cut.error)).toBe(
-      "error: http://gw.test closed the connection before its answer was there: other side closed\n",
+      "error: http://gw.test closed the connection before responding: other side closed\n",
     );
     const url = await withServer(0, async (closed) => closed);
     const refused = await sendRequest({ url, token: undefined }, change, over(fetch));
@@ -240,9 +240,9 @@ describe("answers that cannot be right", () => {
   it("a text that is not the one of its digest is not believed", async () => {
     const headers = { "waybill-revision": "4", "waybill-digest": "0".repeat(64) };
     const text = await client(() => new Response("{}", { headers })).text();
-    expect(text).toMatchObject({ ok: false, error: { why: "the table is not the one of its digest" } });
+    expect(text).toMatchObject({ ok: false, error: { why: "the table does not match its digest" } });
     const unnumbered = await client(() => new Response("{}")).text(4);
-    expect(unnumbered).toMatchObject({ ok: false, error: { why: "it does not say which revision that is" } });
+    expect(unnumbered).toMatchObject({ ok: false, error: { why: "it does not name the revision" } });
   });
 
   it("a status without its members is named, and not guessed", async () => {
@@ -257,6 +257,6 @@ describe("answers that cannot be right", () => {
 
   it("an isolate that does not say by which table it routes is no sight of one", async () => {
     const ready = await client(() => Response.json({ status: "ready" })).ready();
-    expect(ready).toMatchObject({ ok: false, error: { why: "it does not say by which table it routes" } });
+    expect(ready).toMatchObject({ ok: false, error: { why: "it does not name the table that it routes by" } });
   });
 });

@@ -25,7 +25,7 @@ describe.concurrent("a canary of the whole table", () => {
     expect((await table("status")).stdout).toMatch(/^canary +revision 2 +5 % of the IDs/m);
     const grown = await table("canary", "--country", "KZ,BR", "routing-table.json", "--yes", "--expect", "2");
     expect(grown.stderr).toContain(
-      "it takes the place of a canary: revision 2 (canary, by ann) serves 5 % of the IDs\n",
+      "it replaces the running canary: revision 2 (canary, by ann) serves 5 % of the IDs\n",
     );
     expect(plane.canary).toMatchObject({ audience: { countries: ["KZ", "BR"] } });
     const aborted = await table("abort", "--yes", "--expect", "3");
@@ -58,10 +58,10 @@ describe.concurrent("a canary of the whole table", () => {
     const unnamed = await table(...args, "--yes");
     expect(unnamed).toMatchObject({ stdout: "", code: 1 });
     expect(unnamed.stderr).toContain("revision 2 (canary, by ann) serves 5 % of the IDs");
-    expect(unnamed.stderr).toMatch(/error: --yes ends .* only if it is named: say --expect 2 if it is .*\n$/);
+    expect(unnamed.stderr).toMatch(/error: --yes needs --expect 2 to end .*\n$/);
     const another = await table(...args, "--yes", "--expect", "1");
     expect(another).toMatchObject({ stdout: "", code: 3 });
-    expect(another.stderr).toContain("error: revision 2 is the last one, not 1: nothing was changed\n");
+    expect(another.stderr).toContain("error: conflict: the latest revision is 2, not 1; nothing was changed\n");
     expect(another.stderr).toContain("`waybill table diff 1 2`");
     expect([changesAsked(), plane.canary?.revision]).toEqual([before, 2]);
     expect((await table(...args, "--yes", "--expect", "2")).code).toBe(0);
@@ -81,13 +81,13 @@ describe.concurrent("a canary of the whole table", () => {
       url === "/-/table/promote" ? problem(412, "stale-revision", "No.", { current: 1, canary: 3 }) : undefined;
     const raced = await table("promote", "--yes", "--expect", "2");
     expect(raced.code).toBe(3);
-    expect(raced.stderr).toContain("begin again with --expect 3\n");
+    expect(raced.stderr).toContain("start again with --expect 3\n");
   });
 
   it.each([
-    { args: [], error: "say one of --share, --country and --entity" },
-    { args: ["--share", "5", "--entity", "order"], error: "say one of --share, --country and --entity" },
-    { args: ["--share", "0"], error: "a canary of 0 % serves nobody" },
+    { args: [], error: "pass exactly one of --share, --country, --entity" },
+    { args: ["--share", "5", "--entity", "order"], error: "pass exactly one of --share, --country, --entity" },
+    { args: ["--share", "0"], error: "a canary of 0 % serves no ID" },
     { args: ["--share", "101"], error: "It must be a number from 0 to 100" },
     { args: ["--country", "kz"], error: "codes of two capital letters, with commas between: KZ,UZ." },
     { args: ["--entity", "order,"], error: "names of entities, with commas between: order,ride." },
@@ -97,11 +97,8 @@ describe.concurrent("a canary of the whole table", () => {
   });
 
   it.each([
-    [["--country", "KZ,XX"], "error: --country XX: revision 1, which is in force, has only KZ, BR, DE, AQ\n"],
-    [
-      ["--entity", "invoice"],
-      "error: --entity invoice: neither revision 1 nor routing-table.json has such an entity\n",
-    ],
+    [["--country", "KZ,XX"], "error: --country XX: revision 1, the current table, has only KZ, BR, DE, AQ\n"],
+    [["--entity", "invoice"], "error: --entity invoice: neither revision 1 nor routing-table.json has this entity\n"],
   ])("is for whom the tables know: %j", async (args, stderr) => {
     const { table, changesAsked } = await setUp();
     const outcome = await table("canary", "routing-table.json", ...args, "--yes");

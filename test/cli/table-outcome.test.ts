@@ -35,8 +35,8 @@ describe.concurrent("a publication whose answer does not come", () => {
     loseThe(() => plane.revisions.push({ ...made, kind: "publish" }));
     const { stdout, stderr, code } = await publish();
     expect(code).toBe(0);
-    expect(stderr).toContain("whether anything was changed is not known: looking into the history\n");
-    expect(stderr).toContain("it was done: revision 2 (publish, by ann)");
+    expect(stderr).toContain("outcome unknown: checking the history\n");
+    expect(stderr).toContain("the change was made: revision 2 (publish, by ann)");
     expect(stderr).not.toContain("nothing was changed");
     expect(objectsOf(stdout)).toEqual([expect.objectContaining({ revision: 2, kind: "publish" })]);
   });
@@ -54,7 +54,7 @@ describe.concurrent("a publication whose answer does not come", () => {
     loseThe(() => undefined);
     const { stdout, stderr, code } = await publish();
     expect({ stdout, code }).toEqual({ stdout: "", code: 9 });
-    expect(stderr).toContain("it is not known whether it was done, or will be");
+    expect(stderr).toContain("outcome unknown: the history does not show the change yet");
     expect(stderr).not.toContain("nothing was changed");
   });
 
@@ -87,7 +87,10 @@ describe.concurrent("a proxy before the gateway", () => {
       return lost;
     };
     const { stdout, stderr, code } = await publish();
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("it was done: revision 2 (publish") });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringContaining("the change was made: revision 2 (publish"),
+    });
     expect(objectsOf(stdout)).toEqual([expect.objectContaining({ revision: 2, changed: true })]);
   });
 
@@ -120,15 +123,13 @@ describe.concurrent("Ctrl-C", () => {
   it("while a change is under way says that it may have been made, and where to look", async () => {
     const { stdout, stderr, code } = await stop(({ method }) => method === "PUT");
     expect({ stdout, code }).toEqual({ stdout: "", code: 130 });
-    expect(stderr).toMatch(
-      /\nit was under way: it may have been made, or be made yet\. .*`waybill table history`.*\n$/,
-    );
+    expect(stderr).toMatch(/\nthe change was in progress and may still be made\. .*`waybill table history`.*\n$/);
   });
 
   it("while a change is waited for says that it was made", async () => {
     const { stdout, stderr, code } = await stop(({ url }) => url === "/-/ready", "--json", "--wait");
     expect({ stdout, code }).toEqual({ stdout: "", code: 130 });
-    expect(stderr).toMatch(/\nit was done, and is not waited for any longer: revision 2 \(publish, by ann\)/);
+    expect(stderr).toMatch(/\nthe change was made; no longer waiting for it: revision 2 \(publish, by ann\)/);
   });
 });
 

@@ -143,7 +143,7 @@ describe.concurrent("waybill table pack", () => {
       "error: in routing-table.json layout hotguid has no slice shelf: it has partition (--slice)\n",
     );
     const both = await pack("1,eu\n", folder, "--slice", "partition", "--field", "shardKey", ...into);
-    expect(both.stderr).toBe("error: ranges are of a field or of a slice: say one of --field and --slice\n");
+    expect(both.stderr).toBe("error: pass at most one of --field, --slice\n");
     expect((await pack("1,eu\n", folder, "--slice", "partition")).stderr).toBe(
       "error: a slice is known from the table that declares it: name it with --table\n",
     );

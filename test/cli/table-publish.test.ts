@@ -34,7 +34,9 @@ describe.concurrent("waybill table publish", () => {
       code: 0,
     });
     expect(plane.revisions.at(-1)).toMatchObject({ text: JSON.stringify(NEXT, null, 2), note, basedOn: 1 });
-    expect((await table("publish", "routing-table.json")).stderr).toBe("nothing to publish: revision 2 is this text\n");
+    expect((await table("publish", "routing-table.json")).stderr).toBe(
+      "nothing to publish: revision 2 has the same text\n",
+    );
   });
 
   it("gives the revision as one JSON object", async () => {
@@ -55,7 +57,7 @@ describe.concurrent("waybill table publish", () => {
     const { plane, table } = await setUp();
     const seen = await table("publish", "routing-table.json", "--yes", "--wait");
     expect(seen.stdout).toMatch(
-      /^published revision 2 .*\nrevision 2 without a canary was seen first after \d+ ms, and by 10 probes in a row after \d+ ms\n$/,
+      /^published revision 2 .*\nrevision 2 without a canary was seen first after \d+ ms, and by 10 consecutive probes after \d+ ms\n$/,
     );
     expect(seen.code).toBe(0);
     plane.override = ({ url }) =>
@@ -63,7 +65,7 @@ describe.concurrent("waybill table publish", () => {
     const unseen = await table("rollback", "1", "--yes", "--json", "--wait", "1");
     expect(objectsOf(unseen.stdout)).toEqual([expect.objectContaining({ revision: 3, propagation: { seen: false } })]);
     expect(unseen.stderr).toContain(
-      "error: 10 probes in a row have not seen revision 3 without a canary within 1 s; no probe has seen it\n",
+      "error: 10 consecutive probes did not see revision 3 without a canary within 1 s; no probe saw it\n",
     );
     expect(unseen.code).toBe(8);
     expect((await table("publish", "routing-table.json", "--yes", "--wait", "soon")).stderr).toContain("--wait");
@@ -73,7 +75,7 @@ describe.concurrent("waybill table publish", () => {
   it("asks nobody where nobody is, and publishes nothing then", async () => {
     const { plane, table } = await setUp();
     const { stderr, code } = await table("publish", "routing-table.json");
-    expect(stderr).toContain("error: nobody is at the terminal to be asked; say --yes\n");
+    expect(stderr).toContain("error: not a terminal; pass --yes to confirm\n");
     expect({ code, revisions: plane.revisions.length }).toEqual({ code: 1, revisions: 1 });
   });
 
@@ -97,7 +99,7 @@ describe.concurrent("waybill table publish", () => {
     expect(raced.stderr).toContain("--expect 2\n");
     const late = await table("publish", "routing-table.json", "--yes", "--expect", "0");
     expect(late.code).toBe(3);
-    expect(late.stderr).toMatch(/^error: revision 1 is in force, not 0: nothing was published\n/);
+    expect(late.stderr).toMatch(/^error: conflict: the current revision is 1, not 0; nothing was published\n/);
   });
 
   it("puts the gateway's own faults to places in the file", async () => {
@@ -122,14 +124,16 @@ describe.concurrent("waybill table rollback", () => {
     expect(stdout).toMatch(/^text of revision 1 is in force again as revision 3 \(rollback, by ann\)/);
     expect(code).toBe(0);
     expect(plane.revisions.at(-1)).toMatchObject({ kind: "rollback", note: "errors in us", basedOn: 2 });
-    expect((await table("rollback", "1")).stderr).toBe("nothing to do: revision 3 has the text of revision 1\n");
+    expect((await table("rollback", "1")).stderr).toBe(
+      "nothing to do: revision 3 already has the text of revision 1\n",
+    );
   });
 
   it("names a revision that there is not", async () => {
     const { table } = await setUp();
     const { stderr, code } = await table("rollback", "7", "--yes");
     expect(stderr).toContain("error: Revision 7 is not available: there is none. (unknown-revision, 404)\n");
-    expect(stderr).toContain("`waybill table history` lists those that there are");
+    expect(stderr).toContain("`waybill table history` lists all revisions");
     expect(code).toBe(1);
   });
 });

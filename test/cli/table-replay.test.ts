@@ -155,7 +155,7 @@ describe.concurrent("waybill table replay", () => {
       error: "only one of the log and the two tables can come from stdin",
     },
     { args: ["-", "--old", "before.json", "--new", "after.json"], error: "- has no request" },
-    { args: ["requests.ndjson", "--old", "41", "--new", "after.json"], error: "which gateway?" },
+    { args: ["requests.ndjson", "--old", "41", "--new", "after.json"], error: "no gateway given" },
     { args: ["requests.ndjson", "--old", "before.json"], error: "required option '--new <table>'" },
   ])("$args: $error", async ({ args, error }) => {
     const { stdout, stderr, code } = await waybill(["table", "replay", ...args], { files });

@@ -10,7 +10,7 @@ const CHANGES =
   `moved  1 removed: ${ID}\nsingle entities that go elsewhere: 1\n` +
   `  ${ID}  order  us → ap  moved, epoch 3 → routes\n` +
   `warning: 1 entity (${ID}): the entry of a move is no more, so the routes decide again, and regions may refuse what comes\n`;
-const REFUSAL = "if it must be, say --over-moves\nnothing was changed\n";
+const REFUSAL = "to override, pass --over-moves\nnothing was changed\n";
 
 /** A control plane whose table has an entity that was switched, and a folder with an older copy, without it. */
 const setUp = async () => {

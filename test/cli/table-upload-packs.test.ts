@@ -62,7 +62,7 @@ describe.concurrent("packs of a table that is published", () => {
   it("are sent before it, header first, and said before", async () => {
     const { run, put, bytes } = await setUp();
     const { stdout, stderr, code } = await run("publish", "routing-table.json", "--yes");
-    expect(stderr).toContain(`to be uploaded first: pack shards: 4 parts, ${bytes} B\n`);
+    expect(stderr).toContain(`to upload first: pack shards: 4 parts, ${bytes} B\n`);
     expect(stderr).toContain("uploaded pack shards: 4 parts");
     expect({ stdout, code }).toMatchObject({ stdout: expect.stringContaining("published revision 2"), code: 0 });
     expect(put()).toEqual(["PUT pack", "PUT pack/0", "PUT pack/1", "PUT pack/2", "PUT /-/table"]);
@@ -85,7 +85,7 @@ describe.concurrent("packs of a table that is published", () => {
     expect(failed.code).toBe(1);
     expect(failed.stderr).toContain("(control-plane-unavailable, 503)\n");
     expect(failed.stderr).toContain(
-      "  2 of 4 parts of pack shards arrived, and stay: the same command sends the rest\n",
+      "  2 of 4 parts of pack shards arrived and are kept; run the same command to send the rest\n",
     );
     expect(failed.stderr).toMatch(/nothing was published\n$/);
     expect([put(), plane.revisions.length]).toEqual([["PUT pack", "PUT pack/0", "PUT pack/1"], 1]);
@@ -120,7 +120,7 @@ describe.concurrent("packs of a table that is published", () => {
     put();
     const refused = await run("rollback", "3", "--yes");
     expect(refused.stderr).toMatch(
-      /^error: the gateway lacks parts of pack shards, and packs\/[0-9a-f]{64}\.pack cannot/,
+      /^error: the gateway is missing parts of pack shards, and packs\/[0-9a-f]{64}\.pack cannot/,
     );
     expect([refused.code, put()]).toEqual([1, []]);
   });
@@ -139,7 +139,7 @@ describe.concurrent("packs of a table that is published", () => {
     const { stdout, code } = await run("plan", "routing-table.json", "--json");
     expect(code).toBe(0);
     expect(objectsOf(stdout)[0]).toMatchObject({ uploads: [{ pack: "shards", sha256, parts: 4, bytes }] });
-    expect((await run("plan", "routing-table.json")).stdout).toContain("to be uploaded first\n  pack shards: 4 parts");
+    expect((await run("plan", "routing-table.json")).stdout).toContain("to upload first\n  pack shards: 4 parts");
     verdictOf([pack, { ...pack, pointer: "/packs/other" }]);
     expect(await run("plan", "routing-table.json")).toMatchObject({ code: 1, stdout: "" });
   });

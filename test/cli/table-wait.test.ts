@@ -70,7 +70,7 @@ describe("a wait for the last change", () => {
     expect(arrival.lastSeenMs).toBeGreaterThan(12_000);
     expect(arrival.lastSeenMs).toBe(state.ms);
     expect(formatPropagation(arrival, { probes: 20, seconds: 60 })).toBe(
-      `revision 42 without a canary was seen first after ${arrival.firstSeenMs} ms, and by 20 probes in a row after ${state.ms} ms\n`,
+      `revision 42 without a canary was seen first after ${arrival.firstSeenMs} ms, and by 20 consecutive probes after ${state.ms} ms\n`,
     );
   });
 
@@ -112,7 +112,7 @@ describe("a wait for the last change", () => {
       expect.closeTo(30_008, -2),
     ]);
     expect(formatNotPropagated("http://gw.test", arrival, { probes: 10, seconds: 30 })).toBe(
-      "error: 10 probes in a row have not seen revision 42 without a canary within 30 s; no probe has seen it\n",
+      "error: 10 consecutive probes did not see revision 42 without a canary within 30 s; no probe saw it\n",
     );
     const problem = { slug: "unauthenticated", status: 401, detail: "No.", members: {} };
     const refused = stage({ statusAt: () => ({ reason: "problem", problem }), seenAt: () => status(42) });

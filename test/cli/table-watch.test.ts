@@ -187,7 +187,7 @@ describe.concurrent("waybill table status", () => {
     };
     const { stdout, stderr, code } = await table("status", "--wait", "20", "--probe", "12");
     expect(stdout).toMatch(
-      /revision 1 without a canary was seen first after \d+ ms, and by 12 probes in a row after \d{4,5} ms\n$/,
+      /revision 1 without a canary was seen first after \d+ ms, and by 12 consecutive probes after \d{4,5} ms\n$/,
     );
     expect([stderr, code]).toEqual(["", 0]);
   });
@@ -201,7 +201,7 @@ describe.concurrent("waybill table status", () => {
     const { stdout, stderr, code } = await table("status", "--wait", "1", "--probe", "3");
     expect(stdout).toContain("probes\n  3 of 3  revision 0  bundled\n");
     expect(stderr).toBe(
-      "error: 3 probes in a row have not seen revision 1 without a canary within 1 s; no probe has seen it\n",
+      "error: 3 consecutive probes did not see revision 1 without a canary within 1 s; no probe saw it\n",
     );
     expect(code).toBe(8);
   });
@@ -211,7 +211,9 @@ describe.concurrent("waybill table status", () => {
     plane.override = () => problem(503, "control-plane-unavailable", "The control plane did not respond.");
     expect(await table("status")).toEqual({
       stdout: "",
-      stderr: expect.stringContaining("(control-plane-unavailable, 503)\n  requests are routed as before"),
+      stderr: expect.stringContaining(
+        "(control-plane-unavailable, 503)\n  requests are still routed by the current table",
+      ),
       code: 1,
     });
     const unknown = await waybill(["table", "status"], { ...plane.access, env: { WAYBILL_GATEWAY: GATEWAY_URL } });
@@ -235,7 +237,7 @@ describe.concurrent("waybill table plan", () => {
     const { plane, files, table } = await setUp(NEXT);
     files.write("same.json", plane.revisions[0]?.text ?? "");
     files.write("spaced.json", `${plane.revisions[0]?.text} `);
-    expect((await table("plan", "same.json")).stdout).toContain("nothing to publish: revision 1 is this text\n");
+    expect((await table("plan", "same.json")).stdout).toContain("nothing to publish: revision 1 has the same text\n");
     expect((await table("plan", "spaced.json")).stdout).toContain("no differences but in the text\n");
   });
 

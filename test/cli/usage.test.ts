@@ -97,7 +97,7 @@ describe.concurrent("the command as a whole", () => {
     { args: ["mint", "--at", "2026-02-30T00:00:00Z"], error: "no such day or hour" },
     { args: ["mint", "--class", ""], error: "at least one character" },
     { args: ["table", "publish", "--wait", "0", "f"], error: "a whole number of seconds from 1 on" },
-    { args: ["table", "publish", "--wait", "f.json"], error: "An argument of the command goes before --wait" },
+    { args: ["table", "publish", "--wait", "f.json"], error: "Put the arguments before --wait" },
     { args: ["table", "history", "--limit", "abc"], error: "from 1 on" },
     { args: ["layout", "uuidv7"], error: 'There is no layout "uuidv7"; did you mean uuid-v7 or ' },
     { args: ["layout", "quux"], error: "`waybill layout --names` lists all." },

@@ -100,7 +100,7 @@ describe("the real command at a gateway", () => {
       () => undefined,
     );
     const { stderr, code } = await waybill(publish, { cwd, env });
-    expect(stderr).toContain("error: nobody is at the terminal to be asked; say --yes\n");
+    expect(stderr).toContain("error: not a terminal; pass --yes to confirm\n");
     expect(code).toBe(1);
   });
 
@@ -112,7 +112,7 @@ describe("the real command at a gateway", () => {
     );
     const { stderr, code } = await waybill([...publish, "--yes"], { cwd, env, interrupt: interrupt.signal });
     expect(stderr).toMatch(
-      /\nit was under way: it may have been made, or be made yet\. .*`waybill table history`.*\n$/,
+      /\nthe change was in progress and may still be made\. .*`waybill table history`.*\n$/,
     );
     expect(code).toBe(130);
   });

@@ -112,7 +112,7 @@ describe("a table's life from the command line, at a gateway that runs", () => {
     expect(code).toBe(0);
     expect(await regionOf(KZ_ORDER)).toBe("us");
     const again = await operator("publish", "routing-table.json");
-    expect(again).toMatchObject({ code: 0, stderr: `nothing to publish: revision ${second} is this text\n` });
+    expect(again).toMatchObject({ code: 0, stderr: `nothing to publish: revision ${second} has the same text\n` });
   });
 
   it("is refused to whoever saw an older one", async () => {
@@ -134,7 +134,7 @@ describe("a table's life from the command line, at a gateway that runs", () => {
     writeFileSync(join(cwd, "declared.json"), JSON.stringify(before));
     const started = await operator("canary", "declared.json", "--entity", "order", "--yes", "--wait=30");
     expect(started.stdout).toMatch(
-      /^serves order: revision (\d+) \(canary, by ann\): .*\nrevision \d+ with canary \1 was seen first after \d+ ms, and by 10 probes in a row after \d+ ms\n$/,
+      /^serves order: revision (\d+) \(canary, by ann\): .*\nrevision \d+ with canary \1 was seen first after \d+ ms, and by 10 consecutive probes after \d+ ms\n$/,
     );
     const status = await viewer("status", "--probe", "12");
     expect(status.stdout).toMatch(

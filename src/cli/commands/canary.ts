@@ -155,7 +155,7 @@ const ramp = async (runtime: Runtime, [route = ""]: readonly string[], options: 
 /** Options that contradict each other are not guessed at. */
 const stepOf = ({ percent: share, region, back = false, off, finish }: Options): Result<RampStep, string> => {
   const requested = [share !== undefined, off === true, finish === true].filter(Boolean).length;
-  if (requested !== 1) return err("error: say one of --percent, --off and --finish\n");
+  if (requested !== 1) return err("error: pass exactly one of --percent, --off, --finish\n");
   if (share !== undefined) return ok({ kind: "percent", percent: share, region, back });
   if (region !== undefined) return err("error: --region goes with --percent\n");
   if (finish !== true) return ok({ kind: "off", back });

@@ -111,7 +111,7 @@ export const makeChange = async (
 };
 
 const UNDER_WAY =
-  "\nit was under way: it may have been made, or be made yet. Look with `waybill table history` and `waybill table audit`\n";
+  "\nthe change was in progress and may still be made. Check with `waybill table history` and `waybill table audit`\n";
 
 /** The revision that was made, as far as anybody knows; otherwise it says why not, and which exit code that is. */
 const resolveOutcome = async (
@@ -129,7 +129,7 @@ const resolveOutcome = async (
   }
   if (change.table !== undefined) runtime.report(formatFaults(error, change.table));
   if (!mayBeDone(error)) return err(fail("nothing was changed\n", runtime));
-  runtime.report("  whether anything was changed is not known: looking into the history\n");
+  runtime.report("  outcome unknown: checking the history\n");
   const found = await findOutcome(gateway, change, runtime);
   if (found.outcome === "open") {
     runtime.report(UNKNOWN);
@@ -137,14 +137,14 @@ const resolveOutcome = async (
   }
   if (found.outcome === "outrun")
     return err(conflict(change.request.expectedRevision, found.revision.revision, runtime));
-  runtime.report(`it was done: ${formatRevision(found.revision)}\n`);
+  runtime.report(`the change was made: ${formatRevision(found.revision)}\n`);
   return ok(found.revision);
 };
 
 /** The same change can be sent again: whoever names a revision that is no longer the last one is refused. */
 const UNKNOWN =
-  "it is not known whether it was done, or will be: the history does not show it yet. Look again with `waybill table history`;\n" +
-  "the same command with the same --expect is made once at most\n";
+  "outcome unknown: the history does not show the change yet. Check again with `waybill table history`;\n" +
+  "repeating the command with the same --expect makes the change at most once\n";
 
 const reportSuccess = async (
   revision: Revision,
@@ -154,7 +154,7 @@ const reportSuccess = async (
   runtime: Runtime,
 ): Promise<ExitCode> => {
   if (!options.json) await runtime.print(`${escapeControls(message(revision))}\n`);
-  const farewell = `\nit was done, and is not waited for any longer: ${escapeControls(formatRevision(revision))}\n`;
+  const farewell = `\nthe change was made; no longer waiting for it: ${escapeControls(formatRevision(revision))}\n`;
   const { code, propagation } = await runtime.guard(() => awaitChange(gateway, options, runtime), farewell);
   if (options.json) await runtime.print(`${JSON.stringify({ ...revision, changed: true, warnings, propagation })}\n`);
   return code;
@@ -220,12 +220,12 @@ const conflict = (expected: number, current: unknown, runtime: Runtime): ExitCod
   return EXIT.conflict;
 };
 
-const HISTORY_ADVICE = "`waybill table history` shows who was faster; look at that, and begin again\n";
+const HISTORY_ADVICE = "`waybill table history` shows who changed it; review that change and start again\n";
 
 /** What to do about a change of somebody else's that came first, for stderr. */
 export const conflictAdvice = (expected: number, current: number): string =>
   `\`waybill table history\` shows who published revision ${current}, \`waybill table diff ${expected} ${current}\` what it changes,\n` +
-  `  \`waybill table show ${current}\` its text; take over what it changed, and begin again with --expect ${current}\n`;
+  `  \`waybill table show ${current}\` its text; merge its changes and start again with --expect ${current}\n`;
 
 /** `revision 42 (publish, by ann): sha256 …`. */
 export const formatRevision = ({ revision, kind, author, digest }: Revision): string =>
@@ -246,7 +246,7 @@ export const confirm = async (
 
 /** The keys that end a question leave the cursor behind it. */
 const BEFORE: Readonly<Record<NoAnswer, string>> = {
-  nobody: "error: nobody is at the terminal to be asked; say --yes\n",
+  nobody: "error: not a terminal; pass --yes to confirm\n",
   ended: "\n",
   interrupted: "\n",
 };

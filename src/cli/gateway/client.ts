@@ -247,7 +247,7 @@ const mapOk = <From, To>(result: Result<From, GatewayFailure>, map: (value: From
 const unexpected = (status: number, issue: v.BaseIssue<unknown>): GatewayFailure => ({
   reason: "strange",
   status,
-  why: `this command cannot read it (${v.getDotPath(issue) ?? "the whole answer"}: ${issue.message}); it may be older or newer than the gateway`,
+  why: `this command cannot read it (${v.getDotPath(issue) ?? "the whole answer"}: ${issue.message}); its version may differ from the gateway's`,
 });
 
 /** A text that does not have the digest that stands beside it was changed on its way. */
@@ -258,10 +258,9 @@ const readText = (
 ): Result<RevisionContent, GatewayFailure> => {
   const digest = createHash("sha256").update(bytes).digest("hex");
   const named = header("waybill-revision") ?? "";
-  if (!/^\d{1,15}$/.test(named))
-    return err({ reason: "strange", status, why: "it does not say which revision that is" });
+  if (!/^\d{1,15}$/.test(named)) return err({ reason: "strange", status, why: "it does not name the revision" });
   if (header("waybill-digest") !== digest)
-    return err({ reason: "strange", status, why: "the table is not the one of its digest" });
+    return err({ reason: "strange", status, why: "the table does not match its digest" });
   return ok({ revision: Number(named), digest, bytes });
 };
 
@@ -272,6 +271,6 @@ const readVersion = (
 ): Result<ReadyVersion, GatewayFailure> => {
   const [, revision, source] = /^rev=(\d{1,15}); source=([a-z-]+);/.exec(label ?? "") ?? [];
   if (revision === undefined || source === undefined)
-    return err({ reason: "strange", status, why: "it does not say by which table it routes" });
+    return err({ reason: "strange", status, why: "it does not name the table that it routes by" });
   return ok({ revision: Number(revision), source, canary: canary?.revision });
 };

@@ -80,7 +80,7 @@ export const sendRequest = async (
     const { status } = response;
     const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
     const bytes = response.body === null ? new Uint8Array() : await bytesOf(response.body, ANSWER_BYTES_MAX);
-    if (bytes === undefined) return err({ reason: "strange", status, why: "the answer is larger than any table" });
+    if (bytes === undefined) return err({ reason: "strange", status, why: "the response is larger than any table" });
     if (response.ok) return ok({ status, header, bytes });
     const location = header("location");
     if (location !== undefined) return err({ reason: "redirected", status, location });
@@ -98,7 +98,7 @@ const failureOf = (status: number, contentType: string | undefined, bytes: Uint8
   const members = contentType?.startsWith("application/problem+json") ? readObject(bytes) : undefined;
   const { type, detail } = members ?? {};
   if (members === undefined || typeof type !== "string" || typeof detail !== "string") {
-    return { reason: "strange", status, why: "no gateway says so: is the address that of one?" };
+    return { reason: "strange", status, why: "this is not a response of a gateway: is the address correct?" };
   }
   return { reason: "problem", problem: { status, slug: type.slice(type.lastIndexOf("/") + 1), detail, members } };
 };
@@ -141,7 +141,7 @@ const whyOf = (error: unknown): string => {
 /** Of OpenSSL's `thread:error:number:library:function:reason:file:line:` people need the reason. */
 const tlsSentence = (code: string, message: string): string | undefined => {
   // What comes for an answer is no record of TLS (RFC 8446 §5.1), as from a server of http.
-  if (code === "ERR_SSL_WRONG_VERSION_NUMBER") return "it does not speak TLS; is the address one of http?";
+  if (code === "ERR_SSL_WRONG_VERSION_NUMBER") return "the server does not speak TLS; should the address use http?";
   const [, error, , , , reason] = message.split(":");
   return error === "error" && reason !== undefined ? `TLS failed: ${reason}` : undefined;
 };
@@ -169,10 +169,10 @@ export const TOKEN_VARIABLE = "WAYBILL_TOKEN";
 export const withGateway = (command: Command): Command =>
   command
     .option("--gateway <url>", `the gateway's address (default: ${ADDRESS_VARIABLE} of the environment)`)
-    .option("--insecure", "send the token to another machine over http too");
+    .option("--insecure", "send the token to another machine over plain http");
 
 /** Said in the help of every command that works with a gateway. */
-export const GATEWAY_HELP = `The gateway is that of --gateway or ${ADDRESS_VARIABLE}; its token is read from ${TOKEN_VARIABLE}, and from nowhere else.`;
+export const GATEWAY_HELP = `The gateway is that of --gateway or ${ADDRESS_VARIABLE}; its token is read only from ${TOKEN_VARIABLE}.`;
 
 /** Where the gateway is, by the option and the environment. The error is a sentence for stderr. */
 export const gatewayAddress = (
@@ -181,19 +181,19 @@ export const gatewayAddress = (
 ): Result<GatewayAddress, string> => {
   const given = gateway ?? runtime.env(ADDRESS_VARIABLE);
   if (given === undefined || given === "") {
-    return err(`error: which gateway? Name it with --gateway, or in ${ADDRESS_VARIABLE}\n`);
+    return err(`error: no gateway given; use --gateway or ${ADDRESS_VARIABLE}\n`);
   }
   const address = readAddress(given);
-  if (!address.ok) return err(`error: ${escapeControls(given)} is no gateway's address: ${address.error}\n`);
+  if (!address.ok) return err(`error: ${escapeControls(given)} is not a gateway address: ${address.error}\n`);
   const token = runtime.env(TOKEN_VARIABLE);
   if (token === undefined || token === "") return ok({ url: address.value.href, token: undefined });
   // fetch would show the token in its error.
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    return err(`error: ${TOKEN_VARIABLE} has white space or characters outside of ASCII; no token has\n`);
+    return err(`error: ${TOKEN_VARIABLE} contains white space or non-ASCII characters, which no token has\n`);
   }
   if (address.value.isOpen && insecure !== true) {
     return err(
-      `error: ${escapeControls(given)} is http on another machine: whoever is on the way would read the token. Use https, or say --insecure\n`,
+      `error: refusing to send the token over plain http to ${escapeControls(given)}; use https or pass --insecure\n`,
     );
   }
   return ok({ url: address.value.href, token });
@@ -209,10 +209,10 @@ interface Address {
 const readAddress = (text: string): Result<Address, string> => {
   if (!URL.canParse(text)) return err("write it like https://api.example.com");
   const { protocol, host, hostname, pathname, search, hash, username, password } = new URL(text);
-  if (protocol !== "http:" && protocol !== "https:") return err("it is neither http nor https");
+  if (protocol !== "http:" && protocol !== "https:") return err("the scheme is neither http nor https");
   if (username !== "" || password !== "")
-    return err(`it has a user name or password; a token goes in ${TOKEN_VARIABLE}`);
-  if (search !== "" || hash !== "") return err("it has a query or a fragment");
+    return err(`it contains a user name or password; put the token in ${TOKEN_VARIABLE}`);
+  if (search !== "" || hash !== "") return err("it contains a query or a fragment");
   const href = `${protocol}//${host}${pathname.replace(/\/+$/, "")}`;
   return ok({ href, isOpen: protocol === "http:" && !isLoopback(hostname) });
 };
@@ -228,11 +228,11 @@ export const formatFailure = (url: string, failure: GatewayFailure): string => {
     case "unreachable":
       return `error: ${where} cannot be reached: ${escapeControls(failure.why)}\n`;
     case "cut":
-      return `error: ${where} closed the connection before its answer was there: ${escapeControls(failure.why)}\n`;
+      return `error: ${where} closed the connection before responding: ${escapeControls(failure.why)}\n`;
     case "late":
-      return `error: ${where} has not answered within ${failure.seconds} s\n`;
+      return `error: ${where} did not respond within ${failure.seconds} s\n`;
     case "redirected":
-      return `error: ${where} leads elsewhere (${failure.status}): ${escapeControls(failure.location)}\n${redirectHint(failure.location)}`;
+      return `error: ${where} redirects to ${escapeControls(failure.location)} (${failure.status})\n${redirectHint(failure.location)}`;
     case "strange":
       return `error: ${where} answers ${failure.status}: ${escapeControls(failure.why)}\n`;
     case "problem":
@@ -258,8 +258,8 @@ export const mayBeDone = (failure: GatewayFailure): boolean => {
 
 const redirectHint = (location: string): string =>
   location.includes("cloudflareaccess.com")
-    ? "  a page of Cloudflare Access stands before it: use the address that takes bearer tokens\n"
-    : "  the token is not sent there; name that address if it is the gateway's\n";
+    ? "  this is a login page of Cloudflare Access: use the address that accepts bearer tokens\n"
+    : "  the token was not sent there; use that address if it is the gateway's\n";
 
 const formatHint = (problem: GatewayProblem, url: string): string => {
   const hint = hintOf(problem, url);
@@ -284,16 +284,16 @@ const hintOf = (problem: GatewayProblem, url: string): string | undefined => {
   }
 };
 
-const NO_TOKEN = `put the token of a viewer or an operator into ${TOKEN_VARIABLE}`;
-const WRONG_TOKEN = `the token in ${TOKEN_VARIABLE} was sent, and this gateway does not take it: its deployment has no entry for it`;
-const VIEWERS_TOKEN = `the token in ${TOKEN_VARIABLE} is a viewer's; changes need an operator's`;
-const OLDER = "this gateway has no such page: it may be older than this command";
+const NO_TOKEN = `set a viewer's or operator's token in ${TOKEN_VARIABLE}`;
+const WRONG_TOKEN = `the token in ${TOKEN_VARIABLE} was rejected: the deployment has no entry for it`;
+const VIEWERS_TOKEN = `the token in ${TOKEN_VARIABLE} is a viewer's; changes need an operator's token`;
+const OLDER = "this gateway has no such endpoint; it may be older than this command";
 
 const waitHint = ({ members, retryAfterSeconds }: GatewayProblem): string => {
   const wait = retryAfterSeconds === undefined ? "wait a minute" : `wait ${retryAfterSeconds} s`;
   return members["limit"] === "failed-attempts"
-    ? `${wait}: until then this network is refused with any token, a right one too`
-    : `${wait}, and try again`;
+    ? `${wait}: until then every token from this network is rejected, valid ones included`
+    : `${wait} and try again`;
 };
 
 /** A gateway has its own pages at the top, unless something before it takes a path off. */
@@ -305,9 +305,9 @@ const pathHint = (url: string): string | undefined => {
 };
 
 const HINTS: Readonly<Record<string, string>> = {
-  "control-plane-unavailable": "requests are routed as before by the table in force; try again later",
+  "control-plane-unavailable": "requests are still routed by the current table; try again later",
   "canary-running":
-    "end it with `waybill table promote` or `waybill table abort`, or name it with --expect to end it by this change",
-  "no-canary": "`waybill table canary` starts one",
-  "unknown-revision": "`waybill table history` lists those that there are",
+    "end it with `waybill table promote` or `waybill table abort`, or pass its revision as --expect to replace it",
+  "no-canary": "start one with `waybill table canary`",
+  "unknown-revision": "`waybill table history` lists all revisions",
 };

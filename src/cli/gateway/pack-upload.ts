@@ -34,7 +34,8 @@ export const planUploads = async (
     if (!stored.ok) return err(formatFailure(gateway.url, stored.error));
     if (stored.value.complete) continue;
     const parts = await lackingParts(stored.value, packFile(tablePath, sha256), runtime);
-    if (!parts.ok) return err(`error: the gateway lacks parts of pack ${escapeControls(name)}, and ${parts.error}\n`);
+    if (!parts.ok)
+      return err(`error: the gateway is missing parts of pack ${escapeControls(name)}, and ${parts.error}\n`);
     const bytes = parts.value.reduce((sum, { bytes }) => sum + bytes.length, 0);
     uploads.set(sha256, { name, sha256, parts: parts.value, bytes });
   }
@@ -90,13 +91,13 @@ const sendOne = async (
     const answer = await gateway.putPart(sha256, part);
     if (!answer.ok) {
       const arrived = escapeControls(`${at} of ${countOf(parts.length, "part")} of pack ${name} arrived`);
-      const stays = at === 0 ? "" : `  ${arrived}, and stay: the same command sends the rest\n`;
+      const stays = at === 0 ? "" : `  ${arrived} and are kept; run the same command to send the rest\n`;
       return err(formatFailure(gateway.url, answer.error) + stays);
     }
     onSent(part.bytes.length);
     isWhole = answer.value.complete;
   }
-  const unfinished = `error: pack ${escapeControls(name)} is not whole at the gateway: parts of it were lost meanwhile; the same command sends them\n`;
+  const unfinished = `error: pack ${escapeControls(name)} is incomplete at the gateway: some parts were lost; run the same command to send them\n`;
   return isWhole ? ok(undefined) : err(unfinished);
 };
 
@@ -135,4 +136,4 @@ export const formatUpload = ({ pack, parts, bytes }: UploadSummary): string =>
 
 /** Said before the question, since sending can take a while. */
 export const formatUploads = (uploads: readonly PackUpload[]): string =>
-  uploads.map((upload) => `to be uploaded first: ${formatUpload(summaryOf(upload))}\n`).join("");
+  uploads.map((upload) => `to upload first: ${formatUpload(summaryOf(upload))}\n`).join("");

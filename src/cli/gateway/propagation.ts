@@ -153,7 +153,7 @@ const ERASE = "\r\u001b[K";
 
 /** Without seconds behind it, it waits for as long as a change should take. */
 export const waitOption = (): Option =>
-  new Option("--wait [seconds]", `wait until probes have seen it, ${SECONDS_DEFAULT} s at most or as long as said`)
+  new Option("--wait [seconds]", `wait until probes see the change, ${SECONDS_DEFAULT} s at most by default`)
     .argParser(waitSeconds)
     .preset(String(SECONDS_DEFAULT));
 
@@ -162,7 +162,7 @@ const waitSeconds = (text: string): number => {
   try {
     return countingNumber(text);
   } catch {
-    const hint = "An argument of the command goes before --wait, or write --wait=60.";
+    const hint = "Put the arguments before --wait, or write --wait=60.";
     throw new InvalidArgumentError(`It must be a whole number of seconds from 1 on. ${hint}`);
   }
 };
@@ -241,7 +241,7 @@ export const formatPropagation = (
 ): string =>
   awaited === undefined || lastSeenMs === undefined
     ? ""
-    : `${formatPublishedVersion(awaited)} was seen first after ${firstSeenMs} ms, and by ${probes} probes in a row after ${lastSeenMs} ms\n`;
+    : `${formatPublishedVersion(awaited)} was seen first after ${firstSeenMs} ms, and by ${probes} consecutive probes after ${lastSeenMs} ms\n`;
 
 /** For stderr: why it did not come to that. */
 export const formatNotPropagated = (
@@ -250,7 +250,7 @@ export const formatNotPropagated = (
   { seconds, probes }: WaitOptions,
 ): string => {
   const what = awaited === undefined ? "the last change" : formatPublishedVersion(awaited);
-  const first = firstSeenMs === undefined ? "no probe has seen it" : `the first one saw it after ${firstSeenMs} ms`;
+  const first = firstSeenMs === undefined ? "no probe saw it" : `the first one saw it after ${firstSeenMs} ms`;
   const why = failure === undefined ? "" : formatFailure(url, failure);
-  return `${why}error: ${probes} probes in a row have not seen ${what} within ${seconds} s; ${first}\n`;
+  return `${why}error: ${probes} consecutive probes did not see ${what} within ${seconds} s; ${first}\n`;
 };

@@ -38,12 +38,12 @@ export const runningCanary = async (gateway: GatewayClient): Promise<number | un
 };
 
 export const OVER_MOVES = "--over-moves";
-export const OVER_MOVES_HELP = "even if it undoes steps of moves, whose epochs regions have been told";
+export const OVER_MOVES_HELP = "allow undoing steps of moves whose epochs the regions already have";
 
 /** Why a change is not made, for stderr: it undoes steps of moves, and nobody said that it shall. */
 export const undoneMovesError = ({ warnings }: Review, overMoves = false): string | undefined =>
   overMoves || !undoesMoves(warnings)
     ? undefined
-    : "error: it undoes steps of moves, after which regions refuse requests or take what they must not\n" +
-      "  take over the entries of the table in force, and undo a move by a new one; if it must be, say --over-moves\n" +
+    : "error: the change undoes steps of moves; regions would reject valid requests or accept invalid ones\n" +
+      "  keep the entries of the current table and undo a move by a new move; to override, pass --over-moves\n" +
       "nothing was changed\n";

@@ -31,7 +31,7 @@ export const readRevision = async <Table>(
   const name = `revision ${text.value.revision}`;
   const table = checkText(bytes, check);
   if (table.ok) return ok({ name, revision: text.value.revision, digest, bytes, table: table.value });
-  const why = `  ${gateway.url} serves it, so this command is older than the gateway or newer: use one of the gateway's version\n`;
+  const why = `  ${gateway.url} serves it, so the versions of this command and the gateway differ: use the gateway's version\n`;
   return err(formatTableError({ reason: "faulty", name, faults: table.error }) + why);
 };
 
@@ -43,7 +43,7 @@ export const readRecord = async (gateway: GatewayClient, revision: number): Prom
   const listed = await gateway.revisions({ before: revision + 1, limit: 1 });
   if (!listed.ok) return err(formatFailure(gateway.url, listed.error));
   const [record] = listed.value;
-  return record?.revision === revision ? ok(record) : err(`error: the history does not list revision ${revision}\n`);
+  return record?.revision === revision ? ok(record) : err(`error: the history has no revision ${revision}\n`);
 };
 
 /** One of two tables that are compared. */
@@ -53,8 +53,7 @@ export interface TableSource<Table> extends TableFile<Table> {
 }
 
 /** Said in the help of commands that compare two tables. */
-export const SOURCE_HELP =
-  "Digits alone are the number of a revision at the gateway; write ./41 for a file of that name.";
+export const SOURCE_HELP = "A number is a revision at the gateway; write ./41 for a file of that name.";
 
 /** Whether a word is the number of a revision, and no file: by its digits alone, whatever files there are. */
 export const isRevision = (word: string): boolean => /^\d{1,15}$/.test(word);
@@ -69,9 +68,7 @@ export const readTableSource = async <Table>(
   if (!isRevision(word)) return readTableFile(word, runtime, check);
   const gateway = openGateway(options, runtime);
   if (gateway.ok) return readRevision(gateway.value, Number(word), check);
-  return err(
-    `${gateway.error}  ${escapeControls(word)} is read as the number of a revision; write ./${word} for a file\n`,
-  );
+  return err(`${gateway.error}  ${escapeControls(word)} was read as a revision number; write ./${word} for a file\n`);
 };
 
 export const reportSourceError = async (

@@ -27,8 +27,8 @@ export interface SelectorOptions {
 /** Whom the canary is for: one of the three, never a guess. */
 export const readSelector = ({ share, country, entity }: SelectorOptions): Result<Audience, string> => {
   const said = [share, country, entity].filter((part) => part !== undefined);
-  if (said.length !== 1) return err("error: say one of --share, --country and --entity\n");
-  if (share === 0) return err("error: a canary of 0 % serves nobody\n");
+  if (said.length !== 1) return err("error: pass exactly one of --share, --country, --entity\n");
+  if (share === 0) return err("error: a canary of 0 % serves no ID\n");
   if (share !== undefined) return ok({ share });
   return ok(country === undefined ? { entities: [...(entity ?? [])] } : { countries: [...country] });
 };
@@ -48,13 +48,13 @@ export const unknownNameMessage = (audience: Audience, inForce: Named, file: Nam
     const has = [...(stable?.countries ?? [])].join(", ");
     return strange.length === 0
       ? undefined
-      : `error: --country ${strange.join(",")}: ${inForce.name}, which is in force, has only ${has || "none"}\n`;
+      : `error: --country ${strange.join(",")}: ${inForce.name}, the current table, has only ${has || "none"}\n`;
   }
   if (entities === undefined) return undefined;
   const strange = unknownNames({ entities: [...entities] }, tables);
   return strange.length === 0
     ? undefined
-    : `error: --entity ${strange.join(",")}: neither ${inForce.name} nor ${file.name} has such an entity\n`;
+    : `error: --entity ${strange.join(",")}: neither ${inForce.name} nor ${file.name} has this entity\n`;
 };
 
 /** Values of an option that can be repeated and takes a list with commas, so that it never takes the file for one. */
@@ -80,14 +80,14 @@ export const formatCanary = (canary: RunningCanary, { author }: Revision): strin
 
 /** Somebody else changed the table since `expected` was looked at. */
 export const refuseStale = (expected: number, current: number, runtime: Runtime): ExitCode => {
-  runtime.report(`error: revision ${current} is the last one, not ${expected}: nothing was changed\n  `);
+  runtime.report(`error: conflict: the latest revision is ${current}, not ${expected}; nothing was changed\n  `);
   runtime.report(conflictAdvice(expected, current));
   return EXIT.conflict;
 };
 
 /** Where nobody is asked, nobody has looked at what runs. */
 export const formatUnnamed = (what: string, revision: number): string =>
-  `error: --yes ends ${what} only if it is named: say --expect ${revision} if it is the one that you mean\n`;
+  `error: --yes needs --expect ${revision} to end ${what}\n`;
 
 interface EndOptions extends GatewayOptions {
   readonly expect?: number;
@@ -130,9 +130,9 @@ Examples:
 
 It says first which canary runs, by whom and for whom${end === "promote" ? ", and what its table changes" : ""}. Whoever is not asked has to name it.
 ${GATEWAY_HELP}
-Exit code: 0 done, 1 not done or no canary runs, 3 the canary of --expect does not run, or somebody else was faster;
-9 nobody knows, and the history does not show it yet;
-8 with --wait, if it is done and was not seen everywhere in time.`;
+Exit code: 0 done, 1 not done or no canary is running, 3 conflict: another canary or none is running, or someone else changed the table;
+9 outcome unknown: the history does not show the change yet;
+8 with --wait, if the change is in force but was not seen everywhere in time.`;
 
 const finish = async (end: End, runtime: Runtime, options: EndOptions): Promise<ExitCode> => {
   const opened = openGateway(options, runtime);
@@ -162,7 +162,7 @@ const finish = async (end: End, runtime: Runtime, options: EndOptions): Promise<
 };
 
 const QUESTION: Readonly<Record<End, string>> = {
-  promote: "Put it into force for everybody?",
+  promote: "Put it into force for all IDs?",
   abort: "End it?",
 };
 
@@ -229,9 +229,9 @@ Examples:
 
 A canary that runs is replaced, so that its share can grow; with --yes only if --expect names it. \`waybill table promote\` puts it into force, \`abort\` ends it.
 ${GATEWAY_HELP}
-Exit code: 0 started, 1 not started, 3 somebody else changed the table first;
-9 nobody knows, and the history does not show it yet;
-8 with --wait, if it runs and was not seen everywhere in time.`;
+Exit code: 0 started, 1 not started, 3 conflict: the table was changed by someone else;
+9 outcome unknown: the history does not show the change yet;
+8 with --wait, if the canary is running but was not seen everywhere in time.`;
 
 const start = async (runtime: Runtime, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   const { note = "", json = false, yes = false } = options;
@@ -287,7 +287,7 @@ const lastRevision = async (
   if (canary) {
     const record = await readRecord(gateway, canary.revision);
     if (!record.ok) return err(fail(record.error, runtime));
-    runtime.report(`it takes the place of a canary: ${formatCanary(canary, record.value)}\n`);
+    runtime.report(`it replaces the running canary: ${formatCanary(canary, record.value)}\n`);
   }
   const last = canary?.revision ?? inForce;
   if (expect !== undefined && expect !== last) return err(refuseStale(expect, last, runtime));

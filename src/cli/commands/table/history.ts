@@ -177,10 +177,7 @@ const showRevision = async (
   const { out, force = false } = options;
   if (force && out === undefined) return fail("error: --force goes with --out\n", runtime);
   if (out !== undefined && !force && runtime.fileExists(out)) {
-    return fail(
-      `error: ${escapeControls(out)} is there already: nothing was written; --force writes over it\n`,
-      runtime,
-    );
+    return fail(`error: ${escapeControls(out)} already exists; nothing was written. Overwrite with --force\n`, runtime);
   }
   const gateway = openGateway(options, runtime);
   if (!gateway.ok) return fail(gateway.error, runtime);

@@ -261,7 +261,7 @@ const partOf = (options: Options, table: PackTable | undefined): Result<Part, st
   return err(`error: layout ${escapeControls(`${name} has ${what}`)}\n`);
 };
 
-const ONE_PART = "error: ranges are of a field or of a slice: say one of --field and --slice\n";
+const ONE_PART = "error: pass at most one of --field, --slice\n";
 
 /** Only the table knows slices: it says which bits of the key they are. */
 const sliceOf = (name: string, layout: string, table: PackTable | undefined): Result<Part, string> => {

@@ -94,7 +94,7 @@ const plan = async (runtime: Runtime, [path = ""]: readonly string[], options: O
 };
 
 const formatSame = (isInForce: boolean, revision: number): string =>
-  isInForce ? `nothing to publish: revision ${revision} is this text\n` : "no differences but in the text\n";
+  isInForce ? `nothing to publish: revision ${revision} has the same text\n` : "no differences but in the text\n";
 
 const formatPlan = (
   { file, basedOn, isInForce, changes, capacity, warnings, uploads }: Plan,
@@ -105,7 +105,7 @@ const formatPlan = (
       `${file} on top of revision ${basedOn}`,
       changes === undefined ? formatSame(isInForce, basedOn) : formatDiffCounts(changes),
     ],
-    ["to be uploaded first", uploads.map((upload) => `${formatUpload(upload)}\n`).join("")],
+    ["to upload first", uploads.map((upload) => `${formatUpload(upload)}\n`).join("")],
     ["capacity", formatUses(capacity)],
     ["warnings", warnings.map((warning) => `${formatWarning(warning)}\n`).join("")],
   ];

@@ -58,9 +58,9 @@ Examples:
 
 Packs that the table names are sent first, as far as the gateway lacks them; what was cut short goes on where it was.
 ${GATEWAY_HELP}
-Exit code: 0 published, or nothing to publish; 1 not published; 3 somebody else published first;
-9 nobody knows, and the history does not show it yet;
-8 with --wait, if it is in force and was not seen everywhere in time.`;
+Exit code: 0 published, or nothing to publish; 1 not published; 3 conflict: someone else published first;
+9 outcome unknown: the history does not show the change yet;
+8 with --wait, if the change is in force but was not seen everywhere in time.`;
 
 const publish = async (runtime: Runtime, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   const opened = openGateway(options, runtime);
@@ -81,7 +81,7 @@ const publish = async (runtime: Runtime, [path = ""]: readonly string[], options
   // A higher one may be that of a canary, which only the gateway knows.
   if (expect < revision) return refuseStale(expect, revision, runtime);
   if (digest === file.value.digest) {
-    runtime.report(`nothing to publish: revision ${revision} is this text\n`);
+    runtime.report(`nothing to publish: revision ${revision} has the same text\n`);
     return reportUnchanged(inForce.value, gateway, options, runtime);
   }
   const uploads = await planUploads(gateway, file.value.table, path, runtime);
@@ -116,7 +116,7 @@ const send = async (
 
 const refuseStale = (expected: number, revision: number, runtime: Runtime): ExitCode => {
   runtime.report(
-    `error: revision ${revision} is in force, not ${expected}: nothing was published\n` +
+    `error: conflict: the current revision is ${revision}, not ${expected}; nothing was published\n` +
       `  ${conflictAdvice(expected, revision)}`,
   );
   return EXIT.conflict;
@@ -157,9 +157,9 @@ Examples:
 History only grows: the text of revision 41 becomes the next revision, and is checked like any other. Packs that it names and
 that the gateway lacks by now are sent from the folder packs in the current one.
 ${GATEWAY_HELP}
-Exit code: 0 done, or nothing to do; 1 not done; 3 somebody else changed the table first;
-9 nobody knows, and the history does not show it yet;
-8 with --wait, if it is in force and was not seen everywhere in time.`;
+Exit code: 0 done, or nothing to do; 1 not done; 3 conflict: the table was changed by someone else;
+9 outcome unknown: the history does not show the change yet;
+8 with --wait, if the change is in force but was not seen everywhere in time.`;
 
 const rollback = async (
   runtime: Runtime,
@@ -176,7 +176,7 @@ const rollback = async (
   if (!target.ok) return fail(target.error, runtime);
   const { revision, digest } = inForce.value;
   if (digest === target.value.digest) {
-    runtime.report(`nothing to do: revision ${revision} has the text of revision ${to}\n`);
+    runtime.report(`nothing to do: revision ${revision} already has the text of revision ${to}\n`);
     return reportUnchanged(inForce.value, gateway, options, runtime);
   }
   const uploads = await planUploads(gateway, target.value.table, "-", runtime);
