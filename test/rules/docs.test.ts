@@ -51,6 +51,17 @@ describe("links", () => {
   });
 });
 
+it("every file of the project that a page names is there", () => {
+  const named = pages.flatMap((page) =>
+    [...fileAt(page).matchAll(/`((?:src|routes|test|bench)\/[\w./-]+\.\w+)`/g)].map(([, path = ""]) => ({
+      page,
+      path,
+    })),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter(({ path }) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
 it("every page that a source file or a test names is there", () => {
   const sources = files.filter((path) => /^((src|routes|bench|test)\/.*\.(ts|mjs)|wrangler\.toml)$/.test(path));
   const named = sources.flatMap((path) =>
