@@ -90,7 +90,7 @@ describe("where replay says that a request goes", () => {
       }),
       { numRuns: runs(300) },
     );
-    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(20);
+    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(runs(2));
     expect([...refusals]).toEqual(expect.arrayContaining(["unrouted-path", "method-not-allowed", "malformed-id"]));
   });
 });
