@@ -83,7 +83,12 @@ const ZONES = [
   {
     name: "cli",
     from: "^src/cli/",
-    may: ["^src/cli/", "^src/(ids|routing|problems)/", packages("commander", "jsonc-parser", "valibot", "yaml")],
+    may: [
+      "^src/cli/",
+      "^src/(ids|routing|problems)/",
+      "^src/gateway/(decide|public-ids|replay)\\.ts$",
+      packages("commander", "jsonc-parser", "valibot", "yaml"),
+    ],
     to: NODE,
     why: "the command is the core on Node",
   },

@@ -11,7 +11,7 @@ import {
   parseTableText,
   TABLE_BYTES_MAX,
 } from "../../src/routing/index.ts";
-import { parseLogLine, replay } from "../../src/routing/resolve/replay.ts";
+import { parseLogLine, replay } from "../../src/gateway/replay.ts";
 import { requireScope } from "../lib/auth.ts";
 import { methodNotAllowed } from "../lib/http.ts";
 import { wholeNumber } from "./revisions.ts";

@@ -15,7 +15,7 @@ import {
   type WithoutId,
   withoutPublic,
 } from "../routing/index.ts";
-import { pathWithId } from "../routing/lookup/paths.ts";
+import { ANY_PREFIX, pathWithId } from "../routing/lookup/paths.ts";
 import type { MissingPage } from "../routing/packs/pack.ts";
 import { entityOf, openOnPath, type PublicIdOpener, type ReadId, readId } from "./public-ids.ts";
 
@@ -131,11 +131,18 @@ function decidePublic(
   return { kind: "region", decision: opened.value.decision, path: opened.value.path, byCanary };
 }
 
+/** Decides about a request for `/any/:id` or a path below it. */
+export function decideAny(input: DecideInput, path: string): Outcome {
+  const idEnd = path.indexOf("/", ANY_PREFIX.length);
+  if (idEnd === -1) return decideId(input, path.slice(ANY_PREFIX.length), "");
+  return decideId(input, path.slice(ANY_PREFIX.length, idEnd), path.slice(idEnd));
+}
+
 /**
  * Decides about an ID that came without its entity's path (`/any/:id`). `below`: what follows the ID in the path.
  * The canary serves an ID that the table in force has decided about, or any ID of an entity that is all its own.
  */
-export function decideId(input: DecideInput, id: string, below: string): Outcome {
+function decideId(input: DecideInput, id: string, below: string): Outcome {
   const { table, canary } = input.tables;
   const first = decideIdByTable(input, table, id, below, canary);
   return first === "canary" ? (decideIdByTable(input, canary?.table ?? table, id, below, undefined) as Outcome) : first;

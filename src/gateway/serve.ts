@@ -1,7 +1,7 @@
 import type { ServedTable } from "../ports.ts";
 import type { Decision } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
-import { type DecideInput, decideId, decidePath, type Outcome, type PageNeed } from "./decide.ts";
+import { type DecideInput, decideAny, decidePath, type Outcome, type PageNeed } from "./decide.ts";
 import { forward } from "./forward.ts";
 import { forwardWithoutId } from "./forward-without-id.ts";
 import { type LoadFailure, withPages } from "./pages.ts";
@@ -32,12 +32,6 @@ export const decideInput = ({ gateway, request, arrivedAtMs }: RequestContext, t
   layoutName: request.headers.get("id-layout") ?? undefined,
   nowMs: arrivedAtMs,
 });
-
-function decideAny(input: DecideInput, path: string): Outcome {
-  const idEnd = path.indexOf("/", ANY_PREFIX.length);
-  if (idEnd === -1) return decideId(input, path.slice(ANY_PREFIX.length), "");
-  return decideId(input, path.slice(ANY_PREFIX.length, idEnd), path.slice(idEnd));
-}
 
 function follow(
   context: RequestContext,

@@ -26,6 +26,22 @@ describe.concurrent("waybill explain with a table", () => {
     expect(stdout).toMatch(/ {4}uuid +01990f04-d900-8005-8040-000000000001 +iuid\n/);
   });
 
+  it.each([
+    ["an ID that a public entity's layout can read too", "00000000-0390-6d0b-af20-551099703baf", "person", 0],
+    ["an internal ID of a public entity", "1088824355131185736905670087", undefined, 1],
+  ])("leads as the gateway does: %s", async (_, id, entity, code) => {
+    const account = { path: "/accounts/:id", ids: [{ layout: "distributed-id" }], public: true };
+    const parcels = { path: "/parcels/:id", ids: [{ layout: "hotguid" }], public: true };
+    const entities = { ...DECLARED_TABLE.entities, account, parcel: parcels };
+    const routes = [...DECLARED_TABLE.routes, { when: { entity: "account" }, region: "us" }];
+    const publicFiles = tableFiles({ ...DECLARED_TABLE, entities, routes });
+    const explained = await waybill(["explain", "--json", id], { files: publicFiles });
+    expect(explained.code).toBe(code);
+    const [{ decision, error }] = objectsOf(explained.stdout) as [Record<string, { entity?: string; reason?: string }>];
+    expect(decision?.entity).toBe(entity);
+    if (entity === undefined) expect(error?.reason).toMatch(/^(unknown|malformed)-id$/);
+  });
+
   it("names the shadow of the route", async () => {
     const routes = DECLARED_TABLE.routes.map((route, index) =>
       index === 3 ? { ...route, shadow: { region: "us", percent: 0.5 } } : route,

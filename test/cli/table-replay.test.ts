@@ -3,7 +3,7 @@ import { replayLog } from "../../src/cli/lib/log-replay.ts";
 import type { Runtime } from "../../src/cli/runtime.ts";
 import { showLogLine } from "../../src/demo/request-line.ts";
 import { loadTable } from "../../src/routing/index.ts";
-import { parseLogLine } from "../../src/routing/resolve/replay.ts";
+import { parseLogLine } from "../../src/gateway/replay.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { fakeControlPlane } from "./fake-control-plane.ts";
 import { objectsOf, waybill } from "./fake-runtime.ts";

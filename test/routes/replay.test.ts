@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { destinationOf } from "../../src/gateway/replay.ts";
 import { loadTable } from "../../src/routing/index.ts";
-import { destinationOf } from "../../src/routing/resolve/replay.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { runs } from "../setup/property-runs.ts";
 import { IDS, problemOf, setUp, slug } from "./harness.ts";

@@ -71,6 +71,8 @@ export const conversionsFrom = (layout: string): readonly Conversion[] =>
 
 /** What is said of a text, with or without a table. */
 export interface Explained extends Omit<Explanation, "forms"> {
+  /** The public entities whose public IDs look like the text; absent when there are none. Only their keys tell more. */
+  readonly publicOf?: readonly string[];
   /** The layouts that `--layout` would read it as: nothing but the time in it speaks against them. */
   readonly otherTimes?: readonly string[];
   readonly forms: readonly { readonly layout: string; readonly form: string; readonly text: string }[];

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
+import { explainId } from "../../gateway/decide.ts";
 import { type Field, type Layout, ok, type Role, type Words } from "../../ids/index.ts";
-import { type Candidate, type CompiledTable, explain, type Rule } from "../../routing/index.ts";
+import type { Candidate, CompiledTable, Rule } from "../../routing/index.ts";
+import { hasPublicForm } from "../../routing/public-ids/codec.ts";
 import { pointerTo } from "../../routing/schema/faults.ts";
 import { detailOf, formatError } from "../lib/errors.ts";
 import { eachId, lacksIds } from "../lib/input.ts";
@@ -266,9 +268,8 @@ const explainIds = async (runtime: Runtime, args: readonly string[], { table: pa
     runtime.report("no routing table: IDs are read by every built-in layout, and no route is shown\n");
   const routed = hint === undefined || enabled !== undefined ? table : undefined;
   const explainOne = (id: string): Explained => {
-    if (table !== undefined && enabled !== undefined) return explain(table, id, runtime.nowMs(), { enabled });
-    if (hint !== undefined) return explainNamed(id, hint, runtime.nowMs());
-    return routed === undefined ? explainBare(id, layouts, runtime.nowMs()) : explain(routed, id, runtime.nowMs());
+    if (routed !== undefined) return explainByTable(routed, id, runtime.nowMs(), enabled?.layout.name);
+    return hint === undefined ? explainBare(id, layouts, runtime.nowMs()) : explainNamed(id, hint, runtime.nowMs());
   };
   return eachId(args, runtime, (id, index) => {
     const explanation = explainOne(id);
@@ -282,6 +283,17 @@ const explainIds = async (runtime: Runtime, args: readonly string[], { table: pa
       failed: error !== undefined,
     };
   });
+};
+
+/** As the gateway explains it, but for public IDs: their keys are not here. */
+const explainByTable = (table: CompiledTable, id: string, nowMs: number, layoutName: string | undefined): Explained => {
+  const tables = { table, canary: undefined };
+  const explained = explainId({ tables, publicIds: { open: () => ok(undefined) }, layoutName, nowMs }, id);
+  if (explained.kind === "explanation") {
+    const publicOf = [...table.entities.values()].filter((one) => one.public !== undefined && hasPublicForm(one, id));
+    return { ...explained.explanation, ...(publicOf.length > 0 && { publicOf: publicOf.map(({ name }) => name) }) };
+  }
+  throw new Error(`${explained.kind} although the packs and the layout were checked`);
 };
 
 const formatOtherTimes = ({ otherTimes = [] }: Explained): string =>

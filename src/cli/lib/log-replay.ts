@@ -7,7 +7,7 @@ import {
   type Replayed,
   type ReplayResult,
   replay,
-} from "../../routing/resolve/replay.ts";
+} from "../../gateway/replay.ts";
 import type { OpenFile, Runtime } from "../runtime.ts";
 import { linesOf } from "./input.ts";
 import { alignColumns, counted, escapeControls, formatCount, formatPercent, startProgress } from "./output.ts";

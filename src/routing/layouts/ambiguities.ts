@@ -1,4 +1,5 @@
 import { hintName, isReadByPattern, primaryPattern } from "../lookup/paths.ts";
+import { withoutPublic } from "../resolve/match.ts";
 import type { CompiledTable, EnabledLayout, Entity } from "../table.ts";
 import { overlapOf } from "./overlap.ts";
 
@@ -33,8 +34,12 @@ export type Hint =
   /** Declare these layouts of your own with a prefix. */
   | { readonly by: "prefix"; readonly layouts: readonly string[] };
 
-/** What the texts of IDs leave open: on the paths of each entity, and on `/any`. Nothing here keeps a table from being served. */
-export const findAmbiguities = (table: CompiledTable): readonly LayoutAmbiguity[] => {
+/**
+ * What the texts of IDs leave open: on the paths of each entity, and on `/any`. Internal IDs of public entities are read
+ * nowhere, so they are left out. An ambiguity does not keep a table from being served.
+ */
+export const findAmbiguities = (whole: CompiledTable): readonly LayoutAmbiguity[] => {
+  const table = withoutPublic(whole);
   const layouts = [...table.layouts.values()];
   const owners = new Map(layouts.map((enabled) => [enabled, ownersOf(table, enabled)]));
   return layouts.flatMap((a, at) => [

@@ -3,7 +3,6 @@ import type { LayoutFault, RoutingError } from "../errors.ts";
 import { ID_LENGTH_MAX } from "../limits.ts";
 import { primaryPattern } from "../lookup/paths.ts";
 import type { MissingPage } from "../packs/pack.ts";
-import { hasPublicForm } from "../public-ids/codec.ts";
 import type { Candidate, CompiledTable, Decision, EnabledLayout, Move, Rule, Share } from "../table.ts";
 import { describeAll, describeShort, shortKeyOwners } from "./describe.ts";
 import { faultsOf } from "./errors.ts";
@@ -20,8 +19,6 @@ export interface Explanation {
   readonly unreadable?: readonly LayoutFault[];
   /** The texts that name the same ID, for each layout that the text can be. */
   readonly forms: readonly TextFormOf[];
-  /** The public entities whose public IDs look like the text; absent when there are none. Only their keys tell more. */
-  readonly publicOf?: readonly string[];
   /** Where `/any/:id` leads; absent when it leads nowhere. */
   readonly decision: PlainDecision | undefined;
   /** Why `/any/:id` leads nowhere; absent when there is a decision. */
@@ -51,14 +48,12 @@ export interface PlainDecision {
 export const explain = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): Explanation => {
   const resolved = resolveAny(table, text, nowMs, hint);
   const layouts = hintedIn([...table.layouts.values()], (enabled) => enabled, hint);
-  const publicOf = [...table.entities.values()].filter((one) => one.public !== undefined && hasPublicForm(one, text));
   const isTooLong = text.length > ID_LENGTH_MAX;
   return {
     text,
     candidates: isTooLong ? [] : [...describeAll(table, text, nowMs, hint), ...shortCandidates(table, text, hint)],
     unreadable: unreadableBy(layouts, text),
     forms: isTooLong ? [] : layouts.flatMap((enabled) => formsOf(enabled, text, nowMs)),
-    ...(publicOf.length === 0 ? {} : { publicOf: publicOf.map(({ name }) => name) }),
     decision: resolved.ok ? plain(resolved.value) : undefined,
     error: resolved.ok ? undefined : resolved.error,
   };

@@ -1,7 +1,8 @@
-import type { RoutingError } from "../errors.ts";
-import { ANY_PREFIX, isGatewayPath, isNotNormalized } from "../lookup/paths.ts";
-import type { CompiledTable, Decision, Entity, WithoutId } from "../table.ts";
-import { resolveAny, resolvePath } from "./resolve.ts";
+import { err, ok } from "../ids/result.ts";
+import { type CompiledTable, type Decision, type Entity, hasPublic, type WithoutId } from "../routing/index.ts";
+import { ANY_PREFIX, isGatewayPath, isNotNormalized } from "../routing/lookup/paths.ts";
+import { type DecideError, decideAny, decidePath, type Outcome } from "./decide.ts";
+import type { PublicIdOpener } from "./public-ids.ts";
 
 /** A request of the past, as far as logs know it: neither its fields nor its client. */
 export interface LoggedRequest {
@@ -25,7 +26,7 @@ export type Destination =
     };
 
 type Refusal =
-  | Exclude<RoutingError["reason"], "table-unavailable">
+  | Exclude<DecideError["reason"], "table-unavailable" | "public-ids-unavailable">
   | "malformed-request"
   | "method-not-allowed"
   | "region-unknown";
@@ -80,7 +81,13 @@ const keyOf = (destination: Destination): string => {
 const HIDDEN_ID = ":id";
 const HIDDEN_PATH = "/*";
 
-/** Where one table leads a request. */
+/** No keys are at hand: on a path of a public entity the decision stays open. */
+const CLOSED: PublicIdOpener = { open: () => err({ reason: "public-ids-unavailable", why: "no-keys" }) };
+
+/** Under `/any` the plain readings decide first, and what has none may be a public ID. */
+const BLIND: PublicIdOpener = { open: () => ok(undefined) };
+
+/** Where one table leads a request, by the gateway's own decision. */
 export const destinationOf = (
   table: CompiledTable,
   { method, path: target }: LoggedRequest,
@@ -91,30 +98,44 @@ export const destinationOf = (
   if (isGatewayPath(path)) return { kind: "own" };
   if (isNotNormalized(path)) return { kind: "refused", reason: "malformed-request", entity: undefined };
   if (path === HIDDEN_PATH) return openPublic(undefined);
-  if (path.startsWith(ANY_PREFIX)) return byIdAlone(table, path, method, nowMs);
-  const match = table.paths.match(path);
-  if (match === undefined) return withoutId(table.withoutId.match(path), method);
-  const isHidden = path.slice(match.idStart, match.idEnd) === HIDDEN_ID;
-  if (isHidden || isPublic(match.entity)) return openPublic(match.entity.name);
-  const decision = resolvePath(table, match, path, nowMs);
-  return decision.ok ? passedOn(decision.value, method) : refusal(decision.error);
-};
-
-/** Where an entity is public, a text that leads nowhere by itself may be its public ID. */
-const byIdAlone = (table: CompiledTable, path: string, method: string, nowMs: number): Destination => {
-  const end = path.indexOf("/", ANY_PREFIX.length);
-  const text = path.slice(ANY_PREFIX.length, end === -1 ? path.length : end);
-  if (text === HIDDEN_ID) return openPublic(undefined);
-  const decision = resolveAny(table, text, nowMs);
-  if (decision.ok && !isPublic(decision.value.entity)) {
-    const isLed = decision.value.entity.any === "redirect";
-    return isLed ? regionOf(decision.value) : passedOn(decision.value, method);
+  const tables = { table, canary: undefined };
+  if (path.startsWith(ANY_PREFIX)) {
+    if (path.slice(ANY_PREFIX.length).split("/", 1)[0] === HIDDEN_ID) return openPublic(undefined);
+    const outcome = decideAny({ tables, publicIds: BLIND, layoutName: undefined, nowMs }, path);
+    const isOpen = outcome.kind === "error" && hasPublic(table);
+    return isOpen ? openPublic(undefined) : destination(outcome, method);
   }
-  if (decision.ok || [...table.entities.values()].some(isPublic)) return openPublic(undefined);
-  return refusal(decision.error);
+  const match = table.paths.match(path);
+  if (match !== undefined && path.slice(match.idStart, match.idEnd) === HIDDEN_ID) return openPublic(match.entity.name);
+  return destination(decidePath({ tables, publicIds: CLOSED, layoutName: undefined, nowMs }, path), method);
 };
 
-const isPublic = (entity: Entity): boolean => entity.public !== undefined;
+function destination(outcome: Outcome, method: string): Destination {
+  switch (outcome.kind) {
+    case "region":
+      // TRACE would show the client what the gateway adds (RFC 9110 §9.3.8).
+      return method === "TRACE" ? methodRefused(outcome.decision.entity) : regionOf(outcome.decision);
+    case "redirect":
+      return outcome.decision === undefined ? openPublic(undefined) : regionOf(outcome.decision);
+    case "without-id":
+      return withoutId(outcome.entry, method);
+    case "page":
+      return { kind: "open", why: "pack", entity: entityIn(outcome.error) };
+    case "error": {
+      const { error, entity } = outcome;
+      switch (error.reason) {
+        case "public-ids-unavailable":
+          return openPublic(entity);
+        case "table-unavailable":
+          return { kind: "open", why: "pack", entity: entityIn(error) };
+        default:
+          return { kind: "refused", reason: error.reason, entity: entityIn(error) };
+      }
+    }
+  }
+}
+
+const entityIn = (error: DecideError): string | undefined => ("entity" in error ? error.entity : undefined);
 
 const openPublic = (entity: string | undefined): Destination => ({ kind: "open", why: "public-id", entity });
 
@@ -124,25 +145,14 @@ const regionOf = ({ entity, target }: Decision): Destination => ({
   entity: entity.name,
 });
 
-/** TRACE would show the client what the gateway adds (RFC 9110 §9.3.8). */
-const passedOn = (decision: Decision, method: string): Destination =>
-  method === "TRACE" ? methodRefused(decision.entity) : regionOf(decision);
-
 const methodRefused = ({ name }: Entity): Destination => ({
   kind: "refused",
   reason: "method-not-allowed",
   entity: name,
 });
 
-const refusal = (error: RoutingError): Destination => {
-  const entity = "entity" in error ? error.entity : undefined;
-  if (error.reason === "table-unavailable") return { kind: "open", why: "pack", entity };
-  return { kind: "refused", reason: error.reason, entity };
-};
-
 /** A region is certain only where no field of the request can say another one. */
-const withoutId = (entry: WithoutId | undefined, method: string): Destination => {
-  if (entry === undefined) return { kind: "refused", reason: "unrouted-path", entity: undefined };
+const withoutId = (entry: WithoutId, method: string): Destination => {
   const { entity, methods, sources } = entry;
   if (methods !== undefined && !methods.includes(method)) return methodRefused(entity);
   const [first] = sources;
