@@ -92,7 +92,7 @@ export function scalePage(): string {
     `- **Reports**: set \`REPORT_SECONDS\` to ${least}. At 10, one object gets ${shown(model.reportsPerSecond(inputs))} calls a second, its limit.`,
     `- **New table**: half of all isolates have it after ${shown(model.propagationSeconds(inputs, 0.5))} s, all after ${shown(model.worstPropagationSeconds(inputs))} s. Most of that is KV's delay.`,
     `- **Memory**: ${mib(atRest)} of 128 MB [7] with the largest table, ${mib(atRest + inputs.tableBytes + inputs.loadBytes)} while the next one is loaded.`,
-    "- KV and objects get calls by the number of isolates, not of requests.",
+    "- KV and objects get calls by isolates, not by requests.",
     "",
     ...columns(results(inputs)),
     "",
