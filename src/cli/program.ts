@@ -24,7 +24,7 @@ import type { Act, Runtime } from "./runtime.ts";
 
 /** `waybill table`: routing tables on this machine, and those that a gateway has published. */
 export const addTable = (parent: Command, act: Act): void => {
-  const table = parent.command("table").description("check, compare, publish and watch routing tables");
+  const table = parent.command("table").description("check, compare, publish and monitor routing tables");
   addTableCheck(table, act);
   addTableDiff(table, act);
   addTablePack(table, act);
@@ -59,7 +59,7 @@ export const run = async (args: readonly string[], runtime: Runtime): Promise<nu
 
 const build = (runtime: Runtime, act: Act): Command => {
   const program = new Command("waybill")
-    .description("The ID is the waybill: read, route and mint IDs offline, with the gateway's own core.")
+    .description("Read, route and mint IDs offline with the gateway's own code, and manage routing tables.")
     .version(runtime.version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [command]", "print the help of a command")
@@ -71,7 +71,7 @@ const build = (runtime: Runtime, act: Act): Command => {
   addMint(program, act);
   const id = program
     .command("id")
-    .description("explain and mint as above, and convert IDs, bound periods, weigh layouts");
+    .description("explain, mint and convert IDs; ID ranges of periods; capacity of layouts");
   addExplain(id, act);
   addMint(id, act);
   addConvert(id, act);

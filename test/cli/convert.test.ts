@@ -60,7 +60,7 @@ describe.concurrent("waybill id convert", () => {
     expect(back).toEqual({ ...minted, code: 0 });
   });
 
-  it("prints one JSON object a line, with the readings that were found, and the errors in their places", async () => {
+  it("prints one JSON object per line, with the readings that were found, and the errors in their places", async () => {
     const args = ["id", "convert", "3zfAkCP7ZtzfeQYp", "x y", "--to", "decimal", "--json"];
     const { stdout, stderr, code } = await waybill(args);
     expect({ stderr, code }).toEqual({ stderr: "", code: 1 });

@@ -61,7 +61,7 @@ describe.concurrent("waybill explain with a table", () => {
     expect(stdout).toMatch(/ {4}hotguid-sql +000000d0-0302-0102-01cc-6347eb00bbaa +hotguid\n/);
   });
 
-  it("prints one JSON object a line, the failed ones too, in the order of the IDs", async () => {
+  it("prints one JSON object per line, the failed ones too, in the order of the IDs", async () => {
     const { stdout, stderr, code } = await waybill(["explain", "--json", ORDER_AQ, "17", ORDER_KZ], { files });
     expect({ stderr, code }).toEqual({ stderr: "", code: 1 });
     const [aq, short, kz, ...rest] = objectsOf(stdout);

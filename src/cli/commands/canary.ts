@@ -97,15 +97,15 @@ interface Options {
 export const addCanary = (parent: Command, act: Act): void => {
   parent
     .command("canary")
-    .description("ramp a route's canary: give a share of its IDs to another region, step by step")
-    .argument("<route>", "the route by its JSON pointer or its place, such as /routes/3 or 3")
-    .option("--percent <number>", "how many of the route's IDs the canary takes, from 0 to 100", percent)
-    .option("--region <region>", "where they go, for a route without a canary")
-    .option("--back", "let a share shrink: IDs go back to the route's own region")
-    .option("--off", "remove the canary: all of its IDs go back")
-    .option("--finish", "make the region of a canary of 100 % the route's own")
-    .option("--table <file>", "the routing table that is edited (default: routing-table.json)")
-    .option("--dry-run", "show what would change, and write nothing")
+    .description("route a growing share of a route's IDs to another region, step by step")
+    .argument("<route>", "the route by JSON pointer or index, such as /routes/3 or 3")
+    .option("--percent <number>", "percentage of the route's IDs for the canary, from 0 to 100", percent)
+    .option("--region <region>", "the canary's region, for a route without a canary")
+    .option("--back", "allow the share to shrink: IDs return to the route's own region")
+    .option("--off", "remove the canary: all of its IDs return")
+    .option("--finish", "make the region of a 100 % canary the route's own")
+    .option("--table <file>", "the routing table to edit (default: routing-table.json)")
+    .option("--dry-run", "show what would change; write nothing")
     .option("--json", "the change as one JSON object")
     .addHelpText("after", HELP)
     .action(act(ramp));
@@ -118,8 +118,8 @@ Examples:
   $ waybill canary /routes/3 --off
   $ waybill canary /routes/3 --finish
 
-The table file is edited and keeps its layout; docs/reference/routing-table.md has the whole procedure.
-Exit code: 0, or 1 when the step is refused and nothing was written.`;
+The table file is edited and keeps its formatting; docs/reference/routing-table.md has the procedure.
+Exit code: 0, or 1 if the step was rejected and nothing was written.`;
 
 const ramp = async (runtime: Runtime, [route = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   const step = stepOf(options);

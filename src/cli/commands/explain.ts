@@ -225,15 +225,12 @@ interface Options {
 export const addExplain = (parent: Command, act: Act): void => {
   parent
     .command("explain")
-    .description("say how IDs can be read, where they go and why")
-    .argument("[id...]", "the IDs; - or none reads them from stdin, one a line")
-    .option(
-      "--layout <name>",
-      "read the IDs as those of this layout alone; a route is shown if the table has the layout",
-    )
-    .option("--table <file>", "the routing table (default: routing-table.json, if it is there)")
-    .option("--no-table", "try every built-in layout, whatever a table enables")
-    .option("--json", "one JSON object a line, in the order of the IDs")
+    .description("show how IDs can be read, where they are routed and why")
+    .argument("[id...]", "the IDs; - or none reads them from stdin, one per line")
+    .option("--layout <name>", "read the IDs as this layout only; a route is shown if the table has the layout")
+    .option("--table <file>", "the routing table (default: routing-table.json, if present)")
+    .option("--no-table", "try every built-in layout, ignoring any table")
+    .option("--json", "one JSON object per line, in the order of the IDs")
     .addHelpText("after", HELP)
     .action(act(explainIds));
 };
@@ -245,7 +242,7 @@ Examples:
   $ waybill explain --no-table 01ARZ3NDEKTSV4RRFFQ69G5FAV
   $ waybill explain --layout sonyflake 94670051232743425
 
-Exit code: 0 when every ID leads somewhere (without a table: can be read), otherwise 1.`;
+Exit code: 0 if every ID has a region (without a table: can be read), otherwise 1.`;
 
 const explainIds = async (runtime: Runtime, args: readonly string[], { table: path, layout: name, json }: Options) => {
   if (lacksIds(args, runtime)) return EXIT.failed;

@@ -111,12 +111,12 @@ const YEARS_DEFAULT = 10;
 export const addCapacity = (parent: Command, act: Act): void => {
   parent
     .command("capacity")
-    .description("say whether a layout bears a load: until when, how many IDs a second, the odds of equal ones")
-    .argument("<layout>", "a layout that is minted")
-    .requiredOption("--rate <number>", "IDs a second of all minters together, on average", positiveNumber)
-    .option("--minters <number>", "how many mint at once", countingNumber, 1)
+    .description("check whether a layout supports a load: lifetime, IDs per second, collision odds")
+    .argument("<layout>", "a layout that can be minted")
+    .requiredOption("--rate <number>", "average IDs per second of all minters together", positiveNumber)
+    .option("--minters <number>", "number of concurrent minters", countingNumber, 1)
     .option("--years <number>", "for how long", positiveNumber, YEARS_DEFAULT)
-    .option("--table <file>", "a routing table that declares layouts of its own")
+    .option("--table <file>", "a routing table with custom layouts")
     .option("--json", "one JSON object")
     .addHelpText("after", HELP)
     .action(act(printCapacity));
@@ -127,7 +127,7 @@ Examples:
   $ waybill id capacity snowflake --rate 50000 --minters 16
   $ waybill id capacity uuid-v7 --rate 1e6 --years 30 --json
 
-docs/reference/cli.md has the formulas. Exit code: 0 when the layout bears the load, 1 when it does not.`;
+docs/reference/cli.md has the formulas. Exit code: 0 if the layout supports the load, otherwise 1.`;
 
 const printCapacity = async (runtime: Runtime, [name]: readonly string[], options: Options) => {
   const opened = await openNamedTable(options.table, runtime);

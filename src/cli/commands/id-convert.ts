@@ -165,12 +165,12 @@ interface Options {
 export const addConvert = (parent: Command, act: Act): void => {
   parent
     .command("convert")
-    .description("write IDs in another text form, or as IDs of a layout that holds the same bits")
-    .argument("[id...]", "the IDs; - or none reads them from stdin, one a line")
-    .option("--from <spelling>", "what they are: a layout, a text form, or both as layout:text")
-    .requiredOption("--to <spelling>", "what they are to be, likewise")
-    .option("--table <file>", "a routing table that declares layouts of its own")
-    .option("--json", "one JSON object a line: id, from and to")
+    .description("convert IDs to another text form, or to a layout with the same bits")
+    .argument("[id...]", "the IDs; - or none reads them from stdin, one per line")
+    .option("--from <spelling>", "the input: a layout, a text form, or both as layout:text")
+    .requiredOption("--to <spelling>", "the output, written the same way")
+    .option("--table <file>", "a routing table with custom layouts")
+    .option("--json", "one JSON object per line: id, from and to")
     .addHelpText("after", HELP)
     .action(act(convertIds));
 };
@@ -182,8 +182,8 @@ Examples:
   $ waybill id convert 01arz3ndektsv4rrffq69g5fav --from ulid --to uuid
 
 Between layouts: hotguid and hotguid-sql, comb-prefix and comb-suffix, short-prefix-comb and short-suffix-comb, uuid-v1 and
-uuid-v6, object-id and xid. Where a text can be read in several ways that give different IDs, --from must say which is meant.
-Exit code: 0 when every ID was converted, otherwise 1.`;
+uuid-v6, object-id and xid. If a text can be read in several ways with different results, --from is required.
+Exit code: 0 if every ID was converted, otherwise 1.`;
 
 const convertIds = async (runtime: Runtime, args: readonly string[], options: Options) => {
   const opened = await openNamedTable(options.table, runtime);

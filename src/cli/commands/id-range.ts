@@ -26,12 +26,12 @@ interface Options {
 export const addRange = (parent: Command, act: Act): void => {
   parent
     .command("range")
-    .description("print the least and the greatest ID of a period, for the bounds of partitions and scans")
-    .argument("<layout>", "a layout whose IDs stand by time")
-    .requiredOption("--from <time>", "the period begins, such as 2026-06-01T00:00:00Z", time)
-    .requiredOption("--to <time>", "the period ends; this instant is not in it", time)
+    .description("print the lowest and highest ID of a period, as bounds of partitions and scans")
+    .argument("<layout>", "a layout whose IDs sort by time")
+    .requiredOption("--from <time>", "start of the period, such as 2026-06-01T00:00:00Z", time)
+    .requiredOption("--to <time>", "end of the period, exclusive", time)
     .option("--text <form>", "the text form in which the IDs are stored (default: the canonical one)")
-    .option("--table <file>", "a routing table that declares layouts of its own")
+    .option("--table <file>", "a routing table with custom layouts")
     .option("--json", "one JSON object: layout, text, order, from, to, least and greatest")
     .addHelpText("after", HELP)
     .action(act(printRange));
@@ -42,9 +42,9 @@ Examples:
   $ waybill id range uuid-v7 --from 2026-06-01T00:00:00Z --to 2026-07-01T00:00:00Z
   $ waybill id range distributed-id --text uuid --from 2026-01-01T00:00:00Z --to 2027-01-01T00:00:00Z --json
 
-Both IDs belong to the period, and so does every ID between them in the order that stands on stderr:
-  text       character by character, by code: a binary collation
-  number     as whole numbers, since shorter texts come first
+Both IDs belong to the period, and so does every ID between them, in the order printed to stderr:
+  text       by character code: a binary collation
+  number     as numbers, because texts differ in length
   sqlserver  as a uniqueidentifier of SQL Server`;
 
 const printRange = async (runtime: Runtime, [name]: readonly string[], options: Options) => {

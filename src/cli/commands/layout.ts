@@ -15,11 +15,11 @@ interface Options {
 export const addLayout = (parent: Command, act: Act): void => {
   parent
     .command("layout")
-    .description("draw the ID layouts, with their rows, their texts and where each is defined")
+    .description("show the ID layouts with their fields, text forms and sources")
     .argument("[name]", "a layout; all of them without a name")
-    .option("--names", "nothing but the names, one a line")
-    .option("--table <file>", "a routing table that declares layouts of its own")
-    .option("--json", "one JSON object a line: the layouts as tables")
+    .option("--names", "only the names, one per line")
+    .option("--table <file>", "a routing table with custom layouts")
+    .option("--json", "one JSON object per line: the layouts as tables")
     .addHelpText("after", HELP)
     .action(act(drawLayouts));
 };

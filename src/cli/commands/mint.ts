@@ -40,21 +40,21 @@ const COUNT_MAX = 100_000;
 export const addMintOptions = (command: Command): Command =>
   command
     .option("--entity <name>", "an entity of the routing table")
-    .option("--layout <name>", "an ID layout; needed without a table, and where an entity has several")
-    .option("--country <code>", "iuid: a country of the table; without a table, its number")
+    .option("--layout <name>", "an ID layout; required without a table, or if an entity has several")
+    .option("--country <code>", "iuid: a country of the table, or its number without a table")
     .option("--service <number>", "iuid: the service number, instead of the entity", wholeNumber)
     .option("--shard-key <number>", "hotguid: the whole 32-bit shard key", wholeNumber)
-    .option("--slice <name=value>", "hotguid: a slice of the shard key; repeat until every bit is given", addSlice)
+    .option("--slice <name=value>", "hotguid: a slice of the shard key; repeat until all bits are set", addSlice)
     .option("--group <number>", "luuid: the group number, instead of the entity", wholeNumber)
     .option("--class <name>", "luuid: the class name, whose CRC-12 is the group", className)
     .option("--primary-key <number>", "luuid: the first primary key; the next IDs count up from it", wholeNumber)
     .option("--field <name=value>", "a key or node field of the layout; repeat for each", addField)
     .option("--count <number>", "how many IDs", count, 1)
     .option("--at <time>", "mint as if at this time, such as 2026-06-01T00:00:00Z", time)
-    .option("--public", "of a public entity, print the IDs that clients see, with the keys of PUBLIC_ID_KEYS")
-    .option("--table <file>", "the routing table (default: routing-table.json, if it is there)")
+    .option("--public", "print the public IDs of a public entity, with the keys of PUBLIC_ID_KEYS")
+    .option("--table <file>", "the routing table (default: routing-table.json, if present)")
     .option("--no-table", "mint without a table, by layout and numbers")
-    .option("--json", "one JSON object a line: id, layout, entity and region");
+    .option("--json", "one JSON object per line: id, layout, entity and region");
 
 const count = (text: string): number => {
   const value = wholeNumber(text);
@@ -84,8 +84,8 @@ type Failure = MintPlanError | MintError | RoutingError;
 /** `waybill mint`: IDs that route, and IDs of any layout, without a gateway. */
 export const addMint = (parent: Command, act: Act): void => {
   addMintOptions(parent.command("mint"))
-    .description("mint IDs and print them, one a line")
-    .argument("[layout]", "mint IDs of this layout by its fields, wherever they would go")
+    .description("mint IDs and print them, one per line")
+    .argument("[layout]", "mint IDs of this layout by its fields, without a route")
     .addHelpText("after", HELP)
     .action(act(mintIds));
 };
@@ -99,9 +99,9 @@ Examples:
   $ waybill mint snowflake --field datacenter=3 --field worker=17
   $ waybill mint iuid --country 5 --service 1 --at 2026-06-01T00:00:00Z
 
-A gateway takes the primary keys of LUUIDs from a sequence. Offline there is none: --primary-key says where to start, and
-that no key is used twice is for you to see to. So it is that no two runs at one moment have the same fields where a layout
-has no random bits. With a layout as its argument, the command asks no route.`;
+A gateway gets the primary keys of LUUIDs from a sequence. Offline, --primary-key sets the first one: make sure that no key
+is used twice. For layouts without random bits, make sure that concurrent runs use different fields.
+With a layout as its argument, the command does not check routes.`;
 
 /** One ID, as `--json` prints it. */
 interface MintedId {

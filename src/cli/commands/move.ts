@@ -202,39 +202,39 @@ const summaryOf = (file: string, isSame: boolean, count: number, { dryRun }: Mov
 export const addMove = (program: Command, act: Act): void => {
   const move = program
     .command("move")
-    .description("move single entities from region to region, one step of the table at a time")
+    .description("move single entities between regions, one step of the table at a time")
     .addHelpText("after", HELP);
   for (const [name, description] of STEPS) {
     const step = move.command(name).description(description).argument("<id...>", IDS);
     if (name === "start") {
       step
-        .requiredOption("--to <region>", "where the entities are to go")
-        .option("--epoch <n>", "begin at this epoch at least, where regions know of higher ones", countingNumber);
+        .requiredOption("--to <region>", "the destination region")
+        .option("--epoch <n>", "the lowest epoch to start at, if regions know higher ones", countingNumber);
     }
     step
-      .option("--table <file>", "the routing table that is edited (default: routing-table.json)")
-      .option("--dry-run", "show what would change, and write nothing")
-      .option("--json", "one JSON object a line, in the order of the IDs")
+      .option("--table <file>", "the routing table to edit (default: routing-table.json)")
+      .option("--dry-run", "show what would change; write nothing")
+      .option("--json", "one JSON object per line, in the order of the IDs")
       .action(act((runtime, args, options: MoveOptions) => takeSteps(name, runtime, args, options)));
   }
   move
     .command("status")
-    .description("show where entities are; without IDs, every move under way")
+    .description("show where entities are; without IDs, all moves in progress")
     .argument("[id...]", IDS)
     .option("--table <file>", "the routing table (default: routing-table.json)")
-    .option("--json", "one JSON object a line, in the order of the IDs")
+    .option("--json", "one JSON object per line, in the order of the IDs")
     .action(act(showStatus));
 };
 
-const IDS = "the IDs; - reads them from stdin, one a line";
+const IDS = "the IDs; - reads them from stdin, one per line";
 
 const STEPS = [
-  ["start", "note that entities are to move; their requests stay where they are"],
-  ["fence", "stop writes to entities whose move was started; reads go on"],
-  ["switch", "send the requests of fenced entities to their new region"],
-  ["finish", "drop the entries of moved entities that the routes lead to the same region by themselves"],
-  ["abort", "end a move that was not switched; the entities stay where they are"],
-  ["gone", "answer 410 for entities that were removed from every region"],
+  ["start", "start a move; requests still go to the old region"],
+  ["fence", "stop writes to entities whose move was started; reads continue"],
+  ["switch", "route fenced entities to their new region"],
+  ["finish", "remove the entries of moved entities whose routes lead to the same region"],
+  ["abort", "cancel a move before the switch; the entities stay in the old region"],
+  ["gone", "respond 410 for entities removed from every region"],
 ] as const;
 
 const HELP = `
@@ -244,5 +244,5 @@ Examples:
   $ waybill move switch - < ids.txt
   $ waybill move status
 
-Each step edits the table file, keeps its layout, and says what to do next; docs/guides/move-entities.md has the whole protocol. All IDs
-take the step, or none does. Exit code: 0, or 1 when a step is refused and nothing was written.`;
+Each step edits the table file, keeps its formatting and prints what to do next; docs/guides/move-entities.md has the protocol.
+A step applies to all IDs or to none. Exit code: 0, or 1 if the step was rejected and nothing was written.`;

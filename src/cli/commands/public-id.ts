@@ -15,9 +15,9 @@ interface Options {
 
 /** `waybill public`: internal IDs of public ones and back, with the keys that the deployment has. */
 export const addPublic = (program: Command, act: Act): void => {
-  const group = program.command("public").description("open public IDs, and show internal ones as clients see them");
-  add(group, act, "open", "print the internal IDs of public ones", (codec, text) => codec.open(text));
-  add(group, act, "show", "print internal IDs as clients see them", (codec, text) => codec.show(text));
+  const group = program.command("public").description("convert between public and internal IDs");
+  add(group, act, "open", "print the internal IDs of public IDs", (codec, text) => codec.open(text));
+  add(group, act, "show", "print the public IDs of internal IDs", (codec, text) => codec.show(text));
 };
 
 type Turn = (codec: PublicCodec, text: string) => string | undefined;
@@ -26,10 +26,10 @@ const add = (group: Command, act: Act, name: string, description: string, turn: 
   group
     .command(name)
     .description(description)
-    .argument("[id...]", "the IDs; - or none reads them from stdin, one a line")
+    .argument("[id...]", "the IDs; - or none reads them from stdin, one per line")
     .requiredOption("--entity <name>", "the public entity of the routing table")
-    .option("--table <file>", "the routing table (default: routing-table.json, if it is there)")
-    .option("--json", "one JSON object a line: text, and id or error")
+    .option("--table <file>", "the routing table (default: routing-table.json, if present)")
+    .option("--json", "one JSON object per line: text, and id or error")
     .addHelpText("after", HELP)
     .action(
       act((runtime, args, options: Options) =>
@@ -43,8 +43,8 @@ Examples:
   $ waybill public open --entity order sd0Vd4dVQ3Ldb9tdbRbQ4y5kTRuRyFXU0vEMRP5FnvfK
   $ waybill public show --entity order < internal.txt
 
-The keys are read from the environment variable PUBLIC_ID_KEYS alone, as the gateway's secret of that name.
-Exit code: 0 when every ID was turned, otherwise 1.`;
+The keys are read only from the environment variable PUBLIC_ID_KEYS, in the format of the gateway's secret.
+Exit code: 0 if every ID was converted, otherwise 1.`;
 
 const turnIds = async (
   runtime: Runtime,

@@ -13,12 +13,12 @@ interface Options {
 export const addToken = (parent: Command, act: Act): void => {
   parent
     .command("token")
-    .description("make bearer tokens for the gateway's own pages")
+    .description("create bearer tokens for the gateway's own endpoints")
     .command("new")
-    .description("draw a token: it goes to stdout, its entry for the secret ADMIN_TOKENS to stderr")
-    .requiredOption("--name <name>", "who will have it; it stands in the audit of what its bearer changes", tokenName)
+    .description("generate a token on stdout, and its entry for the secret ADMIN_TOKENS on stderr")
+    .requiredOption("--name <name>", "the holder, as shown in the audit log", tokenName)
     .addOption(
-      new Option("--scope <scope>", "what its bearer may").choices(["viewer", "operator"]).makeOptionMandatory(),
+      new Option("--scope <scope>", "what the holder may do").choices(["viewer", "operator"]).makeOptionMandatory(),
     )
     .option("--json", "one JSON object with both, on stdout")
     .addHelpText("after", HELP)
@@ -30,7 +30,7 @@ Examples:
   $ waybill token new --name ci --scope operator
   $ waybill token new --name grafana --scope viewer > token 2> entry.json
 
-The token is shown this once; the entry holds its SHA-256 alone. docs/operate/deploy.md says where both go.`;
+The token is shown only once; the entry contains only its SHA-256. docs/operate/deploy.md says where both go.`;
 
 /** As `ADMIN_TOKENS` takes it. */
 const tokenName = (text: string): string => {

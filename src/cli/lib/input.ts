@@ -83,7 +83,7 @@ export const eachId = async (
 /** Whether nobody will give an ID: no argument, and a terminal where a list should be. Says so. */
 export const lacksIds = (args: readonly string[], runtime: Runtime): boolean => {
   if (args.length > 0 || !runtime.stdin.isTerminal) return false;
-  runtime.report("error: no ID; give one or more, or pipe them in, one a line\n");
+  runtime.report("error: no ID; pass one or more, or pipe them in, one per line\n");
   return true;
 };
 

@@ -118,17 +118,13 @@ interface Options {
 export const addContract = (parent: Command, act: Act): void => {
   parent
     .command("contract")
-    .description("compare an origin's OpenAPI document with the routing table, both ways")
+    .description("compare an origin's OpenAPI document with the routing table, in both directions")
     .argument("<openapi>", "OpenAPI 3.x as YAML or JSON; - reads it from stdin")
     .option("--table <file>", "the routing table", TABLE_FILE_DEFAULT)
-    .option("--entity-prefix <path...>", "paths of the table that the document is about (default: all)")
-    .option("--id-param <regex>", "names of parameters that are IDs, and no others", expression)
-    .option(
-      "--base-path <path>",
-      "what clients put before the document's paths (default: that of its servers)",
-      basePath,
-    )
-    .option("--json", "one JSON object a line")
+    .option("--entity-prefix <path...>", "paths of the table that the document covers (default: all)")
+    .option("--id-param <regex>", "regular expression for the names of ID parameters", expression)
+    .option("--base-path <path>", "path prefix that clients use (default: from the document's servers)", basePath)
+    .option("--json", "one JSON object per line")
     .addHelpText("after", HELP)
     .action(act(compareContract));
 };
@@ -139,8 +135,8 @@ Examples:
   $ waybill contract orders.yaml --entity-prefix /orders /v2/orders --json
   $ waybill contract openapi.json --id-param '^(id|.*Number)$'
 
-A parameter is taken for an ID when it is named id, …Id, …_id, …uuid or alike, or its format is uuid or alike. docs/reference/cli.md has the kinds.
-Exit code: 0 when they agree, 2 with findings, 1 when one of the files cannot be read.`;
+A parameter is an ID if its name is like id, …Id, …_id, …uuid, or its format like uuid. docs/reference/cli.md lists the kinds.
+Exit code: 0 without findings, 2 with findings, 1 if a file cannot be read.`;
 
 const expression = (text: string): RegExp => {
   try {

@@ -107,11 +107,11 @@ export const addTableCanaryEnds = (parent: Command, act: Act): void => {
     if (end === "promote") command.option(OVER_MOVES, OVER_MOVES_HELP);
     withGateway(
       command
-        .option("--expect <revision>", "only if the canary is this revision; needed with --yes", wholeNumber)
-        .option("--note <text>", "why, for the history")
-        .option("--yes", "do not ask")
+        .option("--expect <revision>", "only if the canary is this revision; required with --yes", wholeNumber)
+        .option("--note <text>", "a note for the history")
+        .option("--yes", "do not ask for confirmation")
         .addOption(waitOption())
-        .option("--json", "the revision that is in force then as one JSON object"),
+        .option("--json", "the resulting current revision as one JSON object"),
     )
       .addHelpText("after", helpOf(end))
       .action(act((runtime, _, options: EndOptions) => finish(end, runtime, options)));
@@ -119,8 +119,8 @@ export const addTableCanaryEnds = (parent: Command, act: Act): void => {
 };
 
 const DESCRIPTION: Readonly<Record<End, string>> = {
-  promote: "put the table of the running canary into force for everybody",
-  abort: "end the running canary: the revision in force serves everybody again",
+  promote: "publish the table of the running canary for all IDs",
+  abort: "end the running canary: the current revision serves all IDs again",
 };
 
 const helpOf = (end: End): string => `
@@ -128,7 +128,7 @@ Examples:
   $ waybill table ${end}
   $ waybill table ${end} --yes --expect 42 --note "${end === "promote" ? "a day without errors" : "errors in ap"}"
 
-It says first which canary runs, by whom and for whom${end === "promote" ? ", and what its table changes" : ""}. Whoever is not asked has to name it.
+It first shows the running canary, its author and its IDs${end === "promote" ? ", and the changes of its table" : ""}. With --yes, --expect must name it.
 ${GATEWAY_HELP}
 Exit code: 0 done, 1 not done or no canary is running, 3 conflict: another canary or none is running, or someone else changed the table;
 9 outcome unknown: the history does not show the change yet;
@@ -201,18 +201,18 @@ export const addTableCanary = (parent: Command, act: Act): void => {
   withGateway(
     parent
       .command("canary")
-      .description("let a table serve a part of the IDs first: a share, a country or an entity")
+      .description("serve a part of the IDs by a new table first: a share, a country or an entity")
       .argument("<file>", "the table; - reads it from stdin")
-      .option("--share <percent>", "of all IDs, always the same ones", percent)
-      .option("--country <codes>", "the iUIDs of these countries, with commas between", addCountries)
-      .option("--entity <names>", "all IDs of these entities, with commas between", addEntities)
+      .option("--share <percent>", "percentage of all IDs, always the same ones", percent)
+      .option("--country <codes>", "the iUIDs of these countries, comma-separated", addCountries)
+      .option("--entity <names>", "all IDs of these entities, comma-separated", addEntities)
       .option(
         "--expect <revision>",
-        "only on top of this revision, or in place of the canary that it is; needed with --yes where one runs",
+        "only if this is the current revision or running canary; required with --yes if one is running",
         wholeNumber,
       )
-      .option("--note <text>", "why, for the history")
-      .option("--yes", "do not ask")
+      .option("--note <text>", "a note for the history")
+      .option("--yes", "do not ask for confirmation")
       .option(OVER_MOVES, OVER_MOVES_HELP)
       .addOption(waitOption())
       .option("--json", "the canary's revision as one JSON object"),
@@ -227,7 +227,8 @@ Examples:
   $ waybill table canary routing-table.json --country KZ,UZ
   $ waybill table canary routing-table.json --entity order --note "new routes of orders"
 
-A canary that runs is replaced, so that its share can grow; with --yes only if --expect names it. \`waybill table promote\` puts it into force, \`abort\` ends it.
+A running canary is replaced, so that its share can grow; with --yes, --expect must name it.
+\`waybill table promote\` publishes the canary, \`abort\` ends it.
 ${GATEWAY_HELP}
 Exit code: 0 started, 1 not started, 3 conflict: the table was changed by someone else;
 9 outcome unknown: the history does not show the change yet;

@@ -20,8 +20,8 @@ export const addTableCapacity = (parent: Command, act: Act): void => {
   withGateway(
     parent
       .command("capacity")
-      .description("say how much of each cap a table takes up: that of a file, or the one in force at a gateway")
-      .argument("[file]", "the table; - reads it from stdin; without it the gateway is asked")
+      .description("show how much of each limit a table uses: a file, or the current table of a gateway")
+      .argument("[file]", "the table; - reads it from stdin (default: the gateway's current table)")
       .option("--json", "one JSON object"),
   )
     .addHelpText("after", HELP)
@@ -34,7 +34,7 @@ Examples:
   $ waybill table capacity --gateway https://api.example.com --json
 
 ${GATEWAY_HELP}
-Exit code: 0, or 1 when the table has faults or cannot be read.`;
+Exit code: 0, or 1 if the table has faults or cannot be read.`;
 
 const capacity = async (runtime: Runtime, [path]: readonly string[], options: Options): Promise<ExitCode> => {
   const uses = await (path === undefined ? usesAtGateway(options, runtime) : usesOfFile(path, runtime));

@@ -43,11 +43,9 @@ const formatHint = (hint: Hint): string => {
 export const addTableCheck = (parent: Command, act: Act): void => {
   parent
     .command("check")
-    .description(
-      "check a routing table and list all of its faults, each with its place and its remedy; without faults, what its IDs leave open",
-    )
+    .description("check a routing table: list all faults with place and fix; without faults, ambiguous IDs")
     .argument("<file>", "the table; - reads it from stdin")
-    .option("--json", "one JSON object a line: the faults, or the summary")
+    .option("--json", "one JSON object per line: the faults, or the summary")
     .addHelpText(
       "after",
       `
@@ -55,7 +53,7 @@ Examples:
   $ waybill table check routing-table.json
   $ jq . routing-table.json | waybill table check --json -
 
-Exit code: 0 without faults, 1 with faults or when the file cannot be read.`,
+Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
     )
     .action(
       act(async (runtime, [path], { json }: { readonly json?: boolean }) => {

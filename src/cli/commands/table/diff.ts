@@ -26,12 +26,12 @@ export const addTableDiff = (parent: Command, act: Act): void => {
   withGateway(
     parent
       .command("diff")
-      .description("compare two routing tables, and list the keys whose IDs go elsewhere")
-      .argument("<before>", "the table as it is: a file, the number of a revision, or - for stdin")
-      .argument("<after>", "the table as it is to be: a file, the number of a revision, or - for stdin")
-      .option("--log <file>", "say of a log's requests, too, how many go elsewhere")
-      .option("--exit-code", "exit with 2 when the tables differ")
-      .option("--json", "the differences as one JSON object, or the faults as table check has them"),
+      .description("compare two routing tables and list the keys that are routed differently")
+      .argument("<before>", "the table before: a file, a revision number, or - for stdin")
+      .argument("<after>", "the table after: a file, a revision number, or - for stdin")
+      .option("--log <file>", "also count the requests of a log that are routed differently")
+      .option("--exit-code", "exit with 2 if the tables differ")
+      .option("--json", "the differences as one JSON object, or the faults as in table check"),
   )
     .addHelpText("after", HELP)
     .action(act(diff));
@@ -45,9 +45,9 @@ Examples:
   $ waybill table diff 41 routing-table.json
 
 ${SOURCE_HELP}
-Both tables are checked first.
-${GATEWAY_HELP} Files need none.
-Exit code: 0, or with --exit-code 2 when they differ; 1 when one of them has faults.`;
+Both tables are validated first.
+${GATEWAY_HELP} Files need no token.
+Exit code: 0, or with --exit-code 2 if they differ; 1 if one of them has faults.`;
 
 const diff = async (runtime: Runtime, args: readonly string[], options: Options): Promise<ExitCode> => {
   const { json = false, exitCode, log } = options;

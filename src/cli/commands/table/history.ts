@@ -41,12 +41,12 @@ export const addTableHistory = (parent: Command, act: Act): void => {
         .description(description)
         .option("--limit <number>", "how many", countingNumber, LIMIT_DEFAULT)
         .option("--before <number>", `only ${what} below this number`, countingNumber)
-        .option("--json", "one JSON object a line"),
+        .option("--json", "one JSON object per line"),
     ).addHelpText("after", helpOf(name));
   list("history", "list the revisions of a gateway's table, newest first", "revisions").action(
     act((runtime, _, options: Options) => show(HISTORY, runtime, options)),
   );
-  list("audit", "list who tried to change a gateway's table, and what came of it, newest first", "entries").action(
+  list("audit", "list all attempts to change a gateway's table and their outcome, newest first", "entries").action(
     act((runtime, _, options: Options) => show(AUDIT, runtime, options)),
   );
 };
@@ -57,7 +57,7 @@ Examples:
   $ waybill table ${name} --before 41 --json
 
 ${GATEWAY_HELP}
-Exit code: 0, or 1 when the gateway does not tell.`;
+Exit code: 0, or 1 if the gateway does not respond.`;
 
 interface List<Entry> {
   readonly what: string;
@@ -151,10 +151,10 @@ export const addTableShow = (parent: Command, act: Act): void => {
   withGateway(
     parent
       .command("show")
-      .description("print the text of a revision, octet for octet, or write it to a file")
-      .argument("[revision]", "its number (default: the revision in force)", wholeNumber)
-      .option("--out <file>", "write it to this file, which must not be there yet")
-      .option("--force", "write over a file that is there"),
+      .description("print the exact text of a revision, or write it to a file")
+      .argument("[revision]", "its number (default: the current revision)", wholeNumber)
+      .option("--out <file>", "write it to this file, which must not exist")
+      .option("--force", "overwrite an existing file"),
   )
     .addHelpText("after", HELP)
     .action(act(showRevision));
@@ -165,9 +165,9 @@ Examples:
   $ waybill table show > published.json
   $ waybill table show 41 --out routing-table.json --force
 
-Which revision it is, by whom and with which digest stands on stderr.
+Its number, author and digest go to stderr.
 ${GATEWAY_HELP}
-Exit code: 0, or 1 when there is no such revision, or nothing was written.`;
+Exit code: 0, or 1 if there is no such revision or nothing was written.`;
 
 const showRevision = async (
   runtime: Runtime,

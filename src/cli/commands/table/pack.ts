@@ -187,15 +187,15 @@ interface Options {
 export const addTablePack = (parent: Command, act: Act): void => {
   parent
     .command("pack")
-    .description("make a pack of key ranges: a file beside the table, for more ranges than its JSON can hold")
+    .description("create a pack: a file of key ranges beside the table, for more ranges than its JSON can hold")
     .argument("<ranges>", "lines of from,to,region or key,region, or NDJSON; - reads them from stdin")
-    .requiredOption("--layout <name>", "the layout whose IDs the ranges are of")
-    .option("--field <name>", "the field that they are of (default: the layout's key)")
-    .option("--slice <name>", "the slice of the key that they are of, which --table declares for the layout")
-    .option("--out <folder>", "where the file goes (default: packs beside the table, or in the current folder)")
-    .option("--table <file>", "write the entry into this routing table as well")
+    .requiredOption("--layout <name>", "the layout of the ranges")
+    .option("--field <name>", "the field of the ranges (default: the layout's key)")
+    .option("--slice <name>", "the slice of the key, as declared for the layout in --table")
+    .option("--out <folder>", "the output folder (default: packs beside the table, or in the current folder)")
+    .option("--table <file>", "also write the entry into this routing table")
     .option("--name <name>", "the pack's name in the table; with --table")
-    .option("--json", "the entry with the file's name as one line of JSON, or the faults, one a line")
+    .option("--json", "the entry with the file name as one line of JSON, or the faults, one per line")
     .addHelpText("after", HELP)
     .action(act(pack));
 };
@@ -207,9 +207,9 @@ Examples:
   $ waybill table pack parts.csv --layout hotguid --slice partition --table routing-table.json --name parts
   $ psql -c "copy … to stdout csv" | waybill table pack - --layout hotguid --out packs/
 
-The entry is printed in any case, and a route of the table has to lead to the pack. Lines may come
-in any order. Ranges that overlap are faults, each with both its lines; docs/operate/publish.md has the rest.
-Exit code: 0, or 1 when a line is at fault and nothing was written.`;
+The entry is always printed; a route of the table must name the pack. Lines may be in any order.
+Overlapping ranges are faults, each with both line numbers; see docs/operate/publish.md.
+Exit code: 0, or 1 if a line has a fault and nothing was written.`;
 
 const pack = async (runtime: Runtime, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   if ((options.table === undefined) !== (options.name === undefined)) {
@@ -337,9 +337,9 @@ export const addTableUploadPacks = (parent: Command, act: Act): void => {
   withGateway(
     parent
       .command("upload-packs")
-      .description("send the packs that a table names to a gateway, as far as it lacks them")
+      .description("upload the packs of a table that the gateway does not have")
       .argument("<file>", "the table; - reads it from stdin")
-      .option("--json", "what was sent of each as one JSON object"),
+      .option("--json", "what was uploaded, as one JSON object"),
   )
     .addHelpText("after", UPLOAD_HELP)
     .action(act(upload));
@@ -349,10 +349,10 @@ const UPLOAD_HELP = `
 Examples:
   $ waybill table upload-packs routing-table.json
 
-\`waybill table publish\` and \`canary\` do the same before they send the table. Nothing comes into force by this alone.
-What was cut short goes on where it was: the same command sends the rest.
+\`waybill table publish\` and \`canary\` do the same before they send the table. Uploading alone changes nothing in force.
+An interrupted upload resumes: run the same command again.
 ${GATEWAY_HELP}
-Exit code: 0 when the gateway has all of them, 1 when not.`;
+Exit code: 0 if the gateway has all of them, otherwise 1.`;
 
 const upload = async (runtime: Runtime, [path = ""]: readonly string[], options: UploadOptions): Promise<ExitCode> => {
   const file = await readPublishable(path, runtime);

@@ -19,11 +19,9 @@ export const addTablePlan = (parent: Command, act: Act): void => {
   withGateway(
     parent
       .command("plan")
-      .description(
-        "say what publishing a table would do: its faults, what changes, its use of each cap, packs to send, what looks odd",
-      )
+      .description("preview a publication: faults, changes, use of limits, packs to upload, warnings")
       .argument("<file>", "the table; - reads it from stdin")
-      .option("--json", "one JSON object, or the faults as table check has them"),
+      .option("--json", "one JSON object, or the faults as in table check"),
   )
     .addHelpText("after", HELP)
     .action(act(plan));
@@ -34,9 +32,9 @@ Examples:
   $ waybill table plan routing-table.json
   $ waybill table plan routing-table.json --json | jq .warnings
 
-The table is checked here, with places in the file, and by the gateway, which may be of another version. Nothing is published.
+The table is validated here, with places in the file, and by the gateway, whose version may differ. Nothing is published.
 ${GATEWAY_HELP}
-Exit code: 0 when it could be published, 1 when not.`;
+Exit code: 0 if it can be published, otherwise 1.`;
 
 interface Plan {
   readonly file: string;

@@ -33,18 +33,18 @@ export const addTablePublish = (parent: Command, act: Act): void => {
   withGateway(
     parent
       .command("publish")
-      .description("check a table, show what it changes, and put it into force at a gateway")
+      .description("check a table, show its changes, and publish it to a gateway")
       .argument("<file>", "the table; - reads it from stdin")
       .option(
         "--expect <revision>",
-        "publish only on top of this revision (default: the one in force now)",
+        "publish only if this is the current revision (default: the current one)",
         wholeNumber,
       )
-      .option("--note <text>", "why, for the history")
-      .option("--yes", "do not ask")
+      .option("--note <text>", "a note for the history")
+      .option("--yes", "do not ask for confirmation")
       .option(OVER_MOVES, OVER_MOVES_HELP)
       .addOption(waitOption())
-      .option("--json", 'one JSON object: the new revision, or that in force and "changed": false'),
+      .option("--json", 'one JSON object: the new revision, or the current one and "changed": false'),
   )
     .addHelpText("after", HELP)
     .action(act(publish));
@@ -56,7 +56,7 @@ Examples:
   $ waybill table publish routing-table.json --expect 41 --yes --json
   $ waybill table publish routing-table.json --yes --wait
 
-Packs that the table names are sent first, as far as the gateway lacks them; what was cut short goes on where it was.
+Packs that the gateway does not have are uploaded first; an interrupted upload resumes.
 ${GATEWAY_HELP}
 Exit code: 0 published, or nothing to publish; 1 not published; 3 conflict: someone else published first;
 9 outcome unknown: the history does not show the change yet;
@@ -136,14 +136,14 @@ export const addTableRollback = (parent: Command, act: Act): void => {
   withGateway(
     parent
       .command("rollback")
-      .description("put an old revision's text into force again, as a new revision")
-      .argument("<revision>", "the revision whose text it is to be", wholeNumber)
-      .option("--expect <revision>", "only if this revision is in force (default: the one in force now)", wholeNumber)
-      .option("--note <text>", "why, for the history")
-      .option("--yes", "do not ask")
+      .description("publish the text of an old revision again, as a new revision")
+      .argument("<revision>", "the revision whose text to publish", wholeNumber)
+      .option("--expect <revision>", "only if this is the current revision (default: the current one)", wholeNumber)
+      .option("--note <text>", "a note for the history")
+      .option("--yes", "do not ask for confirmation")
       .option(OVER_MOVES, OVER_MOVES_HELP)
       .addOption(waitOption())
-      .option("--json", 'one JSON object: the new revision, or that in force and "changed": false'),
+      .option("--json", 'one JSON object: the new revision, or the current one and "changed": false'),
   )
     .addHelpText("after", ROLLBACK_HELP)
     .action(act(rollback));
@@ -154,8 +154,8 @@ Examples:
   $ waybill table rollback 41 --note "errors in us"
   $ waybill table rollback 41 --yes
 
-History only grows: the text of revision 41 becomes the next revision, and is checked like any other. Packs that it names and
-that the gateway lacks by now are sent from the folder packs in the current one.
+The history is append-only: the text of revision 41 becomes the next revision, and is validated like any other.
+Packs that the gateway no longer has are uploaded from ./packs.
 ${GATEWAY_HELP}
 Exit code: 0 done, or nothing to do; 1 not done; 3 conflict: the table was changed by someone else;
 9 outcome unknown: the history does not show the change yet;

@@ -27,13 +27,13 @@ export const addTableReplay = (parent: Command, act: Act): void => {
   withGateway(
     parent
       .command("replay")
-      .description("send the requests of a log through two tables, and list those that would go elsewhere")
-      .argument("<log>", "lines of the gateway's log, or paths, one a line; - reads them from stdin")
-      .requiredOption("--old <table>", "the table as it is: a file, or the number of a revision")
-      .requiredOption("--new <table>", "the table as it is to be: a file, or the number of a revision")
-      .option("--only-changed", "leave out requests of which the log does not hold what decides")
-      .option("--exit-code", "exit with 2 when a request goes elsewhere")
-      .option("--json", "one JSON object a line"),
+      .description("replay the requests of a log on two tables and list those that are routed differently")
+      .argument("<log>", "lines of the gateway's log, or paths, one per line; - reads them from stdin")
+      .requiredOption("--old <table>", "the table before: a file or a revision number")
+      .requiredOption("--new <table>", "the table after: a file or a revision number")
+      .option("--only-changed", "omit requests whose route depends on data not in the log")
+      .option("--exit-code", "exit with 2 if a request is routed differently")
+      .option("--json", "one JSON object per line"),
   )
     .addHelpText("after", HELP)
     .action(act(replayCommand));
@@ -47,9 +47,9 @@ Examples:
 
 A line is an object with "path" and "method" (GET without one), a path, or a line that npm start prints.
 ${SOURCE_HELP}
-Packs are read from the folder packs beside the tables; where both are revisions, from the one in the current folder.
-${GATEWAY_HELP} Files need none.
-Exit code: 0, or with --exit-code 2 when a request goes elsewhere; 1 when something cannot be read.`;
+Packs are read from the folder packs beside the tables, or in the current folder if both are revisions.
+${GATEWAY_HELP} Files need no token.
+Exit code: 0, or with --exit-code 2 if a request is routed differently; 1 if something cannot be read.`;
 
 const replayCommand = async (runtime: Runtime, [log = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   if ([log, options.old, options.new].filter((path) => path === "-").length > 1) {

@@ -37,7 +37,7 @@ export const addTableStatus = (parent: Command, act: Act): void => {
     parent
       .command("status")
       .description("show how far the last change has propagated: control plane, KV, isolates")
-      .option("--probe <number>", "send so many requests, and count which revision each one saw", countingNumber)
+      .option("--probe <number>", "send this many requests and count the revision that each one saw", countingNumber)
       .addOption(waitOption())
       .option("--json", "one JSON object"),
   )
@@ -51,12 +51,12 @@ Examples:
   $ waybill table status --probe 200
   $ waybill table status --probe 200 --wait 300
 
-A probe is a request to /-/ready; which isolate answers it is up to the edge. --wait asks until KV has the last change and so many
-probes in a row have seen it, ${PROBES_DEFAULT} without --probe, and says how long that took.
+A probe is a request to /-/ready; the edge chooses the isolate. --wait polls until KV has the last change and this many
+consecutive probes have seen it, ${PROBES_DEFAULT} without --probe, and prints how long that took.
 ${GATEWAY_HELP}
-Exit code: 0 when KV, the isolate that answered and every probe have the last change, canaries included; else the first of
-4 KV is still to be brought to it, 5 KV shows something else, 6 the isolate that answered has something else, 7 a probe has;
-8 when --wait ended before, 1 when the gateway does not tell.`;
+Exit code: 0 if KV, the responding isolate and every probe have the last change, canaries included; else the first of
+4 not yet written to KV, 5 KV does not have it, 6 the responding isolate does not have it, 7 a probe did not see it;
+8 if --wait timed out, 1 if the gateway does not respond.`;
 
 const status = async (runtime: Runtime, _: readonly string[], options: Options): Promise<ExitCode> => {
   const opened = openGateway(options, runtime);
