@@ -261,8 +261,8 @@ export function explainId(input: DecideInput, id: string): Explained {
   const decided = hint.ok ? resolveAny(withoutPublic(table), id, input.nowMs, hint.value) : hint;
   if (decided.ok) return canary.matches(decided.value) ? explainByTable(input, canary.table, id, true) : explained;
   const second = explainByTable(input, canary.table, id, false);
-  if (second.kind !== "explanation") return second;
-  const entity = second.explanation.decision?.entity;
+  if (second.kind === "page") return second;
+  const entity = second.kind === "error" ? undefined : second.explanation.decision?.entity;
   return entity !== undefined && canary.ownsEntity(entity) ? explainByTable(input, canary.table, id, true) : explained;
 }
 

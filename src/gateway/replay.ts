@@ -1,6 +1,7 @@
 import { err, ok } from "../ids/result.ts";
 import { type CompiledTable, type Decision, type Entity, hasPublic, type WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX, isGatewayPath, isNotNormalized } from "../routing/lookup/paths.ts";
+import { hasPublicForm } from "../routing/public-ids/codec.ts";
 import { type DecideError, decideAny, decidePath, type Outcome } from "./decide.ts";
 import type { PublicIdOpener } from "./public-ids.ts";
 
@@ -100,15 +101,20 @@ export const destinationOf = (
   if (path === HIDDEN_PATH) return openPublic(undefined);
   const tables = { table, canary: undefined };
   if (path.startsWith(ANY_PREFIX)) {
-    if (path.slice(ANY_PREFIX.length).split("/", 1)[0] === HIDDEN_ID) return openPublic(undefined);
+    const [id = ""] = path.slice(ANY_PREFIX.length).split("/", 1);
+    if (id === HIDDEN_ID || mayBePublic(table, id)) return openPublic(undefined);
     const outcome = decideAny({ tables, publicIds: BLIND, layoutName: undefined, nowMs }, path);
-    const isOpen = outcome.kind === "error" && hasPublic(table);
-    return isOpen ? openPublic(undefined) : destination(outcome, method);
+    return outcome.kind === "error" && hasPublic(table) ? openPublic(undefined) : destination(outcome, method);
   }
   const match = table.paths.match(path);
   if (match !== undefined && path.slice(match.idStart, match.idEnd) === HIDDEN_ID) return openPublic(match.entity.name);
   return destination(decidePath({ tables, publicIds: CLOSED, layoutName: undefined, nowMs }, path), method);
 };
+
+/** Only the keys tell whether a text of such a form is a public ID, which would make a plain reading ambiguous. */
+const mayBePublic = (table: CompiledTable, id: string): boolean =>
+  hasPublic(table) &&
+  [...table.entities.values()].some((entity) => entity.public !== undefined && hasPublicForm(entity, id));
 
 function destination(outcome: Outcome, method: string): Destination {
   switch (outcome.kind) {

@@ -41,7 +41,8 @@ function follow(
   switch (outcome.kind) {
     case "region": {
       const { decision, path } = outcome;
-      context.isPlainId = decision.entity.public === undefined;
+      if (decision.entity.public === undefined) context.isPlainId = true;
+      else context.entity = decision.entity.name;
       return forward(context, decision, path + context.query);
     }
     case "redirect":
