@@ -1,88 +1,269 @@
+import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { handleDocument } from "./document-handler.ts";
-import { documentPathOf } from "./document-path.ts";
-import { answer, type Exchange, REGION_HEADER, respondWithError } from "./exchange.ts";
-import { openRegionStore, type RegionStore } from "./region-store.ts";
-import { STREAM_HANDLERS } from "./stream-handlers.ts";
-import { attachWebSocketEcho } from "./web-socket-echo.ts";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { type WebSocket, WebSocketServer } from "ws";
+import { formatShortKey, luuid } from "../ids/index.ts";
 
-/** One region's origin: a plain HTTP server on loopback. */
+/** The demo's regions, in the order of their ports. */
+export const REGIONS = ["eu", "us", "ap"] as const;
+
+export const REGION_HEADER = "x-demo-region";
+
+/** A region's origin: an HTTP server on loopback with its own documents. */
 export interface RunningOrigin {
   readonly region: string;
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  readonly port: number;
-  readonly store: RegionStore;
+  /** JSON values by `documentPathOf`. */
+  readonly documents: Map<string, unknown>;
   stop(): Promise<void>;
 }
 
-/**
- * Uploads may take as long as they take. Idle connections stay open for longer than workerd keeps them (5 s), so that it
- * never sends a request on one that is just being closed.
- */
+/** One origin per region, on `firstPort` and the following ports. The system chooses all ports for 0. */
+export async function startOrigins(firstPort: number): Promise<readonly RunningOrigin[]> {
+  const origins: RunningOrigin[] = [];
+  try {
+    for (const region of REGIONS) origins.push(await startOrigin(region, firstPort && firstPort + origins.length));
+  } catch (error) {
+    await Promise.all(origins.map((origin) => origin.stop()));
+    throw error;
+  }
+  return origins;
+}
+
+/** Uploads have no time limit. Idle connections outlive workerd's 5 s, so it never reuses one that is being closed. */
 const SERVER_OPTIONS = { requestTimeout: 0, keepAliveTimeout: 65_000 };
 
-/** Port 0 lets the system choose. Rejects with Node's error when the port is taken. */
+/** Rejects with Node's error if the port is taken. */
 export async function startOrigin(region: string, port: number): Promise<RunningOrigin> {
-  const store = openRegionStore();
+  const documents: RunningOrigin["documents"] = new Map();
   const server = createServer(SERVER_OPTIONS, (request, response) => {
+    const [, rawPath = "", search = ""] = /^([^?]*)\??(.*)$/s.exec(request.url ?? "") ?? [];
+    const path = documentPathOf(rawPath);
+    const exchange = { region, documents, request, response, path: path ?? "", query: new URLSearchParams(search) };
     response.setHeader(REGION_HEADER, region);
-    dispatch(region, store, request, response).catch((error: unknown) => {
+    handle(exchange).catch(({ message, cause }: Error) => {
       if (response.headersSent) response.destroy();
-      else response.writeHead(500).end(`${error}\n`);
+      else respond(exchange, typeof cause === "number" ? cause : 500, { why: message });
     });
   });
-  const sockets = attachWebSocketEcho(server, region);
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", resolve);
+  const sockets = new WebSocketServer({ noServer: true });
+  sockets.on("headers", (headers) => headers.push(`${REGION_HEADER}: ${region}`));
+  server.on("upgrade", (request, stream, head) => {
+    const lines = ["HTTP/1.1 404 Not Found", `${REGION_HEADER}: ${region}`, "content-length: 0", "connection: close"];
+    if (request.url?.split("?")[0]?.endsWith("/echo")) sockets.handleUpgrade(request, stream, head, echo);
+    else stream.end([...lines, "", ""].join("\r\n"));
   });
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new TypeError("the origin does not listen on TCP");
-  return {
-    region,
-    url: `http://127.0.0.1:${address.port}`,
-    port: address.port,
-    store,
-    stop: () =>
-      new Promise((resolve) => {
-        for (const socket of sockets.clients) socket.terminate();
-        server.close(() => {
-          store.close();
-          resolve();
-        });
-        server.closeAllConnections();
-      }),
-  };
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      for (const socket of sockets.clients) socket.terminate();
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { region, url: `http://127.0.0.1:${address.port}`, documents, stop };
 }
 
-async function dispatch(
-  region: string,
-  store: RegionStore,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const [rawPath = "", search = ""] = splitOnce(request.url ?? "", "?");
-  const documentPath = documentPathOf(rawPath);
-  const query = new URLSearchParams(search);
-  const exchange: Exchange = { region, store, request, response, query, documentPath: documentPath ?? "" };
-  if (documentPath === undefined) return respondWithError(exchange, 404, "this origin keeps documents at /<kind>/<id>");
-  const [last = "", beforeLast] = documentPath.split("/").slice(3).reverse();
-  if (beforeLast === "status") return answerStatus(exchange, last);
-  const handler = STREAM_HANDLERS.get(last) ?? handleDocument;
-  await handler(exchange);
+/** Close codes that must not be sent, RFC 6455 section 7.4.1. */
+const RESERVED_CLOSE_CODES = new Set([1004, 1005, 1006, 1015]);
+
+/** Sends back text, bytes and the close code. */
+function echo(socket: WebSocket): void {
+  socket.on("message", (data, isBinary) => socket.send(data, { binary: isBinary }));
+  socket.on("close", (code, reason) => {
+    if (!RESERVED_CLOSE_CODES.has(code)) socket.close(code, reason);
+  });
+  socket.on("error", () => socket.terminate());
 }
 
-/** `/status/:code?location=`: answers with that status. */
-function answerStatus(exchange: Exchange, code: string): void {
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/**
+ * A document's name: the path with UUIDs in lower case and LUUIDs by their short key, which names the same person.
+ * `undefined` without a kind, or with nothing after the kind's slash.
+ */
+export function documentPathOf(rawPath: string): string | undefined {
+  const segments = rawPath.split("/").slice(1);
+  const [kind = "", id] = segments;
+  return kind === "" || id === "" ? undefined : ["", ...segments.map(segmentName)].join("/");
+}
+
+function segmentName(segment: string): string {
+  if (!UUID.test(segment)) return segment;
+  const words = luuid.parse(segment);
+  const primaryKey = words.ok ? luuid.field("primaryKey")?.read(words.value) : undefined;
+  return typeof primaryKey === "number" ? formatShortKey(primaryKey) : segment.toLowerCase();
+}
+
+interface Exchange {
+  readonly region: string;
+  readonly documents: Map<string, unknown>;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** See `documentPathOf`; empty for none. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+/** The status of the response is the error's cause. */
+function fail(status: number, why: string): never {
+  throw new Error(why, { cause: status });
+}
+
+/** Responds with the request as the origin received it, so that callers see what the gateway changed. */
+function respond({ region, request, response }: Exchange, status: number, members: object = {}): void {
+  const { method, url, headers, rawHeaders } = request;
+  const text = `${JSON.stringify({ region, method, url, headers, rawHeaders, ...members }, null, 2)}\n`;
+  const contentType = "application/json; charset=utf-8";
+  response.writeHead(status, { "content-type": contentType, "content-length": Buffer.byteLength(text) });
+  response.end(method === "HEAD" ? undefined : text);
+}
+
+/** Any JSON document at `/<kind>/<id>`, and below it: `events`, `slow`, `download`, `upload` and `status/<code>`. */
+async function handle(exchange: Exchange): Promise<void> {
+  if (exchange.path === "") fail(404, "documents are at /<kind>/<id>");
+  const [last = "", previous] = exchange.path.split("/").slice(3).reverse();
+  if (previous === "status") return sendStatus(exchange, last);
+  if (last === "events") return sendEvents(exchange);
+  if (last === "slow") return respondLate(exchange);
+  if (last === "download") return sendBytes(exchange);
+  if (last === "upload") return countBytes(exchange);
+  return handleDocument(exchange);
+}
+
+async function handleDocument(exchange: Exchange): Promise<void> {
+  const { documents, path, request, response } = exchange;
+  const entity = documents.get(path);
+  switch (request.method) {
+    case "PUT": {
+      const document = await readJson(request);
+      const isNew = !documents.has(path);
+      documents.set(path, document);
+      return respond(exchange, isNew ? 201 : 200, { entity: document });
+    }
+    case "POST":
+      // An action: the document stays as it is.
+      return respond(exchange, 200, { received: await readJson(request), entity: entity ?? null });
+    case "PATCH": {
+      const patch = await readJson(request);
+      if (entity === undefined) break;
+      documents.set(path, mergePatch(entity, patch));
+      return respond(exchange, 200, { entity: documents.get(path) });
+    }
+    case "GET":
+    case "HEAD":
+      if (entity === undefined) break;
+      return respond(exchange, 200, { entity });
+    case "DELETE":
+      if (!documents.delete(path)) break;
+      return respond(exchange, 200, { entity: null });
+    default:
+      response.setHeader("allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+      if (request.method === "OPTIONS") return respond(exchange, 200, { entity: entity ?? null });
+      fail(405, "this origin does not support the method");
+  }
+  fail(404, "this region has no such document");
+}
+
+/** Documents are small; large bodies go to `upload`. */
+const BODY_BYTES_MAX = 1024 * 1024;
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  // Reads to the end: a client that is cut off never sees the response.
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
+  }
+  if (bytes > BODY_BYTES_MAX) fail(413, `a document has at most ${BODY_BYTES_MAX} bytes`);
+  try {
+    return bytes === 0 ? null : JSON.parse(Buffer.concat(chunks).toString("utf8"));
+  } catch {
+    fail(400, "a document is JSON");
+  }
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** JSON Merge Patch, RFC 7396 section 2. */
+function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const merged = new Map(isObject(target) ? Object.entries(target) : []);
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(name);
+    else merged.set(name, mergePatch(merged.get(name), value));
+  }
+  return Object.fromEntries(merged);
+}
+
+function wholeNumber({ query }: Exchange, name: string, fallback: number, max: number): number {
+  const text = query.get(name) ?? String(fallback);
+  if (/^\d{1,15}$/.test(text) && Number(text) <= max) return Number(text);
+  fail(400, `${name} must be a whole number up to ${max}`);
+}
+
+/** `/status/<code>?location=` */
+function sendStatus(exchange: Exchange, code: string): void {
   const location = exchange.query.get("location");
   if (location !== null) exchange.response.setHeader("location", location);
-  if (!/^[2-5]\d\d$/.test(code)) respondWithError(exchange, 400, "a status is a number from 200 to 599");
-  else if (code === "204" || code === "304") exchange.response.writeHead(Number(code)).end();
-  else answer(exchange, Number(code));
+  if (!/^[2-5]\d\d$/.test(code)) fail(400, "a status is a number from 200 to 599");
+  if (code === "204" || code === "304") exchange.response.writeHead(Number(code)).end();
+  else respond(exchange, Number(code));
 }
 
-function splitOnce(text: string, separator: string): string[] {
-  const at = text.indexOf(separator);
-  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
+const EVENT_INTERVAL_MS = 200;
+
+/** `/events?count=`: server-sent events at an interval. */
+async function sendEvents(exchange: Exchange): Promise<void> {
+  const { response, region } = exchange;
+  const count = wholeNumber(exchange, "count", 10, 100_000);
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+  response.flushHeaders();
+  for (let number = 1; number <= count; number += 1) {
+    await delay(EVENT_INTERVAL_MS);
+    if (response.destroyed) return;
+    response.write(`id: ${number}\ndata: ${JSON.stringify({ region, number })}\n\n`);
+  }
+  response.end();
+}
+
+/** `/slow?ms=`: responds after that time. */
+async function respondLate(exchange: Exchange): Promise<void> {
+  const waitedMs = wholeNumber(exchange, "ms", 2_000, 600_000);
+  const disconnected = new AbortController();
+  exchange.response.once("close", () => disconnected.abort());
+  await delay(waitedMs, undefined, { signal: disconnected.signal });
+  respond(exchange, 200, { waitedMs });
+}
+
+/** The bytes 0 to 255, repeated: a reader can detect a lost byte. */
+const CHUNK = Buffer.from(Uint8Array.from({ length: 64 * 1024 }, (_, index) => index & 0xff));
+
+/** `/download?bytes=`: that many bytes, as fast as the client reads. */
+async function sendBytes(exchange: Exchange): Promise<void> {
+  const bytes = wholeNumber(exchange, "bytes", 1024 ** 2, 1024 ** 4);
+  const { request, response } = exchange;
+  response.writeHead(200, { "content-type": "application/octet-stream", "content-length": bytes });
+  await pipeline(Readable.from(request.method === "HEAD" ? [] : chunks(bytes)), response);
+}
+
+function* chunks(bytes: number): Generator<Buffer> {
+  for (let left = bytes; left > 0; left -= CHUNK.length) yield CHUNK.subarray(0, Math.min(left, CHUNK.length));
+}
+
+/** `/upload`: responds with the body's length and SHA-256. */
+async function countBytes(exchange: Exchange): Promise<void> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const chunk of exchange.request) {
+    bytes += chunk.length;
+    hash.update(chunk);
+  }
+  respond(exchange, 200, { bytes, sha256: hash.digest("hex") });
 }

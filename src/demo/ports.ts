@@ -1,13 +1,13 @@
 import { createServer } from "node:net";
-import { REGIONS } from "./origins.ts";
+import { REGIONS } from "./origin.ts";
 
 const DEFAULT_PORT = 8787;
-
-/** The gateway's port, and one after it for each origin. */
-const PORTS_NEEDED = 1 + REGIONS.length;
 const PORT_MAX = 65_535;
 
-/** `PORT` of the environment: the gateway's port. Throws with a sentence for what is no port. */
+/** The gateway's port, and one after it per origin. */
+const PORTS_NEEDED = 1 + REGIONS.length;
+
+/** The gateway's port from `PORT`. Throws with a message for an invalid one. */
 export function portFrom(text: string | undefined): number {
   if (text === undefined || text === "") return DEFAULT_PORT;
   const port = Number(text);
@@ -16,42 +16,35 @@ export function portFrom(text: string | undefined): number {
   throw new Error(`PORT is a number from 1 to ${last}; it is ${JSON.stringify(text)}`);
 }
 
-/** Throws with what to do about it when the gateway's port or one of the origins' is taken. */
-export async function checkPortsFree(port: number): Promise<void> {
-  const range = `The demo needs ports ${port} to ${port + PORTS_NEEDED - 1}; another first one`;
-  for (let number = port; number < port + PORTS_NEEDED; number += 1) await checkFree(number, range);
-}
-
-/** The same for the gateway alone. */
-export const checkPortFree = (port: number): Promise<void> => checkFree(port, "Another one");
-
-async function checkFree(port: number, subject: string): Promise<void> {
-  if (await isFree(port)) return;
-  throw new Error(`Port ${port} is taken. ${subject} is chosen by PORT, for example PORT=9000 npm start.`);
-}
-
-/** A first port that is free with all that the demo needs after it. Another process may still be quicker. */
-export async function findFreePorts(): Promise<number> {
-  for (;;) {
-    const port = await portOfTheSystem();
-    const all = Array.from({ length: PORTS_NEEDED }, (_, index) => port + index);
-    if (all.every((number) => number <= PORT_MAX) && (await Promise.all(all.map(isFree))).every(Boolean)) return port;
+/** Throws if a port is taken: the gateway's, and with `withOrigins` the three after it. */
+export async function checkPortsFree(first: number, withOrigins: boolean): Promise<void> {
+  const last = withOrigins ? first + PORTS_NEEDED - 1 : first;
+  for (let port = first; port <= last; port += 1) {
+    if ((await listenOnce(port)) !== undefined) continue;
+    const needed = withOrigins ? `The demo needs ports ${first} to ${last}. ` : "";
+    throw new Error(
+      `Port ${port} is taken. ${needed}Choose the first port with PORT, for example PORT=9000 npm start.`,
+    );
   }
 }
 
-const isFree = (port: number): Promise<boolean> => listenOnce(port).then((found) => found !== undefined);
+/** A free port for the gateway with free ports for the origins after it. Another process may still take them. */
+export async function findFreePorts(): Promise<number> {
+  for (;;) {
+    const port = (await listenOnce(0)) ?? PORT_MAX;
+    if (port > PORT_MAX - PORTS_NEEDED + 1) continue;
+    const isFree = await checkPortsFree(port, true).then(
+      () => true,
+      () => false,
+    );
+    if (isFree) return port;
+  }
+}
 
-const portOfTheSystem = async (): Promise<number> => {
-  const port = await listenOnce(0);
-  if (port === undefined) throw new Error("the system has no free port");
-  return port;
-};
-
-/** Listens on loopback for a moment; the port that it got, or `undefined`. */
+/** Listens on loopback for a moment. Gives the port, or `undefined` if it is taken. */
 function listenOnce(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(undefined));
+    const server = createServer().once("error", () => resolve(undefined));
     server.listen(port, "127.0.0.1", () => {
       const address = server.address();
       server.close(() => resolve(typeof address === "object" ? address?.port : undefined));

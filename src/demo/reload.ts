@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, unwatchFile, watchFile, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -8,146 +8,150 @@ import { exitOf, stopChild } from "../host/child.ts";
 import { bulkOf, readPacks } from "../host/publish/packs.ts";
 import { POINTER_KEY, publication } from "../host/publish/publish.ts";
 
-export interface ReloadingOptions {
+export interface ReloadOptions {
   readonly port: number;
-  readonly tableText: string;
-  /** Where the packs lie that tables name. */
+  readonly tableFile: string;
+  /** The file's text to serve. Rejects with its faults. */
+  readonly readTable: () => Promise<string>;
   readonly packsFolder: string;
   readonly stateFolder: string;
   readonly onLogLine: (line: string) => void;
   readonly openPages: boolean;
-  /** Settings of the Worker, secrets among them. */
+  /** Settings of the Worker, with secrets. */
   readonly vars: Readonly<Record<string, string>>;
 }
 
 export interface ReloadingGateway {
   readonly url: string;
-  /** Puts another table into force; the gateway takes it up within seconds. */
-  publish(tableText: string): Promise<void>;
   readonly exited: Promise<number>;
   stop(): Promise<void>;
 }
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** wrangler's bundle, a cold workerd and a busy machine. */
+/** Covers bundling and a cold start of workerd on a busy machine. */
 const START_DEADLINE_MS = 60_000;
-const POLL_MS = 100;
+const START_POLL_MS = 100;
+const TABLE_POLL_MS = 500;
 
-/** What differs from the deployed Worker, unless the operator says otherwise. */
-const RELOADING_VARS = { REQUEST_LOG: "json", TABLE_REFRESH_SECONDS: "1" };
+/** Defaults that differ from the deployed Worker's. */
+const RELOAD_VARS = { REQUEST_LOG: "json", TABLE_REFRESH_SECONDS: "1" };
 
-/** The gateway on `wrangler dev`: slower, but each change of the source is served at once. */
-export async function startReloading(options: ReloadingOptions): Promise<ReloadingGateway> {
-  const { port, stateFolder, onLogLine, vars } = options;
+/** Runs the gateway in `wrangler dev`, which reloads the source, and publishes the table file whenever it changes. */
+export async function startReloading(options: ReloadOptions): Promise<ReloadingGateway> {
+  const { port, tableFile, readTable, stateFolder, onLogLine, vars } = options;
+  mkdirSync(stateFolder, { recursive: true });
   const persist = ["--persist-to", join(stateFolder, "wrangler")];
-  const put = new Set<string>();
-  const publish = async (tableText: string) => {
-    await putPacks(options, persist, tableText, put);
-    await putTable(stateFolder, persist, tableText);
-  };
-  await publish(options.tableText);
+  const uploaded = new Set<string>();
+  const publish = async () => putTable(options, persist, await readTable(), uploaded);
+  await publish();
   const child = wrangler([
     ...["dev", "--ip", "127.0.0.1", "--port", String(port), "--show-interactive-dev-session=false", ...persist],
-    // They come before what the file says.
-    ...Object.entries(RELOADING_VARS).flatMap(([name, value]) => ["--var", `${name}:${vars[name] ?? value}`]),
+    // Options override the file's settings.
+    ...Object.entries(RELOAD_VARS).flatMap(([name, value]) => ["--var", `${name}:${vars[name] ?? value}`]),
     ...["--var", `OPEN_PAGES:${options.openPages ? "on" : "off"}`],
     ...(Object.keys(vars).length === 0 ? [] : ["--env-file", writeSettings(stateFolder, vars)]),
   ]);
   const exited = exitOf(child);
-  for (const stream of [child.stdout, child.stderr]) {
-    if (stream === null) continue;
-    createInterface({ input: stream }).on("line", (line) => {
-      // wrangler counts requests as well; one line each is enough.
-      if (!/^\[wrangler:info\] [A-Z]+ \//.test(line)) onLogLine(line);
-    });
-  }
+  onLines(child, (line) => {
+    // wrangler logs each request too.
+    if (!/^\[wrangler:info\] [A-Z]+ \//.test(line)) onLogLine(line);
+  });
   const url = `http://127.0.0.1:${port}`;
-  await untilServing(`${url}/-/health`, exited, () => stopChild(child));
-  return { url, exited, publish, stop: () => stopChild(child) };
+  await untilServing(`${url}/-/health`, child, exited);
+  const republish = async () => {
+    try {
+      await publish();
+      onLogLine("the table is published");
+    } catch (error) {
+      onLogLine(error instanceof Error ? error.message : String(error));
+      onLogLine("the table is not published; the previous one stays");
+    }
+  };
+  // In sequence: an earlier publish must not overwrite a later one.
+  let last = Promise.resolve();
+  watchFile(tableFile, { interval: TABLE_POLL_MS }, (now, before) => {
+    if (now.mtimeMs !== before.mtimeMs) last = last.then(republish);
+  });
+  const stop = async () => {
+    unwatchFile(tableFile);
+    await stopChild(child);
+  };
+  return { url, exited, stop };
 }
 
-/** A file that nobody else may read: arguments of a process can be seen by all. */
+/** A private file: other users can read a process's arguments. */
 function writeSettings(stateFolder: string, vars: Readonly<Record<string, string>>): string {
   const file = join(stateFolder, "settings.env");
   rmSync(file, { force: true });
-  // JSON, of which the secrets are, has no other use for a quote than inside of its texts.
+  // The secrets are JSON, where a quote can only be inside a string.
   const lines = Object.entries(vars).map(([name, value]) => `${name}='${value.replaceAll("'", "\\u0027")}'\n`);
   writeFileSync(file, lines.join(""), { mode: 0o600 });
   return file;
 }
 
-/** Packs that were put once are there: a table that changes has most of those that it had. */
-async function putPacks(
-  { packsFolder, stateFolder }: ReloadingOptions,
+/** Writes a table to wrangler's local KV, after those of its packs that are not there yet. */
+async function putTable(
+  { packsFolder, stateFolder }: ReloadOptions,
   persist: readonly string[],
   tableText: string,
-  put: Set<string>,
+  uploaded: Set<string>,
 ): Promise<void> {
   const packs = await readPacks(tableText, packsFolder);
   if (!packs.ok) throw new Error(packs.error);
   for (const pack of packs.value) {
-    const { key } = pack.parts[pack.parts.length - 1] ?? { key: "" };
-    if (put.has(key)) continue;
-    await putBulk(stateFolder, persist, bulkOf(pack));
-    put.add(key);
+    const header = pack.parts.at(-1)?.key ?? "";
+    if (!uploaded.has(header)) await putBulk(stateFolder, persist, bulkOf(pack));
+    uploaded.add(header);
   }
+  const { printed } = await runKv(["key", "get", POINTER_KEY, "--text"], persist);
+  // Follows revisions published here or over HTTP.
+  const revision = 1 + Number(/"revision":(\d+)/.exec(printed)?.[1] ?? 0);
+  const { bodyKey, body, pointerKey, pointer } = publication(tableText, revision, new Date());
+  const entries = [
+    { key: bodyKey, value: body },
+    { key: pointerKey, value: pointer },
+  ];
+  await putBulk(stateFolder, persist, JSON.stringify(entries));
 }
 
-/** wrangler's local KV has a format of its own, so wrangler itself writes it. */
 async function putBulk(stateFolder: string, persist: readonly string[], json: string): Promise<void> {
-  mkdirSync(stateFolder, { recursive: true });
   const file = join(stateFolder, "bulk.json");
   writeFileSync(file, json);
-  const { code, printed } = await askKv(["bulk", "put", file], persist);
+  const { code, printed } = await runKv(["bulk", "put", file], persist);
   rmSync(file);
   if (code !== 0) throw new Error(`wrangler could not write the local KV:\n${printed}`);
 }
 
-async function putTable(stateFolder: string, persist: readonly string[], tableText: string): Promise<void> {
-  const revision = (await revisionInForce(persist)) + 1;
-  const { bodyKey, body, pointerKey, pointer } = publication(tableText, revision, new Date());
-  const values = [
-    { key: bodyKey, value: body },
-    { key: pointerKey, value: pointer },
-  ];
-  await putBulk(stateFolder, persist, JSON.stringify(values));
-}
-
-/** What was published before, here or over HTTP, has a lower number; 0 before the first. */
-async function revisionInForce(persist: readonly string[]): Promise<number> {
-  const { printed } = await askKv(["key", "get", POINTER_KEY, "--text"], persist);
-  return Number(/"revision":(\d+)/.exec(printed)?.[1] ?? 0);
-}
-
-async function askKv(command: readonly string[], persist: readonly string[]) {
+async function runKv(command: readonly string[], persist: readonly string[]) {
   const child = wrangler(["kv", ...command, "--binding", "TABLE_KV", "--local", ...persist]);
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on("data", (chunk) => {
-      printed += chunk;
-    });
-  }
-  return { code: await exitOf(child), printed };
+  const lines: string[] = [];
+  onLines(child, (line) => lines.push(line));
+  const code = await exitOf(child);
+  return { code, printed: lines.join("\n") };
 }
 
-/** wrangler's own script, so that the process that we know is the one that ends its workerd. */
+/** Runs wrangler's own script: a wrapper process would not forward signals. */
 function wrangler(args: readonly string[]): ChildProcess {
   const script = join(dirname(createRequire(import.meta.url).resolve("wrangler/package.json")), "bin", "wrangler.js");
   return spawn(process.execPath, [script, ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
 }
 
-async function untilServing(url: string, exited: Promise<number>, stop: () => Promise<void>): Promise<void> {
-  let isOver = false;
+function onLines({ stdout, stderr }: ChildProcess, onLine: (line: string) => void): void {
+  for (const input of [stdout, stderr]) if (input !== null) createInterface({ input }).on("line", onLine);
+}
+
+async function untilServing(url: string, child: ChildProcess, exited: Promise<number>): Promise<void> {
+  let hasExited = false;
   void exited.then(() => {
-    isOver = true;
+    hasExited = true;
   });
   const deadline = Date.now() + START_DEADLINE_MS;
-  while (Date.now() < deadline && !isOver) {
+  while (Date.now() < deadline && !hasExited) {
     const response = await fetch(url).catch(() => undefined);
     if (response?.ok) return;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await new Promise((resolve) => setTimeout(resolve, START_POLL_MS));
   }
-  await stop();
-  throw new Error(isOver ? "wrangler dev ended at its start" : `wrangler dev does not serve ${url}`);
+  await stopChild(child);
+  throw new Error(hasExited ? "wrangler dev exited during its start" : `wrangler dev does not serve ${url}`);
 }

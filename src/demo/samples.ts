@@ -1,94 +1,178 @@
+import { randomFillSync } from "node:crypto";
 import {
   builtinLayouts,
   formatShortKey,
-  hotguid,
   hotguidIdentity,
-  iuid,
+  type Layout,
   luuid,
-  mintHotguid,
-  mintIuid,
-  mintLuuid,
-  type Result,
-  startHotguid,
-  startIuid,
+  mintNext,
+  type RandomWords,
+  startMinter,
+  type Words,
 } from "../ids/index.ts";
-import { type Entity, type EntityId, LUUID_SHORT, primaryPattern } from "../routing/index.ts";
-import { cutOversOf, pathWithId, shardKeysOf } from "./demo-table.ts";
-import { fieldSamples } from "./field-samples.ts";
-import { type Sample, type SampleSource, sampleOf } from "./sample.ts";
+import {
+  type DeclaredTable,
+  type Entity,
+  type EntityId,
+  LUUID_SHORT,
+  primaryPattern,
+  resolveAny,
+  resolvePath,
+} from "../routing/index.ts";
+import { rangesOf, shardKeysOf, type TableFile } from "./table.ts";
 
-/**
- * Primary keys of the demo's persons. The gateway mints from 1 upwards; these are far away, so that no new person gets
- * the number of one that is already there.
- */
-const PERSON_KEYS = [0x23122e, 0x23122f];
+/** An ID that the table routes. */
+export interface Sample {
+  readonly entity: string;
+  readonly id: string;
+  readonly region: string;
+  /** The keys that decide, in words. */
+  readonly about: string;
+  /** The entity's primary path with the ID. */
+  readonly path: string;
+  /** The path with the short key; empty without one. */
+  readonly shortPath?: string;
+  /** A body of `POST /mint` for such an ID. */
+  readonly mint?: object;
+}
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A table may name hundreds of countries and keys; a screen shows a few. */
+/** A table may have hundreds of countries and keys. */
 const SAMPLES_PER_LAYOUT_MAX = 24;
+const KEY_SETS_MAX = 256;
 
-/**
- * Real IDs for every way in which the table routes: countries, cut-overs, shard ranges, areas, a group, a moved one. What
- * the table sends nowhere, what has a layout that others mint, and what clients see under public IDs only has none.
- */
-export function mintSamples(source: SampleSource): readonly Sample[] {
-  return [...source.table.entities.values()]
-    .filter((entity) => entity.public === undefined)
-    .flatMap((entity) => entity.ids.flatMap((id) => samplesOf(source, entity, id).slice(0, SAMPLES_PER_LAYOUT_MAX)));
-}
+/** The gateway mints primary keys from 1 up, so these stay unused. */
+const PRIMARY_KEYS = [0x23122e, 0x23122f];
 
-function samplesOf(source: SampleSource, entity: Entity, id: EntityId): Sample[] {
-  switch (id.enabled.layout.name) {
-    case iuid.name:
-      return iuids(source, entity, id.service ?? 0);
-    case hotguid.name:
-      return hotguids(source, entity);
-    case luuid.name:
-      return luuids(source, entity, id.group ?? 0);
-    default:
-      return fieldSamples(source, entity, id);
-  }
-}
+const entropy: RandomWords = { word: () => randomFillSync(new Uint32Array(1))[0] ?? 0 };
 
-function iuids(source: SampleSource, entity: Entity, service: number): Sample[] {
-  const { declared, table, nowMs } = source;
-  const mint = (code: string, timeMs: number, about: string) => {
-    const minter = must(startIuid({ country: table.countries.get(code) ?? Number.NaN, service }));
-    const { words } = must(mintIuid(minter, timeMs, source.entropy));
-    return sampleOf(source, entity, iuid, words, about).map((sample) => ({ ...sample, country: code }));
-  };
-  const moved = Object.keys(declared.moved ?? {}).flatMap((id) => {
-    const words = iuid.parse(id);
-    const isOurs = words.ok && iuid.field("service")?.read(words.value) === service;
-    return isOurs ? sampleOf(source, entity, iuid, words.value, "moved") : [];
-  });
+/** Of HotGuids: IDs with these never look like another built-in layout's. */
+const identity = hotguidIdentity(entropy, [...builtinLayouts.values()]);
+const hotguidKeys: Readonly<Record<string, number>> = identity.ok ? { ...identity.value } : {};
+
+/** IDs for the keys, cut-overs and moves of the table, except for public entities and layouts that cannot be minted. */
+export function mintSamples(file: TableFile, nowMs = Date.now()): readonly Sample[] {
+  const entities = [...file.table.entities.values()].filter((entity) => entity.public === undefined);
+  const moved = Object.keys(file.declared.moved ?? {}).slice(0, SAMPLES_PER_LAYOUT_MAX);
   return [
-    ...[...table.countries.keys()].flatMap((code) => mint(code, nowMs, code)),
-    ...cutOversOf(declared).flatMap(({ country, atMs }) => mint(country, atMs - DAY_MS, `${country}, older`)),
-    ...moved,
+    ...entities.flatMap((entity) => entity.ids.flatMap((id) => samplesOf(file, entity, id, nowMs))),
+    ...moved.flatMap((id) => {
+      const found = resolveAny(file.table, id, nowMs);
+      if (!found.ok || found.value.entity.public !== undefined) return [];
+      const { entity, layout, target } = found.value;
+      return [
+        { entity: entity.name, id, region: target.region.name, about: "moved", path: pathOf(entity, layout, id) },
+      ];
+    }),
   ];
 }
 
-function hotguids(source: SampleSource, entity: Entity): Sample[] {
-  const identity = must(hotguidIdentity(source.entropy, [...builtinLayouts.values()]));
-  return shardKeysOf(source.declared).flatMap(({ shardKey, about }) => {
-    const minter = must(startHotguid(identity, { shardKey }));
-    return sampleOf(source, entity, hotguid, must(mintHotguid(minter, source.nowMs, source.entropy)).words, about);
+function samplesOf(file: TableFile, entity: Entity, entityId: EntityId, nowMs: number): Sample[] {
+  const { layout } = entityId.enabled;
+  const samples = keySets(file, entityId, nowMs).flatMap(({ values, about, request, timeMs }): Sample[] => {
+    const words = mintWords(layout, values, timeMs);
+    if (words === undefined) return [];
+    const id = layout.format(words);
+    const path = pathOf(entity, layout.name, id);
+    const match = file.table.paths.match(path);
+    const found = match && resolvePath(file.table, match, path, nowMs);
+    if (!found?.ok) return [];
+    const { country, ...fields } = request;
+    const mint = {
+      entity: entity.name,
+      layout: entity.ids.length > 1 ? layout.name : undefined,
+      country,
+      fields: Object.keys(fields).length > 0 ? fields : undefined,
+    };
+    const primaryKey = layout.name === luuid.name ? values["primaryKey"] : undefined;
+    const shortPath = primaryKey === undefined ? "" : pathOf(entity, LUUID_SHORT, formatShortKey(Number(primaryKey)));
+    const { name } = found.value.target.region;
+    return [{ entity: entity.name, id, region: name, about: about.join(", ") || layout.name, path, shortPath, mint }];
   });
+  // Each region's first sample goes first, so that the limit hides no region.
+  const isFirst = (sample: Sample) => samples.find(({ region }) => region === sample.region) === sample;
+  return samples.toSorted((a, b) => Number(isFirst(b)) - Number(isFirst(a))).slice(0, SAMPLES_PER_LAYOUT_MAX);
 }
 
-function luuids(source: SampleSource, entity: Entity, group: number): Sample[] {
-  const shortPattern = primaryPattern(entity, LUUID_SHORT);
-  return PERSON_KEYS.flatMap((primaryKey) => {
-    const words = must(mintLuuid({ group, primaryKey }, source.entropy));
-    const shortPath = shortPattern && pathWithId(shortPattern, formatShortKey(primaryKey));
-    return sampleOf(source, entity, luuid, words, `group ${group}`).map((sample) => ({ ...sample, shortPath }));
-  });
+/** Empty if no path takes the layout. */
+const pathOf = (entity: Entity, layout: string, id: string): string =>
+  primaryPattern(entity, layout)?.replace(":id", id) ?? "";
+
+/** The general minter suffices for the built-in layouts here. Their own ones add state that the samples do not need. */
+function mintWords(layout: Layout, values: Readonly<Record<string, bigint>>, timeMs: number): Words | undefined {
+  const { minter: _, ...table } = layout.table;
+  const minter = startMinter(builtinLayouts.has(layout.name) ? { ...layout, table } : layout, values);
+  const minted = minter.ok ? mintNext(minter.value, timeMs, entropy) : minter;
+  return minted.ok ? minted.value.words : undefined;
 }
 
-/** The samples are ours: an error in one of them is a mistake in the demo. */
-function must<Value>(result: Result<Value, unknown>): Value {
-  if (result.ok) return result.value;
-  throw new Error(`the demo cannot mint its samples: ${JSON.stringify(result.error)}`);
+/** What a mint request must contain: the country's code, and other fields by name. */
+interface Request {
+  readonly country?: string;
+  readonly [field: string]: number | string | undefined;
 }
+
+/** A value of a field that is part of the key. */
+interface KeyOption {
+  readonly value: number;
+  readonly about?: string;
+  readonly request?: Request;
+  readonly timeMs?: number;
+}
+
+/** Every combination of options. */
+function keySets(file: TableFile, id: EntityId, nowMs: number) {
+  const { fields } = id.enabled.layout;
+  let sets = [{ values: {} as Record<string, bigint>, about: [] as string[], request: {} as Request, timeMs: nowMs }];
+  for (const { name, max } of fields.filter(({ role }) => role === "key" || role === "node")) {
+    const options = keyOptions(file, id, name).filter(({ value }) => value <= max);
+    const longer = sets.flatMap(({ values, about, request, timeMs }) =>
+      options.map((option) => ({
+        values: { ...values, [name]: BigInt(option.value) },
+        about: [...about, option.about ?? []].flat(),
+        request: { ...request, ...option.request },
+        timeMs: option.timeMs ?? timeMs,
+      })),
+    );
+    sets = longer.slice(0, KEY_SETS_MAX);
+  }
+  return sets;
+}
+
+function keyOptions({ declared, table }: TableFile, entityId: EntityId, name: string): readonly KeyOption[] {
+  const { service, group, enabled } = entityId;
+  if (name === "service" && service !== undefined) return [{ value: service }];
+  if (name === "group" && group !== undefined) return [{ value: group, about: `group ${group}` }];
+  if (name === "primaryKey" && enabled.layout.name === luuid.name) return PRIMARY_KEYS.map((value) => ({ value }));
+  const own = builtinLayouts.has(enabled.layout.name) ? hotguidKeys[name] : undefined;
+  if (own !== undefined) return [{ value: own }];
+  if (name === "country" && table.countries.size > 0) {
+    return [...table.countries].flatMap(([code, value]) => {
+      const option = { value, about: code, request: { country: code } };
+      return [
+        option,
+        ...cutOversOf(declared, code).map((timeMs) => ({
+          ...option,
+          about: `${code}, older`,
+          timeMs: timeMs - DAY_MS,
+        })),
+      ];
+    });
+  }
+  const shardKeys = name === "shardKey" ? shardKeysOf(declared) : [];
+  if (shardKeys.length > 0)
+    return shardKeys.map(({ shardKey, about }) => ({ value: shardKey, about, request: { shardKey } }));
+  const routed = declared.routes.flatMap(({ when }) => rangesOf(when.fields?.[name] ?? []).flat());
+  return [...new Set([...routed, 1, 0])].map((value) => ({
+    value,
+    about: `${name} ${value}`,
+    request: { [name]: value },
+  }));
+}
+
+/** When new IDs of the country began to go elsewhere, in Unix milliseconds. */
+const cutOversOf = ({ routes }: DeclaredTable, code: string): number[] =>
+  routes.flatMap(({ when: { country, mintedBefore } }) =>
+    mintedBefore !== undefined && [country].flat().includes(code) ? [Date.parse(mintedBefore)] : [],
+  );

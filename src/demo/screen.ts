@@ -1,119 +1,134 @@
-import type { CompiledTable } from "../routing/index.ts";
-import type { RunningOrigins } from "./origins.ts";
-import type { Paint } from "./request-line.ts";
-import type { Sample } from "./sample.ts";
+import type { styleText } from "node:util";
+import type { CompiledTable, DeclaredTable } from "../routing/index.ts";
+import type { Sample } from "./samples.ts";
+
+/** What `npm start` prints. */
+
+export type Style = Extract<Parameters<typeof styleText>[0], string>;
+
+/** Colours a text, or returns it unchanged. */
+export type Paint = (style: Style, text: string) => string;
 
 export interface Screen {
   readonly url: string;
-  readonly origins: RunningOrigins;
-  readonly samples: readonly Sample[];
-  /** Whether the gateway's own pages ask for no token. */
+  readonly tableName: string;
+  /** With the origins as they are served. */
+  readonly regions: DeclaredTable["regions"];
+  readonly entities: CompiledTable["entities"];
+  /** The gateway's state folder. */
+  readonly folder: string;
+  /** Absent: the table has its own origins. */
+  readonly samples?: readonly Sample[] | undefined;
+  /** Whether the gateway's own pages need no token. */
   readonly isOpen: boolean;
   readonly paint: Paint;
 }
 
-const HEADLINE = "reads in an ID where a request belongs, and takes it there.";
-
-/** What the demo prints once it serves: where it is, IDs to try, and commands to copy. */
+/** Where everything is, IDs to try, and commands to copy. */
 export function formatScreen(screen: Screen): string {
-  const { url, origins, paint } = screen;
-  return [
-    "",
-    `${paint("bold", "Waybill")} ${HEADLINE}`,
-    "",
-    `  ${"gateway".padEnd(9)}${url}`,
-    ...origins.all.map((origin) => `  ${origin.region.padEnd(9)}${paint("dim", origin.url)}`),
-    "",
-    paint("bold", "Sample IDs"),
-    ...sampleLines(screen),
-    "",
-    paint("bold", "Try it"),
-    ...commandLines(screen),
-    "",
-    `Each request prints a line below. Ctrl-C ends all of it.`,
-    `ready ${url}`,
-  ].join("\n");
-}
-
-export interface OwnScreen {
-  readonly url: string;
-  readonly tableName: string;
-  readonly table: CompiledTable;
-  /** Where the gateway keeps its state. */
-  readonly folder: string;
-  readonly paint: Paint;
-}
-
-/** What a gateway in front of other origins than the demo's prints: what it serves, and where its files are. */
-export function formatOwnScreen({ url, tableName, table, folder, paint }: OwnScreen): string {
-  const regions = [...table.regions.values()].map(
-    ({ name, origins }) => [name, origins.map((origin) => origin.url).join(", ")] as const,
-  );
-  const entities = [...table.entities.values()].map(({ name, paths }) => [name, paths.join(", ")] as const);
-  const width = 2 + Math.max(...[...regions, ...entities].map(([name]) => name.length), "gateway".length);
-  const line = ([name, what]: readonly [string, string]) => `  ${name.padEnd(width)}${what}`;
-  return [
-    "",
-    `${paint("bold", "Waybill")} ${HEADLINE}`,
-    "",
-    line(["gateway", url]),
-    line(["table", tableName]),
-    line(["state", folder]),
-    "",
-    paint("bold", "Regions"),
-    ...regions.map(line),
-    "",
-    paint("bold", "Entities"),
-    ...entities.map(line),
-    "",
-    "Each request prints a line below. Ctrl-C ends it.",
-    `ready ${url}`,
-  ].join("\n");
-}
-
-/** The demo's own samples stand where they always stood. */
-const ABOUT_WIDTH_MIN = 20;
-
-function sampleLines({ samples, origins, paint }: Screen): string[] {
-  const width = 2 + Math.max(ABOUT_WIDTH_MIN, ...samples.map(({ about }) => about.length));
-  return origins.all.flatMap(({ region }) => [
-    `  ${paint("cyan", region)}`,
-    ...samples
-      .filter((sample) => sample.region === region)
-      .map(({ entity, about, id }) => `    ${entity.padEnd(8)}${about.padEnd(width)}${id}`),
+  const { url, tableName, regions, entities, folder, samples, paint } = screen;
+  const origins = Object.entries(regions).map(([name, { origins }]) => [
+    name,
+    origins.map((origin) => origin.url).join(", "),
   ]);
+  const sampleLines = columns(
+    (samples ?? []).map(({ entity, about, id }) => [entity, about, id]),
+    "    ",
+  );
+  const paths = [...entities.values()].map(({ name, paths }) => [name, paths.join(", ")]);
+  return [
+    "",
+    `${paint("bold", "Waybill")} reads in an ID where a request belongs, and takes it there.`,
+    "",
+    ...columns([["gateway", url], ["table", tableName], ["state", folder], ...origins]),
+    "",
+    ...(samples === undefined
+      ? [paint("bold", "Entities"), ...columns(paths)]
+      : [
+          paint("bold", "Sample IDs"),
+          ...Object.keys(regions).flatMap((name) => [
+            `  ${paint("cyan", name)}`,
+            ...sampleLines.filter((_, at) => samples?.[at]?.region === name),
+          ]),
+          "",
+          paint("bold", "Try it"),
+          ...commandLines(screen, samples),
+        ]),
+    "",
+    "Each request prints a line below. Ctrl-C stops everything.",
+    `ready ${url}`,
+  ].join("\n");
 }
 
-/** Commands for the entities that the table has: the demo's own has them all. */
-function commandLines({ url, samples, isOpen }: Screen): string[] {
+function columns(rows: readonly (readonly string[])[], indent = "  "): string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  return rows.map(
+    (row) =>
+      indent +
+      row
+        .map((text, at) => text.padEnd(widths[at] ?? 0))
+        .join("  ")
+        .trimEnd(),
+  );
+}
+
+/** The demo's table has all these entities; another table's first sample stands in. */
+function commandLines({ url, isOpen }: Screen, samples: readonly Sample[]): string[] {
   const [first] = samples;
-  if (first === undefined) return ["  The table mints no IDs here whose region it names; bring some of your own."];
+  if (first === undefined) return ["  No sample: the table routes no ID that can be minted here. Use your own IDs."];
   const find = (entity: string) => samples.find((sample) => sample.entity === entity) ?? first;
   const [order, ride, parcel] = [find("order"), find("ride"), find("parcel")];
-  const person = samples.find(({ shortPath }) => shortPath !== undefined);
-  const json = "-H 'content-type: application/json'";
-  const commands: (readonly [string, string])[] = [
-    ["any ID, one URL", `curl -i ${url}/any/${parcel.id}`],
-    ["the entity's own path, and below", `curl -i '${url}${order.path}'`],
+  const person = samples.find(({ shortPath }) => shortPath);
+  const mint = order.mint && `-H 'content-type: application/json' -d '${JSON.stringify({ ...order.mint, count: 3 })}'`;
+  const token = isOpen ? "" : '-H "authorization: Bearer $WAYBILL_TOKEN" ';
+  const commands = [
+    ["any ID, one URL", `-i ${url}/any/${parcel.id}`],
+    ["the entity's own path, and below", `-i '${url}${order.path}'`],
+    person && [`a ${person.entity} by short key`, `-i ${url}${person.shortPath}`],
+    person && [`a ${person.entity} by full ID`, `-iL ${url}/any/${person.id}`],
+    ["server-sent events", `-N '${url}${ride.path}/events?count=5'`],
+    mint && [`mint three ${order.entity} IDs`, `-i ${url}/mint ${mint}`],
+    ["what an ID says", `${token}${url}/-/ids/${ride.id}`],
+    ride.entity !== order.entity && [
+      `a wrong one: a ${ride.entity} is no ${order.entity}`,
+      `-i ${url}${order.path.replace(order.id, ride.id)}`,
+    ],
   ];
-  if (person?.shortPath !== undefined) {
-    commands.push([`a ${person.entity} by short key`, `curl -i ${url}${person.shortPath}`]);
-    commands.push([`a ${person.entity} by full ID`, `curl -iL ${url}/any/${person.id}`]);
+  return commands.flatMap((command) => (command ? [`  # ${command[0]}`, `  curl ${command[1]}`] : []));
+}
+
+/** Members of the gateway's log line that are shown. */
+interface LoggedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly layout?: string;
+  readonly region?: string;
+  readonly status: number;
+  readonly ms: number;
+}
+
+/** Formats the log line of a request. Returns any other line unchanged. */
+export function formatLogLine(line: string, paint: Paint): string {
+  const request = readRequest(line);
+  if (request === undefined) return line;
+  const { method, path, layout = "-", region = "-", status, ms } = request;
+  const statusStyle = status >= 500 ? "red" : status >= 400 ? "yellow" : "green";
+  return [
+    method.padEnd(7),
+    // No control characters: they could drive the terminal.
+    path.replace(/\p{Cc}/gu, "?").padEnd(52),
+    layout.padEnd(12),
+    paint("cyan", region.padEnd(6)),
+    paint(statusStyle, String(status)),
+    paint("dim", `${ms} ms`.padStart(8)),
+  ].join(" ");
+}
+
+function readRequest(line: string): LoggedRequest | undefined {
+  try {
+    const logged: (LoggedRequest & { readonly event?: string }) | null = JSON.parse(line);
+    return logged?.event === "request" ? logged : undefined;
+  } catch {
+    return undefined;
   }
-  commands.push(["server-sent events", `curl -N '${url}${ride.path}/events?count=5'`]);
-  const { country, layout, fields } = order;
-  if (country !== undefined || fields !== undefined) {
-    const keys = country === undefined ? { layout, fields } : { country };
-    const request = JSON.stringify({ entity: order.entity, ...keys, count: 3 });
-    commands.push([`mint three ${order.entity} IDs`, `curl -i ${url}/mint ${json} -d '${request}'`]);
-  }
-  commands.push([
-    "what an ID says",
-    `curl ${isOpen ? "" : '-H "authorization: Bearer $WAYBILL_TOKEN" '}${url}/-/ids/${ride.id}`,
-  ]);
-  if (ride.entity !== order.entity) {
-    const path = order.path.replace(order.id, ride.id);
-    commands.push([`a wrong one: a ${ride.entity} is no ${order.entity}`, `curl -i ${url}${path}`]);
-  }
-  return commands.flatMap(([about, command]) => [`  # ${about}`, `  ${command}`]);
 }

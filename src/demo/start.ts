@@ -1,37 +1,39 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, styleText } from "node:util";
-import { startDemo } from "./demo.ts";
-import { isDemoTable, otherPortsNote, TABLE_FILE } from "./demo-table.ts";
-import { type Front, type FrontOptions, startFront } from "./front.ts";
-import { isOpen, missingKeysNote, showsJson } from "./operator-settings.ts";
-import { checkPortFree, portFrom } from "./ports.ts";
-import { type Paint, showLogLine } from "./request-line.ts";
-import { formatOwnScreen, formatScreen } from "./screen.ts";
-import { readTableFile, type TableFile } from "./table-file.ts";
+import { packsFolderOf } from "../host/publish/packs.ts";
+import { startGateway } from "../host/workerd/gateway.ts";
+import { documentPathOf, REGIONS, type RunningOrigin, startOrigins } from "./origin.ts";
+import { checkPortsFree, portFrom } from "./ports.ts";
+import { startReloading } from "./reload.ts";
+import { mintSamples, type Sample } from "./samples.ts";
+import { formatLogLine, formatScreen, type Paint } from "./screen.ts";
+import { isOpen, missingKeysNote, settingsFrom } from "./settings.ts";
+import { isDemoTable, otherPortsNote, readTableFile, TABLE_FILE, type TableFile, tableWithOrigins } from "./table.ts";
 
 /**
- * `npm start`, and with `--reload` `npm run dev`: serves `routing-table.json`, or the file named. The demo's table gets
- * the demo's origins; any other is served in front of its own.
+ * `npm start`, and `npm run dev` with `--reload`: serves `routing-table.json` or the given file. The demo's table gets the
+ * demo's origins; any other table has its own.
  */
 
-/** What the gateway keeps between runs, a folder for each port. */
+/** State between runs, one folder per port. */
 const STATE_FOLDER = process.env["WAYBILL_STATE"] ?? fileURLToPath(new URL("../../.waybill", import.meta.url));
 
-/** How far apart the members of a group may hear one signal. */
-const OWN_SIGNAL_DEADLINE_MS = 250;
+/** Within this time a signal reaches all processes of a group. */
+const SIGNAL_DEADLINE_MS = 250;
 
 const OPEN_NOTE =
-  "This is for trying things out on this machine: the gateway's own pages are open to all who reach it (docs/operate/deploy.md).";
+  "For trials on this machine: the gateway's own pages are open to everyone who reaches it (docs/operate/deploy.md).";
 
 const CLOSED_NOTE =
-  "The gateway's own pages, /-/ids among them, are closed: they ask for a credential of ADMIN_TOKENS or Cloudflare Access (docs/operate/deploy.md).";
+  "The gateway's own pages, such as /-/ids, need a credential of ADMIN_TOKENS or Cloudflare Access (docs/operate/deploy.md).";
 
-const HELP = `npm start [-- table.json]: serves a routing table on this machine (default: routing-table.json); npm run dev takes up its changes.
-  PORT                      the gateway's port (default: 8787); the demo's origins take the three after it
-  ADMIN_TOKENS, ACCESS_…    who may see the gateway's own pages (default: everybody who reaches it)
-  REQUEST_LOG               json: lines for a program; off: none
-docs/operate/deploy.md has the other settings.`;
+const HELP = `npm start [-- table.json]: serves a routing table on this machine (default: routing-table.json).
+npm run dev [-- table.json]: the same, and reloads the source and the table when they change.
+  PORT                      the gateway's port (default: 8787); the demo's origins use the next three
+  ADMIN_TOKENS, ACCESS_…    access to the gateway's own pages (default: everyone who reaches it)
+  REQUEST_LOG               json: log lines as JSON; off: none
+For other settings see docs/operate/deploy.md.`;
 
 const hasColours = process.stdout.isTTY && !process.env["NO_COLOR"];
 const paint: Paint = (style, text) => (hasColours ? styleText(style, text) : text);
@@ -46,69 +48,99 @@ async function main(): Promise<void> {
     print(HELP);
     return;
   }
-  // Heard from the first moment on: a signal during the start ends what has been started by then.
-  const asked = new Promise<number>((end) => {
+  // From here on, so that a signal during the start stops what has started.
+  const signalled = new Promise<number>((end) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => end(0));
   });
-  const shown = logBelowScreen();
   const port = portFrom(process.env["PORT"]);
   const file = await readTableFile(resolve(positionals[0] ?? TABLE_FILE));
-  const options = { port, stateFolder: STATE_FOLDER, reload: values.reload, onLogLine: shown.line };
-  const start = isDemoTable(file.declared) ? startOnDemoOrigins : startOnOwnOrigins;
-  const { front, screen } = await start(options, file);
-  const notes = [missingKeysNote(file.table, process.env), otherPortsNote(file.declared)];
-  for (const note of notes) if (note !== undefined) print(paint("yellow", note));
-  print(paint("dim", isOpen(process.env) ? OPEN_NOTE : CLOSED_NOTE));
-  print(screen);
-  shown.begin();
-  process.exitCode = await Promise.race([asked, front.exited.then((code) => codeOfLostGateway(code, asked))]);
-  await front.stop();
+  const isDemo = isDemoTable(file.declared);
+  await checkPortsFree(port, isDemo);
+  const origins = isDemo ? await startOrigins(port + 1) : [];
+  try {
+    const samples = isDemo ? mintSamples(file) : undefined;
+    storeSamples(origins, samples ?? []);
+    const log = bufferedLog();
+    const gateway = await startFront(port, file, origins, values.reload, log.line);
+    for (const note of [missingKeysNote(file.table, process.env), otherPortsNote(file.declared)]) {
+      if (note !== undefined) print(paint("yellow", note));
+    }
+    const open = isOpen(process.env);
+    print(paint("dim", open ? OPEN_NOTE : CLOSED_NOTE));
+    const { regions } = isDemo ? tableWithOrigins(file.declared, origins) : file.declared;
+    const { entities } = file.table;
+    print(formatScreen({ ...gateway, tableName: file.name, regions, entities, samples, isOpen: open, paint }));
+    log.flush();
+    process.exitCode = await Promise.race([
+      signalled,
+      gateway.exited.then((code) => codeOfLostGateway(code, signalled)),
+    ]);
+    await gateway.stop();
+  } finally {
+    await Promise.all(origins.map((origin) => origin.stop()));
+  }
 }
 
-interface Started {
-  readonly front: Front;
-  readonly screen: string;
+/** Stores a document per sample, in its region only. */
+function storeSamples(origins: readonly RunningOrigin[], samples: readonly Sample[]): void {
+  for (const { entity, id, region, path, about } of samples) {
+    const { documents } = origins.find((origin) => origin.region === region) ?? {};
+    documents?.set(documentPathOf(path) ?? path, { id, kind: entity, region, about });
+  }
 }
 
-async function startOnDemoOrigins(options: FrontOptions, file: TableFile): Promise<Started> {
-  const demo = await startDemo(options, file);
-  return { front: demo, screen: formatScreen({ ...demo, paint, isOpen: isOpen(process.env) }) };
+async function startFront(
+  port: number,
+  file: TableFile,
+  origins: readonly RunningOrigin[],
+  reload: boolean,
+  onLogLine: (line: string) => void,
+) {
+  const folder = join(STATE_FOLDER, String(port));
+  const packsFolder = packsFolderOf(file.path);
+  const vars = settingsFrom(process.env);
+  const options = { port, packsFolder, stateFolder: folder, onLogLine, vars, openPages: isOpen(process.env) };
+  const readTable = async () => servedText(await readTableFile(file.path), origins);
+  const gateway = reload
+    ? await startReloading({ ...options, tableFile: file.path, readTable })
+    : await startGateway({ ...options, tableText: servedText(file, origins) });
+  return { ...gateway, folder };
 }
 
-async function startOnOwnOrigins(options: FrontOptions, file: TableFile): Promise<Started> {
-  await checkPortFree(options.port);
-  const read = async () => (await readTableFile(file.path)).text;
-  const front = await startFront(options, file.text, { path: file.path, read });
-  const { name: tableName, table } = file;
-  return { front, screen: formatOwnScreen({ ...front, tableName, table, paint }) };
+/** Throws for a table that an edit made unfit for the demo's origins. */
+function servedText({ name, text, declared }: TableFile, origins: readonly RunningOrigin[]): string {
+  if (origins.length === 0) return text;
+  if (isDemoTable(declared)) return JSON.stringify(tableWithOrigins(declared, origins), null, 2);
+  throw new Error(
+    `${name} names a region or an origin that the demo does not have: it has ${REGIONS.join(", ")}, on the ports that ` +
+      "the table came with. Restart to serve this table with its own origins.",
+  );
 }
 
-/** Keeps the lines that come before the screen, and prints the later ones as they come. */
-function logBelowScreen() {
-  const show = (line: string) => print(showsJson(process.env) ? line : showLogLine(line, paint));
-  const early: string[] = [];
-  let isBegun = false;
+/** Holds lines back until the screen is printed. */
+function bufferedLog() {
+  const isJson = process.env["REQUEST_LOG"] === "json";
+  const show = (line: string) => print(isJson ? line : formatLogLine(line, paint));
+  let early: string[] | undefined = [];
   return {
     line: (line: string): void => {
-      if (isBegun) show(line);
+      if (early === undefined) show(line);
       else early.push(line);
     },
-    begin: (): void => {
-      isBegun = true;
-      for (const line of early) show(line);
+    flush: (): void => {
+      const lines = early ?? [];
+      early = undefined;
+      for (const line of lines) show(line);
     },
   };
 }
 
-/**
- * A signal to the whole group, as Ctrl-C in a terminal is, may reach the gateway first: ours is then on its way. Any
- * other end is a failure.
- */
-async function codeOfLostGateway(code: number, asked: Promise<number>): Promise<number> {
-  const late = new Promise<undefined>((end) => setTimeout(end, OWN_SIGNAL_DEADLINE_MS, undefined));
-  const askedCode = await Promise.race([asked, late]);
-  if (askedCode !== undefined) return askedCode;
-  process.stderr.write(`The gateway ended with code ${code}.\n`);
+/** Ctrl-C signals the whole group, so the gateway may exit before our signal arrives. Any other exit is a failure. */
+async function codeOfLostGateway(code: number, signalled: Promise<number>): Promise<number> {
+  const late = new Promise<undefined>((end) => setTimeout(end, SIGNAL_DEADLINE_MS, undefined));
+  const signalCode = await Promise.race([signalled, late]);
+  if (signalCode !== undefined) return signalCode;
+  process.stderr.write(`The gateway exited with code ${code}.\n`);
   return 1;
 }
 

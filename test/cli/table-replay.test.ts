@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { replayLog } from "../../src/cli/lib/log-replay.ts";
 import type { Runtime } from "../../src/cli/runtime.ts";
-import { showLogLine } from "../../src/demo/request-line.ts";
+import { formatLogLine } from "../../src/demo/screen.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import { parseLogLine } from "../../src/gateway/replay.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
@@ -46,7 +46,7 @@ describe("a line that npm start prints", () => {
       ms: 12,
     });
     const request = { method: "GET", path: `/any/${KZ}` };
-    expect(parseLogLine(showLogLine(line, (_, text) => text))).toEqual({ kind: "request", request });
+    expect(parseLogLine(formatLogLine(line, (_, text) => text))).toEqual({ kind: "request", request });
     expect(parseLogLine("GET /a b")).toEqual({ kind: "unreadable" });
   });
 });

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readDemoTable } from "../../src/demo/demo-table.ts";
-import { isOpen, settingsOfOperator } from "../../src/demo/operator-settings.ts";
+import { isOpen, settingsFrom } from "../../src/demo/settings.ts";
+import { readDemoTable } from "../../src/demo/table.ts";
 import { type RunningGateway, startGateway } from "../../src/host/workerd/gateway.ts";
 import { startWorkerd } from "../../src/host/workerd/workerd.ts";
 import { rawRequest, type Stack, sendRaw, startRecordingOrigins, startStack } from "./stack.ts";
@@ -93,7 +93,7 @@ describe("a gateway of npm start", () => {
     { ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com", ACCESS_AUDIENCE: "0f".repeat(32) },
   ])("is open unless the environment has %o, which it then gets", (settings) => {
     expect([isOpen({}), isOpen(settings)]).toEqual([true, false]);
-    expect(settingsOfOperator({ ...settings, HOME: "/" })).toEqual(settings);
+    expect(settingsFrom({ ...settings, HOME: "/" })).toEqual(settings);
   });
 });
 

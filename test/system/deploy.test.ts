@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { readDemoTable } from "../../src/demo/demo-table.ts";
+import { readDemoTable } from "../../src/demo/table.ts";
 import { unreachableOrigins } from "../../src/host/deploy/checks.ts";
 import { loadTable } from "../../src/routing/index.ts";
 

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readDemoTable } from "../../src/demo/demo-table.ts";
 import { findFreePorts } from "../../src/demo/ports.ts";
+import { readDemoTable } from "../../src/demo/table.ts";
 
 /** `npm run dev`: what becomes of a table that is saved while the gateway runs. */
 
@@ -89,12 +89,12 @@ describe("a table that is saved while npm run dev runs", () => {
     expect(await regionOfPerson()).toBe("eu");
     output = "";
     save({ routes: [...routes.slice(0, -1), { when: { entity: "persons" }, region: "us" }] });
-    await untilPrinted(/is not published; the one before stays/);
+    await untilPrinted(/is not published; the previous one stays/);
     expect(output).toMatch(/table\.json:\d+:\d+: \/routes\/10\/when\/entity: .*persons.*\n/);
     expect(await regionOfPerson()).toBe("eu");
     output = "";
     writeFileSync(tableFile, "{");
-    await untilPrinted(/is not published; the one before stays/);
+    await untilPrinted(/is not published; the previous one stays/);
     expect(output).toMatch(/table\.json:1:\d+: /);
     expect(await regionOfPerson()).toBe("eu");
   });
@@ -102,7 +102,7 @@ describe("a table that is saved while npm run dev runs", () => {
   it("is not published with a region that the demo does not have: a sentence says so", async () => {
     output = "";
     save({ regions: { ...readDemoTable().regions, mars: { origins: [{ url: "https://mars.example.com" }] } } });
-    await untilPrinted(/is not published; the one before stays/);
+    await untilPrinted(/is not published; the previous one stays/);
     expect(output).toMatch(/table\.json names a region or an origin that the demo does not have: it has eu, us, ap/);
     expect(output).not.toContain("RangeError");
     expect(await regionOfPerson()).toBe("eu");
@@ -112,7 +112,7 @@ describe("a table that is saved while npm run dev runs", () => {
     output = "";
     const { routes } = readDemoTable();
     save({ routes: [...routes.slice(0, -1), { when: { entity: "person" }, region: "us" }] });
-    await untilPrinted(/the table is published again/);
+    await untilPrinted(/the table is published\n/);
     while ((await regionOfPerson()) !== "us") await new Promise((resolve) => setTimeout(resolve, 200));
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { shardKeysOf } from "../../src/demo/demo-table.ts";
+import { shardKeysOf } from "../../src/demo/table.ts";
 import { type DemoStack, startDemoStack } from "./stack.ts";
 
 interface Minted {
@@ -36,8 +36,12 @@ describe("a minted ID reaches exactly the region that the table names", () => {
     for (const { shardKey, about } of shardKeysOf(stack.declared)) {
       const minted = await mint({ layout: "hotguid", shardKey });
       const route = stack.declared.routes.find(({ when }) => {
-        const [from = Number.NaN, to = Number.NaN] = when.shardKey?.split("-").map(Number) ?? [];
-        return (shardKey >= from && shardKey <= to) || when.slices?.m49?.includes(Math.floor(shardKey / 2 ** 22));
+        const [from = Number.NaN, to = Number.NaN] = String(when.shardKey ?? "")
+          .split("-")
+          .map(Number);
+        return (
+          (shardKey >= from && shardKey <= to) || [when.slices?.["m49"]].flat().includes(Math.floor(shardKey / 2 ** 22))
+        );
       });
       await reaches("/parcels/", minted, route?.region ?? about);
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isOpen, missingKeysNote, settingsOfOperator, showsJson } from "../../src/demo/operator-settings.ts";
 import { formatScreen } from "../../src/demo/screen.ts";
+import { isOpen, missingKeysNote, settingsFrom } from "../../src/demo/settings.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
@@ -22,12 +22,12 @@ const GOOD = {
 
 describe("the environment of npm start", () => {
   it("is passed on as far as it has settings, and nothing else of it", () => {
-    expect(settingsOfOperator({ ...GOOD, HOME: "/", CLIENT_ADDRESS: "cf-connecting-ip" })).toEqual(GOOD);
-    expect(settingsOfOperator({})).toEqual({});
+    expect(settingsFrom({ ...GOOD, HOME: "/", CLIENT_ADDRESS: "cf-connecting-ip" })).toEqual(GOOD);
+    expect(settingsFrom({})).toEqual({});
   });
 
   it.each(Object.keys(GOOD))("has no %s where it is empty", (name) => {
-    expect(settingsOfOperator({ [name]: "" })).toEqual({});
+    expect(settingsFrom({ [name]: "" })).toEqual({});
   });
 
   it.each([
@@ -38,8 +38,8 @@ describe("the environment of npm start", () => {
     ["ADMIN_TOKENS", ""],
     ["ACCESS_TEAM_DOMAIN", ""],
   ] as const)("is refused before anything starts where %s is %j, and a secret stays one", (name, value) => {
-    expect(() => settingsOfOperator({ [name]: value })).toThrow(name);
-    if (/KEYS|TOKENS/.test(name)) expect(() => settingsOfOperator({ [name]: value })).not.toThrow("hunter2");
+    expect(() => settingsFrom({ [name]: value })).toThrow(name);
+    if (/KEYS|TOKENS/.test(name)) expect(() => settingsFrom({ [name]: value })).not.toThrow("hunter2");
   });
 
   it("opens the pages only where nothing says who may come in", () => {
@@ -60,16 +60,13 @@ describe("the environment of npm start", () => {
         about: "Kazakhstan",
         id,
         path: `/orders/${id}`,
-        shortPath: undefined,
-        country: undefined,
       };
-      const of = () => {
-        throw new Error("the demo has no region here");
-      };
-      const origins = { all: [], of, stop: () => Promise.resolve() };
       const screen = formatScreen({
         url: "http://gateway.test",
-        origins,
+        tableName: "routing-table.json",
+        regions: { eu: { origins: [] } },
+        entities: new Map(),
+        folder: "state",
         samples: [sample],
         isOpen,
         paint: (_, text) => text,
@@ -80,10 +77,6 @@ describe("the environment of npm start", () => {
       );
     },
   );
-
-  it("asks for the lines as they are", () => {
-    expect([showsJson({}), showsJson({ REQUEST_LOG: "" }), showsJson(GOOD)]).toEqual([false, false, true]);
-  });
 
   it("lacks the keys of public IDs where it has an empty text", () => {
     const { order } = DECLARED_TABLE.entities;

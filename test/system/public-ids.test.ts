@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readDemoTable } from "../../src/demo/demo-table.ts";
+import { readDemoTable } from "../../src/demo/table.ts";
 import { growthDuring } from "./memory.ts";
 import { type Stack, startStack } from "./stack.ts";
 

@@ -1,7 +1,7 @@
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { DemoTable } from "../../src/demo/demo-table.ts";
+import type { DemoTable } from "../../src/demo/table.ts";
 import { idWith } from "./hostile/gateway.ts";
 import { settles } from "./hostile/settle.ts";
 import { type Stack, startStack } from "./stack.ts";

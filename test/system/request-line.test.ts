@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Paint, showLogLine } from "../../src/demo/request-line.ts";
+import { formatLogLine, type Paint } from "../../src/demo/screen.ts";
 
 const plain: Paint = (_, text) => text;
 
@@ -9,7 +9,7 @@ it("a request is one line with all columns in place", () => {
   const lines = [
     logged({ method: "GET", path: "/any/1", layout: "iuid", region: "eu", status: 200, ms: 3 }),
     logged({ method: "OPTIONS", path: "/nowhere", status: 404, ms: 12 }),
-  ].map((line) => showLogLine(line, plain));
+  ].map((line) => formatLogLine(line, plain));
   expect(lines[0]?.split(/ +/)).toEqual(["GET", "/any/1", "iuid", "eu", "200", "3", "ms"]);
   expect(lines[1]?.split(/ +/)).toEqual(["OPTIONS", "/nowhere", "-", "-", "404", "12", "ms"]);
   expect(lines[0]?.length).toBe(lines[1]?.length);
@@ -17,13 +17,13 @@ it("a request is one line with all columns in place", () => {
 
 it("a path cannot bring colours or line ends of its own into the terminal", () => {
   const line = logged({ method: "GET", path: "/\u001b[31m\n", status: 404, ms: 1 });
-  expect(showLogLine(line, plain)).not.toMatch(/\p{Cc}/u);
+  expect(formatLogLine(line, plain)).not.toMatch(/\p{Cc}/u);
 });
 
 it("a status is painted by its class", () => {
   const styles: string[] = [];
   for (const status of [200, 307, 404, 503]) {
-    showLogLine(logged({ method: "GET", path: "/", status, ms: 1 }), (style, text) => {
+    formatLogLine(logged({ method: "GET", path: "/", status, ms: 1 }), (style, text) => {
       if (text === String(status)) styles.push(style);
       return text;
     });
@@ -32,5 +32,5 @@ it("a status is painted by its class", () => {
 });
 
 it.each(["", "plain words", "{", '{"event":"table-load-failed"}', "{}"])("another line stays as it is: %s", (line) => {
-  expect(showLogLine(line, plain)).toBe(line);
+  expect(formatLogLine(line, plain)).toBe(line);
 });

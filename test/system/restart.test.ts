@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { readDemoTable } from "../../src/demo/demo-table.ts";
+import { readDemoTable } from "../../src/demo/table.ts";
 import { startGateway } from "../../src/host/workerd/gateway.ts";
 
 const stateFolder = mkdtempSync(join(tmpdir(), "waybill-"));

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { DemoTable } from "../../src/demo/demo-table.ts";
+import type { DemoTable } from "../../src/demo/table.ts";
 import { ok } from "./hostile/fault.ts";
 import { idWith } from "./hostile/gateway.ts";
 import { answerBody, fieldOf, type Message, readMessage } from "./hostile/message.ts";

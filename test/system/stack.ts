@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type DemoTable, readDemoTable, tableWithOrigins } from "../../src/demo/demo-table.ts";
-import { type RunningOrigins, startOrigins } from "../../src/demo/origins.ts";
+import { type RunningOrigin, startOrigins } from "../../src/demo/origin.ts";
+import { type DemoTable, readDemoTable, tableWithOrigins } from "../../src/demo/table.ts";
 import { type RunningGateway, startGateway } from "../../src/host/workerd/gateway.ts";
 import { type CompiledTable, loadTable } from "../../src/routing/index.ts";
 
@@ -18,7 +18,7 @@ export interface Stack {
 }
 
 export interface DemoStack extends Stack {
-  readonly origins: RunningOrigins;
+  readonly origins: readonly RunningOrigin[];
 }
 
 export async function startDemoStack(vars: Readonly<Record<string, string>> = {}): Promise<DemoStack> {
@@ -26,7 +26,7 @@ export async function startDemoStack(vars: Readonly<Record<string, string>> = {}
   const stack = await startStack(tableWithOrigins(readDemoTable(), origins), vars);
   const stop = async () => {
     await stack.stop();
-    await origins.stop();
+    await Promise.all(origins.map((origin) => origin.stop()));
   };
   return { ...stack, origins, stop };
 }

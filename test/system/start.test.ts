@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { documentPathOf } from "../../src/demo/document-path.ts";
+import { documentPathOf } from "../../src/demo/origin.ts";
 import { findFreePorts, portFrom } from "../../src/demo/ports.ts";
 import { TICKET_LAYOUT } from "../fixtures/ticket-layout.ts";
 
@@ -61,7 +61,7 @@ describe("the demo", () => {
       const port = await findFreePorts();
       const demo = startDemo(String(port));
       await untilPrinted(demo, /^ready http:\/\/127\.0\.0\.1:\d+$/m);
-      expect(demo.output()).toContain("pages are open to all who reach it");
+      expect(demo.output()).toContain("pages are open to everyone who reaches it");
       const command = /curl -i (\S+\/any\/\S+)$/m.exec(demo.output())?.[1] ?? "";
       const response = await fetch(command);
       const region = response.headers.get("x-demo-region");
@@ -70,7 +70,7 @@ describe("the demo", () => {
       await untilPrinted(demo, new RegExp(`^GET +/any/\\S+ +hotguid +${region} +200 +\\d+ ms$`, "m"));
       demo.child.kill(signal);
       expect(await demo.ended).toBe(0);
-      expect(demo.output()).not.toContain("The gateway ended");
+      expect(demo.output()).not.toContain("The gateway exited");
       for (const offset of [0, 1, 2, 3]) await expect(fetch(`http://127.0.0.1:${port + offset}/`)).rejects.toThrow();
     },
   );
@@ -176,8 +176,8 @@ describe("a table of one's own on the demo's origins", () => {
     await untilPrinted(demo, READY);
     const screen = demo.output();
     for (const [about, region] of [
-      ["country 5, service 3, machine 40", "ap"],
-      ["country 5, service 3, machine 7", "us"],
+      ["KZ, machine 40", "ap"],
+      ["KZ, machine 7", "us"],
       ["ulid", "eu"],
     ] as const) {
       const id = new RegExp(`${about} +(\\S+)$`, "m").exec(screen)?.[1];
@@ -227,7 +227,7 @@ describe("a table of other origins", () => {
     expect(existsSync(join(folder, "config.capnp"))).toBe(true);
     gateway.child.kill("SIGTERM");
     expect(await gateway.ended).toBe(0);
-    expect(gateway.output()).not.toContain("The gateway ended");
+    expect(gateway.output()).not.toContain("The gateway exited");
     origin.close();
   });
 
@@ -266,14 +266,14 @@ describe("the keys of public IDs", () => {
   });
 });
 
-it("says whose origins are asked where a table seems to mean the demo's origins", async () => {
+it("notes origins at other ports where a table seems to mean the demo's origins", async () => {
   const file = join(stateFolder, "other-ports.json");
   const regions = { eu: { origins: [{ url: "http://127.0.0.1:9001" }] } };
   const entities = { order: { path: "/orders/:id", ids: [{ layout: "ulid" }] } };
   writeFileSync(file, JSON.stringify({ regions, entities, routes: [], default: "eu" }));
   const demo = startDemo(String(await findFreePorts()), file);
   await untilPrinted(demo, /^ready /m);
-  expect(demo.output()).toContain("note: requests go to http://127.0.0.1:9001, as the table says");
+  expect(demo.output()).toContain("note: the table's origins are http://127.0.0.1:9001; npm start started none there");
   demo.child.kill("SIGTERM");
   expect(await demo.ended).toBe(0);
 });

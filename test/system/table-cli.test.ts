@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readDemoTable } from "../../src/demo/demo-table.ts";
+import { readDemoTable } from "../../src/demo/table.ts";
 import { objectsOf } from "../cli/fake-runtime.ts";
 import { tableFolder, waybill } from "./command.ts";
 import { type Stack, startStack } from "./stack.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readDemoTable } from "../../src/demo/demo-table.ts";
+import { readDemoTable } from "../../src/demo/table.ts";
 import { startGateway } from "../../src/host/workerd/gateway.ts";
 import { TABLE_BYTES_MAX } from "../../src/routing/index.ts";
 

@@ -1,4 +1,4 @@
-import type { DemoTable } from "../../../src/demo/demo-table.ts";
+import type { DemoTable } from "../../../src/demo/table.ts";
 import { type Stack, startStack } from "../stack.ts";
 import { type FaultyRegion, PATIENT } from "./fault.ts";
 import { type HostileOrigin, startHostileOrigin } from "./origin.ts";
@@ -16,10 +16,10 @@ export type EntityName = "parcel" | "box";
 export async function startHostileStack(faults: readonly FaultyRegion[]): Promise<HostileStack> {
   const origins = new Map<string, HostileOrigin>();
   await Promise.all(faults.map(async ({ name, origin }) => origins.set(name, await startHostileOrigin(origin))));
-  const regions = faults.map(({ name, url, region }) => {
+  const regions = faults.map(({ name, url, region }): [string, DemoTable["regions"][string]] => {
     const origin = originOf(origins, name);
     const address = url?.(origin.port) ?? origin.url;
-    return [name, { origins: [{ url: address }], breaker: false, deadlines: PATIENT, ...region }] as const;
+    return [name, { origins: [{ url: address }], breaker: false, deadlines: PATIENT, ...region }];
   });
   const declared: DemoTable = {
     regions: Object.fromEntries(regions),

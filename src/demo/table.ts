@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { readTableText } from "../host/publish/table-check.ts";
+import { type CompiledTable, type DeclaredTable, loadTable } from "../routing/index.ts";
+import { REGIONS, type RunningOrigin } from "./origin.ts";
+
+/** A valid table file. */
+export interface TableFile {
+  /** Relative to the working folder, for messages. */
+  readonly name: string;
+  readonly path: string;
+  readonly text: string;
+  readonly declared: DeclaredTable;
+  readonly table: CompiledTable;
+}
+
+/** Reads and checks a table. Throws with all its faults. */
+export async function readTableFile(path: string): Promise<TableFile> {
+  const name = relative(process.cwd(), path);
+  const read = await readTableText(name);
+  if (!read.ok) throw new Error(read.error);
+  const declared: DeclaredTable = JSON.parse(read.value);
+  const table = loadTable(declared, 1);
+  if (!table.ok) throw new Error(`${name} passed its check, but does not load`);
+  return { name, path, text: read.value, declared, table: table.value };
+}
+
+export const TABLE_FILE = fileURLToPath(new URL("../../routing-table.json", import.meta.url));
+
+/** The demo's own table has these parts, in their short form. */
+export interface DemoTable extends DeclaredTable {
+  readonly countries: Record<string, number>;
+  readonly entities: Record<string, DeclaredTable["entities"][string] & { readonly path: string }>;
+  readonly moved: Record<string, string>;
+}
+
+export const readDemoTable = (): DemoTable => JSON.parse(readFileSync(TABLE_FILE, "utf8"));
+
+const isLoopback = (url: string): boolean => /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/.test(new URL(url).hostname);
+
+/** Ports of the demo's origins in its table. `PORT` moves the origins. */
+const DECLARED_PORTS = REGIONS.map((_, index) => String(8788 + index));
+
+const originUrls = ({ regions }: DeclaredTable): string[] =>
+  Object.values(regions).flatMap(({ origins }) => origins.map(({ url }) => url));
+
+const hasDemoRegions = ({ regions }: DeclaredTable): boolean =>
+  Object.keys(regions).every((name) => REGIONS.some((region) => region === name));
+
+/** Whether the demo's origins can stand in for the table's: same regions, loopback, declared ports. */
+export const isDemoTable = (table: DeclaredTable): boolean =>
+  hasDemoRegions(table) &&
+  originUrls(table).every((url) => {
+    const { protocol, port, pathname } = new URL(url);
+    return protocol === "http:" && isLoopback(url) && DECLARED_PORTS.includes(port) && pathname === "/";
+  });
+
+/** A note for a table with the demo's regions on loopback, but at other ports. */
+export function otherPortsNote(table: DeclaredTable): string | undefined {
+  const others = originUrls(table).filter((url) => isLoopback(url) && !DECLARED_PORTS.includes(new URL(url).port));
+  if (!hasDemoRegions(table) || others.length === 0) return undefined;
+  return `note: the table's origins are ${others.join(", ")}; npm start started none there. It starts the demo's origins for a table with ports ${DECLARED_PORTS.join(", ")}, whatever PORT is.`;
+}
+
+/** The table with the URLs of the running origins. */
+export function tableWithOrigins<Table extends DeclaredTable>(table: Table, running: readonly RunningOrigin[]): Table {
+  const regions = Object.entries(table.regions).map(([name, region]) => {
+    const url = running.find((origin) => origin.region === name)?.url ?? "";
+    return [name, { ...region, origins: region.origins.map((origin) => ({ ...origin, url })) }];
+  });
+  return { ...table, regions: Object.fromEntries(regions) };
+}
+
+type Numbers = NonNullable<DeclaredTable["routes"][number]["when"]["shardKey"]>;
+
+/** Inclusive ranges of numbers such as `7`, `"0-9"` or a list of these. */
+export const rangesOf = (numbers: Numbers): (readonly [from: number, to: number])[] =>
+  [numbers].flat().map((part) => {
+    const [from = Number.NaN, to = from] = String(part).split("-").map(Number);
+    return [from, to];
+  });
+
+const endsOf = (numbers: Numbers | undefined): number[] => [...new Set(rangesOf(numbers ?? []).flat())];
+
+/** A HotGuid's slice of the shard key. `unit`: what one step of it adds to the key. */
+export function sliceOf({ layouts }: DeclaredTable, name: string): { readonly bits: number; readonly unit: number } {
+  const slice = layouts?.["hotguid"]?.slices?.[name] ?? [32, 0];
+  const [offset, bits] = "offset" in slice ? [slice.offset, slice.bits] : slice;
+  return { bits, unit: bits === 0 ? Number.NaN : 2 ** (32 - offset - bits) };
+}
+
+export interface ShardKey {
+  readonly shardKey: number;
+  /** The route's condition, in words. */
+  readonly about: string;
+}
+
+/** Both ends of each range of shard keys, and of slices of it, in the routes. */
+export const shardKeysOf = (table: DeclaredTable): readonly ShardKey[] =>
+  table.routes.flatMap(({ when }) => [
+    ...endsOf(when.shardKey).map((shardKey) => ({ shardKey, about: `shard key ${shardKey}` })),
+    ...Object.entries(when.slices ?? {}).flatMap(([name, numbers]) => {
+      const { unit } = sliceOf(table, name);
+      // Other layouts have slices too.
+      return endsOf(unit > 0 ? numbers : undefined).map((value) => ({
+        shardKey: value * unit,
+        about: `${name} ${value}`,
+      }));
+    }),
+  ]);
