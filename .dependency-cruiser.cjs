@@ -33,6 +33,12 @@ const ZONES = [
     why: "the generator reads development packages, and nothing but the table's sources",
   },
   {
+    name: "published",
+    from: "^src/published/",
+    may: ["^src/(published|ids|routing)/", packages("valibot")],
+    why: "formats that gateway, command and host share know no platform",
+  },
+  {
     name: "proxy",
     from: "^src/proxy/",
     may: ["^src/(proxy|routing|ids)/", PORTS],
@@ -53,19 +59,19 @@ const ZONES = [
   {
     name: "ports",
     from: PORTS,
-    may: ["^src/(ids|routing|problems)/", "^src/proxy/(errors|signature)\\.ts$", PORTS],
+    may: ["^src/(ids|routing|problems|published)/", "^src/proxy/(errors|signature)\\.ts$", PORTS],
     why: "ports speak in the core's types",
   },
   {
     name: "edge",
     from: "^src/edge/",
-    may: ["^src/(edge|ids|routing|proxy|problems)/", PORTS, packages("jose", "valibot"), "^cloudflare:"],
+    may: ["^src/(edge|published|ids|routing|proxy|problems)/", PORTS, packages("jose", "valibot"), "^cloudflare:"],
     why: "an adapter knows the platform and the port that it serves, and no route",
   },
   {
     name: "routes",
     from: "^routes/",
-    may: ["^routes/", "^src/(ids|routing|proxy|problems|gateway)/", PORTS, packages("hono", "valibot")],
+    may: ["^routes/", "^src/(published|ids|routing|proxy|problems|gateway)/", PORTS, packages("hono", "valibot")],
     why: "the HTTP surface sees the world through ports",
   },
   {
@@ -85,7 +91,7 @@ const ZONES = [
     from: "^src/cli/",
     may: [
       "^src/cli/",
-      "^src/(ids|routing|problems)/",
+      "^src/(published|ids|routing|problems)/",
       "^src/gateway/(decide|public-ids|replay)\\.ts$",
       packages("commander", "jsonc-parser", "valibot", "yaml"),
     ],
@@ -97,6 +103,7 @@ const ZONES = [
     from: "^src/host/",
     may: [
       "^src/host/",
+      "^src/published/",
       IDS,
       ROUTING,
       "^src/(routing|problems)/generate\\.ts$",
@@ -110,7 +117,13 @@ const ZONES = [
   {
     name: "demo",
     from: "^src/demo/",
-    may: ["^src/(demo|host)/", IDS, ROUTING, "^src/edge/config\\.ts$", packages("ws", "@types/ws", "wrangler")],
+    may: [
+      "^src/(demo|host|published)/",
+      IDS,
+      ROUTING,
+      "^src/edge/config\\.ts$",
+      packages("ws", "@types/ws", "wrangler"),
+    ],
     to: NODE,
     why: "the demo stands outside, as any operator does",
   },

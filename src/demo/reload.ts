@@ -6,7 +6,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { exitOf, stopChild } from "../host/child.ts";
 import { bulkOf, readPacks } from "../host/publish/packs.ts";
-import { POINTER_KEY, publication } from "../host/publish/publish.ts";
+import { publication } from "../host/publish/publish.ts";
+import { POINTER_KEY } from "../published/kv.ts";
 
 export interface ReloadOptions {
   readonly port: number;

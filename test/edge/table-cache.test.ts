@@ -2,7 +2,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
-import { bodyKey, POINTER_KEY } from "../../src/edge/table/kv.ts";
+import { bodyKey, POINTER_KEY } from "../../src/published/kv.ts";
 import { type CompiledTable, resolveAny, TABLE_BYTES_MAX } from "../../src/routing/index.ts";
 import { packKey, pageKey } from "../../src/routing/packs/verify.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";

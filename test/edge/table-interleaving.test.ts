@@ -7,8 +7,8 @@ import { bundledRevision } from "../../src/edge/control-plane/revisions.ts";
 import { ControlPlane } from "../../src/edge/control-plane/service.ts";
 import type { Env } from "../../src/edge/env.ts";
 import { kvTables } from "../../src/edge/table/isolate-table.ts";
-import { bodyKey, POINTER_KEY, type Pointer } from "../../src/edge/table/kv.ts";
 import { sha256 } from "../../src/edge/table/table-bytes.ts";
+import { bodyKey, POINTER_KEY, type Pointer } from "../../src/published/kv.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { runs } from "../setup/property-runs.ts";
 

@@ -5,7 +5,7 @@ import { POINTER_MS_MIN } from "../../src/edge/control-plane/publication.ts";
 import { bundledRevision } from "../../src/edge/control-plane/revisions.ts";
 import { ControlPlane } from "../../src/edge/control-plane/service.ts";
 import type { Env } from "../../src/edge/env.ts";
-import { POINTER_KEY } from "../../src/edge/table/kv.ts";
+import { POINTER_KEY } from "../../src/published/kv.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { type FaultyKv, faultyKv, putTable } from "./faulty-kv.ts";
 

@@ -8,8 +8,8 @@ import {
   RevisionStore,
 } from "../../src/edge/control-plane/storage.ts";
 import type { Env } from "../../src/edge/env.ts";
-import { POINTER_KEY } from "../../src/edge/table/kv.ts";
 import { sha256 } from "../../src/edge/table/table-bytes.ts";
+import { POINTER_KEY } from "../../src/published/kv.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
 const { TABLE_KV, TABLE_TRUTH } = env as Env;

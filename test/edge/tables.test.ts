@@ -3,7 +3,8 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
 import { kvTables } from "../../src/edge/table/isolate-table.ts";
-import { bodyKey, type LoadFailure, POINTER_KEY } from "../../src/edge/table/kv.ts";
+import type { LoadFailure } from "../../src/edge/table/kv.ts";
+import { bodyKey, POINTER_KEY } from "../../src/published/kv.ts";
 import { TABLE_BYTES_MAX } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 

@@ -29,6 +29,8 @@ const PLANTED: readonly (readonly [rule: string, file: string, statement: string
   ["routing", "src/routing/planted.ts", 'export { Hono } from "hono";'],
   ["routing", "src/routing/planted.ts", 'export type { Fetch } from "../ports.ts";'],
   ["routing-generator", "src/routing/generate.ts", 'export { Command } from "commander";'],
+  ["published", "src/published/planted.ts", 'export { readFileSync } from "node:fs";'],
+  ["published", "src/published/planted.ts", 'export { systemClock } from "../edge/platform.ts";'],
   ["proxy", "src/proxy/planted.ts", 'export { Hono } from "hono";'],
   ["proxy", "src/proxy/planted.ts", 'export { env } from "cloudflare:workers";'],
   ["gateway", "src/gateway/planted.ts", 'export { env } from "cloudflare:workers";'],

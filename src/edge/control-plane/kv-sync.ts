@@ -1,17 +1,9 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock } from "../../ports.ts";
 import type { TableHistoryError } from "../../problems/errors.ts";
+import { bodyKey, formatPointer, POINTER_KEY, type Pointer } from "../../published/kv.ts";
 import { REVISION_MAX } from "../../routing/index.ts";
-import {
-  bodyKey,
-  compileBody,
-  type LoadFailure,
-  POINTER_KEY,
-  type Pointer,
-  readBody,
-  readPointer,
-  within,
-} from "../table/kv.ts";
+import { compileBody, type LoadFailure, readBody, readPointer, within } from "../table/kv.ts";
 import {
   afterStep,
   beforeStep,
@@ -170,7 +162,7 @@ export class KvSync {
       if (read.ok && this.#isForeign(read.value)) await this.#takeOver(read.value);
       return { kind: "read", pointer: read.ok ? read.value : undefined };
     }
-    const value = step.do === "put-body" ? rows.body(step.digest) : JSON.stringify(pointer);
+    const value = step.do === "put-body" ? rows.body(step.digest) : formatPointer(pointer);
     if (value === undefined) throw new Error("the text of a revision in force is gone");
     const key = step.do === "put-body" ? bodyKey(step.digest) : POINTER_KEY;
     const put = await within(() => kv.put(key, value), WRITE_DEADLINE_MS);

@@ -1,4 +1,4 @@
-import type { Pointer } from "../table/kv.ts";
+import type { Pointer } from "../../published/kv.ts";
 
 /**
  * Bringing KV to the last revision, as steps: each body, then the pointer, then reading it back. Pure: what is known goes in,

@@ -12,8 +12,8 @@ import type {
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock } from "../../ports.ts";
 import type { PackChangeError, TableChangeError } from "../../problems/errors.ts";
+import type { Pointer } from "../../published/kv.ts";
 import { type CanarySelector, type Fault, REVISION_MAX, TABLE_BYTES_MAX, unknownNames } from "../../routing/index.ts";
-import type { Pointer } from "../table/kv.ts";
 import { type Bytes, loadTableBytes, sha256, tableNames } from "../table/table-bytes.ts";
 import { adoptPublication, startPublication } from "./publication.ts";
 import type { ControlPlaneState, RevisionStore } from "./storage.ts";

@@ -1,7 +1,8 @@
 import type { Ok, Result } from "../../ids/result.ts";
 import type { Clock } from "../../ports.ts";
+import { formatPointer, type Pointer, parsePointer } from "../../published/kv.ts";
 import type { EdgeCache } from "../origins/moved-memory.ts";
-import { type LoadFailure, type Pointer, parsePointer, within } from "./kv.ts";
+import { type LoadFailure, within } from "./kv.ts";
 
 /**
  * The tables that isolates of one location share, in the edge's cache: parts, which never change (bodies, headers and pages of
@@ -94,6 +95,6 @@ export function edgeTableCache(cache: EdgeCache | undefined, namespace: string, 
           : undefined;
       }),
     putPointer: ({ pointer, confirmedAtMs }) =>
-      put(pointerUrl, JSON.stringify(pointer), POINTER_SECONDS, { [CONFIRMED_FIELD]: String(confirmedAtMs) }),
+      put(pointerUrl, formatPointer(pointer), POINTER_SECONDS, { [CONFIRMED_FIELD]: String(confirmedAtMs) }),
   };
 }

@@ -1,9 +1,10 @@
 import type { ServedCanary, ServedTable, TableSource } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
+import { bodyKey, type Pointer, type PointerCanary } from "../../published/kv.ts";
 import { type CompiledTable, selectorTest, servesEntity } from "../../routing/index.ts";
 import { raceCacheAndKv } from "../platform.ts";
 import type { ConfirmedPointer, TableCache } from "./edge-cache.ts";
-import { bodyKey, compileBody, type LoadFailure, type Pointer, type PointerCanary, readBody, verified } from "./kv.ts";
+import { compileBody, type LoadFailure, readBody, verified } from "./kv.ts";
 
 /** The table that an isolate holds. */
 export interface LoadedTable {

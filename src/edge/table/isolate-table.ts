@@ -2,12 +2,13 @@ import { waitUntil } from "cloudflare:workers";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock, Entropy, Packs, ServedTable, Tables } from "../../ports.ts";
 import type { TableError } from "../../problems/errors.ts";
+import type { Pointer } from "../../published/kv.ts";
 import { type CompiledTable, loadTable } from "../../routing/index.ts";
 import type { EdgeCache } from "../origins/moved-memory.ts";
 import { withTimeout } from "../platform.ts";
 import { type ConfirmedPointer, edgeTableCache } from "./edge-cache.ts";
 import { isOlder, type LoadedTable, refreshLabel, tableFetcher, tableLabels } from "./fetch.ts";
-import { type LoadFailure, type Pointer, readPointer } from "./kv.ts";
+import { type LoadFailure, readPointer } from "./kv.ts";
 
 export interface TablesOptions {
   readonly kv: KVNamespace;

@@ -1,51 +1,8 @@
-import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/result.ts";
-import {
-  type CanarySelector,
-  type CompiledTable,
-  canarySelectorSchema,
-  REVISION_MAX,
-  TABLE_BYTES_MAX,
-} from "../../routing/index.ts";
+import { bodyKey, POINTER_KEY, type Pointer, parsePointer } from "../../published/kv.ts";
+import { type CompiledTable, TABLE_BYTES_MAX } from "../../routing/index.ts";
 import { withTimeout } from "../platform.ts";
 import { loadTableBytes, sha256 } from "./table-bytes.ts";
-
-/**
- * The published table as KV holds it. Keys:
- * - `table.current`: the pointer, JSON `{revision, digest, publishedAt, change, canary}`; the only key that is ever overwritten.
- * - `table.<digest>`: a declared table's JSON text, named by the SHA-256 of its bytes in lower-case hex; written before
- *   the pointer that names it, never changed.
- */
-export const POINTER_KEY = "table.current";
-export const bodyKey = (digest: string): string => `table.${digest}`;
-
-const revision = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(REVISION_MAX));
-const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
-
-const POINTER = v.object({
-  revision,
-  digest,
-  publishedAt: v.optional(v.string()),
-  /** Rises with every change of the truth, the beginning and the end of a canary too; 0 from who writes files alone. */
-  change: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 0),
-  /** A later version may know other audiences: what this one cannot read is no canary, and no reason to refuse the table. */
-  canary: v.optional(v.fallback(v.optional(v.object({ revision, digest, audience: canarySelectorSchema })), undefined)),
-});
-
-export interface Pointer {
-  readonly revision: number;
-  readonly digest: string;
-  /** ISO 8601. */
-  readonly publishedAt?: string | undefined;
-  readonly change: number;
-  readonly canary?: PointerCanary | undefined;
-}
-
-export interface PointerCanary {
-  readonly revision: number;
-  readonly digest: string;
-  readonly audience: CanarySelector;
-}
 
 export type LoadFailure =
   | { readonly reason: "not-published" }
@@ -66,19 +23,9 @@ export const KV_CACHE_SECONDS = 30;
 export async function readPointer(kv: KVNamespace, deadlineMs: number): Promise<Result<Pointer, LoadFailure>> {
   const text = await within(() => kv.get(POINTER_KEY, { type: "text", cacheTtl: KV_CACHE_SECONDS }), deadlineMs);
   if (!text.ok) return text;
-  return text.value === null ? err({ reason: "not-published" }) : parsePointer(text.value);
-}
-
-export function parsePointer(text: string): Result<Pointer, LoadFailure> {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return err({ reason: "pointer-malformed", why: "it is not JSON" });
-  }
-  const pointer = v.safeParse(POINTER, json);
-  if (!pointer.success) return err({ reason: "pointer-malformed", why: pointer.issues[0].message });
-  return ok(pointer.output);
+  if (text.value === null) return err({ reason: "not-published" });
+  const pointer = parsePointer(text.value);
+  return pointer.ok ? pointer : err({ reason: "pointer-malformed", why: pointer.error });
 }
 
 /** The bytes of a digest, verified. */

@@ -2,14 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { err, ok, type Result } from "../../ids/index.ts";
+import { NOTHING_PUBLISHED, POINTER_KEY, type PublishedPointer, parsePublished } from "../../published/kv.ts";
 import { bulkOf, type PackFile } from "../publish/packs.ts";
-import {
-  NOTHING_PUBLISHED,
-  POINTER_KEY,
-  type PublishedPointer,
-  publication,
-  readPublished,
-} from "../publish/publish.ts";
+import { publication } from "../publish/publish.ts";
 
 /** Workers KV through wrangler. `where` holds the arguments that select the namespace. */
 
@@ -38,7 +33,7 @@ export async function publishedAtEdge(
   { capture }: Wrangler,
 ): Promise<Result<PublishedPointer, string>> {
   const got = await capture(["kv", "key", "get", POINTER_KEY, ...where]);
-  if (got.code === 0) return readPublished(() => got.stdout);
+  if (got.code === 0) return parsePublished(got.stdout);
   // wrangler gives the same exit code for a missing key and an unreadable namespace.
   const listed = await capture(["kv", "key", "list", "--prefix", POINTER_KEY, ...where]);
   if (listed.code === 0 && listed.stdout.trim() === "[]") return ok(NOTHING_PUBLISHED);

@@ -1,9 +1,17 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { err, ok, type Result } from "../../ids/index.ts";
+import {
+  bodyKey,
+  formatPointer,
+  NOTHING_PUBLISHED,
+  POINTER_KEY,
+  type PublishedPointer,
+  parsePublished,
+} from "../../published/kv.ts";
 import { REVISION_MAX } from "../../routing/index.ts";
-import { replaceFile } from "./files.ts";
+import { readBytes, replaceFile } from "./files.ts";
 
 /**
  * A published table in KV. The body's key holds its digest, so a body never changes. The pointer names the current body.
@@ -16,21 +24,14 @@ export interface Publication {
   readonly pointer: string;
 }
 
-export const POINTER_KEY = "table.current";
-
 /** `tableText`: the declared table as JSON. `change`: written to the pointer if above 0. */
 export function publication(tableText: string, revision: number, publishedAt: Date, change = 0): Publication {
   const digest = createHash("sha256").update(tableText, "utf8").digest("hex");
   return {
-    bodyKey: `table.${digest}`,
+    bodyKey: bodyKey(digest),
     body: tableText,
     pointerKey: POINTER_KEY,
-    pointer: JSON.stringify({
-      revision,
-      digest,
-      publishedAt: publishedAt.toISOString(),
-      ...(change > 0 && { change }),
-    }),
+    pointer: formatPointer({ revision, digest, publishedAt: publishedAt.toISOString(), change }),
   };
 }
 
@@ -51,7 +52,7 @@ export function publishNext(folder: string, tableText: string, publishedAt: Date
   if (!before.ok) throw new Error(`${folder}: ${before.error}`);
   const { digest, highest } = before.value;
   const next = publication(tableText, highest + 1, publishedAt);
-  if (next.bodyKey === `table.${digest}`) {
+  if (digest !== undefined && next.bodyKey === bodyKey(digest)) {
     // The pointer is right, but the body may have been removed.
     replaceFile(folder, next.bodyKey, next.body);
     return;
@@ -60,45 +61,10 @@ export function publishNext(folder: string, tableText: string, publishedAt: Date
   publishToDisk(folder, tableText, highest + 1, publishedAt);
 }
 
-/** The contents of a pointer. */
-export interface PublishedPointer {
-  /** The higher of the table's revision and its canary's; 0 if nothing is published. */
-  readonly highest: number;
-  /** Of the table, not of its canary. */
-  readonly digest: string | undefined;
-  /** The change counter; 0 without one. */
-  readonly change: number;
-}
-
-export const NOTHING_PUBLISHED: PublishedPointer = { highest: 0, digest: undefined, change: 0 };
-
 /** Reads the pointer of a KV folder, or gives an error message. */
 export function publishedPointer(folder: string): Result<PublishedPointer, string> {
   if (!existsSync(folder)) return err("there is no such folder");
   if (!existsSync(join(folder, POINTER_KEY))) return ok(NOTHING_PUBLISHED);
-  return readPublished(() => readFileSync(join(folder, POINTER_KEY), "utf8"));
+  const bytes = readBytes(join(folder, POINTER_KEY));
+  return bytes === undefined ? err(`${POINTER_KEY} cannot be read`) : parsePublished(bytes.toString());
 }
-
-/** Parses a pointer, or gives an error message. */
-export function readPublished(read: () => string): Result<PublishedPointer, string> {
-  try {
-    const pointer: unknown = JSON.parse(read());
-    const revision = memberOf(pointer, "revision");
-    if (typeof revision !== "number") return err(`${POINTER_KEY} has no revision`);
-    const [canary, digest, change] = [
-      memberOf(memberOf(pointer, "canary"), "revision"),
-      memberOf(pointer, "digest"),
-      memberOf(pointer, "change"),
-    ];
-    return ok({
-      highest: typeof canary === "number" ? Math.max(revision, canary) : revision,
-      digest: typeof digest === "string" ? digest : undefined,
-      change: typeof change === "number" ? change : 0,
-    });
-  } catch (error) {
-    return err(error instanceof Error ? error.message : String(error));
-  }
-}
-
-const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;

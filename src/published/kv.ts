@@ -1,0 +1,82 @@
+import * as v from "valibot";
+import { err, ok, type Result } from "../ids/result.ts";
+import { canarySelectorSchema, REVISION_MAX } from "../routing/index.ts";
+
+/**
+ * A published table in KV. The pointer is the only value that is ever overwritten:
+ * - `table.current`: the pointer, JSON `{revision, digest, publishedAt, change, canary}`;
+ * - `table.<digest>`: the body, a table's JSON text. The digest is the SHA-256 of its bytes in lower-case hex.
+ *
+ * Bodies are written before the pointer, so a reader of the pointer finds them. `routing/packs/verify.ts` names the keys of packs.
+ */
+export const POINTER_KEY = "table.current";
+export const bodyKey = (digest: string): string => `table.${digest}`;
+
+const revision = v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(REVISION_MAX));
+export const digestSchema = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+
+const POINTER = v.object({
+  revision,
+  digest: digestSchema,
+  /** ISO 8601. */
+  publishedAt: v.optional(v.string()),
+  /** Counts changes in the control plane, canaries included; 0 from a writer without a counter. */
+  change: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 0),
+  /** A later version may have other audiences. A canary that this version cannot read is ignored. */
+  canary: v.optional(
+    v.fallback(v.optional(v.object({ revision, digest: digestSchema, audience: canarySelectorSchema })), undefined),
+  ),
+});
+
+export type Pointer = Readonly<v.InferOutput<typeof POINTER>>;
+export type PointerCanary = NonNullable<Pointer["canary"]>;
+
+/** The error says what is wrong. */
+export function parsePointer(text: string): Result<Pointer, string> {
+  const json = parseJson(text);
+  if (!json.ok) return json;
+  const pointer = v.safeParse(POINTER, json.value);
+  return pointer.success ? ok(pointer.output) : err(pointer.issues[0].message);
+}
+
+/** A counter of 0 is left out: readers of every version take its absence for 0. */
+export const formatPointer = ({ revision, digest, publishedAt, change, canary }: Pointer): string =>
+  JSON.stringify({ revision, digest, publishedAt, ...(change > 0 && { change }), canary });
+
+/** What the next publisher must know of a pointer, even one that no gateway accepts. */
+export interface PublishedPointer {
+  /** The higher of the table's revision and its canary's; 0 if nothing is published. */
+  readonly highest: number;
+  /** Of the table, not of its canary. */
+  readonly digest: string | undefined;
+  /** The change counter; 0 without one. */
+  readonly change: number;
+}
+
+export const NOTHING_PUBLISHED: PublishedPointer = { highest: 0, digest: undefined, change: 0 };
+
+const ANY_REVISION = v.object({ revision: v.number() });
+const PUBLISHED = v.object({
+  ...ANY_REVISION.entries,
+  digest: v.fallback(v.optional(v.string()), undefined),
+  change: v.fallback(v.number(), 0),
+  canary: v.fallback(v.optional(ANY_REVISION), undefined),
+});
+
+/** Reads as much as the next publisher needs. The error says what is wrong. */
+export function parsePublished(text: string): Result<PublishedPointer, string> {
+  const json = parseJson(text);
+  if (!json.ok) return json;
+  const pointer = v.safeParse(PUBLISHED, json.value);
+  if (!pointer.success) return err(`${POINTER_KEY} has no revision`);
+  const { revision, digest, change, canary } = pointer.output;
+  return ok({ highest: Math.max(revision, canary?.revision ?? 0), digest, change });
+}
+
+function parseJson(text: string): Result<unknown, string> {
+  try {
+    return ok(JSON.parse(text));
+  } catch {
+    return err("it is not JSON");
+  }
+}
