@@ -32,8 +32,8 @@ describe("waybill canary", () => {
     const files = tableFile();
     const begun = await canary(files, "/routes/1", "--region", "us", "--percent", "1");
     expect(begun).toEqual({
-      stdout: "/routes/1  ap → ap (1 % us)  1 % of its IDs go elsewhere\n",
-      stderr: `table.json: changed; publish it to let it take effect\n`,
+      stdout: "/routes/1  ap → ap (1 % us)  1 % of its IDs change region\n",
+      stderr: `table.json: changed; publish the table to apply it\n`,
       code: 0,
     });
     const [[was = ""] = [], [is = ""] = [], ...others] = changedLines(own, files.text("table.json"));
@@ -41,11 +41,11 @@ describe("waybill canary", () => {
     expect(is).toBe(was.replace('"region": "ap"', '"region": "ap", "canary": { "region": "us", "percent": 1 }'));
 
     const grown = await canary(files, "1", "--percent", "12.5");
-    expect(grown.stdout).toBe("/routes/1  ap (1 % us) → ap (12.5 % us)  11.5 % of its IDs go elsewhere\n");
+    expect(grown.stdout).toBe("/routes/1  ap (1 % us) → ap (12.5 % us)  11.5 % of its IDs change region\n");
     const whole = await canary(files, "1", "--percent", "100");
-    expect(whole.stdout).toBe("/routes/1  ap (12.5 % us) → ap (100 % us)  87.5 % of its IDs go elsewhere\n");
+    expect(whole.stdout).toBe("/routes/1  ap (12.5 % us) → ap (100 % us)  87.5 % of its IDs change region\n");
     const finished = await canary(files, "1", "--finish");
-    expect(finished.stdout).toBe("/routes/1  ap (100 % us) → us  no ID goes elsewhere\n");
+    expect(finished.stdout).toBe("/routes/1  ap (100 % us) → us  no ID is routed differently\n");
     expect(changedLines(own, files.text("table.json"))).toEqual([[was], [was.replace('"ap"', '"us"')]]);
   });
 
@@ -53,20 +53,20 @@ describe("waybill canary", () => {
     const files = tableFile();
     await canary(files, "1", "--region", "us", "--percent", "40");
     const aborted = await canary(files, "1", "--off");
-    expect(aborted.stdout).toBe("/routes/1  ap (40 % us) → ap  40 % of its IDs go elsewhere\n");
+    expect(aborted.stdout).toBe("/routes/1  ap (40 % us) → ap  40 % of its IDs change region\n");
     expect(files.text("table.json")).toBe(own);
   });
 
   it("writes nothing on a dry run, and nothing where nothing changes", async () => {
     const files = tableFile();
     const dry = await canary(files, "1", "--region", "us", "--percent", "5", "--dry-run");
-    expect(dry.stdout).toBe("/routes/1  ap → ap (5 % us)  5 % of its IDs go elsewhere\n");
+    expect(dry.stdout).toBe("/routes/1  ap → ap (5 % us)  5 % of its IDs change region\n");
     expect(dry.stderr).toBe(`table.json: nothing was written (--dry-run)\n`);
     expect(files.text("table.json")).toBe(own);
     await canary(files, "1", "--region", "us", "--percent", "5");
     const same = await canary(files, "1", "--percent", "5");
     expect(same).toEqual({
-      stdout: "/routes/1  ap (5 % us) → ap (5 % us)  no ID goes elsewhere\n",
+      stdout: "/routes/1  ap (5 % us) → ap (5 % us)  no ID is routed differently\n",
       stderr: `table.json: nothing to change\n`,
       code: 0,
     });
@@ -83,13 +83,13 @@ describe("waybill canary", () => {
   });
 
   it.each<[string, readonly string[], string]>([
-    ["a share that shrinks", ["1", "--percent", "10"], "/routes/1 gives 25 % of its IDs to us; --back is needed"],
+    ["a share that shrinks", ["1", "--percent", "10"], "/routes/1 gives 25 % of its IDs to us; pass --back"],
     [
       "another region in the middle of a ramp",
       ["1", "--percent", "30", "--region", "eu"],
       "end that canary with --off",
     ],
-    ["an end before all went over", ["1", "--finish"], "--finish is for a canary of 100 %"],
+    ["an end before all went over", ["1", "--finish"], "--finish requires a canary of 100 %"],
     ["a route without a canary and a region", ["0", "--percent", "5"], "/routes/0 has no canary yet"],
     ["to end what is not there", ["0", "--off"], "/routes/0 has no canary."],
     ["the route's own region", ["0", "--percent", "5", "--region", "eu"], 'The route\'s IDs go to "eu" anyway'],
@@ -98,8 +98,8 @@ describe("waybill canary", () => {
     ["a pointer to something else", ["/moved", "--percent", "5"], "has no route /moved"],
     ["nothing to do", ["1"], "pass exactly one of --percent, --off, --finish"],
     ["two things at once", ["1", "--percent", "5", "--off"], "pass exactly one of --percent, --off, --finish"],
-    ["a region without a share", ["1", "--off", "--region", "us"], "--region goes with --percent"],
-    ["to finish backwards", ["1", "--finish", "--back"], "--back does not go with --finish"],
+    ["a region without a share", ["1", "--off", "--region", "us"], "--region requires --percent"],
+    ["to finish backwards", ["1", "--finish", "--back"], "--back has no effect with --finish"],
     ["more than all", ["1", "--percent", "101"], "a number from 0 to 100"],
     ["less than nothing", ["1", "--percent=-1"], "a number from 0 to 100"],
     ["a percent sign", ["1", "--percent", "10%"], "a number from 0 to 100"],
@@ -119,7 +119,7 @@ describe("waybill canary", () => {
   it("edits no stdin", async () => {
     const { stderr, code } = await waybill(["canary", "1", "--off", "--table", "-"], { stdin: own });
     expect(code).toBe(1);
-    expect(stderr).toContain("cannot come from stdin");
+    expect(stderr).toContain("cannot be stdin");
   });
 });
 
@@ -135,7 +135,7 @@ describe("a step", () => {
       { region: "eu", canary: { region: "ap", percent: 5 } },
     ],
     ["prepares", { region: "eu" }, { kind: "percent", percent: 0, region: "us", back: false }, at(0)],
-    ["ends one that took all only when told twice", at(100), { kind: "off", back: false }, "--off --back sends all"],
+    ["ends one that took all only when told twice", at(100), { kind: "off", back: false }, "--off --back returns all"],
     ["ends one that took all", at(100), { kind: "off", back: true }, { region: "eu" }],
   ])("%s", (_, before, step, expected) => {
     const after = rampRoute(before, step);

@@ -15,24 +15,24 @@ describe.concurrent("waybill id capacity", () => {
   lasts       until 2199-03-19T03:28:58.880Z, mintedAt from 2025-01-01T00:00:00.000Z on
   one minter  25,600 IDs a second: 256 by sequence a tick, 100 ticks a second
   all         102,400 IDs a second
-  minters     65,536 at most, told apart by machine
+  minters     65,536 at most, distinguished by machine
   equal IDs   none while no two minters have the same machine
-  verdict     bears it
+  verdict     sufficient
 `);
   });
 
   it("gives the odds of equal IDs where chance tells them apart", async () => {
     const { stdout, code } = await capacity("uuid-v7", "--rate", "1e6");
     expect(code).toBe(0);
-    expect(stdout).toContain("a chance of 1 in 120,000 that there are any, by 1.89e22 random values in each of ");
+    expect(stdout).toContain("a probability of 1 in 120,000 of any, by 1.89e22 random values in each of ");
   });
 
   it.each([
     { args: ["sonyflake", "--rate", "25601"], verdict: "too many IDs a second" },
     { args: ["snowflake", "--rate", "1", "--minters", "1025"], verdict: "too many minters" },
-    { args: ["sharding-id", "--rate", "1", "--years", "100"], verdict: "does not last so long" },
-    { args: ["luuid", "--rate", "1e6", "--years", "10"], verdict: "does not last so long" },
-    { args: ["uuid-v4", "--rate", "1e12", "--years", "100"], verdict: "equal IDs are to be expected" },
+    { args: ["sharding-id", "--rate", "1", "--years", "100"], verdict: "does not last that long" },
+    { args: ["luuid", "--rate", "1e6", "--years", "10"], verdict: "does not last that long" },
+    { args: ["uuid-v4", "--rate", "1e12", "--years", "100"], verdict: "equal IDs are expected" },
   ])("$args is more than the layout bears", async ({ args, verdict: result }) => {
     const { stdout, stderr, code } = await capacity(...args);
     expect({ stderr, code }).toEqual({ stderr: "", code: 1 });
@@ -63,11 +63,11 @@ describe.concurrent("waybill id capacity", () => {
   it.each([
     { name: "lexical-uuid", line: "one minter  1,000,000 IDs a second: one a tick, 1,000,000 ticks a second" },
     { name: "xid", line: "one minter  16,777,216 IDs a second: 16,777,216 by counter each second" },
-    { name: "uuid-v4", line: "one minter  as many as it likes: nothing is counted" },
-    { name: "uuid-v4", line: "lasts       for ever: no time is in it" },
+    { name: "uuid-v4", line: "one minter  unlimited: nothing is counted" },
+    { name: "uuid-v4", line: "lasts       unlimited: it contains no time" },
     { name: "luuid", line: "equal IDs   none while no number is used twice" },
     { name: "flake", line: "lasts       until after the year 9999, mintedAt from 1970-01-01T00:00:00.000Z on" },
-    { name: "cuid", line: "minters     as many as there are: chance tells them apart" },
+    { name: "cuid", line: "minters     unlimited: random bits distinguish them" },
   ])("says of $name: $line", async ({ name, line }) => {
     const { stdout, code } = await capacity(name, "--rate", "0.5");
     expect(code).toBe(0);
@@ -77,15 +77,15 @@ describe.concurrent("waybill id capacity", () => {
   it("says what chance two minters have to draw the same node", async () => {
     const { stdout } = await capacity("xid", "--rate", "1", "--minters", "100");
     expect(stdout).toContain(
-      "none while no two minters have the same machine and process; drawn at random, two do with",
+      "none while no two minters have the same machine and process; with random fields, two do with",
     );
-    expect(stdout).toContain("a chance of 1 in 222,000,000\n");
+    expect(stdout).toContain("a probability of 1 in 222,000,000\n");
   });
 
   it("says why there is none for what is not minted", async () => {
     const { stderr, code } = await capacity("uuid-v8", "--rate", "1");
     expect(code).toBe(1);
-    expect(stderr).toContain("IDs of uuid-v8 are not minted: they come of whatever their issuer likes");
+    expect(stderr).toContain("IDs of uuid-v8 cannot be minted: they come from data of their issuer");
   });
 
   it("gives the reckoning as one JSON object", async () => {

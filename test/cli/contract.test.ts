@@ -124,7 +124,7 @@ describe.concurrent("waybill contract", () => {
   it("shows each finding with its place in both files and why a parameter is an ID", async () => {
     const { stdout, stderr, code } = await contract(AGREEING.replace("/parcels/{parcel}:", "/bills/{bill_id}:"));
     expect(stdout.split("\n")).toEqual([
-      "openapi.yaml: /paths/~1bills~1{bill_id}: /bills/{bill_id}: {bill_id} looks like an ID (it is named like one), and no entity reads it: nothing routes the path (id-without-entity)",
+      "openapi.yaml: /paths/~1bills~1{bill_id}: /bills/{bill_id}: {bill_id} looks like an ID (it is named like one), but no entity reads it: no entity routes this path (id-without-entity)",
       "routing-table.json: /entities/parcel/path: /parcels/:id: no operation has this path of parcel (entity-without-operation)",
       "",
     ]);
@@ -177,18 +177,18 @@ describe.concurrent("waybill contract", () => {
 
   it.each([
     ["paths: {}", "it has no `openapi` with a version"],
-    ["swagger: '2.0'", "it is of version 2.0, and only 3.x is read"],
-    ["openapi: 4.0.0", "it is of version 4.0.0, and only 3.x is read"],
-    ["- openapi: 3.0.0", "it is no object"],
+    ["swagger: '2.0'", "it is of version 2.0, but only 3.x is supported"],
+    ["openapi: 4.0.0", "it is of version 4.0.0, but only 3.x is supported"],
+    ["- openapi: 3.0.0", "it is not an object"],
     ["swagger: { toString: 1 }", "it has no `openapi` with a version"],
     ["openapi: [3.0.0", "Flow sequence in block collection"],
-    ['{"openapi":"3.0.0","paths":{"/a":{"get":{}},"\\u002fa":{}}}', 'the key "/a" stands twice in one object'],
-    ["openapi: 3.0.0\nopenapi: 3.0.0", 'the key "openapi" stands twice in one object, again on line 2'],
-    ["", "it is no object"],
+    ['{"openapi":"3.0.0","paths":{"/a":{"get":{}},"\\u002fa":{}}}', 'the key "/a" is duplicated in one object'],
+    ["openapi: 3.0.0\nopenapi: 3.0.0", 'the key "openapi" is duplicated in one object, on line 2'],
+    ["", "it is not an object"],
   ])("refuses %j", async (document, sentence) => {
     const { stdout, stderr, code } = await contract(document);
     expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
-    expect(stderr).toContain(`error: openapi.yaml is no OpenAPI document: ${sentence}`);
+    expect(stderr).toContain(`error: openapi.yaml is not an OpenAPI document: ${sentence}`);
   });
 
   it("names the base path that nearly all paths agree under, where the servers' is another one", async () => {

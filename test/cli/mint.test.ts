@@ -80,9 +80,9 @@ describe.concurrent("waybill mint with a table", () => {
     { args: ["--entity", "truck"], error: 'has no entity "truck". It has: order, ride, parcel, person.' },
     { args: ["--entity", "order"], error: 'needs a "country". (--country)' },
     { args: ["--entity", "order", "--country", "ZZ"], error: 'has no country "ZZ". It has: KZ, BR, DE, AQ.' },
-    { args: ["--entity", "order", "--country", "AQ"], error: "It carries country 200, service 1" },
+    { args: ["--entity", "order", "--country", "AQ"], error: "Its key: country 200, service 1" },
     { args: ["--entity", "order", "--country", "KZ", "--shard-key", "1"], error: "(--shard-key)" },
-    { args: ["--entity", "order", "--country", "KZ", "--primary-key", "1"], error: "--primary-key has no place" },
+    { args: ["--entity", "order", "--country", "KZ", "--primary-key", "1"], error: "--primary-key is not a field" },
     { args: ["--entity", "order", "--country", "KZ", "--at", "1999-12-31T23:59:59Z"], error: "(--at)" },
     { args: ["--entity", "order", "--country", "KZ", "--at", "2999-01-01T00:00:00Z"], error: "(--at)" },
     { args: ["--entity", "parcel"], error: "(--shard-key)" },
@@ -90,7 +90,7 @@ describe.concurrent("waybill mint with a table", () => {
     { args: ["--entity", "parcel", "--slice", "m49=1024", "--slice", "partition=0"], error: "from 0 to 1023" },
     { args: ["--entity", "parcel", "--slice", "m49=1"], error: "every bit of the shard key once" },
     { args: ["--entity", "parcel", "--slice", "m50=1"], error: 'has no slice "m50"' },
-    { args: ["--entity", "person"], error: "say with --primary-key where to start" },
+    { args: ["--entity", "person"], error: "pass the first one with --primary-key" },
     { args: ["--entity", "person", "--group", "1", "--class", "A"], error: "--group or --class, not both" },
     { args: ["--entity", "person", "--primary-key", "281474976710655", "--count", "2"], error: "281474976710656" },
   ])("$args mints nothing", async ({ args, error }) => {
@@ -130,16 +130,16 @@ describe.concurrent("waybill mint without a table", () => {
   });
 
   it.each([
-    { args: [], error: "--layout is needed" },
-    { args: ["--entity", "order"], error: "--entity needs a routing table" },
-    { args: ["--layout", "hotguid", "--slice", "m49=1"], error: "--slice needs a routing table" },
+    { args: [], error: "--layout is required" },
+    { args: ["--entity", "order"], error: "--entity requires a routing table" },
+    { args: ["--layout", "hotguid", "--slice", "m49=1"], error: "--slice requires a routing table" },
     { args: ["--layout", "uuid"], error: 'There is no layout "uuid"; did you mean' },
     { args: ["--layout", "iuid", "--service", "1"], error: "needs --country" },
-    { args: ["--layout", "iuid", "--service", "1", "--country", "KZ"], error: '--country is a number: "KZ"' },
+    { args: ["--layout", "iuid", "--service", "1", "--country", "KZ"], error: '--country must be a number: "KZ"' },
     { args: ["--layout", "iuid", "--service", "1", "--country", "256"], error: "from 0 to 255" },
-    { args: ["--layout", "iuid", "--service", "1", "--country", "5", "--group", "2"], error: "--group has no place" },
+    { args: ["--layout", "iuid", "--service", "1", "--country", "5", "--group", "2"], error: "--group is not a field" },
     { args: ["--layout", "luuid", "--group", "4096", "--primary-key", "1"], error: "from 0 to 4095" },
-    { args: ["--layout", "luuid", "--group", "1"], error: "say with --primary-key where to start" },
+    { args: ["--layout", "luuid", "--group", "1"], error: "pass the first one with --primary-key" },
   ])("$args mints nothing", async ({ args, error }) => {
     const { stdout, stderr, code } = await waybill(["mint", ...args]);
     expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
@@ -184,7 +184,7 @@ describe.concurrent("waybill mint with a layout as its argument", () => {
     async (name) => {
       const { stdout, stderr, code } = await waybill(["mint", name]);
       expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
-      expect(stderr).toMatch(new RegExp(`^error: IDs of ${name} are not minted: they come of .+\\.\n$`));
+      expect(stderr).toMatch(new RegExp(`^error: IDs of ${name} cannot be minted: they come from .+\\.\n$`));
     },
   );
 
@@ -210,13 +210,13 @@ describe.concurrent("waybill mint with a layout as its argument", () => {
     { args: ["snowflake"], error: "needs --field datacenter=<0 to 31>, --field worker=<0 to 31>." },
     { args: ["snowflake", "--field", "datacentre=1"], error: "it takes datacenter, worker; did you mean datacenter?" },
     { args: ["snowflake", "--field", "datacenter=32", "--field", "worker=0"], error: "from 0 to 31" },
-    { args: ["ulid", "--field", "random=1"], error: "no field is given to it" },
-    { args: ["ulid", "--layout", "ulid"], error: "Give the layout once" },
-    { args: ["iuid", "--entity", "order"], error: "Give an entity or a layout" },
+    { args: ["ulid", "--field", "random=1"], error: "it takes no fields" },
+    { args: ["ulid", "--layout", "ulid"], error: "Pass the layout only once" },
+    { args: ["iuid", "--entity", "order"], error: "Pass either an entity or a layout" },
     { args: ["iuid", "--service", "1", "--field", "service=1"], error: "--service or --field service, not both" },
     { args: ["iuid", "--country", "ZZ", "--service", "1"], error: 'has no country "ZZ"' },
     { args: ["hotguid", "--shard-key", "1", "--field", "machine=1"], error: "needs --field process=<0 to 65535>" },
-    { args: ["hotguid", "--slice", "m49=1"], error: "--slice goes with an entity" },
+    { args: ["hotguid", "--slice", "m49=1"], error: "--slice requires an entity" },
     { args: ["ksuid", "--at", "2010-01-01T00:00:00Z"], error: "must be a whole number from 0 to 4294967295" },
     { args: ["--entity", "order", "--country", "KZ", "--field", "country=5"], error: "country is given twice" },
     { args: ["--entity", "order", "--field", "worker=1"], error: "Field worker is not to be given for layout iuid" },
@@ -251,7 +251,7 @@ describe.concurrent("IDs that another layout can read", () => {
     const { stdout, stderr, code } = await waybill(["mint", ...request], { files: folder });
     expect([stdout.split("\n").length, code]).toEqual([3, 0]);
     expect(stderr).toBe(
-      "note: 2 of the IDs can also be read as others', and /any refuses them as ambiguous; ask by /tweets/:id, or on /any with the field id-layout: snowflake\n",
+      "note: 2 of the IDs can also be read as others', and /any rejects them as ambiguous; use /tweets/:id, or /any with the header id-layout: snowflake\n",
     );
   });
 });

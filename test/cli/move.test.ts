@@ -110,7 +110,7 @@ describe.concurrent("waybill move", () => {
     const { move } = setUp({ ...DECLARED_TABLE, entities: { ...DECLARED_TABLE.entities, box }, routes, moved });
     const { stderr, code } = await move(["start", PARCEL, "--to", "ap"]);
     expect(code).toBe(1);
-    expect(stderr).toContain(`error: ${PARCEL}: it stands in the table in another form`);
+    expect(stderr).toContain(`error: ${PARCEL}: it is in the table in another form`);
   });
 
   it("refuses to guess where an entity is", async () => {
@@ -122,7 +122,7 @@ describe.concurrent("waybill move", () => {
     const { move } = setUp({ ...DECLARED_TABLE, entities: { ...DECLARED_TABLE.entities, crate }, routes });
     const { stderr, code } = await move(["start", PARCEL, "--to", "ap"]);
     expect(code).toBe(1);
-    expect(stderr).toContain("it can be read in several ways (hotguid) that do not lead to one place");
+    expect(stderr).toContain("it can be read in several ways (hotguid) that do not route to the same place");
   });
 
   it("refuses regions that are not there, tables with faults, and a table on stdin", async () => {
@@ -151,7 +151,7 @@ describe.concurrent("waybill move", () => {
     expect((await move(["gone", ORDER])).stdout).toBe(`${ORDER}  nowhere  gone, epoch 1\n`);
     expect(table().gone).toEqual({ [ORDER]: { epoch: 1 } });
     const again = await move(["start", ORDER, "--to", "us"]);
-    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("it is gone for good") });
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("it is permanently removed") });
   });
 
   it("shows where entities are", async () => {
@@ -159,7 +159,7 @@ describe.concurrent("waybill move", () => {
     const { move } = setUp({ ...DECLARED_TABLE, moves, moved: { [SECOND]: "eu" }, gone: { [PARCEL]: { epoch: 4 } } });
     expect(await move(["status"])).toEqual({
       stdout: `${ORDER}  ap → us  fenced, epoch 2\n`,
-      stderr: "routing-table.json: 1 move under way, 1 moved, 1 gone\n",
+      stderr: "routing-table.json: 1 move in progress, 1 moved, 1 gone\n",
       code: 0,
     });
     const third = "01990f04-d900-8005-8040-000000000003";

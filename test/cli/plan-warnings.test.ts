@@ -38,18 +38,18 @@ describe("a step of a move that is undone", () => {
     );
     expect(text.split("\n")).toEqual([
       `moved  1 removed: ${ID}`,
-      "single entities that go elsewhere: 1",
+      "overridden entities routed differently: 1",
       `  ${ID}  order  us → eu  moved, epoch 3 → routes`,
       "",
     ]);
     expect(warnings).toEqual([{ kind: "move-lost", entities: 1, ids: [ID] }]);
-    expect(sentences[0]).toContain(`1 entity (${ID}): the entry of a move is no more`);
+    expect(sentences[0]).toContain(`1 entity (${ID}): the entry of a move is missing`);
     expect(undoesMoves(warnings)).toBe(true);
   });
 
   test("of many entities is summed, and the first are listed", async () => {
     const { text, sentences } = await reported(table({ moved: moved(25) }), table());
-    expect(text).toContain("single entities that go elsewhere: 25\n  order  us → eu  25 entities\n");
+    expect(text).toContain("overridden entities routed differently: 25\n  order  us → eu  25 entities\n");
     expect(text).toMatch(/\n {2}… and 15 more\n$/);
     expect(sentences[0]).toMatch(/^25 entities \((\S+, ){10}…\): /);
   });
@@ -78,8 +78,8 @@ describe("numbers that mean something else", () => {
     ]);
     expect(swapped.sentences).toEqual(
       expect.arrayContaining([
-        "country 5 was KZ and is UZ now: IDs that exist change their country",
-        "country 7 was BR and is none now: IDs that exist have no country, since BR has another number",
+        "country 5 was KZ and is now UZ: existing IDs change their country",
+        "country 7 was BR and is now unassigned: existing IDs lose their country, because BR has another number",
       ]),
     );
     expect(undoesMoves(swapped.warnings)).toBe(false);
@@ -92,8 +92,8 @@ describe("numbers that mean something else", () => {
     const swapped = { order: { ...order, ids: ride.ids }, ride: { ...ride, ids: order.ids }, ...others };
     const { sentences } = await reported(table(), table({ entities: swapped }));
     expect(sentences).toEqual([
-      "service 1 of layout iuid: was order and is ride now: IDs that exist change their entity",
-      "service 2 of layout iuid: was ride and is order now: IDs that exist change their entity",
+      "service 1 of layout iuid: was order and is now ride: existing IDs change their entity",
+      "service 2 of layout iuid: was ride and is now order: existing IDs change their entity",
     ]);
     expect((await reported(table(), table({ entities: { orders: order, ride, ...others } }))).warnings).toEqual([]);
   });
@@ -106,7 +106,7 @@ test("an origin with another port is shown and warned of, and one with another p
   const before = at("http://127.0.0.1:9461");
   const port = await reported(before, at("http://127.0.0.1:9999"));
   expect(port.text).toBe(
-    "regions  1 changed: ap\norigins\n  ap  http://127.0.0.1:9461 → http://127.0.0.1:9999\nno key goes elsewhere\n",
+    "regions  1 changed: ap\norigins\n  ap  http://127.0.0.1:9461 → http://127.0.0.1:9999\nno key is routed differently\n",
   );
   expect(port.warnings).toEqual([{ kind: "new-origin", region: "ap", authority: "127.0.0.1:9999" }]);
   const path = await reported(before, at("http://127.0.0.1:9461/v2"));

@@ -32,14 +32,16 @@ describe.concurrent("waybill public", () => {
     const args = ["public", "open", "--entity", "order", "0".repeat(44), "x"];
     const { stdout, stderr, code } = await waybill(args, { files, env });
     expect([stdout, code]).toEqual(["", 1]);
-    expect(stderr).toBe(`error: "${"0".repeat(44)}" is left: no key made it.\nerror: "x" is left: no key made it.\n`);
+    expect(stderr).toBe(
+      `error: "${"0".repeat(44)}" was not converted: no key decrypts it.\nerror: "x" was not converted: no key decrypts it.\n`,
+    );
   });
 
   it.each([
     [["--entity", "order"], {}, "The environment has no PUBLIC_ID_KEYS."],
     [["--entity", "order"], { PUBLIC_ID_KEYS: "{" }, "PUBLIC_ID_KEYS is no JSON object."],
     [["--entity", "ticket"], env, "PUBLIC_ID_KEYS has no compatible key, which the public IDs of ticket need."],
-    [["--entity", "box"], env, 'shows as it is the entity "box". Public ones: order, ticket. (--entity)'],
+    [["--entity", "box"], env, 'does not make public the entity "box". Public ones: order, ticket. (--entity)'],
     [["--entity", "crate"], env, 'has no entity "crate". Public ones: order, ticket. (--entity)'],
   ])("%j with %j is refused with a sentence", async (args, keys, sentence) => {
     const { stderr, code } = await waybill(["public", "show", ...args, ULID], { files, env: keys });
@@ -58,12 +60,12 @@ describe.concurrent("the other commands, where entities are public", () => {
     const opened = await waybill(["public", "open", "--entity", "order"], { files, env, stdin: shown.stdout });
     expect(opened.stdout).toMatch(/^([0-9A-Z]{26}\n){2}$/);
     const bare = await waybill(["mint", "ulid", "--public"], { files, env });
-    expect(bare.stderr).toContain("--public goes with an entity of a routing table.");
+    expect(bare.stderr).toContain("--public requires an entity of a routing table.");
   });
 
   it("explain says whose public ID a text may be", async () => {
     const { stderr } = await waybill(["explain", "0".repeat(44)], { files });
-    expect(stderr).toContain("it has the form of public IDs of order; waybill public open --entity order tells");
+    expect(stderr).toContain("it looks like a public ID of order; waybill public open --entity order can tell");
     const { stdout } = await waybill(["explain", "--json", "0".repeat(22)], { files });
     expect(objectsOf(stdout)).toMatchObject([{ publicOf: ["ticket"] }]);
   });

@@ -38,10 +38,10 @@ describe.concurrent("a canary of the whole table", () => {
       "revision 2 (canary, by ann) serves order, ride, parcel, revision 1 the rest",
       "from revision 1 to revision 2:",
       "routes  6 before, 6 after",
-      "keys that go elsewhere",
+      "keys routed differently",
       "  order (iuid)  ap → us  1 key, 0.39 % of the key space",
       "  ride (iuid)   ap → us  1 key, 0.39 % of the key space",
-      "warning: region ap has no routes: no ID goes there",
+      "warning: region ap has no routes: no ID is routed there",
       "",
     ]);
     expect(promoted.stdout).toMatch(/^in force: revision 3 \(promote, by ann\)/);
@@ -89,8 +89,8 @@ describe.concurrent("a canary of the whole table", () => {
     { args: ["--share", "5", "--entity", "order"], error: "pass exactly one of --share, --country, --entity" },
     { args: ["--share", "0"], error: "a canary of 0 % serves no ID" },
     { args: ["--share", "101"], error: "It must be a number from 0 to 100" },
-    { args: ["--country", "kz"], error: "codes of two capital letters, with commas between: KZ,UZ." },
-    { args: ["--entity", "order,"], error: "names of entities, with commas between: order,ride." },
+    { args: ["--country", "kz"], error: "codes of two capital letters, comma-separated: KZ,UZ." },
+    { args: ["--entity", "order,"], error: "entity names, comma-separated: order,ride." },
   ])("is for one part of the IDs, and $args says none", async ({ args, error }) => {
     const outcome = await waybill(["table", "canary", "routing-table.json", ...args], { files: tableFiles() });
     expect(outcome).toMatchObject({ code: 1, stderr: expect.stringContaining(error) });

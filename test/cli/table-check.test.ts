@@ -39,12 +39,12 @@ describe.concurrent("waybill table check", () => {
     const { stdout } = await waybill(["table", "check", "routing-table.json"], { files });
     const [, note, example, ...hints] = stdout.trimEnd().split("\n");
     expect(note).toBe(
-      "note: on /any/:id, no bit and no time tells every text of luuid from one of hotguid: refused as ambiguous",
+      "note: on /any/:id, no bit and no time tells every text of luuid from one of hotguid: rejected as ambiguous",
     );
     expect(example).toMatch(/^ {2}for example [0-9a-f-]{36}$/);
     expect(hints).toEqual([
-      "  told apart by path: /person/:id, /parcels/:id",
-      "  told apart by a field: id-layout: luuid or hotguid",
+      "  distinguished by path: /person/:id, /parcels/:id",
+      "  distinguished by a header: id-layout: luuid or hotguid",
     ]);
   });
 
@@ -54,7 +54,7 @@ describe.concurrent("waybill table check", () => {
     const regions = { eu: { origins: [{ url: "http://eu.test" }] } };
     const folder = tableFiles({ regions, entities: { box }, routes: [], default: "eu" });
     const { stdout } = await waybill(["table", "check", "routing-table.json"], { files: folder });
-    const hint = "  told apart by a layout named in the pattern: snowflake or sonyflake, as /old/:id does";
+    const hint = "  distinguished by a layout named in the pattern: snowflake or sonyflake, as /old/:id does";
     expect(stdout.split("\n")).toContain(hint);
   });
 
@@ -101,7 +101,7 @@ describe.concurrent("waybill table check", () => {
       "faulty.json:17:3 /extra",
     ]);
     expect(stdout).toContain(
-      '"eu" stands twice, on lines 3 and 5, and only the last one would count; remove or rename one.',
+      '"eu" is duplicated, on lines 3 and 5, and only the last one would count; remove or rename one.',
     );
     expect(stdout).toContain("A region needs at least one origin.");
   });
@@ -112,9 +112,9 @@ describe.concurrent("waybill table check", () => {
     const stdin = JSON.stringify({ ...table, routes });
     const { stdout, stderr } = await waybill(["table", "check", "-"], { files, stdin });
     expect(stdout.trimEnd().split("\n").length).toBe(1_000);
-    expect(stderr).toBe("stdin: at least 1,000 faults; the check ended there\n");
+    expect(stderr).toBe("stdin: at least 1,000 faults; the check stopped there\n");
     const diff = await waybill(["table", "diff", "routing-table.json", "-"], { files, stdin });
-    expect(diff.stderr).toMatch(/can be served: at least 1,000 faults; the check ended there\n$/);
+    expect(diff.stderr).toMatch(/valid routing table: at least 1,000 faults; the check stopped there\n$/);
   });
 
   it("names the whole path of a file that is not there", async () => {
@@ -151,7 +151,7 @@ describe.concurrent("waybill table check", () => {
     { name: "an open object", text: '{"a": {"b": 1}', place: "1:15: /a", says: "add `}`" },
     { name: "more after the end", text: "{} {}", place: "1:4: (whole table)" },
     { name: "an unknown word", text: '{"a": yes}', place: "1:7: /a", says: '"yes" is not JSON' },
-    { name: "no text", text: " \n", place: "1:1: (whole table)", says: "nothing here" },
+    { name: "no text", text: " \n", place: "1:1: (whole table)", says: "The file is empty" },
     { name: "a byte order mark", text: "\ufeff{}", place: "1:1: (whole table)", says: "byte order mark" },
     {
       name: "octets that are no UTF-8",
@@ -178,12 +178,12 @@ describe.concurrent("waybill table check", () => {
   it("shows the line of a deep duplicate key, and escapes its pointer", async () => {
     const stdin = '{"a": [0, {"x/y": 1,\n\n  "x/y": 2}]}';
     const { stdout } = await waybill(["table", "check", "-"], { stdin });
-    expect(stdout).toContain('stdin:3:3: /a/1/x~1y: "x/y" stands twice, on lines 1 and 3,');
+    expect(stdout).toContain('stdin:3:3: /a/1/x~1y: "x/y" is duplicated, on lines 1 and 3,');
   });
 
   it("refuses a text that is larger than a table may be", async () => {
     const { stdout, stderr, code } = await waybill(["table", "check", "-"], { stdin: " ".repeat(8 * 1024 * 1024 + 1) });
     expect({ stdout, code }).toEqual({ stdout: "", code: 1 });
-    expect(stderr).toContain("error: stdin cannot be read: it is larger than the 8388608 octets");
+    expect(stderr).toContain("error: stdin cannot be read: it is larger than the 8388608 bytes");
   });
 });

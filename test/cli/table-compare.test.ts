@@ -58,7 +58,7 @@ describe("what publishing changes", () => {
     const before = await tableWith("revision 7", undefined, { ...eu, to: 5 });
     const after = await tableWith("revision 8", "packs", us);
     const changes = await countChanges(before, after, undefined, disk);
-    const note = `note: pack shards of revision 7 is not there (packs/${before.digest}.pack): what it decides stays open\n`;
+    const note = `note: pack shards of revision 7 is missing (packs/${before.digest}.pack): IDs that depend on it stay undetermined\n`;
     expect(changes).toMatchObject({ ok: true, value: { notes: note } });
     expect(changes.ok && formatChanges(changes.value)).toMatch(/4,294,967,296 keys, 100 % of the key space\nnote: /);
   });
@@ -66,7 +66,7 @@ describe("what publishing changes", () => {
   it("says nothing of a pack that makes no difference, and that there is none", async () => {
     const before = await tableWith("revision 7", undefined, { ...eu, to: 9 });
     const changes = await countChanges(before, { ...before, name: "table.json" }, "table.json", disk);
-    expect(changes.ok && formatChanges(changes.value)).toBe("no differences but in the text\n");
+    expect(changes.ok && formatChanges(changes.value)).toBe("no differences except in the text\n");
   });
 
   it("does not go on with a file that is another one", async () => {

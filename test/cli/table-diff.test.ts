@@ -59,8 +59,8 @@ describe.concurrent("waybill table diff", () => {
       waybill(["table", "diff", "routing-table.json", "new.json", ...more], { files: folder });
     const { stdout, stderr, code } = await diff();
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
-    expect(stdout.slice(stdout.indexOf("keys that")).split("\n")).toEqual([
-      "keys that go elsewhere",
+    expect(stdout.slice(stdout.indexOf("keys routed")).split("\n")).toEqual([
+      "keys routed differently",
       "  parcel (hotguid)  shardKey 0-999, by packs            us → eu       900 keys, less than 0.01 % of the key space",
       "  parcel (hotguid)  shardKey 2000-4294967295, by packs  us → nowhere  1 key, less than 0.01 % of the key space",
       "",
@@ -80,7 +80,7 @@ describe.concurrent("waybill table diff", () => {
     folder.remove(file);
     const missing = await diff();
     expect(missing.stderr).toBe(
-      `note: pack shards of new.json is not there (packs/${sha256}.pack): what it decides stays open\n`,
+      `note: pack shards of new.json is missing (packs/${sha256}.pack): IDs that depend on it stay undetermined\n`,
     );
     expect(missing.stdout).toContain("1,000 keys, less than 0.01 % of the key space\n");
     expect((await diff("--log", "-")).stderr).toContain("error: - has no request");
@@ -107,12 +107,12 @@ describe.concurrent("waybill table diff", () => {
       "routes",
       "  6 before, 8 after",
       "",
-      "keys that go elsewhere",
+      "keys routed differently",
       "  order (iuid)      country KZ, minted from 2027-01-01T00:00:00.000Z  ap → sa       1 key, 0.39 % of the key space",
       "  ride (iuid)       country KZ, minted from 2027-01-01T00:00:00.000Z  ap → sa       1 key, 0.39 % of the key space",
       "  parcel (hotguid)  shardKey 2000-2499                                nowhere → sa  500 keys, less than 0.01 % of the key space",
       "",
-      "single entities that go elsewhere: 1",
+      "overridden entities routed differently: 1",
       "  01990f04-d900-8007-8040-000000000001  order  us → eu  routes → moved",
       "",
     ]);
@@ -155,9 +155,9 @@ describe.concurrent("waybill table diff", () => {
     const handedOver = { ...ride, ids: order.ids };
     const stdin = JSON.stringify({ ...DECLARED_TABLE, entities: { ...others, ride: handedOver } });
     const { stdout } = await waybill(["table", "diff", "routing-table.json", "-"], { files, stdin });
-    const lines = stdout.slice(stdout.indexOf("keys that go elsewhere")).split("\n");
+    const lines = stdout.slice(stdout.indexOf("keys routed differently")).split("\n");
     expect(lines).toEqual([
-      "keys that go elsewhere",
+      "keys routed differently",
       "  order → ride (iuid)  service 1, country KZ  ap → ap       1 key, 0.39 % of the key space",
       "  order → ride (iuid)  service 1, country BR  us → us       1 key, 0.39 % of the key space",
       "  order → ride (iuid)  service 1, country DE  eu → eu       1 key, 0.39 % of the key space",
@@ -191,6 +191,6 @@ describe.concurrent("waybill table diff", () => {
 
   it("takes one table from stdin, not both", async () => {
     const { stderr, code } = await waybill(["table", "diff", "-", "-"], { files });
-    expect({ stderr, code }).toEqual({ stderr: "error: only one of the two tables can come from stdin\n", code: 1 });
+    expect({ stderr, code }).toEqual({ stderr: "error: only one of the two tables can be stdin\n", code: 1 });
   });
 });

@@ -26,14 +26,14 @@ describe.concurrent("waybill table pack", () => {
     const made = await pack(lines, folder, "--json");
     expect(made.code).toBe(1);
     expect(objectsOf(made.stdout).map(({ line, message }) => [line, String(message).slice(0, 30)])).toEqual([
-      [2, "Key 5 stands in line 1 too, fo"],
+      [2, "Key 5 is also in line 1, for e"],
       [3, "The range ends at 10, before i"],
-      [4, '"4294967296" is no key: a whol'],
-      [5, "Key 1 stands in line 1 too, fo"],
+      [4, '"4294967296" is not a key: a w'],
+      [5, "Key 1 is also in line 1, for e"],
       [6, "A line is from,to,region or ke"],
-      [7, 'It is no JSON object with "fro'],
+      [7, 'It is not a JSON object with "'],
       [8, "The region is missing."],
-      [9, '"-1" is no key: a whole number'],
+      [9, '"-1" is not a key: a whole num'],
     ]);
     expect(folder.names()).toEqual(["routing-table.json"]);
   });
@@ -66,11 +66,9 @@ describe.concurrent("waybill table pack", () => {
     const { packs } = folder.json("routing-table.json");
     expect(JSON.parse(made.stdout)).toEqual(packs.shards);
     const route = '{"when":{"layout":"hotguid"},"pack":"shards"}';
-    expect(made.stderr).toContain(
-      `\nnote: no route of routing-table.json leads to it yet; add one, such as ${route}\n`,
-    );
+    expect(made.stderr).toContain(`\nnote: no route of routing-table.json names it yet; add one, such as ${route}\n`);
     const check = (...more: string[]) => waybill(["table", "check", "routing-table.json", ...more], { files: folder });
-    expect((await check()).stdout).toContain("\nnote: pack shards is in no route, and decides nothing; a route leads");
+    expect((await check()).stdout).toContain("\nnote: pack shards is unused: no route names it");
     expect(objectsOf((await check("--json")).stdout)).toMatchObject([{ unusedPacks: ["shards"] }]);
     const table = folder.json("routing-table.json");
     table.routes.unshift(JSON.parse(route));
@@ -83,7 +81,7 @@ describe.concurrent("waybill table pack", () => {
   it("says that there are at least as many faults as it lists", async () => {
     const { stdout, stderr } = await pack("x\n".repeat(5_000), tableFiles());
     expect(stdout.trimEnd().split("\n").length).toBe(1_000);
-    expect(stderr).toBe("stdin: at least 1,000 faults; the check ended there; nothing was written\n");
+    expect(stderr).toBe("stdin: at least 1,000 faults; the check stopped there; nothing was written\n");
   });
 
   it("puts the file beside the table, wherever that is, and elsewhere only where --out says so", async () => {
@@ -137,7 +135,7 @@ describe.concurrent("waybill table pack", () => {
     const explained = await waybill(["explain", "--json", minted.stdout.trim()], { files: folder });
     expect(JSON.parse(explained.stdout).decision).toMatchObject({ region: "eu", rule: { pack: "parts" } });
     const beyond = await pack("4194304,eu\n", folder, "--slice", "partition", ...into);
-    expect(beyond.stdout).toBe('stdin:1: "4194304" is no key: a whole number from 0 to 4194303.\n');
+    expect(beyond.stdout).toBe('stdin:1: "4194304" is not a key: a whole number from 0 to 4194303.\n');
     const other = await pack("1,eu\n", folder, "--slice", "shelf", ...into);
     expect(other.stderr).toBe(
       "error: in routing-table.json layout hotguid has no slice shelf: it has partition (--slice)\n",
@@ -145,7 +143,7 @@ describe.concurrent("waybill table pack", () => {
     const both = await pack("1,eu\n", folder, "--slice", "partition", "--field", "shardKey", ...into);
     expect(both.stderr).toBe("error: pass at most one of --field, --slice\n");
     expect((await pack("1,eu\n", folder, "--slice", "partition")).stderr).toBe(
-      "error: a slice is known from the table that declares it: name it with --table\n",
+      "error: --slice requires the table that declares the slice; pass it with --table\n",
     );
   });
 
@@ -154,8 +152,10 @@ describe.concurrent("waybill table pack", () => {
     const folder = tableFiles({ ...DECLARED_TABLE, packs: { shards: entry } });
     const checked = await waybill(["table", "check", "routing-table.json"], { files: folder });
     expect([checked.code, checked.stdout]).toEqual([1, expect.stringContaining("no such file")]);
-    expect((await pack("1,eu\n", folder, "--name", "shards")).stderr).toBe("error: --table and --name go together\n");
+    expect((await pack("1,eu\n", folder, "--name", "shards")).stderr).toBe(
+      "error: --table and --name require each other\n",
+    );
     expect((await pack("1,eu\n", folder, "--field", "counter")).stderr).toContain("no field counter");
-    expect((await pack("", folder)).stderr).toBe("error: no pack can be made: it has no range\n");
+    expect((await pack("", folder)).stderr).toBe("error: the pack cannot be created: it has no range\n");
   });
 });

@@ -23,10 +23,10 @@ describe.concurrent("waybill table publish", () => {
     expect(stderr.split("\n")).toEqual([
       "from revision 1 to routing-table.json:",
       "routes  6 before, 6 after",
-      "keys that go elsewhere",
+      "keys routed differently",
       "  order (iuid)  ap → us  1 key, 0.39 % of the key space",
       "  ride (iuid)   ap → us  1 key, 0.39 % of the key space",
-      "warning: region ap has no routes: no ID goes there",
+      "warning: region ap has no routes: no ID is routed there",
       "",
     ]);
     expect({ stdout, code }).toEqual({

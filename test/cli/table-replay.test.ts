@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { replayLog } from "../../src/cli/lib/log-replay.ts";
 import type { Runtime } from "../../src/cli/runtime.ts";
 import { formatLogLine } from "../../src/demo/screen.ts";
-import { loadTable } from "../../src/routing/index.ts";
 import { parseLogLine } from "../../src/gateway/replay.ts";
+import { loadTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { fakeControlPlane } from "./fake-control-plane.ts";
 import { objectsOf, waybill } from "./fake-runtime.ts";
@@ -55,9 +55,9 @@ const replay = (...args: readonly string[]) =>
   waybill(["table", "replay", "requests.ndjson", "--old", "before.json", "--new", "after.json", ...args], { files });
 
 const SUMMARY = [
-  "5 requests: 3 go elsewhere, 1 do not, of 1 the log does not hold what decides",
-  "passed over: 1 line of other events",
-  "passed over: 2 lines that cannot be read, the first is line 8",
+  "5 requests: 3 routed differently, 1 unchanged, 1 undetermined by the log",
+  "skipped: 1 line of other events",
+  "skipped: 2 lines that cannot be read; the first is line 8",
   "  order  ap → us  3 requests  60 %",
   "",
 ].join("\n");
@@ -103,7 +103,7 @@ describe.concurrent("waybill table replay", () => {
       ...plane.access,
       stdin: `/orders/${KZ}\n`,
     });
-    expect(same).toEqual({ stdout: "", stderr: "1 request: 0 go elsewhere, 1 do not\n", code: 0 });
+    expect(same).toEqual({ stdout: "", stderr: "1 request: 0 routed differently, 1 unchanged\n", code: 0 });
   });
 
   it("decides by packs beside the tables, for revisions too, and says which pack is nowhere", async () => {
@@ -128,7 +128,7 @@ describe.concurrent("waybill table replay", () => {
       waybill(["table", "replay", "-", "--old", from, "--new", to], { files, ...plane.access, stdin });
     const changed = {
       stdout: `GET ${stdin.trim()}  parcel  us → eu\n`,
-      stderr: "1 request: 1 go elsewhere, 0 do not\n  parcel  us → eu  1 request  100 %\n",
+      stderr: "1 request: 1 routed differently, 0 unchanged\n  parcel  us → eu  1 request  100 %\n",
       code: 0,
     };
     expect(await run("1", "routing-table.json", folder)).toEqual(changed);
@@ -139,8 +139,8 @@ describe.concurrent("waybill table replay", () => {
     const { stdout, stderr, code } = await run("1", "2", folder);
     expect({ stdout, code }).toEqual({ stdout: `GET ${stdin.trim()}  parcel  eu?\n`, code: 0 });
     expect(stderr).toBe(
-      `note: pack shards of revision 1 is not there (packs/${sha256}.pack): what it decides stays open\n` +
-        "1 request: 0 go elsewhere, 0 do not, of 1 the log does not hold what decides\n",
+      `note: pack shards of revision 1 is missing (packs/${sha256}.pack): IDs that depend on it stay undetermined\n` +
+        "1 request: 0 routed differently, 0 unchanged, 1 undetermined by the log\n",
     );
   });
 
@@ -152,7 +152,7 @@ describe.concurrent("waybill table replay", () => {
     { args: ["/", "--old", "before.json", "--new", "after.json"], error: "/ cannot be read: it is a folder" },
     {
       args: ["-", "--old", "-", "--new", "after.json"],
-      error: "only one of the log and the two tables can come from stdin",
+      error: "only one of the log and the two tables can be stdin",
     },
     { args: ["-", "--old", "before.json", "--new", "after.json"], error: "- has no request" },
     { args: ["requests.ndjson", "--old", "41", "--new", "after.json"], error: "no gateway given" },
@@ -168,10 +168,10 @@ describe("waybill table diff --log", () => {
   it("says how many requests of each entity go from where to where", async () => {
     const args = ["table", "diff", "before.json", "after.json", "--log", "requests.ndjson"];
     const { stdout, stderr } = await waybill(args, { files });
-    expect(stdout.slice(stdout.indexOf("requests that"))).toBe(
-      "requests that go elsewhere\n  order  ap → us  3 requests  60 %\n",
+    expect(stdout.slice(stdout.indexOf("requests routed"))).toBe(
+      "requests routed differently\n  order  ap → us  3 requests  60 %\n",
     );
-    expect(stderr).toMatch(/^5 requests: 3 go elsewhere/);
+    expect(stderr).toMatch(/^5 requests: 3 routed differently/);
     const [asJson] = objectsOf((await waybill([...args, "--json"], { files })).stdout);
     expect(asJson).toMatchObject({
       traffic: {

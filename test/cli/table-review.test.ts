@@ -7,9 +7,9 @@ import { tableFiles } from "./memory-files.ts";
 const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d77";
 const SWITCHED = { ...DECLARED_TABLE, moved: { [ID]: { region: "us", epoch: 3 } } };
 const CHANGES =
-  `moved  1 removed: ${ID}\nsingle entities that go elsewhere: 1\n` +
+  `moved  1 removed: ${ID}\noverridden entities routed differently: 1\n` +
   `  ${ID}  order  us → ap  moved, epoch 3 → routes\n` +
-  `warning: 1 entity (${ID}): the entry of a move is no more, so the routes decide again, and regions may refuse what comes\n`;
+  `warning: 1 entity (${ID}): the entry of a move is missing, so the routes decide again, and regions may reject requests\n`;
 const REFUSAL = "to override, pass --over-moves\nnothing was changed\n";
 
 /** A control plane whose table has an entity that was switched, and a folder with an older copy, without it. */
@@ -62,8 +62,8 @@ describe.concurrent("a table that undoes a step of a move", () => {
     const { table } = await setUp();
     const { stdout } = await table("plan", "old.json");
     expect(stdout).toContain(`us → ap  moved, epoch 3 → routes\n`);
-    expect(stdout).toContain(`warnings\n  1 entity (${ID}): the entry of a move is no more`);
-    expect(stdout).not.toContain("no key goes elsewhere");
+    expect(stdout).toContain(`warnings\n  1 entity (${ID}): the entry of a move is missing`);
+    expect(stdout).not.toContain("no key is routed differently");
   });
 });
 
@@ -73,7 +73,9 @@ describe.concurrent("warnings before a change", () => {
     files.write("next.json", JSON.stringify({ ...SWITCHED, default: "eu" }));
     await table("canary", "next.json", "--share", "5", "--yes");
     const { stderr, stdout, code } = await table("publish", "next.json", "--yes", "--json", "--expect", "3");
-    expect(stderr).toContain("warning: a canary of revision 3 runs: publishing with --expect 3 ends it");
+    expect(stderr).toContain(
+      "warning: a canary of revision 3 is running: publishing requires --expect 3, which ends it",
+    );
     expect(objectsOf(stdout)).toMatchObject([{ revision: 4, warnings: [{ kind: "canary-running", revision: 3 }] }]);
     expect(code).toBe(0);
     files.write("last.json", JSON.stringify({ ...SWITCHED, default: "us" }));

@@ -48,8 +48,8 @@ describe.concurrent("waybill table show", () => {
   it("names what there is not", async () => {
     const { table } = await setUp();
     expect(await table("show", "7")).toMatchObject({ stdout: "", code: 1, stderr: expect.stringContaining("404") });
-    expect((await table("show", "x")).stderr).toContain("whole decimal number");
-    expect((await table("show", "--force")).stderr).toBe("error: --force goes with --out\n");
+    expect((await table("show", "x")).stderr).toContain("whole number");
+    expect((await table("show", "--force")).stderr).toBe("error: --force requires --out\n");
   });
 });
 

@@ -112,7 +112,7 @@ describe.concurrent("waybill table status", () => {
       /^control plane {2}revision 1 {2}2026-11-21T12:00:00\.000Z {2}[0-9a-f]{64}\nkv {13}revision 1 .*\nisolate {8}revision 1 {2}memory, 3 s old/,
     );
     expect(stdout).toContain(
-      "not every probe has seen revision 1 without a canary\nprobes\n  15 of 20  revision 1  memory\n  5 of 20   revision 0  bundled\n",
+      "not every probe saw revision 1 without a canary\nprobes\n  15 of 20  revision 1  memory\n  5 of 20   revision 0  bundled\n",
     );
     expect(code).toBe(7);
     const [{ probes }] = objectsOf((await table("status", "--probe", "3", "--json")).stdout) as [
@@ -137,20 +137,20 @@ describe.concurrent("waybill table status", () => {
     const { stdout, code } = await table("status");
     expect(stdout).toContain("kv             nothing\n");
     expect(stdout).toContain(
-      "KV is being brought to revision 2 without a canary\n" +
-        "the isolate that answered does not have revision 2 without a canary yet\nlast error: KV answered 429\n",
+      "KV is being updated to revision 2 without a canary\n" +
+        "the responding isolate does not have revision 2 without a canary yet\nlast error: KV answered 429\n",
     );
     expect(code).toBe(4);
   });
 
   it.each([
-    ["KV behind", { kv: { revision: 1, canary: null } }, 5, "KV does not show revision 1 with canary 2\n"],
+    ["KV behind", { kv: { revision: 1, canary: null } }, 5, "KV does not have revision 1 with canary 2\n"],
     ["KV not to be read", { kv: null, lastError: "store-timeout" }, 5, "last error: store-timeout\n"],
     [
       "the isolate behind by the canary alone",
       { isolate: { revision: 1, canary: null } },
       6,
-      "the isolate that answered does not have revision 1 with canary 2 yet\n",
+      "the responding isolate does not have revision 1 with canary 2 yet\n",
     ],
     ["nothing behind", {}, 0, "kv             revision 1, canary 2  "],
   ])("tells %s", async (_, differing: { kv?: object | null; isolate?: object }, expected, sentence) => {
@@ -238,7 +238,7 @@ describe.concurrent("waybill table plan", () => {
     files.write("same.json", plane.revisions[0]?.text ?? "");
     files.write("spaced.json", `${plane.revisions[0]?.text} `);
     expect((await table("plan", "same.json")).stdout).toContain("nothing to publish: revision 1 has the same text\n");
-    expect((await table("plan", "spaced.json")).stdout).toContain("no differences but in the text\n");
+    expect((await table("plan", "spaced.json")).stdout).toContain("no differences except in the text\n");
   });
 
   const [, ...others] = DECLARED_TABLE.routes;
@@ -259,10 +259,10 @@ describe.concurrent("waybill table plan", () => {
     expect(stdout.slice(stdout.indexOf("warnings"))).toBe(
       [
         "warnings",
-        "  region ap has no routes: no ID goes there",
-        "  su.test:80 in region us is no origin of the table in force: new, or misspelt?",
-        "  order (iuid): 1 of its keys had a region and go nowhere now; their IDs get 404",
-        "  ride (iuid): 1 of its keys had a region and go nowhere now; their IDs get 404",
+        "  region ap has no routes: no ID is routed there",
+        "  su.test:80 in region us is not an origin of the current table: new, or misspelled?",
+        "  order (iuid): 1 of its keys lose their region; their IDs get 404",
+        "  ride (iuid): 1 of its keys lose their region; their IDs get 404",
         "",
       ].join("\n"),
     );
@@ -274,7 +274,7 @@ describe.concurrent("waybill table plan", () => {
     if (!declared.ok) throw new Error("the fixtures' table has faults");
     const table: DeclaredTable = { ...declared.value, packs: { shards: pack } };
     expect(warningsOf(table, table, undefined, undefined).map(formatWarning)).toEqual([
-      "pack shards is in no route: it is sent, and decides nothing",
+      "pack shards is in no route: it is uploaded, but unused",
     ]);
     const routed = { ...table, routes: [{ when: { layout: "hotguid" }, pack: "shards" }, ...table.routes] };
     expect(warningsOf(table, routed, undefined, undefined)).toEqual([]);

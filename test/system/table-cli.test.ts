@@ -125,7 +125,7 @@ describe("a table's life from the command line, at a gateway that runs", () => {
     const args = ["replay", "requests.ndjson", "--old", String(first), "--new", String(second), "--exit-code"];
     expect(await viewer(...args)).toMatchObject({
       stdout: `GET /orders/${KZ_ORDER}  order  ap → us\n`,
-      stderr: "2 requests: 1 go elsewhere, 1 do not\n  order  ap → us  1 request  50 %\n",
+      stderr: "2 requests: 1 routed differently, 1 unchanged\n  order  ap → us  1 request  50 %\n",
       code: 2,
     });
   });

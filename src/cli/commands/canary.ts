@@ -23,10 +23,10 @@ export const rampRoute = ({ region, canary }: RouteTarget, step: RampStep): Resu
   if (canary === undefined) return err("has no canary.");
   const has = `gives ${canary.percent} % of its IDs to ${canary.region}`;
   if (step.kind === "finish") {
-    return canary.percent === 100 ? ok({ region: canary.region }) : err(`${has}; --finish is for a canary of 100 %.`);
+    return canary.percent === 100 ? ok({ region: canary.region }) : err(`${has}; --finish requires a canary of 100 %.`);
   }
   if (canary.percent === 100 && !step.back) {
-    return err(`${has}: --finish makes that its own region, and --off --back sends all of them back to ${region}.`);
+    return err(`${has}: --finish makes that its own region, and --off --back returns all of them to ${region}.`);
   }
   return ok({ region });
 };
@@ -36,11 +36,11 @@ const rampTo = (
   { percent, region: requested, back }: Extract<RampStep, { readonly kind: "percent" }>,
 ): Result<RouteTarget, string> => {
   const to = requested ?? canary?.region;
-  if (to === undefined) return err("has no canary yet; say with --region where a share of its IDs is to go.");
+  if (to === undefined) return err("has no canary yet; pass its region with --region.");
   if (canary === undefined || canary.percent === 0) return ok({ region, canary: { region: to, percent } });
   const has = `gives ${canary.percent} % of its IDs to ${canary.region}`;
-  if (to !== canary.region) return err(`${has}; end that canary with --off before another one begins.`);
-  if (percent < canary.percent && !back) return err(`${has}; --back is needed to send some of them back to ${region}.`);
+  if (to !== canary.region) return err(`${has}; end that canary with --off before starting another.`);
+  if (percent < canary.percent && !back) return err(`${has}; pass --back to return some of them to ${region}.`);
   return ok({ region, canary: { region: to, percent } });
 };
 
@@ -138,7 +138,7 @@ const ramp = async (runtime: Runtime, [route = ""]: readonly string[], options: 
   const { region, canary } = before;
   if (region === undefined) {
     const what = before.split === undefined ? "a pack" : "the parts of a split";
-    return fail(`error: /routes/${index} leads to ${what}; a canary is for a route to one region.\n`, runtime);
+    return fail(`error: /routes/${index} leads to ${what}; only a route to one region can have a canary.\n`, runtime);
   }
   const target = { region, ...(canary === undefined ? {} : { canary }) };
   const after = rampRoute(target, step.value);
@@ -157,9 +157,9 @@ const stepOf = ({ percent: share, region, back = false, off, finish }: Options):
   const requested = [share !== undefined, off === true, finish === true].filter(Boolean).length;
   if (requested !== 1) return err("error: pass exactly one of --percent, --off, --finish\n");
   if (share !== undefined) return ok({ kind: "percent", percent: share, region, back });
-  if (region !== undefined) return err("error: --region goes with --percent\n");
+  if (region !== undefined) return err("error: --region requires --percent\n");
   if (finish !== true) return ok({ kind: "off", back });
-  return back ? err("error: --back does not go with --finish, which sends no ID elsewhere\n") : ok({ kind: "finish" });
+  return back ? err("error: --back has no effect with --finish, which reroutes no ID\n") : ok({ kind: "finish" });
 };
 
 const indexOf = (route: string): number | undefined => {
@@ -172,7 +172,7 @@ const rangeOf = (count: number): string => {
   return count === 1 ? "it has /routes/0 only" : `it has /routes/0 to /routes/${count - 1}`;
 };
 
-/** `/routes/3  eu (5 % us) → eu (10 % us)  5 % of its IDs go elsewhere`. */
+/** `/routes/3  eu (5 % us) → eu (10 % us)  5 % of its IDs change region`. */
 const formatChange = (index: number, before: RouteTarget, after: RouteTarget, json: boolean): string => {
   const moved = percentMoved(targetOf(before), targetOf(after));
   const route = `/routes/${index}`;
@@ -180,7 +180,7 @@ const formatChange = (index: number, before: RouteTarget, after: RouteTarget, js
     const plain = ({ region, canary }: RouteTarget) => ({ region, canary });
     return `${JSON.stringify({ route, before: plain(before), after: plain(after), percentMoved: moved })}\n`;
   }
-  const share = moved === 0 ? "no ID goes elsewhere" : `${moved} % of its IDs go elsewhere`;
+  const share = moved === 0 ? "no ID is routed differently" : `${moved} % of its IDs change region`;
   return `${route}  ${formatTarget(before)} → ${formatTarget(after)}  ${share}\n`;
 };
 
@@ -191,5 +191,5 @@ const formatTarget = ({ region, canary }: RouteTarget): string =>
 
 const outcomeOf = (isSame: boolean, { dryRun }: Options): string => {
   if (isSame) return "nothing to change";
-  return dryRun ? "nothing was written (--dry-run)" : "changed; publish it to let it take effect";
+  return dryRun ? "nothing was written (--dry-run)" : "changed; publish the table to apply it";
 };

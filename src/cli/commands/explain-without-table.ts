@@ -177,7 +177,7 @@ const shortKeyCandidates = (text: string): readonly Candidate[] => {
       fields: { primaryKey: String(primaryKey.value) },
       mintedAt: undefined,
       for: [`1 to 12 hex digits, as in the short key of primary key ${primaryKey.value}`],
-      against: ["a short key names nothing without the path that gives its group"],
+      against: ["a short key is meaningless without the path of its group"],
       excluded: true,
       region: undefined,
       rule: undefined,

@@ -107,7 +107,7 @@ export const formatExplanation = (explanation: Explained, { table, layouts, runt
 /** Several layouts are possible: which ones, in one sentence. */
 const ambiguityLines = (candidates: readonly Candidate[]): readonly string[] => {
   const possible = [...new Set(candidates.filter(({ excluded }) => !excluded).map(({ layout }) => layout))];
-  return possible.length < 2 ? [] : [`  one of ${possible.join(", ")}: the text does not tell which`];
+  return possible.length < 2 ? [] : [`  one of ${possible.join(", ")}: the text is ambiguous`];
 };
 
 const ruledOutLines = (candidates: readonly Candidate[]): readonly string[] => {
@@ -132,7 +132,7 @@ const chainOf = ({ text, decision }: Explained, paint: Runtime["paint"]): string
 };
 
 const shadowLines = ({ shadow }: NonNullable<Explained["decision"]>): readonly string[] =>
-  shadow === undefined ? [] : [`  shadow: ${shadow.percent} % of the reads go to ${shadow.region} as well`];
+  shadow === undefined ? [] : [`  shadow: ${shadow.percent} % of the reads are mirrored to ${shadow.region}`];
 
 /** Where the table says so, as a JSON pointer. */
 const ruleName = (rule: Rule, text: string): string => {
@@ -191,8 +191,8 @@ const stateLines = ({ move, rule }: Candidate): readonly (readonly [string, stri
   if (move === undefined) return [];
   const sentences = {
     started: `started, to ${move.to}`,
-    fenced: `fenced on its way to ${move.to}: reads only`,
-    moved: `arrived in ${move.to}`,
+    fenced: `fenced, moving to ${move.to}: reads only`,
+    moved: `moved to ${move.to}`,
   };
   return [["move", `${sentences[move.state]}; epoch ${move.epoch}`]];
 };
@@ -258,11 +258,10 @@ const explainIds = async (runtime: Runtime, args: readonly string[], { table: pa
   }
   const hint = named.value;
   const enabled = hint && table?.layouts.get(hint.name);
-  if (enabled !== undefined)
-    runtime.report(`IDs are read as ${enabled.layout.name} alone, as with id-layout: ${name}\n`);
-  else if (hint !== undefined) runtime.report(`IDs are read as ${hint.name} alone, and no route is shown\n`);
+  if (enabled !== undefined) runtime.report(`reading IDs only as ${enabled.layout.name}, as with id-layout: ${name}\n`);
+  else if (hint !== undefined) runtime.report(`reading IDs only as ${hint.name}; no route is shown\n`);
   else if (table === undefined)
-    runtime.report("no routing table: IDs are read by every built-in layout, and no route is shown\n");
+    runtime.report("no routing table: reading IDs by every built-in layout; no route is shown\n");
   const routed = hint === undefined || enabled !== undefined ? table : undefined;
   const explainOne = (id: string): Explained => {
     if (routed !== undefined) return explainByTable(routed, id, runtime.nowMs(), enabled?.layout.name);
@@ -296,12 +295,12 @@ const explainByTable = (table: CompiledTable, id: string, nowMs: number, layoutN
 const formatOtherTimes = ({ otherTimes = [] }: Explained): string =>
   otherTimes.length === 0
     ? ""
-    : `only the time in it rules out ${otherTimes.join(", ")}; say so with ${otherTimes.map((name) => `--layout ${name}`).join(" or ")}\n`;
+    : `only the time in it rules out ${otherTimes.join(", ")}; confirm with ${otherTimes.map((name) => `--layout ${name}`).join(" or ")}\n`;
 
 const formatPublic = ({ publicOf = [] }: Explained): string =>
   publicOf.length === 0
     ? ""
-    : `it has the form of public IDs of ${publicOf.join(", ")}; waybill public open --entity ${publicOf[0]} tells, with the keys\n`;
+    : `it looks like a public ID of ${publicOf.join(", ")}; waybill public open --entity ${publicOf[0]} can tell, with the keys\n`;
 
 /** The error in one sentence beside its evidence; the candidates stand in the explanation already. */
 const plainOf = ({ error, ...explanation }: Explained): object => {

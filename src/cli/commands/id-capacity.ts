@@ -36,12 +36,12 @@ const formatLifetime = ({ capacity: { time, supply }, end }: Answer): string => 
   if (supply !== undefined) {
     return `${amount(supply.ids)} numbers of ${supply.field}, until ${end ?? "after the year 9999"} at this rate`;
   }
-  if (time === undefined) return "for ever: no time is in it";
+  if (time === undefined) return "unlimited: it contains no time";
   return `until ${end ?? "after the year 9999"}, ${time.field} from ${isoTime(time.firstMs) ?? time.firstMs} on`;
 };
 
 const rateLines = ({ load, capacity: { rate } }: Answer): readonly (readonly string[])[] => {
-  if (rate === undefined) return [["one minter", "as many as it likes: nothing is counted"]];
+  if (rate === undefined) return [["one minter", "unlimited: nothing is counted"]];
   const by = rate.field === undefined ? "one" : `${amount(rate.idsPerTick)} by ${rate.field}`;
   const ticks = rate.ticksPerSecond === 1 ? "each second" : `a tick, ${amount(rate.ticksPerSecond)} ticks a second`;
   const one = ["one minter", `${amount(rate.minterIdsPerSecond)} IDs a second: ${by} ${ticks}`];
@@ -50,8 +50,8 @@ const rateLines = ({ load, capacity: { rate } }: Answer): readonly (readonly str
 
 const formatMinters = ({ capacity: { minters, supply } }: Answer): string => {
   if (supply !== undefined) return "as many as share one sequence";
-  if (minters === undefined) return "as many as there are: chance tells them apart";
-  return `${amount(minters.max)} at most, told apart by ${minters.fields.join(" and ")}`;
+  if (minters === undefined) return "unlimited: random bits distinguish them";
+  return `${amount(minters.max)} at most, distinguished by ${minters.fields.join(" and ")}`;
 };
 
 const formatCollisions = ({ load, capacity: { collisions, minters, sameNode } }: Answer): string => {
@@ -59,14 +59,16 @@ const formatCollisions = ({ load, capacity: { collisions, minters, sameNode } }:
     const { probability, values, groups, expectedPairs } = collisions;
     const any =
       expectedPairs < 1
-        ? `a chance of ${odds(probability)} that there are any`
+        ? `a probability of ${odds(probability)} of any`
         : `about ${amount(round(expectedPairs))} pairs`;
     return `${any}, by ${amount(values)} random values${groups === 1 ? "" : ` in each of ${amount(round(groups))} ticks`}`;
   }
   const apart =
     minters === undefined ? "no number is used twice" : `no two minters have the same ${minters.fields.join(" and ")}`;
   const random =
-    sameNode === undefined || load.minters === 1 ? "" : `; drawn at random, two do with a chance of ${odds(sameNode)}`;
+    sameNode === undefined || load.minters === 1
+      ? ""
+      : `; with random fields, two do with a probability of ${odds(sameNode)}`;
   return `none while ${apart}${random}`;
 };
 
@@ -74,8 +76,8 @@ const formatVerdict = ({ load, lasts, capacity }: Answer): string => {
   const { isEnough, rate, minters, collisions } = capacity;
   if (minters !== undefined && load.minters > minters.max) return "too many minters";
   if (!isEnough && rate !== undefined) return "too many IDs a second";
-  if (collisions?.areExpected) return "equal IDs are to be expected";
-  return lasts ? "bears it" : "does not last so long";
+  if (collisions?.areExpected) return "equal IDs are expected";
+  return lasts ? "sufficient" : "does not last that long";
 };
 
 /** Whole numbers with separators up to 16 digits, beyond in powers of ten. */

@@ -62,12 +62,12 @@ export const convertId = (
   if (first === undefined) {
     const read = [...new Set(readings.value.map(({ layout }) => layout.name))];
     return err(
-      `"${escapeControls(id)}" is read as ${read.join(", ")}, and no such ID has this other text.${conversionTo(id, to)}`,
+      `"${escapeControls(id)}" is read as ${read.join(", ")}, and no such ID has the other text form.${conversionTo(id, to)}`,
     );
   }
   if (converted.every((each) => each.id === first.id)) return ok(first);
   const conversions = converted.map((each) => `${each.from.layout}:${each.from.text} gives ${each.id}`);
-  return err(`"${escapeControls(id)}" can be read in several ways; say which with --from: ${conversions.join(", ")}.`);
+  return err(`"${escapeControls(id)}" can be read in several ways; choose one with --from: ${conversions.join(", ")}.`);
 };
 
 /** How the text would be one of the layout that it is to be written as. */
@@ -75,7 +75,7 @@ const conversionTo = (id: string, { layout }: Spelling): string => {
   const form = layout && writtenForms(layout).find(({ read }) => fits(layout, read(id, 0, id.length)));
   return layout === undefined || form === undefined
     ? ""
-    : ` If it is the ${form.name} of layout ${layout.name}, say --from ${layout.name}:${form.name}.`;
+    : ` If it is the ${form.name} of layout ${layout.name}, pass --from ${layout.name}:${form.name}.`;
 };
 
 const fits = (layout: Layout, words: Reading["words"] | undefined): boolean =>
@@ -113,13 +113,15 @@ const readAs = (
     const otherTimes = onlyUntimely(readings);
     if (otherTimes.length > 0) {
       const conversions = otherTimes.map(({ layout, form }) => `--from ${layout.name}:${form}`);
-      return err(`Nothing but its time speaks against ${shown}; say what it is, with ${conversions.join(" or ")}.`);
+      return err(`Only its time excludes ${shown}; confirm with ${conversions.join(" or ")}.`);
     }
     const why = reading === undefined ? "." : "; `waybill explain` says why.";
-    return err(`${shown} is no ID of any layout${text === undefined ? "" : ` in ${text}`}${why}`);
+    return err(`${shown} is not an ID of any layout${text === undefined ? "" : ` in ${text}`}${why}`);
   }
-  if (reading !== undefined) return err(`${shown} is no ${named.name}: ${reading.against[0]}.`);
-  return err(`${shown} is no ${named.name}${unread === undefined ? "" : `: ${parseErrorSentence(unread.error)}`}.`);
+  if (reading !== undefined) return err(`${shown} is not a valid ${named.name}: ${reading.against[0]}.`);
+  return err(
+    `${shown} is not a valid ${named.name}${unread === undefined ? "" : `: ${parseErrorSentence(unread.error)}`}.`,
+  );
 };
 
 /** The layout with all of its texts, where only some were tried. */

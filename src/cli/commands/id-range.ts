@@ -77,7 +77,7 @@ const printRange = async (runtime: Runtime, [name]: readonly string[], options: 
 
 const ORDERS: Readonly<Record<PeriodOrder, string>> = {
   text: "character by character, by code",
-  number: "as whole numbers, not as text",
+  number: "as numbers, not as text",
   sqlserver: "as a uniqueidentifier of SQL Server",
 };
 
@@ -88,15 +88,15 @@ const failRange = (runtime: Runtime, text: string) => {
 const sentenceOf = (error: PeriodRangeError, layout: Layout, period: Options): string => {
   switch (error.reason) {
     case "no-period":
-      return "The period has no end after its beginning: --to must be later than --from.";
+      return "The period is empty: --to must be later than --from.";
     case "no-time":
-      return `An ID of ${error.layout} says no time${layout.field("interval") === undefined ? "" : ": its interval is one of many"}, so a period has no least and no greatest of them.`;
+      return `An ID of ${error.layout} contains no time${layout.field("interval") === undefined ? "" : ": its interval is one of many"}, so a period has no lowest or highest ID.`;
     case "no-time-order":
-      return `IDs of ${error.layout} do not stand by time, neither as texts nor as SQL Server compares them: no two of them are bounds of a period.`;
+      return `IDs of ${error.layout} do not sort by time, neither as text nor in SQL Server: they cannot bound a period.`;
     case "no-text-order":
-      return `Texts of ${error.layout} in ${error.text} do not stand by time: its digits are not in the order of their codes.${otherForms(layout, period)}`;
+      return `Texts of ${error.layout} in ${error.text} do not sort by time: its digits are not in code order.${otherForms(layout, period)}`;
     case "no-id":
-      return `No ID of ${error.layout} says a time of this period: they go from ${nameTime(error.firstMs)} to ${nameTime(error.lastMs)}${tickOf(layout)}.`;
+      return `No ID of ${error.layout} is in this period: they range from ${nameTime(error.firstMs)} to ${nameTime(error.lastMs)}${tickOf(layout)}.`;
   }
 };
 

@@ -35,9 +35,9 @@ const ORIGINS: Readonly<Record<string, string>> = {
   "uuid-v2": "a user or a group of one host, and its clock",
   "uuid-v3": "the MD5 of a name in a namespace",
   "uuid-v5": "the SHA-1 of a name in a namespace",
-  "uuid-v8": "whatever their issuer likes, which its bits do not say",
-  "uuid-nil": "nothing: there is one, and it names nothing",
-  "uuid-max": "nothing: there is one, and it names nothing",
+  "uuid-v8": "data of their issuer",
+  "uuid-nil": "nothing: it is the only ID of its layout",
+  "uuid-max": "nothing: it is the only ID of its layout",
 };
 
 /** Whether nothing would keep the IDs of one run apart: no time, and too few values to draw from. */
@@ -50,10 +50,10 @@ export const comesTwice = (layout: Layout): boolean =>
 export const whyNotMinted = (layout: Layout): string => {
   const { name } = layout;
   if (comesTwice(layout)) {
-    return `IDs of ${name} are not minted offline: without a time, so few random values would make the same ID twice.`;
+    return `IDs of ${name} cannot be minted offline: with few random bits and no time, IDs would repeat.`;
   }
   const origin = ORIGINS[name];
-  return `IDs of ${name} are not minted${origin === undefined ? "" : `: they come of ${origin}`}.`;
+  return `IDs of ${name} cannot be minted${origin === undefined ? "" : `: they come from ${origin}`}.`;
 };
 
 /** The values of an ID's fields that its minter is told. */
@@ -121,7 +121,7 @@ const countryOf = (
   const number = countries?.get(country);
   if (number !== undefined) return ok({ country: BigInt(number) });
   if (countries === undefined) {
-    return malformed(`Without a routing table, --country is a number: "${country}" has none.`);
+    return malformed(`Without a routing table, --country must be a number: "${country}" has none.`);
   }
   return err({ reason: "unknown-name", what: "country", name: country, known: [...countries.keys()] });
 };
@@ -131,9 +131,9 @@ const strayError = (layout: Layout, fields: readonly Field[], all: MintKeys, opt
   const stray = Object.keys(all).find((name) => !names.includes(name));
   if (stray === undefined) return undefined;
   const shown = Object.hasOwn(options, stray) ? OPTIONS[stray] : `--field ${stray}`;
-  const takes = names.length === 0 ? "no field is given to it" : `it takes ${names.join(", ")}`;
+  const takes = names.length === 0 ? "it takes no fields" : `it takes ${names.join(", ")}`;
   const near = suggestion(stray, names);
-  return malformed(`${shown} has no place in layout ${layout.name}; ${takes}${near === "" ? "." : near}`);
+  return malformed(`${shown} is not a field of layout ${layout.name}; ${takes}${near === "" ? "." : near}`);
 };
 
 const missingError = (layout: Layout, fields: readonly Field[], all: MintKeys) => {
@@ -142,7 +142,7 @@ const missingError = (layout: Layout, fields: readonly Field[], all: MintKeys) =
   const missing = fields.filter(({ name }) => !Object.hasOwn(all, name) && (someRandom || !random.includes(name)));
   if (missing.length === 0) return undefined;
   if (missing.some(({ name }) => name === "primaryKey") && missing.length === 1) {
-    return malformed("Offline there is no sequence of primary keys: say with --primary-key where to start.");
+    return malformed("Offline there is no sequence of primary keys: pass the first one with --primary-key.");
   }
   const needs = missing.map(({ name, max }) => OPTIONS[name] ?? `--field ${name}=<0 to ${max}>`);
   return malformed(`An ID of layout ${layout.name} needs ${needs.join(", ")}.`);
@@ -160,7 +160,7 @@ export const groupOption = (
   className: string | undefined,
 ): Result<number | undefined, MintPlanError> => {
   if (className === undefined) return ok(group);
-  return group === undefined ? ok(groupOfClass(className)) : malformed("Give --group or --class, not both.");
+  return group === undefined ? ok(groupOfClass(className)) : malformed("Pass --group or --class, not both.");
 };
 
 /** What offline minting is given beside the keys: nothing here is kept from one run to the next. */

@@ -75,7 +75,7 @@ const addSlice = (text: string, before: Readonly<Record<string, number>> = {}): 
 /** Wide fields hold more than a `number` is exact for. */
 const addField = (text: string, before: Readonly<Record<string, bigint>> = {}): Readonly<Record<string, bigint>> => {
   const [name, value] = namedValue("Field", text, before);
-  if (!/^[0-9]{1,49}$/.test(value)) throw new InvalidArgumentError("It must be a whole decimal number from 0 on.");
+  if (!/^[0-9]{1,49}$/.test(value)) throw new InvalidArgumentError("It must be a whole number of at least 0.");
   return { ...before, [name]: BigInt(value) };
 };
 
@@ -135,27 +135,25 @@ const mintAll = (
   runtime: Runtime,
 ): Result<readonly MintedId[], Failure> => {
   const { entity, layout, slice } = options;
-  if (name !== undefined && layout !== undefined) return malformed("Give the layout once.");
+  if (name !== undefined && layout !== undefined) return malformed("Pass the layout only once.");
   if (name !== undefined && entity !== undefined) {
-    return malformed(
-      `Give an entity or a layout: the IDs of ${entity} have the layout that the table says. (--layout)`,
-    );
+    return malformed(`Pass either an entity or a layout: the table sets the layout of ${entity}. (--layout)`);
   }
   const group = groupOption(options.group, options.class);
   if (!group.ok) return group;
   const given = { ...options, ...(group.value === undefined ? {} : { group: group.value }) };
   if (table !== undefined && name === undefined) return mintByTable(table, given, runtime);
-  if (options.public) return malformed("--public goes with an entity of a routing table.");
-  if (entity !== undefined) return malformed("--entity needs a routing table: give one with --table.");
+  if (options.public) return malformed("--public requires an entity of a routing table.");
+  if (entity !== undefined) return malformed("--entity requires a routing table: pass one with --table.");
   if (slice !== undefined) {
     return malformed(
       table === undefined
-        ? "--slice needs a routing table: give one with --table."
-        : "--slice goes with an entity: give the whole key with --shard-key.",
+        ? "--slice requires a routing table: pass one with --table."
+        : "--slice requires an entity: pass the whole key with --shard-key.",
     );
   }
   const wanted = name ?? layout;
-  if (wanted === undefined) return malformed("Without a routing table, --layout is needed.");
+  if (wanted === undefined) return malformed("Without a routing table, --layout is required.");
   return mintByLayout(wanted, table, given, runtime);
 };
 
@@ -216,7 +214,7 @@ const textsOf = (
   if (given.public !== true) {
     if (kind !== undefined) {
       runtime.report(
-        `note: these are internal IDs of ${name}, which clients never see; --public prints those that they do\n`,
+        `note: these are internal IDs of ${name}, which clients never see; --public prints the public ones\n`,
       );
     }
     return ok((internal) => internal);
@@ -233,9 +231,9 @@ const textsOf = (
 /** IDs that nothing but a hint tells from others are good, but whoever hands them out has to know. */
 const formatAmbiguous = ({ count, path, idLayout }: Ambiguous): string => {
   const isOne = count === 1;
-  const field = idLayout === undefined ? "" : `, or on /any with the field id-layout: ${idLayout}`;
+  const field = idLayout === undefined ? "" : `, or /any with the header id-layout: ${idLayout}`;
   const what = isOne ? "1 ID can also be read as another's" : `${count} of the IDs can also be read as others'`;
-  return `note: ${what}, and /any refuses ${isOne ? "it" : "them"} as ambiguous; ask by ${path}${field}\n`;
+  return `note: ${what}, and /any rejects ${isOne ? "it" : "them"} as ambiguous; use ${path}${field}\n`;
 };
 
 /** An ID that the table would not route, or not take for one of its layout, is never printed. */
@@ -254,7 +252,7 @@ const route = (
       mintedMs !== undefined &&
       (mintedMs < window.fromMs || mintedMs > nowMs + window.aheadMs)
     ) {
-      const detail = `An ID of ${entity.name} minted then would not be taken for one: the table takes those minted from ${new Date(window.fromMs).toISOString()} until ${window.aheadMs / 1000} s from now. (--at)`;
+      const detail = `An ID of ${entity.name} with this time would be invalid: the table accepts times from ${new Date(window.fromMs).toISOString()} until ${window.aheadMs / 1000} s from now. (--at)`;
       return err({ reason: "malformed-request", detail });
     }
     const regions = regionsOfMinted(entity, enabled, [words]);

@@ -22,7 +22,7 @@ export type Step =
 
 /** What a step makes of an entity's whereabouts, or the sentence that refuses it. The epoch rises with each step. */
 export const takeStep = (step: Step, before: EntityLocation): Result<EntityLocation, string> => {
-  if (before.state === "gone") return err("it is gone for good");
+  if (before.state === "gone") return err("it is permanently removed");
   switch (step.name) {
     case "start":
       return start(step.to, step.epochMin, before);
@@ -38,17 +38,17 @@ export const takeStep = (step: Step, before: EntityLocation): Result<EntityLocat
       return finish(step.routed, before);
     case "gone":
       return isInProgress(before)
-        ? err(`its move to ${quote(before.to)} is under way; switch or abort it first`)
+        ? err(`its move to ${quote(before.to)} is in progress; switch or abort it first`)
         : ok({ state: "gone", epoch: Math.max(epochOf(before) + 1, step.epochMin) });
   }
 };
 
-const NOT_IN_PROGRESS = "no move of it is under way";
+const NOT_IN_PROGRESS = "it has no move in progress";
 
 const start = (to: string, epochMin: number, before: Present): Result<EntityLocation, string> => {
   if (isInProgress(before)) return err(`its move to ${quote(before.to)} is ${before.state} already`);
   const { region: from } = before;
-  if (from === undefined) return err("no route takes it, so it is in no region that it could leave");
+  if (from === undefined) return err("no route matches it, so it has no region to leave");
   if (from === to) return err(`it is in ${quote(to)} already`);
   return ok({ state: "started", from, to, epoch: Math.max(epochOf(before) + 1, epochMin) });
 };

@@ -32,16 +32,16 @@ export const locator = (declared: DeclaredTable, nowMs: number): Locate => {
     const targets = readings.map((reading) => targetOf(routes, reading.id, reading.words));
     const unknown = targets.find((target) => target?.rule.kind === "unloaded");
     if (unknown !== undefined && overridden(declared, id) === undefined) {
-      return err("its region stands in a pack, which this command does not read; `waybill explain` does");
+      return err("its region is in a pack, which this command does not read; use `waybill explain`");
     }
     const [region, ...otherRegions] = new Set(targets.map((target) => target?.region?.name));
     const at = overridden(declared, id);
     if (otherIds.length > 0 || (at === undefined && otherRegions.length > 0)) {
       const layouts = [...new Set(readings.map((reading) => reading.id.enabled.layout.name))];
-      return err(`it can be read in several ways (${layouts.join(", ")}) that do not lead to one place`);
+      return err(`it can be read in several ways (${layouts.join(", ")}) that do not route to the same place`);
     }
     if (at === undefined && isOverridden(targetOf(whole, first.id, first.words))) {
-      return err("it stands in the table in another form, or under another ID with its short key; name that one");
+      return err("it is in the table in another form, or as another ID with its short key; use that one");
     }
     const isSettled = otherRegions.length === 0 && targets.every(isForGood);
     return ok({ id, at: at ?? { state: "routed", region }, routed: isSettled ? region : undefined });

@@ -28,16 +28,17 @@ export const formatNext = (step: Step["name"], isSame: boolean): string =>
   `next: ${step === "finish" && isSame ? KEPT : NEXT[step]}\n`;
 
 const NEXT: Readonly<Record<Step["name"], string>> = {
-  start: "publish the table, and copy what the entity has while it goes on; then `waybill move fence`",
+  start: "publish the table, and copy the entity's data while it stays in service; then `waybill move fence`",
   fence:
-    "publish the table, or spare gateways the pause and do not; tell the old region fence with this epoch; copy the rest; tell the new region take with this epoch; then `waybill move switch`",
-  switch: "publish the table; then tell the new region open, and after it the old one leave, with this epoch",
-  finish: "publish the table; the routes lead there by themselves",
-  abort: "publish the table; then tell the other region leave if it took a copy, and the old one open, with this epoch",
-  gone: "publish the table; requests are answered 410 from then on",
+    "publish the table (optional: it pauses writes at the gateways); call fence with this epoch in the old region; copy the rest; call take with this epoch in the new region; then `waybill move switch`",
+  switch: "publish the table; then call open in the new region, and after it leave in the old one, with this epoch",
+  finish: "publish the table; the routes lead there without the entry",
+  abort:
+    "publish the table; then call leave in the other region if it took a copy, and open in the old one, with this epoch",
+  gone: "publish the table; requests then get 410",
 };
 
-const KEPT = "nothing to publish: the entries stay, since the routes lead elsewhere or may come to";
+const KEPT = "nothing to publish: the entries stay, because the routes lead to another region or may later";
 
 interface Options {
   readonly table?: string;
@@ -87,7 +88,7 @@ const locateAll = async (declared: DeclaredTable, args: readonly string[], runti
 
 const countsOf = ({ moves = {}, moved = {}, gone = {} }: DeclaredTable): string => {
   const count = (part: object): number => Object.keys(part).length;
-  return `${countOf(count(moves), "move")} under way, ${count(moved)} moved, ${count(gone)} gone`;
+  return `${countOf(count(moves), "move")} in progress, ${count(moved)} moved, ${count(gone)} gone`;
 };
 
 export interface MoveOptions {

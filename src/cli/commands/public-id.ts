@@ -33,7 +33,7 @@ const add = (group: Command, act: Act, name: string, description: string, turn: 
     .addHelpText("after", HELP)
     .action(
       act((runtime, args, options: Options) =>
-        turnIds(runtime, args, options, turn, name === "open" ? "no key made it" : "it is no ID of the entity"),
+        turnIds(runtime, args, options, turn, name === "open" ? "no key decrypts it" : "it is not an ID of the entity"),
       ),
     );
 };
@@ -65,7 +65,7 @@ const turnIds = async (
   return eachId(args, runtime, (text) => {
     const id = turn(codec.value, text);
     if (id !== undefined) return { data: `${json ? JSON.stringify({ text, id }) : id}\n`, report: "", failed: false };
-    const detail = `"${escapeControls(text)}" is left: ${why}.`;
+    const detail = `"${escapeControls(text)}" was not converted: ${why}.`;
     return json
       ? { data: `${JSON.stringify({ text, error: { detail } })}\n`, report: "", failed: true }
       : { data: "", report: `error: ${detail}\n`, failed: true };
@@ -78,11 +78,11 @@ export const codecOf = (
   name: string,
   { publicIdKeys }: Runtime,
 ): Result<PublicCodec, string> => {
-  if (table === undefined) return err("There is no routing table; give one with --table.");
+  if (table === undefined) return err("There is no routing table; pass one with --table.");
   const entity = table.entities.get(name);
   const known = [...table.entities.values()].filter((each) => each.public !== undefined).map((each) => each.name);
   if (entity?.public === undefined) {
-    const what = entity === undefined ? "has no entity" : "shows as it is the entity";
+    const what = entity === undefined ? "has no entity" : "does not make public the entity";
     return err(
       `The routing table ${what} "${escapeControls(name)}". Public ones: ${known.join(", ") || "none"}. (--entity)`,
     );

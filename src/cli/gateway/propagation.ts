@@ -163,7 +163,7 @@ const waitSeconds = (text: string): number => {
     return countingNumber(text);
   } catch {
     const hint = "Put the arguments before --wait, or write --wait=60.";
-    throw new InvalidArgumentError(`It must be a whole number of seconds from 1 on. ${hint}`);
+    throw new InvalidArgumentError(`It must be a whole number of seconds, at least 1. ${hint}`);
   }
 };
 

@@ -168,8 +168,8 @@ export const formatDiffCounts = ({ parts, origins, routes, keys, overrides }: Di
   return [
     ...lines,
     ...section("origins", urls),
-    ...(isStill ? ["no key goes elsewhere"] : section("keys that go elsewhere", kinds)),
-    ...section(`single entities that go elsewhere: ${formatCount(overrides.changed)}`, formatOverrides(overrides)),
+    ...(isStill ? ["no key is routed differently"] : section("keys routed differently", kinds)),
+    ...section(`overridden entities routed differently: ${formatCount(overrides.changed)}`, formatOverrides(overrides)),
   ]
     .map((line) => `${line}\n`)
     .join("");
@@ -245,4 +245,4 @@ export const countChanges = async (
 
 /** The same for people, on stderr: it belongs to a question, and stdout is for the outcome. */
 export const formatChanges = ({ counts, notes }: CountedChanges): string =>
-  (counts === undefined ? "no differences but in the text\n" : formatDiffCounts(counts)) + notes;
+  (counts === undefined ? "no differences except in the text\n" : formatDiffCounts(counts)) + notes;

@@ -52,15 +52,15 @@ export const formatUndone = ({ kind, entities, ids }: UndoneCount): string => {
 };
 
 const WHAT: Readonly<Record<Undone, string>> = {
-  "move-lost": "the entry of a move is no more, so the routes decide again, and regions may refuse what comes",
-  "epoch-falls": "the epoch falls, so regions refuse what comes; undo a move by a new one",
-  "epoch-stands": "another step has the same epoch, so regions cannot tell the two apart; raise it with each",
-  "no-longer-gone": "was gone for good, and is not any more",
+  "move-lost": "the entry of a move is missing, so the routes decide again, and regions may reject requests",
+  "epoch-falls": "the epoch decreases, so regions reject requests; undo a move by a new move",
+  "epoch-stands": "two steps have the same epoch, so regions cannot distinguish them; increase it with each step",
+  "no-longer-gone": "was permanently removed, and now is not",
 };
 
 type Paint = Runtime["paint"];
 
-/** Differences for people: `-` before what was, `+` before what will be, and at the end the keys that go elsewhere. */
+/** Differences for people: `-` before what was, `+` before what will be, and at the end the keys routed differently. */
 export const formatDiff = (diff: TableDiff, paint: Paint): string => {
   const { routes, keys } = diff;
   const sections = [
@@ -79,9 +79,9 @@ export const formatDiff = (diff: TableDiff, paint: Paint): string => {
     ["sources", changeLines(diff.sources, paint)],
     ["routes", routes.differ ? [`${routes.before} before, ${routes.after} after`] : []],
     ["canaries and shadows", alignColumns(diff.shares.map(shareCells))],
-    ["keys that go elsewhere", keys.length > 0 ? alignColumns(keys.map(keyCells)) : noKeys(diff)],
-    [`single entities that go elsewhere: ${formatCount(diff.overrides.changed)}`, formatOverrides(diff.overrides)],
-    ["steps of moves that are undone", diff.overrides.undone.map((steps) => formatUndone(undoneCount(steps)))],
+    ["keys routed differently", keys.length > 0 ? alignColumns(keys.map(keyCells)) : noKeys(diff)],
+    [`overridden entities routed differently: ${formatCount(diff.overrides.changed)}`, formatOverrides(diff.overrides)],
+    ["undone steps of moves", diff.overrides.undone.map((steps) => formatUndone(undoneCount(steps)))],
   ] as const;
   return `${sections
     .filter(([, lines]) => lines.length > 0)

@@ -19,10 +19,10 @@ const OPTION_OF: Readonly<Record<string, string>> = {
 export const detailOf = (error: RoutingError | MintError | MintPlanError): string => {
   const { detail } = problemOf(error);
   if (error.reason === "unknown-id" && error.candidates.every(({ entity }) => entity === undefined)) {
-    return `"${error.id}" can be read, but every layout that reads it is ruled out.`;
+    return `"${error.id}" can be read, but every matching layout is excluded.`;
   }
   if (error.reason === "unknown-name") return `${detail} It has: ${error.known.join(", ") || "none"}.`;
-  if (error.reason === "unassigned-key" && error.key !== undefined) return `${detail} It carries ${pairs(error.key)}.`;
+  if (error.reason === "unassigned-key" && error.key !== undefined) return `${detail} Its key: ${pairs(error.key)}.`;
   const option = error.reason === "malformed-request" ? OPTION_OF[error.pointer ?? ""] : undefined;
   return option === undefined ? detail : `${detail} (${option})`;
 };
@@ -54,7 +54,7 @@ export const parseErrorSentence = (error: ParseError): string => {
     case "whitespace":
       return `character ${error.at + 1} is white space`;
     case "alphabet":
-      return `character ${error.at + 1} is not one that may stand there`;
+      return `character ${error.at + 1} is not allowed there`;
     case "shape":
       if (error.prefix !== undefined) return `it must begin with ${error.prefix}`;
       return error.suggestion === undefined
@@ -63,6 +63,6 @@ export const parseErrorSentence = (error: ParseError): string => {
     case "fixed-bits":
       return `${error.field} is ${error.actual} instead of ${error.expected}`;
     case "range":
-      return `${error.field ?? "the value"} is outside of ${error.min} to ${error.max}`;
+      return `${error.field ?? "the value"} is outside the range ${error.min} to ${error.max}`;
   }
 };

@@ -100,14 +100,14 @@ export async function* idsOf(args: readonly string[], { stdin }: Runtime): Async
 export const wholeNumber = (text: string): number => {
   const value = digitsOf(text);
   if (Number.isSafeInteger(value)) return value;
-  throw new InvalidArgumentError("It must be a whole decimal number from 0 on.");
+  throw new InvalidArgumentError("It must be a whole number of at least 0.");
 };
 
 /** Whole, and at least 1. */
 export const countingNumber = (text: string): number => {
   const value = digitsOf(text);
   if (value >= 1 && Number.isSafeInteger(value)) return value;
-  throw new InvalidArgumentError("It must be a whole decimal number from 1 on.");
+  throw new InvalidArgumentError("It must be a whole number of at least 1.");
 };
 
 const digitsOf = (text: string): number => (/^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN);
@@ -130,7 +130,7 @@ export const percent = (text: string): number => {
 export const namedValue = (what: string, text: string, before: object): readonly [name: string, value: string] => {
   const [, name, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError("Write it as name=value.");
-  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${what} ${name} is given twice.`);
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${what} ${name} is duplicated.`);
   return [name, value];
 };
 

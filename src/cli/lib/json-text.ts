@@ -12,20 +12,20 @@ import { countKeys } from "../../routing/schema/parse.ts";
 /** What is wrong with a JSON text and how to mend it, by the name of the error. */
 const SENTENCES: Readonly<Record<string, string>> = {
   PropertyNameExpected:
-    "A key in double quotes must stand here; remove the comma before the closing brace, or add the entry.",
-  ValueExpected: "A value must stand here; add it, or remove the comma before it.",
-  ColonExpected: "A colon must stand between a key and its value; add it.",
-  CommaExpected: "A comma must stand between two entries; add it.",
+    "A key in double quotes is expected here; remove the comma before the closing brace, or add the entry.",
+  ValueExpected: "A value is expected here; add it, or remove the comma before it.",
+  ColonExpected: "A colon is missing between a key and its value; add it.",
+  CommaExpected: "A comma is missing between two entries; add it.",
   CloseBraceExpected: "An object that was opened is not closed; add `}`.",
   CloseBracketExpected: "An array that was opened is not closed; add `]`.",
-  EndOfFileExpected: "The table has ended before this; remove the rest.",
+  EndOfFileExpected: "The table ends before this; remove the rest.",
   InvalidCommentToken: "JSON has no comments; remove it.",
   UnexpectedEndOfComment: "JSON has no comments; remove it.",
   UnexpectedEndOfString: "A string ends on the line where it starts; add the closing quote.",
-  UnexpectedEndOfNumber: "The number is not finished; add its digits.",
+  UnexpectedEndOfNumber: "The number is incomplete; add its digits.",
   InvalidUnicode: "`\\u` must be followed by four hexadecimal digits; correct it.",
   InvalidEscapeCharacter: "JSON has no such escape; write `\\\\` for a backslash.",
-  InvalidCharacter: "A control character may not stand in a string; write it as an escape such as `\\t`.",
+  InvalidCharacter: "A string must not contain a control character; write it as an escape such as `\\t`.",
 };
 
 /** `found`: the characters at fault. */
@@ -34,7 +34,7 @@ export const syntaxSentence = (code: ParseErrorCode, found: string): string => {
   const sentence = SENTENCES[printParseErrorCode(code)];
   return (
     sentence ??
-    `${JSON.stringify(found)} is not JSON; strings stand in double quotes, anything else is a number, true, false or null.`
+    `${JSON.stringify(found)} is not JSON; put strings in double quotes. Other values are numbers, true, false or null.`
   );
 };
 
@@ -85,11 +85,11 @@ const wholeFault = (text: string): (Fault & { readonly at: number }) | undefined
   if (!keys.ok) return { ...keys.error, kind: "size" };
   const deepAt = tooDeepAt(text);
   if (deepAt !== undefined) {
-    const message = `Nothing in a table is nested ${DEPTH_MAX} levels deep; remove the levels from here on.`;
+    const message = `A table is never nested ${DEPTH_MAX} levels deep; remove the levels from here on.`;
     return { at: deepAt, pointer: "", kind: "syntax", message };
   }
   if (text.trim() !== "") return undefined;
-  return { at: 0, pointer: "", kind: "syntax", message: "There is nothing here; a table is a JSON object." };
+  return { at: 0, pointer: "", kind: "syntax", message: "The file is empty; a table is a JSON object." };
 };
 
 const positionFinder = (text: string): ((offset: number) => Position) => {
@@ -164,7 +164,7 @@ const duplicateKeys = (tree: Node, position: (offset: number) => Position): read
       lines.set(name, at.line);
       if (before !== undefined) {
         const where = before === at.line ? `line ${at.line}` : `lines ${before} and ${at.line}`;
-        const message = `${JSON.stringify(name)} stands twice, on ${where}, and only the last one would count; remove or rename one.`;
+        const message = `${JSON.stringify(name)} is duplicated, on ${where}, and only the last one would count; remove or rename one.`;
         faults.push({ ...at, pointer: pointerTo([...place, name]), kind: "syntax", message });
       }
       if (value.children !== undefined) visit(value, [...place, name]);

@@ -1,5 +1,3 @@
-import { err, ok, type Result } from "../../ids/index.ts";
-import type { CompiledTable } from "../../routing/index.ts";
 import {
   type Destination,
   type LoggedRequest,
@@ -8,6 +6,8 @@ import {
   type ReplayResult,
   replay,
 } from "../../gateway/replay.ts";
+import { err, ok, type Result } from "../../ids/index.ts";
+import type { CompiledTable } from "../../routing/index.ts";
 import type { OpenFile, Runtime } from "../runtime.ts";
 import { linesOf } from "./input.ts";
 import { alignColumns, counted, escapeControls, formatCount, formatPercent, startProgress } from "./output.ts";
@@ -142,13 +142,13 @@ const changeCells = ({ entity, from, to, requests }: LogChange, all: number): re
 
 /** `1,000 requests: 12 go elsewhere, 985 do not, 3 are open`, and what was passed over. */
 export const formatSummary = ({ requests, same, changed, open, others, unreadable }: ReplaySummary): string => {
-  const counts = [`${formatCount(changed)} go elsewhere`, `${formatCount(same)} do not`];
-  const openCount = open === 0 ? [] : [`of ${formatCount(open)} the log does not hold what decides`];
+  const counts = [`${formatCount(changed)} routed differently`, `${formatCount(same)} unchanged`];
+  const openCount = open === 0 ? [] : [`${formatCount(open)} undetermined by the log`];
   const first = `${requests === 1 ? "1 request" : `${formatCount(requests)} requests`}: ${[...counts, ...openCount].join(", ")}\n`;
-  const passed = others === 0 ? "" : `passed over: ${countOf(others, "line")} of other events\n`;
+  const passed = others === 0 ? "" : `skipped: ${countOf(others, "line")} of other events\n`;
   const lost =
     unreadable.lines === 0
       ? ""
-      : `passed over: ${countOf(unreadable.lines, "line")} that cannot be read, the first is line ${unreadable.first}\n`;
+      : `skipped: ${countOf(unreadable.lines, "line")} that cannot be read; the first is line ${unreadable.first}\n`;
   return first + passed + lost;
 };

@@ -97,7 +97,7 @@ export const openPackFiles = (
         const files = folders.map((folder) => join(folder, `${digest}.pack`));
         const file = files.find(runtime.fileExists);
         if (file === undefined) {
-          const sentence = escapeControls(`pack ${slot.name} of ${name} is not there (${files.join(", ")})`);
+          const sentence = escapeControls(`pack ${slot.name} of ${name} is missing (${files.join(", ")})`);
           missing.push({ pack: slot.name, sha256: digest, sentence });
           continue;
         }
@@ -133,7 +133,7 @@ const attach = (slot: PackSlot, { pack }: Found): string | undefined => {
 
 /** Lines for stderr. */
 export const formatMissing = (missing: readonly MissingPack[]): string =>
-  missing.map(({ sentence }) => `note: ${sentence}: what it decides stays open\n`).join("");
+  missing.map(({ sentence }) => `note: ${sentence}: IDs that depend on it stay undetermined\n`).join("");
 
 /** The packs without which a comparison counts keys as changed that may not be. */
 export const missedBy = ({ keys }: TableDiff, missing: readonly MissingPack[]): readonly MissingPack[] => {

@@ -133,7 +133,7 @@ export interface OpenTable {
 
 /** Opens a table that is to be edited in its file. Errors are sentences for stderr. */
 export const openForEdit = async (path = TABLE_FILE_DEFAULT, runtime: Runtime): Promise<Result<OpenTable, string>> => {
-  if (path === "-") return err("error: the table is edited in its file, so it cannot come from stdin (--table)\n");
+  if (path === "-") return err("error: the table file is edited, so it cannot be stdin (--table)\n");
   const bytes = await readBytes(path, runtime);
   if (!bytes.ok) return err(formatTableError({ reason: "unreadable", name: path, why: bytes.error }));
   const declared = checkText(bytes.value, checkTable);

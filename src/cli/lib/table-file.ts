@@ -103,7 +103,7 @@ export const readBytes = async (path: string, runtime: Runtime): Promise<Result<
   return bytes.ok && bytes.value.length > TABLE_BYTES_MAX ? err(SIZE_SENTENCE) : bytes;
 };
 
-const SIZE_SENTENCE = `it is larger than the ${TABLE_BYTES_MAX} octets that a table may have`;
+const SIZE_SENTENCE = `it is larger than the ${TABLE_BYTES_MAX} bytes allowed for a table`;
 
 /** Reads a table from a text: every fault of the text, or else of the table, with its place. */
 export const checkText = <Table>(bytes: Uint8Array, check: Check<Table>): Result<Table, readonly PlacedFault[]> => {
@@ -131,11 +131,11 @@ export const formatTableError = (error: TableFileError): string =>
   error.reason === "unreadable"
     ? `error: ${escapeControls(error.name)} cannot be read: ${error.why}\n`
     : error.faults.map((fault) => faultLine(error.name, fault)).join("") +
-      `error: ${error.name} is not a routing table that can be served: ${formatFaults(error.faults.length)}\n`;
+      `error: ${error.name} is not a valid routing table: ${formatFaults(error.faults.length)}\n`;
 
-/** `2 faults`, or `at least 1,000 faults; the check ended there`. */
+/** `2 faults`, or `at least 1,000 faults; the check stopped there`. */
 export const formatFaults = (count: number): string =>
-  formatFaultCount(count) + (isCut(count) ? "; the check ended there" : "");
+  formatFaultCount(count) + (isCut(count) ? "; the check stopped there" : "");
 
 /** `1 range`, `66,877 ranges`. */
 export const countOf = (count: number, noun: string): string =>

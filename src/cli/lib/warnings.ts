@@ -78,13 +78,13 @@ export const formatNumberWarning = (warning: NumberWarning): string => {
     const { number, from, to } = warning;
     return escapeControls(
       to === undefined
-        ? `country ${number} was ${from} and is none now: IDs that exist have no country, since ${from} has another number`
-        : `country ${number} was ${from} and is ${to} now: IDs that exist change their country`,
+        ? `country ${number} was ${from} and is now unassigned: existing IDs lose their country, because ${from} has another number`
+        : `country ${number} was ${from} and is now ${to}: existing IDs change their country`,
     );
   }
   const { layout, mark, from, to } = warning;
   const which = mark === undefined ? `IDs of layout ${layout}` : `${mark} of layout ${layout}`;
-  return escapeControls(`${which}: was ${from} and is ${to} now: IDs that exist change their entity`);
+  return escapeControls(`${which}: was ${from} and is now ${to}: existing IDs change their entity`);
 };
 
 /** What docs/guides/move-entities.md forbids: tables that undo steps of moves. Plain JSON. */
@@ -119,7 +119,7 @@ export const undoesMoves = (warnings: readonly { readonly kind: string }[]): boo
 
 export const formatStep = (warning: StepWarning): string => {
   if (warning.kind === "epoch-floor-falls") {
-    return `epochFloor falls from ${warning.from} to ${warning.to}: new moves may begin with epochs that regions know already`;
+    return `epochFloor falls from ${warning.from} to ${warning.to}: new moves may start with epochs that regions already know`;
   }
   return formatUndone(warning);
 };
@@ -208,19 +208,19 @@ const lost = ({ entity, layout, keys }: KeyCount): PlanWarning => ({ kind: "keys
 export const formatWarning = (warning: PlanWarning): string => {
   switch (warning.kind) {
     case "region-without-routes":
-      return escapeControls(`region ${warning.region} has no routes: no ID goes there`);
+      return escapeControls(`region ${warning.region} has no routes: no ID is routed there`);
     case "new-origin":
       return escapeControls(
-        `${warning.authority} in region ${warning.region} is no origin of the table in force: new, or misspelt?`,
+        `${warning.authority} in region ${warning.region} is not an origin of the current table: new, or misspelled?`,
       );
     case "keys-go-nowhere":
       return escapeControls(
-        `${warning.entity} (${warning.layout}): ${formatCount(BigInt(warning.keys))} of its keys had a region and go nowhere now; their IDs get 404`,
+        `${warning.entity} (${warning.layout}): ${formatCount(BigInt(warning.keys))} of its keys lose their region; their IDs get 404`,
       );
     case "pack-without-route":
-      return escapeControls(`pack ${warning.pack} is in no route: it is sent, and decides nothing`);
+      return escapeControls(`pack ${warning.pack} is in no route: it is uploaded, but unused`);
     case "canary-running":
-      return `a canary of revision ${warning.revision} runs: publishing with --expect ${warning.revision} ends it; without, it is refused`;
+      return `a canary of revision ${warning.revision} is running: publishing requires --expect ${warning.revision}, which ends it`;
     case "country-renumbered":
     case "entity-renumbered":
       return formatNumberWarning(warning);

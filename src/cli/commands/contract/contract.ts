@@ -157,21 +157,23 @@ const compareContract = async (
   options: Options,
 ): Promise<ExitCode> => {
   const name = path === "-" ? "stdin" : path;
-  if (path === "-" && options.table === "-")
-    return fail("error: only one of the two files can come from stdin\n", runtime);
+  if (path === "-" && options.table === "-") return fail("error: only one of the two files can be stdin\n", runtime);
   const table = await readTableFile(options.table, runtime, compile);
   if (!table.ok) return fail(formatTableError(table.error), runtime);
   const stray = strayPrefix(options.entityPrefix ?? [], table.value.table);
   if (stray !== undefined) {
     const where = escapeControls(`no path of ${table.value.name} is ${stray} or below it`);
-    return fail(`error: ${where}, so nothing would be compared with it (--entity-prefix)\n`, runtime);
+    return fail(`error: ${where}, so there is nothing to compare (--entity-prefix)\n`, runtime);
   }
   const bytes = await readBytes(path, runtime);
   if (!bytes.ok)
     return fail(`error: ${escapeControls(name)} cannot be read: ${escapeControls(bytes.error)}\n`, runtime);
   const document = readDocument(bytes.value);
   if (!document.ok)
-    return fail(`error: ${escapeControls(name)} is no OpenAPI document: ${escapeControls(document.error)}\n`, runtime);
+    return fail(
+      `error: ${escapeControls(name)} is not an OpenAPI document: ${escapeControls(document.error)}\n`,
+      runtime,
+    );
 
   const isId = options.idParam === undefined ? looksLikeId : matchesGiven(options.idParam);
   const read = pathsOf(document.value, originBases(table.value.table), options.basePath);

@@ -22,16 +22,16 @@ export const readDocument = (bytes: Uint8Array): Result<Members, string> => {
     value = parseText(text);
   } catch (error) {
     const message = error instanceof Error ? firstLine(error.message) : String(error);
-    return err(/call stack/.test(message) ? "it is nested too deep" : message);
+    return err(/call stack/.test(message) ? "it is nested too deeply" : message);
   }
   const document = membersOf(value);
   const version = document?.["openapi"];
-  if (document === undefined) return err("it is no object");
+  if (document === undefined) return err("it is not an object");
   if (typeof version === "string" && /^3\.\d+\.\d+/.test(version)) return ok(document);
   const said = version ?? document["swagger"];
   return err(
     typeof said === "string" || typeof said === "number"
-      ? `it is of version ${said}, and only 3.x is read`
+      ? `it is of version ${said}, but only 3.x is supported`
       : "it has no `openapi` with a version",
   );
 };
@@ -42,7 +42,7 @@ const parseText = (text: string): unknown => {
     const json = parseJson(text);
     if (json.ok) {
       const twice = duplicateKey(text, json.value);
-      if (twice !== undefined) throw new Error(`the key ${JSON.stringify(twice)} stands twice in one object`);
+      if (twice !== undefined) throw new Error(`the key ${JSON.stringify(twice)} is duplicated in one object`);
       return json.value;
     }
     // Flow style of YAML, or JSON with a fault, which the other reader names with its line.
@@ -74,7 +74,7 @@ const rejectTwins = (document: Document, lines: LineCounter): void => {
         const name = String(key.value);
         if (seen.has(name)) {
           const { line } = lines.linePos(key.range?.[0] ?? 0);
-          throw new Error(`the key ${JSON.stringify(name)} stands twice in one object, again on line ${line}`);
+          throw new Error(`the key ${JSON.stringify(name)} is duplicated in one object, on line ${line}`);
         }
         seen.add(name);
       }

@@ -68,7 +68,7 @@ export const findingOf = (path: ContractPath, table: CompiledTable, isId: IdTest
   const at = { pointer: path.pointer, path: path.path };
   if (OWN_PATH.test(path.path)) {
     return [
-      { kind: "reserved-path", ...at, message: "the gateway answers this path itself: the operation is never reached" },
+      { kind: "reserved-path", ...at, message: "the gateway serves this path itself: the operation is never reached" },
     ];
   }
   const match = table.paths.match(path.path);
@@ -76,9 +76,8 @@ export const findingOf = (path: ContractPath, table: CompiledTable, isId: IdTest
   const [id] = idsIn(path, isId);
   const entry = table.withoutId.match(path.path);
   if (id !== undefined && (entry === undefined || isCaughtAll(entry, path.path))) {
-    const how =
-      entry === undefined ? "nothing routes the path" : `${entry.entity.name} routes it by something else than the ID`;
-    const message = `{${id.name}} looks like an ID (${id.why}), and no entity reads it: ${how}`;
+    const how = entry === undefined ? "no entity routes this path" : `${entry.entity.name} does not route it by the ID`;
+    const message = `{${id.name}} looks like an ID (${id.why}), but no entity reads it: ${how}`;
     return [{ kind: "id-without-entity", ...at, message }];
   }
   return path.methods
@@ -89,8 +88,8 @@ export const findingOf = (path: ContractPath, table: CompiledTable, isId: IdTest
       path: path.path,
       message:
         entry === undefined
-          ? `nothing routes ${method} here`
-          : `${entry.entity.name} takes the path, and not ${method}`,
+          ? `${method} is not routed here`
+          : `${entry.entity.name} matches the path, but not ${method}`,
     }));
 };
 
@@ -111,7 +110,7 @@ const entityFinding = (path: ContractPath, entity: Entity, segment: string, isId
   const at = { pointer: path.pointer, table: pointerTo(["entities", entity.name, "path"]), path: path.path };
   const [, name] = /^\{([^{}]+)\}$/.exec(segment) ?? [];
   if (name === undefined) {
-    const message = `${entity.name} reads ${JSON.stringify(segment)} as an ID, so that every request here is refused`;
+    const message = `${entity.name} reads ${JSON.stringify(segment)} as an ID, so every request here is rejected`;
     return [{ kind: "literal-for-id", ...at, message }];
   }
   const ids = idsIn(path, isId);

@@ -61,13 +61,13 @@ export const unknownNameMessage = (audience: Audience, inForce: Named, file: Nam
 export const addCountries = (text: string, before: readonly string[] = []): readonly string[] => {
   const codes = text.split(",");
   if (codes.every((code) => /^[A-Z]{2}$/.test(code))) return [...before, ...codes];
-  throw new InvalidArgumentError("Write ISO 3166-1 codes of two capital letters, with commas between: KZ,UZ.");
+  throw new InvalidArgumentError("Use ISO 3166-1 codes of two capital letters, comma-separated: KZ,UZ.");
 };
 
 export const addEntities = (text: string, before: readonly string[] = []): readonly string[] => {
   const names = text.split(",");
   if (names.every((one) => /^[A-Za-z][A-Za-z0-9_-]*$/.test(one))) return [...before, ...names];
-  throw new InvalidArgumentError("Write names of entities, with commas between: order,ride.");
+  throw new InvalidArgumentError("Use entity names, comma-separated: order,ride.");
 };
 
 /** What commands have in common that begin or end a canary beside one that runs: nobody ends one that he has not seen. */

@@ -15,7 +15,7 @@ import { type Act, EXIT, fail } from "../../runtime.ts";
 /** A note on two kinds of IDs that a text does not tell apart, and what would. No fault: such IDs are refused, not guessed. */
 export const formatAmbiguity = ({ entity, reason, isRefused, example, hints }: LayoutAmbiguity): string => {
   const where = entity === undefined ? "/any/:id" : `the paths of ${entity}`;
-  const outcome = isRefused ? "refused as ambiguous" : "one region either way";
+  const outcome = isRefused ? "rejected as ambiguous" : "one region either way";
   const lines = [
     `note: on ${where}, ${reason}: ${outcome}`,
     ...(example === undefined ? [] : [`  for example ${example}`]),
@@ -27,15 +27,15 @@ export const formatAmbiguity = ({ entity, reason, isRefused, example, hints }: L
 const formatHint = (hint: Hint): string => {
   switch (hint.by) {
     case "path":
-      return `told apart by path: ${hint.paths.join(", ")}`;
+      return `distinguished by path: ${hint.paths.join(", ")}`;
     case "pattern": {
       const named = hint.paths.length === 0 ? "" : `, as ${hint.paths.join(", ")} does`;
-      return `told apart by a layout named in the pattern: ${hint.layouts.join(" or ")}${named}`;
+      return `distinguished by a layout named in the pattern: ${hint.layouts.join(" or ")}${named}`;
     }
     case "header":
-      return `told apart by a field: ${hint.field}: ${hint.values.join(" or ")}`;
+      return `distinguished by a header: ${hint.field}: ${hint.values.join(" or ")}`;
     case "prefix":
-      return `told apart by a prefix in the layouts ${hint.layouts.join(", ")}`;
+      return `distinguished by a prefix in the layouts ${hint.layouts.join(", ")}`;
   }
 };
 
@@ -81,14 +81,14 @@ Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
 };
 
 const idleNote = (pack: string): string =>
-  `note: ${escapeControls(`pack ${pack} is in no route, and decides nothing; a route leads to it by "pack": ${JSON.stringify(pack)}`)}\n`;
+  `note: ${escapeControls(`pack ${pack} is unused: no route names it by "pack": ${JSON.stringify(pack)}`)}\n`;
 
 /** No fault either: the keys are a secret of each deployment, and no table says whether it has them. */
 const publicNote = ({ entities }: CompiledTable): string => {
   const shown = [...entities.values()].filter((entity) => entity.public !== undefined).map(({ name }) => name);
   if (shown.length === 0) return "";
   const names = escapeControls(shown.join(", "));
-  return `note: ${names}: public IDs need the secret PUBLIC_ID_KEYS in each deployment; without it requests for them are answered with 503\n`;
+  return `note: ${names}: public IDs need the secret PUBLIC_ID_KEYS in each deployment; without it requests for them get 503\n`;
 };
 
 interface Summary {

@@ -54,7 +54,7 @@ const diff = async (runtime: Runtime, args: readonly string[], options: Options)
   const [beforePath, afterPath] = args as readonly [string, string];
   if ([beforePath, afterPath, log].filter((path) => path === "-").length > 1) {
     const what = log === "-" ? "the two tables and the log" : "the two tables";
-    return fail(`error: only one of ${what} can come from stdin\n`, runtime);
+    return fail(`error: only one of ${what} can be stdin\n`, runtime);
   }
   // One after the other, so that the faults of both are shown.
   const before = await readTableSource(beforePath, options, runtime, checkTable);
@@ -99,4 +99,4 @@ const plainSide = ({ name, revision, digest }: TableSource<unknown>): object =>
 const formatTraffic = (traffic: ReplaySummary | undefined, paint: Runtime["paint"]): string =>
   traffic === undefined || traffic.changes.length === 0
     ? ""
-    : `\n${[paint("bold", "requests that go elsewhere"), ...changeLines(traffic).map((line) => `  ${line}`)].join("\n")}\n`;
+    : `\n${[paint("bold", "requests routed differently"), ...changeLines(traffic).map((line) => `  ${line}`)].join("\n")}\n`;

@@ -175,7 +175,7 @@ const showRevision = async (
   options: ShowOptions,
 ): Promise<ExitCode> => {
   const { out, force = false } = options;
-  if (force && out === undefined) return fail("error: --force goes with --out\n", runtime);
+  if (force && out === undefined) return fail("error: --force requires --out\n", runtime);
   if (out !== undefined && !force && runtime.fileExists(out)) {
     return fail(`error: ${escapeControls(out)} already exists; nothing was written. Overwrite with --force\n`, runtime);
   }

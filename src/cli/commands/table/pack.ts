@@ -42,7 +42,7 @@ export const openPackTable = async (
   pack: string,
   runtime: Runtime,
 ): Promise<Result<PackTable, string>> => {
-  if (path === "-") return err("error: the table is edited in its file, so it cannot come from stdin (--table)\n");
+  if (path === "-") return err("error: the table file is edited, so it cannot be stdin (--table)\n");
   const bytes = await readBytes(path, runtime);
   if (!bytes.ok) return err(formatTableError({ reason: "unreadable", name: path, why: bytes.error }));
   const rest = checkText(bytes.value, (json) => compile(withoutPack(json, pack)));
@@ -78,7 +78,7 @@ export const withEntry = ({ name, text }: PackTable, pack: string, entry: object
   const checked = checkText(new TextEncoder().encode(edited), checkTable);
   if (checked.ok) return ok({ text: edited, isIdle: idlePacks(checked.value).includes(pack) });
   const lines = checked.error.map(({ pointer, message }) => `${escapeControls(`${pointer}: ${message}`)}\n`);
-  const sentence = `error: with this pack ${escapeControls(name)} could not be served: ${formatFaults(lines.length)}; nothing was written\n`;
+  const sentence = `error: with this pack ${escapeControls(name)} would be invalid: ${formatFaults(lines.length)}; nothing was written\n`;
   return err(lines.join("") + sentence);
 };
 
@@ -127,14 +127,14 @@ export const readRanges = async (chunks: AsyncIterable<Uint8Array>, max: number)
 /** The range, or what is wrong with the line. */
 const rangeOf = (text: string, line: number, max: number): LineRange | string => {
   const parts = text.startsWith("{") ? partsOfJson(text) : text.split(",").map((part) => part.trim());
-  if (parts === undefined) return 'It is no JSON object with "from", "to" and "region", or with "key" and "region".';
+  if (parts === undefined) return 'It is not a JSON object with "from", "to" and "region", or with "key" and "region".';
   if (parts.length !== 2 && parts.length !== 3) return "A line is from,to,region or key,region.";
   const [from = "", to = "", region = ""] = parts.length === 2 ? [parts[0], parts[0], parts[1]] : parts;
   const [first, last] = [keyOf(from, max), keyOf(to, max)];
   if (first === undefined || last === undefined) {
-    return `${JSON.stringify(first === undefined ? from : to)} is no key: a whole number from 0 to ${max}.`;
+    return `${JSON.stringify(first === undefined ? from : to)} is not a key: a whole number from 0 to ${max}.`;
   }
-  if (last < first) return `The range ends at ${last}, before it begins at ${first}.`;
+  if (last < first) return `The range ends at ${last}, before its start ${first}.`;
   return region === "" ? "The region is missing." : { from: first, to: last, region, line };
 };
 
@@ -165,7 +165,7 @@ const overlapsIn = (ranges: readonly LineRange[]): readonly LineFault[] => {
   for (const range of ranges) {
     if (widest !== undefined && range.from <= widest.to) {
       const [first, second] = [widest, range].toSorted((a, b) => a.line - b.line) as [LineRange, LineRange];
-      const message = `Key ${range.from} stands in line ${first.line} too, for ${first.region}; one line alone may have it.`;
+      const message = `Key ${range.from} is also in line ${first.line}, for ${first.region}; a key may be in one line only.`;
       faults.push({ line: second.line, message });
     }
     if (widest === undefined || range.to > widest.to) widest = range;
@@ -213,7 +213,7 @@ Exit code: 0, or 1 if a line has a fault and nothing was written.`;
 
 const pack = async (runtime: Runtime, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   if ((options.table === undefined) !== (options.name === undefined)) {
-    return fail("error: --table and --name go together\n", runtime);
+    return fail("error: --table and --name require each other\n", runtime);
   }
   const table = await openNamed(options, runtime);
   if (!table.ok) return fail(table.error, runtime);
@@ -256,8 +256,7 @@ const partOf = (options: Options, table: PackTable | undefined): Result<Part, st
   if (slice !== undefined) return field === undefined ? sliceOf(slice, name, table) : err(ONE_PART);
   const found = field === undefined ? keyFieldOf(layout.value) : routable(layout.value, field);
   if (found !== undefined) return ok({ bits: found.bits, max: Number(found.max) });
-  const what =
-    field === undefined ? "no key; name a field with --field" : `no field ${field} that a route can depend on`;
+  const what = field === undefined ? "no key; name a field with --field" : `no field ${field} usable in a route`;
   return err(`error: layout ${escapeControls(`${name} has ${what}`)}\n`);
 };
 
@@ -266,7 +265,7 @@ const ONE_PART = "error: pass at most one of --field, --slice\n";
 /** Only the table knows slices: it says which bits of the key they are. */
 const sliceOf = (name: string, layout: string, table: PackTable | undefined): Result<Part, string> => {
   if (table === undefined)
-    return err("error: a slice is known from the table that declares it: name it with --table\n");
+    return err("error: --slice requires the table that declares the slice; pass it with --table\n");
   const slices = table.rest.layouts.get(layout)?.slices ?? new Map<string, Slice>();
   const found = slices.get(name);
   if (found !== undefined) return ok({ bits: found.bits, max: 2 ** found.bits - 1 });
@@ -291,7 +290,7 @@ const write = async (
   const sha256 = (bytes: Uint8Array) => Promise.resolve(createHash("sha256").update(bytes).digest());
   const encoded = await encodePack(ranges, { fieldBits: bits, sha256 });
   if (!encoded.ok)
-    return fail(`error: no pack can be made: ${escapeControls(formatPackFault(encoded.error))}\n`, runtime);
+    return fail(`error: the pack cannot be created: ${escapeControls(formatPackFault(encoded.error))}\n`, runtime);
   const { header, pages, ...report } = encoded.value;
   const entry = entryOf(report, bits, options);
   const edited = table === undefined ? ok(undefined) : withEntry(table, options.name ?? "", entry);
@@ -313,7 +312,7 @@ const write = async (
 /** A pack that no route leads to decides nothing. */
 const routeNote = ({ table = "", name, layout }: Options): string => {
   const route = JSON.stringify({ when: { layout }, pack: name });
-  return `note: ${escapeControls(`no route of ${table} leads to it yet; add one, such as ${route}`)}\n`;
+  return `note: ${escapeControls(`no route of ${table} names it yet; add one, such as ${route}`)}\n`;
 };
 
 type PackReport = Pick<EncodedPack, "sha256" | "bytes" | "ranges" | "regions">;

@@ -92,7 +92,7 @@ const plan = async (runtime: Runtime, [path = ""]: readonly string[], options: O
 };
 
 const formatSame = (isInForce: boolean, revision: number): string =>
-  isInForce ? `nothing to publish: revision ${revision} has the same text\n` : "no differences but in the text\n";
+  isInForce ? `nothing to publish: revision ${revision} has the same text\n` : "no differences except in the text\n";
 
 const formatPlan = (
   { file, basedOn, isInForce, changes, capacity, warnings, uploads }: Plan,

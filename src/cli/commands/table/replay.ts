@@ -53,7 +53,7 @@ Exit code: 0, or with --exit-code 2 if a request is routed differently; 1 if som
 
 const replayCommand = async (runtime: Runtime, [log = ""]: readonly string[], options: Options): Promise<ExitCode> => {
   if ([log, options.old, options.new].filter((path) => path === "-").length > 1) {
-    return fail("error: only one of the log and the two tables can come from stdin\n", runtime);
+    return fail("error: only one of the log and the two tables can be stdin\n", runtime);
   }
   const before = await readTableSource(options.old, options, runtime, compile);
   const after = await readTableSource(options.new, options, runtime, compile);

@@ -135,10 +135,10 @@ const formatStatus = (
 
 /** What lags, by what it ought to have. */
 const SENTENCE: Readonly<Record<Lag, (target: string) => string>> = {
-  pending: (target) => `KV is being brought to ${target}`,
-  kv: (target) => `KV does not show ${target}`,
-  isolate: (target) => `the isolate that answered does not have ${target} yet`,
-  probes: (target) => `not every probe has seen ${target}`,
+  pending: (target) => `KV is being updated to ${target}`,
+  kv: (target) => `KV does not have ${target}`,
+  isolate: (target) => `the responding isolate does not have ${target} yet`,
+  probes: (target) => `not every probe saw ${target}`,
 };
 
 /** `5 % of the IDs`. */
