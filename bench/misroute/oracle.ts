@@ -1,7 +1,7 @@
 import type { LayoutTable, Words } from "../../src/ids/index.ts";
 import { bigToWords } from "../../src/ids/layout/words.ts";
 import { slowHolds, slowMintedAtMs } from "../../test/ids/oracle.ts";
-import { slowPart, slowPlace } from "../../test/routing/slow-canary.ts";
+import { slowPart, slowPlace } from "../../test/routing/resolve/slow-canary.ts";
 import { PACKS } from "./packs.ts";
 import { type Reader, readersOf } from "./readers.ts";
 import {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { checkText, compile } from "../../src/cli/lib/table-file.ts";
 import { loadTableText } from "../../src/routing/index.ts";
-import { FAULT_CASES } from "../routing/fault-cases.ts";
+import { FAULT_CASES } from "../routing/check/fault-cases.ts";
 import { sampleTable } from "../routing/tables.ts";
 
 /** Publishing over HTTP and the loader read a text with `loadTableText`: `test/routes/table.test.ts` and `test/edge/` hold them to it. */

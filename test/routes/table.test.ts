@@ -4,7 +4,7 @@ import { err } from "../../src/ids/result.ts";
 import type { Gateway } from "../../src/ports.ts";
 import { loadTable, loadTableText, TABLE_BYTES_MAX } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { FAULT_CASES } from "../routing/fault-cases.ts";
+import { FAULT_CASES } from "../routing/check/fault-cases.ts";
 import { sampleTable } from "../routing/tables.ts";
 import { IDS, problemOf, setUp, slug } from "./harness.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { FAULT_CASES } from "./fault-cases.ts";
+import { FAULT_CASES } from "./check/fault-cases.ts";
 import { manyLayoutsTable } from "./many-layouts.ts";
 import { load, sampleTable } from "./tables.ts";
 

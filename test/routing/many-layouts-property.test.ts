@@ -6,8 +6,8 @@ import { checkTable, compileTable, hintNamed, resolveAny, resolvePath } from "..
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { runs } from "../setup/property-runs.ts";
 import { compare } from "./compare.ts";
-import { routeOf } from "./drawn-routes.ts";
 import { layoutOf, readAll, readAs } from "./oracle.ts";
+import { routeOf } from "./random-routes.ts";
 import { NOW_MS } from "./tables.ts";
 
 /** Few values, so that routes overlap and meet the IDs. */
@@ -143,7 +143,7 @@ const mend = (declared: DeclaredTable): DeclaredTable => {
   });
 };
 
-/** What an ID is drawn from: everything is taken modulo what the layout has room for. */
+/** What a random ID is made of: everything is taken modulo what the layout has room for. */
 const randomId = fc.record({
   layout: fc.nat(),
   form: fc.nat(),

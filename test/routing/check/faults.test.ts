@@ -1,0 +1,102 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { faultsOf, sampleTable } from "../tables.ts";
+import { FAULT_CASES, route } from "./fault-cases.ts";
+
+describe.each(Object.entries(FAULT_CASES))("%s", (kind, cases) => {
+  test.each(cases)("%s", (_, change, expected) => {
+    const faults = faultsOf(change(sampleTable()));
+    expect(faults.map((fault) => `${fault.kind} ${fault.pointer}`)).toEqual(expected);
+    for (const { message } of faults) expect(message).toMatch(/^[^a-z].{15,}\.$/s);
+  });
+
+  test("is shown by some case", () => {
+    expect(cases.flatMap(([, , faults]) => faults).some((fault) => fault.startsWith(`${kind} `))).toBe(true);
+  });
+});
+
+test("a table with many faults reports them all at once", () => {
+  const table = {
+    colour: "blue",
+    regions: {
+      eu: { origins: [{ url: "ftp://eu" }, { url: "http://api.example.com" }], failover: ["eu", "mars"] },
+      us: { origins: [] },
+      "a/b": { origins: [{ url: "http://a" }] },
+    },
+    gateway: { hosts: ["api.example.com"] },
+    countries: { KZ: 5, UZ: 5, XX: 9 },
+    entities: {
+      order: { path: "/any/:id", ids: [{ layout: "iuid", service: 1 }] },
+      ride: { path: ["/rides/:id", "/rides/*"], ids: [{ layout: "iuid", service: 1 }] },
+      trip: { path: "/trips/:id", ids: [{ layout: "iuid", service: 1 }] },
+      box: { path: "/trips/:id", ids: [{ layout: "hotguid" }] },
+    },
+    layouts: { hotguid: { slices: { tail: [30, 4], head: [0, 4] } } },
+    routes: [
+      route({ entity: "trip", country: "DE" }),
+      route({ layout: "hotguid", country: "KZ" }, "mars"),
+      route({ shardKey: "9-1", mintedFrom: "2026-01-01T00:00:00Z", mintedBefore: "2025-01-01T00:00:00Z" }, "us"),
+      { when: { slices: { tali: 1 } } },
+    ],
+    moved: { x: "nowhere" },
+    default: "mars",
+  };
+  expect(
+    faultsOf(table)
+      .map(({ kind, pointer }) => `${kind} ${pointer}`)
+      .toSorted(),
+  ).toEqual(
+    [
+      "schema /colour",
+      "origin-url /regions/eu/origins/0/url",
+      "origin-is-gateway /regions/eu/origins/1/url",
+      "region-cycle /regions/eu/failover/0",
+      "unknown-name /regions/eu/failover/1",
+      "schema /regions/us/origins",
+      "schema /regions/a~1b",
+      "number-clash /countries/UZ",
+      "unknown-name /countries/XX",
+      "reserved-path /entities/order/path",
+      "schema /entities/ride/path/1",
+      "number-clash /entities/trip/ids/0/service",
+      "path-collision /entities/box/path",
+      "slice-range /layouts/hotguid/slices/tail",
+      "unknown-name /routes/0/when/country",
+      "unknown-name /routes/1/region",
+      "key-range /routes/2/when/shardKey",
+      "time-range /routes/2/when/mintedBefore",
+      "schema /routes/3/region",
+      "unknown-name /moved/x",
+      "unknown-name /default",
+    ].toSorted(),
+  );
+});
+
+test("the sample table has no fault, and neither has the table of the repository", () => {
+  expect(faultsOf(sampleTable())).toEqual([]);
+  expect(faultsOf(JSON.parse(readFileSync(new URL("../../../routing-table.json", import.meta.url), "utf8")))).toEqual(
+    [],
+  );
+});
+
+test("an unknown layout is told of the table's own layouts first", () => {
+  const layouts = { ticket: { rows: [{ field: "random", bits: 64, role: "random" }], text: "hex" } };
+  const [fault] = faultsOf({
+    ...sampleTable(),
+    layouts,
+    entities: { a: { path: "/a/:id", ids: [{ layout: "tikket" }] } },
+  });
+  expect(fault?.message).toContain('use one of "ticket", "iuid", "hotguid",');
+});
+
+test.each([
+  ["[", "]"],
+  ['{"a":', "}"],
+])("whatever is nested 50,000 levels deep is reported, and nothing overflows: %s", (open, close) => {
+  const deep = JSON.parse(`${open.repeat(50_000)}1${close.repeat(50_000)}`) as unknown;
+  for (const part of Object.keys({ ...sampleTable(), moves: {}, gone: {}, withoutId: {}, sources: [], gateway: {} })) {
+    expect(faultsOf({ ...sampleTable(), [part]: deep }).map(({ kind }) => kind)).toContain("size");
+    expect(faultsOf({ ...sampleTable(), [part]: { x: deep } }).map(({ kind }) => kind)).toContain("size");
+  }
+  expect(faultsOf(deep).map(({ kind }) => kind)).toContain("size");
+});

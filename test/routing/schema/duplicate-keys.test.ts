@@ -1,0 +1,31 @@
+import { describe, expect, test } from "vitest";
+import { duplicateKey } from "../../../src/routing/schema/parse.ts";
+
+describe("a key that stands twice", () => {
+  test.each([
+    ['{"a":1,"a":2}', "a"],
+    ['{"a":{"b":1},"c":[{"d":1,"d" : 2}]}', "d"],
+    ['{"a":1,"\\u0061":2}', "a"],
+    ['{"":1,"":2}', ""],
+    ['{"a\\"":1,"b":2,"a\\u0022"\n\t:2}', 'a"'],
+    ['[{"__proto__":1,"__proto__":1}]', "__proto__"],
+  ])("%s", (text, key) => expect(duplicateKey(text, JSON.parse(text))).toBe(key));
+
+  test.each([
+    "{}",
+    "[]",
+    '"a"',
+    "1",
+    '{"a":{"a":{"a":"a"}}}',
+    '[{"a":1},{"a":1}]',
+    '{"a":"b","b":"a","c":["a","a"]}',
+    '{"a":"\\"a\\":","b":"{\\"b\\":"}',
+    '{"a\\\\":1,"a":2}',
+    '{"__proto__":{"a":1},"a":"\\\\\\""}',
+  ])("none in %s", (text) => expect(duplicateKey(text, JSON.parse(text))).toBeUndefined());
+
+  test("none in a text that nests deeper than calls can", () => {
+    const text = `${"[".repeat(100_000)}{"a":1}${"]".repeat(100_000)}`;
+    expect(duplicateKey(text, JSON.parse(text))).toBeUndefined();
+  });
+});
