@@ -3,8 +3,8 @@ import { encodePack } from "../../src/routing/packs/encode.ts";
 import { formatPackFault, type PackRange } from "../../src/routing/packs/format.ts";
 import { verifyPack } from "../../src/routing/packs/verify.ts";
 import type { DeclaredPack, DeclaredTable } from "../../src/routing/schema/table.ts";
-import { tellContents } from "./oracle.ts";
 import { sha256 } from "./packs/pack-cases.ts";
+import { tellContents } from "./resolve/oracle.ts";
 
 const CONTENTS: Readonly<Record<string, Pick<DeclaredPack, "bits" | "field" | "slice"> & { ranges: PackRange[] }>> = {
   shards: {

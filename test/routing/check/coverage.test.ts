@@ -4,7 +4,7 @@ import { builtinLayouts, groupOfClass } from "../../../src/ids/index.ts";
 import { checkTable } from "../../../src/routing/index.ts";
 import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
 import { runs } from "../../setup/property-runs.ts";
-import { readAs } from "../oracle.ts";
+import { readAs } from "../resolve/oracle.ts";
 import { NOW_MS } from "../tables.ts";
 
 /**

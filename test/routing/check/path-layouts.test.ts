@@ -10,8 +10,8 @@ import {
 } from "../../../src/routing/index.ts";
 import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
 import { runs } from "../../setup/property-runs.ts";
-import { compare } from "../compare.ts";
-import { readAll, readAs } from "../oracle.ts";
+import { compare } from "../resolve/compare.ts";
+import { readAll, readAs } from "../resolve/oracle.ts";
 import { faultsOf, load, NOW_MS } from "../tables.ts";
 
 /** Snowflakes of two epochs have no bit that tells them apart, and go to different regions here. */

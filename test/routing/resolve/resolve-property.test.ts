@@ -4,11 +4,11 @@ import { builtinLayouts, groupOfClass } from "../../../src/ids/index.ts";
 import { checkTable, compileTable, resolveAny, resolvePath } from "../../../src/routing/index.ts";
 import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
 import { runs } from "../../setup/property-runs.ts";
-import { compare } from "../compare.ts";
-import { readAll, readAs } from "../oracle.ts";
 import { loadPacks, PACK_ROUTES, withUsedPacks } from "../random-packs.ts";
 import { routeOf } from "../random-routes.ts";
 import { NOW_MS } from "../tables.ts";
+import { compare } from "./compare.ts";
+import { readAll, readAs } from "./oracle.ts";
 
 /** Few values, so that routes overlap, cover each other and meet the IDs. */
 const REGIONS = ["eu", "us", "ap"];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { FAULTS_MAX, LAYOUTS_MAX, TABLE_BYTES_MAX } from "../../src/routing/limits.ts";
-import { faultsOf } from "./tables.ts";
+import { FAULTS_MAX, LAYOUTS_MAX, TABLE_BYTES_MAX } from "../../../src/routing/limits.ts";
+import { faultsOf } from "../tables.ts";
 
 /** Tables within all caps whose routes would fill the memory or take minutes if nobody counted. */
 

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { FAULT_CASES } from "./check/fault-cases.ts";
-import { manyLayoutsTable } from "./many-layouts.ts";
-import { load, sampleTable } from "./tables.ts";
+import { FAULT_CASES } from "../check/fault-cases.ts";
+import { manyLayoutsTable } from "../many-layouts.ts";
+import { load, sampleTable } from "../tables.ts";
 
-const page = readFileSync(new URL("../../docs/reference/routing-table.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../../docs/reference/routing-table.md", import.meta.url), "utf8");
 const blocks = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text = ""]) => JSON.parse(text));
 
 test.each(["syntax", ...Object.keys(FAULT_CASES)])("the page tells users what to do about %s", (kind) => {

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { everyLayout, type Layout, TEXT_NAMES } from "../../src/ids/index.ts";
-import { ticksIn, timeValue } from "../../src/ids/layout/time.ts";
-import { checkTable, compileTable, hintNamed, resolveAny, resolvePath } from "../../src/routing/index.ts";
-import type { DeclaredTable } from "../../src/routing/schema/table.ts";
-import { runs } from "../setup/property-runs.ts";
+import { everyLayout, type Layout, TEXT_NAMES } from "../../../src/ids/index.ts";
+import { ticksIn, timeValue } from "../../../src/ids/layout/time.ts";
+import { checkTable, compileTable, hintNamed, resolveAny, resolvePath } from "../../../src/routing/index.ts";
+import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
+import { runs } from "../../setup/property-runs.ts";
+import { routeOf } from "../random-routes.ts";
+import { NOW_MS } from "../tables.ts";
 import { compare } from "./compare.ts";
 import { layoutOf, readAll, readAs } from "./oracle.ts";
-import { routeOf } from "./random-routes.ts";
-import { NOW_MS } from "./tables.ts";
 
 /** Few values, so that routes overlap and meet the IDs. */
 const REGIONS = ["eu", "us", "ap"];

@@ -7,13 +7,13 @@ import {
   type LayoutDeclaration,
   type Row,
   type Words,
-} from "../../src/ids/index.ts";
-import { M49_PARENTS } from "../../src/routing/data/m49.ts";
-import type { PackRange } from "../../src/routing/packs/format.ts";
-import type { DeclaredTable } from "../../src/routing/schema/table.ts";
-import type { Rule } from "../../src/routing/table.ts";
-import { slowFind } from "./packs/pack-cases.ts";
-import { slowPart, slowPlace } from "./resolve/slow-canary.ts";
+} from "../../../src/ids/index.ts";
+import { M49_PARENTS } from "../../../src/routing/data/m49.ts";
+import type { PackRange } from "../../../src/routing/packs/format.ts";
+import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
+import type { Rule } from "../../../src/routing/table.ts";
+import { slowFind } from "../packs/pack-cases.ts";
+import { slowPart, slowPlace } from "./slow-canary.ts";
 
 /** The slow, obvious resolver: reads the declared table line by line for one ID. The compiled table is held against it. */
 

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import type { resolveAny } from "../../src/routing/index.ts";
-import type { Target } from "../../src/routing/table.ts";
+import type { resolveAny } from "../../../src/routing/index.ts";
+import type { Target } from "../../../src/routing/table.ts";
 import type { OracleReading, OracleTarget } from "./oracle.ts";
 
 const asOracle = ({ region, rule }: Target): OracleTarget => {
