@@ -79,7 +79,7 @@ const runtime: Runtime = {
   columns: stdout.isTTY ? stdout.columns : undefined,
   reportColumns: stderr.isTTY ? stderr.columns : undefined,
   prompt: async (question) => {
-    if (stdin.isTTY !== true || stderr.isTTY !== true) return err("nobody");
+    if (stdin.isTTY !== true || stderr.isTTY !== true) return err("no-terminal");
     const terminal = createInterface({ input: stdin, output: stderr });
     // Neither is an answer; without them the question would wait for ever.
     const unanswered = new Promise<Result<string, NoAnswer>>((resolve) => {

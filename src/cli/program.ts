@@ -1,45 +1,63 @@
 import { Command, CommanderError, type OutputConfiguration } from "commander";
-import { addCanary } from "./commands/canary.ts";
-import { addContract } from "./commands/contract/contract.ts";
-import { addExplain } from "./commands/explain.ts";
-import { addCapacity } from "./commands/id-capacity.ts";
-import { addConvert } from "./commands/id-convert.ts";
-import { addRange } from "./commands/id-range.ts";
-import { addLayout } from "./commands/layout.ts";
-import { addMint } from "./commands/mint.ts";
-import { addMove } from "./commands/move.ts";
-import { addPublic } from "./commands/public-id.ts";
-import { addTableCanary, addTableCanaryEnds } from "./commands/table/canary.ts";
-import { addTableCapacity } from "./commands/table/capacity.ts";
-import { addTableCheck } from "./commands/table/check.ts";
-import { addTableDiff } from "./commands/table/diff.ts";
-import { addTableHistory, addTableShow } from "./commands/table/history.ts";
-import { addTablePack, addTableUploadPacks } from "./commands/table/pack.ts";
-import { addTablePlan } from "./commands/table/plan.ts";
-import { addTablePublish, addTableRollback } from "./commands/table/publish.ts";
-import { addTableReplay } from "./commands/table/replay.ts";
-import { addTableStatus } from "./commands/table/status.ts";
-import { addToken } from "./commands/token.ts";
+import { group, type Row } from "./command.ts";
+import { canary } from "./commands/canary.ts";
+import { contract } from "./commands/contract/contract.ts";
+import { explainIds } from "./commands/explain.ts";
+import { idCapacity } from "./commands/id-capacity.ts";
+import { idConvert } from "./commands/id-convert.ts";
+import { idRange } from "./commands/id-range.ts";
+import { layout } from "./commands/layout.ts";
+import { mint } from "./commands/mint.ts";
+import { move } from "./commands/move.ts";
+import { publicIds } from "./commands/public-id.ts";
+import { abort, promote, canary as tableCanary } from "./commands/table/canary.ts";
+import { tableCapacity } from "./commands/table/capacity.ts";
+import { tableCheck } from "./commands/table/check.ts";
+import { tableDiff } from "./commands/table/diff.ts";
+import { tableAudit, tableHistory, tableShow } from "./commands/table/history.ts";
+import { tablePack, tableUploadPacks } from "./commands/table/pack.ts";
+import { tablePlan } from "./commands/table/plan.ts";
+import { publish, rollback } from "./commands/table/publish.ts";
+import { tableReplay } from "./commands/table/replay.ts";
+import { tableStatus } from "./commands/table/status.ts";
+import { token } from "./commands/token.ts";
 import type { Act, Runtime } from "./runtime.ts";
 
-/** `waybill table`: routing tables on this machine, and those that a gateway has published. */
-export const addTable = (parent: Command, act: Act): void => {
-  const table = parent.command("table").description("check, compare, publish and monitor routing tables");
-  addTableCheck(table, act);
-  addTableDiff(table, act);
-  addTablePack(table, act);
-  addTableReplay(table, act);
-  addTableCapacity(table, act);
-  addTablePlan(table, act);
-  addTableUploadPacks(table, act);
-  addTablePublish(table, act);
-  addTableRollback(table, act);
-  addTableShow(table, act);
-  addTableHistory(table, act);
-  addTableStatus(table, act);
-  addTableCanary(table, act);
-  addTableCanaryEnds(table, act);
-};
+const ROWS: readonly Row[] = [
+  explainIds,
+  mint,
+  group("id", "explain, mint and convert IDs; ID ranges of periods; capacity of layouts", [
+    explainIds,
+    mint,
+    idConvert,
+    idRange,
+    idCapacity,
+  ]),
+  group("table", "check, compare, publish and monitor routing tables", [
+    tableCheck,
+    tableDiff,
+    tablePack,
+    tableReplay,
+    tableCapacity,
+    tablePlan,
+    tableUploadPacks,
+    publish,
+    rollback,
+    tableShow,
+    tableHistory,
+    tableAudit,
+    tableStatus,
+    tableCanary,
+    promote,
+    abort,
+  ]),
+  contract,
+  publicIds,
+  move,
+  canary,
+  token,
+  layout,
+];
 
 /** Runs the command. `args`: the words after its name. Gives the exit code; bad usage is reported, not thrown. */
 export const run = async (args: readonly string[], runtime: Runtime): Promise<number> => {
@@ -67,23 +85,7 @@ const build = (runtime: Runtime, act: Act): Command => {
     .configureOutput(outputOf(runtime))
     .showHelpAfterError("Run the command with --help for its usage.")
     .addHelpText("after", EXAMPLES);
-  addExplain(program, act);
-  addMint(program, act);
-  const id = program
-    .command("id")
-    .description("explain, mint and convert IDs; ID ranges of periods; capacity of layouts");
-  addExplain(id, act);
-  addMint(id, act);
-  addConvert(id, act);
-  addRange(id, act);
-  addCapacity(id, act);
-  addTable(program, act);
-  addContract(program, act);
-  addPublic(program, act);
-  addMove(program, act);
-  addCanary(program, act);
-  addToken(program, act);
-  addLayout(program, act);
+  for (const row of ROWS) row(program, act);
   return program;
 };
 

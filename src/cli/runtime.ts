@@ -48,8 +48,8 @@ export interface Runtime {
   readonly deadline: (ms: number) => AbortSignal;
 }
 
-/** `nobody` is at the terminal, the input `ended` (Ctrl-D), or the question was `interrupted` (Ctrl-C). */
-export type NoAnswer = "nobody" | "ended" | "interrupted";
+/** There is `no-terminal`, the input `ended` (Ctrl-D), or the question was `interrupted` (Ctrl-C). */
+export type NoAnswer = "no-terminal" | "ended" | "interrupted";
 
 export interface OpenFile {
   /** 0 for a pipe. */

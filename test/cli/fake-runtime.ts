@@ -105,7 +105,7 @@ const fakeRuntime = (
     columns: undefined,
     reportColumns: undefined,
     prompt: async (question) => {
-      if (answer === undefined) return err("nobody");
+      if (answer === undefined) return err("no-terminal");
       report(question);
       const answered = answer(question);
       return answered === undefined ? err("ended") : ok(answered);

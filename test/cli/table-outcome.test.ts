@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { findOutcome, type PendingChange } from "../../src/cli/gateway/change.ts";
 import type { AuditEntry, GatewayClient, Revision } from "../../src/cli/gateway/client.ts";
+import { findOutcome, type PendingChange } from "../../src/cli/gateway/outcome.ts";
 import type { Runtime } from "../../src/cli/runtime.ts";
 import { ok } from "../../src/ids/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
@@ -145,31 +145,36 @@ describe("what the history says of a change", () => {
   const before = revision(4, "publish", "a");
 
   it.each<readonly [string, PendingChange, readonly Revision[], object]>([
-    ["nothing yet", { kind: "publish", request, digest: "b".repeat(64) }, [before], { outcome: "open" }],
+    ["nothing yet", { kind: "publish", request, digest: "b".repeat(64) }, [before], { outcome: "unknown" }],
     [
       "it, under a change of somebody else's",
       { kind: "publish", request, digest: "b".repeat(64) },
       [revision(6, "rollback", "a"), revision(5, "publish", "b", "why"), before],
-      { outcome: "made", revision: { revision: 5 } },
+      { outcome: "applied", revision: { revision: 5 } },
     ],
     [
       "another text",
       { kind: "promote", request, digest: "b".repeat(64) },
       [revision(5, "promote", "c", "why"), before],
-      { outcome: "outrun", revision: { revision: 5 } },
+      { outcome: "superseded", revision: { revision: 5 } },
     ],
     [
       "the canary, and the table of the build that came with it",
       { kind: "canary", request },
       [revision(6, "canary", "c", "why"), revision(5, "publish", "d"), before],
-      { outcome: "made", revision: { revision: 6 } },
+      { outcome: "applied", revision: { revision: 6 } },
     ],
-    ["a canary that still runs", { kind: "abort", request }, [revision(4, "canary", "b"), before], { outcome: "open" }],
+    [
+      "a canary that still runs",
+      { kind: "abort", request },
+      [revision(4, "canary", "b"), before],
+      { outcome: "unknown" },
+    ],
     [
       "somebody's promotion before the abort",
       { kind: "abort", request },
       [revision(5, "promote", "b"), revision(4, "canary", "b")],
-      { outcome: "outrun", revision: { revision: 5 } },
+      { outcome: "superseded", revision: { revision: 5 } },
     ],
   ])("%s", async (_, change, revisions, found) => {
     expect(await find(change, revisions)).toMatchObject(found);
@@ -179,11 +184,11 @@ describe("what the history says of a change", () => {
     const revisions = [revision(4, "canary", "b"), revision(3, "publish", "a")];
     const done = { action: "abort", revision: 4, outcome: "done" };
     expect(await find({ kind: "abort", request }, revisions, [done])).toMatchObject({
-      outcome: "made",
+      outcome: "applied",
       revision: { revision: 3 },
     });
     expect(await find({ kind: "abort", request }, revisions, [{ ...done, outcome: "forbidden" }])).toEqual({
-      outcome: "open",
+      outcome: "unknown",
     });
   });
 });

@@ -26,7 +26,10 @@ test.each(["", "n", "no", "yeah", "yy", "publish it"])("%j is none", async (answ
 });
 
 test("where nobody is, nothing is wanted; who said yes before is not asked", async () => {
-  expect(await asked(err("nobody"))).toMatchObject({ wanted: err(1), reports: expect.stringContaining("pass --yes") });
+  expect(await asked(err("no-terminal"))).toMatchObject({
+    wanted: err(1),
+    reports: expect.stringContaining("pass --yes"),
+  });
   expect(await asked(ok("n"), true)).toEqual({ wanted: YES, reports: "", questions: [] });
 });
 

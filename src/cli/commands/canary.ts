@@ -1,12 +1,12 @@
-import type { Command } from "commander";
 import { applyEdits, findNodeAtLocation, modify, type Node, parseTree } from "jsonc-parser";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { percentMoved, type RouteOutcome, routeOutcome } from "../../routing/diff/outcome.ts";
 import type { DeclaredRoute } from "../../routing/schema/table.ts";
+import { command, type OptionsOf, option } from "../command.ts";
 import { percent } from "../lib/input.ts";
 import { escapeControls } from "../lib/output.ts";
 import { openForEdit, saveTable } from "../lib/table-edit.ts";
-import { type Act, EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
+import { EXIT, fail } from "../runtime.ts";
 
 /** Where a route to one region leads, as the table declares it. */
 export type RouteTarget = { readonly region: string } & Pick<DeclaredRoute, "canary">;
@@ -82,36 +82,25 @@ const insertCanary = (text: string, index: number, { region, percent }: NonNulla
 /** The white space before a property. */
 const gapBefore = (text: string, { offset }: Node): string => /\s*$/.exec(text.slice(0, offset))?.[0] ?? "";
 
-interface Options {
-  readonly percent?: number;
-  readonly region?: string;
-  readonly back?: boolean;
-  readonly off?: boolean;
-  readonly finish?: boolean;
-  readonly table?: string;
-  readonly dryRun?: boolean;
-  readonly json?: boolean;
-}
+const OPTIONS = [
+  option("--percent <number>", "percentage of the route's IDs for the canary, from 0 to 100", percent),
+  option("--region <region>", "the canary's region, for a route without a canary"),
+  option("--back", "allow the share to shrink: IDs return to the route's own region"),
+  option("--off", "remove the canary: all of its IDs return"),
+  option("--finish", "make the region of a 100 % canary the route's own"),
+  option("--table <file>", "the routing table to edit (default: routing-table.json)"),
+  option("--dry-run", "show what would change; write nothing"),
+  option("--json", "the change as one JSON object"),
+] as const;
+type Options = OptionsOf<typeof OPTIONS>;
 
 /** `waybill canary`: gives a share of a route's IDs to another region, and more of them step by step. */
-export const addCanary = (parent: Command, act: Act): void => {
-  parent
-    .command("canary")
-    .description("route a growing share of a route's IDs to another region, step by step")
-    .argument("<route>", "the route by JSON pointer or index, such as /routes/3 or 3")
-    .option("--percent <number>", "percentage of the route's IDs for the canary, from 0 to 100", percent)
-    .option("--region <region>", "the canary's region, for a route without a canary")
-    .option("--back", "allow the share to shrink: IDs return to the route's own region")
-    .option("--off", "remove the canary: all of its IDs return")
-    .option("--finish", "make the region of a 100 % canary the route's own")
-    .option("--table <file>", "the routing table to edit (default: routing-table.json)")
-    .option("--dry-run", "show what would change; write nothing")
-    .option("--json", "the change as one JSON object")
-    .addHelpText("after", HELP)
-    .action(act(ramp));
-};
-
-const HELP = `
+export const canary = command({
+  name: "canary",
+  description: "route a growing share of a route's IDs to another region, step by step",
+  args: [["<route>", "the route by JSON pointer or index, such as /routes/3 or 3"]],
+  options: OPTIONS,
+  help: `
 Examples:
   $ waybill canary /routes/3 --region us --percent 1
   $ waybill canary /routes/3 --percent 10 --dry-run
@@ -119,38 +108,38 @@ Examples:
   $ waybill canary /routes/3 --finish
 
 The table file is edited and keeps its formatting; docs/reference/routing-table.md has the procedure.
-Exit code: 0, or 1 if the step was rejected and nothing was written.`;
+Exit code: 0, or 1 if the step was rejected and nothing was written.`,
+  run: async (runtime, [route = ""], options) => {
+    const step = stepOf(options);
+    if (!step.ok) return fail(step.error, runtime);
+    const opened = await openForEdit(options.table, runtime);
+    if (!opened.ok) return fail(opened.error, runtime);
+    const { name, text, declared } = opened.value;
+    const index = indexOf(route);
+    const before = index === undefined ? undefined : declared.routes[index];
+    if (index === undefined || before === undefined) {
+      return fail(
+        `error: ${escapeControls(name)} has no route ${escapeControls(route)}; ${rangeOf(declared.routes.length)}\n`,
+        runtime,
+      );
+    }
+    const { region, canary } = before;
+    if (region === undefined) {
+      const what = before.split === undefined ? "a pack" : "the parts of a split";
+      return fail(`error: /routes/${index} leads to ${what}; only a route to one region can have a canary.\n`, runtime);
+    }
+    const target = { region, ...(canary === undefined ? {} : { canary }) };
+    const after = rampRoute(target, step.value);
+    if (!after.ok) return fail(`error: /routes/${index} ${escapeControls(after.error)}\n`, runtime);
 
-const ramp = async (runtime: Runtime, [route = ""]: readonly string[], options: Options): Promise<ExitCode> => {
-  const step = stepOf(options);
-  if (!step.ok) return fail(step.error, runtime);
-  const opened = await openForEdit(options.table, runtime);
-  if (!opened.ok) return fail(opened.error, runtime);
-  const { name, text, declared } = opened.value;
-  const index = indexOf(route);
-  const before = index === undefined ? undefined : declared.routes[index];
-  if (index === undefined || before === undefined) {
-    return fail(
-      `error: ${escapeControls(name)} has no route ${escapeControls(route)}; ${rangeOf(declared.routes.length)}\n`,
-      runtime,
-    );
-  }
-  const { region, canary } = before;
-  if (region === undefined) {
-    const what = before.split === undefined ? "a pack" : "the parts of a split";
-    return fail(`error: /routes/${index} leads to ${what}; only a route to one region can have a canary.\n`, runtime);
-  }
-  const target = { region, ...(canary === undefined ? {} : { canary }) };
-  const after = rampRoute(target, step.value);
-  if (!after.ok) return fail(`error: /routes/${index} ${escapeControls(after.error)}\n`, runtime);
-
-  const edited = rewriteRoute(text, index, target, after.value);
-  const saved = saveTable(opened.value, edited, options.dryRun === true, runtime);
-  if (!saved.ok) return fail(`${saved.error}error: nothing was written\n`, runtime);
-  await runtime.print(formatChange(index, target, after.value, options.json === true));
-  runtime.report(`${escapeControls(name)}: ${outcomeOf(text === edited, options)}\n`);
-  return EXIT.ok;
-};
+    const edited = rewriteRoute(text, index, target, after.value);
+    const saved = saveTable(opened.value, edited, options.dryRun === true, runtime);
+    if (!saved.ok) return fail(`${saved.error}error: nothing was written\n`, runtime);
+    await runtime.print(formatChange(index, target, after.value, options.json === true));
+    runtime.report(`${escapeControls(name)}: ${outcomeOf(text === edited, options)}\n`);
+    return EXIT.ok;
+  },
+});
 
 /** Options that contradict each other are not guessed at. */
 const stepOf = ({ percent: share, region, back = false, off, finish }: Options): Result<RampStep, string> => {

@@ -1,15 +1,15 @@
-import type { Command } from "commander";
 import { explainId } from "../../gateway/decide.ts";
 import { type Field, type Layout, ok, type Role, type Words } from "../../ids/index.ts";
 import type { Candidate, CompiledTable, Rule } from "../../routing/index.ts";
 import { hasPublicForm } from "../../routing/public-ids/codec.ts";
 import { pointerTo } from "../../routing/schema/faults.ts";
+import { command, option } from "../command.ts";
 import { detailOf, formatError } from "../lib/errors.ts";
 import { eachId, lacksIds } from "../lib/input.ts";
 import { findLayout, knownLayouts } from "../lib/layouts.ts";
 import { alignColumns, escapeControls } from "../lib/output.ts";
 import { formatTableError, openTable } from "../lib/table-file.ts";
-import { type Act, EXIT, fail, type Runtime, type Style } from "../runtime.ts";
+import { EXIT, fail, type Runtime, type Style } from "../runtime.ts";
 import { type Explained, explainBare, explainNamed } from "./explain-without-table.ts";
 
 /** Colours by what a field is for; fields of one role take turns. */
@@ -215,71 +215,63 @@ const formLines = (forms: Explained["forms"]): readonly string[] => {
   return alignColumns([...layoutsOf.values()].map(({ form, text, layouts }) => [form, text, layouts.join(", ")]));
 };
 
-interface Options {
-  readonly table?: string | false;
-  readonly layout?: string;
-  readonly json?: boolean;
-}
-
 /** `waybill explain`: how each ID can be read, and where it goes. */
-export const addExplain = (parent: Command, act: Act): void => {
-  parent
-    .command("explain")
-    .description("show how IDs can be read, where they are routed and why")
-    .argument("[id...]", "the IDs; - or none reads them from stdin, one per line")
-    .option("--layout <name>", "read the IDs as this layout only; a route is shown if the table has the layout")
-    .option("--table <file>", "the routing table (default: routing-table.json, if present)")
-    .option("--no-table", "try every built-in layout, ignoring any table")
-    .option("--json", "one JSON object per line, in the order of the IDs")
-    .addHelpText("after", HELP)
-    .action(act(explainIds));
-};
-
-const HELP = `
+export const explainIds = command({
+  name: "explain",
+  description: "show how IDs can be read, where they are routed and why",
+  args: [["[id...]", "the IDs; - or none reads them from stdin, one per line"]],
+  options: [
+    option("--layout <name>", "read the IDs as this layout only; a route is shown if the table has the layout"),
+    option("--table <file>", "the routing table (default: routing-table.json, if present)"),
+    option("--no-table", "try every built-in layout, ignoring any table"),
+    option("--json", "one JSON object per line, in the order of the IDs"),
+  ],
+  help: `
 Examples:
   $ waybill explain 0192f0c1-7a30-8005-8040-8f3b2a1c9d77
   $ waybill explain --json < ids.txt | jq -r .decision.region
   $ waybill explain --no-table 01ARZ3NDEKTSV4RRFFQ69G5FAV
   $ waybill explain --layout sonyflake 94670051232743425
 
-Exit code: 0 if every ID has a region (without a table: can be read), otherwise 1.`;
-
-const explainIds = async (runtime: Runtime, args: readonly string[], { table: path, layout: name, json }: Options) => {
-  if (lacksIds(args, runtime)) return EXIT.failed;
-  const opened = await openTable(path, runtime);
-  if (!opened.ok) {
-    return fail(formatTableError(opened.error), runtime);
-  }
-  const table = opened.value?.table;
-  const layouts = knownLayouts(table);
-  const named = name === undefined ? ok(undefined) : findLayout(name, layouts);
-  if (!named.ok) {
-    return fail(`error: ${named.error} (--layout)\n`, runtime);
-  }
-  const hint = named.value;
-  const enabled = hint && table?.layouts.get(hint.name);
-  if (enabled !== undefined) runtime.report(`reading IDs only as ${enabled.layout.name}, as with id-layout: ${name}\n`);
-  else if (hint !== undefined) runtime.report(`reading IDs only as ${hint.name}; no route is shown\n`);
-  else if (table === undefined)
-    runtime.report("no routing table: reading IDs by every built-in layout; no route is shown\n");
-  const routed = hint === undefined || enabled !== undefined ? table : undefined;
-  const explainOne = (id: string): Explained => {
-    if (routed !== undefined) return explainByTable(routed, id, runtime.nowMs(), enabled?.layout.name);
-    return hint === undefined ? explainBare(id, layouts, runtime.nowMs()) : explainNamed(id, hint, runtime.nowMs());
-  };
-  return eachId(args, runtime, (id, index) => {
-    const explanation = explainOne(id);
-    const { error } = explanation;
-    if (json) return { data: `${JSON.stringify(plainOf(explanation))}\n`, report: "", failed: error !== undefined };
-    const text = formatExplanation(explanation, { table: routed, layouts, runtime });
-    return {
-      data: index > 0 && text !== "" ? `\n${text}` : text,
-      report:
-        (error === undefined ? "" : formatError(error) + formatOtherTimes(explanation)) + formatPublic(explanation),
-      failed: error !== undefined,
+Exit code: 0 if every ID has a region (without a table: can be read), otherwise 1.`,
+  run: async (runtime, args, { table: path, layout: name, json }) => {
+    if (lacksIds(args, runtime)) return EXIT.failed;
+    const opened = await openTable(path, runtime);
+    if (!opened.ok) {
+      return fail(formatTableError(opened.error), runtime);
+    }
+    const table = opened.value?.table;
+    const layouts = knownLayouts(table);
+    const named = name === undefined ? ok(undefined) : findLayout(name, layouts);
+    if (!named.ok) {
+      return fail(`error: ${named.error} (--layout)\n`, runtime);
+    }
+    const hint = named.value;
+    const enabled = hint && table?.layouts.get(hint.name);
+    if (enabled !== undefined)
+      runtime.report(`reading IDs only as ${enabled.layout.name}, as with id-layout: ${name}\n`);
+    else if (hint !== undefined) runtime.report(`reading IDs only as ${hint.name}; no route is shown\n`);
+    else if (table === undefined)
+      runtime.report("no routing table: reading IDs by every built-in layout; no route is shown\n");
+    const routed = hint === undefined || enabled !== undefined ? table : undefined;
+    const explainOne = (id: string): Explained => {
+      if (routed !== undefined) return explainByTable(routed, id, runtime.nowMs(), enabled?.layout.name);
+      return hint === undefined ? explainBare(id, layouts, runtime.nowMs()) : explainNamed(id, hint, runtime.nowMs());
     };
-  });
-};
+    return eachId(args, runtime, (id, index) => {
+      const explanation = explainOne(id);
+      const { error } = explanation;
+      if (json) return { data: `${JSON.stringify(plainOf(explanation))}\n`, report: "", failed: error !== undefined };
+      const text = formatExplanation(explanation, { table: routed, layouts, runtime });
+      return {
+        data: index > 0 && text !== "" ? `\n${text}` : text,
+        report:
+          (error === undefined ? "" : formatError(error) + formatOtherTimes(explanation)) + formatPublic(explanation),
+        failed: error !== undefined,
+      };
+    });
+  },
+});
 
 /** As the gateway explains it, but for public IDs: their keys are not here. */
 const explainByTable = (table: CompiledTable, id: string, nowMs: number, layoutName: string | undefined): Explained => {

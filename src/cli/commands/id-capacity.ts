@@ -1,10 +1,10 @@
-import type { Command } from "commander";
 import { type Capacity, capacityOf, isoTime, type Load } from "../../ids/index.ts";
+import { command, option, required, withDefault } from "../command.ts";
 import { countingNumber, positiveNumber } from "../lib/input.ts";
 import { findLayout, knownLayouts } from "../lib/layouts.ts";
 import { alignColumns } from "../lib/output.ts";
 import { countOf, formatTableError, openNamedTable } from "../lib/table-file.ts";
-import { type Act, EXIT, fail, type Runtime } from "../runtime.ts";
+import { EXIT, fail } from "../runtime.ts";
 import { whyNotMinted } from "./mint-offline.ts";
 
 /** What was asked and what came out, with the times that people read. */
@@ -98,59 +98,48 @@ const odds = (probability: number): string => {
 /** To three digits. */
 const round = (value: number): number => Number(value.toPrecision(3));
 
-interface Options {
-  readonly rate: number;
-  readonly minters: number;
-  readonly years: number;
-  readonly table?: string;
-  readonly json?: boolean;
-}
-
 /** Long enough for a system, and said in every answer. */
 const YEARS_DEFAULT = 10;
 
 /** `waybill id capacity`: what a layout can bear. */
-export const addCapacity = (parent: Command, act: Act): void => {
-  parent
-    .command("capacity")
-    .description("check whether a layout supports a load: lifetime, IDs per second, collision odds")
-    .argument("<layout>", "a layout that can be minted")
-    .requiredOption("--rate <number>", "average IDs per second of all minters together", positiveNumber)
-    .option("--minters <number>", "number of concurrent minters", countingNumber, 1)
-    .option("--years <number>", "for how long", positiveNumber, YEARS_DEFAULT)
-    .option("--table <file>", "a routing table with custom layouts")
-    .option("--json", "one JSON object")
-    .addHelpText("after", HELP)
-    .action(act(printCapacity));
-};
-
-const HELP = `
+export const idCapacity = command({
+  name: "capacity",
+  description: "check whether a layout supports a load: lifetime, IDs per second, collision odds",
+  args: [["<layout>", "a layout that can be minted"]],
+  options: [
+    required("--rate <number>", "average IDs per second of all minters together", positiveNumber),
+    withDefault("--minters <number>", "number of concurrent minters", 1, countingNumber),
+    withDefault("--years <number>", "for how long", YEARS_DEFAULT, positiveNumber),
+    option("--table <file>", "a routing table with custom layouts"),
+    option("--json", "one JSON object"),
+  ],
+  help: `
 Examples:
   $ waybill id capacity snowflake --rate 50000 --minters 16
   $ waybill id capacity uuid-v7 --rate 1e6 --years 30 --json
 
-docs/reference/cli.md has the formulas. Exit code: 0 if the layout supports the load, otherwise 1.`;
-
-const printCapacity = async (runtime: Runtime, [name]: readonly string[], options: Options) => {
-  const opened = await openNamedTable(options.table, runtime);
-  if (!opened.ok) {
-    return fail(formatTableError(opened.error), runtime);
-  }
-  const layout = findLayout(name as string, knownLayouts(opened.value?.table));
-  if (!layout.ok) {
-    return fail(`error: ${layout.error}\n`, runtime);
-  }
-  const { rate: idsPerSecond, minters, years } = options;
-  const load = { idsPerSecond, minters, years };
-  const capacity = capacityOf(layout.value, load);
-  if (!capacity.ok) {
-    if (capacity.error.reason === "load") throw new Error(`--${capacity.error.name} was let through`);
-    return fail(`error: ${whyNotMinted(layout.value)}\n`, runtime);
-  }
-  const answer = answerOf(load, capacity.value, runtime.nowMs());
-  await runtime.print(options.json ? `${JSON.stringify(plainOf(answer))}\n` : formatCapacity(answer));
-  return bears(answer) ? EXIT.ok : EXIT.failed;
-};
+docs/reference/cli.md has the formulas. Exit code: 0 if the layout supports the load, otherwise 1.`,
+  run: async (runtime, [name], options) => {
+    const opened = await openNamedTable(options.table, runtime);
+    if (!opened.ok) {
+      return fail(formatTableError(opened.error), runtime);
+    }
+    const layout = findLayout(name as string, knownLayouts(opened.value?.table));
+    if (!layout.ok) {
+      return fail(`error: ${layout.error}\n`, runtime);
+    }
+    const { rate: idsPerSecond, minters, years } = options;
+    const load = { idsPerSecond, minters, years };
+    const capacity = capacityOf(layout.value, load);
+    if (!capacity.ok) {
+      if (capacity.error.reason === "load") throw new Error(`--${capacity.error.name} was let through`);
+      return fail(`error: ${whyNotMinted(layout.value)}\n`, runtime);
+    }
+    const answer = answerOf(load, capacity.value, runtime.nowMs());
+    await runtime.print(options.json ? `${JSON.stringify(plainOf(answer))}\n` : formatCapacity(answer));
+    return bears(answer) ? EXIT.ok : EXIT.failed;
+  },
+});
 
 const YEAR_MS = 31_557_600_000;
 

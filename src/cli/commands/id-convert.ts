@@ -1,11 +1,11 @@
-import type { Command } from "commander";
 import { err, type Layout, ok, type Reading, type Result, recognise, type TextForm } from "../../ids/index.ts";
+import { command, option, required } from "../command.ts";
 import { parseErrorSentence } from "../lib/errors.ts";
 import { eachId, lacksIds } from "../lib/input.ts";
 import { findLayout, knownLayouts, suggestion, writtenForms } from "../lib/layouts.ts";
 import { escapeControls } from "../lib/output.ts";
 import { formatTableError, openNamedTable } from "../lib/table-file.ts";
-import { type Act, EXIT, fail, type Runtime } from "../runtime.ts";
+import { EXIT, fail } from "../runtime.ts";
 import { conversionsFrom, onlyUntimely } from "./explain-without-table.ts";
 
 /** How an ID is written: as one of a layout, in a text form, or both. */
@@ -156,28 +156,18 @@ const writtenIn = (layout: Layout, name: string, words: Reading["words"]): strin
   return read?.every((word, index) => word === words[index]) ? text : undefined;
 };
 
-interface Options {
-  readonly from?: string;
-  readonly to: string;
-  readonly table?: string;
-  readonly json?: boolean;
-}
-
 /** `waybill id convert`: the same ID in another text, or in another layout that holds the same bits. */
-export const addConvert = (parent: Command, act: Act): void => {
-  parent
-    .command("convert")
-    .description("convert IDs to another text form, or to a layout with the same bits")
-    .argument("[id...]", "the IDs; - or none reads them from stdin, one per line")
-    .option("--from <spelling>", "the input: a layout, a text form, or both as layout:text")
-    .requiredOption("--to <spelling>", "the output, written the same way")
-    .option("--table <file>", "a routing table with custom layouts")
-    .option("--json", "one JSON object per line: id, from and to")
-    .addHelpText("after", HELP)
-    .action(act(convertIds));
-};
-
-const HELP = `
+export const idConvert = command({
+  name: "convert",
+  description: "convert IDs to another text form, or to a layout with the same bits",
+  args: [["[id...]", "the IDs; - or none reads them from stdin, one per line"]],
+  options: [
+    option("--from <spelling>", "the input: a layout, a text form, or both as layout:text"),
+    required("--to <spelling>", "the output, written the same way"),
+    option("--table <file>", "a routing table with custom layouts"),
+    option("--json", "one JSON object per line: id, from and to"),
+  ],
+  help: `
 Examples:
   $ waybill id convert 1088824355131185736905670087 --to base62
   $ waybill id convert --from hotguid --to hotguid-sql < ids.txt
@@ -185,30 +175,30 @@ Examples:
 
 Between layouts: hotguid and hotguid-sql, comb-prefix and comb-suffix, short-prefix-comb and short-suffix-comb, uuid-v1 and
 uuid-v6, object-id and xid. If a text can be read in several ways with different results, --from is required.
-Exit code: 0 if every ID was converted, otherwise 1.`;
-
-const convertIds = async (runtime: Runtime, args: readonly string[], options: Options) => {
-  const opened = await openNamedTable(options.table, runtime);
-  if (!opened.ok) {
-    return fail(formatTableError(opened.error), runtime);
-  }
-  const layouts = knownLayouts(opened.value?.table);
-  const from = parseSpelling(options.from, layouts);
-  const to = parseSpelling(options.to, layouts);
-  if (!from.ok || !to.ok) {
-    if (!from.ok) runtime.report(`error: ${from.error} (--from)\n`);
-    if (!to.ok) runtime.report(`error: ${to.error} (--to)\n`);
-    return EXIT.failed;
-  }
-  if (lacksIds(args, runtime)) return EXIT.failed;
-  return eachId(args, runtime, (id) => {
-    const converted = convertId(id, from.value, to.value, layouts, runtime.nowMs());
-    if (converted.ok) {
-      const data = options.json ? JSON.stringify({ text: id, ...converted.value }) : converted.value.id;
-      return { data: `${data}\n`, report: "", failed: false };
+Exit code: 0 if every ID was converted, otherwise 1.`,
+  run: async (runtime, args, options) => {
+    const opened = await openNamedTable(options.table, runtime);
+    if (!opened.ok) {
+      return fail(formatTableError(opened.error), runtime);
     }
-    return options.json
-      ? { data: `${JSON.stringify({ text: id, error: { detail: converted.error } })}\n`, report: "", failed: true }
-      : { data: "", report: `error: ${converted.error}\n`, failed: true };
-  });
-};
+    const layouts = knownLayouts(opened.value?.table);
+    const from = parseSpelling(options.from, layouts);
+    const to = parseSpelling(options.to, layouts);
+    if (!from.ok || !to.ok) {
+      if (!from.ok) runtime.report(`error: ${from.error} (--from)\n`);
+      if (!to.ok) runtime.report(`error: ${to.error} (--to)\n`);
+      return EXIT.failed;
+    }
+    if (lacksIds(args, runtime)) return EXIT.failed;
+    return eachId(args, runtime, (id) => {
+      const converted = convertId(id, from.value, to.value, layouts, runtime.nowMs());
+      if (converted.ok) {
+        const data = options.json ? JSON.stringify({ text: id, ...converted.value }) : converted.value.id;
+        return { data: `${data}\n`, report: "", failed: false };
+      }
+      return options.json
+        ? { data: `${JSON.stringify({ text: id, error: { detail: converted.error } })}\n`, report: "", failed: true }
+        : { data: "", report: `error: ${converted.error}\n`, failed: true };
+    });
+  },
+});

@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import {
   isoTime,
   type Layout,
@@ -7,37 +6,29 @@ import {
   periodRange,
   type TextForm,
 } from "../../ids/index.ts";
+import { command, type OptionsOf, option, required } from "../command.ts";
 import { time } from "../lib/input.ts";
 import { findLayout, knownLayouts, writtenForms } from "../lib/layouts.ts";
 import { escapeControls } from "../lib/output.ts";
 import { formatTableError, openNamedTable } from "../lib/table-file.ts";
-import { type Act, EXIT, fail, type Runtime } from "../runtime.ts";
+import { EXIT, fail, type Runtime } from "../runtime.ts";
 
-interface Options {
-  /** Unix ms. */
-  readonly from: number;
-  readonly to: number;
-  readonly text?: string;
-  readonly table?: string;
-  readonly json?: boolean;
-}
+const OPTIONS = [
+  required("--from <time>", "start of the period, such as 2026-06-01T00:00:00Z", time),
+  required("--to <time>", "end of the period, exclusive", time),
+  option("--text <form>", "the text form in which the IDs are stored (default: the canonical one)"),
+  option("--table <file>", "a routing table with custom layouts"),
+  option("--json", "one JSON object: layout, text, order, from, to, least and greatest"),
+] as const;
+type Options = OptionsOf<typeof OPTIONS>;
 
 /** `waybill id range`: the first and the last ID of a period. */
-export const addRange = (parent: Command, act: Act): void => {
-  parent
-    .command("range")
-    .description("print the lowest and highest ID of a period, as bounds of partitions and scans")
-    .argument("<layout>", "a layout whose IDs sort by time")
-    .requiredOption("--from <time>", "start of the period, such as 2026-06-01T00:00:00Z", time)
-    .requiredOption("--to <time>", "end of the period, exclusive", time)
-    .option("--text <form>", "the text form in which the IDs are stored (default: the canonical one)")
-    .option("--table <file>", "a routing table with custom layouts")
-    .option("--json", "one JSON object: layout, text, order, from, to, least and greatest")
-    .addHelpText("after", HELP)
-    .action(act(printRange));
-};
-
-const HELP = `
+export const idRange = command({
+  name: "range",
+  description: "print the lowest and highest ID of a period, as bounds of partitions and scans",
+  args: [["<layout>", "a layout whose IDs sort by time"]],
+  options: OPTIONS,
+  help: `
 Examples:
   $ waybill id range uuid-v7 --from 2026-06-01T00:00:00Z --to 2026-07-01T00:00:00Z
   $ waybill id range distributed-id --text uuid --from 2026-01-01T00:00:00Z --to 2027-01-01T00:00:00Z --json
@@ -45,35 +36,35 @@ Examples:
 Both IDs belong to the period, and so does every ID between them, in the order printed to stderr:
   text       by character code: a binary collation
   number     as numbers, because texts differ in length
-  sqlserver  as a uniqueidentifier of SQL Server`;
-
-const printRange = async (runtime: Runtime, [name]: readonly string[], options: Options) => {
-  const opened = await openNamedTable(options.table, runtime);
-  if (!opened.ok) return failRange(runtime, formatTableError(opened.error));
-  const layout = findLayout(name as string, knownLayouts(opened.value?.table));
-  if (!layout.ok) return failRange(runtime, `error: ${layout.error}\n`);
-  const forms = writtenForms(layout.value);
-  const form = options.text === undefined ? forms[0] : forms.find((each) => each.name === options.text);
-  if (form === undefined) {
-    const known = forms.map((each) => each.name).join(", ");
-    return failRange(
-      runtime,
-      `error: A ${name} has no text "${escapeControls(options.text ?? "")}"; it has ${known}. (--text)\n`,
-    );
-  }
-  const range = periodRange(layout.value, options.from, options.to, form);
-  if (!range.ok) return failRange(runtime, `error: ${sentenceOf(range.error, layout.value, options)}\n`);
-  const { order } = range.value;
-  const [least, greatest] = [form.format(range.value.least), form.format(range.value.greatest)];
-  if (options.json) {
-    const [from, to] = [isoTime(options.from), isoTime(options.to)];
-    await runtime.print(`${JSON.stringify({ layout: name, text: form.name, order, from, to, least, greatest })}\n`);
+  sqlserver  as a uniqueidentifier of SQL Server`,
+  run: async (runtime, [name], options) => {
+    const opened = await openNamedTable(options.table, runtime);
+    if (!opened.ok) return failRange(runtime, formatTableError(opened.error));
+    const layout = findLayout(name as string, knownLayouts(opened.value?.table));
+    if (!layout.ok) return failRange(runtime, `error: ${layout.error}\n`);
+    const forms = writtenForms(layout.value);
+    const form = options.text === undefined ? forms[0] : forms.find((each) => each.name === options.text);
+    if (form === undefined) {
+      const known = forms.map((each) => each.name).join(", ");
+      return failRange(
+        runtime,
+        `error: A ${name} has no text "${escapeControls(options.text ?? "")}"; it has ${known}. (--text)\n`,
+      );
+    }
+    const range = periodRange(layout.value, options.from, options.to, form);
+    if (!range.ok) return failRange(runtime, `error: ${sentenceOf(range.error, layout.value, options)}\n`);
+    const { order } = range.value;
+    const [least, greatest] = [form.format(range.value.least), form.format(range.value.greatest)];
+    if (options.json) {
+      const [from, to] = [isoTime(options.from), isoTime(options.to)];
+      await runtime.print(`${JSON.stringify({ layout: name, text: form.name, order, from, to, least, greatest })}\n`);
+      return EXIT.ok;
+    }
+    await runtime.print(`${least}\n${greatest}\n`);
+    runtime.report(`order: ${order}, ${ORDERS[order]}\n`);
     return EXIT.ok;
-  }
-  await runtime.print(`${least}\n${greatest}\n`);
-  runtime.report(`order: ${order}, ${ORDERS[order]}\n`);
-  return EXIT.ok;
-};
+  },
+});
 
 const ORDERS: Readonly<Record<PeriodOrder, string>> = {
   text: "character by character, by code",

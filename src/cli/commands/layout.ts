@@ -1,52 +1,43 @@
-import type { Command } from "commander";
 import { diagram, isoTime, type Layout, ok, type Result, type Row } from "../../ids/index.ts";
+import { command, option } from "../command.ts";
 import { findLayout, knownLayouts } from "../lib/layouts.ts";
 import { alignColumns } from "../lib/output.ts";
 import { formatTableError, openNamedTable } from "../lib/table-file.ts";
-import { type Act, EXIT, fail, type Runtime } from "../runtime.ts";
-
-interface Options {
-  readonly names?: boolean;
-  readonly table?: string;
-  readonly json?: boolean;
-}
+import { EXIT, fail } from "../runtime.ts";
 
 /** `waybill layout`: how layouts put their fields into bits. */
-export const addLayout = (parent: Command, act: Act): void => {
-  parent
-    .command("layout")
-    .description("show the ID layouts with their fields, text forms and sources")
-    .argument("[name]", "a layout; all of them without a name")
-    .option("--names", "only the names, one per line")
-    .option("--table <file>", "a routing table with custom layouts")
-    .option("--json", "one JSON object per line: the layouts as tables")
-    .addHelpText("after", HELP)
-    .action(act(drawLayouts));
-};
-
-const HELP = `
+export const layout = command({
+  name: "layout",
+  description: "show the ID layouts with their fields, text forms and sources",
+  args: [["[name]", "a layout; all of them without a name"]],
+  options: [
+    option("--names", "only the names, one per line"),
+    option("--table <file>", "a routing table with custom layouts"),
+    option("--json", "one JSON object per line: the layouts as tables"),
+  ],
+  help: `
 Examples:
   $ waybill layout iuid
   $ waybill layout --names
-  $ waybill layout --json`;
-
-const drawLayouts = async (runtime: Runtime, [name]: readonly string[], options: Options) => {
-  const opened = await openNamedTable(options.table, runtime);
-  if (!opened.ok) {
-    return fail(formatTableError(opened.error), runtime);
-  }
-  const known = knownLayouts(opened.value?.table);
-  const found = name === undefined ? ok(known) : only(findLayout(name, known));
-  if (!found.ok) {
-    return fail(`error: ${found.error}\n`, runtime);
-  }
-  const texts = found.value.map((layout) => {
-    if (options.names) return options.json ? JSON.stringify({ name: layout.name }) : layout.name;
-    return options.json ? JSON.stringify(plainOf(layout)) : describe(layout, runtime.paint);
-  });
-  await runtime.print(`${texts.join(options.json || options.names ? "\n" : "\n\n")}\n`);
-  return EXIT.ok;
-};
+  $ waybill layout --json`,
+  run: async (runtime, [name], options) => {
+    const opened = await openNamedTable(options.table, runtime);
+    if (!opened.ok) {
+      return fail(formatTableError(opened.error), runtime);
+    }
+    const known = knownLayouts(opened.value?.table);
+    const found = name === undefined ? ok(known) : only(findLayout(name, known));
+    if (!found.ok) {
+      return fail(`error: ${found.error}\n`, runtime);
+    }
+    const texts = found.value.map((layout) => {
+      if (options.names) return options.json ? JSON.stringify({ name: layout.name }) : layout.name;
+      return options.json ? JSON.stringify(plainOf(layout)) : describe(layout, runtime.paint);
+    });
+    await runtime.print(`${texts.join(options.json || options.names ? "\n" : "\n\n")}\n`);
+    return EXIT.ok;
+  },
+});
 
 const only = (layout: Result<Layout, string>): Result<readonly Layout[], string> =>
   layout.ok ? ok([layout.value]) : layout;

@@ -1,60 +1,19 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
 import { err, type MintError, ok, type Result, type Words } from "../../ids/index.ts";
 import { type CompiledTable, type RoutingError, regionsOfMinted } from "../../routing/index.ts";
 import { isRandom, type MintPlan, type MintPlanError, type MintRequest, planMint } from "../../routing/mint/plan.ts";
 import { type Ambiguous, findAmbiguous, isUnambiguous } from "../../routing/mint/verify.ts";
+import { command, type OptionsOf, option, withDefault } from "../command.ts";
 import { formatError } from "../lib/errors.ts";
 import { namedValue, time, wholeNumber } from "../lib/input.ts";
 import { findLayout, knownLayouts } from "../lib/layouts.ts";
 import { formatTableError, openTable } from "../lib/table-file.ts";
-import { type Act, EXIT, fail, type Runtime } from "../runtime.ts";
+import { EXIT, fail, type Runtime } from "../runtime.ts";
 import { groupOption, keysOf, mintOffline } from "./mint-offline.ts";
 import { codecOf } from "./public-id.ts";
 
-/** The options of `waybill mint`, read but not yet held against a layout. */
-export interface MintOptions {
-  readonly entity?: string;
-  readonly layout?: string;
-  readonly country?: string;
-  readonly service?: number;
-  readonly group?: number;
-  readonly class?: string;
-  readonly shardKey?: number;
-  readonly slice?: Readonly<Record<string, number>>;
-  readonly primaryKey?: number;
-  /** Fields of a layout by name. */
-  readonly field?: Readonly<Record<string, bigint>>;
-  readonly count: number;
-  /** Unix ms. */
-  readonly at?: number;
-  /** `false`: the table in the current folder is not looked at. */
-  readonly table?: string | false;
-  /** Public IDs instead of internal ones. */
-  readonly public?: boolean;
-  readonly json?: boolean;
-}
-
 /** Most IDs of one run: they are all made before the first is printed, so that an error leaves nothing half done. */
 const COUNT_MAX = 100_000;
-
-export const addMintOptions = (command: Command): Command =>
-  command
-    .option("--entity <name>", "an entity of the routing table")
-    .option("--layout <name>", "an ID layout; required without a table, or if an entity has several")
-    .option("--country <code>", "iuid: a country of the table, or its number without a table")
-    .option("--service <number>", "iuid: the service number, instead of the entity", wholeNumber)
-    .option("--shard-key <number>", "hotguid: the whole 32-bit shard key", wholeNumber)
-    .option("--slice <name=value>", "hotguid: a slice of the shard key; repeat until all bits are set", addSlice)
-    .option("--group <number>", "luuid: the group number, instead of the entity", wholeNumber)
-    .option("--class <name>", "luuid: the class name, whose CRC-12 is the group", className)
-    .option("--primary-key <number>", "luuid: the first primary key; the next IDs count up from it", wholeNumber)
-    .option("--field <name=value>", "a key or node field of the layout; repeat for each", addField)
-    .option("--count <number>", "how many IDs", count, 1)
-    .option("--at <time>", "mint as if at this time, such as 2026-06-01T00:00:00Z", time)
-    .option("--public", "print the public IDs of a public entity, with the keys of PUBLIC_ID_KEYS")
-    .option("--table <file>", "the routing table (default: routing-table.json, if present)")
-    .option("--no-table", "mint without a table, by layout and numbers")
-    .option("--json", "one JSON object per line: id, layout, entity and region");
 
 const count = (text: string): number => {
   const value = wholeNumber(text);
@@ -79,18 +38,35 @@ const addField = (text: string, before: Readonly<Record<string, bigint>> = {}): 
   return { ...before, [name]: BigInt(value) };
 };
 
+const OPTIONS = [
+  option("--entity <name>", "an entity of the routing table"),
+  option("--layout <name>", "an ID layout; required without a table, or if an entity has several"),
+  option("--country <code>", "iuid: a country of the table, or its number without a table"),
+  option("--service <number>", "iuid: the service number, instead of the entity", wholeNumber),
+  option("--shard-key <number>", "hotguid: the whole 32-bit shard key", wholeNumber),
+  option("--slice <name=value>", "hotguid: a slice of the shard key; repeat until all bits are set", addSlice),
+  option("--group <number>", "luuid: the group number, instead of the entity", wholeNumber),
+  option("--class <name>", "luuid: the class name, whose CRC-12 is the group", className),
+  option("--primary-key <number>", "luuid: the first primary key; the next IDs count up from it", wholeNumber),
+  option("--field <name=value>", "a key or node field of the layout; repeat for each", addField),
+  withDefault("--count <number>", "how many IDs", 1, count),
+  option("--at <time>", "mint as if at this time, such as 2026-06-01T00:00:00Z", time),
+  option("--public", "print the public IDs of a public entity, with the keys of PUBLIC_ID_KEYS"),
+  option("--table <file>", "the routing table (default: routing-table.json, if present)"),
+  option("--no-table", "mint without a table, by layout and numbers"),
+  option("--json", "one JSON object per line: id, layout, entity and region"),
+] as const;
+type MintOptions = OptionsOf<typeof OPTIONS>;
+
 type Failure = MintPlanError | MintError | RoutingError;
 
 /** `waybill mint`: IDs that route, and IDs of any layout, without a gateway. */
-export const addMint = (parent: Command, act: Act): void => {
-  addMintOptions(parent.command("mint"))
-    .description("mint IDs and print them, one per line")
-    .argument("[layout]", "mint IDs of this layout by its fields, without a route")
-    .addHelpText("after", HELP)
-    .action(act(mintIds));
-};
-
-const HELP = `
+export const mint = command({
+  name: "mint",
+  description: "mint IDs and print them, one per line",
+  args: [["[layout]", "mint IDs of this layout by its fields, without a route"]],
+  options: OPTIONS,
+  help: `
 Examples:
   $ waybill mint --entity order --country KZ --count 3
   $ waybill mint --entity parcel --slice m49=276 --slice partition=840
@@ -101,7 +77,21 @@ Examples:
 
 A gateway gets the primary keys of LUUIDs from a sequence. Offline, --primary-key sets the first one: make sure that no key
 is used twice. For layouts without random bits, make sure that concurrent runs use different fields.
-With a layout as its argument, the command does not check routes.`;
+With a layout as its argument, the command does not check routes.`,
+  run: async (runtime, [layout], options) => {
+    const opened = await openTable(options.table, runtime);
+    if (!opened.ok) {
+      return fail(formatTableError(opened.error), runtime);
+    }
+    const minted = mintAll(opened.value?.table, layout, options, runtime);
+    if (!minted.ok) {
+      return fail(formatError(minted.error), runtime);
+    }
+    const lines = minted.value.map((each) => (options.json ? JSON.stringify(each) : each.id));
+    await runtime.print(`${lines.join("\n")}\n`);
+    return EXIT.ok;
+  },
+});
 
 /** One ID, as `--json` prints it. */
 interface MintedId {
@@ -110,20 +100,6 @@ interface MintedId {
   readonly entity?: string;
   readonly region?: string;
 }
-
-const mintIds = async (runtime: Runtime, [layout]: readonly string[], options: MintOptions) => {
-  const opened = await openTable(options.table, runtime);
-  if (!opened.ok) {
-    return fail(formatTableError(opened.error), runtime);
-  }
-  const minted = mintAll(opened.value?.table, layout, options, runtime);
-  if (!minted.ok) {
-    return fail(formatError(minted.error), runtime);
-  }
-  const lines = minted.value.map((each) => (options.json ? JSON.stringify(each) : each.id));
-  await runtime.print(`${lines.join("\n")}\n`);
-  return EXIT.ok;
-};
 
 const malformed = (detail: string): Result<never, MintPlanError> => err({ reason: "malformed-request", detail });
 

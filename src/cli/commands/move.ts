@@ -1,11 +1,11 @@
-import type { Command } from "commander";
 import { err, ok, type Result } from "../../ids/index.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
+import { command, group, type OptionsOf, option, required } from "../command.ts";
 import { countingNumber } from "../lib/input.ts";
 import { alignColumns, escapeControls } from "../lib/output.ts";
 import { collectIds, openForEdit, saveTable } from "../lib/table-edit.ts";
 import { countOf } from "../lib/table-file.ts";
-import { type Act, EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
+import { EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
 import { droppedEpoch, type EntityLocation, type Step, takeStep } from "./move-steps.ts";
 import { type Locate, type Located, locator, rewriteTable } from "./move-table.ts";
 
@@ -40,31 +40,6 @@ const NEXT: Readonly<Record<Step["name"], string>> = {
 
 const KEPT = "nothing to publish: the entries stay, because the routes lead to another region or may later";
 
-interface Options {
-  readonly table?: string;
-  readonly json?: boolean;
-}
-
-/** `waybill move status`: where entities are, or all that are under way. */
-export const showStatus = async (
-  runtime: Runtime,
-  args: readonly string[],
-  { table, json }: Options,
-): Promise<ExitCode> => {
-  const opened = await openForEdit(table, runtime);
-  if (!opened.ok) {
-    return fail(opened.error, runtime);
-  }
-  const { declared, name } = opened.value;
-  const { found, refusals } = args.length === 0 ? inProgress(declared) : await locateAll(declared, args, runtime);
-  const lines = json
-    ? found.map(([id, at]) => JSON.stringify({ id, ...at }))
-    : alignColumns(found.map(([id, at]) => formatLocation(id, at)));
-  await runtime.print(lines.map((line) => `${line}\n`).join(""));
-  runtime.report(refusals === "" ? `${escapeControls(name)}: ${countsOf(declared)}\n` : refusals);
-  return refusals === "" ? EXIT.ok : EXIT.failed;
-};
-
 interface Found {
   readonly found: readonly (readonly [id: string, at: EntityLocation])[];
   readonly refusals: string;
@@ -91,14 +66,6 @@ const countsOf = ({ moves = {}, moved = {}, gone = {} }: DeclaredTable): string 
   return `${countOf(count(moves), "move")} in progress, ${count(moved)} moved, ${count(gone)} gone`;
 };
 
-export interface MoveOptions {
-  readonly table?: string;
-  readonly to?: string;
-  readonly epoch?: number;
-  readonly dryRun?: boolean;
-  readonly json?: boolean;
-}
-
 interface StepOptions {
   readonly to: string | undefined;
   readonly epochMin: number;
@@ -110,41 +77,6 @@ interface Change {
   readonly before: EntityLocation;
   readonly after: EntityLocation;
 }
-
-/** Takes a step with every ID, or with none. */
-export const takeSteps = async (
-  name: Step["name"],
-  runtime: Runtime,
-  args: readonly string[],
-  options: MoveOptions,
-): Promise<ExitCode> => {
-  const opened = await openForEdit(options.table, runtime);
-  if (!opened.ok) return fail(opened.error, runtime);
-  const ids = await collectIds(args, runtime);
-  if (!ids.ok) return fail(ids.error, runtime);
-  const { text, declared, name: file } = opened.value;
-  const { to } = options;
-  if (to !== undefined && !Object.hasOwn(declared.regions, to)) {
-    const known = Object.keys(declared.regions).join(", ");
-    return fail(
-      `error: ${escapeControls(file)} has no region ${JSON.stringify(to)}; it has ${known} (--to)\n`,
-      runtime,
-    );
-  }
-  const { epochFloor = 0 } = declared;
-  const epochMin = Math.max(epochFloor + 1, options.epoch ?? 1);
-  const changes = changesOf(name, ids.value, { to, epochMin }, locator(declared, runtime.nowMs()));
-  if (!changes.ok) return fail(`${changes.error}error: nothing was written\n`, runtime);
-
-  const floor = Math.max(epochFloor, droppedEpoch(changes.value));
-  const edited = rewriteTable(text, new Map(changes.value.flatMap(entryIfChanged)), floor);
-  const saved = saveTable(opened.value, edited, options.dryRun === true, runtime);
-  if (!saved.ok) return fail(`${saved.error}error: nothing was written\n`, runtime);
-  await runtime.print(linesOf(changes.value, options));
-  const isSame = text === edited;
-  runtime.report(summaryOf(file, isSame, changes.value.length, options) + formatNext(name, isSame));
-  return EXIT.ok;
-};
 
 const entryIfChanged = ({ id, before, after }: Change): (readonly [string, EntityLocation])[] =>
   before === after ? [] : [[id, after]];
@@ -199,46 +131,103 @@ const summaryOf = (file: string, isSame: boolean, count: number, { dryRun }: Mov
     : `${name}: changed ${entities}\n`;
 };
 
-/** `waybill move`: takes entities from region to region, one step of the table at a time. */
-export const addMove = (program: Command, act: Act): void => {
-  const move = program
-    .command("move")
-    .description("move single entities between regions, one step of the table at a time")
-    .addHelpText("after", HELP);
-  for (const [name, description] of STEPS) {
-    const step = move.command(name).description(description).argument("<id...>", IDS);
-    if (name === "start") {
-      step
-        .requiredOption("--to <region>", "the destination region")
-        .option("--epoch <n>", "the lowest epoch to start at, if regions know higher ones", countingNumber);
-    }
-    step
-      .option("--table <file>", "the routing table to edit (default: routing-table.json)")
-      .option("--dry-run", "show what would change; write nothing")
-      .option("--json", "one JSON object per line, in the order of the IDs")
-      .action(act((runtime, args, options: MoveOptions) => takeSteps(name, runtime, args, options)));
-  }
-  move
-    .command("status")
-    .description("show where entities are; without IDs, all moves in progress")
-    .argument("[id...]", IDS)
-    .option("--table <file>", "the routing table (default: routing-table.json)")
-    .option("--json", "one JSON object per line, in the order of the IDs")
-    .action(act(showStatus));
-};
-
 const IDS = "the IDs; - reads them from stdin, one per line";
 
-const STEPS = [
-  ["start", "start a move; requests still go to the old region"],
-  ["fence", "stop writes to entities whose move was started; reads continue"],
-  ["switch", "route fenced entities to their new region"],
-  ["finish", "remove the entries of moved entities whose routes lead to the same region"],
-  ["abort", "cancel a move before the switch; the entities stay in the old region"],
-  ["gone", "respond 410 for entities removed from every region"],
+const MOVE_OPTIONS = [
+  option("--table <file>", "the routing table to edit (default: routing-table.json)"),
+  option("--dry-run", "show what would change; write nothing"),
+  option("--json", "one JSON object per line, in the order of the IDs"),
 ] as const;
 
-const HELP = `
+const START_OPTIONS = [
+  required("--to <region>", "the destination region"),
+  option("--epoch <n>", "the lowest epoch to start at, if regions know higher ones", countingNumber),
+] as const;
+
+type MoveOptions = OptionsOf<typeof MOVE_OPTIONS> & Partial<OptionsOf<typeof START_OPTIONS>>;
+
+/** Applies a step to all IDs or to none. */
+const takeSteps =
+  (name: Step["name"]) =>
+  async (runtime: Runtime, args: readonly string[], options: MoveOptions): Promise<ExitCode> => {
+    const opened = await openForEdit(options.table, runtime);
+    if (!opened.ok) return fail(opened.error, runtime);
+    const ids = await collectIds(args, runtime);
+    if (!ids.ok) return fail(ids.error, runtime);
+    const { text, declared, name: file } = opened.value;
+    const { to } = options;
+    if (to !== undefined && !Object.hasOwn(declared.regions, to)) {
+      const known = Object.keys(declared.regions).join(", ");
+      return fail(
+        `error: ${escapeControls(file)} has no region ${JSON.stringify(to)}; it has ${known} (--to)\n`,
+        runtime,
+      );
+    }
+    const { epochFloor = 0 } = declared;
+    const epochMin = Math.max(epochFloor + 1, options.epoch ?? 1);
+    const changes = changesOf(name, ids.value, { to, epochMin }, locator(declared, runtime.nowMs()));
+    if (!changes.ok) return fail(`${changes.error}error: nothing was written\n`, runtime);
+
+    const floor = Math.max(epochFloor, droppedEpoch(changes.value));
+    const edited = rewriteTable(text, new Map(changes.value.flatMap(entryIfChanged)), floor);
+    const saved = saveTable(opened.value, edited, options.dryRun === true, runtime);
+    if (!saved.ok) return fail(`${saved.error}error: nothing was written\n`, runtime);
+    await runtime.print(linesOf(changes.value, options));
+    const isSame = text === edited;
+    runtime.report(summaryOf(file, isSame, changes.value.length, options) + formatNext(name, isSame));
+    return EXIT.ok;
+  };
+
+const stepCommand = (name: Exclude<Step["name"], "start">, description: string) =>
+  command({ name, description, args: [["<id...>", IDS]], options: MOVE_OPTIONS, run: takeSteps(name) });
+
+const start = command({
+  name: "start",
+  description: "start a move; requests still go to the old region",
+  args: [["<id...>", IDS]],
+  options: [...START_OPTIONS, ...MOVE_OPTIONS],
+  run: takeSteps("start"),
+});
+
+/** `waybill move status`: where entities are, or all that are in progress. */
+const status = command({
+  name: "status",
+  description: "show where entities are; without IDs, all moves in progress",
+  args: [["[id...]", IDS]],
+  options: [
+    option("--table <file>", "the routing table (default: routing-table.json)"),
+    option("--json", "one JSON object per line, in the order of the IDs"),
+  ],
+  run: async (runtime, args, { table, json }) => {
+    const opened = await openForEdit(table, runtime);
+    if (!opened.ok) {
+      return fail(opened.error, runtime);
+    }
+    const { declared, name } = opened.value;
+    const { found, refusals } = args.length === 0 ? inProgress(declared) : await locateAll(declared, args, runtime);
+    const lines = json
+      ? found.map(([id, at]) => JSON.stringify({ id, ...at }))
+      : alignColumns(found.map(([id, at]) => formatLocation(id, at)));
+    await runtime.print(lines.map((line) => `${line}\n`).join(""));
+    runtime.report(refusals === "" ? `${escapeControls(name)}: ${countsOf(declared)}\n` : refusals);
+    return refusals === "" ? EXIT.ok : EXIT.failed;
+  },
+});
+
+/** `waybill move`: moves entities between regions, one step of the table at a time. */
+export const move = group(
+  "move",
+  "move single entities between regions, one step of the table at a time",
+  [
+    start,
+    stepCommand("fence", "stop writes to entities whose move was started; reads continue"),
+    stepCommand("switch", "route fenced entities to their new region"),
+    stepCommand("finish", "remove the entries of moved entities whose routes lead to the same region"),
+    stepCommand("abort", "cancel a move before the switch; the entities stay in the old region"),
+    stepCommand("gone", "respond 410 for entities removed from every region"),
+    status,
+  ],
+  `
 Examples:
   $ waybill move start 0192f0c1-7a30-8005-8040-8f3b2a1c9d77 --to us
   $ waybill move fence 0192f0c1-7a30-8005-8040-8f3b2a1c9d77
@@ -246,4 +235,5 @@ Examples:
   $ waybill move status
 
 Each step edits the table file, keeps its formatting and prints what to do next; docs/guides/move-entities.md has the protocol.
-A step applies to all IDs or to none. Exit code: 0, or 1 if the step was rejected and nothing was written.`;
+A step applies to all IDs or to none. Exit code: 0, or 1 if the step was rejected and nothing was written.`,
+);

@@ -1,76 +1,63 @@
-import type { Command } from "commander";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { type CompiledTable, parsePublicKeys } from "../../routing/index.ts";
 import { type PublicCodec, publicCodec } from "../../routing/public-ids/codec.ts";
+import { command, group, option, required } from "../command.ts";
 import { eachId, lacksIds } from "../lib/input.ts";
 import { escapeControls } from "../lib/output.ts";
 import { formatTableError, openTable } from "../lib/table-file.ts";
-import { type Act, EXIT, fail, type Runtime } from "../runtime.ts";
+import { EXIT, fail, type Runtime } from "../runtime.ts";
 
-interface Options {
-  readonly entity: string;
-  readonly table?: string;
-  readonly json?: boolean;
-}
+type Convert = (codec: PublicCodec, text: string) => string | undefined;
 
-/** `waybill public`: internal IDs of public ones and back, with the keys that the deployment has. */
-export const addPublic = (program: Command, act: Act): void => {
-  const group = program.command("public").description("convert between public and internal IDs");
-  add(group, act, "open", "print the internal IDs of public IDs", (codec, text) => codec.open(text));
-  add(group, act, "show", "print the public IDs of internal IDs", (codec, text) => codec.show(text));
-};
-
-type Turn = (codec: PublicCodec, text: string) => string | undefined;
-
-const add = (group: Command, act: Act, name: string, description: string, turn: Turn): void => {
-  group
-    .command(name)
-    .description(description)
-    .argument("[id...]", "the IDs; - or none reads them from stdin, one per line")
-    .requiredOption("--entity <name>", "the public entity of the routing table")
-    .option("--table <file>", "the routing table (default: routing-table.json, if present)")
-    .option("--json", "one JSON object per line: text, and id or error")
-    .addHelpText("after", HELP)
-    .action(
-      act((runtime, args, options: Options) =>
-        turnIds(runtime, args, options, turn, name === "open" ? "no key decrypts it" : "it is not an ID of the entity"),
-      ),
-    );
-};
-
-const HELP = `
+/** `why`: the reason where there is no other ID. */
+const convertCommand = (name: string, description: string, why: string, convert: Convert) =>
+  command({
+    name,
+    description,
+    args: [["[id...]", "the IDs; - or none reads them from stdin, one per line"]],
+    options: [
+      required("--entity <name>", "the public entity of the routing table"),
+      option("--table <file>", "the routing table (default: routing-table.json, if present)"),
+      option("--json", "one JSON object per line: text, and id or error"),
+    ],
+    help: `
 Examples:
   $ waybill public open --entity order sd0Vd4dVQ3Ldb9tdbRbQ4y5kTRuRyFXU0vEMRP5FnvfK
   $ waybill public show --entity order < internal.txt
 
 The keys are read only from the environment variable PUBLIC_ID_KEYS, in the format of the gateway's secret.
-Exit code: 0 if every ID was converted, otherwise 1.`;
-
-const turnIds = async (
-  runtime: Runtime,
-  args: readonly string[],
-  { entity, table: path, json }: Options,
-  turn: Turn,
-  why: string,
-) => {
-  const opened = await openTable(path, runtime);
-  if (!opened.ok) {
-    return fail(formatTableError(opened.error), runtime);
-  }
-  const codec = codecOf(opened.value?.table, entity, runtime);
-  if (!codec.ok) {
-    return fail(`error: ${codec.error}\n`, runtime);
-  }
-  if (lacksIds(args, runtime)) return EXIT.failed;
-  return eachId(args, runtime, (text) => {
-    const id = turn(codec.value, text);
-    if (id !== undefined) return { data: `${json ? JSON.stringify({ text, id }) : id}\n`, report: "", failed: false };
-    const detail = `"${escapeControls(text)}" was not converted: ${why}.`;
-    return json
-      ? { data: `${JSON.stringify({ text, error: { detail } })}\n`, report: "", failed: true }
-      : { data: "", report: `error: ${detail}\n`, failed: true };
+Exit code: 0 if every ID was converted, otherwise 1.`,
+    run: async (runtime, args, { entity, table: path, json }) => {
+      const opened = await openTable(path, runtime);
+      if (!opened.ok) {
+        return fail(formatTableError(opened.error), runtime);
+      }
+      const codec = codecOf(opened.value?.table, entity, runtime);
+      if (!codec.ok) {
+        return fail(`error: ${codec.error}\n`, runtime);
+      }
+      if (lacksIds(args, runtime)) return EXIT.failed;
+      return eachId(args, runtime, (text) => {
+        const id = convert(codec.value, text);
+        if (id !== undefined)
+          return { data: `${json ? JSON.stringify({ text, id }) : id}\n`, report: "", failed: false };
+        const detail = `"${escapeControls(text)}" was not converted: ${why}.`;
+        return json
+          ? { data: `${JSON.stringify({ text, error: { detail } })}\n`, report: "", failed: true }
+          : { data: "", report: `error: ${detail}\n`, failed: true };
+      });
+    },
   });
-};
+
+/** `waybill public`: converts between public and internal IDs with the keys of the deployment. */
+export const publicIds = group("public", "convert between public and internal IDs", [
+  convertCommand("open", "print the internal IDs of public IDs", "no key decrypts it", (codec, text) =>
+    codec.open(text),
+  ),
+  convertCommand("show", "print the public IDs of internal IDs", "it is not an ID of the entity", (codec, text) =>
+    codec.show(text),
+  ),
+]);
 
 /** The codec of a public entity with the keys of the environment; a sentence where one of the two is missing. */
 export const codecOf = (

@@ -1,36 +1,8 @@
 import { createHash } from "node:crypto";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError } from "commander";
 import type { RandomWords } from "../../ids/index.ts";
-import { type Act, EXIT, type Runtime } from "../runtime.ts";
-
-interface Options {
-  readonly name: string;
-  readonly scope: string;
-  readonly json?: boolean;
-}
-
-/** `waybill token new`: a bearer token for the gateway's own pages, and what the deployment has to know of it. */
-export const addToken = (parent: Command, act: Act): void => {
-  parent
-    .command("token")
-    .description("create bearer tokens for the gateway's own endpoints")
-    .command("new")
-    .description("generate a token on stdout, and its entry for the secret ADMIN_TOKENS on stderr")
-    .requiredOption("--name <name>", "the holder, as shown in the audit log", tokenName)
-    .addOption(
-      new Option("--scope <scope>", "what the holder may do").choices(["viewer", "operator"]).makeOptionMandatory(),
-    )
-    .option("--json", "one JSON object with both, on stdout")
-    .addHelpText("after", HELP)
-    .action(act(printToken));
-};
-
-const HELP = `
-Examples:
-  $ waybill token new --name ci --scope operator
-  $ waybill token new --name grafana --scope viewer > token 2> entry.json
-
-The token is shown only once; the entry contains only its SHA-256. docs/operate/deploy.md says where both go.`;
+import { command, group, option, required } from "../command.ts";
+import { EXIT } from "../runtime.ts";
 
 /** As `ADMIN_TOKENS` takes it. */
 const tokenName = (text: string): string => {
@@ -38,13 +10,31 @@ const tokenName = (text: string): string => {
   throw new InvalidArgumentError("A name has letters, digits, `.`, `_` and `-`, at most 64, a letter or digit first.");
 };
 
-const printToken = async (runtime: Runtime, _: readonly string[], { name, scope, json }: Options) => {
-  const token = newToken(runtime.entropy);
-  const entry = { name, scope, sha256: createHash("sha256").update(token).digest("hex") };
-  if (!json) runtime.report(`${JSON.stringify(entry)}\n`);
-  await runtime.print(json ? `${JSON.stringify({ token, entry })}\n` : `${token}\n`);
-  return EXIT.ok;
-};
+/** `waybill token new`: a bearer token for the gateway's own pages, and what the deployment has to know of it. */
+export const token = group("token", "create bearer tokens for the gateway's own endpoints", [
+  command({
+    name: "new",
+    description: "generate a token on stdout, and its entry for the secret ADMIN_TOKENS on stderr",
+    options: [
+      required("--name <name>", "the holder, as shown in the audit log", tokenName),
+      required("--scope <scope>", "what the holder may do").choices(["viewer", "operator"]),
+      option("--json", "one JSON object with both, on stdout"),
+    ],
+    help: `
+Examples:
+  $ waybill token new --name ci --scope operator
+  $ waybill token new --name grafana --scope viewer > token 2> entry.json
+
+The token is shown only once; the entry contains only its SHA-256. docs/operate/deploy.md says where both go.`,
+    run: async (runtime, _, { name, scope, json }) => {
+      const token = newToken(runtime.entropy);
+      const entry = { name, scope, sha256: createHash("sha256").update(token).digest("hex") };
+      if (!json) runtime.report(`${JSON.stringify(entry)}\n`);
+      await runtime.print(json ? `${JSON.stringify({ token, entry })}\n` : `${token}\n`);
+      return EXIT.ok;
+    },
+  }),
+]);
 
 /** 256 bits; more than anybody will ever guess. */
 const TOKEN_WORDS = 8;

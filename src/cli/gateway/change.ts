@@ -1,237 +1,180 @@
-import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/index.ts";
-import { readJsonText } from "../lib/json-text.ts";
-import { escapeControls } from "../lib/output.ts";
-import { faultLine, type PlacedFault } from "../lib/table-file.ts";
-import type { PlanWarning } from "../lib/warnings.ts";
+import type { DeclaredTable } from "../../routing/schema/table.ts";
+import { type OptionsOf, option } from "../command.ts";
+import { countChanges, formatChanges } from "../lib/diff-summary.ts";
+import { wholeNumber } from "../lib/input.ts";
+import { readPublishable, reportTableError, type TableFile } from "../lib/table-file.ts";
+import { formatWarning, type PlanWarning, undoesMoves, warningsOf } from "../lib/warnings.ts";
 import { EXIT, type ExitCode, fail, type NoAnswer, type Runtime } from "../runtime.ts";
-import { type ChangeRequest, faultsSchema, type GatewayClient, type Revision } from "./client.ts";
-import { formatFailure, type GatewayFailure, mayBeDone } from "./http.ts";
-import {
-  formatNotPropagated,
-  formatPropagation,
-  PROBES_DEFAULT,
-  type Propagation,
-  propagationOf,
-  waitUntilPropagated,
-} from "./propagation.ts";
+import { type ChangeRequest, type GatewayClient, openGateway, type Revision } from "./client.ts";
+import { GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayFailure, type GatewayOptions } from "./http.ts";
+import { conflictAdvice, formatRevision, makeChange, type PendingChange } from "./outcome.ts";
+import { formatUploads, planUploads, sendUploads } from "./pack-upload.ts";
+import { waitOption } from "./propagation.ts";
+import { type PublishedTable, readInForce } from "./revision.ts";
 
-/** A change that was sent. */
-export interface PendingChange {
-  readonly kind: "publish" | "rollback" | "canary" | "promote" | "abort";
-  readonly request: ChangeRequest;
-  /** SHA-256 of the text that it is to put into force, where that is known here. */
-  readonly digest?: string | undefined;
+/** The options of every command that changes the published table. */
+export const changeOptions = (expect: string, json: string) =>
+  [
+    option("--expect <revision>", expect, wholeNumber),
+    option("--note <text>", "a note for the history"),
+    option("--yes", "do not ask for confirmation"),
+    waitOption(),
+    option("--json", json),
+    ...GATEWAY_OPTIONS,
+  ] as const;
+
+export const OVER_MOVES = option("--over-moves", "allow undoing steps of moves whose epochs the regions already have");
+
+/** The end of the help of every such command. `applied`: the state of the change after exit code 8. */
+export const changeExits = (codes: string, applied: string): string => `${GATEWAY_HELP}
+Exit code: ${codes};
+9 outcome unknown: the history does not show the change yet;
+8 with --wait, if ${applied} but was not seen everywhere in time.`;
+
+type ChangeOptions = OptionsOf<ReturnType<typeof changeOptions>> & OptionsOf<readonly [typeof OVER_MOVES]>;
+
+/** Why a change ends before it is sent: sentences for stderr, or an exit code after a report. */
+export type Stop = string | ExitCode;
+
+/** A change of the published table, as it is shown before it is sent. */
+export interface Draft {
+  /** The table that is to serve. Absent: no new table comes into force. */
+  readonly after?: TableFile<DeclaredTable>;
+  /** The file of that table, if it is sent from one. */
+  readonly path?: string;
+  /** Above the list of what changes. */
+  readonly title: string;
+  readonly question: string;
+  /** The revision that the change follows. Called after the review is shown. */
+  readonly expected: () => Promise<Result<number, Stop>>;
+  readonly send: (request: ChangeRequest) => Promise<Result<Revision, GatewayFailure>>;
+  /** `made`: the new revision. */
+  readonly done: (made: string) => string;
 }
 
-/**
- * What the history says of a change whose answer did not come. `revision`: what it made, or what is in force after an abort; or
- * the one that came instead of it, after which it cannot be made any more.
- */
-export type ChangeOutcome =
-  | { readonly outcome: "made" | "outrun"; readonly revision: Revision }
-  | { readonly outcome: "open" };
-
-/** The object may still be at work when the gateway no longer waits for it. */
-const ATTEMPTS_MAX = 15;
-const POLL_INTERVAL_MS = 1_000;
-
-/** More than can come between two looks. */
-const ENTRIES = 20;
-
-/** Asks the history what became of a change, until it says so or some seconds are over. */
-export const findOutcome = async (
-  gateway: GatewayClient,
-  change: PendingChange,
-  runtime: Runtime,
-): Promise<ChangeOutcome> => {
-  for (let attempt = 1; ; attempt++) {
-    const found = await (change.kind === "abort" ? findEnd(gateway, change) : findRevision(gateway, change));
-    if (found.outcome !== "open" || attempt === ATTEMPTS_MAX) return found;
-    await runtime.pause(POLL_INTERVAL_MS);
-  }
-};
-
-const OPEN: ChangeOutcome = { outcome: "open" };
-
-/** The next revision is this change's, or another's: nobody's change is made on top of one that he has not named. */
-const findRevision = async (gateway: GatewayClient, change: PendingChange): Promise<ChangeOutcome> => {
-  const { kind, digest, request } = change;
-  const listed = await gateway.revisions({ limit: ENTRIES });
-  const later = listed.ok ? listed.value.filter(({ revision }) => revision > request.expectedRevision) : [];
-  const isOurs = (made: Revision) =>
-    made.kind === kind && made.note === request.note && (digest === undefined || made.digest === digest);
-  const ours = later.findLast(isOurs);
-  if (ours !== undefined) return { outcome: "made", revision: ours };
-  const [last] = later;
-  return last === undefined ? OPEN : { outcome: "outrun", revision: last };
-};
-
-/** An abort makes no revision; who ended which canary is in the audit. */
-const findEnd = async (gateway: GatewayClient, { request }: PendingChange): Promise<ChangeOutcome> => {
-  const [audit, listed] = [await gateway.audit({ limit: ENTRIES }), await gateway.revisions({ limit: ENTRIES })];
-  const inForce = listed.ok ? listed.value.find(({ kind }) => kind !== "canary") : undefined;
-  if (!audit.ok || inForce === undefined) return OPEN;
-  const ended = audit.value.find(
-    ({ action, revision, outcome }) =>
-      action === "abort" && revision === request.expectedRevision && outcome === "done",
-  );
-  if (ended !== undefined) return { outcome: "made", revision: inForce };
-  const later = listed.ok ? listed.value.find(({ revision }) => revision > request.expectedRevision) : undefined;
-  return later === undefined ? OPEN : { outcome: "outrun", revision: later };
-};
-
-/** What every command has in common that changes the published table. */
-
-/** How the outcome is told, and whether to wait until it has arrived. */
-export interface ReportOptions {
-  readonly json?: boolean;
-  /** Seconds. */
-  readonly wait?: number;
+export interface ChangeSpec<Read> {
+  readonly kind: PendingChange["kind"];
+  /** What is read before the gateway is asked. */
+  readonly read: () => Promise<Result<Read, Stop>>;
+  readonly draft: (
+    gateway: GatewayClient,
+    inForce: PublishedTable<DeclaredTable>,
+    read: Read,
+  ) => Promise<Result<Draft, Stop>>;
+  /** The last line after an error. */
+  readonly nothing?: string;
 }
 
-/** A change that was sent, with the name and the bytes of its table for the places of faults. */
-export interface ChangeReport extends PendingChange {
-  readonly table?: SentTable;
-  readonly message: (revision: Revision) => string;
-  /** What looked odd before it was made. */
-  readonly warnings?: readonly PlanWarning[];
-}
-
-/** Makes a change, and tells what became of it. */
-export const makeChange = async (
-  send: () => Promise<Result<Revision, GatewayFailure>>,
-  gateway: GatewayClient,
-  change: ChangeReport,
-  options: ReportOptions,
+/** One change of the published table: read, review, confirm, upload packs, send, report. */
+export const changeTable = async <Read>(
+  { kind, read, draft: draftOf, nothing = "" }: ChangeSpec<Read>,
+  options: ChangeOptions & GatewayOptions,
   runtime: Runtime,
 ): Promise<ExitCode> => {
-  const made = await runtime.guard(async () => resolveOutcome(await send(), gateway, change, runtime), UNDER_WAY);
-  return made.ok ? reportSuccess(made.value, gateway, change, options, runtime) : made.error;
+  const { report } = runtime;
+  const stop = (why: Stop): ExitCode => (typeof why === "string" ? fail(why + nothing, runtime) : why);
+  const opened = openGateway(options, runtime);
+  const before = await read();
+  if (!before.ok) stop(before.error);
+  if (!opened.ok) report(opened.error);
+  if (!opened.ok || !before.ok) return EXIT.failed;
+  const gateway = opened.value;
+  const inForce = await readInForce(gateway);
+  if (!inForce.ok) return fail(inForce.error, runtime);
+  const drafted = await draftOf(gateway, inForce.value, before.value);
+  if (!drafted.ok) return stop(drafted.error);
+  const { after, path, title, question, expected, send, done } = drafted.value;
+
+  // The packs of a running canary are at the gateway already.
+  const isSent = after !== undefined && kind !== "promote";
+  const uploads = isSent ? await planUploads(gateway, after.table, path ?? "-", runtime) : ok([]);
+  if (!uploads.ok) return stop(uploads.error);
+  const endsCanary = kind === "publish" || kind === "rollback";
+  const canary = endsCanary ? await runningCanary(gateway) : undefined;
+  const review = after && (await reviewChange(inForce.value, after, path, canary, runtime));
+  if (review?.ok === false) return stop(review.error);
+  report(title);
+  if (review !== undefined) report(review.value.text);
+  const expect = await expected();
+  if (!expect.ok) return stop(expect.error);
+  const warnings = review?.value.warnings;
+  if (warnings !== undefined && undoesMoves(warnings) && options.overMoves !== true) return fail(UNDOES_MOVES, runtime);
+  report(formatUploads(uploads.value));
+  const confirmed = await confirm(question, options.yes === true, runtime);
+  if (!confirmed.ok) return confirmed.error;
+  const sent = await sendUploads(gateway, uploads.value, options.json === true, runtime);
+  if (!sent.ok) return stop(sent.error);
+
+  const request = { expectedRevision: expect.value, note: options.note ?? "" };
+  const message = (made: Revision) => done(formatRevision(made));
+  const table = path === undefined ? undefined : after;
+  const change = { kind, request, digest: after?.digest, table, message, warnings };
+  return makeChange(() => send(request), gateway, change, options, runtime);
 };
 
-const UNDER_WAY =
-  "\nthe change was in progress and may still be made. Check with `waybill table history` and `waybill table audit`\n";
-
-/** The revision that was made, as far as anybody knows; otherwise it says why not, and which exit code that is. */
-const resolveOutcome = async (
-  answer: Result<Revision, GatewayFailure>,
-  gateway: GatewayClient,
-  change: ChangeReport,
+/** Reads the table that a change sends. Its faults are reported. */
+export const readSent = async (
+  path: string,
+  { json = false }: { readonly json?: boolean },
   runtime: Runtime,
-): Promise<Result<Revision, ExitCode>> => {
-  if (answer.ok) return answer;
-  const { error } = answer;
-  runtime.report(formatFailure(gateway.url, error));
-  if (error.reason === "problem" && error.problem.slug === "stale-revision") {
-    const { members } = error.problem;
-    return err(conflict(change.request.expectedRevision, members["canary"] ?? members["current"], runtime));
-  }
-  if (change.table !== undefined) runtime.report(formatFaults(error, change.table));
-  if (!mayBeDone(error)) return err(fail("nothing was changed\n", runtime));
-  runtime.report("  outcome unknown: checking the history\n");
-  const found = await findOutcome(gateway, change, runtime);
-  if (found.outcome === "open") {
-    runtime.report(UNKNOWN);
-    return err(EXIT.unknown);
-  }
-  if (found.outcome === "outrun")
-    return err(conflict(change.request.expectedRevision, found.revision.revision, runtime));
-  runtime.report(`the change was made: ${formatRevision(found.revision)}\n`);
-  return ok(found.revision);
+): Promise<Result<TableFile<DeclaredTable>, Stop>> => {
+  const file = await readPublishable(path, runtime);
+  if (file.ok) return file;
+  await reportTableError(file.error, json, runtime);
+  return err("");
 };
 
-/** The same change can be sent again: whoever names a revision that is no longer the last one is refused. */
-const UNKNOWN =
-  "outcome unknown: the history does not show the change yet. Check again with `waybill table history`;\n" +
-  "repeating the command with the same --expect makes the change at most once\n";
-
-const reportSuccess = async (
-  revision: Revision,
-  gateway: GatewayClient,
-  { message, warnings }: ChangeReport,
-  options: ReportOptions,
+/** `--expect` names another revision. `state`: of the current one. */
+export const staleError = (
+  expected: number,
+  current: number,
+  state: "current" | "latest",
+  done: "published" | "changed",
   runtime: Runtime,
-): Promise<ExitCode> => {
-  if (!options.json) await runtime.print(`${escapeControls(message(revision))}\n`);
-  const farewell = `\nthe change was made; no longer waiting for it: ${escapeControls(formatRevision(revision))}\n`;
-  const { code, propagation } = await runtime.guard(() => awaitChange(gateway, options, runtime), farewell);
-  if (options.json) await runtime.print(`${JSON.stringify({ ...revision, changed: true, warnings, propagation })}\n`);
-  return code;
+): Result<never, ExitCode> => {
+  runtime.report(`error: conflict: the ${state} revision is ${current}, not ${expected}; nothing was ${done}\n`);
+  runtime.report(`  ${conflictAdvice(expected, current)}`);
+  return err(EXIT.conflict);
 };
 
-/** Where the text is in force already, there is nothing to change; what is in force is waited for all the same. */
-export const reportUnchanged = async (
-  { revision, digest }: Pick<Revision, "revision" | "digest">,
-  gateway: GatewayClient,
-  options: ReportOptions,
-  runtime: Runtime,
-): Promise<ExitCode> => {
-  const { code, propagation } = await awaitChange(gateway, options, runtime);
-  if (options.json) await runtime.print(`${JSON.stringify({ revision, digest, changed: false, propagation })}\n`);
-  return code;
-};
-
-interface Awaited {
-  readonly code: ExitCode;
-  /** For programs: whether it was seen everywhere, and how long that took. */
-  readonly propagation?: Propagation;
+/** What a change of the table in force would do. */
+interface Review {
+  /** The same as `waybill table plan` has. */
+  readonly warnings: readonly PlanWarning[];
+  /** What changes, then the warnings, for stderr. */
+  readonly text: string;
 }
 
-/** Where it is wished for, waits until the table in force has been seen. */
-const awaitChange = async (
-  gateway: GatewayClient,
-  { json, wait }: ReportOptions,
+type Named = Pick<TableFile<DeclaredTable>, "name" | "table">;
+
+/** `path` as for `countChanges`. `canary`: the revision of the canary that the change would end. */
+const reviewChange = async (
+  before: Named,
+  after: Named,
+  path: string | undefined,
+  canary: number | undefined,
   runtime: Runtime,
-): Promise<Awaited> => {
-  if (wait === undefined) return { code: EXIT.ok };
-  const options = { seconds: wait, probes: PROBES_DEFAULT };
-  const propagation = await waitUntilPropagated(gateway, options, runtime);
-  if (!json) await runtime.print(formatPropagation(propagation, options));
-  if (!propagation.isSeen) runtime.report(formatNotPropagated(gateway.url, propagation, options));
-  return { code: propagation.isSeen ? EXIT.ok : EXIT.notPropagated, propagation: propagationOf(propagation) };
+): Promise<Result<Review, string>> => {
+  const changes = await countChanges(before, after, path, runtime);
+  if (!changes.ok) return changes;
+  const warnings = warningsOf(before.table, after.table, changes.value.counts, canary);
+  const lines = warnings.map((warning) => `warning: ${formatWarning(warning)}\n`);
+  return ok({ warnings, text: formatChanges(changes.value) + lines.join("") });
 };
 
-interface SentTable {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-}
-
-/** The gateway's own faults of a table that was sent to it, with their places. */
-export const faultsAtGateway = (failure: GatewayFailure, { bytes }: SentTable): readonly SentFault[] => {
-  const members = failure.reason === "problem" ? failure.problem.members : {};
-  const read = v.safeParse(faultsSchema, members);
-  if (!read.success) return [];
-  const { positionOf } = readJsonText(new TextDecoder().decode(bytes));
-  return read.output.faults.map((fault) => ({ ...fault, ...positionOf(fault.pointer) }));
+/** Without a status there is no warning; the gateway still rejects the change. */
+const runningCanary = async (gateway: GatewayClient): Promise<number | undefined> => {
+  const status = await gateway.status();
+  return status.ok ? status.value.canary?.revision : undefined;
 };
 
-type SentFault = Omit<PlacedFault, "kind"> & { readonly kind: string };
+const UNDOES_MOVES =
+  "error: the change undoes steps of moves; regions would reject valid requests or accept invalid ones\n" +
+  "  keep the entries of the current table and undo a move by a new move; to override, pass --over-moves\n" +
+  "nothing was changed\n";
 
-const formatFaults = (failure: GatewayFailure, table: SentTable): string =>
-  faultsAtGateway(failure, table)
-    .map((fault) => faultLine(table.name, fault))
-    .join("");
-
-/** Somebody else was faster. `current`: the revision that a change has to name now, where the gateway says so. */
-const conflict = (expected: number, current: unknown, runtime: Runtime): ExitCode => {
-  const advice = typeof current === "number" ? conflictAdvice(expected, current) : HISTORY_ADVICE;
-  runtime.report(`  nothing was changed. ${advice}`);
-  return EXIT.conflict;
-};
-
-const HISTORY_ADVICE = "`waybill table history` shows who changed it; review that change and start again\n";
-
-/** What to do about a change of somebody else's that came first, for stderr. */
-export const conflictAdvice = (expected: number, current: number): string =>
-  `\`waybill table history\` shows who published revision ${current}, \`waybill table diff ${expected} ${current}\` what it changes,\n` +
-  `  \`waybill table show ${current}\` its text; merge its changes and start again with --expect ${current}\n`;
-
-/** `revision 42 (publish, by ann): sha256 …`. */
-export const formatRevision = ({ revision, kind, author, digest }: Revision): string =>
-  `revision ${revision} (${kind}, by ${author}): sha256 ${digest}`;
-
-/** Whether a person wants a change of the published table, or said so before; the exit code where not. */
+/** Asks for consent, unless `yes`. The exit code if there is none. */
 export const confirm = async (
   question: string,
   yes: boolean,
@@ -246,7 +189,7 @@ export const confirm = async (
 
 /** The keys that end a question leave the cursor behind it. */
 const BEFORE: Readonly<Record<NoAnswer, string>> = {
-  nobody: "error: not a terminal; pass --yes to confirm\n",
+  "no-terminal": "error: not a terminal; pass --yes to confirm\n",
   ended: "\n",
   interrupted: "\n",
 };

@@ -1,5 +1,5 @@
-import type { Command } from "commander";
 import { err, ok, type Result } from "../../ids/index.ts";
+import { type OptionsOf, option } from "../command.ts";
 import { bytesOf } from "../lib/input.ts";
 import { escapeControls } from "../lib/output.ts";
 import type { Runtime } from "../runtime.ts";
@@ -157,19 +157,15 @@ interface SystemError {
   readonly message?: unknown;
 }
 
-/** How a command is told which gateway it works with. */
-export interface GatewayOptions {
-  readonly gateway?: string;
-  readonly insecure?: boolean;
-}
-
 export const ADDRESS_VARIABLE = "WAYBILL_GATEWAY";
 export const TOKEN_VARIABLE = "WAYBILL_TOKEN";
 
-export const withGateway = (command: Command): Command =>
-  command
-    .option("--gateway <url>", `the gateway's address (default: ${ADDRESS_VARIABLE} of the environment)`)
-    .option("--insecure", "send the token to another machine over plain http");
+export const GATEWAY_OPTIONS = [
+  option("--gateway <url>", `the gateway's address (default: ${ADDRESS_VARIABLE} of the environment)`),
+  option("--insecure", "send the token to another machine over plain http"),
+] as const;
+
+export type GatewayOptions = OptionsOf<typeof GATEWAY_OPTIONS>;
 
 /** Said in the help of every command that works with a gateway. */
 export const GATEWAY_HELP = `The gateway is that of --gateway or ${ADDRESS_VARIABLE}; its token is read only from ${TOKEN_VARIABLE}.`;

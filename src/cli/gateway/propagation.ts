@@ -1,4 +1,5 @@
-import { InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError } from "commander";
+import { option } from "../command.ts";
 import { countingNumber } from "../lib/input.ts";
 import { EXIT, type ExitCode, type Runtime } from "../runtime.ts";
 import type { GatewayClient, ReadyVersion, Status } from "./client.ts";
@@ -152,10 +153,12 @@ const EVERY_MS = 1_000;
 const ERASE = "\r\u001b[K";
 
 /** Without seconds behind it, it waits for as long as a change should take. */
-export const waitOption = (): Option =>
-  new Option("--wait [seconds]", `wait until probes see the change, ${SECONDS_DEFAULT} s at most by default`)
-    .argParser(waitSeconds)
-    .preset(String(SECONDS_DEFAULT));
+export const waitOption = () =>
+  option(
+    "--wait [seconds]",
+    `wait until probes see the change, ${SECONDS_DEFAULT} s at most by default`,
+    waitSeconds,
+  ).preset(String(SECONDS_DEFAULT));
 
 /** The word behind it counts as its seconds, so what is none may be a file that was to be changed. */
 const waitSeconds = (text: string): number => {

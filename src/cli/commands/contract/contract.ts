@@ -1,12 +1,13 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
 import { err, ok, type Result } from "../../../ids/index.ts";
 import { readOriginUrl } from "../../../routing/compile/origin-url.ts";
 import type { CompiledTable } from "../../../routing/index.ts";
 import { segmentsOf } from "../../../routing/lookup/paths.ts";
+import { command, option, withDefault } from "../../command.ts";
 import { bytesOf } from "../../lib/input.ts";
 import { escapeControls, formatCount } from "../../lib/output.ts";
 import { compile, countOf, formatTableError, readTableFile, TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
-import { type Act, EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+import { EXIT, fail, type Runtime } from "../../runtime.ts";
 import { type ContractPath, DOCUMENT_BYTES_MAX, pathsOf, readDocument } from "./document.ts";
 import { type Finding, findingOf, type IdTest, looksLikeId, matchesGiven, missingOperations } from "./findings.ts";
 
@@ -106,38 +107,6 @@ export const formatHint = (
   return `hint: the base path ${whose} is ${used.slice(0, 3).join(", ")}; with --base-path ${base === "" ? "/" : base} ${which} would agree`;
 };
 
-interface Options {
-  readonly table: string;
-  readonly entityPrefix?: readonly string[];
-  readonly idParam?: RegExp;
-  readonly basePath?: string;
-  readonly json?: boolean;
-}
-
-/** `waybill contract`: what an origin says of its paths, held against what the table says of them. */
-export const addContract = (parent: Command, act: Act): void => {
-  parent
-    .command("contract")
-    .description("compare an origin's OpenAPI document with the routing table, in both directions")
-    .argument("<openapi>", "OpenAPI 3.x as YAML or JSON; - reads it from stdin")
-    .option("--table <file>", "the routing table", TABLE_FILE_DEFAULT)
-    .option("--entity-prefix <path...>", "paths of the table that the document covers (default: all)")
-    .option("--id-param <regex>", "regular expression for the names of ID parameters", expression)
-    .option("--base-path <path>", "path prefix that clients use (default: from the document's servers)", basePath)
-    .option("--json", "one JSON object per line")
-    .addHelpText("after", HELP)
-    .action(act(compareContract));
-};
-
-const HELP = `
-Examples:
-  $ waybill contract openapi.yaml
-  $ waybill contract orders.yaml --entity-prefix /orders /v2/orders --json
-  $ waybill contract openapi.json --id-param '^(id|.*Number)$'
-
-A parameter is an ID if its name is like id, …Id, …_id, …uuid, or its format like uuid. docs/reference/cli.md lists the kinds.
-Exit code: 0 without findings, 2 with findings, 1 if a file cannot be read.`;
-
 const expression = (text: string): RegExp => {
   try {
     return new RegExp(text, "u");
@@ -151,43 +120,60 @@ const basePath = (text: string): string => {
   throw new InvalidArgumentError("It must be a path without a slash at its end, such as /v1, or / for none.");
 };
 
-const compareContract = async (
-  runtime: Runtime,
-  [path = ""]: readonly string[],
-  options: Options,
-): Promise<ExitCode> => {
-  const name = path === "-" ? "stdin" : path;
-  if (path === "-" && options.table === "-") return fail("error: only one of the two files can be stdin\n", runtime);
-  const table = await readTableFile(options.table, runtime, compile);
-  if (!table.ok) return fail(formatTableError(table.error), runtime);
-  const stray = strayPrefix(options.entityPrefix ?? [], table.value.table);
-  if (stray !== undefined) {
-    const where = escapeControls(`no path of ${table.value.name} is ${stray} or below it`);
-    return fail(`error: ${where}, so there is nothing to compare (--entity-prefix)\n`, runtime);
-  }
-  const bytes = await readBytes(path, runtime);
-  if (!bytes.ok)
-    return fail(`error: ${escapeControls(name)} cannot be read: ${escapeControls(bytes.error)}\n`, runtime);
-  const document = readDocument(bytes.value);
-  if (!document.ok)
-    return fail(
-      `error: ${escapeControls(name)} is not an OpenAPI document: ${escapeControls(document.error)}\n`,
-      runtime,
-    );
+/** `waybill contract`: what an origin says of its paths, held against what the table says of them. */
+export const contract = command({
+  name: "contract",
+  description: "compare an origin's OpenAPI document with the routing table, in both directions",
+  args: [["<openapi>", "OpenAPI 3.x as YAML or JSON; - reads it from stdin"]],
+  options: [
+    withDefault("--table <file>", "the routing table", TABLE_FILE_DEFAULT),
+    option("--entity-prefix <path...>", "paths of the table that the document covers (default: all)"),
+    option("--id-param <regex>", "regular expression for the names of ID parameters", expression),
+    option("--base-path <path>", "path prefix that clients use (default: from the document's servers)", basePath),
+    option("--json", "one JSON object per line"),
+  ],
+  help: `
+Examples:
+  $ waybill contract openapi.yaml
+  $ waybill contract orders.yaml --entity-prefix /orders /v2/orders --json
+  $ waybill contract openapi.json --id-param '^(id|.*Number)$'
 
-  const isId = options.idParam === undefined ? looksLikeId : matchesGiven(options.idParam);
-  const read = pathsOf(document.value, originBases(table.value.table), options.basePath);
-  if (!read.ok) return fail(`error: ${escapeControls(name)}: ${escapeControls(read.error)}\n`, runtime);
-  const paths = read.value;
-  const findings = findAll(paths, table.value.table, isId, options.entityPrefix);
-  const line = options.json ? (finding: Finding) => JSON.stringify(finding) : formatFinding(name, options.table);
-  await runtime.print(findings.map((finding) => `${line(finding)}\n`).join(""));
-  const count = new Set(paths.map(({ pointer }) => pointer)).size;
-  runtime.report(`${escapeControls(name)}: ${countOf(count, "path")}, ${countOf(findings.length, "finding")}\n`);
-  const hint = hintOfBase(paths, findings, table.value.table, isId);
-  if (hint !== undefined) runtime.report(`${escapeControls(formatHint(hint, paths, options.basePath))}\n`);
-  return findings.length === 0 ? EXIT.ok : EXIT.differs;
-};
+A parameter is an ID if its name is like id, …Id, …_id, …uuid, or its format like uuid. docs/reference/cli.md lists the kinds.
+Exit code: 0 without findings, 2 with findings, 1 if a file cannot be read.`,
+  run: async (runtime, [path = ""], options) => {
+    const name = path === "-" ? "stdin" : path;
+    if (path === "-" && options.table === "-") return fail("error: only one of the two files can be stdin\n", runtime);
+    const table = await readTableFile(options.table, runtime, compile);
+    if (!table.ok) return fail(formatTableError(table.error), runtime);
+    const stray = strayPrefix(options.entityPrefix ?? [], table.value.table);
+    if (stray !== undefined) {
+      const where = escapeControls(`no path of ${table.value.name} is ${stray} or below it`);
+      return fail(`error: ${where}, so there is nothing to compare (--entity-prefix)\n`, runtime);
+    }
+    const bytes = await readBytes(path, runtime);
+    if (!bytes.ok)
+      return fail(`error: ${escapeControls(name)} cannot be read: ${escapeControls(bytes.error)}\n`, runtime);
+    const document = readDocument(bytes.value);
+    if (!document.ok)
+      return fail(
+        `error: ${escapeControls(name)} is not an OpenAPI document: ${escapeControls(document.error)}\n`,
+        runtime,
+      );
+
+    const isId = options.idParam === undefined ? looksLikeId : matchesGiven(options.idParam);
+    const read = pathsOf(document.value, originBases(table.value.table), options.basePath);
+    if (!read.ok) return fail(`error: ${escapeControls(name)}: ${escapeControls(read.error)}\n`, runtime);
+    const paths = read.value;
+    const findings = findAll(paths, table.value.table, isId, options.entityPrefix);
+    const line = options.json ? (finding: Finding) => JSON.stringify(finding) : formatFinding(name, options.table);
+    await runtime.print(findings.map((finding) => `${line(finding)}\n`).join(""));
+    const count = new Set(paths.map(({ pointer }) => pointer)).size;
+    runtime.report(`${escapeControls(name)}: ${countOf(count, "path")}, ${countOf(findings.length, "finding")}\n`);
+    const hint = hintOfBase(paths, findings, table.value.table, isId);
+    if (hint !== undefined) runtime.report(`${escapeControls(formatHint(hint, paths, options.basePath))}\n`);
+    return findings.length === 0 ? EXIT.ok : EXIT.differs;
+  },
+});
 
 const readBytes = async (path: string, runtime: Runtime): Promise<Result<Uint8Array, string>> => {
   const file = path === "-" ? ok(runtime.stdin) : await runtime.openFile(path);

@@ -1,49 +1,38 @@
-import type { Command } from "commander";
 import { err, ok, type Result } from "../../../ids/index.ts";
 import { checkTable } from "../../../routing/index.ts";
 import { measureTable } from "../../../routing/load.ts";
+import { command, option } from "../../command.ts";
 import { openGateway } from "../../gateway/client.ts";
-import { formatFailure, GATEWAY_HELP, type GatewayOptions, withGateway } from "../../gateway/http.ts";
+import { formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayOptions } from "../../gateway/http.ts";
 import { alignColumns, formatCount } from "../../lib/output.ts";
 import { formatTableError, readTableFile } from "../../lib/table-file.ts";
-import { type Act, EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
-
-interface Options extends GatewayOptions {
-  readonly json?: boolean;
-}
+import { EXIT, fail, type Runtime } from "../../runtime.ts";
 
 /** How much of each cap is taken up. */
 export type Uses = Readonly<Record<string, { readonly used: number; readonly max: number }>>;
 
 /** `waybill table capacity`: how near a table is to each of its caps. */
-export const addTableCapacity = (parent: Command, act: Act): void => {
-  withGateway(
-    parent
-      .command("capacity")
-      .description("show how much of each limit a table uses: a file, or the current table of a gateway")
-      .argument("[file]", "the table; - reads it from stdin (default: the gateway's current table)")
-      .option("--json", "one JSON object"),
-  )
-    .addHelpText("after", HELP)
-    .action(act(capacity));
-};
-
-const HELP = `
+export const tableCapacity = command({
+  name: "capacity",
+  description: "show how much of each limit a table uses: a file, or the current table of a gateway",
+  args: [["[file]", "the table; - reads it from stdin (default: the gateway's current table)"]],
+  options: [option("--json", "one JSON object"), ...GATEWAY_OPTIONS],
+  help: `
 Examples:
   $ waybill table capacity routing-table.json
   $ waybill table capacity --gateway https://api.example.com --json
 
 ${GATEWAY_HELP}
-Exit code: 0, or 1 if the table has faults or cannot be read.`;
-
-const capacity = async (runtime: Runtime, [path]: readonly string[], options: Options): Promise<ExitCode> => {
-  const uses = await (path === undefined ? usesAtGateway(options, runtime) : usesOfFile(path, runtime));
-  if (!uses.ok) {
-    return fail(uses.error, runtime);
-  }
-  await runtime.print(options.json ? `${JSON.stringify(uses.value)}\n` : formatUses(uses.value));
-  return EXIT.ok;
-};
+Exit code: 0, or 1 if the table has faults or cannot be read.`,
+  run: async (runtime, [path], options) => {
+    const uses = await (path === undefined ? usesAtGateway(options, runtime) : usesOfFile(path, runtime));
+    if (!uses.ok) {
+      return fail(uses.error, runtime);
+    }
+    await runtime.print(options.json ? `${JSON.stringify(uses.value)}\n` : formatUses(uses.value));
+    return EXIT.ok;
+  },
+});
 
 const usesOfFile = async (path: string, runtime: Runtime): Promise<Result<Uses, string>> => {
   const file = await readTableFile(path, runtime, checkTable);

@@ -1,5 +1,5 @@
-import type { Command } from "commander";
 import { type CompiledTable, findAmbiguities, type Hint, type LayoutAmbiguity } from "../../../routing/index.ts";
+import { command, option } from "../../command.ts";
 import { escapeControls } from "../../lib/output.ts";
 import {
   countOf,
@@ -10,7 +10,7 @@ import {
   reportTableError,
   type TableFile,
 } from "../../lib/table-file.ts";
-import { type Act, EXIT, fail } from "../../runtime.ts";
+import { EXIT, fail } from "../../runtime.ts";
 
 /** A note on two kinds of IDs that a text does not tell apart, and what would. No fault: such IDs are refused, not guessed. */
 export const formatAmbiguity = ({ entity, reason, isRefused, example, hints }: LayoutAmbiguity): string => {
@@ -40,45 +40,39 @@ const formatHint = (hint: Hint): string => {
 };
 
 /** `waybill table check`: every fault of a table at once, or one line that sums it up. */
-export const addTableCheck = (parent: Command, act: Act): void => {
-  parent
-    .command("check")
-    .description("check a routing table: list all faults with place and fix; without faults, ambiguous IDs")
-    .argument("<file>", "the table; - reads it from stdin")
-    .option("--json", "one JSON object per line: the faults, or the summary")
-    .addHelpText(
-      "after",
-      `
+export const tableCheck = command({
+  name: "check",
+  description: "check a routing table: list all faults with place and fix; without faults, ambiguous IDs",
+  args: [["<file>", "the table; - reads it from stdin"]],
+  options: [option("--json", "one JSON object per line: the faults, or the summary")],
+  help: `
 Examples:
   $ waybill table check routing-table.json
   $ jq . routing-table.json | waybill table check --json -
 
 Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
-    )
-    .action(
-      act(async (runtime, [path], { json }: { readonly json?: boolean }) => {
-        const file = await readServable(path as string, runtime);
-        if (file.ok) {
-          const ambiguities = findAmbiguities(file.value.table);
-          const idle = idlePacks(JSON.parse(new TextDecoder().decode(file.value.bytes)));
-          const notes = [...ambiguities.map(formatAmbiguity), ...idle.map(idleNote), publicNote(file.value.table)];
-          const summary = json
-            ? `${JSON.stringify({ ...summaryOf(file.value), ambiguities, unusedPacks: idle })}\n`
-            : summaryLine(file.value) + notes.join("");
-          await runtime.print(summary);
-          return EXIT.ok;
-        }
-        const { error } = file;
-        if (json || error.reason === "unreadable") {
-          await reportTableError(error, json === true, runtime);
-          return EXIT.failed;
-        }
-        const { name, faults } = error;
-        await runtime.print(faults.map((fault) => faultLine(name, fault)).join(""));
-        return fail(`${name}: ${formatFaults(faults.length)}\n`, runtime);
-      }),
-    );
-};
+  run: async (runtime, [path], { json }: { readonly json?: boolean }) => {
+    const file = await readServable(path as string, runtime);
+    if (file.ok) {
+      const ambiguities = findAmbiguities(file.value.table);
+      const idle = idlePacks(JSON.parse(new TextDecoder().decode(file.value.bytes)));
+      const notes = [...ambiguities.map(formatAmbiguity), ...idle.map(idleNote), publicNote(file.value.table)];
+      const summary = json
+        ? `${JSON.stringify({ ...summaryOf(file.value), ambiguities, unusedPacks: idle })}\n`
+        : summaryLine(file.value) + notes.join("");
+      await runtime.print(summary);
+      return EXIT.ok;
+    }
+    const { error } = file;
+    if (json || error.reason === "unreadable") {
+      await reportTableError(error, json === true, runtime);
+      return EXIT.failed;
+    }
+    const { name, faults } = error;
+    await runtime.print(faults.map((fault) => faultLine(name, fault)).join(""));
+    return fail(`${name}: ${formatFaults(faults.length)}\n`, runtime);
+  },
+});
 
 const idleNote = (pack: string): string =>
   `note: ${escapeControls(`pack ${pack} is unused: no route names it by "pack": ${JSON.stringify(pack)}`)}\n`;

@@ -1,6 +1,5 @@
-import type { Command } from "commander";
 import type { Result } from "../../../ids/index.ts";
-import { formatRevision } from "../../gateway/change.ts";
+import { command, option, withDefault } from "../../command.ts";
 import {
   type Audience,
   type AuditEntry,
@@ -11,90 +10,68 @@ import {
   type Revision,
   type RevisionContent,
 } from "../../gateway/client.ts";
-import {
-  formatFailure,
-  GATEWAY_HELP,
-  type GatewayFailure,
-  type GatewayOptions,
-  withGateway,
-} from "../../gateway/http.ts";
+import { formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayFailure } from "../../gateway/http.ts";
+import { formatRevision } from "../../gateway/outcome.ts";
 import { readRecord } from "../../gateway/revision.ts";
 import { countingNumber, wholeNumber } from "../../lib/input.ts";
 import { alignColumns, escapeControls } from "../../lib/output.ts";
-import { type Act, EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
 import { formatAudience } from "./status.ts";
 
-interface Options extends GatewayOptions {
-  readonly limit: number;
-  readonly before?: number;
-  readonly json?: boolean;
-}
-
-const LIMIT_DEFAULT = 20;
-
-/** `waybill table history`: the revisions of the table, and `waybill table audit`: every attempt to change it. */
-export const addTableHistory = (parent: Command, act: Act): void => {
-  const list = (name: string, description: string, what: string) =>
-    withGateway(
-      parent
-        .command(name)
-        .description(description)
-        .option("--limit <number>", "how many", countingNumber, LIMIT_DEFAULT)
-        .option("--before <number>", `only ${what} below this number`, countingNumber)
-        .option("--json", "one JSON object per line"),
-    ).addHelpText("after", helpOf(name));
-  list("history", "list the revisions of a gateway's table, newest first", "revisions").action(
-    act((runtime, _, options: Options) => show(HISTORY, runtime, options)),
-  );
-  list("audit", "list all attempts to change a gateway's table and their outcome, newest first", "entries").action(
-    act((runtime, _, options: Options) => show(AUDIT, runtime, options)),
-  );
-};
-
-const helpOf = (name: string): string => `
-Examples:
-  $ waybill table ${name} --limit 5
-  $ waybill table ${name} --before 41 --json
-
-${GATEWAY_HELP}
-Exit code: 0, or 1 if the gateway does not respond.`;
-
 interface List<Entry> {
+  readonly name: string;
+  readonly description: string;
   readonly what: string;
   readonly read: (gateway: GatewayClient, pageQuery: PageQuery) => Promise<Result<readonly Entry[], GatewayFailure>>;
   readonly numberOf: (entry: Entry) => number;
   readonly cells: (entry: Entry) => readonly string[];
 }
 
-const show = async <Entry>(
-  { what, read, numberOf, cells }: List<Entry>,
-  runtime: Runtime,
-  { json, ...options }: Options,
-): Promise<ExitCode> => {
-  const gateway = openGateway(options, runtime);
-  if (!gateway.ok) {
-    return fail(gateway.error, runtime);
-  }
-  const entries: Entry[] = [];
-  for (let isMore = true; isMore; ) {
-    const last = entries.at(-1);
-    const before = last === undefined ? options.before : numberOf(last);
-    const limit = Math.min(PAGE_ENTRIES_MAX, options.limit - entries.length);
-    const page = await read(gateway.value, { limit, ...(before === undefined ? {} : { before }) });
-    if (!page.ok) {
-      return fail(formatFailure(gateway.value.url, page.error), runtime);
-    }
-    entries.push(...page.value);
-    isMore = page.value.length === limit && entries.length < options.limit;
-  }
-  if (entries.length === 0)
-    runtime.report(`no ${what}${options.before === undefined ? " yet" : ` below ${options.before}`}\n`);
-  const lines = json
-    ? entries.map((entry) => JSON.stringify(entry))
-    : alignColumns(entries.map((entry) => cells(entry).map(escapeControls)));
-  await runtime.print(lines.map((line) => `${line}\n`).join(""));
-  return EXIT.ok;
-};
+const LIMIT_DEFAULT = 20;
+
+const listCommand = <Entry>({ name, description, what, read, numberOf, cells }: List<Entry>) =>
+  command({
+    name,
+    description,
+    options: [
+      withDefault("--limit <number>", "how many", LIMIT_DEFAULT, countingNumber),
+      option("--before <number>", `only ${what} below this number`, countingNumber),
+      option("--json", "one JSON object per line"),
+      ...GATEWAY_OPTIONS,
+    ],
+    help: `
+Examples:
+  $ waybill table ${name} --limit 5
+  $ waybill table ${name} --before 41 --json
+
+${GATEWAY_HELP}
+Exit code: 0, or 1 if the gateway does not respond.`,
+    run: async (runtime, _, { json, ...options }) => {
+      const gateway = openGateway(options, runtime);
+      if (!gateway.ok) {
+        return fail(gateway.error, runtime);
+      }
+      const entries: Entry[] = [];
+      for (let isMore = true; isMore; ) {
+        const last = entries.at(-1);
+        const before = last === undefined ? options.before : numberOf(last);
+        const limit = Math.min(PAGE_ENTRIES_MAX, options.limit - entries.length);
+        const page = await read(gateway.value, { limit, ...(before === undefined ? {} : { before }) });
+        if (!page.ok) {
+          return fail(formatFailure(gateway.value.url, page.error), runtime);
+        }
+        entries.push(...page.value);
+        isMore = page.value.length === limit && entries.length < options.limit;
+      }
+      if (entries.length === 0)
+        runtime.report(`no ${what}${options.before === undefined ? " yet" : ` below ${options.before}`}\n`);
+      const lines = json
+        ? entries.map((entry) => JSON.stringify(entry))
+        : alignColumns(entries.map((entry) => cells(entry).map(escapeControls)));
+      await runtime.print(lines.map((line) => `${line}\n`).join(""));
+      return EXIT.ok;
+    },
+  });
 
 /** `42  2026-11-21T12:00:00.000Z  canary on 41 (KZ, UZ)  ann  e5f0658e036b  why`. */
 const revisionCells = (entry: Revision): readonly string[] => {
@@ -127,67 +104,63 @@ const auditCells = (entry: AuditEntry): readonly string[] => {
   return [String(id), time, what + formatServed(audience), author, times > 1 ? `${outcome} × ${times}` : outcome, note];
 };
 
-const HISTORY: List<Revision> = {
+/** `waybill table history`: the revisions of the table. */
+export const tableHistory = listCommand({
+  name: "history",
+  description: "list the revisions of a gateway's table, newest first",
   what: "revisions",
   read: (gateway, pageQuery) => gateway.revisions(pageQuery),
-  numberOf: ({ revision }) => revision,
+  numberOf: ({ revision }: Revision) => revision,
   cells: revisionCells,
-};
+});
 
-const AUDIT: List<AuditEntry> = {
+/** `waybill table audit`: every attempt to change the table. */
+export const tableAudit = listCommand({
+  name: "audit",
+  description: "list all attempts to change a gateway's table and their outcome, newest first",
   what: "entries",
   read: (gateway, pageQuery) => gateway.audit(pageQuery),
-  numberOf: ({ id }) => id,
+  numberOf: ({ id }: AuditEntry) => id,
   cells: auditCells,
-};
-
-interface ShowOptions extends GatewayOptions {
-  readonly out?: string;
-  readonly force?: boolean;
-}
+});
 
 /** `waybill table show`: a published table's text, byte for byte. */
-export const addTableShow = (parent: Command, act: Act): void => {
-  withGateway(
-    parent
-      .command("show")
-      .description("print the exact text of a revision, or write it to a file")
-      .argument("[revision]", "its number (default: the current revision)", wholeNumber)
-      .option("--out <file>", "write it to this file, which must not exist")
-      .option("--force", "overwrite an existing file"),
-  )
-    .addHelpText("after", HELP)
-    .action(act(showRevision));
-};
-
-const HELP = `
+export const tableShow = command({
+  name: "show",
+  description: "print the exact text of a revision, or write it to a file",
+  args: [["[revision]", "its number (default: the current revision)", wholeNumber]],
+  options: [
+    option("--out <file>", "write it to this file, which must not exist"),
+    option("--force", "overwrite an existing file"),
+    ...GATEWAY_OPTIONS,
+  ],
+  help: `
 Examples:
   $ waybill table show > published.json
   $ waybill table show 41 --out routing-table.json --force
 
 Its number, author and digest go to stderr.
 ${GATEWAY_HELP}
-Exit code: 0, or 1 if there is no such revision or nothing was written.`;
-
-const showRevision = async (
-  runtime: Runtime,
-  [revision]: readonly string[],
-  options: ShowOptions,
-): Promise<ExitCode> => {
-  const { out, force = false } = options;
-  if (force && out === undefined) return fail("error: --force requires --out\n", runtime);
-  if (out !== undefined && !force && runtime.fileExists(out)) {
-    return fail(`error: ${escapeControls(out)} already exists; nothing was written. Overwrite with --force\n`, runtime);
-  }
-  const gateway = openGateway(options, runtime);
-  if (!gateway.ok) return fail(gateway.error, runtime);
-  const text = await gateway.value.text(revision === undefined ? undefined : Number(revision));
-  if (!text.ok) return fail(formatFailure(gateway.value.url, text.error), runtime);
-  const record = await readRecord(gateway.value, text.value.revision);
-  if (!record.ok) return fail(record.error, runtime);
-  runtime.report(`${escapeControls(formatRevision(record.value))}\n`);
-  return write(text.value, out, runtime);
-};
+Exit code: 0, or 1 if there is no such revision or nothing was written.`,
+  run: async (runtime, [revision], options) => {
+    const { out, force = false } = options;
+    if (force && out === undefined) return fail("error: --force requires --out\n", runtime);
+    if (out !== undefined && !force && runtime.fileExists(out)) {
+      return fail(
+        `error: ${escapeControls(out)} already exists; nothing was written. Overwrite with --force\n`,
+        runtime,
+      );
+    }
+    const gateway = openGateway(options, runtime);
+    if (!gateway.ok) return fail(gateway.error, runtime);
+    const text = await gateway.value.text(revision === undefined ? undefined : Number(revision));
+    if (!text.ok) return fail(formatFailure(gateway.value.url, text.error), runtime);
+    const record = await readRecord(gateway.value, text.value.revision);
+    if (!record.ok) return fail(record.error, runtime);
+    runtime.report(`${escapeControls(formatRevision(record.value))}\n`);
+    return write(text.value, out, runtime);
+  },
+});
 
 const write = async ({ bytes }: RevisionContent, out: string | undefined, runtime: Runtime): Promise<ExitCode> => {
   if (out === undefined) {

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { Command } from "commander";
 import { err, type Field, type Layout, ok, type Result } from "../../../ids/index.ts";
 import { type CompiledTable, checkTable } from "../../../routing/index.ts";
 import { isIssued, keyFieldOf, ROUTABLE_BITS_MAX } from "../../../routing/layouts/fields.ts";
@@ -8,8 +7,9 @@ import { FAULTS_MAX } from "../../../routing/limits.ts";
 import { type EncodedPack, encodePack } from "../../../routing/packs/encode.ts";
 import { formatPackFault } from "../../../routing/packs/format.ts";
 import type { Slice } from "../../../routing/table.ts";
+import { command, type OptionsOf, option, required } from "../../command.ts";
 import { openGateway } from "../../gateway/client.ts";
-import { GATEWAY_HELP, type GatewayOptions, withGateway } from "../../gateway/http.ts";
+import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import { planUploads, sendUploads, summaryOf } from "../../gateway/pack-upload.ts";
 import { linesOf } from "../../lib/input.ts";
 import { findLayout, knownLayouts } from "../../lib/layouts.ts";
@@ -26,7 +26,7 @@ import {
   readBytes,
   readPublishable,
 } from "../../lib/table-file.ts";
-import { type Act, EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
 
 /** A table that is to get the entry of a pack. */
 export interface PackTable {
@@ -173,34 +173,24 @@ const overlapsIn = (ranges: readonly LineRange[]): readonly LineFault[] => {
   return faults;
 };
 
-interface Options {
-  readonly layout: string;
-  readonly field?: string;
-  readonly slice?: string;
-  readonly out?: string;
-  readonly table?: string;
-  readonly name?: string;
-  readonly json?: boolean;
-}
+const OPTIONS = [
+  required("--layout <name>", "the layout of the ranges"),
+  option("--field <name>", "the field of the ranges (default: the layout's key)"),
+  option("--slice <name>", "the slice of the key, as declared for the layout in --table"),
+  option("--out <folder>", "the output folder (default: packs beside the table, or in the current folder)"),
+  option("--table <file>", "also write the entry into this routing table"),
+  option("--name <name>", "the pack's name in the table; with --table"),
+  option("--json", "the entry with the file name as one line of JSON, or the faults, one per line"),
+] as const;
+type Options = OptionsOf<typeof OPTIONS>;
 
 /** `waybill table pack`: makes a pack of ranges, and the entry that a table has of it. */
-export const addTablePack = (parent: Command, act: Act): void => {
-  parent
-    .command("pack")
-    .description("create a pack: a file of key ranges beside the table, for more ranges than its JSON can hold")
-    .argument("<ranges>", "lines of from,to,region or key,region, or NDJSON; - reads them from stdin")
-    .requiredOption("--layout <name>", "the layout of the ranges")
-    .option("--field <name>", "the field of the ranges (default: the layout's key)")
-    .option("--slice <name>", "the slice of the key, as declared for the layout in --table")
-    .option("--out <folder>", "the output folder (default: packs beside the table, or in the current folder)")
-    .option("--table <file>", "also write the entry into this routing table")
-    .option("--name <name>", "the pack's name in the table; with --table")
-    .option("--json", "the entry with the file name as one line of JSON, or the faults, one per line")
-    .addHelpText("after", HELP)
-    .action(act(pack));
-};
-
-const HELP = `
+export const tablePack = command({
+  name: "pack",
+  description: "create a pack: a file of key ranges beside the table, for more ranges than its JSON can hold",
+  args: [["<ranges>", "lines of from,to,region or key,region, or NDJSON; - reads them from stdin"]],
+  options: OPTIONS,
+  help: `
 Examples:
   $ waybill table pack shards.csv --layout hotguid
   $ waybill table pack shards.csv --layout hotguid --table routing-table.json --name shards
@@ -209,36 +199,36 @@ Examples:
 
 The entry is always printed; a route of the table must name the pack. Lines may be in any order.
 Overlapping ranges are faults, each with both line numbers; see docs/operate/publish.md.
-Exit code: 0, or 1 if a line has a fault and nothing was written.`;
-
-const pack = async (runtime: Runtime, [path = ""]: readonly string[], options: Options): Promise<ExitCode> => {
-  if ((options.table === undefined) !== (options.name === undefined)) {
-    return fail("error: --table and --name require each other\n", runtime);
-  }
-  const table = await openNamed(options, runtime);
-  if (!table.ok) return fail(table.error, runtime);
-  const part = partOf(options, table.value);
-  if (!part.ok) return fail(part.error, runtime);
-  const input = path === "-" ? ok({ bytes: 0, chunks: runtime.stdin.chunks }) : await runtime.openFile(path);
-  const name = path === "-" ? "stdin" : path;
-  if (!input.ok) return fail(`error: ${escapeControls(name)} cannot be read: ${input.error}\n`, runtime);
-  const progress = startProgress(
-    { label: escapeControls(name), bytes: input.value.bytes, isQuiet: options.json === true },
-    runtime,
-  );
-  const { ranges, faults } = await readRanges(counted(input.value.chunks, progress), part.value.max);
-  progress.end();
-  if (faults.length > 0) {
-    const lines = faults.map(({ line, message }) =>
-      options.json
-        ? `${JSON.stringify({ file: name, line, message })}\n`
-        : `${escapeControls(`${name}:${line}: ${message}`)}\n`,
+Exit code: 0, or 1 if a line has a fault and nothing was written.`,
+  run: async (runtime, [path = ""], options) => {
+    if ((options.table === undefined) !== (options.name === undefined)) {
+      return fail("error: --table and --name require each other\n", runtime);
+    }
+    const table = await openNamed(options, runtime);
+    if (!table.ok) return fail(table.error, runtime);
+    const part = partOf(options, table.value);
+    if (!part.ok) return fail(part.error, runtime);
+    const input = path === "-" ? ok({ bytes: 0, chunks: runtime.stdin.chunks }) : await runtime.openFile(path);
+    const name = path === "-" ? "stdin" : path;
+    if (!input.ok) return fail(`error: ${escapeControls(name)} cannot be read: ${input.error}\n`, runtime);
+    const progress = startProgress(
+      { label: escapeControls(name), bytes: input.value.bytes, isQuiet: options.json === true },
+      runtime,
     );
-    await runtime.print(lines.join(""));
-    return fail(`${escapeControls(name)}: ${formatFaults(faults.length)}; nothing was written\n`, runtime);
-  }
-  return write(runtime, ranges, part.value, options, table.value);
-};
+    const { ranges, faults } = await readRanges(counted(input.value.chunks, progress), part.value.max);
+    progress.end();
+    if (faults.length > 0) {
+      const lines = faults.map(({ line, message }) =>
+        options.json
+          ? `${JSON.stringify({ file: name, line, message })}\n`
+          : `${escapeControls(`${name}:${line}: ${message}`)}\n`,
+      );
+      await runtime.print(lines.join(""));
+      return fail(`${escapeControls(name)}: ${formatFaults(faults.length)}; nothing was written\n`, runtime);
+    }
+    return write(runtime, ranges, part.value, options, table.value);
+  },
+});
 
 const openNamed = async ({ table, name }: Options, runtime: Runtime): Promise<Result<PackTable | undefined, string>> =>
   table === undefined || name === undefined ? ok(undefined) : openPackTable(table, name, runtime);
@@ -327,45 +317,34 @@ const entryOf = ({ sha256, bytes, ranges, regions }: PackReport, bits: number, {
   regions,
 });
 
-interface UploadOptions extends GatewayOptions {
-  readonly json?: boolean;
-}
-
-/** `waybill table upload-packs`: the packs of a table, some time before the table. */
-export const addTableUploadPacks = (parent: Command, act: Act): void => {
-  withGateway(
-    parent
-      .command("upload-packs")
-      .description("upload the packs of a table that the gateway does not have")
-      .argument("<file>", "the table; - reads it from stdin")
-      .option("--json", "what was uploaded, as one JSON object"),
-  )
-    .addHelpText("after", UPLOAD_HELP)
-    .action(act(upload));
-};
-
-const UPLOAD_HELP = `
+/** `waybill table upload-packs`: uploads the packs of a table ahead of the table. */
+export const tableUploadPacks = command({
+  name: "upload-packs",
+  description: "upload the packs of a table that the gateway does not have",
+  args: [["<file>", "the table; - reads it from stdin"]],
+  options: [option("--json", "what was uploaded, as one JSON object"), ...GATEWAY_OPTIONS],
+  help: `
 Examples:
   $ waybill table upload-packs routing-table.json
 
 \`waybill table publish\` and \`canary\` do the same before they send the table. Uploading alone changes nothing in force.
 An interrupted upload resumes: run the same command again.
 ${GATEWAY_HELP}
-Exit code: 0 if the gateway has all of them, otherwise 1.`;
-
-const upload = async (runtime: Runtime, [path = ""]: readonly string[], options: UploadOptions): Promise<ExitCode> => {
-  const file = await readPublishable(path, runtime);
-  if (!file.ok) return fail(formatTableError(file.error), runtime);
-  const opened = openGateway(options, runtime);
-  if (!opened.ok) return fail(opened.error, runtime);
-  const { json = false } = options;
-  const uploads = await planUploads(opened.value, file.value.table, path, runtime);
-  if (!uploads.ok) return fail(uploads.error, runtime);
-  const sent = await sendUploads(opened.value, uploads.value, json, runtime);
-  if (!sent.ok) return fail(sent.error, runtime);
-  const named = Object.keys(file.value.table.packs ?? {}).length;
-  const uploaded = uploads.value.map(summaryOf);
-  const summary = `the gateway has ${named === 1 ? "the pack" : `all of ${countOf(named, "pack")}`} of ${file.value.name}\n`;
-  await runtime.print(json ? `${JSON.stringify({ uploaded })}\n` : summary);
-  return EXIT.ok;
-};
+Exit code: 0 if the gateway has all of them, otherwise 1.`,
+  run: async (runtime, [path = ""], options) => {
+    const file = await readPublishable(path, runtime);
+    if (!file.ok) return fail(formatTableError(file.error), runtime);
+    const opened = openGateway(options, runtime);
+    if (!opened.ok) return fail(opened.error, runtime);
+    const { json = false } = options;
+    const uploads = await planUploads(opened.value, file.value.table, path, runtime);
+    if (!uploads.ok) return fail(uploads.error, runtime);
+    const sent = await sendUploads(opened.value, uploads.value, json, runtime);
+    if (!sent.ok) return fail(sent.error, runtime);
+    const named = Object.keys(file.value.table.packs ?? {}).length;
+    const uploaded = uploads.value.map(summaryOf);
+    const summary = `the gateway has ${named === 1 ? "the pack" : `all of ${countOf(named, "pack")}`} of ${file.value.name}\n`;
+    await runtime.print(json ? `${JSON.stringify({ uploaded })}\n` : summary);
+    return EXIT.ok;
+  },
+});

@@ -1,6 +1,6 @@
-import type { Command } from "commander";
+import { command, option } from "../../command.ts";
 import { type Audience, type GatewayClient, openGateway, type Status } from "../../gateway/client.ts";
-import { formatFailure, GATEWAY_HELP, type GatewayOptions, withGateway } from "../../gateway/http.ts";
+import { formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import {
   EXIT_OF_LAG,
   formatNotPropagated,
@@ -22,30 +22,19 @@ import {
 } from "../../gateway/propagation.ts";
 import { countingNumber } from "../../lib/input.ts";
 import { alignColumns, escapeControls } from "../../lib/output.ts";
-import { type Act, EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
-
-interface Options extends GatewayOptions {
-  readonly probe?: number;
-  /** Seconds. */
-  readonly wait?: number;
-  readonly json?: boolean;
-}
+import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
 
 /** `waybill table status`: how far the last change has come. */
-export const addTableStatus = (parent: Command, act: Act): void => {
-  withGateway(
-    parent
-      .command("status")
-      .description("show how far the last change has propagated: control plane, KV, isolates")
-      .option("--probe <number>", "send this many requests and count the revision that each one saw", countingNumber)
-      .addOption(waitOption())
-      .option("--json", "one JSON object"),
-  )
-    .addHelpText("after", HELP)
-    .action(act(status));
-};
-
-const HELP = `
+export const tableStatus = command({
+  name: "status",
+  description: "show how far the last change has propagated: control plane, KV, isolates",
+  options: [
+    option("--probe <number>", "send this many requests and count the revision that each one saw", countingNumber),
+    waitOption(),
+    option("--json", "one JSON object"),
+    ...GATEWAY_OPTIONS,
+  ],
+  help: `
 Examples:
   $ waybill table status
   $ waybill table status --probe 200
@@ -56,32 +45,32 @@ consecutive probes have seen it, ${PROBES_DEFAULT} without --probe, and prints h
 ${GATEWAY_HELP}
 Exit code: 0 if KV, the responding isolate and every probe have the last change, canaries included; else the first of
 4 not yet written to KV, 5 KV does not have it, 6 the responding isolate does not have it, 7 a probe did not see it;
-8 if --wait timed out, 1 if the gateway does not respond.`;
-
-const status = async (runtime: Runtime, _: readonly string[], options: Options): Promise<ExitCode> => {
-  const opened = openGateway(options, runtime);
-  if (!opened.ok) return fail(opened.error, runtime);
-  const gateway = opened.value;
-  const { probe, wait } = options;
-  const waitOptions =
-    wait === undefined ? undefined : { seconds: wait, probes: probe ?? PROBES_DEFAULT, isThorough: true };
-  const propagation = waitOptions && (await waitUntilPropagated(gateway, waitOptions, runtime));
-  const known = await gateway.status();
-  if (!known.ok) return fail(formatFailure(gateway.url, known.error), runtime);
-  // After a wait the probes have been counted.
-  const tally = probe === undefined || propagation?.isSeen ? undefined : await probeWatched(gateway, probe, runtime);
-  const lags = lagsOf(known.value, tally?.seen ?? []);
-  await runtime.print(
-    options.json
-      ? jsonOf(known.value, lags, tally, propagation)
-      : formatStatus(known.value, lags, tally, propagation, waitOptions),
-  );
-  if (propagation !== undefined && waitOptions !== undefined && !propagation.isSeen)
-    return unseen(gateway, propagation, waitOptions, runtime);
-  if (tally?.failure !== undefined) return fail(formatFailure(gateway.url, tally.failure), runtime);
-  const [first] = lags;
-  return first === undefined ? EXIT.ok : EXIT_OF_LAG[first];
-};
+8 if --wait timed out, 1 if the gateway does not respond.`,
+  run: async (runtime, _, options) => {
+    const opened = openGateway(options, runtime);
+    if (!opened.ok) return fail(opened.error, runtime);
+    const gateway = opened.value;
+    const { probe, wait } = options;
+    const waitOptions =
+      wait === undefined ? undefined : { seconds: wait, probes: probe ?? PROBES_DEFAULT, isThorough: true };
+    const propagation = waitOptions && (await waitUntilPropagated(gateway, waitOptions, runtime));
+    const known = await gateway.status();
+    if (!known.ok) return fail(formatFailure(gateway.url, known.error), runtime);
+    // After a wait the probes have been counted.
+    const tally = probe === undefined || propagation?.isSeen ? undefined : await probeWatched(gateway, probe, runtime);
+    const lags = lagsOf(known.value, tally?.seen ?? []);
+    await runtime.print(
+      options.json
+        ? jsonOf(known.value, lags, tally, propagation)
+        : formatStatus(known.value, lags, tally, propagation, waitOptions),
+    );
+    if (propagation !== undefined && waitOptions !== undefined && !propagation.isSeen)
+      return unseen(gateway, propagation, waitOptions, runtime);
+    if (tally?.failure !== undefined) return fail(formatFailure(gateway.url, tally.failure), runtime);
+    const [first] = lags;
+    return first === undefined ? EXIT.ok : EXIT_OF_LAG[first];
+  },
+});
 
 const unseen = (
   gateway: GatewayClient,

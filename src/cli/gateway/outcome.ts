@@ -1,0 +1,229 @@
+import * as v from "valibot";
+import { err, ok, type Result } from "../../ids/index.ts";
+import { readJsonText } from "../lib/json-text.ts";
+import { escapeControls } from "../lib/output.ts";
+import { faultLine, type PlacedFault } from "../lib/table-file.ts";
+import type { PlanWarning } from "../lib/warnings.ts";
+import { EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
+import { type ChangeRequest, faultsSchema, type GatewayClient, type Revision } from "./client.ts";
+import { formatFailure, type GatewayFailure, mayBeDone } from "./http.ts";
+import {
+  formatNotPropagated,
+  formatPropagation,
+  PROBES_DEFAULT,
+  type Propagation,
+  propagationOf,
+  waitUntilPropagated,
+} from "./propagation.ts";
+
+/** A change that was sent. */
+export interface PendingChange {
+  readonly kind: "publish" | "rollback" | "canary" | "promote" | "abort";
+  readonly request: ChangeRequest;
+  /** SHA-256 of the text that it puts into force, if known here. */
+  readonly digest?: string | undefined;
+}
+
+/**
+ * What the history shows of a change without a response. `revision`: the one that it made, or that is in force after an abort.
+ * If superseded: the revision of another change, after which this one can no longer be applied.
+ */
+export type ChangeOutcome =
+  | { readonly outcome: "applied" | "superseded"; readonly revision: Revision }
+  | { readonly outcome: "unknown" };
+
+/** The Durable Object may finish the change after the gateway has stopped waiting for it. */
+const ATTEMPTS_MAX = 15;
+const POLL_INTERVAL_MS = 1_000;
+
+/** More than can appear between two polls. */
+const ENTRIES = 20;
+
+/** Polls the history for the outcome of a change, for some seconds at most. */
+export const findOutcome = async (
+  gateway: GatewayClient,
+  change: PendingChange,
+  runtime: Runtime,
+): Promise<ChangeOutcome> => {
+  for (let attempt = 1; ; attempt++) {
+    const found = await (change.kind === "abort" ? findEnd(gateway, change) : findRevision(gateway, change));
+    if (found.outcome !== "unknown" || attempt === ATTEMPTS_MAX) return found;
+    await runtime.pause(POLL_INTERVAL_MS);
+  }
+};
+
+const UNDETERMINED: ChangeOutcome = { outcome: "unknown" };
+
+/** The next revision is that of this change, or of another one: every change names the revision that it follows. */
+const findRevision = async (gateway: GatewayClient, change: PendingChange): Promise<ChangeOutcome> => {
+  const { kind, digest, request } = change;
+  const listed = await gateway.revisions({ limit: ENTRIES });
+  const later = listed.ok ? listed.value.filter(({ revision }) => revision > request.expectedRevision) : [];
+  const isOurs = (made: Revision) =>
+    made.kind === kind && made.note === request.note && (digest === undefined || made.digest === digest);
+  const ours = later.findLast(isOurs);
+  if (ours !== undefined) return { outcome: "applied", revision: ours };
+  const [last] = later;
+  return last === undefined ? UNDETERMINED : { outcome: "superseded", revision: last };
+};
+
+/** An abort makes no revision; the audit log shows which canary was ended. */
+const findEnd = async (gateway: GatewayClient, { request }: PendingChange): Promise<ChangeOutcome> => {
+  const [audit, listed] = [await gateway.audit({ limit: ENTRIES }), await gateway.revisions({ limit: ENTRIES })];
+  const inForce = listed.ok ? listed.value.find(({ kind }) => kind !== "canary") : undefined;
+  if (!audit.ok || inForce === undefined) return UNDETERMINED;
+  const ended = audit.value.find(
+    ({ action, revision, outcome }) =>
+      action === "abort" && revision === request.expectedRevision && outcome === "done",
+  );
+  if (ended !== undefined) return { outcome: "applied", revision: inForce };
+  const later = listed.ok ? listed.value.find(({ revision }) => revision > request.expectedRevision) : undefined;
+  return later === undefined ? UNDETERMINED : { outcome: "superseded", revision: later };
+};
+
+/** How the outcome is reported, and whether to wait for its propagation. */
+export interface ReportOptions {
+  readonly json?: boolean;
+  /** Seconds. */
+  readonly wait?: number;
+}
+
+/** A change that was sent, with the table in whose text faults have their positions. */
+export interface ChangeReport extends PendingChange {
+  readonly table?: SentTable | undefined;
+  readonly message: (revision: Revision) => string;
+  /** The warnings that the review showed. */
+  readonly warnings?: readonly PlanWarning[] | undefined;
+}
+
+/** Sends a change, and reports its outcome. */
+export const makeChange = async (
+  send: () => Promise<Result<Revision, GatewayFailure>>,
+  gateway: GatewayClient,
+  change: ChangeReport,
+  options: ReportOptions,
+  runtime: Runtime,
+): Promise<ExitCode> => {
+  const made = await runtime.guard(async () => resolveOutcome(await send(), gateway, change, runtime), UNDER_WAY);
+  return made.ok ? reportSuccess(made.value, gateway, change, options, runtime) : made.error;
+};
+
+const UNDER_WAY =
+  "\nthe change was in progress and may still be made. Check with `waybill table history` and `waybill table audit`\n";
+
+/** The revision that was made. Otherwise it reports why there is none, and gives the exit code. */
+const resolveOutcome = async (
+  answer: Result<Revision, GatewayFailure>,
+  gateway: GatewayClient,
+  change: ChangeReport,
+  runtime: Runtime,
+): Promise<Result<Revision, ExitCode>> => {
+  if (answer.ok) return answer;
+  const { error } = answer;
+  runtime.report(formatFailure(gateway.url, error));
+  if (error.reason === "problem" && error.problem.slug === "stale-revision") {
+    const { members } = error.problem;
+    return err(conflict(change.request.expectedRevision, members["canary"] ?? members["current"], runtime));
+  }
+  if (change.table !== undefined) runtime.report(formatFaults(error, change.table));
+  if (!mayBeDone(error)) return err(fail("nothing was changed\n", runtime));
+  runtime.report("  outcome unknown: checking the history\n");
+  const found = await findOutcome(gateway, change, runtime);
+  if (found.outcome === "unknown") {
+    runtime.report(UNKNOWN);
+    return err(EXIT.unknown);
+  }
+  if (found.outcome === "superseded")
+    return err(conflict(change.request.expectedRevision, found.revision.revision, runtime));
+  runtime.report(`the change was made: ${formatRevision(found.revision)}\n`);
+  return ok(found.revision);
+};
+
+/** Sending it again is safe: a change that names an older revision is rejected. */
+const UNKNOWN =
+  "outcome unknown: the history does not show the change yet. Check again with `waybill table history`;\n" +
+  "repeating the command with the same --expect makes the change at most once\n";
+
+const reportSuccess = async (
+  revision: Revision,
+  gateway: GatewayClient,
+  { message, warnings }: ChangeReport,
+  options: ReportOptions,
+  runtime: Runtime,
+): Promise<ExitCode> => {
+  if (!options.json) await runtime.print(`${escapeControls(message(revision))}\n`);
+  const farewell = `\nthe change was made; no longer waiting for it: ${escapeControls(formatRevision(revision))}\n`;
+  const { code, propagation } = await runtime.guard(() => awaitChange(gateway, options, runtime), farewell);
+  if (options.json) await runtime.print(`${JSON.stringify({ ...revision, changed: true, warnings, propagation })}\n`);
+  return code;
+};
+
+/** The text is in force already. `--wait` still waits for its propagation. */
+export const reportUnchanged = async (
+  { revision, digest }: Pick<Revision, "revision" | "digest">,
+  gateway: GatewayClient,
+  options: ReportOptions,
+  runtime: Runtime,
+): Promise<ExitCode> => {
+  const { code, propagation } = await awaitChange(gateway, options, runtime);
+  if (options.json) await runtime.print(`${JSON.stringify({ revision, digest, changed: false, propagation })}\n`);
+  return code;
+};
+
+interface Awaited {
+  readonly code: ExitCode;
+  readonly propagation?: Propagation;
+}
+
+/** With `--wait`, waits until the published table has propagated. */
+const awaitChange = async (
+  gateway: GatewayClient,
+  { json, wait }: ReportOptions,
+  runtime: Runtime,
+): Promise<Awaited> => {
+  if (wait === undefined) return { code: EXIT.ok };
+  const options = { seconds: wait, probes: PROBES_DEFAULT };
+  const propagation = await waitUntilPropagated(gateway, options, runtime);
+  if (!json) await runtime.print(formatPropagation(propagation, options));
+  if (!propagation.isSeen) runtime.report(formatNotPropagated(gateway.url, propagation, options));
+  return { code: propagation.isSeen ? EXIT.ok : EXIT.notPropagated, propagation: propagationOf(propagation) };
+};
+
+interface SentTable {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The faults that the gateway found in a table, with their positions in the text. */
+export const faultsAtGateway = (failure: GatewayFailure, { bytes }: SentTable): readonly SentFault[] => {
+  const members = failure.reason === "problem" ? failure.problem.members : {};
+  const read = v.safeParse(faultsSchema, members);
+  if (!read.success) return [];
+  const { positionOf } = readJsonText(new TextDecoder().decode(bytes));
+  return read.output.faults.map((fault) => ({ ...fault, ...positionOf(fault.pointer) }));
+};
+
+type SentFault = Omit<PlacedFault, "kind"> & { readonly kind: string };
+
+const formatFaults = (failure: GatewayFailure, table: SentTable): string =>
+  faultsAtGateway(failure, table)
+    .map((fault) => faultLine(table.name, fault))
+    .join("");
+
+/** Another change came first. `current`: the revision that a change must name now, if the gateway names it. */
+const conflict = (expected: number, current: unknown, runtime: Runtime): ExitCode => {
+  const advice = typeof current === "number" ? conflictAdvice(expected, current) : HISTORY_ADVICE;
+  runtime.report(`  nothing was changed. ${advice}`);
+  return EXIT.conflict;
+};
+
+const HISTORY_ADVICE = "`waybill table history` shows who changed it; review that change and start again\n";
+
+/** What to do after another change came first, for stderr. */
+export const conflictAdvice = (expected: number, current: number): string =>
+  `\`waybill table history\` shows who published revision ${current}, \`waybill table diff ${expected} ${current}\` what it changes,\n` +
+  `  \`waybill table show ${current}\` its text; merge its changes and start again with --expect ${current}\n`;
+
+/** `revision 42 (publish, by ann): sha256 …`. */
+export const formatRevision = ({ revision, kind, author, digest }: Revision): string =>
+  `revision ${revision} (${kind}, by ${author}): sha256 ${digest}`;
