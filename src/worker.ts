@@ -29,7 +29,7 @@ import { durableSequences } from "./edge/mint/sequences.ts";
 import { originFetch, watchBindings } from "./edge/origins/fetch.ts";
 import { edgeMovedMemory } from "./edge/origins/moved-memory.ts";
 import { hmacSigner } from "./edge/origins/signer.ts";
-import { edgePacks } from "./edge/packs/isolate-packs.ts";
+import { edgePacks } from "./edge/pages/packs.ts";
 import { pooledEntropy, systemClock, systemPause } from "./edge/platform.ts";
 import { keyedPublicIds } from "./edge/public-ids.ts";
 import { rateLimits } from "./edge/rate-limits.ts";

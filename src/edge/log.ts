@@ -3,7 +3,7 @@ import type { RequestLine } from "../ports.ts";
 import type { LoggedDifference } from "../proxy/shadow.ts";
 import type { RefusedCredentials } from "./auth/authenticate.ts";
 import type { MissingBindings } from "./origins/fetch.ts";
-import type { PackFailure } from "./packs/isolate-packs.ts";
+import type { PackFailure } from "./pages/packs.ts";
 import type { LoadFailure } from "./table/kv.ts";
 
 /**

@@ -2,7 +2,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
-import type { PackUploads } from "../../src/edge/packs/upload.ts";
+import type { PackUploads } from "../../src/edge/pages/uploads.ts";
 import { packKey, pageKey } from "../../src/routing/packs/verify.ts";
 import { declaredOf, makePack, RANGES, storePack } from "./pack-files.ts";
 import { slotOf, upload, whole, withCopy } from "./pack-object.ts";

@@ -1,5 +1,5 @@
 import type { EdgeCache } from "../../src/edge/origins/moved-memory.ts";
-import { kvPacks, type PackFailure } from "../../src/edge/packs/isolate-packs.ts";
+import { kvPacks, type PackFailure } from "../../src/edge/pages/packs.ts";
 import { kvTables, packedTables } from "../../src/edge/table/isolate-table.ts";
 import { type CompiledTable, resolveAny } from "../../src/routing/index.ts";
 import type { DeclaredPack } from "../../src/routing/schema/table.ts";

@@ -2,8 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
-import { PackRows } from "../../src/edge/packs/kv-state.ts";
-import { PackUploads } from "../../src/edge/packs/upload.ts";
+import { PackUploads } from "../../src/edge/pages/uploads.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import type { EncodedPack } from "../../src/routing/packs/encode.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
@@ -71,7 +70,7 @@ export const withCopy = (
   runInDurableObject(TABLE_TRUTH.get(TABLE_TRUTH.idFromName("packs")), async (_, { storage }) => {
     const edge = edgeKv();
     const clock = { nowMs: () => edge.state.nowMs };
-    const restart = () => new PackUploads({ rows: new PackRows(storage), kv: edge.kv, clock });
+    const restart = () => new PackUploads({ storage, kv: edge.kv, clock });
     await test({ ...edge, copy: restart(), restart, sql: storage.sql });
   });
 

@@ -2,7 +2,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../src/edge/env.ts";
-import { kvPacks, type PackFailure } from "../../src/edge/packs/isolate-packs.ts";
+import { kvPacks, type PackFailure } from "../../src/edge/pages/packs.ts";
 import { packedTables } from "../../src/edge/table/isolate-table.ts";
 import { ok } from "../../src/ids/result.ts";
 import type { Packs, ServedCanary, ServedTable } from "../../src/ports.ts";

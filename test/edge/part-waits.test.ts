@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { retryBackoff } from "../../src/edge/packs/fetch.ts";
+import { RetryBackoff } from "../../src/edge/pages/store.ts";
 
 const INTERVAL_MS = 30_000;
 
 /** `word`: half of its range is no jitter. */
 function setUp(word = 2 ** 31, intervalMs = INTERVAL_MS) {
   const time = { nowMs: 1_000_000 };
-  const waits = retryBackoff({
+  const waits = new RetryBackoff({
     clock: { nowMs: () => time.nowMs },
     entropy: { word: () => word },
     intervalMs,

@@ -8,7 +8,7 @@ import { isolateMetrics } from "../../src/edge/metrics/isolate-metrics.ts";
 import { isolateMinters } from "../../src/edge/mint/minters.ts";
 import { durableSequences } from "../../src/edge/mint/sequences.ts";
 import { movedMemory } from "../../src/edge/origins/moved-memory.ts";
-import { kvPacks } from "../../src/edge/packs/isolate-packs.ts";
+import { kvPacks } from "../../src/edge/pages/packs.ts";
 import { pooledEntropy, systemPause } from "../../src/edge/platform.ts";
 import { keyedPublicIds } from "../../src/edge/public-ids.ts";
 import { kvTables } from "../../src/edge/table/isolate-table.ts";

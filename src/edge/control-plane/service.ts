@@ -16,8 +16,7 @@ import type { Clock } from "../../ports.ts";
 import type { PackChangeError, TableChangeError, TableHistoryError } from "../../problems/errors.ts";
 import { type CanarySelector, declaredPacks, type Fault } from "../../routing/index.ts";
 import { PackSlot } from "../../routing/packs/pack.ts";
-import { PackRows } from "../packs/kv-state.ts";
-import { PackUploads } from "../packs/upload.ts";
+import { PackUploads } from "../pages/uploads.ts";
 import { sha256, tableText } from "../table/table-bytes.ts";
 import { KvSync } from "./kv-sync.ts";
 import { nextStep, resumePublication } from "./publication.ts";
@@ -65,7 +64,7 @@ export class ControlPlane implements TableHistory, PackStore {
     this.#rows = new RevisionStore(storage);
     this.#log = new RevisionLog({ rows: this.#rows, clock, bundled });
     this.#sync = new KvSync({ rows: this.#rows, log: this.#log, kv, clock });
-    this.#packs = new PackUploads({ rows: new PackRows(storage), kv, clock });
+    this.#packs = new PackUploads({ storage, kv, clock });
     const state = this.#rows.state();
     if (state.publication === undefined) return;
     this.#rows.save({ ...state, publication: resumePublication(state.publication, clock.nowMs()) });

@@ -1,0 +1,104 @@
+import { waitUntil } from "cloudflare:workers";
+import { err, ok, type Result } from "../../ids/result.ts";
+import type { Packs } from "../../ports.ts";
+import type { TableError } from "../../problems/errors.ts";
+import type { PageInfo } from "../../routing/packs/decode.ts";
+import { formatPackFault, type Sha256 } from "../../routing/packs/format.ts";
+import { formatEntryFault, LoadedPack, type MissingPage, type PackSlot } from "../../routing/packs/pack.ts";
+import { packKey, pageKey, readHeader, readPage } from "../../routing/packs/verify.ts";
+import { COLD_DEADLINE_MS } from "../table/isolate-table.ts";
+import { PAGE_DEADLINE_MS, type PageFailure, type PageSource, PageStore, type PageStoreOptions } from "./store.ts";
+
+export interface PacksOptions extends PageStoreOptions {
+  /** Called once for each failed read. */
+  readonly report: (failure: PackFailure) => void;
+}
+
+export interface PackFailure {
+  readonly pack: string;
+  readonly page: number | undefined;
+  readonly why: string;
+}
+
+/** Headers of the tables in force and of some before. */
+const HEADERS_MAX = 64;
+
+export const subtleSha256: Sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+
+/** The packs of an isolate on the platform. */
+export const edgePacks = (options: Omit<PacksOptions, "cache" | "waitUntil">): Packs =>
+  kvPacks({ ...options, cache: caches.default, waitUntil });
+
+/** The packs of an isolate. The store holds their pages. */
+export function kvPacks(options: PacksOptions): Packs {
+  const store = new PageStore(options);
+  /** By the digest of the header: several revisions of the table may name one pack. */
+  const packs = new Map<string, LoadedPack>();
+
+  const headerOf = (sha256: string): PageSource<LoadedPack> => ({
+    key: packKey(sha256),
+    // No longer than the first table may take.
+    deadlineMs: COLD_DEADLINE_MS,
+    async open(bytes) {
+      const header = await readHeader(new Uint8Array(bytes), subtleSha256, sha256);
+      if (!header.ok) return err(formatPackFault(header.error));
+      const pack = new LoadedPack(header.value);
+      const [oldest] = packs.size >= HEADERS_MAX ? packs.keys() : [];
+      if (oldest !== undefined) packs.delete(oldest);
+      packs.set(sha256, pack);
+      return ok(pack);
+    },
+  });
+
+  const pageOf = (sha256: string, pack: LoadedPack, info: PageInfo): PageSource<undefined> => ({
+    key: pageKey(sha256, info.number),
+    deadlineMs: PAGE_DEADLINE_MS,
+    async open(bytes) {
+      const page = await readPage(pack.header, info, new Uint8Array(bytes), subtleSha256);
+      if (!page.ok) return err(formatPackFault(page.error));
+      if (pack.page(info.number) === undefined) {
+        store.keep(page.value, () => pack.drop(info.number));
+        pack.put(info.number, page.value);
+      }
+      return ok(undefined);
+    },
+  });
+
+  const attach = async (slot: PackSlot, waitMs?: number): Promise<Result<LoadedPack, PageFailure>> => {
+    const { sha256 } = slot.declared;
+    const known = slot.content ?? packs.get(sha256);
+    const pack = known === undefined ? await store.load(headerOf(sha256), waitMs) : ok(known);
+    if (!pack.ok || slot.content === pack.value) return pack;
+    const attached = slot.attach(pack.value);
+    if (attached.ok) return pack;
+    return store.fail(`entry of ${sha256}`, { why: formatEntryFault(attached.error), isOfStore: false });
+  };
+
+  const fail = (pack: string, page: number | undefined, failure: PageFailure): Result<never, TableError> => {
+    const { why, retryAfterMs, isNew } = failure;
+    if (isNew) options.report({ pack, page, why });
+    return err({ reason: "table-unavailable", why: `pack ${pack}: ${why}`, retryAfterMs });
+  };
+
+  return {
+    async open(table, waitMs) {
+      const opened = await Promise.all(
+        [...table.packs.values()].map(async (slot) => {
+          const pack = await attach(slot, waitMs);
+          return pack.ok ? ok(undefined) : fail(slot.name, undefined, pack.error);
+        }),
+      );
+      return opened.find((each) => !each.ok) ?? ok(undefined);
+    },
+    async load(table, { pack: name, page }: MissingPage) {
+      const slot = table.packs.get(name);
+      if (slot === undefined) return err({ reason: "table-unavailable", why: `the table has no pack ${name}` });
+      const pack = await attach(slot);
+      if (!pack.ok) return fail(name, undefined, pack.error);
+      const info = page === undefined ? undefined : pack.value.header.pages[page];
+      if (info === undefined || pack.value.page(info.number) !== undefined) return ok(undefined);
+      const loaded = await store.load(pageOf(slot.declared.sha256, pack.value, info));
+      return loaded.ok ? loaded : fail(name, page, loaded.error);
+    },
+  };
+}

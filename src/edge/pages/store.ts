@@ -1,0 +1,269 @@
+import { err, type Result } from "../../ids/result.ts";
+import type { Clock, Entropy } from "../../ports.ts";
+import type { EdgeCache } from "../origins/moved-memory.ts";
+import { raceCacheAndKv } from "../platform.ts";
+import { edgeTableCache, type TableCache } from "../table/edge-cache.ts";
+import { KV_CACHE_SECONDS, type LoadFailure, within } from "../table/kv.ts";
+
+/** A page in memory. */
+export interface Page {
+  /** Memory that it takes. */
+  readonly bytes: number;
+  /** Set by every look-up. The store clears it and evicts the page if nothing set it again. */
+  isUsed: boolean;
+}
+
+/** A value in KV. Its key is or contains a digest, so it never changes. */
+export interface PageSource<Value> {
+  readonly key: string;
+  /** Verifies and decodes the bytes. It also runs for a read that no request waits for any more. */
+  readonly open: (bytes: ArrayBuffer) => Promise<Result<Value, string>>;
+  /** For the read. A request may wait for less. */
+  readonly deadlineMs: number;
+}
+
+export interface PageFailure {
+  readonly why: string;
+  /** When the page may be read again. */
+  readonly retryAfterMs: number;
+  /** False while a failed page waits for its next read: one log line is enough. */
+  readonly isNew: boolean;
+}
+
+export interface PageStoreOptions {
+  readonly kv: KVNamespace;
+  /** Shared by the isolates of one location; absent where the platform has no cache. */
+  readonly cache: EdgeCache | undefined;
+  /** Names the deployment: the cache may be shared with others. */
+  readonly namespace: string;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  /** The longest time between two reads of a page that fails. */
+  readonly retryMsMax: number;
+  /** Keeps a read alive when the request that started it is over: others wait for it. */
+  readonly waitUntil: (work: Promise<unknown>) => void;
+  /** Memory of all pages. */
+  readonly pageBytesMax?: number;
+}
+
+/** How long a request waits for a page before its 503. */
+export const PAGE_DEADLINE_MS = 2_000;
+
+const PAGE_BYTES_MAX_DEFAULT = 16 * 1024 * 1024;
+
+interface ReadFailure {
+  readonly why: string;
+  /** KV failed, not the page. */
+  readonly isOfStore: boolean;
+}
+
+interface Flight<Value> {
+  readonly startedAtMs: number;
+  readonly answer: Promise<Result<Value, ReadFailure>>;
+}
+
+/**
+ * The pages of an isolate: from the edge's cache or KV, verified, and kept within a bound of bytes. Concurrent requests
+ * for a page share one read. After a failure a page is not read before its backoff is over.
+ */
+export class PageStore {
+  readonly #options: PageStoreOptions;
+  readonly #cache: TableCache;
+  readonly #backoff: RetryBackoff;
+  readonly #flights = new Map<string, Flight<unknown>>();
+  /** The oldest first, with what removes it from its users. */
+  readonly #pages = new Map<Page, () => void>();
+  #bytes = 0;
+
+  constructor(options: PageStoreOptions) {
+    const { cache, namespace, clock, entropy, retryMsMax } = options;
+    this.#options = options;
+    this.#cache = edgeTableCache(cache, namespace, clock);
+    this.#backoff = new RetryBackoff({ clock, entropy, intervalMs: retryMsMax, deadlineMs: PAGE_DEADLINE_MS });
+  }
+
+  /** `waitMs`: how long this request can wait. */
+  async load<Value>(
+    source: PageSource<Value>,
+    waitMs: number = source.deadlineMs,
+  ): Promise<Result<Value, PageFailure>> {
+    const { key, deadlineMs } = source;
+    const wait = this.#backoff.of(key);
+    if (wait !== undefined) return err({ ...wait, isNew: false });
+    const flight = (this.#flights.get(key) as Flight<Value> | undefined) ?? this.#start(source);
+    const leftMs = flight.startedAtMs + deadlineMs - this.#options.clock.nowMs();
+    const restMs = Math.min(waitMs, leftMs);
+    // A read can die with the request that started it. Others wait until its deadline and count it as a KV timeout.
+    const answer = restMs > 0 ? await within(() => flight.answer, restMs) : err(undefined);
+    if (answer.ok) return answer.value.ok ? answer.value : this.fail(key, answer.value.error);
+    // The read goes on: a request without time left is no evidence against KV.
+    if (restMs < leftMs) return this.fail(key, { why: "it did not come in time", isOfStore: false });
+    if (this.#flights.get(key) === flight) this.#flights.delete(key);
+    return this.fail(key, { why: formatFailure({ reason: "store-timeout", deadlineMs }), isOfStore: true });
+  }
+
+  /** Starts the backoff of a key, also for a fault that the store cannot see. */
+  fail(key: string, { why, isOfStore }: ReadFailure): Result<never, PageFailure> {
+    const isNew = this.#backoff.failed(key, why, isOfStore);
+    return err({ why, retryAfterMs: this.#backoff.of(key)?.retryAfterMs ?? 0, isNew });
+  }
+
+  /**
+   * Counts a page and evicts others for it. Second chance (Corbató 1969): the oldest goes first, unless it was used since
+   * it was last passed over. A look-up only sets a flag and reads no clock.
+   */
+  keep(page: Page, drop: () => void): void {
+    const bytesMax = this.#options.pageBytesMax ?? PAGE_BYTES_MAX_DEFAULT;
+    for (const [oldest, dropOldest] of this.#pages) {
+      if (this.#bytes + page.bytes <= bytesMax) break;
+      this.#pages.delete(oldest);
+      if (oldest.isUsed) {
+        oldest.isUsed = false;
+        this.#pages.set(oldest, dropOldest);
+        continue;
+      }
+      dropOldest();
+      this.#bytes -= oldest.bytes;
+    }
+    // The new page stays, even if it alone is too large.
+    page.isUsed = false;
+    this.#pages.set(page, drop);
+    this.#bytes += page.bytes;
+  }
+
+  #start<Value>(source: PageSource<Value>): Flight<Value> {
+    const { key, open } = source;
+    const read = async (): Promise<Result<Value, ReadFailure>> => {
+      const answer = await raceCacheAndKv(this.#cache.part(key, open), () => this.#readKv(source));
+      if (answer.ok) this.#backoff.succeeded(key);
+      return answer;
+    };
+    const answer = read().finally(() => {
+      if (this.#flights.get(key) === flight) this.#flights.delete(key);
+    });
+    const flight = { startedAtMs: this.#options.clock.nowMs(), answer };
+    this.#flights.set(key, flight);
+    this.#options.waitUntil(answer);
+    return flight;
+  }
+
+  async #readKv<Value>({ key, open, deadlineMs }: PageSource<Value>): Promise<Result<Value, ReadFailure>> {
+    if (!this.#backoff.beginRead()) return err({ why: "KV failed just before", isOfStore: false });
+    const read = await within(async () => {
+      const bytes = await this.#options.kv.get(key, { type: "arrayBuffer", cacheTtl: KV_CACHE_SECONDS });
+      return bytes === null ? null : { bytes, opened: await open(bytes) };
+    }, deadlineMs);
+    if (!read.ok) return err({ why: formatFailure(read.error), isOfStore: true });
+    this.#backoff.answered();
+    if (read.value === null) return err({ why: `KV has no ${key}`, isOfStore: false });
+    const { bytes, opened } = read.value;
+    if (!opened.ok) return err({ why: opened.error, isOfStore: false });
+    this.#options.waitUntil(this.#cache.putPart(key, bytes));
+    return opened;
+  }
+}
+
+export function formatFailure(failure: LoadFailure): string {
+  if (failure.reason === "store-timeout") return `KV did not answer within ${failure.deadlineMs} ms`;
+  return failure.reason === "store-failed" ? `KV failed: ${failure.why}` : failure.reason;
+}
+
+export interface RetryBackoffOptions {
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  /** The longest wait, unless it is longer than a minute. */
+  readonly intervalMs: number;
+  /** A read that has not ended after this time counts as dead. */
+  readonly deadlineMs: number;
+}
+
+const FIRST_WAIT_MS = 1_000;
+
+/** An interval of a day must not keep a page away for a day. */
+const WAIT_MS_MAX = 60_000;
+
+/** Share of a wait, either way, so that isolates that failed together do not retry together. */
+const JITTER = 0.1;
+
+/** Failures of KV in a row before it is left alone: one slow read must not stop all others. */
+const STORE_FAILURES_FREE = 2;
+
+/** More than the parts of any table in force. */
+const WAITS_MAX = 1_024;
+
+interface Wait {
+  readonly failures: number;
+  readonly dueMs: number;
+  readonly why: string;
+}
+
+const NO_WAIT: Wait = { failures: 0, dueMs: 0, why: "" };
+
+/** Exponential backoff with jitter, for each key and for KV as a whole. */
+export class RetryBackoff {
+  readonly #options: RetryBackoffOptions;
+  readonly #waits = new Map<string, Wait>();
+  readonly #waitMsMax: number;
+  #store = NO_WAIT;
+  #isProbing = false;
+
+  constructor(options: RetryBackoffOptions) {
+    this.#options = options;
+    this.#waitMsMax = Math.min(options.intervalMs, WAIT_MS_MAX);
+  }
+
+  /** Why the key failed and when it may be read again; `undefined` when it may be read now. */
+  of(key: string): Pick<PageFailure, "why" | "retryAfterMs"> | undefined {
+    const wait = this.#waits.get(key);
+    if (wait === undefined || this.#isOver(wait)) return undefined;
+    return { why: wait.why, retryAfterMs: Math.max(wait.dueMs, this.#store.dueMs) - this.#options.clock.nowMs() };
+  }
+
+  /** Whether KV may be read now. While it fails, one read at a time probes it. */
+  beginRead(): boolean {
+    if (!this.#isOver(this.#store)) return false;
+    if (this.#store.failures > STORE_FAILURES_FREE) {
+      this.#isProbing = true;
+      this.#store = { ...this.#store, dueMs: this.#options.clock.nowMs() + this.#options.deadlineMs };
+    }
+    return true;
+  }
+
+  /** KV has answered, with or without a value. */
+  answered(): void {
+    this.#store = NO_WAIT;
+    this.#isProbing = false;
+  }
+
+  succeeded(key: string): void {
+    this.#waits.delete(key);
+  }
+
+  /** False when the key waits already: nothing new. */
+  failed(key: string, why: string, isOfStore: boolean): boolean {
+    const last = this.#waits.get(key) ?? NO_WAIT;
+    if (!this.#isOver(last)) return false;
+    this.#waits.delete(key);
+    this.#waits.set(key, this.#after(last, why, 0));
+    const [oldest] = this.#waits.size > WAITS_MAX ? this.#waits.keys() : [];
+    if (oldest !== undefined) this.#waits.delete(oldest);
+    if (isOfStore && (this.#isProbing || this.#isOver(this.#store))) {
+      this.#isProbing = false;
+      this.#store = this.#after(this.#store, why, STORE_FAILURES_FREE);
+    }
+    return true;
+  }
+
+  #after(last: Wait, why: string, free: number): Wait {
+    const nowMs = this.#options.clock.nowMs();
+    // After a quiet time longer than the longest wait the series starts anew.
+    const failures = nowMs - last.dueMs > this.#waitMsMax ? 1 : last.failures + 1;
+    const doubledMs = failures <= free ? 0 : FIRST_WAIT_MS * 2 ** (failures - free - 1);
+    const jitter = 1 - JITTER + (2 * JITTER * this.#options.entropy.word()) / 2 ** 32;
+    return { failures, dueMs: nowMs + Math.min(doubledMs, this.#waitMsMax) * jitter, why };
+  }
+
+  #isOver({ dueMs }: Wait): boolean {
+    return this.#options.clock.nowMs() >= dueMs;
+  }
+}
