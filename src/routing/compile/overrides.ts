@@ -12,112 +12,42 @@ import {
 import { type Draft, overridesIn } from "../schema/draft.ts";
 import type { EnabledLayout, Gone, MovedIndex, Target } from "../table.ts";
 
-/** Gathers the entries of a `WordsMap`, in arrays of numbers: there may be 100,000. */
-export class WordsMapBuilder {
-  private readonly width: number;
-  private words: Uint32Array<ArrayBuffer>;
-  private hashes = new Uint32Array(ENTRIES_AT_FIRST);
-  private values = new Uint32Array(ENTRIES_AT_FIRST);
-  size = 0;
-
-  /** `width`: how many words an ID has. */
-  constructor(width: number) {
-    this.width = width;
-    this.words = new Uint32Array(ENTRIES_AT_FIRST * width);
-  }
-
-  /** `value`: of 32 bits. */
-  add(words: Words, value: number): void {
-    if (this.size === this.values.length) {
-      this.words = twiceAsLong(this.words);
-      this.hashes = twiceAsLong(this.hashes);
-      this.values = twiceAsLong(this.values);
-    }
-    this.words.set(words, this.size * this.width);
-    this.hashes[this.size] = mixWords(words);
-    this.values[this.size] = value;
-    this.size++;
-  }
-
-  /** Of entries with equal words the first counts. */
-  build(): WordsMap {
-    const { width, words, hashes, values, size } = this;
-    const mask = 2 ** Math.ceil(Math.log2(Math.max(1, size))) - 1;
-    const order = orderByBucket(hashes.subarray(0, size), mask);
-    const compare = (a: number, b: number): number => compareRows(words, a * width, b * width, width) || a - b;
-    const sorted = new Uint32Array(size * width);
-    const sortedValues = new Uint32Array(size);
-    const starts = new Uint32Array(mask + 2);
-    let kept = 0;
-    for (let bucket = 0, from = 0; bucket <= mask; bucket++) {
-      starts[bucket] = kept;
-      let to = from;
-      while (to < size && ((hashes[order[to] as number] as number) & mask) === bucket) to++;
-      const own = order.subarray(from, to);
-      if (own.length > 1) own.sort(compare);
-      for (const [at, row] of own.entries()) {
-        if (at > 0 && compareRows(words, row * width, (own[at - 1] as number) * width, width) === 0) continue;
-        sorted.set(words.subarray(row * width, (row + 1) * width), kept * width);
-        sortedValues[kept++] = values[row] as number;
-      }
-      from = to;
-    }
-    starts[mask + 1] = kept;
-    return new WordsMap(width, sorted.slice(0, kept * width), sortedValues.slice(0, kept), starts);
-  }
-}
-
-const ENTRIES_AT_FIRST = 64;
-
-const twiceAsLong = (array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> => {
-  const longer = new Uint32Array(array.length * 2);
-  longer.set(array);
-  return longer;
-};
-
-/** The entries by rising bucket, and in each as they came. */
-const orderByBucket = (hashes: Uint32Array, mask: number): Uint32Array => {
-  const ends = new Uint32Array(mask + 1);
-  for (const hash of hashes) ends[hash & mask] = (ends[hash & mask] as number) + 1;
-  for (let bucket = 1; bucket <= mask; bucket++) {
-    ends[bucket] = (ends[bucket] as number) + (ends[bucket - 1] as number);
-  }
-  const order = new Uint32Array(hashes.length);
-  for (let entry = hashes.length - 1; entry >= 0; entry--) {
-    const bucket = (hashes[entry] as number) & mask;
-    const place = (ends[bucket] as number) - 1;
-    ends[bucket] = place;
-    order[place] = entry;
-  }
-  return order;
-};
-
-/** Below, equal to or above 0: the order of the rows that begin at two places. */
-const compareRows = (words: Uint32Array, a: number, b: number, width: number): number => {
-  for (let word = 0; word < width; word++) {
-    const difference = (words[a + word] as number) - (words[b + word] as number);
-    if (difference !== 0) return difference;
-  }
-  return 0;
-};
-
 /**
- * Numbers by the words of IDs of one length, found at once whatever the number of entries. Words come from outside and may
- * all have one hash, so the words of a bucket stand in order: then a search takes log2 of their number.
+ * Numbers by the words of IDs of one width. Clients choose the words, and all of them may have one hash. Each bucket
+ * is therefore sorted: a look-up takes at most log2 of the number of entries. Of equal words the first counts.
  */
 export class WordsMap {
   private readonly width: number;
-  /** By bucket, then in order, row after row. */
-  private readonly words: Uint32Array;
+  /** By bucket, and sorted in each. */
+  private readonly rows: Uint32Array;
   private readonly values: Uint32Array;
-  /** For each bucket the place of its first entry; the next bucket's is where it ends. */
+  /** Where each bucket begins in the rows; the next one begins where it ends. */
   private readonly starts: Uint32Array;
 
-  constructor(width: number, words: Uint32Array, values: Uint32Array, starts: Uint32Array) {
+  /** `words`: row after row. `values`: one of 32 bits for each row. */
+  constructor(width: number, words: readonly number[], values: readonly number[]) {
+    const given = Uint32Array.from(words);
+    const rowOf = (entry: number): Uint32Array => given.subarray(entry * width, (entry + 1) * width);
+    const mask = 2 ** Math.ceil(Math.log2(Math.max(1, values.length))) - 1;
+    const buckets = Uint32Array.from(
+      values,
+      (_, entry) => mixWords(words.slice(entry * width, (entry + 1) * width)) & mask,
+    );
+    const compare = (a: number, b: number): number =>
+      (buckets[a] as number) - (buckets[b] as number) || compareRows(given, a * width, given, b * width, width);
+    const order = Uint32Array.from(values, (_, entry) => entry).sort((a, b) => compare(a, b) || a - b);
+    const kept = order.filter((entry, at) => at === 0 || compare(entry, order[at - 1] as number) !== 0);
     this.width = width;
-    this.words = words;
-    this.values = values;
-    this.starts = starts;
+    this.rows = new Uint32Array(kept.length * width);
+    this.values = kept.map((entry) => values[entry] as number);
+    this.starts = new Uint32Array(mask + 2);
+    for (const [at, entry] of kept.entries()) {
+      this.rows.set(rowOf(entry), at * width);
+      this.starts[(buckets[entry] as number) + 1] = at + 1;
+    }
+    for (let bucket = 1; bucket <= mask + 1; bucket++) {
+      this.starts[bucket] ||= this.starts[bucket - 1] as number;
+    }
   }
 
   get size(): number {
@@ -130,43 +60,63 @@ export class WordsMap {
     let high = (this.starts[bucket + 1] as number) - 1;
     while (low <= high) {
       const middle = (low + high) >>> 1;
-      const order = this.compare(middle, words);
+      const order = compareRows(this.rows, middle * this.width, words, 0, this.width);
       if (order === 0) return this.values[middle];
       if (order < 0) low = middle + 1;
       else high = middle - 1;
     }
     return undefined;
   }
-
-  private compare(entry: number, words: Words): number {
-    const { width } = this;
-    for (let word = 0; word < width; word++) {
-      const difference = (this.words[entry * width + word] as number) - (words[word] as number);
-      if (difference !== 0) return difference;
-    }
-    return 0;
-  }
 }
 
-/** Entries for single entities by their IDs. An entry is known by its number: its place among those of `overridesIn`. */
+/** Compares the words from one place on with those from another: below, equal to or above 0. */
+const compareRows = (
+  a: ArrayLike<number>,
+  from: number,
+  b: ArrayLike<number>,
+  other: number,
+  width: number,
+): number => {
+  for (let word = 0; word < width; word++) {
+    const difference = (a[from + word] as number) - (b[other + word] as number);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+};
+
+/** Overrides by ID. An entry's number is its place in `overridesIn`. */
 export interface OverrideIndex {
   readonly find: (form: TextForm, words: Words) => number | undefined;
   readonly findShort: (group: number, primaryKey: number) => number | undefined;
-  /** Whether no two entries have one ID or one short key. */
+  /** Whether no two entries have the same ID or the same short key. */
   readonly isDistinct: boolean;
 }
 
 type DatedLayout = Pick<EnabledLayout, "layout" | "window">;
 type DatedLayouts = ReadonlyMap<string, DatedLayout>;
 
-/** Indexes the entries whose texts are accepted. Of several with one ID, or with one short key, the first is found. */
+/** Rows of words, and the number of the entry of each. Plain arrays, since there may be 100,000. */
+interface Rows {
+  readonly width: number;
+  readonly words: number[];
+  readonly numbers: number[];
+}
+
+const newRows = (width: number): Rows => ({ width, words: [], numbers: [] });
+
+const addRow = ({ words: all, numbers }: Rows, words: Words, number: number): void => {
+  all.push(...words);
+  numbers.push(number);
+};
+
+/** Indexes the entries whose texts are accepted. Of several with the same ID or short key the first is found. */
 export const indexOverrides = (
   draft: Draft,
   layouts: DatedLayouts,
   accepts: (reader: TextReader) => boolean,
 ): OverrideIndex => {
-  const forms = new Map<TextForm, WordsMapBuilder>();
-  const shortKeys = new WordsMapBuilder(SHORT_KEY_WORDS);
+  const forms = new Map<TextForm, Rows>();
+  const shortKeys = newRows(SHORT_KEY_WORDS);
   const reader = new TextReader();
   let next = 0;
   for (const { text } of overridesIn(draft)) {
@@ -174,51 +124,48 @@ export const indexOverrides = (
     reader.begin(text);
     if (!accepts(reader)) continue;
     for (const { form, words } of allFormsOf(reader, layouts)) {
-      const entries = forms.get(form) ?? new WordsMapBuilder(words.length);
-      forms.set(form, entries);
-      entries.add(words, number);
+      const rows = forms.get(form) ?? newRows(words.length);
+      forms.set(form, rows);
+      addRow(rows, words, number);
     }
     const key = shortKeyIn(reader, layouts);
-    if (key !== undefined) shortKeys.add(wordsOfShort(key.group, key.primaryKey), number);
+    if (key !== undefined) addRow(shortKeys, wordsOfShort(key.group, key.primaryKey), number);
   }
-  const byForm = new Map([...forms].map(([form, entries]) => [form, entries.build()]));
-  const byShort = shortKeys.build();
+  let isDistinct = true;
+  const mapOf = ({ width, words, numbers }: Rows): WordsMap => {
+    const map = new WordsMap(width, words, numbers);
+    isDistinct &&= map.size === numbers.length;
+    return map;
+  };
+  const byForm = new Map([...forms].map(([form, rows]) => [form, mapOf(rows)]));
+  const byShort = mapOf(shortKeys);
   return {
     find: (form, words) => byForm.get(form)?.get(words),
     findShort: (group, primaryKey) => byShort.get(wordsOfShort(group, primaryKey)),
-    isDistinct:
-      byShort.size === shortKeys.size &&
-      [...forms].every(([form, { size: added }]) => byForm.get(form)?.size === added),
+    isDistinct,
   };
 };
 
-/** What look-ups ask, with the goal of each entry by its number. */
-export const movedIndex = ({ find, findShort }: OverrideIndex, targets: readonly (Target | Gone)[]): MovedIndex => ({
-  size: targets.length,
-  counts: countsOf(targets),
-  find: ({ table }, words) => {
-    const number = find(table.text, words);
-    return number === undefined ? undefined : targets[number];
-  },
-  findShort: (group, primaryKey) => {
-    const number = findShort(group, primaryKey);
-    return number === undefined ? undefined : targets[number];
-  },
-});
-
-const countsOf = (targets: readonly (Target | Gone)[]): MovedIndex["counts"] => {
+/** The index for requests: the target of each entry, by its number. */
+export const movedIndex = ({ find, findShort }: OverrideIndex, targets: readonly (Target | Gone)[]): MovedIndex => {
   const counts = { moved: 0, moving: 0, gone: 0 };
   for (const { rule } of targets) counts[rule.kind === "gone" || rule.kind === "moving" ? rule.kind : "moved"]++;
-  return counts;
+  // Without an entry the number is -1, which no target has.
+  return {
+    size: targets.length,
+    counts,
+    find: ({ table }, words) => targets[find(table.text, words) ?? -1],
+    findShort: (group, primaryKey) => targets[findShort(group, primaryKey) ?? -1],
+  };
 };
 
-/** Equal words are one ID only where the form of the text is the same: those of XID and ObjectId are not. */
+/** Equal words are the same ID only in the same text form: XID and ObjectId share words and not texts. */
 interface Reading {
   readonly form: TextForm;
   readonly words: Words;
 }
 
-/** The ID in its text and, where the table reads both forms of HotGuids, in the other form. */
+/** The ID in its own text form, and in the other HotGuid form where the table reads both. */
 export const allFormsOf = (reader: TextReader, layouts: DatedLayouts): readonly Reading[] => {
   const forms: Reading[] = [];
   for (const dated of layouts.values()) {
@@ -237,7 +184,7 @@ export const allFormsOf = (reader: TextReader, layouts: DatedLayouts): readonly 
   return forms;
 };
 
-/** Reads one text after another in the forms of layouts, each in each form once. */
+/** Reads texts one after another, each at most once in each text form. */
 export class TextReader {
   text = "";
   private readonly known = new Map<TextForm, Words | undefined>();
@@ -257,7 +204,7 @@ export class TextReader {
   }
 }
 
-/** Whether words can be an ID of a layout now or later: the end of the window moves with the clock. */
+/** Whether words can be an ID of a layout now or later: only the start of its time window is fixed. */
 export const canBeLater = ({ layout, window }: DatedLayout, words: Words): boolean =>
   layout.fits(words) &&
   (window === undefined || layout.mintedAtMs === undefined || layout.mintedAtMs(words) >= window.fromMs);

@@ -8,7 +8,7 @@ import {
   type Row,
   type Words,
 } from "../../../src/ids/index.ts";
-import { M49_PARENTS } from "../../../src/routing/data/m49.ts";
+import { M49_AREAS } from "../../../src/routing/data/m49.ts";
 import type { PackRange } from "../../../src/routing/packs/format.ts";
 import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
 import type { Rule } from "../../../src/routing/table.ts";
@@ -225,8 +225,8 @@ const isIn = (wanted: number | string, value: number): boolean => {
   return value >= (low ?? 0) && value <= (high ?? low ?? 0);
 };
 
-const isUnder = (area: number, code: number): boolean => {
-  for (let at: number | undefined = code; at !== undefined; at = M49_PARENTS.get(at))
-    if (at === area) return M49_PARENTS.has(code);
-  return false;
-};
+const isUnder = (area: number, code: number): boolean =>
+  M49_AREAS.some(
+    ([of, ...members]) => of === area && (area === code || members.some((member) => isUnder(member, code))),
+  ) ||
+  (area === code && M49_AREAS.flat().includes(code));
