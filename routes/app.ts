@@ -1,7 +1,6 @@
 import { Hono } from "hono";
 import { problemResponse } from "../src/gateway/problem-response.ts";
-import { RequestContext } from "../src/gateway/request.ts";
-import { logged } from "../src/gateway/request-log.ts";
+import { logged, RequestContext } from "../src/gateway/request.ts";
 import { serve } from "../src/gateway/serve.ts";
 import type { Gateway } from "../src/ports.ts";
 import { isGatewayPath } from "../src/routing/lookup/paths.ts";

@@ -177,6 +177,8 @@ export interface MovedKey {
 
 /** Where origins said that entities are. A hint that an origin corrects when it is wrong. */
 export interface MovedMemory {
+  /** Whether anything was remembered of the entity's IDs lately; else `recall` is not worth its key. */
+  mayKnow(entity: string): boolean;
   /** The region's name; waits for no more than the edge's cache. */
   recall(key: MovedKey): string | undefined | Promise<string | undefined>;
   remember(key: MovedKey, region: string, seconds: number): void;

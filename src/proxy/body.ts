@@ -66,7 +66,7 @@ async function whole(stream: ReadableStream<Uint8Array>, limits: KeepLimits): Pr
   return (end === "complete" ? await kept : undefined) ?? "broken";
 }
 
-const NO_BODY: RequestBody = Object.freeze({ kind: "none" });
+export const NO_BODY: RequestBody = Object.freeze({ kind: "none" });
 const OWN_BODY: RequestBody = Object.freeze({ kind: "own" });
 
 /** A streamed body as an origin request takes it, and when and how it was all sent. */

@@ -1,5 +1,5 @@
-import type { AttemptLimits } from "./deadlines.ts";
-import { gatewayHeadersIn, namedByConnection, RESPONSE_HOP_BY_HOP } from "./headers.ts";
+import type { AttemptLimits } from "./attempt.ts";
+import { GATEWAY_PREFIX, namedByConnection, RESPONSE_HOP_BY_HOP } from "./headers.ts";
 import { VIA } from "./origin-request.ts";
 import { type BodyEnd, pump } from "./pump.ts";
 
@@ -24,7 +24,12 @@ export function clientResponse(answer: Response, label: ResponseLabels): Respons
   const encodeBody = label.isDecoded ? "automatic" : "manual";
   const response = new Response(answer.body, { status, statusText, headers: own, encodeBody });
   const headers = response.headers;
-  for (const name of stoppedFields(own)) headers.delete(name);
+  const connection = own.get("connection");
+  if (connection !== null) for (const name of namedByConnection(connection)) headers.delete(name);
+  for (const name of RESPONSE_HOP_BY_HOP) headers.delete(name);
+  own.forEach((_, name) => {
+    if (name.startsWith(GATEWAY_PREFIX)) headers.delete(name);
+  });
   headers.set("waybill-region", label.region);
   if (label.layout !== "") headers.set("waybill-layout", label.layout);
   headers.set("waybill-table", label.table);
@@ -33,21 +38,15 @@ export function clientResponse(answer: Response, label: ResponseLabels): Respons
   return response;
 }
 
-/** A 101 with its conversation. Most have nothing that stops here and are passed as they are. */
+/** A 101 with its conversation. Most have no header that stops here and pass as they are. */
 function upgraded(answer: Response): Response {
-  const stopped = [...stoppedFields(answer.headers)].filter((name) => answer.headers.has(name));
-  if (stopped.length === 0) return answer;
+  const connection = answer.headers.get("connection");
+  const stopped = [...(connection === null ? [] : namedByConnection(connection)), ...RESPONSE_HOP_BY_HOP];
+  const names = [...answer.headers.keys()].filter((name) => stopped.includes(name) || name.startsWith(GATEWAY_PREFIX));
+  if (names.length === 0) return answer;
   const headers = new Headers(answer.headers);
-  for (const name of stopped) headers.delete(name);
+  for (const name of names) headers.delete(name);
   return new Response(null, { status: 101, headers, webSocket: answer.webSocket });
-}
-
-/** Names of an answer's fields that go no further: those of the origin's connection, and the gateway's own. */
-function* stoppedFields(headers: Headers): Generator<string> {
-  const connection = headers.get("connection");
-  if (connection !== null) yield* namedByConnection(connection);
-  yield* RESPONSE_HOP_BY_HOP;
-  yield* gatewayHeadersIn(headers);
 }
 
 export interface WatchOptions {

@@ -55,14 +55,8 @@ function isDroppedName(name: string): boolean {
  */
 export const RESPONSE_HOP_BY_HOP = ["proxy-authenticate", "proxy-connection", "transfer-encoding"] as const;
 
-/** The gateway's own fields in an origin's answer: what origins are told and repeat is not for clients. */
-export function gatewayHeadersIn(answer: Headers): readonly string[] {
-  const names: string[] = [];
-  answer.forEach((_, name) => {
-    if (name.startsWith("waybill-")) names.push(name);
-  });
-  return names;
-}
+/** Names of the gateway's own headers begin so. Origins that repeat what they were told do not reach clients with it. */
+export const GATEWAY_PREFIX = "waybill-";
 
 /**
  * Fields that `connection` may not name away: without them the request or its answer would mean something else

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deliver } from "../../src/proxy/follow-move.ts";
+import { deliver } from "../../src/proxy/deliver.ts";
 import { MissingBinding } from "../../src/proxy/origin-response.ts";
 import { deps, kept, lost, ORDER, order, proxyRequest, tableWith } from "./passages.ts";
 

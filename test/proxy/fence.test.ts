@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rejectFenced } from "../../src/proxy/follow-move.ts";
+import { rejectFenced } from "../../src/proxy/deliver.ts";
 import type { DeclaredTable } from "../../src/routing/index.ts";
 import { ORDER, order, proxyRequest, tableWith } from "./passages.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { movedMemory } from "../../src/edge/origins/moved-memory.ts";
-import { deliver } from "../../src/proxy/follow-move.ts";
+import { deliver } from "../../src/proxy/deliver.ts";
 import { runs } from "../setup/property-runs.ts";
 import { deps, ORDER, order, proxyRequest, tableWith } from "./passages.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MovedKey, MovedMemory } from "../../src/ports.ts";
-import { deliver } from "../../src/proxy/follow-move.ts";
+import { deliver } from "../../src/proxy/deliver.ts";
 import { deps, kept, lost, ORDER, order, proxyRequest, tableWith } from "./passages.ts";
 
 const disown = (region?: string) =>
@@ -18,6 +18,7 @@ function memory(): MovedMemory & { readonly known: Map<string, string> } {
   const textOf = ({ entity, id, decided }: MovedKey) => `${entity} ${id} ${decided}`;
   return {
     known,
+    mayKnow: () => true,
     recall: (key) => known.get(textOf(key)),
     remember: (key, region) => void known.set(textOf(key), region),
     forget: (key) => void known.delete(textOf(key)),

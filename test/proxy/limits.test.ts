@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bodyLimits, limitsFor } from "../../src/proxy/deadlines.ts";
+import { bodyLimits, limitsFor } from "../../src/proxy/attempt.ts";
 import { tableWith } from "./passages.ts";
 
 const OWN = { firstByteMs: 1, idleMs: 2, totalMs: 3 };

@@ -1,6 +1,6 @@
 import { movedMemory } from "../../src/edge/origins/moved-memory.ts";
 import type { MovedKey, MovedMemory } from "../../src/ports.ts";
-import { deliver } from "../../src/proxy/follow-move.ts";
+import { deliver } from "../../src/proxy/deliver.ts";
 import { type CompiledTable, loadTable } from "../../src/routing/index.ts";
 import { ModelOperator } from "./move-operator.ts";
 import { type Breach, ModelOrigin } from "./move-origins.ts";
@@ -218,9 +218,10 @@ export class MoveModel {
 }
 
 /** Does not know for which region the table had decided. */
-const blind = ({ recall, remember, forget }: MovedMemory): MovedMemory => {
+const blind = ({ mayKnow, recall, remember, forget }: MovedMemory): MovedMemory => {
   const ofAny = (key: MovedKey): MovedKey => ({ ...key, decided: "any" });
   return {
+    mayKnow,
     recall: (key) => recall(ofAny(key)),
     remember: (key, region, seconds) => remember(ofAny(key), region, seconds),
     forget: (key) => forget(ofAny(key)),

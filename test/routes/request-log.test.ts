@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { redactPath } from "../../src/gateway/request-log.ts";
+import { redactPath } from "../../src/gateway/request.ts";
 import { loadTable } from "../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { IDS, publicKeysOf, setUp } from "./harness.ts";

@@ -65,6 +65,7 @@ export function movedMemory({ clock, cache, namespace, waitUntil }: MovedMemoryO
   };
 
   return {
+    mayKnow: (entity) => restlessUntilMs.has(entity),
     recall(key) {
       const url = urlOf(key);
       const entry = entries.get(url);
