@@ -6,7 +6,6 @@ import {
   type Explanation,
   explain,
   hintNamed,
-  missingPages,
   type PathMatch,
   primaryPattern,
   type RoutingError,
@@ -274,10 +273,8 @@ function explainByTable(
 ): Explained {
   const hint = hintFor(table, layoutName);
   if (!hint.ok) return failure(table, hint.error, byCanary);
-  const [missing] = missingPages(table, id, nowMs, hint.value);
-  if (missing !== undefined) {
-    const why = `pack ${missing.pack} is not loaded`;
-    return failure(table, { reason: "table-unavailable", why, missing }, byCanary);
-  }
-  return { kind: "explanation", explanation: explain(withoutPublic(table), id, nowMs, hint.value), byCanary };
+  const explanation = explain(withoutPublic(table), id, nowMs, hint.value);
+  const { error } = explanation;
+  if (error !== undefined && "missing" in error) return failure(table, error, byCanary);
+  return { kind: "explanation", explanation, byCanary };
 }

@@ -15,7 +15,7 @@ export { formatPackFault } from "./packs/format.ts";
 export { formatEntryFault } from "./packs/pack.ts";
 export { partsOfFile, verifyPack } from "./packs/verify.ts";
 export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "./public-ids/codec.ts";
-export { type Explanation, explain, missingPages, type PlainDecision, type TextFormOf } from "./resolve/explain.ts";
+export { type Explanation, explain, type PlainDecision, type TextFormOf } from "./resolve/explain.ts";
 export type { LayoutHint } from "./resolve/match.ts";
 export { hasPublic, withoutPublic } from "./resolve/match.ts";
 export { chooseRegion, stickyCookie } from "./resolve/region-sources.ts";

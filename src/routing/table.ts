@@ -63,7 +63,7 @@ export interface CompiledTable {
   /** What no entity's path takes. */
   readonly withoutId: WithoutIdIndex;
   readonly moved: MovedIndex;
-  /** By name. An ID that needs a page of one that is not in memory is found `Unloaded`. */
+  /** By name. An ID whose page is not in memory is found as `NeedsPage`. */
   readonly packs: ReadonlyMap<string, PackSlot>;
   /** How many routes are declared. */
   readonly routeCount: number;
@@ -191,7 +191,7 @@ export interface Target {
 }
 
 /** What a look-up finds. What a canary or a split does with the one ID is still to come. */
-export type Found = Target | Split | Unloaded;
+export type Found = Target | Split | NeedsPage;
 
 /** A route whose IDs go to several regions, in equal parts. */
 export interface Split {
@@ -201,7 +201,7 @@ export interface Split {
 }
 
 /** The table says where the ID goes, but the page that says it is not in memory. */
-export interface Unloaded {
+export interface NeedsPage {
   readonly region: undefined;
   readonly rule: { readonly kind: "unloaded" };
   readonly missing: MissingPage;
@@ -222,6 +222,9 @@ export interface Gone {
   readonly rule: { readonly kind: "gone" };
   readonly epoch: number;
 }
+
+/** Where one ID goes; `undefined`: no route takes it. */
+export type TargetOrNone = Target | Gone | NeedsPage | undefined;
 
 /** A region for a part of a route's IDs, from 0 to 1. */
 export interface Share {
@@ -330,7 +333,7 @@ export interface Candidate {
   /** Whether one of the reasons against it rules it out. */
   readonly excluded: boolean;
   readonly region: string | undefined;
-  readonly rule: Rule | (Gone | Unloaded)["rule"] | undefined;
+  readonly rule: Rule | (Gone | NeedsPage)["rule"] | undefined;
   readonly move?: Move;
   readonly canary?: CanaryPlace;
 }

@@ -3,7 +3,7 @@ import { loadTable } from "../../routing/index.ts";
 import { unknownIdError } from "../../routing/resolve/errors.ts";
 import { allOwners, dropUnlikelyDigits, targetOf } from "../../routing/resolve/match.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
-import type { CompiledTable, Gone, Target, Unloaded } from "../../routing/table.ts";
+import type { CompiledTable, TargetOrNone } from "../../routing/table.ts";
 import { detailOf } from "../lib/errors.ts";
 import { editEntries, setNumber } from "../lib/table-edit.ts";
 import { type EntityLocation, entryOf, OVERRIDE_PARTS, type OverridePart } from "./move-steps.ts";
@@ -49,10 +49,10 @@ export const locator = (declared: DeclaredTable, nowMs: number): Locate => {
 };
 
 /** A canary's share may change. */
-const isForGood = (target: Target | Gone | Unloaded | undefined): boolean =>
+const isForGood = (target: TargetOrNone): boolean =>
   target?.region !== undefined && target.rule.kind !== "canary" && target.canary === undefined;
 
-const isOverridden = (target: Target | Gone | Unloaded | undefined): boolean =>
+const isOverridden = (target: TargetOrNone): boolean =>
   target !== undefined && ["moved", "moving", "gone"].includes(target.rule.kind);
 
 const compiled = (declared: DeclaredTable): CompiledTable => {

@@ -25,7 +25,7 @@ const READS_AT_ONCE = 6;
 /** A read soon after a write may miss it, so a written part is not read for this long. Later it may have been deleted. */
 const SURE_MS = 600_000;
 
-/** A page that KV was found to have without being written here. */
+/** For a part that was found in KV without a write here. */
 const FOUND_MS = 0;
 
 const SCHEMA = `
@@ -37,20 +37,19 @@ const SCHEMA = `
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-interface HeaderRow {
-  readonly header: ArrayBuffer;
-  /** When KV took it, Unix ms; null when it did not, or lost it. */
-  readonly taken_ms: number | null;
-}
+/** A page's number, or `HEADER`. */
+type Part = number;
+
+const HEADER: Part = -1;
+
+const keyOf = (sha256: string, part: Part): string => (part === HEADER ? packKey(sha256) : pageKey(sha256, part));
 
 /** What KV has of a pack. */
 interface Inventory {
   /** `undefined`: known neither here nor in KV. */
   readonly header: PackHeader | undefined;
-  /** Why each page that is missing is missing, by rising number. */
-  readonly missing: ReadonlyMap<number, string>;
-  /** Why the header is not in KV; `undefined` when it is. */
-  readonly headerFault: string | undefined;
+  /** Why each missing part is missing: pages by rising number, then the header. */
+  readonly missing: ReadonlyMap<Part, string>;
 }
 
 export interface PackUploadsDeps {
@@ -79,20 +78,19 @@ export class PackUploads {
   async status(sha256: string): Promise<Result<PackStatus, TableHistoryError>> {
     const inventory = await this.#inventory(sha256);
     if (!inventory.ok) return unavailable(inventory.error);
-    const { header, missing, headerFault } = inventory.value;
+    const { header, missing } = inventory.value;
     if (header === undefined) return ok({ sha256, parts: undefined, isWhole: false });
-    return ok(statusOf(sha256, header, [...missing.keys()], headerFault === undefined));
+    return ok(statusOf(sha256, header, [...missing.keys()]));
   }
 
   /** What is wrong with a pack that a table names. Before the table comes into force, KV must have all of it. */
   async faultOf({ declared }: PackSlot): Promise<string | undefined> {
     const inventory = await this.#inventory(declared.sha256);
     if (!inventory.ok) return inventory.error;
-    const { header, missing, headerFault } = inventory.value;
+    const { header, missing } = inventory.value;
     const entry = header && entryFault(declared, header);
-    if (entry !== undefined) return formatEntryFault(entry);
     const [why] = missing.values();
-    return why ?? headerFault;
+    return entry === undefined ? why : formatEntryFault(entry);
   }
 
   async putHeader(sha256: string, bytes: Bytes): Promise<Result<PackReceipt, PackChangeError>> {
@@ -107,192 +105,168 @@ export class PackUploads {
   }
 
   async putPage(sha256: string, number: number, bytes: Bytes): Promise<Result<PackReceipt, PackChangeError>> {
-    const stored = await this.#storedHeader(sha256);
-    const found = stored === undefined ? await this.#readHeader(sha256) : ok({ header: stored });
+    const stored = await this.#header(sha256);
+    const found = stored === undefined ? await this.#findHeader(sha256) : ok(undefined);
     if (!found.ok) return unavailable(found.error);
-    const { header } = found.value;
+    const header = stored ?? (await this.#header(sha256));
     if (header === undefined) return unknown(sha256, "its header has to come before its pages");
     const info = header.pages[number];
     if (info === undefined) return unknown(sha256, `the numbers of its pages are 0 to ${header.pages.length - 1}`);
     const page = await readPage(header, info, bytes, subtleSha256);
     if (!page.ok) return invalid(number, page.error);
-    if (this.#isSure(this.#pages(sha256).get(number))) return this.#finish(sha256, header, false, false);
-    const put = await this.#put(pageKey(sha256, number), bytes);
-    if (!put.ok) return put;
-    // Another upload of the page may have ended meanwhile.
-    const wasMissing = !this.#pages(sha256).has(number);
-    this.#takePage("REPLACE", sha256, number, this.#clock.nowMs());
-    return this.#finish(sha256, header, true, wasMissing);
+    if (this.#isSure(this.#taken(sha256).get(number))) return this.#finish(sha256, header, false, false);
+    const put = await this.#put(sha256, number, bytes);
+    return put.ok ? this.#finish(sha256, header, true, put.value) : put;
   }
 
-  /** Writes the header to KV when no page is missing. `isNew`: a part was written; `wasMissing`: it was not in KV before. */
+  /** Writes the header to KV when no page is missing. `isNew`: a part was written; `wasMissing`: it was not there before. */
   async #finish(
     sha256: string,
     header: PackHeader,
     isNew: boolean,
     wasMissing: boolean,
   ): Promise<Result<PackReceipt, PackChangeError>> {
-    const pages = this.#pages(sha256);
-    const missing = header.pages.flatMap(({ number }) => (pages.has(number) ? [] : [number]));
-    const row = this.#headerRow(sha256);
-    if (row === undefined) return unknown(sha256, "its header is no longer kept, and has to come again");
-    const isInKv = this.#isSure(row.taken_ms);
-    if (missing.length > 0 || isInKv) {
-      const completes = missing.length === 0 && wasMissing;
-      return ok({ status: statusOf(sha256, header, missing, isInKv), isNew, completes });
+    const bytes = this.#headerBytes(sha256);
+    if (bytes === undefined) return unknown(sha256, "its header is no longer kept, and has to come again");
+    const taken = this.#taken(sha256);
+    const missing = header.pages.flatMap(({ number }) => (taken.has(number) ? [] : [number]));
+    const isHeaderSure = this.#isSure(taken.get(HEADER));
+    if (missing.length > 0 || isHeaderSure) {
+      const status = statusOf(sha256, header, isHeaderSure ? missing : [...missing, HEADER]);
+      return ok({ status, isNew, completes: status.isWhole && wasMissing });
     }
-    const put = await this.#put(packKey(sha256), row.header);
+    const put = await this.#put(sha256, HEADER, bytes);
     if (!put.ok) return put;
-    // A part that came at the same time may have written it as well.
-    const completes = row.taken_ms === null ? this.#headerRow(sha256)?.taken_ms === null : wasMissing;
-    this.#sql.exec("UPDATE packs SET taken_ms = ? WHERE sha256 = ?", this.#clock.nowMs(), sha256);
-    return ok({ status: statusOf(sha256, header, missing, true), isNew: true, completes });
+    // A part that came at the same time may have completed the pack.
+    const completes = taken.has(HEADER) ? wasMissing : put.value;
+    return ok({ status: statusOf(sha256, header, []), isNew: true, completes });
   }
 
-  /**
-   * By what is known on disk, or else read and verified. An error says what KV failed to do. A part that KV takes during
-   * the read is there, whatever the read finds.
-   */
+  /** By what is known on disk, or else read and verified. An error says what KV failed to do. */
   async #inventory(sha256: string): Promise<Result<Inventory, string>> {
-    const found = await this.#readHeader(sha256);
-    if (!found.ok) return found;
-    const { header, headerFault } = found.value;
-    const missing = new Map<number, string>();
-    if (header === undefined) return ok({ header, missing, headerFault });
-    const known = this.#pages(sha256);
-    const toRead = header.pages.filter(({ number }) => {
-      const takenMs = known.get(number);
-      // A page that was not written here is in KV only if the header is: every writer writes that last.
-      if (takenMs !== undefined || headerFault === undefined) return !this.#isSure(takenMs);
-      missing.set(number, `KV has no ${pageKey(sha256, number)}`);
-      return false;
-    });
+    const headerFault = await this.#findHeader(sha256);
+    if (!headerFault.ok) return headerFault;
+    const header = await this.#header(sha256);
+    const missing = new Map<Part, string>();
     const failures: string[] = [];
-    const queue = toRead.values();
-    const readAll = async (): Promise<void> => {
+    const queue = (header?.pages ?? []).values();
+    const findAll = async (): Promise<void> => {
       for (const info of queue) {
-        const fault = await this.#faultOfPage(sha256, header, info, known.get(info.number));
+        if (failures.length > 0) return;
+        const fault = await this.#findPage(sha256, header as PackHeader, info, headerFault.value === undefined);
         if (!fault.ok) failures.push(fault.error);
         else if (fault.value !== undefined) missing.set(info.number, fault.value);
-        if (failures.length > 0) return;
       }
     };
-    await Promise.all(Array.from({ length: READS_AT_ONCE }, readAll));
+    await Promise.all(Array.from({ length: READS_AT_ONCE }, findAll));
     if (failures[0] !== undefined) return err(failures[0]);
-    return ok({ header, missing: new Map([...missing].sort(([a], [b]) => a - b)), headerFault });
+    const sorted = new Map([...missing].sort(([a], [b]) => a - b));
+    if (headerFault.value !== undefined) sorted.set(HEADER, headerFault.value);
+    return ok({ header, missing: sorted });
   }
 
-  async #readHeader(sha256: string): Promise<Result<Pick<Inventory, "header" | "headerFault">, string>> {
-    const stored = await this.#storedHeader(sha256);
-    const knownMs = this.#headerRow(sha256)?.taken_ms ?? null;
-    if (stored !== undefined && this.#isSure(knownMs)) return ok({ header: stored, headerFault: undefined });
-    const bytes = await this.#get(packKey(sha256));
-    if (!bytes.ok) return bytes;
-    const read = bytes.value && (await readHeader(bytes.value, subtleSha256, sha256));
-    if (read?.ok) {
-      this.#storeHeader(sha256, (bytes.value as Bytes).slice(0, read.value.headerBytes));
-      return ok({ header: read.value, headerFault: undefined });
-    }
-    // Only if KV has not taken it since the read began.
-    this.#sql.exec("UPDATE packs SET taken_ms = NULL WHERE sha256 = ? AND taken_ms IS ?", sha256, knownMs);
-    const header = await this.#storedHeader(sha256);
-    const why = read === undefined ? `KV has no ${packKey(sha256)}` : formatPackFault(read.error);
-    return ok({ header, headerFault: (this.#headerRow(sha256)?.taken_ms ?? null) === null ? why : undefined });
+  #findHeader(sha256: string): Promise<Result<string | undefined, string>> {
+    return this.#find(sha256, HEADER, async (bytes) => {
+      const header = await readHeader(bytes, subtleSha256, sha256);
+      if (header.ok) this.#storeHeader(sha256, bytes.slice(0, header.value.headerBytes));
+      return header;
+    });
   }
 
-  /** `undefined`: KV has the page. `knownMs`: when it took it, as known before the read. */
-  async #faultOfPage(
+  async #findPage(sha256: string, header: PackHeader, info: PageInfo, isHeaderInKv: boolean) {
+    // A page that was not written here is in KV only if the header is: every writer writes that last.
+    if (!isHeaderInKv && !this.#taken(sha256).has(info.number)) return ok(`KV has no ${pageKey(sha256, info.number)}`);
+    return this.#find(sha256, info.number, (bytes) => readPage(header, info, bytes, subtleSha256));
+  }
+
+  /** Why KV does not have a part; `undefined` when it has it. A part that it takes during the read is there. */
+  async #find(
     sha256: string,
-    header: PackHeader,
-    info: PageInfo,
-    knownMs: number | undefined,
+    part: Part,
+    read: (bytes: Bytes) => Promise<Result<unknown, PackFault>>,
   ): Promise<Result<string | undefined, string>> {
-    const { number } = info;
-    const key = pageKey(sha256, number);
-    const bytes = await this.#get(key);
-    if (!bytes.ok) return bytes;
-    const page = bytes.value && (await readPage(header, info, bytes.value, subtleSha256));
-    if (page?.ok) {
-      this.#takePage("IGNORE", sha256, number, FOUND_MS);
-      return ok(undefined);
-    }
-    // Only if KV has not taken it since the read began.
-    this.#sql.exec(
-      "DELETE FROM pack_pages WHERE sha256 = ? AND page = ? AND taken_ms IS ?",
-      ...[sha256, number, knownMs ?? null],
-    );
-    if (this.#pages(sha256).has(number)) return ok(undefined);
-    return ok(page === undefined ? `KV has no ${key}` : formatPackFault(page.error));
-  }
-
-  async #get(key: string): Promise<Result<Bytes | undefined, string>> {
+    const knownMs = this.#taken(sha256).get(part);
+    if (this.#isSure(knownMs)) return ok(undefined);
+    const key = keyOf(sha256, part);
     const options = { type: "arrayBuffer", cacheTtl: KV_CACHE_SECONDS } as const;
     const bytes = await within(() => this.#kv.get(key, options), READ_DEADLINE_MS);
     if (!bytes.ok) return err(`KV did not give ${key}: ${formatFailure(bytes.error)}`);
-    return ok(bytes.value === null ? undefined : new Uint8Array(bytes.value));
+    const found = bytes.value === null ? undefined : await read(new Uint8Array(bytes.value));
+    const nowMs = this.#taken(sha256).get(part);
+    if (found?.ok) {
+      if (nowMs === undefined) this.#record(sha256, part, FOUND_MS);
+      return ok(undefined);
+    }
+    if (nowMs !== undefined && nowMs !== knownMs) return ok(undefined);
+    this.#record(sha256, part, undefined);
+    return ok(found === undefined ? `KV has no ${key}` : formatPackFault(found.error));
   }
 
-  async #put(key: string, bytes: Bytes | ArrayBuffer): Promise<Result<undefined, TableHistoryError>> {
+  /** Whether KV was not known to have the part when it took it. */
+  async #put(sha256: string, part: Part, bytes: Bytes | ArrayBuffer): Promise<Result<boolean, TableHistoryError>> {
+    const key = keyOf(sha256, part);
     const put = await within(() => this.#kv.put(key, bytes), WRITE_DEADLINE_MS);
-    return put.ok ? ok(undefined) : unavailable(`KV did not take ${key}: ${formatFailure(put.error)}`);
+    if (!put.ok) return unavailable(`KV did not take ${key}: ${formatFailure(put.error)}`);
+    const wasMissing = !this.#taken(sha256).has(part);
+    this.#record(sha256, part, this.#clock.nowMs());
+    return ok(wasMissing);
   }
 
-  #isSure(takenMs: number | null | undefined): boolean {
+  #isSure(takenMs: number | undefined): boolean {
     const nowMs = this.#clock.nowMs();
-    return typeof takenMs === "number" && nowMs >= takenMs && nowMs < takenMs + SURE_MS;
+    return takenMs !== undefined && nowMs >= takenMs && nowMs < takenMs + SURE_MS;
   }
 
-  #headerRow(sha256: string): HeaderRow | undefined {
-    const rows = this.#sql.exec("SELECT header, taken_ms FROM packs WHERE sha256 = ?", sha256).toArray();
-    return rows[0] as HeaderRow | undefined;
+  #headerBytes(sha256: string): ArrayBuffer | undefined {
+    const rows = this.#sql.exec<{ header: ArrayBuffer }>("SELECT header FROM packs WHERE sha256 = ?", sha256).toArray();
+    return rows[0]?.header;
   }
 
-  async #storedHeader(sha256: string): Promise<PackHeader | undefined> {
-    const row = this.#headerRow(sha256);
-    const header = row && (await readHeader(new Uint8Array(row.header), subtleSha256, sha256));
+  async #header(sha256: string): Promise<PackHeader | undefined> {
+    const bytes = this.#headerBytes(sha256);
+    const header = bytes && (await readHeader(new Uint8Array(bytes), subtleSha256, sha256));
     return header?.ok ? header.value : undefined;
   }
 
   /** Whether it was not known before. */
   #storeHeader(sha256: string, bytes: Bytes): boolean {
-    const isNew = this.#headerRow(sha256) === undefined;
-    this.#sql.exec("INSERT OR IGNORE INTO packs (sha256, header) VALUES (?, ?)", sha256, bytes);
-    const oldest = "SELECT id FROM packs ORDER BY id DESC LIMIT -1 OFFSET ?";
-    this.#sql.exec(
-      `DELETE FROM pack_pages WHERE sha256 IN (SELECT sha256 FROM packs WHERE id IN (${oldest}))`,
-      HEADERS_MAX,
-    );
-    this.#sql.exec(`DELETE FROM packs WHERE id IN (${oldest})`, HEADERS_MAX);
-    return isNew;
+    if (this.#headerBytes(sha256) !== undefined) return false;
+    this.#sql.exec("INSERT INTO packs (sha256, header) VALUES (?, ?)", sha256, bytes);
+    const oldest = "SELECT id FROM packs ORDER BY id DESC LIMIT 1 OFFSET ?";
+    this.#sql.exec(`DELETE FROM packs WHERE id <= (${oldest})`, HEADERS_MAX);
+    this.#sql.exec("DELETE FROM pack_pages WHERE sha256 NOT IN (SELECT sha256 FROM packs)");
+    return true;
   }
 
-  /** When KV took each page that it has as far as is known, by number. */
-  #pages(sha256: string): ReadonlyMap<number, number> {
-    const rows = this.#sql.exec<{ page: number; taken_ms: number }>(
-      "SELECT page, taken_ms FROM pack_pages WHERE sha256 = ?",
+  /** When KV took each part that it has as far as is known, Unix ms. */
+  #taken(sha256: string): ReadonlyMap<Part, number> {
+    const rows = this.#sql.exec<{ part: Part; taken_ms: number }>(
+      `SELECT page AS part, taken_ms FROM pack_pages WHERE sha256 = ?1
+       UNION ALL SELECT ${HEADER}, taken_ms FROM packs WHERE sha256 = ?1 AND taken_ms IS NOT NULL`,
       sha256,
     );
-    return new Map(Array.from(rows, ({ page, taken_ms }) => [page, taken_ms]));
+    return new Map(Array.from(rows, ({ part, taken_ms }) => [part, taken_ms]));
   }
 
-  /** Only while the header is stored: pages are deleted with it, and a later row would stay for ever. */
-  #takePage(onConflict: "REPLACE" | "IGNORE", sha256: string, page: number, takenMs: number): void {
-    this.#sql.exec(
-      `INSERT OR ${onConflict} INTO pack_pages (sha256, page, taken_ms) SELECT sha256, ?, ? FROM packs WHERE sha256 = ?`,
-      ...[page, takenMs, sha256],
-    );
+  /** `undefined`: KV does not have it. A page without a stored header is not recorded: its row would stay for ever. */
+  #record(sha256: string, part: Part, takenMs: number | undefined): void {
+    if (part === HEADER) {
+      this.#sql.exec("UPDATE packs SET taken_ms = ? WHERE sha256 = ?", takenMs ?? null, sha256);
+    } else if (takenMs === undefined) {
+      this.#sql.exec("DELETE FROM pack_pages WHERE sha256 = ? AND page = ?", sha256, part);
+    } else {
+      this.#sql.exec(
+        "INSERT OR REPLACE INTO pack_pages (sha256, page, taken_ms) SELECT sha256, ?, ? FROM packs WHERE sha256 = ?",
+        ...[part, takenMs, sha256],
+      );
+    }
   }
 }
 
-const statusOf = (
-  sha256: string,
-  { pages }: PackHeader,
-  missing: readonly number[],
-  isHeaderInKv: boolean,
-): PackStatus => ({
+const statusOf = (sha256: string, { pages }: PackHeader, missing: readonly Part[]): PackStatus => ({
   sha256,
-  parts: { pages: pages.length, missing },
-  isWhole: isHeaderInKv && missing.length === 0,
+  parts: { pages: pages.length, missing: missing.filter((part) => part !== HEADER) },
+  isWhole: missing.length === 0,
 });
 
 const unavailable = (why: string) => err({ reason: "control-plane-unavailable" as const, why });

@@ -3,7 +3,7 @@ import { err, ok, type Result } from "../../ids/result.ts";
 import type { RoutingError } from "../errors.ts";
 import { HORIZON_MS } from "../limits.ts";
 import { primaryPattern } from "../lookup/paths.ts";
-import { unloaded } from "../resolve/errors.ts";
+import { needsPage } from "../resolve/errors.ts";
 import { withoutPublic } from "../resolve/match.ts";
 import { resolveAny } from "../resolve/resolve.ts";
 import { applyRollout } from "../resolve/rollout.ts";
@@ -49,7 +49,7 @@ export function regionsOfMinted(
   for (const words of minted) {
     const target = applyRollout(enabled.index.find(entity, words), enabled.layout.name, words);
     if (target === undefined) return err(unassigned(entity, enabled, words));
-    if (target.region === undefined) return err(unloaded(target));
+    if (target.region === undefined) return err(needsPage(target));
     regions.push(target.region.name);
   }
   return ok(regions);

@@ -5,7 +5,7 @@ import { type Dimension, type IdPlan, type LayoutPlan, sliceDimensionName } from
 import type { Box } from "../lookup/box.ts";
 import type { IdIndex } from "../lookup/id-index.ts";
 import type { DeclaredPack } from "../schema/parts.ts";
-import type { Found, Target, Unloaded } from "../table.ts";
+import type { Found, NeedsPage, Target } from "../table.ts";
 import { NOT_FOUND, NOT_LOADED } from "./decode.ts";
 import type { PackSlot } from "./pack.ts";
 
@@ -42,9 +42,9 @@ export const packFinder = (
   };
 };
 
-const UNLOADED: Unloaded["rule"] = Object.freeze({ kind: "unloaded" });
+const UNLOADED: NeedsPage["rule"] = Object.freeze({ kind: "unloaded" });
 
-const unloaded = (slot: PackSlot, key: number): Unloaded => ({
+const unloaded = (slot: PackSlot, key: number): NeedsPage => ({
   region: undefined,
   rule: UNLOADED,
   missing: slot.missing(key),

@@ -1,7 +1,7 @@
 import { type Field, isoTime, luuid, type TextForm, type Words } from "../../ids/index.ts";
 import { ownerKeyField } from "../layouts/fields.ts";
 import { patternFor } from "../lookup/paths.ts";
-import type { Candidate, CompiledTable, EnabledLayout, Gone, Owner, Target, Unloaded } from "../table.ts";
+import type { Candidate, CompiledTable, EnabledLayout, Owner, TargetOrNone } from "../table.ts";
 import {
   hintedIn,
   isInWindow,
@@ -96,14 +96,14 @@ export const describeShort = (
   };
 };
 
-const sourceOf = (target: Target | Gone | Unloaded | undefined): Pick<Candidate, "region" | "rule" | "move"> => {
+const sourceOf = (target: TargetOrNone): Pick<Candidate, "region" | "rule" | "move"> => {
   const source = { region: target?.region?.name, rule: target?.rule };
   return target?.region === undefined || target.move === undefined ? source : { ...source, move: target.move };
 };
 
 const canaryOf = (
   owner: Owner | undefined,
-  target: Target | Gone | Unloaded | undefined,
+  target: TargetOrNone,
   layout: string,
   words: Words,
 ): Pick<Candidate, "canary"> => {

@@ -2,7 +2,7 @@ import { isoTime, type ParseError, parseShortKey, type Words } from "../../ids/i
 import type { LayoutFault, RoutingError } from "../errors.ts";
 import { keyFieldOf } from "../layouts/fields.ts";
 import { ID_LENGTH_MAX } from "../limits.ts";
-import type { CompiledTable, EnabledLayout, Entity, Owner, Unloaded } from "../table.ts";
+import type { CompiledTable, EnabledLayout, Entity, NeedsPage, Owner } from "../table.ts";
 import { describeAll, describeOwner, describeShort, fieldsOf } from "./describe.ts";
 import { allOwners, hintedIn, type LayoutHint, LUUID_SHORT, type OwnerReading } from "./match.ts";
 
@@ -88,7 +88,7 @@ export const ambiguousShort = (
 });
 
 /** The page that says where the ID goes is not in memory. */
-export const unloaded = ({ missing }: Unloaded): RoutingError => ({
+export const needsPage = ({ missing }: NeedsPage): RoutingError => ({
   reason: "table-unavailable",
   why: `${missing.page === undefined ? "the header" : `page ${missing.page}`} of pack ${missing.pack} is not loaded`,
   missing,

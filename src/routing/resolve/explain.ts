@@ -1,13 +1,22 @@
-import { formatShortKey, fromSql, hotguid, hotguidSql, luuid, readShortKey, textsOf, toSql } from "../../ids/index.ts";
+import {
+  err,
+  formatShortKey,
+  fromSql,
+  hotguid,
+  hotguidSql,
+  luuid,
+  readShortKey,
+  textsOf,
+  toSql,
+} from "../../ids/index.ts";
 import type { LayoutFault, RoutingError } from "../errors.ts";
 import { ID_LENGTH_MAX } from "../limits.ts";
 import { primaryPattern } from "../lookup/paths.ts";
-import type { MissingPage } from "../packs/pack.ts";
 import type { Candidate, CompiledTable, Decision, EnabledLayout, Move, Rule, Share } from "../table.ts";
 import { describeAll, describeShort, shortKeyOwners } from "./describe.ts";
-import { faultsOf } from "./errors.ts";
+import { faultsOf, needsPage } from "./errors.ts";
 import { allOwners, canBe, hintedIn, type LayoutHint, shortTargetOf, shortWords, targetOf } from "./match.ts";
-import { resolveAny } from "./resolve.ts";
+import { isWithoutPage, resolveAny } from "./resolve.ts";
 import { percentOf } from "./rollout.ts";
 
 /** Everything that a table says about a text. Plain JSON: no number that could lose a digit, no object of the table. */
@@ -44,9 +53,13 @@ export interface PlainDecision {
   readonly path: string;
 }
 
-/** Reads a text in every way, or in that of a hint, without asking any origin. Time in Unix milliseconds. */
+/**
+ * Reads a text in every way, or in that of a hint, without asking any origin. Time in Unix milliseconds. While any
+ * reading needs a page that is not in memory, the error names that page.
+ */
 export const explain = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): Explanation => {
-  const resolved = resolveAny(table, text, nowMs, hint);
+  const missing = missingPage(table, text, nowMs, hint);
+  const resolved = missing === undefined ? resolveAny(table, text, nowMs, hint) : err(missing);
   const layouts = hintedIn([...table.layouts.values()], (enabled) => enabled, hint);
   const isTooLong = text.length > ID_LENGTH_MAX;
   return {
@@ -105,18 +118,19 @@ const plain = ({ entity, layout, id, target }: Decision): PlainDecision => ({
 
 const shadowOf = ({ region, share }: Share) => ({ region: region.name, percent: percentOf(share) });
 
-/** The pages without which some reading of a text cannot say its region, for whoever wants to see all of them. */
-export const missingPages = (
+/** The error for the first page that some reading of the text needs. */
+const missingPage = (
   table: CompiledTable,
   text: string,
   nowMs: number,
-  hint?: LayoutHint,
-): readonly MissingPage[] => {
-  if (table.packs.size === 0 || text.length > ID_LENGTH_MAX) return [];
-  const targets = allOwners(table, text, nowMs, hint).map(({ id, words }) => targetOf(table, id, words));
+  hint: LayoutHint | undefined,
+): RoutingError | undefined => {
+  if (table.packs.size === 0 || text.length > ID_LENGTH_MAX) return undefined;
   const primaryKey = readShortKey(text, 0, text.length);
-  for (const { id, group } of primaryKey === undefined ? [] : shortKeyOwners(table)) {
-    targets.push(shortTargetOf(table, id, group, primaryKey as number, shortWords(group, primaryKey as number)));
-  }
-  return targets.flatMap((target) => (target !== undefined && "missing" in target ? [target.missing] : []));
+  const short = (primaryKey === undefined ? [] : shortKeyOwners(table)).map(({ id, group }) =>
+    shortTargetOf(table, id, group, primaryKey as number, shortWords(group, primaryKey as number)),
+  );
+  const targets = allOwners(table, text, nowMs, hint).map(({ id, words }) => targetOf(table, id, words));
+  const target = [...targets, ...short].find(isWithoutPage);
+  return target && needsPage(target);
 };

@@ -1,16 +1,6 @@
 import { type Layout, luuid, type TextForm, type Words } from "../../ids/index.ts";
 import { LUUID_SHORT } from "../identity.ts";
-import type {
-  CompiledTable,
-  EnabledLayout,
-  EntityId,
-  FormReader,
-  Gone,
-  LayoutHint,
-  Owner,
-  Target,
-  Unloaded,
-} from "../table.ts";
+import type { CompiledTable, EnabledLayout, EntityId, FormReader, LayoutHint, Owner, TargetOrNone } from "../table.ts";
 import { applyRollout } from "./rollout.ts";
 
 export type { LayoutHint };
@@ -95,7 +85,7 @@ export const dropUnlikelyDigits = (readings: readonly OwnerReading[], text: stri
 };
 
 /** Where an ID goes: what the table says of it alone, then the routes, then the default. */
-export const targetOf = (table: CompiledTable, id: EntityId, words: Words): Target | Gone | Unloaded | undefined =>
+export const targetOf = (table: CompiledTable, id: EntityId, words: Words): TargetOrNone =>
   (table.moved.size === 0 ? undefined : table.moved.find(id.enabled.layout, words)) ??
   applyRollout(id.find(words), id.enabled.layout.name, words);
 
@@ -106,8 +96,7 @@ export const shortTargetOf = (
   group: number,
   primaryKey: number,
   words: Words,
-): Target | Gone | Unloaded | undefined =>
-  table.moved.findShort(group, primaryKey) ?? applyRollout(id.find(words), LUUID_SHORT, words);
+): TargetOrNone => table.moved.findShort(group, primaryKey) ?? applyRollout(id.find(words), LUUID_SHORT, words);
 
 /** An LUUID of which only the group and the primary key are known; its random bits are 0. */
 export const shortWords = (group: number, primaryKey: number): Words => {

@@ -8,18 +8,17 @@ import type {
   Entity,
   EntityId,
   FormReader,
-  Gone,
+  NeedsPage,
   PathMatch,
-  Target,
-  Unloaded,
+  TargetOrNone,
 } from "../table.ts";
 import {
   ambiguous,
   ambiguousShort,
   malformed,
+  needsPage,
   unassigned,
   unknownIdError,
-  unloaded,
   wrongEntityError,
 } from "./errors.ts";
 import {
@@ -137,8 +136,8 @@ const choose = (table: CompiledTable, all: readonly OwnerReading[], text: string
   const [first, ...others] = readings.toSorted((a, b) => placeOf(a) - placeOf(b)) as [OwnerReading, ...OwnerReading[]];
   const [target, ...rest] = [first, ...others].map(({ id, words }) => targetOf(table, id, words));
   // What is not known yet may be the same or not.
-  const unknown = [target, ...rest].find(isUnloaded);
-  if (unknown !== undefined) return err(unloaded(unknown));
+  const unknown = [target, ...rest].find(isWithoutPage);
+  if (unknown !== undefined) return err(needsPage(unknown));
   for (const [at, { entity }] of others.entries()) {
     if (entity === first.entity && sameTarget(rest[at], target)) continue;
     return err(ambiguous(table, readings, text, nowMs));
@@ -149,9 +148,7 @@ const choose = (table: CompiledTable, all: readonly OwnerReading[], text: string
 /** The order of the table among the IDs of one entity. */
 const placeOf = ({ entity, id }: OwnerReading): number => entity.ids.indexOf(id);
 
-type TargetOrNone = Target | Gone | Unloaded | undefined;
-
-const isUnloaded = (target: TargetOrNone): target is Unloaded => target?.rule.kind === "unloaded";
+export const isWithoutPage = (target: TargetOrNone): target is NeedsPage => target?.rule.kind === "unloaded";
 
 const sameTarget = (a: TargetOrNone, b: TargetOrNone): boolean =>
   a?.region === b?.region && (a === undefined) === (b === undefined);
@@ -169,7 +166,7 @@ const decisionOf = (
 ): Resolution => {
   if (target === undefined) return err(unassigned(entity, id.enabled, layout, text, words));
   if (target.region === undefined) {
-    return err(isUnloaded(target) ? unloaded(target) : { reason: "entity-gone", id: text, entity: entity.name });
+    return err(isWithoutPage(target) ? needsPage(target) : { reason: "entity-gone", id: text, entity: entity.name });
   }
   return ok({ entity, layout, id: text, words, target });
 };
@@ -190,8 +187,8 @@ const resolveShort = (table: CompiledTable, entity: Entity, text: string, hint?:
   const [target, ...others] = groups.map(({ id, group }) =>
     shortTargetOf(table, id, group, primaryKey, wordsIn(group)),
   );
-  const unknown = [target, ...others].find(isUnloaded);
-  if (unknown !== undefined) return err(unloaded(unknown));
+  const unknown = [target, ...others].find(isWithoutPage);
+  if (unknown !== undefined) return err(needsPage(unknown));
   if (!others.every((other) => sameTarget(other, target))) {
     return err(ambiguousShort(table, groups, text, primaryKey));
   }

@@ -1,7 +1,7 @@
 import type { Words } from "../../ids/index.ts";
 import { identityWords } from "../identity.ts";
 import type { DeclaredSplit } from "../schema/parts.ts";
-import type { CanaryPlace, Found, Gone, Target, Unloaded } from "../table.ts";
+import type { CanaryPlace, Found, Gone, NeedsPage, Target } from "../table.ts";
 
 /**
  * The target of one ID: the canary's for as many of the IDs as it has a share. It depends on the entity alone, so that an
@@ -64,7 +64,11 @@ export const partOf = (layout: string, words: Words, parts: number): number =>
   Math.floor((shareHash(identityWords(layout, words), SPLIT_SEED) / 2 ** 32) * parts);
 
 /** Where one ID goes of those that the routes treat alike: by a split's part or a canary's share. */
-export const applyRollout = (found: Found | undefined, layout: string, words: Words): Target | Unloaded | undefined => {
+export const applyRollout = (
+  found: Found | undefined,
+  layout: string,
+  words: Words,
+): Target | NeedsPage | undefined => {
   if (found === undefined || found.region !== undefined) return shareOut(found, layout, words);
   return "parts" in found ? found.parts[partOf(layout, words, found.parts.length)] : found;
 };
