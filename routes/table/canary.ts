@@ -1,10 +1,10 @@
 import { type Context, Hono } from "hono";
 import * as v from "valibot";
 import type { Gateway } from "../../src/ports.ts";
-import { canarySelectorSchema } from "../../src/routing/index.ts";
+import { canarySelectorSchema, memberText } from "../../src/routing/index.ts";
 import { requireOperator } from "../lib/auth.ts";
 import { jsonResponse, methodNotAllowed } from "../lib/http.ts";
-import { memberText, readChangeRequest, readJson, readWithText } from "./request.ts";
+import { readChangeRequest, readJson, readWithText } from "./request.ts";
 import { respondWithTableError } from "./table.ts";
 
 const note = v.optional(v.string(), "");

@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import * as v from "valibot";
+import { parseLogLine, replay } from "../../src/gateway/replay.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { GatewayError, RequestError } from "../../src/problems/index.ts";
@@ -11,7 +12,6 @@ import {
   parseTableText,
   TABLE_BYTES_MAX,
 } from "../../src/routing/index.ts";
-import { parseLogLine, replay } from "../../src/gateway/replay.ts";
 import { requireScope } from "../lib/auth.ts";
 import { methodNotAllowed } from "../lib/http.ts";
 import { wholeNumber } from "./revisions.ts";

@@ -29,7 +29,8 @@ export {
   unknownNames,
 } from "./resolve/table-canary.ts";
 export type { Fault, FaultKind } from "./schema/faults.ts";
-export { declaredPacks, duplicateKey, loadTableText, NOT_UTF8, parseTableText } from "./schema/parse.ts";
+export { duplicateKey, memberText } from "./schema/json-scanner.ts";
+export { declaredPacks, loadTableText, NOT_UTF8, parseTableText } from "./schema/parse.ts";
 export type { DeclaredTable } from "./schema/table.ts";
 export type {
   Candidate,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { memberText } from "../../routes/table/request.ts";
+import { memberText } from "../../src/routing/index.ts";
 
 it.each([
   ['{"table":1e400,"share":5}', "1e400"],

@@ -7,6 +7,7 @@ import {
   printParseErrorCode,
 } from "jsonc-parser";
 import { type Fault, type Place, pointerTo } from "../../routing/schema/faults.ts";
+import { tooDeepAt } from "../../routing/schema/json-scanner.ts";
 import { countKeys } from "../../routing/schema/parse.ts";
 
 /** What is wrong with a JSON text and how to mend it, by the name of the error. */
@@ -83,7 +84,7 @@ export const readJsonText = (text: string): JsonText => {
 const wholeFault = (text: string): (Fault & { readonly at: number }) | undefined => {
   const keys = countKeys(text);
   if (!keys.ok) return { ...keys.error, kind: "size" };
-  const deepAt = tooDeepAt(text);
+  const deepAt = tooDeepAt(text, DEPTH_MAX);
   if (deepAt !== undefined) {
     const message = `A table is never nested ${DEPTH_MAX} levels deep; remove the levels from here on.`;
     return { at: deepAt, pointer: "", kind: "syntax", message };
@@ -105,23 +106,6 @@ const positionFinder = (text: string): ((offset: number) => Position) => {
     }
     return { line: line + 1, column: offset - (starts[line] as number) + 1 };
   };
-};
-
-/** The offset of the first bracket that is nested too deep. Brackets inside strings do not count. */
-const tooDeepAt = (text: string): number | undefined => {
-  let depth = 0;
-  let isInString = false;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (isInString) {
-      if (character === "\\") at += 1;
-      else if (character === '"' || character === "\n") isInString = false;
-    } else if (character === '"') isInString = true;
-    else if (character === "{" || character === "[") depth += 1;
-    else if (character === "}" || character === "]") depth -= 1;
-    if (depth > DEPTH_MAX) return at;
-  }
-  return undefined;
 };
 
 const syntaxFaults = (

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/result.ts";
 import { faultList } from "../schema/faults.ts";
-import { duplicateKey } from "../schema/parse.ts";
+import { duplicateKey } from "../schema/json-scanner.ts";
 import { checkShape, reportIssue } from "../schema/validate.ts";
 
 /** What a client says about the IDs that it wants. Numbers are not yet checked against their fields. */

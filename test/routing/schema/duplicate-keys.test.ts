@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { duplicateKey } from "../../../src/routing/schema/parse.ts";
+import { duplicateKey } from "../../../src/routing/schema/json-scanner.ts";
 
 describe("a key that stands twice", () => {
   test.each([

@@ -1,7 +1,7 @@
 import { type Document, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { err, ok, type Result } from "../../../ids/index.ts";
 import { pointerTo } from "../../../routing/schema/faults.ts";
-import { duplicateKey } from "../../../routing/schema/parse.ts";
+import { duplicateKey } from "../../../routing/schema/json-scanner.ts";
 
 /** An OpenAPI document as plain values, whatever it was written in and whoever wrote it. */
 

@@ -1,0 +1,148 @@
+/** `"` is a whole string; "" is the end of the text. Numbers, names and white space are passed over. */
+type Token = "{" | "}" | "[" | "]" | ":" | "," | '"' | "";
+
+const BACKSLASH = 0x5c;
+
+/**
+ * Walks over the tokens of a JSON text without making values: those take a hundred bytes for three of the text. It does not check
+ * the syntax. An unclosed string ends with its line.
+ */
+export class JsonScanner {
+  /** Where the token starts, and where it ends. */
+  at = 0;
+  end = 0;
+  /** Of the last string, with its quotes. Before a colon it is a key. */
+  #stringAt = 0;
+  #stringEnd = 0;
+  /** The first line end behind `end`, once it was looked for. */
+  #lineEnd = -1;
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  next(): Token {
+    const text = this.#text;
+    for (let at = this.end; at < text.length; at++) {
+      switch (text[at]) {
+        case '"':
+          this.at = this.#stringAt = at;
+          this.end = this.#stringEnd = this.#endOfString(at);
+          return '"';
+        case "{":
+        case "}":
+        case "[":
+        case "]":
+        case ":":
+        case ",":
+          this.at = at;
+          this.end = at + 1;
+          return text[at] as Token;
+      }
+    }
+    this.at = this.end = text.length;
+    return "";
+  }
+
+  /** The key before a colon. */
+  key(): string {
+    return JSON.parse(this.#text.slice(this.#stringAt, this.#stringEnd));
+  }
+
+  #endOfString(start: number): number {
+    const text = this.#text;
+    if (this.#lineEnd < start) {
+      const found = text.indexOf("\n", start);
+      this.#lineEnd = found === -1 ? text.length : found;
+    }
+    for (let at = text.indexOf('"', start + 1); at !== -1 && at < this.#lineEnd; at = text.indexOf('"', at + 1)) {
+      let before = at;
+      while (text.charCodeAt(before - 1) === BACKSLASH) before--;
+      if ((at - before) % 2 === 0) return at + 1;
+    }
+    return this.#lineEnd;
+  }
+}
+
+/**
+ * The first key that an object of a JSON text has twice: `JSON.parse` silently keeps the last one. `value`: the parsed text.
+ * `keys`: the number of keys in the text, if it is known.
+ */
+export const duplicateKey = (text: string, value: unknown, keys = keysInText(text)): string | undefined =>
+  keys === keysInValue(value) ? undefined : firstDuplicate(text);
+
+/** The value has fewer keys than the text if one is there twice. Counting takes no memory. */
+const keysInText = (text: string): number => {
+  const scanner = new JsonScanner(text);
+  let count = 0;
+  for (let token = scanner.next(); token !== ""; token = scanner.next()) if (token === ":") count++;
+  return count;
+};
+
+const keysInValue = (value: unknown): number => {
+  let count = 0;
+  // A text may nest deeper than calls can.
+  const open: object[] = [];
+  const visit = (part: unknown): void => {
+    if (typeof part === "object" && part !== null) open.push(part);
+  };
+  visit(value);
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    if (Array.isArray(part)) for (const item of part) visit(item);
+    else {
+      for (const key of Object.keys(part)) {
+        count++;
+        visit((part as Readonly<Record<string, unknown>>)[key]);
+      }
+    }
+  }
+  return count;
+};
+
+const firstDuplicate = (text: string): string | undefined => {
+  const scanner = new JsonScanner(text);
+  /** The keys of each object or array that is open. */
+  const open: Set<string>[] = [];
+  for (let token = scanner.next(); token !== ""; token = scanner.next()) {
+    if (token === "{" || token === "[") open.push(new Set());
+    else if (token === "}" || token === "]") open.pop();
+    else if (token === ":") {
+      const key = scanner.key();
+      const keys = open.at(-1);
+      if (keys?.has(key)) return key;
+      keys?.add(key);
+    }
+  }
+  return undefined;
+};
+
+/**
+ * The text of a member of the object that a JSON text is, with the white space around it. The text must be valid JSON without
+ * duplicate keys.
+ */
+export const memberText = (text: string, name: string): string | undefined => {
+  const scanner = new JsonScanner(text);
+  let depth = 0;
+  let start: number | undefined;
+  for (let token = scanner.next(); token !== ""; token = scanner.next()) {
+    if (token === "{" || token === "[") depth++;
+    else if (token === "}" || token === "]") depth--;
+    else if (token === ":" && depth === 1 && scanner.key() === name) start = scanner.end;
+    const isOver = (depth === 1 && token === ",") || depth === 0;
+    if (start !== undefined && isOver) return text.slice(start, scanner.at);
+  }
+  return undefined;
+};
+
+/** The index of the first bracket that is nested deeper than `max`. */
+export const tooDeepAt = (text: string, max: number): number | undefined => {
+  const scanner = new JsonScanner(text);
+  let depth = 0;
+  for (let token = scanner.next(); token !== ""; token = scanner.next()) {
+    if (token === "{" || token === "[") depth++;
+    else if (token === "}" || token === "]") depth--;
+    if (depth > max) return scanner.at;
+  }
+  return undefined;
+};
