@@ -20,11 +20,8 @@ const workerd = () =>
     },
   });
 
-const ON_WORKERD = [
-  "test/{edge,routes,contract/worker}/**/*.test.ts",
-  // What these say of bodies holds for the streams of workerd.
-  "test/proxy/{body,deliver,follow-move,follow-move-tables,mirror,move-model,public-response,pump}.test.ts",
-];
+// `worker` folders hold what needs workerd: streams, and pages from real bindings.
+const ON_WORKERD = ["test/{edge,routes,contract/worker,proxy/worker}/**/*.test.ts"];
 const UNIT = ["test/{ids,routing,problems,origin,proxy,rules,cli,contract}/**/*.test.ts"];
 const SLOW = ["test/**/*.slow.test.ts"];
 

@@ -4,7 +4,7 @@ import { loadTableText } from "../../src/routing/index.ts";
 import { FAULT_CASES } from "../routing/check/fault-cases.ts";
 import { sampleTable } from "../routing/tables.ts";
 
-/** Publishing over HTTP and the loader read a text with `loadTableText`: `test/routes/table.test.ts` and `test/edge/` hold them to it. */
+/** Publishing over HTTP and the loader read a text with `loadTableText`: `test/routes/table/table.test.ts` and `test/edge/` hold them to it. */
 
 /** `undefined` for a loop. */
 const textOf = (value: unknown): string | undefined => {

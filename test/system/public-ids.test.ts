@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDemoTable } from "../../src/demo/table.ts";
-import { growthDuring } from "./memory.ts";
 import { type Stack, startStack } from "./stack.ts";
+import { growthDuring } from "./table/memory.ts";
 
 const IDS = 100_000;
 const FILLER = "x".repeat(440);

@@ -1,6 +1,6 @@
 import type { DemoTable } from "../../../src/demo/table.ts";
 import { type Stack, startStack } from "../stack.ts";
-import { type FaultyRegion, PATIENT } from "./fault.ts";
+import { type FaultyRegion, PATIENT } from "./faults/fault.ts";
 import { type HostileOrigin, startHostileOrigin } from "./origin.ts";
 
 /** A region for each fault, and the gateway before them all. */

@@ -1,0 +1,331 @@
+import { reset } from "cloudflare:test";
+import { beforeEach, describe, expect, it } from "vitest";
+import { err } from "../../../src/ids/result.ts";
+import type { Gateway } from "../../../src/ports.ts";
+import { loadTable, loadTableText, TABLE_BYTES_MAX } from "../../../src/routing/index.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { FAULT_CASES } from "../../routing/check/fault-cases.ts";
+import { sampleTable } from "../../routing/tables.ts";
+import { IDS, problemOf, setUp, slug } from "../harness.ts";
+
+const tableOf = (number: number) => ({
+  ...DECLARED_TABLE,
+  countries: { ...DECLARED_TABLE.countries, FR: 20 + number },
+});
+
+function client(gateway: Partial<Gateway> = {}) {
+  const { request } = setUp({ gateway });
+  const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    request(path, { method, headers, ...(body === undefined ? {} : { body: text(body) }) });
+  const put = (revision: number, body: unknown, headers: Record<string, string> = {}) =>
+    send("PUT", "/-/table", body, { "if-match": `"${revision}"`, ...headers });
+  return { send, put };
+}
+
+/** `undefined` for what no text can say: a function, a loop or an undefined member. */
+function bodyOf(value: unknown): string | undefined {
+  try {
+    const body = JSON.stringify(value);
+    return faultsOf(JSON.parse(body)) === faultsOf(value) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function faultsOf(declared: unknown): string {
+  const table = loadTable(declared, 1);
+  return table.ok ? "" : JSON.stringify(table.error);
+}
+
+const text = (body: unknown): string => (typeof body === "string" ? body : JSON.stringify(body));
+
+beforeEach(() => reset());
+
+describe("/-/table", () => {
+  it("gives the text in force octet for octet, and takes the next one for its tag", async () => {
+    const { send, put } = client();
+    const before = await send("GET", "/-/table");
+    expect([before.status, before.headers.get("etag"), before.headers.get("waybill-revision")]).toEqual([
+      200,
+      '"0"',
+      "0",
+    ]);
+    const body = `${JSON.stringify(tableOf(1), null, 7)}\n\n`;
+    const made = await put(0, body, { "waybill-note": encodeURIComponent("für Köln – 1") });
+    expect(made.status).toBe(201);
+    const revision = await made.json<Record<string, unknown>>();
+    expect(revision).toMatchObject({
+      revision: 1,
+      author: "anybody",
+      note: "für Köln – 1",
+      kind: "publish",
+      basedOn: 0,
+    });
+    const after = await send("GET", "/-/table");
+    expect(await after.text()).toBe(body);
+    expect(after.headers.get("etag")).toBe('"1"');
+    expect(after.headers.get("waybill-digest")).toBe(revision["digest"]);
+    expect(after.headers.get("cache-control")).toBe("no-store");
+    expect((await send("GET", "/-/table/revisions/1")).headers.get("waybill-digest")).toBe(revision["digest"]);
+  });
+
+  it("needs to be told which revision the change is for", async () => {
+    const { send, put } = client();
+    const bare = await send("PUT", "/-/table", tableOf(1));
+    expect([bare.status, slug(await problemOf(bare))]).toEqual([428, "precondition-required"]);
+    for (const tag of ["*", "1", 'W/"0"', '"0", "1"', '"x"', '""', '"01"']) {
+      const answer = await put(0, tableOf(1), { "if-match": tag });
+      expect([tag, slug(await problemOf(answer))]).toEqual([tag, "malformed-request"]);
+    }
+    await put(0, tableOf(1));
+    const late = await put(0, tableOf(2));
+    expect(late.status).toBe(412);
+    expect(await problemOf(late)).toMatchObject({ type: "/-/problems/stale-revision", expected: 0, current: 1 });
+  });
+
+  it("refuses notes that nobody could show, and bodies beyond the cap", async () => {
+    const { put } = client();
+    for (const note of ["%zz", encodeURIComponent("a\nb"), "n".repeat(501)]) {
+      const answer = await put(0, tableOf(1), { "waybill-note": note });
+      expect(slug(await problemOf(answer))).toBe("malformed-request");
+    }
+    const large = await put(0, " ".repeat(8 * 1024 * 1024 + 1));
+    expect([large.status, slug(await problemOf(large))]).toEqual([413, "body-too-large"]);
+  });
+
+  it("answers 503 while the truth cannot be asked, and routes all the same", async () => {
+    const gone = () => Promise.resolve(err({ reason: "control-plane-unavailable", why: "overloaded" } as const));
+    const calls = { text: gone, publish: gone, status: gone, packFaults: gone, revisions: gone, audit: gone };
+    const tableHistory = {
+      ...calls,
+      rollback: gone,
+      startCanary: gone,
+      promote: gone,
+      abort: gone,
+      recordRejection: gone,
+    };
+    const { send, put } = client({ tableHistory });
+    for (const answer of [
+      await send("GET", "/-/table"),
+      await put(0, tableOf(1)),
+      await send("GET", "/-/table/status"),
+    ]) {
+      expect([answer.status, slug(await problemOf(answer))]).toEqual([503, "control-plane-unavailable"]);
+    }
+    expect(await (await send("GET", `/orders/${IDS.orderKz}`)).text()).toMatch(/^from ap-/);
+  });
+});
+
+describe("a table with faults", () => {
+  const cases = Object.values(FAULT_CASES)
+    .flat()
+    .filter(([, , faults]) => faults.length > 0);
+
+  it(`is refused with the same faults as everywhere, in each of ${cases.length} ways`, async () => {
+    const { send, put } = client();
+    let passedOver = 0;
+    for (const [what, change] of cases) {
+      const body = bodyOf(change(sampleTable()));
+      if (body === undefined || body.length > TABLE_BYTES_MAX) {
+        passedOver++;
+        continue;
+      }
+      const loaded = loadTableText(body, 1);
+      if (loaded.ok) throw new Error(`${what} is no fault`);
+      const expected = { faults: loaded.error.slice(0, 100), faultCount: loaded.error.length };
+      const published = await put(0, body);
+      expect([what, published.status]).toEqual([what, 422]);
+      expect(await problemOf(published)).toMatchObject(expected);
+      expect(await problemOf(await send("POST", "/-/table/check", body))).toMatchObject(expected);
+    }
+    expect((await send("GET", "/-/table")).headers.get("etag")).toBe('"0"');
+    expect(passedOver).toBeLessThan(12);
+  }, 300_000);
+
+  it.each([
+    ["no JSON", "{", /not JSON/],
+    ["a key twice", '{"regions":{},"regions":{}}', /"regions" stands twice/],
+    ["nothing", "", /not JSON/],
+  ])("is refused as a text: %s", async (_, body, message) => {
+    const { put, send } = client();
+    for (const answer of [await put(0, body), await send("POST", "/-/table/check", body)]) {
+      const { faults } = await problemOf(answer);
+      expect(faults).toEqual([{ pointer: "", kind: "syntax", message: expect.stringMatching(message) }]);
+    }
+  });
+});
+
+describe("what a new table would do", () => {
+  it("is checked without publishing it", async () => {
+    const answer = await client().send("POST", "/-/table/check", tableOf(1));
+    expect([answer.status, await answer.json()]).toEqual([200, { faults: [] }]);
+  });
+
+  it("is refused, as publishing does, where KV lacks a pack that it names", async () => {
+    const { send, put } = client();
+    const shards = { sha256: "0".repeat(64), bytes: 90, ranges: 1, bits: 32, regions: ["eu"] };
+    const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
+    const table = { ...DECLARED_TABLE, packs: { shards }, routes };
+    const [checked, published] = [await send("POST", "/-/table/check", table), await put(0, table)];
+    expect([checked.status, published.status]).toEqual([422, 422]);
+    const { faults } = await problemOf(checked);
+    expect(faults).toEqual([expect.objectContaining({ kind: "pack", pointer: "/packs/shards" })]);
+    expect(faults).toEqual((await problemOf(published))["faults"]);
+  });
+
+  it("is compared with the one in force", async () => {
+    const { send, put } = client();
+    await put(0, DECLARED_TABLE);
+    const [first, ...routes] = DECLARED_TABLE.routes;
+    const answer = await send("POST", "/-/table/diff", {
+      ...DECLARED_TABLE,
+      routes: [{ ...first, region: "eu" }, ...routes],
+    });
+    expect(answer.headers.get("waybill-revision")).toBe("1");
+    const keys = [1, 2].map((service) => ({ service, where: { country: "KZ" }, keys: "1", percentOfSpace: 100 / 256 }));
+    expect(await answer.json()).toMatchObject({ isEmpty: false, routes: { differ: true }, keys });
+    expect(await (await send("POST", "/-/table/diff", DECLARED_TABLE)).json()).toMatchObject({ isEmpty: true });
+  });
+
+  it("is compared by single entities too: where they go, and which steps of moves are undone", async () => {
+    const { send, put } = client();
+    const id = "0192f0c1-7a30-8005-8040-8f3b2a1c9d77";
+    await put(0, { ...DECLARED_TABLE, moved: { [id]: { region: "us", epoch: 3 } } });
+    const diff = await (await send("POST", "/-/table/diff", DECLARED_TABLE)).json();
+    expect(diff).toMatchObject({
+      keys: [],
+      overrides: {
+        changed: 1,
+        listed: [{ id, entity: "order", before: { region: "us", epoch: 3 }, after: { region: "ap" } }],
+        changes: [{ entity: "order", from: "us", to: "ap", entities: 1 }],
+        undone: [{ kind: "move-lost", entities: 1 }],
+      },
+    });
+  });
+
+  it("is shown by the requests of a log, each that changes and a sum", async () => {
+    const { send, put } = client();
+    await put(0, DECLARED_TABLE);
+    const [first, ...routes] = DECLARED_TABLE.routes;
+    await put(1, { ...DECLARED_TABLE, routes: [{ ...first, region: "eu" }, ...routes] });
+    const log = [IDS.orderKz, IDS.orderBr].map((id) =>
+      JSON.stringify({ method: "GET", path: `/orders/${id}`, status: 200 }),
+    );
+    const others = [
+      `/orders/${IDS.orderKz}?bare`,
+      `PUT /orders/${IDS.orderKz}\r`,
+      `{"path":"/orders/${IDS.orderBr}"}`,
+      '{"event":"table-loaded"}',
+      "no line",
+      "",
+    ];
+    const sentBy = async (query: string, text: string) => {
+      const answer = await send("POST", `/-/table/replay?${query}`, text);
+      return (await answer.text())
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+    };
+    const text = [...log, ...others].join("\n");
+    const lines = await sentBy("old=1&new=2", text);
+    const way = (region: string) => expect.objectContaining({ kind: "region", region });
+    // As `waybill table replay --json` prints them.
+    const reported = (line: number, method: string, path: string) => ({
+      ...{ line, method, path, verdict: "changed", before: way("ap"), after: way("eu") },
+    });
+    expect(lines).toEqual([
+      reported(1, "GET", `/orders/${IDS.orderKz}`),
+      reported(3, "GET", `/orders/${IDS.orderKz}?bare`),
+      reported(4, "PUT", `/orders/${IDS.orderKz}`),
+      { summary: { same: 2, changed: 3, open: 0, others: 1, unreadable: 1 } },
+    ]);
+    const table = { ...DECLARED_TABLE, routes: [{ ...first, region: "eu" }, ...routes] };
+    expect(await sentBy("old=1&new=body", `${JSON.stringify({ table })}\n${text}`)).toEqual(lines);
+    expect(await sentBy("old=1&new=body", JSON.stringify({ table }))).toEqual([
+      { summary: { same: 0, changed: 0, open: 0, others: 0, unreadable: 0 } },
+    ]);
+    const refusalOf = async (line: string) =>
+      slug(await problemOf(await send("POST", "/-/table/replay?old=1&new=body", `${line}\n${text}`)));
+    expect(await refusalOf(JSON.stringify({ table: { ...table, regions: {} } }))).toBe("invalid-table");
+    expect(await refusalOf(JSON.stringify(table))).toBe("malformed-request");
+    expect(await refusalOf("{")).toBe("malformed-request");
+    expect(await refusalOf(`"${"x".repeat(TABLE_BYTES_MAX + 1024)}"`)).toBe("body-too-large");
+    expect(slug(await problemOf(await send("POST", "/-/table/replay?old=1", "")))).toBe("malformed-request");
+    expect(slug(await problemOf(await send("POST", "/-/table/replay?old=1&new=9", "")))).toBe("unknown-revision");
+  });
+});
+
+describe("the table's history", () => {
+  it("is listed from its end, and goes back by going on", async () => {
+    const { send, put } = client();
+    for (let number = 0; number < 3; number++) await put(number, tableOf(number));
+    const back = await send("POST", "/-/table/rollback", { to: 1, note: "back" }, { "if-match": '"3"' });
+    expect([back.status, await back.json()]).toMatchObject([
+      201,
+      { revision: 4, kind: "rollback", basedOn: 1, note: "back" },
+    ]);
+    const numbers = async (query: string) => {
+      const answer = await send("GET", `/-/table/revisions${query}`);
+      return (await answer.json<{ revisions: { revision: number }[] }>()).revisions.map(({ revision }) => revision);
+    };
+    expect([await numbers(""), await numbers("?limit=2"), await numbers("?before=3&limit=1")]).toEqual([
+      [4, 3, 2, 1],
+      [4, 3],
+      [2],
+    ]);
+    const audit = await (await send("GET", "/-/table/audit")).json<{ entries: object[] }>();
+    expect(audit.entries[0]).toMatchObject({ action: "rollback", author: "anybody", outcome: "done", revision: 4 });
+    for (const query of ["?limit=0", "?limit=101", "?before=x", "?limit="]) {
+      expect(slug(await problemOf(await send("GET", `/-/table/audit${query}`)))).toBe("malformed-request");
+    }
+    const wrong: [unknown, string][] = [
+      [{ to: 9 }, "unknown-revision"],
+      [{}, "malformed-request"],
+      ['{"to":1,"to":2}', "malformed-request"],
+      [{ to: 1, colour: 1 }, "malformed-request"],
+    ];
+    for (const [body, reason] of wrong) {
+      const answer = await send("POST", "/-/table/rollback", body, { "if-match": '"4"' });
+      expect(slug(await problemOf(answer))).toBe(reason);
+    }
+  });
+
+  it("says what truth, KV and this isolate hold", async () => {
+    const { send, put } = client();
+    await put(0, tableOf(1));
+    const answer = await send("GET", "/-/table/status");
+    expect(await answer.json()).toMatchObject({
+      controlPlane: { revision: 1, digest: expect.stringMatching(/^[0-9a-f]{64}$/), time: expect.any(String) },
+      isolate: { revision: 0, source: "bundled", ageSeconds: 0 },
+      canary: null,
+    });
+    const uses = await (await send("GET", "/-/table/capacity")).json<Record<string, object>>();
+    expect(uses["routes"]).toEqual({ used: 6, max: 200_000 });
+    const wanted = { ...DECLARED_TABLE, routes: DECLARED_TABLE.routes.slice(1) };
+    const measured = await (await send("POST", "/-/table/capacity", wanted)).json<Record<string, object>>();
+    expect(measured).toMatchObject({
+      routes: { used: wanted.routes.length },
+      bytes: { used: JSON.stringify(wanted).length },
+    });
+    const faulty = await send("POST", "/-/table/capacity", { ...wanted, regions: {} });
+    expect([faulty.status, slug(await problemOf(faulty))]).toEqual([422, "invalid-table"]);
+  });
+
+  it("takes no other methods", async () => {
+    const { send } = client();
+    for (const path of [
+      "",
+      "/check",
+      "/diff",
+      "/revisions",
+      "/revisions/1",
+      "/rollback",
+      "/status",
+      "/capacity",
+      "/audit",
+      "/canary",
+    ]) {
+      expect(slug(await problemOf(await send("DELETE", `/-/table${path}`)))).toBe("method-not-allowed");
+    }
+  });
+});

@@ -1,0 +1,123 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { type RunningOrigin, startOrigin } from "../../../src/demo/origin.ts";
+
+const ORDER = "/orders/019a0000-0000-8005-8040-000000000001";
+
+let origin: RunningOrigin;
+beforeAll(async () => {
+  origin = await startOrigin("eu", 0);
+});
+afterAll(() => origin.stop());
+
+const call = (method: string, path: string, body?: unknown) =>
+  fetch(origin.url + path, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+
+describe("documents", () => {
+  it("are created, read, changed and removed", async () => {
+    expect((await call("GET", ORDER)).status).toBe(404);
+    expect((await call("PATCH", ORDER, { a: 1 })).status).toBe(404);
+    expect((await call("PUT", ORDER, { a: 1, b: { c: 2 } })).status).toBe(201);
+    expect((await call("PUT", ORDER, { a: 1, b: { c: 2 }, d: 3 })).status).toBe(200);
+    const patched = await call("PATCH", ORDER, { b: { e: 4 }, d: null });
+    expect(await patched.json()).toMatchObject({ entity: { a: 1, b: { c: 2, e: 4 } } });
+    expect((await call("DELETE", ORDER)).status).toBe(200);
+    expect((await call("DELETE", ORDER)).status).toBe(404);
+  });
+
+  it("echo what the origin received", async () => {
+    const response = await fetch(`${origin.url}${ORDER}/notes/%2f?x=%20y`, { method: "POST", body: '{"z":1}' });
+    expect(response.headers.get("x-demo-region")).toBe("eu");
+    expect(await response.json()).toMatchObject({
+      region: "eu",
+      method: "POST",
+      url: `${ORDER}/notes/%2f?x=%20y`,
+      headers: { "content-length": "7" },
+      received: { z: 1 },
+      entity: null,
+    });
+  });
+
+  it("answer HEAD with the length of GET and no body", async () => {
+    await call("PUT", ORDER, { a: 1 });
+    const head = await call("HEAD", ORDER);
+    expect(head.status).toBe(200);
+    expect(await head.text()).toBe("");
+    await call("DELETE", ORDER);
+  });
+
+  it("of a person are the same by full ID and by short key", async () => {
+    expect((await call("PUT", "/person/00000023-122E-6f47-a000-000000000000", { name: "A" })).status).toBe(201);
+    expect((await call("GET", "/person/23122e")).status).toBe(200);
+    expect((await call("GET", "/person/023122e")).status).toBe(404);
+  });
+
+  it.each([
+    ["PUT", ORDER, "{", 400],
+    ["PUT", ORDER, `"${"a".repeat(1024 * 1024)}"`, 413],
+    ["GET", "/elsewhere/1", undefined, 404],
+    ["GET", "/orders/", undefined, 404],
+    ["GET", `${ORDER}/events?count=-1`, undefined, 400],
+    ["GET", `${ORDER}/slow?ms=x`, undefined, 400],
+    ["GET", `${ORDER}/download?bytes=1e3`, undefined, 400],
+    ["GET", `${ORDER}/status/99`, undefined, 400],
+    ["REPORT", ORDER, undefined, 405],
+  ])("refuse %s %s", async (method, path, body, status) => {
+    const response = await fetch(origin.url + path, { method, ...(body === undefined ? {} : { body }) });
+    expect(response.status).toBe(status);
+    expect(await response.json()).toHaveProperty("why");
+  });
+});
+
+describe("below an entity", () => {
+  it("events come one by one", async () => {
+    const response = await call("GET", `${ORDER}/events?count=3`);
+    const arrivals: number[] = [];
+    let text = "";
+    for await (const chunk of response.body ?? []) {
+      arrivals.push(performance.now());
+      text += Buffer.from(chunk).toString("utf8");
+    }
+    expect(text.match(/^id: \d$/gm)).toEqual(["id: 1", "id: 2", "id: 3"]);
+    expect((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)).toBeGreaterThan(200);
+  });
+
+  it("slow waits", async () => {
+    const started = performance.now();
+    expect((await call("GET", `${ORDER}/slow?ms=150`)).status).toBe(200);
+    expect(performance.now() - started).toBeGreaterThan(140);
+  });
+
+  it("download gives as many octets as asked, upload counts and hashes them", async () => {
+    const bytes = new Uint8Array(await (await call("GET", `${ORDER}/download?bytes=200001`)).arrayBuffer());
+    expect(bytes.length).toBe(200_001);
+    const answer = await fetch(`${origin.url}${ORDER}/upload`, { method: "POST", body: bytes });
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    expect(await answer.json()).toMatchObject({ bytes: 200_001, sha256 });
+  });
+
+  it("status answers with that status", async () => {
+    for (const status of [204, 304, 404, 418, 503]) {
+      expect((await call("GET", `${ORDER}/status/${status}`)).status).toBe(status);
+    }
+    const moved = await fetch(`${origin.url}${ORDER}/status/302?location=/elsewhere`, { redirect: "manual" });
+    expect([moved.status, moved.headers.get("location")]).toEqual([302, "/elsewhere"]);
+  });
+
+  it("echo is a WebSocket", async () => {
+    const socket = new WebSocket(`${origin.url.replace("http", "ws")}${ORDER}/echo`);
+    const messages: unknown[] = [];
+    socket.on("open", () => {
+      socket.send("text");
+      socket.send(Buffer.from([0, 255]));
+    });
+    socket.on("message", (data, isBinary) => {
+      messages.push(isBinary ? data : data.toString());
+      if (messages.length === 2) socket.close(4321, "enough");
+    });
+    const closed = await new Promise((resolve) => socket.on("close", (code, why) => resolve([code, why.toString()])));
+    expect(messages).toEqual(["text", Buffer.from([0, 255])]);
+    expect(closed).toEqual([4321, "enough"]);
+  });
+});

@@ -1,0 +1,44 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { readDemoTable } from "../../../src/demo/table.ts";
+import { unreachableOrigins } from "../../../src/host/deploy/checks.ts";
+import { loadTable } from "../../../src/routing/index.ts";
+
+const table = readDemoTable();
+
+const PUBLIC = { origins: [{ url: "https://us.internal.example.com" }] };
+
+const unreachable = (url: string) => {
+  const regions = { ...table.regions, eu: { origins: [{ url }] }, us: PUBLIC, ap: PUBLIC };
+  const loaded = loadTable({ ...table, regions }, 1);
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.error));
+  return unreachableOrigins(loaded.value);
+};
+
+describe("a table that is to be deployed", () => {
+  it("may have origins that the edge can reach", () => {
+    for (const url of [
+      "https://eu.example.com",
+      "http://10.0.0.1:8080",
+      "https://127.example.com",
+      "http://[fd00::1]",
+    ]) {
+      expect(unreachable(url)).toEqual([]);
+    }
+  });
+
+  it.each(["http://127.0.0.1:8788", "http://127.9.9.9", "http://localhost:1", "http://a.localhost", "http://[::1]:80"])(
+    "has no use for %s",
+    (url) => {
+      expect(unreachable(url)).toMatchObject([{ pointer: "/regions/eu/origins/0/url" }]);
+    },
+  );
+
+  it("is refused with a sentence for each origin while it is the demo's", () => {
+    const script = fileURLToPath(new URL("../../../src/host/deploy/deploy.ts", import.meta.url));
+    const { status, stderr, stdout } = spawnSync(process.execPath, [script], { encoding: "utf8" });
+    expect([status, stdout]).toEqual([1, ""]);
+    expect(stderr.match(/is a loopback address/g)).toHaveLength(3);
+  });
+});

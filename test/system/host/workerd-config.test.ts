@@ -1,0 +1,89 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { COMPATIBILITY_DATE, COMPATIBILITY_FLAGS, quoted, workerdConfig } from "../../../src/host/workerd/config.ts";
+import { startGateway } from "../../../src/host/workerd/gateway.ts";
+import { startWorkerd } from "../../../src/host/workerd/workerd.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "waybill-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Each tries to end the string and to say something else; or is read as something else when not escaped. */
+const HOSTILE = [
+  '"), (name = "X',
+  "\\",
+  '\\"',
+  "\n\r\t\b\u0001\u007f",
+  "\\x41\\101",
+  "# no comment",
+  "é€😀",
+  "$(x)",
+  "'",
+];
+
+const settings = (vars: Record<string, string>) => ({
+  address: "127.0.0.1:0",
+  kvFolder: "/kv",
+  durableObjectsFolder: "/objects",
+  workerFile: "worker.js",
+  vars,
+});
+
+describe("the configuration of workerd", () => {
+  it("escapes hostile strings", () => {
+    expect(quoted('a"b\\c\n')).toBe('"a\\"b\\\\c\\x0a"');
+    for (const text of HOSTILE) {
+      expect(quoted(text)).toMatch(/^"(?:[^"\\\p{Cc}]|\\["\\]|\\x[01][0-9a-f]|\\x7f)*"$/u);
+    }
+  });
+
+  it("refuses what workerd cannot carry", () => {
+    expect(() => quoted("a\0b")).toThrow(RangeError);
+    expect(() => quoted("\ud800")).toThrow(RangeError);
+  });
+
+  it("hands each hostile string to the Worker as it is", async () => {
+    const workerPath = join(folder, "echo-env.ts");
+    writeFileSync(
+      workerPath,
+      `export class SequenceBlocks {}
+       export class TrafficReports {}
+       export class TableTruth {}
+       export default { fetch: (request, env) => {
+         const { TABLE_KV, SEQUENCES, TRAFFIC, TABLE_TRUTH, CLIENT_ADDRESS, REQUEST_LOG, OPEN_PAGES, ...rest } = env;
+         return Response.json(rest);
+       } };`,
+    );
+    const vars = Object.fromEntries(HOSTILE.map((text, index) => [`H${index}`, text]));
+    const gateway = await startGateway({
+      port: 0,
+      tableText: JSON.stringify(DECLARED_TABLE),
+      stateFolder: join(folder, "state"),
+      workerPath,
+      vars,
+    });
+    try {
+      expect(await (await fetch(gateway.url)).json()).toEqual(vars);
+    } finally {
+      await gateway.stop();
+    }
+    expect(await gateway.exited).toBe(0);
+  });
+
+  it("agrees with wrangler.toml", () => {
+    const wrangler = readFileSync(new URL("../../../wrangler.toml", import.meta.url), "utf8");
+    expect(wrangler).toContain(`compatibility_date = "${COMPATIBILITY_DATE}"`);
+    expect(wrangler).toContain(`compatibility_flags = [${COMPATIBILITY_FLAGS.map((flag) => `"${flag}"`).join(", ")}]`);
+    for (const [, binding = ""] of wrangler.matchAll(/^(?:binding|name) = "([A-Z_]+)"$/gm)) {
+      expect(workerdConfig(settings({}))).toContain(`(name = "${binding}"`);
+    }
+  });
+
+  it("that workerd refuses is an error with its words", async () => {
+    const configPath = join(folder, "bad.capnp");
+    writeFileSync(configPath, workerdConfig(settings({})));
+    await expect(startWorkerd({ configPath })).rejects.toThrow(/worker\.js/);
+  });
+});
