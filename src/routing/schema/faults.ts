@@ -1,12 +1,12 @@
 import { FAULTS_MAX } from "../limits.ts";
 
-/** A line of the declared table that is wrong. A table with faults is never served. */
+/** Something wrong in the declared table. A table with faults is never served. */
 export interface Fault {
   /** RFC 6901 JSON pointer to the value at fault. */
   readonly pointer: string;
   /** Stable name of the kind of fault. */
   readonly kind: FaultKind;
-  /** One sentence: what is wrong and how to mend it. */
+  /** One sentence: what is wrong and how to fix it. */
   readonly message: string;
 }
 
@@ -39,14 +39,14 @@ export type FaultKind =
   | "public-ids"
   | "too-complex";
 
-/** Where a value stands in the declared table: keys and indexes from the top. */
+/** Place of a value in the declared table: keys and indexes from the top. */
 export type Place = readonly (string | number)[];
 
 /** RFC 6901 section 3: `~` and `/` inside a key are written `~0` and `~1`. */
 export const pointerTo = (place: Place): string =>
   place.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-/** Told of each fault as it is found. */
+/** Called with each fault as it is found. */
 export type Report = (kind: FaultKind, place: Place, message: string) => void;
 
 export interface FaultList {
@@ -54,7 +54,7 @@ export interface FaultList {
   readonly faults: readonly Fault[];
 }
 
-/** Gathers faults, each once, up to the cap. */
+/** Collects faults without duplicates, up to the limit. */
 export const faultList = (): FaultList => {
   const faults: Fault[] = [];
   const seen = new Set<string>();
@@ -69,10 +69,10 @@ export const faultList = (): FaultList => {
   return { report, faults };
 };
 
-/** Whether a report with so many faults may have left some out: the check looked no further. */
+/** Whether a report with so many faults may be incomplete: the check stops at the limit. */
 export const isCut = (count: number): boolean => count >= FAULTS_MAX;
 
-/** `1 fault`, `2 faults`, `at least 1,000 faults`: how many a table has, as far as the check looked. */
+/** `1 fault`, `2 faults`, `at least 1,000 faults`: the number that the check found. */
 export const formatFaultCount = (count: number): string => {
   const amount = isCut(count) ? `at least ${FAULTS_MAX.toLocaleString("en-US")}` : `${count}`;
   return `${amount} fault${count === 1 ? "" : "s"}`;

@@ -15,15 +15,18 @@ import {
   breakerSchema,
   canarySchema,
   deadlinesSchema,
+  described,
   epochFloorSchema,
   goneSchema,
   healthSchema,
+  integer,
   jsonPath,
   movedSchema,
   moveSchema,
   name,
   numbers,
   oneOrMore,
+  optional,
   otherBodies,
   packsSchema,
   rememberSchema,
@@ -36,55 +39,39 @@ import {
 } from "./parts.ts";
 import { sourcesSchema, withoutIdSchema } from "./without-id.ts";
 
-/** The declared routing table, the one source of its types and of its JSON Schema. What needs more than one value is in `check/`. */
+/** The declared routing table: the source of its types and its JSON Schema. Rules about more than one value are in `check/`. */
 
 const origin = v.strictObject({
-  url: v.pipe(text, v.description("http or https, host, optional port and base path; no query, fragment or password.")),
-  weight: v.exactOptional(
-    v.pipe(
-      v.number(),
-      v.safeInteger(),
-      v.minValue(0),
-      v.maxValue(1_000_000),
-      v.description("Share of the region's IDs relative to its other origins; 1 unless given, 0 drains it."),
-    ),
+  url: described(text, "http or https, host, optional port and base path; no query, fragment or password."),
+  weight: optional(
+    integer(0, 1_000_000),
+    "Share of the region's IDs relative to its other origins; 1 unless given, 0 drains it.",
   ),
-  binding: v.exactOptional(
-    v.pipe(
-      name,
-      v.description(
-        "A binding of the deployment that requests go through: a mutual TLS certificate or a private network.",
-      ),
-    ),
+  binding: optional(
+    name,
+    "A binding of the deployment that requests go through: a mutual TLS certificate or a private network.",
   ),
 });
 
 export const regionSchema = v.strictObject({
-  origins: v.pipe(
-    v.array(origin),
-    v.minLength(1, "A region needs at least one origin."),
-    v.maxLength(ORIGINS_PER_REGION_MAX),
-    v.description("Where the region answers."),
+  origins: described(
+    v.pipe(v.array(origin), v.minLength(1, "A region needs at least one origin."), v.maxLength(ORIGINS_PER_REGION_MAX)),
+    "The servers of the region.",
   ),
-  failover: v.exactOptional(
-    v.pipe(
-      v.array(name),
-      v.maxLength(REGIONS_MAX),
-      v.description("Regions that may answer reads when no origin of this one can be reached, in order."),
-    ),
+  failover: optional(
+    v.pipe(v.array(name), v.maxLength(REGIONS_MAX)),
+    "Regions that may serve reads when no origin of this one is reachable, in order.",
   ),
-  failoverWrites: v.exactOptional(
-    v.pipe(
-      v.boolean(),
-      v.description("Whether failover regions may take writes that are safe to repeat; false unless given."),
-    ),
+  failoverWrites: optional(
+    v.boolean(),
+    "Whether failover regions may take writes that are safe to repeat; false unless given.",
   ),
   deadlines: v.exactOptional(deadlinesSchema),
   breaker: v.exactOptional(breakerSchema),
   health: v.exactOptional(healthSchema),
 });
 
-export const countrySchema = v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(255));
+export const countrySchema = integer(0, 255);
 
 const pattern = v.pipe(
   v.string(),
@@ -97,69 +84,58 @@ const pattern = v.pipe(
 
 const layoutPattern = v.strictObject({
   path: pattern,
-  layout: v.pipe(
+  layout: described(
     name,
-    v.description("IDs on these paths are read as this layout of the entity alone; `luuid-short` for short keys."),
+    "IDs on these paths are read as this layout of the entity only; `luuid-short` for short keys.",
   ),
 });
 
-const patternOrLayout = v.union([pattern, layoutPattern]);
-
 const entityId = v.strictObject({
-  layout: v.pipe(name, v.description("Layout that the IDs have.")),
-  service: v.exactOptional(v.pipe(wholeNumber, v.description("iUID service number of this entity."))),
-  class: v.exactOptional(v.pipe(text, v.description("LUUID class name; its CRC-12 is the group."))),
-  group: v.exactOptional(v.pipe(wholeNumber, v.description("LUUID group number, instead of a class."))),
+  layout: described(name, "Layout of the IDs."),
+  service: optional(wholeNumber, "iUID service number of this entity."),
+  class: optional(text, "LUUID class name; its CRC-12 is the group."),
+  group: optional(wholeNumber, "LUUID group number, instead of a class."),
 });
 
 const publicSchema = v.union([
   v.literal(true),
   v.strictObject({
-    as: v.pipe(
+    as: described(
       v.picklist(["sealed", "ulong", "long", "decimal", "guid", "uint128"]),
-      v.description("`sealed` is our own form for 128-bit IDs; the others are those of Architect.Identities."),
+      "`sealed` is Waybill's own form for 128-bit IDs; the others are those of Architect.Identities.",
     ),
-    form: v.exactOptional(
-      v.pipe(
-        v.picklist(["uuid", "base62", "hex"]),
-        v.description("Text of the compatible kinds; base62 if absent. Sealed IDs have one text."),
-      ),
+    form: optional(
+      v.picklist(["uuid", "base62", "hex"]),
+      "Text form of the compatible kinds; base62 if absent. Sealed IDs have one.",
     ),
   }),
 ]);
 
 export const entitySchema = v.strictObject({
-  path: v.pipe(
+  path: described(
     v.union([
       pattern,
       layoutPattern,
-      v.pipe(v.array(patternOrLayout), v.minLength(1), v.maxLength(PATHS_PER_ENTITY_MAX)),
+      v.pipe(v.array(v.union([pattern, layoutPattern])), v.minLength(1), v.maxLength(PATHS_PER_ENTITY_MAX)),
     ]),
-    v.description("Path pattern or patterns; /any/:id leads to the first for IDs of its layout."),
+    "Path pattern or patterns; /any/:id uses the first for IDs of its layout.",
   ),
-  ids: v.pipe(
-    v.array(entityId),
-    v.minLength(1, "An entity needs at least one layout of IDs."),
-    v.maxLength(IDS_PER_ENTITY_MAX),
-    v.description("The layouts that IDs of this entity may have."),
-  ),
-  any: v.exactOptional(
+  ids: described(
     v.pipe(
-      v.picklist(["proxy", "redirect"]),
-      v.description("What /any/:id does: pass on (the default) or answer 307."),
+      v.array(entityId),
+      v.minLength(1, "An entity needs at least one layout of IDs."),
+      v.maxLength(IDS_PER_ENTITY_MAX),
     ),
+    "The layouts that IDs of this entity may have.",
   ),
-  public: v.exactOptional(
-    v.pipe(
-      publicSchema,
-      v.description("Clients see public IDs only; `true` is { as: sealed }. Keys are a secret of the deployment."),
-    ),
+  any: optional(v.picklist(["proxy", "redirect"]), "What /any/:id does: proxy (the default) or redirect with 307."),
+  public: optional(
+    publicSchema,
+    "Clients see public IDs only; `true` is { as: sealed }. Keys are a secret of the deployment.",
   ),
-  publicFields: v.exactOptional(
-    v.pipe(
-      v.array(v.union([jsonPath, v.strictObject({ path: jsonPath, entity: name })])),
-      v.description("Where IDs of public entities stand in JSON answers; a bare path means this entity's own ID."),
-    ),
+  publicFields: optional(
+    v.array(v.union([jsonPath, v.strictObject({ path: jsonPath, entity: name })])),
+    "Where IDs of public entities are in JSON responses; a bare path means this entity's own ID.",
   ),
   otherBodies: v.exactOptional(otherBodies),
   deadlines: v.exactOptional(deadlinesSchema),
@@ -170,100 +146,71 @@ export const entitySchema = v.strictObject({
 const when = v.strictObject({
   layout: v.exactOptional(oneOrMore(name)),
   entity: v.exactOptional(oneOrMore(name)),
-  country: v.exactOptional(v.pipe(oneOrMore(name), v.description("ISO 3166-1 alpha-2 codes from `countries`."))),
-  service: v.exactOptional(v.pipe(numbers, v.description("iUID service numbers."))),
-  shardKey: v.exactOptional(v.pipe(numbers, v.description("HotGuid shard keys."))),
-  slices: v.exactOptional(v.pipe(v.record(name, numbers), v.description("Values of slices of the key."))),
-  fields: v.exactOptional(
-    v.pipe(v.record(name, numbers), v.description("Values of fields by name: keys, and nodes such as a machine.")),
-  ),
-  group: v.exactOptional(v.pipe(numbers, v.description("LUUID group numbers."))),
-  class: v.exactOptional(v.pipe(oneOrMore(text), v.description("LUUID class names."))),
-  primaryKey: v.exactOptional(v.pipe(numbers, v.description("LUUID primary keys, decimal."))),
-  mintedFrom: v.exactOptional(v.pipe(time, v.description("Minted at this time or later."))),
-  mintedBefore: v.exactOptional(v.pipe(time, v.description("Minted earlier than this time."))),
+  country: optional(oneOrMore(name), "ISO 3166-1 alpha-2 codes from `countries`."),
+  service: optional(numbers, "iUID service numbers."),
+  shardKey: optional(numbers, "HotGuid shard keys."),
+  slices: optional(v.record(name, numbers), "Values of slices of the key."),
+  fields: optional(v.record(name, numbers), "Values of fields by name: keys, and nodes such as a machine."),
+  group: optional(numbers, "LUUID group numbers."),
+  class: optional(oneOrMore(text), "LUUID class names."),
+  primaryKey: optional(numbers, "LUUID primary keys, decimal."),
+  mintedFrom: optional(time, "Minted at this time or later."),
+  mintedBefore: optional(time, "Minted earlier than this time."),
 });
 
 export const routeSchema = v.strictObject({
-  when: v.pipe(when, v.description("All conditions must hold; none means every ID.")),
-  region: v.exactOptional(v.pipe(name, v.description("Where the IDs go. A route has this, a split or a pack."))),
-  split: v.exactOptional(
-    v.pipe(splitSchema, v.description("The IDs go to several regions, in equal parts: for what is too hot for one.")),
-  ),
-  pack: v.exactOptional(
-    v.pipe(name, v.description("The IDs go where the ranges of this pack say; others go on to the next routes.")),
-  ),
+  when: described(when, "All conditions must hold; none means every ID."),
+  region: optional(name, "Where the IDs go. A route has this, a split or a pack."),
+  split: optional(splitSchema, "The IDs go to several regions, in equal parts: for a load too high for one region."),
+  pack: optional(name, "The IDs go where the ranges of this pack say; others go on to the next routes."),
   canary: v.exactOptional(canarySchema),
   shadow: v.exactOptional(shadowSchema),
 });
 
-export const gatewaySchema = v.strictObject({
-  hosts: v.pipe(
-    v.array(text),
-    v.maxLength(100),
-    v.description("Host names of the gateway itself; no origin may be one."),
-  ),
+const gatewaySchema = v.strictObject({
+  hosts: described(v.pipe(v.array(text), v.maxLength(100)), "Host names of the gateway itself; no origin may be one."),
 });
+
+/** An override for each of many entities, by ID. */
+const overridesOf = <const Entry extends v.GenericSchema>(entry: Entry, description: string) =>
+  optional(v.pipe(v.record(v.string(), entry), v.maxEntries(MOVED_MAX)), description);
 
 export const tableSchema = v.strictObject({
   $schema: v.exactOptional(v.string()),
   gateway: v.exactOptional(gatewaySchema),
-  regions: v.pipe(
-    v.record(name, regionSchema),
-    v.minEntries(1, "A table needs at least one region."),
-    v.maxEntries(REGIONS_MAX),
-    v.description("Where: logical names, never used again for something else."),
+  regions: described(
+    v.pipe(
+      v.record(name, regionSchema),
+      v.minEntries(1, "A table needs at least one region."),
+      v.maxEntries(REGIONS_MAX),
+    ),
+    "Where: logical names, which are never reused for something else.",
   ),
-  countries: v.exactOptional(
-    v.pipe(v.record(name, countrySchema), v.description("iUID country number by ISO 3166-1 alpha-2 code.")),
-  ),
-  entities: v.pipe(
-    v.record(name, entitySchema),
-    v.minEntries(1, "A table needs at least one entity."),
-    v.maxEntries(ENTITIES_MAX),
-    v.description("What: one entry for each kind of thing."),
+  countries: optional(v.record(name, countrySchema), "iUID country number by ISO 3166-1 alpha-2 code."),
+  entities: described(
+    v.pipe(
+      v.record(name, entitySchema),
+      v.minEntries(1, "A table needs at least one entity."),
+      v.maxEntries(ENTITIES_MAX),
+    ),
+    "What: one entry for each kind of thing.",
   ),
   sources: v.exactOptional(sourcesSchema),
-  withoutId: v.exactOptional(
-    v.pipe(
-      v.record(name, withoutIdSchema),
-      v.maxEntries(WITHOUT_ID_MAX),
-      v.description("Requests without an ID, by name: lists, logins and the like, whose region something else says."),
-    ),
+  withoutId: optional(
+    v.pipe(v.record(name, withoutIdSchema), v.maxEntries(WITHOUT_ID_MAX)),
+    "Requests without an ID, by name, such as lists and logins: `sources` give their region.",
   ),
-  layouts: v.exactOptional(
-    v.pipe(v.record(name, layoutSchema), v.description("Layouts of your own, and what the table adds to ours.")),
-  ),
+  layouts: optional(v.record(name, layoutSchema), "Layouts of your own, and what the table adds to built-in ones."),
   packs: v.exactOptional(packsSchema),
-  routes: v.pipe(v.array(routeSchema), v.maxLength(ROUTES_MAX), v.description("Which: the first match wins.")),
-  moved: v.exactOptional(
-    v.pipe(
-      v.record(v.string(), movedSchema),
-      v.maxEntries(MOVED_MAX),
-      v.description("Region by canonical ID, for entities that left the region that their ID names."),
-    ),
-  ),
-  moves: v.exactOptional(
-    v.pipe(
-      v.record(v.string(), moveSchema),
-      v.maxEntries(MOVED_MAX),
-      v.description("Moves under way by canonical ID: `waybill move` writes them."),
-    ),
-  ),
-  gone: v.exactOptional(
-    v.pipe(
-      v.record(v.string(), goneSchema),
-      v.maxEntries(MOVED_MAX),
-      v.description("Entities that were removed from every region, by canonical ID; they are answered 410."),
-    ),
-  ),
+  routes: described(v.pipe(v.array(routeSchema), v.maxLength(ROUTES_MAX)), "Which: the first match wins."),
+  moved: overridesOf(movedSchema, "Region by canonical ID, for entities that left the region that their ID names."),
+  moves: overridesOf(moveSchema, "Moves in progress by canonical ID: `waybill move` writes them."),
+  gone: overridesOf(goneSchema, "Entities that were removed from every region, by canonical ID; the answer is 410."),
   epochFloor: v.exactOptional(epochFloorSchema),
-  default: v.exactOptional(
-    v.pipe(name, v.description("Region of IDs that no route takes. Without it they are errors.")),
-  ),
+  default: optional(name, "Region of IDs that no route matches. Without it they are errors."),
 });
 
-/** The table as it stands in `routing-table.json`. */
+/** The table as it is in `routing-table.json`. */
 export type DeclaredTable = v.InferOutput<typeof tableSchema>;
 export type DeclaredRegion = v.InferOutput<typeof regionSchema>;
 export type DeclaredEntity = v.InferOutput<typeof entitySchema>;
@@ -271,7 +218,6 @@ export type DeclaredEntityId = v.InferOutput<typeof entityId>;
 export type { DeclaredLayout, DeclaredRow, DeclaredSlice } from "./layout.ts";
 export type DeclaredRoute = v.InferOutput<typeof routeSchema>;
 export type DeclaredConditions = v.InferOutput<typeof when>;
-export type { DeclaredGone, DeclaredMove, DeclaredMoved, DeclaredNumbers } from "./parts.ts";
 export type DeclaredPublic = v.InferOutput<typeof publicSchema>;
-export type { DeclaredPack } from "./parts.ts";
+export type { DeclaredGone, DeclaredMove, DeclaredMoved, DeclaredNumbers, DeclaredPack } from "./parts.ts";
 export type { DeclaredSource, DeclaredWithoutId } from "./without-id.ts";

@@ -25,103 +25,110 @@ import {
 } from "./table.ts";
 import { withoutIdSchema } from "./without-id.ts";
 
-/** Keys that mean something to JavaScript objects; a table that used them as names could not be trusted. */
+/** Keys with a meaning for JavaScript objects. As names they would allow prototype pollution. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
-/** Keys whose value is an object that may be empty: to the schema an empty list would look the same. */
-const OBJECT_KEYS: ReadonlySet<unknown> = new Set([
-  "regions",
-  "countries",
-  "entities",
-  "layouts",
-  "withoutId",
-  "moved",
-  "moves",
-  "gone",
-  "gateway",
-  "when",
-  "fields",
-  "slices",
-  "deadlines",
-]);
+export type Json = Readonly<Record<string, unknown>>;
+
+export const isRecord = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Own entries of an object without the keys that the schema skips. */
+export const entriesOf = (value: unknown): readonly [string, unknown][] =>
+  isRecord(value) ? Object.entries(value).filter(([key]) => !FORBIDDEN_KEYS.has(key)) : [];
+
+/** Parts with an entry for each override. They share one index and one limit. */
+export const OVERRIDE_PARTS = ["moved", "moves", "gone"] as const;
+
+/** Parts with named entries: the most entries, their schemas, and a valid value that stands in for the part. */
+export const PARTS = {
+  regions: { max: REGIONS_MAX, key: name, entry: regionSchema, standIn: { a: { origins: [{ url: "a" }] } } },
+  countries: { max: Number.POSITIVE_INFINITY, key: name, entry: countrySchema, standIn: {} },
+  entities: {
+    max: ENTITIES_MAX,
+    key: name,
+    entry: entitySchema,
+    standIn: { a: { path: "/a/:id", ids: [{ layout: "a" }] } },
+  },
+  layouts: { max: LAYOUTS_MAX, key: name, entry: layoutSchema, standIn: {} },
+  packs: { max: PACKS_MAX, key: name, entry: packSchema, standIn: {} },
+  withoutId: { max: WITHOUT_ID_MAX, key: name, entry: withoutIdSchema, standIn: {} },
+  moved: { max: MOVED_MAX, key: v.string(), entry: movedSchema, standIn: {} },
+  moves: { max: MOVED_MAX, key: v.string(), entry: moveSchema, standIn: {} },
+  gone: { max: MOVED_MAX, key: v.string(), entry: goneSchema, standIn: {} },
+} as const;
+
+/** Keys whose value is an object that may be empty: the schema would take an empty list for one. */
+const OBJECT_KEYS: ReadonlySet<unknown> = new Set(
+  "regions countries entities layouts withoutId moved moves gone gateway when fields slices deadlines".split(" "),
+);
 
 const isObjectPlace = (place: Place): boolean =>
   OBJECT_KEYS.has(place.at(-1)) || (place.length === 2 && place[0] === "layouts");
 
-/** Reports nesting that is too deep, values that JSON does not have, lists in the place of objects, and forbidden keys. */
+/** Reports nesting that is too deep, values that JSON does not have, lists in place of objects, and forbidden keys. */
 export const checkShape = (value: unknown, report: Report): void => visit(value, [], report);
 
-/** Reports parts with more entries than may be; their entries are then not looked at. */
+/** Reports parts with more entries than the limit; their entries are then not checked. */
 export const checkSizes = (value: unknown, report: Report): boolean => {
   if (typeof value !== "object" || value === null) return true;
   let fit = true;
-  const counts = new Map<string, number>();
-  for (const [part, max] of Object.entries(PART_SIZES)) {
+  const reportSize = (place: Place, message: string): void => {
+    fit = false;
+    report("size", place, message);
+  };
+  const maxima = [
+    ...Object.entries(PARTS).map(([part, { max }]) => [part, max] as const),
+    ["routes", ROUTES_MAX] as const,
+  ];
+  for (const [part, max] of maxima) {
     const count = countIn(value, part);
-    counts.set(part, count);
-    if (count <= max) continue;
-    fit = false;
-    report("size", [part], `At most ${max} entries may stand here; there are ${count}.`);
+    if (count > max) reportSize([part], `At most ${max} entries may stand here; there are ${count}.`);
   }
-  const overrides = OVERRIDE_PARTS.reduce((sum, part) => sum + (counts.get(part) as number), 0);
-  if (fit && overrides > MOVED_MAX) {
-    fit = false;
-    const message = `At most ${MOVED_MAX} entries may stand in ${OVERRIDE_PARTS.join(", ")} together; there are ${overrides}.`;
-    report("size", [OVERRIDE_PARTS.find((part) => counts.get(part) !== 0) as string], message);
+  const sum = OVERRIDE_PARTS.reduce((count, part) => count + countIn(value, part), 0);
+  if (fit && sum > MOVED_MAX) {
+    const first = OVERRIDE_PARTS.find((part) => countIn(value, part) > 0) as string;
+    reportSize(
+      [first],
+      `At most ${MOVED_MAX} entries may stand in ${OVERRIDE_PARTS.join(", ")} together; there are ${sum}.`,
+    );
   }
-  if (fit) fit = checkValues(value, report);
+  if (!fit) return false;
+  const counts = valuesIn(value);
+  if (counts.reduce((count, [, values]) => count + values, 0) > VALUES_MAX) {
+    const [largest] = counts.toSorted(([, a], [, b]) => b - a);
+    reportSize(
+      largest === undefined ? [] : [largest[0]],
+      `At most ${VALUES_MAX} values may stand in a table besides its routes and single entities; there are more.`,
+    );
+  }
   return fit;
 };
 
-/** Routes and single entities are held to the schema one by one, all the rest of a table at once. */
-const checkValues = (table: object, report: Report): boolean => {
-  const counts = valuesIn(table);
-  const total = counts.reduce((sum, [, count]) => sum + count, 0);
-  if (total <= VALUES_MAX) return true;
-  const [largest] = counts.toSorted(([, a], [, b]) => b - a);
-  const message = `At most ${VALUES_MAX} values may stand in a table besides its routes and single entities; there are more.`;
-  report("size", largest === undefined ? [] : [largest[0]], message);
-  return false;
-};
-
-/** How many values each part has, those of the long parts apart; what is too many is not counted to its end. */
+/** How many values each part has, without routes and overrides. Counting stops soon after the limit. */
 export const valuesIn = (table: object): readonly (readonly [part: string, count: number])[] =>
   Object.entries(table)
     .filter(([part]) => part !== "routes" && !OVERRIDE_PARTS.some((overrides) => overrides === part))
-    .map(([part, value]) => [part, countValues(value)]);
+    .map(([part, value]) => [part, countValues(value, VALUES_MAX)]);
 
-const countValues = (value: unknown): number => {
+/** A value and all values in it. Of more than `max` the result is only some number above it. */
+const countValues = (value: unknown, max: number): number => {
   let count = 0;
-  // A text may nest deeper than calls can.
+  // A loop, since a text can nest deeper than the call stack.
   const open = [value];
-  while (open.length > 0 && count <= VALUES_MAX) {
+  while (open.length > 0 && count <= max) {
     const part = open.pop();
     count++;
     if (typeof part !== "object" || part === null) continue;
-    for (const key in part) if (open.push((part as Readonly<Record<string, unknown>>)[key]) > VALUES_MAX) break;
+    for (const key in part) if (open.push((part as Json)[key]) > max) break;
   }
   return count + open.length;
 };
 
 const countIn = (table: object, part: string): number => {
-  const entries = Object.hasOwn(table, part) ? (table as Readonly<Record<string, unknown>>)[part] : undefined;
+  const entries = Object.hasOwn(table, part) ? (table as Json)[part] : undefined;
   if (typeof entries !== "object" || entries === null) return 0;
   return Array.isArray(entries) ? entries.length : Object.keys(entries).length;
-};
-
-/** Parts with an entry for a single entity. They make one index. */
-const OVERRIDE_PARTS = ["moved", "moves", "gone"] as const;
-
-const PART_SIZES = {
-  regions: REGIONS_MAX,
-  entities: ENTITIES_MAX,
-  layouts: LAYOUTS_MAX,
-  packs: PACKS_MAX,
-  routes: ROUTES_MAX,
-  withoutId: WITHOUT_ID_MAX,
-  moved: MOVED_MAX,
-  moves: MOVED_MAX,
-  gone: MOVED_MAX,
 };
 
 const visit = (value: unknown, place: Place, report: Report): void => {
@@ -147,16 +154,16 @@ const visit = (value: unknown, place: Place, report: Report): void => {
   for (const key of Object.keys(value)) {
     if (FORBIDDEN_KEYS.has(key))
       report("schema", [...place, key], `${JSON.stringify(key)} cannot be a name; choose another.`);
-    else visitPart((value as Readonly<Record<string, unknown>>)[key], place, key, report);
+    else visitPart((value as Json)[key], place, key, report);
   }
 };
 
-/** Spares the place of the many values that cannot be at fault. */
+/** Makes no place for the many values that cannot be at fault. */
 const visitPart = (value: unknown, place: Place, key: string | number, report: Report): void => {
   if (typeof value !== "string" && typeof value !== "boolean") visit(value, [...place, key], report);
 };
 
-/** Turns an issue of the schema into a fault with a sentence that says how to mend it. `prefix`: where its value stands. */
+/** Reports an issue of the schema as a fault that says how to fix it. `prefix`: the place of its value. */
 export const reportIssue = (issue: v.BaseIssue<unknown>, report: Report, prefix: Place = []): void => {
   const inner = innerIssues(issue);
   for (const each of inner) {
@@ -167,7 +174,7 @@ export const reportIssue = (issue: v.BaseIssue<unknown>, report: Report, prefix:
 
 const keyOf = (key: unknown): string | number => (typeof key === "number" ? key : String(key));
 
-/** A union that has one fitting arm by its type reports the issues of that arm: they say more than "none of these". */
+/** Where the type of a value selects an arm of a union, the issues of that arm say more than "none of these". */
 const innerIssues = (issue: v.BaseIssue<unknown>): readonly v.BaseIssue<unknown>[] => {
   if (issue.type !== "union" || issue.issues === undefined) return [issue];
   const deeper = issue.issues.filter((each) => each.kind === "validation" || isInside(issue.input, each));
@@ -177,7 +184,7 @@ const innerIssues = (issue: v.BaseIssue<unknown>): readonly v.BaseIssue<unknown>
   );
 };
 
-/** An arm for objects looks for its keys in a list too, and what it says of those is of no use. */
+/** Ignores what an arm for objects says of the keys of a list. */
 const isInside = (input: unknown, { path }: v.BaseIssue<unknown>): boolean =>
   path !== undefined && (!Array.isArray(input) || typeof path[0]?.key === "number");
 
@@ -192,7 +199,7 @@ const SIZE_TYPES: ReadonlySet<string> = new Set(["max_length", "max_entries"]);
 
 const kindOf = (issue: v.BaseIssue<unknown>): FaultKind => (SIZE_TYPES.has(issue.type) ? "size" : "schema");
 
-/** The library's own sentences start like this; a sentence of the schema's own is passed on as it is. */
+/** Valibot's own messages start like this; messages of the schema are used as they are. */
 const LIBRARY_SENTENCE = /^Invalid /;
 
 const sentenceOf = (issue: v.BaseIssue<unknown>): string => {
@@ -207,40 +214,31 @@ const sentenceOf = (issue: v.BaseIssue<unknown>): string => {
   return `Expected ${issue.expected ?? "another value"}, found ${issue.received}; correct the value.`;
 };
 
-/** Parts with an entry for a single entity. */
-const OVERRIDES = { moved: movedSchema, moves: moveSchema, gone: goneSchema } as const;
-
-type Json = Readonly<Record<string, unknown>>;
-
 /**
- * The table as the schema types it; `undefined` where it does not fit. Of the long parts, whose sizes were checked, every entry
- * is held to the schema by itself and stays what it is: the library would make a second table of them.
+ * The table as the schema types it; `undefined` where it does not fit. Routes and overrides are validated one by one and
+ * kept as they are: the library would copy all of them.
  */
 export const matchSchema = (value: unknown): DeclaredTable | undefined => {
   if (typeof value !== "object" || value === null) return undefined;
   const given = value as Json;
   const long: Record<string, unknown> = {};
-  for (const [part, schema] of Object.entries(OVERRIDES)) {
+  for (const part of OVERRIDE_PARTS) {
     const entries = given[part];
     if (!isPlainRecord(entries)) continue;
-    if (!areFitting(entries, schema)) return undefined;
+    if (!areFitting(entries, PARTS[part].entry)) return undefined;
     long[part] = entries;
   }
   const { routes } = given;
   const fitting = Array.isArray(routes) ? matchRoutes(routes) : undefined;
   if (fitting === undefined) return undefined;
-  const rest = v.safeParse(tableSchema, { ...given, ...emptied(long), routes: [] }, { abortEarly: true });
+  const emptied = Object.fromEntries(Object.keys(long).map((part) => [part, {}]));
+  const rest = v.safeParse(tableSchema, { ...given, ...emptied, routes: [] }, { abortEarly: true });
   return rest.success ? { ...rest.output, ...long, routes: fitting } : undefined;
 };
 
-/** The schema passes over some keys; what has one of them is left to it. */
+/** An object without keys that the schema skips. */
 const isPlainRecord = (part: unknown): part is Json =>
-  typeof part === "object" &&
-  part !== null &&
-  !Array.isArray(part) &&
-  ![...FORBIDDEN_KEYS].some((key) => Object.hasOwn(part, key));
-
-const emptied = (parts: Json): Json => Object.fromEntries(Object.keys(parts).map((part) => [part, {}]));
+  isRecord(part) && ![...FORBIDDEN_KEYS].some((key) => Object.hasOwn(part, key));
 
 const areFitting = (entries: Json, schema: v.GenericSchema): boolean => {
   // Most entries are the name of one of a few regions.
@@ -259,7 +257,7 @@ const matchRoutes = (routes: readonly unknown[]): DeclaredRoute[] | undefined =>
   for (const route of routes) {
     const parsed = v.safeParse(routeSchema, route, { abortEarly: true });
     if (!parsed.success) return undefined;
-    // The order of keys must say nothing, and it could where a route has more than a region.
+    // The library's copy has its keys in one order, which matters where a route has more than a region.
     fitting.push(isSimple(parsed.output) ? (route as DeclaredRoute) : parsed.output);
   }
   return fitting;
@@ -268,22 +266,9 @@ const matchRoutes = (routes: readonly unknown[]): DeclaredRoute[] | undefined =>
 const isSimple = ({ canary, shadow, split, pack }: DeclaredRoute): boolean =>
   (canary ?? shadow ?? split ?? pack) === undefined;
 
-/** Parts whose entries are held to the schema one by one, with what stands for them while the rest is. */
-const RECORD_PARTS = {
-  regions: { schema: v.record(name, regionSchema), standIn: { a: { origins: [{ url: "a" }] } } },
-  countries: { schema: v.record(name, countrySchema), standIn: {} },
-  entities: { schema: v.record(name, entitySchema), standIn: { a: { path: "/a/:id", ids: [{ layout: "a" }] } } },
-  layouts: { schema: v.record(name, layoutSchema), standIn: {} },
-  packs: { schema: v.record(name, packSchema), standIn: {} },
-  withoutId: { schema: v.record(name, withoutIdSchema), standIn: {} },
-  moved: { schema: v.record(v.string(), movedSchema), standIn: {} },
-  moves: { schema: v.record(v.string(), moveSchema), standIn: {} },
-  gone: { schema: v.record(v.string(), goneSchema), standIn: {} },
-} as const;
-
 /**
- * Reports what does not fit the schema, and returns the places of the parts and entries at fault: `routes/7`, `default`.
- * `undefined`: there is more at fault than a report lists, and not everything was looked at.
+ * Reports what does not fit the schema. Returns the parts and entries at fault, such as `routes/7` and `default`;
+ * `undefined` where there are more faults than a report lists, and the search stopped.
  */
 export const reportIssues = (value: unknown, report: Report): ReadonlySet<string> | undefined => {
   const broken = new Set<string>();
@@ -298,12 +283,13 @@ export const reportIssues = (value: unknown, report: Report): ReadonlySet<string
   };
   const parts = isRecord(value) ? value : {};
   note(issuesOf(tableSchema, isRecord(value) ? withStandIns(value) : value), []);
-  for (const [part, { schema }] of Object.entries(RECORD_PARTS)) {
+  for (const [part, { key, entry }] of Object.entries(PARTS)) {
     const entries = parts[part];
     if (!isRecord(entries)) continue;
-    for (const key of Object.keys(entries)) {
+    const schema = v.record(key, entry as v.GenericSchema);
+    for (const each of Object.keys(entries)) {
       if (found >= FAULTS_MAX) return undefined;
-      note(issuesOf(schema, { [key]: entries[key] }), [part]);
+      note(issuesOf(schema, { [each]: entries[each] }), [part]);
     }
   }
   const routes = parts["routes"];
@@ -316,13 +302,10 @@ export const reportIssues = (value: unknown, report: Report): ReadonlySet<string
 
 export const brokenKey = (part: string, entry: string): string => `${part}/${entry}`;
 
-const isRecord = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** The value with fitting entries in place of those that are looked at one by one. */
+/** The value with valid entries in place of those that are validated one by one. */
 const withStandIns = (value: Json): Json => {
   const parts: Record<string, unknown> = { ...value };
-  for (const [part, { standIn }] of Object.entries(RECORD_PARTS)) {
+  for (const [part, { standIn }] of Object.entries(PARTS)) {
     const entries = parts[part];
     if (isRecord(entries) && Object.keys(entries).length > 0) parts[part] = standIn;
   }
@@ -330,19 +313,8 @@ const withStandIns = (value: Json): Json => {
   return parts;
 };
 
-/** Values in one entry whose issues are all listed; of a greater entry only the first is. */
+/** Of an entry with more values only the first issue is listed. */
 const LISTED_VALUES_MAX = 2_000;
 
 const issuesOf = (schema: v.GenericSchema, value: unknown): readonly v.BaseIssue<unknown>[] =>
-  v.safeParse(schema, value, { abortEarly: countNested(value, LISTED_VALUES_MAX) > LISTED_VALUES_MAX }).issues ?? [];
-
-/** How many values there are inside of one, up to a number soon after `max`; nothing deeper is looked into. */
-const countNested = (value: unknown, max: number): number => {
-  if (max <= 0 || typeof value !== "object" || value === null) return 1;
-  let count = 1;
-  for (const key in value) {
-    count += countNested((value as Json)[key], max - count);
-    if (count > max) break;
-  }
-  return count;
-};
+  v.safeParse(schema, value, { abortEarly: countValues(value, LISTED_VALUES_MAX) > LISTED_VALUES_MAX }).issues ?? [];
