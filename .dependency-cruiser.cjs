@@ -35,8 +35,15 @@ const ZONES = [
   {
     name: "published",
     from: "^src/published/",
+    fromNot: "^src/published/generate\\.ts$",
     may: ["^src/(published|ids|routing)/", packages("valibot")],
     why: "formats that gateway, command and host share know no platform",
+  },
+  {
+    name: "published-generator",
+    from: "^src/published/generate\\.ts$",
+    may: ["^src/published/", packages("@valibot/to-json-schema")],
+    why: "the generator reads a development package, and nothing but the schemas",
   },
   {
     name: "proxy",
@@ -166,7 +173,7 @@ module.exports = {
       comment: "the generator's development packages must not reach the Worker",
       severity: "error",
       from: { pathNot: "^src/host/generate\\.ts$" },
-      to: { path: "^src/routing/generate\\.ts$" },
+      to: { path: "^src/(routing|published)/generate\\.ts$" },
     },
     {
       name: "no-cycle",

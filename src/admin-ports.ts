@@ -7,14 +7,12 @@ import type {
   TableError,
   TableHistoryError,
 } from "./problems/errors.ts";
+import type { AuditEntry, TableRevision, TableSource } from "./published/table-api.ts";
 import type { CanarySelector } from "./routing/resolve/table-canary.ts";
 import type { Fault } from "./routing/schema/faults.ts";
 import type { CompiledTable, Decision } from "./routing/table.ts";
 
 /** The ports of the routing table: the one in force, and behind it the truth about all there were, in plain data. */
-
-/** Where the served table came from. */
-export type TableSource = "memory" | "edge" | "kv" | "bundled";
 
 /** The table that answers a request, and where and when it was got. */
 export interface ServedTable {
@@ -49,30 +47,6 @@ export interface Tables {
   load(): Promise<Result<ServedTable, TableError>>;
 }
 
-/**
- * - `bundled`: the table that was deployed with the code, as revision 0.
- * - `import`: found in KV under a higher number than any here.
- * - `canary`: for a part of the IDs alone, while it runs.
- */
-export type RevisionKind = "bundled" | "publish" | "rollback" | "promote" | "import" | "canary";
-
-/** One state of the table. It never changes, and its number is never given again. */
-export interface TableRevision {
-  readonly revision: number;
-  /** SHA-256 of the text in lower-case hex. */
-  readonly digest: string;
-  readonly bytes: number;
-  readonly author: string;
-  /** ISO 8601; `undefined` for revision 0. */
-  readonly time: string | undefined;
-  readonly note: string;
-  readonly kind: RevisionKind;
-  /** The revision that a publish or a canary was made for, or whose text a roll-back or a promotion repeats. */
-  readonly basedOn: number | undefined;
-  /** Of a canary: whom it was for. `undefined` for one that began before this was kept. */
-  readonly audience?: CanarySelector | undefined;
-}
-
 export interface RunningCanary {
   readonly revision: number;
   readonly digest: string;
@@ -101,26 +75,7 @@ export interface TableStatus {
 }
 
 /** What somebody may want to do to the table; `pack`: to bring what a table is to name. */
-export type TableAction = "publish" | "rollback" | "canary" | "promote" | "abort" | "pack";
-
-export interface AuditEntry {
-  readonly id: number;
-  /** ISO 8601; of tries that are counted together the first one's. */
-  readonly time: string;
-  readonly author: string;
-  readonly action: TableAction | "import";
-  /** What it made, or what it ended. */
-  readonly revision: number | undefined;
-  /** `done`, or the slug of the problem. */
-  readonly outcome: string;
-  readonly note: string;
-  /** Of a canary: whom it is for, or had served when it was promoted or aborted. */
-  readonly audience?: CanarySelector | undefined;
-  /** Of a pack: its digest. Of tries that are counted together the first one's. */
-  readonly pack?: string | undefined;
-  /** How often a try was refused alike within a minute, if more than once. */
-  readonly times?: number | undefined;
-}
+export type TableAction = Exclude<AuditEntry["action"], "import">;
 
 /** A change that a known caller wanted, and that was refused before it came here. */
 export interface RejectedChange {

@@ -7,7 +7,7 @@ import MINT_BODY_SCHEMA from "../../src/routing/mint-body.schema.json" with { ty
 import { requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, methodNotAllowed } from "../lib/http.ts";
 import { entityPaths, ID_PARAMETER, PROBLEM_CONTENT, withoutIdPaths } from "./paths.ts";
-import { packPaths, tablePaths } from "./table.ts";
+import { packPaths, TABLE_SCHEMAS, tablePaths } from "./table.ts";
 
 /** `GET /-/openapi.json`: the gateway's own endpoints, and the paths of the table in force. */
 export const openapi = (gateway: Gateway) =>
@@ -95,7 +95,7 @@ function describe(table: CompiledTable, server: string) {
       ...withoutIdPaths(table),
     },
     components: {
-      schemas: { Problem: PROBLEM_SCHEMA, MintBody: MINT_BODY_SCHEMA },
+      schemas: { Problem: PROBLEM_SCHEMA, MintBody: MINT_BODY_SCHEMA, ...TABLE_SCHEMAS },
       securitySchemes: SECURITY_SCHEMES,
     },
   };

@@ -1,6 +1,12 @@
+import API from "../../src/published/table-api.schema.json" with { type: "json" };
+import { PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from "../../src/published/table-requests.ts";
 import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "../../src/routing/packs/format.ts";
-import { LIMIT_DEFAULT, LIMIT_MAX } from "../table/revisions.ts";
 import type { Paths } from "./paths.ts";
+
+/** Members of `components.schemas`. */
+export const TABLE_SCHEMAS = API;
+
+const ref = (name: keyof typeof API) => ({ $ref: `#/components/schemas/${name}` });
 
 /** The pages of packs under `/-/table/packs`, as OpenAPI 3.1 describes them. */
 
@@ -13,21 +19,12 @@ const SHA256 = {
 };
 const PAGE = { name: "page", in: "path", required: true, schema: { type: "integer", minimum: 0 } };
 
-const PACK_STATUS = {
-  type: "object",
-  required: ["sha256", "header", "pages", "missing", "complete"],
-  properties: {
-    sha256: SHA256.schema,
-    header: { type: "boolean", description: "Whether the header is known." },
-    pages: { type: ["integer", "null"], description: "How many the pack has; null without its header." },
-    missing: { type: ["array", "null"], items: { type: "integer" }, description: "Numbers of the pages to send." },
-    complete: { type: "boolean", description: "Whether a table that names the pack can be published." },
-  },
-};
-
 /** `problem`: the responses of every operation; `security`: who may see, and change. */
 export function packPaths(problem: object, security: readonly object[]): Paths {
-  const shown = (description: string) => ({ description, content: { "application/json": { schema: PACK_STATUS } } });
+  const shown = (description: string) => ({
+    description,
+    content: { "application/json": { schema: ref("StoredPack") } },
+  });
   const common = { tags: ["table"], security };
   const put = (operationId: string, summary: string, parameters: readonly object[], bytesMax: number): object => ({
     ...common,
@@ -53,109 +50,20 @@ export function packPaths(problem: object, security: readonly object[]): Paths {
   };
 }
 
-/** What the history and the audit of the table answer, as OpenAPI 3.1 describes it. */
-
-const number = { type: "integer", minimum: 0 };
-const time = { type: "string", format: "date-time" };
-const note = { type: "string" };
-const author = { type: "string", description: "The name of a token, or whom Access vouches for." };
-const names = { type: "array", items: { type: "string" } };
-
-/** Exactly one of the three. */
-export const AUDIENCE_MEMBERS = {
-  share: { type: "number", description: "Percent of the IDs." },
-  countries: { ...names, description: "ISO 3166-1 codes." },
-  entities: names,
-};
-const audience = (description: string) => ({ type: "object", description, properties: AUDIENCE_MEMBERS });
-
-export const REVISION = {
-  type: "object",
-  required: ["revision", "digest", "bytes", "author", "note", "kind"],
-  properties: {
-    revision: number,
-    digest: { type: "string", pattern: "^[0-9a-f]{64}$" },
-    bytes: number,
-    author,
-    time,
-    note,
-    kind: { enum: ["bundled", "publish", "rollback", "promote", "import", "canary"] },
-    basedOn: number,
-    audience: audience("Of a canary: whom it was for."),
-  },
-};
-
-const AUDIT_ENTRY = {
-  type: "object",
-  required: ["id", "time", "author", "action", "outcome", "note"],
-  properties: {
-    id: number,
-    time,
-    author,
-    action: { enum: ["publish", "rollback", "canary", "promote", "abort", "pack", "import"] },
-    revision: { ...number, description: "What it made, or what it ended." },
-    outcome: { type: "string", description: "`done`, or the slug of the problem that refused it." },
-    note,
-    audience: audience("Of a canary: whom it is for, or had served when it was promoted or aborted."),
-    pack: { type: "string", pattern: "^[0-9a-f]{64}$", description: "Of a pack: SHA-256 of its header." },
-    times: { type: "integer", minimum: 2, description: "How often it was refused alike within a minute." },
-  },
-};
-
-const listOf = (member: string, items: object) => ({
-  type: "object",
-  required: [member],
-  properties: { [member]: { type: "array", maxItems: LIMIT_MAX, items } },
-});
-export const REVISIONS = listOf("revisions", REVISION);
-export const AUDIT = listOf("entries", AUDIT_ENTRY);
-
 /** `?before=41&limit=20`. */
-export const PAGE_PARAMETERS = [
-  { name: "before", in: "query", description: "Those with a lower number alone.", schema: number },
-  { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT } },
-];
-
-/** What `GET /-/table/status` answers, as OpenAPI 3.1 describes it. */
-
-const revision = { type: "integer", minimum: 0 };
-const digest = { type: "string", pattern: "^[0-9a-f]{64}$" };
-
-const canary = {
-  type: ["object", "null"],
-  description: "The table for some of the IDs; null where none runs.",
-  required: ["revision", "digest"],
-  properties: { revision, digest, ...AUDIENCE_MEMBERS },
-};
-
-export const STATUS = {
-  type: "object",
-  required: ["controlPlane", "canary", "kv", "isolate", "pending", "lastError"],
-  properties: {
-    controlPlane: { type: "object", required: ["revision", "digest"], properties: { revision, digest, time } },
-    canary,
-    kv: {
-      type: ["object", "null"],
-      description: "What KV shows to the object; null for nothing.",
-      required: ["revision", "digest", "canary", "checkedAt"],
-      properties: { revision, digest, canary, checkedAt: time },
-    },
-    isolate: {
-      type: "object",
-      description: "What the isolate that answers routes by.",
-      required: ["revision", "source", "ageSeconds", "canary"],
-      properties: {
-        revision,
-        digest,
-        source: { enum: ["memory", "edge", "kv", "bundled"] },
-        ageSeconds: { type: "integer", minimum: 0 },
-        canary,
-      },
-    },
-    pending: { type: "boolean", description: "Whether KV is still to be brought to the last change." },
-    lastError: { type: ["string", "null"] },
+const PAGE_PARAMETERS = [
+  {
+    name: "before",
+    in: "query",
+    description: "Those with a lower number alone.",
+    schema: { type: "integer", minimum: 0 },
   },
-};
+  {
+    name: "limit",
+    in: "query",
+    schema: { type: "integer", minimum: 1, maximum: PAGE_ENTRIES_MAX, default: PAGE_ENTRIES_DEFAULT },
+  },
+];
 
 /** The pages of the routing table under `/-/table`, as OpenAPI 3.1 describes them. */
 
@@ -204,11 +112,7 @@ const lines = {
     description: "One request a line: an object with path and method, `GET /path`, or a path.",
   },
 };
-const object = (required: readonly string[], properties: object) => ({
-  type: JSON_TYPE,
-  schema: { type: "object", required, properties: { ...properties, note: { type: "string" } } },
-});
-const CANARY = object(["table"], { table: { type: "object" }, ...AUDIENCE_MEMBERS });
+const json = (schema: object) => ({ type: JSON_TYPE, schema });
 
 /** `problem`: the responses of every operation; `security`: who may see, and change. */
 export function tablePaths(problem: object, security: readonly object[]): Paths {
@@ -238,7 +142,7 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
     get: operation({ name, summary, parameters, answer }),
   });
   const change = (name: string, summary: string, body: Described["body"] & object, status = 201) => ({
-    post: operation({ name, summary, parameters: [IF_MATCH], body, status, answer: REVISION }),
+    post: operation({ name, summary, parameters: [IF_MATCH], body, status, answer: ref("TableRevision") }),
   });
   return {
     "/-/table": {
@@ -249,7 +153,7 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
         parameters: [IF_MATCH, NOTE],
         body: table,
         status: 201,
-        answer: REVISION,
+        answer: ref("TableRevision"),
       }),
     },
     "/-/table/check": {
@@ -272,14 +176,14 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
         type: LINES_TYPE,
       }),
     },
-    "/-/table/revisions": get("tableRevisions", "The revisions, newest first", PAGE_PARAMETERS, REVISIONS),
+    "/-/table/revisions": get("tableRevisions", "The revisions, newest first", PAGE_PARAMETERS, ref("TableRevisions")),
     "/-/table/revisions/{revision}": get("tableRevision", "The text of a revision, octet for octet", [REVISION_NUMBER]),
-    "/-/table/audit": get("tableAudit", "Who changed the table, or tried to", PAGE_PARAMETERS, AUDIT),
+    "/-/table/audit": get("tableAudit", "Who changed the table, or tried to", PAGE_PARAMETERS, ref("TableAudit")),
     "/-/table/status": get(
       "tableStatus",
       "The table in force in the control plane, in KV and in this isolate",
       [],
-      STATUS,
+      ref("TableStatus"),
     ),
     "/-/table/capacity": {
       ...get("tableCapacity", "How much of each cap the table in force takes up"),
@@ -288,11 +192,19 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
     "/-/table/rollback": change(
       "rollbackTable",
       "Make the text of an old revision the next one",
-      object(["to"], { to: { type: "integer", minimum: 0 } }),
+      json(ref("RollbackRequest")),
     ),
-    "/-/table/canary": change("startTableCanary", "Let a table decide about some of the IDs", CANARY),
-    "/-/table/promote": change("promoteTableCanary", "Make the canary's table the next revision", object([], {})),
-    "/-/table/abort": change("abortTableCanary", "End the canary", object([], {}), 200),
+    "/-/table/canary": change(
+      "startTableCanary",
+      "Let a table decide about some of the IDs",
+      json(ref("CanaryRequest")),
+    ),
+    "/-/table/promote": change(
+      "promoteTableCanary",
+      "Make the canary's table the next revision",
+      json(ref("EndCanaryRequest")),
+    ),
+    "/-/table/abort": change("abortTableCanary", "End the canary", json(ref("EndCanaryRequest")), 200),
   };
 }
 

@@ -1,21 +1,18 @@
 import { type Context, Hono } from "hono";
 import * as v from "valibot";
 import type { Gateway } from "../../src/ports.ts";
+import { endCanarySchema, startCanarySchema } from "../../src/published/table-requests.ts";
 import { canarySelectorSchema, memberText } from "../../src/routing/index.ts";
 import { requireOperator } from "../lib/auth.ts";
 import { jsonResponse, methodNotAllowed } from "../lib/http.ts";
 import { readChangeRequest, readJson, readWithText } from "./request.ts";
 import { respondWithTableError } from "./table.ts";
 
-const note = v.optional(v.string(), "");
-const CANARY = v.looseObject({ table: v.unknown(), note });
-const END = v.strictObject({ note });
-
 /** A table for a part of the IDs, and what becomes of it. */
 export const tableCanary = (gateway: Gateway) =>
   new Hono()
     .post("/-/table/canary", requireOperator(gateway, "canary"), async (c) => {
-      const body = await readWithText(c.req.raw, CANARY);
+      const body = await readWithText(c.req.raw, startCanarySchema);
       if (!body.ok) return respondWithTableError(c, body.error);
       const { table: _, note, ...rest } = body.value.json;
       const table = memberText(body.value.text, "table");
@@ -39,7 +36,7 @@ export const tableCanary = (gateway: Gateway) =>
 
 /** Makes its text the next revision, or drops it. */
 async function endCanary(gateway: Gateway, c: Context, how: "promote" | "abort"): Promise<Response> {
-  const body = await readJson(c.req.raw, END);
+  const body = await readJson(c.req.raw, endCanarySchema);
   if (!body.ok) return respondWithTableError(c, body.error);
   const request = readChangeRequest(c, body.value.note);
   if (!request.ok) return respondWithTableError(c, request.error);

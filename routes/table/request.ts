@@ -3,6 +3,7 @@ import * as v from "valibot";
 import type { ChangeRequest } from "../../src/admin-ports.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { RequestError } from "../../src/problems/index.ts";
+import { NOTE_CHARACTERS_MAX, NOTE_HEADER } from "../../src/published/table-requests.ts";
 import { type Fault, NOT_UTF8, parseTableText, TABLE_BYTES_MAX } from "../../src/routing/index.ts";
 import { callerOf } from "../lib/auth.ts";
 import { readBytes } from "../lib/http.ts";
@@ -61,12 +62,6 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Long enough for a sentence and a link; it is shown with every revision. */
-export const NOTE_CHARACTERS_MAX = 500;
-
-/** Fields hold no UTF-8 (RFC 9110 §5.5), so that a note is percent-encoded. */
-const NOTE_FIELD = "waybill-note";
-
 /** A strong entity tag that is a revision (RFC 9110 §8.8.3); of several, or of `*`, nobody could say which was meant. */
 const ENTITY_TAG = /^"(0|[1-9][0-9]{0,14})"$/;
 
@@ -76,8 +71,8 @@ export function readChangeRequest(c: Context, note?: string): Result<ChangeReque
   if (match === undefined) return err({ reason: "precondition-required" });
   const [, revision] = ENTITY_TAG.exec(match.trim()) ?? [];
   if (revision === undefined) return malformed('`if-match` has to be one revision in quotes, such as "41".');
-  const text = note ?? decodeNote(c.req.header(NOTE_FIELD) ?? "");
-  if (text === undefined) return malformed(`\`${NOTE_FIELD}\` is not percent-encoded UTF-8.`);
+  const text = note ?? decodeNote(c.req.header(NOTE_HEADER) ?? "");
+  if (text === undefined) return malformed(`\`${NOTE_HEADER}\` is not percent-encoded UTF-8.`);
   if (text.length > NOTE_CHARACTERS_MAX || /[\p{Cc}\p{Cs}]/u.test(text)) {
     return malformed(
       `A note has at most ${NOTE_CHARACTERS_MAX} characters, no control characters and no halves of one.`,

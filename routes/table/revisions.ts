@@ -1,20 +1,13 @@
 import { type Context, Hono } from "hono";
-import * as v from "valibot";
 import type { PageQuery } from "../../src/admin-ports.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { RequestError } from "../../src/problems/index.ts";
+import { PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX, rollbackSchema } from "../../src/published/table-requests.ts";
 import { requireOperator, requireScope } from "../lib/auth.ts";
 import { jsonResponse, methodNotAllowed } from "../lib/http.ts";
 import { readChangeRequest, readJson } from "./request.ts";
 import { respondWithTableError, textResponse } from "./table.ts";
-
-/** Entries of one answer. */
-export const LIMIT_DEFAULT = 20;
-export const LIMIT_MAX = 100;
-
-const revision = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
-const ROLLBACK = v.strictObject({ to: revision, note: v.optional(v.string(), "") });
 
 /** What the table was: its revisions, their texts, who did what, and the way back to one of them. */
 export const tableRevisions = (gateway: Gateway) =>
@@ -41,7 +34,7 @@ export const tableRevisions = (gateway: Gateway) =>
     })
     .all("/-/table/audit", methodNotAllowed("GET", "HEAD"))
     .post("/-/table/rollback", requireOperator(gateway, "rollback"), async (c) => {
-      const body = await readJson(c.req.raw, ROLLBACK);
+      const body = await readJson(c.req.raw, rollbackSchema);
       if (!body.ok) return respondWithTableError(c, body.error);
       const request = readChangeRequest(c, body.value.note);
       if (!request.ok) return respondWithTableError(c, request.error);
@@ -54,10 +47,10 @@ export const tableRevisions = (gateway: Gateway) =>
 function readPageQuery(c: Context): Result<PageQuery, RequestError> {
   const [beforeText, limitText] = [c.req.query("before"), c.req.query("limit")];
   const before = beforeText === undefined ? undefined : wholeNumber(beforeText);
-  const limit = limitText === undefined ? LIMIT_DEFAULT : wholeNumber(limitText);
+  const limit = limitText === undefined ? PAGE_ENTRIES_DEFAULT : wholeNumber(limitText);
   const isWrong = (beforeText !== undefined && before === undefined) || limit === undefined;
-  if (isWrong || limit < 1 || limit > LIMIT_MAX) {
-    const detail = `\`before\` is a number of an entry, and \`limit\` one from 1 to ${LIMIT_MAX}.`;
+  if (isWrong || limit < 1 || limit > PAGE_ENTRIES_MAX) {
+    const detail = `\`before\` is a number of an entry, and \`limit\` one from 1 to ${PAGE_ENTRIES_MAX}.`;
     return err({ reason: "malformed-request", detail });
   }
   return ok({ before, limit });

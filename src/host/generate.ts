@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { cliPage } from "../cli/help-page.ts";
 import { layoutsPage } from "../ids/tools/layouts-page.ts";
 import { problemsPage } from "../problems/generate.ts";
+import { tableApiFile } from "../published/generate.ts";
 import { generatedFiles } from "../routing/generate.ts";
 
 /** `npm run generate`: writes all generated files. A test fails if one is stale. */
@@ -10,6 +11,7 @@ const fileAt = (path: string): URL => new URL(`../../${path}`, import.meta.url);
 const CLI_PAGE = "docs/reference/cli.md";
 
 const files = [
+  tableApiFile(),
   ...generatedFiles().map(({ name, text }) => ({ path: `src/routing/${name}`, text })),
   { path: "docs/reference/layouts.md", text: layoutsPage() },
   { path: "docs/reference/problems.md", text: problemsPage() },

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { AuditEntry, GatewayClient, Revision } from "../../src/cli/gateway/client.ts";
+import type { GatewayClient } from "../../src/cli/gateway/client.ts";
 import { findOutcome, type PendingChange } from "../../src/cli/gateway/outcome.ts";
 import type { Runtime } from "../../src/cli/runtime.ts";
 import { ok } from "../../src/ids/index.ts";
+import type { AuditEntry, TableRevision } from "../../src/published/table-api.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { type Asked, fakeControlPlane, problem, type Reply } from "./fake-control-plane.ts";
 import { FakeClock, objectsOf, waybill } from "./fake-runtime.ts";
@@ -134,17 +135,21 @@ describe.concurrent("Ctrl-C", () => {
 });
 
 describe("what the history says of a change", () => {
-  const revision = (number: number, kind: string, digest: string, note = ""): Revision => {
+  const revision = (number: number, kind: TableRevision["kind"], digest: string, note = ""): TableRevision => {
     return { revision: number, digest: digest.repeat(64), bytes: 1, author: "ann", time: "", note, kind };
   };
-  const find = (change: PendingChange, revisions: readonly Revision[], audit: readonly Partial<AuditEntry>[] = []) => {
+  const find = (
+    change: PendingChange,
+    revisions: readonly TableRevision[],
+    audit: readonly Partial<AuditEntry>[] = [],
+  ) => {
     const gateway = { revisions: async () => ok(revisions), audit: async () => ok(audit) } as unknown as GatewayClient;
     return findOutcome(gateway, change, { pause: () => Promise.resolve() } as unknown as Runtime);
   };
   const request = { expectedRevision: 4, note: "why" };
   const before = revision(4, "publish", "a");
 
-  it.each<readonly [string, PendingChange, readonly Revision[], object]>([
+  it.each<readonly [string, PendingChange, readonly TableRevision[], object]>([
     ["nothing yet", { kind: "publish", request, digest: "b".repeat(64) }, [before], { outcome: "unknown" }],
     [
       "it, under a change of somebody else's",
@@ -182,7 +187,7 @@ describe("what the history says of a change", () => {
 
   it("an abort in the audit", async () => {
     const revisions = [revision(4, "canary", "b"), revision(3, "publish", "a")];
-    const done = { action: "abort", revision: 4, outcome: "done" };
+    const done = { action: "abort", revision: 4, outcome: "done" } as const;
     expect(await find({ kind: "abort", request }, revisions, [done])).toMatchObject({
       outcome: "applied",
       revision: { revision: 3 },

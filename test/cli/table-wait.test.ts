@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { GatewayClient, ReadyVersion, Status } from "../../src/cli/gateway/client.ts";
+import type { GatewayClient, ReadyVersion } from "../../src/cli/gateway/client.ts";
 import type { GatewayFailure } from "../../src/cli/gateway/http.ts";
 import { formatNotPropagated, formatPropagation, waitUntilPropagated } from "../../src/cli/gateway/propagation.ts";
 import type { Runtime } from "../../src/cli/runtime.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
+import type { Status } from "../../src/published/table-api.ts";
 
 const digest = "0".repeat(64);
 const statusOf = (revision: number, canary?: number, pending = false): Status => {
@@ -11,9 +12,10 @@ const statusOf = (revision: number, canary?: number, pending = false): Status =>
   return {
     controlPlane: { revision, digest },
     canary: status.canary,
-    kv: status,
+    kv: { ...status, checkedAt: "2026-01-01T00:00:00.000Z" },
     isolate: { ...status, source: "memory", ageSeconds: 1 },
     pending,
+    lastError: null,
   };
 };
 const status = (revision: number, canary?: number): ReadyVersion => ({ revision, canary, source: "memory" });

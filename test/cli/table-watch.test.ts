@@ -157,7 +157,8 @@ describe.concurrent("waybill table status", () => {
     const { plane, table } = await setUp();
     const digest = "0".repeat(64);
     const canary = { revision: 2, digest, share: 5 };
-    const kv = differing.kv === null ? null : { revision: 1, digest, canary, ...differing.kv };
+    const checkedAt = "2026-01-01T00:00:00.000Z";
+    const kv = differing.kv === null ? null : { revision: 1, digest, canary, checkedAt, ...differing.kv };
     const isolate = { revision: 1, source: "memory", ageSeconds: 9, canary, ...differing.isolate };
     plane.override = () => ({
       body: {

@@ -31,6 +31,7 @@ const PLANTED: readonly (readonly [rule: string, file: string, statement: string
   ["routing-generator", "src/routing/generate.ts", 'export { Command } from "commander";'],
   ["published", "src/published/planted.ts", 'export { readFileSync } from "node:fs";'],
   ["published", "src/published/planted.ts", 'export { systemClock } from "../edge/platform.ts";'],
+  ["published-generator", "src/published/generate.ts", 'export { Command } from "commander";'],
   ["proxy", "src/proxy/planted.ts", 'export { Hono } from "hono";'],
   ["proxy", "src/proxy/planted.ts", 'export { env } from "cloudflare:workers";'],
   ["gateway", "src/gateway/planted.ts", 'export { env } from "cloudflare:workers";'],
@@ -59,6 +60,7 @@ const PLANTED: readonly (readonly [rule: string, file: string, statement: string
   ["types-only", "src/problems/planted-value.ts", 'export { iuid } from "../ids/index.ts";'],
   ["types-only", "src/ports.ts", 'export { hotguid } from "./ids/index.ts";'],
   ["generator-apart", "src/routing/planted-generator.ts", 'export { generatedFiles } from "./generate.ts";'],
+  ["generator-apart", "src/published/planted-generator.ts", 'export { tableApiFile } from "./generate.ts";'],
   ["no-cycle", "src/ids/planted-a.ts", 'export { b } from "./planted-b.ts"; export const a = 1;'],
 ];
 

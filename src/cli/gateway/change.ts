@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "../../ids/index.ts";
+import type { TableRevision } from "../../published/table-api.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { type OptionsOf, option } from "../command.ts";
 import { countChanges, formatChanges } from "../lib/diff-summary.ts";
@@ -6,7 +7,7 @@ import { wholeNumber } from "../lib/input.ts";
 import { readPublishable, reportTableError, type TableFile } from "../lib/table-file.ts";
 import { formatWarning, type PlanWarning, undoesMoves, warningsOf } from "../lib/warnings.ts";
 import { EXIT, type ExitCode, fail, type NoAnswer, type Runtime } from "../runtime.ts";
-import { type ChangeRequest, type GatewayClient, openGateway, type Revision } from "./client.ts";
+import { type ChangeRequest, type GatewayClient, openGateway } from "./client.ts";
 import { GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayFailure, type GatewayOptions } from "./http.ts";
 import { conflictAdvice, formatRevision, makeChange, type PendingChange } from "./outcome.ts";
 import { formatUploads, planUploads, sendUploads } from "./pack-upload.ts";
@@ -48,7 +49,7 @@ export interface Draft {
   readonly question: string;
   /** The revision that the change follows. Called after the review is shown. */
   readonly expected: () => Promise<Result<number, Stop>>;
-  readonly send: (request: ChangeRequest) => Promise<Result<Revision, GatewayFailure>>;
+  readonly send: (request: ChangeRequest) => Promise<Result<TableRevision, GatewayFailure>>;
   /** `made`: the new revision. */
   readonly done: (made: string) => string;
 }
@@ -107,7 +108,7 @@ export const changeTable = async <Read>(
   if (!sent.ok) return stop(sent.error);
 
   const request = { expectedRevision: expect.value, note: options.note ?? "" };
-  const message = (made: Revision) => done(formatRevision(made));
+  const message = (made: TableRevision) => done(formatRevision(made));
   const table = path === undefined ? undefined : after;
   const change = { kind, request, digest: after?.digest, table, message, warnings };
   return makeChange(() => send(request), gateway, change, options, runtime);

@@ -1,6 +1,21 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/index.ts";
+import {
+  type Audience,
+  type AuditEntry,
+  auditSchema,
+  capacitySchema,
+  packSchema,
+  readySchema,
+  revisionSchema,
+  revisionsSchema,
+  type Status,
+  type StoredPack,
+  statusSchema,
+  type TableRevision,
+} from "../../published/table-api.ts";
+import { NOTE_HEADER } from "../../published/table-requests.ts";
 import type { Runtime } from "../runtime.ts";
 import {
   type GatewayFailure,
@@ -10,97 +25,6 @@ import {
   readObject,
   sendRequest,
 } from "./http.ts";
-
-/** What a gateway answers under `/-/table`, as far as this command reads it: members that are new to it are passed over. */
-
-const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
-const revision = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
-
-/** Whom a canary is for: one of the three. */
-const audience = v.object({
-  share: v.optional(v.number()),
-  countries: v.optional(v.array(v.string())),
-  entities: v.optional(v.array(v.string())),
-});
-export type Audience = v.InferOutput<typeof audience>;
-
-/** One state of the table. */
-export const revisionSchema = v.object({
-  revision,
-  digest,
-  bytes: v.number(),
-  author: v.string(),
-  /** ISO 8601; absent for the table that was deployed with the code. */
-  time: v.optional(v.string()),
-  note: v.string(),
-  kind: v.string(),
-  basedOn: v.optional(revision),
-  /** Of a canary. */
-  audience: v.optional(audience),
-});
-export type Revision = v.InferOutput<typeof revisionSchema>;
-
-export const revisionsSchema = v.object({ revisions: v.array(revisionSchema) });
-
-/** `null` for none; absent from a gateway that does not tell. */
-const canary = v.optional(v.nullable(v.object({ revision, digest, ...audience.entries })));
-
-export const statusSchema = v.object({
-  controlPlane: v.object({ revision, digest, time: v.optional(v.string()) }),
-  kv: v.optional(v.nullable(v.object({ revision, digest, canary, checkedAt: v.optional(v.string()) }))),
-  isolate: v.object({
-    revision,
-    source: v.string(),
-    ageSeconds: v.number(),
-    digest: v.optional(v.string()),
-    canary,
-  }),
-  pending: v.boolean(),
-  lastError: v.optional(v.nullable(v.string())),
-  canary,
-});
-export type Status = v.InferOutput<typeof statusSchema>;
-
-/** What `/-/ready` says beside its fields. */
-export const readySchema = v.object({ canary });
-
-export const auditSchema = v.object({
-  entries: v.array(
-    v.object({
-      id: v.number(),
-      time: v.string(),
-      author: v.string(),
-      action: v.string(),
-      revision: v.optional(revision),
-      outcome: v.string(),
-      note: v.string(),
-      audience: v.optional(audience),
-      pack: v.optional(digest),
-      /** How often it was refused alike within a minute, if more than once. */
-      times: v.optional(v.number()),
-    }),
-  ),
-});
-export type AuditEntry = v.InferOutput<typeof auditSchema>["entries"][number];
-
-/** What the table in force takes up of each cap. */
-export const capacitySchema = v.record(v.string(), v.object({ used: v.number(), max: v.number() }));
-
-/** What the gateway's store holds of a pack. */
-export const packSchema = v.object({
-  sha256: digest,
-  /** Whether its header is known. */
-  header: v.boolean(),
-  pages: v.nullable(v.number()),
-  /** Numbers of pages; `null` without the header. */
-  missing: v.nullable(v.array(v.number())),
-  complete: v.boolean(),
-});
-export type StoredPack = v.InferOutput<typeof packSchema>;
-
-export const faultsSchema = v.object({
-  faults: v.array(v.object({ pointer: v.string(), kind: v.string(), message: v.string() })),
-});
 
 type Answer<Value> = Promise<Result<Value, GatewayFailure>>;
 
@@ -118,9 +42,6 @@ export interface ChangeRequest {
   readonly note: string;
 }
 
-/** What a gateway lists at once. */
-export const PAGE_ENTRIES_MAX = 100;
-
 /** Newest first: `limit` of those below `before`. */
 export interface PageQuery {
   readonly before?: number;
@@ -133,11 +54,11 @@ export interface GatewayClient {
   readonly url: string;
   /** Without a number the revision in force. */
   readonly text: (revision?: number) => Answer<RevisionContent>;
-  readonly publish: (bytes: Uint8Array<ArrayBuffer>, request: ChangeRequest) => Answer<Revision>;
-  readonly rollback: (to: number, request: ChangeRequest) => Answer<Revision>;
-  readonly startCanary: (bytes: Uint8Array, audience: Audience, request: ChangeRequest) => Answer<Revision>;
-  readonly endCanary: (end: "promote" | "abort", request: ChangeRequest) => Answer<Revision>;
-  readonly revisions: (pageQuery: PageQuery) => Answer<readonly Revision[]>;
+  readonly publish: (bytes: Uint8Array<ArrayBuffer>, request: ChangeRequest) => Answer<TableRevision>;
+  readonly rollback: (to: number, request: ChangeRequest) => Answer<TableRevision>;
+  readonly startCanary: (bytes: Uint8Array, audience: Audience, request: ChangeRequest) => Answer<TableRevision>;
+  readonly endCanary: (end: "promote" | "abort", request: ChangeRequest) => Answer<TableRevision>;
+  readonly revisions: (pageQuery: PageQuery) => Answer<readonly TableRevision[]>;
   readonly audit: (pageQuery: PageQuery) => Answer<readonly AuditEntry[]>;
   readonly status: () => Answer<Status>;
   readonly capacity: () => Answer<v.InferOutput<typeof capacitySchema>>;
@@ -159,7 +80,7 @@ export interface PackPart {
 export interface ReadyVersion {
   readonly revision: number;
   readonly source: string;
-  /** Revision of the canary that decides about some of the IDs. */
+  /** TableRevision of the canary that decides about some of the IDs. */
   readonly canary: number | undefined;
 }
 
@@ -239,7 +160,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 const ifMatch = (revision: number) => ({ "if-match": `"${revision}"` });
 const noted = (note: string) => (note === "" ? {} : { note });
 /** Fields of HTTP hold no UTF-8 (RFC 9110 §5.5). */
-const noteField = (note: string) => (note === "" ? {} : { "waybill-note": encodeURIComponent(note) });
+const noteField = (note: string) => (note === "" ? {} : { [NOTE_HEADER]: encodeURIComponent(note) });
 
 const mapOk = <From, To>(result: Result<From, GatewayFailure>, map: (value: From) => To): Result<To, GatewayFailure> =>
   result.ok ? ok(map(result.value)) : result;

@@ -1,11 +1,12 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/index.ts";
+import { faultsSchema, type TableRevision } from "../../published/table-api.ts";
 import { readJsonText } from "../lib/json-text.ts";
 import { escapeControls } from "../lib/output.ts";
 import { faultLine, type PlacedFault } from "../lib/table-file.ts";
 import type { PlanWarning } from "../lib/warnings.ts";
 import { EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
-import { type ChangeRequest, faultsSchema, type GatewayClient, type Revision } from "./client.ts";
+import type { ChangeRequest, GatewayClient } from "./client.ts";
 import { formatFailure, type GatewayFailure, mayBeDone } from "./http.ts";
 import {
   formatNotPropagated,
@@ -29,7 +30,7 @@ export interface PendingChange {
  * If superseded: the revision of another change, after which this one can no longer be applied.
  */
 export type ChangeOutcome =
-  | { readonly outcome: "applied" | "superseded"; readonly revision: Revision }
+  | { readonly outcome: "applied" | "superseded"; readonly revision: TableRevision }
   | { readonly outcome: "unknown" };
 
 /** The Durable Object may finish the change after the gateway has stopped waiting for it. */
@@ -59,7 +60,7 @@ const findRevision = async (gateway: GatewayClient, change: PendingChange): Prom
   const { kind, digest, request } = change;
   const listed = await gateway.revisions({ limit: ENTRIES });
   const later = listed.ok ? listed.value.filter(({ revision }) => revision > request.expectedRevision) : [];
-  const isOurs = (made: Revision) =>
+  const isOurs = (made: TableRevision) =>
     made.kind === kind && made.note === request.note && (digest === undefined || made.digest === digest);
   const ours = later.findLast(isOurs);
   if (ours !== undefined) return { outcome: "applied", revision: ours };
@@ -91,14 +92,14 @@ export interface ReportOptions {
 /** A change that was sent, with the table in whose text faults have their positions. */
 export interface ChangeReport extends PendingChange {
   readonly table?: SentTable | undefined;
-  readonly message: (revision: Revision) => string;
+  readonly message: (revision: TableRevision) => string;
   /** The warnings that the review showed. */
   readonly warnings?: readonly PlanWarning[] | undefined;
 }
 
 /** Sends a change, and reports its outcome. */
 export const makeChange = async (
-  send: () => Promise<Result<Revision, GatewayFailure>>,
+  send: () => Promise<Result<TableRevision, GatewayFailure>>,
   gateway: GatewayClient,
   change: ChangeReport,
   options: ReportOptions,
@@ -113,11 +114,11 @@ const UNDER_WAY =
 
 /** The revision that was made. Otherwise it reports why there is none, and gives the exit code. */
 const resolveOutcome = async (
-  answer: Result<Revision, GatewayFailure>,
+  answer: Result<TableRevision, GatewayFailure>,
   gateway: GatewayClient,
   change: ChangeReport,
   runtime: Runtime,
-): Promise<Result<Revision, ExitCode>> => {
+): Promise<Result<TableRevision, ExitCode>> => {
   if (answer.ok) return answer;
   const { error } = answer;
   runtime.report(formatFailure(gateway.url, error));
@@ -145,7 +146,7 @@ const UNKNOWN =
   "repeating the command with the same --expect makes the change at most once\n";
 
 const reportSuccess = async (
-  revision: Revision,
+  revision: TableRevision,
   gateway: GatewayClient,
   { message, warnings }: ChangeReport,
   options: ReportOptions,
@@ -160,7 +161,7 @@ const reportSuccess = async (
 
 /** The text is in force already. `--wait` still waits for its propagation. */
 export const reportUnchanged = async (
-  { revision, digest }: Pick<Revision, "revision" | "digest">,
+  { revision, digest }: Pick<TableRevision, "revision" | "digest">,
   gateway: GatewayClient,
   options: ReportOptions,
   runtime: Runtime,
@@ -225,5 +226,5 @@ export const conflictAdvice = (expected: number, current: number): string =>
   `  \`waybill table show ${current}\` its text; merge its changes and start again with --expect ${current}\n`;
 
 /** `revision 42 (publish, by ann): sha256 …`. */
-export const formatRevision = ({ revision, kind, author, digest }: Revision): string =>
+export const formatRevision = ({ revision, kind, author, digest }: TableRevision): string =>
   `revision ${revision} (${kind}, by ${author}): sha256 ${digest}`;

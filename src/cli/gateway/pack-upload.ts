@@ -1,12 +1,13 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/index.ts";
+import { faultsSchema, type StoredPack } from "../../published/table-api.ts";
 import { readHeader } from "../../routing/packs/verify.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { escapeControls, formatSize, startProgress } from "../lib/output.ts";
 import { packFile, sha256 as sha256Of } from "../lib/packs.ts";
 import { countOf } from "../lib/table-file.ts";
 import type { Runtime } from "../runtime.ts";
-import { faultsSchema, type GatewayClient, type PackPart, type StoredPack } from "./client.ts";
+import type { GatewayClient, PackPart } from "./client.ts";
 import { formatFailure, type GatewayFailure } from "./http.ts";
 
 /** What a gateway lacks of a pack. */

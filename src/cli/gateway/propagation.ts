@@ -1,8 +1,9 @@
 import { InvalidArgumentError } from "commander";
+import type { Status } from "../../published/table-api.ts";
 import { option } from "../command.ts";
 import { countingNumber } from "../lib/input.ts";
 import { EXIT, type ExitCode, type Runtime } from "../runtime.ts";
-import type { GatewayClient, ReadyVersion, Status } from "./client.ts";
+import type { GatewayClient, ReadyVersion } from "./client.ts";
 import { formatFailure, type GatewayFailure } from "./http.ts";
 
 /** Which revisions a number of requests met. */

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "../../ids/index.ts";
+import type { TableRevision } from "../../published/table-api.ts";
 import { checkTable, type Fault } from "../../routing/index.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { escapeControls } from "../lib/output.ts";
@@ -11,7 +12,7 @@ import {
   type TableFileError,
 } from "../lib/table-file.ts";
 import type { Runtime } from "../runtime.ts";
-import { type GatewayClient, openGateway, type Revision } from "./client.ts";
+import { type GatewayClient, openGateway } from "./client.ts";
 import { formatFailure, type GatewayOptions } from "./http.ts";
 
 /** A table that a gateway has published. */
@@ -39,7 +40,7 @@ export const readInForce = (gateway: GatewayClient): Promise<Result<PublishedTab
   readRevision(gateway, undefined, checkTable);
 
 /** What the history knows of a revision that the gateway has. The error is for stderr. */
-export const readRecord = async (gateway: GatewayClient, revision: number): Promise<Result<Revision, string>> => {
+export const readRecord = async (gateway: GatewayClient, revision: number): Promise<Result<TableRevision, string>> => {
   const listed = await gateway.revisions({ before: revision + 1, limit: 1 });
   if (!listed.ok) return err(formatFailure(gateway.url, listed.error));
   const [record] = listed.value;

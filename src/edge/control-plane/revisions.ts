@@ -1,18 +1,16 @@
 import type {
-  AuditEntry,
   ChangeRequest,
   PackPartRequest,
   RejectedChange,
   RevisionContent,
-  RevisionKind,
   RunningCanary,
   TableAction,
-  TableRevision,
 } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock } from "../../ports.ts";
 import type { PackChangeError, TableChangeError } from "../../problems/errors.ts";
 import type { Pointer } from "../../published/kv.ts";
+import type { AuditEntry, RevisionKind, TableRevision } from "../../published/table-api.ts";
 import { type CanarySelector, type Fault, REVISION_MAX, TABLE_BYTES_MAX, unknownNames } from "../../routing/index.ts";
 import { type Bytes, loadTableBytes, sha256, tableNames } from "../table/table-bytes.ts";
 import { adoptPublication, startPublication } from "./publication.ts";

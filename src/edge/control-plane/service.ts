@@ -8,12 +8,12 @@ import type {
   RevisionContent,
   TableAction,
   TableHistory,
-  TableRevision,
   TableStatus,
 } from "../../admin-ports.ts";
 import { ok, type Result } from "../../ids/result.ts";
 import type { Clock } from "../../ports.ts";
 import type { PackChangeError, TableChangeError, TableHistoryError } from "../../problems/errors.ts";
+import type { TableRevision } from "../../published/table-api.ts";
 import { type CanarySelector, declaredPacks, type Fault } from "../../routing/index.ts";
 import { PackSlot } from "../../routing/packs/pack.ts";
 import { PackUploads } from "../pages/uploads.ts";

@@ -1,5 +1,5 @@
-import type { AuditEntry, PageQuery, RevisionKind, RunningCanary, TableRevision } from "../../admin-ports.ts";
-import type { CanarySelector } from "../../routing/index.ts";
+import type { PageQuery, RunningCanary } from "../../admin-ports.ts";
+import type { Audience, AuditEntry, RevisionKind, TableRevision } from "../../published/table-api.ts";
 import type { Publication } from "./publication.ts";
 
 /** What the truth knows beside its revisions. JSON on disk: a former version may read it, so that members are only ever added. */
@@ -230,8 +230,8 @@ export class RevisionStore {
   }
 }
 
-const jsonOf = (audience: CanarySelector | undefined): string | null =>
+const jsonOf = (audience: Audience | undefined): string | null =>
   audience === undefined ? null : JSON.stringify(audience);
 
-const audienceOf = (json: string | null): CanarySelector | undefined =>
-  json === null ? undefined : (JSON.parse(json) as CanarySelector);
+const audienceOf = (json: string | null): Audience | undefined =>
+  json === null ? undefined : (JSON.parse(json) as Audience);

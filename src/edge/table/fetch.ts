@@ -1,6 +1,7 @@
-import type { ServedCanary, ServedTable, TableSource } from "../../admin-ports.ts";
+import type { ServedCanary, ServedTable } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import { bodyKey, type Pointer, type PointerCanary } from "../../published/kv.ts";
+import type { TableSource } from "../../published/table-api.ts";
 import { type CompiledTable, selectorTest, servesEntity } from "../../routing/index.ts";
 import { raceCacheAndKv } from "../platform.ts";
 import type { ConfirmedPointer, TableCache } from "./edge-cache.ts";

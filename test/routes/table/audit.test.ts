@@ -142,18 +142,26 @@ describe("the audit", () => {
   });
 
   it("is described, with all that its entries have", async () => {
-    const { paths } = await (await as(VIEWER).send("GET", "/-/openapi.json")).json<{
-      paths: Record<string, { get: { responses: Record<string, { content: Record<string, { schema: object }> }> } }>;
+    const { paths, components } = await (await as(VIEWER).send("GET", "/-/openapi.json")).json<{
+      paths: Record<
+        string,
+        { get: { responses: Record<string, { content: Record<string, { schema: { $ref: string } }> }> } }
+      >;
+      components: { schemas: Record<string, object> };
     }>();
-    const schemaOf = (path: string) => paths[path]?.get.responses["200"]?.content["application/json"]?.schema;
+    const schemaOf = (path: string) => {
+      const { $ref } = paths[path]?.get.responses["200"]?.content["application/json"]?.schema ?? { $ref: "" };
+      return components.schemas[$ref.replace("#/components/schemas/", "")];
+    };
     const audience = { properties: { share: {}, countries: {}, entities: {} } };
     expect(schemaOf("/-/table/audit")).toMatchObject({
       properties: { entries: { items: { properties: { audience, times: {}, outcome: {} } } } },
     });
     expect(schemaOf("/-/table/revisions")).toMatchObject({
-      properties: {
-        revisions: { items: { properties: { audience, kind: { enum: expect.arrayContaining(["canary"]) } } } },
-      },
+      properties: { revisions: { items: { $ref: "#/components/schemas/TableRevision" } } },
+    });
+    expect(components.schemas["TableRevision"]).toMatchObject({
+      properties: { audience, kind: { enum: expect.arrayContaining(["canary"]) } },
     });
   });
 });

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { err, ok, type Result } from "../../../ids/index.ts";
+import type { Audience, Status } from "../../../published/table-api.ts";
 import { checkTable } from "../../../routing/index.ts";
 import { unknownNames } from "../../../routing/resolve/table-canary.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
@@ -14,7 +15,7 @@ import {
   type Stop,
   staleError,
 } from "../../gateway/change.ts";
-import type { Audience, GatewayClient, Status } from "../../gateway/client.ts";
+import type { GatewayClient } from "../../gateway/client.ts";
 import { formatFailure } from "../../gateway/http.ts";
 import { type PublishedTable, readRecord, readRevision } from "../../gateway/revision.ts";
 import { percent } from "../../lib/input.ts";

@@ -1,15 +1,8 @@
 import type { Result } from "../../../ids/index.ts";
+import type { Audience, AuditEntry, TableRevision } from "../../../published/table-api.ts";
+import { PAGE_ENTRIES_MAX } from "../../../published/table-requests.ts";
 import { command, option, withDefault } from "../../command.ts";
-import {
-  type Audience,
-  type AuditEntry,
-  type GatewayClient,
-  openGateway,
-  PAGE_ENTRIES_MAX,
-  type PageQuery,
-  type Revision,
-  type RevisionContent,
-} from "../../gateway/client.ts";
+import { type GatewayClient, openGateway, type PageQuery, type RevisionContent } from "../../gateway/client.ts";
 import { formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayFailure } from "../../gateway/http.ts";
 import { formatRevision } from "../../gateway/outcome.ts";
 import { readRecord } from "../../gateway/revision.ts";
@@ -74,7 +67,7 @@ Exit code: 0, or 1 if the gateway does not respond.`,
   });
 
 /** `42  2026-11-21T12:00:00.000Z  canary on 41 (KZ, UZ)  ann  e5f0658e036b  why`. */
-const revisionCells = (entry: Revision): readonly string[] => {
+const revisionCells = (entry: TableRevision): readonly string[] => {
   const { revision, time = "", kind, basedOn, audience, author, digest, note } = entry;
   const what = basedOn === undefined ? kind : `${kind} ${BASE_WORD[kind] ?? "on"} ${basedOn}`;
   return [String(revision), time, what + formatServed(audience), author, digest.slice(0, DIGEST_SHOWN), note];
@@ -110,7 +103,7 @@ export const tableHistory = listCommand({
   description: "list the revisions of a gateway's table, newest first",
   what: "revisions",
   read: (gateway, pageQuery) => gateway.revisions(pageQuery),
-  numberOf: ({ revision }: Revision) => revision,
+  numberOf: ({ revision }: TableRevision) => revision,
   cells: revisionCells,
 });
 

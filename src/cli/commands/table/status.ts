@@ -1,5 +1,6 @@
+import type { Audience, Status } from "../../../published/table-api.ts";
 import { command, option } from "../../command.ts";
-import { type Audience, type GatewayClient, openGateway, type Status } from "../../gateway/client.ts";
+import { type GatewayClient, openGateway } from "../../gateway/client.ts";
 import { formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import {
   EXIT_OF_LAG,

@@ -1,0 +1,148 @@
+import * as v from "valibot";
+import { digestSchema as digest } from "./kv.ts";
+import { endCanarySchema, PAGE_ENTRIES_MAX, rollbackSchema, startCanarySchema } from "./table-requests.ts";
+
+/**
+ * What `/-/table` answers. Types, the client's validation and OpenAPI follow from these schemas; `npm run generate` writes
+ * `table-api.schema.json`. Metadata is not validated: a later gateway may send more members and other words.
+ */
+
+const integer = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
+const time = v.pipe(v.string(), v.metadata({ format: "date-time" }));
+const names = v.array(v.string());
+
+/** A string; the type lists the words of this version. */
+const word = <const Words extends readonly string[]>(...words: Words) =>
+  v.pipe(
+    v.string(),
+    v.metadata({ enum: words }),
+    v.transform((text) => text as Words[number]),
+  );
+
+const described = <Schema extends v.GenericSchema>(schema: Schema, description: string) =>
+  v.pipe(schema, v.description(description));
+
+const page = <Schema extends v.GenericSchema>(items: Schema) =>
+  v.pipe(v.array(items), v.metadata({ maxItems: PAGE_ENTRIES_MAX }));
+
+/** Which IDs a canary serves: exactly one of the three. */
+const selector = v.object({
+  share: v.optional(described(v.number(), "Percent of the IDs.")),
+  countries: v.optional(described(names, "ISO 3166-1 codes.")),
+  entities: v.optional(names),
+});
+export type Audience = v.InferOutput<typeof selector>;
+
+/** One state of the table. It never changes, and its number is never reused. */
+export const revisionSchema = v.object({
+  revision: integer,
+  /** SHA-256 of the text. */
+  digest,
+  bytes: integer,
+  author: described(v.string(), "The name of a token, or whom Access vouches for."),
+  /** ISO 8601; absent for revision 0. */
+  time: v.optional(time),
+  note: v.string(),
+  /**
+   * - `bundled`: deployed with the code, revision 0.
+   * - `import`: found in KV with a higher number than any in the control plane.
+   * - `canary`: served to some of the IDs while the canary runs.
+   */
+  kind: word("bundled", "publish", "rollback", "promote", "import", "canary"),
+  /** The revision that a publish or a canary names, or whose text a rollback or a promotion repeats. */
+  basedOn: v.optional(integer),
+  audience: v.optional(described(selector, "Of a canary: whom it was for.")),
+});
+export type TableRevision = Readonly<v.InferOutput<typeof revisionSchema>>;
+export type RevisionKind = TableRevision["kind"];
+
+export const revisionsSchema = v.object({ revisions: page(revisionSchema) });
+
+const auditEntry = v.object({
+  id: integer,
+  /** The first attempt's where several are counted together; so is `pack`. */
+  time,
+  author: revisionSchema.entries.author,
+  action: word("publish", "rollback", "canary", "promote", "abort", "pack", "import"),
+  revision: v.optional(described(integer, "What it made, or what it ended.")),
+  outcome: described(v.string(), "`done`, or the slug of the problem that refused it."),
+  note: v.string(),
+  audience: v.optional(
+    described(selector, "Of a canary: whom it is for, or had served when it was promoted or aborted."),
+  ),
+  pack: v.optional(described(digest, "Of a pack: SHA-256 of its header.")),
+  times: v.optional(
+    v.pipe(
+      v.number(),
+      v.metadata({ type: "integer", minimum: 2 }),
+      v.description("How often it was refused alike within a minute."),
+    ),
+  ),
+});
+export type AuditEntry = Readonly<v.InferOutput<typeof auditEntry>>;
+
+export const auditSchema = v.object({ entries: page(auditEntry) });
+
+const canary = described(
+  v.nullable(v.object({ revision: integer, digest, ...selector.entries })),
+  "The table for some of the IDs; null where none runs.",
+);
+
+export const statusSchema = v.object({
+  controlPlane: v.object({ revision: integer, digest, time: v.optional(time) }),
+  canary,
+  kv: described(
+    v.nullable(v.object({ revision: integer, digest, canary, checkedAt: time })),
+    "What KV shows to the object; null for nothing.",
+  ),
+  isolate: described(
+    v.object({
+      revision: integer,
+      /** Absent for the bundled table. */
+      digest: v.optional(digest),
+      source: word("memory", "edge", "kv", "bundled"),
+      ageSeconds: integer,
+      canary,
+    }),
+    "What the isolate that answers routes by.",
+  ),
+  pending: described(v.boolean(), "Whether KV is still to be brought to the last change."),
+  lastError: v.nullable(v.string()),
+});
+export type Status = v.InferOutput<typeof statusSchema>;
+export type TableSource = Status["isolate"]["source"];
+
+/** The stored parts of a pack. */
+export const packSchema = v.object({
+  /** Of its header. */
+  sha256: digest,
+  header: described(v.boolean(), "Whether the header is known."),
+  pages: described(v.nullable(integer), "How many the pack has; null without its header."),
+  missing: described(v.nullable(v.array(integer)), "Numbers of the pages to send."),
+  complete: described(v.boolean(), "Whether a table that names the pack can be published."),
+});
+export type StoredPack = v.InferOutput<typeof packSchema>;
+
+/** What `/-/ready` answers. */
+export const readySchema = v.object({ canary: v.optional(canary) });
+
+/** Usage of each limit, by its name. */
+export const capacitySchema = v.record(v.string(), v.object({ used: v.number(), max: v.number() }));
+
+/** Faults of a table, in the response or in the problem `invalid-table`. */
+export const faultsSchema = v.object({
+  faults: v.array(v.object({ pointer: v.string(), kind: v.string(), message: v.string() })),
+});
+
+/** As OpenAPI names them. */
+export const TABLE_API = {
+  TableRevision: revisionSchema,
+  TableRevisions: revisionsSchema,
+  TableAudit: auditSchema,
+  TableCanary: canary,
+  TableStatus: statusSchema,
+  StoredPack: packSchema,
+  RollbackRequest: rollbackSchema,
+  CanaryRequest: v.looseObject({ ...startCanarySchema.entries, ...selector.entries }),
+  EndCanaryRequest: endCanarySchema,
+};
