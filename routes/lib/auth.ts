@@ -58,12 +58,12 @@ export function callerOf(c: Context): Caller {
   return caller;
 }
 
-/** Who sent the request, let in or not; `undefined` for a stranger. */
+/** The authenticated sender, authorized or not; `undefined` without a valid credential. */
 export function callerIfKnown(c: Context): Caller | undefined {
   return c.get(KEY);
 }
 
-/** Whether the sender is known, on pages that say less to strangers. A wrong credential counts as one, and makes a stranger. */
+/** Whether the sender is authenticated, for pages that say less without it. A wrong credential is counted as one. */
 export async function isKnown(gateway: Guard, request: Request): Promise<boolean> {
   const caller = await gateway.authenticate(request);
   if (!caller.ok && reasonOf(caller.error) !== "missing") {
@@ -83,7 +83,7 @@ function denialOf(caller: Caller, scope: Scope, context: RequestContext): Forbid
 const reasonOf = (error: AuthError | Forbidden): DenialReason =>
   error.reason === "unauthenticated" ? error.why : error.reason;
 
-/** How a wish can end before the history hears of it; how it ends there, the history writes down itself. */
+/** Rejections that happen before the control plane sees the request; it records its own. */
 const REFUSED_HERE = [
   "forbidden",
   "precondition-required",
@@ -92,9 +92,8 @@ const REFUSED_HERE = [
 ] as const satisfies readonly RequestError["reason"][];
 
 /**
- * Lets in operators, for a change of the table, and has the audit tell of every known caller who was refused here, beside
- * the answer. Whom nobody knows is in the log and in the counters: a stranger could fill an audit that he stood in.
- * `packOf`: the digest of the pack that a request is about.
+ * Requires scope `operator` for a change of the table, and records rejected known callers in the audit. Unauthenticated
+ * callers are only logged and counted: otherwise they could fill the audit. `packOf`: the digest of the pack in question.
  */
 export function requireOperator(
   gateway: Gateway,

@@ -16,7 +16,7 @@ export function clientReader(source: Config["clientAddress"]): (request: Request
   return (request) => ({ address: socketAddress(request.cf), country: undefined, continent: undefined });
 }
 
-/** Only what is an address goes into the fields for origins, whoever wrote the field. */
+/** Only an address goes into the headers for origins, whatever the client sent. */
 const ADDRESS = /^[0-9A-Fa-f.:]{2,45}$/;
 
 function addressIn(value: string | null): string | undefined {

@@ -34,7 +34,7 @@ export interface Config {
 /** Cloudflare's KV serves a cached value for at least 30 s: asking more often reads the same again. */
 const TABLE_REFRESH_SECONDS_DEFAULT = 30;
 
-/** Mobile clients commonly give up after 30 to 60 s; an answer after that is for nobody. */
+/** Mobile clients commonly give up after 30 to 60 s; a later response is of no use. */
 const FIRST_BYTE_DEADLINE_MS_DEFAULT = 30_000;
 
 /** Servers in wide use cut a body after 60 s of silence; those that pause on purpose say so more often than that. */
@@ -85,7 +85,7 @@ export function readConfig(env: Settings): Config {
   if (signingKeys === undefined) {
     throw new Error(
       "Waybill's settings are wrong: ORIGIN_SIGNING_KEYS must be JSON like " +
-        '[{"id": "2026a", "key": "<base64 of 32 octets or more>"}], with one key or two',
+        '[{"id": "2026a", "key": "<base64 of 32 bytes or more>"}], with one key or two',
     );
   }
   return {

@@ -68,8 +68,8 @@ export async function raceCacheAndKv<Value, Failure>(
 
 /**
  * Counts by key, begun anew with each full period: one number a key, so that up to twice a limit may pass across the seam of
- * two periods. When there are more keys than are kept, the oldest is forgotten: whoever has so many keys passes limits by key
- * anyway, and nobody is refused for what others did.
+ * two periods. When there are too many keys, the oldest is dropped: a client with so many keys passes limits by key
+ * anyway, and no client is refused for what others did.
  */
 export function periodCounts(periodSeconds: number, clock: Clock, keysMax: number) {
   const periodMs = periodSeconds * 1000;

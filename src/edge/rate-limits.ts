@@ -81,7 +81,7 @@ export function rateLimits(settings: RateSettings, options: RateLimitsOptions): 
   return { client: limitOf(settings.client), entity: limitOf(settings.entity), lookup: limitOf(settings.lookup) };
 }
 
-/** Counts for each of the platform's locations. While its counter fails nobody is refused: a limit protects, it does not decide. */
+/** Counts for each of the platform's locations. While its counter fails, every request passes: a limit protects, it does not decide. */
 export function boundRateLimit(
   { binding, periodSeconds }: Extract<RateSetting, { by: "binding" }>,
   { report }: Pick<RateLimitsOptions, "report">,

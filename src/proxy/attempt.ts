@@ -33,10 +33,9 @@ export function limitsFor(entity: Entity, region: Region, own: DefaultDeadlines,
 }
 
 /**
- * What holds for the answer's body. An idle deadline of the table is for every body. The deployment's is for those that are
- * long or have no known end: to watch a small one costs more than all the rest of the proxy (docs/design/performance.md), and
- * whoever waits for it waits in vain no longer than its own deadline. Nor is it for events, which may be far apart (HTML,
- * "Server-sent events").
+ * Limits for the response's body. An idle deadline of the table holds for every body. The deployment's holds for long
+ * bodies and those of unknown length: watching a small one costs more than the rest of the proxy
+ * (docs/design/performance.md). It does not hold for events, which may be far apart (HTML, "Server-sent events").
  */
 export function bodyLimits(
   entity: Entity,

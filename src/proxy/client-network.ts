@@ -1,6 +1,6 @@
 /**
  * What stands for one client in a limit. An IPv4 address stands for itself; of an IPv6 address the first 64 bits count,
- * because whoever has one address has all that begin with them (RFC 6177 §2).
+ * because a client with one address has all that begin with them (RFC 6177 §2).
  */
 export function clientNetwork(address: string): string {
   if (!address.includes(":")) return address;

@@ -96,9 +96,7 @@ export async function validateResponse(
   const failure =
     (isOnEdge ? edgeFailure(response.status) : undefined) ??
     (isPassableStatus(response, asksUpgrade) ? undefined : impossible(`the impossible status ${response.status}`)) ??
-    (isFramedWell(response, method)
-      ? undefined
-      : impossible("two framings of its body, or one that nobody can read")) ??
+    (isFramedWell(response, method) ? undefined : impossible("two framings of its body, or one that cannot be read")) ??
     (asksUpgrade && (await isFailedHandshake(response)) ? impossible("a handshake that is none") : undefined);
   if (failure !== undefined) void response.body?.cancel();
   return failure;

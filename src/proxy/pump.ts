@@ -9,7 +9,7 @@ export interface PumpLimits {
   /** When the whole body must have passed, Unix ms; `undefined` for no limit. */
   readonly untilMs: number | undefined;
   readonly nowMs: () => number;
-  /** Aborts when whoever the body is for has left, which the sink may not tell while there is nothing to give it. */
+  /** Aborts when the receiver has left: an idle sink may not show it. */
   readonly left?: AbortSignal | undefined;
   /** Called when a body breaks off that its receiver has not refused, before the receiver could take the end for a good one. */
   readonly onBreak?: () => void;

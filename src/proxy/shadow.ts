@@ -120,7 +120,7 @@ export function isolateShadows({ clock, count, log }: ShadowDeps): Shadows {
   };
 }
 
-/** One that is slower has told enough, and nobody waits for it. */
+/** A slower shadow has shown enough; no client waits for it. */
 const SHADOW_DEADLINE_MS = 5_000;
 
 /**
@@ -185,7 +185,7 @@ async function sendToShadow(
   return shapeOf(response);
 }
 
-/** A field of its own tells an origin that nobody reads the answer. */
+/** A header tells the origin that its response is not read. */
 function shadowed({ init }: OriginRequest, signal: AbortSignal): RequestInit {
   const headers = new Headers(init.headers);
   headers.set("waybill-shadow", "1");

@@ -21,13 +21,13 @@ export interface OriginState {
   readonly checks?: Readonly<Record<string, OriginCheck>> | undefined;
 }
 
-/** To isolates: the origin was found not to answer, and nobody has had an answer since. */
+/** For isolates: the origin did not answer, and no isolate has had an answer since. */
 export interface OriginHint {
   readonly url: string;
   readonly seenAtMs: number;
 }
 
-/** Newer news goes before older, whoever brings it, in whatever order it comes. */
+/** The newest update wins, whatever its source and the order of arrival. */
 export function applyUpdate(state: OriginState | undefined, news: OriginUpdate, nowMs: number): OriginState {
   return {
     ...state,

@@ -225,7 +225,7 @@ function hotguidMinter({ clock, entropy }: MinterPorts) {
     const identity = hotguidIdentity(entropy, MARKED_UUIDS);
     if (!identity.ok) throw new Error(`no HotGuid identity keeps clear of layout ${identity.error.layout}`);
     const started = startHotguid(identity.value, { shardKey: 0 });
-    if (!started.ok) throw new Error("a drawn HotGuid identity does not fit its fields");
+    if (!started.ok) throw new Error("a random HotGuid identity does not fit its fields");
     return started.value;
   };
 

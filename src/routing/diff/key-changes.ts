@@ -151,7 +151,7 @@ export interface LayoutSide {
   readonly routesOf: (id: IdPlan) => readonly PlacedRoute[];
 }
 
-/** A part of a layout's IDs with whoever has them in each table. */
+/** A part of a layout's IDs with their owner in each table. */
 export interface Claims {
   /** The number that all these IDs carry; `undefined` where they differ in it, or where the layout has none. */
   readonly mark: number | undefined;

@@ -143,7 +143,7 @@ export interface SpaceSide<Outcome> {
   readonly fallback: Outcome | undefined;
 }
 
-/** A box of the space in which the goal changes. */
+/** A box of the space in which the outcome changes. */
 export interface OutcomeChange<Outcome> {
   readonly sets: readonly Ranges[];
   readonly before: Outcome | undefined;

@@ -164,7 +164,7 @@ const mintedIn = (sides: readonly Side[]): Ranges | undefined => {
 
 type OutcomeOf = (entity: string, outcome: RouteOutcome) => KeyOutcome;
 
-/** One object for each goal, since goals are compared by identity. */
+/** One object for each outcome, since outcomes are compared by identity. */
 const outcomeCache = (): OutcomeOf => {
   const outcomes = new Map<string, KeyOutcome>();
   return (entity, shared) => {

@@ -41,7 +41,7 @@ export const pathWithId = (pattern: string, id: string): string => {
 /** Whether every pattern of the entity names a layout, so that no two layouts meet on one. */
 export const isReadByPattern = ({ paths, pathHints }: Entity): boolean => paths.length === pathHints.size;
 
-/** Which paths are the gateway's, whatever a table says: for whoever dispatches requests, checks tables or replays logs. */
+/** The paths that are the gateway's own, whatever a table says. */
 
 /** First segments that no table can give away: `/any/:id`, `/mint` and everything under `/-/`. */
 export const GATEWAY_SEGMENTS: ReadonlySet<string> = new Set(["any", "mint", "-"]);
@@ -64,7 +64,7 @@ const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?=\/|$)/i;
 
 /**
  * Whether the runtime would resolve the path to another one when it is sent on: after the decision, so that an order's ID
- * would open the way to somebody else's path.
+ * would open the way to another path.
  */
 export const isNotNormalized = (path: string): boolean => {
   if (path.includes("\\")) return true;

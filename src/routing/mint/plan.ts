@@ -19,7 +19,7 @@ export type Minting =
 /** With so many random values, two IDs of one instant and one minter are the same once in 10^12 pairs. */
 const RANDOM_VALUES_MIN = 1n << 40n;
 
-/** Whether what is drawn at random in fields of these roles is enough to keep IDs apart. */
+/** Whether fields of these roles have enough random bits to keep IDs apart. */
 export const hasEnoughEntropy = ({ fields }: Layout, ...roles: readonly Role[]): boolean =>
   fields.reduce((values, { role, max }) => (roles.includes(role) ? values * (BigInt(max) + 1n) : values), 1n) >=
   RANDOM_VALUES_MIN;
@@ -40,7 +40,7 @@ const OWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
   luuid: ["primaryKey"],
 };
 
-/** The fields that whoever wants an ID must give. */
+/** The fields that a mint request must give. */
 export const requiredFields = (layout: Layout): readonly Field[] =>
   layout.fields.filter((field) => isIssued(field) && !(OWN_FIELDS[layout.name] ?? []).includes(field.name));
 
@@ -49,7 +49,7 @@ export type MintKeys = Readonly<Record<string, FieldValue>>;
 
 type Outcome<Value> = Result<Value, MintPlanError>;
 
-/** A value for every field that must be given: by the wish, or by the entity that it names. */
+/** A value for every field that must be given: by the request, or by the entity that it names. */
 export function keysFor(table: CompiledTable, entity: Entity, id: EntityId, request: MintRequest): Outcome<MintKeys> {
   const { layout } = id.enabled;
   const wanted = requiredFields(layout);
@@ -188,7 +188,7 @@ export type { MintPlanError, MintRequest } from "./request.ts";
 export interface MintOrder {
   readonly layout: EnabledLayout["layout"];
   readonly keys: MintKeys;
-  /** The last IDs for this order were given to nobody, since others look like them; the next ones are to differ in more than a step. */
+  /** The last IDs for this order were dropped as ambiguous: the next ones must differ in more than a step. */
   readonly isRedraw?: boolean;
 }
 
@@ -198,7 +198,7 @@ export interface MintPlan {
   readonly order: MintOrder;
 }
 
-/** Finds the one entity, layout and set of keys that a wish means. What is missing is asked for, never filled in. */
+/** Finds the one entity, layout and set of keys that a request means. What is missing is asked for, never filled in. */
 export function planMint(table: CompiledTable, request: MintRequest): Result<MintPlan, MintPlanError> {
   const found = findEntityId(table, request);
   if (!found.ok) return found;

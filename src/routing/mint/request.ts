@@ -19,7 +19,7 @@ export interface MintRequest {
   readonly fields?: Readonly<Record<string, number | string>> | undefined;
 }
 
-/** Why a wish is no order. */
+/** Why a request cannot be planned. */
 export type MintPlanError =
   | { readonly reason: "malformed-request"; readonly detail: string; readonly pointer?: string }
   | { readonly reason: "unknown-name"; readonly what: string; readonly name: string; readonly known: readonly string[] }
@@ -39,7 +39,7 @@ export function unknownName(what: string, name: string, known: Iterable<string>)
 /** Most IDs of one request. More come from more requests: an answer of this size is about 40 kB. */
 export const MINT_COUNT_MAX = 1000;
 
-/** A wish is a few short names and numbers. */
+/** A request is a few short names and numbers. */
 export const MINT_BODY_BYTES_MAX = 4096;
 
 const name = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
@@ -95,7 +95,7 @@ export const MINT_BODY = v.strictObject({
 
 export type MintBody = v.InferOutput<typeof MINT_BODY>;
 
-/** Reads the JSON text of a wish. The first thing that is wrong with it is named, with a JSON pointer (RFC 6901). */
+/** Reads the JSON text of a mint request. The first thing that is wrong with it is named, with a JSON pointer (RFC 6901). */
 export function readMintBody(text: string): Result<MintBody, MintPlanError> {
   let json: unknown;
   try {
@@ -117,6 +117,6 @@ export function readMintBody(text: string): Result<MintBody, MintPlanError> {
   const parsed = v.safeParse(MINT_BODY, json);
   if (parsed.success && faults.length === 0) return ok(parsed.output);
   for (const issue of parsed.issues ?? []) reportIssue(issue, report);
-  const [{ pointer, message } = { pointer: "", message: "It is not a wish." }] = faults;
+  const [{ pointer, message } = { pointer: "", message: "It is not a mint request." }] = faults;
   return err({ reason: "malformed-request", detail: `${pointer === "" ? "The body" : pointer}: ${message}`, pointer });
 }

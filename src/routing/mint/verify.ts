@@ -55,7 +55,7 @@ export function regionsOfMinted(
   return ok(regions);
 }
 
-/** The ID is given to nobody, so it is not shown; nor are the numbers in one of a public entity. */
+/** The ID is not given out, so it is not shown; nor are the numbers in a public entity's. */
 function unassigned(entity: Entity, { layout }: EnabledLayout, words: Words): RoutingError {
   const error = { reason: "unassigned-key", entity: entity.name, layout: layout.name } as const;
   if (entity.public !== undefined) return error;

@@ -119,7 +119,7 @@ const formatRing = (list: keyof PublicKeys, keys: readonly NamedKey[], error: Ke
     case "duplicate-key":
       return `PUBLIC_ID_KEYS: ${placeOf(error.ids[1])}.key is an earlier one again.`;
     case "key-length":
-      return `PUBLIC_ID_KEYS: ${placeOf(error.id)}.key must be the base64 of ${error.expected.join(", ")} octets, and is that of ${error.actual}.`;
+      return `PUBLIC_ID_KEYS: ${placeOf(error.id)}.key must be the base64 of ${error.expected.join(", ")} bytes, and is that of ${error.actual}.`;
   }
 };
 

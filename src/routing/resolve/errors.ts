@@ -53,7 +53,7 @@ export const wrongEntityError = (
     : { reason: "unknown-id", id: text, candidates };
 };
 
-/** No entity has the ID: either no layout can read it, or nobody claims what it says. */
+/** No entity has the ID: either no layout can read it, or no entity claims what it says. */
 export const unknownIdError = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): RoutingError => {
   const candidates = text.length > ID_LENGTH_MAX ? [] : describeAll(table, text, nowMs, hint);
   return candidates.length === 0

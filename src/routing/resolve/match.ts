@@ -13,7 +13,7 @@ export const isInWindow = ({ layout, window }: EnabledLayout, words: Words, nowM
   return mintedMs >= window.fromMs && mintedMs <= nowMs + window.aheadMs;
 };
 
-/** Whether the bits can be an ID of a layout, whoever owns it. */
+/** Whether the bits can be an ID of a layout, whatever entity owns it. */
 export const canBe = (enabled: EnabledLayout, words: Words, nowMs: number): boolean =>
   enabled.layout.fits(words) && isInWindow(enabled, words, nowMs);
 
@@ -116,7 +116,7 @@ const views = new WeakMap<CompiledTable, CompiledTable>();
 
 /**
  * The table as those may see it who have no key: without the entities whose IDs are public, and without layouts that only
- * those have. Their internal IDs are of nobody then, in decisions and in the reasons for errors.
+ * those have. Their internal IDs then have no owner, in decisions and in the evidence of errors.
  */
 export const withoutPublic = (table: CompiledTable): CompiledTable => {
   const known = views.get(table);

@@ -3,7 +3,7 @@ import { BASE64URL } from "../../ids/text/alphabets.ts";
 import { TOKEN_LENGTH_MAX } from "../limits.ts";
 
 /**
- * Reads a claim of a bearer token WITHOUT verifying it: whoever holds a token can make another that says something else.
+ * Reads a claim of a bearer token WITHOUT verifying it: a client can make any token.
  * So a claim may choose where a request goes, and nothing more; whether the token is good is for the origin to find out.
  */
 

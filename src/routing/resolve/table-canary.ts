@@ -5,7 +5,7 @@ import { name } from "../schema/parts.ts";
 import type { CompiledTable, Decision } from "../table.ts";
 import { placeOf } from "./rollout.ts";
 
-/** Whom a canary of the whole table serves: the one who decides is the stable table, so that nobody is served by chance. */
+/** Which IDs a canary of the whole table serves. The table in force decides, so that the choice is stable. */
 
 const PERCENT_STEP = 1e-4;
 
@@ -30,7 +30,7 @@ function isStep(percent: number): boolean {
   return Math.abs(steps - Math.round(steps)) < 1e-6;
 }
 
-/** Any but those of other uses: whoever is in a route's canary must not be in that of the table for it. */
+/** Any but those of other uses: the share of a route's canary must be independent of the table's. */
 const SEED = 0x2545f491;
 
 const country = /* @__PURE__ */ fieldOf(iuid, "country");
@@ -59,7 +59,7 @@ export interface TableNames {
   readonly entities: Pick<ReadonlySet<string>, "has">;
 }
 
-/** Names that an audience has and neither table: it would serve nobody, and that in silence. */
+/** Names in a selector that neither table has: such a canary would serve no request, silently. */
 export const unknownNames = (audience: CanarySelector, tables: readonly TableNames[]): readonly string[] => {
   if ("countries" in audience) return audience.countries.filter((code) => !tables[0]?.countries.has(code));
   if ("entities" in audience) return audience.entities.filter((entity) => !tables.some((t) => t.entities.has(entity)));

@@ -18,7 +18,7 @@ describe("the secret", () => {
     [sealed({ id: "a", key: key(32), hunter2: 1 }), "sealed.0 must have no other members than id and key"],
     [sealed("hunter2"), 'sealed.0 must be like {"id": "2026", "key": "<base64>"}'],
     [sealed({ id: "a b", key: key(32) }), "sealed.0.id must be 1 to 64 printable ASCII characters"],
-    [sealed({ id: "a", key: key(31) }), "sealed.0.key must be the base64 of 32, 48, 64 octets, and is that of 31"],
+    [sealed({ id: "a", key: key(31) }), "sealed.0.key must be the base64 of 32, 48, 64 bytes, and is that of 31"],
     [sealed({ id: "a", key: key(32) }, { id: "a", key: key(32, "y") }), "sealed.1.id is that of an earlier key"],
     [sealed({ id: "a", key: key(32) }, { id: "b", key: key(32) }), "sealed.1.key is an earlier one again"],
     [JSON.stringify({ compatible: [{ id: "a", key: key(64) }] }), "compatible.0.key must be the base64 of 16, 24, 32"],
