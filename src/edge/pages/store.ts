@@ -38,7 +38,7 @@ export interface PageStoreOptions {
   readonly namespace: string;
   readonly clock: Clock;
   readonly entropy: Entropy;
-  /** The longest time between two reads of a page that fails. */
+  /** The longest time between two reads of a page that fails, up to a minute. */
   readonly retryMsMax: number;
   /** Keeps a read alive when the request that started it is over: others wait for it. */
   readonly waitUntil: (work: Promise<unknown>) => void;
@@ -76,10 +76,9 @@ export class PageStore {
   #bytes = 0;
 
   constructor(options: PageStoreOptions) {
-    const { cache, namespace, clock, entropy, retryMsMax } = options;
     this.#options = options;
-    this.#cache = edgeTableCache(cache, namespace, clock);
-    this.#backoff = new RetryBackoff({ clock, entropy, intervalMs: retryMsMax, deadlineMs: PAGE_DEADLINE_MS });
+    this.#cache = edgeTableCache(options.cache, options.namespace, options.clock);
+    this.#backoff = new RetryBackoff(options);
   }
 
   /** `waitMs`: how long this request can wait. */
@@ -168,15 +167,6 @@ export function formatFailure(failure: LoadFailure): string {
   return failure.reason === "store-failed" ? `KV failed: ${failure.why}` : failure.reason;
 }
 
-export interface RetryBackoffOptions {
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-  /** The longest wait, unless it is longer than a minute. */
-  readonly intervalMs: number;
-  /** A read that has not ended after this time counts as dead. */
-  readonly deadlineMs: number;
-}
-
 const FIRST_WAIT_MS = 1_000;
 
 /** An interval of a day must not keep a page away for a day. */
@@ -199,17 +189,19 @@ interface Wait {
 
 const NO_WAIT: Wait = { failures: 0, dueMs: 0, why: "" };
 
+type BackoffOptions = Pick<PageStoreOptions, "clock" | "entropy" | "retryMsMax">;
+
 /** Exponential backoff with jitter, for each key and for KV as a whole. */
 export class RetryBackoff {
-  readonly #options: RetryBackoffOptions;
+  readonly #options: BackoffOptions;
   readonly #waits = new Map<string, Wait>();
   readonly #waitMsMax: number;
   #store = NO_WAIT;
   #isProbing = false;
 
-  constructor(options: RetryBackoffOptions) {
+  constructor(options: BackoffOptions) {
     this.#options = options;
-    this.#waitMsMax = Math.min(options.intervalMs, WAIT_MS_MAX);
+    this.#waitMsMax = Math.min(options.retryMsMax, WAIT_MS_MAX);
   }
 
   /** Why the key failed and when it may be read again; `undefined` when it may be read now. */
@@ -224,7 +216,8 @@ export class RetryBackoff {
     if (!this.#isOver(this.#store)) return false;
     if (this.#store.failures > STORE_FAILURES_FREE) {
       this.#isProbing = true;
-      this.#store = { ...this.#store, dueMs: this.#options.clock.nowMs() + this.#options.deadlineMs };
+      // A probe that dies must not block those after it.
+      this.#store = { ...this.#store, dueMs: this.#options.clock.nowMs() + PAGE_DEADLINE_MS };
     }
     return true;
   }

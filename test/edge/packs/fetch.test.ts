@@ -9,8 +9,7 @@ function setUp(word = 2 ** 31, intervalMs = INTERVAL_MS) {
   const waits = new RetryBackoff({
     clock: { nowMs: () => time.nowMs },
     entropy: { word: () => word },
-    intervalMs,
-    deadlineMs: 2_000,
+    retryMsMax: intervalMs,
   });
   /** Seconds after which each of so many tries in a row is allowed, when all fail. */
   const triesOf = (key: string, tries: number, isOfStore = false) =>
