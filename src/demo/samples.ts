@@ -10,15 +10,7 @@ import {
   startMinter,
   type Words,
 } from "../ids/index.ts";
-import {
-  type DeclaredTable,
-  type Entity,
-  type EntityId,
-  LUUID_SHORT,
-  primaryPattern,
-  resolveAny,
-  resolvePath,
-} from "../routing/index.ts";
+import { type Entity, type EntityId, LUUID_SHORT, primaryPattern, resolveAny, resolvePath } from "../routing/index.ts";
 import { rangesOf, shardKeysOf, type TableFile } from "./table.ts";
 
 /** An ID that the table routes. */
@@ -70,25 +62,26 @@ export function mintSamples(file: TableFile, nowMs = Date.now()): readonly Sampl
 
 function samplesOf(file: TableFile, entity: Entity, entityId: EntityId, nowMs: number): Sample[] {
   const { layout } = entityId.enabled;
-  const samples = keySets(file, entityId, nowMs).flatMap(({ values, about, request, timeMs }): Sample[] => {
-    const words = mintWords(layout, values, timeMs);
+  const samples = keySets(file, entityId).flatMap((keys): Sample[] => {
+    const values = Object.fromEntries(keys.map(({ name, value }) => [name, BigInt(value)]));
+    const words = mintWords(layout, values, keys.find(({ timeMs }) => timeMs !== undefined)?.timeMs ?? nowMs);
     if (words === undefined) return [];
     const id = layout.format(words);
     const path = pathOf(entity, layout.name, id);
     const match = file.table.paths.match(path);
     const found = match && resolvePath(file.table, match, path, nowMs);
     if (!found?.ok) return [];
-    const { country, ...fields } = request;
+    const requested = keys.filter(({ about, country }) => about !== undefined && country === undefined);
     const mint = {
       entity: entity.name,
       layout: entity.ids.length > 1 ? layout.name : undefined,
-      country,
-      fields: Object.keys(fields).length > 0 ? fields : undefined,
+      country: keys.find(({ country }) => country !== undefined)?.country,
+      fields: requested.length > 0 ? Object.fromEntries(requested.map(({ name, value }) => [name, value])) : undefined,
     };
-    const primaryKey = layout.name === luuid.name ? values["primaryKey"] : undefined;
-    const shortPath = primaryKey === undefined ? "" : pathOf(entity, LUUID_SHORT, formatShortKey(Number(primaryKey)));
-    const { name } = found.value.target.region;
-    return [{ entity: entity.name, id, region: name, about: about.join(", ") || layout.name, path, shortPath, mint }];
+    const isLuuid = layout.name === luuid.name;
+    const shortPath = isLuuid ? pathOf(entity, LUUID_SHORT, formatShortKey(Number(values["primaryKey"]))) : "";
+    const about = keys.flatMap((key) => key.about ?? []).join(", ") || layout.name;
+    return [{ entity: entity.name, id, region: found.value.target.region.name, about, path, shortPath, mint }];
   });
   // Each region's first sample goes first, so that the limit hides no region.
   const isFirst = (sample: Sample) => samples.find(({ region }) => region === sample.region) === sample;
@@ -107,72 +100,47 @@ function mintWords(layout: Layout, values: Readonly<Record<string, bigint>>, tim
   return minted.ok ? minted.value.words : undefined;
 }
 
-/** What a mint request must contain: the country's code, and other fields by name. */
-interface Request {
-  readonly country?: string;
-  readonly [field: string]: number | string | undefined;
-}
-
 /** A value of a field that is part of the key. */
 interface KeyOption {
   readonly value: number;
+  /** Absent for a value that a mint request does not contain. */
   readonly about?: string;
-  readonly request?: Request;
+  /** Requested by its code. */
+  readonly country?: string;
+  /** When the ID is minted, if not now. */
   readonly timeMs?: number;
 }
 
-/** Every combination of options. */
-function keySets(file: TableFile, id: EntityId, nowMs: number) {
-  const { fields } = id.enabled.layout;
-  let sets = [{ values: {} as Record<string, bigint>, about: [] as string[], request: {} as Request, timeMs: nowMs }];
-  for (const { name, max } of fields.filter(({ role }) => role === "key" || role === "node")) {
+/** Every combination of values. */
+function keySets(file: TableFile, id: EntityId): (KeyOption & { readonly name: string })[][] {
+  let sets: ReturnType<typeof keySets> = [[]];
+  for (const { name, role, max } of id.enabled.layout.fields) {
+    if (role !== "key" && role !== "node") continue;
     const options = keyOptions(file, id, name).filter(({ value }) => value <= max);
-    const longer = sets.flatMap(({ values, about, request, timeMs }) =>
-      options.map((option) => ({
-        values: { ...values, [name]: BigInt(option.value) },
-        about: [...about, option.about ?? []].flat(),
-        request: { ...request, ...option.request },
-        timeMs: option.timeMs ?? timeMs,
-      })),
-    );
-    sets = longer.slice(0, KEY_SETS_MAX);
+    sets = sets.flatMap((set) => options.map((option) => [...set, { name, ...option }])).slice(0, KEY_SETS_MAX);
   }
   return sets;
 }
 
 function keyOptions({ declared, table }: TableFile, entityId: EntityId, name: string): readonly KeyOption[] {
-  const { service, group, enabled } = entityId;
-  if (name === "service" && service !== undefined) return [{ value: service }];
-  if (name === "group" && group !== undefined) return [{ value: group, about: `group ${group}` }];
-  if (name === "primaryKey" && enabled.layout.name === luuid.name) return PRIMARY_KEYS.map((value) => ({ value }));
-  const own = builtinLayouts.has(enabled.layout.name) ? hotguidKeys[name] : undefined;
-  if (own !== undefined) return [{ value: own }];
+  const { enabled, service, group } = entityId;
+  const layout = enabled.layout.name;
+  const own = builtinLayouts.has(layout) ? hotguidKeys : {};
+  const fixed = new Map(Object.entries({ ...own, service, group })).get(name);
+  if (fixed !== undefined) return [{ value: fixed }];
+  if (name === "primaryKey" && layout === luuid.name) return PRIMARY_KEYS.map((value) => ({ value }));
   if (name === "country" && table.countries.size > 0) {
-    return [...table.countries].flatMap(([code, value]) => {
-      const option = { value, about: code, request: { country: code } };
-      return [
-        option,
-        ...cutOversOf(declared, code).map((timeMs) => ({
-          ...option,
-          about: `${code}, older`,
-          timeMs: timeMs - DAY_MS,
-        })),
-      ];
-    });
+    return [...table.countries].flatMap(([country, value]) => [
+      { value, country, about: country },
+      ...declared.routes.flatMap(({ when: { country: named, mintedBefore } }) =>
+        mintedBefore !== undefined && [named].flat().includes(country)
+          ? [{ value, country, about: `${country}, older`, timeMs: Date.parse(mintedBefore) - DAY_MS }]
+          : [],
+      ),
+    ]);
   }
   const shardKeys = name === "shardKey" ? shardKeysOf(declared) : [];
-  if (shardKeys.length > 0)
-    return shardKeys.map(({ shardKey, about }) => ({ value: shardKey, about, request: { shardKey } }));
+  if (shardKeys.length > 0) return shardKeys.map(({ shardKey, about }) => ({ value: shardKey, about }));
   const routed = declared.routes.flatMap(({ when }) => rangesOf(when.fields?.[name] ?? []).flat());
-  return [...new Set([...routed, 1, 0])].map((value) => ({
-    value,
-    about: `${name} ${value}`,
-    request: { [name]: value },
-  }));
+  return [...new Set([...routed, 1, 0])].map((value) => ({ value, about: `${name} ${value}` }));
 }
-
-/** When new IDs of the country began to go elsewhere, in Unix milliseconds. */
-const cutOversOf = ({ routes }: DeclaredTable, code: string): number[] =>
-  routes.flatMap(({ when: { country, mintedBefore } }) =>
-    mintedBefore !== undefined && [country].flat().includes(code) ? [Date.parse(mintedBefore)] : [],
-  );
