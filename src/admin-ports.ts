@@ -7,7 +7,7 @@ import type {
   TableError,
   TableHistoryError,
 } from "./problems/errors.ts";
-import type { AuditEntry, TableRevision, TableSource } from "./published/table-api.ts";
+import type { AuditEntry, StoredPack, TableRevision, TableSource } from "./published/table-api.ts";
 import type { CanarySelector } from "./routing/resolve/table-canary.ts";
 import type { Fault } from "./routing/schema/faults.ts";
 import type { CompiledTable, Decision } from "./routing/table.ts";
@@ -120,19 +120,9 @@ export interface RevisionContent {
   readonly bytes: Uint8Array;
 }
 
-/** What the deployment's store holds of a pack. */
-export interface PackStatus {
-  /** SHA-256 of its header in lower-case hex. */
-  readonly sha256: string;
-  /** How many pages it has, and the numbers of those that are missing, rising; `undefined` while its header is not known. */
-  readonly parts: { readonly pages: number; readonly missing: readonly number[] } | undefined;
-  /** Whether all of it is there, verified: a table that names it can be published. */
-  readonly isWhole: boolean;
-}
-
 /** `isNew`: whether something was stored that was not there before; `completes`: whether the pack lacked nothing else. */
 export interface PackReceipt {
-  readonly status: PackStatus;
+  readonly pack: StoredPack;
   readonly isNew: boolean;
   readonly completes: boolean;
 }
@@ -148,7 +138,7 @@ export interface PackPartRequest {
  * The audit tells of each pack once, when it is whole, and of parts that were refused.
  */
 export interface PackStore {
-  packStatus(sha256: string): Answer<PackStatus>;
+  packStatus(sha256: string): Answer<StoredPack>;
   /** The first part of a pack: its pages are verified by it. */
   putHeader(request: PackPartRequest, bytes: Uint8Array<ArrayBuffer>): Promise<Result<PackReceipt, PackChangeError>>;
   putPage(

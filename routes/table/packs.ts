@@ -1,5 +1,5 @@
 import { type Context, Hono } from "hono";
-import type { PackReceipt, PackStatus } from "../../src/admin-ports.ts";
+import type { PackReceipt } from "../../src/admin-ports.ts";
 import type { Gateway } from "../../src/ports.ts";
 import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "../../src/routing/packs/format.ts";
 import { callerOf, requireOperator, requireScope } from "../lib/auth.ts";
@@ -14,7 +14,7 @@ export const tablePacks = (gateway: Gateway) =>
       const sha256 = packOf(c);
       if (sha256 === undefined) return respondWithTableError(c, { reason: "not-found", path: c.req.path });
       const status = await gateway.packStore.packStatus(sha256);
-      return status.ok ? jsonResponse(packStatusJson(status.value)) : respondWithTableError(c, status.error);
+      return status.ok ? jsonResponse(status.value) : respondWithTableError(c, status.error);
     })
     .put("/-/table/packs/:sha256", requireOperator(gateway, "pack", packOf), async (c) => {
       const sha256 = packOf(c);
@@ -37,16 +37,7 @@ export const tablePacks = (gateway: Gateway) =>
     .all("/-/table/packs/:sha256/:page", methodNotAllowed("PUT"));
 
 /** 201 where something is there now that was not before. */
-const receiptOf = ({ status, isNew }: PackReceipt): Response =>
-  jsonResponse(packStatusJson(status), {}, isNew ? 201 : 200);
-
-const packStatusJson = ({ sha256, parts, isWhole }: PackStatus): object => ({
-  sha256,
-  header: parts !== undefined,
-  pages: parts?.pages ?? null,
-  missing: parts?.missing ?? null,
-  complete: isWhole,
-});
+const receiptOf = ({ pack, isNew }: PackReceipt): Response => jsonResponse(pack, {}, isNew ? 201 : 200);
 
 /** The digest in the path; `undefined` for what is none. */
 function packOf(c: Context): string | undefined {

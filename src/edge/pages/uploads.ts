@@ -1,7 +1,8 @@
-import type { PackReceipt, PackStatus } from "../../admin-ports.ts";
+import type { PackReceipt } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock } from "../../ports.ts";
 import type { PackChangeError, TableHistoryError } from "../../problems/errors.ts";
+import type { StoredPack } from "../../published/table-api.ts";
 import type { PackHeader, PageInfo } from "../../routing/packs/decode.ts";
 import { formatPackFault, type PackFault } from "../../routing/packs/format.ts";
 import { entryFault, formatEntryFault, type PackSlot } from "../../routing/packs/pack.ts";
@@ -75,12 +76,12 @@ export class PackUploads {
     this.#sql.exec(SCHEMA);
   }
 
-  async status(sha256: string): Promise<Result<PackStatus, TableHistoryError>> {
+  async status(sha256: string): Promise<Result<StoredPack, TableHistoryError>> {
     const inventory = await this.#inventory(sha256);
     if (!inventory.ok) return unavailable(inventory.error);
     const { header, missing } = inventory.value;
-    if (header === undefined) return ok({ sha256, parts: undefined, isWhole: false });
-    return ok(statusOf(sha256, header, [...missing.keys()]));
+    if (header === undefined) return ok({ sha256, header: false, pages: null, missing: null, complete: false });
+    return ok(storedPack(sha256, header, [...missing.keys()]));
   }
 
   /** What is wrong with a pack that a table names. Before the table comes into force, KV must have all of it. */
@@ -132,14 +133,14 @@ export class PackUploads {
     const missing = header.pages.flatMap(({ number }) => (taken.has(number) ? [] : [number]));
     const isHeaderSure = this.#isSure(taken.get(HEADER));
     if (missing.length > 0 || isHeaderSure) {
-      const status = statusOf(sha256, header, isHeaderSure ? missing : [...missing, HEADER]);
-      return ok({ status, isNew, completes: status.isWhole && wasMissing });
+      const pack = storedPack(sha256, header, isHeaderSure ? missing : [...missing, HEADER]);
+      return ok({ pack, isNew, completes: pack.complete && wasMissing });
     }
     const put = await this.#put(sha256, HEADER, bytes);
     if (!put.ok) return put;
     // A part that came at the same time may have completed the pack.
     const completes = taken.has(HEADER) ? wasMissing : put.value;
-    return ok({ status: statusOf(sha256, header, []), isNew: true, completes });
+    return ok({ pack: storedPack(sha256, header, []), isNew: true, completes });
   }
 
   /** By what is known on disk, or else read and verified. An error says what KV failed to do. */
@@ -263,10 +264,12 @@ export class PackUploads {
   }
 }
 
-const statusOf = (sha256: string, { pages }: PackHeader, missing: readonly Part[]): PackStatus => ({
+const storedPack = (sha256: string, { pages }: PackHeader, missing: readonly Part[]): StoredPack => ({
   sha256,
-  parts: { pages: pages.length, missing: missing.filter((part) => part !== HEADER) },
-  isWhole: missing.length === 0,
+  header: true,
+  pages: pages.length,
+  missing: missing.filter((part) => part !== HEADER),
+  complete: missing.length === 0,
 });
 
 const unavailable = (why: string) => err({ reason: "control-plane-unavailable" as const, why });

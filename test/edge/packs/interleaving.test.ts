@@ -21,7 +21,7 @@ describe("parts that KV takes while it is read", () => {
       const status = copy.status(sha256);
       await reached;
       const last = await copy.putPage(sha256, 1, pages[1] ?? new Uint8Array());
-      expect(last).toMatchObject({ value: { status: whole(sha256) } });
+      expect(last).toMatchObject({ value: { pack: whole(sha256) } });
       release();
       expect(await status).toEqual({ ok: true, value: whole(sha256) });
       expect(await restart().faultOf(slotOf(declaredOf(pack)))).toBeUndefined();
@@ -87,7 +87,7 @@ describe("parts that KV takes while it is read", () => {
       }
       release();
       expect(await first).toMatchObject(
-        operation === "put" ? { error: { reason: "unknown-pack" } } : { value: { parts: { missing: [1] } } },
+        operation === "put" ? { error: { reason: "unknown-pack" } } : { value: { missing: [1] } },
       );
       expect(sql.exec("SELECT sha256 FROM packs WHERE sha256 = ?", sha256).toArray()).toEqual([]);
       expect(sql.exec("SELECT sha256, page FROM pack_pages").toArray()).toEqual([]);

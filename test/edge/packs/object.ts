@@ -83,7 +83,7 @@ export function slotOf(pack: ReturnType<typeof declaredOf>) {
   return slot;
 }
 
-export const whole = (sha256: string) => ({ sha256, parts: { pages: 2, missing: [] }, isWhole: true });
+export const whole = (sha256: string) => ({ sha256, header: true, pages: 2, missing: [], complete: true });
 
 export async function upload(copy: PackUploads, { sha256, header, pages }: EncodedPack): Promise<void> {
   expect(await copy.putHeader(sha256, header)).toMatchObject({ ok: true });

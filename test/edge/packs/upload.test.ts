@@ -18,10 +18,13 @@ describe("packs that are uploaded", () => {
       const { sha256, header, pages } = pack;
       // Somebody asked before anything was there, and the location remembers that.
       expect(await copy.faultOf(slotOf(declaredOf(pack)))).toBe(`KV has no ${packKey(sha256)}`);
-      expect(await copy.status(sha256)).toEqual({ ok: true, value: { sha256, parts: undefined, isWhole: false } });
+      expect(await copy.status(sha256)).toEqual({
+        ok: true,
+        value: { sha256, header: false, pages: null, missing: null, complete: false },
+      });
       const receipt = await copy.putHeader(sha256, header);
       expect(receipt).toMatchObject({
-        value: { isNew: true, completes: false, status: { parts: { pages: 2, missing: [0, 1] }, isWhole: false } },
+        value: { isNew: true, completes: false, pack: { pages: 2, missing: [0, 1], complete: false } },
       });
       for (const [number, page] of pages.entries()) await copy.putPage(sha256, number, page);
       for (const each of [copy, restart()]) {
@@ -37,9 +40,9 @@ describe("packs that are uploaded", () => {
       await copy.putHeader(sha256, header);
       await copy.putPage(sha256, 1, pages[1] ?? new Uint8Array());
       expect(await TABLE_KV.get(packKey(sha256))).toBeNull();
-      expect(await copy.status(sha256)).toMatchObject({ value: { parts: { missing: [0] }, isWhole: false } });
+      expect(await copy.status(sha256)).toMatchObject({ value: { missing: [0], complete: false } });
       const last = await copy.putPage(sha256, 0, pages[0] ?? new Uint8Array());
-      expect(last).toEqual({ ok: true, value: { isNew: true, completes: true, status: whole(sha256) } });
+      expect(last).toEqual({ ok: true, value: { isNew: true, completes: true, pack: whole(sha256) } });
       expect(new Uint8Array((await TABLE_KV.get(packKey(sha256), "arrayBuffer")) ?? new ArrayBuffer())).toEqual(header);
     }));
 
@@ -52,8 +55,8 @@ describe("packs that are uploaded", () => {
       expect(await copy.putPage(sha256, 0, first)).toMatchObject({ value: { isNew: false } });
       expect(await copy.putHeader(sha256, header)).toMatchObject({ value: { isNew: false } });
       state.nowMs += 86_400_000;
-      expect(await restart().status(sha256)).toMatchObject({ value: { parts: { missing: [1] } } });
-      expect(await restart().putPage(sha256, 1, second)).toMatchObject({ value: { status: whole(sha256) } });
+      expect(await restart().status(sha256)).toMatchObject({ value: { missing: [1] } });
+      expect(await restart().putPage(sha256, 1, second)).toMatchObject({ value: { pack: whole(sha256) } });
     }));
 
   it("are read again later: what was deleted or spoilt since is missing", () =>
@@ -65,7 +68,7 @@ describe("packs that are uploaded", () => {
       await TABLE_KV.put(pageKey(sha256, 1), new Uint8Array(16));
       state.nowMs += 600_000;
       expect(await copy.faultOf(slotOf(declaredOf(pack)))).toBe(`KV has no ${pageKey(sha256, 0)}`);
-      expect(await copy.status(sha256)).toMatchObject({ value: { parts: { missing: [0, 1] }, isWhole: false } });
+      expect(await copy.status(sha256)).toMatchObject({ value: { missing: [0, 1], complete: false } });
       for (const [number, page] of pages.entries()) {
         expect(await copy.putPage(sha256, number, page)).toMatchObject({ value: { completes: number === 1 } });
       }
@@ -109,8 +112,8 @@ describe("a KV that fails", () => {
         state.fault = fault;
         expect(await copy.putPage(sha256, 1, second)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
         state.fault = undefined;
-        expect(await copy.status(sha256)).toMatchObject({ value: { parts: { missing: [1] } } });
-        expect(await copy.putPage(sha256, 1, second)).toMatchObject({ value: { status: whole(sha256) } });
+        expect(await copy.status(sha256)).toMatchObject({ value: { missing: [1] } });
+        expect(await copy.putPage(sha256, 1, second)).toMatchObject({ value: { pack: whole(sha256) } });
       }),
   );
 
@@ -138,7 +141,7 @@ describe("a KV that fails", () => {
       state.fault = "header is not taken";
       expect(await copy.putPage(sha256, 0, page)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
       state.fault = undefined;
-      expect(await copy.status(sha256)).toMatchObject({ value: { parts: { missing: [] }, isWhole: false } });
-      expect(await copy.putHeader(sha256, header)).toMatchObject({ value: { isNew: true, status: { isWhole: true } } });
+      expect(await copy.status(sha256)).toMatchObject({ value: { missing: [], complete: false } });
+      expect(await copy.putHeader(sha256, header)).toMatchObject({ value: { isNew: true, pack: { complete: true } } });
     }));
 });
