@@ -1,19 +1,15 @@
 import { run } from "./program.ts";
 import type { Runtime } from "./runtime.ts";
 
-/**
- * The blocks of docs/reference/cli.md that follow from `--help`. What several commands have in common is there once, in
- * the block `common`; examples are left to `--help`.
- */
+/** The blocks of docs/reference/cli.md that come from `--help`. The block `common` has what commands share. Examples are omitted. */
 
-/** What `--help` says of one command. */
 interface Help {
   readonly usage: string;
   readonly description: string;
   /** Arguments and options with their descriptions. */
   readonly entries: readonly Entry[];
   readonly commands: readonly string[];
-  /** The lines at the end, after the examples. */
+  /** The lines after the examples. */
   readonly notes: readonly string[];
 }
 
@@ -24,14 +20,14 @@ interface Entry {
 
 const COMMON_FROM = 2;
 
-/** Commands that are those of another place. */
+/** Commands listed twice. */
 const TWICE = new Set(["explain", "mint"]);
 
-/** The page with each block after `<!--help:…-->` written anew. Throws where a command has no block. */
+/** Rewrites each block after `<!--help:…-->`. Throws if a command has no block. */
 export async function cliPage(page: string): Promise<string> {
   const helps = await helpsBelow([]);
   const common = commonOf([...helps.values()]);
-  // Groups have nothing of their own but the list of their commands.
+  // Groups contain only a list of their commands.
   const reported = [...helps].filter(([, { commands, notes }]) => commands.length === 0 || notes.length > 0);
   const blocks = new Map(reported.map(([name, help]) => [name, blockOf(help, common)]));
   blocks.set("common", [...columns(common.entries), ...common.notes].join("\n"));
@@ -44,7 +40,7 @@ export async function cliPage(page: string): Promise<string> {
   return written;
 }
 
-/** By the words of each command; the two that stand under `id` too stand once. */
+/** By the words of each command. The commands that are also under `id` appear once. */
 async function helpsBelow(words: readonly string[]): Promise<ReadonlyMap<string, Help>> {
   const help = parse(await helpText(words));
   const helps = new Map([[words.length === 0 ? "waybill" : words.join("-"), help]]);
@@ -75,7 +71,7 @@ function parse(text: string): Help {
     else if (title === "Arguments:" || title === "Options:") entries.push(...entriesOf(lines));
     else if (title !== "Examples:") notes.push(...section.split("\n"));
   }
-  // Exit codes of a command are those of the whole, said again for it.
+  // The common block has the exit codes.
   const own = notes.join("\n").replace(/(?<![^ \n])Exit code: [\s\S]*$/, "");
   return {
     usage: usage.replace("Usage: ", "").replace(" [options]", ""),
@@ -86,7 +82,7 @@ function parse(text: string): Help {
   };
 }
 
-/** Entries begin two spaces in; lines further in continue the one before. */
+/** Entries are indented by two spaces, their continuation lines by more. */
 const entriesOf = (lines: readonly string[]): readonly Entry[] =>
   lines
     .join("\n")
@@ -102,7 +98,7 @@ interface Common {
   readonly notes: ReadonlySet<string>;
 }
 
-/** Of each option the commonest text, so that a name in a list of common options means one thing. */
+/** The most frequent text of each option, so that a common name has one meaning. */
 function commonOf(helps: readonly Help[]): Common {
   const entries = counted(helps.flatMap((help) => help.entries.map(({ name, text }) => `${name}\n${text}`)))
     .map((key) => ({ name: key.split("\n")[0] ?? "", text: key.split("\n")[1] ?? "" }))
@@ -110,7 +106,7 @@ function commonOf(helps: readonly Help[]): Common {
   return { entries, notes: new Set(counted(helps.flatMap(({ notes }) => notes))) };
 }
 
-/** What stands in it often enough to be common, the most frequent first. */
+/** Keys that appear often enough, the most frequent first. */
 function counted(keys: readonly string[]): readonly string[] {
   const times = new Map<string, number>();
   for (const key of keys) times.set(key, (times.get(key) ?? 0) + 1);

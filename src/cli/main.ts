@@ -9,11 +9,11 @@ import { err, ok, type Result } from "../ids/index.ts";
 import { run } from "./program.ts";
 import { EXIT, type NoAnswer, type Runtime } from "./runtime.ts";
 
-/** The entry of the `waybill` command: the only file that knows this process, its clock and its randomness. */
+/** The entry point of `waybill`: the only file that uses the process, its clock and its randomness. */
 
 const { stdin, stdout, stderr } = process;
 
-/** A reader that has seen enough closes the pipe; that is no error of ours. */
+/** A reader may close the pipe early; that is not an error. */
 stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit();
   stderr.write(`waybill: stdout cannot be written: ${error.message}\n`);
@@ -72,7 +72,7 @@ const runtime: Runtime = {
   report: (text) => {
     stderr.write(text);
   },
-  // Heeds NO_COLOR, FORCE_COLOR and what the terminal can do.
+  // Respects NO_COLOR, FORCE_COLOR and the terminal's capabilities.
   paint: (style, text) => styleText(style as Parameters<typeof styleText>[0], text, { stream: stdout }),
   isWatched: stdout.isTTY === true,
   isReportWatched: stderr.isTTY === true,
@@ -81,7 +81,7 @@ const runtime: Runtime = {
   prompt: async (question) => {
     if (stdin.isTTY !== true || stderr.isTTY !== true) return err("no-terminal");
     const terminal = createInterface({ input: stdin, output: stderr });
-    // Neither is an answer; without them the question would wait for ever.
+    // Without these the question would wait forever.
     const unanswered = new Promise<Result<string, NoAnswer>>((resolve) => {
       terminal.once("SIGINT", () => resolve(err("interrupted")));
       terminal.once("close", () => resolve(err("ended")));
@@ -113,12 +113,11 @@ const runtime: Runtime = {
 try {
   process.exitCode = await run(process.argv.slice(2), runtime);
 } catch (error) {
-  // A defect of our own: the reader can do nothing with a stack.
+  // An internal error: a stack trace would not help the user.
   stderr.write(`waybill: internal error: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = EXIT.failed;
 }
 
-/** Random words, 4 KiB of them at a time. */
 function pooledEntropy(): Runtime["entropy"] {
   const pool = new Uint32Array(1024);
   let next = pool.length;
@@ -137,7 +136,7 @@ function versionOf(manifest: URL): string {
   return (JSON.parse(readFileSync(manifest, "utf8")) as { readonly version: string }).version;
 }
 
-/** Relative paths are those of the current folder, which may not be the one that somebody has in mind. */
+/** Relative paths depend on the current folder, so the absolute one is shown. */
 function reasonAt(path: string, error: unknown): string {
   return isAbsolute(path) ? reasonOf(error) : `${reasonOf(error)} (${resolve(path)})`;
 }

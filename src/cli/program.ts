@@ -59,7 +59,7 @@ const ROWS: readonly Row[] = [
   layout,
 ];
 
-/** Runs the command. `args`: the words after its name. Gives the exit code; bad usage is reported, not thrown. */
+/** Runs the command. `args`: the words after its name. Returns the exit code; bad usage is reported. */
 export const run = async (args: readonly string[], runtime: Runtime): Promise<number> => {
   let exitCode = 0;
   const act: Act = (action) =>
@@ -89,10 +89,10 @@ const build = (runtime: Runtime, act: Act): Command => {
   return program;
 };
 
-/** Of help that no terminal shows. */
+/** Width of help without a terminal. */
 const COLUMNS_DEFAULT = 80;
 
-/** In place of what commander would ask the process itself. */
+/** Replaces what commander would ask the process. */
 const outputOf = ({ print, report, columns, reportColumns }: Runtime): OutputConfiguration => ({
   writeOut: (text) => void print(text),
   writeErr: report,

@@ -1,50 +1,49 @@
 import type { Command, OptionValues } from "commander";
 import type { RandomWords, Result } from "../ids/index.ts";
 
-/** How a stretch of terminal text looks; the names are those of `util.styleText`. */
+/** Terminal styles, named as in `util.styleText`. */
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "magenta" | "cyan";
 
-/** All that the command needs from the machine. `main.ts` hands in the real one. */
+/** Everything that commands need from the machine. `main.ts` provides the real one. */
 export interface Runtime {
   /** Unix time in milliseconds. */
   readonly nowMs: () => number;
   readonly entropy: RandomWords;
   readonly version: string;
-  /** The secret `PUBLIC_ID_KEYS` of the environment: never an argument, which every user of a machine can see. */
+  /** From the environment, never an argument: every user of a machine can see arguments. */
   readonly publicIdKeys: string | undefined;
-  /** A file's bytes, or the system's word for why there are none: `no such file`. */
+  /** The error is the system's message: `no such file`. */
   readonly readFile: (path: string) => Result<Uint8Array<ArrayBuffer>, string>;
   readonly fileExists: (path: string) => boolean;
-  /** A file as a stream with its length in bytes, for those that may be larger than the memory. */
+  /** A file as a stream with its size, for files larger than memory. */
   readonly openFile: (path: string) => Promise<Result<OpenFile, string>>;
-  /** Writes a text in place of what a file held; the system's word when that fails. */
+  /** Overwrites a file. The error is the system's message. */
   readonly writeFile: (path: string, text: string) => Result<undefined, string>;
-  /** The same for bytes; folders that are not there are made. */
+  /** The same for bytes; creates missing folders. */
   readonly writeBytes: (path: string, bytes: Uint8Array) => Result<undefined, string>;
   readonly stdin: { readonly isTerminal: boolean; readonly chunks: AsyncIterable<Uint8Array> };
-  /** Data, to stdout. Waits while the reader is behind. */
+  /** Data, to stdout. Waits while the reader is slow. */
   readonly print: (text: string) => Promise<void>;
   /** Everything else, to stderr. */
   readonly report: (text: string) => void;
-  /** Text for stdout, plain where colours are not wanted. */
+  /** Text for stdout, plain if colours are off. */
   readonly paint: (style: Style | readonly Style[], text: string) => string;
-  /** Whether a person looks at stdout. */
+  /** Whether stdout is a terminal. */
   readonly isWatched: boolean;
-  /** Whether a person looks at stderr, and may be shown how far the work is. */
+  /** Whether stderr is a terminal, so that progress may be shown. */
   readonly isReportWatched: boolean;
-  /** How wide the terminal at stdout is, and the one at stderr. `undefined`: there is none. */
+  /** Width of the terminal at stdout and at stderr. `undefined`: no terminal. */
   readonly columns: number | undefined;
   readonly reportColumns: number | undefined;
-  /** What a person at the terminal answers to a question, or why nobody does. */
+  /** The answer at the terminal, or why there is none. */
   readonly prompt: (question: string) => Promise<Result<string, NoAnswer>>;
-  /** Does a piece of work. Whoever interrupts it by Ctrl-C reads the farewell, and the command ends with 130. */
+  /** Runs `work`. Ctrl-C prints the farewell and exits with 130. */
   readonly guard: <Value>(work: () => Promise<Value>, farewell: string) => Promise<Value>;
-  /** A variable of the environment. */
+  /** An environment variable. */
   readonly env: (name: string) => string | undefined;
   readonly fetch: typeof fetch;
-  /** Ends after so long. */
   readonly pause: (ms: number) => Promise<void>;
-  /** Is aborted after so long. */
+  /** A signal that is aborted after `ms`. */
   readonly deadline: (ms: number) => AbortSignal;
 }
 
@@ -58,10 +57,7 @@ export interface OpenFile {
 }
 
 /**
- * What a run of the command tells its caller: all well, an error or bad usage, differences that were asked about, a race that was
- * lost. Then how far the last change of a published table has not come: to KV, as the object knows or as KV shows it, to the
- * isolate that answers, to others; and that a wait for it was in vain. At last that nobody knows whether a change was made, and that
- * Ctrl-C ended it, by the number that shells give (128 + SIGINT).
+ * Exit codes. 4 to 8: how far the last change of a published table has propagated. 130 is 128 + SIGINT, as shells report it.
  */
 export const EXIT = {
   ok: 0,
@@ -79,13 +75,11 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** What a command does with its arguments, in order, and its options, by name. */
 export type Action<Options> = (runtime: Runtime, args: readonly string[], options: Options) => Promise<ExitCode>;
 
-/** Makes an action of ours one that commander calls. */
+/** Wraps an action for commander. */
 export type Act = <Options extends OptionValues>(action: Action<Options>) => (this: Command) => Promise<void>;
 
-/** Says why nothing was done. */
 export const fail = (sentences: string, runtime: Runtime): ExitCode => {
   runtime.report(sentences);
   return EXIT.failed;

@@ -8,16 +8,16 @@ import { escapeControls } from "../lib/output.ts";
 import { openForEdit, saveTable } from "../lib/table-edit.ts";
 import { EXIT, fail } from "../runtime.ts";
 
-/** Where a route to one region leads, as the table declares it. */
+/** The target of a route to one region. */
 export type RouteTarget = { readonly region: string } & Pick<DeclaredRoute, "canary">;
 
-/** What is to become of a route's canary. */
+/** A change of a route's canary. */
 export type RampStep =
   | { readonly kind: "percent"; readonly percent: number; readonly region: string | undefined; readonly back: boolean }
   | { readonly kind: "off"; readonly back: boolean }
   | { readonly kind: "finish" };
 
-/** The route after the step; or why the step is not taken, as the end of a sentence about the route. */
+/** The route after the step. The error ends a sentence about the route. */
 export const rampRoute = ({ region, canary }: RouteTarget, step: RampStep): Result<RouteTarget, string> => {
   if (step.kind === "percent") return rampTo({ region, ...(canary === undefined ? {} : { canary }) }, step);
   if (canary === undefined) return err("has no canary.");
@@ -44,14 +44,11 @@ const rampTo = (
   return ok({ region, canary: { region: to, percent } });
 };
 
-/**
- * The table's text with another region or canary of one route, and every other byte as it was. The text is strict JSON of a
- * table without faults, and `before` is what it says.
- */
+/** Rewrites region or canary of one route; every other byte stays. The text must be a valid table, and `before` its route. */
 export const rewriteRoute = (text: string, index: number, before: RouteTarget, after: RouteTarget): string => {
   let edited = text;
   const set = (place: readonly string[], value: unknown): void => {
-    // Without options of formatting, `modify` touches nothing but the value.
+    // Without formatting options, `modify` changes only the value.
     edited = applyEdits(edited, modify(edited, ["routes", index, ...place], value, {}));
   };
   if (after.canary === undefined) {
@@ -66,7 +63,7 @@ export const rewriteRoute = (text: string, index: number, before: RouteTarget, a
   return edited;
 };
 
-/** Behind the route's region, on a line of its own where the region has one. */
+/** Inserts after the route's region, on its own line if the region has one. */
 const insertCanary = (text: string, index: number, { region, percent }: NonNullable<RouteTarget["canary"]>): string => {
   const root = parseTree(text);
   const property = root && findNodeAtLocation(root, ["routes", index, "region"])?.parent;
@@ -94,7 +91,7 @@ const OPTIONS = [
 ] as const;
 type Options = OptionsOf<typeof OPTIONS>;
 
-/** `waybill canary`: gives a share of a route's IDs to another region, and more of them step by step. */
+/** `waybill canary`: gives a growing share of a route's IDs to another region. */
 export const canary = command({
   name: "canary",
   description: "route a growing share of a route's IDs to another region, step by step",
@@ -141,7 +138,7 @@ Exit code: 0, or 1 if the step was rejected and nothing was written.`,
   },
 });
 
-/** Options that contradict each other are not guessed at. */
+/** Contradicting options are an error. */
 const stepOf = ({ percent: share, region, back = false, off, finish }: Options): Result<RampStep, string> => {
   const requested = [share !== undefined, off === true, finish === true].filter(Boolean).length;
   if (requested !== 1) return err("error: pass exactly one of --percent, --off, --finish\n");

@@ -26,14 +26,14 @@ import {
 import type { Candidate, Explanation, LayoutFault, RoutingError } from "../../routing/index.ts";
 import { writtenForms } from "../lib/layouts.ts";
 
-/** An ID of one layout as an ID of another one, and back, without the loss of a bit. */
+/** A lossless conversion between two layouts. */
 export interface Conversion {
   readonly from: Layout;
   readonly to: Layout;
   readonly move: (words: Words) => Words;
 }
 
-/** The same fields in other places: both layouts have them under the same names, with the same bits. */
+/** Both layouts have the same fields with the same widths in other places. */
 const byFields =
   (from: Layout, to: Layout) =>
   (words: Words): Words => {
@@ -61,7 +61,7 @@ const CONVERSIONS: readonly Conversion[] = [
   ...pair(shortPrefixComb, shortSuffixComb, swapShortComb),
   // RFC 9562 section 5.6: version 6 is version 1 with its time in order.
   ...pair(uuidV1, uuidV6, byFields(uuidV1, uuidV6), byFields(uuidV6, uuidV1)),
-  // The same 96 bits in other digits: what one calls machine and process is the process of the other.
+  // The same 96 bits in other digits: machine and process of one are the process of the other.
   ...pair(objectId, xid, same),
 ];
 
@@ -69,16 +69,16 @@ const CONVERSIONS: readonly Conversion[] = [
 export const conversionsFrom = (layout: string): readonly Conversion[] =>
   CONVERSIONS.filter(({ from }) => from.name === layout);
 
-/** What is said of a text, with or without a table. */
+/** The explanation of a text, with or without a table. */
 export interface Explained extends Omit<Explanation, "forms"> {
-  /** The public entities whose public IDs look like the text; absent when there are none. Only their keys tell more. */
+  /** Public entities whose public IDs have this form. Only the keys tell more. */
   readonly publicOf?: readonly string[];
-  /** The layouts that `--layout` would read it as: nothing but the time in it speaks against them. */
+  /** The layouts that only the time excludes; `--layout` accepts them. */
   readonly otherTimes?: readonly string[];
   readonly forms: readonly { readonly layout: string; readonly form: string; readonly text: string }[];
 }
 
-/** What all layouts say about a text when there is no table: no entity, no route, and so no decision. */
+/** Explains a text by all layouts, without a table: no entity, no route, no decision. */
 export const explainBare = (text: string, layouts: readonly Layout[], nowMs: number): Explained => {
   const explained = explainAs(
     text,
@@ -88,16 +88,16 @@ export const explainBare = (text: string, layouts: readonly Layout[], nowMs: num
   return { ...explained, candidates: [...explained.candidates, ...shortKeyCandidates(text)] };
 };
 
-/** So many fixed bits do not match by chance in most texts. */
+/** At least this many matching fixed bits are unlikely by chance. */
 const MARK_BITS_MIN = 4;
 
-/** Of readings that are all ruled out, those that fixed bits speak for, and nothing but their time against. */
+/** Of the excluded readings, those with matching fixed bits that only the time excludes. */
 export const onlyUntimely = (readings: readonly Reading[]): readonly Reading[] =>
   readings.filter(
     ({ layout, words }) => layout.mintedAtMs !== undefined && layout.fixedBits >= MARK_BITS_MIN && layout.fits(words),
   );
 
-/** What one layout says about a text that is known to be of it: a strange time does not rule it out. */
+/** Explains a text by one known layout: an implausible time does not exclude it. */
 export const explainNamed = (text: string, layout: Layout, nowMs: number): Explained =>
   explainAs(text, [{ layout, named: true }], nowMs, ({ words }) => layout.misfit(words) !== undefined);
 
@@ -122,10 +122,7 @@ const explainAs = (
   return { ...explained, error };
 };
 
-/**
- * Where the text is read and ruled out in no more than a second form of some layout, as 32 digits are, the others may know what was
- * meant. Where a canonical form reads it, they are no help.
- */
+/** Whether the faults of other layouts help: not if a canonical form reads the text. A second form, such as 32 digits, may. */
 const isTelling =
   (readings: readonly Reading[]) =>
   ({ error }: LayoutFault): boolean =>
@@ -146,7 +143,7 @@ const candidateOf = ({ layout, words, excluded, for: reasons, against }: Reading
   rule: undefined,
 });
 
-/** All texts of its layout, and the canonical ones of the layouts that hold the same bits. */
+/** All texts of its layout, and the canonical texts of layouts with the same bits. */
 const formsOf = ({ layout, words }: Reading): Explained["forms"] => [
   ...writtenForms(layout).flatMap((form) => {
     const text = form.format(words);
@@ -160,13 +157,13 @@ const formsOf = ({ layout, words }: Reading): Explained["forms"] => [
   ...(layout === luuid ? [{ layout: layout.name, form: "short-key", text: shortKeyOf(words) }] : []),
 ];
 
-/** A form that cannot write the words gives a text that it does not read back. */
+/** A form that cannot represent the words does not read its own text back. */
 const holds = (read: Words | undefined, words: Words): boolean =>
   read?.every((word, index) => word === words[index]) ?? false;
 
 const shortKeyOf = (words: Words): string => formatShortKey(luuid.field("primaryKey")?.read(words) ?? 0);
 
-/** A short key leads somewhere only together with a path, and only a table has paths. */
+/** A short key needs a path, and only a table has paths. */
 const shortKeyCandidates = (text: string): readonly Candidate[] => {
   const primaryKey = parseShortKey(text);
   if (!primaryKey.ok) return [];

@@ -12,7 +12,7 @@ import { formatTableError, openTable } from "../lib/table-file.ts";
 import { EXIT, fail, type Runtime, type Style } from "../runtime.ts";
 import { type Explained, explainBare, explainNamed } from "./explain-without-table.ts";
 
-/** Colours by what a field is for; fields of one role take turns. */
+/** Colours by role; fields of one role alternate. */
 const STYLES: Readonly<Record<Role, readonly Style[]>> = {
   fixed: ["red"],
   time: ["cyan"],
@@ -30,10 +30,7 @@ interface BitSpan {
   readonly style: Style;
 }
 
-/**
- * The bits of an ID, a word to a line, each in the colour of its field. Where there are no colours, a letter under each bit
- * says the same.
- */
+/** The bits of an ID, one word per line, coloured by field. Without colours, a letter under each bit marks its field. */
 export const bitDiagram = (layout: Layout, words: Words, paint: Runtime["paint"]): readonly string[] => {
   const hasColours = paint("red", "x") !== "x";
   const stretches = spansOf(layout.fields);
@@ -69,7 +66,6 @@ const paintAs = (pageQuery: BitSpan | undefined, text: string, paint: Runtime["p
 const inFours = (cells: readonly string[]): string =>
   cells.map((cell, index) => (index % 4 === 0 && index > 0 ? ` ${cell}` : cell)).join("");
 
-/** What an explanation is shown with. */
 interface Setting {
   /** `undefined`: no route is shown. */
   readonly table: CompiledTable | undefined;
@@ -77,14 +73,14 @@ interface Setting {
   readonly runtime: Pick<Runtime, "paint" | "isWatched">;
 }
 
-/** An explanation for people, without what is wrong with the ID: that goes to stderr. Empty when nothing could be read. */
+/** An explanation for a terminal, without the error: that goes to stderr. Empty if nothing could be read. */
 export const formatExplanation = (explanation: Explained, { table, layouts, runtime }: Setting): string => {
   const { text, candidates, forms, decision } = explanation;
   const { paint, isWatched } = runtime;
   if (candidates.length === 0) return "";
   const chosen = chosenOf(explanation);
   const hasStrip = isWatched || paint("red", "x") !== "x";
-  // Among all layouts there are, most are ruled out: one line will do for each of those.
+  // Without a table most layouts are excluded: one line each is enough.
   const isShort = ({ excluded }: Candidate): boolean => excluded && table === undefined && candidates.length > 1;
   const blocks = [
     [paint("bold", escapeControls(text))],
@@ -104,7 +100,6 @@ export const formatExplanation = (explanation: Explained, { table, layouts, runt
     .join("\n\n")}\n`;
 };
 
-/** Several layouts are possible: which ones, in one sentence. */
 const ambiguityLines = (candidates: readonly Candidate[]): readonly string[] => {
   const possible = [...new Set(candidates.filter(({ excluded }) => !excluded).map(({ layout }) => layout))];
   return possible.length < 2 ? [] : [`  one of ${possible.join(", ")}: the text is ambiguous`];
@@ -116,14 +111,14 @@ const ruledOutLines = (candidates: readonly Candidate[]): readonly string[] => {
   return ["  ruled out", ...lines.map((line) => `    ${line}`)];
 };
 
-/** The candidate that decides; without a table, the only one that is left. */
+/** The deciding candidate; without a table, the only one not excluded. */
 const chosenOf = ({ candidates, decision }: Explained): Candidate | undefined => {
   const left = candidates.filter(({ excluded }) => !excluded);
   if (decision === undefined) return left.length === 1 ? left[0] : undefined;
   return left.find(({ layout, entity }) => layout === decision.layout && entity === decision.entity);
 };
 
-/** ID, entity, route and region, in the order in which one leads to the next. */
+/** `iuid → order → /routes/3 → eu`. */
 const chainOf = ({ text, decision }: Explained, paint: Runtime["paint"]): string => {
   if (decision === undefined) return "";
   const { entity, layout, rule, region, path } = decision;
@@ -134,7 +129,7 @@ const chainOf = ({ text, decision }: Explained, paint: Runtime["paint"]): string
 const shadowLines = ({ shadow }: NonNullable<Explained["decision"]>): readonly string[] =>
   shadow === undefined ? [] : [`  shadow: ${shadow.percent} % of the reads are mirrored to ${shadow.region}`];
 
-/** Where the table says so, as a JSON pointer. */
+/** The deciding entry of the table, as a JSON pointer. */
 const ruleName = (rule: Rule, text: string): string => {
   if (rule.kind === "route") {
     const part = rule.part === undefined ? "" : `, part ${rule.part} of its split`;
@@ -177,7 +172,7 @@ const candidateLines = (
   return [`${head}${excluded ? paint("dim", ", ruled out") : ""}`, ...lines];
 };
 
-/** At which percent the route's canary takes the ID, and how many it takes. */
+/** At which percent of the route's canary the ID is, and what it takes. */
 const canaryLines = ({ canary }: Candidate): readonly (readonly [string, string])[] => {
   if (canary === undefined) return [];
   const { region, percent, takesFrom } = canary;
@@ -185,7 +180,7 @@ const canaryLines = ({ canary }: Candidate): readonly (readonly [string, string]
   return [["canary", `${takesFrom} %, ${stand} the ${percent} % that go to ${region}`]];
 };
 
-/** Where the entity is on its way, if the table says something of it. */
+/** The state of the entity's move, if the table has one. */
 const stateLines = ({ move, rule }: Candidate): readonly (readonly [string, string])[] => {
   if (rule?.kind === "gone") return [["gone", "removed from every region"]];
   if (move === undefined) return [];
@@ -204,7 +199,7 @@ const countryOf = (field: string, value: string, table: CompiledTable | undefine
   return code === undefined ? "" : ` (${code})`;
 };
 
-/** One text may be written the same way in several layouts. */
+/** Several layouts may share one text. */
 const formLines = (forms: Explained["forms"]): readonly string[] => {
   const layoutsOf = new Map<string, { readonly form: string; readonly text: string; readonly layouts: string[] }>();
   for (const { form, text, layout } of forms) {
@@ -215,7 +210,7 @@ const formLines = (forms: Explained["forms"]): readonly string[] => {
   return alignColumns([...layoutsOf.values()].map(({ form, text, layouts }) => [form, text, layouts.join(", ")]));
 };
 
-/** `waybill explain`: how each ID can be read, and where it goes. */
+/** `waybill explain`: how each ID can be read, and where it is routed. */
 export const explainIds = command({
   name: "explain",
   description: "show how IDs can be read, where they are routed and why",
@@ -273,7 +268,7 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
   },
 });
 
-/** As the gateway explains it, but for public IDs: their keys are not here. */
+/** As the gateway decides, except for public IDs: their keys are not available here. */
 const explainByTable = (table: CompiledTable, id: string, nowMs: number, layoutName: string | undefined): Explained => {
   const tables = { table, canary: undefined };
   const explained = explainId({ tables, publicIds: { open: () => ok(undefined) }, layoutName, nowMs }, id);
@@ -294,7 +289,7 @@ const formatPublic = ({ publicOf = [] }: Explained): string =>
     ? ""
     : `it looks like a public ID of ${publicOf.join(", ")}; waybill public open --entity ${publicOf[0]} can tell, with the keys\n`;
 
-/** The error in one sentence beside its evidence; the candidates stand in the explanation already. */
+/** The error as one sentence; the candidates are in the explanation already. */
 const plainOf = ({ error, ...explanation }: Explained): object => {
   if (error === undefined) return explanation;
   const evidence = Object.entries(error).filter(([name]) => name !== "id" && name !== "candidates");

@@ -7,17 +7,16 @@ import { countOf, formatTableError, openNamedTable } from "../lib/table-file.ts"
 import { EXIT, fail } from "../runtime.ts";
 import { whyNotMinted } from "./mint-offline.ts";
 
-/** What was asked and what came out, with the times that people read. */
+/** The load and its result, with formatted times. */
 export interface Answer {
   readonly load: Load;
   readonly capacity: Capacity;
-  /** Whether the time, or the numbers of a sequence, last as long as the load does. */
+  /** Whether time and sequence last as long as the load. */
   readonly lasts: boolean;
-  /** When they run out; `undefined` where they never do, or beyond the year 9999. */
+  /** When they run out. `undefined`: never, or after the year 9999. */
   readonly end: string | undefined;
 }
 
-/** What a layout bears, for people. */
 export const formatCapacity = (answer: Answer): string => {
   const { load, capacity } = answer;
   const minters = countOf(load.minters, "minter");
@@ -80,13 +79,13 @@ const formatVerdict = ({ load, lasts, capacity }: Answer): string => {
   return lasts ? "sufficient" : "does not last that long";
 };
 
-/** Whole numbers with separators up to 16 digits, beyond in powers of ten. */
+/** Whole numbers with separators up to 16 digits, then in scientific notation. */
 const amount = (value: number): string =>
   value < 1e16
     ? value.toLocaleString("en-US", { maximumFractionDigits: 3 })
     : value.toExponential(2).replace("e+", "e");
 
-/** Least probability that is shown in per cent. */
+/** The lowest probability that is shown in per cent. */
 const PER_CENT_MIN = 0.01;
 
 const odds = (probability: number): string => {
@@ -95,13 +94,12 @@ const odds = (probability: number): string => {
   return `1 in ${amount(round(1 / probability))}`;
 };
 
-/** To three digits. */
+/** To three significant digits. */
 const round = (value: number): number => Number(value.toPrecision(3));
 
-/** Long enough for a system, and said in every answer. */
 const YEARS_DEFAULT = 10;
 
-/** `waybill id capacity`: what a layout can bear. */
+/** `waybill id capacity`: whether a layout supports a load. */
 export const idCapacity = command({
   name: "capacity",
   description: "check whether a layout supports a load: lifetime, IDs per second, collision odds",

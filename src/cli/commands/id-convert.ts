@@ -8,7 +8,7 @@ import { formatTableError, openNamedTable } from "../lib/table-file.ts";
 import { EXIT, fail } from "../runtime.ts";
 import { conversionsFrom, onlyUntimely } from "./explain-without-table.ts";
 
-/** How an ID is written: as one of a layout, in a text form, or both. */
+/** A layout, a text form, or both. */
 export interface Spelling {
   readonly layout: Layout | undefined;
   /** Name of a text form. */
@@ -17,7 +17,7 @@ export interface Spelling {
 
 const ANY_SPELLING: Spelling = { layout: undefined, text: undefined };
 
-/** `ulid`, `hex` or `ulid:hex`. The name of a layout comes before that of a text form. */
+/** `ulid`, `hex` or `ulid:hex`. Layout names take precedence over text forms. */
 export const parseSpelling = (given: string | undefined, layouts: readonly Layout[]): Result<Spelling, string> => {
   if (given === undefined) return ok(ANY_SPELLING);
   const [name = "", text, ...rest] = given.split(":");
@@ -40,14 +40,14 @@ const textNames = (layout: Layout): string =>
     .map(({ name }) => name)
     .join(", ");
 
-/** An ID in another spelling. Both names of a spelling are those that were found, not only those that were asked for. */
+/** A converted ID, with the layouts and text forms that were found. */
 export interface Converted {
   readonly id: string;
   readonly from: { readonly layout: string; readonly text: string };
   readonly to: { readonly layout: string; readonly text: string };
 }
 
-/** Reads an ID as `from` allows and writes it as `to` says; a sentence where that gives no text, or more than one. */
+/** Reads an ID as `from` and writes it as `to`. The error is a sentence: no text, or several. */
 export const convertId = (
   id: string,
   from: Spelling,
@@ -70,7 +70,7 @@ export const convertId = (
   return err(`"${escapeControls(id)}" can be read in several ways; choose one with --from: ${conversions.join(", ")}.`);
 };
 
-/** How the text would be one of the layout that it is to be written as. */
+/** A hint: the text is valid in a form of the target layout. */
 const conversionTo = (id: string, { layout }: Spelling): string => {
   const form = layout && writtenForms(layout).find(({ read }) => fits(layout, read(id, 0, id.length)));
   return layout === undefined || form === undefined
@@ -81,7 +81,7 @@ const conversionTo = (id: string, { layout }: Spelling): string => {
 const fits = (layout: Layout, words: Reading["words"] | undefined): boolean =>
   words !== undefined && layout.fits(words);
 
-/** A layout that was named may have been minted at any time. */
+/** With an explicit layout, any time is accepted. */
 const ANY_TIME = { fromMs: Number.NEGATIVE_INFINITY, aheadMs: Number.POSITIVE_INFINITY };
 
 const readAs = (
@@ -96,7 +96,7 @@ const readAs = (
     return first === undefined ? [] : [{ ...layout, texts: forms, parseText: first.parse }];
   });
   const window = named === undefined ? undefined : ANY_TIME;
-  // Digits alone are a decimal, unless it was said that they are not.
+  // Digits alone are decimal unless the text form is given.
   const hints = { named: text !== undefined, window };
   const { readings, unreadable } = recognise(
     id,
@@ -124,11 +124,11 @@ const readAs = (
   );
 };
 
-/** The layout with all of its texts, where only some were tried. */
+/** The layout with all of its text forms. */
 const wholeLayout = ({ layout }: Reading, layouts: readonly Layout[]): Layout =>
   layouts.find(({ name }) => name === layout.name) ?? layout;
 
-/** Without a hint only what a gateway reads too: 32 digits may be too much. */
+/** Without a hint, only the forms that a gateway reads: 32 digits may be ambiguous. */
 const formsToTry = (layout: Layout, isNamed: boolean, text: string | undefined): readonly TextForm[] =>
   (isNamed || text !== undefined ? writtenForms(layout) : layout.texts).filter(
     ({ name }) => text === undefined || name === text,
@@ -148,7 +148,7 @@ const writeAs = (reading: Reading, to: Spelling): readonly Converted[] => {
     : [{ id: written, from, to: { layout: target.name, text: to.text ?? target.table.text.name } }];
 };
 
-/** `undefined` where the form has no text for the words: two signed longs for a half above 2^63 - 1, decimals of fewer digits. */
+/** `undefined` if the form cannot represent the words, such as a half above 2^63 - 1 as a signed long. */
 const writtenIn = (layout: Layout, name: string, words: Reading["words"]): string | undefined => {
   const form = writtenForms(layout).find((each) => each.name === name);
   const text = form?.format(words);
@@ -156,7 +156,7 @@ const writtenIn = (layout: Layout, name: string, words: Reading["words"]): strin
   return read?.every((word, index) => word === words[index]) ? text : undefined;
 };
 
-/** `waybill id convert`: the same ID in another text, or in another layout that holds the same bits. */
+/** `waybill id convert`: the same ID in another text form, or in a layout with the same bits. */
 export const idConvert = command({
   name: "convert",
   description: "convert IDs to another text form, or to a layout with the same bits",

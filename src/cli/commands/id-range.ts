@@ -91,7 +91,7 @@ const sentenceOf = (error: PeriodRangeError, layout: Layout, period: Options): s
   }
 };
 
-/** The texts that do stand by time. */
+/** Names the text forms that sort by time. */
 const otherForms = (layout: Layout, { from, to }: Options): string => {
   const isBound = (form: TextForm): boolean => periodRange(layout, from, to, form).ok;
   const names = writtenForms(layout)

@@ -5,7 +5,7 @@ import { alignColumns } from "../lib/output.ts";
 import { formatTableError, openNamedTable } from "../lib/table-file.ts";
 import { EXIT, fail } from "../runtime.ts";
 
-/** `waybill layout`: how layouts put their fields into bits. */
+/** `waybill layout`: how layouts divide bits into fields. */
 export const layout = command({
   name: "layout",
   description: "show the ID layouts with their fields, text forms and sources",
@@ -42,7 +42,7 @@ Examples:
 const only = (layout: Result<Layout, string>): Result<readonly Layout[], string> =>
   layout.ok ? ok([layout.value]) : layout;
 
-/** The table with the names of its text forms, which are code. */
+/** Text forms are code, so only their names are shown. */
 const plainOf = ({ table, texts }: Layout): object => ({
   ...table,
   text: undefined,

@@ -30,7 +30,7 @@ import {
 import { hasEnoughEntropy, type MintPlanError } from "../../routing/mint/plan.ts";
 import { suggestion } from "../lib/layouts.ts";
 
-/** What the IDs of each layout come of, where it is no clock and no chance. */
+/** Sources of IDs other than clock and randomness. */
 const ORIGINS: Readonly<Record<string, string>> = {
   "uuid-v2": "a user or a group of one host, and its clock",
   "uuid-v3": "the MD5 of a name in a namespace",
@@ -40,13 +40,12 @@ const ORIGINS: Readonly<Record<string, string>> = {
   "uuid-max": "nothing: it is the only ID of its layout",
 };
 
-/** Whether nothing would keep the IDs of one run apart: no time, and too few values to draw from. */
+/** Whether IDs of one run would collide: no time, and too few random values. */
 export const comesTwice = (layout: Layout): boolean =>
   layout.table.minter === undefined &&
   layout.mintedAtMs === undefined &&
   !hasEnoughEntropy(layout, "random", "counter");
 
-/** Why no ID of a layout is minted here. */
 export const whyNotMinted = (layout: Layout): string => {
   const { name } = layout;
   if (comesTwice(layout)) {
@@ -56,10 +55,10 @@ export const whyNotMinted = (layout: Layout): string => {
   return `IDs of ${name} cannot be minted${origin === undefined ? "" : `: they come from ${origin}`}.`;
 };
 
-/** The values of an ID's fields that its minter is told. */
+/** Field values that the minter is given. */
 export type MintKeys = Readonly<Record<string, bigint>>;
 
-/** What the options say about fields; `country` is a code of the table, or a number. */
+/** Field values by option. `country`: a code of the table, or a number. */
 export interface GivenKeys {
   readonly country?: string;
   readonly service?: number;
@@ -69,7 +68,7 @@ export interface GivenKeys {
   readonly field?: MintKeys;
 }
 
-/** Fields that have an option of their own. */
+/** Fields with an option of their own. */
 const OPTIONS: Readonly<Record<string, string>> = {
   country: "--country",
   service: "--service",
@@ -78,7 +77,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   primaryKey: "--primary-key",
 };
 
-/** Fields that are drawn at random for the whole run unless they are given, all or none. */
+/** Fields that are random for the whole run unless all are given. */
 const RANDOM: Readonly<Record<string, readonly string[]>> = {
   hotguid: ["machine", "process"],
   "hotguid-sql": ["machine", "process"],
@@ -86,7 +85,7 @@ const RANDOM: Readonly<Record<string, readonly string[]>> = {
 
 const malformed = (detail: string): Result<never, MintPlanError> => err({ reason: "malformed-request", detail });
 
-/** The fields that a layout is minted with, each with a value that it holds. What is missing is asked for, never filled in. */
+/** Validates the fields that a layout is minted with. Missing fields are an error, never a default. */
 export const keysOf = (
   layout: Layout,
   given: GivenKeys,
@@ -154,7 +153,7 @@ const rangeError = (fields: readonly Field[], all: MintKeys): Result<never, Mint
   return err({ reason: "key-out-of-range", field: wrong.name, value: `${all[wrong.name]}`, max: `${wrong.max}` });
 };
 
-/** The group that the options name, by number or by class. */
+/** The group by number or by class name. */
 export const groupOption = (
   group: number | undefined,
   className: string | undefined,
@@ -163,21 +162,21 @@ export const groupOption = (
   return group === undefined ? ok(groupOfClass(className)) : malformed("Pass --group or --class, not both.");
 };
 
-/** What offline minting is given beside the keys: nothing here is kept from one run to the next. */
+/** Parameters besides the keys. No state is kept between runs. */
 export interface OfflineMint {
   readonly count: number;
   readonly nowMs: number;
   readonly entropy: RandomWords;
-  /** IDs for which it is false are passed over, a bounded number of them. Absent: all are wanted. */
+  /** A bounded number of IDs that fail this test is skipped. */
   readonly isWanted?: ((words: Words) => boolean) | undefined;
 }
 
 type Mints = (layout: Layout, keys: MintKeys, mint: OfflineMint) => Result<readonly Words[], MintError>;
 
-/** Mints IDs, strictly rising where the layout has an order. `keys` are those that `keysOf` lets through. */
+/** Mints IDs, strictly increasing if the layout has an order. `keys` come from `keysOf`. */
 export const mintOffline: Mints = (layout, keys, mint) => (MINTERS[layout.name] ?? byLayout)(layout, keys, mint);
 
-/** A key that was asked for, and fits a field of at most 53 bits. */
+/** A required key of at most 53 bits. */
 const number = (keys: MintKeys, name: string): number => {
   const value = keys[name];
   if (value === undefined) throw new Error(`no value for field ${name}`);
@@ -204,10 +203,10 @@ const hotguidsForSql: Mints = (layout, keys, mint) => {
   return minted.ok ? ok(minted.value.map(toSql)) : minted;
 };
 
-/** All layouts that are UUIDs, whether or not a table enables them: their fixed bits are kept clear of. */
+/** All UUID layouts, enabled or not: a HotGuid must not match their fixed bits. */
 const UUID_LAYOUTS = everyLayout.filter(({ table }) => table.text === uuidText);
 
-/** Without one given, an identity with which no ID can be taken for any of them. */
+/** The given identity, or a random one that matches no UUID layout. */
 const identityOf = (keys: MintKeys, entropy: RandomWords) => {
   if (keys["machine"] !== undefined) return { machine: number(keys, "machine"), process: number(keys, "process") };
   const identity = hotguidIdentity(entropy, UUID_LAYOUTS);
@@ -225,7 +224,7 @@ const luuids: Mints = (_, keys, { entropy, ...request }) =>
     request,
   );
 
-/** Where the library's generator would sleep, the clock of the run goes on instead. */
+/** Where the library's generator would sleep, the run's clock advances instead. */
 const distributedIds =
   (kind: DistributedIdKind): Mints =>
   (_, __, { nowMs, entropy, ...request }) =>
@@ -247,7 +246,6 @@ const distributedIds =
 
 const WORD_BITS = 32;
 
-/** As many random bits as the generator asks for. */
 const randomOf = ({ random }: DistributedIdKind, entropy: RandomWords): bigint => {
   let bits = 0n;
   for (let word = 0; word < random.bits; word += WORD_BITS) bits = (bits << 32n) | BigInt(entropy.word() >>> 0);
@@ -272,7 +270,7 @@ const byLayout: Mints = (layout, keys, { nowMs, entropy, ...request }) => {
   throw new Error(`keys of layout ${layout.name} were let through: ${error.reason}`);
 };
 
-/** The layouts with rules of their own. */
+/** Layouts with their own minting rules. */
 const MINTERS: Readonly<Record<string, Mints>> = {
   iuid: iuids,
   hotguid: hotguids,
@@ -284,7 +282,7 @@ const MINTERS: Readonly<Record<string, Mints>> = {
   "short-suffix-comb": shortCombs,
 };
 
-/** The counter of a HotGuid leaves any bad stretch in fewer steps. */
+/** The counter of a HotGuid leaves any range of unwanted IDs in fewer steps. */
 const PASSED_OVER_MAX = 0x1_0000;
 
 const repeat = <State>(

@@ -12,7 +12,7 @@ import { EXIT, fail, type Runtime } from "../runtime.ts";
 import { groupOption, keysOf, mintOffline } from "./mint-offline.ts";
 import { codecOf } from "./public-id.ts";
 
-/** Most IDs of one run: they are all made before the first is printed, so that an error leaves nothing half done. */
+/** All IDs are minted before the first is printed, so that an error leaves no partial output. */
 const COUNT_MAX = 100_000;
 
 const count = (text: string): number => {
@@ -31,7 +31,7 @@ const addSlice = (text: string, before: Readonly<Record<string, number>> = {}): 
   return { ...before, [name]: wholeNumber(value) };
 };
 
-/** Wide fields hold more than a `number` is exact for. */
+/** Wide fields exceed the exact range of `number`. */
 const addField = (text: string, before: Readonly<Record<string, bigint>> = {}): Readonly<Record<string, bigint>> => {
   const [name, value] = namedValue("Field", text, before);
   if (!/^[0-9]{1,49}$/.test(value)) throw new InvalidArgumentError("It must be a whole number of at least 0.");
@@ -60,7 +60,7 @@ type MintOptions = OptionsOf<typeof OPTIONS>;
 
 type Failure = MintPlanError | MintError | RoutingError;
 
-/** `waybill mint`: IDs that route, and IDs of any layout, without a gateway. */
+/** `waybill mint`: mints routable IDs, or IDs of any layout, without a gateway. */
 export const mint = command({
   name: "mint",
   description: "mint IDs and print them, one per line",
@@ -93,7 +93,6 @@ With a layout as its argument, the command does not check routes.`,
   },
 });
 
-/** One ID, as `--json` prints it. */
 interface MintedId {
   readonly id: string;
   readonly layout: string;
@@ -103,7 +102,7 @@ interface MintedId {
 
 const malformed = (detail: string): Result<never, MintPlanError> => err({ reason: "malformed-request", detail });
 
-/** Without a layout as its argument the table decides, if there is one. */
+/** Without a layout argument the table decides, if there is one. */
 const mintAll = (
   table: CompiledTable | undefined,
   name: string | undefined,
@@ -168,7 +167,7 @@ const mintByTable = (
   const text = textsOf(table, owner, given, runtime);
   if (!text.ok) return malformed(text.error);
   const textOf = (words: Words): string => text.value(enabled.layout.format(words));
-  // Internal IDs of a public entity are not asked for on /any.
+  // Clients never send internal IDs of a public entity to /any.
   const isShown = owner.public === undefined || given.public === true;
   const isClear = (words: Words): boolean => !isShown || isUnambiguous(table, owner, textOf(words));
   const isWanted = isRandom(enabled.layout) ? isClear : undefined;
@@ -180,7 +179,7 @@ const mintByTable = (
   return route(plan.value, minted.value, nowMs(), textOf);
 };
 
-/** From the text of an ID to what is printed: the same, or the public ID that stands for it. */
+/** The printed text of an ID: itself, or its public ID. */
 const textsOf = (
   table: CompiledTable,
   { name, public: kind }: MintPlan["entity"],
@@ -204,7 +203,7 @@ const textsOf = (
   });
 };
 
-/** IDs that nothing but a hint tells from others are good, but whoever hands them out has to know. */
+/** Ambiguous IDs are valid, but callers must send a hint or use the entity's path. */
 const formatAmbiguous = ({ count, path, idLayout }: Ambiguous): string => {
   const isOne = count === 1;
   const field = idLayout === undefined ? "" : `, or /any with the header id-layout: ${idLayout}`;
@@ -212,7 +211,7 @@ const formatAmbiguous = ({ count, path, idLayout }: Ambiguous): string => {
   return `note: ${what}, and /any rejects ${isOne ? "it" : "them"} as ambiguous; use ${path}${field}\n`;
 };
 
-/** An ID that the table would not route, or not take for one of its layout, is never printed. */
+/** Never prints an ID that the table does not route, or does not read as its layout. */
 const route = (
   { entity, enabled }: MintPlan,
   minted: readonly Words[],

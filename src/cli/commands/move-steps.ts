@@ -1,11 +1,11 @@
 import { err, ok, type Result } from "../../ids/index.ts";
 import type { DeclaredGone, DeclaredMove, DeclaredMoved } from "../../routing/schema/table.ts";
 
-/** What the table says of one entity's whereabouts. */
+/** Where the table places one entity. */
 export type EntityLocation =
-  /** Nothing of its own: `region` is that of the routes; `undefined` where none takes it. */
+  /** No override: `region` is that of the routes, `undefined` without a route. */
   | { readonly state: "routed"; readonly region: string | undefined }
-  /** `epoch`: `undefined` for an entry that is only a region's name. */
+  /** `epoch`: `undefined` if the entry is only a region's name. */
   | { readonly state: "moved"; readonly region: string; readonly epoch: number | undefined }
   | DeclaredMove
   | ({ readonly state: "gone" } & DeclaredGone);
@@ -17,10 +17,10 @@ export type Step =
   | { readonly name: "start"; readonly to: string; readonly epochMin: number }
   | { readonly name: "gone"; readonly epochMin: number }
   | { readonly name: "fence" | "switch" | "abort" }
-  /** `routed`: where the routes alone lead for good. */
+  /** `routed`: the permanent region by the routes alone. */
   | { readonly name: "finish"; readonly routed: string | undefined };
 
-/** What a step makes of an entity's whereabouts, or the sentence that refuses it. The epoch rises with each step. */
+/** The location after a step, or the sentence that rejects it. Each step raises the epoch. */
 export const takeStep = (step: Step, before: EntityLocation): Result<EntityLocation, string> => {
   if (before.state === "gone") return err("it is permanently removed");
   switch (step.name) {
@@ -77,11 +77,11 @@ const epochOf = (at: Present): number => ("epoch" in at ? (at.epoch ?? 0) : 0);
 
 const quote = (region: string): string => JSON.stringify(region);
 
-/** Parts of the table with an entry for a single entity. */
+/** Parts of the table with overrides of single entities. */
 export const OVERRIDE_PARTS = ["moves", "moved", "gone"] as const;
 export type OverridePart = (typeof OVERRIDE_PARTS)[number];
 
-/** The highest epoch that is no longer said after the changes; 0 for none. */
+/** The highest epoch whose entry the changes remove; 0 for none. */
 export const droppedEpoch = (
   changes: readonly { readonly before: EntityLocation; readonly after: EntityLocation }[],
 ): number =>
@@ -91,7 +91,7 @@ export const droppedEpoch = (
     0,
   );
 
-/** The entry that says it, and the part in which it stands; `undefined` where the routes say enough. */
+/** The override for a location, and its part of the table. `undefined`: the routes suffice. */
 export const entryOf = (
   at: EntityLocation,
 ): { readonly part: OverridePart; readonly value: DeclaredMove | DeclaredMoved | DeclaredGone } | undefined => {

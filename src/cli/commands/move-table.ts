@@ -13,14 +13,14 @@ export interface Located {
   /** In its canonical text. */
   readonly id: string;
   readonly at: EntityLocation;
-  /** Where the routes alone lead for good: `undefined` where they lead nowhere, or where a canary may change it. */
+  /** The permanent region by the routes alone. `undefined`: none, or a canary may change it. */
   readonly routed: string | undefined;
 }
 
-/** Reads an ID as strictly as `/any/:id` does; or the sentence that says why it cannot be located. */
+/** Reads an ID as strictly as `/any/:id`. The error is a sentence. */
 export type Locate = (text: string) => Result<Located, string>;
 
-/** Finds entities in a table that was checked. Time in Unix milliseconds. */
+/** Locates entities in a valid table. Time in Unix milliseconds. */
 export const locator = (declared: DeclaredTable, nowMs: number): Locate => {
   const whole = compiled(declared);
   const routes = compiled({ ...declared, moved: {}, moves: {}, gone: {} });
@@ -48,7 +48,7 @@ export const locator = (declared: DeclaredTable, nowMs: number): Locate => {
   };
 };
 
-/** A canary's share may change. */
+/** A canary may still change the region. */
 const isForGood = (target: TargetOrNone): boolean =>
   target?.region !== undefined && target.rule.kind !== "canary" && target.canary === undefined;
 
@@ -72,7 +72,7 @@ const overridden = ({ moved = {}, moves = {}, gone = {} }: DeclaredTable, id: st
   return tombstone === undefined ? undefined : { state: "gone", ...tombstone };
 };
 
-/** The table's text with other whereabouts of entities, by canonical ID, and a floor of epochs, unless that is 0. */
+/** The table's text with new locations of entities, by canonical ID, and a new `epochFloor` unless that is 0. */
 export const rewriteTable = (
   text: string,
   changes: ReadonlyMap<string, EntityLocation>,

@@ -9,7 +9,6 @@ import { EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
 import { droppedEpoch, type EntityLocation, type Step, takeStep } from "./move-steps.ts";
 import { type Locate, type Located, locator, rewriteTable } from "./move-table.ts";
 
-/** Where an entity is, in the cells of one line. */
 export const formatLocation = (id: string, at: EntityLocation): readonly string[] => {
   switch (at.state) {
     case "routed":
@@ -23,7 +22,7 @@ export const formatLocation = (id: string, at: EntityLocation): readonly string[
   }
 };
 
-/** What is to be done after a step, for stderr. docs/guides/move-entities.md has the reasons, and how long to wait. */
+/** The next step, for stderr. docs/guides/move-entities.md has the reasons and waiting times. */
 export const formatNext = (step: Step["name"], isSame: boolean): string =>
   `next: ${step === "finish" && isSame ? KEPT : NEXT[step]}\n`;
 
@@ -71,7 +70,6 @@ interface StepOptions {
   readonly epochMin: number;
 }
 
-/** What a step makes of one entity. */
 interface Change {
   readonly id: string;
   readonly before: EntityLocation;
@@ -81,7 +79,7 @@ interface Change {
 const entryIfChanged = ({ id, before, after }: Change): (readonly [string, EntityLocation])[] =>
   before === after ? [] : [[id, after]];
 
-/** The changes, or every refusal. */
+/** The changes, or all errors. */
 const changesOf = (
   name: Step["name"],
   ids: readonly string[],

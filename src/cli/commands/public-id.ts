@@ -9,7 +9,7 @@ import { EXIT, fail, type Runtime } from "../runtime.ts";
 
 type Convert = (codec: PublicCodec, text: string) => string | undefined;
 
-/** `why`: the reason where there is no other ID. */
+/** `why`: the reason if there is no converted ID. */
 const convertCommand = (name: string, description: string, why: string, convert: Convert) =>
   command({
     name,
@@ -59,7 +59,7 @@ export const publicIds = group("public", "convert between public and internal ID
   ),
 ]);
 
-/** The codec of a public entity with the keys of the environment; a sentence where one of the two is missing. */
+/** The codec of a public entity with the keys of the environment. The error is a sentence. */
 export const codecOf = (
   table: CompiledTable | undefined,
   name: string,

@@ -4,13 +4,13 @@ import type { RandomWords } from "../../ids/index.ts";
 import { command, group, option, required } from "../command.ts";
 import { EXIT } from "../runtime.ts";
 
-/** As `ADMIN_TOKENS` takes it. */
+/** A name as `ADMIN_TOKENS` accepts it. */
 const tokenName = (text: string): string => {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text)) return text;
   throw new InvalidArgumentError("A name has letters, digits, `.`, `_` and `-`, at most 64, a letter or digit first.");
 };
 
-/** `waybill token new`: a bearer token for the gateway's own pages, and what the deployment has to know of it. */
+/** `waybill token new`: a bearer token for the gateway's own endpoints, and its entry for the deployment. */
 export const token = group("token", "create bearer tokens for the gateway's own endpoints", [
   command({
     name: "new",
@@ -36,10 +36,10 @@ The token is shown only once; the entry contains only its SHA-256. docs/operate/
   }),
 ]);
 
-/** 256 bits; more than anybody will ever guess. */
+/** 256 bits: infeasible to guess. */
 const TOKEN_WORDS = 8;
 
-/** Tools that look for lost secrets find it by its beginning. */
+/** Secret scanners find the token by this prefix. */
 const TOKEN_PREFIX = "waybill_";
 
 const newToken = (entropy: RandomWords): string => {

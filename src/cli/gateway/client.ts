@@ -36,7 +36,7 @@ export interface RevisionContent {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** A change, made only if `expectedRevision` is the last revision still. */
+/** Applied only if `expectedRevision` is still the latest revision. */
 export interface ChangeRequest {
   readonly expectedRevision: number;
   readonly note: string;
@@ -48,11 +48,11 @@ export interface PageQuery {
   readonly limit: number;
 }
 
-/** The gateway's pages under `/-/table`. */
+/** The endpoints under `/-/table`. */
 export interface GatewayClient {
   /** Without a slash at the end. */
   readonly url: string;
-  /** Without a number the revision in force. */
+  /** Without a number, the current revision. */
   readonly text: (revision?: number) => Answer<RevisionContent>;
   readonly publish: (bytes: Uint8Array<ArrayBuffer>, request: ChangeRequest) => Answer<TableRevision>;
   readonly rollback: (to: number, request: ChangeRequest) => Answer<TableRevision>;
@@ -62,12 +62,11 @@ export interface GatewayClient {
   readonly audit: (pageQuery: PageQuery) => Answer<readonly AuditEntry[]>;
   readonly status: () => Answer<Status>;
   readonly capacity: () => Answer<v.InferOutput<typeof capacitySchema>>;
-  /** Asks the gateway for its own verdict; its faults come as the problem `invalid-table`. */
+  /** Validates a table at the gateway. Faults come as the problem `invalid-table`. */
   readonly check: (bytes: Uint8Array<ArrayBuffer>) => Answer<undefined>;
-  /** What of a pack is there, by the digest of its header. */
+  /** The stored parts of a pack, by the digest of its header. */
   readonly pack: (sha256: string) => Answer<StoredPack>;
   readonly putPart: (sha256: string, part: PackPart) => Answer<StoredPack>;
-  /** What `/-/ready` says of the table that the answering isolate holds. */
   readonly ready: () => Answer<ReadyVersion>;
 }
 
@@ -80,11 +79,11 @@ export interface PackPart {
 export interface ReadyVersion {
   readonly revision: number;
   readonly source: string;
-  /** TableRevision of the canary that decides about some of the IDs. */
+  /** Revision of the running canary. */
   readonly canary: number | undefined;
 }
 
-/** The gateway that the options and the environment name. The error is a sentence for stderr. */
+/** The gateway by options and environment. The error is for stderr. */
 export const openGateway = (options: GatewayOptions, runtime: Runtime): Result<GatewayClient, string> => {
   const address = gatewayAddress(options, runtime);
   if (!address.ok) return address;
@@ -121,7 +120,7 @@ export const openGateway = (options: GatewayOptions, runtime: Runtime): Result<G
     rollback: (to, request) => change("/-/table/rollback", { to }, request),
     startCanary: (bytes, audience, { expectedRevision, note }) => {
       const rest = JSON.stringify({ ...audience, ...noted(note) }).slice(1);
-      // Byte for byte, so that the canary has the digest of the file.
+      // Byte for byte, so that digest of canary and file are equal.
       return post("/-/table/canary", `{"table":${new TextDecoder().decode(bytes)},${rest}`, expectedRevision);
     },
     endCanary: (end, request) => change(`/-/table/${end}`, {}, request),
@@ -159,7 +158,7 @@ const packPath = (sha256: string) => `/-/table/packs/${sha256}`;
 const JSON_TYPE = { "content-type": "application/json" };
 const ifMatch = (revision: number) => ({ "if-match": `"${revision}"` });
 const noted = (note: string) => (note === "" ? {} : { note });
-/** Fields of HTTP hold no UTF-8 (RFC 9110 §5.5). */
+/** Headers contain no UTF-8 (RFC 9110 §5.5). */
 const noteField = (note: string) => (note === "" ? {} : { [NOTE_HEADER]: encodeURIComponent(note) });
 
 const mapOk = <From, To>(result: Result<From, GatewayFailure>, map: (value: From) => To): Result<To, GatewayFailure> =>
@@ -171,7 +170,7 @@ const unexpected = (status: number, issue: v.BaseIssue<unknown>): GatewayFailure
   why: `this command cannot read it (${v.getDotPath(issue) ?? "the whole answer"}: ${issue.message}); its version may differ from the gateway's`,
 });
 
-/** A text that does not have the digest that stands beside it was changed on its way. */
+/** A text with another digest was changed in transit. */
 const readText = (
   status: number,
   header: (name: string) => string | undefined,

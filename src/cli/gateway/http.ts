@@ -4,11 +4,9 @@ import { bytesOf } from "../lib/input.ts";
 import { escapeControls } from "../lib/output.ts";
 import type { Runtime } from "../runtime.ts";
 
-/** One request to a gateway, and what came of it. */
-
 export interface GatewayRequest {
   readonly method: "GET" | "PUT" | "POST";
-  /** From its first slash on, with its query. */
+  /** Path and query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array<ArrayBuffer> | string;
@@ -16,49 +14,48 @@ export interface GatewayRequest {
 
 export interface GatewayResponse {
   readonly status: number;
-  /** By its name; `undefined` where the answer has no such field. */
+  /** By name. */
   readonly header: (name: string) => string | undefined;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 export type GatewayFailure =
-  /** It never got the request. */
+  /** The request was not sent. */
   | { readonly reason: "unreachable"; readonly why: string }
-  /** The connection ended before the whole answer was there: nobody can tell what became of the request. */
+  /** The connection closed before the response was complete: the outcome is unknown. */
   | { readonly reason: "cut"; readonly why: string }
   | { readonly reason: "late"; readonly seconds: number }
   | { readonly reason: "redirected"; readonly status: number; readonly location: string }
   | { readonly reason: "problem"; readonly problem: GatewayProblem }
-  /** It answered, but not as a gateway does. */
+  /** The response is not one of a gateway. */
   | { readonly reason: "strange"; readonly status: number; readonly why: string };
 
-/** A problem document (RFC 9457) as the gateway answers with one. */
+/** A problem document (RFC 9457). */
 export interface GatewayProblem {
   readonly status: number;
   /** The last segment of the problem's type. */
   readonly slug: string;
   readonly detail: string;
   readonly members: Readonly<Record<string, unknown>>;
-  /** Whether a token was shown. */
+  /** Whether the request had a token. */
   readonly isWithToken?: boolean;
-  /** What the field `retry-after` says, where it is there and a number. */
+  /** The header `retry-after`, if it is a number. */
   readonly retryAfterSeconds?: number;
 }
 
-/** Where a gateway is, and what is shown to it. */
 export interface GatewayAddress {
   /** Without a slash at the end. */
   readonly url: string;
   readonly token: string | undefined;
 }
 
-/** From the first byte sent to the last one received. A gateway lets a change take 30 s. */
+/** For the whole exchange. A gateway allows 30 s for a change. */
 const DEADLINE_MS = 60_000;
 
-/** The largest table, with room for what a list of revisions or faults may say. */
+/** The largest table, with room for lists of revisions and faults. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Sends a request and reads the whole answer. What is no 2xx is a failure. A redirect is not followed: the token is for one host. */
+/** Sends a request and reads the response. Redirects are not followed: the token is for one host. */
 export const sendRequest = async (
   { url, token }: GatewayAddress,
   { method, path, headers, body }: GatewayRequest,
@@ -70,7 +67,7 @@ export const sendRequest = async (
   try {
     const response = await fetch(url + path, {
       method,
-      // A command may work for seconds between two requests, and learn too late that its connection was closed meanwhile.
+      // An idle connection may be closed during a long command, and `fetch` would notice too late.
       headers: { accept: "application/json", connection: "close", ...credentials, ...headers },
       redirect: "manual",
       signal,
@@ -103,7 +100,7 @@ const failureOf = (status: number, contentType: string | undefined, bytes: Uint8
   return { reason: "problem", problem: { status, slug: type.slice(type.lastIndexOf("/") + 1), detail, members } };
 };
 
-/** RFC 9110 §10.2.3; the gateway sends seconds, never a date. */
+/** Delay in seconds (RFC 9110 §10.2.3); the gateway never sends a date. */
 const waitOf = (text: string | undefined): Pick<GatewayProblem, "retryAfterSeconds"> =>
   text !== undefined && /^\d{1,9}$/.test(text) ? { retryAfterSeconds: Number(text) } : {};
 
@@ -117,20 +114,20 @@ export const readObject = (bytes: Uint8Array): Readonly<Record<string, unknown>>
   }
 };
 
-/** Of systems and of TLS, for connections that never came about. */
+/** Error codes of connections that were never established. */
 const UNSENT =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|(?:ERR_TLS|ERR_SSL|CERT|DEPTH|UNABLE|SELF_SIGNED)_.*)$/;
 
-/** What ends a connection that was there has the same codes, and another call of the system. */
+/** An error of an established connection has the same code, but another system call. */
 const USED = /^(?:read|write)$/;
 
-/** Without a code it was `fetch` that refused. */
+/** Without a code, `fetch` itself rejected the request. */
 const isUnsent = (error: unknown): boolean => {
   const { code, syscall } = deepestOf(error);
   return code === undefined || (UNSENT.test(String(code)) && !USED.test(String(syscall)));
 };
 
-/** What the system said, below the sentence of `fetch` that something went wrong. */
+/** The system's message, which `fetch` wraps. */
 const whyOf = (error: unknown): string => {
   const { code, message } = deepestOf(error);
   const tls = /^ERR_SSL_/.test(String(code)) ? tlsSentence(String(code), String(message)) : undefined;
@@ -138,9 +135,9 @@ const whyOf = (error: unknown): string => {
   return message === undefined || message === "" ? String(code ?? error) : String(message);
 };
 
-/** Of OpenSSL's `thread:error:number:library:function:reason:file:line:` people need the reason. */
+/** OpenSSL: `thread:error:number:library:function:reason:file:line:`. */
 const tlsSentence = (code: string, message: string): string | undefined => {
-  // What comes for an answer is no record of TLS (RFC 8446 §5.1), as from a server of http.
+  // The response is not a TLS record (RFC 8446 §5.1), as from a plain HTTP server.
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER") return "the server does not speak TLS; should the address use http?";
   const [, error, , , , reason] = message.split(":");
   return error === "error" && reason !== undefined ? `TLS failed: ${reason}` : undefined;
@@ -167,10 +164,9 @@ export const GATEWAY_OPTIONS = [
 
 export type GatewayOptions = OptionsOf<typeof GATEWAY_OPTIONS>;
 
-/** Said in the help of every command that works with a gateway. */
 export const GATEWAY_HELP = `The gateway is that of --gateway or ${ADDRESS_VARIABLE}; its token is read only from ${TOKEN_VARIABLE}.`;
 
-/** Where the gateway is, by the option and the environment. The error is a sentence for stderr. */
+/** The address and token by option and environment. The error is for stderr. */
 export const gatewayAddress = (
   { gateway, insecure }: GatewayOptions,
   runtime: Runtime,
@@ -183,7 +179,7 @@ export const gatewayAddress = (
   if (!address.ok) return err(`error: ${escapeControls(given)} is not a gateway address: ${address.error}\n`);
   const token = runtime.env(TOKEN_VARIABLE);
   if (token === undefined || token === "") return ok({ url: address.value.href, token: undefined });
-  // fetch would show the token in its error.
+  // `fetch` would print the token in its error.
   if (!/^[\x21-\x7e]+$/.test(token)) {
     return err(`error: ${TOKEN_VARIABLE} contains white space or non-ASCII characters, which no token has\n`);
   }
@@ -198,7 +194,7 @@ export const gatewayAddress = (
 interface Address {
   /** Without a slash at the end. */
   readonly href: string;
-  /** Whether others can read what goes there. */
+  /** Whether the connection is unencrypted and leaves this machine. */
   readonly isOpen: boolean;
 }
 
@@ -213,11 +209,11 @@ const readAddress = (text: string): Result<Address, string> => {
   return ok({ href, isOpen: protocol === "http:" && !isLoopback(hostname) });
 };
 
-/** What stays on this machine (RFC 6761 §6.3, RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). */
+/** Loopback addresses (RFC 6761 §6.3, RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). */
 const isLoopback = (hostname: string): boolean =>
   /^(?:(?:.+\.)?localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/.test(hostname);
 
-/** Why a gateway did not do what it was asked, for stderr. */
+/** A failure for stderr. */
 export const formatFailure = (url: string, failure: GatewayFailure): string => {
   const where = escapeControls(url);
   switch (failure.reason) {
@@ -236,7 +232,7 @@ export const formatFailure = (url: string, failure: GatewayFailure): string => {
   }
 };
 
-/** Whether what was asked for may have been done all the same. A gateway waits for the object so long; the object works on. */
+/** Whether the change may have been made: the Durable Object may continue after the gateway's timeout. */
 export const mayBeDone = (failure: GatewayFailure): boolean => {
   switch (failure.reason) {
     case "unreachable":
@@ -273,7 +269,7 @@ const hintOf = (problem: GatewayProblem, url: string): string | undefined => {
     case "unrouted-path":
       return pathHint(url) ?? (slug === "not-found" ? OLDER : undefined);
     case "forbidden":
-      // Without it, it was asked by a name that open pages do not take; the detail says what to do.
+      // Without `needs`, the host name is not allowed; the detail says what to do.
       return members["needs"] === undefined ? undefined : VIEWERS_TOKEN;
     default:
       return HINTS[slug];
@@ -292,7 +288,7 @@ const waitHint = ({ members, retryAfterSeconds }: GatewayProblem): string => {
     : `${wait} and try again`;
 };
 
-/** A gateway has its own pages at the top, unless something before it takes a path off. */
+/** Gateway endpoints are at the root, unless a proxy strips a path. */
 const pathHint = (url: string): string | undefined => {
   const { origin, pathname } = new URL(url);
   return pathname === "/"

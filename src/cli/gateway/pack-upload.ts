@@ -10,18 +10,18 @@ import type { Runtime } from "../runtime.ts";
 import type { GatewayClient, PackPart } from "./client.ts";
 import { formatFailure, type GatewayFailure } from "./http.ts";
 
-/** What a gateway lacks of a pack. */
+/** The parts of a pack that the gateway does not have. */
 export interface PackUpload {
   /** The pack's name in the table. */
   readonly name: string;
   readonly sha256: string;
-  /** In the order in which they are sent: pages are verified by the header. */
+  /** In upload order: the header comes first, since it verifies the pages. */
   readonly parts: readonly PackPart[];
   /** Bytes of the parts. */
   readonly bytes: number;
 }
 
-/** What has to be sent of the packs that a table names, from the folder beside it. The error is for stderr. */
+/** The missing parts of a table's packs, read from the folder beside it. The error is for stderr. */
 export const planUploads = async (
   gateway: GatewayClient,
   { packs = {} }: Pick<DeclaredTable, "packs">,
@@ -60,11 +60,11 @@ const lackingParts = async (
   const others = pages
     .filter(({ number }) => lacking.has(number))
     .map(({ number, offset, bytes }) => ({ part: number, bytes: file.value.subarray(offset, offset + bytes) }));
-  // Where all pages are there, the header makes the pack whole.
+  // With all pages present, only the header is missing.
   return ok(hasHeader && others.length > 0 ? others : [first, ...others]);
 };
 
-/** Sends what is lacking, part by part, with how far it is on stderr. What has arrived stays, whatever becomes of the rest. */
+/** Uploads missing parts with progress on stderr. Uploaded parts are kept after an error. */
 export const sendUploads = async (
   gateway: GatewayClient,
   uploads: readonly PackUpload[],
@@ -102,7 +102,7 @@ const sendOne = async (
   return isWhole ? ok(undefined) : err(unfinished);
 };
 
-/** Whether a gateway finds no other fault in a table than that it lacks what is to be sent. */
+/** Whether the only faults that a gateway finds are the packs to be uploaded. */
 export const isForUploads = (
   failure: GatewayFailure,
   { packs = {} }: Pick<DeclaredTable, "packs">,
@@ -135,6 +135,6 @@ export const summaryOf = ({ name, sha256, parts, bytes }: PackUpload): UploadSum
 export const formatUpload = ({ pack, parts, bytes }: UploadSummary): string =>
   escapeControls(`pack ${pack}: ${countOf(parts, "part")}, ${formatSize(bytes)}`);
 
-/** Said before the question, since sending can take a while. */
+/** Shown before the question, since an upload can take a while. */
 export const formatUploads = (uploads: readonly PackUpload[]): string =>
   uploads.map((upload) => `to upload first: ${formatUpload(summaryOf(upload))}\n`).join("");

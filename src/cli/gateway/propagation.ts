@@ -6,26 +6,25 @@ import { EXIT, type ExitCode, type Runtime } from "../runtime.ts";
 import type { GatewayClient, ReadyVersion } from "./client.ts";
 import { formatFailure, type GatewayFailure } from "./http.ts";
 
-/** Which revisions a number of requests met. */
+/** The table versions that a number of probes saw. */
 export interface Tally {
   readonly asked: number;
   /** Most frequent first. */
   readonly seen: readonly (ReadyVersion & { readonly count: number })[];
-  /** The first request that failed; those after it were not sent. */
+  /** The first failed request; no more were sent after it. */
   readonly failure: GatewayFailure | undefined;
 }
 
 interface Probing {
   readonly count: number;
-  /** Told of each sight when it comes. No more are sent after one that it does not want. */
+  /** Called with each version. Probing stops when it returns false. */
   readonly isWanted?: (version: ReadyVersion) => boolean;
   readonly onBatch?: (asked: number) => void;
 }
 
-/** So many at once: a probe must not be a load of its own. */
+/** Concurrent requests: probing must not be a load of its own. */
 const BATCH = 8;
 
-/** Sends requests in small batches, and counts what they saw. */
 export const probe = async (
   gateway: GatewayClient,
   { count, isWanted = () => true, onBatch }: Probing,
@@ -54,7 +53,7 @@ export const probe = async (
   return { asked, seen: [...counts.values()].sort((a, b) => b.count - a.count), failure };
 };
 
-/** The same, told on a terminal how far it is. */
+/** The same, with progress on a terminal. */
 export const probeWatched = async (gateway: GatewayClient, count: number, runtime: Runtime): Promise<Tally> => {
   if (!runtime.isReportWatched) return probe(gateway, { count });
   const tally = await probe(gateway, { count, onBatch: (asked) => runtime.report(`\rprobed ${asked} of ${count}`) });
@@ -62,16 +61,14 @@ export const probeWatched = async (gateway: GatewayClient, count: number, runtim
   return tally;
 };
 
-/** How far a change has come: the truth first, then KV, then isolates. What is seen of it at one of these places. */
-
-/** By which table requests go: a revision, and for some IDs the canary's beside it. */
+/** The revision that routes, and the canary beside it. */
 export interface TableVersion {
   readonly revision: number;
-  /** `undefined`: none runs. */
+  /** `undefined`: no canary is running. */
   readonly canary: number | undefined;
 }
 
-/** Where the last change has not come yet, in the order in which it comes there. */
+/** Where the last change is missing, in the order of propagation. */
 export type Lag = "pending" | "kv" | "isolate" | "probes";
 
 export const EXIT_OF_LAG: Readonly<Record<Lag, ExitCode>> = {
@@ -84,7 +81,7 @@ export const EXIT_OF_LAG: Readonly<Record<Lag, ExitCode>> = {
 export const publishedVersion = ({ controlPlane: published, canary }: Status): TableVersion =>
   versionOf({ revision: published.revision, canary });
 
-/** The same of KV and of an isolate, as the status shows them. */
+/** The version of KV or of an isolate. */
 export const versionOf = ({ revision, canary }: Pick<Status["isolate"], "revision" | "canary">): TableVersion => ({
   revision,
   canary: canary?.revision,
@@ -96,11 +93,11 @@ export const isSame = (a: TableVersion, b: TableVersion): boolean => a.revision 
 export const formatVersion = ({ revision, canary }: TableVersion): string =>
   canary === undefined ? `revision ${revision}` : `revision ${revision}, canary ${canary}`;
 
-/** As something that is to come: no canary is a part of it too. */
+/** As a target: the absence of a canary is part of it. */
 export const formatPublishedVersion = ({ revision, canary }: TableVersion): string =>
   `revision ${revision} ${canary === undefined ? "without a canary" : `with canary ${canary}`}`;
 
-/** Everything that lags; `seen` is what probes saw. Nothing was ever published where the truth is the table of the build. */
+/** All places that lag. `seen`: what probes saw. Revision 0 is the table of the build, which KV does not have. */
 export const lagsOf = (status: Status, seen: readonly TableVersion[]): readonly Lag[] => {
   const published = publishedVersion(status);
   const { kv, isolate, pending } = status;
@@ -114,27 +111,27 @@ export const lagsOf = (status: Status, seen: readonly TableVersion[]): readonly 
   return lags.flatMap(([lag, isBehind]) => (isBehind ? [lag] : []));
 };
 
-/** How long to wait, and how many probes in a row must have seen the last change. */
+/** How long to wait, and how many consecutive probes must see the last change. */
 export interface WaitOptions {
   readonly seconds: number;
   readonly probes: number;
-  /** Wait for the object, KV and the isolate that tells of them too. */
+  /** Also wait for control plane, KV and the responding isolate. */
   readonly isThorough?: boolean;
 }
 
-/** What came of waiting. Times are in ms from the beginning of the wait. */
+/** The result of a wait. Times in ms from its start. */
 export interface PropagationResult {
   readonly isSeen: boolean;
-  /** What was waited for: the last change, whoever made it. `undefined`: the gateway never told. */
+  /** The last change, of any author. `undefined`: the status was never available. */
   readonly awaited: TableVersion | undefined;
-  /** When the first probe saw it, and when the last of a whole row had. */
+  /** When the first probe saw it, and when all consecutive probes had. */
   readonly firstSeenMs: number | undefined;
   readonly lastSeenMs: number | undefined;
-  /** Of a last row that did not become whole. */
+  /** Of the last series of probes. */
   readonly failure: GatewayFailure | undefined;
 }
 
-/** An arrival for programs. */
+/** A result as plain JSON. */
 export type Propagation = { readonly seen: boolean } & Pick<PropagationResult, "firstSeenMs" | "lastSeenMs">;
 
 export const propagationOf = ({ isSeen, firstSeenMs, lastSeenMs }: PropagationResult): Propagation => ({
@@ -143,17 +140,17 @@ export const propagationOf = ({ isSeen, firstSeenMs, lastSeenMs }: PropagationRe
   lastSeenMs,
 });
 
-/** KV may show what is old for 60 s, and an isolate looks every 33 s by default. */
+/** KV may be stale for 60 s, and an isolate checks every 33 s by default. */
 const SECONDS_DEFAULT = 120;
 
-/** In a row, where nobody says how many. */
+/** The default number of consecutive probes. */
 export const PROBES_DEFAULT = 10;
 
 const EVERY_MS = 1_000;
 
 const ERASE = "\r\u001b[K";
 
-/** Without seconds behind it, it waits for as long as a change should take. */
+/** Without a value, it waits as long as a change should take. */
 export const waitOption = () =>
   option(
     "--wait [seconds]",
@@ -161,7 +158,7 @@ export const waitOption = () =>
     waitSeconds,
   ).preset(String(SECONDS_DEFAULT));
 
-/** The word behind it counts as its seconds, so what is none may be a file that was to be changed. */
+/** The next word is taken as seconds; if it is not a number, it may be the command's file. */
 const waitSeconds = (text: string): number => {
   try {
     return countingNumber(text);
@@ -171,7 +168,7 @@ const waitSeconds = (text: string): number => {
   }
 };
 
-/** Asks once a second for the last change, and then sends probes until one has not seen it, or all of a row have. */
+/** Polls the last change once a second, then probes until one does not see it, or all do. */
 export const waitUntilPropagated = async (
   gateway: GatewayClient,
   options: WaitOptions,
@@ -198,7 +195,7 @@ const NOTHING_SEEN: PropagationResult = {
   failure: undefined,
 };
 
-/** What no patience helps against: a token that does not count, or answers of something else than a gateway. */
+/** Errors that retries do not fix: a rejected token, or a server that is not a gateway. */
 const isFinal = (failure: GatewayFailure | undefined): boolean =>
   failure !== undefined &&
   (failure.reason === "redirected" ||
@@ -215,7 +212,7 @@ const probeOnce = async (
   const status = await gateway.status();
   if (!status.ok) return { ...before, failure: status.error };
   const awaited = publishedVersion(status.value);
-  // Somebody else changed it meanwhile: what was seen before was seen of another one.
+  // If another change landed meanwhile, earlier probes do not count.
   let firstSeenMs = before.awaited !== undefined && isSame(before.awaited, awaited) ? before.firstSeenMs : undefined;
   let count = 0;
   const isWanted = (version: TableVersion): boolean => {
@@ -238,7 +235,7 @@ const probeOnce = async (
 
 const isEverywhere = (status: Status): boolean => lagsOf(status, []).length === 0;
 
-/** For stdout: how long it took. */
+/** For stdout. */
 export const formatPropagation = (
   { awaited, firstSeenMs, lastSeenMs }: PropagationResult,
   { probes }: WaitOptions,
@@ -247,7 +244,7 @@ export const formatPropagation = (
     ? ""
     : `${formatPublishedVersion(awaited)} was seen first after ${firstSeenMs} ms, and by ${probes} consecutive probes after ${lastSeenMs} ms\n`;
 
-/** For stderr: why it did not come to that. */
+/** For stderr. */
 export const formatNotPropagated = (
   url: string,
   { awaited, firstSeenMs, failure }: PropagationResult,

@@ -15,12 +15,12 @@ import type { Runtime } from "../runtime.ts";
 import { type GatewayClient, openGateway } from "./client.ts";
 import { formatFailure, type GatewayOptions } from "./http.ts";
 
-/** A table that a gateway has published. */
+/** A published table. */
 export interface PublishedTable<Table> extends TableFile<Table> {
   readonly revision: number;
 }
 
-/** Gets a revision, or the one in force, and checks it as a file is checked. The error is for stderr. */
+/** Reads and validates a revision; without a number, the current one. The error is for stderr. */
 export const readRevision = async <Table>(
   gateway: GatewayClient,
   revision: number | undefined,
@@ -39,7 +39,7 @@ export const readRevision = async <Table>(
 export const readInForce = (gateway: GatewayClient): Promise<Result<PublishedTable<DeclaredTable>, string>> =>
   readRevision(gateway, undefined, checkTable);
 
-/** What the history knows of a revision that the gateway has. The error is for stderr. */
+/** The history entry of a revision. The error is for stderr. */
 export const readRecord = async (gateway: GatewayClient, revision: number): Promise<Result<TableRevision, string>> => {
   const listed = await gateway.revisions({ before: revision + 1, limit: 1 });
   if (!listed.ok) return err(formatFailure(gateway.url, listed.error));
@@ -47,19 +47,18 @@ export const readRecord = async (gateway: GatewayClient, revision: number): Prom
   return record?.revision === revision ? ok(record) : err(`error: the history has no revision ${revision}\n`);
 };
 
-/** One of two tables that are compared. */
+/** A table to be compared. */
 export interface TableSource<Table> extends TableFile<Table> {
   /** Absent for a file. */
   readonly revision?: number;
 }
 
-/** Said in the help of commands that compare two tables. */
 export const SOURCE_HELP = "A number is a revision at the gateway; write ./41 for a file of that name.";
 
-/** Whether a word is the number of a revision, and no file: by its digits alone, whatever files there are. */
+/** Digits alone are always a revision number, even if such a file exists. */
 export const isRevision = (word: string): boolean => /^\d{1,15}$/.test(word);
 
-/** Reads a file, or a revision of the gateway. The error is one of a file, or sentences for stderr. */
+/** Reads a file or a revision. The error is one of a file, or sentences for stderr. */
 export const readTableSource = async <Table>(
   word: string,
   options: GatewayOptions,

@@ -9,18 +9,18 @@ import { alignColumns, escapeControls, formatCount, formatPercent } from "./outp
 import { formatMissing, type MissingPack, missedBy, openPackFiles, withSlots } from "./packs.ts";
 import type { TableFile } from "./table-file.ts";
 
-/** Differences of two tables as numbers: how many entries of each part, and how much of each key space. Plain JSON. */
+/** Differences of two tables as counts: entries of each part, and shares of each key space. Plain JSON. */
 export interface DiffCounts {
-  /** Parts that do not differ are left out. */
+  /** Only parts that differ. */
   readonly parts: Readonly<Record<string, PartCounts>>;
-  /** Regions whose origins have other addresses. */
+  /** Regions with other origin URLs. */
   readonly origins: readonly OriginChange[];
   readonly routes: TableDiff["routes"];
   readonly keys: readonly KeyCount[];
   readonly overrides: TableDiff["overrides"];
 }
 
-/** Addresses that a region has no longer, and those that it has now. */
+/** Origin URLs removed from and added to a region. */
 export interface OriginChange {
   readonly region: string;
   readonly removed: readonly string[];
@@ -31,13 +31,13 @@ export interface PartCounts {
   readonly added: number;
   readonly removed: number;
   readonly changed: number;
-  /** The first of them, all kinds together. */
+  /** The first names, of all kinds. */
   readonly names: readonly string[];
 }
 
-/** Keys of one entity's layout that go from one place to another. */
+/** Keys of one entity's layout with the same change. */
 export interface KeyCount {
-  /** `order`, or `order → ride` where another entity gets them. */
+  /** `order`, or `order → ride` if the entity changes. */
   readonly entity: string;
   readonly layout: string;
   readonly from: string;
@@ -46,7 +46,7 @@ export interface KeyCount {
   readonly mintedBefore: string | undefined;
   /** Decimal. */
   readonly keys: string;
-  /** Of all keys that such IDs can carry; `undefined` where routes ask for what is no key. */
+  /** Share of all keys of such IDs. `undefined`: routes depend on other fields. */
   readonly percentOfSpace: number | undefined;
 }
 
@@ -151,11 +151,11 @@ const countKeys = (changes: readonly KeyChange[]): readonly KeyCount[] => {
   }));
 };
 
-/** How much of the key space one change is, by the IDs of its keys. */
+/** The share of the key space, weighted by the IDs of its keys. */
 const percentOf = ({ percentOfSpace, percent = 100 }: KeyChange): number | undefined =>
   percentOfSpace === undefined ? undefined : (percentOfSpace * percent) / 100;
 
-/** Counts for people: a line for each part that differs, and below it where keys go. */
+/** Counts for a terminal: one line per part that differs, then the changed keys. */
 export const formatDiffCounts = ({ parts, origins, routes, keys, overrides }: DiffCounts): string => {
   const rows = [
     ...Object.entries(parts).map(([name, counts]) => [name, formatPart(counts)]),
@@ -211,20 +211,16 @@ const keyCells = ({
   return [`${entity} (${layout})`, `${from} → ${to}`, `${count}${share}`, minted.join(", ")];
 };
 
-/** What lies between two tables, as numbers. */
 export interface CountedChanges {
-  /** `undefined` where it is nothing. */
+  /** `undefined`: no difference. */
   readonly counts: DiffCounts | undefined;
-  /** Lines for stderr about packs that are not at hand: keys that come to them count as changed. */
+  /** Lines for stderr about missing packs, whose keys count as changed. */
   readonly notes: string;
 }
 
 type Named = Pick<TableFile<DeclaredTable>, "name" | "table">;
 
-/**
- * Counts what changes between two tables without fault, key by key where their packs are at hand. `path`: beside which table they
- * lie; `undefined` for the current folder. The error is for stderr.
- */
+/** Counts the changes between two valid tables, with packs beside `path`, by default the current folder. The error is for stderr. */
 export const countChanges = async (
   before: Named,
   after: Named,
@@ -243,6 +239,6 @@ export const countChanges = async (
   return ok({ counts, notes: formatMissing(missedBy(diff, missing)) });
 };
 
-/** The same for people, on stderr: it belongs to a question, and stdout is for the outcome. */
+/** For stderr: it belongs to a question, and stdout is for the outcome. */
 export const formatChanges = ({ counts, notes }: CountedChanges): string =>
   (counts === undefined ? "no differences except in the text\n" : formatDiffCounts(counts)) + notes;

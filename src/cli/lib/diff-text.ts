@@ -12,7 +12,7 @@ import type { Changed, PartDiff, RouteShare, ShareChange } from "../../routing/d
 import type { Runtime } from "../runtime.ts";
 import { alignColumns, escapeControls, formatCount, formatPercent } from "./output.ts";
 
-/** The entities that go elsewhere, a line each; of many the first ones, and sums by where they go. */
+/** The overridden entities that are routed differently, one per line. If truncated, with sums. */
 export const formatOverrides = ({ changed, listed, changes }: OverridesDiff): readonly string[] => {
   const each = alignColumns(listed.map((change) => overrideCells(change).map(escapeControls)));
   if (changed === listed.length) return each;
@@ -32,7 +32,7 @@ const overrideCells = ({ id, entity = "(no entity)", before, after }: OverrideCh
 /** `moved, epoch 3`. */
 const formatReason = ({ by, epoch }: OverrideTarget): string => (epoch === undefined ? by : `${by}, epoch ${epoch}`);
 
-/** Undone steps of one kind, by the first of their entities. Plain JSON. */
+/** Undone steps of one kind, with the first entities. Plain JSON. */
 export interface UndoneCount {
   readonly kind: Undone;
   readonly entities: number;
@@ -60,7 +60,7 @@ const WHAT: Readonly<Record<Undone, string>> = {
 
 type Paint = Runtime["paint"];
 
-/** Differences for people: `-` before what was, `+` before what will be, and at the end the keys routed differently. */
+/** Differences for a terminal: `-` before, `+` after, and last the keys routed differently. */
 export const formatDiff = (diff: TableDiff, paint: Paint): string => {
   const { routes, keys } = diff;
   const sections = [
@@ -132,7 +132,7 @@ const keyCells = (change: KeyChange): readonly string[] => {
   ];
 };
 
-/** With the share that a canary takes to another one, and behind the packs that are asked first. */
+/** With the canary's share, and after the packs that are looked up first. */
 export const formatOutcome = (outcome: KeyOutcome | undefined): string => {
   const { region = "nowhere", canary, split, packs = [] } = outcome ?? {};
   const own = split === undefined ? region : `split ${split.join("|")}`;
@@ -146,7 +146,7 @@ const shareCells = ({ part, before, after }: ShareChange): readonly string[] => 
   return [`${part} of ${(after ?? before)?.route}`, `${text(before)} → ${text(after)}`];
 };
 
-/** The number that marks an entity is of interest only where another one, or none, has it. */
+/** The number of the entity, if the entity changes. */
 const markOf = ({ service, group, before, after }: KeyChange): readonly string[] => {
   if (before?.entity === after?.entity) return [];
   if (service !== undefined) return [`service ${service}`];

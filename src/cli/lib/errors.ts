@@ -4,7 +4,7 @@ import type { RoutingError } from "../../routing/index.ts";
 import type { MintPlanError } from "../../routing/mint/plan.ts";
 import { escapeControls } from "./output.ts";
 
-/** The option that a key of a mint wish comes from. */
+/** The option of each member of a mint request. */
 const OPTION_OF: Readonly<Record<string, string>> = {
   "/entity": "--entity",
   "/layout": "--layout",
@@ -15,7 +15,7 @@ const OPTION_OF: Readonly<Record<string, string>> = {
   "/slices": "--slice",
 };
 
-/** One sentence, the one that the gateway would answer with. */
+/** The sentence that the gateway would respond with. */
 export const detailOf = (error: RoutingError | MintError | MintPlanError): string => {
   const { detail } = problemOf(error);
   if (error.reason === "unknown-id" && error.candidates.every(({ entity }) => entity === undefined)) {
@@ -27,7 +27,7 @@ export const detailOf = (error: RoutingError | MintError | MintPlanError): strin
   return option === undefined ? detail : `${detail} (${option})`;
 };
 
-/** The same for stderr, with the reasons of the layouts that were tried, each reason once. */
+/** For stderr, with the reasons of the tried layouts, each reason once. */
 export const formatError = (error: RoutingError | MintError | MintPlanError): string => {
   const faults = error.reason === "malformed-id" ? error.faults : [];
   const layoutsOf = new Map<string, string[]>();
@@ -44,7 +44,7 @@ const pairs = (key: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name} ${value}`)
     .join(", ");
 
-/** Why a text is not an ID. Places count from 1, as people do. */
+/** Why a text is not an ID. Positions count from 1. */
 export const parseErrorSentence = (error: ParseError): string => {
   switch (error.reason) {
     case "empty":

@@ -3,10 +3,10 @@ import { err, ok, type Result } from "../../ids/index.ts";
 import { parseTime } from "../../routing/layouts/fields.ts";
 import { EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
 
-/** A longer line is no list of IDs, and would fill the memory. In UTF-16 units. */
+/** Limits memory. In UTF-16 units. */
 const LINE_LENGTH_MAX = 65_536;
 
-/** The lines of a stream as they come, without their ends (LF or CRLF). An overlong one ends them with its number. */
+/** The lines of a stream without their ends (LF or CRLF). The number of a line that is too long ends them. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Result<string, number>> {
   const decoder = new TextDecoder();
   let rest = "";
@@ -25,7 +25,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   if (last !== "") yield ok(last);
 }
 
-/** All of a stream, up to `bytesMax` bytes; `undefined` when there are more. */
+/** The whole stream; `undefined` if it has more than `bytesMax` bytes. */
 export async function bytesOf(
   chunks: AsyncIterable<Uint8Array>,
   bytesMax: number,
@@ -46,17 +46,14 @@ export async function bytesOf(
   return bytes;
 }
 
-/** How `eachId` tells of one ID: what goes to stdout, and what to stderr. */
+/** The output for one ID: to stdout and to stderr. */
 export interface IdResult {
   readonly data: string;
   readonly report: string;
   readonly failed: boolean;
 }
 
-/**
- * Answers for IDs one after the other, as they come: arguments, or the lines of stdin for `-` and without any. An ID that fails is
- * reported, and the next one follows; the exit code tells whether one did.
- */
+/** Answers for each ID as it is read: from arguments, or from stdin for `-` and without any. A failed ID does not stop the others. */
 export const eachId = async (
   args: readonly string[],
   runtime: Runtime,
@@ -80,14 +77,14 @@ export const eachId = async (
   return failures === 0 ? EXIT.ok : EXIT.failed;
 };
 
-/** Whether nobody will give an ID: no argument, and a terminal where a list should be. Says so. */
+/** Whether no ID can come: no argument, and stdin is a terminal. Reports it. */
 export const lacksIds = (args: readonly string[], runtime: Runtime): boolean => {
   if (args.length > 0 || !runtime.stdin.isTerminal) return false;
   runtime.report("error: no ID; pass one or more, or pipe them in, one per line\n");
   return true;
 };
 
-/** The IDs in order; empty lines of stdin are passed over. */
+/** The IDs in order, without empty lines of stdin. */
 export async function* idsOf(args: readonly string[], { stdin }: Runtime): AsyncGenerator<Result<string, number>> {
   for (const arg of args.length === 0 ? ["-"] : args) {
     if (arg !== "-") yield ok(arg);
@@ -95,7 +92,7 @@ export async function* idsOf(args: readonly string[], { stdin }: Runtime): Async
   }
 }
 
-/** Values of options, read strictly: what is not understood is an error, and never a guess. */
+/** Parsers of option values: strict, never guessing. */
 
 export const wholeNumber = (text: string): number => {
   const value = digitsOf(text);
@@ -112,21 +109,21 @@ export const countingNumber = (text: string): number => {
 
 const digitsOf = (text: string): number => (/^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN);
 
-/** Above 0; with a fraction or a power of ten where that is handier, such as 0.5 or 2e6. */
+/** Above 0, with an optional fraction or power of ten, such as 0.5 or 2e6. */
 export const positiveNumber = (text: string): number => {
   const value = /^[0-9]{1,20}(\.[0-9]{1,20})?(e[0-9]{1,2})?$/.test(text) ? Number(text) : Number.NaN;
   if (value > 0) return value;
   throw new InvalidArgumentError("It must be a number above 0, such as 5000, 0.5 or 2e6.");
 };
 
-/** From 0 to 100, and so fine that the least step is one ID in a hundred million. */
+/** From 0 to 100, with steps of one ID in a hundred million. */
 export const percent = (text: string): number => {
   const value = /^[0-9]{1,3}(\.[0-9]{1,6})?$/.test(text) ? Number(text) : Number.NaN;
   if (value <= 100) return value;
   throw new InvalidArgumentError("It must be a number from 0 to 100, such as 10 or 0.5.");
 };
 
-/** The parts of `name=value`, where `before` has the names that were given already. */
+/** The parts of `name=value`. `before`: the names given already. */
 export const namedValue = (what: string, text: string, before: object): readonly [name: string, value: string] => {
   const [, name, value] = /^([^=]+)=(.*)$/.exec(text) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError("Write it as name=value.");
@@ -134,7 +131,7 @@ export const namedValue = (what: string, text: string, before: object): readonly
   return [name, value];
 };
 
-/** ISO 8601 with seconds and offset: a time without its offset would depend on the machine. */
+/** ISO 8601 with seconds and offset: without an offset, a time depends on the machine. */
 const TIME = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,3})?(Z|[+-][0-9]{2}:[0-9]{2})$/;
 
 /** Unix ms. */

@@ -10,7 +10,7 @@ import { type Fault, type Place, pointerTo } from "../../routing/schema/faults.t
 import { tooDeepAt } from "../../routing/schema/json-scanner.ts";
 import { countKeys } from "../../routing/schema/parse.ts";
 
-/** What is wrong with a JSON text and how to mend it, by the name of the error. */
+/** Syntax errors and their fixes. */
 const SENTENCES: Readonly<Record<string, string>> = {
   PropertyNameExpected:
     "A key in double quotes is expected here; remove the comma before the closing brace, or add the entry.",
@@ -29,7 +29,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   InvalidCharacter: "A string must not contain a control character; write it as an escape such as `\\t`.",
 };
 
-/** `found`: the characters at fault. */
+/** `found`: the faulty characters. */
 export const syntaxSentence = (code: ParseErrorCode, found: string): string => {
   if (found === "\ufeff") return "The file begins with a byte order mark; save it as UTF-8 without one.";
   const sentence = SENTENCES[printParseErrorCode(code)];
@@ -39,29 +39,28 @@ export const syntaxSentence = (code: ParseErrorCode, found: string): string => {
   );
 };
 
-/** Where something stands in a text: both from 1, columns in UTF-16 units as editors count them. */
+/** Both from 1; columns in UTF-16 units, as in editors. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** A fault of the text itself. */
 export interface TextFault extends Position, Fault {}
 
-/** A JSON text with the position of everything in it. */
+/** A JSON text with the positions of its entries. */
 export interface JsonText {
-  /** What the text says; `undefined` where the syntax is wrong. Of keys that stand twice, the last one counts. */
+  /** `undefined` if the syntax is wrong. Of duplicate keys the last one counts. */
   readonly value: unknown;
-  /** What is too much for a table, syntax errors, at most one a line, or keys that stand twice in one object. */
+  /** Excess size, syntax errors (at most one per line), or duplicate keys. */
   readonly faults: readonly TextFault[];
-  /** Where the entry of a JSON pointer starts: its key or its item, or the nearest one around it that is there. */
+  /** The start of the entry of a JSON pointer, or of the nearest existing parent. */
   readonly positionOf: (pointer: string) => Position;
 }
 
-/** Deeper than any table may be, and far from where a recursive reader runs out of stack. */
+/** Deeper than any table, and far below the stack limit of a recursive parser. */
 const DEPTH_MAX = 256;
 
-/** Syntax errors listed; one often causes the next. */
+/** At most this many syntax errors: one often causes the next. */
 const SYNTAX_FAULTS_MAX = 20;
 
 export const readJsonText = (text: string): JsonText => {
@@ -80,7 +79,7 @@ export const readJsonText = (text: string): JsonText => {
   return { value: JSON.parse(text), faults: duplicateKeys(tree, position), positionOf };
 };
 
-/** What makes it needless to read on. */
+/** Faults that make parsing useless. */
 const wholeFault = (text: string): (Fault & { readonly at: number }) | undefined => {
   const keys = countKeys(text);
   if (!keys.ok) return { ...keys.error, kind: "size" };
@@ -124,13 +123,13 @@ const syntaxFaults = (
   return [...faults.values()];
 };
 
-/** Where in the value a place in the text is. A key that has not been written yet comes as an empty one. */
+/** The path of an offset in the value. An unwritten key comes as an empty one. */
 const placeAround = (text: string, offset: number): Place => {
   const { path } = getLocation(text, offset);
   return path.at(-1) === "" ? path.slice(0, -1) : path;
 };
 
-/** JSON.parse drops all but the last of the keys with one name, and says nothing. */
+/** `JSON.parse` silently drops all but the last of equal keys. */
 const duplicateKeys = (tree: Node, position: (offset: number) => Position): readonly TextFault[] => {
   const faults: TextFault[] = [];
   const visit = (node: Node, place: Place): void => {
@@ -158,7 +157,7 @@ const duplicateKeys = (tree: Node, position: (offset: number) => Position): read
   return faults;
 };
 
-/** Follows an RFC 6901 pointer as far as it leads. */
+/** Follows an RFC 6901 pointer as far as it exists. */
 const offsetOf = (tree: Node, pointer: string): number => {
   let { offset } = tree;
   let node: Node | undefined = tree;

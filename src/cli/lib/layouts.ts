@@ -11,11 +11,11 @@ import {
 import type { CompiledTable } from "../../routing/index.ts";
 import { escapeControls } from "./output.ts";
 
-/** Names this far from what was typed are no misspelling of it. */
+/** The largest edit distance of a misspelling. */
 const DISTANCE_MAX = 3;
 const SUGGESTIONS_MAX = 3;
 
-/** `; did you mean ulid?`, or nothing when no name is like the one that was typed. */
+/** `; did you mean ulid?`, or nothing if no name is similar. */
 export const suggestion = (typed: string, names: readonly string[]): string => {
   const distances = names.map((name) => ({ name, distance: distanceOf(typed, name) }));
   const near = distances
@@ -30,7 +30,7 @@ const PART_LENGTH_MIN = 3;
 
 const isPart = (typed: string, name: string): boolean => typed.length >= PART_LENGTH_MIN && name.includes(typed);
 
-/** How many characters are to be added, left out or changed (V. Levenshtein, 1966). */
+/** The edit distance (V. Levenshtein, 1966). */
 const distanceOf = (a: string, b: string): number => {
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (const [row, character] of [...a].entries()) {
@@ -44,14 +44,14 @@ const distanceOf = (a: string, b: string): number => {
   return above[b.length] as number;
 };
 
-/** Our layouts, and those that a routing table declares. */
+/** Built-in layouts, and those that a routing table declares. */
 export const knownLayouts = (table?: CompiledTable): readonly Layout[] => {
   const layouts = new Map(everyLayout.map((layout) => [layout.name, layout]));
   for (const { layout } of table?.layouts.values() ?? []) layouts.set(layout.name, layout);
   return [...layouts.values()];
 };
 
-/** The layout of a name, or a sentence that says what there is instead. */
+/** The layout of a name, or a sentence with similar names. */
 export const findLayout = (name: string, layouts: readonly Layout[]): Result<Layout, string> => {
   const layout = layouts.find((each) => each.name === name);
   if (layout !== undefined) return ok(layout);
@@ -70,10 +70,7 @@ const upperHex = architectText("guid", "hexadecimal");
 /** The digits of a UUID without hyphens. */
 const bareHex: TextForm = { ...upperHex, format: (words) => upperHex.format(words).toLowerCase() };
 
-/**
- * The texts in which people may want an ID: those of its layout, and where it has 128 bits those of a UUID, which databases store.
- * A gateway reads only the layout's own.
- */
+/** The texts of a layout, and for 128 bits those of a UUID, as databases store them. A gateway reads only the layout's own. */
 export const writtenForms = ({ texts, table }: Layout): readonly TextForm[] =>
   table.text.bits === UUID_BITS
     ? [...texts, ...[uuidText, bareHex].filter(({ name }) => texts.every((form) => form.name !== name))]

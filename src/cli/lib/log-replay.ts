@@ -13,26 +13,26 @@ import { linesOf } from "./input.ts";
 import { alignColumns, counted, escapeControls, formatCount, formatPercent, startProgress } from "./output.ts";
 import { countOf } from "./table-file.ts";
 
-/** What became of all requests of a log. Plain JSON, of a size that does not grow with the log. */
+/** Results of all requests of a log. Plain JSON of bounded size. */
 export interface ReplaySummary extends Readonly<Record<ReplayResult, number>> {
   readonly requests: number;
-  /** Lines that are no requests: other events of the log. */
+  /** Lines of other events. */
   readonly others: number;
-  /** Lines that say nothing that this command understands, and the number of the first. */
+  /** Unreadable lines, and the number of the first. */
   readonly unreadable: { readonly lines: number; readonly first: number | undefined };
-  /** From where to where the changed ones go, most frequent first. */
+  /** Changes of the target, most frequent first. */
   readonly changes: readonly LogChange[];
 }
 
 export interface LogChange {
-  /** Empty where neither table has one. */
+  /** Empty if neither table has one. */
   readonly entity: string;
   readonly from: string;
   readonly to: string;
   readonly requests: number;
 }
 
-/** A request of the log that was sent through both tables. */
+/** A request replayed on both tables. */
 export interface ReplayStep extends Replayed {
   /** From 1. */
   readonly line: number;
@@ -40,13 +40,13 @@ export interface ReplayStep extends Replayed {
 }
 
 interface ReplayOptions {
-  /** No bar: `--json` was asked for. */
+  /** No progress bar. */
   readonly isQuiet?: boolean;
-  /** Hears of every request that goes elsewhere, or may. */
+  /** Called for every request that is routed differently, or may be. */
   readonly report?: (step: ReplayStep) => Promise<void>;
 }
 
-/** Sends every request of a log through two tables, one after the other as they are read. `-` is stdin. The error is for stderr. */
+/** Replays the requests of a log on two tables while reading it. `-` is stdin. The error is for stderr. */
 export const replayLog = async (
   path: string,
   before: CompiledTable,
@@ -109,7 +109,7 @@ const countChange = (changes: Map<string, LogChange>, { before, after }: Replaye
 export const formatOwners = (before: Destination, after: Destination): string =>
   [...new Set([before, after].flatMap((side) => ("entity" in side && side.entity ? [side.entity] : [])))].join(" → ");
 
-/** A region's name, the slug of a problem, or who decides. */
+/** A region, the slug of a problem, or why the target is undetermined. */
 export const formatDestination = (destination: Destination): string => {
   switch (destination.kind) {
     case "region":
@@ -129,7 +129,7 @@ const OPEN_TEXT = {
   pack: "(by its pack)",
 } as const;
 
-/** `order  ap → us  120 requests  12 %`: where the changed ones go, of all requests. */
+/** `order  ap → us  120 requests  12 %`, the share of all requests. */
 export const changeLines = ({ requests, changes }: ReplaySummary): readonly string[] =>
   alignColumns(changes.map((change) => changeCells(change, requests).map(escapeControls)));
 
@@ -140,7 +140,7 @@ const changeCells = ({ entity, from, to, requests }: LogChange, all: number): re
   formatPercent((requests / all) * 100),
 ];
 
-/** `1,000 requests: 12 go elsewhere, 985 do not, 3 are open`, and what was passed over. */
+/** `1,000 requests: 12 routed differently, 985 unchanged, 3 undetermined by the log`. */
 export const formatSummary = ({ requests, same, changed, open, others, unreadable }: ReplaySummary): string => {
   const counts = [`${formatCount(changed)} routed differently`, `${formatCount(same)} unchanged`];
   const openCount = open === 0 ? [] : [`${formatCount(open)} undetermined by the log`];

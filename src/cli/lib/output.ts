@@ -17,54 +17,53 @@ export const alignColumns = (rows: readonly (readonly string[])[]): readonly str
 /** `1,204`. */
 export const formatCount = (count: number | bigint): string => count.toLocaleString("en-US");
 
-/** `12.5 %`; a part never says that it is nothing or all. */
+/** `12.5 %`; a part is never shown as 0 % or 100 %. */
 export const formatPercent = (percent: number): string => {
   if (percent > 0 && percent < 0.01) return "less than 0.01 %";
   if (percent < 100 && percent > 99.99) return "more than 99.99 %";
   return `${Number(percent.toFixed(2))} %`;
 };
 
-/** Control, format, separator and unpaired surrogate characters: a terminal would obey some, and hide others. */
+/** Control, format, separator and unpaired surrogate characters, which terminals obey or hide. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** A text that came from outside, safe to show on a terminal and on one line. */
+/** Untrusted text, safe to show on one line of a terminal. */
 export const escapeControls = (text: string): string =>
   text.replace(UNPRINTABLE, (character) => `\\u{${(character.codePointAt(0) as number).toString(16)}}`);
 
-/** Shows how far a long piece of work is. Whoever starts one ends it, in failure too. */
+/** Shows the progress of a long operation. The caller must end it, also after an error. */
 export interface Progress {
-  /** So many bytes more are done. */
+  /** Bytes done since the last call. */
   readonly add: (bytes: number) => void;
-  /** Takes the bar away before something else is printed; the next `add` that is due shows it again. */
+  /** Removes the bar before other output; the next `add` shows it again. */
   readonly clear: () => void;
-  /** Takes the bar away for good. */
+  /** Removes the bar. */
   readonly end: () => void;
 }
 
-/** What is told, and the clock and the stream that it is told by. */
 export interface ProgressOptions {
-  /** What is being done, for people: `shards.csv`, `uploading pack shards`. Printable. */
+  /** Such as `shards.csv` or `uploading pack shards`. Printable. */
   readonly label: string;
-  /** Of the whole work, in bytes; 0 where nobody knows. */
+  /** Total bytes; 0 if unknown. */
   readonly bytes: number;
-  /** Nothing is shown: `--json` was asked for. */
+  /** With `--json` nothing is shown. */
   readonly isQuiet?: boolean;
 }
 
-/** On a terminal one line is rewritten this often: more is flicker. */
+/** Interval of updates on a terminal: more often would flicker. */
 const BAR_EVERY_MS = 100;
 
-/** Elsewhere a line is added this often, and none before: short work has none. */
+/** Interval of lines elsewhere: short operations print none. */
 const LINE_EVERY_MS = 10_000;
 
 const BAR_CELLS = 30;
 
-/** A line that the terminal breaks cannot be rewritten. In UTF-16 units. */
+/** A wrapped line cannot be rewritten. In UTF-16 units. */
 const LABEL_LENGTH_MAX = 24;
 
 const ERASE = "\r\u001b[K";
 
-/** Begins to show work on stderr: a bar on a terminal, a line now and then elsewhere. */
+/** Shows progress on stderr: a bar on a terminal, otherwise a line at intervals. */
 export const startProgress = (
   { label, bytes, isQuiet = false }: ProgressOptions,
   { nowMs, report, isReportWatched }: Pick<Runtime, "nowMs" | "report" | "isReportWatched">,
@@ -97,7 +96,7 @@ export const startProgress = (
   return { add, clear, end: clear };
 };
 
-/** The chunks of a file as they are; each counts as done when the next one is asked for. */
+/** Passes the chunks on; each counts when the next one is requested. */
 export async function* counted(chunks: AsyncIterable<Uint8Array>, progress: Progress): AsyncGenerator<Uint8Array> {
   for await (const chunk of chunks) {
     yield chunk;
@@ -105,17 +104,17 @@ export async function* counted(chunks: AsyncIterable<Uint8Array>, progress: Prog
   }
 }
 
-/** A file may grow while it is read. */
+/** A file may grow while it is read, so at most 100 %. */
 const formatProgressPercent = (done: number, bytes: number): string =>
   `${Math.floor(Math.min(1, done / bytes) * 100)} %`;
 
-/** `9.0 MB`, `9.1 kB`, `312 B`: something never looks like nothing. */
+/** `9.0 MB`, `9.1 kB`, `312 B`. */
 export const formatSize = (bytes: number): string => {
   if (bytes >= 100_000) return `${(bytes / 1e6).toFixed(1)} MB`;
   return bytes >= 1_000 ? `${(bytes / 1e3).toFixed(1)} kB` : `${Math.round(bytes)} B`;
 };
 
-/** Ends of paths tell more than their beginnings. */
+/** The end of a path is more specific than its start. */
 const shortened = (label: string): string =>
   label.length > LABEL_LENGTH_MAX ? `…${label.slice(1 - LABEL_LENGTH_MAX)}` : label;
 

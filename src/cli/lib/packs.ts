@@ -13,11 +13,11 @@ import { escapeControls } from "./output.ts";
 
 export const sha256: Sha256 = (bytes) => Promise.resolve(createHash("sha256").update(bytes).digest());
 
-/** Where the pack of a table lies: in the folder `packs` beside it, by its digest. */
+/** The file of a pack: by digest, in the folder `packs` beside the table. */
 export const packFile = (tablePath: string, digest: string): string =>
   join(tablePath === "-" ? "." : dirname(tablePath), "packs", `${digest}.pack`);
 
-/** Loads every pack of a table whole, each range verified; what is wrong with them. */
+/** Loads and verifies all packs of a table. Returns their faults. */
 export const loadPackFiles = async (
   table: CompiledTable,
   tablePath: string,
@@ -44,30 +44,29 @@ const loadOne = async (slot: Slot, file: string, runtime: Pick<Runtime, "readFil
   return attached.ok ? undefined : formatEntryFault(attached.error);
 };
 
-/** The packs that lie beside some tables. Two tables that have one share it: each file is read and verified once. */
+/** Packs beside tables. Each file is read and verified once, even if several tables share it. */
 export interface PackFiles {
-  /** Loads the packs of a table, those that are there. The error is for stderr: a file that is not what its name says. */
+  /** Loads the packs of a table that are present. The error is for stderr: a file with other content. */
   readonly load: (table: NamedTable) => Promise<Result<readonly MissingPack[], string>>;
-  /** Of the packs that were loaded. */
+  /** Of the loaded packs. */
   readonly contents: PackContents;
 }
 
 interface NamedTable {
-  /** For people: a file's name, or `revision 41`. */
+  /** A file name, or `revision 41`. */
   readonly name: string;
   readonly table: Pick<CompiledTable, "packs">;
 }
 
-/** A table that was checked, as far as the shelf needs it: a comparison needs no table that is compiled. */
+/** The packs of a valid table that is not compiled. */
 export const withSlots = ({ packs = {} }: DeclaredTable): NamedTable["table"] => ({
   packs: new Map(Object.entries(packs).map(([name, declared]) => [name, new PackSlot(name, declared)])),
 });
 
-/** A pack that is in none of the folders. */
 export interface MissingPack {
   readonly pack: string;
   readonly sha256: string;
-  /** `pack shards of revision 41 is not there (packs/2b0c….pack)`. */
+  /** `pack shards of revision 41 is missing (packs/2b0c….pack)`. */
   readonly sentence: string;
 }
 
@@ -77,9 +76,8 @@ interface Found {
 }
 
 /**
- * Opens the folders `packs` beside the tables of these paths. `undefined` is a revision of a gateway, which lies nowhere: its
- * packs are looked for beside the other table, and with none in the current folder. Packs go by their digest, so that it
- * makes no difference where one was found.
+ * Opens the folders `packs` beside the tables of these paths, or the one in the current folder. `undefined`: a revision of a
+ * gateway, which has no folder. Packs are found by digest, so their folder does not matter.
  */
 export const openPackFiles = (
   paths: readonly (string | undefined)[],
@@ -118,7 +116,7 @@ export const openPackFiles = (
   };
 };
 
-/** The pack, or what is wrong with the file. */
+/** The pack, or the reason. */
 const readPack = async (file: string, digest: string, runtime: Pick<Runtime, "readFile">): Promise<Found | string> => {
   const bytes = runtime.readFile(file);
   if (!bytes.ok) return bytes.error;
@@ -135,7 +133,7 @@ const attach = (slot: PackSlot, { pack }: Found): string | undefined => {
 export const formatMissing = (missing: readonly MissingPack[]): string =>
   missing.map(({ sentence }) => `note: ${sentence}: IDs that depend on it stay undetermined\n`).join("");
 
-/** The packs without which a comparison counts keys as changed that may not be. */
+/** Missing packs because of which a comparison counts unchanged keys as changed. */
 export const missedBy = ({ keys }: TableDiff, missing: readonly MissingPack[]): readonly MissingPack[] => {
   const named = new Set(keys.flatMap(({ before, after }) => [...(before?.packs ?? []), ...(after?.packs ?? [])]));
   return missing.filter(({ pack, sha256 }) => named.has(`${pack} ${sha256}`));

@@ -11,9 +11,8 @@ import { checkText, formatTableError, readBytes, TABLE_FILE_DEFAULT } from "./ta
 export type EntryEdits = ReadonlyMap<string, unknown>;
 
 /**
- * Changes entries of an object that is a part of a JSON object, and leaves the rest of its text as it is. The text is strict
- * JSON without a key that stands twice. A part that is not there is made at the end, and one that becomes empty is removed.
- * `modify` of jsonc-parser would lay out the parts beside it as well, and read the whole text again for each entry.
+ * Changes entries of an object that is a member of a JSON object; the rest of the text stays. A missing part is added at the end,
+ * and an empty one is removed. `modify` of jsonc-parser would reformat neighbours, and parse the text again for each entry.
  */
 export const editEntries = (text: string, part: string, edits: EntryEdits): string => {
   const root = parseTree(text);
@@ -27,7 +26,7 @@ export const editEntries = (text: string, part: string, edits: EntryEdits): stri
   return text.slice(0, root.offset) + whole + text.slice(endOf(root));
 };
 
-/** Sets a member of a JSON object to a number, and leaves the rest of its text as it is. */
+/** Sets a numeric member of a JSON object. The rest of the text stays. */
 export const setNumber = (text: string, name: string, value: number): string => {
   const root = parseTree(text);
   if (root?.type !== "object") throw new Error("the table was not checked");
@@ -35,13 +34,13 @@ export const setNumber = (text: string, name: string, value: number): string => 
   return text.slice(0, root.offset) + whole + text.slice(endOf(root));
 };
 
-/** How a text is laid out. */
+/** The formatting of a text. */
 interface Style {
   /** Empty for a text on one line. */
   readonly eol: string;
   /** One level; empty for a text on one line. */
   readonly indent: string;
-  /** Behind colons and commas and inside of braces on one line. */
+  /** After colons and commas, and inside braces on one line. */
   readonly space: string;
 }
 
@@ -53,7 +52,7 @@ const styleOf = (text: string, root: Node): Style => {
     : { eol, indent, space: " " };
 };
 
-/** The text of an object with other values; `undefined` for one that is empty then. `level`: of its entries. */
+/** The text of an object with new values; `undefined` if it becomes empty. `level`: of its entries. */
 const rebuild = (
   text: string,
   object: Node | undefined,
@@ -80,7 +79,7 @@ const rebuild = (
   return `{${lead}${body.join("")}${tail}}`;
 };
 
-/** The white space behind the opening brace and before the closing one; new entries get a line each, where there are lines. */
+/** The white space inside the braces. New entries get a line each if the text has lines. */
 const spacesOf = (
   text: string,
   object: Node | undefined,
@@ -104,11 +103,10 @@ const keyOf = ({ children }: Node): string => String(children?.[0]?.value);
 
 const endOf = ({ offset, length }: Node): number => offset + length;
 
-/** A comma with white space; nothing before the first property. */
+/** Comma and white space; empty before the first property. */
 const gapBetween = (text: string, before: Node | undefined, property: Node): string =>
   before === undefined ? "" : text.slice(endOf(before), property.offset);
 
-/** A property with its new value, if it has one. */
 const rewrite = (text: string, property: Node, value: string | undefined): string => {
   const old = property.children?.[1];
   if (old === undefined || value === undefined) return text.slice(property.offset, endOf(property));
@@ -124,14 +122,13 @@ const inline = (value: unknown, { space }: Style): string => {
   return `{${space}${members.join(`,${space}`)}${space}}`;
 };
 
-/** A table with the text that it was read from. */
 export interface OpenTable {
   readonly name: string;
   readonly text: string;
   readonly declared: DeclaredTable;
 }
 
-/** Opens a table that is to be edited in its file. Errors are sentences for stderr. */
+/** Opens a table for editing. Errors are for stderr. */
 export const openForEdit = async (path = TABLE_FILE_DEFAULT, runtime: Runtime): Promise<Result<OpenTable, string>> => {
   if (path === "-") return err("error: the table file is edited, so it cannot be stdin (--table)\n");
   const bytes = await readBytes(path, runtime);
@@ -141,7 +138,7 @@ export const openForEdit = async (path = TABLE_FILE_DEFAULT, runtime: Runtime): 
   return ok({ name: path, text: new TextDecoder().decode(bytes.value), declared: declared.value });
 };
 
-/** Puts an edited text in the file's place, unless it could not be served, or `isTrial`. */
+/** Writes the edited text, unless it is invalid or `isTrial`. */
 export const saveTable = (
   { name, text }: OpenTable,
   edited: string,
@@ -155,7 +152,7 @@ export const saveTable = (
   return written.ok ? written : err(`error: ${escapeControls(name)} cannot be written: ${written.error}\n`);
 };
 
-/** All IDs of the arguments, those on stdin included. */
+/** All IDs, including those on stdin. */
 export const collectIds = async (
   args: readonly string[],
   runtime: Runtime,

@@ -17,21 +17,20 @@ import { type Position, readJsonText } from "./json-text.ts";
 import { escapeControls } from "./output.ts";
 import { loadPackFiles } from "./packs.ts";
 
-/** Names of the packs that a table has and none of its routes leads to: no fault, since a pack may wait for its route. */
+/** Packs without a route. Not a fault: the route may be added later. */
 export const idlePacks = ({ packs = {}, routes }: Pick<DeclaredTable, "packs" | "routes">): readonly string[] => {
   const used = new Set(routes.map(({ pack }) => pack));
   return Object.keys(packs).filter((name) => !used.has(name));
 };
 
-/** The table that commands look for in the current folder. */
 export const TABLE_FILE_DEFAULT = "routing-table.json";
 
-/** A table that was read from a file and has no fault. */
+/** A valid table from a file. */
 export interface TableFile<Table> {
   readonly name: string;
   readonly table: Table;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** SHA-256 of the file's bytes in lower-case hex: the digest under which this text is published. */
+  /** SHA-256 of the bytes in lower-case hex, as published. */
   readonly digest: string;
 }
 
@@ -41,10 +40,10 @@ export type TableFileError =
   | { readonly reason: "unreadable"; readonly name: string; readonly why: string }
   | { readonly reason: "faulty"; readonly name: string; readonly faults: readonly PlacedFault[] };
 
-/** What makes a table of a JSON value, or lists its faults. */
+/** Converts a JSON value to a table, or lists its faults. */
 type Check<Table> = (json: unknown) => Result<Table, readonly Fault[]>;
 
-/** Checks a table and compiles it for look-ups. A file has no revision: publishing gives one. */
+/** Validates and compiles a table. A file has no revision. */
 export const compile: Check<CompiledTable> = (json) => loadTable(json, 0);
 
 /** Reads a table. `path`: `-` is stdin. */
@@ -62,7 +61,7 @@ export const readTableFile = async <Table>(
   return ok({ name, table: table.value, bytes: bytes.value, digest });
 };
 
-/** Reads a table with its packs, which lie beside it: a pack that is missing or at fault is a fault of the table. */
+/** Reads a table with the packs beside it. A missing or faulty pack is a fault of the table. */
 export const readServable = async (
   path: string,
   runtime: Runtime,
@@ -71,7 +70,7 @@ export const readServable = async (
   return file.ok ? withPacks(file.value, file.value.table, path, runtime) : file;
 };
 
-/** Loads the packs that lie beside a table. */
+/** Validates the packs beside a table. */
 export const withPacks = async <Table>(
   file: TableFile<Table>,
   compiled: CompiledTable,
@@ -85,7 +84,7 @@ export const withPacks = async <Table>(
   return err({ reason: "faulty", name: file.name, faults: placed });
 };
 
-/** The same for a table that is to be published, as it is declared. */
+/** The same for a table to be published, as declared. */
 export const readPublishable = async (
   path: string,
   runtime: Runtime,
@@ -95,7 +94,7 @@ export const readPublishable = async (
   return withPacks(file.value, compileTable(file.value.table, 0), path, runtime);
 };
 
-/** A file's bytes, or those of stdin for `-`; a sentence where they are not to be had. */
+/** The bytes of a file, or of stdin for `-`. */
 export const readBytes = async (path: string, runtime: Runtime): Promise<Result<Uint8Array<ArrayBuffer>, string>> => {
   const bytes = path === "-" ? await bytesOf(runtime.stdin.chunks, TABLE_BYTES_MAX) : runtime.readFile(path);
   if (bytes === undefined) return err(SIZE_SENTENCE);
@@ -105,7 +104,7 @@ export const readBytes = async (path: string, runtime: Runtime): Promise<Result<
 
 const SIZE_SENTENCE = `it is larger than the ${TABLE_BYTES_MAX} bytes allowed for a table`;
 
-/** Reads a table from a text: every fault of the text, or else of the table, with its place. */
+/** Reads a table from a text. All faults have their position. */
 export const checkText = <Table>(bytes: Uint8Array, check: Check<Table>): Result<Table, readonly PlacedFault[]> => {
   let text: string;
   try {
@@ -122,11 +121,11 @@ export const checkText = <Table>(bytes: Uint8Array, check: Check<Table>): Result
   return err(placed.toSorted((a, b) => a.line - b.line || a.column - b.column));
 };
 
-/** `routing-table.json:12:5: /routes/3/region: …`, as editors and terminals link it. An empty pointer is the whole table. */
+/** `routing-table.json:12:5: /routes/3/region: …`, which editors and terminals link. */
 export const faultLine = (name: string, { line, column, pointer, message }: Omit<PlacedFault, "kind">): string =>
   `${escapeControls(`${name}:${line}:${column}: ${pointer === "" ? "(whole table)" : pointer}: ${message}`)}\n`;
 
-/** What is wrong with a table that a command was to work with, for stderr. */
+/** The error for stderr. */
 export const formatTableError = (error: TableFileError): string =>
   error.reason === "unreadable"
     ? `error: ${escapeControls(error.name)} cannot be read: ${error.why}\n`
@@ -141,10 +140,7 @@ export const formatFaults = (count: number): string =>
 export const countOf = (count: number, noun: string): string =>
   `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 
-/**
- * The table that an `--table` option means: the named one, none for `--no-table`, and without the option the one in the current
- * folder if there is one.
- */
+/** The table of an option `--table`: none for `--no-table`, and by default the one in the current folder, if present. */
 export const openTable = async (
   option: string | false | undefined,
   runtime: Runtime,
@@ -153,13 +149,13 @@ export const openTable = async (
   return readServable(option ?? TABLE_FILE_DEFAULT, runtime);
 };
 
-/** The table that an option names, for what it declares; without the option none, not even the one in the current folder. */
+/** The named table; without the option none, not even the default file. */
 export const openNamedTable = (
   path: string | undefined,
   runtime: Runtime,
 ): Promise<Result<TableFile<CompiledTable> | undefined, TableFileError>> => openTable(path ?? false, runtime);
 
-/** A fault with its place, of whichever version's kinds. */
+/** A fault with its position, of any version's kind. */
 interface ReportableFault {
   readonly line: number;
   readonly column: number;
@@ -168,10 +164,10 @@ interface ReportableFault {
   readonly message: string;
 }
 
-/** A line for a program: the object by which every command tells of a fault. */
+/** A fault as one line of JSON. */
 export const faultObject = (file: string, fault: ReportableFault): string => `${JSON.stringify({ file, ...fault })}\n`;
 
-/** Says why a table cannot be worked with: on stderr, and with `json` the faults as objects on stdout instead. */
+/** Reports an error on stderr, or with `json` the faults as objects on stdout. */
 export const reportTableError = async (error: TableFileError, json: boolean, runtime: Runtime): Promise<void> => {
   if (!json || error.reason === "unreadable") {
     runtime.report(formatTableError(error));
@@ -181,7 +177,7 @@ export const reportTableError = async (error: TableFileError, json: boolean, run
   runtime.report(`${error.name}: ${formatFaults(error.faults.length)}\n`);
 };
 
-/** The same for faults that a gateway has found. */
+/** The same for faults found by a gateway. */
 export const reportFaults = async (
   name: string,
   faults: readonly ReportableFault[],

@@ -5,11 +5,11 @@ import { formatUndone, type UndoneCount, undoneCount } from "./diff-text.ts";
 import { escapeControls, formatCount } from "./output.ts";
 import { idlePacks } from "./table-file.ts";
 
-/** Numbers in IDs that mean something else than before: those that exist change with them. Plain JSON. */
+/** Numbers in IDs with a new meaning, which existing IDs change with. Plain JSON. */
 export type NumberWarning =
-  /** IDs with the number are of another country now; of none where `to` is absent, since the country has another number. */
+  /** The number is of another country. Without `to` it is unassigned: the country has another number. */
   | { readonly kind: "country-renumbered"; readonly number: number; readonly from: string; readonly to?: string }
-  /** IDs of the layout are another entity's now: those with the number, or all. */
+  /** IDs of the layout belong to another entity: those with the number, or all. */
   | {
       readonly kind: "entity-renumbered";
       readonly layout: string;
@@ -37,12 +37,12 @@ const countries = (before: Numbers, after: Numbers): readonly NumberWarning[] =>
 
 interface Claim {
   readonly layout: string;
-  /** `service 1`; absent where the entity has all IDs of the layout. */
+  /** `service 1`; absent if the entity owns all IDs of the layout. */
   readonly mark?: string;
   readonly entity: string;
 }
 
-/** An entity that has only another name is none of these: its old name is nobody's, and its new one was. */
+/** A renamed entity is not a change of owner. */
 const entities = (before: DeclaredTable, after: DeclaredTable): readonly NumberWarning[] => {
   const now = claimsIn(after);
   return [...claimsIn(before)].flatMap(([key, { layout, mark, entity: from }]) => {
@@ -53,7 +53,7 @@ const entities = (before: DeclaredTable, after: DeclaredTable): readonly NumberW
   });
 };
 
-/** By layout and number. IDs that several entities may have are told apart by their paths, and are nobody's here. */
+/** By layout and number. IDs of several entities are distinguished by path, and omitted here. */
 const claimsIn = ({ entities: declared }: DeclaredTable): ReadonlyMap<string, Claim> => {
   const claims = new Map<string, Claim>();
   const shared = new Set<string>();
@@ -87,7 +87,7 @@ export const formatNumberWarning = (warning: NumberWarning): string => {
   return escapeControls(`${which}: was ${from} and is now ${to}: existing IDs change their entity`);
 };
 
-/** What docs/guides/move-entities.md forbids: tables that undo steps of moves. Plain JSON. */
+/** Undone steps of moves, which docs/guides/move-entities.md forbids. Plain JSON. */
 export type StepWarning =
   | UndoneCount
   /** 0: the table has none. */
@@ -113,7 +113,7 @@ const STEP_KINDS: readonly string[] = [
   "epoch-floor-falls",
 ] satisfies readonly StepWarning["kind"][];
 
-/** Whether a table has to be published over steps of moves. */
+/** Whether the change needs `--over-moves`. */
 export const undoesMoves = (warnings: readonly { readonly kind: string }[]): boolean =>
   warnings.some(({ kind }) => STEP_KINDS.includes(kind));
 
@@ -124,17 +124,17 @@ export const formatStep = (warning: StepWarning): string => {
   return formatUndone(warning);
 };
 
-/** What is no fault of a table, and often a mistake. Plain JSON. */
+/** Not faults of a table, but often mistakes. Plain JSON. */
 export type PlanWarning =
-  /** No route, canary or default leads to the region any more. */
+  /** No route, canary or default names the region. */
   | { readonly kind: "region-without-routes"; readonly region: string }
-  /** No region of the table in force has an origin of this host and port. */
+  /** No region of the current table has an origin with this host and port. */
   | { readonly kind: "new-origin"; readonly region: string; readonly authority: string }
-  /** Keys that had a region are assigned to none. */
+  /** Keys lose their region. */
   | { readonly kind: "keys-go-nowhere"; readonly entity: string; readonly layout: string; readonly keys: string }
-  /** The table has the pack, and no route leads to it. */
+  /** No route names the pack. */
   | { readonly kind: "pack-without-route"; readonly pack: string }
-  /** Publishing is refused without its number, and ends it with that. */
+  /** Publishing requires its number, and ends it. */
   | { readonly kind: "canary-running"; readonly revision: number }
   | NumberWarning
   | StepWarning;
@@ -162,7 +162,7 @@ const idleRegions = (before: DeclaredTable, after: DeclaredTable): readonly Plan
     .map((region) => ({ kind: "region-without-routes", region }));
 };
 
-/** Regions that IDs can go to. Those of single entities aside, which are there for a while. */
+/** Regions with routes. Overrides do not count: they are temporary. */
 const routedRegions = ({
   routes,
   default: fallback,
@@ -191,7 +191,7 @@ const newOrigins = (before: DeclaredTable, after: DeclaredTable): readonly PlanW
     .map(({ region, authority }) => ({ kind: "new-origin", region, authority }));
 };
 
-/** Each region with each host and port once. */
+/** Each pair of region and authority once. */
 const authorities = ({ regions }: DeclaredTable) =>
   Object.entries(regions).flatMap(([region, { origins }]) => {
     const all = origins.flatMap(({ url }) => {

@@ -11,28 +11,25 @@ import { EXIT, fail, type Runtime } from "../../runtime.ts";
 import { type ContractPath, DOCUMENT_BYTES_MAX, pathsOf, readDocument } from "./document.ts";
 import { type Finding, findingOf, type IdTest, looksLikeId, matchesGiven, missingOperations } from "./findings.ts";
 
-/** Another base path with which nearly all paths that disagree would agree. */
+/** A base path that resolves nearly all findings. */
 export interface BaseHint {
   /** `""` for none. */
   readonly base: string;
-  /** Paths with findings as it is, and with that base path. */
+  /** Paths with findings under the current base path, and under this one. */
   readonly before: number;
   readonly after: number;
 }
 
-/** No table has more prefixes that are worth trying; the most frequent come first. */
+/** At most this many prefixes are tried, the most frequent first. */
 const PREFIXES_MAX = 20;
 
-/** So many paths of the document tell which base path is worth trying on all. */
+/** Candidates are ranked on a sample of this many paths. */
 const SAMPLE_PATHS = 200;
 
-/** Nine of ten paths that disagree must agree with the other base path; a smaller part may be chance. */
+/** A smaller share may be chance. */
 const AGREE_SHARE = 0.9;
 
-/**
- * The base path that the document's paths have for the table, if nearly all findings come of another one: that of the servers,
- * which may not be what clients of the gateway send, or that which was given.
- */
+/** A base path that resolves nearly all findings. Clients may send another one than the document's servers name. */
 export const hintOfBase = (
   paths: readonly ContractPath[],
   findings: readonly Finding[],
@@ -54,7 +51,7 @@ export const hintOfBase = (
   return after > wrong.length * (1 - AGREE_SHARE) ? undefined : { base: best.base, before: wrong.length, after };
 };
 
-/** `/paths/~1orders/get` is of `/paths/~1orders`: a slash inside of a template is written otherwise. */
+/** `/paths/~1orders` of `/paths/~1orders/get`: slashes of a template are escaped. */
 const placeOfPath = (pointer: string): string => pointer.split("/").slice(0, 3).join("/");
 
 const onePerTemplate = (paths: readonly ContractPath[]): readonly ContractPath[] => [
@@ -66,7 +63,7 @@ const baseOf = ({ path, template }: ContractPath): string => path.slice(0, path.
 const countWrong = (paths: readonly ContractPath[], base: string, table: CompiledTable, isId: IdTest): number =>
   paths.filter((path) => findingOf({ ...path, path: base + path.template }, table, isId).length > 0).length;
 
-/** None, parts of those in use, and what the table's own paths begin with, the shortest first. */
+/** Candidates: none, parts of the current ones, and prefixes of the table's paths; the shortest first. */
 const candidatesOf = (used: ReadonlySet<string>, table: CompiledTable): readonly string[] => {
   const parts = [...used].flatMap((base) => {
     const segments = segmentsOf(base);
@@ -82,7 +79,7 @@ const candidatesOf = (used: ReadonlySet<string>, table: CompiledTable): readonly
   return [...all].sort((a, b) => a.length - b.length);
 };
 
-/** `/api` and `/api/v1` of `/api/v1/orders/:id`: what leaves literal text, or any path would do. */
+/** `/api` and `/api/v1` of `/api/v1/orders/:id`: a literal segment must remain. */
 const prefixesOf = (pattern: string): readonly string[] => {
   const segments = segmentsOf(pattern);
   const end = segments.findIndex((segment) => segment === ":id" || segment === "*" || segment === "**");
@@ -92,7 +89,7 @@ const prefixesOf = (pattern: string): readonly string[] => {
 
 const joined = (segments: readonly string[]): string => segments.map((segment) => `/${segment}`).join("");
 
-/** A line for stderr. `given`: what `--base-path` said, `undefined` where the servers did. */
+/** A line for stderr. `given`: the value of `--base-path`. */
 export const formatHint = (
   { base, before, after }: BaseHint,
   paths: readonly ContractPath[],
@@ -120,7 +117,7 @@ const basePath = (text: string): string => {
   throw new InvalidArgumentError("It must be a path without a slash at its end, such as /v1, or / for none.");
 };
 
-/** `waybill contract`: what an origin says of its paths, held against what the table says of them. */
+/** `waybill contract`: compares an origin's OpenAPI document with the table. */
 export const contract = command({
   name: "contract",
   description: "compare an origin's OpenAPI document with the routing table, in both directions",
@@ -180,14 +177,14 @@ const readBytes = async (path: string, runtime: Runtime): Promise<Result<Uint8Ar
   if (!file.ok) return file;
   try {
     const bytes = await bytesOf(file.value.chunks, DOCUMENT_BYTES_MAX);
-    return bytes === undefined ? err(`it is larger than ${DOCUMENT_BYTES_MAX} octets`) : ok(bytes);
+    return bytes === undefined ? err(`it is larger than ${DOCUMENT_BYTES_MAX} bytes`) : ok(bytes);
   } catch (error) {
-    // A file can be open and not readable all the same: EIO, or a share that went away.
+    // An open file may still fail to read: EIO, or a lost network share.
     return err(error instanceof Error ? error.message : String(error));
   }
 };
 
-/** A path that stands under several base paths agrees when it does so under one. */
+/** A path with several base paths agrees if it does so under one. */
 const findAll = (
   paths: readonly ContractPath[],
   table: CompiledTable,
@@ -207,14 +204,14 @@ const findAll = (
 const isAt = (prefix: string, pattern: string): boolean =>
   pattern === prefix || pattern.startsWith(`${prefix.replace(/\/$/, "")}/`);
 
-/** A prefix that is none of any path in the table: most likely it is misspelt. */
+/** A prefix that matches no path of the table: most likely misspelled. */
 const strayPrefix = (prefixes: readonly string[], { entities, withoutId }: CompiledTable): string | undefined => {
   const owners = [...entities.values(), ...withoutId.entries.map(({ entity }) => entity)];
   const patterns = owners.flatMap(({ paths }) => paths);
   return prefixes.find((prefix) => !patterns.some((pattern) => isAt(prefix, pattern)));
 };
 
-/** Base paths of the table's origins: the gateway puts them before the client's path. */
+/** Base paths of the table's origins, which the gateway adds to the client's path. */
 const originBases = ({ regions }: CompiledTable): readonly string[] => {
   const bases = [...regions.values()].flatMap(({ origins }) =>
     origins.flatMap(({ url }) => {

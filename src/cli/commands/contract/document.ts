@@ -3,15 +3,15 @@ import { err, ok, type Result } from "../../../ids/index.ts";
 import { pointerTo } from "../../../routing/schema/faults.ts";
 import { duplicateKey } from "../../../routing/schema/json-scanner.ts";
 
-/** An OpenAPI document as plain values, whatever it was written in and whoever wrote it. */
+/** An OpenAPI document as plain values. Its content is untrusted. */
 
-/** An object of the document. Only its own members count: a document may name one `__proto__`. */
+/** An object of the document. Only own members count: a document may name one `__proto__`. */
 export type Members = Readonly<Record<string, unknown>>;
 
-/** The largest published documents have 10 MB. */
+/** The largest known public documents have 10 MB. */
 export const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Aliases can repeat what repeats others, ten times at each step: so many expansions, and the reader gives up. */
+/** Limits alias expansion, which can grow exponentially ("billion laughs"). */
 const ALIASES_MAX = 100;
 
 /** Reads YAML 1.2 or JSON. The error is a sentence. */
@@ -36,7 +36,7 @@ export const readDocument = (bytes: Uint8Array): Result<Members, string> => {
   );
 };
 
-/** JSON is YAML too, and reads a hundred times faster as JSON. */
+/** JSON is valid YAML, but the JSON parser is a hundred times faster. */
 const parseText = (text: string): unknown => {
   if (text.trimStart().startsWith("{")) {
     const json = parseJson(text);
@@ -45,10 +45,10 @@ const parseText = (text: string): unknown => {
       if (twice !== undefined) throw new Error(`the key ${JSON.stringify(twice)} is duplicated in one object`);
       return json.value;
     }
-    // Flow style of YAML, or JSON with a fault, which the other reader names with its line.
+    // YAML in flow style, or faulty JSON: the YAML parser reports the line.
   }
   const lines = new LineCounter();
-  // Its own search for keys that stand twice takes minutes for objects of many keys.
+  // The parser's own check for duplicate keys takes minutes on large objects.
   const document = parseDocument(text, { uniqueKeys: false, lineCounter: lines, logLevel: "error", version: "1.2" });
   const [fault] = document.errors;
   if (fault !== undefined) throw fault;
@@ -64,7 +64,7 @@ const parseJson = (text: string): Result<unknown, undefined> => {
   }
 };
 
-/** Of keys that stand twice only the last one would count. */
+/** A parser would silently keep the last of two equal keys. */
 const rejectTwins = (document: Document, lines: LineCounter): void => {
   visit(document, {
     Map: (_, map) => {
@@ -88,14 +88,14 @@ const firstLine = (text: string): string => text.split("\n", 1)[0] ?? "";
 export const membersOf = (value: unknown): Members | undefined =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : undefined;
 
-/** A member of its own; never what every object inherits. */
+/** An own member; never an inherited one. */
 export const memberOf = (members: Members, name: string): unknown =>
   Object.hasOwn(members, name) ? members[name] : undefined;
 
-/** References that lead to references; more are a circle, or a mistake. */
+/** Longer chains of references are a cycle or a mistake. */
 const REFERENCES_MAX = 20;
 
-/** What a place of the document says, with references inside of it followed; `undefined` where they lead nowhere, or outside. */
+/** The value with references resolved. `undefined`: the target is missing or in another document. */
 export const resolve = (document: Members, value: unknown): Members | undefined => {
   let at = membersOf(value);
   for (let step = 0; at !== undefined && step < REFERENCES_MAX; step++) {
@@ -125,35 +125,32 @@ const decoded = (token: string): string | undefined => {
   }
 };
 
-/** A path of an OpenAPI document, as a gateway in front of the origin sees it. */
+/** A path of an OpenAPI document, as clients of the gateway see it. */
 export interface ContractPath {
   /** JSON pointer into the document. */
   readonly pointer: string;
-  /** With one of the base paths of its servers in front: `/v1/orders/{orderId}`. */
+  /** With a base path of its servers: `/v1/orders/{orderId}`. */
   readonly path: string;
-  /** As the document writes it. */
+  /** Without the base path. */
   readonly template: string;
   readonly methods: readonly string[];
-  /** Parameters of the path, in the order in which they stand in it. */
+  /** Parameters of the path, in path order. */
   readonly parameters: readonly Parameter[];
 }
 
 export interface Parameter {
   readonly name: string;
-  /** What its schema says of its form; `undefined` where it says nothing. */
+  /** The `format` of its schema. */
   readonly format: string | undefined;
 }
 
 /** Fields of a path item that are operations (OpenAPI 3.1, section 4.8.9). */
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"] as const;
 
-/** Each path is looked at under each server's base path; nobody has so many. */
+/** A limit on base paths: each path is checked under each of them. */
 const SERVERS_MAX = 100;
 
-/**
- * All paths of a document, each once for every base path that it may stand under. Those without an operation are left out. The
- * error is a sentence.
- */
+/** All paths with operations, each once per base path. The error is a sentence. */
 export const pathsOf = (
   document: Members,
   origins: readonly string[],
@@ -187,7 +184,7 @@ export const pathsOf = (
     : err(`${crowded} has more than ${SERVERS_MAX} servers; name the base path with --base-path`);
 };
 
-/** Who declares a parameter last is right: an operation goes before its path (OpenAPI 3.1, section 4.8.10). */
+/** Parameters of an operation override those of its path (OpenAPI 3.1, section 4.8.10). */
 const parametersOf = (document: Members, template: string, owners: readonly Members[]): readonly Parameter[] => {
   const formats = new Map<string, string | undefined>();
   for (const owner of owners) {
@@ -207,10 +204,7 @@ const formatOf = (document: Members, parameter: Members): string | undefined => 
   return typeof format === "string" ? format : undefined;
 };
 
-/**
- * What stands before the paths: the servers that are named nearest to an operation. An origin's own base path is put there by the
- * gateway, so that clients leave it out.
- */
+/** Base paths: those of the innermost `servers`, without the origin's own, which the gateway adds. */
 const basesOf = (owners: readonly Members[], origins: readonly string[]): readonly string[] => {
   const declared = owners.findLast((owner) => listOf(memberOf(owner, "servers")).length > 0);
   const servers = listOf(declared && memberOf(declared, "servers"));
@@ -225,7 +219,7 @@ const basesOf = (owners: readonly Members[], origins: readonly string[]): readon
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** The path of a server's URL, which may be a path alone, with its variables at their defaults. */
+/** The path of a server URL, absolute or relative, with its variables at their defaults. */
 const basePathOf = (server: Members): string => {
   const url = memberOf(server, "url");
   if (typeof url !== "string") return "";

@@ -3,13 +3,13 @@ import { branchOf, segmentsOf } from "../../../routing/lookup/paths.ts";
 import { pointerTo } from "../../../routing/schema/faults.ts";
 import type { ContractPath, Parameter } from "./document.ts";
 
-/** Why a parameter is taken for an ID, as the end of a sentence; `undefined` for one that is none. */
+/** Why a parameter looks like an ID, as the end of a sentence. `undefined`: it does not. */
 export type IdTest = (parameter: Parameter) => string | undefined;
 
-/** `id`, `orderId`, `order_id`, `order-id`, `orderID`, `uuid`, `orderUuid`; `paid` and `grid` are none. */
+/** `id`, `orderId`, `order_id`, `order-id`, `orderID`, `uuid`, `orderUuid`; but not `paid` or `grid`. */
 const ID_NAME = /^(?:.*[a-z0-9]I[dD]|(?:.*[_-])?(?:id|ID|uuid|guid|UUID|GUID)|.*[a-z0-9](?:Uuid|Guid|UUID|GUID))$/;
 
-/** Formats that are in use for IDs; `uuid` alone is registered (OpenAPI Format Registry). */
+/** Formats of IDs in common use; only `uuid` is registered (OpenAPI Format Registry). */
 const ID_FORMATS: ReadonlySet<string> = new Set([
   "uuid",
   "guid",
@@ -26,44 +26,44 @@ export const looksLikeId: IdTest = ({ name, format }) => {
   return ID_NAME.test(name) ? "it is named like one" : undefined;
 };
 
-/** What a user's expression finds in the name is one, and nothing else. */
+/** Only names that match the user's expression are IDs. */
 export const matchesGiven =
   (expression: RegExp): IdTest =>
   ({ name }) =>
     expression.test(name) ? "--id-param says so" : undefined;
 
-/** Where an origin's paths and the routing table do not agree. Kinds are stable. Plain JSON. */
+/** A disagreement between document and table. Kinds are stable. Plain JSON. */
 export interface Finding {
   readonly kind: FindingKind;
-  /** JSON pointer into the document; absent for what only the table has. */
+  /** JSON pointer into the document; absent if only the table has the path. */
   readonly pointer?: string;
-  /** JSON pointer into the table, where something of it is meant. */
+  /** JSON pointer into the table, if the finding concerns an entry. */
   readonly table?: string;
-  /** As clients send it, base path included; a pattern for what only the table has. */
+  /** As clients send it, with base path; a pattern if only the table has it. */
   readonly path: string;
   readonly message: string;
 }
 
 export type FindingKind =
-  /** An ID in the path, and no entity that reads it. */
+  /** No entity reads the ID in the path. */
   | "id-without-entity"
-  /** An entity reads another segment than the one that looks like its ID. */
+  /** An entity reads another segment than the apparent ID. */
   | "id-elsewhere"
-  /** Where the entity reads an ID, the document has literal text, or text around the ID. */
+  /** The segment that the entity reads is literal, or has text around the ID. */
   | "literal-for-id"
-  /** A path of an entity that no operation has. */
+  /** No operation has this path of an entity. */
   | "entity-without-operation"
-  /** A path without an ID that no operation has. */
+  /** No operation has this path without an ID. */
   | "without-id-without-operation"
-  /** An operation without an ID that nothing routes. */
+  /** An operation without an ID that is not routed. */
   | "operation-unrouted"
-  /** An operation on a path of the gateway's own. */
+  /** The gateway serves this path itself. */
   | "reserved-path";
 
-/** What the gateway answers itself, or by the ID alone. */
+/** Paths of the gateway itself, or of IDs alone. */
 const OWN_PATH = /^\/(?:mint$|any\/|-\/)/;
 
-/** What the table makes of one path of the document; nothing where they agree. */
+/** Findings for one path of the document. */
 export const findingOf = (path: ContractPath, table: CompiledTable, isId: IdTest): readonly Finding[] => {
   const at = { pointer: path.pointer, path: path.path };
   if (OWN_PATH.test(path.path)) {
@@ -96,7 +96,7 @@ export const findingOf = (path: ContractPath, table: CompiledTable, isId: IdTest
 const takes = (entry: WithoutId | undefined, method: string): boolean =>
   entry !== undefined && (entry.methods === undefined || entry.methods.includes(method));
 
-/** Whether only a pattern that takes everything below has it: nobody decided about this very path. */
+/** Whether only a catch-all pattern matches: the path itself has no entry. */
 const isCaughtAll = ({ entity }: WithoutId, path: string): boolean =>
   !entity.paths.some((pattern) => !pattern.endsWith("/**") && isLike(segmentsOf(pattern), segmentsOf(path)));
 
@@ -120,32 +120,32 @@ const entityFinding = (path: ContractPath, entity: Entity, segment: string, isId
   return [{ kind: "id-elsewhere", ...at, message }];
 };
 
-/** Whether a path of the document is one that a pattern without an ID takes. */
+/** Whether a pattern without an ID matches a path of the document. */
 const isLike = (pattern: readonly string[], path: readonly string[]): boolean => {
   const isOpenEnded = pattern.at(-1) === "**";
   if (isOpenEnded ? path.length < pattern.length : path.length !== pattern.length) return false;
   return pattern.every((segment, at) => segment === "*" || segment === "**" || segment === path[at]);
 };
 
-/** A path of the table, and what of it the document has been seen to have. */
+/** A path of the table, and which of its operations the document has. */
 interface Pattern {
   readonly text: string;
   readonly owner: Entity;
-  /** The place in the owner's paths. */
+  /** The index in the owner's paths. */
   readonly index: number;
-  /** What a path without an ID takes, `undefined` for all. */
+  /** The methods of a path without an ID. `undefined`: all. */
   readonly methods: readonly string[] | undefined;
   hasPath: boolean;
-  /** Whether one of the operations on it has a method that is taken. */
+  /** Whether an operation on it has one of these methods. */
   hasMethod: boolean;
 }
 
-/** A place in the patterns of either kind: a path of the document goes down all branches that it may take. */
+/** A node in the trie of patterns. A path of the document may descend into several branches. */
 interface Node {
   readonly literals: Map<string, Node>;
   wildcard: Node | undefined;
   id: Node | undefined;
-  /** An entity has its path and all below it; the others only what is as long as they are, or longer for `/**`. */
+  /** Entities match their path and everything below; other patterns only their length, or more for `/**`. */
   readonly entities: Pattern[];
   readonly exact: Pattern[];
   readonly below: Pattern[];
@@ -160,7 +160,7 @@ const newNode = (): Node => ({
   below: [],
 });
 
-/** What the table routes and no operation has. `isMeant` tells which of the table's paths the document is about. */
+/** Routed paths without an operation. `isMeant`: whether the document covers the path. */
 export const missingOperations = (
   paths: readonly ContractPath[],
   table: CompiledTable,
@@ -194,7 +194,7 @@ const insert = (root: Node, pattern: Pattern, kind: "entities" | "exact" | "belo
   node[kind].push(pattern);
 };
 
-/** Goes down from the segment at `depth`. A parameter of the document is an ID or anything, literal text itself alone. */
+/** Descends from the segment at `depth`. A parameter matches IDs and wildcards, a literal only itself. */
 const visit = (node: Node, path: readonly string[], depth: number, methods: readonly string[]): void => {
   meet(node.entities, methods);
   const segment = path[depth];

@@ -8,10 +8,10 @@ import { alignColumns, formatCount } from "../../lib/output.ts";
 import { formatTableError, readTableFile } from "../../lib/table-file.ts";
 import { EXIT, fail, type Runtime } from "../../runtime.ts";
 
-/** How much of each cap is taken up. */
+/** Use of each limit. */
 export type Uses = Readonly<Record<string, { readonly used: number; readonly max: number }>>;
 
-/** `waybill table capacity`: how near a table is to each of its caps. */
+/** `waybill table capacity`: how close a table is to each of its limits. */
 export const tableCapacity = command({
   name: "capacity",
   description: "show how much of each limit a table uses: a file, or the current table of a gateway",
@@ -47,7 +47,7 @@ const usesAtGateway = async (options: GatewayOptions, runtime: Runtime): Promise
   return uses.ok ? uses : err(formatFailure(gateway.value.url, uses.error));
 };
 
-/** Of a table that was checked. */
+/** Of a valid table. */
 export const usesOf = (declared: unknown, bytes: number): Uses => {
   const uses = measureTable(declared, bytes);
   if (!uses.ok) throw new Error("the table was not checked");

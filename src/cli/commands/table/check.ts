@@ -12,7 +12,7 @@ import {
 } from "../../lib/table-file.ts";
 import { EXIT, fail } from "../../runtime.ts";
 
-/** A note on two kinds of IDs that a text does not tell apart, and what would. No fault: such IDs are refused, not guessed. */
+/** A note on two kinds of IDs with the same text, and how to distinguish them. Not a fault: the gateway rejects such IDs. */
 export const formatAmbiguity = ({ entity, reason, isRefused, example, hints }: LayoutAmbiguity): string => {
   const where = entity === undefined ? "/any/:id" : `the paths of ${entity}`;
   const outcome = isRefused ? "rejected as ambiguous" : "one region either way";
@@ -39,7 +39,7 @@ const formatHint = (hint: Hint): string => {
   }
 };
 
-/** `waybill table check`: every fault of a table at once, or one line that sums it up. */
+/** `waybill table check`: all faults of a table, or a summary. */
 export const tableCheck = command({
   name: "check",
   description: "check a routing table: list all faults with place and fix; without faults, ambiguous IDs",
@@ -77,7 +77,7 @@ Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
 const idleNote = (pack: string): string =>
   `note: ${escapeControls(`pack ${pack} is unused: no route names it by "pack": ${JSON.stringify(pack)}`)}\n`;
 
-/** No fault either: the keys are a secret of each deployment, and no table says whether it has them. */
+/** Not a fault: the keys are a secret of each deployment, which the table does not show. */
 const publicNote = ({ entities }: CompiledTable): string => {
   const shown = [...entities.values()].filter((entity) => entity.public !== undefined).map(({ name }) => name);
   if (shown.length === 0) return "";
@@ -92,7 +92,7 @@ interface Summary {
   readonly layouts: number;
   readonly routes: number;
   readonly moved: number;
-  /** Moves under way. */
+  /** Moves in progress. */
   readonly moving: number;
   readonly gone: number;
   /** SHA-256 in lower-case hex. */

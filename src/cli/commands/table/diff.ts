@@ -15,7 +15,7 @@ import { changeLines, formatSummary, type ReplaySummary, replayLog } from "../..
 import { formatMissing, type MissingPack, missedBy, openPackFiles, withSlots } from "../../lib/packs.ts";
 import { EXIT, fail, type Runtime } from "../../runtime.ts";
 
-/** `waybill table diff`: what a change of the table changes, and which keys go elsewhere because of it. */
+/** `waybill table diff`: the differences of two tables, and the keys that they route differently. */
 export const tableDiff = command({
   name: "diff",
   description: "compare two routing tables and list the keys that are routed differently",
@@ -47,13 +47,13 @@ Exit code: 0, or with --exit-code 2 if they differ; 1 if one of them has faults.
       const what = log === "-" ? "the two tables and the log" : "the two tables";
       return fail(`error: only one of ${what} can be stdin\n`, runtime);
     }
-    // One after the other, so that the faults of both are shown.
+    // Both are read, so that the faults of both are shown.
     const before = await readTableSource(beforePath, options, runtime, checkTable);
     const after = await readTableSource(afterPath, options, runtime, checkTable);
     for (const side of [before, after]) if (!side.ok) await reportSourceError(side.error, json, runtime);
     if (!before.ok || !after.ok) return EXIT.failed;
 
-    // Only requests need tables that are compiled.
+    // Only the replay of requests needs compiled tables.
     const compiled =
       log === undefined ? undefined : [before.value, after.value].map(({ table }) => compileTable(table, 0));
     const packFiles = openPackFiles(

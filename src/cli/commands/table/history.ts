@@ -73,13 +73,13 @@ const revisionCells = (entry: TableRevision): readonly string[] => {
   return [String(revision), time, what + formatServed(audience), author, digest.slice(0, DIGEST_SHOWN), note];
 };
 
-/** Enough to tell the texts of one table apart. */
+/** Enough characters to distinguish the texts of one table. */
 const DIGEST_SHOWN = 12;
 
-/** What the other revision is to this one. */
+/** The preposition before the base revision. */
 const BASE_WORD: Readonly<Record<string, string>> = { rollback: "to", promote: "of" };
 
-/** Names that a line has room for. */
+/** Names shown on one line. */
 const NAMES_SHOWN = 4;
 
 const formatServed = (audience: Audience | undefined): string => {

@@ -28,15 +28,15 @@ import {
 } from "../../lib/table-file.ts";
 import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
 
-/** A table that is to get the entry of a pack. */
+/** A table to be edited. */
 export interface PackTable {
   readonly name: string;
   readonly text: string;
-  /** What it declares beside the pack and its routes: those may stand there before the pack does. */
+  /** The table without this pack and its routes, which may be declared before the pack exists. */
   readonly rest: CompiledTable;
 }
 
-/** Opens the table for the pack of a name. Errors are sentences for stderr. */
+/** Opens the table for a pack. Errors are sentences for stderr. */
 export const openPackTable = async (
   path: string,
   pack: string,
@@ -47,7 +47,7 @@ export const openPackTable = async (
   if (!bytes.ok) return err(formatTableError({ reason: "unreadable", name: path, why: bytes.error }));
   const rest = checkText(bytes.value, (json) => compile(withoutPack(json, pack)));
   if (rest.ok) return ok({ name: path, text: new TextDecoder().decode(bytes.value), rest: rest.value });
-  // Places are those of the whole text: without some routes the others have other numbers.
+  // Validates the whole text: without some routes, the others would have other indexes.
   const whole = checkText(bytes.value, checkTable);
   return err(formatTableError({ reason: "faulty", name: path, faults: whole.ok ? rest.error : whole.error }));
 };
@@ -66,13 +66,13 @@ const withoutPack = (json: unknown, name: string): unknown => {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** A table's text with the entry of a pack, and whether no route leads to the pack yet. */
+/** The edited text, and whether no route names the pack yet. */
 interface TextWithEntry {
   readonly text: string;
   readonly isIdle: boolean;
 }
 
-/** The table with the entry, if it could be served so. The text is nowhere yet: its faults have no line. */
+/** The table with the entry, if it is valid. The text is not written yet, so faults have no line. */
 export const withEntry = ({ name, text }: PackTable, pack: string, entry: object): Result<TextWithEntry, string> => {
   const edited = editEntries(text, "packs", new Map([[pack, entry]]));
   const checked = checkText(new TextEncoder().encode(edited), checkTable);
@@ -82,7 +82,7 @@ export const withEntry = ({ name, text }: PackTable, pack: string, entry: object
   return err(lines.join("") + sentence);
 };
 
-/** A range as a line says it. */
+/** The range of a line. */
 export interface LineRange {
   readonly from: number;
   readonly to: number;
@@ -98,13 +98,13 @@ export interface LineFault {
 }
 
 export interface ReadLines {
-  /** Sorted, without those at fault. */
+  /** Sorted, without faulty lines. */
   readonly ranges: readonly LineRange[];
-  /** By their lines. */
+  /** In line order. */
   readonly faults: readonly LineFault[];
 }
 
-/** Reads `from,to,region` and `key,region`, or the same as JSON objects, one a line, in any order. `max`: the greatest key. */
+/** Reads lines of `from,to,region` or `key,region`, or JSON objects, in any order. `max`: the largest key. */
 export const readRanges = async (chunks: AsyncIterable<Uint8Array>, max: number): Promise<ReadLines> => {
   const ranges: LineRange[] = [];
   const faults: LineFault[] = [];
@@ -124,7 +124,7 @@ export const readRanges = async (chunks: AsyncIterable<Uint8Array>, max: number)
   return { ranges, faults: faults.toSorted((a, b) => a.line - b.line) };
 };
 
-/** The range, or what is wrong with the line. */
+/** The range, or a fault. */
 const rangeOf = (text: string, line: number, max: number): LineRange | string => {
   const parts = text.startsWith("{") ? partsOfJson(text) : text.split(",").map((part) => part.trim());
   if (parts === undefined) return 'It is not a JSON object with "from", "to" and "region", or with "key" and "region".';
@@ -158,7 +158,7 @@ const partsOfJson = (text: string): readonly string[] | undefined => {
   return [...keys.map(String), region];
 };
 
-/** A key that two lines have; both are named. */
+/** A fault for each key in two lines. */
 const overlapsIn = (ranges: readonly LineRange[]): readonly LineFault[] => {
   const faults: LineFault[] = [];
   let widest: LineRange | undefined;
@@ -184,7 +184,7 @@ const OPTIONS = [
 ] as const;
 type Options = OptionsOf<typeof OPTIONS>;
 
-/** `waybill table pack`: makes a pack of ranges, and the entry that a table has of it. */
+/** `waybill table pack`: creates a pack of ranges, and its entry for the table. */
 export const tablePack = command({
   name: "pack",
   description: "create a pack: a file of key ranges beside the table, for more ranges than its JSON can hold",
@@ -233,7 +233,7 @@ Exit code: 0, or 1 if a line has a fault and nothing was written.`,
 const openNamed = async ({ table, name }: Options, runtime: Runtime): Promise<Result<PackTable | undefined, string>> =>
   table === undefined || name === undefined ? ok(undefined) : openPackTable(table, name, runtime);
 
-/** The number of an ID that the ranges are of. */
+/** The number that the ranges divide. */
 interface Part {
   readonly bits: number;
   readonly max: number;
@@ -252,7 +252,7 @@ const partOf = (options: Options, table: PackTable | undefined): Result<Part, st
 
 const ONE_PART = "error: pass at most one of --field, --slice\n";
 
-/** Only the table knows slices: it says which bits of the key they are. */
+/** Slices are declared in the table. */
 const sliceOf = (name: string, layout: string, table: PackTable | undefined): Result<Part, string> => {
   if (table === undefined)
     return err("error: --slice requires the table that declares the slice; pass it with --table\n");
@@ -299,7 +299,7 @@ const write = async (
   return EXIT.ok;
 };
 
-/** A pack that no route leads to decides nothing. */
+/** Without a route the pack is unused. */
 const routeNote = ({ table = "", name, layout }: Options): string => {
   const route = JSON.stringify({ when: { layout }, pack: name });
   return `note: ${escapeControls(`no route of ${table} names it yet; add one, such as ${route}`)}\n`;

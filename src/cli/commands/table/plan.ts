@@ -10,7 +10,7 @@ import { formatWarning, type PlanWarning, warningsOf } from "../../lib/warnings.
 import { EXIT, fail, type Runtime } from "../../runtime.ts";
 import { formatUses, type Uses, usesOf } from "./capacity.ts";
 
-/** `waybill table plan`: what publishing a table would do, without doing it. */
+/** `waybill table plan`: what publishing a table would do. */
 export const tablePlan = command({
   name: "plan",
   description: "preview a publication: faults, changes, use of limits, packs to upload, warnings",
@@ -68,15 +68,15 @@ Exit code: 0 if it can be published, otherwise 1.`,
 interface Plan {
   readonly file: string;
   readonly digest: string;
-  /** The revision that the table would follow. */
+  /** The current revision. */
   readonly basedOn: number;
-  /** Whether the text is the one in force, byte for byte: there is nothing to publish. */
+  /** Whether the text is already in force, byte for byte. */
   readonly isInForce: boolean;
-  /** Absent where nothing but the text differs. */
+  /** Absent if only the text differs. */
   readonly changes: DiffCounts | undefined;
   readonly capacity: Uses;
   readonly warnings: readonly PlanWarning[];
-  /** What publishing sends before the table. */
+  /** What publishing uploads before the table. */
   readonly uploads: readonly UploadSummary[];
 }
 

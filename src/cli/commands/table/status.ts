@@ -25,7 +25,7 @@ import { countingNumber } from "../../lib/input.ts";
 import { alignColumns, escapeControls } from "../../lib/output.ts";
 import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
 
-/** `waybill table status`: how far the last change has come. */
+/** `waybill table status`: how far the last change has propagated. */
 export const tableStatus = command({
   name: "status",
   description: "show how far the last change has propagated: control plane, KV, isolates",
@@ -57,7 +57,7 @@ Exit code: 0 if KV, the responding isolate and every probe have the last change,
     const propagation = waitOptions && (await waitUntilPropagated(gateway, waitOptions, runtime));
     const known = await gateway.status();
     if (!known.ok) return fail(formatFailure(gateway.url, known.error), runtime);
-    // After a wait the probes have been counted.
+    // After a wait the probes are already counted.
     const tally = probe === undefined || propagation?.isSeen ? undefined : await probeWatched(gateway, probe, runtime);
     const lags = lagsOf(known.value, tally?.seen ?? []);
     await runtime.print(
@@ -123,7 +123,7 @@ const formatStatus = (
   return `${all.map((line) => `${line}\n`).join("")}${propagation && options ? formatPropagation(propagation, options) : ""}`;
 };
 
-/** What lags, by what it ought to have. */
+/** What lags behind which version. */
 const SENTENCE: Readonly<Record<Lag, (target: string) => string>> = {
   pending: (target) => `KV is being updated to ${target}`,
   kv: (target) => `KV does not have ${target}`,
