@@ -8,9 +8,9 @@ import { NO_ROUTE } from "../lookup/segments.ts";
 import type { Report } from "../schema/faults.ts";
 
 /**
- * Reports routes that earlier ones cover. The search takes an ID out of a route's box and asks the index who wins it. If
- * it is the route, it is reachable. If not, the winner's box is cut away and the search goes on with what is left.
- * Nothing is reported without proof: where the steps run out, the route counts as reachable.
+ * Reports routes that earlier ones cover. The search takes one ID of a route's box and asks the index which route wins
+ * it. If another one does, that route's box is cut away, and the search goes on with the rest. Once the steps are used
+ * up, every route counts as reachable: nothing is reported without proof.
  */
 export const checkCover = (
   planned: ReadonlyMap<string, RoutePlan>,
@@ -20,13 +20,9 @@ export const checkCover = (
   const budget = { steps: COVER_STEPS_MAX };
   for (const { index } of routes) {
     const winners = new Set<number>();
-    const layouts = [...planned.values()];
-    if (layouts.some((routePlan) => winsSomewhere(routePlan, index, winners, budget))) continue;
-    report(
-      "unreachable-route",
-      ["routes", index],
-      `${nameRoutes(winners)} every ID that this route could match; move it up, narrow them or remove it.`,
-    );
+    if ([...planned.values()].some((routePlan) => winsSomewhere(routePlan, index, winners, budget))) continue;
+    const message = `${nameRoutes(winners)} every ID that this route could match; move it up, narrow them or remove it.`;
+    report("unreachable-route", ["routes", index], message);
   }
 };
 
@@ -47,7 +43,7 @@ const winsSomewhere = (
   winners: Set<number>,
   budget: Steps,
 ): boolean => {
-  // A route to a pack may take whatever no route before it does: what its ranges are is not looked at here.
+  // The ranges of a pack are not known here: its route may win any ID that no earlier route takes.
   const placement = placements.get(route) ?? packs.find(({ ordinal }) => ordinal === route)?.ids;
   if (placement === undefined) return false;
   for (const id of idsIn(placement, plan)) {
@@ -79,7 +75,7 @@ const winsIn = (
     budget.steps -= 1 + sizeOf(part) / 4;
     if (budget.steps < 0) return true;
     const winner = index.findValues(cornerOf(part, (set) => set[0] as number));
-    // A later one, or none, wins where the route itself is a pack's.
+    // The route of a pack is in no index, so a later route or none wins there.
     if (winner >= route) return true;
     const taken = boxOf(winner);
     if (winner === NO_ROUTE || taken === undefined) throw new Error(`route ${route} is not in its own index`);
@@ -90,7 +86,7 @@ const winsIn = (
   return false;
 };
 
-/** How many numbers a step has to go through. */
+/** How many numbers a step reads. */
 const sizeOf = (box: Box): number => box.reduce((sum, set) => sum + (set?.length ?? 0), 0);
 
 const cornerOf = (sets: readonly Ranges[], choose: (set: Ranges) => number): Float64Array => {
@@ -99,7 +95,7 @@ const cornerOf = (sets: readonly Ranges[], choose: (set: Ranges) => number): Flo
   return corner;
 };
 
-/** What a box leaves of another, as boxes that do not overlap. */
+/** One box without another, as boxes that do not overlap. */
 const without = (
   part: readonly Ranges[],
   taken: Box,

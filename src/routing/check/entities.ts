@@ -1,10 +1,10 @@
 import { type Layout, luuid } from "../../ids/index.ts";
 import { groupOfId, ownerKeyField } from "../layouts/fields.ts";
 import type { Draft } from "../schema/draft.ts";
-import type { FaultKind, Place, Report } from "../schema/faults.ts";
+import { countFaults, type FaultKind, type Place, type Report } from "../schema/faults.ts";
 import type { DeclaredEntityId } from "../schema/table.ts";
 
-/** An entity's IDs must have what the table says of them, and no two entities may claim the same IDs of a marked layout. */
+/** An entity's IDs must have the declared numbers, and no two entities may own the same IDs of a marked layout. */
 export const checkEntities = (draft: Draft, report: Report): void => {
   const claims = new Map<Layout, Claim[]>();
   for (const [entity, { ids }] of draft.entities) {
@@ -27,16 +27,12 @@ export const checkEntities = (draft: Draft, report: Report): void => {
 
 const MARKS = ["service", "class", "group"] as const;
 
-/** A class is what LUUIDs call their group by. */
+/** Only LUUIDs name their group by a class. */
 const hasMark = (layout: Layout, mark: (typeof MARKS)[number]): boolean =>
   mark === "class" ? layout.name === luuid.name : ownerKeyField(layout)?.name === mark;
 
 const checkMarks = (id: DeclaredEntityId, layout: Layout, place: Place, report: Report): boolean => {
-  let sound = true;
-  const fault: Report = (...found) => {
-    sound = false;
-    report(...found);
-  };
+  const { report: fault, count } = countFaults(report);
   for (const mark of MARKS) {
     if (id[mark] === undefined) continue;
     const max = ownerKeyField(layout)?.max;
@@ -49,7 +45,7 @@ const checkMarks = (id: DeclaredEntityId, layout: Layout, place: Place, report: 
   if (id.class !== undefined && id.group !== undefined) {
     fault("group-clash", [...place, "group"], "A class has its own group; give the class or the group, not both.");
   }
-  return sound;
+  return count() === 0;
 };
 
 interface Claim {
@@ -59,7 +55,7 @@ interface Claim {
   readonly place: Place;
 }
 
-/** Where a number marks the entity, each number has one owner, and who gives none claims them all. */
+/** Where a number marks the entity, each number has one owner; an entity without a number owns all of them. */
 const checkMarked = (
   claims: readonly Claim[],
   layout: Layout,
@@ -90,17 +86,12 @@ const checkMarked = (
 const classOf = ({ class: className }: DeclaredEntityId): string =>
   className === undefined ? "" : ` (class ${JSON.stringify(className)})`;
 
-/** Layouts that mark no entity may serve several, but each of them once. */
+/** Several entities may share a layout without such a number, each of them once. */
 const checkUnmarked = (claims: readonly Claim[], layout: Layout, report: Report): void => {
   const seen = new Set<string>();
   for (const { entity, place } of claims) {
-    if (seen.has(entity)) {
-      report(
-        "number-clash",
-        place,
-        `Layout ${layout.name} stands twice in ${JSON.stringify(entity)}; remove one of them.`,
-      );
-    }
+    const message = `Layout ${layout.name} stands twice in ${JSON.stringify(entity)}; remove one of them.`;
+    if (seen.has(entity)) report("number-clash", place, message);
     seen.add(entity);
   }
 };

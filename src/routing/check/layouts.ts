@@ -1,7 +1,7 @@
 import { boxFor, type RoutePlan, type TakingRoute } from "../compile/route-plans.ts";
 import { isOneIdentity } from "../identity.ts";
 import { readLayout } from "../layouts/declared.ts";
-import { keyFieldOf, parseTime } from "../layouts/fields.ts";
+import { keyFieldOf, noSuchDay, parseTime } from "../layouts/fields.ts";
 import { type Overlap, overlapOf } from "../layouts/overlap.ts";
 import { type IdPlan, type LayoutPlan, sliceOf } from "../layouts/plan.ts";
 import type { Budget } from "../limits.ts";
@@ -12,9 +12,9 @@ import type { Place, Report } from "../schema/faults.ts";
 import type { DeclaredRoute, DeclaredSlice } from "../schema/table.ts";
 
 /**
- * Reports two layouts of one entity that one text can be, unless both lead to the same region whatever the keys.
- * Fixed bits tell layouts apart, and so do times where no text is inside the windows of both, and text forms. Where every
- * pattern of the entity names a layout, two never meet but on `/any`, which refuses what it cannot tell.
+ * Reports two layouts of one entity that can parse the same string, unless both always route to the same region. Fixed
+ * bits, times outside of each other's windows, and text forms tell layouts apart. Where every pattern names a layout,
+ * two of them meet on `/any` only, which answers that the ID is ambiguous.
  */
 export const checkAmbiguity = (
   draft: Draft,
@@ -50,20 +50,17 @@ export const checkAmbiguity = (
           targets.size < 2
             ? "but each of them has a place of its own among the route's shares; remove the canary or the split, or"
             : "but their routes may differ;";
-        report(
-          "indistinguishable-layouts",
-          ["entities", entity, "ids", later.id.place],
-          `One text can be of ${names}, ${exampleOf(overlap)}and no bit and no time tells which, ${why} give the layouts separate entities and paths, or name a layout in every pattern.`,
-        );
+        const message = `One text can be of ${names}, ${exampleOf(overlap)}and no bit and no time tells which, ${why} give the layouts separate entities and paths, or name a layout in every pattern.`;
+        report("indistinguishable-layouts", ["entities", entity, "ids", later.id.place], message);
       }
     }
   }
 };
 
-/** The search for a text that two layouts read tries hundreds. */
+/** The search for a text that two layouts parse tries hundreds. */
 const OVERLAP_CELLS = 5_000;
 
-/** Two layouts overlap in every entity alike; `undefined` as well where the budget does not reach. */
+/** Overlaps by pair of layouts, which are the same for every entity; `undefined` also once the budget is spent. */
 const rememberOverlaps = (budget: Budget): ((a: LayoutPlan, b: LayoutPlan) => Overlap | undefined) => {
   const known = new Map<string, Overlap | undefined>();
   return (a, b) => {
@@ -75,7 +72,7 @@ const rememberOverlaps = (budget: Budget): ((a: LayoutPlan, b: LayoutPlan) => Ov
 
 const exampleOf = ({ example }: Overlap): string => (example === undefined ? "" : `such as ${example}, `);
 
-/** Where IDs may go, or the first two such goals, by what tells them apart. Without a region no route takes them. */
+/** The targets that IDs may have, or the first two of them. Without a region no route takes the IDs. */
 const targetsOf = (
   { fallback }: Draft,
   { placements, packs }: RoutePlan,
@@ -105,7 +102,7 @@ interface Target {
   readonly split?: readonly string[] | undefined;
 }
 
-/** A layout must be one, and what the table adds to it must be about bits and times that the layout has. */
+/** A layout must be valid, and what the table adds to it must be about bits and times that it has. */
 export const checkLayouts = (draft: Draft, report: Report): void => {
   const used = new Set([...draft.entities.values()].flatMap(({ ids }) => ids.map(({ layout }) => layout)));
   for (const [name, declared] of draft.layouts) {
@@ -116,13 +113,8 @@ export const checkLayouts = (draft: Draft, report: Report): void => {
     const { slices = {}, mintedWithin } = declared;
     const layout = draft.known.get(name);
     if (layout === undefined) continue;
-    if (!used.has(name)) {
-      report(
-        "unknown-name",
-        place,
-        `No entity has IDs of layout ${name}; remove it here or add it to an entity's \`ids\`.`,
-      );
-    }
+    const unused = `No entity has IDs of layout ${name}; remove it here or add it to an entity's \`ids\`.`;
+    if (!used.has(name)) report("unknown-name", place, unused);
     const key = keyFieldOf(layout);
     for (const [slice, bits] of Object.entries(slices)) {
       const message = faultOfSlice(slice, bits, name, key?.bits);
@@ -133,33 +125,24 @@ export const checkLayouts = (draft: Draft, report: Report): void => {
     if (layout.mintedAtMs === undefined) {
       report("time-range", [...place, "mintedWithin"], `IDs of layout ${name} carry no time; remove the window.`);
     } else if (mintedWithin !== false && parseTime(mintedWithin.from) === undefined) {
-      const message = `${JSON.stringify(mintedWithin.from)} is no day or hour of the calendar; correct it.`;
-      report("time-range", [...place, "mintedWithin", "from"], message);
+      report("time-range", [...place, "mintedWithin", "from"], noSuchDay(mintedWithin.from));
     }
   }
 };
 
-/** Fields that origins are told anyway. */
-const GATEWAY_HEADERS: readonly string[] = [
-  "waybill-client-country",
-  "waybill-entity-id",
-  "waybill-epoch",
-  "waybill-layout",
-  "waybill-region",
-  "waybill-revision",
-  "waybill-signature",
-];
+/** Headers that the gateway itself sends to origins. */
+const GATEWAY_HEADERS: readonly string[] = "client-country entity-id epoch layout region revision signature"
+  .split(" ")
+  .map((name) => `waybill-${name}`);
 
-/** Each field says one thing. */
+/** Each slice needs a header of its own. */
 const checkHeaders = (slices: Readonly<Record<string, DeclaredSlice>>, place: Place, report: Report): void => {
   const taken = new Set(GATEWAY_HEADERS);
   for (const [name, slice] of Object.entries(slices)) {
     const { header } = sliceOf(name, slice);
     if (header === undefined) continue;
-    if (taken.has(header)) {
-      const message = `The field ${header} says something else already; choose another name.`;
-      report("name-clash", [...place, "slices", name, "header"], message);
-    }
+    const message = `The header ${header} is in use already; choose another name.`;
+    if (taken.has(header)) report("name-clash", [...place, "slices", name, "header"], message);
     taken.add(header);
   }
 };

@@ -1,9 +1,9 @@
 import { ISO_3166_ALPHA_2 } from "../data/iso-3166.ts";
 import { isLayoutName } from "../layouts/declared.ts";
 import { type Draft, overridesIn } from "../schema/draft.ts";
-import { listNames, type Place, type Report } from "../schema/faults.ts";
+import { type Place, type Report, reportUnknown } from "../schema/faults.ts";
 
-/** Countries go by their ISO codes, and each has a number of its own. */
+/** Each country has its ISO 3166-1 code and a number of its own. */
 export const checkCountries = (draft: Draft, report: Report): void => {
   const byNumber = new Map<number, string>();
   for (const [code, number] of draft.countries) {
@@ -17,7 +17,7 @@ export const checkCountries = (draft: Draft, report: Report): void => {
   }
 };
 
-/** Every name that is used must be declared. What routes ask for is held to the same rule where it is read. */
+/** Every name that is used must be declared. The conditions of routes are checked where they are read. */
 export const checkNames = (draft: Draft, report: Report): void => {
   const region = (name: string, place: Place): void => {
     if (!draft.names.regions.has(name)) reportUnknown("region", name, draft.names.regions, place, report);
@@ -71,13 +71,6 @@ export const checkNames = (draft: Draft, report: Report): void => {
   }
 };
 
-/** Only the first of many names are listed, and the table's own are the likeliest to be meant. */
+/** A list of names is cut short, and the table's own layouts are the likeliest to be meant. */
 const ownFirst = ({ known, layouts }: Draft): ReadonlySet<string> =>
   new Set([...[...layouts.keys()].filter((name) => known.has(name)), ...known.keys()]);
-
-const reportUnknown = (what: string, name: string, known: Iterable<string>, place: Place, report: Report): void =>
-  report(
-    "unknown-name",
-    place,
-    `There is no ${what} ${JSON.stringify(name)}; declare it or use one of ${listNames(known)}.`,
-  );

@@ -15,8 +15,8 @@ import type { Report } from "../schema/faults.ts";
 type Plans = ReadonlyMap<string, LayoutPlan>;
 
 /**
- * An ID that is singled out must be one that some entity can have, in its canonical text, and stand in one part alone. Returns
- * the index of those that are.
+ * The ID of an override must be one that some entity can have, in canonical text, and in one part only. Returns the
+ * index of those overrides.
  */
 export const checkMoved = (draft: Draft, plans: Plans, allEntitiesAreRead: boolean, report: Report): OverrideIndex => {
   let areAccepted = true;
@@ -25,7 +25,7 @@ export const checkMoved = (draft: Draft, plans: Plans, allEntitiesAreRead: boole
     areAccepted &&= isAccepted;
     return isAccepted;
   });
-  // What is without fault needs no sentences, of which there might be 100,000.
+  // Messages are made only where there is a fault: there may be 100,000 overrides.
   if (!areAccepted || !index.isDistinct) reportEach(draft, plans, index, allEntitiesAreRead, report);
   checkMoves(draft, report);
   return index;
@@ -44,16 +44,13 @@ const reportEach = (
     const { part, text } = override;
     reader.begin(text);
     const canonical = canonicalOf(reader, plans);
-    if (canonical === text) {
-      for (const message of rivalSentences(reader, number, all, index, plans))
-        report("moved-id", [part, text], message);
-    } else if (canonical !== undefined) {
-      const message = `${JSON.stringify(text)} is not in canonical form; write ${JSON.stringify(canonical)}.`;
-      report("moved-id", [part, text], message);
+    const fault = (message: string): void => report("moved-id", [part, text], message);
+    if (canonical === text) for (const message of rivalSentences(reader, number, all, index, plans)) fault(message);
+    else if (canonical !== undefined) {
+      fault(`${JSON.stringify(text)} is not in canonical form; write ${JSON.stringify(canonical)}.`);
     } else if (allEntitiesAreRead) {
-      // Else an entity that could not be read may be the one that has it.
-      const message = `No entity has an ID ${JSON.stringify(text)}; correct it or remove it.`;
-      report("moved-id", [part, text], message);
+      // An entity with a fault in the schema may be the one that has it.
+      fault(`No entity has an ID ${JSON.stringify(text)}; correct it or remove it.`);
     }
   }
 };
@@ -67,13 +64,13 @@ const canonicalOf = (reader: TextReader, plans: Plans): string | undefined => {
   return undefined;
 };
 
-/** Whether some entity can have an ID of a layout, by its words in the layout's form of text. */
+/** Whether some entity can have an ID of a layout, by its words. */
 const takes = (plan: LayoutPlan, words: Words): boolean => {
   if (!canBeLater(plan, words)) return false;
   return plan.idsByMark.has(undefined) || plan.idsByMark.has(ownerKeyField(plan.layout)?.read(words));
 };
 
-/** What is to be said of an entry beside others of the same ID, in any of its forms, or of the same short key. */
+/** Messages about other overrides of the same ID, in any of its forms, or of the same short key. */
 function* rivalSentences(
   reader: TextReader,
   number: number,
@@ -82,10 +79,10 @@ function* rivalSentences(
   plans: Plans,
 ): Generator<string> {
   const own = all[number] as Override;
-  const saying = overrideKey(own);
+  const content = overrideKey(own);
   const otherOf = (found: number | undefined): Override | undefined => {
     const other = all[found ?? number] as Override;
-    return overrideKey(other) === saying ? undefined : other;
+    return overrideKey(other) === content ? undefined : other;
   };
   const [rival] = allFormsOf(reader, plans).flatMap(({ form, words }) => otherOf(find(form, words)) ?? []);
   if (rival !== undefined) yield rivalSentence(own, rival);
@@ -108,7 +105,7 @@ const endOf = (override: Override): string => {
   return `moved to ${JSON.stringify(typeof entry === "string" ? entry : entry.region)}`;
 };
 
-/** A move leads elsewhere. */
+/** A move needs two regions. */
 const checkMoves = (draft: Draft, report: Report): void => {
   for (const { part, text, entry } of overridesIn(draft)) {
     if (part !== "moves" || entry.from !== entry.to) continue;

@@ -4,7 +4,7 @@ import { dimensionOfPack } from "../packs/route.ts";
 import type { Draft, DraftRoute } from "../schema/draft.ts";
 import type { Report } from "../schema/faults.ts";
 
-/** What the table says of its packs, without a look into them: names and sizes. A pack may wait for its route. */
+/** Names and sizes of packs, without their contents. A pack without a route is allowed. */
 export const checkPacks = (draft: Draft, report: Report): void => {
   let content = 0;
   for (const [name, { bytes, regions, field, slice }] of draft.packs) {
@@ -14,20 +14,17 @@ export const checkPacks = (draft: Draft, report: Report): void => {
     }
     for (const [at, region] of regions.entries()) {
       if (regions.indexOf(region) === at) continue;
-      report(
-        "pack",
-        ["packs", name, "regions", at],
-        `${JSON.stringify(region)} stands here twice; remove one of them.`,
-      );
+      const message = `${JSON.stringify(region)} stands here twice; remove one of them.`;
+      report("pack", ["packs", name, "regions", at], message);
     }
   }
   if (content > PACKS_BYTES_MAX) {
-    const message = `All packs together may have ${PACKS_BYTES_MAX} octets; there are ${content}.`;
+    const message = `All packs together may have ${PACKS_BYTES_MAX} bytes; there are ${content}.`;
     report("size", ["packs"], message);
   }
 };
 
-/** Reports a route to a pack that asks for more than one layout and entities, or for a field that the layout has not. */
+/** A route to a pack may have conditions on one layout and on entities only, and the layout needs the pack's field. */
 export const isSoundPackRoute = (
   draft: Draft,
   plans: ReadonlyMap<string, LayoutPlan>,

@@ -7,7 +7,7 @@ import type { Draft } from "../schema/draft.ts";
 import { listNames, type Place, type Report } from "../schema/faults.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
 
-/** A layout that a pattern names must be the entity's, and each layout needs a pattern to which its IDs lead. */
+/** A pattern may name layouts of its entity only, and each layout needs a pattern for `/any/:id`. */
 export const checkPathLayouts = (draft: Draft, report: Report): void => {
   for (const [name, entity] of draft.entities) {
     const patterns = patternsOf(entity.path);
@@ -25,29 +25,32 @@ export const checkPathLayouts = (draft: Draft, report: Report): void => {
     const lost = entity.ids.find(({ layout: own }) =>
       leading.every(({ layout }) => layout !== undefined && layout !== own),
     );
-    // Without any such pattern the first one is at fault by itself.
+    // Where there is no such pattern at all, the first pattern is already reported.
     if (lost === undefined || leading.length === 0) continue;
     const message = `No pattern without \`*\` is for IDs of ${lost.layout}, so /any/:id could not lead to them; add one, or name no layout in one.`;
     report("path-layout", ["entities", name, "path"], message);
   }
 };
 
-/** What a pattern may name. A public ID is never a short key. */
-const readableIn = ({ ids, public: shown }: DeclaredEntity): ReadonlySet<string> => {
-  const hasShortKeys = ids.some((id) => id.layout === luuid.name && groupOfId(id) !== undefined);
-  return new Set([...ids.map(({ layout }) => layout), ...(hasShortKeys && shown === undefined ? [LUUID_SHORT] : [])]);
+/** The layouts that a pattern may name. A public ID is never a short key. */
+const readableIn = (entity: DeclaredEntity): ReadonlySet<string> => {
+  const names = new Set(entity.ids.map(({ layout }) => layout));
+  return hasShortKeys(entity) && entity.public === undefined ? names.add(LUUID_SHORT) : names;
 };
+
+const hasShortKeys = ({ ids }: DeclaredEntity): boolean =>
+  ids.some((id) => id.layout === luuid.name && groupOfId(id) !== undefined);
 
 interface Pattern {
   readonly text: string;
   readonly segments: readonly string[];
   readonly entity: string;
-  /** As which IDs on it are read, if it says so. */
+  /** The one layout that IDs on it are read as, where it names one. */
   readonly layout: string | undefined;
   readonly place: Place;
 }
 
-/** Every path must lead to one entity, and none to the gateway's own answers. */
+/** Every path must be of one entity, and none of the gateway's own. */
 export const checkPaths = (draft: Draft, report: Report): void => {
   const patterns = [...draft.entities].flatMap(([name, entity]) => placedPatterns(name, entity));
   if (patterns.length > PATTERNS_MAX) {
@@ -86,31 +89,29 @@ const isOpen = (segment: string): boolean => segment === "*" || segment === ":id
 
 const literalPrefixOf = ({ segments }: Pattern): string => segments.slice(0, segments.findIndex(isOpen)).join("/");
 
-const checkPattern = ({ text, segments, place }: Pattern, report: Report): void => {
+/** What holds for paths with and without an ID. */
+export const checkSegments = (text: string, segments: readonly string[], place: Place, report: Report): void => {
   const [first = ""] = segments;
   if (GATEWAY_SEGMENTS.has(first)) {
     report("reserved-path", place, `/${first} is the gateway's own; begin ${text} with another segment.`);
-  } else if (isOpen(first)) {
-    report(
-      "reserved-path",
-      place,
-      `${text} would match the gateway's own /any, /mint and /-; begin it with literal text.`,
-    );
   }
   if (segments.some((segment) => segment === "." || segment === "..")) {
     report("schema", place, `Dot segments never arrive in a request; remove them from ${text}.`);
   }
-  const isFirstPath = typeof place.at(-1) !== "number" || place.at(-1) === 0;
-  if (isFirstPath && segments.includes("*")) {
-    report(
-      "schema",
-      place,
-      `/any/:id leads to the first pattern of an entity, so it has no \`*\`; put another one before ${text}.`,
-    );
-  }
 };
 
-/** Whether some path matches both, and nothing says which comes first: a literal goes before an open segment. */
+const checkPattern = ({ text, segments, place }: Pattern, report: Report): void => {
+  checkSegments(text, segments, place, report);
+  if (isOpen(segments[0] ?? "")) {
+    const message = `${text} would match the gateway's own /any, /mint and /-; begin it with literal text.`;
+    report("reserved-path", place, message);
+  }
+  const isFirstPath = typeof place.at(-1) !== "number" || place.at(-1) === 0;
+  const message = `/any/:id leads to the first pattern of an entity, so it has no \`*\`; put another one before ${text}.`;
+  if (isFirstPath && segments.includes("*")) report("schema", place, message);
+};
+
+/** Whether some path matches both with equal precedence: a literal segment precedes an open one. */
 const meet = (a: readonly string[], b: readonly string[]): boolean => {
   for (let at = 0; at < Math.min(a.length, b.length); at++) {
     const [one, other] = [a[at] as string, b[at] as string];
@@ -119,7 +120,7 @@ const meet = (a: readonly string[], b: readonly string[]): boolean => {
   return true;
 };
 
-/** Text that can be a short key would hide that key where another pattern, which goes first, has it as a literal. */
+/** A literal segment that is also a short key would hide that key on a pattern of lower precedence. */
 const checkHiddenKeys = (
   pattern: Pattern,
   shortKeyed: ReadonlyMap<number, readonly Pattern[]>,
@@ -138,7 +139,8 @@ const checkHiddenKeys = (
 const byPlaceOfShortKey = (draft: Draft, patterns: readonly Pattern[]): ReadonlyMap<number, readonly Pattern[]> => {
   const places = new Map<number, Pattern[]>();
   for (const pattern of patterns) {
-    if (!takesShortKeys(draft, pattern)) continue;
+    const entity = draft.entities.get(pattern.entity);
+    if ((pattern.layout ?? LUUID_SHORT) !== LUUID_SHORT || entity === undefined || !hasShortKeys(entity)) continue;
     const at = pattern.segments.indexOf(":id");
     const alike = places.get(at) ?? [];
     places.set(at, alike);
@@ -148,8 +150,8 @@ const byPlaceOfShortKey = (draft: Draft, patterns: readonly Pattern[]): Readonly
 };
 
 /**
- * Whether some path fits both patterns up to the segment `end`, where the rival has its ID and the other has literal text,
- * and the other is tried first: the first segment in which they differ decides that.
+ * Whether some path fits both patterns up to the segment `end`, and the one with literal text there is tried before the
+ * rival, whose ID is there: the first segment in which they differ decides.
  */
 const goesFirst = (segments: readonly string[], rival: readonly string[], end: number): boolean => {
   let first: number | undefined;
@@ -162,10 +164,5 @@ const goesFirst = (segments: readonly string[], rival: readonly string[], end: n
   return first === undefined || first < 0;
 };
 
-/** The order in which a path's segment is tried. */
+/** The order in which the kinds of segments are tried. */
 const precedenceOf = (segment: string): number => (segment === "*" ? 2 : segment === ":id" ? 1 : 0);
-
-const takesShortKeys = (draft: Draft, { entity, layout }: Pattern): boolean => {
-  if (layout !== undefined && layout !== LUUID_SHORT) return false;
-  return draft.entities.get(entity)?.ids.some((id) => id.layout === luuid.name && groupOfId(id) !== undefined) ?? false;
-};

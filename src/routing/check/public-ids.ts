@@ -5,7 +5,7 @@ import type { Draft } from "../schema/draft.ts";
 import { listNames, type Place, type Report } from "../schema/faults.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
 
-/** A public entity has one layout, which its kind of public ID can hold; fields name public entities, one for each place. */
+/** A public entity has one layout that fits its kind of public ID; each public field names one public entity. */
 export const checkPublic = (draft: Draft, report: Report, budget: Budget): void => {
   for (const [name, entity] of draft.entities) {
     const kind = publicKindOf(entity.public);

@@ -2,7 +2,7 @@ import { type Authority, readAuthority, readOriginUrl } from "../compile/origin-
 import type { Draft } from "../schema/draft.ts";
 import type { Place, Report } from "../schema/faults.ts";
 
-/** Every origin must be somewhere that the gateway may send requests to, and every region must have one that takes them. */
+/** Every origin must be an address that the gateway may send requests to, and every region needs one with a weight. */
 export const checkOrigins = (draft: Draft, report: Report): void => {
   const own = new Set<string>();
   for (const [index, text] of draft.hosts.entries()) {
@@ -16,29 +16,17 @@ export const checkOrigins = (draft: Draft, report: Report): void => {
   for (const [name, { origins }] of draft.regions) {
     const place: Place = ["regions", name, "origins"];
     for (const [index, { url }] of origins.entries()) checkOrigin(url, own, [...place, index, "url"], report);
-    if (origins.every(({ weight = 1 }) => weight === 0)) {
-      report(
-        "no-origin-weight",
-        place,
-        `No origin of ${JSON.stringify(name)} takes requests; give one a weight above 0.`,
-      );
-    }
+    const message = `No origin of ${JSON.stringify(name)} takes requests; give one a weight above 0.`;
+    if (origins.every(({ weight = 1 }) => weight === 0)) report("no-origin-weight", place, message);
   }
 };
 
 const checkOrigin = (text: string, own: ReadonlySet<string>, place: Place, report: Report): void => {
   const url = readOriginUrl(text);
-  if (!url.ok) {
-    report("origin-url", place, url.error);
-    return;
-  }
-  if (own.has(url.value.host) || own.has(textOf(url.value))) {
-    report(
-      "origin-is-gateway",
-      place,
-      `${JSON.stringify(text)} is the gateway itself, so requests would run in a circle; name the region's own host.`,
-    );
-  }
+  if (!url.ok) report("origin-url", place, url.error);
+  if (!url.ok || (!own.has(url.value.host) && !own.has(textOf(url.value)))) return;
+  const message = `${JSON.stringify(text)} is the gateway itself, so requests would run in a circle; name the region's own host.`;
+  report("origin-is-gateway", place, message);
 };
 
 const textOf = ({ host, port }: Authority): string => (port === undefined ? host : `${host}:${port}`);

@@ -4,48 +4,37 @@ import { groupBy, type IdPlan, idPlansOf, type LayoutPlan, ownerKeyOf } from "..
 import { type Budget, FAULTS_MAX } from "../limits.ts";
 import { readSplit } from "../resolve/rollout.ts";
 import type { Draft, DraftRoute } from "../schema/draft.ts";
-import { type Fault, type Place, pointerTo, type Report } from "../schema/faults.ts";
+import { countFaults, type Fault, pointerTo, type Report } from "../schema/faults.ts";
 import type { DeclaredConditions, DeclaredRoute } from "../schema/table.ts";
 import { isSoundPackRoute } from "./packs.ts";
 
-/** A canary and a shadow must each be of some use: a share that leads where the IDs go anyway is a mistake in writing. */
+/** A canary or a shadow in the region that the IDs go to anyway is a mistake. */
 export const checkShares = (draft: Draft, report: Report): void => {
-  for (const each of draft.routes) {
-    checkCanary(each, report);
-    checkShadow(each, report);
+  for (const { index, route } of draft.routes) {
+    const { region, canary, shadow } = route;
+    const fault = (part: string, message: string): void =>
+      report("same-region", ["routes", index, part, "region"], message);
+    const to = JSON.stringify(region);
+    if (canary !== undefined && canary.region === region) {
+      fault("canary", `The route's IDs go to ${to} anyway; name the region that is to be tried, or remove the canary.`);
+    }
+    if (shadow === undefined) continue;
+    // Beside a canary the shadow may be in either region: it then follows the IDs that go to the other one.
+    if (canary === undefined && shadow.region === region) {
+      fault("shadow", `The reads go to ${to} anyway; name another region, or remove the shadow.`);
+    } else if (canary?.percent === 100 && canary.region === shadow.region) {
+      const all = JSON.stringify(shadow.region);
+      fault("shadow", `The canary takes every ID to ${all}, and a shadow is of no use there; remove it.`);
+    }
   }
 };
 
-const checkCanary = ({ index, route: { region, canary } }: DraftRoute, report: Report): void => {
-  if (canary === undefined || canary.region !== region) return;
-  report(
-    "same-region",
-    ["routes", index, "canary", "region"],
-    `The route's IDs go to ${JSON.stringify(region)} anyway; name the region that is to be tried, or remove the canary.`,
-  );
-};
-
-/**
- * Beside a canary a shadow may be of the route's own region, or of the canary's: it then follows only the IDs that go to the
- * other one.
- */
-const checkShadow = ({ index, route: { region, canary, shadow } }: DraftRoute, report: Report): void => {
-  if (shadow === undefined) return;
-  const place = ["routes", index, "shadow", "region"] as const;
-  const name = JSON.stringify(shadow.region);
-  if (canary === undefined && shadow.region === region) {
-    report("same-region", place, `The reads go to ${name} anyway; name another region, or remove the shadow.`);
-  } else if (canary?.percent === 100 && canary.region === shadow.region) {
-    report("same-region", place, `The canary takes every ID to ${name}, and a shadow is of no use there; remove it.`);
-  }
-};
-
-/** Whether a route's conditions rest on numbers that are at fault already. */
+/** Whether a route's conditions depend on numbers that are at fault already. */
 export type DependsOnFault = (when: DeclaredConditions) => boolean;
 
 /**
- * One mistake is one fault: a route on a country or an entity whose number is at fault may only look unreachable. Of two
- * that share a number either may be the wrong one, so both count.
+ * One mistake is one fault: a route that depends on a wrong country or entity number may only seem unreachable. Of two
+ * entries with the same number either may be the wrong one, so both count.
  */
 export const dependsOnFault = (draft: Draft, faults: readonly Fault[]): DependsOnFault => {
   const pointers = faults.map(({ pointer }) => pointer);
@@ -81,29 +70,22 @@ const idsAtFault = (draft: Draft, pointers: ReadonlySet<string>): readonly IdPla
 
 const DESTINATIONS = ["region", "split", "pack"] as const;
 
-/** Whether a route says in one way where its IDs go. */
+/** Whether a route has exactly one destination. */
 export const hasOneDestination = (route: DeclaredRoute): boolean =>
   DESTINATIONS.filter((destination) => route[destination] !== undefined).length === 1;
 
-/** Each route leads to a region, to the parts of a split, or to a pack; and each part of a split to one region. */
+/** Each route has one destination: a region, a split or a pack. Each part of a split has one region. */
 export const checkDestinations = (draft: Draft, report: Report): void => {
   for (const { index, route } of draft.routes) {
     const [first, second] = DESTINATIONS.filter((destination) => route[destination] !== undefined);
-    if (first === undefined) {
-      report("schema", ["routes", index, "region"], '"region" is missing; add it, or a "split" or a "pack".');
-    } else if (second !== undefined) {
-      const message = `A route has a region, a split or a pack; remove ${JSON.stringify(first)} or ${JSON.stringify(second)}.`;
-      report("schema", ["routes", index, second], message);
+    const fault = (key: string, message: string): void => report("schema", ["routes", index, key], message);
+    if (first === undefined) fault("region", '"region" is missing; add it, or a "split" or a "pack".');
+    else if (second !== undefined) {
+      const [one, other] = [JSON.stringify(first), JSON.stringify(second)];
+      fault(second, `A route has a region, a split or a pack; remove ${one} or ${other}.`);
     }
-    if (first !== "region" && second === undefined) {
-      for (const part of ["canary", "shadow"] as const) {
-        if (route[part] === undefined) continue;
-        report(
-          "schema",
-          ["routes", index, part],
-          `A route with a ${first ?? "region"} alone has a ${part}; remove it.`,
-        );
-      }
+    for (const part of first !== "region" && second === undefined ? (["canary", "shadow"] as const) : []) {
+      if (route[part] !== undefined) fault(part, `Only a route with a region can have a ${part}; remove it.`);
     }
     if (route.split === undefined) continue;
     const place = ["routes", index, "split", "regions"] as const;
@@ -121,9 +103,8 @@ export interface CheckedRoutes {
 }
 
 /**
- * Reads every route and reports what is wrong with its conditions: unknown names, numbers and times that cannot be, and
- * conditions that contradict each other. Returns the routes that some ID can match, placed. It stops where the budget does
- * not reach, and at as many faults as a report lists.
+ * Reads every route and reports faults of its conditions: unknown names, impossible numbers and times, contradictions.
+ * Returns the routes that some ID can match, placed. It stops at the end of the budget or of the report.
  */
 export const checkRoutes = (
   draft: Draft,
@@ -132,23 +113,19 @@ export const checkRoutes = (
   report: Report,
   budget: Budget,
 ): CheckedRoutes => {
-  let faults = 0;
-  const fault: Report = (...found) => {
-    faults++;
-    report(...found);
-  };
+  const { report: fault, count } = countFaults(report);
   const routes: TakingRoute[] = [];
   const placed = noPlacements(plans);
   for (const each of draft.routes) {
     const { index, route } = each;
-    if (budget.isSpent || faults >= FAULTS_MAX) break;
-    // What is at fault in itself is not looked at more closely.
+    if (budget.isSpent || count() >= FAULTS_MAX) break;
+    // Without one destination it has been reported already.
     if (!hasOneDestination(route)) continue;
     const conditions = readConditions(draft, plans, route, ["routes", index, "when"], fault, budget);
     if (conditions === undefined) continue;
     if (!isSoundPackRoute(draft, plans, { index, route }, fault)) continue;
     if (placeRoute(placed, draft.packs, { index, route, conditions }, budget)) routes.push(each);
-    // An entity that could not be read, or whose number is at fault, may be the one that the route is for.
+    // The route may be for an entity with a fault of its own.
     else if (!mayMatch(route.when) && !budget.isSpent) reportContradiction(draft, plans, { index, route }, fault);
   }
   return { routes, placed };
@@ -160,37 +137,28 @@ const reportContradiction = (
   { index, route: { when } }: DraftRoute,
   report: Report,
 ): void => {
-  const place: Place = ["routes", index, "when"];
+  const fault = (key: readonly string[], message: string): void =>
+    report("unreachable-route", ["routes", index, "when", ...key], message);
   const layouts = layoutsOf(draft, when).filter((name) => plans.has(name));
-  if (layouts.length === 0) {
-    const key = when.layout === undefined ? "entity" : "layout";
-    report(
-      "unreachable-route",
-      [...place, key],
-      "No entity of this route has IDs of this layout, so no ID can match; correct the entity or the layout.",
-    );
-    return;
-  }
-  const stray = CONDITION_FIELDS.find(
+  const [key] = CONDITION_FIELDS.find(
     ([key, field]) => when[key] !== undefined && layouts.every((name) => !hasField(draft, name, field)),
-  );
-  const [key] = stray ?? [];
-  if (key !== undefined) {
-    report(
-      "unreachable-route",
-      [...place, key],
-      `IDs of layout ${layouts.join(", ")} have no ${key}, so no ID can match; remove this condition or correct the layout.`,
+  ) ?? [undefined];
+  if (layouts.length === 0) {
+    const why = "No entity of this route has IDs of this layout, so no ID can match; correct the entity or the layout.";
+    fault([when.layout === undefined ? "entity" : "layout"], why);
+  } else if (key !== undefined) {
+    const names = layouts.join(", ");
+    fault(
+      [key],
+      `IDs of layout ${names} have no ${key}, so no ID can match; remove this condition or correct the layout.`,
     );
-    return;
+  } else {
+    const why = "These conditions contradict each other or the entity's own numbers, so no ID can match;";
+    fault([], `${why} remove or correct one.`);
   }
-  report(
-    "unreachable-route",
-    place,
-    "These conditions contradict each other or the entity's own numbers, so no ID can match; remove or correct one.",
-  );
 };
 
-/** The layouts that the route's layouts and entities leave. */
+/** The layouts that the route's conditions on layouts and entities leave. */
 const layoutsOf = (draft: Draft, when: DeclaredConditions): readonly string[] => {
   const ofEntities = when.entity === undefined ? [...draft.entities.keys()] : listOf(when.entity);
   const owned = new Set(ofEntities.flatMap((name) => draft.entities.get(name)?.ids.map(({ layout }) => layout) ?? []));

@@ -15,51 +15,52 @@ import {
 } from "../limits.ts";
 import { PACK_RANGES_MAX } from "../packs/format.ts";
 import type { Draft } from "../schema/draft.ts";
-import { valuesIn } from "../schema/validate.ts";
+import { OVERRIDE_PARTS, valuesIn } from "../schema/validate.ts";
 
-/** How much of a cap a table takes up. */
+/** How much of a limit a table uses. */
 export interface Use {
   readonly used: number;
   readonly max: number;
 }
 
-/** What a table takes up of each cap. `overrides`: entries of `moved`, `moves` and `gone` together. */
-export interface TableUse {
-  /** Bytes of the text. */
-  readonly bytes: Use;
-  readonly routes: Use;
-  readonly regions: Use;
-  readonly entities: Use;
-  readonly paths: Use;
-  readonly layouts: Use;
-  readonly withoutId: Use;
-  readonly overrides: Use;
-  /** All values besides routes and single entities. */
-  readonly values: Use;
-  readonly packs: Use;
-  /** Of all packs together. */
-  readonly packBytes: Use;
-  /** Of the pack that has most. */
-  readonly packRanges: Use;
-  /** Cells, see `Budget`: what checking and compiling cost. */
-  readonly complexity: Use;
-}
+/**
+ * How much of each limit a table uses. `bytes`: of its text. `overrides`: `moved`, `moves` and `gone` together. `values`:
+ * all besides routes and overrides. `packRanges`: of the largest pack. `complexity`: cells, see `Budget`.
+ */
+export type TableUse = Readonly<Record<Limit, Use>>;
 
-export const useOf = (draft: Draft, declared: object, bytes: number, cells: number): TableUse => ({
-  bytes: { used: bytes, max: TABLE_BYTES_MAX },
-  routes: { used: draft.routes.length, max: ROUTES_MAX },
-  regions: { used: draft.regions.size, max: REGIONS_MAX },
-  entities: { used: draft.entities.size, max: ENTITIES_MAX },
-  paths: {
-    used: [...draft.entities.values()].reduce((count, { path }) => count + listOf(path).length, 0),
-    max: PATTERNS_MAX,
-  },
-  layouts: { used: draft.layouts.size, max: LAYOUTS_MAX },
-  withoutId: { used: draft.withoutId.size, max: WITHOUT_ID_MAX },
-  packs: { used: draft.packs.size, max: PACKS_MAX },
-  packBytes: { used: [...draft.packs.values()].reduce((sum, { bytes }) => sum + bytes, 0), max: PACKS_BYTES_MAX },
-  packRanges: { used: Math.max(0, ...[...draft.packs.values()].map(({ ranges }) => ranges)), max: PACK_RANGES_MAX },
-  overrides: { used: draft.moved.ids.length + draft.moves.ids.length + draft.gone.ids.length, max: MOVED_MAX },
-  values: { used: valuesIn(declared).reduce((sum, [, count]) => sum + count, 0), max: VALUES_MAX },
-  complexity: { used: Math.ceil(cells), max: COMPLEXITY_MAX },
-});
+type Limit =
+  | "bytes"
+  | "routes"
+  | "regions"
+  | "entities"
+  | "paths"
+  | "layouts"
+  | "withoutId"
+  | "overrides"
+  | "values"
+  | "packs"
+  | "packBytes"
+  | "packRanges"
+  | "complexity";
+
+export const useOf = (draft: Draft, declared: object, bytes: number, cells: number): TableUse => {
+  const packs = [...draft.packs.values()];
+  const use = (used: number, max: number): Use => ({ used, max });
+  const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+  return {
+    bytes: use(bytes, TABLE_BYTES_MAX),
+    routes: use(draft.routes.length, ROUTES_MAX),
+    regions: use(draft.regions.size, REGIONS_MAX),
+    entities: use(draft.entities.size, ENTITIES_MAX),
+    paths: use(sum([...draft.entities.values()].map(({ path }) => listOf(path).length)), PATTERNS_MAX),
+    layouts: use(draft.layouts.size, LAYOUTS_MAX),
+    withoutId: use(draft.withoutId.size, WITHOUT_ID_MAX),
+    packs: use(packs.length, PACKS_MAX),
+    packBytes: use(sum(packs.map((pack) => pack.bytes)), PACKS_BYTES_MAX),
+    packRanges: use(Math.max(0, ...packs.map(({ ranges }) => ranges)), PACK_RANGES_MAX),
+    overrides: use(sum(OVERRIDE_PARTS.map((part) => draft[part].ids.length)), MOVED_MAX),
+    values: use(sum(valuesIn(declared).map(([, count]) => count)), VALUES_MAX),
+    complexity: use(Math.ceil(cells), COMPLEXITY_MAX),
+  };
+};

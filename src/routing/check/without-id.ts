@@ -1,12 +1,13 @@
 import { listOf } from "../compile/conditions.ts";
 import { ISO_3166_ALPHA_2 } from "../data/iso-3166.ts";
 import { PATTERNS_MAX } from "../limits.ts";
-import { GATEWAY_SEGMENTS, indexPaths, patternsOf, segmentsOf } from "../lookup/paths.ts";
+import { indexPaths, patternsOf, segmentsOf } from "../lookup/paths.ts";
 import type { Draft } from "../schema/draft.ts";
-import { listNames, type Place, type Report } from "../schema/faults.ts";
+import { type Place, type Report, reportUnknown } from "../schema/faults.ts";
 import type { DeclaredSource, DeclaredWithoutId } from "../schema/without-id.ts";
+import { checkSegments } from "./paths.ts";
 
-/** Every path without an ID must be reachable and lead to one entry, and every entry must have sources that can decide. */
+/** Every path without an ID must be reachable and of one entry, and every entry needs sources that can decide. */
 export const checkWithoutId = (draft: Draft, report: Report): void => {
   if (draft.sources !== undefined) checkSources(draft, draft.sources, ["sources"], report);
   for (const [name, entry] of draft.withoutId) {
@@ -26,11 +27,11 @@ export const checkWithoutId = (draft: Draft, report: Report): void => {
   checkPaths(draft, report);
 };
 
-/** What a source reads: exactly one of them. */
+/** A source has exactly one of these. */
 const KINDS = ["jwtClaim", "header", "cookie", "clientCountry", "clientContinent", "region"] as const;
 type Kind = (typeof KINDS)[number];
 
-/** `header` beside `jwtClaim` says where the token is. */
+/** `header` beside `jwtClaim` is the header with the token. */
 const kindsOf = (source: DeclaredSource): readonly Kind[] =>
   KINDS.filter((kind) => source[kind] !== undefined && !(kind === "header" && source.jwtClaim !== undefined));
 
@@ -59,7 +60,7 @@ const checkSources = (draft: Draft, sources: readonly DeclaredSource[], list: Pl
   }
 };
 
-/** Two sources with one key say something at the same time, and the first decides. */
+/** Of two sources with the same key the first always decides. */
 const keyOf = (source: DeclaredSource, kind: Kind): string => {
   if (kind === "jwtClaim") return JSON.stringify([kind, source.jwtClaim, source.header?.toLowerCase()]);
   return kind === "header" ? JSON.stringify([kind, source.header?.toLowerCase()]) : JSON.stringify(source);
@@ -67,9 +68,7 @@ const keyOf = (source: DeclaredSource, kind: Kind): string => {
 
 const checkRegions = (draft: Draft, source: DeclaredSource, place: Place, report: Report): void => {
   const check = (region: string, at: Place): void => {
-    if (draft.names.regions.has(region)) return;
-    const known = listNames(draft.names.regions);
-    report("unknown-name", at, `There is no region ${JSON.stringify(region)}; declare it or use one of ${known}.`);
+    if (!draft.names.regions.has(region)) reportUnknown("region", region, draft.names.regions, at, report);
   };
   if (source.region !== undefined) check(source.region, [...place, "region"]);
   for (const part of ["values", "clientCountry", "clientContinent"] as const) {
@@ -82,7 +81,7 @@ const checkRegions = (draft: Draft, source: DeclaredSource, place: Place, report
   }
 };
 
-/** What Cloudflare says beside the codes of ISO 3166-1: Kosovo by its user-assigned code, and the Tor network. */
+/** Codes that Cloudflare adds to ISO 3166-1: the user-assigned one of Kosovo, and the Tor network. */
 const PLATFORM_COUNTRIES: ReadonlySet<string> = new Set(["XK", "T1"]);
 
 const checkSticky = (
@@ -107,11 +106,8 @@ const checkPaths = (draft: Draft, report: Report): void => {
     })),
   );
   if (paths.length > PATTERNS_MAX) {
-    report(
-      "size",
-      ["withoutId"],
-      `A table has at most ${PATTERNS_MAX} paths without an ID; there are ${paths.length}.`,
-    );
+    const message = `A table has at most ${PATTERNS_MAX} paths without an ID; there are ${paths.length}.`;
+    report("size", ["withoutId"], message);
     return;
   }
   const owners = new Map<string, string>();
@@ -119,28 +115,17 @@ const checkPaths = (draft: Draft, report: Report): void => {
     [...draft.entities].map(([name, { path }]) => ({ name, paths: patternsOf(path).map(({ pattern }) => pattern) })),
   );
   for (const { pattern, name, place } of paths) {
-    checkPattern(pattern, place, report);
+    checkSegments(pattern, segmentsOf(pattern), place, report);
     const owner = owners.get(pattern);
     if (owner !== undefined) {
       report("path-collision", place, `${pattern} is already a path of ${JSON.stringify(owner)}; remove one of them.`);
     }
     owners.set(pattern, name);
-    // As a path a pattern stands for all that it matches: `*` is no literal of an entity, so only an open segment takes it.
+    // The pattern is matched as a path: no literal segment of an entity is `*`, so only an open segment matches it.
     const entity = entityPaths.match(pattern)?.entity.name;
     if (entity !== undefined) {
       const message = `A path of the entity ${JSON.stringify(entity)} takes all that ${pattern} could match; change one of them.`;
       report("path-collision", place, message);
     }
-  }
-};
-
-const checkPattern = (pattern: string, place: Place, report: Report): void => {
-  const segments = segmentsOf(pattern);
-  const [first = ""] = segments;
-  if (GATEWAY_SEGMENTS.has(first)) {
-    report("reserved-path", place, `/${first} is the gateway's own; begin ${pattern} with another segment.`);
-  }
-  if (segments.some((segment) => segment === "." || segment === "..")) {
-    report("schema", place, `Dot segments never arrive in a request; remove them from ${pattern}.`);
   }
 };

@@ -10,7 +10,7 @@ import { LUUID_SHORT } from "../resolve/match.ts";
 import type { FaultKind, Place } from "../schema/faults.ts";
 import type { DeclaredLayout, DeclaredRow } from "../schema/table.ts";
 import { FORBIDDEN_KEYS } from "../schema/validate.ts";
-import { KEY_NAMES, parseTime, ROUTABLE_BITS_MAX } from "./fields.ts";
+import { KEY_NAMES, noSuchDay, parseTime, ROUTABLE_BITS_MAX } from "./fields.ts";
 
 /** What can be wrong with an entry of `layouts`, in sentences. */
 
@@ -34,9 +34,6 @@ export const reject = (place: Place, message: string, kind: FaultKind = "layout-
 
 export const LAYOUT_NAME_SENTENCE =
   "The name of a layout has lower-case letters, digits and hyphens, and begins with a letter; rename it.";
-
-export const noSuchDay = (time: string): string =>
-  `${JSON.stringify(time)} is no day or hour of the calendar; correct it.`;
 
 /** The rows are those of the declaration, in its order. */
 export const faultOfDeclaration = (fault: DeclarationFault, rows: readonly Row[]): LayoutReading => {

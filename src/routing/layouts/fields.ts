@@ -5,8 +5,6 @@ import type { DeclaredEntityId } from "../schema/table.ts";
 export const groupOfId = ({ group, class: className }: DeclaredEntityId): number | undefined =>
   group ?? (className === undefined ? undefined : groupOfClass(className));
 
-/** Which fields of a layout the table can speak of, and under which names. */
-
 /** Values of more bits are not always exact as JSON numbers, and no index is cut by them. */
 export const ROUTABLE_BITS_MAX = 53;
 
@@ -15,7 +13,7 @@ export const KEY_NAMES = ["shardKey", "primaryKey", "country", "service", "group
 
 const isKeyName = (name: string): boolean => (KEY_NAMES as readonly string[]).includes(name);
 
-/** The number that tells the entities of one layout apart. No layout has both. */
+/** The field that tells the entities of one layout apart. No layout has both. */
 export const ownerKeyField = (layout: Layout): Field | undefined => layout.field("service") ?? layout.field("group");
 
 /** The field that slices divide: the shard key or the primary key, else the only key. */
@@ -26,10 +24,10 @@ export const keyFieldOf = (layout: Layout): Field | undefined => {
   return only !== undefined && other === undefined && !isKeyName(only.name) && isRoutable(only) ? only : undefined;
 };
 
-/** The name under which routes, differences and refusals speak of a field. */
+/** The name of a field in routes, differences and errors. */
 export const fieldDimensionName = (name: string): string => (isKeyName(name) ? name : `fields.${name}`);
 
-/** Whether a field says who made an ID, or for whom. */
+/** Whether a field identifies the issuer of an ID or its purpose. */
 export const isIssued = ({ role }: Field): boolean => role === "key" || role === "node";
 
 const isRoutable = (field: Field): boolean => isIssued(field) && field.bits <= ROUTABLE_BITS_MAX;
@@ -52,3 +50,7 @@ export const parseTime = (text: string): number | undefined => {
   date.setUTCFullYear(Number(year));
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) ? ms : undefined;
 };
+
+/** The message about a time that `parseTime` rejects. */
+export const noSuchDay = (time: string): string =>
+  `${JSON.stringify(time)} is no day or hour of the calendar; correct it.`;

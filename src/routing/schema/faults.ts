@@ -88,3 +88,27 @@ export const listNames = (names: Iterable<string>): string => {
   if (count === 0) return "none";
   return count > NAMES_SHOWN ? `${shown.join(", ")} and ${count - NAMES_SHOWN} more` : shown.join(", ");
 };
+
+/** Reports a reference to a name that is not declared. */
+export const reportUnknown = (
+  what: string,
+  name: string,
+  known: Iterable<string>,
+  place: Place,
+  report: Report,
+): void => {
+  const message = `There is no ${what} ${JSON.stringify(name)}; declare it or use one of ${listNames(known)}.`;
+  report("unknown-name", place, message);
+};
+
+/** A report that also counts, for checks that need to know whether there was a fault. */
+export const countFaults = (report: Report): { readonly report: Report; readonly count: () => number } => {
+  let count = 0;
+  return {
+    count: () => count,
+    report: (...fault) => {
+      count++;
+      report(...fault);
+    },
+  };
+};
