@@ -111,9 +111,7 @@ describe("the real command at a gateway", () => {
       () => interrupt.abort(),
     );
     const { stderr, code } = await waybill([...publish, "--yes"], { cwd, env, interrupt: interrupt.signal });
-    expect(stderr).toMatch(
-      /\nthe change was in progress and may still be made\. .*`waybill table history`.*\n$/,
-    );
+    expect(stderr).toMatch(/\nthe change was in progress and may still be made\. .*`waybill table history`.*\n$/);
     expect(code).toBe(130);
   });
 });
