@@ -1,6 +1,6 @@
 import { reset } from "cloudflare:test";
 import { beforeEach, expect, it, vi } from "vitest";
-import { declaredOf, makePack, RANGES } from "../../edge/packs/files.ts";
+import { declaredOf, makePack, RANGES } from "../../edge/pages/files.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS, setUp } from "../../routes/harness.ts";
 import { sections, shapeOf } from "../shape.ts";

@@ -8,7 +8,7 @@ import { isolateMinters } from "../../../src/edge/mint/minters.ts";
 import { durableSequences } from "../../../src/edge/mint/sequences.ts";
 import { type EdgeCache, movedMemory } from "../../../src/edge/origins/moved-memory.ts";
 import { edgeTableCache } from "../../../src/edge/table/edge-cache.ts";
-import { makePack, RANGES } from "../../edge/packs/files.ts";
+import { makePack, RANGES } from "../../edge/pages/files.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { setUp } from "../../routes/harness.ts";
 import { sections, shapeOf } from "../shape.ts";

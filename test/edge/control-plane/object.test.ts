@@ -8,7 +8,7 @@ import { sha256 } from "../../../src/edge/table/table-bytes.ts";
 import { bodyKey, POINTER_KEY } from "../../../src/published/kv.ts";
 import { packKey, pageKey } from "../../../src/routing/packs/verify.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
-import { RANGES, storePack } from "../packs/files.ts";
+import { RANGES, storePack } from "../pages/files.ts";
 
 const { TABLE_KV, TABLE_TRUTH } = env as Env;
 const history = durableTableHistory(TABLE_TRUTH, () => undefined);

@@ -8,8 +8,8 @@ import { packKey, pageKey } from "../../../src/routing/packs/verify.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS } from "../../routes/harness.ts";
 import { putTable } from "../faulty-kv.ts";
-import { makePack, RANGES, storePack } from "../packs/files.ts";
-import { EU, packedTable, US, withPacks } from "../packs/isolate.ts";
+import { makePack, RANGES, storePack } from "../pages/files.ts";
+import { EU, packedTable, US, withPacks } from "../pages/isolate.ts";
 
 const { TABLE_KV } = env as Env;
 

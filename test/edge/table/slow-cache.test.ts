@@ -9,7 +9,7 @@ import { bodyKey, POINTER_KEY } from "../../../src/published/kv.ts";
 import { packKey, pageKey } from "../../../src/routing/packs/verify.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { putTable } from "../faulty-kv.ts";
-import { EU, withPacks } from "../packs/isolate.ts";
+import { EU, withPacks } from "../pages/isolate.ts";
 
 const { TABLE_KV } = env as Env;
 

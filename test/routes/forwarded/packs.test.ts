@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { pageKey } from "../../../src/routing/packs/verify.ts";
-import { RANGES, storePack } from "../../edge/packs/files.ts";
+import { RANGES, storePack } from "../../edge/pages/files.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { servedBeside, tablesOf } from "../beside.ts";
 import { setUp } from "../harness.ts";

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { packKey, pageKey } from "../../../src/routing/packs/verify.ts";
 import { declaredOf, makePack, RANGES } from "./files.ts";
-import { slotOf, upload, whole, withCopy } from "./object.ts";
+import { slotOf, upload, whole, withCopy } from "./upload-object.ts";
 
 const { TABLE_KV } = env as Env;
 

@@ -5,7 +5,7 @@ import type { Env } from "../../../src/edge/env.ts";
 import type { PackUploads } from "../../../src/edge/pages/uploads.ts";
 import { packKey, pageKey } from "../../../src/routing/packs/verify.ts";
 import { declaredOf, makePack, RANGES, storePack } from "./files.ts";
-import { slotOf, upload, whole, withCopy } from "./object.ts";
+import { slotOf, upload, whole, withCopy } from "./upload-object.ts";
 
 const { TABLE_KV } = env as Env;
 
