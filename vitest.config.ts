@@ -23,6 +23,7 @@ const workerd = () =>
 // `worker` folders hold what needs workerd: streams, and pages from real bindings.
 const ON_WORKERD = ["test/{edge,routes,contract/worker,proxy/worker}/**/*.test.ts"];
 const UNIT = ["test/{ids,routing,problems,origin,proxy,rules,cli,contract}/**/*.test.ts"];
+const SYSTEM = ["test/system/**/*.test.ts"];
 const SLOW = ["test/**/*.slow.test.ts"];
 
 /** Files that state a property: the slow projects try many times as many cases. */
@@ -62,7 +63,7 @@ export default defineConfig({
         test: {
           ...timeouts,
           name: "system",
-          include: ["test/system/**/*.test.ts"],
+          include: SYSTEM,
           exclude: SLOW,
           provide: { propertyRuns: 1 },
         },
@@ -73,8 +74,12 @@ export default defineConfig({
           ...slowTimeouts,
           name: "slow",
           include: [...SLOW, ...stateProperties(UNIT, ON_WORKERD)],
+          exclude: [...SYSTEM, ...ON_WORKERD],
           provide: often,
         },
+      },
+      {
+        test: { ...slowTimeouts, name: "slow-system", include: ["test/system/**/*.slow.test.ts"], provide: often },
       },
       {
         plugins: [workerd()],
@@ -82,7 +87,7 @@ export default defineConfig({
           ...onWorkerd,
           ...slowTimeouts,
           name: "slow-worker",
-          include: stateProperties(ON_WORKERD),
+          include: ["test/{edge,routes}/**/*.slow.test.ts", ...stateProperties(ON_WORKERD)],
           provide: often,
         },
       },

@@ -8,7 +8,7 @@ import { LARGEST_TABLES, loadInHeap } from "./largest-tables.ts";
 
 const ROUNDS_MAX = 3;
 const LOADS = 4;
-/** Ample, so that time excludes memory pressure. `test/system/table/memory.test.ts` pins the minimum. */
+/** Ample, so that time excludes memory pressure. `test/system/table/memory.slow.test.ts` pins the minimum. */
 const HEAP_MEGABYTES = 256;
 
 const MEBI = 2 ** 20;

@@ -4,7 +4,7 @@ import * as model from "./model.ts";
 
 type Rules = Pick<Inputs, "refreshSeconds" | "refreshJitter" | "reportSeconds">;
 
-/** When an isolate reads the pointer, as `test/edge/table/scale-rules.test.ts` compares with a real one, and when it reports. */
+/** When an isolate reads the pointer, as `test/edge/table/scale-rules.slow.test.ts` compares with a real one, and when it reports. */
 export class SimulatedIsolate {
   readonly #rules: Rules;
   readonly #uniform: () => number;

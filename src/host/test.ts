@@ -39,7 +39,7 @@ const PLANS: Readonly<Record<string, readonly Stage[]>> = {
       [script("lint"), tests("unit")],
     ],
   ],
-  "--slow": [[[tests("slow")], [tests("slow-worker")]]],
+  "--slow": [[[tests("slow")], [tests("slow-worker"), tests("slow-system")]]],
 };
 
 const [mode = "", ...args] = process.argv.slice(2);

@@ -76,7 +76,7 @@ export const LAYOUTS_MAX = 200;
 
 /**
  * What checking and compiling the routes may cost, see `Budget`: a second, and so much memory that any table can be loaded
- * beside the one in force, in a heap of 90 MB; `test/system/table/memory.test.ts` tries it. An isolate has 128 MB for all.
+ * beside the one in force, in a heap of 90 MB; `test/system/table/memory.slow.test.ts` tries it. An isolate has 128 MB for all.
  */
 export const COMPLEXITY_MAX = 1_500_000;
 
