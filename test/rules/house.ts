@@ -63,7 +63,7 @@ export const fullFolders = (files: readonly File[]): readonly string[] =>
 
 /** What may be small and have one importer: interfaces, schemas, Durable Objects, entry points, lists of exports, URL families. */
 const MAY_BE_LONE =
-  /(?:^|\/)(?:index|errors|ports|env|limits|object|[a-z-]*schema|generate)\.ts$|^src\/host\/|^routes\/[a-z-]+\.ts$/;
+  /(?:^|\/)(?:index|errors|ports|env|limits|object|[a-z-]*schema|generate)\.ts$|^routes\/[a-z-]+\.ts$/;
 
 export function loneFiles(files: readonly File[]): readonly string[] {
   const importers = new Map<string, string[]>();
