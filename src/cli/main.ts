@@ -26,13 +26,7 @@ const runtime: Runtime = {
   entropy: pooledEntropy(),
   publicIdKeys: process.env["PUBLIC_ID_KEYS"],
   version: versionOf(new URL("../../package.json", import.meta.url)),
-  readFile: (path) => {
-    try {
-      return ok(readFileSync(path));
-    } catch (error) {
-      return err(reasonAt(path, error));
-    }
-  },
+  readFile: (path) => attempt(() => readFileSync(path), path),
   openFile: async (path) => {
     let file: FileHandle | undefined;
     try {
@@ -46,23 +40,12 @@ const runtime: Runtime = {
     }
   },
   fileExists: existsSync,
-  writeFile: (path, text) => {
-    try {
-      writeFileSync(path, text);
-      return ok(undefined);
-    } catch (error) {
-      return err(reasonOf(error));
-    }
-  },
-  writeBytes: (path, bytes) => {
-    try {
+  writeFile: (path, content) =>
+    attempt(() => {
       mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, bytes);
-      return ok(undefined);
-    } catch (error) {
-      return err(reasonOf(error));
-    }
-  },
+      writeFileSync(path, content);
+      return undefined;
+    }),
   stdin: { isTerminal: stdin.isTTY === true, chunks: stdin },
   print: (text) =>
     new Promise((resolve) => {
@@ -134,6 +117,15 @@ function pooledEntropy(): Runtime["entropy"] {
 
 function versionOf(manifest: URL): string {
   return (JSON.parse(readFileSync(manifest, "utf8")) as { readonly version: string }).version;
+}
+
+/** `path`: shown in the error if it is given. */
+function attempt<Value>(work: () => Value, path?: string): Result<Value, string> {
+  try {
+    return ok(work());
+  } catch (error) {
+    return err(path === undefined ? reasonOf(error) : reasonAt(path, error));
+  }
 }
 
 /** Relative paths depend on the current folder, so the absolute one is shown. */

@@ -17,10 +17,8 @@ export interface Runtime {
   readonly fileExists: (path: string) => boolean;
   /** A file as a stream with its size, for files larger than memory. */
   readonly openFile: (path: string) => Promise<Result<OpenFile, string>>;
-  /** Overwrites a file. The error is the system's message. */
-  readonly writeFile: (path: string, text: string) => Result<undefined, string>;
-  /** The same for bytes; creates missing folders. */
-  readonly writeBytes: (path: string, bytes: Uint8Array) => Result<undefined, string>;
+  /** Writes or overwrites a file, and creates missing folders. The error is the system's message. */
+  readonly writeFile: (path: string, content: string | Uint8Array) => Result<undefined, string>;
   readonly stdin: { readonly isTerminal: boolean; readonly chunks: AsyncIterable<Uint8Array> };
   /** Data, to stdout. Waits while the reader is slow. */
   readonly print: (text: string) => Promise<void>;

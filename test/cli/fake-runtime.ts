@@ -90,8 +90,7 @@ const fakeRuntime = (
       const content = files.open(path);
       return content.ok ? ok({ bytes: content.value.length, chunks: chunksOf(content.value) }) : content;
     },
-    writeFile: (path, text) => files.writeBeside(path, text),
-    writeBytes: (path, bytes) => ok(files.write(path, bytes)),
+    writeFile: (path, content) => ok(files.write(path, content)),
     stdin: {
       isTerminal: answer !== undefined,
       chunks: chunksOf(typeof stdin === "string" ? new TextEncoder().encode(stdin) : stdin),

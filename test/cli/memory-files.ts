@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { err, ok, type Result } from "../../src/ids/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
@@ -35,13 +35,6 @@ export class MemoryFiles {
   open(path: string): Result<Uint8Array, string> {
     const content = this.read(path);
     return content.ok || !this.#isFolder(path) ? content : err(this.#at(path, "it is a folder"));
-  }
-
-  /** As a program writes: into a folder that is there. */
-  writeBeside(path: string, text: string): Result<undefined, string> {
-    if (!this.#isFolder(dirname(resolve(this.#cwd, path)))) return err(ABSENT);
-    this.write(path, text);
-    return ok(undefined);
   }
 
   /** As a test writes: with the folders of its path. */

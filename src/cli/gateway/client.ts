@@ -3,21 +3,18 @@ import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/index.ts";
 import {
   type Audience,
-  type AuditEntry,
   auditSchema,
   capacitySchema,
   packSchema,
   readySchema,
   revisionSchema,
   revisionsSchema,
-  type Status,
-  type StoredPack,
   statusSchema,
-  type TableRevision,
 } from "../../published/table-api.ts";
 import { NOTE_HEADER } from "../../published/table-requests.ts";
 import type { Runtime } from "../runtime.ts";
 import {
+  type GatewayAddress,
   type GatewayFailure,
   type GatewayOptions,
   type GatewayRequest,
@@ -48,28 +45,6 @@ export interface PageQuery {
   readonly limit: number;
 }
 
-/** The endpoints under `/-/table`. */
-export interface GatewayClient {
-  /** Without a slash at the end. */
-  readonly url: string;
-  /** Without a number, the current revision. */
-  readonly text: (revision?: number) => Answer<RevisionContent>;
-  readonly publish: (bytes: Uint8Array<ArrayBuffer>, request: ChangeRequest) => Answer<TableRevision>;
-  readonly rollback: (to: number, request: ChangeRequest) => Answer<TableRevision>;
-  readonly startCanary: (bytes: Uint8Array, audience: Audience, request: ChangeRequest) => Answer<TableRevision>;
-  readonly endCanary: (end: "promote" | "abort", request: ChangeRequest) => Answer<TableRevision>;
-  readonly revisions: (pageQuery: PageQuery) => Answer<readonly TableRevision[]>;
-  readonly audit: (pageQuery: PageQuery) => Answer<readonly AuditEntry[]>;
-  readonly status: () => Answer<Status>;
-  readonly capacity: () => Answer<v.InferOutput<typeof capacitySchema>>;
-  /** Validates a table at the gateway. Faults come as the problem `invalid-table`. */
-  readonly check: (bytes: Uint8Array<ArrayBuffer>) => Answer<undefined>;
-  /** The stored parts of a pack, by the digest of its header. */
-  readonly pack: (sha256: string) => Answer<StoredPack>;
-  readonly putPart: (sha256: string, part: PackPart) => Answer<StoredPack>;
-  readonly ready: () => Answer<ReadyVersion>;
-}
-
 /** A part of a pack: its header, or a page by its number. */
 export interface PackPart {
   readonly part: "header" | number;
@@ -86,8 +61,14 @@ export interface ReadyVersion {
 /** The gateway by options and environment. The error is for stderr. */
 export const openGateway = (options: GatewayOptions, runtime: Runtime): Result<GatewayClient, string> => {
   const address = gatewayAddress(options, runtime);
-  if (!address.ok) return address;
-  const send = (request: GatewayRequest) => sendRequest(address.value, request, runtime);
+  return address.ok ? ok(connect(address.value, runtime)) : address;
+};
+
+export type GatewayClient = ReturnType<typeof connect>;
+
+/** The endpoints under `/-/table`. */
+const connect = (address: GatewayAddress, runtime: Runtime) => {
+  const send = (request: GatewayRequest) => sendRequest(address, request, runtime);
   const read = async <Schema extends v.GenericSchema>(request: GatewayRequest, schema: Schema) => {
     const answer = await send(request);
     if (!answer.ok) return answer;
@@ -100,49 +81,42 @@ export const openGateway = (options: GatewayOptions, runtime: Runtime): Result<G
     post(path, JSON.stringify({ ...body, ...noted(note) }), expectedRevision);
   const list = <Schema extends v.GenericSchema>(path: string, { before, limit }: PageQuery, schema: Schema) =>
     read({ method: "GET", path: `${path}?limit=${limit}${before === undefined ? "" : `&before=${before}`}` }, schema);
-  return ok({
-    url: address.value.url,
-    text: async (revision) => {
+  return {
+    /** Without a slash at the end. */
+    url: address.url,
+    /** Without a number, the current revision. */
+    text: async (revision?: number): Answer<RevisionContent> => {
       const path = revision === undefined ? "/-/table" : `/-/table/revisions/${revision}`;
       const answer = await send({ method: "GET", path });
       return answer.ok ? readText(answer.value.status, answer.value.header, answer.value.bytes) : answer;
     },
-    publish: (bytes, { expectedRevision, note }) =>
-      read(
-        {
-          method: "PUT",
-          path: "/-/table",
-          headers: { ...JSON_TYPE, ...ifMatch(expectedRevision), ...noteField(note) },
-          body: bytes,
-        },
-        revisionSchema,
-      ),
-    rollback: (to, request) => change("/-/table/rollback", { to }, request),
-    startCanary: (bytes, audience, { expectedRevision, note }) => {
+    publish: (body: Uint8Array<ArrayBuffer>, { expectedRevision, note }: ChangeRequest) => {
+      const headers = { ...JSON_TYPE, ...ifMatch(expectedRevision), ...noteField(note) };
+      return read({ method: "PUT", path: "/-/table", headers, body }, revisionSchema);
+    },
+    rollback: (to: number, request: ChangeRequest) => change("/-/table/rollback", { to }, request),
+    startCanary: (bytes: Uint8Array, audience: Audience, { expectedRevision, note }: ChangeRequest) => {
       const rest = JSON.stringify({ ...audience, ...noted(note) }).slice(1);
       // Byte for byte, so that digest of canary and file are equal.
       return post("/-/table/canary", `{"table":${new TextDecoder().decode(bytes)},${rest}`, expectedRevision);
     },
-    endCanary: (end, request) => change(`/-/table/${end}`, {}, request),
-    revisions: async (pageQuery) =>
-      mapOk(await list("/-/table/revisions", pageQuery, revisionsSchema), (page) => page.revisions),
-    audit: async (pageQuery) => mapOk(await list("/-/table/audit", pageQuery, auditSchema), (page) => page.entries),
+    endCanary: (end: "promote" | "abort", request: ChangeRequest) => change(`/-/table/${end}`, {}, request),
+    revisions: async (page: PageQuery) =>
+      mapOk(await list("/-/table/revisions", page, revisionsSchema), ({ revisions }) => revisions),
+    audit: async (page: PageQuery) => mapOk(await list("/-/table/audit", page, auditSchema), ({ entries }) => entries),
     status: () => read({ method: "GET", path: "/-/table/status" }, statusSchema),
     capacity: () => read({ method: "GET", path: "/-/table/capacity" }, capacitySchema),
-    check: async (bytes) =>
-      mapOk(await send({ method: "POST", path: "/-/table/check", headers: JSON_TYPE, body: bytes }), () => undefined),
-    pack: (sha256) => read({ method: "GET", path: packPath(sha256) }, packSchema),
-    putPart: (sha256, { part, bytes }) =>
-      read(
-        {
-          method: "PUT",
-          path: part === "header" ? packPath(sha256) : `${packPath(sha256)}/${part}`,
-          headers: { "content-type": "application/octet-stream" },
-          body: bytes,
-        },
-        packSchema,
-      ),
-    ready: async () => {
+    /** Validates a table at the gateway. Faults come as the problem `invalid-table`. */
+    check: async (body: Uint8Array<ArrayBuffer>): Answer<undefined> =>
+      mapOk(await send({ method: "POST", path: "/-/table/check", headers: JSON_TYPE, body }), () => undefined),
+    /** The stored parts of a pack, by the digest of its header. */
+    pack: (sha256: string) => read({ method: "GET", path: packPath(sha256) }, packSchema),
+    putPart: (sha256: string, { part, bytes: body }: PackPart) => {
+      const path = part === "header" ? packPath(sha256) : `${packPath(sha256)}/${part}`;
+      return read({ method: "PUT", path, headers: { "content-type": "application/octet-stream" }, body }, packSchema);
+    },
+    /** The table version of the responding isolate. */
+    ready: async (): Answer<ReadyVersion> => {
       const answer = await send({ method: "GET", path: "/-/ready" });
       if (!answer.ok) return answer;
       const { status, header, bytes } = answer.value;
@@ -151,7 +125,7 @@ export const openGateway = (options: GatewayOptions, runtime: Runtime): Result<G
         ? readVersion(status, header("waybill-table"), body.output)
         : err(unexpected(status, body.issues[0]));
     },
-  });
+  };
 };
 
 const packPath = (sha256: string) => `/-/table/packs/${sha256}`;

@@ -25,23 +25,13 @@ export const loadPackFiles = async (
 ): Promise<readonly Fault[]> => {
   const faults: Fault[] = [];
   for (const slot of table.packs.values()) {
-    const why = await loadOne(slot, packFile(tablePath, slot.declared.sha256), runtime);
+    const one = await readPack(packFile(tablePath, slot.declared.sha256), slot.declared.sha256, runtime);
+    const why = one.ok ? attach(slot, one.value) : one.error;
     if (why === undefined) continue;
     const message = `The pack cannot be used: ${why}; make it again with \`waybill table pack\`.`;
     faults.push({ pointer: pointerTo(["packs", slot.name]), kind: "pack", message });
   }
   return faults;
-};
-
-type Slot = CompiledTable["packs"] extends ReadonlyMap<string, infer Value> ? Value : never;
-
-const loadOne = async (slot: Slot, file: string, runtime: Pick<Runtime, "readFile">): Promise<string | undefined> => {
-  const bytes = runtime.readFile(file);
-  if (!bytes.ok) return `${file}: ${bytes.error}`;
-  const pack = await verifyPack(bytes.value, sha256, slot.declared.sha256);
-  if (!pack.ok) return formatPackFault(pack.error);
-  const attached = slot.attach(pack.value);
-  return attached.ok ? undefined : formatEntryFault(attached.error);
 };
 
 /** Packs beside tables. Each file is read and verified once, even if several tables share it. */
@@ -99,12 +89,13 @@ export const openPackFiles = (
           missing.push({ pack: slot.name, sha256: digest, sentence });
           continue;
         }
-        const one = found.get(digest) ?? (await readPack(file, digest, runtime));
-        const why = typeof one === "string" ? one : attach(slot, one);
+        const known = found.get(digest);
+        const one = known === undefined ? await readPack(file, digest, runtime) : ok(known);
+        const why = one.ok ? attach(slot, one.value) : one.error;
         if (why !== undefined) {
           return err(`error: ${escapeControls(`${file} is not pack ${slot.name} of ${name}: ${why}`)}\n`);
         }
-        if (typeof one !== "string") found.set(digest, one);
+        if (one.ok) found.set(digest, one.value);
       }
       return ok(missing);
     },
@@ -116,15 +107,18 @@ export const openPackFiles = (
   };
 };
 
-/** The pack, or the reason. */
-const readPack = async (file: string, digest: string, runtime: Pick<Runtime, "readFile">): Promise<Found | string> => {
+const readPack = async (
+  file: string,
+  digest: string,
+  runtime: Pick<Runtime, "readFile">,
+): Promise<Result<Found, string>> => {
   const bytes = runtime.readFile(file);
-  if (!bytes.ok) return bytes.error;
+  if (!bytes.ok) return bytes;
   const pack = await verifyPack(bytes.value, sha256, digest);
-  return pack.ok ? { pack: pack.value, bytes: bytes.value } : formatPackFault(pack.error);
+  return pack.ok ? ok({ pack: pack.value, bytes: bytes.value }) : err(formatPackFault(pack.error));
 };
 
-const attach = (slot: PackSlot, { pack }: Found): string | undefined => {
+const attach = (slot: Pick<PackSlot, "attach">, { pack }: Found): string | undefined => {
   const attached = slot.attach(pack);
   return attached.ok ? undefined : formatEntryFault(attached.error);
 };

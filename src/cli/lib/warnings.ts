@@ -5,27 +5,30 @@ import { formatUndone, type UndoneCount, undoneCount } from "./diff-text.ts";
 import { escapeControls, formatCount } from "./output.ts";
 import { idlePacks } from "./table-file.ts";
 
-/** Numbers in IDs with a new meaning, which existing IDs change with. Plain JSON. */
-export type NumberWarning =
+/** Not faults of a table, but often mistakes. Plain JSON. */
+export type PlanWarning =
+  /** No route, canary or default names the region. */
+  | { readonly kind: "region-without-routes"; readonly region: string }
+  /** No region of the current table has an origin with this host and port. */
+  | { readonly kind: "new-origin"; readonly region: string; readonly authority: string }
+  /** Keys lose their region. */
+  | { readonly kind: "keys-go-nowhere"; readonly entity: string; readonly layout: string; readonly keys: string }
+  /** No route names the pack. */
+  | { readonly kind: "pack-without-route"; readonly pack: string }
+  /** Publishing requires its number, and ends it. */
+  | { readonly kind: "canary-running"; readonly revision: number }
   /** The number is of another country. Without `to` it is unassigned: the country has another number. */
   | { readonly kind: "country-renumbered"; readonly number: number; readonly from: string; readonly to?: string }
   /** IDs of the layout belong to another entity: those with the number, or all. */
-  | {
-      readonly kind: "entity-renumbered";
-      readonly layout: string;
-      readonly mark?: string;
-      readonly from: string;
-      readonly to: string;
-    };
-
-export const numberWarnings = (before: DeclaredTable, after: DeclaredTable): readonly NumberWarning[] => [
-  ...countries(before.countries ?? {}, after.countries ?? {}),
-  ...entities(before, after),
-];
+  | ({ readonly kind: "entity-renumbered"; readonly from: string; readonly to: string } & Omit<Claim, "entity">)
+  /** Undone steps of moves, which docs/guides/move-entities.md forbids. */
+  | UndoneCount
+  /** 0: the table has none. */
+  | { readonly kind: "epoch-floor-falls"; readonly from: number; readonly to: number };
 
 type Numbers = Readonly<Record<string, number>>;
 
-const countries = (before: Numbers, after: Numbers): readonly NumberWarning[] => {
+const countries = (before: Numbers, after: Numbers): readonly PlanWarning[] => {
   const now = new Map(Object.entries(after).map(([code, number]) => [number, code]));
   return Object.entries(before).flatMap(([from, number]) => {
     const to = now.get(number);
@@ -43,7 +46,7 @@ interface Claim {
 }
 
 /** A renamed entity is not a change of owner. */
-const entities = (before: DeclaredTable, after: DeclaredTable): readonly NumberWarning[] => {
+const entities = (before: DeclaredTable, after: DeclaredTable): readonly PlanWarning[] => {
   const now = claimsIn(after);
   return [...claimsIn(before)].flatMap(([key, { layout, mark, entity: from }]) => {
     const to = now.get(key)?.entity;
@@ -73,86 +76,37 @@ const claimsIn = ({ entities: declared }: DeclaredTable): ReadonlyMap<string, Cl
   return claims;
 };
 
-export const formatNumberWarning = (warning: NumberWarning): string => {
-  if (warning.kind === "country-renumbered") {
-    const { number, from, to } = warning;
-    return escapeControls(
-      to === undefined
-        ? `country ${number} was ${from} and is now unassigned: existing IDs lose their country, because ${from} has another number`
-        : `country ${number} was ${from} and is now ${to}: existing IDs change their country`,
-    );
-  }
-  const { layout, mark, from, to } = warning;
-  const which = mark === undefined ? `IDs of layout ${layout}` : `${mark} of layout ${layout}`;
-  return escapeControls(`${which}: was ${from} and is now ${to}: existing IDs change their entity`);
-};
-
-/** Undone steps of moves, which docs/guides/move-entities.md forbids. Plain JSON. */
-export type StepWarning =
-  | UndoneCount
-  /** 0: the table has none. */
-  | { readonly kind: "epoch-floor-falls"; readonly from: number; readonly to: number };
-
-export const stepWarnings = (
-  before: DeclaredTable,
-  after: DeclaredTable,
-  changes: DiffCounts | undefined,
-): readonly StepWarning[] => {
-  const [from, to] = [before.epochFloor ?? 0, after.epochFloor ?? 0];
-  return [
-    ...(changes?.overrides.undone ?? []).map(undoneCount),
-    ...(to < from ? [{ kind: "epoch-floor-falls", from, to } as const] : []),
-  ];
-};
-
 const STEP_KINDS: readonly string[] = [
   "move-lost",
   "epoch-falls",
   "epoch-stands",
   "no-longer-gone",
   "epoch-floor-falls",
-] satisfies readonly StepWarning["kind"][];
+] satisfies readonly PlanWarning["kind"][];
 
 /** Whether the change needs `--over-moves`. */
 export const undoesMoves = (warnings: readonly { readonly kind: string }[]): boolean =>
   warnings.some(({ kind }) => STEP_KINDS.includes(kind));
-
-export const formatStep = (warning: StepWarning): string => {
-  if (warning.kind === "epoch-floor-falls") {
-    return `epochFloor falls from ${warning.from} to ${warning.to}: new moves may start with epochs that regions already know`;
-  }
-  return formatUndone(warning);
-};
-
-/** Not faults of a table, but often mistakes. Plain JSON. */
-export type PlanWarning =
-  /** No route, canary or default names the region. */
-  | { readonly kind: "region-without-routes"; readonly region: string }
-  /** No region of the current table has an origin with this host and port. */
-  | { readonly kind: "new-origin"; readonly region: string; readonly authority: string }
-  /** Keys lose their region. */
-  | { readonly kind: "keys-go-nowhere"; readonly entity: string; readonly layout: string; readonly keys: string }
-  /** No route names the pack. */
-  | { readonly kind: "pack-without-route"; readonly pack: string }
-  /** Publishing requires its number, and ends it. */
-  | { readonly kind: "canary-running"; readonly revision: number }
-  | NumberWarning
-  | StepWarning;
 
 export const warningsOf = (
   before: DeclaredTable,
   after: DeclaredTable,
   changes: DiffCounts | undefined,
   canary: number | undefined,
-): readonly PlanWarning[] => [
-  ...stepWarnings(before, after, changes),
-  ...numberWarnings(before, after),
-  ...idleRegions(before, after),
-  ...newOrigins(before, after),
-  ...(changes?.keys ?? []).filter(isLost).map(lost),
-  ...idlePacks(after).map((pack) => ({ kind: "pack-without-route", pack }) as const),
-  ...(canary === undefined ? [] : [{ kind: "canary-running", revision: canary } as const]),
-];
+): readonly PlanWarning[] => {
+  const [from, to] = [before.epochFloor ?? 0, after.epochFloor ?? 0];
+  return [
+    ...(changes?.overrides.undone ?? []).map(undoneCount),
+    ...(to < from ? [{ kind: "epoch-floor-falls", from, to } as const] : []),
+    ...countries(before.countries ?? {}, after.countries ?? {}),
+    ...entities(before, after),
+    ...idleRegions(before, after),
+    ...newOrigins(before, after),
+    ...(changes?.keys ?? []).flatMap(lost),
+    ...idlePacks(after).map((pack) => ({ kind: "pack-without-route", pack }) as const),
+    ...(canary === undefined ? [] : [{ kind: "canary-running", revision: canary } as const]),
+  ];
+};
 
 const idleRegions = (before: DeclaredTable, after: DeclaredTable): readonly PlanWarning[] => {
   const [left, right] = [routedRegions(before), routedRegions(after)];
@@ -201,30 +155,37 @@ const authorities = ({ regions }: DeclaredTable) =>
     return [...new Set(all)].map((authority) => ({ region, authority }));
   });
 
-const isLost = ({ from, to }: KeyCount): boolean => from !== "nowhere" && to === "nowhere";
+const lost = ({ entity, layout, from, to, keys }: KeyCount): readonly PlanWarning[] =>
+  from !== "nowhere" && to === "nowhere" ? [{ kind: "keys-go-nowhere", entity, layout, keys }] : [];
 
-const lost = ({ entity, layout, keys }: KeyCount): PlanWarning => ({ kind: "keys-go-nowhere", entity, layout, keys });
+export const formatWarning = (warning: PlanWarning): string => escapeControls(sentenceOf(warning));
 
-export const formatWarning = (warning: PlanWarning): string => {
+const sentenceOf = (warning: PlanWarning): string => {
   switch (warning.kind) {
     case "region-without-routes":
-      return escapeControls(`region ${warning.region} has no routes: no ID is routed there`);
+      return `region ${warning.region} has no routes: no ID is routed there`;
     case "new-origin":
-      return escapeControls(
-        `${warning.authority} in region ${warning.region} is not an origin of the current table: new, or misspelled?`,
-      );
+      return `${warning.authority} in region ${warning.region} is not an origin of the current table: new, or misspelled?`;
     case "keys-go-nowhere":
-      return escapeControls(
-        `${warning.entity} (${warning.layout}): ${formatCount(BigInt(warning.keys))} of its keys lose their region; their IDs get 404`,
-      );
+      return `${warning.entity} (${warning.layout}): ${formatCount(BigInt(warning.keys))} of its keys lose their region; their IDs get 404`;
     case "pack-without-route":
-      return escapeControls(`pack ${warning.pack} is in no route: it is uploaded, but unused`);
+      return `pack ${warning.pack} is in no route: it is uploaded, but unused`;
     case "canary-running":
       return `a canary of revision ${warning.revision} is running: publishing requires --expect ${warning.revision}, which ends it`;
-    case "country-renumbered":
-    case "entity-renumbered":
-      return formatNumberWarning(warning);
+    case "country-renumbered": {
+      const { number, from, to } = warning;
+      return to === undefined
+        ? `country ${number} was ${from} and is now unassigned: existing IDs lose their country, because ${from} has another number`
+        : `country ${number} was ${from} and is now ${to}: existing IDs change their country`;
+    }
+    case "entity-renumbered": {
+      const { layout, mark, from, to } = warning;
+      const which = mark === undefined ? `IDs of layout ${layout}` : `${mark} of layout ${layout}`;
+      return `${which}: was ${from} and is now ${to}: existing IDs change their entity`;
+    }
+    case "epoch-floor-falls":
+      return `epochFloor falls from ${warning.from} to ${warning.to}: new moves may start with epochs that regions already know`;
     default:
-      return formatStep(warning);
+      return formatUndone(warning);
   }
 };

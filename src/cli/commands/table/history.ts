@@ -161,7 +161,7 @@ const write = async ({ bytes }: RevisionContent, out: string | undefined, runtim
     await runtime.print(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
     return EXIT.ok;
   }
-  const written = runtime.writeBytes(out, bytes);
+  const written = runtime.writeFile(out, bytes);
   if (!written.ok) return fail(`error: ${escapeControls(out)} cannot be written: ${written.error}\n`, runtime);
   runtime.report(`written to ${escapeControls(out)}\n`);
   return EXIT.ok;

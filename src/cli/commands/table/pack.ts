@@ -287,7 +287,7 @@ const write = async (
   if (!edited.ok) return fail(edited.error, runtime);
   const { out, table: beside = "-" } = options;
   const file = out === undefined ? packFile(beside, report.sha256) : join(out, `${report.sha256}.pack`);
-  const written = runtime.writeBytes(file, Buffer.concat([header, ...pages]));
+  const written = runtime.writeFile(file, Buffer.concat([header, ...pages]));
   if (!written.ok) return fail(`error: ${escapeControls(file)} cannot be written: ${written.error}\n`, runtime);
   if (table !== undefined && edited.value !== undefined) {
     const saved = runtime.writeFile(table.name, edited.value.text);
