@@ -1,3 +1,4 @@
+import { ok } from "../ids/result.ts";
 import type { PublicIdsError, RequestError } from "../problems/index.ts";
 import {
   type CompiledTable,
@@ -110,7 +111,7 @@ function decideByTable(input: DecideInput, table: CompiledTable, path: string, b
     return failure(table, { reason: "unrouted-path", path }, byCanary);
   }
   if (match.entity.public !== undefined) return decidePublic(input, table, match, path, byCanary);
-  const hint = hintFor(table, input.layoutName);
+  const hint = input.layoutName === undefined ? NO_HINT : hintFor(table, input.layoutName);
   if (!hint.ok) return failure(table, hint.error, byCanary);
   // Internal IDs of public entities stay unknown here: an error must not reveal them.
   const decided = resolvePath(withoutPublic(table), match, path, input.nowMs, hint.value);
@@ -224,6 +225,8 @@ function readHinted(
   const reading = readId(publicIds, table, id, nowMs, hint.value);
   return reading.ok ? reading.value : failure(table, reading.error, byCanary);
 }
+
+const NO_HINT = ok(undefined);
 
 /** An error lists no layout that public entities alone have. */
 function hintFor(table: CompiledTable, layoutName: string | undefined): ReturnType<typeof hintNamed> {

@@ -112,7 +112,8 @@ export async function openRequest(context: RequestContext): Promise<ServedTable 
  * such a request is refused.
  */
 export function targetError({ host, path }: Pick<RequestContext, "host" | "path">): RequestError | undefined {
-  if (!isHost(host)) return { reason: "malformed-request", detail: "The host header is not a host." };
+  if ((host !== lastHost || host === "") && !isHost(host))
+    return { reason: "malformed-request", detail: "The host header is not a host." };
   if (isNotNormalized(path)) {
     return { reason: "malformed-request", detail: "The path has a dot segment or a backslash; send it resolved." };
   }
@@ -126,7 +127,6 @@ const HOST = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 let lastHost = "";
 
 function isHost(text: string): boolean {
-  if (text === lastHost) return text !== "";
   if (!HOST.test(text)) return false;
   lastHost = text;
   return true;

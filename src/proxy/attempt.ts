@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import type { Clock, Fetch, ProxyPorts } from "../ports.ts";
 import type { Entity, Region } from "../routing/table.ts";
-import { type Upload, upload } from "./body.ts";
+import { type RequestBody, type Upload, upload } from "./body.ts";
 import type { OriginFault, ProxyError } from "./errors.ts";
 import { type OriginRequest, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
 import { type Failure, failureOf, validateResponse } from "./origin-response.ts";
@@ -77,7 +77,8 @@ export async function attemptOnce(
   const signature = deps.sign === undefined ? undefined : await deps.sign(signableOf(proxyRequest, at));
   const outgoing = originRequest(proxyRequest, at, deps.entropy, signature);
   if (outgoing === undefined) return err({ error: { reason: "loop-detected" }, fault: undefined });
-  const sent = startUpload(proxyRequest, limits, deps.clock);
+  const { body } = proxyRequest;
+  const sent = body.kind === "stream" ? startUpload(proxyRequest, body, limits, deps.clock) : undefined;
   const { asksUpgrade } = outgoing;
   const sinceMs = deps.clock.nowMs();
   try {
@@ -105,11 +106,11 @@ const unreachable = (region: string, { fault, why }: Failure): AttemptError => (
 });
 
 function startUpload(
-  { body, waitUntil }: ProxyRequest,
+  { waitUntil }: ProxyRequest,
+  body: Extract<RequestBody, { kind: "stream" }>,
   { idleMs, total }: AttemptLimits,
   clock: Clock,
-): Upload | undefined {
-  if (body.kind !== "stream") return undefined;
+): Upload {
   const sent = upload(body.stream, body.length, { idleMs, untilMs: total?.untilMs, nowMs: clock.nowMs });
   // An origin may answer before it has read everything.
   waitUntil(sent.ended);

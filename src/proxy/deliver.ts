@@ -65,7 +65,8 @@ export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, d
   let sent = 0;
   let retryAfterMs = Infinity;
   let slow: Attempt | undefined;
-  for (const attempt of isRepeatable ? withSecondTry(candidates) : candidates) {
+  // A kept connection may be closed just as it is used again: an only origin is asked twice.
+  for (const attempt of isRepeatable && candidates.length === 1 ? [...candidates, ...candidates] : candidates) {
     // One that took too long is not waited for again.
     if (attempt === slow || sent >= sendsMax) break;
     // Other regions keep their turn, however many origins this one has.
@@ -99,12 +100,6 @@ const SENDS_MAX = 4;
 
 /** Retries of many requests that failed together are spread over this, and over twice as much each time. */
 const JITTER_MS = 20;
-
-/** A kept connection may be closed just as it is used again: where there is nowhere else to go, the same origin is asked twice. */
-function withSecondTry(candidates: readonly Attempt[]): readonly Attempt[] {
-  const [only, second] = candidates;
-  return only !== undefined && second === undefined ? [only, only] : candidates;
-}
 
 const hasOther = (candidates: readonly Attempt[], region: Region): boolean => candidates.at(-1)?.region !== region;
 
@@ -182,7 +177,7 @@ export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Pro
   const answer = await sendToRegion(proxyRequest, first, deps);
   if (!answer.ok) return answer;
   const { response, region: sent } = answer.value;
-  const named = regionNamedBy(response);
+  const named = response.status === 421 ? regionNamedBy(response) : undefined;
   if (named === undefined) return answer;
   await response.body?.cancel();
   if (known !== undefined) memory?.forget(keyOf(proxyRequest));

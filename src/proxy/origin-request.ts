@@ -216,7 +216,7 @@ export function originRequest(
   }
   if (proxyRequest.asksReadable) requestIdentityEncoding(fields);
   proxyRequest.traceparent ??= fields["traceparent"];
-  if (!mayUpgrade(proxyRequest, connection)) delete fields["upgrade"];
+  if (fields["upgrade"] !== undefined && !mayUpgrade(proxyRequest, connection)) delete fields["upgrade"];
   const headers = isLossy ? withBytesOf(request.headers, fields) : fields;
   // A coded answer is read as it is, unless IDs are sought in it.
   const encodeResponseBody = proxyRequest.asksReadable ? "automatic" : "manual";
