@@ -4,15 +4,15 @@ import { NOT_FOUND, NOT_LOADED, type PackHeader, type PackPage, type PageInfo } 
 
 export { NOT_LOADED };
 
-/** The field is cut into so many equal parts. */
+/** Equal parts of the field, each with the page where a search begins. */
 const STEPS = 256;
 
-/** A pack as an isolate has it: the header, and those of its pages that are in memory. */
+/** A pack in memory: its header, and the pages that are loaded. */
 export class LoadedPack {
   readonly header: PackHeader;
-  /** First key of each page, and behind them a greatest of all. */
+  /** First key of each page, then infinity as a sentinel. */
   private readonly firsts: Float64Array;
-  /** For each part of the field the page at which a search begins: it goes up from there by a page or two. */
+  /** For each part of the field the page where a search begins. It ends a page or two further. */
   private readonly steps: Int16Array;
   private readonly stepsPerKey: number;
   private readonly pages: (PackPage | undefined)[];
@@ -33,13 +33,13 @@ export class LoadedPack {
     if (number < 0) return NOT_FOUND;
     const page = this.pages[number];
     if (page === undefined) {
-      // What lies between two pages is known without either.
+      // Between two pages there is no range: neither page is needed.
       return key > (this.header.pages[number] as PageInfo).last ? NOT_FOUND : NOT_LOADED;
     }
     return page.find(key);
   }
 
-  /** The only page that may hold the key; -1 when it is below all. */
+  /** The only page that can contain the key; -1 for a key below all pages. */
   pageOf(key: number): number {
     const { firsts } = this;
     let number = this.steps[(key * this.stepsPerKey) | 0] as number;
@@ -59,13 +59,13 @@ export class LoadedPack {
     this.pages[number] = undefined;
   }
 
-  /** Memory of the pages that are there. */
+  /** Memory of the loaded pages. */
   get bytes(): number {
     return this.pages.reduce((sum, page) => sum + (page?.bytes ?? 0), 0);
   }
 }
 
-/** The pack that a table names is another one than the table says. */
+/** A pack's header differs from its entry in the table. */
 export interface EntryFault {
   readonly reason: "entry-differs";
   readonly what: "bytes" | "ranges" | "bits" | "regions";
@@ -73,7 +73,7 @@ export interface EntryFault {
   readonly found: string;
 }
 
-/** What of a pack a look-up misses. */
+/** The page or header that a look-up needs. */
 export interface MissingPage {
   /** Its name in the table. */
   readonly pack: string;
@@ -81,7 +81,7 @@ export interface MissingPage {
   readonly page: number | undefined;
 }
 
-/** The place of a pack in a compiled table: empty until somebody has loaded it. One pack may be in several tables. */
+/** The place of a pack in a compiled table, empty until its header is loaded. Several tables can share a pack. */
 export class PackSlot {
   readonly name: string;
   readonly declared: DeclaredPack;
@@ -96,7 +96,7 @@ export class PackSlot {
     return this.pack;
   }
 
-  /** Takes a pack whose header has the digest that the table says. */
+  /** Takes a pack whose header has the digest in the table. */
   attach(pack: LoadedPack): Result<undefined, EntryFault> {
     const fault = entryFault(this.declared, pack.header);
     if (fault !== undefined) return err(fault);
@@ -109,17 +109,17 @@ export class PackSlot {
     return this.pack === undefined ? NOT_LOADED : this.pack.find(key);
   }
 
-  /** What is missing where `find` says `NOT_LOADED`. */
+  /** What `find` needs when it returns `NOT_LOADED`. */
   missing(key: number): MissingPage {
     return { pack: this.name, page: this.pack?.pageOf(key) };
   }
 }
 
-/** Whether a header is what the table says of its pack. */
+/** The first difference between a header and its entry in the table. */
 export const entryFault = (declared: DeclaredPack, header: PackHeader): EntryFault | undefined => {
   const found = { bytes: header.bytes, ranges: header.ranges, bits: header.fieldBits, regions: header.regions };
   for (const what of ["bytes", "ranges", "bits", "regions"] as const) {
-    // A list of names is not the text of them all: a name from a file may have a comma in it.
+    // As JSON, not as joined text: a region's name in a file can contain a comma.
     const [own, other] = [JSON.stringify(declared[what]), JSON.stringify(found[what])];
     if (own !== other) return { reason: "entry-differs", what, declared: own, found: other };
   }

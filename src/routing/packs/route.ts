@@ -19,8 +19,8 @@ export interface PackRoute {
 }
 
 /**
- * Looks an ID up in routes of which some lead to packs: each pack that stands before the route that takes the ID is asked
- * first, in order. A pack of which the page is not in memory ends the search: whatever comes behind it would be a guess.
+ * Looks an ID up in routes, some of them to packs. Packs before the matching route are searched first, in order. A page
+ * that is not in memory ends the search: any later route would be a guess.
  */
 export const packFinder = (
   index: IdIndex,
@@ -50,19 +50,19 @@ const unloaded = (slot: PackSlot, key: number): NeedsPage => ({
   missing: slot.missing(key),
 });
 
-/** A route to a pack: what the pack does not hold goes on to the routes behind it. */
+/** A route to a pack. Keys that are not in the pack go on to the routes behind it. */
 export interface PackPlacement {
   /** Place in the declared `routes`. */
   readonly ordinal: number;
   readonly pack: string;
   readonly declared: DeclaredPack;
-  /** The number of an ID that the ranges are of. */
+  /** The part of an ID that is the key of the ranges. */
   readonly dimension: Dimension;
-  /** The entities that it is for. Their boxes have no bounds. */
+  /** The entities that it applies to. Their boxes have no bounds. */
   readonly ids: ReadonlyMap<IdPlan, Box>;
 }
 
-/** The field or slice of a layout that a pack's ranges are of; `undefined` where the layout has none of that name and width. */
+/** The field or slice that is the key of a pack; `undefined` for a layout without one of that name and width. */
 export const dimensionOfPack = (
   { layout, slices, dimensions }: LayoutPlan,
   { field, slice, bits }: DeclaredPack,
@@ -74,7 +74,7 @@ export const dimensionOfPack = (
   return dimensions.find((dimension) => dimension.name === name);
 };
 
-/** `undefined` where the route takes no ID of the layout. */
+/** `undefined` if the route takes no ID of the layout. */
 export const placePack = (
   plan: LayoutPlan,
   ordinal: number,

@@ -3,7 +3,7 @@ import { decodeHeader, decodePage, headerBytesOf, type PackHeader, type PackPage
 import { hexOf, type PackFault, type Sha256 } from "./format.ts";
 import { LoadedPack } from "./pack.ts";
 
-/** All ranges of a pack side by side, for whoever goes through them in order instead of looking one up. */
+/** All ranges of a pack in order, for a scan instead of look-ups. */
 export interface PackRanges {
   /** First and last key of each range. */
   readonly bounds: Uint32Array | Float64Array;
@@ -12,7 +12,7 @@ export interface PackRanges {
   readonly regions: readonly string[];
 }
 
-/** Copies the ranges out of a file that `verifyPack` has found to be whole. */
+/** Copies the ranges out of a verified file. */
 export const rangesOfFile = (file: Uint8Array<ArrayBuffer>, header: PackHeader): PackRanges => {
   const { keyBytes, ranges, regions, pages } = header;
   const bounds = keyBytes === 4 ? new Uint32Array(ranges * 2) : new Float64Array(ranges * 2);
@@ -27,9 +27,9 @@ export const rangesOfFile = (file: Uint8Array<ArrayBuffer>, header: PackHeader):
 };
 
 /**
- * A pack as key-value stores hold it. Nothing of it ever changes, since every name is a digest or goes with one:
+ * The keys of a pack in KV. Their values never change, since each key contains a digest:
  * - `pack.<sha256>`: the header, by its own digest, which the table names;
- * - `pack.<sha256>.<n>`: page n, whose digest the header holds.
+ * - `pack.<sha256>.<n>`: page n, whose digest is in the header.
  */
 export const packKey = (sha256: string): string => `pack.${sha256}`;
 
@@ -40,7 +40,7 @@ export interface StoredPart {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The parts of a verified file in the order in which they are written: who sees the header sees all pages. */
+/** The parts of a verified file in write order. The header is last: a reader that has it finds all pages. */
 export const partsOfFile = (
   file: Uint8Array<ArrayBuffer>,
   { headerBytes, pages }: PackHeader,
@@ -53,7 +53,7 @@ export const partsOfFile = (
   { key: packKey(sha256), bytes: file.subarray(0, headerBytes) },
 ];
 
-/** Reads the header of a pack, if it is the one of that digest. `bytes`: the header, or the whole file. */
+/** Verifies the digest of a header and decodes it. `bytes`: the header, or the whole file. */
 export const readHeader = async (
   bytes: Uint8Array<ArrayBuffer>,
   sha256: Sha256,
@@ -69,7 +69,7 @@ export const readHeader = async (
   return decodeHeader(own);
 };
 
-/** Reads one page, if it is the one that the header names. */
+/** Verifies the digest of a page and decodes it. */
 export const readPage = async (
   header: PackHeader,
   info: PageInfo,
@@ -77,14 +77,14 @@ export const readPage = async (
   sha256: Sha256,
 ): Promise<Result<PackPage, PackFault>> => {
   const actual = hexOf(await sha256(bytes));
-  // A page that is cut short says so, whatever its digest.
+  // A wrong length has its own error.
   if (bytes.length === info.bytes && actual !== info.sha256) {
     return err({ reason: "digest-mismatch", part: info.number, expected: info.sha256, actual });
   }
   return decodePage(header, info, bytes);
 };
 
-/** Reads a whole file: every digest and every range. `expected`: the digest in the table, where there is one. */
+/** Verifies every digest and every range of a file. `expected`: the digest in the table, if there is one. */
 export const verifyPack = async (
   content: Uint8Array<ArrayBuffer>,
   sha256: Sha256,
