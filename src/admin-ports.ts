@@ -95,8 +95,8 @@ export interface PageQuery {
 type Answer<Value> = Promise<Result<Value, TableHistoryError>>;
 type Change = Promise<Result<TableRevision, TableChangeError>>;
 
-/** All revisions of the table. A change is made only if nobody else was faster: see `ChangeRequest`. */
-export interface TableHistory {
+/** The revisions of the table, with optimistic concurrency (see `ChangeRequest`), and the upload of packs. */
+export interface ControlPlaneApi {
   /** The text of a revision, byte for byte; without a number of the one in force. */
   text(revision?: number): Promise<Result<RevisionContent, TableChangeError>>;
   revisions(pageQuery: PageQuery): Answer<readonly TableRevision[]>;
@@ -113,6 +113,14 @@ export interface TableHistory {
   abort(request: ChangeRequest): Change;
   /** For the audit. */
   recordRejection(refused: RejectedChange): Answer<undefined>;
+  packStatus(sha256: string): Answer<StoredPack>;
+  /** The first part of a pack: its pages are verified by it. */
+  putHeader(request: PackPartRequest, bytes: Uint8Array<ArrayBuffer>): Promise<Result<PackReceipt, PackChangeError>>;
+  putPage(
+    request: PackPartRequest,
+    page: number,
+    bytes: Uint8Array<ArrayBuffer>,
+  ): Promise<Result<PackReceipt, PackChangeError>>;
 }
 
 export interface RevisionContent {
@@ -131,21 +139,6 @@ export interface PackReceipt {
 export interface PackPartRequest {
   readonly sha256: string;
   readonly author: string;
-}
-
-/**
- * Where packs are put, for tables that are to name them. Whatever is put is verified; the same bytes again change nothing.
- * The audit tells of each pack once, when it is whole, and of parts that were refused.
- */
-export interface PackStore {
-  packStatus(sha256: string): Answer<StoredPack>;
-  /** The first part of a pack: its pages are verified by it. */
-  putHeader(request: PackPartRequest, bytes: Uint8Array<ArrayBuffer>): Promise<Result<PackReceipt, PackChangeError>>;
-  putPage(
-    request: PackPartRequest,
-    page: number,
-    bytes: Uint8Array<ArrayBuffer>,
-  ): Promise<Result<PackReceipt, PackChangeError>>;
 }
 
 /** `viewer` sees the gateway's own pages, `operator` changes what they show as well. */

@@ -1,4 +1,4 @@
-import type { Authenticate, DenialReason, PackStore, ServedTable, TableHistory, Tables } from "./admin-ports.ts";
+import type { Authenticate, ControlPlaneApi, DenialReason, ServedTable, Tables } from "./admin-ports.ts";
 import type { MintError, Words } from "./ids/index.ts";
 import type { Result } from "./ids/result.ts";
 import type { PublicIdsError, SequenceError, TableError } from "./problems/errors.ts";
@@ -279,8 +279,7 @@ export interface Gateway {
   readonly entropy: Entropy;
   readonly tables: Tables;
   readonly packs: Packs;
-  readonly packStore: PackStore;
-  readonly tableHistory: TableHistory;
+  readonly controlPlane: ControlPlaneApi;
   readonly minters: Minters;
   readonly publicIds: PublicIds;
   readonly fetch: Fetch;

@@ -3,8 +3,8 @@ import bundledTable from "../routing-table.json" with { type: "json" };
 import { authenticator } from "./edge/auth/authenticate.ts";
 import { clientReader } from "./edge/client.ts";
 import { readConfig } from "./edge/config.ts";
-import { deploymentName, durablePackStore, durableTableHistory } from "./edge/control-plane/client.ts";
-import { TableTruth as BaseTableTruth } from "./edge/control-plane/object.ts";
+import { controlPlane, deploymentName } from "./edge/control-plane/client.ts";
+import { ControlPlane } from "./edge/control-plane/object.ts";
 import type { Env } from "./edge/env.ts";
 import {
   analyticsWriter,
@@ -43,14 +43,14 @@ export { SequenceBlocks } from "./edge/mint/sequences.ts";
 /** Its checks have the same last resort as requests. */
 export class TrafficReports extends BaseTrafficReports {
   constructor(context: DurableObjectState, env: Env) {
-    super(context, env, bundledTable);
+    super(context, env, { bundled: bundledTable });
   }
 }
 
 /** Revision 0 is the table of the build. */
-export class TableTruth extends BaseTableTruth {
+export class TableTruth extends ControlPlane {
   constructor(context: DurableObjectState, env: Env) {
-    super(context, env, bundledTable);
+    super(context, env, { bundled: bundledTable });
   }
 }
 
@@ -99,9 +99,8 @@ function compose(env: Env) {
       env,
       reportMissingBindings,
     ),
-    tableHistory: durableTableHistory(env.TABLE_TRUTH, reportLostRejection),
+    controlPlane: controlPlane(env.TABLE_TRUTH, reportLostRejection),
     packs,
-    packStore: durablePackStore(env.TABLE_TRUTH),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
     publicIds: keyedPublicIds(config.publicKeys),
     fetch: originFetch((target, init) => fetch(target, init), env),

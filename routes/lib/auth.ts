@@ -108,7 +108,7 @@ export function requireOperator(
     if (author !== undefined && outcome !== undefined) {
       const pack = packOf(c);
       const refused = { author, action, outcome, ...(pack === undefined ? {} : { pack }) };
-      c.executionCtx.waitUntil(gateway.tableHistory.recordRejection(refused));
+      c.executionCtx.waitUntil(gateway.controlPlane.recordRejection(refused));
     }
     return answer;
   };

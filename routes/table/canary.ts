@@ -25,7 +25,7 @@ export const tableCanary = (gateway: Gateway) =>
       if (!request.ok) return respondWithTableError(c, request.error);
       // Its own bytes: what was read and written again could be another table, such as one without a number that is too large.
       const bytes = new TextEncoder().encode(table);
-      const made = await gateway.tableHistory.startCanary(request.value, bytes, audience.output);
+      const made = await gateway.controlPlane.startCanary(request.value, bytes, audience.output);
       return made.ok ? jsonResponse(made.value, {}, 201) : respondWithTableError(c, made.error);
     })
     .all("/-/table/canary", methodNotAllowed("POST"))
@@ -40,7 +40,7 @@ async function endCanary(gateway: Gateway, c: Context, how: "promote" | "abort")
   if (!body.ok) return respondWithTableError(c, body.error);
   const request = readChangeRequest(c, body.value.note);
   if (!request.ok) return respondWithTableError(c, request.error);
-  const left = await gateway.tableHistory[how](request.value);
+  const left = await gateway.controlPlane[how](request.value);
   if (!left.ok) return respondWithTableError(c, left.error);
   return jsonResponse(left.value, {}, how === "promote" ? 201 : 200);
 }

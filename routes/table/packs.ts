@@ -13,7 +13,7 @@ export const tablePacks = (gateway: Gateway) =>
     .get("/-/table/packs/:sha256", requireScope(gateway, "viewer"), async (c) => {
       const sha256 = packOf(c);
       if (sha256 === undefined) return respondWithTableError(c, { reason: "not-found", path: c.req.path });
-      const status = await gateway.packStore.packStatus(sha256);
+      const status = await gateway.controlPlane.packStatus(sha256);
       return status.ok ? jsonResponse(status.value) : respondWithTableError(c, status.error);
     })
     .put("/-/table/packs/:sha256", requireOperator(gateway, "pack", packOf), async (c) => {
@@ -21,7 +21,7 @@ export const tablePacks = (gateway: Gateway) =>
       if (sha256 === undefined) return respondWithTableError(c, { reason: "not-found", path: c.req.path });
       const bytes = await readBytes(c.req.raw, HEADER_BYTES_MAX);
       if (!bytes.ok) return respondWithTableError(c, bytes.error);
-      const put = await gateway.packStore.putHeader({ sha256, author: callerOf(c).name }, bytes.value);
+      const put = await gateway.controlPlane.putHeader({ sha256, author: callerOf(c).name }, bytes.value);
       return put.ok ? receiptOf(put.value) : respondWithTableError(c, put.error);
     })
     .all("/-/table/packs/:sha256", methodNotAllowed("GET", "HEAD", "PUT"))
@@ -31,7 +31,7 @@ export const tablePacks = (gateway: Gateway) =>
         return respondWithTableError(c, { reason: "not-found", path: c.req.path });
       const bytes = await readBytes(c.req.raw, PAGE_BYTES_MAX);
       if (!bytes.ok) return respondWithTableError(c, bytes.error);
-      const put = await gateway.packStore.putPage({ sha256, author: callerOf(c).name }, page, bytes.value);
+      const put = await gateway.controlPlane.putPage({ sha256, author: callerOf(c).name }, page, bytes.value);
       return put.ok ? receiptOf(put.value) : respondWithTableError(c, put.error);
     })
     .all("/-/table/packs/:sha256/:page", methodNotAllowed("PUT"));

@@ -124,7 +124,7 @@ async function readRevision(gateway: Gateway, text: string | undefined): Promise
     const detail = "`old` and `new` are revisions: ?old=41&new=42; or new=body, with the table in the first line.";
     return err({ reason: "malformed-request", detail });
   }
-  const found = await gateway.tableHistory.text(revision);
+  const found = await gateway.controlPlane.text(revision);
   if (!found.ok) return found;
   const table = loadTableText(new TextDecoder().decode(found.value.bytes), revision);
   return table.ok ? table : err(invalid(table.error));

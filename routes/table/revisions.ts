@@ -15,21 +15,21 @@ export const tableRevisions = (gateway: Gateway) =>
     .get("/-/table/revisions", requireScope(gateway, "viewer"), async (c) => {
       const pageQuery = readPageQuery(c);
       if (!pageQuery.ok) return respondWithTableError(c, pageQuery.error);
-      const revisions = await gateway.tableHistory.revisions(pageQuery.value);
+      const revisions = await gateway.controlPlane.revisions(pageQuery.value);
       return revisions.ok ? jsonResponse({ revisions: revisions.value }) : respondWithTableError(c, revisions.error);
     })
     .all("/-/table/revisions", methodNotAllowed("GET", "HEAD"))
     .get("/-/table/revisions/:revision", requireScope(gateway, "viewer"), async (c) => {
       const number = wholeNumber(c.req.param("revision"));
       if (number === undefined) return respondWithTableError(c, { reason: "not-found", path: c.req.path });
-      const text = await gateway.tableHistory.text(number);
+      const text = await gateway.controlPlane.text(number);
       return text.ok ? textResponse(text.value) : respondWithTableError(c, text.error);
     })
     .all("/-/table/revisions/:revision", methodNotAllowed("GET", "HEAD"))
     .get("/-/table/audit", requireScope(gateway, "viewer"), async (c) => {
       const pageQuery = readPageQuery(c);
       if (!pageQuery.ok) return respondWithTableError(c, pageQuery.error);
-      const entries = await gateway.tableHistory.audit(pageQuery.value);
+      const entries = await gateway.controlPlane.audit(pageQuery.value);
       return entries.ok ? jsonResponse({ entries: entries.value }) : respondWithTableError(c, entries.error);
     })
     .all("/-/table/audit", methodNotAllowed("GET", "HEAD"))
@@ -38,7 +38,7 @@ export const tableRevisions = (gateway: Gateway) =>
       if (!body.ok) return respondWithTableError(c, body.error);
       const request = readChangeRequest(c, body.value.note);
       if (!request.ok) return respondWithTableError(c, request.error);
-      const made = await gateway.tableHistory.rollback(request.value, body.value.to);
+      const made = await gateway.controlPlane.rollback(request.value, body.value.to);
       return made.ok ? jsonResponse(made.value, {}, 201) : respondWithTableError(c, made.error);
     })
     .all("/-/table/rollback", methodNotAllowed("POST"));

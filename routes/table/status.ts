@@ -16,7 +16,7 @@ export const tableStatus = (gateway: Gateway) =>
       const context = contextOf(c);
       const served = await openRequest(context);
       if (served instanceof Response) return served;
-      const status = await gateway.tableHistory.status();
+      const status = await gateway.controlPlane.status();
       if (!status.ok) return respondWithTableError(c, status.error);
       const isolate = isolateStatus(served, context.arrivedAtMs);
       return jsonResponse({ ...describe(status.value), isolate }, { "waybill-table": served.label });
@@ -27,7 +27,7 @@ export const tableStatus = (gateway: Gateway) =>
 export const tableCapacity = (gateway: Gateway) =>
   new Hono()
     .get("/-/table/capacity", requireScope(gateway, "viewer"), async (c) => {
-      const text = await gateway.tableHistory.text();
+      const text = await gateway.controlPlane.text();
       if (!text.ok) return respondWithTableError(c, text.error);
       const { bytes, revision } = text.value;
       const declared = parseTableText(new TextDecoder().decode(bytes));

@@ -11,7 +11,7 @@ import { readChangeRequest, readTable } from "./request.ts";
 export const table = (gateway: Gateway) =>
   new Hono()
     .get("/-/table", requireScope(gateway, "viewer"), async (c) => {
-      const text = await gateway.tableHistory.text();
+      const text = await gateway.controlPlane.text();
       return text.ok ? textResponse(text.value) : respondWithTableError(c, text.error);
     })
     .put("/-/table", requireOperator(gateway, "publish"), async (c) => {
@@ -19,7 +19,7 @@ export const table = (gateway: Gateway) =>
       if (!request.ok) return respondWithTableError(c, request.error);
       const bytes = await readBytes(c.req.raw, TABLE_BYTES_MAX);
       if (!bytes.ok) return respondWithTableError(c, bytes.error);
-      const made = await gateway.tableHistory.publish(request.value, bytes.value);
+      const made = await gateway.controlPlane.publish(request.value, bytes.value);
       return made.ok ? jsonResponse(made.value, {}, 201) : respondWithTableError(c, made.error);
     })
     .all("/-/table", methodNotAllowed("GET", "HEAD", "PUT"))
@@ -30,7 +30,7 @@ export const table = (gateway: Gateway) =>
       if (!checked.ok) return respondWithTableError(c, { reason: "invalid-table", faults: checked.error });
       // Without packs nobody else has to be asked.
       if (Object.keys(checked.value.packs ?? {}).length === 0) return jsonResponse({ faults: [] });
-      const faults = await gateway.tableHistory.packFaults(body.value.bytes);
+      const faults = await gateway.controlPlane.packFaults(body.value.bytes);
       if (!faults.ok) return respondWithTableError(c, faults.error);
       if (faults.value.length > 0) return respondWithTableError(c, { reason: "invalid-table", faults: faults.value });
       return jsonResponse({ faults: [] });
@@ -41,7 +41,7 @@ export const table = (gateway: Gateway) =>
       if (!body.ok) return respondWithTableError(c, body.error);
       const after = checkTable(body.value.json);
       if (!after.ok) return respondWithTableError(c, { reason: "invalid-table", faults: after.error });
-      const current = await gateway.tableHistory.text();
+      const current = await gateway.controlPlane.text();
       if (!current.ok) return respondWithTableError(c, current.error);
       const text = parseTableText(new TextDecoder().decode(current.value.bytes));
       const before = text.ok ? checkTable(text.value) : text;

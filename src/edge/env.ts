@@ -1,10 +1,10 @@
-import type { PackStore, TableHistory } from "../admin-ports.ts";
+import type { ControlPlaneApi } from "../admin-ports.ts";
 import type { MetricsRpc } from "./metrics/store.ts";
 import type { SequenceBlocks } from "./mint/sequences.ts";
 import type { Settings } from "./settings.ts";
 
 /** The Durable Object, as those who call it know it. */
-export interface ControlPlaneRpc extends TableHistory, PackStore, Rpc.DurableObjectBranded {}
+export interface ControlPlaneRpc extends ControlPlaneApi, Rpc.DurableObjectBranded {}
 
 /** What the platform gives the Worker: the bindings of `wrangler.toml`, or of the self-hosted configuration. */
 export interface Env extends Settings {

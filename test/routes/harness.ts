@@ -2,7 +2,7 @@ import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { createApp } from "../../routes/app.ts";
 import { clientReader } from "../../src/edge/client.ts";
-import { durablePackStore, durableTableHistory } from "../../src/edge/control-plane/client.ts";
+import { controlPlane } from "../../src/edge/control-plane/client.ts";
 import type { Env } from "../../src/edge/env.ts";
 import { isolateMetrics } from "../../src/edge/metrics/isolate-metrics.ts";
 import { isolateMinters } from "../../src/edge/mint/minters.ts";
@@ -95,7 +95,7 @@ export function setUp(options: Options = {}) {
       report: () => undefined,
       waitUntil: () => undefined,
     }),
-    tableHistory: durableTableHistory(TABLE_TRUTH, (refused) => defects.push(refused)),
+    controlPlane: controlPlane(TABLE_TRUTH, (refused) => defects.push(refused)),
     packs: kvPacks({
       kv: TABLE_KV,
       cache: undefined,
@@ -106,7 +106,6 @@ export function setUp(options: Options = {}) {
       report: (failure) => defects.push(failure),
       waitUntil: () => undefined,
     }),
-    packStore: durablePackStore(TABLE_TRUTH),
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(SEQUENCES) }),
     publicIds: keyedPublicIds(options.publicKeys ?? NO_PUBLIC_KEYS),
     fetch,

@@ -1,90 +1,94 @@
-import type { PackStore, RejectedChange, TableHistory } from "../../admin-ports.ts";
+import type { ControlPlaneApi, RejectedChange } from "../../admin-ports.ts";
 import { err, type Result } from "../../ids/result.ts";
 import type { TableHistoryError } from "../../problems/errors.ts";
 import type { ControlPlaneRpc } from "../env.ts";
 import { throwTimeout, withTimeout } from "../platform.ts";
 
-/** All revisions of a deployment are in one object. */
+/** One object has all revisions of a deployment. */
 const NAME = "table";
 
-/** What names the deployment among those of its zone, which share one cache: no two have the same object. */
+/** Identifies the deployment: the Workers of a zone share one edge cache, and no two have the same object. */
 export const deploymentName = (namespace: DurableObjectNamespace<ControlPlaneRpc>): string =>
   namespace.idFromName(NAME).toString();
 
-/** For what is only read. */
-const OBJECT_DEADLINE_MS = 5_000;
+interface CallOptions {
+  readonly deadlineMs: number;
+  /** Whether a second call does no harm. */
+  readonly isIdempotent: boolean;
+  /** After a failure: the change may have been made, or may still be made. */
+  readonly outcome?: "unknown";
+}
 
-/** The check of the largest table takes seconds, and so do thousands of pages of packs that are looked for in KV. A client waits. */
-const CHECK_DEADLINE_MS = 30_000;
+const READ = { deadlineMs: 5_000, isIdempotent: true };
 
-/** Told of a refused change that the audit lacks, because the object could not be asked. */
-export type ReportLost = (refused: RejectedChange, why: string) => void;
+/** Checking the largest table takes seconds, and so does reading thousands of pages of packs from KV. */
+const CHECK = { deadlineMs: 30_000, isIdempotent: true };
+const CHANGE = { deadlineMs: 30_000, isIdempotent: false, outcome: "unknown" } as const;
 
-/** The Durable Object as the history of the table. A stub is broken after a failure, so each call makes its own. */
-export function durableTableHistory(
+/** KV takes two parts in turn, or lists all of a pack. Storing a part twice changes nothing. */
+const PACK = { deadlineMs: 10_000, isIdempotent: true };
+
+const CALLS = {
+  text: READ,
+  revisions: READ,
+  audit: READ,
+  status: READ,
+  packFaults: CHECK,
+  publish: CHANGE,
+  rollback: CHANGE,
+  startCanary: CHANGE,
+  promote: CHANGE,
+  abort: CHANGE,
+  recordRejection: { deadlineMs: 5_000, isIdempotent: false },
+  packStatus: PACK,
+  putHeader: PACK,
+  putPage: PACK,
+} as const satisfies Record<keyof ControlPlaneApi, CallOptions>;
+
+type Call = (...values: readonly unknown[]) => Promise<Result<unknown, unknown>>;
+
+/**
+ * The control plane's methods as calls to its Durable Object. A stub is broken after a failure, so each call makes its own.
+ * `reportLost`: receives a rejected change that the object could not add to its audit.
+ */
+export function controlPlane(
   namespace: DurableObjectNamespace<ControlPlaneRpc>,
-  reportLost: ReportLost,
-): TableHistory {
-  const stub = () => stubOf<TableHistory>(namespace);
+  reportLost: (rejected: RejectedChange, why: string) => void,
+): ControlPlaneApi {
+  const methodOf = (name: string, options: CallOptions): Call => {
+    return (...values) =>
+      call(() => {
+        const stub = namespace.get(namespace.idFromName(NAME)) as unknown as Record<string, Call>;
+        return (stub[name] as Call)(...values);
+      }, options);
+  };
+  const methods = Object.entries(CALLS).map(([name, options]) => [name, methodOf(name, options)] as const);
+  const api = Object.fromEntries(methods) as unknown as ControlPlaneApi;
   return {
-    text: (revision) => callObject(() => stub().text(revision), "again"),
-    revisions: (pageQuery) => callObject(() => stub().revisions(pageQuery), "again"),
-    audit: (pageQuery) => callObject(() => stub().audit(pageQuery), "again"),
-    status: () => callObject(() => stub().status(), "again"),
-    packFaults: (bytes) => callObject(() => stub().packFaults(bytes), "again", CHECK_DEADLINE_MS),
-    publish: (request, bytes) => changed(() => stub().publish(request, bytes)),
-    rollback: (request, to) => changed(() => stub().rollback(request, to)),
-    startCanary: (request, bytes, audience) => changed(() => stub().startCanary(request, bytes, audience)),
-    promote: (request) => changed(() => stub().promote(request)),
-    abort: (request) => changed(() => stub().abort(request)),
-    async recordRejection(refused) {
-      const noted = await callObject(() => stub().recordRejection(refused), "once");
-      if (!noted.ok) reportLost(refused, noted.error.why);
-      return noted;
+    ...api,
+    async recordRejection(rejected) {
+      const recorded = await api.recordRejection(rejected);
+      if (!recorded.ok) reportLost(rejected, recorded.error.why);
+      return recorded;
     },
   };
 }
 
-/** A stub, for one call. The platform's type goes down into every answer, as if one could hold functions; these are plain data. */
-export const stubOf = <Port>(namespace: DurableObjectNamespace<ControlPlaneRpc>): Port =>
-  namespace.get(namespace.idFromName(NAME)) as unknown as Port;
-
-/** Reads may be asked `again` where the platform says that it helps; an object with too much to do is left alone. */
-export async function callObject<Value, Failure>(
-  ask: () => Promise<Result<Value, Failure>>,
-  times: "once" | "again",
-  deadlineMs = OBJECT_DEADLINE_MS,
-  outcome?: "unknown",
+async function call<Value, Failure>(
+  send: () => Promise<Result<Value, Failure>>,
+  { deadlineMs, isIdempotent, outcome }: CallOptions,
 ): Promise<Result<Value, Failure | TableHistoryError>> {
   try {
-    return await withTimeout(ask(), deadlineMs, throwTimeout);
+    return await withTimeout(send(), deadlineMs, throwTimeout);
   } catch (error) {
-    if (times === "again" && isRetryable(error)) return callObject(ask, "once", deadlineMs);
+    if (isIdempotent && isRetryable(error)) return call(send, { deadlineMs, isIdempotent: false });
     const why = error instanceof Error ? error.message : String(error);
     return err({ reason: "control-plane-unavailable", why, outcome });
   }
 }
 
-/** An object that does not answer may have made the change, or make it yet. */
-const changed = <Value, Failure>(ask: () => Promise<Result<Value, Failure>>) =>
-  callObject(ask, "once", CHECK_DEADLINE_MS, "unknown");
-
 /** Cloudflare's documentation of Durable Objects, "Error handling": `retryable` and `overloaded` of what a stub throws. */
 function isRetryable(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
   return "retryable" in error && error.retryable === true && !("overloaded" in error && error.overloaded === true);
-}
-
-/** KV takes two parts, one after the other, or shows all of a pack. */
-const PACK_DEADLINE_MS = 10_000;
-
-/** The Durable Object as the place where packs are put. What was put twice is there once, so that all may be asked again. */
-export function durablePackStore(namespace: DurableObjectNamespace<ControlPlaneRpc>): PackStore {
-  const ask = <Value, Failure>(of: (stub: PackStore) => Promise<Result<Value, Failure>>) =>
-    callObject(() => of(stubOf<PackStore>(namespace)), "again", PACK_DEADLINE_MS);
-  return {
-    packStatus: (sha256) => ask((stub) => stub.packStatus(sha256)),
-    putHeader: (request, bytes) => ask((stub) => stub.putHeader(request, bytes)),
-    putPage: (request, page, bytes) => ask((stub) => stub.putPage(request, page, bytes)),
-  };
 }

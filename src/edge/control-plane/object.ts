@@ -1,86 +1,206 @@
 import { DurableObject } from "cloudflare:workers";
-import type { ChangeRequest, PackPartRequest, PageQuery, RejectedChange } from "../../admin-ports.ts";
-import type { CanarySelector } from "../../routing/index.ts";
+import type {
+  ChangeRequest,
+  PackPartRequest,
+  PackReceipt,
+  PageQuery,
+  RejectedChange,
+  RevisionContent,
+  TableAction,
+  TableStatus,
+} from "../../admin-ports.ts";
+import { ok, type Result } from "../../ids/result.ts";
+import type { Clock } from "../../ports.ts";
+import type { PackChangeError, TableChangeError, TableHistoryError } from "../../problems/errors.ts";
+import type { TableRevision } from "../../published/table-api.ts";
+import { type CanarySelector, declaredPacks, type Fault } from "../../routing/index.ts";
+import { PackSlot } from "../../routing/packs/pack.ts";
 import type { ControlPlaneRpc, Env } from "../env.ts";
+import { PackUploads } from "../pages/uploads.ts";
 import { systemClock } from "../platform.ts";
-import { bundledRevision } from "./revisions.ts";
-import { ControlPlane } from "./service.ts";
+import { sha256, tableText } from "../table/table-bytes.ts";
+import { KvSync } from "./kv-sync.ts";
+import { nextStep, resumePublication } from "./publication.ts";
+import { bundledRevision, type NewText, RevisionLog } from "./revisions.ts";
+import { RevisionStore } from "./storage.ts";
+
+export interface ControlPlaneDeps {
+  /** The table that was deployed with the code: revision 0. */
+  readonly bundled: unknown;
+  readonly clock?: Clock;
+  /** Schedules `alarm`, Unix ms. */
+  readonly wakeAt?: (atMs: number) => Promise<void>;
+}
 
 /**
- * The truth about the routing table, one object for a deployment: its revisions, by whom and when, and the alarm that brings
- * KV to the last one, however often that fails. Requests are never routed by it: isolates read KV.
+ * The control plane of a deployment, one Durable Object: the revision log, its copy in KV and the upload of packs. Isolates
+ * route by KV and never wait for this object. Every call reads KV first; the alarm repeats writes until KV is up to date.
  */
-export class TableTruth extends DurableObject<Env> implements ControlPlaneRpc {
-  #controlPlane!: ControlPlane;
+export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc {
+  readonly #rows: RevisionStore;
+  readonly #packs: PackUploads;
+  readonly #wakeAt: (atMs: number) => Promise<void>;
+  #log!: RevisionLog;
+  #sync!: KvSync;
+  /** The platform delivers no call before; tests await it. */
+  readonly ready: Promise<void>;
 
-  /** `bundled`: the table that was deployed with the code. */
-  constructor(context: DurableObjectState, env: Env, bundled: unknown) {
+  constructor(context: DurableObjectState, env: Env, deps: ControlPlaneDeps) {
     super(context, env);
-    void context.blockConcurrencyWhile(async () => {
-      const { storage } = context;
-      const wakeAt = (atMs: number) => storage.setAlarm(atMs);
-      const deps = { storage, kv: env.TABLE_KV, clock: systemClock, bundled: await bundledRevision(bundled), wakeAt };
-      this.#controlPlane = new ControlPlane(deps);
+    const { storage } = context;
+    const { bundled, clock = systemClock, wakeAt = (atMs) => storage.setAlarm(atMs) } = deps;
+    const kv = env.TABLE_KV;
+    this.#rows = new RevisionStore(storage);
+    this.#packs = new PackUploads({ storage, kv, clock });
+    this.#wakeAt = wakeAt;
+    const state = this.#rows.state();
+    if (state.publication !== undefined)
+      this.#rows.save({ ...state, publication: resumePublication(state.publication, clock.nowMs()) });
+    this.ready = context.blockConcurrencyWhile(async () => {
+      const rows = this.#rows;
+      this.#log = new RevisionLog({ rows, clock, bundled: await bundledRevision(bundled) });
+      this.#sync = new KvSync({ rows, log: this.#log, kv, clock });
     });
   }
 
-  override alarm() {
-    return this.#controlPlane.run();
+  /** Makes the writes to KV that are due. */
+  override async alarm(): Promise<void> {
+    const atMs = await this.#sync.run();
+    if (atMs !== undefined) await this.#wakeAt(atMs);
   }
 
-  text(revision: number | undefined) {
-    return this.#controlPlane.text(revision);
+  text(revision: number | undefined): Promise<Result<RevisionContent, TableChangeError>> {
+    return this.#reconciled(() => this.#log.text(revision ?? this.#log.current().revision));
   }
 
   revisions(pageQuery: PageQuery) {
-    return this.#controlPlane.revisions(pageQuery);
+    return this.#reconciled<readonly TableRevision[], never>(() => ok(this.#rows.revisions(pageQuery)));
   }
 
-  audit(pageQuery: PageQuery) {
-    return this.#controlPlane.audit(pageQuery);
+  /** Works while KV cannot be read: the audit has the changes rejected for that reason. */
+  async audit(pageQuery: PageQuery) {
+    await this.#reconciled(() => ok(undefined));
+    return ok(this.#rows.audit(pageQuery));
   }
 
-  status() {
-    return this.#controlPlane.status();
+  async status(): Promise<Result<TableStatus, TableHistoryError>> {
+    const snapshot = await this.#sync.reconcile();
+    if (!snapshot.ok) return snapshot;
+    await this.#wake();
+    const { pointer, askedAtMs, failure } = snapshot.value;
+    const { publication } = this.#rows.state();
+    return ok({
+      truth: this.#log.current(),
+      canary: this.#log.canary(),
+      kv: pointer && { revision: pointer.revision, digest: pointer.digest, canary: pointer.canary },
+      askedAtMs,
+      isPending: publication !== undefined && !publication.isHeld,
+      lastError: publication?.lastError ?? failure,
+    });
   }
 
-  packFaults(bytes: Uint8Array) {
-    return this.#controlPlane.packFaults(bytes);
+  async packFaults(bytes: Uint8Array): Promise<Result<readonly Fault[], TableHistoryError>> {
+    return ok(await this.#packFaults(bytes));
   }
 
-  publish(request: ChangeRequest, bytes: Uint8Array) {
-    return this.#controlPlane.publish(request, bytes);
+  async publish(request: ChangeRequest, bytes: Uint8Array) {
+    const text = await this.#newText(bytes);
+    return this.#changed("publish", request, () => this.#log.publish(request, text));
   }
 
-  rollback(request: ChangeRequest, to: number) {
-    return this.#controlPlane.rollback(request, to);
+  async rollback(request: ChangeRequest, to: number) {
+    const known = await this.#faultsOfPacks(to);
+    return this.#changed("rollback", request, () => this.#log.rollback(request, to, known));
   }
 
-  startCanary(request: ChangeRequest, bytes: Uint8Array, audience: CanarySelector) {
-    return this.#controlPlane.startCanary(request, bytes, audience);
+  async startCanary(request: ChangeRequest, bytes: Uint8Array, audience: CanarySelector) {
+    const text = await this.#newText(bytes);
+    return this.#changed("canary", request, () => this.#log.startCanary(request, text, audience));
   }
 
-  promote(request: ChangeRequest) {
-    return this.#controlPlane.promote(request);
+  async promote(request: ChangeRequest) {
+    const known = await this.#faultsOfPacks(this.#log.canary()?.revision);
+    return this.#changed("promote", request, () => this.#log.promote(request, known));
   }
 
   abort(request: ChangeRequest) {
-    return this.#controlPlane.abort(request);
+    return this.#changed("abort", request, () => this.#log.abort(request));
   }
 
-  recordRejection(refused: RejectedChange) {
-    return this.#controlPlane.recordRejection(refused);
+  async recordRejection(refused: RejectedChange): Promise<Result<undefined, never>> {
+    this.#log.recordRejection(refused);
+    return ok(undefined);
   }
 
   packStatus(sha256: string) {
-    return this.#controlPlane.packStatus(sha256);
+    return this.#packs.status(sha256);
   }
 
-  putHeader(request: PackPartRequest, bytes: Uint8Array<ArrayBuffer>) {
-    return this.#controlPlane.putHeader(request, bytes);
+  async putHeader(request: PackPartRequest, bytes: Uint8Array<ArrayBuffer>) {
+    return this.#put(request, await this.#packs.putHeader(request.sha256, bytes));
   }
 
-  putPage(request: PackPartRequest, page: number, bytes: Uint8Array<ArrayBuffer>) {
-    return this.#controlPlane.putPage(request, page, bytes);
+  async putPage(request: PackPartRequest, page: number, bytes: Uint8Array<ArrayBuffer>) {
+    return this.#put(request, await this.#packs.putPage(request.sha256, page, bytes));
+  }
+
+  #put(request: PackPartRequest, put: Result<PackReceipt, PackChangeError>): Result<PackReceipt, PackChangeError> {
+    if (!put.ok) this.#log.recordPack(request, put.error.reason);
+    else if (put.value.completes) this.#log.recordPack(request, "done");
+    return put;
+  }
+
+  /**
+   * A pack must be complete and verified in KV before a table with it comes into force. A pack that cannot be read is a
+   * fault too. The check of the table reports packs that its schema rejects.
+   */
+  async #packFaults(bytes: Uint8Array): Promise<readonly Fault[]> {
+    const text = tableText(bytes);
+    const faults: Fault[] = [];
+    for (const [name, declared] of text.ok ? declaredPacks(text.value) : []) {
+      const why = await this.#packs.faultOf(new PackSlot(name, declared));
+      if (why !== undefined) {
+        faults.push({ pointer: `/packs/${name}`, kind: "pack", message: `The pack cannot be used: ${why}.` });
+      }
+    }
+    return faults;
+  }
+
+  async #newText(bytes: Uint8Array): Promise<NewText> {
+    return { bytes, digest: await sha256(bytes), known: await this.#packFaults(bytes) };
+  }
+
+  async #faultsOfPacks(revision: number | undefined): Promise<readonly Fault[]> {
+    const text = revision === undefined ? undefined : this.#log.text(revision);
+    return text?.ok ? this.#packFaults(text.value.bytes) : [];
+  }
+
+  /** Reads after KV was compared with the log. */
+  async #reconciled<Value, Failure>(
+    read: () => Result<Value, Failure>,
+  ): Promise<Result<Value, Failure | TableHistoryError>> {
+    const snapshot = await this.#sync.reconcile();
+    if (!snapshot.ok) return snapshot;
+    await this.#wake();
+    return read();
+  }
+
+  /** Sets the alarm before the response: a crash afterwards still leads to the write to KV. */
+  async #changed(
+    action: TableAction,
+    request: ChangeRequest,
+    change: () => Result<TableRevision, TableChangeError>,
+  ): Promise<Result<TableRevision, TableChangeError>> {
+    const snapshot = await this.#sync.reconcile();
+    if (!snapshot.ok) return this.#log.reject(action, request, { ...snapshot.error, outcome: "none" });
+    const changed = change();
+    await this.#wake();
+    return changed;
+  }
+
+  async #wake(): Promise<void> {
+    const { publication } = this.#rows.state();
+    const step = publication && nextStep(publication);
+    if (step !== undefined) await this.#wakeAt(step.atMs);
   }
 }

@@ -147,8 +147,8 @@ export class RevisionLog {
     this.#note(action, { author, note: "" }, { outcome, pack });
   }
 
-  /** Writes down that a pack is whole now (`done`), or why a part of it was refused. */
-  notePack({ sha256: pack, author }: PackPartRequest, outcome: "done" | PackChangeError["reason"]): void {
+  /** Audits that a pack is complete (`done`), or why a part of it was rejected. */
+  recordPack({ sha256: pack, author }: PackPartRequest, outcome: "done" | PackChangeError["reason"]): void {
     this.#note("pack", { author, note: "" }, { outcome, pack });
   }
 

@@ -1,7 +1,7 @@
 import { reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it, vi } from "vitest";
-import { durablePackStore, durableTableHistory } from "../../../src/edge/control-plane/client.ts";
+import { controlPlane } from "../../../src/edge/control-plane/client.ts";
 import type { Env } from "../../../src/edge/env.ts";
 import { durableMetrics } from "../../../src/edge/metrics/store.ts";
 import { isolateMinters } from "../../../src/edge/mint/minters.ts";
@@ -64,13 +64,12 @@ it("keeps the keys of KV, the objects' names and their databases", async () => {
   const table = namesAsked(TABLE_TRUTH as unknown as DurableObjectNamespace);
   const traffic = namesAsked(TRAFFIC as unknown as DurableObjectNamespace);
   const sequences = namesAsked(SEQUENCES as unknown as DurableObjectNamespace);
-  const history = durableTableHistory(table.proxy as never, () => undefined);
-  const packs = durablePackStore(table.proxy as never);
+  const history = controlPlane(table.proxy as never, () => undefined);
   const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
   const pack = await makePack(RANGES);
   const upload = { sha256: pack.sha256, author: "ann" };
-  await packs.putHeader(upload, pack.header);
-  for (const [number, page] of pack.pages.entries()) await packs.putPage(upload, number, page);
+  await history.putHeader(upload, pack.header);
+  for (const [number, page] of pack.pages.entries()) await history.putPage(upload, number, page);
   await history.publish({ expectedRevision: 0, author: "ann", note: "" }, bytesOf(DECLARED_TABLE));
   const next = { ...DECLARED_TABLE, routes: [{ when: {}, region: "us" }] };
   await history.startCanary({ expectedRevision: 1, author: "ann", note: "" }, bytesOf(next), { share: 5 });

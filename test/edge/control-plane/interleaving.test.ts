@@ -3,8 +3,7 @@ import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Tables } from "../../../src/admin-ports.ts";
-import { bundledRevision } from "../../../src/edge/control-plane/revisions.ts";
-import { ControlPlane } from "../../../src/edge/control-plane/service.ts";
+import { ControlPlane } from "../../../src/edge/control-plane/object.ts";
 import type { Env } from "../../../src/edge/env.ts";
 import { kvTables } from "../../../src/edge/table/isolate-table.ts";
 import { sha256 } from "../../../src/edge/table/table-bytes.ts";
@@ -99,23 +98,27 @@ class Deployment {
   readonly #store = new BusyKv();
   readonly #isolates: readonly Tables[];
   readonly #background: Promise<unknown>[] = [];
-  readonly #newKeeper: () => ControlPlane;
+  readonly #newKeeper: () => Promise<ControlPlane>;
   /** Digests of what was answered with 201, and of what was written as a file and not over another file. */
   readonly #published = new Set<string>();
   readonly #filed = new Set<string>();
-  #keeper: ControlPlane;
+  #keeper!: ControlPlane;
   #nowMs = Date.UTC(2026, 10, 21);
   #alarmMs: number | undefined;
   #texts = 0;
 
-  constructor(storage: DurableObjectStorage, bundled: Awaited<ReturnType<typeof bundledRevision>>) {
+  constructor(context: DurableObjectState) {
     const clock = { nowMs: () => this.#nowMs };
     const { kv } = this.#store;
     const wakeAt = async (atMs: number) => {
       this.#alarmMs = atMs;
     };
-    this.#newKeeper = () => new ControlPlane({ storage, kv, clock, bundled, wakeAt });
-    this.#keeper = this.#newKeeper();
+    this.#newKeeper = async () => {
+      const deps = { bundled: DECLARED_TABLE, clock, wakeAt };
+      const keeper = new ControlPlane(context, { ...(env as Env), TABLE_KV: kv }, deps);
+      await keeper.ready;
+      return keeper;
+    };
     this.#store.happen = (event) => this.make(event);
     this.#isolates = ["one", "two"].map((namespace) =>
       kvTables({
@@ -125,6 +128,10 @@ class Deployment {
         waitUntil: (work) => this.#background.push(work),
       }),
     );
+  }
+
+  async start(): Promise<void> {
+    this.#keeper = await this.#newKeeper();
   }
 
   async make(step: Step): Promise<void> {
@@ -138,7 +145,7 @@ class Deployment {
         this.#store.fault = step.fault;
         return;
       case "restart":
-        this.#keeper = this.#newKeeper();
+        this.#keeper = await this.#newKeeper();
         return;
       case "refresh":
         // One of the two looks when nobody else does.
@@ -212,7 +219,7 @@ class Deployment {
     while (this.#alarmMs !== undefined && this.#alarmMs <= endMs) {
       this.#nowMs = Math.max(this.#nowMs, this.#alarmMs);
       this.#alarmMs = undefined;
-      await this.#keeper.run();
+      await this.#keeper.alarm();
     }
     this.#nowMs = endMs;
   }
@@ -234,9 +241,9 @@ class Deployment {
 
 async function play(steps: readonly Step[]): Promise<void> {
   const stub = TABLE_TRUTH.get(TABLE_TRUTH.idFromName(crypto.randomUUID()));
-  const bundled = await bundledRevision(DECLARED_TABLE);
-  await runInDurableObject(stub, async (_, { storage }) => {
-    const deployment = new Deployment(storage, bundled);
+  await runInDurableObject(stub, async (_, context) => {
+    const deployment = new Deployment(context);
+    await deployment.start();
     await deployment.make({ do: "publish" });
     await deployment.make({ do: "pass", ms: 0, during: [] });
     for (const step of steps) await deployment.make(step);

@@ -1,7 +1,7 @@
 import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { durableTableHistory } from "../../../src/edge/control-plane/client.ts";
+import { controlPlane } from "../../../src/edge/control-plane/client.ts";
 import { BODIES_RETAINED_MAX, RevisionStore } from "../../../src/edge/control-plane/storage.ts";
 import type { Env } from "../../../src/edge/env.ts";
 import { sha256 } from "../../../src/edge/table/table-bytes.ts";
@@ -11,7 +11,7 @@ import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { RANGES, storePack } from "../pages/files.ts";
 
 const { TABLE_KV, TABLE_TRUTH } = env as Env;
-const history = durableTableHistory(TABLE_TRUTH, () => undefined);
+const history = controlPlane(TABLE_TRUTH, () => undefined);
 const stub = () => TABLE_TRUTH.get(TABLE_TRUTH.idFromName("table"));
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));

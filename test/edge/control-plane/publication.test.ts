@@ -1,9 +1,8 @@
 import { reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { ControlPlane } from "../../../src/edge/control-plane/object.ts";
 import { POINTER_MS_MIN } from "../../../src/edge/control-plane/publication.ts";
-import { bundledRevision } from "../../../src/edge/control-plane/revisions.ts";
-import { ControlPlane } from "../../../src/edge/control-plane/service.ts";
 import type { Env } from "../../../src/edge/env.ts";
 import { POINTER_KEY } from "../../../src/published/kv.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
@@ -18,7 +17,7 @@ interface ControlPlaneObject {
   /** When the alarm is to ring, Unix ms. */
   readonly alarm: { atMs: number | undefined };
   /** The same rows under a new object, as after a crash. */
-  readonly restart: () => ControlPlane;
+  readonly restart: () => Promise<void>;
   /** Rings the alarm whenever it is due, for so long. */
   readonly pass: (ms: number) => Promise<void>;
 }
@@ -26,25 +25,34 @@ interface ControlPlaneObject {
 /** The truth on rows of a real object, with a KV that can fail, a clock and an alarm that the test moves. */
 async function withControlPlane(test: (controlPlane: ControlPlaneObject) => Promise<void>): Promise<void> {
   const stub = TABLE_TRUTH.get(TABLE_TRUTH.idFromName(crypto.randomUUID()));
-  const bundled = await bundledRevision(DECLARED_TABLE);
   const digest = await putTable(TABLE_KV, 1, JSON.stringify(DECLARED_TABLE));
   await TABLE_KV.delete(POINTER_KEY);
-  await runInDurableObject(stub, async (_, { storage }) => {
+  await runInDurableObject(stub, async (_, context) => {
     const store = faultyKv(TABLE_KV, { revision: 1, digest }, JSON.stringify(DECLARED_TABLE));
     const time = { nowMs: Date.UTC(2026, 10, 21) };
     const alarm: ControlPlaneObject["alarm"] = { atMs: undefined };
     const wakeAt = async (atMs: number) => {
       alarm.atMs = atMs;
     };
-    const restart = () =>
-      new ControlPlane({ storage, kv: store.kv, clock: { nowMs: () => time.nowMs }, bundled, wakeAt });
-    const state = { keeper: restart() };
+    const clock = { nowMs: () => time.nowMs };
+    const start = async () => {
+      const keeper = new ControlPlane(
+        context,
+        { ...(env as Env), TABLE_KV: store.kv },
+        {
+          ...{ bundled: DECLARED_TABLE, clock, wakeAt },
+        },
+      );
+      await keeper.ready;
+      return keeper;
+    };
+    const state = { keeper: await start() };
     const pass = async (ms: number) => {
       const endMs = time.nowMs + ms;
       while (alarm.atMs !== undefined && alarm.atMs <= endMs) {
         time.nowMs = Math.max(time.nowMs, alarm.atMs);
         alarm.atMs = undefined;
-        await state.keeper.run();
+        await state.keeper.alarm();
       }
       time.nowMs = endMs;
     };
@@ -56,9 +64,8 @@ async function withControlPlane(test: (controlPlane: ControlPlaneObject) => Prom
       time,
       alarm,
       pass,
-      restart: () => {
-        state.keeper = restart();
-        return state.keeper;
+      restart: async () => {
+        state.keeper = await start();
       },
     });
   });
@@ -142,7 +149,7 @@ describe("bringing KV to the last revision", () => {
       controlPlane.store.fault = undefined;
       await controlPlane.pass(200_000);
       expect(await held()).toMatchObject({ revision: 2, digest });
-      expect(await status(controlPlane)).toMatchObject({ controlPlane: { revision: 2, digest }, isPending: false });
+      expect(await status(controlPlane)).toMatchObject({ truth: { revision: 2, digest }, isPending: false });
     }));
 
   it(
@@ -179,10 +186,10 @@ describe("bringing KV to the last revision", () => {
         controlPlane.store.fault = undefined;
         const digest = await putTable(TABLE_KV, 7, new TextDecoder().decode(bytes(7)));
         expect(await status(controlPlane)).toMatchObject({
-          controlPlane: { revision: 7, kind: "import" },
+          truth: { revision: 7, kind: "import" },
           isPending: false,
         });
-        if (end === "the object is a new one") controlPlane.restart();
+        if (end === "the object is a new one") await controlPlane.restart();
         for (const land of controlPlane.store.landings) await land();
         expect(await held()).toMatchObject({ revision: 2 });
         await underWay;
@@ -198,13 +205,13 @@ describe("bringing KV to the last revision", () => {
       await publish(controlPlane, 0);
       controlPlane.store.fault = "put throws";
       await controlPlane.pass(0);
-      controlPlane.restart();
+      await controlPlane.restart();
       expect(await status(controlPlane)).toMatchObject({ isPending: true });
       controlPlane.store.fault = undefined;
       await controlPlane.pass(5_000);
       expect(await held()).toMatchObject({ revision: 1 });
       await publish(controlPlane, 1);
-      controlPlane.restart();
+      await controlPlane.restart();
       await status(controlPlane);
       await controlPlane.pass(200_000);
       expect(await held()).toMatchObject({ revision: 2 });
@@ -225,7 +232,7 @@ describe("bringing KV to the last revision", () => {
       controlPlane.store.fault = "throws";
       await publish(controlPlane, 41);
       expect(await status(controlPlane)).toMatchObject({
-        controlPlane: { revision: 42 },
+        truth: { revision: 42 },
         isPending: true,
         kv: undefined,
       });

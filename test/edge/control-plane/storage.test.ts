@@ -1,7 +1,7 @@
 import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { durableTableHistory } from "../../../src/edge/control-plane/client.ts";
+import { controlPlane } from "../../../src/edge/control-plane/client.ts";
 import {
   REJECTIONS_RETAINED_MAX,
   REJECTIONS_RETAINED_MAX_EACH,
@@ -14,7 +14,7 @@ import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 
 const { TABLE_KV, TABLE_TRUTH } = env as Env;
 const lost: unknown[] = [];
-const history = durableTableHistory(TABLE_TRUTH, (...refused) => lost.push(refused));
+const history = controlPlane(TABLE_TRUTH, (...refused) => lost.push(refused));
 const stub = () => TABLE_TRUTH.get(TABLE_TRUTH.idFromName("table"));
 
 const BYTES = new TextEncoder().encode(JSON.stringify(DECLARED_TABLE));
@@ -256,7 +256,7 @@ describe("refused tries", () => {
   it("that a truth which cannot be asked never hears of are reported", async () => {
     const gone = { idFromName: TABLE_TRUTH.idFromName.bind(TABLE_TRUTH), get: () => ({}) };
     const refusal = { author: "eve", action: "abort", outcome: "forbidden" } as const;
-    const asked = durableTableHistory(gone as unknown as typeof TABLE_TRUTH, (...one) => lost.push(one));
+    const asked = controlPlane(gone as unknown as typeof TABLE_TRUTH, (...one) => lost.push(one));
     expect(await asked.recordRejection(refusal)).toMatchObject({ error: { reason: "control-plane-unavailable" } });
     expect(lost).toEqual([[refusal, expect.any(String)]]);
   });
@@ -265,7 +265,7 @@ describe("refused tries", () => {
 describe("an object that does not answer as it should", () => {
   const historyOn = (object: object) => {
     const namespace = { idFromName: TABLE_TRUTH.idFromName.bind(TABLE_TRUTH), get: () => object };
-    return durableTableHistory(namespace as unknown as typeof TABLE_TRUTH, () => undefined);
+    return controlPlane(namespace as unknown as typeof TABLE_TRUTH, () => undefined);
   };
   const request = { expectedRevision: 0, author: "ann", note: "" };
 

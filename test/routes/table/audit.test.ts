@@ -67,8 +67,8 @@ describe.each(CHANGES)("a refused %s", (action, method, path, body) => {
   ])("of a stranger is in the log and the counters, and never comes near the audit: %j", async (error) => {
     const counted: string[][] = [];
     const asked = vi.fn();
-    const tableHistory = new Proxy({} as Gateway["tableHistory"], { get: () => asked });
-    const { send, lines } = as(error, { tableHistory, counters: { count: (...event) => counted.push(event) } });
+    const controlPlane = new Proxy({} as Gateway["controlPlane"], { get: () => asked });
+    const { send, lines } = as(error, { controlPlane, counters: { count: (...event) => counted.push(event) } });
     expect(slug(await problemOf(await send(method, path, body, { "if-match": '"0"' })))).toBe(error.reason);
     expect(asked).not.toHaveBeenCalled();
     expect(lines).toMatchObject([{ method, path, outcome: error.reason }]);
@@ -117,8 +117,8 @@ describe("the audit", () => {
 
   it("never keeps a refusal waiting", async () => {
     const noteRefusal = vi.fn(() => new Promise<never>(() => undefined));
-    const tableHistory = new Proxy({} as Gateway["tableHistory"], { get: () => noteRefusal });
-    const { send } = as(VIEWER, { tableHistory });
+    const controlPlane = new Proxy({} as Gateway["controlPlane"], { get: () => noteRefusal });
+    const { send } = as(VIEWER, { controlPlane });
     expect((await send("POST", "/-/table/abort")).status).toBe(403);
     expect(noteRefusal).toHaveBeenCalledWith({ author: "grafana", action: "abort", outcome: "forbidden" });
   });

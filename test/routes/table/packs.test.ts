@@ -214,7 +214,7 @@ describe("the audit", () => {
 it("is 503 with a time to try again while KV or the object fails", async () => {
   const gone = () => Promise.resolve(err({ reason: "control-plane-unavailable", why: "KV did not take it" } as const));
   const { put, request, path, header, refusal } = await client({
-    packStore: { packStatus: gone, putHeader: gone, putPage: gone },
+    controlPlane: new Proxy({} as Gateway["controlPlane"], { get: () => gone }),
   });
   for (const answer of [await request(path), await put("", header), await put("/0", header)]) {
     expect(answer.headers.get("retry-after")).toBe("2");

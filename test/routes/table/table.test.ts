@@ -96,15 +96,18 @@ describe("/-/table", () => {
   it("answers 503 while the truth cannot be asked, and routes all the same", async () => {
     const gone = () => Promise.resolve(err({ reason: "control-plane-unavailable", why: "overloaded" } as const));
     const calls = { text: gone, publish: gone, status: gone, packFaults: gone, revisions: gone, audit: gone };
-    const tableHistory = {
+    const controlPlane = {
       ...calls,
       rollback: gone,
       startCanary: gone,
       promote: gone,
       abort: gone,
       recordRejection: gone,
+      packStatus: gone,
+      putHeader: gone,
+      putPage: gone,
     };
-    const { send, put } = client({ tableHistory });
+    const { send, put } = client({ controlPlane });
     for (const answer of [
       await send("GET", "/-/table"),
       await put(0, tableOf(1)),
