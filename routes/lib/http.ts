@@ -42,7 +42,7 @@ export async function readBody(request: Request, bytesMax: number): Promise<Resu
     }
     return ok(text + decoder.decode());
   } catch {
-    return err({ reason: "malformed-request", detail: "The body breaks off, or it is not UTF-8." });
+    return err({ reason: "malformed-request", detail: "The body is incomplete or not UTF-8." });
   }
 }
 
@@ -60,7 +60,7 @@ export async function readBytes(
       chunks.push(chunk);
     }
   } catch {
-    return err({ reason: "malformed-request", detail: "The body breaks off." });
+    return err({ reason: "malformed-request", detail: "The body is incomplete." });
   }
   return ok(joined(chunks, bytes));
 }

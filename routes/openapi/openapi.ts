@@ -28,14 +28,14 @@ function describe(table: CompiledTable, server: string) {
     info: {
       title: "Waybill",
       version: String(table.revision),
-      summary: "An edge gateway that reads from an ID where its request belongs.",
+      summary: "An edge gateway that routes each request by the ID it carries.",
     },
     servers: [{ url: server }],
     tags: [
       { name: "entities", description: "Proxied to the region that owns the ID." },
       {
         name: "without-id",
-        description: "Proxied to a region that a header field, a token, a cookie or the client's place says.",
+        description: "Proxied to a region named by a header, a token, a cookie or the client's location.",
       },
       { name: "ids", description: "Looking up, explaining and minting IDs." },
       { name: "table", description: "The routing table: its revisions, and how they come into force." },
@@ -47,14 +47,14 @@ function describe(table: CompiledTable, server: string) {
         get: {
           operationId: "explainId",
           tags: ["ids"],
-          summary: "Every way to read an ID, where it would go and why; no origin is asked",
+          summary: "Every way to read an ID, its route and the reason; no origin is contacted",
           security: VIEWERS,
           parameters: [ID_PARAMETER],
           responses: { "200": json("The explanation.", { type: "object" }), ...PROBLEM },
         },
       },
       "/-/health": operations("health", "The Worker runs"),
-      "/-/ready": operations("ready", "Whether there is a table; for viewers its revision, source, age and canary", [
+      "/-/ready": operations("ready", "Whether a table is loaded; for viewers its revision, source, age and canary", [
         {},
         ...VIEWERS,
       ]),
@@ -107,7 +107,7 @@ const SECURITY_SCHEMES = {
     type: "apiKey",
     in: "header",
     name: "cf-access-jwt-assertion",
-    description: "What Cloudflare Access has signed; it adds the field itself.",
+    description: "The assertion signed by Cloudflare Access, which adds this header itself.",
   },
 };
 
@@ -174,19 +174,22 @@ const PROBLEM_TYPE = {
 
 const AMBIGUOUS = {
   type: "object",
-  description: "Only where `/any` alone would refuse some of the IDs, and minting others does not help.",
+  description: "Only if `/any` would reject some of the IDs, and minting others does not help.",
   required: ["count", "path"],
   properties: {
     count: { type: "integer", minimum: 1 },
-    path: { type: "string", description: "The path of the entity, on which they are found." },
-    idLayout: { type: "string", description: "The value of the field `id-layout` that makes them plain on `/any`." },
+    path: { type: "string", description: "The path of the entity that accepts them." },
+    idLayout: {
+      type: "string",
+      description: "The value of the header `id-layout` that makes them unambiguous on `/any`.",
+    },
   },
 };
 
 const MINT = {
   operationId: "mint",
   tags: ["ids"],
-  summary: "Mint IDs that route to the region the answer names",
+  summary: "Mint IDs that route to the region named in the response",
   security: [],
   requestBody: {
     required: true,
@@ -218,7 +221,7 @@ const MINT = {
             },
           },
         },
-        "text/plain": { schema: { type: "string", description: "One ID a line." } },
+        "text/plain": { schema: { type: "string", description: "One ID per line." } },
       },
     },
     ...PROBLEM,

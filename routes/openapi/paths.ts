@@ -15,7 +15,10 @@ export const ID_PARAMETER = pathParameter("id", { maxLength: 128 });
 export function entityPaths(table: CompiledTable): Paths {
   const hint = layoutParameter(table);
   return Object.fromEntries([
-    ["/any/{id}", item(METHODS, "any", "entities", "Whatever entity the ID names", [ID_PARAMETER, hint], true)],
+    [
+      "/any/{id}",
+      item(METHODS, "any", "entities", "The entity of the ID, whatever its type", [ID_PARAMETER, hint], true),
+    ],
     ...[...table.entities.values()].flatMap((entity) =>
       entity.paths.map((pattern, index) => {
         const { path, parameters } = templateOf(pattern);
@@ -61,7 +64,7 @@ function item(
 ): object {
   const responses = {
     ...(redirects ? { "307": { description: "The entity's own path, where the table says so." } } : {}),
-    default: { description: "The origin's own answer, or a problem of the gateway's.", content: PROBLEM_CONTENT },
+    default: { description: "The origin's response, or a problem of the gateway.", content: PROBLEM_CONTENT },
   };
   const operations = methods.map((method) => [
     method,
@@ -108,7 +111,7 @@ function sourceParameters({ sources }: WithoutId): readonly object[] {
       const description = `Says the region: ${source.label}.`;
       described.set(`header ${source.header}`, { name: source.header, in: "header", description, schema });
     } else if (source.kind === "cookie") {
-      const description = "Says the region; passed over when it names none.";
+      const description = "Names the region; ignored if it names none.";
       described.set(source.label, { name: source.cookie, in: "cookie", description, schema: { type: "string" } });
     }
   }

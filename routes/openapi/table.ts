@@ -55,7 +55,7 @@ const PAGE_PARAMETERS = [
   {
     name: "before",
     in: "query",
-    description: "Those with a lower number alone.",
+    description: "Only those with a lower number.",
     schema: { type: "integer", minimum: 0 },
   },
   {
@@ -146,7 +146,7 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
   });
   return {
     "/-/table": {
-      ...get("table", "The text of the table in force, octet for octet; its revision is the etag"),
+      ...get("table", "The exact text of the current table; its revision is the etag"),
       put: operation({
         name: "publishTable",
         summary: "Publish a table as the next revision",
@@ -170,14 +170,14 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
     "/-/table/replay": {
       post: operation({
         name: "replayTable",
-        summary: "Which requests of a log go elsewhere by another revision, or by a table that nobody has published",
+        summary: "Which requests of a log are routed differently by another revision, or by an unpublished table",
         parameters: [query("old"), NEW_TABLE],
         body: lines,
         type: LINES_TYPE,
       }),
     },
     "/-/table/revisions": get("tableRevisions", "The revisions, newest first", PAGE_PARAMETERS, ref("TableRevisions")),
-    "/-/table/revisions/{revision}": get("tableRevision", "The text of a revision, octet for octet", [REVISION_NUMBER]),
+    "/-/table/revisions/{revision}": get("tableRevision", "The exact text of a revision", [REVISION_NUMBER]),
     "/-/table/audit": get("tableAudit", "Who changed the table, or tried to", PAGE_PARAMETERS, ref("TableAudit")),
     "/-/table/status": get(
       "tableStatus",
@@ -186,19 +186,15 @@ export function tablePaths(problem: object, security: readonly object[]): Paths 
       ref("TableStatus"),
     ),
     "/-/table/capacity": {
-      ...get("tableCapacity", "How much of each cap the table in force takes up"),
-      post: operation({ name: "measureTable", summary: "How much of each cap a table takes up", body: table }),
+      ...get("tableCapacity", "How much of each limit the current table uses"),
+      post: operation({ name: "measureTable", summary: "How much of each limit a table uses", body: table }),
     },
     "/-/table/rollback": change(
       "rollbackTable",
       "Make the text of an old revision the next one",
       json(ref("RollbackRequest")),
     ),
-    "/-/table/canary": change(
-      "startTableCanary",
-      "Let a table decide about some of the IDs",
-      json(ref("CanaryRequest")),
-    ),
+    "/-/table/canary": change("startTableCanary", "Let a table route some of the IDs", json(ref("CanaryRequest"))),
     "/-/table/promote": change(
       "promoteTableCanary",
       "Make the canary's table the next revision",

@@ -48,7 +48,7 @@ export async function firstLine(
       if (done || end !== -1) return ok({ line, rest: behind(chunk?.subarray(end + 1), reader) });
     }
   } catch {
-    return err({ reason: "malformed-request", detail: "The body breaks off, or it is not UTF-8." });
+    return err({ reason: "malformed-request", detail: "The body is incomplete or not UTF-8." });
   }
 }
 

@@ -70,12 +70,12 @@ export function readChangeRequest(c: Context, note?: string): Result<ChangeReque
   const match = c.req.header("if-match");
   if (match === undefined) return err({ reason: "precondition-required" });
   const [, revision] = ENTITY_TAG.exec(match.trim()) ?? [];
-  if (revision === undefined) return malformed('`if-match` has to be one revision in quotes, such as "41".');
+  if (revision === undefined) return malformed('`if-match` must be one revision in quotes, such as "41".');
   const text = note ?? decodeNote(c.req.header(NOTE_HEADER) ?? "");
   if (text === undefined) return malformed(`\`${NOTE_HEADER}\` is not percent-encoded UTF-8.`);
   if (text.length > NOTE_CHARACTERS_MAX || /[\p{Cc}\p{Cs}]/u.test(text)) {
     return malformed(
-      `A note has at most ${NOTE_CHARACTERS_MAX} characters, no control characters and no halves of one.`,
+      `A note has at most ${NOTE_CHARACTERS_MAX} characters, no control characters and no unpaired surrogates.`,
     );
   }
   return ok({ expectedRevision: Number(revision), author: callerOf(c).name, note: text });

@@ -76,15 +76,15 @@ export function readConfig(env: Settings): Config {
     const issues = [...(parsed.issues ?? []), ...(limits.issues ?? [])];
     const faults = issues.map((issue) => `${v.getDotPath(issue) ?? "env"}: ${issue.message}`);
     if (!auth.ok) faults.push(...auth.error);
-    throw new Error(`Waybill's settings are wrong: ${faults.join("; ")}`);
+    throw new Error(`invalid settings: ${faults.join("; ")}`);
   }
   const publicKeys = env.PUBLIC_ID_KEYS === undefined ? ok(NO_PUBLIC_KEYS) : parsePublicKeys(env.PUBLIC_ID_KEYS);
-  if (!publicKeys.ok) throw new Error(`Waybill's settings are wrong: ${publicKeys.error}`);
+  if (!publicKeys.ok) throw new Error(`invalid settings: ${publicKeys.error}`);
   const signingKeys =
     env.ORIGIN_SIGNING_KEYS === undefined ? NO_SIGNING_KEYS : parseSigningKeys(env.ORIGIN_SIGNING_KEYS);
   if (signingKeys === undefined) {
     throw new Error(
-      "Waybill's settings are wrong: ORIGIN_SIGNING_KEYS must be JSON like " +
+      "invalid settings: ORIGIN_SIGNING_KEYS must be JSON like " +
         '[{"id": "2026a", "key": "<base64 of 32 bytes or more>"}], with one key or two',
     );
   }

@@ -61,9 +61,9 @@ function whyWithheld(error: PublicResponseError): string {
     case "no-transform":
       return "it is marked no-transform";
     case "partial":
-      return "it is a part of a document";
+      return "it is a partial document";
     case "content-coding":
-      return `its coding ${error.coding} cannot be undone`;
+      return `its coding ${error.coding} cannot be decoded`;
     case "not-json":
       return "it is not JSON";
   }

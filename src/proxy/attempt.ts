@@ -217,4 +217,4 @@ function clientsFault(end: BodyEnd | undefined, { idleMs }: AttemptLimits): Prox
   return end === "idle" ? { reason: "request-timeout", idleMs } : undefined;
 }
 
-export const BROKEN_BODY = "The body broke off, or its framing is wrong.";
+export const BROKEN_BODY = "The body is incomplete, or its framing is invalid.";

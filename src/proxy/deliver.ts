@@ -181,7 +181,7 @@ export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Pro
   if (named === undefined) return answer;
   await response.body?.cancel();
   if (known !== undefined) memory?.forget(keyOf(proxyRequest));
-  if (isSettled) return disagree(sent, "the table says that it has it");
+  if (isSettled) return disagree(sent, "the table says that it is there");
   const other = proxyRequest.regions.get(named);
   if (other === undefined) return disagree(sent, "the region that it names is not in the table");
   if (other === sent) return disagree(sent, "it names itself");

@@ -20,12 +20,12 @@ export class MissingBinding extends Error {
  */
 export function failureOf(error: unknown, originUrl: string): Failure {
   if (error instanceof MissingBinding) {
-    return { fault: "proxy_configuration_error", why: "is reached through a binding that this deployment lacks" };
+    return { fault: "proxy_configuration_error", why: "needs a binding that this deployment does not have" };
   }
-  if (isLostConnection(error)) return { fault: "connection_terminated", why: "did not answer" };
+  if (isLostConnection(error)) return { fault: "connection_terminated", why: "did not respond" };
   // There is no TLS in plain HTTP.
-  if (originUrl.startsWith("http:")) return { fault: "dns_error", why: "has a name that leads nowhere" };
-  return { fault: "destination_unavailable", why: "could not be reached: its name or its certificate is at fault" };
+  if (originUrl.startsWith("http:")) return { fault: "dns_error", why: "has a name that does not resolve" };
+  return { fault: "destination_unavailable", why: "could not be reached: its name or its certificate is invalid" };
 }
 
 function isLostConnection(error: unknown): boolean {
@@ -36,14 +36,14 @@ function isLostConnection(error: unknown): boolean {
 
 /** What Cloudflare's edge answers in the place of an origin that it could not ask (its own statuses, not of RFC 9110). */
 const EDGE_STATUSES: ReadonlyMap<number, Failure> = new Map([
-  [520, { fault: "connection_terminated", why: "gave no answer that the platform could read" }],
+  [520, { fault: "connection_terminated", why: "gave no valid response" }],
   [521, { fault: "connection_refused", why: "refused the connection" }],
-  [522, { fault: "connection_timeout", why: "did not take the connection in time" }],
+  [522, { fault: "connection_timeout", why: "did not accept the connection in time" }],
   [523, { fault: "destination_ip_unroutable", why: "cannot be reached from here" }],
-  [524, { fault: "http_response_timeout", why: "took the request and did not answer in time" }],
+  [524, { fault: "http_response_timeout", why: "accepted the request, but did not respond in time" }],
   [525, { fault: "tls_protocol_error", why: "did not complete the TLS handshake" }],
   [526, { fault: "tls_certificate_error", why: "has a certificate that is not valid" }],
-  [530, { fault: "dns_error", why: "has a name that leads nowhere" }],
+  [530, { fault: "dns_error", why: "has a name that does not resolve" }],
 ]);
 
 /** What the status of an answer says about the connection; `undefined` for an answer of the origin's own. */
@@ -97,7 +97,7 @@ export async function validateResponse(
     (isOnEdge ? edgeFailure(response.status) : undefined) ??
     (isPassableStatus(response, asksUpgrade) ? undefined : impossible(`the impossible status ${response.status}`)) ??
     (isFramedWell(response, method) ? undefined : impossible("two framings of its body, or one that cannot be read")) ??
-    (asksUpgrade && (await isFailedHandshake(response)) ? impossible("a handshake that is none") : undefined);
+    (asksUpgrade && (await isFailedHandshake(response)) ? impossible("an invalid handshake") : undefined);
   if (failure !== undefined) void response.body?.cancel();
   return failure;
 }

@@ -176,7 +176,7 @@ async function sendToShadow(
   const at = { region, origin: chooseOrigin(region, identityWords(layout, words)) };
   const signature = sign === undefined ? undefined : await sign(signableOf(proxyRequest, at));
   const outgoing = originRequest(proxyRequest, at, entropy, signature);
-  if (outgoing === undefined) throw new Error("the request runs in a circle");
+  if (outgoing === undefined) throw new Error("the request loops");
   const response = await within(deadlineMs, (signal) =>
     fetch(outgoing.url, shadowed(outgoing, signal), at.origin.binding),
   );

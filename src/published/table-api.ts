@@ -39,7 +39,7 @@ export const revisionSchema = v.object({
   /** SHA-256 of the text. */
   digest,
   bytes: integer,
-  author: described(v.string(), "The name of a token, or whom Access vouches for."),
+  author: described(v.string(), "The name of a token, or the user signed in through Access."),
   /** ISO 8601; absent for revision 0. */
   time: v.optional(time),
   note: v.string(),
@@ -51,7 +51,7 @@ export const revisionSchema = v.object({
   kind: word("bundled", "publish", "rollback", "promote", "import", "canary"),
   /** The revision that a publish or a canary names, or whose text a rollback or a promotion repeats. */
   basedOn: v.optional(integer),
-  audience: v.optional(described(selector, "Of a canary: whom it was for.")),
+  audience: v.optional(described(selector, "Of a canary: the IDs that it served.")),
 });
 export type TableRevision = Readonly<v.InferOutput<typeof revisionSchema>>;
 export type RevisionKind = TableRevision["kind"];
@@ -65,17 +65,17 @@ const auditEntry = v.object({
   author: revisionSchema.entries.author,
   action: word("publish", "rollback", "canary", "promote", "abort", "pack", "import"),
   revision: v.optional(described(integer, "What it made, or what it ended.")),
-  outcome: described(v.string(), "`done`, or the slug of the problem that refused it."),
+  outcome: described(v.string(), "`done`, or the slug of the problem that rejected it."),
   note: v.string(),
   audience: v.optional(
-    described(selector, "Of a canary: whom it is for, or had served when it was promoted or aborted."),
+    described(selector, "Of a canary: the IDs that it serves, or served before it was promoted or aborted."),
   ),
   pack: v.optional(described(digest, "Of a pack: SHA-256 of its header.")),
   times: v.optional(
     v.pipe(
       v.number(),
       v.metadata({ type: "integer", minimum: 2 }),
-      v.description("How often it was refused alike within a minute."),
+      v.description("Number of equal rejections within a minute."),
     ),
   ),
 });
@@ -93,7 +93,7 @@ export const statusSchema = v.object({
   canary,
   kv: described(
     v.nullable(v.object({ revision: integer, digest, canary, checkedAt: time })),
-    "What KV shows to the object; null for nothing.",
+    "What the object reads from KV; null for nothing.",
   ),
   isolate: described(
     v.object({
@@ -104,9 +104,9 @@ export const statusSchema = v.object({
       ageSeconds: integer,
       canary,
     }),
-    "What the isolate that answers routes by.",
+    "The table of the responding isolate.",
   ),
-  pending: described(v.boolean(), "Whether KV is still to be brought to the last change."),
+  pending: described(v.boolean(), "Whether the last change is not yet written to KV."),
   lastError: v.nullable(v.string()),
 });
 export type Status = v.InferOutput<typeof statusSchema>;

@@ -36,7 +36,7 @@ export interface HealthCheck {
 export interface Region {
   readonly name: string;
   readonly origins: readonly Origin[];
-  /** Regions that may answer reads when no origin of this one can be reached, in order. */
+  /** Failover regions for reads when no origin of this one is available, in order. */
   readonly failover: readonly string[];
   /** Whether they may take writes that are safe to repeat, too. */
   readonly failoverWrites: boolean;

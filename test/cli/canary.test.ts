@@ -92,7 +92,7 @@ describe("waybill canary", () => {
     ["an end before all went over", ["1", "--finish"], "--finish requires a canary of 100 %"],
     ["a route without a canary and a region", ["0", "--percent", "5"], "/routes/0 has no canary yet"],
     ["to end what is not there", ["0", "--off"], "/routes/0 has no canary."],
-    ["the route's own region", ["0", "--percent", "5", "--region", "eu"], 'The route\'s IDs go to "eu" anyway'],
+    ["the route's own region", ["0", "--percent", "5", "--region", "eu"], 'The route\'s IDs already go to "eu"'],
     ["a region that is not there", ["0", "--percent", "5", "--region", "mars"], 'There is no region "mars"'],
     ["a route that is not there", ["99", "--percent", "5"], "has no route 99; it has /routes/0 to /routes/10"],
     ["a pointer to something else", ["/moved", "--percent", "5"], "has no route /moved"],

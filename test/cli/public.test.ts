@@ -39,7 +39,7 @@ describe.concurrent("waybill public", () => {
 
   it.each([
     [["--entity", "order"], {}, "The environment has no PUBLIC_ID_KEYS."],
-    [["--entity", "order"], { PUBLIC_ID_KEYS: "{" }, "PUBLIC_ID_KEYS is no JSON object."],
+    [["--entity", "order"], { PUBLIC_ID_KEYS: "{" }, "PUBLIC_ID_KEYS is not a JSON object."],
     [["--entity", "ticket"], env, "PUBLIC_ID_KEYS has no compatible key, which the public IDs of ticket need."],
     [["--entity", "box"], env, 'does not make public the entity "box". Public ones: order, ticket. (--entity)'],
     [["--entity", "crate"], env, 'has no entity "crate". Public ones: order, ticket. (--entity)'],

@@ -171,7 +171,7 @@ describe.concurrent("waybill table upload-packs", () => {
     const { files, run, plane, packFile } = await setUp();
     files.write(packFile, "something else");
     const { stderr, code } = await run("upload-packs", "routing-table.json");
-    expect(stderr).toContain("it is no pack");
+    expect(stderr).toContain("it is not a pack");
     expect([code, plane.asked]).toEqual([1, []]);
   });
 });

@@ -106,7 +106,7 @@ async function readText(response: Response): Promise<string> {
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > BODY_BYTES_MAX) throw new Error(`more than ${BODY_BYTES_MAX} octets`);
+    if (bytes > BODY_BYTES_MAX) throw new Error(`more than ${BODY_BYTES_MAX} bytes`);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();

@@ -133,7 +133,7 @@ export function readAuthSettings(env: Settings): Result<AuthSettings, readonly s
   if (tokens === undefined) faults.push(ADMIN_TOKENS_FAULT);
   const isGuarded = env.ADMIN_TOKENS !== undefined || env.ACCESS_TEAM_DOMAIN !== undefined;
   if (open.output === "on" && isGuarded) {
-    faults.push("OPEN_PAGES: with it nobody would need ADMIN_TOKENS or Access; set one or the other");
+    faults.push("OPEN_PAGES conflicts with ADMIN_TOKENS and Access; set one or the other");
   }
   if (faults.length > 0 || !access.success || tokens === undefined) return err(faults);
   return ok({ openPages: open.output === "on", tokens, access: access.output });

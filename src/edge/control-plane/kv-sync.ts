@@ -195,7 +195,7 @@ const failed = (failure: LoadFailure): Outcome => ({
 
 const unavailable = (failure: LoadFailure): TableHistoryError => ({
   reason: "control-plane-unavailable",
-  why: `KV does not tell what is in force (${whyOf(failure)})`,
+  why: `KV cannot be read (${whyOf(failure)})`,
 });
 
 const whyOf = (failure: LoadFailure): string =>

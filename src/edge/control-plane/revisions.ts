@@ -98,7 +98,7 @@ export class RevisionLog {
     if (revision === undefined) return err({ reason: "unknown-revision", revision: number, why: "there is none" });
     const bytes = this.#rows.body(revision.digest);
     return bytes === undefined
-      ? err({ reason: "unknown-revision", revision: number, why: "its text is no longer kept" })
+      ? err({ reason: "unknown-revision", revision: number, why: "its text is no longer stored" })
       : ok({ revision, bytes });
   }
 
@@ -218,7 +218,7 @@ export class RevisionLog {
 
   #faultsOf({ digest, bytes, audience }: Draft): readonly Fault[] {
     if (bytes.byteLength > TABLE_BYTES_MAX) {
-      const message = `The text has ${bytes.byteLength} octets; ${TABLE_BYTES_MAX} are the most.`;
+      const message = `The text has ${bytes.byteLength} bytes; the limit is ${TABLE_BYTES_MAX}.`;
       return [{ pointer: "", kind: "size", message }];
     }
     const faults = this.#validations.faultsOf(digest, bytes);
@@ -228,7 +228,7 @@ export class RevisionLog {
     return unknownNames(audience, texts.map(tableNames)).map((name) => ({
       pointer: "",
       kind: "unknown-name",
-      message: `The canary is for ${JSON.stringify(name)}, which no table in force declares; it would serve nobody.`,
+      message: `The canary is for ${JSON.stringify(name)}, which no current table declares; it would serve no ID.`,
     }));
   }
 

@@ -96,7 +96,7 @@ export class PageStore {
     const answer = restMs > 0 ? await within(() => flight.answer, restMs) : err(undefined);
     if (answer.ok) return answer.value.ok ? answer.value : this.fail(key, answer.value.error);
     // The read goes on: a request without time left is no evidence against KV.
-    if (restMs < leftMs) return this.fail(key, { why: "it did not come in time", isOfStore: false });
+    if (restMs < leftMs) return this.fail(key, { why: "it did not arrive in time", isOfStore: false });
     if (this.#flights.get(key) === flight) this.#flights.delete(key);
     return this.fail(key, { why: formatFailure({ reason: "store-timeout", deadlineMs }), isOfStore: true });
   }

@@ -110,7 +110,7 @@ export class PackUploads {
     const found = stored === undefined ? await this.#findHeader(sha256) : ok(undefined);
     if (!found.ok) return unavailable(found.error);
     const header = stored ?? (await this.#header(sha256));
-    if (header === undefined) return unknown(sha256, "its header has to come before its pages");
+    if (header === undefined) return unknown(sha256, "its header must be sent before its pages");
     const info = header.pages[number];
     if (info === undefined) return unknown(sha256, `the numbers of its pages are 0 to ${header.pages.length - 1}`);
     const page = await readPage(header, info, bytes, subtleSha256);
@@ -128,7 +128,7 @@ export class PackUploads {
     wasMissing: boolean,
   ): Promise<Result<PackReceipt, PackChangeError>> {
     const bytes = this.#headerBytes(sha256);
-    if (bytes === undefined) return unknown(sha256, "its header is no longer kept, and has to come again");
+    if (bytes === undefined) return unknown(sha256, "its header is no longer stored; send it again");
     const taken = this.#taken(sha256);
     const missing = header.pages.flatMap(({ number }) => (taken.has(number) ? [] : [number]));
     const isHeaderSure = this.#isSure(taken.get(HEADER));
@@ -207,7 +207,7 @@ export class PackUploads {
   async #put(sha256: string, part: Part, bytes: Bytes | ArrayBuffer): Promise<Result<boolean, TableHistoryError>> {
     const key = keyOf(sha256, part);
     const put = await within(() => this.#kv.put(key, bytes), WRITE_DEADLINE_MS);
-    if (!put.ok) return unavailable(`KV did not take ${key}: ${formatFailure(put.error)}`);
+    if (!put.ok) return unavailable(`KV did not store ${key}: ${formatFailure(put.error)}`);
     const wasMissing = !this.#taken(sha256).has(part);
     this.#record(sha256, part, this.#clock.nowMs());
     return ok(wasMissing);

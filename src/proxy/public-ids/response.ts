@@ -137,7 +137,7 @@ const rewriting = ({ onBroken, ...options }: Rewriting): TransformStream<Uint8Ar
       if (pieces.value.length > 0) controller.enqueue(joined(pieces.value));
     } else {
       onBroken(pieces.error);
-      controller.error(new Error(`the origin's body is no JSON: ${pieces.error.reason}`));
+      controller.error(new Error(`the origin's body is not JSON: ${pieces.error.reason}`));
     }
   };
   return new TransformStream({

@@ -39,7 +39,7 @@ const checkMarks = (id: DeclaredEntityId, layout: Layout, place: Place, report: 
     if (!hasMark(layout, mark)) {
       fault("unknown-name", [...place, mark], `IDs of layout ${layout.name} have no ${mark}; remove it.`);
     } else if (mark !== "class" && max !== undefined && (id[mark] as number) > max) {
-      fault("key-range", [...place, mark], `${id[mark]} is beyond ${max}, the greatest ${mark}; lower it.`);
+      fault("key-range", [...place, mark], `${id[mark]} is greater than ${max}, the maximum ${mark}; lower it.`);
     }
   }
   if (id.class !== undefined && id.group !== undefined) {
@@ -90,7 +90,7 @@ const classOf = ({ class: className }: DeclaredEntityId): string =>
 const checkUnmarked = (claims: readonly Claim[], layout: Layout, report: Report): void => {
   const seen = new Set<string>();
   for (const { entity, place } of claims) {
-    const message = `Layout ${layout.name} stands twice in ${JSON.stringify(entity)}; remove one of them.`;
+    const message = `Layout ${layout.name} is duplicated in ${JSON.stringify(entity)}; remove one of them.`;
     if (seen.has(entity)) report("number-clash", place, message);
     seen.add(entity);
   }

@@ -8,7 +8,7 @@ export const checkCountries = (draft: Draft, report: Report): void => {
   const byNumber = new Map<number, string>();
   for (const [code, number] of draft.countries) {
     if (!ISO_3166_ALPHA_2.has(code)) {
-      const message = `${JSON.stringify(code)} is no ISO 3166-1 alpha-2 code; write two capital letters such as "KZ".`;
+      const message = `${JSON.stringify(code)} is not an ISO 3166-1 alpha-2 code; use two capital letters such as "KZ".`;
       report("unknown-name", ["countries", code], message);
     }
     const other = byNumber.get(number);
@@ -27,9 +27,9 @@ export const checkNames = (draft: Draft, report: Report): void => {
       const place = ["regions", name, "failover", index];
       region(other, place);
       if (other === name)
-        report("region-cycle", place, `${JSON.stringify(name)} cannot stand in for itself; remove it.`);
+        report("region-cycle", place, `${JSON.stringify(name)} cannot be its own failover; remove it.`);
       else if (failover.indexOf(other) < index) {
-        report("region-cycle", place, `${JSON.stringify(other)} stands here twice; remove one of them.`);
+        report("region-cycle", place, `${JSON.stringify(other)} is duplicated here; remove one of them.`);
       }
     }
   }

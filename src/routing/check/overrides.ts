@@ -94,7 +94,7 @@ function* rivalSentences(
 
 const rivalSentence = ({ text }: Override, rival: Override): string =>
   rival.text === text
-    ? `It stands in ${JSON.stringify(rival.part)} too; remove one of them.`
+    ? `It is also in ${JSON.stringify(rival.part)}; remove one of them.`
     : `It is another form of ${JSON.stringify(rival.text)}, which ${endOf(rival)}; correct or remove one of them.`;
 
 /** Ends a sentence about an ID. */

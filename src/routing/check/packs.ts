@@ -14,7 +14,7 @@ export const checkPacks = (draft: Draft, report: Report): void => {
     }
     for (const [at, region] of regions.entries()) {
       if (regions.indexOf(region) === at) continue;
-      const message = `${JSON.stringify(region)} stands here twice; remove one of them.`;
+      const message = `${JSON.stringify(region)} is duplicated here; remove one of them.`;
       report("pack", ["packs", name, "regions", at], message);
     }
   }

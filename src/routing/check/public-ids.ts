@@ -11,7 +11,7 @@ export const checkPublic = (draft: Draft, report: Report, budget: Budget): void 
     const kind = publicKindOf(entity.public);
     const [id, second] = entity.ids;
     if (kind !== undefined && second !== undefined) {
-      const message = "A public ID does not say which layout it stands for; give a public entity one layout.";
+      const message = "A public ID does not name its layout; give a public entity only one layout.";
       report("public-ids", ["entities", name, "ids"], message);
     }
     const layout = id === undefined ? undefined : draft.known.get(id.layout);
@@ -46,7 +46,7 @@ const checkFields = (
   const kind = !paths.ok && paths.error.reason === "too-complex" ? "too-complex" : "public-ids";
   if (!paths.ok) report(kind, [...whole, "publicFields"], sentenceOf(paths.error));
   if (declared.otherBodies !== undefined && declared.publicFields === undefined) {
-    const message = "Without `publicFields` no body is looked at; declare some, or remove this.";
+    const message = "Without `publicFields` no body is read; declare some, or remove this.";
     report("public-ids", [...whole, "otherBodies"], message);
   }
 };
@@ -54,11 +54,11 @@ const checkFields = (
 const sentenceOf = (error: FieldPathError): string => {
   switch (error.reason) {
     case "no-fields":
-      return "There is no field; add one.";
+      return "The list is empty; add a field.";
     case "too-many-fields":
-      return `There are ${error.actual} fields, and ${error.max} are the most; join some with \`*\`.`;
+      return `There are ${error.actual} fields, but at most ${error.max} are allowed; join some with \`*\`.`;
     case "malformed-path":
-      return `${JSON.stringify(error.path)} is no JSON pointer; write it like /items/*/id.`;
+      return `${JSON.stringify(error.path)} is not a JSON pointer; write it like /items/*/id.`;
     case "ambiguous-field":
       return `${error.paths.map((path) => JSON.stringify(path)).join(" and ")} may name one place for two entities; narrow one.`;
     case "too-many-states":

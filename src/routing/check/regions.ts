@@ -9,14 +9,14 @@ export const checkOrigins = (draft: Draft, report: Report): void => {
     const host = readAuthority(text);
     if (host.ok) own.add(textOf(host.value));
     else {
-      const message = `${JSON.stringify(text)} is no host that clients could call; write it without scheme, user and path, such as "api.example.com".`;
+      const message = `${JSON.stringify(text)} is not a host that clients can call; write it without scheme, user and path, such as "api.example.com".`;
       report("origin-url", ["gateway", "hosts", index], message);
     }
   }
   for (const [name, { origins }] of draft.regions) {
     const place: Place = ["regions", name, "origins"];
     for (const [index, { url }] of origins.entries()) checkOrigin(url, own, [...place, index, "url"], report);
-    const message = `No origin of ${JSON.stringify(name)} takes requests; give one a weight above 0.`;
+    const message = `No origin of ${JSON.stringify(name)} receives requests; give one a weight above 0.`;
     if (origins.every(({ weight = 1 }) => weight === 0)) report("no-origin-weight", place, message);
   }
 };
@@ -25,7 +25,7 @@ const checkOrigin = (text: string, own: ReadonlySet<string>, place: Place, repor
   const url = readOriginUrl(text);
   if (!url.ok) report("origin-url", place, url.error);
   if (!url.ok || (!own.has(url.value.host) && !own.has(textOf(url.value)))) return;
-  const message = `${JSON.stringify(text)} is the gateway itself, so requests would run in a circle; name the region's own host.`;
+  const message = `${JSON.stringify(text)} is the gateway itself, so requests would loop; name the region's own host.`;
   report("origin-is-gateway", place, message);
 };
 

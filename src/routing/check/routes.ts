@@ -16,12 +16,12 @@ export const checkShares = (draft: Draft, report: Report): void => {
       report("same-region", ["routes", index, part, "region"], message);
     const to = JSON.stringify(region);
     if (canary !== undefined && canary.region === region) {
-      fault("canary", `The route's IDs go to ${to} anyway; name the region that is to be tried, or remove the canary.`);
+      fault("canary", `The route's IDs already go to ${to}; name another region, or remove the canary.`);
     }
     if (shadow === undefined) continue;
     // Beside a canary the shadow may be in either region: it then follows the IDs that go to the other one.
     if (canary === undefined && shadow.region === region) {
-      fault("shadow", `The reads go to ${to} anyway; name another region, or remove the shadow.`);
+      fault("shadow", `The reads already go to ${to}; name another region, or remove the shadow.`);
     } else if (canary?.percent === 100 && canary.region === shadow.region) {
       const all = JSON.stringify(shadow.region);
       fault("shadow", `The canary takes every ID to ${all}, and a shadow is of no use there; remove it.`);

@@ -13,13 +13,13 @@ export const checkWithoutId = (draft: Draft, report: Report): void => {
   for (const [name, entry] of draft.withoutId) {
     const place: Place = ["withoutId", name];
     if (draft.names.entities.has(name)) {
-      const message = `${JSON.stringify(name)} is the name of an entity too, so logs and metrics could not tell them apart; rename one of them.`;
+      const message = `${JSON.stringify(name)} is the name of an entity too, so logs and metrics could not distinguish them; rename one of them.`;
       report("name-clash", place, message);
     }
     if (entry.sources !== undefined) checkSources(draft, entry.sources, [...place, "sources"], report);
     else if (draft.sources === undefined) {
       const message =
-        "Nothing says which region these requests are for; add `sources` here, or at the top for all entries.";
+        "These requests have no source of a region; add `sources` here, or at the top level for all entries.";
       report("schema", [...place, "sources"], message);
     }
     checkSticky(entry.sources ?? draft.sources ?? [], entry, place, report);
@@ -52,7 +52,7 @@ const checkSources = (draft: Draft, sources: readonly DeclaredSource[], list: Pl
     }
     const key = keyOf(source, kind);
     if (isDecided || before.has(key)) {
-      report("unreachable-source", place, "A source before this one always decides; remove this one, or move it up.");
+      report("unreachable-source", place, "An earlier source always decides; remove this one, or move it up.");
     }
     before.add(key);
     isDecided ||= kind === "region";
@@ -76,7 +76,7 @@ const checkRegions = (draft: Draft, source: DeclaredSource, place: Place, report
   }
   for (const code of Object.keys(source.clientCountry ?? {})) {
     if (ISO_3166_ALPHA_2.has(code) || PLATFORM_COUNTRIES.has(code)) continue;
-    const message = `${JSON.stringify(code)} is no ISO 3166-1 alpha-2 code; write two capital letters such as "KZ".`;
+    const message = `${JSON.stringify(code)} is not an ISO 3166-1 alpha-2 code; use two capital letters such as "KZ".`;
     report("unknown-name", [...place, "clientCountry", code], message);
   }
 };
@@ -92,8 +92,7 @@ const checkSticky = (
 ): void => {
   if (sticky === undefined || sources.length === 0) return;
   if (sources.some((source) => kindsOf(source).some((kind) => ASSUMED.has(kind)))) return;
-  const message =
-    "No source here goes by where the client is or is a last resort, so the cookie is never set; remove it.";
+  const message = "No source here uses the client's location or a fixed region, so the cookie is never set; remove it.";
   report("unreachable-source", [...place, "sticky"], message);
 };
 
@@ -124,7 +123,7 @@ const checkPaths = (draft: Draft, report: Report): void => {
     // The pattern is matched as a path: no literal segment of an entity is `*`, so only an open segment matches it.
     const entity = entityPaths.match(pattern)?.entity.name;
     if (entity !== undefined) {
-      const message = `A path of the entity ${JSON.stringify(entity)} takes all that ${pattern} could match; change one of them.`;
+      const message = `A path of the entity ${JSON.stringify(entity)} matches everything that ${pattern} could match; change one of them.`;
       report("path-collision", place, message);
     }
   }

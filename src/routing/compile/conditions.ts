@@ -243,7 +243,7 @@ const readMinted = (when: DeclaredConditions, place: Place, fault: Report): Rang
     if (text === undefined) return absent;
     const ms = parseTime(text);
     if (ms === undefined)
-      fault("time-range", [...place, name], `${JSON.stringify(text)} is no day or hour of the calendar; correct it.`);
+      fault("time-range", [...place, name], `${JSON.stringify(text)} is not a valid date and time; correct it.`);
     return ms;
   };
   const from = bound("mintedFrom", Number.MIN_SAFE_INTEGER);

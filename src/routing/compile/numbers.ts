@@ -57,8 +57,8 @@ const readRange = (item: number | string, max: number): Ranges | string => {
   if (low === undefined || high === undefined) {
     return `${JSON.stringify(item)} is not a decimal number or range without leading zeros, such as "0-1023"; rewrite it.`;
   }
-  if (low > high) return `${JSON.stringify(item)} runs backwards; write "${high}-${low}".`;
-  if (high > max) return `${JSON.stringify(item)} is beyond ${max}, the greatest value that the field holds; lower it.`;
+  if (low > high) return `${JSON.stringify(item)} is reversed; write "${high}-${low}".`;
+  if (high > max) return `${JSON.stringify(item)} is greater than ${max}, the maximum of the field; lower it.`;
   return [low, high];
 };
 

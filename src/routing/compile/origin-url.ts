@@ -21,7 +21,7 @@ const HOST_LENGTH_MAX = 253;
 
 const IS_METADATA = "is a cloud's metadata service; name the region's own host.";
 const IS_LINK_LOCAL = "is a link-local address, where clouds hand out credentials; use another.";
-const IS_NO_HOST = "is no address of a host; use another.";
+const IS_NO_HOST = "is not a host address; use another.";
 const IS_RESERVED = "is a multicast or reserved address; use another.";
 
 /** Names that clouds give to the address that hands out credentials. */
@@ -120,10 +120,10 @@ const DEFAULT_PORT = { http: 80, https: 443 } as const;
 export const readOriginUrl = (text: string): Result<OriginUrl, string> => {
   const shown = JSON.stringify(text);
   if (/[^\x21-\x7e]/.test(text))
-    return err(`${shown} has a character that no URL has; write international names in ASCII.`);
+    return err(`${shown} has a character not allowed in a URL; write international names in ASCII.`);
   const [, schemeText, authority, path = "", query, fragment] = URL_PARTS.exec(text) ?? [];
   if (schemeText === undefined || authority === undefined)
-    return err(`${shown} is no URL; write it like https://eu.example.com.`);
+    return err(`${shown} is not a URL; write it like https://eu.example.com.`);
   const scheme = schemeText.toLowerCase();
   if (scheme !== "http" && scheme !== "https") return err(`${shown} is neither http nor https; use one of them.`);
   if (authority.includes("@")) return err(`${shown} has a user name or password; remove it.`);

@@ -69,7 +69,7 @@ export const faultOfDeclaration = (fault: DeclarationFault, rows: readonly Row[]
     case "octet-order":
       return reject(
         ["octetOrder"],
-        `The octets must be whole, and each of the ${fault.octets} must stand in the order once; correct it.`,
+        `The bits must fill whole bytes, and each of the ${fault.octets} must be in the order once; correct it.`,
       );
     case "field-name":
       return reject(
@@ -149,7 +149,7 @@ const faultsOfNames = (layout: Layout, rows: readonly Row[]): readonly EntryFaul
   });
   for (const { name } of layout.fields) {
     if (FORBIDDEN_KEYS.has(name))
-      faults.push(...reject(place(name), `${JSON.stringify(name)} cannot be a name; choose another.`).faults);
+      faults.push(...reject(place(name), `${JSON.stringify(name)} is not allowed as a name; choose another.`).faults);
   }
   const [service, group] = [layout.field("service"), layout.field("group")];
   if (service === undefined || group === undefined) return faults;
@@ -257,8 +257,7 @@ const strayKeys = (declared: DeclaredLayout, isBuiltIn: boolean): readonly Entry
   const stray = (keys: readonly (keyof DeclaredLayout)[], why: string): readonly EntryFault[] =>
     keys.flatMap((key) => (declared[key] === undefined ? [] : reject([key], why).faults));
   if (isBuiltIn) {
-    const why =
-      "A built-in layout has this name already, and its bits are not for the table to say; choose another name.";
+    const why = "A built-in layout already has this name; choose another.";
     return stray(["rows", "like", "text", "prefix", "octetOrder"], why);
   }
   if (declared.rows === undefined) {

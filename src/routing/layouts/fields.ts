@@ -52,5 +52,4 @@ export const parseTime = (text: string): number | undefined => {
 };
 
 /** The message about a time that `parseTime` rejects. */
-export const noSuchDay = (time: string): string =>
-  `${JSON.stringify(time)} is no day or hour of the calendar; correct it.`;
+export const noSuchDay = (time: string): string => `${JSON.stringify(time)} is not a valid date and time; correct it.`;

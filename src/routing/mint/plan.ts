@@ -205,7 +205,7 @@ export function planMint(table: CompiledTable, request: MintRequest): Result<Min
   const { entity, entityId } = found.value;
   const { layout } = entityId.enabled;
   if (mintingOf(layout) === "none") {
-    return err(malformed(`IDs of layout ${layout.name} are not minted here.`, "/layout"));
+    return err(malformed(`IDs of layout ${layout.name} cannot be minted.`, "/layout"));
   }
   const keys = keysFor(table, entity, entityId, request);
   return keys.ok ? ok({ entity, enabled: entityId.enabled, order: { layout, keys: keys.value } }) : keys;
@@ -239,5 +239,5 @@ function findEntityId(table: CompiledTable, request: MintRequest): Result<Found,
   }
   if (second === undefined) return ok(only);
   const choices = fitting.map(({ entity, entityId }) => `${entity.name} (${entityId.enabled.layout.name})`).join(", ");
-  return err(malformed(`Say which is meant, by "entity" and "layout": ${choices}.`, "/entity"));
+  return err(malformed(`Name one by "entity" and "layout": ${choices}.`, "/entity"));
 }

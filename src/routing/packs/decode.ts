@@ -79,7 +79,7 @@ export const decodeHeader = (bytes: Uint8Array): Read<PackHeader> => {
   if (fieldBits < 1 || fieldBits > FIELD_BITS_MAX) {
     return err({ reason: "field-bits", bits: fieldBits, max: FIELD_BITS_MAX });
   }
-  if (keyBytes !== keyBytesOf(fieldBits)) return malformed("the octets of a key");
+  if (keyBytes !== keyBytesOf(fieldBits)) return malformed("the bytes of a key");
   const ranges = view.getUint32(20, true);
   if (ranges === 0) return err({ reason: "empty" });
   if (ranges > PACK_RANGES_MAX) return err({ reason: "too-many-ranges", max: PACK_RANGES_MAX });
@@ -130,7 +130,7 @@ const sectionsOf = (bytes: Uint8Array): Read<ReadonlyMap<number, Uint8Array>> =>
     if (!isKnown && (view.getUint16(offset + 2, true) & REQUIRED) !== 0) {
       return err({ reason: "unknown-section", section: kind });
     }
-    if (sections.has(kind)) return malformed(`section ${kind}, which stands twice`);
+    if (sections.has(kind)) return malformed(`section ${kind}, which is duplicated`);
     sections.set(kind, bytes.subarray(start, start + length));
     offset = end;
   }

@@ -118,7 +118,7 @@ export const formatPackFault = (fault: PackFault): string => {
     case "field-bits":
       return `its field has ${fault.bits} bits; a pack is of a field of 1 to ${fault.max}`;
     case "region-name":
-      return `range ${fault.at} has the region ${JSON.stringify(fault.region)}, which is no name`;
+      return `range ${fault.at} has the region ${JSON.stringify(fault.region)}, which is not a name`;
     case "too-many-regions":
       return `it names more than ${fault.max} regions`;
     case "reversed":
@@ -132,7 +132,7 @@ export const formatPackFault = (fault: PackFault): string => {
     case "unknown-region":
       return `range ${fault.at} has region number ${fault.number}, and there are ${fault.regions} regions`;
     case "not-a-pack":
-      return "it is no pack: its first octets are others";
+      return "it is not a pack: its signature is missing";
     case "too-new":
       return `it is of version ${fault.version} and needs a reader of version ${fault.needs}; this one is of version ${fault.reads}`;
     case "unknown-section":
@@ -140,9 +140,9 @@ export const formatPackFault = (fault: PackFault): string => {
     case "malformed-header":
       return `its header is wrong in ${fault.what}`;
     case "truncated":
-      return `it has ${fault.bytes} octets of ${fault.needed}`;
+      return `it has ${fault.bytes} bytes of ${fault.needed}`;
     case "trailing-octets":
-      return `it has ${fault.bytes} octets, and it should end after ${fault.needed}`;
+      return `it has ${fault.bytes} bytes, but should have ${fault.needed}`;
     case "page-differs":
       return `page ${fault.page} is not what the header says in ${fault.what}`;
     case "digest-mismatch": {

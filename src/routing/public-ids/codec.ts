@@ -54,7 +54,7 @@ export const NO_PUBLIC_KEYS: PublicKeys = { sealed: [], compatible: [] };
 const bytes = v.pipe(
   v.string("is no text"),
   v.transform(bytesOfBase64),
-  v.check((value) => value !== undefined, "is no base64"),
+  v.check((value) => value !== undefined, "is not base64"),
   v.transform((value) => value ?? new Uint8Array()),
 );
 
@@ -74,7 +74,7 @@ const SECRET = v.strictObject(
 export const parsePublicKeys = (text: string): Result<PublicKeys, string> => {
   const json = parseJson(text);
   // An array has all members that may be absent.
-  if (json === undefined || Array.isArray(json)) return err("PUBLIC_ID_KEYS is no JSON object.");
+  if (json === undefined || Array.isArray(json)) return err("PUBLIC_ID_KEYS is not a JSON object.");
   const parsed = v.safeParse(SECRET, json);
   if (!parsed.success) return err(formatIssue(parsed.issues[0]));
   const { sealed, compatible } = parsed.output;
@@ -111,7 +111,7 @@ const formatRing = (list: keyof PublicKeys, keys: readonly NamedKey[], error: Ke
     case "no-keys":
       return `PUBLIC_ID_KEYS: ${list} is empty.`;
     case "too-many-keys":
-      return `PUBLIC_ID_KEYS: ${list} has ${error.actual} keys, and ${error.max} are the most.`;
+      return `PUBLIC_ID_KEYS: ${list} has ${error.actual} keys, but at most ${error.max} are allowed.`;
     case "key-id":
       return `PUBLIC_ID_KEYS: ${list}.${error.index}.id must be 1 to 64 printable ASCII characters without a space.`;
     case "duplicate-key-id":

@@ -131,7 +131,7 @@ const weighBits = ({ layout }: EnabledLayout, words: Words, reasons: Reasons): b
   if (wrong.length > 0) return false;
   const misfit = layout.misfit(words);
   if (misfit?.reason === "range") {
-    reasons.against.push(`${misfit.field ?? "the value"} is outside of ${misfit.min} to ${misfit.max}`);
+    reasons.against.push(`${misfit.field ?? "the value"} is outside the range ${misfit.min} to ${misfit.max}`);
     return false;
   }
   if (fixed.length === 0) reasons.against.push("no bit is fixed, so nothing in the text marks this layout");

@@ -20,7 +20,7 @@ export const canarySelectorSchema = v.union(
     }),
     v.strictObject({ entities: v.pipe(v.array(name), v.minLength(1), v.maxLength(ENTITIES_MAX)) }),
   ],
-  "Say one of `share` (percent), `countries` (ISO 3166-1 codes) and `entities` (names).",
+  "Give exactly one of `share` (percent), `countries` (ISO 3166-1 codes), `entities` (names).",
 );
 
 export type CanarySelector = v.InferOutput<typeof canarySelectorSchema>;

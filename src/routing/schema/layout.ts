@@ -45,9 +45,9 @@ export const layoutSchema = v.strictObject({
   epoch: optional(time, "When the time is 0: for snowflake, sharding-id, flake-id, sonyflake and those like them."),
   rows: optional(
     v.pipe(v.array(row), v.minLength(1), v.maxLength(ROWS_PER_LAYOUT_MAX)),
-    "A layout of your own: its fields, most significant first.",
+    "A custom layout: its fields, most significant first.",
   ),
-  text: optional(v.picklist(TEXT_NAMES), "How IDs of your own layout are written."),
+  text: optional(v.picklist(TEXT_NAMES), "Text form of a custom layout."),
   prefix: optional(v.string(), "Prefix of each text, such as `ord_`."),
   octetOrder: optional(
     v.pipe(v.array(wholeNumber), v.maxLength(TABLE_TEXT_BYTES_MAX)),

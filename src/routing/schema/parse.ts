@@ -63,15 +63,15 @@ export const countKeys = (text: string): Result<number, Excess> => {
 
 const tooMany = (text: string): Excess => ({
   ...wholeOf(text),
-  message: `At most ${CONTAINERS_MAX} objects and lists may stand in a table; there are more.`,
+  message: `At most ${CONTAINERS_MAX} objects and lists are allowed in a table; there are more.`,
 });
 
 const tooLong = (text: string, partAt: number, level: number): Excess => {
   const max = entriesMaxAt(level);
-  if (level === 1) return { ...wholeOf(text), message: `At most ${max} entries may stand here; there are more.` };
+  if (level === 1) return { ...wholeOf(text), message: `At most ${max} entries are allowed here; there are more.` };
   const part = partFrom(text, partAt);
-  if (level === 2) return { ...part, message: `At most ${max} entries may stand here; there are more.` };
-  return { ...part, message: `At most ${max} entries may stand in one object or list in here; in one there are more.` };
+  if (level === 2) return { ...part, message: `At most ${max} entries are allowed here; there are more.` };
+  return { ...part, message: `At most ${max} entries are allowed in one object or list here; there are more.` };
 };
 
 const wholeOf = (text: string) => ({ at: Math.max(0, text.search(/\S/)), pointer: "" });
@@ -89,11 +89,11 @@ export const parseTableText = (text: string): Result<unknown, readonly Fault[]> 
   try {
     value = JSON.parse(text);
   } catch {
-    return err([syntax("The text is not JSON; `waybill table check` shows where it ends to be.")]);
+    return err([syntax("The text is not JSON; `waybill table check` shows the line and column.")]);
   }
   const twice = duplicateKey(text, value, keys.value);
   if (twice === undefined) return ok(value);
-  return err([syntax(`The key ${JSON.stringify(twice)} stands twice in one object; remove one of the two.`)]);
+  return err([syntax(`The key ${JSON.stringify(twice)} is duplicated in one object; remove one of them.`)]);
 };
 
 /** Checks and compiles a table's text as the given revision. */

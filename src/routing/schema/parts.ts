@@ -70,11 +70,11 @@ const epoch = described(
 export const movedSchema = v.union([name, v.strictObject({ region: name, epoch })]);
 
 export const moveSchema = v.strictObject({
-  from: described(name, "Where the entity is, and where its requests go, whatever the routes say."),
-  to: described(name, "Where it will be."),
+  from: described(name, "The region of the entity; takes precedence over the routes."),
+  to: described(name, "The destination region."),
   state: described(
     v.picklist(["started", "fenced"]),
-    "`fenced`: only reads are passed on, until the move is switched or aborted.",
+    "`fenced`: only reads are forwarded, until the move is switched or aborted.",
   ),
   epoch,
 });
@@ -83,7 +83,7 @@ export const goneSchema = v.strictObject({ epoch });
 
 export const epochFloorSchema = described(
   epoch,
-  "The highest epoch of the entries that `waybill move finish` dropped: new moves begin above it.",
+  "The highest epoch of the entries removed by `waybill move finish`: new moves start above it.",
 );
 
 export type DeclaredMoved = v.InferOutput<typeof movedSchema>;
@@ -107,7 +107,7 @@ export const breakerSchema = described(
   v.union([
     v.literal(false),
     v.strictObject({
-      failures: optional(integer(1, 1000), "In a row; 5 unless given."),
+      failures: optional(integer(1, 1000), "Consecutive failures; default 5."),
       openMs: optional(
         integer(100, DEADLINE_MS_MAX),
         "How long the circuit breaker stays open before one request probes the origin; 10000 unless given.",
@@ -135,7 +135,7 @@ export const replaySchema = described(
 
 export const rememberSchema = described(
   v.pipe(wholeNumber, v.maxValue(REMEMBER_SECONDS_MAX)),
-  "How long an origin's 421 is remembered, in seconds; 60 unless given, 0 for not at all.",
+  "Cache lifetime of an origin's 421, in seconds; default 60, 0 to disable.",
 );
 
 const percent = v.pipe(v.number(), v.minValue(0), v.maxValue(100));
@@ -162,8 +162,8 @@ export const packSchema = v.strictObject({
     "SHA-256 of the pack's header, which has those of its pages.",
   ),
   bytes: described(integer(1, PACK_BYTES_MAX), "Bytes of the file."),
-  ranges: described(integer(1, PACK_RANGES_MAX), "How many ranges it has."),
-  bits: described(integer(1, FIELD_BITS_MAX), "Width of the field that its ranges are of."),
+  ranges: described(integer(1, PACK_RANGES_MAX), "Number of ranges."),
+  bits: described(integer(1, FIELD_BITS_MAX), "Width of the field of the ranges."),
   field: optional(name, "The field; without a field and a slice: the layout's key."),
   slice: optional(name, "The slice of the layout's key, instead of a field."),
   regions: described(
@@ -174,7 +174,7 @@ export const packSchema = v.strictObject({
 
 export const packsSchema = described(
   v.pipe(v.record(name, packSchema), v.maxEntries(PACKS_MAX)),
-  "Ranges in files of their own, by name: `waybill table pack` writes them.",
+  "Ranges in separate files, by name; written by `waybill table pack`.",
 );
 
 export const splitSchema = v.strictObject({

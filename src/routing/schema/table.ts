@@ -45,7 +45,7 @@ const origin = v.strictObject({
   url: described(text, "http or https, host, optional port and base path; no query, fragment or password."),
   weight: optional(
     integer(0, 1_000_000),
-    "Share of the region's IDs relative to its other origins; 1 unless given, 0 drains it.",
+    "Share of the region's IDs relative to its other origins; default 1, 0 drains it.",
   ),
   binding: optional(
     name,
@@ -64,7 +64,7 @@ export const regionSchema = v.strictObject({
   ),
   failoverWrites: optional(
     v.boolean(),
-    "Whether failover regions may take writes that are safe to repeat; false unless given.",
+    "Whether failover regions may receive writes that are safe to repeat; default false.",
   ),
   deadlines: v.exactOptional(deadlinesSchema),
   breaker: v.exactOptional(breakerSchema),
@@ -160,9 +160,9 @@ const when = v.strictObject({
 
 export const routeSchema = v.strictObject({
   when: described(when, "All conditions must hold; none means every ID."),
-  region: optional(name, "Where the IDs go. A route has this, a split or a pack."),
+  region: optional(name, "The region of the IDs. A route has this, a split or a pack."),
   split: optional(splitSchema, "The IDs go to several regions, in equal parts: for a load too high for one region."),
-  pack: optional(name, "The IDs go where the ranges of this pack say; others go on to the next routes."),
+  pack: optional(name, "The pack's ranges decide; other IDs continue with the next routes."),
   canary: v.exactOptional(canarySchema),
   shadow: v.exactOptional(shadowSchema),
 });
@@ -193,7 +193,7 @@ export const tableSchema = v.strictObject({
       v.minEntries(1, "A table needs at least one entity."),
       v.maxEntries(ENTITIES_MAX),
     ),
-    "What: one entry for each kind of thing.",
+    "Entities: one entry per type.",
   ),
   sources: v.exactOptional(sourcesSchema),
   withoutId: optional(
@@ -202,8 +202,8 @@ export const tableSchema = v.strictObject({
   ),
   layouts: optional(v.record(name, layoutSchema), "Layouts of your own, and what the table adds to built-in ones."),
   packs: v.exactOptional(packsSchema),
-  routes: described(v.pipe(v.array(routeSchema), v.maxLength(ROUTES_MAX)), "Which: the first match wins."),
-  moved: overridesOf(movedSchema, "Region by canonical ID, for entities that left the region that their ID names."),
+  routes: described(v.pipe(v.array(routeSchema), v.maxLength(ROUTES_MAX)), "Routes; the first match wins."),
+  moved: overridesOf(movedSchema, "Region by canonical ID, for entities that left their ID's region."),
   moves: overridesOf(moveSchema, "Moves in progress by canonical ID: `waybill move` writes them."),
   gone: overridesOf(goneSchema, "Entities that were removed from every region, by canonical ID; the answer is 410."),
   epochFloor: v.exactOptional(epochFloorSchema),

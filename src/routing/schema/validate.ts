@@ -83,14 +83,14 @@ export const checkSizes = (value: unknown, report: Report): boolean => {
   ];
   for (const [part, max] of maxima) {
     const count = countIn(value, part);
-    if (count > max) reportSize([part], `At most ${max} entries may stand here; there are ${count}.`);
+    if (count > max) reportSize([part], `At most ${max} entries are allowed here; there are ${count}.`);
   }
   const sum = OVERRIDE_PARTS.reduce((count, part) => count + countIn(value, part), 0);
   if (fit && sum > MOVED_MAX) {
     const first = OVERRIDE_PARTS.find((part) => countIn(value, part) > 0) as string;
     reportSize(
       [first],
-      `At most ${MOVED_MAX} entries may stand in ${OVERRIDE_PARTS.join(", ")} together; there are ${sum}.`,
+      `At most ${MOVED_MAX} entries are allowed in ${OVERRIDE_PARTS.join(", ")} together; there are ${sum}.`,
     );
   }
   if (!fit) return false;
@@ -99,7 +99,7 @@ export const checkSizes = (value: unknown, report: Report): boolean => {
     const [largest] = counts.toSorted(([, a], [, b]) => b - a);
     reportSize(
       largest === undefined ? [] : [largest[0]],
-      `At most ${VALUES_MAX} values may stand in a table besides its routes and single entities; there are more.`,
+      `At most ${VALUES_MAX} values are allowed in a table, besides routes and overrides; there are more.`,
     );
   }
   return fit;
@@ -142,7 +142,7 @@ const visit = (value: unknown, place: Place, report: Report): void => {
     return;
   }
   if (place.length >= TABLE_DEPTH_MAX) {
-    report("size", place, `Nothing in a table is nested deeper than ${TABLE_DEPTH_MAX} levels; remove this level.`);
+    report("size", place, `A table is nested at most ${TABLE_DEPTH_MAX} levels deep; remove this level.`);
     return;
   }
   if (Array.isArray(value)) {
@@ -153,7 +153,7 @@ const visit = (value: unknown, place: Place, report: Report): void => {
   }
   for (const key of Object.keys(value)) {
     if (FORBIDDEN_KEYS.has(key))
-      report("schema", [...place, key], `${JSON.stringify(key)} cannot be a name; choose another.`);
+      report("schema", [...place, key], `${JSON.stringify(key)} is not allowed as a name; choose another.`);
     else visitPart((value as Json)[key], place, key, report);
   }
 };
@@ -206,11 +206,11 @@ const sentenceOf = (issue: v.BaseIssue<unknown>): string => {
   if (!LIBRARY_SENTENCE.test(issue.message)) return issue.message;
   const key = issue.path?.at(-1)?.key;
   if (issue.type === "strict_object" && issue.expected === "never") {
-    return `${JSON.stringify(key)} is not a key that may stand here; remove it or correct its spelling.`;
+    return `${JSON.stringify(key)} is not allowed here; remove it or correct its spelling.`;
   }
   if (issue.received === "undefined" && issue.path !== undefined) return `${JSON.stringify(key)} is missing; add it.`;
   if (SIZE_TYPES.has(issue.type))
-    return `At most ${issue.expected?.slice(2)} may stand here; there are ${issue.received}.`;
+    return `At most ${issue.expected?.slice(2)} are allowed here; there are ${issue.received}.`;
   return `Expected ${issue.expected ?? "another value"}, found ${issue.received}; correct the value.`;
 };
 

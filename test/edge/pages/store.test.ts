@@ -77,7 +77,7 @@ it("a request with little time left goes without the page, which arrives for the
   const { state, load } = setUp();
   state.hangs = true;
   const patient = load("a");
-  expect(await load("a", 20)).toMatchObject({ error: { why: "it did not come in time", isNew: true } });
+  expect(await load("a", 20)).toMatchObject({ error: { why: "it did not arrive in time", isNew: true } });
   expect(await patient).toMatchObject({ error: { why: `KV did not answer within ${PAGE_DEADLINE_MS} ms` } });
   expect(state.reads).toEqual(["a"]);
   state.hangs = false;

@@ -96,7 +96,7 @@ describe("packs that are uploaded", () => {
       const other = { ...pack, regions: ["us", "eu"] };
       expect(await copy.faultOf(slotOf(other))).toBe('the table says regions ["us","eu"], and it has ["eu","us"]');
       await TABLE_KV.put(packKey(pack.sha256), new Uint8Array(100));
-      expect(await copy.faultOf(slotOf(pack))).toBe("it is no pack: its first octets are others");
+      expect(await copy.faultOf(slotOf(pack))).toBe("it is not a pack: its signature is missing");
     }));
 });
 

@@ -98,7 +98,7 @@ describe("a canary of the table", () => {
       expect([page, slug(refused), refused["detail"]]).toEqual([
         page,
         "malformed-request",
-        expect.stringContaining("halves"),
+        expect.stringContaining("surrogates"),
       ]);
     }
   });

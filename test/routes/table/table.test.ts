@@ -147,7 +147,7 @@ describe("a table with faults", () => {
 
   it.each([
     ["no JSON", "{", /not JSON/],
-    ["a key twice", '{"regions":{},"regions":{}}', /"regions" stands twice/],
+    ["a key twice", '{"regions":{},"regions":{}}', /"regions" is duplicated/],
     ["nothing", "", /not JSON/],
   ])("is refused as a text: %s", async (_, body, message) => {
     const { put, send } = client();

@@ -6,14 +6,14 @@ const sealed = (...keys: readonly unknown[]): string => JSON.stringify({ sealed:
 
 describe("the secret", () => {
   it.each([
-    ["", "is no JSON object"],
-    ["{", "is no JSON object"],
-    ["[]", "is no JSON object"],
-    ["null", "is no JSON object"],
+    ["", "is not a JSON object"],
+    ["{", "is not a JSON object"],
+    ["[]", "is not a JSON object"],
+    ["null", "is not a JSON object"],
     ['{"sealed": "x"}', "sealed is no list"],
     ['{"hunter2": []}', "it must have no other members than sealed and compatible"],
     [sealed({ id: "", key: "" }), "sealed.0.id is empty"],
-    [sealed({ id: "a", key: "hunter2!" }), "sealed.0.key is no base64"],
+    [sealed({ id: "a", key: "hunter2!" }), "sealed.0.key is not base64"],
     [sealed({ id: "a", key: 7 }), "sealed.0.key is no text"],
     [sealed({ id: "a", key: key(32), hunter2: 1 }), "sealed.0 must have no other members than id and key"],
     [sealed("hunter2"), 'sealed.0 must be like {"id": "2026", "key": "<base64>"}'],

@@ -252,7 +252,7 @@ describe("the keys of public IDs", () => {
     const PUBLIC_ID_KEYS = JSON.stringify({ sealed: [{ id: "a", key: "hunter2" }] });
     const demo = startWith({ PORT: String(await findFreePorts()), PUBLIC_ID_KEYS }, file);
     expect(await demo.ended).toBe(1);
-    expect(demo.output()).toBe("Waybill's settings are wrong: PUBLIC_ID_KEYS: sealed.0.key is no base64.\n");
+    expect(demo.output()).toBe("invalid settings: PUBLIC_ID_KEYS: sealed.0.key is not base64.\n");
   });
 
   it("are missed aloud where a table needs them, and the log is as it is written for who asks for JSON", async () => {
