@@ -22,7 +22,8 @@ const workerd = () =>
 
 // `worker` folders hold what needs workerd: streams, and pages from real bindings.
 const ON_WORKERD = ["test/{edge,routes,contract/worker,proxy/worker}/**/*.test.ts"];
-const UNIT = ["test/{ids,routing,problems,origin,proxy,rules,cli,contract}/**/*.test.ts"];
+const UNIT = ["test/{ids,routing,problems,origin,proxy,cli}/**/*.test.ts"];
+const RULES = ["test/{rules,contract}/**/*.test.ts"];
 const SYSTEM = ["test/system/**/*.test.ts"];
 const SLOW = ["test/**/*.slow.test.ts"];
 
@@ -35,11 +36,12 @@ const timeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
 const onNode = { ...timeouts, pool: "threads", isolate: false, setupFiles: ["test/setup/properties.ts"] } as const;
 const onWorkerd = { ...timeouts, isolate: false, setupFiles: ["test/setup/properties.ts", "test/setup/worker.ts"] };
 
+const once = { propertyRuns: 1 };
 const often = { propertyRuns: Number(process.env["PROPERTY_RUNS"] ?? 20) };
 const slowTimeouts = { testTimeout: 600_000, hookTimeout: 60_000 };
 
 /**
- * `unit`: pure code and the command, in process. `worker`: what needs the Workers runtime. `system`: black-box tests of
+ * `unit`: pure code and the command, in process. `rules`: what holds the house and its contract. `worker`: what needs the Workers runtime. `system`: black-box tests of
  * running processes. `slow*`: large sizes, and properties with many cases.
  */
 export default defineConfig({
@@ -52,12 +54,13 @@ export default defineConfig({
           name: "unit",
           include: UNIT,
           exclude: [...ON_WORKERD, ...SLOW],
-          provide: { propertyRuns: 1 },
+          provide: once,
         },
       },
+      { test: { ...onNode, name: "rules", include: RULES, exclude: [...ON_WORKERD, ...SLOW], provide: once } },
       {
         plugins: [workerd()],
-        test: { ...onWorkerd, name: "worker", include: ON_WORKERD, exclude: SLOW, provide: { propertyRuns: 1 } },
+        test: { ...onWorkerd, name: "worker", include: ON_WORKERD, exclude: SLOW, provide: once },
       },
       {
         test: {
@@ -65,7 +68,7 @@ export default defineConfig({
           name: "system",
           include: SYSTEM,
           exclude: SLOW,
-          provide: { propertyRuns: 1 },
+          provide: once,
         },
       },
       {

@@ -7,7 +7,7 @@ import { exitOf } from "./child.ts";
  * the exit code of its first failure. The last line counts the tests: `N passed, N failed, N skipped`.
  */
 
-const HELP = `npm test: what must hold before a change lands: types, lint, import rules, and the tests unit, worker and system.
+const HELP = `npm test: what must hold before a change lands: types, lint, import rules, and the tests unit, rules, worker and system.
 npm run test:unit: types, lint, import rules and the unit tests
 npm run test:slow: properties with many cases, large tables, memory
 npm run test:watch: the unit tests that an edit reaches, again and again
@@ -31,7 +31,7 @@ const tests = (name: string): Step => ({ name, command: ["vitest", "run", "--pro
 const PLANS: Readonly<Record<string, readonly Stage[]>> = {
   "--all": [
     [[script("types")], [script("lint"), script("zones")]],
-    [[tests("unit"), tests("worker")], [tests("system")]],
+    [[tests("unit"), tests("rules"), tests("worker")], [tests("system")]],
   ],
   "--unit": [
     [

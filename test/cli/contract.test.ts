@@ -335,9 +335,9 @@ components: { parameters: { P: { $ref: "#/components/parameters/P" } }, schemas:
     expect(read(`openapi: 3.0.0\n${lines.join("\n")}\n`)).toContain("Excessive alias count");
   });
 
-  it.each(["[", "{ a: ", "- ", '{"a":['])("%j ten thousand times is too deep, or no YAML", (part) => {
-    expect(typeof read(`openapi: 3.0.0\nx: ${part.repeat(10_000)}`)).toBe("string");
-    expect(typeof read(part.repeat(10_000))).toBe("string");
+  it.each(["[", "{ a: ", "- ", '{"a":['])("%j a thousand times is too deep, or no YAML", (part) => {
+    expect(typeof read(`openapi: 3.0.0\nx: ${part.repeat(1_000)}`)).toBe("string");
+    expect(typeof read(part.repeat(1_000))).toBe("string");
   });
 
   it("a server's variable whose default is no text stays as it is", () => {

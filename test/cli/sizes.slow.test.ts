@@ -22,6 +22,11 @@ describe("large documents", () => {
     return paths.ok ? paths.value : paths.error;
   };
 
+  it.each(["[", "{ a: ", "- ", '{"a":['])("%j ten thousand times is too deep, or no YAML", (part) => {
+    expect(typeof read(`openapi: 3.0.0\nx: ${part.repeat(10_000)}`)).toBe("string");
+    expect(typeof read(part.repeat(10_000))).toBe("string");
+  });
+
   it("3,000 paths under 100 base paths are held against 4,000 paths of a table in seconds", async () => {
     const kinds = Array.from({ length: 125 }, (_, kind) => {
       const path = Array.from({ length: 32 }, (_, at) => `/s1/things${kind}/x${at}`);

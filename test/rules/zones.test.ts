@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A check that sees next to nothing finds nothing wrong: this is what the tree has at the least. */
+/** `npm run zones` holds the tree to the rules. A check that sees next to nothing finds nothing wrong: this is what the tree has at the least. */
 const MODULES_MIN = 80;
 
 interface Report {
@@ -81,19 +81,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(copy, { recursive: true }));
 
-it("the tree keeps to its zones, and the check sees all of it", () => {
-  const { summary } = cruise(copy);
-  expect(summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} imports ${to}`)).toEqual([]);
-  expect(summary.totalCruised).toBeGreaterThan(MODULES_MIN);
-});
-
 it("each rule bites on a planted violation", () => {
   for (const [, file, statement] of PLANTED) {
     mkdirSync(dirname(join(copy, file)), { recursive: true });
     appendFileSync(join(copy, file), `\n${statement}\n`);
   }
   writeFileSync(join(copy, "src/ids/planted-b.ts"), 'export { a } from "./planted-a.ts"; export const b = 1;\n');
-  const found = cruise(copy).summary.violations;
+  const { totalCruised, violations: found } = cruise(copy).summary;
+  expect(totalCruised).toBeGreaterThan(MODULES_MIN);
   for (const [rule, file, statement] of PLANTED) {
     const target = /"(?:node:|\.|\/)*([^"]+)"/.exec(statement)?.[1] ?? statement;
     const bites = found.some((one) => one.rule.name === rule && one.from === file && one.to.includes(target));

@@ -208,14 +208,18 @@ describe("memory", () => {
     const body = bytes(`{"${long}":"${long}","id":"${long}","id":"id-${long}","a":{"id":"id-1"}}`);
     for (const size of [1, 7, 1000, 65_536]) {
       const rewriter = rewriterOf(entityFields("/**/id"));
-      let passed = 0;
+      // One `expect` for all pieces: it costs more than a piece.
+      let [passed, heldMost, strayMost] = [0, 0, 0];
       for (let at = 0; at < body.length; at += size) {
         const pieces = rewriter.push(body.subarray(at, at + size));
         if (!pieces.ok) throw new Error(JSON.stringify(pieces.error));
         passed += pieces.value.reduce((sum, piece) => sum + piece.length, 0);
-        expect(rewriter.bufferedBytes()).toBeLessThanOrEqual(BUFFER_BYTES_MAX);
-        expect(Math.abs(Math.min(body.length, at + size) - passed - rewriter.bufferedBytes())).toBeLessThanOrEqual(20);
+        const held = rewriter.bufferedBytes();
+        heldMost = Math.max(heldMost, held);
+        strayMost = Math.max(strayMost, Math.abs(Math.min(body.length, at + size) - passed - held));
       }
+      expect(heldMost).toBeLessThanOrEqual(BUFFER_BYTES_MAX);
+      expect(strayMost).toBeLessThanOrEqual(20);
       expect(rewriter.end()).toEqual({ ok: true, value: [] });
     }
   });
