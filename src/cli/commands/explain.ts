@@ -232,15 +232,11 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
   run: async (runtime, args, { table: path, layout: name, json }) => {
     if (lacksIds(args, runtime)) return EXIT.failed;
     const opened = await openTable(path, runtime);
-    if (!opened.ok) {
-      return fail(formatTableError(opened.error), runtime);
-    }
+    if (!opened.ok) return fail(formatTableError(opened.error), runtime);
     const table = opened.value?.table;
     const layouts = knownLayouts(table);
     const named = name === undefined ? ok(undefined) : findLayout(name, layouts);
-    if (!named.ok) {
-      return fail(`error: ${named.error} (--layout)\n`, runtime);
-    }
+    if (!named.ok) return fail(`error: ${named.error} (--layout)\n`, runtime);
     const hint = named.value;
     const enabled = hint && table?.layouts.get(hint.name);
     if (enabled !== undefined)

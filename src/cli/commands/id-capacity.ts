@@ -1,9 +1,9 @@
 import { type Capacity, capacityOf, isoTime, type Load } from "../../ids/index.ts";
 import { command, option, required, withDefault } from "../command.ts";
 import { countingNumber, positiveNumber } from "../lib/input.ts";
-import { findLayout, knownLayouts } from "../lib/layouts.ts";
+import { openLayout } from "../lib/layouts.ts";
 import { alignColumns } from "../lib/output.ts";
-import { countOf, formatTableError, openNamedTable } from "../lib/table-file.ts";
+import { countOf } from "../lib/table-file.ts";
 import { EXIT, fail } from "../runtime.ts";
 import { whyNotMinted } from "./mint-offline.ts";
 
@@ -118,14 +118,8 @@ Examples:
 
 docs/reference/cli.md has the formulas. Exit code: 0 if the layout supports the load, otherwise 1.`,
   run: async (runtime, [name], options) => {
-    const opened = await openNamedTable(options.table, runtime);
-    if (!opened.ok) {
-      return fail(formatTableError(opened.error), runtime);
-    }
-    const layout = findLayout(name as string, knownLayouts(opened.value?.table));
-    if (!layout.ok) {
-      return fail(`error: ${layout.error}\n`, runtime);
-    }
+    const layout = await openLayout(name, options.table, runtime);
+    if (!layout.ok) return fail(layout.error, runtime);
     const { rate: idsPerSecond, minters, years } = options;
     const load = { idsPerSecond, minters, years };
     const capacity = capacityOf(layout.value, load);

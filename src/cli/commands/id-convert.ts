@@ -1,10 +1,9 @@
 import { err, type Layout, ok, type Reading, type Result, recognise, type TextForm } from "../../ids/index.ts";
 import { command, option, required } from "../command.ts";
 import { parseErrorSentence } from "../lib/errors.ts";
-import { eachId, lacksIds } from "../lib/input.ts";
-import { findLayout, knownLayouts, suggestion, writtenForms } from "../lib/layouts.ts";
+import { convertEach } from "../lib/input.ts";
+import { findLayout, openLayouts, suggestion, writtenForms } from "../lib/layouts.ts";
 import { escapeControls } from "../lib/output.ts";
-import { formatTableError, openNamedTable } from "../lib/table-file.ts";
 import { EXIT, fail } from "../runtime.ts";
 import { conversionsFrom, onlyUntimely } from "./explain-without-table.ts";
 
@@ -177,11 +176,9 @@ Between layouts: hotguid and hotguid-sql, comb-prefix and comb-suffix, short-pre
 uuid-v6, object-id and xid. If a text can be read in several ways with different results, --from is required.
 Exit code: 0 if every ID was converted, otherwise 1.`,
   run: async (runtime, args, options) => {
-    const opened = await openNamedTable(options.table, runtime);
-    if (!opened.ok) {
-      return fail(formatTableError(opened.error), runtime);
-    }
-    const layouts = knownLayouts(opened.value?.table);
+    const opened = await openLayouts(options.table, runtime);
+    if (!opened.ok) return fail(opened.error, runtime);
+    const layouts = opened.value;
     const from = parseSpelling(options.from, layouts);
     const to = parseSpelling(options.to, layouts);
     if (!from.ok || !to.ok) {
@@ -189,16 +186,9 @@ Exit code: 0 if every ID was converted, otherwise 1.`,
       if (!to.ok) runtime.report(`error: ${to.error} (--to)\n`);
       return EXIT.failed;
     }
-    if (lacksIds(args, runtime)) return EXIT.failed;
-    return eachId(args, runtime, (id) => {
+    return convertEach(args, options.json, runtime, (id) => {
       const converted = convertId(id, from.value, to.value, layouts, runtime.nowMs());
-      if (converted.ok) {
-        const data = options.json ? JSON.stringify({ text: id, ...converted.value }) : converted.value.id;
-        return { data: `${data}\n`, report: "", failed: false };
-      }
-      return options.json
-        ? { data: `${JSON.stringify({ text: id, error: { detail: converted.error } })}\n`, report: "", failed: true }
-        : { data: "", report: `error: ${converted.error}\n`, failed: true };
+      return converted.ok ? ok({ id: converted.value.id, plain: converted.value }) : converted;
     });
   },
 });

@@ -8,10 +8,9 @@ import {
 } from "../../ids/index.ts";
 import { command, type OptionsOf, option, required } from "../command.ts";
 import { time } from "../lib/input.ts";
-import { findLayout, knownLayouts, writtenForms } from "../lib/layouts.ts";
+import { openLayout, writtenForms } from "../lib/layouts.ts";
 import { escapeControls } from "../lib/output.ts";
-import { formatTableError, openNamedTable } from "../lib/table-file.ts";
-import { EXIT, fail, type Runtime } from "../runtime.ts";
+import { EXIT, fail } from "../runtime.ts";
 
 const OPTIONS = [
   required("--from <time>", "start of the period, such as 2026-06-01T00:00:00Z", time),
@@ -38,21 +37,19 @@ Both IDs belong to the period, and so does every ID between them, in the order p
   number     as numbers, because texts differ in length
   sqlserver  as a uniqueidentifier of SQL Server`,
   run: async (runtime, [name], options) => {
-    const opened = await openNamedTable(options.table, runtime);
-    if (!opened.ok) return failRange(runtime, formatTableError(opened.error));
-    const layout = findLayout(name as string, knownLayouts(opened.value?.table));
-    if (!layout.ok) return failRange(runtime, `error: ${layout.error}\n`);
+    const layout = await openLayout(name, options.table, runtime);
+    if (!layout.ok) return fail(layout.error, runtime);
     const forms = writtenForms(layout.value);
     const form = options.text === undefined ? forms[0] : forms.find((each) => each.name === options.text);
     if (form === undefined) {
       const known = forms.map((each) => each.name).join(", ");
-      return failRange(
-        runtime,
+      return fail(
         `error: A ${name} has no text "${escapeControls(options.text ?? "")}"; it has ${known}. (--text)\n`,
+        runtime,
       );
     }
     const range = periodRange(layout.value, options.from, options.to, form);
-    if (!range.ok) return failRange(runtime, `error: ${sentenceOf(range.error, layout.value, options)}\n`);
+    if (!range.ok) return fail(`error: ${sentenceOf(range.error, layout.value, options)}\n`, runtime);
     const { order } = range.value;
     const [least, greatest] = [form.format(range.value.least), form.format(range.value.greatest)];
     if (options.json) {
@@ -70,10 +67,6 @@ const ORDERS: Readonly<Record<PeriodOrder, string>> = {
   text: "character by character, by code",
   number: "as numbers, not as text",
   sqlserver: "as a uniqueidentifier of SQL Server",
-};
-
-const failRange = (runtime: Runtime, text: string) => {
-  return fail(text, runtime);
 };
 
 const sentenceOf = (error: PeriodRangeError, layout: Layout, period: Options): string => {

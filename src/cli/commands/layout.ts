@@ -1,8 +1,7 @@
-import { diagram, isoTime, type Layout, ok, type Result, type Row } from "../../ids/index.ts";
+import { diagram, isoTime, type Layout, ok, type Row } from "../../ids/index.ts";
 import { command, option } from "../command.ts";
-import { findLayout, knownLayouts } from "../lib/layouts.ts";
+import { openLayout, openLayouts } from "../lib/layouts.ts";
 import { alignColumns } from "../lib/output.ts";
-import { formatTableError, openNamedTable } from "../lib/table-file.ts";
 import { EXIT, fail } from "../runtime.ts";
 
 /** `waybill layout`: how layouts divide bits into fields. */
@@ -21,16 +20,11 @@ Examples:
   $ waybill layout --names
   $ waybill layout --json`,
   run: async (runtime, [name], options) => {
-    const opened = await openNamedTable(options.table, runtime);
-    if (!opened.ok) {
-      return fail(formatTableError(opened.error), runtime);
-    }
-    const known = knownLayouts(opened.value?.table);
-    const found = name === undefined ? ok(known) : only(findLayout(name, known));
-    if (!found.ok) {
-      return fail(`error: ${found.error}\n`, runtime);
-    }
-    const texts = found.value.map((layout) => {
+    const one = name === undefined ? undefined : await openLayout(name, options.table, runtime);
+    if (one?.ok === false) return fail(one.error, runtime);
+    const all = one === undefined ? await openLayouts(options.table, runtime) : ok([one.value]);
+    if (!all.ok) return fail(all.error, runtime);
+    const texts = all.value.map((layout) => {
       if (options.names) return options.json ? JSON.stringify({ name: layout.name }) : layout.name;
       return options.json ? JSON.stringify(plainOf(layout)) : describe(layout, runtime.paint);
     });
@@ -38,9 +32,6 @@ Examples:
     return EXIT.ok;
   },
 });
-
-const only = (layout: Result<Layout, string>): Result<readonly Layout[], string> =>
-  layout.ok ? ok([layout.value]) : layout;
 
 /** Text forms are code, so only their names are shown. */
 const plainOf = ({ table, texts }: Layout): object => ({

@@ -80,13 +80,9 @@ is used twice. For layouts without random bits, make sure that concurrent runs u
 With a layout as its argument, the command does not check routes.`,
   run: async (runtime, [layout], options) => {
     const opened = await openTable(options.table, runtime);
-    if (!opened.ok) {
-      return fail(formatTableError(opened.error), runtime);
-    }
+    if (!opened.ok) return fail(formatTableError(opened.error), runtime);
     const minted = mintAll(opened.value?.table, layout, options, runtime);
-    if (!minted.ok) {
-      return fail(formatError(minted.error), runtime);
-    }
+    if (!minted.ok) return fail(formatError(minted.error), runtime);
     const lines = minted.value.map((each) => (options.json ? JSON.stringify(each) : each.id));
     await runtime.print(`${lines.join("\n")}\n`);
     return EXIT.ok;

@@ -198,9 +198,7 @@ const status = command({
   ],
   run: async (runtime, args, { table, json }) => {
     const opened = await openForEdit(table, runtime);
-    if (!opened.ok) {
-      return fail(opened.error, runtime);
-    }
+    if (!opened.ok) return fail(opened.error, runtime);
     const { declared, name } = opened.value;
     const { found, refusals } = args.length === 0 ? inProgress(declared) : await locateAll(declared, args, runtime);
     const lines = json

@@ -2,10 +2,10 @@ import { err, ok, type Result } from "../../ids/index.ts";
 import { type CompiledTable, parsePublicKeys } from "../../routing/index.ts";
 import { type PublicCodec, publicCodec } from "../../routing/public-ids/codec.ts";
 import { command, group, option, required } from "../command.ts";
-import { eachId, lacksIds } from "../lib/input.ts";
+import { convertEach } from "../lib/input.ts";
 import { escapeControls } from "../lib/output.ts";
 import { formatTableError, openTable } from "../lib/table-file.ts";
-import { EXIT, fail, type Runtime } from "../runtime.ts";
+import { fail, type Runtime } from "../runtime.ts";
 
 type Convert = (codec: PublicCodec, text: string) => string | undefined;
 
@@ -29,22 +29,14 @@ The keys are read only from the environment variable PUBLIC_ID_KEYS, in the form
 Exit code: 0 if every ID was converted, otherwise 1.`,
     run: async (runtime, args, { entity, table: path, json }) => {
       const opened = await openTable(path, runtime);
-      if (!opened.ok) {
-        return fail(formatTableError(opened.error), runtime);
-      }
+      if (!opened.ok) return fail(formatTableError(opened.error), runtime);
       const codec = codecOf(opened.value?.table, entity, runtime);
-      if (!codec.ok) {
-        return fail(`error: ${codec.error}\n`, runtime);
-      }
-      if (lacksIds(args, runtime)) return EXIT.failed;
-      return eachId(args, runtime, (text) => {
+      if (!codec.ok) return fail(`error: ${codec.error}\n`, runtime);
+      return convertEach(args, json, runtime, (text) => {
         const id = convert(codec.value, text);
-        if (id !== undefined)
-          return { data: `${json ? JSON.stringify({ text, id }) : id}\n`, report: "", failed: false };
-        const detail = `"${escapeControls(text)}" was not converted: ${why}.`;
-        return json
-          ? { data: `${JSON.stringify({ text, error: { detail } })}\n`, report: "", failed: true }
-          : { data: "", report: `error: ${detail}\n`, failed: true };
+        return id === undefined
+          ? err(`"${escapeControls(text)}" was not converted: ${why}.`)
+          : ok({ id, plain: { id } });
       });
     },
   });

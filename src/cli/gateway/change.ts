@@ -111,7 +111,7 @@ export const changeTable = async <Read>(
   const message = (made: TableRevision) => done(formatRevision(made));
   const table = path === undefined ? undefined : after;
   const change = { kind, request, digest: after?.digest, table, message, warnings };
-  return makeChange(() => send(request), gateway, change, options, runtime);
+  return makeChange(() => send(request), change, { gateway, options, runtime });
 };
 
 /** Reads the table that a change sends. Its faults are reported. */

@@ -97,16 +97,23 @@ export interface ChangeReport extends PendingChange {
   readonly warnings?: readonly PlanWarning[] | undefined;
 }
 
+/** What a command that changes the table works with. */
+export interface Session {
+  readonly gateway: GatewayClient;
+  readonly options: ReportOptions;
+  readonly runtime: Runtime;
+}
+
+type Answer = Result<TableRevision, GatewayFailure>;
+
 /** Sends a change, and reports its outcome. */
 export const makeChange = async (
-  send: () => Promise<Result<TableRevision, GatewayFailure>>,
-  gateway: GatewayClient,
+  send: () => Promise<Answer>,
   change: ChangeReport,
-  options: ReportOptions,
-  runtime: Runtime,
+  session: Session,
 ): Promise<ExitCode> => {
-  const made = await runtime.guard(async () => resolveOutcome(await send(), gateway, change, runtime), UNDER_WAY);
-  return made.ok ? reportSuccess(made.value, gateway, change, options, runtime) : made.error;
+  const made = await session.runtime.guard(async () => resolveOutcome(await send(), change, session), UNDER_WAY);
+  return made.ok ? reportSuccess(made.value, change, session) : made.error;
 };
 
 const UNDER_WAY =
@@ -114,19 +121,25 @@ const UNDER_WAY =
 
 /** The revision that was made. Otherwise it reports why there is none, and gives the exit code. */
 const resolveOutcome = async (
-  answer: Result<TableRevision, GatewayFailure>,
-  gateway: GatewayClient,
+  answer: Answer,
   change: ChangeReport,
-  runtime: Runtime,
+  { gateway, runtime }: Session,
 ): Promise<Result<TableRevision, ExitCode>> => {
   if (answer.ok) return answer;
   const { error } = answer;
   runtime.report(formatFailure(gateway.url, error));
   if (error.reason === "problem" && error.problem.slug === "stale-revision") {
     const { members } = error.problem;
-    return err(conflict(change.request.expectedRevision, members["canary"] ?? members["current"], runtime));
+    return conflict(change, members["canary"] ?? members["current"], runtime);
   }
-  if (change.table !== undefined) runtime.report(formatFaults(error, change.table));
+  const { table } = change;
+  if (table !== undefined) {
+    runtime.report(
+      faultsAtGateway(error, table)
+        .map((fault) => faultLine(table.name, fault))
+        .join(""),
+    );
+  }
   if (!mayBeDone(error)) return err(fail("nothing was changed\n", runtime));
   runtime.report("  outcome unknown: checking the history\n");
   const found = await findOutcome(gateway, change, runtime);
@@ -134,8 +147,7 @@ const resolveOutcome = async (
     runtime.report(UNKNOWN);
     return err(EXIT.unknown);
   }
-  if (found.outcome === "superseded")
-    return err(conflict(change.request.expectedRevision, found.revision.revision, runtime));
+  if (found.outcome === "superseded") return conflict(change, found.revision.revision, runtime);
   runtime.report(`the change was made: ${formatRevision(found.revision)}\n`);
   return ok(found.revision);
 };
@@ -147,14 +159,13 @@ const UNKNOWN =
 
 const reportSuccess = async (
   revision: TableRevision,
-  gateway: GatewayClient,
   { message, warnings }: ChangeReport,
-  options: ReportOptions,
-  runtime: Runtime,
+  session: Session,
 ): Promise<ExitCode> => {
+  const { options, runtime } = session;
   if (!options.json) await runtime.print(`${escapeControls(message(revision))}\n`);
   const farewell = `\nthe change was made; no longer waiting for it: ${escapeControls(formatRevision(revision))}\n`;
-  const { code, propagation } = await runtime.guard(() => awaitChange(gateway, options, runtime), farewell);
+  const { code, propagation } = await runtime.guard(() => awaitChange(session), farewell);
   if (options.json) await runtime.print(`${JSON.stringify({ ...revision, changed: true, warnings, propagation })}\n`);
   return code;
 };
@@ -162,26 +173,20 @@ const reportSuccess = async (
 /** The text is in force already. `--wait` still waits for its propagation. */
 export const reportUnchanged = async (
   { revision, digest }: Pick<TableRevision, "revision" | "digest">,
-  gateway: GatewayClient,
-  options: ReportOptions,
-  runtime: Runtime,
+  session: Session,
 ): Promise<ExitCode> => {
-  const { code, propagation } = await awaitChange(gateway, options, runtime);
-  if (options.json) await runtime.print(`${JSON.stringify({ revision, digest, changed: false, propagation })}\n`);
+  const { code, propagation } = await awaitChange(session);
+  const unchanged = { revision, digest, changed: false, propagation };
+  if (session.options.json) await session.runtime.print(`${JSON.stringify(unchanged)}\n`);
   return code;
 };
 
-interface Awaited {
-  readonly code: ExitCode;
-  readonly propagation?: Propagation;
-}
-
 /** With `--wait`, waits until the published table has propagated. */
-const awaitChange = async (
-  gateway: GatewayClient,
-  { json, wait }: ReportOptions,
-  runtime: Runtime,
-): Promise<Awaited> => {
+const awaitChange = async ({
+  gateway,
+  options: { json, wait },
+  runtime,
+}: Session): Promise<{ readonly code: ExitCode; readonly propagation?: Propagation }> => {
   if (wait === undefined) return { code: EXIT.ok };
   const options = { seconds: wait, probes: PROBES_DEFAULT };
   const propagation = await waitUntilPropagated(gateway, options, runtime);
@@ -206,16 +211,11 @@ export const faultsAtGateway = (failure: GatewayFailure, { bytes }: SentTable): 
 
 type SentFault = Omit<PlacedFault, "kind"> & { readonly kind: string };
 
-const formatFaults = (failure: GatewayFailure, table: SentTable): string =>
-  faultsAtGateway(failure, table)
-    .map((fault) => faultLine(table.name, fault))
-    .join("");
-
 /** Another change came first. `current`: the revision that a change must name now, if the gateway names it. */
-const conflict = (expected: number, current: unknown, runtime: Runtime): ExitCode => {
-  const advice = typeof current === "number" ? conflictAdvice(expected, current) : HISTORY_ADVICE;
+const conflict = ({ request }: PendingChange, current: unknown, runtime: Runtime): Result<never, ExitCode> => {
+  const advice = typeof current === "number" ? conflictAdvice(request.expectedRevision, current) : HISTORY_ADVICE;
   runtime.report(`  nothing was changed. ${advice}`);
-  return EXIT.conflict;
+  return err(EXIT.conflict);
 };
 
 const HISTORY_ADVICE = "`waybill table history` shows who changed it; review that change and start again\n";

@@ -4,8 +4,8 @@ import type { KeyChange } from "../../routing/diff/key-changes.ts";
 import type { PartDiff } from "../../routing/diff/parts.ts";
 import type { DeclaredRegion, DeclaredTable } from "../../routing/schema/table.ts";
 import type { Runtime } from "../runtime.ts";
-import { formatOutcome, formatOverrides } from "./diff-text.ts";
-import { alignColumns, escapeControls, formatCount, formatPercent } from "./output.ts";
+import { formatKeys, formatMinted, formatOutcome, formatOverrides, formatOwners, partsOf } from "./diff-text.ts";
+import { alignColumns, escapeControls, formatCount } from "./output.ts";
 import { formatMissing, type MissingPack, missedBy, openPackFiles, withSlots } from "./packs.ts";
 import type { TableFile } from "./table-file.ts";
 
@@ -52,30 +52,18 @@ export interface KeyCount {
 
 const NAMES_MAX = 5;
 
-export const countDiff = (diff: TableDiff): DiffCounts => {
-  const { regions, countries, entities, layouts, packs, moved, moves, gone, withoutId, shares } = diff;
-  const named = { regions, countries, entities, layouts, packs, moved, moves, gone, "without ID": withoutId };
-  const parts = Object.entries(named).flatMap(([name, part]) => {
-    const counts = countPart(part);
-    return counts.names.length === 0 ? [] : [[name, counts] as const];
-  });
-  const whole = {
-    "gateway hosts": diff.hosts,
-    "epoch floor": diff.epochFloor,
-    default: diff.default,
-    sources: diff.sources,
-  };
-  const single = Object.entries(whole).flatMap(([name, change]) =>
-    change === undefined ? [] : [[name, CHANGED] as const],
-  );
-  const shared = shares.map(({ before, after }) => (after ?? before)?.route ?? "");
-  const canaries: (readonly [string, PartCounts])[] =
-    shared.length === 0
+const countDiff = (diff: TableDiff): DiffCounts => {
+  const parts = partsOf(diff).flatMap(({ name, entries, whole }) => {
+    const counts = entries === undefined ? whole && CHANGED : countPart(entries);
+    return counts === undefined || counts.added + counts.removed + counts.changed === 0
       ? []
-      : [["canaries and shadows", countPart({ added: {}, removed: {}, changed: byName(shared) })]];
+      : [[name, counts] as const];
+  });
+  const routes = new Set(diff.shares.map(({ before, after }) => (after ?? before)?.route ?? ""));
+  const shares = { ...CHANGED, changed: routes.size, names: [...routes].slice(0, NAMES_MAX) };
   return {
-    parts: Object.fromEntries([...parts, ...single, ...canaries]),
-    origins: originChanges(regions),
+    parts: Object.fromEntries([...parts, ...(routes.size === 0 ? [] : [["canaries and shadows", shares] as const])]),
+    origins: originChanges(diff.regions),
     routes: diff.routes,
     keys: countKeys(diff.keys),
     overrides: diff.overrides,
@@ -103,57 +91,29 @@ const urlsOf = (region: DeclaredRegion | undefined): readonly string[] => region
 
 const CHANGED: PartCounts = { added: 0, removed: 0, changed: 1, names: [] };
 
-const byName = (names: readonly string[]) =>
-  Object.fromEntries(names.map((name) => [name, { before: name, after: name }]));
-
-const countPart = (part: PartDiff<unknown>): PartCounts => {
-  const [added, removed, changed] = [part.added, part.removed, part.changed].map((entries) => Object.keys(entries));
-  return {
-    added: added?.length ?? 0,
-    removed: removed?.length ?? 0,
-    changed: changed?.length ?? 0,
-    names: [...(added ?? []), ...(removed ?? []), ...(changed ?? [])].slice(0, NAMES_MAX),
-  };
+const countPart = ({ added, removed, changed }: PartDiff<unknown>): PartCounts => {
+  const names = [added, removed, changed].map((entries) => Object.keys(entries));
+  const [addedCount = 0, removedCount = 0, changedCount = 0] = names.map(({ length }) => length);
+  return { added: addedCount, removed: removedCount, changed: changedCount, names: names.flat().slice(0, NAMES_MAX) };
 };
 
 const countKeys = (changes: readonly KeyChange[]): readonly KeyCount[] => {
-  const groups = new Map<string, KeyCount & { cells: bigint; weighed: number | undefined }>();
+  const groups = new Map<string, KeyCount>();
   for (const change of changes) {
-    const { layout, mintedFrom, mintedBefore } = change;
-    const owners = new Set(
-      [change.before, change.after].flatMap((target) => (target === undefined ? [] : [target.entity])),
-    );
-    const counted = {
-      entity: [...owners].join(" → "),
-      layout,
-      from: formatOutcome(change.before),
-      to: formatOutcome(change.after),
-    };
-    const key = JSON.stringify([counted, mintedFrom, mintedBefore, change.service, change.group]);
-    const before = groups.get(key) ?? {
-      ...counted,
-      mintedFrom,
-      mintedBefore,
-      keys: "0",
-      percentOfSpace: 0,
-      cells: 0n,
-      weighed: 0,
-    };
-    const share = percentOf(change);
-    const cells = before.cells + BigInt(change.keys);
-    const weighed = before.weighed === undefined || share === undefined ? undefined : before.weighed + share;
-    groups.set(key, { ...before, cells, weighed });
+    const { layout, mintedFrom, mintedBefore, service, group, percent = 100, percentOfSpace: space } = change;
+    const [from, to] = [formatOutcome(change.before), formatOutcome(change.after)];
+    const counted = { entity: formatOwners(change), layout, from, to, mintedFrom, mintedBefore };
+    const key = JSON.stringify([counted, service, group]);
+    const { keys, percentOfSpace: sum } = groups.get(key) ?? { keys: "0", percentOfSpace: 0 };
+    // Weighted by the share of the IDs of its keys.
+    const percentOfSpace = sum === undefined || space === undefined ? undefined : sum + (space * percent) / 100;
+    groups.set(key, { ...counted, keys: `${BigInt(keys) + BigInt(change.keys)}`, percentOfSpace });
   }
-  return [...groups.values()].map(({ cells, weighed, ...count }) => ({
+  return [...groups.values()].map(({ percentOfSpace: sum, ...count }) => ({
     ...count,
-    keys: cells.toString(),
-    percentOfSpace: weighed === undefined ? undefined : Number(weighed.toPrecision(6)),
+    percentOfSpace: sum === undefined ? undefined : Number(sum.toPrecision(6)),
   }));
 };
-
-/** The share of the key space, weighted by the IDs of its keys. */
-const percentOf = ({ percentOfSpace, percent = 100 }: KeyChange): number | undefined =>
-  percentOfSpace === undefined ? undefined : (percentOfSpace * percent) / 100;
 
 /** Counts for a terminal: one line per part that differs, then the changed keys. */
 export const formatDiffCounts = ({ parts, origins, routes, keys, overrides }: DiffCounts): string => {
@@ -192,23 +152,9 @@ const formatPart = ({ added, removed, changed, names }: PartCounts): string => {
   return `${counts.join(", ")}: ${names.join(", ")}${isMore ? ", …" : ""}`;
 };
 
-const keyCells = ({
-  entity,
-  layout,
-  from,
-  to,
-  mintedFrom,
-  mintedBefore,
-  keys,
-  percentOfSpace,
-}: KeyCount): readonly string[] => {
-  const minted = [
-    ...(mintedFrom === undefined ? [] : [`minted from ${mintedFrom}`]),
-    ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
-  ];
-  const count = keys === "1" ? "1 key" : `${formatCount(BigInt(keys))} keys`;
-  const share = percentOfSpace === undefined ? "" : `, ${formatPercent(percentOfSpace)} of the key space`;
-  return [`${entity} (${layout})`, `${from} → ${to}`, `${count}${share}`, minted.join(", ")];
+const keyCells = (count: KeyCount): readonly string[] => {
+  const { entity, layout, from, to } = count;
+  return [`${entity} (${layout})`, `${from} → ${to}`, formatKeys(count), formatMinted(count).join(", ")];
 };
 
 export interface CountedChanges {

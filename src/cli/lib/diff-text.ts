@@ -60,23 +60,37 @@ const WHAT: Readonly<Record<Undone, string>> = {
 
 type Paint = Runtime["paint"];
 
+interface NamedPart {
+  readonly name: string;
+  /** A part with entries by name, or a part as a whole. */
+  readonly entries?: PartDiff<unknown>;
+  readonly whole?: Changed<unknown> | undefined;
+}
+
+/** The parts of a table, in the order in which both presentations show them. */
+export const partsOf = (diff: TableDiff): readonly NamedPart[] => [
+  { name: "gateway hosts", whole: diff.hosts },
+  { name: "regions", entries: diff.regions },
+  { name: "countries", entries: diff.countries },
+  { name: "entities", entries: diff.entities },
+  { name: "layouts", entries: diff.layouts },
+  { name: "packs", entries: diff.packs },
+  { name: "moved", entries: diff.moved },
+  { name: "moves", entries: diff.moves },
+  { name: "gone", entries: diff.gone },
+  { name: "epoch floor", whole: diff.epochFloor },
+  { name: "default", whole: diff.default },
+  { name: "without ID", entries: diff.withoutId },
+  { name: "sources", whole: diff.sources },
+];
+
 /** Differences for a terminal: `-` before, `+` after, and last the keys routed differently. */
 export const formatDiff = (diff: TableDiff, paint: Paint): string => {
   const { routes, keys } = diff;
   const sections = [
-    ["gateway hosts", changeLines(diff.hosts, paint)],
-    ["regions", partLines(diff.regions, paint)],
-    ["countries", partLines(diff.countries, paint)],
-    ["entities", partLines(diff.entities, paint)],
-    ["layouts", partLines(diff.layouts, paint)],
-    ["packs", partLines(diff.packs, paint)],
-    ["moved", partLines(diff.moved, paint)],
-    ["moves", partLines(diff.moves, paint)],
-    ["gone", partLines(diff.gone, paint)],
-    ["epoch floor", changeLines(diff.epochFloor, paint)],
-    ["default", changeLines(diff.default, paint)],
-    ["without ID", partLines(diff.withoutId, paint)],
-    ["sources", changeLines(diff.sources, paint)],
+    ...partsOf(diff).map(
+      ({ name, entries, whole }) => [name, entries ? partLines(entries, paint) : changeLines(whole, paint)] as const,
+    ),
     ["routes", routes.differ ? [`${routes.before} before, ${routes.after} after`] : []],
     ["canaries and shadows", alignColumns(diff.shares.map(shareCells))],
     ["keys routed differently", keys.length > 0 ? alignColumns(keys.map(keyCells)) : noKeys(diff)],
@@ -114,22 +128,40 @@ const plus = (text: string, paint: Paint): string => paint("green", `+ ${text}`)
 
 /** `order (iuid)`, its condition, the two regions, and how many keys. */
 const keyCells = (change: KeyChange): readonly string[] => {
-  const { layout, where, mintedFrom, mintedBefore, before, after, keys, percent, percentOfSpace, byPacks } = change;
+  const { layout, where, before, after, percent, byPacks } = change;
   const conditions = [
     ...markOf(change),
     ...Object.entries(where).map(([name, values]) => `${name} ${values}`),
-    ...(mintedFrom === undefined ? [] : [`minted from ${mintedFrom}`]),
-    ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
+    ...formatMinted(change),
     ...(byPacks ? ["by packs"] : []),
   ];
-  const part = percentOfSpace === undefined ? "" : `, ${formatPercent(percentOfSpace)} of the key space`;
-  const owners = new Set([before, after].flatMap((outcome) => (outcome === undefined ? [] : [outcome.entity])));
   return [
-    `${[...owners].join(" → ")} (${layout})`,
+    `${formatOwners(change)} (${layout})`,
     conditions.join(", ") || "all",
     `${formatOutcome(before)} → ${formatOutcome(after)}`,
-    `${percent === undefined ? "" : `${percent} % of the IDs of `}${keys === "1" ? "1 key" : `${formatCount(BigInt(keys))} keys`}${part}`,
+    `${percent === undefined ? "" : `${percent} % of the IDs of `}${formatKeys(change)}`,
   ];
+};
+
+/** `order`, or `order → ride`. */
+export const formatOwners = ({ before, after }: Pick<KeyChange, "before" | "after">): string =>
+  [...new Set([before, after].flatMap((outcome) => (outcome === undefined ? [] : [outcome.entity])))].join(" → ");
+
+export const formatMinted = ({ mintedFrom, mintedBefore }: Pick<KeyChange, "mintedFrom" | "mintedBefore">) => [
+  ...(mintedFrom === undefined ? [] : [`minted from ${mintedFrom}`]),
+  ...(mintedBefore === undefined ? [] : [`minted before ${mintedBefore}`]),
+];
+
+/** `1,204 keys, 12.5 % of the key space`. */
+export const formatKeys = ({
+  keys,
+  percentOfSpace,
+}: {
+  readonly keys: string;
+  readonly percentOfSpace?: number | undefined;
+}): string => {
+  const part = percentOfSpace === undefined ? "" : `, ${formatPercent(percentOfSpace)} of the key space`;
+  return `${keys === "1" ? "1 key" : `${formatCount(BigInt(keys))} keys`}${part}`;
 };
 
 /** With the canary's share, and after the packs that are looked up first. */

@@ -62,18 +62,14 @@ export const eachId = async (
   let count = 0;
   let failures = 0;
   for await (const id of idsOf(args, runtime)) {
-    if (!id.ok) {
-      return fail(`error: line ${id.error} of stdin is too long for an ID\n`, runtime);
-    }
+    if (!id.ok) return fail(`error: line ${id.error} of stdin is too long for an ID\n`, runtime);
     const { data, report, failed } = answer(id.value, count);
     if (data !== "") await runtime.print(data);
     if (report !== "") runtime.report(report);
     if (failed) failures += 1;
     count += 1;
   }
-  if (count === 0) {
-    return fail("error: stdin has no ID\n", runtime);
-  }
+  if (count === 0) return fail("error: stdin has no ID\n", runtime);
   return failures === 0 ? EXIT.ok : EXIT.failed;
 };
 
@@ -82,6 +78,31 @@ export const lacksIds = (args: readonly string[], runtime: Runtime): boolean => 
   if (args.length > 0 || !runtime.stdin.isTerminal) return false;
   runtime.report("error: no ID; pass one or more, or pipe them in, one per line\n");
   return true;
+};
+
+/** An ID that became another one. `plain`: for `--json`. */
+export interface ConvertedId {
+  readonly id: string;
+  readonly plain: object;
+}
+
+/** Prints another ID for each ID. The error of `convert` is a sentence. */
+export const convertEach = (
+  args: readonly string[],
+  json: boolean | undefined,
+  runtime: Runtime,
+  convert: (text: string) => Result<ConvertedId, string>,
+): Promise<ExitCode> => {
+  if (lacksIds(args, runtime)) return Promise.resolve(EXIT.failed);
+  return eachId(args, runtime, (text) => {
+    const converted = convert(text);
+    const failed = !converted.ok;
+    const plain = converted.ok ? converted.value.plain : { error: { detail: converted.error } };
+    if (json) return { data: `${JSON.stringify({ text, ...plain })}\n`, report: "", failed };
+    return converted.ok
+      ? { data: `${converted.value.id}\n`, report: "", failed }
+      : { data: "", report: `error: ${converted.error}\n`, failed };
+  });
 };
 
 /** The IDs in order, without empty lines of stdin. */

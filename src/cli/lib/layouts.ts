@@ -9,7 +9,9 @@ import {
   uuidText,
 } from "../../ids/index.ts";
 import type { CompiledTable } from "../../routing/index.ts";
+import type { Runtime } from "../runtime.ts";
 import { escapeControls } from "./output.ts";
+import { formatTableError, openNamedTable } from "./table-file.ts";
 
 /** The largest edit distance of a misspelling. */
 const DISTANCE_MAX = 3;
@@ -62,6 +64,26 @@ export const findLayout = (name: string, layouts: readonly Layout[]): Result<Lay
   return err(
     `There is no layout "${escapeControls(name)}"${near === "" ? "." : near} \`waybill layout --names\` lists all.`,
   );
+};
+
+/** All layouts, with those that the table of an option declares. The error is for stderr. */
+export const openLayouts = async (
+  tablePath: string | undefined,
+  runtime: Runtime,
+): Promise<Result<readonly Layout[], string>> => {
+  const opened = await openNamedTable(tablePath, runtime);
+  return opened.ok ? ok(knownLayouts(opened.value?.table)) : err(formatTableError(opened.error));
+};
+
+export const openLayout = async (
+  name: string | undefined,
+  tablePath: string | undefined,
+  runtime: Runtime,
+): Promise<Result<Layout, string>> => {
+  const layouts = await openLayouts(tablePath, runtime);
+  if (!layouts.ok) return layouts;
+  const layout = findLayout(name ?? "", layouts.value);
+  return layout.ok ? layout : err(`error: ${layout.error}\n`);
 };
 
 const UUID_BITS = 128;

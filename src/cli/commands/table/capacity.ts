@@ -26,9 +26,7 @@ ${GATEWAY_HELP}
 Exit code: 0, or 1 if the table has faults or cannot be read.`,
   run: async (runtime, [path], options) => {
     const uses = await (path === undefined ? usesAtGateway(options, runtime) : usesOfFile(path, runtime));
-    if (!uses.ok) {
-      return fail(uses.error, runtime);
-    }
+    if (!uses.ok) return fail(uses.error, runtime);
     await runtime.print(options.json ? `${JSON.stringify(uses.value)}\n` : formatUses(uses.value));
     return EXIT.ok;
   },

@@ -72,9 +72,7 @@ Exit code: 0, or with --exit-code 2 if they differ; 1 if one of them has faults.
       log === undefined || left === undefined || right === undefined
         ? ok(undefined)
         : await replayLog(log, left, right, runtime, { isQuiet: json });
-    if (!traffic.ok) {
-      return fail(traffic.error, runtime);
-    }
+    if (!traffic.ok) return fail(traffic.error, runtime);
     const [from, to] = [before.value, after.value].map(plainSide);
     if (json) await runtime.print(`${JSON.stringify({ before: from, after: to, ...found, traffic: traffic.value })}\n`);
     else if (found.isEmpty) runtime.report("no differences\n");

@@ -41,18 +41,14 @@ ${GATEWAY_HELP}
 Exit code: 0, or 1 if the gateway does not respond.`,
     run: async (runtime, _, { json, ...options }) => {
       const gateway = openGateway(options, runtime);
-      if (!gateway.ok) {
-        return fail(gateway.error, runtime);
-      }
+      if (!gateway.ok) return fail(gateway.error, runtime);
       const entries: Entry[] = [];
       for (let isMore = true; isMore; ) {
         const last = entries.at(-1);
         const before = last === undefined ? options.before : numberOf(last);
         const limit = Math.min(PAGE_ENTRIES_MAX, options.limit - entries.length);
         const page = await read(gateway.value, { limit, ...(before === undefined ? {} : { before }) });
-        if (!page.ok) {
-          return fail(formatFailure(gateway.value.url, page.error), runtime);
-        }
+        if (!page.ok) return fail(formatFailure(gateway.value.url, page.error), runtime);
         entries.push(...page.value);
         isMore = page.value.length === limit && entries.length < options.limit;
       }

@@ -37,7 +37,7 @@ ${changeExits("0 published, or nothing to publish; 1 not published; 3 conflict: 
           if (expect < revision) return staleError(expect, revision, "current", "published", runtime);
           if (digest === file.digest) {
             runtime.report(`nothing to publish: revision ${revision} has the same text\n`);
-            return err(await reportUnchanged(inForce, gateway, options, runtime));
+            return err(await reportUnchanged(inForce, { gateway, options, runtime }));
           }
           return ok({
             after: file,
@@ -81,7 +81,7 @@ ${changeExits("0 done, or nothing to do; 1 not done; 3 conflict: the table was c
           const { revision, digest } = inForce;
           if (digest === target.value.digest) {
             runtime.report(`nothing to do: revision ${revision} already has the text of revision ${to}\n`);
-            return err(await reportUnchanged(inForce, gateway, options, runtime));
+            return err(await reportUnchanged(inForce, { gateway, options, runtime }));
           }
           return ok({
             after: target.value,
