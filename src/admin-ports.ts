@@ -114,13 +114,7 @@ export interface ControlPlaneApi {
   /** For the audit. */
   recordRejection(refused: RejectedChange): Answer<undefined>;
   packStatus(sha256: string): Answer<StoredPack>;
-  /** The first part of a pack: its pages are verified by it. */
-  putHeader(request: PackPartRequest, bytes: Uint8Array<ArrayBuffer>): Promise<Result<PackReceipt, PackChangeError>>;
-  putPage(
-    request: PackPartRequest,
-    page: number,
-    bytes: Uint8Array<ArrayBuffer>,
-  ): Promise<Result<PackReceipt, PackChangeError>>;
+  putPackPart(request: PackPartRequest, bytes: Uint8Array<ArrayBuffer>): Promise<Result<PackReceipt, PackChangeError>>;
 }
 
 export interface RevisionContent {
@@ -128,16 +122,18 @@ export interface RevisionContent {
   readonly bytes: Uint8Array;
 }
 
-/** `isNew`: whether something was stored that was not there before; `completes`: whether the pack lacked nothing else. */
+/** `isNew`: something was stored that was not there before; `completes`: nothing else was missing. */
 export interface PackReceipt {
   readonly pack: StoredPack;
   readonly isNew: boolean;
   readonly completes: boolean;
 }
 
-/** Who brings a part of which pack. `sha256`: of its header, in lower-case hex. */
+/** An upload. `sha256`: of the pack's header, in lower-case hex. */
 export interface PackPartRequest {
   readonly sha256: string;
+  /** A page by its number. The header comes first: pages are verified by it. */
+  readonly part: "header" | number;
   readonly author: string;
 }
 

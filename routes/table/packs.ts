@@ -1,5 +1,4 @@
 import { type Context, Hono } from "hono";
-import type { PackReceipt } from "../../src/admin-ports.ts";
 import type { Gateway } from "../../src/ports.ts";
 import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "../../src/routing/packs/format.ts";
 import { callerOf, requireOperator, requireScope } from "../lib/auth.ts";
@@ -7,37 +6,33 @@ import { jsonResponse, methodNotAllowed, readBytes } from "../lib/http.ts";
 import { wholeNumber } from "./revisions.ts";
 import { respondWithTableError } from "./table.ts";
 
-/** `/-/table/packs`: what is there of a pack, and its parts, which come before the table that names it. */
-export const tablePacks = (gateway: Gateway) =>
-  new Hono()
+/** `/-/table/packs`: the upload of packs, before the table that names them. */
+export function tablePacks(gateway: Gateway) {
+  const put = async (c: Context, part: "header" | number | undefined): Promise<Response> => {
+    const sha256 = packOf(c);
+    if (sha256 === undefined || part === undefined) return notFound(c);
+    const bytes = await readBytes(c.req.raw, part === "header" ? HEADER_BYTES_MAX : PAGE_BYTES_MAX);
+    if (!bytes.ok) return respondWithTableError(c, bytes.error);
+    const receipt = await gateway.controlPlane.putPackPart({ sha256, part, author: callerOf(c).name }, bytes.value);
+    if (!receipt.ok) return respondWithTableError(c, receipt.error);
+    return jsonResponse(receipt.value.pack, {}, receipt.value.isNew ? 201 : 200);
+  };
+  return new Hono()
     .get("/-/table/packs/:sha256", requireScope(gateway, "viewer"), async (c) => {
       const sha256 = packOf(c);
-      if (sha256 === undefined) return respondWithTableError(c, { reason: "not-found", path: c.req.path });
-      const status = await gateway.controlPlane.packStatus(sha256);
-      return status.ok ? jsonResponse(status.value) : respondWithTableError(c, status.error);
+      if (sha256 === undefined) return notFound(c);
+      const pack = await gateway.controlPlane.packStatus(sha256);
+      return pack.ok ? jsonResponse(pack.value) : respondWithTableError(c, pack.error);
     })
-    .put("/-/table/packs/:sha256", requireOperator(gateway, "pack", packOf), async (c) => {
-      const sha256 = packOf(c);
-      if (sha256 === undefined) return respondWithTableError(c, { reason: "not-found", path: c.req.path });
-      const bytes = await readBytes(c.req.raw, HEADER_BYTES_MAX);
-      if (!bytes.ok) return respondWithTableError(c, bytes.error);
-      const put = await gateway.controlPlane.putHeader({ sha256, author: callerOf(c).name }, bytes.value);
-      return put.ok ? receiptOf(put.value) : respondWithTableError(c, put.error);
-    })
+    .put("/-/table/packs/:sha256", requireOperator(gateway, "pack", packOf), (c) => put(c, "header"))
     .all("/-/table/packs/:sha256", methodNotAllowed("GET", "HEAD", "PUT"))
-    .put("/-/table/packs/:sha256/:page", requireOperator(gateway, "pack", packOf), async (c) => {
-      const [sha256, page] = [packOf(c), wholeNumber(c.req.param("page"))];
-      if (sha256 === undefined || page === undefined)
-        return respondWithTableError(c, { reason: "not-found", path: c.req.path });
-      const bytes = await readBytes(c.req.raw, PAGE_BYTES_MAX);
-      if (!bytes.ok) return respondWithTableError(c, bytes.error);
-      const put = await gateway.controlPlane.putPage({ sha256, author: callerOf(c).name }, page, bytes.value);
-      return put.ok ? receiptOf(put.value) : respondWithTableError(c, put.error);
-    })
+    .put("/-/table/packs/:sha256/:page", requireOperator(gateway, "pack", packOf), (c) =>
+      put(c, wholeNumber(c.req.param("page"))),
+    )
     .all("/-/table/packs/:sha256/:page", methodNotAllowed("PUT"));
+}
 
-/** 201 where something is there now that was not before. */
-const receiptOf = ({ pack, isNew }: PackReceipt): Response => jsonResponse(pack, {}, isNew ? 201 : 200);
+const notFound = (c: Context): Response => respondWithTableError(c, { reason: "not-found", path: c.req.path });
 
 /** The digest in the path; `undefined` for what is none. */
 function packOf(c: Context): string | undefined {

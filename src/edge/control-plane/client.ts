@@ -41,8 +41,7 @@ const CALLS = {
   abort: CHANGE,
   recordRejection: { deadlineMs: 5_000, isIdempotent: false },
   packStatus: PACK,
-  putHeader: PACK,
-  putPage: PACK,
+  putPackPart: PACK,
 } as const satisfies Record<keyof ControlPlaneApi, CallOptions>;
 
 type Call = (...values: readonly unknown[]) => Promise<Result<unknown, unknown>>;

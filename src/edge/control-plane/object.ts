@@ -14,7 +14,6 @@ import type { Clock } from "../../ports.ts";
 import type { PackChangeError, TableChangeError, TableHistoryError } from "../../problems/errors.ts";
 import type { TableRevision } from "../../published/table-api.ts";
 import { type CanarySelector, declaredPacks, type Fault } from "../../routing/index.ts";
-import { PackSlot } from "../../routing/packs/pack.ts";
 import type { ControlPlaneRpc, Env } from "../env.ts";
 import { PackUploads } from "../pages/uploads.ts";
 import { systemClock } from "../platform.ts";
@@ -136,15 +135,13 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
     return this.#packs.status(sha256);
   }
 
-  async putHeader(request: PackPartRequest, bytes: Uint8Array<ArrayBuffer>) {
-    return this.#put(request, await this.#packs.putHeader(request.sha256, bytes));
-  }
-
-  async putPage(request: PackPartRequest, page: number, bytes: Uint8Array<ArrayBuffer>) {
-    return this.#put(request, await this.#packs.putPage(request.sha256, page, bytes));
-  }
-
-  #put(request: PackPartRequest, put: Result<PackReceipt, PackChangeError>): Result<PackReceipt, PackChangeError> {
+  async putPackPart(
+    request: PackPartRequest,
+    bytes: Uint8Array<ArrayBuffer>,
+  ): Promise<Result<PackReceipt, PackChangeError>> {
+    const { sha256, part } = request;
+    const uploads = this.#packs;
+    const put = await (part === "header" ? uploads.putHeader(sha256, bytes) : uploads.putPage(sha256, part, bytes));
     if (!put.ok) this.#log.recordPack(request, put.error.reason);
     else if (put.value.completes) this.#log.recordPack(request, "done");
     return put;
@@ -158,7 +155,7 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
     const text = tableText(bytes);
     const faults: Fault[] = [];
     for (const [name, declared] of text.ok ? declaredPacks(text.value) : []) {
-      const why = await this.#packs.faultOf(new PackSlot(name, declared));
+      const why = await this.#packs.faultOf(declared);
       if (why !== undefined) {
         faults.push({ pointer: `/packs/${name}`, kind: "pack", message: `The pack cannot be used: ${why}.` });
       }

@@ -5,8 +5,9 @@ import type { PackChangeError, TableHistoryError } from "../../problems/errors.t
 import type { StoredPack } from "../../published/table-api.ts";
 import type { PackHeader, PageInfo } from "../../routing/packs/decode.ts";
 import { formatPackFault, type PackFault } from "../../routing/packs/format.ts";
-import { entryFault, formatEntryFault, type PackSlot } from "../../routing/packs/pack.ts";
+import { entryFault, formatEntryFault } from "../../routing/packs/pack.ts";
 import { packKey, pageKey, readHeader, readPage } from "../../routing/packs/verify.ts";
+import type { DeclaredPack } from "../../routing/schema/table.ts";
 import { KV_CACHE_SECONDS, within } from "../table/kv.ts";
 import { subtleSha256 } from "./packs.ts";
 import { formatFailure } from "./store.ts";
@@ -85,7 +86,7 @@ export class PackUploads {
   }
 
   /** What is wrong with a pack that a table names. Before the table comes into force, KV must have all of it. */
-  async faultOf({ declared }: PackSlot): Promise<string | undefined> {
+  async faultOf(declared: DeclaredPack): Promise<string | undefined> {
     const inventory = await this.#inventory(declared.sha256);
     if (!inventory.ok) return inventory.error;
     const { header, missing } = inventory.value;

@@ -68,8 +68,8 @@ it("keeps the keys of KV, the objects' names and their databases", async () => {
   const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
   const pack = await makePack(RANGES);
   const upload = { sha256: pack.sha256, author: "ann" };
-  await history.putHeader(upload, pack.header);
-  for (const [number, page] of pack.pages.entries()) await history.putPage(upload, number, page);
+  await history.putPackPart({ ...upload, part: "header" }, pack.header);
+  for (const [part, page] of pack.pages.entries()) await history.putPackPart({ ...upload, part }, page);
   await history.publish({ expectedRevision: 0, author: "ann", note: "" }, bytesOf(DECLARED_TABLE));
   const next = { ...DECLARED_TABLE, routes: [{ when: {}, region: "us" }] };
   await history.startCanary({ expectedRevision: 1, author: "ann", note: "" }, bytesOf(next), { share: 5 });

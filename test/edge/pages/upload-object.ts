@@ -3,10 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { PackUploads } from "../../../src/edge/pages/uploads.ts";
-import { loadTable } from "../../../src/routing/index.ts";
 import type { EncodedPack } from "../../../src/routing/packs/encode.ts";
-import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
-import type { declaredOf } from "./files.ts";
 
 const { TABLE_KV, TABLE_TRUTH } = env as Env;
 
@@ -73,15 +70,6 @@ export const withCopy = (
     const restart = () => new PackUploads({ storage, kv: edge.kv, clock });
     await test({ ...edge, copy: restart(), restart, sql: storage.sql });
   });
-
-export function slotOf(pack: ReturnType<typeof declaredOf>) {
-  const routes = [{ when: { layout: "hotguid" }, pack: "shards" }, ...DECLARED_TABLE.routes];
-  const table = loadTable({ ...DECLARED_TABLE, packs: { shards: pack }, routes }, 1);
-  if (!table.ok) throw new Error(JSON.stringify(table.error));
-  const slot = table.value.packs.get("shards");
-  if (slot === undefined) throw new Error("the table has no pack");
-  return slot;
-}
 
 export const whole = (sha256: string) => ({ sha256, header: true, pages: 2, missing: [], complete: true });
 

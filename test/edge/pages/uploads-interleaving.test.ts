@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { packKey, pageKey } from "../../../src/routing/packs/verify.ts";
 import { declaredOf, makePack, RANGES } from "./files.ts";
-import { slotOf, upload, whole, withCopy } from "./upload-object.ts";
+import { upload, whole, withCopy } from "./upload-object.ts";
 
 const { TABLE_KV } = env as Env;
 
@@ -24,14 +24,14 @@ describe("parts that KV takes while it is read", () => {
       expect(last).toMatchObject({ value: { pack: whole(sha256) } });
       release();
       expect(await status).toEqual({ ok: true, value: whole(sha256) });
-      expect(await restart().faultOf(slotOf(declaredOf(pack)))).toBeUndefined();
+      expect(await restart().faultOf(declaredOf(pack))).toBeUndefined();
     }));
 
   it("are there, though who publishes was told that there is no such pack", () =>
     withCopy(async ({ copy, hold }) => {
       const pack = await makePack(RANGES);
       const { reached, release } = hold(`get ${packKey(pack.sha256)}`);
-      const fault = copy.faultOf(slotOf(declaredOf(pack)));
+      const fault = copy.faultOf(declaredOf(pack));
       await reached;
       await upload(copy, pack);
       release();
@@ -50,7 +50,7 @@ describe("parts that KV takes while it is read", () => {
       await copy.putPage(sha256, 1, pages[1] ?? new Uint8Array());
       release();
       expect(await status).toEqual({ ok: true, value: whole(sha256) });
-      expect(await restart().faultOf(slotOf(declaredOf(pack)))).toBeUndefined();
+      expect(await restart().faultOf(declaredOf(pack))).toBeUndefined();
     }));
 
   it.each(["header", "page"] as const)("are there when they come again after KV lost them: %s", (part) =>
@@ -61,12 +61,12 @@ describe("parts that KV takes while it is read", () => {
       await TABLE_KV.delete(key);
       state.nowMs += 600_000;
       const { reached, release } = hold(`get ${key}`);
-      const fault = copy.faultOf(slotOf(declaredOf(pack)));
+      const fault = copy.faultOf(declaredOf(pack));
       await reached;
       await upload(copy, pack);
       release();
       expect(await fault).toBeUndefined();
-      expect(await restart().faultOf(slotOf(declaredOf(pack)))).toBeUndefined();
+      expect(await restart().faultOf(declaredOf(pack))).toBeUndefined();
     }),
   );
 

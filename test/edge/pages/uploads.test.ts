@@ -5,7 +5,7 @@ import type { Env } from "../../../src/edge/env.ts";
 import type { PackUploads } from "../../../src/edge/pages/uploads.ts";
 import { packKey, pageKey } from "../../../src/routing/packs/verify.ts";
 import { declaredOf, makePack, RANGES, storePack } from "./files.ts";
-import { slotOf, upload, whole, withCopy } from "./upload-object.ts";
+import { upload, whole, withCopy } from "./upload-object.ts";
 
 const { TABLE_KV } = env as Env;
 
@@ -17,7 +17,7 @@ describe("packs that are uploaded", () => {
       const pack = await makePack(RANGES);
       const { sha256, header, pages } = pack;
       // Somebody asked before anything was there, and the location remembers that.
-      expect(await copy.faultOf(slotOf(declaredOf(pack)))).toBe(`KV has no ${packKey(sha256)}`);
+      expect(await copy.faultOf(declaredOf(pack))).toBe(`KV has no ${packKey(sha256)}`);
       expect(await copy.status(sha256)).toEqual({
         ok: true,
         value: { sha256, header: false, pages: null, missing: null, complete: false },
@@ -29,7 +29,7 @@ describe("packs that are uploaded", () => {
       for (const [number, page] of pages.entries()) await copy.putPage(sha256, number, page);
       for (const each of [copy, restart()]) {
         expect(await each.status(sha256)).toEqual({ ok: true, value: whole(sha256) });
-        expect(await each.faultOf(slotOf(declaredOf(pack)))).toBeUndefined();
+        expect(await each.faultOf(declaredOf(pack))).toBeUndefined();
       }
       expect(state.reads.filter((key) => key.startsWith(`${packKey(sha256)}.`))).toEqual([]);
     }));
@@ -67,7 +67,7 @@ describe("packs that are uploaded", () => {
       await TABLE_KV.delete(pageKey(sha256, 0));
       await TABLE_KV.put(pageKey(sha256, 1), new Uint8Array(16));
       state.nowMs += 600_000;
-      expect(await copy.faultOf(slotOf(declaredOf(pack)))).toBe(`KV has no ${pageKey(sha256, 0)}`);
+      expect(await copy.faultOf(declaredOf(pack))).toBe(`KV has no ${pageKey(sha256, 0)}`);
       expect(await copy.status(sha256)).toMatchObject({ value: { missing: [0, 1], complete: false } });
       for (const [number, page] of pages.entries()) {
         expect(await copy.putPage(sha256, number, page)).toMatchObject({ value: { completes: number === 1 } });
@@ -92,11 +92,11 @@ describe("packs that are uploaded", () => {
     withCopy(async ({ copy }) => {
       const pack = await storePack(TABLE_KV, RANGES);
       expect(await copy.status(pack.sha256)).toEqual({ ok: true, value: whole(pack.sha256) });
-      expect(await copy.faultOf(slotOf(pack))).toBeUndefined();
+      expect(await copy.faultOf(pack)).toBeUndefined();
       const other = { ...pack, regions: ["us", "eu"] };
-      expect(await copy.faultOf(slotOf(other))).toBe('the table says regions ["us","eu"], and it has ["eu","us"]');
+      expect(await copy.faultOf(other)).toBe('the table says regions ["us","eu"], and it has ["eu","us"]');
       await TABLE_KV.put(packKey(pack.sha256), new Uint8Array(100));
-      expect(await copy.faultOf(slotOf(pack))).toBe("it is not a pack: its signature is missing");
+      expect(await copy.faultOf(pack)).toBe("it is not a pack: its signature is missing");
     }));
 });
 
@@ -127,7 +127,7 @@ describe("a KV that fails", () => {
         expect(await copy.putPage(pack.sha256, 0, new Uint8Array())).toMatchObject({
           error: { reason: "control-plane-unavailable" },
         });
-        expect(await copy.faultOf(slotOf(pack))).toMatch(/^KV did not give pack\./);
+        expect(await copy.faultOf(pack)).toMatch(/^KV did not give pack\./);
         state.fault = undefined;
         expect(await copy.status(pack.sha256)).toEqual({ ok: true, value: whole(pack.sha256) });
       }),

@@ -104,8 +104,7 @@ describe("/-/table", () => {
       abort: gone,
       recordRejection: gone,
       packStatus: gone,
-      putHeader: gone,
-      putPage: gone,
+      putPackPart: gone,
     };
     const { send, put } = client({ controlPlane });
     for (const answer of [
