@@ -7,7 +7,7 @@ import { readersOf } from "../resolve/match.ts";
 import { type Draft, draftOf } from "../schema/draft.ts";
 import type { Report } from "../schema/faults.ts";
 import type { DeclaredTable } from "../schema/table.ts";
-import type { CompiledTable, Region } from "../table.ts";
+import type { CompiledTable } from "../table.ts";
 import { readConditions } from "./conditions.ts";
 import { compileEntities } from "./entities.ts";
 import { indexOverrides, movedIndex, type OverrideIndex } from "./overrides.ts";
@@ -27,7 +27,7 @@ export interface Assembly extends Omit<Planned, "routes"> {
   readonly routes: ReadonlyMap<string, Omit<RoutePlan, "placements">>;
 }
 
-/** Compiles a table that `checkTable` has found to be without fault; throws for one that was never checked. */
+/** Compiles a table that passed `checkTable`; throws for one that was never checked. */
 export const compileTable = (declared: DeclaredTable, revision: number): CompiledTable =>
   assemble(planChecked(declared), revision);
 
@@ -51,9 +51,9 @@ const rejectFault: Report = (kind, place, message) => {
   throw new Error(`the routing table was not checked: ${kind} at /${place.join("/")}: ${message}`);
 };
 
-/** Puts the compiled table together, of which where the routes are placed is no part. */
+/** Makes the compiled table. It does not need the placements of the routes. */
 export const assemble = ({ draft, routes, overrides }: Assembly, revision: number): CompiledTable => {
-  const regions = regionsOf(draft);
+  const regions = new Map([...draft.regions].map(([name, declared]) => [name, regionOf(name, declared)]));
   const targetOf = targetsOf(draft, regions);
   const packs = new Map([...draft.packs].map(([name, declared]) => [name, new PackSlot(name, declared)]));
   const packRouteOf = ({ ordinal, pack, declared, dimension }: PackPlacement): PackRoute => {
@@ -76,6 +76,3 @@ export const assemble = ({ draft, routes, overrides }: Assembly, revision: numbe
     routeCount: draft.routes.length,
   };
 };
-
-const regionsOf = (draft: Draft): ReadonlyMap<string, Region> =>
-  new Map([...draft.regions].map(([name, declared]) => [name, regionOf(name, declared)]));

@@ -4,6 +4,7 @@ import {
   fieldDimensionName,
   isIssued,
   keyFieldOf,
+  noSuchDay,
   parseTime,
   ROUTABLE_BITS_MAX,
   routableFields,
@@ -12,44 +13,26 @@ import type { LayoutPlan } from "../layouts/plan.ts";
 import type { Budget } from "../limits.ts";
 import { intersect, type Ranges, rangesOf } from "../lookup/ranges.ts";
 import type { Draft } from "../schema/draft.ts";
-import { listNames, type Place, type Report } from "../schema/faults.ts";
+import { countFaults, listNames, type Place, type Report, reportUnknown } from "../schema/faults.ts";
 import type { DeclaredConditions, DeclaredNumbers, DeclaredRoute } from "../schema/table.ts";
 import type { Slice } from "../table.ts";
 import { readM49, readNumbers } from "./numbers.ts";
 
-/**
- * Reads the values that a route asks of fields by their names. `layouts` are those that its other conditions leave. The
- * sets come by dimension; what is at fault is reported and left out.
- */
-export const readFieldConditions = (
-  declared: Readonly<Record<string, DeclaredNumbers>>,
-  layouts: readonly Layout[],
-  place: Place,
-  report: Report,
-): ReadonlyMap<string, Ranges> => {
-  const sets = new Map<string, Ranges>();
-  for (const [name, numbers] of Object.entries(declared)) {
-    const fault = faultOfField(name, layouts);
-    if (fault !== undefined) report(fault.kind, [...place, name], fault.message);
-    else sets.set(fieldDimensionName(name), readValues(numbers, maxOf(name, layouts), [...place, name], report));
-  }
-  return sets;
-};
-
 /** The greatest value that a field of this name has in any of the layouts. */
-export const maxOf = (name: string, layouts: readonly Layout[]): number | undefined => {
+const maxOf = (name: string, layouts: readonly Layout[]): number | undefined => {
   const fields = layouts.flatMap((layout) => layout.field(name) ?? []);
   return fields.length === 0 ? undefined : Math.max(...fields.map(({ max }) => Number(max)));
 };
 
-/** Numbers of a field; without a greatest value any whole number will do. */
-export const readValues = (
+/** The set of the declared numbers; those at fault are reported and left out. */
+const readValues = (
   declared: DeclaredNumbers,
-  max: number | undefined,
+  max: number,
   place: Place,
   report: Report,
+  read: typeof readNumbers = readNumbers,
 ): Ranges => {
-  const { ranges, faults } = readNumbers(declared, max ?? Number.MAX_SAFE_INTEGER);
+  const { ranges, faults } = read(declared, max);
   for (const { item, message } of faults) report("key-range", item === undefined ? place : [...place, item], message);
   return ranges;
 };
@@ -58,7 +41,7 @@ const faultOfField = (
   name: string,
   layouts: readonly Layout[],
 ): { readonly kind: "unknown-name" | "key-range"; readonly message: string } | undefined => {
-  // A route that no layout is left for is reported as a whole.
+  // A route that matches no layout is reported as a whole.
   if (layouts.length === 0) return undefined;
   const found = layouts.flatMap((layout) => {
     const field = layout.field(name);
@@ -82,21 +65,21 @@ const faultOfField = (
   };
 };
 
-/** What a route is about, by the layouts and entities that it names. */
-export interface Scope {
+/** What a route's conditions on layouts and entities leave. */
+interface Scope {
   readonly layouts: ReadonlySet<string> | undefined;
   readonly entities: ReadonlySet<string> | undefined;
-  /** The layouts that it may be about, and those of them that its entities have. */
+  /** The layouts that it names, or all; and those of them that its entities have. */
   readonly possible: readonly LayoutPlan[];
   readonly owned: readonly Layout[];
-  /** Greatest values of fields that were asked for before. */
+  /** Greatest values of fields, once they have been computed. */
   readonly maxima: Map<string, number | undefined>;
 }
 
-/** Most of the routes of a table are about the same, so scopes are kept for as long as the plans are. */
+/** Most routes of a table share a scope, so scopes live as long as the plans. */
 const scopes = new WeakMap<ReadonlyMap<string, LayoutPlan>, Map<string, Scope>>();
 
-export const scopeOf = (plans: ReadonlyMap<string, LayoutPlan>, { layout, entity }: DeclaredConditions): Scope => {
+const scopeOf = (plans: ReadonlyMap<string, LayoutPlan>, { layout, entity }: DeclaredConditions): Scope => {
   if (Array.isArray(layout) || Array.isArray(entity)) return newScope(plans, layout, entity);
   const known = scopes.get(plans) ?? new Map<string, Scope>();
   if (known.size === 0) scopes.set(plans, known);
@@ -121,7 +104,7 @@ const newScope = (
 };
 
 /** The greatest value of a field, where a layout of the route has one. */
-export const maxIn = ({ owned, maxima }: Scope, name: string): number | undefined => {
+const maxIn = ({ owned, maxima }: Scope, name: string): number | undefined => {
   if (!maxima.has(name)) maxima.set(name, maxOf(name, owned));
   return maxima.get(name);
 };
@@ -129,20 +112,17 @@ export const maxIn = ({ owned, maxima }: Scope, name: string): number | undefine
 export const listOf = <Item>(value: Item | readonly Item[]): readonly Item[] =>
   Array.isArray(value) ? value : [value as Item];
 
-/** A route's conditions as sets of numbers. What is absent is not asked for. */
+/** A route's conditions as sets of numbers. Anything matches where a member is absent. */
 export interface Conditions {
   readonly layouts: ReadonlySet<string> | undefined;
   readonly entities: ReadonlySet<string> | undefined;
   /** By dimension, as `LayoutPlan` has them; those of slices come below. */
   readonly fields: ReadonlyMap<string, Ranges>;
-  /** By layout, then by slice. A layout that lacks one of the slices is absent: its IDs cannot meet the condition. */
+  /** By layout, then by slice. A layout without one of the slices is absent: its IDs cannot match. */
   readonly slices: ReadonlyMap<string, ReadonlyMap<string, Ranges>> | undefined;
 }
 
-/**
- * Reads a route's conditions and reports every name and value at fault; `undefined` if there is one, or if the budget
- * does not reach.
- */
+/** Reads a route's conditions and reports every fault; `undefined` if there is one, or if the budget is spent. */
 export const readConditions = (
   draft: Draft,
   plans: ReadonlyMap<string, LayoutPlan>,
@@ -152,11 +132,7 @@ export const readConditions = (
   budget: Budget,
 ): Conditions | undefined => {
   if (!budget.spend(costOf(when, plans.size))) return undefined;
-  let sound = true;
-  const fault: Report = (...found) => {
-    sound = false;
-    report(...found);
-  };
+  const { report: fault, count } = countFaults(report);
   checkNames(draft, when, place, fault);
   const scope = scopeOf(plans, when);
   const { layouts, entities, possible } = scope;
@@ -165,12 +141,12 @@ export const readConditions = (
   if (minted !== undefined) fields.set("minted", minted);
   const slices = when.slices && readSlices(when.slices, possible, [...place, "slices"], fault);
   if (slices !== undefined && !budget.spend(sizeOf(slices))) return undefined;
-  // A country whose number could not be read is a fault of its own.
+  // A country whose number does not fit the schema is reported already.
   if (listOf(when.country ?? []).some((code) => !draft.countries.has(code))) return undefined;
-  return sound ? { layouts, entities, fields, slices } : undefined;
+  return count() === 0 ? { layouts, entities, fields, slices } : undefined;
 };
 
-/** A look at a layout costs an eighth of a cell; some conditions are held against each layout, others are read once. */
+/** An eighth of a cell for each layout that a condition is compared with; other conditions are read once. */
 const costOf = ({ entity, slices = {}, fields = {}, ...when }: DeclaredConditions, layouts: number): number => {
   const count = (values: readonly unknown[]): number =>
     values.reduce((sum: number, value) => sum + (Array.isArray(value) ? value.length : 1), 0);
@@ -179,7 +155,7 @@ const costOf = ({ entity, slices = {}, fields = {}, ...when }: DeclaredCondition
   return once + forEach * (1 + layouts / 8);
 };
 
-/** An area of M.49 is one value in the table and many ranges here. */
+/** One area of M.49 can be many ranges. */
 const sizeOf = (slices: ReadonlyMap<string, ReadonlyMap<string, Ranges>>): number => {
   let size = 0;
   for (const sets of slices.values()) for (const set of sets.values()) size += set.length;
@@ -194,8 +170,7 @@ const checkNames = (draft: Draft, when: DeclaredConditions, place: Place, fault:
     for (const [index, name] of listOf(declared).entries()) {
       if (known[key].has(name) || (key === "layout" && isLayoutName(draft, name))) continue;
       const at = Array.isArray(declared) ? [...place, key, index] : [...place, key];
-      const choice = listNames(known[key].keys());
-      fault("unknown-name", at, `There is no ${key} ${JSON.stringify(name)}; declare it or use one of ${choice}.`);
+      reportUnknown(key, name, known[key].keys(), at, fault);
     }
   }
 };
@@ -210,7 +185,16 @@ const readFields = (
   place: Place,
   fault: Report,
 ): Map<string, Ranges> => {
-  const fields = new Map(when.fields && readFieldConditions(when.fields, scope.owned, [...place, "fields"], fault));
+  const fields = new Map<string, Ranges>();
+  for (const [name, declared] of Object.entries(when.fields ?? {})) {
+    const at = [...place, "fields", name];
+    const wrong = faultOfField(name, scope.owned);
+    if (wrong !== undefined) fault(wrong.kind, at, wrong.message);
+    else {
+      const max = maxOf(name, scope.owned) ?? Number.MAX_SAFE_INTEGER;
+      fields.set(fieldDimensionName(name), readValues(declared, max, at, fault));
+    }
+  }
   const add = (name: string, set: Ranges): void => {
     const given = fields.get(name);
     fields.set(name, given === undefined ? set : intersect(given, set));
@@ -225,12 +209,8 @@ const readFields = (
     add("country", rangesOf(numbers.map((number) => [number, number])));
   }
   if (when.class !== undefined) {
-    const groups = rangesOf(
-      listOf(when.class)
-        .map(groupOfClass)
-        .map((group) => [group, group]),
-    );
-    add("group", groups);
+    const groups = listOf(when.class).map(groupOfClass);
+    add("group", rangesOf(groups.map((group) => [group, group])));
   }
   return fields;
 };
@@ -242,28 +222,20 @@ const readMinted = (when: DeclaredConditions, place: Place, fault: Report): Rang
     const text = when[name];
     if (text === undefined) return absent;
     const ms = parseTime(text);
-    if (ms === undefined)
-      fault("time-range", [...place, name], `${JSON.stringify(text)} is not a valid date and time; correct it.`);
+    if (ms === undefined) fault("time-range", [...place, name], noSuchDay(text));
     return ms;
   };
   const from = bound("mintedFrom", Number.MIN_SAFE_INTEGER);
   const before = bound("mintedBefore", Number.MAX_SAFE_INTEGER);
   if (from === undefined || before === undefined) return undefined;
-  if (from >= before) {
-    fault(
-      "time-range",
-      [...place, "mintedBefore"],
-      "The end is not later than `mintedFrom`, so no ID can match; move one of them.",
-    );
-    return undefined;
-  }
-  return [from, before - 1];
+  if (from < before) return [from, before - 1];
+  const message = "The end is not later than `mintedFrom`, so no ID can match; move one of them.";
+  fault("time-range", [...place, "mintedBefore"], message);
+  return undefined;
 };
 
-type DeclaredSlices = NonNullable<DeclaredConditions["slices"]>;
-
 const readSlices = (
-  declared: DeclaredSlices,
+  declared: NonNullable<DeclaredConditions["slices"]>,
   plans: readonly LayoutPlan[],
   place: Place,
   fault: Report,
@@ -272,26 +244,17 @@ const readSlices = (
   const names = Object.keys(declared);
   for (const { layout, slices } of plans) {
     if (keyFieldOf(layout) === undefined || !names.every((name) => slices.has(name))) continue;
-    const own = new Map<string, Ranges>();
-    for (const name of names) {
-      own.set(name, readSlice(declared[name] as DeclaredNumbers, slices.get(name) as Slice, [...place, name], fault));
-    }
-    byLayout.set(layout.name, own);
+    const setOf = (name: string): Ranges => {
+      const { bits, codes } = slices.get(name) as Slice;
+      const read = codes === "m49" ? readM49 : readNumbers;
+      return readValues(declared[name] as DeclaredNumbers, 2 ** bits - 1, [...place, name], fault, read);
+    };
+    byLayout.set(layout.name, new Map(names.map((name) => [name, setOf(name)])));
   }
   for (const name of names) {
     if (plans.some(({ slices }) => slices.has(name))) continue;
-    fault(
-      "unknown-name",
-      [...place, name],
-      `No layout of this route has a slice ${JSON.stringify(name)}; declare it under \`layouts\` or correct the name.`,
-    );
+    const message = `No layout of this route has a slice ${JSON.stringify(name)}; declare it under \`layouts\` or correct the name.`;
+    fault("unknown-name", [...place, name], message);
   }
   return byLayout;
-};
-
-const readSlice = (declared: DeclaredNumbers, { bits, codes }: Slice, place: Place, fault: Report): Ranges => {
-  const read = codes === "m49" ? readM49 : readNumbers;
-  const { ranges, faults } = read(declared, 2 ** bits - 1);
-  for (const { item, message } of faults) fault("key-range", item === undefined ? place : [...place, item], message);
-  return ranges;
 };

@@ -11,14 +11,14 @@ import type { EnabledLayout, Entity, EntityId, Found, LayoutHint, Owner, SentSli
 import { deadlinesOf, REMEMBER_MOVED_SECONDS } from "./regions.ts";
 import type { RoutePlan } from "./route-plans.ts";
 
-/** What the origins of an entity are told of its IDs' keys. */
-export const sentSlicesOf = (ids: readonly EntityId[]): SentSlices => {
+/** The slices of its IDs' keys that an entity's origins receive. */
+const sentSlicesOf = (ids: readonly EntityId[]): SentSlices => {
   const sent = new Map<string, readonly SentSlice[]>();
   for (const { enabled } of ids) {
     const slices = slicesOf(enabled);
     if (slices.length === 0) continue;
     sent.set(enabled.layout.name, slices);
-    // A short key has the bits of its LUUID but for the random ones.
+    // A short key is its LUUID without the random bits.
     if (enabled.layout === luuid) sent.set(LUUID_SHORT, slices);
   }
   return sent.size === 0 ? undefined : sent;
@@ -40,7 +40,7 @@ export interface Joined {
   readonly entities: ReadonlyMap<string, Entity>;
 }
 
-/** Makes the entities and the layouts, which know each other. */
+/** Compiles the entities and the layouts, which refer to each other. */
 export const compileEntities = (
   draft: Draft,
   routes: ReadonlyMap<string, Omit<RoutePlan, "placements">>,
@@ -51,14 +51,14 @@ export const compileEntities = (
   const idsByEntity = new Map<string, EntityId[]>([...draft.entities.keys()].map((name) => [name, []]));
   const ownersByLayout = new Map<string, Owners>();
   for (const [name, { plan, indexes, packs }] of routes) {
-    const owners = newOwners(ownerKeyField(plan.layout));
+    const owners: Owners = { mark: ownerKeyField(plan.layout), marked: new Map(), unmarked: [] };
     ownersByLayout.set(name, owners);
     const enabled = enable(plan, owners, draft.layouts.get(name)?.rows !== undefined);
     layouts.set(name, enabled);
     for (const [id, index] of indexes) {
       const ids = idsByEntity.get(id.entity);
       const own = packs.filter((placement) => placement.ids.has(id)).map(packRouteOf);
-      // Without packs there is one index, and nothing is asked before it.
+      // Without packs the index alone decides.
       const find = own.length === 0 ? index.targetFinder(targetOf) : packFinder(index, own, targetOf);
       if (ids !== undefined) ids[id.place] = entityIdOf(id, enabled, owners.mark, find);
     }
@@ -91,7 +91,7 @@ export const compileEntities = (
   return { layouts, entities };
 };
 
-/** The one name that is not a layout's stands for short keys. */
+/** A name without a layout is `luuid-short`. */
 const hintsOf = (
   patterns: readonly DeclaredPattern[],
   layouts: ReadonlyMap<string, EnabledLayout>,
@@ -102,14 +102,12 @@ const hintsOf = (
     ),
   );
 
-/** Who claims the IDs of a layout, by the number that marks an entity. */
+/** The entities of a layout's IDs, by the number that marks an entity. */
 interface Owners {
   readonly mark: Field | undefined;
   readonly marked: Map<number, Owner[]>;
   readonly unmarked: Owner[];
 }
-
-const newOwners = (mark: Field | undefined): Owners => ({ mark, marked: new Map(), unmarked: [] });
 
 const addOwner = (owners: Owners | undefined, owner: Owner): void => {
   const mark = ownerKeyOf(owner.id);
@@ -130,7 +128,7 @@ const enable = (
   ownersOf: (words) => (mark === undefined ? undefined : marked.get(mark.read(words))) ?? unmarked,
 });
 
-/** A loop instead of a search by callback: this is on the way of every look-up. */
+/** A loop without a callback: every look-up runs it. */
 const findIn = (layout: Layout, { ids }: Entity, words: Words): Found | undefined => {
   for (let at = 0; at < ids.length; at++) {
     const id = ids[at] as EntityId;
@@ -140,19 +138,13 @@ const findIn = (layout: Layout, { ids }: Entity, words: Words): Found | undefine
 };
 
 const entityIdOf = (
-  plan: IdPlan,
+  { service, group }: IdPlan,
   enabled: EnabledLayout,
   markField: Field | undefined,
   find: EntityId["find"],
 ): EntityId => {
-  const { service, group } = plan;
-  const mark = ownerKeyOf(plan);
-  return Object.freeze({
-    enabled,
-    service,
-    group,
-    claims:
-      markField === undefined || mark === undefined ? () => true : (words: Words) => markField.read(words) === mark,
-    find,
-  });
+  const mark = ownerKeyOf({ service, group });
+  const isMarked = (words: Words): boolean => markField?.read(words) === mark;
+  const claims = markField === undefined || mark === undefined ? () => true : isMarked;
+  return Object.freeze({ enabled, service, group, claims, find });
 };

@@ -2,12 +2,12 @@ import type { DeclaredBreaker, DeclaredDeadlines } from "../schema/parts.ts";
 import type { DeclaredRegion } from "../schema/table.ts";
 import type { BreakerPolicy, Deadlines, Region } from "../table.ts";
 
-/** How requests are carried, compiled: what a table leaves open has its value here, and only here. */
+/** Regions and forwarding settings. The defaults are here and only here. */
 
-/** Long enough that a client's next few requests profit, short enough that a revision of the table comes before it matters. */
+/** Covers a client's next few requests; a new revision of the table takes longer. */
 export const REMEMBER_MOVED_SECONDS = 60;
 
-/** Five in a row are no accident of one connection, and ten requests are not yet lost. */
+/** Five failures in a row are more than one bad connection, and fewer than ten lost requests. */
 const BREAKER_FAILURES = 5;
 const BREAKER_OPEN_MS = 10_000;
 

@@ -5,13 +5,12 @@ import { buildIndexes, IdIndex, type PlacedRoute } from "../lookup/id-index.ts";
 import { countOf, pairsOf, type Ranges } from "../lookup/ranges.ts";
 import { type PackPlacement, placePack } from "../packs/route.ts";
 import type { Draft, DraftRoute } from "../schema/draft.ts";
-import type { DeclaredRoute } from "../schema/table.ts";
 import type { Conditions } from "./conditions.ts";
 
-/** Where a route is in a layout's ID space: one box for all entities, or one for each of those that it takes. */
+/** A route in a layout's ID space: one box for all entities, or one for each entity that it takes IDs of. */
 export type Placement = Box | BoxesById;
 
-/** What is asked of a map. Most routes have one entity, and a map for one thing takes as much memory as one for four. */
+/** The used part of a map. Most routes have one entity, and a map of one entry takes the memory of four. */
 export type BoxesById = Pick<ReadonlyMap<IdPlan, Box>, "get" | "keys"> & Iterable<readonly [IdPlan, Box]>;
 
 export const boxFor = (placement: Placement, id: IdPlan): Box | undefined =>
@@ -22,13 +21,6 @@ export const idsIn = (placement: Placement, plan: LayoutPlan): Iterable<IdPlan> 
   isForAll(placement) ? plan.ids : placement.keys();
 
 export const isForAll = (placement: Placement): placement is Box => Array.isArray(placement);
-
-/** The boxes of different entities; `undefined` for none. */
-export const boxesOf = (entries: readonly (readonly [IdPlan, Box])[]): BoxesById | undefined => {
-  const [first, second] = entries;
-  if (first === undefined) return undefined;
-  return second === undefined ? new OneBox(...first) : new Map(entries);
-};
 
 class OneBox implements BoxesById {
   private readonly id: IdPlan;
@@ -52,46 +44,18 @@ class OneBox implements BoxesById {
   }
 }
 
-/** Placements by the ordinals of their routes, which come rising: two lists, since a map of 200,000 takes three times as much. */
-export class Placements {
-  private readonly ordinals: number[] = [];
-  private readonly list: Placement[] = [];
-
-  add(ordinal: number, placement: Placement): void {
-    this.ordinals.push(ordinal);
-    this.list.push(placement);
-  }
-
-  /** `undefined` for a route that takes no ID of the layout. */
-  get(ordinal: number): Placement | undefined {
-    const { ordinals } = this;
-    let low = 0;
-    let high = ordinals.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((ordinals[middle] as number) < ordinal) low = middle + 1;
-      else high = middle;
-    }
-    return ordinals[low] === ordinal ? this.list[low] : undefined;
-  }
-
-  *[Symbol.iterator](): Generator<readonly [ordinal: number, Placement]> {
-    for (const [at, placement] of this.list.entries()) yield [this.ordinals[at] as number, placement];
-  }
-}
+/** Placements by the ordinals of their routes, in rising order. A route that takes no ID of the layout has none. */
+export type Placements = ReadonlyMap<number, Placement>;
 
 /** A route whose conditions have been read. */
 export interface ReadRoute extends DraftRoute {
   readonly conditions: Conditions;
 }
 
-/** A route that takes some IDs, or may take some of those that its pack has ranges for. */
-export interface TakingRoute {
-  readonly index: number;
-  readonly route: DeclaredRoute;
-}
+/** A route that takes some IDs, or may take some by the ranges of its pack. */
+export type TakingRoute = DraftRoute;
 
-/** Everything about one layout that look-ups and the checks need. */
+/** What look-ups and checks need of one layout. */
 export interface RoutePlan {
   readonly plan: LayoutPlan;
   readonly placements: Placements;
@@ -103,12 +67,12 @@ export interface RoutePlan {
 /** The routes of one layout before they are flattened. */
 export interface PlacedRoutes {
   readonly plan: LayoutPlan;
-  readonly placements: Placements;
+  readonly placements: Map<number, Placement>;
   readonly packs: PackPlacement[];
 }
 
 export const noPlacements = (plans: ReadonlyMap<string, LayoutPlan>): ReadonlyMap<string, PlacedRoutes> =>
-  new Map([...plans].map(([name, plan]) => [name, { plan, placements: new Placements(), packs: [] }]));
+  new Map([...plans].map(([name, plan]) => [name, { plan, placements: new Map(), packs: [] }]));
 
 /** Places a route in the ID spaces of all layouts. Returns whether it takes some ID. Routes come by rising index. */
 export const placeRoute = (
@@ -130,29 +94,29 @@ export const placeRoute = (
     }
     const placement = canMeet(plan, conditions) ? placementOf(conditions, plan, budget) : undefined;
     if (placement === undefined) continue;
-    placements.add(index, placement);
+    placements.set(index, placement);
     takesSome = true;
   }
   return takesSome;
 };
 
-/** Whether IDs of a layout have what the conditions ask for. Spares most layouts the rest. */
+/** Whether IDs of a layout have the fields of the conditions. Most layouts are done with here. */
 const canMeet = ({ layout, dimensionNames }: LayoutPlan, { fields, slices }: Conditions): boolean => {
   for (const name of fields.keys()) if (!dimensionNames.has(name)) return false;
   return slices === undefined || slices.has(layout.name);
 };
 
-/** An entry of a placement, and later one of an entity's own routes. */
+/** The cost of an entry of a placement, which becomes one of the entity's own routes. */
 const ID_CELLS = 4;
 
-/** Where a route is in the ID space of a layout; `undefined` if it takes none of its IDs or the budget does not reach. */
+/** A route's place in the ID space of a layout; `undefined` if it takes none of its IDs or the budget is spent. */
 const placementOf = (conditions: Conditions, plan: LayoutPlan, budget: Budget): Placement | undefined => {
   const { entities, fields } = conditions;
   const marks = fields.get("service") ?? fields.get("group");
   if (entities === undefined && marks === undefined) return boxOf(conditions, plan, UNMARKED, budget);
   if (marks !== undefined && !budget.spend(Math.min(countOf(marks), plan.ids.length) / 4)) return undefined;
   const boxes: (readonly [IdPlan, Box])[] = [];
-  // Entities differ in whether a number marks them, and all of one kind have the same box.
+  // All entities that declare the same kinds of numbers have the same box.
   const known: (Box | undefined)[] = [];
   for (const id of entities === undefined ? markedBy(marks ?? [], plan) : namedBy(entities, plan)) {
     if (!takesId(conditions, id)) continue;
@@ -163,7 +127,9 @@ const placementOf = (conditions: Conditions, plan: LayoutPlan, budget: Budget): 
     if (!budget.spend(ID_CELLS)) return undefined;
     boxes.push([id, box]);
   }
-  return boxesOf(boxes);
+  const [first, second] = boxes;
+  if (first === undefined) return undefined;
+  return second === undefined ? new OneBox(...first) : new Map(boxes);
 };
 
 const UNMARKED = { service: undefined, group: undefined };
@@ -171,7 +137,7 @@ const UNMARKED = { service: undefined, group: undefined };
 const namedBy = (entities: ReadonlySet<string>, { idsByEntity }: LayoutPlan): readonly IdPlan[] =>
   [...entities].flatMap((name) => idsByEntity.get(name) ?? []);
 
-/** A table may have a route for each of many numbers, so each looks up its own entities. */
+/** Looks up the entities by their numbers: a table may have a route for each of many. */
 const markedBy = (marks: Ranges, { ids, idsByMark }: LayoutPlan): readonly IdPlan[] => {
   if (countOf(marks) > ids.length) return ids;
   const found = [...(idsByMark.get(undefined) ?? [])];
@@ -181,7 +147,7 @@ const markedBy = (marks: Ranges, { ids, idsByMark }: LayoutPlan): readonly IdPla
   return found;
 };
 
-/** Flattens the routes of every layout; `undefined` when the budget does not reach. */
+/** Flattens the routes of every layout; `undefined` when the budget is spent. */
 export const flattenRoutes = (
   layouts: ReadonlyMap<string, PlacedRoutes>,
   budget: Budget,
@@ -221,7 +187,7 @@ const partRoutes = ({ plan, placements }: Pick<RoutePlan, "plan" | "placements">
   return { shared, own };
 };
 
-/** Finds the routes that take IDs of an entity, in the order of the table, without a look at those of all others. */
+/** Finds the routes that take IDs of an entity, in the order of the table, without reading those of all others. */
 export const routesById = (
   routes: Pick<RoutePlan, "plan" | "placements">,
 ): ((id: IdPlan) => readonly PlacedRoute[]) => {

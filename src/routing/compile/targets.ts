@@ -1,8 +1,7 @@
 import { NO_ROUTE } from "../lookup/segments.ts";
 import { readSplit } from "../resolve/rollout.ts";
 import { type Draft, type Override, overrideKey, overridesIn } from "../schema/draft.ts";
-import type { DeclaredPack } from "../schema/parts.ts";
-import type { DeclaredGone, DeclaredMove, DeclaredMoved, DeclaredRoute } from "../schema/table.ts";
+import type { DeclaredCanary, DeclaredPack } from "../schema/parts.ts";
 import type { Canary, Found, Gone, Region, Rule, Share, Split, Target } from "../table.ts";
 
 /** One frozen target for each route with a region, a few for each split, and one for the default. */
@@ -10,14 +9,18 @@ export const targetsOf = (
   draft: Draft,
   regions: ReadonlyMap<string, Region>,
 ): ((ordinal: number) => Found | undefined) => {
-  // Rules first, so that the targets, which every look-up touches, lie side by side.
+  // Rules first, so that the targets, which every look-up reads, are adjacent in memory.
   const rules = draft.routes.map(({ index }): Rule => Object.freeze({ kind: "route", index }));
   const targets = draft.routes.map(({ route, index }, at): Found | undefined => {
-    if (route.split !== undefined) return splitOf(readSplit(route.split).regions, index, regions);
-    // What a pack does not hold never ends at its route.
+    if (route.split !== undefined) {
+      const partOf = (name: string, part: number): Target =>
+        targetOf(regionNamed(regions, name), Object.freeze({ kind: "route", index, part }));
+      return Object.freeze({ region: undefined, rule: SPLIT, parts: readSplit(route.split).regions.map(partOf) });
+    }
+    // IDs that a pack does not contain go on to the next routes.
     if (route.region === undefined) return undefined;
-    const shadow = shadowOf(route, regions);
-    const canary = canaryOf(route, index, regions, shadow);
+    const shadow = route.shadow && shareOf(route.shadow, regions);
+    const canary = route.canary && canaryOf(route.canary, index, regions, shadow);
     return targetOf(regionNamed(regions, route.region), rules[at] as Rule, { canary, shadow });
   });
   const { fallback } = draft;
@@ -25,15 +28,6 @@ export const targetsOf = (
     fallback === undefined ? undefined : targetOf(regionNamed(regions, fallback), Object.freeze({ kind: "default" }));
   return (ordinal) => (ordinal === NO_ROUTE ? last : targets[ordinal]);
 };
-
-const splitOf = (names: readonly string[], index: number, regions: ReadonlyMap<string, Region>): Split =>
-  Object.freeze({
-    region: undefined,
-    rule: Object.freeze({ kind: "split" }),
-    parts: names.map((name, part) =>
-      targetOf(regionNamed(regions, name), Object.freeze({ kind: "route", index, part })),
-    ),
-  });
 
 /** The targets of a route to a pack, by the numbers of the pack's regions. */
 export const packTargets = (
@@ -46,7 +40,7 @@ export const packTargets = (
   return declared.regions.map((name) => targetOf(regionNamed(regions, name), rule));
 };
 
-/** The goal of each entity that the table singles out, in the order of `overridesIn`. Entries that say the same share one. */
+/** The target of each override, in the order of `overridesIn`. Overrides with equal content share one. */
 export const overrideTargets = (draft: Draft, regions: ReadonlyMap<string, Region>): readonly (Target | Gone)[] => {
   const known = new Map<string, Target | Gone>();
   const targets: (Target | Gone)[] = [];
@@ -60,24 +54,20 @@ export const overrideTargets = (draft: Draft, regions: ReadonlyMap<string, Regio
 };
 
 const targetOfOverride = ({ part, entry }: Override, regions: ReadonlyMap<string, Region>): Target | Gone => {
-  if (part === "moved") return movedTarget(entry, regions);
-  return part === "moves" ? movingTarget(entry, regions) : goneTarget(entry);
+  if (part === "gone") return Object.freeze({ region: undefined, rule: GONE, epoch: entry.epoch });
+  if (part === "moves") {
+    const { from, to, state, epoch } = entry;
+    return targetOf(regionNamed(regions, from), MOVING, { move: Object.freeze({ state, epoch, to }) });
+  }
+  if (typeof entry === "string") return targetOf(regionNamed(regions, entry), MOVED);
+  const { region: to, epoch } = entry;
+  return targetOf(regionNamed(regions, to), MOVED, { move: Object.freeze({ state: "moved", epoch, to }) });
 };
 
 const MOVED: Rule = Object.freeze({ kind: "moved" });
 const MOVING: Rule = Object.freeze({ kind: "moving" });
 const GONE: Gone["rule"] = Object.freeze({ kind: "gone" });
-
-const movedTarget = (declared: DeclaredMoved, regions: ReadonlyMap<string, Region>): Target => {
-  if (typeof declared === "string") return targetOf(regionNamed(regions, declared), MOVED);
-  const { region: to, epoch } = declared;
-  return targetOf(regionNamed(regions, to), MOVED, { move: Object.freeze({ state: "moved", epoch, to }) });
-};
-
-const movingTarget = ({ from, to, state, epoch }: DeclaredMove, regions: ReadonlyMap<string, Region>): Target =>
-  targetOf(regionNamed(regions, from), MOVING, { move: Object.freeze({ state, epoch, to }) });
-
-const goneTarget = ({ epoch }: DeclaredGone): Gone => Object.freeze({ region: undefined, rule: GONE, epoch });
+const SPLIT: Split["rule"] = Object.freeze({ kind: "split" });
 
 type Extras = Partial<Pick<Target, "canary" | "shadow" | "move">>;
 
@@ -85,19 +75,17 @@ export const targetOf = (region: Region, rule: Rule, { canary, shadow, move }: E
   Object.freeze({ region, rule, canary, shadow, move });
 
 const canaryOf = (
-  { canary }: DeclaredRoute,
+  { region, percent }: DeclaredCanary,
   index: number,
   regions: ReadonlyMap<string, Region>,
   shadow: Share | undefined,
-): Canary | undefined => {
-  if (canary === undefined) return undefined;
+): Canary => {
   const rule: Rule = Object.freeze({ kind: "canary", index });
-  const target = targetOf(regionNamed(regions, canary.region), rule, { shadow });
-  return Object.freeze({ share: canary.percent / 100, target });
+  return Object.freeze({ share: percent / 100, target: targetOf(regionNamed(regions, region), rule, { shadow }) });
 };
 
-const shadowOf = ({ shadow }: DeclaredRoute, regions: ReadonlyMap<string, Region>): Share | undefined =>
-  shadow && Object.freeze({ region: regionNamed(regions, shadow.region), share: shadow.percent / 100 });
+const shareOf = ({ region, percent }: DeclaredCanary, regions: ReadonlyMap<string, Region>): Share =>
+  Object.freeze({ region: regionNamed(regions, region), share: percent / 100 });
 
 const regionNamed = (regions: ReadonlyMap<string, Region>, name: string): Region => {
   const region = regions.get(name);

@@ -17,7 +17,7 @@ export const indexWithoutId = (draft: Draft, regions: ReadonlyMap<string, Region
   return { entries, match: matcherOf(entries), targets };
 };
 
-/** Apart from where the draft is at hand: a closure would keep the whole declared table in memory. */
+/** A function of its own: a closure beside the draft would keep the whole declared table in memory. */
 const matcherOf = (entries: readonly WithoutId[]): WithoutIdIndex["match"] => {
   const paths = indexExactPaths(entries.map((entry) => ({ entry, paths: entry.entity.paths })));
   return (path) => (isEncodedGatewayPath(path) ? undefined : paths.match(path)?.entry);
@@ -39,7 +39,7 @@ const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named:
     otherBodies,
     deadlines: deadlinesOf(deadlines),
     replayBytesMax,
-    // What an origin says of one request without an ID is not said of the next one.
+    // Without an ID, a 421 says nothing about the next request.
     rememberMovedSeconds: 0,
     sentSlices: undefined,
   });
@@ -51,12 +51,12 @@ const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named:
   });
 };
 
-/** Who takes GET takes HEAD (RFC 9110 §9.3.2: the same, without the content). */
+/** GET includes HEAD (RFC 9110 §9.3.2: the same without the content). */
 const withHead = (methods: readonly string[]): readonly string[] => [
   ...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))),
 ];
 
-/** A client stays where it was: the cookie goes before everything that is assumed, and after what the client says. */
+/** The cookie precedes sources that are only a guess, and follows those that the client sends. */
 const withSticky = (
   sources: readonly RegionSource[],
   { cookie }: Sticky,
@@ -68,7 +68,7 @@ const withSticky = (
 
 const isAssumed = ({ kind }: RegionSource): boolean => kind === "country" || kind === "continent" || kind === "region";
 
-/** The one member that says what a source is has been checked to be there. */
+/** The check has made sure that a source has one kind. */
 const sourceOf = (declared: DeclaredSource, named: RegionByValue): RegionSource => {
   const { header, jwtClaim, cookie, clientCountry, clientContinent, region, values } = declared;
   const read = values === undefined ? named : new Map(Object.entries(values));

@@ -3,40 +3,37 @@ import { withoutPublic } from "../resolve/match.ts";
 import type { CompiledTable, EnabledLayout, Entity } from "../table.ts";
 import { overlapOf } from "./overlap.ts";
 
-/** Two kinds of IDs that cannot always be told apart by their texts, and what would tell. Plain JSON. */
+/** Two kinds of IDs whose texts are ambiguous, and what would separate them. Plain JSON. */
 export interface LayoutAmbiguity {
-  /** The entity on whose paths they meet; `undefined` for `/any/:id`. */
+  /** The entity on whose paths both are read; `undefined` for `/any/:id`. */
   readonly entity: string | undefined;
-  /** Twice the same where several entities have IDs of one layout that marks none of them. */
+  /** Twice the same where several entities share a layout without a number that marks the entity. */
   readonly layouts: readonly [string, string];
   /** The entities of each. */
   readonly entities: readonly [readonly string[], readonly string[]];
-  /**
-   * Whether such IDs are refused there; of one entity with a layout in every pattern, those whose readings lead to two
-   * regions. On the other entities' paths both readings lead to one, or the table has a fault.
-   */
+  /** Whether such IDs are rejected there. On an entity's paths both readings have one region, or the table has a fault. */
   readonly isRefused: boolean;
   /** One sentence. */
   readonly reason: string;
-  /** A text that both can read, where the search came upon one. */
+  /** A text that both can parse, where the search found one. */
   readonly example: string | undefined;
-  /** What separates them, each of them by itself. */
+  /** Each of them is enough. */
   readonly hints: readonly Hint[];
 }
 
 export type Hint =
-  /** Ask by these paths instead: each names its entity. */
+  /** Use these paths instead: each is of one entity. */
   | { readonly by: "path"; readonly paths: readonly string[] }
   /** Name one of the layouts in every pattern of the entity; `paths` name one already. */
   | { readonly by: "pattern"; readonly layouts: readonly string[]; readonly paths: readonly string[] }
-  /** Send this field with one of the values. */
+  /** Send this header with one of the values. */
   | { readonly by: "header"; readonly field: "id-layout"; readonly values: readonly string[] }
   /** Declare these layouts of your own with a prefix. */
   | { readonly by: "prefix"; readonly layouts: readonly string[] };
 
 /**
- * What the texts of IDs leave open: on the paths of each entity, and on `/any`. Internal IDs of public entities are read
- * nowhere, so they are left out. An ambiguity does not keep a table from being served.
+ * Ambiguous texts on the paths of each entity, and on `/any`. Internal IDs of public entities are never read, so they
+ * are not included. A table with ambiguities can be served.
  */
 export const findAmbiguities = (whole: CompiledTable): readonly LayoutAmbiguity[] => {
   const table = withoutPublic(whole);
@@ -51,7 +48,7 @@ export const findAmbiguities = (whole: CompiledTable): readonly LayoutAmbiguity[
 const ownersOf = (table: CompiledTable, enabled: EnabledLayout): readonly Entity[] =>
   [...table.entities.values()].filter(({ ids }) => ids.some((id) => id.enabled === enabled));
 
-/** Entities whose IDs are of one layout, with no number that marks them. */
+/** Entities that share a layout, without a number that marks the entity. */
 const sharedBy = ({ layout }: EnabledLayout, owners: readonly Entity[]): readonly LayoutAmbiguity[] => {
   const unmarked = owners.filter(({ ids }) =>
     ids.some(({ enabled, service, group }) => enabled.layout === layout && (service ?? group) === undefined),
@@ -131,7 +128,7 @@ const byPattern = ({ pathHints }: Entity, layouts: readonly string[]): Hint => (
 
 const byHeader = (values: readonly string[]): Hint => ({ by: "header", field: "id-layout", values });
 
-/** Only a layout of one's own can be given a prefix, and one tells it from all that have another or none. */
+/** Only a layout of the table can have a prefix, which separates it from all without that prefix. */
 const byPrefix = (a: EnabledLayout, b: EnabledLayout): readonly Hint[] => {
   const layouts = [a, b].filter(({ isOwn, layout }) => isOwn && layout.table.text.prefix === undefined);
   return layouts.length === 0 ? [] : [{ by: "prefix", layouts: layouts.map(({ layout }) => layout.name) }];

@@ -1,30 +1,29 @@
-import type { Layout, ParseError, Row, TextForm } from "../../ids/index.ts";
+import type { Layout, Row, TextForm } from "../../ids/index.ts";
 import { ticksIn, timeValue } from "../../ids/layout/time.ts";
 import { HORIZON_MS } from "../limits.ts";
 import { isPlausibleNumeral } from "../resolve/match.ts";
 import type { TimeWindow } from "../table.ts";
 
-/** Texts of layouts, to see who else can read them. The same each time, so that a check says the same each time. */
-
+/** Sample texts of layouts, to find which others can parse them. They are the same each time, and so are the faults. */
 const SAMPLES = 128;
 
-/** A layout with the time in which its IDs are minted. */
+/** A layout with the window in which its IDs are minted. */
 export interface TimedLayout {
   readonly layout: Layout;
   readonly window: TimeWindow | undefined;
 }
 
-/** Times that double from the first one on, since texts of few digits are of the first days only. */
+/** Times that double from the first one on: texts of few digits occur in the first days only. */
 const DOUBLINGS = 42;
 
 /** A text of a layout, in one of its forms. */
-export interface SampleText {
+interface SampleText {
   readonly text: string;
   readonly form: TextForm;
 }
 
-/** IDs of the layout in all of its text forms, over the times of its window: evenly, and denser towards the first. */
-export function* sampleTexts(timed: TimedLayout): Generator<SampleText> {
+/** IDs of the layout in all of its text forms. Their times are spread over its window, and denser at its start. */
+function* sampleTexts(timed: TimedLayout): Generator<SampleText> {
   const { layout } = timed;
   const next = sequence();
   for (const unixMs of sampleTimes(timed)) {
@@ -44,8 +43,8 @@ const sampleTimes = ({ layout, window }: TimedLayout): readonly (number | undefi
   return [...even, ...Array.from({ length: DOUBLINGS }, (_, at) => fromMs + spanMs / 2 ** at)];
 };
 
-/** Whether both can read a text at some time until the horizon, and nothing in it says which one is meant. */
-export const bothReadings = (a: TimedLayout, b: TimedLayout, text: string): boolean => {
+/** Whether both can parse a text at some time until the horizon, and nothing in it tells which one is meant. */
+const bothReadings = (a: TimedLayout, b: TimedLayout, text: string): boolean => {
   const [first, second] = [formsOf(a, text), formsOf(b, text)];
   if (first.length === 0 || second.length === 0) return false;
   const isUsual = (forms: readonly TextForm[]): boolean => forms.some((form) => isPlausibleNumeral(form, text));
@@ -81,7 +80,7 @@ const setTime = (layout: Layout, words: number[], unixMs: number): void => {
   if (value >= 0n && value <= BigInt(field.max)) field.write(words, value);
 };
 
-/** Numbers of 32 bits that look random (xorshift of G. Marsaglia, 2003). */
+/** Pseudo-random numbers of 32 bits (xorshift of G. Marsaglia, 2003). */
 const sequence = (): (() => number) => {
   let state = 0x9e37_79b9;
   return () => {
@@ -93,10 +92,10 @@ const sequence = (): (() => number) => {
 };
 
 /**
- * Texts that may be IDs of two layouts: those of each, and those that come of them when each character that a form of the other
- * does not take gives way to one that both forms take. So a numeral in hex with nothing but digits is found among 2,000.
+ * Texts that may be IDs of two layouts: samples of each, and samples adapted to the other. Each character that a form of
+ * the other does not allow is replaced by one that both allow, which finds hex numerals of digits only.
  */
-export function* commonTexts(a: TimedLayout, b: TimedLayout): Generator<string> {
+function* commonTexts(a: TimedLayout, b: TimedLayout): Generator<string> {
   const own = [...sampleTexts(a)];
   const others = [...sampleTexts(b)];
   for (const { text } of own) yield text;
@@ -105,7 +104,7 @@ export function* commonTexts(a: TimedLayout, b: TimedLayout): Generator<string> 
   yield* adapted(others, own);
 }
 
-/** Where so many texts of a form cannot be made ones of another, none can. */
+/** After so many samples of one form without a text of the other, the pair of forms is given up. */
 const FAILURES_MAX = 4;
 
 function* adapted(samples: readonly SampleText[], others: readonly SampleText[]): Generator<string> {
@@ -132,7 +131,7 @@ const lengthsOf = (samples: readonly SampleText[], of: TextForm): ReadonlySet<nu
 /** All characters of all forms. */
 const CHARACTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_~,";
 
-/** A text that both forms read, as like to the given one as can be; `turn` varies what stands in for a character. */
+/** A text that both forms parse, close to the given one; `turn` varies the replacements. */
 const adapt = (given: string, form: TextForm, other: TextForm, turn: number): string | undefined => {
   let text = given;
   let at = placeOfFault(other, text);
@@ -155,38 +154,30 @@ const replaceAt = (text: string, at: number, form: TextForm, other: TextForm, tu
   return undefined;
 };
 
-/** The length of a text without fault; `undefined` when it is not a character that is at fault. */
+/** Index of the first wrong character, or the length; `undefined` where no single character is wrong. */
 const placeOfFault = (form: TextForm, text: string): number | undefined => {
   const parsed = form.parse(text);
-  return parsed.ok ? text.length : placeIn(parsed.error);
+  if (parsed.ok) return text.length;
+  return "at" in parsed.error ? parsed.error.at : undefined;
 };
 
-const placeIn = (error: ParseError): number | undefined => ("at" in error ? error.at : undefined);
-
-/** Whether one text can be an ID of two layouts. */
-
-/** Two layouts that some text can be of. */
+/** Two layouts can parse the same text. */
 export interface Overlap {
-  /** Such a text, where the search came upon one. */
+  /** Such a text, where the search found one. */
   readonly example: string | undefined;
 }
 
 /**
- * Where layouts share a text form, their fixed bits or the times that they begin with must differ, or some text is of both.
- * Where the forms are not the same, they overlap only if a text is found that both read.
+ * Layouts of one text form overlap unless their fixed bits or leading times differ. Layouts of different forms overlap
+ * only if a text is found that both parse.
  */
 export const overlapOf = (a: TimedLayout, b: TimedLayout): Overlap | undefined => {
   const [forms, otherForms] = [a.layout.texts, b.layout.texts];
   const isApart = fixedBitsDiffer(a.layout, b.layout) || beginningsDiffer(a, b);
   const isShared = !isApart && forms.some((form) => otherForms.includes(form));
   if (isApart && forms.length === 1 && otherForms.length === 1 && forms[0] === otherForms[0]) return undefined;
-  const example = find(commonTexts(a, b), (text) => bothReadings(a, b, text));
-  return isShared || example !== undefined ? { example } : undefined;
-};
-
-const find = (texts: Iterable<string>, is: (text: string) => boolean): string | undefined => {
-  for (const text of texts) if (is(text)) return text;
-  return undefined;
+  for (const example of commonTexts(a, b)) if (bothReadings(a, b, example)) return { example };
+  return isShared ? { example: undefined } : undefined;
 };
 
 const fixedBitsDiffer = (a: Layout, b: Layout): boolean =>
@@ -195,7 +186,7 @@ const fixedBitsDiffer = (a: Layout, b: Layout): boolean =>
     return (((a.fixed.value[word] as number) ^ (b.fixed.value[word] as number)) & both) !== 0;
   });
 
-/** Whether the leading bits of the two can never agree, as far as their bytes stand in one order. */
+/** Whether the leading bits of the two never agree, as far as their bytes have the same order. */
 const beginningsDiffer = (a: TimedLayout, b: TimedLayout): boolean => {
   const [first, second] = [beginningOf(a), beginningOf(b)];
   const bits = Math.min(first.bits, second.bits, commonBits(a.layout, b.layout));
@@ -205,7 +196,7 @@ const beginningsDiffer = (a: TimedLayout, b: TimedLayout): boolean => {
   return high < otherLow || otherHigh < low;
 };
 
-/** How many leading bits of the rows stand at the same places of both texts. */
+/** How many leading bits of the rows have the same places in both texts. */
 const commonBits = (a: Layout, b: Layout): number => {
   const placeOf = ({ table }: Layout, byte: number): number => table.octetOrder?.[byte] ?? byte;
   const bytes = Math.ceil(a.table.text.bits / 8);
@@ -213,7 +204,7 @@ const commonBits = (a: Layout, b: Layout): number => {
   return a.table.text.bits;
 };
 
-/** Which values the first `bits` bits of the rows can have: all fixed ones, and the first that are not. */
+/** The range of the first `bits` bits: those of the leading fixed rows and of the next one. */
 interface Beginning {
   readonly bits: number;
   readonly low: bigint;

@@ -5,7 +5,7 @@ import type { DeclaredLayout, DeclaredSlice } from "../schema/table.ts";
 import type { Slice, TimeWindow } from "../table.ts";
 import { fieldDimensionName, groupOfId, keyFieldOf, parseTime, routableFields } from "./fields.ts";
 
-/** A layout that some entity uses, with what the table says about it and what its routes can depend on. */
+/** A layout that some entity uses, with the table's settings and the numbers that routes can depend on. */
 export interface LayoutPlan {
   readonly layout: Layout;
   readonly slices: ReadonlyMap<string, Slice>;
@@ -22,7 +22,7 @@ export interface LayoutPlan {
 /** One entry of an entity's `ids`. */
 export interface IdPlan {
   readonly entity: string;
-  /** Which entry of the entity it is. */
+  /** Index of the entry. */
   readonly place: number;
   readonly layout: string;
   readonly service: number | undefined;
@@ -39,7 +39,7 @@ export interface Dimension {
   readonly read: (words: readonly number[]) => number;
 }
 
-/** Plans of all layouts in use, those with most fixed bits first. Entries that name an unknown layout are left out. */
+/** Plans of all layouts in use, those with most fixed bits first. Entries with an unknown layout are left out. */
 export const planLayouts = (draft: Draft): ReadonlyMap<string, LayoutPlan> => {
   const ids = idPlansOf(draft);
   const plans = new Map<string, LayoutPlan>();
