@@ -26,14 +26,14 @@ import { TrafficReports as BaseTrafficReports } from "./edge/metrics/object.ts";
 import { durableMetrics, scheduleChecks } from "./edge/metrics/store.ts";
 import { isolateMinters } from "./edge/mint/minters.ts";
 import { durableSequences } from "./edge/mint/sequences.ts";
-import { originFetch, watchBindings } from "./edge/origins/fetch.ts";
+import { bindingWatch, originFetch } from "./edge/origins/fetch.ts";
 import { edgeMovedMemory } from "./edge/origins/moved-memory.ts";
 import { hmacSigner } from "./edge/origins/signer.ts";
 import { edgePacks } from "./edge/pages/packs.ts";
 import { pooledEntropy, systemClock, systemPause } from "./edge/platform.ts";
 import { keyedPublicIds } from "./edge/public-ids.ts";
 import { rateLimits } from "./edge/rate-limits.ts";
-import { edgeTables, packedTables } from "./edge/table/isolate-table.ts";
+import { edgeTables } from "./edge/table/isolate-table.ts";
 import { problemResponse } from "./gateway/problem-response.ts";
 import { retryBudget } from "./proxy/origins.ts";
 import { isolateShadows } from "./proxy/shadow.ts";
@@ -82,23 +82,17 @@ function compose(env: Env) {
     clock,
     pause: systemPause,
     entropy,
-    tables: watchBindings(
-      packedTables(
-        edgeTables({
-          kv: env.TABLE_KV,
-          namespace,
-          bundled: bundledTable,
-          clock,
-          entropy,
-          refreshMs: config.tableRefreshMs,
-          report: reportLoadFailure,
-        }),
-        packs,
-        clock,
-      ),
-      env,
-      reportMissingBindings,
-    ),
+    tables: edgeTables({
+      kv: env.TABLE_KV,
+      namespace,
+      bundled: bundledTable,
+      clock,
+      entropy,
+      refreshMs: config.tableRefreshMs,
+      report: reportLoadFailure,
+      packs,
+      onServed: bindingWatch(env, reportMissingBindings),
+    }),
     controlPlane: controlPlane(env.TABLE_TRUTH, reportLostRejection),
     packs,
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),

@@ -11,7 +11,7 @@ import { movedMemory } from "../../src/edge/origins/moved-memory.ts";
 import { kvPacks } from "../../src/edge/pages/packs.ts";
 import { pooledEntropy, systemPause } from "../../src/edge/platform.ts";
 import { keyedPublicIds } from "../../src/edge/public-ids.ts";
-import { kvTables } from "../../src/edge/table/isolate-table.ts";
+import { IsolateTable } from "../../src/edge/table/isolate-table.ts";
 import { ok } from "../../src/ids/result.ts";
 import type { Fetch, Gateway, RequestLine } from "../../src/ports.ts";
 import { retryBudget } from "../../src/proxy/origins.ts";
@@ -84,7 +84,7 @@ export function setUp(options: Options = {}) {
     clock,
     pause: systemPause,
     entropy,
-    tables: kvTables({
+    tables: new IsolateTable({
       kv: TABLE_KV,
       cache: undefined,
       namespace: "one",

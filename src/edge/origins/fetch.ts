@@ -1,4 +1,4 @@
-import type { Fetch, ServedTable, Tables } from "../../ports.ts";
+import type { Fetch, ServedTable } from "../../ports.ts";
 import { MissingBinding } from "../../proxy/origin-response.ts";
 import type { CompiledTable } from "../../routing/index.ts";
 
@@ -37,35 +37,23 @@ export interface MissingBindings {
   readonly bindings: readonly string[];
 }
 
-/** Tells once for each table that is served which bindings it names and the deployment lacks. */
-export function watchBindings(tables: Tables, bindings: object, report: (missing: MissingBindings) => void): Tables {
+/** Reports once for each table the bindings that it names and the deployment lacks. */
+export function bindingWatch(bindings: object, report: (missing: MissingBindings) => void) {
   let watched: CompiledTable | undefined;
   let watchedCanary: CompiledTable | undefined;
-  const tell = (table: CompiledTable): void => {
+  const check = (table: CompiledTable): void => {
     const missing = missingIn(table, bindings);
     if (missing.length > 0) report({ revision: table.revision, bindings: missing });
   };
-  const watch = ({ table, canary }: ServedTable): void => {
+  return ({ table, canary }: ServedTable): void => {
     if (table !== watched) {
       watched = table;
-      tell(table);
+      check(table);
     }
     if (canary !== undefined && canary.table !== watchedCanary) {
       watchedCanary = canary.table;
-      tell(canary.table);
+      check(canary.table);
     }
-  };
-  return {
-    peek(waitUntil) {
-      const served = tables.peek(waitUntil);
-      if (served !== undefined) watch(served);
-      return served;
-    },
-    async load() {
-      const served = await tables.load();
-      if (served.ok) watch(served.value);
-      return served;
-    },
   };
 }
 

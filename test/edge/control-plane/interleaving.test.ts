@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import type { Tables } from "../../../src/admin-ports.ts";
 import { ControlPlane } from "../../../src/edge/control-plane/object.ts";
 import type { Env } from "../../../src/edge/env.ts";
-import { kvTables } from "../../../src/edge/table/isolate-table.ts";
+import { IsolateTable } from "../../../src/edge/table/isolate-table.ts";
 import { sha256 } from "../../../src/edge/table/table-bytes.ts";
 import { bodyKey, POINTER_KEY, type Pointer } from "../../../src/published/kv.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
@@ -120,13 +120,14 @@ class Deployment {
       return keeper;
     };
     this.#store.happen = (event) => this.make(event);
-    this.#isolates = ["one", "two"].map((namespace) =>
-      kvTables({
-        ...{ kv, cache: undefined, namespace, bundled: DECLARED_TABLE, clock, refreshMs: REFRESH_MS },
-        entropy: { word: () => 2 ** 31 },
-        report: () => undefined,
-        waitUntil: (work) => this.#background.push(work),
-      }),
+    this.#isolates = ["one", "two"].map(
+      (namespace) =>
+        new IsolateTable({
+          ...{ kv, cache: undefined, namespace, bundled: DECLARED_TABLE, clock, refreshMs: REFRESH_MS },
+          entropy: { word: () => 2 ** 31 },
+          report: () => undefined,
+          waitUntil: (work) => this.#background.push(work),
+        }),
     );
   }
 

@@ -1,8 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { type MissingBindings, originFetch, watchBindings } from "../../../src/edge/origins/fetch.ts";
-import { ok } from "../../../src/ids/result.ts";
-import type { ServedTable, Tables } from "../../../src/ports.ts";
+import { bindingWatch, type MissingBindings, originFetch } from "../../../src/edge/origins/fetch.ts";
+import type { ServedTable } from "../../../src/ports.ts";
 import { MissingBinding } from "../../../src/proxy/origin-response.ts";
 import { loadTable } from "../../../src/routing/index.ts";
 
@@ -60,20 +59,18 @@ const served = (revision: number, binding?: string): ServedTable => {
 describe("a table that names bindings", () => {
   it("is told of once when the deployment lacks one", async () => {
     let now = served(1, "EU_MTLS");
-    const tables: Tables = { peek: () => now, load: async () => ok(now) };
     const reported: MissingBindings[] = [];
-    const watched = watchBindings(tables, env, (missing) => reported.push(missing));
-    const waitUntil = () => undefined;
-    expect(await watched.load()).toEqual(ok(now));
-    expect(watched.peek(waitUntil)).toBe(now);
+    const watch = bindingWatch(env, (missing) => reported.push(missing));
+    watch(now);
+    watch(now);
     expect(reported).toEqual([{ revision: 1, bindings: ["EU_MTLS"] }]);
     now = served(2, "TEST_ORIGIN");
-    watched.peek(waitUntil);
+    watch(now);
     now = served(3);
-    watched.peek(waitUntil);
+    watch(now);
     expect(reported).toHaveLength(1);
     now = served(4, "US_MTLS");
-    watched.peek(waitUntil);
+    watch(now);
     expect(reported.at(-1)).toEqual({ revision: 4, bindings: ["US_MTLS"] });
   });
 });

@@ -3,13 +3,15 @@ import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { kvPacks } from "../../../src/edge/pages/packs.ts";
-import { COLD_DEADLINE_MS, packedTables } from "../../../src/edge/table/isolate-table.ts";
+import { COLD_DEADLINE_MS, IsolateTable } from "../../../src/edge/table/isolate-table.ts";
 import { ok } from "../../../src/ids/result.ts";
-import type { Packs, ServedTable } from "../../../src/ports.ts";
+import type { Packs } from "../../../src/ports.ts";
+import { POINTER_KEY } from "../../../src/published/kv.ts";
 import { loadTable, resolveAny } from "../../../src/routing/index.ts";
 import { packKey } from "../../../src/routing/packs/verify.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS } from "../../routes/harness.ts";
+import { putTable } from "../faulty-kv.ts";
 import { RANGES, storePack } from "./files.ts";
 import { EU, INTERVAL_MS, packedTable, US, withPacks } from "./isolate.ts";
 
@@ -28,11 +30,6 @@ const expectedOf = (id: string) => {
   const decided = resolveAny(compiled(DECLARED_TABLE), id, Date.UTC(2026, 0, 1));
   return decided.ok ? decided.value.target.region.name : decided.error.reason;
 };
-
-const servedAs = (declared: object, source: ServedTable["source"] = "kv"): ServedTable => ({
-  ...{ table: compiled(declared), source, digest: "1".repeat(64), confirmedAtMs: 1_000_000 },
-  ...{ label: "rev=5", canary: undefined },
-});
 
 beforeEach(() => reset());
 
@@ -83,15 +80,18 @@ it("headers have what the table left of the time that first requests wait", asyn
     load: async () => ok(undefined),
   };
   const time = { nowMs: 1_000_000 };
-  const served = servedAs(packedTable(await storePack(TABLE_KV, RANGES)));
-  const inner = {
-    peek: () => undefined,
-    load: async () => {
-      time.nowMs += 650;
-      return ok(served);
-    },
+  await putTable(TABLE_KV, 5, JSON.stringify(packedTable(await storePack(TABLE_KV, RANGES))));
+  const read = (...[key, ...rest]: [string, ...unknown[]]) => {
+    if (key === POINTER_KEY) time.nowMs += 650;
+    return Reflect.apply(TABLE_KV.get, TABLE_KV, [key, ...rest]);
   };
-  await packedTables(inner, packs, { nowMs: () => time.nowMs }).load();
+  const kv = new Proxy(TABLE_KV, { get: (target, name) => (name === "get" ? read : Reflect.get(target, name)) });
+  const tables = new IsolateTable({
+    ...{ kv, cache: undefined, namespace: "one", bundled: DECLARED_TABLE, clock: { nowMs: () => time.nowMs } },
+    ...{ entropy: { word: () => 2 ** 31 }, refreshMs: INTERVAL_MS, packs },
+    ...{ report: () => undefined, waitUntil: () => undefined },
+  });
+  await tables.load();
   expect(waits).toEqual([250]);
 });
 

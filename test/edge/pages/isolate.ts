@@ -1,6 +1,6 @@
 import type { EdgeCache } from "../../../src/edge/origins/moved-memory.ts";
 import { kvPacks, type PackFailure } from "../../../src/edge/pages/packs.ts";
-import { kvTables, packedTables } from "../../../src/edge/table/isolate-table.ts";
+import { IsolateTable } from "../../../src/edge/table/isolate-table.ts";
 import { type CompiledTable, resolveAny } from "../../../src/routing/index.ts";
 import type { DeclaredPack } from "../../../src/routing/schema/table.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
@@ -46,7 +46,7 @@ export async function withPacks(kv: KVNamespace) {
     };
     const packs = kvPacks({ ...shared, retryMsMax: INTERVAL_MS, report: (failure) => failures.push(failure) });
     const options = { ...shared, bundled: BUNDLED, refreshMs: INTERVAL_MS, report: () => undefined };
-    const tables = packedTables(kvTables(options), packs, shared.clock);
+    const tables = new IsolateTable({ ...options, packs });
     const loaded = async () => {
       const served = await tables.load();
       if (!served.ok) throw new Error(served.error.why);

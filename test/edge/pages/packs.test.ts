@@ -3,9 +3,9 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { kvPacks, type PackFailure } from "../../../src/edge/pages/packs.ts";
-import { packedTables } from "../../../src/edge/table/isolate-table.ts";
+import { PackGate } from "../../../src/edge/table/pack-gate.ts";
 import { ok } from "../../../src/ids/result.ts";
-import type { Packs, ServedCanary, ServedTable } from "../../../src/ports.ts";
+import type { Clock, Packs, ServedCanary, ServedTable, Tables } from "../../../src/ports.ts";
 import { type CompiledTable, loadTable } from "../../../src/routing/index.ts";
 import { packKey, pageKey } from "../../../src/routing/packs/verify.ts";
 import type { DeclaredPack } from "../../../src/routing/schema/table.ts";
@@ -164,7 +164,7 @@ describe("a table with packs", () => {
     const whole = tableWith(await storePack(TABLE_KV, RANGES));
     const lacking = tableWith({ ...(await storePack(TABLE_KV, RANGES)), sha256: "0".repeat(64) }, 2);
     let inner = servedAs(whole);
-    const tables = packedTables({ peek: () => inner, load: async () => ok(inner) }, packs, clock);
+    const tables = gated(() => inner, packs, clock);
     const background: Promise<unknown>[] = [];
     const peek = () => tables.peek((work) => background.push(work))?.table.revision;
     expect(await tables.load()).toMatchObject({ ok: true, value: { table: { revision: 1 } } });
@@ -193,7 +193,7 @@ describe("a table with packs", () => {
       load: async () => ok(undefined),
     };
     let inner = servedAs(plain);
-    const tables = packedTables({ peek: () => inner, load: async () => ok(inner) }, packs, clock);
+    const tables = gated(() => inner, packs, clock);
     const background: Promise<unknown>[] = [];
     const peek = () => tables.peek((work) => background.push(work))?.table.revision;
     expect(peek()).toBe(1);
@@ -225,7 +225,7 @@ describe("a table with packs", () => {
     const { packs, state, clock } = setUp();
     const lacking = tableWith({ ...(await storePack(TABLE_KV, RANGES)), sha256: "0".repeat(64) }, 3);
     let inner: ServedTable = { ...servedAs(plainTable(1)), canary: canaryOf(plainTable(2)) };
-    const tables = packedTables({ peek: () => inner, load: async () => ok(inner) }, packs, clock);
+    const tables = gated(() => inner, packs, clock);
     const labels = () => {
       const served = tables.peek(() => undefined);
       return [served?.label, served?.canary?.label];
@@ -242,7 +242,7 @@ describe("a table with packs", () => {
     const { packs, state, clock } = setUp();
     const canary = canaryOf(tableWith(await storePack(TABLE_KV, RANGES), 2));
     const served = { ...servedAs(plainTable(1)), canary };
-    const tables = packedTables({ peek: () => served, load: async () => ok(served) }, packs, clock);
+    const tables = gated(() => served, packs, clock);
     state.fault = "throws";
     const loaded = await tables.load();
     expect(loaded).toMatchObject({ ok: true, value: { table: { revision: 1 }, canary: undefined } });
@@ -254,3 +254,12 @@ describe("a table with packs", () => {
     expect(tables.peek(() => undefined)?.canary?.table.revision).toBe(2);
   });
 });
+
+/** The newest table is what `newest` gives. */
+function gated(newest: () => ServedTable, packs: Packs, clock: Clock): Tables {
+  const gate = new PackGate(packs, clock);
+  return {
+    peek: (waitUntil) => gate.peek(newest(), waitUntil),
+    load: async () => ok(await gate.load(newest(), 900)),
+  };
+}

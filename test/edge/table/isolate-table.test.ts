@@ -2,7 +2,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
-import { kvTables } from "../../../src/edge/table/isolate-table.ts";
+import { IsolateTable } from "../../../src/edge/table/isolate-table.ts";
 import type { LoadFailure } from "../../../src/edge/table/kv.ts";
 import { bodyKey, POINTER_KEY } from "../../../src/published/kv.ts";
 import { TABLE_BYTES_MAX } from "../../../src/routing/index.ts";
@@ -44,7 +44,7 @@ function setUp(bundled: unknown = BUNDLED) {
   });
   const failures: LoadFailure[] = [];
   const background: Promise<unknown>[] = [];
-  const tables = kvTables({
+  const tables = new IsolateTable({
     kv,
     cache: undefined,
     namespace: "one",
@@ -60,7 +60,7 @@ function setUp(bundled: unknown = BUNDLED) {
   return { state, tables, failures, peek, settle };
 }
 
-async function loaded(tables: ReturnType<typeof kvTables>) {
+async function loaded(tables: IsolateTable) {
   const served = await tables.load();
   if (!served.ok) throw new Error(served.error.why);
   return served.value;

@@ -2,7 +2,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
-import { kvTables } from "../../../src/edge/table/isolate-table.ts";
+import { IsolateTable } from "../../../src/edge/table/isolate-table.ts";
 import { bodyKey, POINTER_KEY } from "../../../src/published/kv.ts";
 import { type CompiledTable, resolveAny } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
@@ -34,7 +34,7 @@ async function location() {
   const cache = await caches.open(crypto.randomUUID());
   const isolate = ({ namespace = "one", isShared = true } = {}) => {
     const background: Promise<unknown>[] = [];
-    const tables = kvTables({
+    const tables = new IsolateTable({
       kv: store.kv,
       cache: isShared ? cache : undefined,
       namespace,
@@ -221,7 +221,7 @@ describe("an isolate whose store breaks the rules of stores", () => {
     const time = { nowMs: 1_000_000 };
     const background: Promise<unknown>[] = [];
     const failures: string[] = [];
-    const tables = kvTables({
+    const tables = new IsolateTable({
       kv: kv as KVNamespace,
       cache: undefined,
       namespace: "one",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { seededWords } from "../../../bench/lib/random.ts";
 import { SimulatedIsolate } from "../../../bench/scale/simulation.ts";
-import { kvTables } from "../../../src/edge/table/isolate-table.ts";
+import { IsolateTable } from "../../../src/edge/table/isolate-table.ts";
 
 /** docs/design/scale.md depends on these rules: a simulated isolate reads the pointer when a real one does. */
 
@@ -32,7 +32,7 @@ describe.each([0.1, 1, 20, 100])("an isolate with a request each %d s", (meanGap
       return null;
     };
     const background: Promise<unknown>[] = [];
-    const tables = kvTables({
+    const tables = new IsolateTable({
       kv: { get } as unknown as KVNamespace,
       cache: undefined,
       namespace: "one",
