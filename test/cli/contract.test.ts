@@ -347,7 +347,7 @@ components: { parameters: { P: { $ref: "#/components/parameters/P" } }, schemas:
     ]);
   });
 
-  it("octets that are no text are refused", () => {
+  it("bytes that are no text are rejected", () => {
     expect(readDocument(new Uint8Array([0xff, 0xfe, 0x00]))).toMatchObject({ ok: false });
   });
 });

@@ -197,7 +197,7 @@ describe("a connection that ends", () => {
 
   it("under a request leaves open what became of it, and one that never came about does not", async () => {
     const cut = await withServer(0, (url) => sendRequest({ url, token: undefined }, change, over(fetch)));
-    if (cut.ok) throw new Error("nobody answered");
+    if (cut.ok) throw new Error("no failure");
     expect(cut.error).toEqual({ reason: "cut", why: "other side closed" });
     expect(mayBeDone(cut.error)).toBe(true);
     expect(formatFailure("http://gw.test", cut.error)).toBe(
@@ -205,7 +205,7 @@ describe("a connection that ends", () => {
     );
     const url = await withServer(0, async (closed) => closed);
     const refused = await sendRequest({ url, token: undefined }, change, over(fetch));
-    if (refused.ok) throw new Error("nobody answered");
+    if (refused.ok) throw new Error("no failure");
     expect(refused.error).toMatchObject({ reason: "unreachable", why: expect.stringContaining("ECONNREFUSED") });
     expect(mayBeDone(refused.error)).toBe(false);
   });
@@ -255,7 +255,7 @@ describe("answers that cannot be right", () => {
     expect(list).toMatchObject({ ok: false, error: { reason: "strange" } });
   });
 
-  it("an isolate that does not say by which table it routes is no sight of one", async () => {
+  it("an isolate that does not name its table gives no version", async () => {
     const ready = await client(() => Response.json({ status: "ready" })).ready();
     expect(ready).toMatchObject({ ok: false, error: { why: "it does not name the table that it routes by" } });
   });

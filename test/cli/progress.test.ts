@@ -43,7 +43,7 @@ describe("progress on a terminal", () => {
     expect(reports.map((text) => text === "\r\u001b[K")).toEqual([false, true, false, true]);
   });
 
-  it("shows how much was done where nobody knows of how much, and the end of a long name", () => {
+  it("shows the bytes done if the total is unknown, and the end of a long name", () => {
     const { reports, work } = stage(true, { bytes: 0, label: `/very/long/${"x".repeat(40)}.csv` });
     work(500, 1_500_000);
     expect(reports).toEqual([`\r\u001b[K1.5 MB  3.0 MB/s  …${"x".repeat(19)}.csv`]);
@@ -69,7 +69,7 @@ describe("progress elsewhere", () => {
   });
 });
 
-it("is silent with --json, whoever watches", () => {
+it("is silent with --json, on a terminal too", () => {
   for (const isReportWatched of [true, false]) {
     const { reports, progress, work } = stage(isReportWatched, { isQuiet: true });
     work(60_000, 10_000_000);

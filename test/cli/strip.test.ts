@@ -24,7 +24,7 @@ it("names the field of every bit by a letter where there are no colours", () => 
   ]);
 });
 
-it("follows a field to where the text puts its octets", () => {
+it("follows a field to where the text puts its bytes", () => {
   const lines = stripOf(hotguid, "6347eb00-bbaa-01cc-0201-0203d0000000");
   expect(lines[3]).toBe("          bbbb bbbb bbbb bbbb cccc cccc bbbb bbbb");
   expect(lines[5]).toBe("          cccc cccc dddd dddd dddd dddd dddd dddd");

@@ -51,7 +51,7 @@ describe.concurrent("a canary of the whole table", () => {
     ["promote", ["promote"]],
     ["abort", ["abort"]],
     ["replace", ["canary", "routing-table.json", "--share", "20"]],
-  ])("is ended only by whoever has seen it: %s", async (_, args) => {
+  ])("is ended only if --expect names it: %s", async (_, args) => {
     const { plane, table, changesAsked } = await setUp();
     await table("canary", "routing-table.json", "--share", "5", "--yes");
     const before = changesAsked();
@@ -67,7 +67,7 @@ describe.concurrent("a canary of the whole table", () => {
     expect((await table(...args, "--yes", "--expect", "2")).code).toBe(0);
   });
 
-  it("cannot be ended where none runs, which somebody who named one is told by another exit code", async () => {
+  it("cannot be ended if none is running; with --expect the exit code differs", async () => {
     const { table } = await setUp();
     const stderr = "error: no canary is running; revision 1 serves all IDs\n";
     expect(await table("abort", "--yes")).toEqual({ stdout: "", stderr, code: 1 });

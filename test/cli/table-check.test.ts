@@ -154,7 +154,7 @@ describe.concurrent("waybill table check", () => {
     { name: "no text", text: " \n", place: "1:1: (whole table)", says: "The file is empty" },
     { name: "a byte order mark", text: "\ufeff{}", place: "1:1: (whole table)", says: "byte order mark" },
     {
-      name: "octets that are no UTF-8",
+      name: "bytes that are not UTF-8",
       text: Uint8Array.of(0x7b, 0xff, 0x7d),
       place: "1:1: (whole table)",
       says: "UTF-8",

@@ -31,7 +31,7 @@ const setUp = (outcome: "unknown" | "none") => {
 };
 
 describe.concurrent("a publication whose answer does not come", () => {
-  it("is told as made when the history comes to have it", async () => {
+  it("is reported as applied when the history shows it later", async () => {
     const { plane, publish, loseThe, made } = setUp("unknown");
     loseThe(() => plane.revisions.push({ ...made, kind: "publish" }));
     const { stdout, stderr, code } = await publish();
@@ -42,7 +42,7 @@ describe.concurrent("a publication whose answer does not come", () => {
     expect(objectsOf(stdout)).toEqual([expect.objectContaining({ revision: 2, kind: "publish" })]);
   });
 
-  it("is told as outrun when the history comes to have another's", async () => {
+  it("is reported as a conflict when the history shows another change", async () => {
     const { plane, publish, loseThe, made } = setUp("unknown");
     loseThe(() => plane.revisions.push({ ...made, kind: "publish", note: "another's" }));
     const { stdout, stderr, code } = await publish();
@@ -50,7 +50,7 @@ describe.concurrent("a publication whose answer does not come", () => {
     expect(stderr).toContain("shows who published revision 2");
   });
 
-  it("is told as open when the history stays as it was", async () => {
+  it("is reported as unknown when the history stays the same", async () => {
     const { publish, loseThe } = setUp("unknown");
     loseThe(() => undefined);
     const { stdout, stderr, code } = await publish();
@@ -95,7 +95,7 @@ describe.concurrent("a proxy before the gateway", () => {
     expect(objectsOf(stdout)).toEqual([expect.objectContaining({ revision: 2, changed: true })]);
   });
 
-  it.each(WAYS)("%s of a change that nobody knows of", async (_, lost) => {
+  it.each(WAYS)("%s, and the outcome of the change is unknown", async (_, lost) => {
     const { plane, publish } = setUp("unknown");
     plane.override = ({ method }) => (method === "PUT" ? lost : undefined);
     const { stdout, stderr, code } = await publish();
@@ -152,7 +152,7 @@ describe("what the history says of a change", () => {
   it.each<readonly [string, PendingChange, readonly TableRevision[], object]>([
     ["nothing yet", { kind: "publish", request, digest: "b".repeat(64) }, [before], { outcome: "unknown" }],
     [
-      "it, under a change of somebody else's",
+      "it, below a change of another author",
       { kind: "publish", request, digest: "b".repeat(64) },
       [revision(6, "rollback", "a"), revision(5, "publish", "b", "why"), before],
       { outcome: "applied", revision: { revision: 5 } },
@@ -176,7 +176,7 @@ describe("what the history says of a change", () => {
       { outcome: "unknown" },
     ],
     [
-      "somebody's promotion before the abort",
+      "a promotion before the abort",
       { kind: "abort", request },
       [revision(5, "promote", "b"), revision(4, "canary", "b")],
       { outcome: "superseded", revision: { revision: 5 } },

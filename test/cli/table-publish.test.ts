@@ -16,7 +16,7 @@ const setUp = async (next: object = NEXT) => {
 };
 
 describe.concurrent("waybill table publish", () => {
-  it("shows what changes, publishes the file's octets on top of what it has read, and says so", async () => {
+  it("shows what changes, publishes the file's bytes on top of the revision read, and reports it", async () => {
     const { plane, table } = await setUp();
     const note = "us tries Kazakhstan – for a day";
     const { stdout, stderr, code } = await table("publish", "routing-table.json", "--yes", "--note", note);
@@ -72,7 +72,7 @@ describe.concurrent("waybill table publish", () => {
     expect(plane.revisions).toHaveLength(3);
   });
 
-  it("asks nobody where nobody is, and publishes nothing then", async () => {
+  it("asks nothing without a terminal, and publishes nothing then", async () => {
     const { plane, table } = await setUp();
     const { stderr, code } = await table("publish", "routing-table.json");
     expect(stderr).toContain("error: not a terminal; pass --yes to confirm\n");
@@ -89,7 +89,7 @@ describe.concurrent("waybill table publish", () => {
     expect({ code, asked: plane.asked }).toEqual({ code: 1, asked: [] });
   });
 
-  it("says what to do when somebody else was faster, in each of the two ways", async () => {
+  it("advises after a conflict, in each of the two ways", async () => {
     const { plane, table } = await setUp();
     plane.override = ({ method }) =>
       method === "PUT" ? problem(412, "stale-revision", "Revision 2 is in force.", { current: 2 }) : undefined;

@@ -25,7 +25,7 @@ test.each(["", "n", "no", "yeah", "yy", "publish it"])("%j is none", async (answ
   expect(await asked(ok(answer))).toMatchObject({ wanted: err(1), reports: "nothing was changed\n" });
 });
 
-test("where nobody is, nothing is wanted; who said yes before is not asked", async () => {
+test("without a terminal there is no consent; with --yes there is no question", async () => {
   expect(await asked(err("no-terminal"))).toMatchObject({
     wanted: err(1),
     reports: expect.stringContaining("pass --yes"),

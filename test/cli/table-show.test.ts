@@ -21,7 +21,7 @@ const setUp = async () => {
 };
 
 describe.concurrent("waybill table show", () => {
-  it("prints a revision octet for octet, or the one in force, and says on stderr which it is", async () => {
+  it("prints a revision byte for byte, or the current one, and describes it on stderr", async () => {
     const { table } = await setUp();
     expect(await table("show")).toEqual({
       stdout: NEXT,

@@ -94,7 +94,7 @@ describe.concurrent("packs of a table that is published", () => {
     expect(put()).toEqual(["PUT pack/1", "PUT pack/2", "PUT /-/table"]);
   });
 
-  it("are not sent where they are there, and wait for the answer where somebody is asked", async () => {
+  it("are not sent if they are there, and wait for the answer to the question", async () => {
     const { run, put, stored } = await setUp();
     expect((await run("publish", "routing-table.json")).code).toBe(1);
     expect(put()).toEqual([]);

@@ -87,7 +87,7 @@ describe("a wait for the last change", () => {
     expect([isSeen, firstSeenMs >= 9_000]).toEqual([true, true]);
   });
 
-  it("is for what somebody else changed meanwhile, and begins to count anew", async () => {
+  it("waits for a change that lands meanwhile, and restarts the count", async () => {
     const { wait } = stage({
       statusAt: (ms) => statusOf(ms < 5_000 ? 42 : 43),
       seenAt: (ms, probe) => status(ms < 8_000 ? (probe % 3 === 0 ? 41 : 42) : 43),

@@ -2,8 +2,7 @@ import { type Capacity, capacityOf, isoTime, type Load } from "../../ids/index.t
 import { command, option, required, withDefault } from "../command.ts";
 import { countingNumber, positiveNumber } from "../lib/input.ts";
 import { openLayout } from "../lib/layouts.ts";
-import { alignColumns } from "../lib/output.ts";
-import { countOf } from "../lib/table-file.ts";
+import { alignColumns, countOf } from "../lib/output.ts";
 import { EXIT, fail } from "../runtime.ts";
 import { whyNotMinted } from "./mint-offline.ts";
 

@@ -2,9 +2,8 @@ import { err, ok, type Result } from "../../ids/index.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { command, group, type OptionsOf, option, required } from "../command.ts";
 import { countingNumber } from "../lib/input.ts";
-import { alignColumns, escapeControls } from "../lib/output.ts";
+import { alignColumns, countOf, escapeControls, linesText } from "../lib/output.ts";
 import { collectIds, openForEdit, saveTable } from "../lib/table-edit.ts";
-import { countOf } from "../lib/table-file.ts";
 import { EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
 import { droppedEpoch, type EntityLocation, type Step, takeStep } from "./move-steps.ts";
 import { type Locate, type Located, locator, rewriteTable } from "./move-table.ts";
@@ -117,7 +116,7 @@ const linesOf = (changes: readonly Change[], { json }: MoveOptions): string => {
   const lines = json
     ? changes.map((change) => JSON.stringify(change))
     : alignColumns(changes.map(({ id, after }) => formatLocation(id, after)));
-  return lines.map((line) => `${line}\n`).join("");
+  return linesText(lines);
 };
 
 const summaryOf = (file: string, isSame: boolean, count: number, { dryRun }: MoveOptions): string => {
@@ -204,7 +203,7 @@ const status = command({
     const lines = json
       ? found.map(([id, at]) => JSON.stringify({ id, ...at }))
       : alignColumns(found.map(([id, at]) => formatLocation(id, at)));
-    await runtime.print(lines.map((line) => `${line}\n`).join(""));
+    await runtime.print(linesText(lines));
     runtime.report(refusals === "" ? `${escapeControls(name)}: ${countsOf(declared)}\n` : refusals);
     return refusals === "" ? EXIT.ok : EXIT.failed;
   },

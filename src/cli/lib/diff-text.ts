@@ -10,14 +10,14 @@ import {
 } from "../../routing/diff/overrides.ts";
 import type { Changed, PartDiff, RouteShare, ShareChange } from "../../routing/diff/parts.ts";
 import type { Runtime } from "../runtime.ts";
-import { alignColumns, escapeControls, formatCount, formatPercent } from "./output.ts";
+import { alignColumns, countOf, escapeControls, formatCount, formatPercent } from "./output.ts";
 
 /** The overridden entities that are routed differently, one per line. If truncated, with sums. */
 export const formatOverrides = ({ changed, listed, changes }: OverridesDiff): readonly string[] => {
   const each = alignColumns(listed.map((change) => overrideCells(change).map(escapeControls)));
   if (changed === listed.length) return each;
   const sums = changes.map(({ entity = "(no entity)", from, to, entities }) =>
-    [entity, `${from} → ${to}`, entities === 1 ? "1 entity" : `${formatCount(entities)} entities`].map(escapeControls),
+    [entity, `${from} → ${to}`, countOf(entities, "entity", "entities")].map(escapeControls),
   );
   return [...alignColumns(sums), ...each, `… and ${formatCount(changed - listed.length)} more`];
 };
@@ -47,7 +47,7 @@ export const undoneCount = ({ kind, entities, listed }: UndoneSteps): UndoneCoun
 
 export const formatUndone = ({ kind, entities, ids }: UndoneCount): string => {
   const rest = entities > ids.length ? ", …" : "";
-  const whose = `${entities === 1 ? "1 entity" : `${formatCount(entities)} entities`} (${ids.join(", ")}${rest})`;
+  const whose = `${countOf(entities, "entity", "entities")} (${ids.join(", ")}${rest})`;
   return escapeControls(`${whose}: ${WHAT[kind]}`);
 };
 

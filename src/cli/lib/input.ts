@@ -1,7 +1,8 @@
 import { InvalidArgumentError } from "commander";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { parseTime } from "../../routing/layouts/fields.ts";
-import { EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
+import { EXIT, type ExitCode, fail, type OpenFile, type Runtime } from "../runtime.ts";
+import { escapeControls } from "./output.ts";
 
 /** Limits memory. In UTF-16 units. */
 const LINE_LENGTH_MAX = 65_536;
@@ -45,6 +46,29 @@ export async function bytesOf(
   }
   return bytes;
 }
+
+/** A file as a stream, or stdin for `-`. The error is for stderr. */
+export const openInput = async (
+  path: string,
+  runtime: Runtime,
+): Promise<Result<OpenFile & { readonly name: string }, string>> => {
+  if (path === "-") return ok({ name: "stdin", bytes: 0, chunks: runtime.stdin.chunks });
+  const file = await runtime.openFile(path);
+  return file.ok ? ok({ ...file.value, name: path }) : err(readError(path, file.error));
+};
+
+export const readError = (path: string, why: string): string =>
+  `error: ${escapeControls(`${path} cannot be read: ${why}`)}\n`;
+
+/** Writes a file. The error is for stderr. */
+export const writeOutput = (
+  path: string,
+  content: string | Uint8Array,
+  runtime: Runtime,
+): Result<undefined, string> => {
+  const written = runtime.writeFile(path, content);
+  return written.ok ? written : err(`error: ${escapeControls(path)} cannot be written: ${written.error}\n`);
+};
 
 /** The output for one ID: to stdout and to stderr. */
 export interface IdResult {

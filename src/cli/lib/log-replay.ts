@@ -8,10 +8,9 @@ import {
 } from "../../gateway/replay.ts";
 import { err, ok, type Result } from "../../ids/index.ts";
 import type { CompiledTable } from "../../routing/index.ts";
-import type { OpenFile, Runtime } from "../runtime.ts";
-import { linesOf } from "./input.ts";
-import { alignColumns, counted, escapeControls, formatCount, formatPercent, startProgress } from "./output.ts";
-import { countOf } from "./table-file.ts";
+import type { Runtime } from "../runtime.ts";
+import { linesOf, openInput } from "./input.ts";
+import { alignColumns, counted, countOf, escapeControls, formatCount, formatPercent, startProgress } from "./output.ts";
 
 /** Results of all requests of a log. Plain JSON of bounded size. */
 export interface ReplaySummary extends Readonly<Record<ReplayResult, number>> {
@@ -54,8 +53,8 @@ export const replayLog = async (
   runtime: Runtime,
   { isQuiet = false, report }: ReplayOptions = {},
 ): Promise<Result<ReplaySummary, string>> => {
-  const log = path === "-" ? ok<OpenFile>({ bytes: 0, chunks: runtime.stdin.chunks }) : await runtime.openFile(path);
-  if (!log.ok) return err(`error: ${escapeControls(path)} cannot be read: ${log.error}\n`);
+  const log = await openInput(path, runtime);
+  if (!log.ok) return log;
   const progress = startProgress({ label: escapeControls(path), bytes: log.value.bytes, isQuiet }, runtime);
   try {
     return await replayLines(path, before, after, runtime, counted(log.value.chunks, progress), async (step) => {
@@ -136,7 +135,7 @@ export const changeLines = ({ requests, changes }: ReplaySummary): readonly stri
 const changeCells = ({ entity, from, to, requests }: LogChange, all: number): readonly string[] => [
   entity === "" ? "(no entity)" : entity,
   `${from} → ${to}`,
-  requests === 1 ? "1 request" : `${formatCount(requests)} requests`,
+  countOf(requests, "request"),
   formatPercent((requests / all) * 100),
 ];
 
@@ -144,7 +143,7 @@ const changeCells = ({ entity, from, to, requests }: LogChange, all: number): re
 export const formatSummary = ({ requests, same, changed, open, others, unreadable }: ReplaySummary): string => {
   const counts = [`${formatCount(changed)} routed differently`, `${formatCount(same)} unchanged`];
   const openCount = open === 0 ? [] : [`${formatCount(open)} undetermined by the log`];
-  const first = `${requests === 1 ? "1 request" : `${formatCount(requests)} requests`}: ${[...counts, ...openCount].join(", ")}\n`;
+  const first = `${countOf(requests, "request")}: ${[...counts, ...openCount].join(", ")}\n`;
   const passed = others === 0 ? "" : `skipped: ${countOf(others, "line")} of other events\n`;
   const lost =
     unreadable.lines === 0

@@ -17,6 +17,13 @@ export const alignColumns = (rows: readonly (readonly string[])[]): readonly str
 /** `1,204`. */
 export const formatCount = (count: number | bigint): string => count.toLocaleString("en-US");
 
+/** `1 range`, `66,877 ranges`. */
+export const countOf = (count: number, noun: string, nouns = `${noun}s`): string =>
+  `${formatCount(count)} ${count === 1 ? noun : nouns}`;
+
+/** Each line with its end. */
+export const linesText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
+
 /** `12.5 %`; a part is never shown as 0 % or 100 %. */
 export const formatPercent = (percent: number): string => {
   if (percent > 0 && percent < 0.01) return "less than 0.01 %";

@@ -3,8 +3,7 @@ import { err, ok, type Result } from "../../ids/index.ts";
 import { checkTable } from "../../routing/index.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import type { Runtime } from "../runtime.ts";
-import { idsOf } from "./input.ts";
-import { escapeControls } from "./output.ts";
+import { idsOf, writeOutput } from "./input.ts";
 import { checkText, formatTableError, readBytes, TABLE_FILE_DEFAULT } from "./table-file.ts";
 
 /** New values of entries by their keys; `undefined` removes one. */
@@ -148,8 +147,7 @@ export const saveTable = (
   const checked = checkText(new TextEncoder().encode(edited), checkTable);
   if (!checked.ok) return err(formatTableError({ reason: "faulty", name, faults: checked.error }));
   if (isTrial || edited === text) return ok(undefined);
-  const written = runtime.writeFile(name, edited);
-  return written.ok ? written : err(`error: ${escapeControls(name)} cannot be written: ${written.error}\n`);
+  return writeOutput(name, edited, runtime);
 };
 
 /** All IDs, including those on stdin. */

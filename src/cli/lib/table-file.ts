@@ -136,10 +136,6 @@ export const formatTableError = (error: TableFileError): string =>
 export const formatFaults = (count: number): string =>
   formatFaultCount(count) + (isCut(count) ? "; the check stopped there" : "");
 
-/** `1 range`, `66,877 ranges`. */
-export const countOf = (count: number, noun: string): string =>
-  `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
-
 /** The table of an option `--table`: none for `--no-table`, and by default the one in the current folder, if present. */
 export const openTable = async (
   option: string | false | undefined,

@@ -4,9 +4,9 @@ import { readOriginUrl } from "../../../routing/compile/origin-url.ts";
 import type { CompiledTable } from "../../../routing/index.ts";
 import { segmentsOf } from "../../../routing/lookup/paths.ts";
 import { command, option, withDefault } from "../../command.ts";
-import { bytesOf } from "../../lib/input.ts";
-import { escapeControls, formatCount } from "../../lib/output.ts";
-import { compile, countOf, formatTableError, readTableFile, TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
+import { bytesOf, readError } from "../../lib/input.ts";
+import { countOf, escapeControls, formatCount } from "../../lib/output.ts";
+import { compile, formatTableError, readTableFile, TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
 import { EXIT, fail, type Runtime } from "../../runtime.ts";
 import { type ContractPath, DOCUMENT_BYTES_MAX, pathsOf, readDocument } from "./document.ts";
 import { type Finding, findingOf, type IdTest, looksLikeId, matchesGiven, missingOperations } from "./findings.ts";
@@ -148,8 +148,7 @@ Exit code: 0 without findings, 2 with findings, 1 if a file cannot be read.`,
       return fail(`error: ${where}, so there is nothing to compare (--entity-prefix)\n`, runtime);
     }
     const bytes = await readBytes(path, runtime);
-    if (!bytes.ok)
-      return fail(`error: ${escapeControls(name)} cannot be read: ${escapeControls(bytes.error)}\n`, runtime);
+    if (!bytes.ok) return fail(readError(name, bytes.error), runtime);
     const document = readDocument(bytes.value);
     if (!document.ok)
       return fail(

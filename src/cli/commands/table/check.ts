@@ -1,8 +1,7 @@
 import { type CompiledTable, findAmbiguities, type Hint, type LayoutAmbiguity } from "../../../routing/index.ts";
 import { command, option } from "../../command.ts";
-import { escapeControls } from "../../lib/output.ts";
+import { countOf, escapeControls } from "../../lib/output.ts";
 import {
-  countOf,
   faultLine,
   formatFaults,
   idlePacks,

@@ -6,8 +6,8 @@ import { type GatewayClient, openGateway, type PageQuery, type RevisionContent }
 import { formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayFailure } from "../../gateway/http.ts";
 import { formatRevision } from "../../gateway/outcome.ts";
 import { readRecord } from "../../gateway/revision.ts";
-import { countingNumber, wholeNumber } from "../../lib/input.ts";
-import { alignColumns, escapeControls } from "../../lib/output.ts";
+import { countingNumber, wholeNumber, writeOutput } from "../../lib/input.ts";
+import { alignColumns, escapeControls, linesText } from "../../lib/output.ts";
 import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
 import { formatAudience } from "./status.ts";
 
@@ -57,7 +57,7 @@ Exit code: 0, or 1 if the gateway does not respond.`,
       const lines = json
         ? entries.map((entry) => JSON.stringify(entry))
         : alignColumns(entries.map((entry) => cells(entry).map(escapeControls)));
-      await runtime.print(lines.map((line) => `${line}\n`).join(""));
+      await runtime.print(linesText(lines));
       return EXIT.ok;
     },
   });
@@ -157,8 +157,8 @@ const write = async ({ bytes }: RevisionContent, out: string | undefined, runtim
     await runtime.print(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
     return EXIT.ok;
   }
-  const written = runtime.writeFile(out, bytes);
-  if (!written.ok) return fail(`error: ${escapeControls(out)} cannot be written: ${written.error}\n`, runtime);
+  const written = writeOutput(out, bytes, runtime);
+  if (!written.ok) return fail(written.error, runtime);
   runtime.report(`written to ${escapeControls(out)}\n`);
   return EXIT.ok;
 };

@@ -11,15 +11,14 @@ import { command, type OptionsOf, option, required } from "../../command.ts";
 import { openGateway } from "../../gateway/client.ts";
 import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import { planUploads, sendUploads, summaryOf } from "../../gateway/pack-upload.ts";
-import { linesOf } from "../../lib/input.ts";
+import { linesOf, openInput, writeOutput } from "../../lib/input.ts";
 import { findLayout, knownLayouts } from "../../lib/layouts.ts";
-import { counted, escapeControls, startProgress } from "../../lib/output.ts";
+import { counted, countOf, escapeControls, startProgress } from "../../lib/output.ts";
 import { packFile } from "../../lib/packs.ts";
 import { editEntries } from "../../lib/table-edit.ts";
 import {
   checkText,
   compile,
-  countOf,
   formatFaults,
   formatTableError,
   idlePacks,
@@ -208,14 +207,11 @@ Exit code: 0, or 1 if a line has a fault and nothing was written.`,
     if (!table.ok) return fail(table.error, runtime);
     const part = partOf(options, table.value);
     if (!part.ok) return fail(part.error, runtime);
-    const input = path === "-" ? ok({ bytes: 0, chunks: runtime.stdin.chunks }) : await runtime.openFile(path);
-    const name = path === "-" ? "stdin" : path;
-    if (!input.ok) return fail(`error: ${escapeControls(name)} cannot be read: ${input.error}\n`, runtime);
-    const progress = startProgress(
-      { label: escapeControls(name), bytes: input.value.bytes, isQuiet: options.json === true },
-      runtime,
-    );
-    const { ranges, faults } = await readRanges(counted(input.value.chunks, progress), part.value.max);
+    const input = await openInput(path, runtime);
+    if (!input.ok) return fail(input.error, runtime);
+    const { name, bytes, chunks } = input.value;
+    const progress = startProgress({ label: escapeControls(name), bytes, isQuiet: options.json === true }, runtime);
+    const { ranges, faults } = await readRanges(counted(chunks, progress), part.value.max);
     progress.end();
     if (faults.length > 0) {
       const lines = faults.map(({ line, message }) =>
@@ -287,11 +283,11 @@ const write = async (
   if (!edited.ok) return fail(edited.error, runtime);
   const { out, table: beside = "-" } = options;
   const file = out === undefined ? packFile(beside, report.sha256) : join(out, `${report.sha256}.pack`);
-  const written = runtime.writeFile(file, Buffer.concat([header, ...pages]));
-  if (!written.ok) return fail(`error: ${escapeControls(file)} cannot be written: ${written.error}\n`, runtime);
+  const written = writeOutput(file, Buffer.concat([header, ...pages]), runtime);
+  if (!written.ok) return fail(written.error, runtime);
   if (table !== undefined && edited.value !== undefined) {
-    const saved = runtime.writeFile(table.name, edited.value.text);
-    if (!saved.ok) return fail(`error: ${escapeControls(table.name)} cannot be written: ${saved.error}\n`, runtime);
+    const saved = writeOutput(table.name, edited.value.text, runtime);
+    if (!saved.ok) return fail(saved.error, runtime);
   }
   await runtime.print(options.json ? `${JSON.stringify({ file, ...entry })}\n` : `${JSON.stringify(entry, null, 2)}\n`);
   const made = `${countOf(ranges.length, "line")}, ${countOf(entry.ranges, "range")} in ${countOf(pages.length, "page")}`;

@@ -1,6 +1,6 @@
 import type { Audience, Status } from "../../../published/table-api.ts";
 import { command, option } from "../../command.ts";
-import { type GatewayClient, openGateway } from "../../gateway/client.ts";
+import { openGateway } from "../../gateway/client.ts";
 import { formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import {
   EXIT_OF_LAG,
@@ -11,19 +11,17 @@ import {
   type Lag,
   lagsOf,
   PROBES_DEFAULT,
-  type PropagationResult,
   probeWatched,
   propagationOf,
   publishedVersion,
   type Tally,
   versionOf,
-  type WaitOptions,
   waitOption,
   waitUntilPropagated,
 } from "../../gateway/propagation.ts";
 import { countingNumber } from "../../lib/input.ts";
-import { alignColumns, escapeControls } from "../../lib/output.ts";
-import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+import { alignColumns, escapeControls, linesText } from "../../lib/output.ts";
+import { EXIT, fail } from "../../runtime.ts";
 
 /** `waybill table status`: how far the last change has propagated. */
 export const tableStatus = command({
@@ -51,77 +49,51 @@ Exit code: 0 if KV, the responding isolate and every probe have the last change,
     const opened = openGateway(options, runtime);
     if (!opened.ok) return fail(opened.error, runtime);
     const gateway = opened.value;
-    const { probe, wait } = options;
-    const waitOptions =
+    const { probe, wait, json } = options;
+    const waiting =
       wait === undefined ? undefined : { seconds: wait, probes: probe ?? PROBES_DEFAULT, isThorough: true };
-    const propagation = waitOptions && (await waitUntilPropagated(gateway, waitOptions, runtime));
-    const known = await gateway.status();
-    if (!known.ok) return fail(formatFailure(gateway.url, known.error), runtime);
+    const result = waiting && (await waitUntilPropagated(gateway, waiting, runtime));
+    const status = await gateway.status();
+    if (!status.ok) return fail(formatFailure(gateway.url, status.error), runtime);
     // After a wait the probes are already counted.
-    const tally = probe === undefined || propagation?.isSeen ? undefined : await probeWatched(gateway, probe, runtime);
-    const lags = lagsOf(known.value, tally?.seen ?? []);
+    const tally = probe === undefined || result?.isSeen ? undefined : await probeWatched(gateway, probe, runtime);
+    const lags = lagsOf(status.value, tally?.seen ?? []);
+    const propagation = result && propagationOf(result);
     await runtime.print(
-      options.json
-        ? jsonOf(known.value, lags, tally, propagation)
-        : formatStatus(known.value, lags, tally, propagation, waitOptions),
+      json
+        ? `${JSON.stringify({ ...status.value, behind: lags, probes: tally?.seen, propagation })}\n`
+        : formatStatus(status.value, lags, tally) + (result && waiting ? formatPropagation(result, waiting) : ""),
     );
-    if (propagation !== undefined && waitOptions !== undefined && !propagation.isSeen)
-      return unseen(gateway, propagation, waitOptions, runtime);
+    if (result?.isSeen === false && waiting !== undefined) {
+      runtime.report(formatNotPropagated(gateway.url, result, waiting));
+      return EXIT.notPropagated;
+    }
     if (tally?.failure !== undefined) return fail(formatFailure(gateway.url, tally.failure), runtime);
     const [first] = lags;
     return first === undefined ? EXIT.ok : EXIT_OF_LAG[first];
   },
 });
 
-const unseen = (
-  gateway: GatewayClient,
-  propagation: PropagationResult,
-  options: WaitOptions,
-  runtime: Runtime,
-): ExitCode => {
-  runtime.report(formatNotPropagated(gateway.url, propagation, options));
-  return EXIT.notPropagated;
-};
-
-const jsonOf = (
-  known: Status,
-  behind: readonly Lag[],
-  tally: Tally | undefined,
-  result: PropagationResult | undefined,
-): string => {
-  const propagation = result && propagationOf(result);
-  return `${JSON.stringify({ ...known, behind, probes: tally?.seen, propagation })}\n`;
-};
-
-const formatStatus = (
-  known: Status,
-  lags: readonly Lag[],
-  tally: Tally | undefined,
-  propagation: PropagationResult | undefined,
-  options: WaitOptions | undefined,
-): string => {
-  const { controlPlane: published, kv, isolate, lastError, canary } = known;
+const formatStatus = (status: Status, lags: readonly Lag[], { asked, seen }: Tally = NO_PROBES): string => {
+  const { controlPlane, kv, isolate, lastError, canary } = status;
+  const age = `${isolate.source}, ${isolate.ageSeconds} s old`;
   const rows = [
-    ["control plane", `revision ${published.revision}`, published.time ?? "", published.digest],
+    ["control plane", `revision ${controlPlane.revision}`, controlPlane.time ?? "", controlPlane.digest],
     ["kv", kv ? formatVersion(versionOf(kv)) : "nothing", kv?.checkedAt ?? "", kv?.digest ?? ""],
-    [
-      "isolate",
-      formatVersion(versionOf(isolate)),
-      `${isolate.source}, ${isolate.ageSeconds} s old`,
-      isolate.digest ?? "",
-    ],
+    ["isolate", formatVersion(versionOf(isolate)), age, isolate.digest ?? ""],
     ...(canary ? [["canary", `revision ${canary.revision}`, formatAudience(canary), canary.digest]] : []),
   ];
-  const notes = [
-    ...lags.map((lag) => SENTENCE[lag](formatPublishedVersion(publishedVersion(known)))),
-    ...(lastError ? [`last error: ${lastError}`] : []),
-  ];
-  const seen = tally?.seen ?? [];
-  const probes = seen.map((one) => [`${one.count} of ${tally?.asked ?? 0}`, formatVersion(one), one.source]);
-  const lines = [...alignColumns(rows.map((row) => row.map(escapeControls))), ...notes.map(escapeControls)];
-  const all = [...lines, ...(seen.length === 0 ? [] : ["probes", ...alignColumns(probes).map((line) => `  ${line}`)])];
-  return `${all.map((line) => `${line}\n`).join("")}${propagation && options ? formatPropagation(propagation, options) : ""}`;
+  const target = formatPublishedVersion(publishedVersion(status));
+  const probes = seen.map((one) => [`${one.count} of ${asked}`, formatVersion(one), one.source]);
+  return linesText([
+    ...alignColumns(rows.map((row) => row.map(escapeControls))),
+    ...lags.map((lag) => escapeControls(SENTENCE[lag](target))),
+    ...(lastError ? [escapeControls(`last error: ${lastError}`)] : []),
+    ...(seen.length === 0 ? [] : ["probes", ...alignColumns(probes).map((line) => `  ${line}`)]),
+  ]);
 };
+
+const NO_PROBES: Tally = { asked: 0, seen: [], failure: undefined };
 
 /** What lags behind which version. */
 const SENTENCE: Readonly<Record<Lag, (target: string) => string>> = {
