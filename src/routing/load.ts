@@ -12,7 +12,7 @@ import { checkDestinations, checkRoutes, checkShares, type DependsOnFault, depen
 import { type TableUse, useOf } from "./check/usage.ts";
 import { checkWithoutId } from "./check/without-id.ts";
 import { type Assembly, assemble } from "./compile/compile.ts";
-import { flattenRoutes, type RoutePlan } from "./compile/route-plans.ts";
+import { flattenRoutes } from "./compile/route-plans.ts";
 import { type LayoutPlan, planLayouts } from "./layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "./limits.ts";
 import { type Draft, readDraft } from "./schema/draft.ts";
@@ -32,7 +32,7 @@ export const loadTable = (json: unknown, revision: number): Result<CompiledTable
   return checked.ok ? ok(assemble(checked.value.planned, revision)) : checked;
 };
 
-/** Checks a table and says what it takes up of each cap. `bytes`: bytes of its text. */
+/** Checks a table and measures how much of each limit it uses. `bytes`: length of its text. */
 export const measureTable = (declared: unknown, bytes: number): Result<TableUse, readonly Fault[]> => {
   const checked = check(declared);
   return checked.ok
@@ -70,22 +70,18 @@ const check = (value: unknown): Result<Checked, readonly Fault[]> => {
   const mayMatch: DependsOnFault = (when) => !isWhole || isInDoubt(when);
   const { routes: read, placed } = checkRoutes(draft, plans, mayMatch, report, budget);
   const routes = flattenRoutes(placed, budget);
-  // An entity or a layout that is not understood could make a route reachable or tell two layouts apart.
+  // An entity or a layout with a fault could make a route reachable or tell two layouts apart.
   if (routes !== undefined && isWhole && layoutsAreSound(draft, faults)) {
     const inDoubt = new Set(draft.routes.flatMap(({ index, route }) => (isInDoubt(route.when) ? [index] : [])));
     const certain = read.filter(({ index }) => !inDoubt.has(index));
-    checkCover(routes, certain, report);
-    checkAmbiguity(draft, routes, read, report, budget);
+    checkCover(routes, placed, certain, report);
+    checkAmbiguity(draft, placed, read, report, budget);
   }
   if (budget.isSpent && !faults.some(({ kind }) => kind === "too-complex")) reportTooComplex(report);
   if (faults.length > 0) return err(faults);
   if (declared === undefined || routes === undefined) throw new Error("a table without faults has an unread part");
-  return ok({ declared, planned: { draft, routes: withoutPlacements(routes), overrides }, cells: budget.used });
+  return ok({ declared, planned: { draft, routes, overrides }, cells: budget.used });
 };
-
-/** Where the routes are placed takes more memory than the compiled table, which is made next. */
-const withoutPlacements = (routes: ReadonlyMap<string, RoutePlan>): Assembly["routes"] =>
-  new Map([...routes].map(([name, { plan, indexes, packs }]) => [name, { plan, indexes, packs }]));
 
 const allEntitiesArePlanned = (draft: Draft, plans: ReadonlyMap<string, LayoutPlan>): boolean => {
   const planned = [...plans.values()].reduce((count, { ids }) => count + ids.length, 0);
@@ -96,9 +92,7 @@ const allEntitiesArePlanned = (draft: Draft, plans: ReadonlyMap<string, LayoutPl
 const layoutsAreSound = (draft: Draft, faults: readonly Fault[]): boolean =>
   draft.layouts.size === draft.names.layouts.size && faults.every(({ kind }) => kind !== "slice-range");
 
-const reportTooComplex = (report: Report): void =>
-  report(
-    "too-complex",
-    ["routes"],
-    `The routes ask for so much, or overlap so much, that checking and compiling them would take more than ${COMPLEXITY_MAX} cells; join ranges, or ask for fewer things in one route.`,
-  );
+const reportTooComplex = (report: Report): void => {
+  const message = `The routes ask for so much, or overlap so much, that checking and compiling them would take more than ${COMPLEXITY_MAX} cells; join ranges, or ask for fewer things in one route.`;
+  report("too-complex", ["routes"], message);
+};

@@ -1,4 +1,4 @@
-import { boxFor, idsIn, type RoutePlan, type TakingRoute } from "../compile/route-plans.ts";
+import { boxFor, idsIn, type PlacedRoutes, type RoutePlan, type TakingRoute } from "../compile/route-plans.ts";
 import type { Dimension, LayoutPlan } from "../layouts/plan.ts";
 import { COVER_STEPS_MAX } from "../limits.ts";
 import type { Box } from "../lookup/box.ts";
@@ -14,13 +14,15 @@ import type { Report } from "../schema/faults.ts";
  */
 export const checkCover = (
   planned: ReadonlyMap<string, RoutePlan>,
+  placed: ReadonlyMap<string, PlacedRoutes>,
   routes: readonly TakingRoute[],
   report: Report,
 ): void => {
   const budget = { steps: COVER_STEPS_MAX };
   for (const { index } of routes) {
     const winners = new Set<number>();
-    if ([...planned.values()].some((routePlan) => winsSomewhere(routePlan, index, winners, budget))) continue;
+    if ([...placed].some(([name, own]) => winsSomewhere(own, planned.get(name)?.indexes, index, winners, budget)))
+      continue;
     const message = `${nameRoutes(winners)} every ID that this route could match; move it up, narrow them or remove it.`;
     report("unreachable-route", ["routes", index], message);
   }
@@ -38,7 +40,8 @@ const nameRoutes = (winners: ReadonlySet<number>): string => {
 };
 
 const winsSomewhere = (
-  { plan, placements, packs, indexes }: RoutePlan,
+  { plan, placements, packs }: PlacedRoutes,
+  indexes: RoutePlan["indexes"] | undefined,
   route: number,
   winners: Set<number>,
   budget: Steps,
@@ -52,7 +55,7 @@ const winsSomewhere = (
       return found && boxFor(found, id);
     };
     const box = boxFor(placement, id);
-    const index = indexes.get(id);
+    const index = indexes?.get(id);
     if (box === undefined || index === undefined) throw new Error(`route ${route} has no index`);
     if (winsIn(plan, index, route, box, boxOf, winners, budget)) return true;
   }

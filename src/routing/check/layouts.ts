@@ -1,4 +1,4 @@
-import { boxFor, type RoutePlan, type TakingRoute } from "../compile/route-plans.ts";
+import { boxFor, type PlacedRoutes, type TakingRoute } from "../compile/route-plans.ts";
 import { isOneIdentity } from "../identity.ts";
 import { readLayout } from "../layouts/declared.ts";
 import { keyFieldOf, noSuchDay, parseTime } from "../layouts/fields.ts";
@@ -18,7 +18,7 @@ import type { DeclaredRoute, DeclaredSlice } from "../schema/table.ts";
  */
 export const checkAmbiguity = (
   draft: Draft,
-  planned: ReadonlyMap<string, RoutePlan>,
+  placed: ReadonlyMap<string, PlacedRoutes>,
   routes: readonly TakingRoute[],
   report: Report,
   budget: Budget,
@@ -26,24 +26,24 @@ export const checkAmbiguity = (
   const overlapIn = rememberOverlaps(budget);
   for (const [entity, { ids, path }] of draft.entities) {
     if (patternsOf(path).every(({ layout }) => layout !== undefined)) continue;
-    const own = [...planned.values()].flatMap((routePlan) =>
-      routePlan.plan.ids.filter((id) => id.entity === entity).map((id) => ({ id, routePlan })),
+    const own = [...placed.values()].flatMap((own) =>
+      own.plan.ids.filter((id) => id.entity === entity).map((id) => ({ id, placed: own })),
     );
     own.sort((a, b) => a.id.place - b.id.place);
     for (const [at, later] of own.entries()) {
       for (const earlier of own.slice(0, at)) {
         const overlap =
-          earlier.id.layout === later.id.layout ? undefined : overlapIn(earlier.routePlan.plan, later.routePlan.plan);
+          earlier.id.layout === later.id.layout ? undefined : overlapIn(earlier.placed.plan, later.placed.plan);
         if (overlap === undefined) continue;
         const targets = new Map([
-          ...targetsOf(draft, earlier.routePlan, earlier.id, routes, budget),
-          ...targetsOf(draft, later.routePlan, later.id, routes, budget),
+          ...targetsOf(draft, earlier.placed, earlier.id, routes, budget),
+          ...targetsOf(draft, later.placed, later.id, routes, budget),
         ]);
         if (budget.isSpent) return;
         const [target] = targets.values();
         const isParted =
           (target?.canary ?? target?.split) !== undefined &&
-          !isOneIdentity(earlier.routePlan.plan.layout, later.routePlan.plan.layout);
+          !isOneIdentity(earlier.placed.plan.layout, later.placed.plan.layout);
         if (targets.size < 2 && !isParted) continue;
         const names = `${ids[earlier.id.place]?.layout} and ${ids[later.id.place]?.layout}`;
         const why =
@@ -75,7 +75,7 @@ const exampleOf = ({ example }: Overlap): string => (example === undefined ? "" 
 /** The targets that IDs may have, or the first two of them. Without a region no route takes the IDs. */
 const targetsOf = (
   { fallback }: Draft,
-  { placements, packs }: RoutePlan,
+  { placements, packs }: PlacedRoutes,
   id: IdPlan,
   routes: readonly TakingRoute[],
   budget: Budget,

@@ -27,24 +27,9 @@ export interface Use {
  * How much of each limit a table uses. `bytes`: of its text. `overrides`: `moved`, `moves` and `gone` together. `values`:
  * all besides routes and overrides. `packRanges`: of the largest pack. `complexity`: cells, see `Budget`.
  */
-export type TableUse = Readonly<Record<Limit, Use>>;
+export type TableUse = ReturnType<typeof useOf>;
 
-type Limit =
-  | "bytes"
-  | "routes"
-  | "regions"
-  | "entities"
-  | "paths"
-  | "layouts"
-  | "withoutId"
-  | "overrides"
-  | "values"
-  | "packs"
-  | "packBytes"
-  | "packRanges"
-  | "complexity";
-
-export const useOf = (draft: Draft, declared: object, bytes: number, cells: number): TableUse => {
+export const useOf = (draft: Draft, declared: object, bytes: number, cells: number) => {
   const packs = [...draft.packs.values()];
   const use = (used: number, max: number): Use => ({ used, max });
   const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);

@@ -12,20 +12,20 @@ import { readConditions } from "./conditions.ts";
 import { compileEntities } from "./entities.ts";
 import { indexOverrides, movedIndex, type OverrideIndex } from "./overrides.ts";
 import { regionOf } from "./regions.ts";
-import { flattenRoutes, noPlacements, placeRoute, type RoutePlan } from "./route-plans.ts";
+import { flattenRoutes, noPlacements, type PlacedRoutes, placeRoute, type RoutePlan } from "./route-plans.ts";
 import { overrideTargets, packTargets, targetsOf } from "./targets.ts";
 import { indexWithoutId } from "./without-id.ts";
 
-/** A checked table with its routes flattened. */
+/** A checked table with its routes placed and flattened. */
 export interface Planned {
   readonly draft: Draft;
+  readonly placed: ReadonlyMap<string, PlacedRoutes>;
   readonly routes: ReadonlyMap<string, RoutePlan>;
   readonly overrides: OverrideIndex;
 }
 
-export interface Assembly extends Omit<Planned, "routes"> {
-  readonly routes: ReadonlyMap<string, Omit<RoutePlan, "placements">>;
-}
+/** What is needed to make the compiled table; the placements take more memory than that. */
+export type Assembly = Omit<Planned, "placed">;
 
 /** Compiles a table that passed `checkTable`; throws for one that was never checked. */
 export const compileTable = (declared: DeclaredTable, revision: number): CompiledTable =>
@@ -44,14 +44,14 @@ export const planChecked = (declared: DeclaredTable): Planned => {
   }
   const planned = flattenRoutes(placed, budget);
   if (planned === undefined) throw new Error("the size of the routing table was not checked");
-  return { draft, routes: planned, overrides: indexOverrides(draft, plans, () => true) };
+  return { draft, placed, routes: planned, overrides: indexOverrides(draft, plans, () => true) };
 };
 
 const rejectFault: Report = (kind, place, message) => {
   throw new Error(`the routing table was not checked: ${kind} at /${place.join("/")}: ${message}`);
 };
 
-/** Makes the compiled table. It does not need the placements of the routes. */
+/** Makes the compiled table. */
 export const assemble = ({ draft, routes, overrides }: Assembly, revision: number): CompiledTable => {
   const regions = new Map([...draft.regions].map(([name, declared]) => [name, regionOf(name, declared)]));
   const targetOf = targetsOf(draft, regions);

@@ -43,7 +43,7 @@ export interface Joined {
 /** Compiles the entities and the layouts, which refer to each other. */
 export const compileEntities = (
   draft: Draft,
-  routes: ReadonlyMap<string, Omit<RoutePlan, "placements">>,
+  routes: ReadonlyMap<string, RoutePlan>,
   targetOf: (ordinal: number) => Found | undefined,
   packRouteOf: (placement: PackPlacement) => PackRoute,
 ): Joined => {

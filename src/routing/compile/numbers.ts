@@ -14,14 +14,8 @@ export interface NumbersReading {
 }
 
 /** Reads `5`, `"5"`, `"0-1023"` or an array of these. `max` is the greatest value that the field holds. */
-export const readNumbers = (declared: DeclaredNumbers, max: number): NumbersReading => {
-  if (Array.isArray(declared)) return readItems(declared, (item) => readRange(item, max));
-  const range = readRange(declared, max);
-  if (typeof range === "string") return { ranges: [], faults: [{ item: undefined, message: range }] };
-  return { ranges: range, faults: NO_FAULTS };
-};
-
-const NO_FAULTS: readonly NumbersFault[] = [];
+export const readNumbers = (declared: DeclaredNumbers, max: number): NumbersReading =>
+  readItems(declared, (item) => readRange(item, max));
 
 /** Reads UN M.49 codes: an area stands for itself and every code below it. */
 export const readM49 = (declared: DeclaredNumbers, max: number): NumbersReading => {

@@ -44,9 +44,6 @@ class OneBox implements BoxesById {
   }
 }
 
-/** Placements by the ordinals of their routes, in rising order. A route that takes no ID of the layout has none. */
-export type Placements = ReadonlyMap<number, Placement>;
-
 /** A route whose conditions have been read. */
 export interface ReadRoute extends DraftRoute {
   readonly conditions: Conditions;
@@ -55,10 +52,9 @@ export interface ReadRoute extends DraftRoute {
 /** A route that takes some IDs, or may take some by the ranges of its pack. */
 export type TakingRoute = DraftRoute;
 
-/** What look-ups and checks need of one layout. */
+/** The routes of one layout, flattened for look-ups. */
 export interface RoutePlan {
   readonly plan: LayoutPlan;
-  readonly placements: Placements;
   readonly indexes: ReadonlyMap<IdPlan, IdIndex>;
   /** Routes to packs, in the order of the table. They are in no index. */
   readonly packs: readonly PackPlacement[];
@@ -67,6 +63,7 @@ export interface RoutePlan {
 /** The routes of one layout before they are flattened. */
 export interface PlacedRoutes {
   readonly plan: LayoutPlan;
+  /** By the ordinals of the routes, in rising order. A route that takes no ID of the layout has none. */
   readonly placements: Map<number, Placement>;
   readonly packs: PackPlacement[];
 }
@@ -163,7 +160,7 @@ export const flattenRoutes = (
 
 /** Routes that treat all entities alike go into indexes that all entities share; the others into those of each entity. */
 const flattenLayout = ({ plan, placements, packs }: PlacedRoutes, budget: Budget): RoutePlan | undefined => {
-  const { shared, own } = partRoutes({ plan, placements });
+  const { shared, own } = partRoutes({ plan, placements, packs });
   const common = buildIndexes(shared, plan.dimensions, budget);
   if (common === undefined) return undefined;
   const indexes = new Map<IdPlan, IdIndex>();
@@ -173,11 +170,11 @@ const flattenLayout = ({ plan, placements, packs }: PlacedRoutes, budget: Budget
     if (separate === undefined || !budget.spend(common.length + separate.length)) return undefined;
     indexes.set(id, new IdIndex(plan.dimensions, [...common, ...separate], values));
   }
-  return { plan, placements, indexes, packs };
+  return { plan, indexes, packs };
 };
 
 /** The routes that treat all entities alike, and those of each entity; both in the order of the table. */
-const partRoutes = ({ plan, placements }: Pick<RoutePlan, "plan" | "placements">) => {
+const partRoutes = ({ plan, placements }: PlacedRoutes) => {
   const shared: PlacedRoute[] = [];
   const own = new Map<IdPlan, PlacedRoute[]>(plan.ids.map((id) => [id, []]));
   for (const [ordinal, placement] of placements) {
@@ -188,10 +185,8 @@ const partRoutes = ({ plan, placements }: Pick<RoutePlan, "plan" | "placements">
 };
 
 /** Finds the routes that take IDs of an entity, in the order of the table, without reading those of all others. */
-export const routesById = (
-  routes: Pick<RoutePlan, "plan" | "placements">,
-): ((id: IdPlan) => readonly PlacedRoute[]) => {
-  const { shared, own } = partRoutes(routes);
+export const routesById = (placed: PlacedRoutes): ((id: IdPlan) => readonly PlacedRoute[]) => {
+  const { shared, own } = partRoutes(placed);
   return (id) => {
     const separate = own.get(id) ?? [];
     if (separate.length === 0) return shared;

@@ -54,8 +54,12 @@ export const diffKeys = (before: Planned, after: Planned, contents: PackContents
 };
 
 const layoutSide = (planned: Planned, layout: string): LayoutSide => {
-  const routePlan = planned.routes.get(layout);
-  return { planned, routePlan, routesOf: routePlan === undefined ? () => [] : routesById(routePlan) };
+  const placed = planned.placed.get(layout);
+  return {
+    planned,
+    routePlan: planned.routes.get(layout),
+    routesOf: placed === undefined ? () => [] : routesById(placed),
+  };
 };
 
 /** What one table does with the IDs that are compared. */
