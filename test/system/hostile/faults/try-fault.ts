@@ -7,7 +7,7 @@ import type { Count, Expected, Fault, Method } from "./fault.ts";
 /** What became of one request to a faulty region. */
 export interface Trial {
   readonly answer: Answer;
-  /** Requests of this method that the origin saw meanwhile. */
+  /** Requests with this method and path that the origin received meanwhile. */
   readonly seen: number;
 }
 
@@ -19,10 +19,12 @@ export const methodsOf = ({ methods = ["POST", "GET"] }: Fault): readonly Method
 
 export async function tryFault(stack: HostileStack, { name, withinMs }: Fault, method: Method): Promise<Trial> {
   const origin = originOf(stack.origins, name);
-  const count = () => origin.requests.filter(({ startLine }) => startLine.startsWith(`${method} `)).length;
+  const path = stack.pathTo(name);
+  // By path: a fault that runs at the same time may send this origin a request too.
+  const count = () => origin.requests.filter(({ startLine }) => startLine.startsWith(`${method} ${path} `)).length;
   const before = count();
   const body = method === "POST" ? `content-length: ${BODY.length}\r\n\r\n${BODY}` : "\r\n";
-  const head = `${method} ${stack.pathTo(name)} HTTP/1.1\r\nhost: gw.test\r\nconnection: close\r\n`;
+  const head = `${method} ${path} HTTP/1.1\r\nhost: gw.test\r\nconnection: close\r\n`;
   const answer = await ask(stack.gateway.port, head + body, { patienceMs: withinMs ?? PATIENCE_MS });
   return { answer, seen: count() - before };
 }
