@@ -25,9 +25,7 @@ export const ids = (gateway: Gateway) =>
       const id = path.slice(PREFIX.length);
       if (!path.startsWith(PREFIX) || id.includes("/")) return context.fail({ reason: "not-found", path });
       const input = decideInput(context, served);
-      const explain = () => explainId(input, id);
-      const first = explain();
-      const explained = first.kind === "page" ? await withPages(gateway, first, explain) : first;
+      const explained = await withPages(gateway, () => explainId(input, id));
       context.byCanary = explained.byCanary;
       if (explained.kind === "error") return context.fail(explained.error);
       return jsonResponse(explained.explanation, { "waybill-table": context.tableLabel ?? "" });

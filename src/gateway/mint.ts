@@ -79,8 +79,7 @@ async function mintBatch(
     const regions = regionsOfMinted(entity, enabled, minted.value);
     return regions.ok ? ({ kind: "assigned" } as const) : failure(table, regions.error, false);
   };
-  const first = checkRegions();
-  const regions = first.kind === "page" ? await withPages(gateway, first, checkRegions) : first;
+  const regions = await withPages(gateway, checkRegions);
   if (regions.kind === "error") return err(regions.error);
   const pattern = primaryPattern(entity, enabled.layout.name) ?? "";
   const input: DecideInput = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs };
@@ -89,8 +88,7 @@ async function mintBatch(
     const text = clientText(gateway, entity, enabled.layout.format(words));
     if (!text.ok) return text;
     const decide = () => decidePath(input, pathWithId(pattern, text.value));
-    const decided = decide();
-    const outcome = decided.kind === "page" ? await withPages(gateway, decided, decide) : decided;
+    const outcome = await withPages(gateway, decide);
     if (outcome.kind === "region") ids.push(mintedId(input, entity, text.value, outcome));
     else if (outcome.kind === "error" && !UNROUTABLE.has(outcome.error.reason)) return err(outcome.error);
     else ids.push(undefined);

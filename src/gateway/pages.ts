@@ -1,3 +1,4 @@
+import { err } from "../ids/result.ts";
 import type { Gateway } from "../ports.ts";
 import type { TableError } from "../problems/index.ts";
 import type { DecideFailure, PageNeed } from "./decide.ts";
@@ -11,21 +12,19 @@ export interface LoadFailure extends Omit<DecideFailure, "error"> {
 }
 
 /**
- * Loads the page that a decision needs and decides again, until it needs none. A page that cannot be had within the
- * deadline is an error, never a guess.
+ * Decides; while the decision needs a page, loads it and decides again. A page that cannot be had within its deadline is
+ * an error, never a guess.
  */
 export async function withPages<Value extends { readonly kind: string }>(
   { packs }: Pick<Gateway, "packs">,
-  first: PageNeed,
   decide: () => Value | PageNeed,
 ): Promise<Exclude<Value, PageNeed> | LoadFailure> {
-  let need = first;
-  for (let loads = 0; loads < PAGES_MAX; loads++) {
-    const loaded = await packs.load(need.table, need.page);
-    if (!loaded.ok) return { kind: "error", error: loaded.error, entity: need.entity, byCanary: need.byCanary };
-    const decided = decide();
-    if (decided.kind !== "page") return decided as Exclude<Value, PageNeed>;
-    need = decided as PageNeed;
+  let decided = decide();
+  for (let loads = 0; decided.kind === "page"; loads++) {
+    const { table, page, error, entity, byCanary } = decided as PageNeed;
+    const loaded = loads < PAGES_MAX ? await packs.load(table, page) : err(error);
+    if (!loaded.ok) return { kind: "error", error: loaded.error, entity, byCanary };
+    decided = decide();
   }
-  return { ...need, kind: "error" };
+  return decided as Exclude<Value, PageNeed>;
 }

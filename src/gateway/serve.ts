@@ -38,7 +38,7 @@ export async function serve(context: RequestContext): Promise<Response> {
   const first = isLookup ? decideAny(input, path) : decidePath(input, path);
   if (first.kind !== "page") return follow(context, first);
   const again = () => (isLookup ? decideAny(input, path) : decidePath(input, path));
-  return follow(context, await withPages(gateway, first, again));
+  return follow(context, await withPages(gateway, again));
 }
 
 /** What a decision about the request depends on, beside its path. */
