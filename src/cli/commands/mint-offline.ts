@@ -183,19 +183,15 @@ const number = (keys: MintKeys, name: string): number => {
   return Number(value);
 };
 
-const iuids: Mints = (_, keys, { nowMs, entropy, ...request }) =>
-  repeat(
-    startIuid({ country: number(keys, "country"), service: number(keys, "service") }),
-    (state) => mintIuid(state, nowMs, entropy),
-    request,
-  );
+const iuids: Mints = (_, keys, mint) => {
+  const start = startIuid({ country: number(keys, "country"), service: number(keys, "service") });
+  return repeat(mint, start, (state) => mintIuid(state, mint.nowMs, mint.entropy));
+};
 
-const hotguids: Mints = (_, keys, { nowMs, entropy, ...request }) =>
-  repeat(
-    startHotguid(identityOf(keys, entropy), { shardKey: number(keys, "shardKey") }),
-    (state) => mintHotguid(state, nowMs, entropy),
-    request,
-  );
+const hotguids: Mints = (_, keys, mint) => {
+  const start = startHotguid(identityOf(keys, mint.entropy), { shardKey: number(keys, "shardKey") });
+  return repeat(mint, start, (state) => mintHotguid(state, mint.nowMs, mint.entropy));
+};
 
 const hotguidsForSql: Mints = (layout, keys, mint) => {
   const { isWanted } = mint;
@@ -214,35 +210,27 @@ const identityOf = (keys: MintKeys, entropy: RandomWords) => {
   return identity.value;
 };
 
-const luuids: Mints = (_, keys, { entropy, ...request }) =>
-  repeat(
-    ok(number(keys, "primaryKey")),
-    (primaryKey) => {
-      const words = mintLuuid({ group: number(keys, "group"), primaryKey }, entropy);
-      return words.ok ? ok({ state: primaryKey + 1, words: words.value }) : words;
-    },
-    request,
-  );
+const luuids: Mints = (_, keys, mint) =>
+  repeat(mint, ok(number(keys, "primaryKey")), (primaryKey) => {
+    const words = mintLuuid({ group: number(keys, "group"), primaryKey }, mint.entropy);
+    return words.ok ? ok({ state: primaryKey + 1, words: words.value }) : words;
+  });
 
 /** Where the library's generator would sleep, the run's clock advances instead. */
 const distributedIds =
   (kind: DistributedIdKind): Mints =>
-  (_, __, { nowMs, entropy, ...request }) =>
-    repeat(
-      ok({ state: startDistributedId, nowMs }),
-      ({ state, nowMs }) => {
-        const random = randomOf(kind, entropy);
-        for (let clockMs = nowMs; ; ) {
-          const step = stepDistributedId(kind, state, clockMs, random);
-          if (!step.ok) return step;
-          if (step.value.kind === "id") {
-            return ok({ state: { state: step.value.state, nowMs: clockMs }, words: step.value.words });
-          }
-          clockMs += step.value.sleepMs;
+  (_, __, mint) =>
+    repeat(mint, ok({ state: startDistributedId, nowMs: mint.nowMs }), ({ state, nowMs }) => {
+      const random = randomOf(kind, mint.entropy);
+      for (let clockMs = nowMs; ; ) {
+        const step = stepDistributedId(kind, state, clockMs, random);
+        if (!step.ok) return step;
+        if (step.value.kind === "id") {
+          return ok({ state: { state: step.value.state, nowMs: clockMs }, words: step.value.words });
         }
-      },
-      request,
-    );
+        clockMs += step.value.sleepMs;
+      }
+    });
 
 const WORD_BITS = 32;
 
@@ -252,19 +240,15 @@ const randomOf = ({ random }: DistributedIdKind, entropy: RandomWords): bigint =
   return BigInt.asUintN(random.bits, bits);
 };
 
-const shortCombs: Mints = (layout, _, { nowMs, entropy, ...request }) =>
-  repeat(
-    ok(undefined),
-    (state) => {
-      const words = mintShortComb(layout, nowMs, entropy);
-      return words.ok ? ok({ state, words: words.value }) : words;
-    },
-    request,
-  );
+const shortCombs: Mints = (layout, _, mint) =>
+  repeat(mint, ok(undefined), (state) => {
+    const words = mintShortComb(layout, mint.nowMs, mint.entropy);
+    return words.ok ? ok({ state, words: words.value }) : words;
+  });
 
-const byLayout: Mints = (layout, keys, { nowMs, entropy, ...request }) => {
+const byLayout: Mints = (layout, keys, mint) => {
   const start = startMinter(layout, keys);
-  if (start.ok) return repeat(start, (state) => mintNext(state, nowMs, entropy), request);
+  if (start.ok) return repeat(mint, start, (state) => mintNext(state, mint.nowMs, mint.entropy));
   const { error } = start;
   if (error.reason === "key-out-of-range" || error.reason === "clock-behind") return { ok: false, error };
   throw new Error(`keys of layout ${layout.name} were let through: ${error.reason}`);
@@ -286,9 +270,9 @@ const MINTERS: Readonly<Record<string, Mints>> = {
 const PASSED_OVER_MAX = 0x1_0000;
 
 const repeat = <State>(
+  { count, isWanted }: OfflineMint,
   start: Result<State, MintError>,
   step: (state: State) => Result<Minted<State>, MintError>,
-  { count, isWanted }: Pick<OfflineMint, "count" | "isWanted">,
 ): Result<readonly Words[], MintError> => {
   if (!start.ok) return start;
   let state = start.value;

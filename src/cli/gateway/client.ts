@@ -18,6 +18,7 @@ import {
   type GatewayFailure,
   type GatewayOptions,
   type GatewayRequest,
+  type GatewayResponse,
   gatewayAddress,
   readObject,
   sendRequest,
@@ -88,7 +89,7 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
     text: async (revision?: number): Answer<RevisionContent> => {
       const path = revision === undefined ? "/-/table" : `/-/table/revisions/${revision}`;
       const answer = await send({ method: "GET", path });
-      return answer.ok ? readText(answer.value.status, answer.value.header, answer.value.bytes) : answer;
+      return answer.ok ? readText(answer.value) : answer;
     },
     publish: (body: Uint8Array<ArrayBuffer>, { expectedRevision, note }: ChangeRequest) => {
       const headers = { ...JSON_TYPE, ...ifMatch(expectedRevision), ...noteField(note) };
@@ -118,12 +119,7 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
     /** The table version of the responding isolate. */
     ready: async (): Answer<ReadyVersion> => {
       const answer = await send({ method: "GET", path: "/-/ready" });
-      if (!answer.ok) return answer;
-      const { status, header, bytes } = answer.value;
-      const body = v.safeParse(readySchema, readObject(bytes));
-      return body.success
-        ? readVersion(status, header("waybill-table"), body.output)
-        : err(unexpected(status, body.issues[0]));
+      return answer.ok ? readVersion(answer.value) : answer;
     },
   };
 };
@@ -145,26 +141,19 @@ const unexpected = (status: number, issue: v.BaseIssue<unknown>): GatewayFailure
 });
 
 /** A text with another digest was changed in transit. */
-const readText = (
-  status: number,
-  header: (name: string) => string | undefined,
-  bytes: Uint8Array<ArrayBuffer>,
-): Result<RevisionContent, GatewayFailure> => {
+const readText = ({ status, header, bytes }: GatewayResponse): Result<RevisionContent, GatewayFailure> => {
   const digest = createHash("sha256").update(bytes).digest("hex");
   const named = header("waybill-revision") ?? "";
   if (!/^\d{1,15}$/.test(named)) return err({ reason: "strange", status, why: "it does not name the revision" });
-  if (header("waybill-digest") !== digest)
-    return err({ reason: "strange", status, why: "the table does not match its digest" });
-  return ok({ revision: Number(named), digest, bytes });
+  if (header("waybill-digest") === digest) return ok({ revision: Number(named), digest, bytes });
+  return err({ reason: "strange", status, why: "the table does not match its digest" });
 };
 
-const readVersion = (
-  status: number,
-  label: string | undefined,
-  { canary }: v.InferOutput<typeof readySchema>,
-): Result<ReadyVersion, GatewayFailure> => {
-  const [, revision, source] = /^rev=(\d{1,15}); source=([a-z-]+);/.exec(label ?? "") ?? [];
+const readVersion = ({ status, header, bytes }: GatewayResponse): Result<ReadyVersion, GatewayFailure> => {
+  const body = v.safeParse(readySchema, readObject(bytes));
+  if (!body.success) return err(unexpected(status, body.issues[0]));
+  const [, revision, source] = /^rev=(\d{1,15}); source=([a-z-]+);/.exec(header("waybill-table") ?? "") ?? [];
   if (revision === undefined || source === undefined)
     return err({ reason: "strange", status, why: "it does not name the table that it routes by" });
-  return ok({ revision: Number(revision), source, canary: canary?.revision });
+  return ok({ revision: Number(revision), source, canary: body.output.canary?.revision });
 };
