@@ -155,7 +155,7 @@ describe("an ID that is minted while a canary of the table runs", () => {
           expect(defects).toEqual([]);
         },
       ),
-      { numRuns: runs(20) },
+      { numRuns: runs(60) },
     );
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
   });
