@@ -2,23 +2,19 @@ import type { ParseError } from "../ids/layout/layout.ts";
 import type { MissingPage } from "./packs/pack.ts";
 import type { Candidate } from "./table.ts";
 
-/** Why a text or a path leads nowhere. */
+/** Why an ID or a path has no target. */
 export type RoutingError =
   | { readonly reason: "unrouted-path"; readonly path: string }
   | { readonly reason: "malformed-id"; readonly id: string; readonly faults: readonly LayoutFault[] }
   | { readonly reason: "unknown-id"; readonly id: string; readonly candidates: readonly Candidate[] }
   | { readonly reason: "ambiguous-id"; readonly id: string; readonly candidates: readonly Candidate[] }
+  | { readonly reason: "entity-gone"; readonly id: string; readonly entity: string }
   | {
-      readonly reason: "entity-gone";
-      readonly id: string;
-      readonly entity: string;
-    }
-  | {
-      /** The pattern of the path reads IDs as one layout, and the request says another one. */
+      /** The pattern of the path names one layout, and the request another one. */
       readonly reason: "layout-mismatch";
       readonly id: string;
       readonly entity: string;
-      /** Of the pattern, and of the request. */
+      /** The layout of the pattern; `said`: the one of the request. */
       readonly layout: string;
       readonly said: string;
     }
@@ -26,20 +22,20 @@ export type RoutingError =
       readonly reason: "wrong-entity";
       readonly id: string;
       readonly entity: string;
-      /** What the ID is instead, where the table knows. */
+      /** Other readings of the ID. */
       readonly candidates: readonly Candidate[];
     }
   | {
       readonly reason: "unassigned-key";
-      /** Absent for an ID that was minted and is not given out. */
+      /** Absent for a minted ID that is not returned. */
       readonly id?: string;
       readonly entity: string;
       readonly layout: string;
-      /** Absent where nobody may see it: in IDs of public entities. */
+      /** Absent in IDs of public entities, where it is secret. */
       readonly key?: Readonly<Record<string, string>>;
     }
 
-  /** Where the ID goes stands in a page that is not in memory: to be loaded, and asked again. */
+  /** The decision needs a page that is not in memory: load it and try again. */
   | { readonly reason: "table-unavailable"; readonly why: string; readonly missing: MissingPage };
 
 export interface LayoutFault {

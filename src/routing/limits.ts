@@ -1,6 +1,6 @@
 /**
- * What checking and compiling one table may still cost, in cells: about 30 bytes and a tenth of a microsecond each.
- * Whoever makes or walks something asks first, and gives up when refused; the table is then too complex.
+ * What checking and compiling one table may still cost, in cells of about 30 bytes and a tenth of a microsecond. Code
+ * spends cells before it builds or walks something. When none are left, the table is too complex.
  */
 export class Budget {
   private readonly cells: number;
@@ -11,13 +11,13 @@ export class Budget {
     this.left = cells;
   }
 
-  /** Whether so many cells were still to be had. Once they were not, none are. */
+  /** Whether so many cells were left. Once they were not, every call fails. */
   spend(cells: number): boolean {
     this.left -= cells;
     return this.left >= 0;
   }
 
-  /** More than there was once it is spent. */
+  /** Greater than the budget once it is spent. */
   get used(): number {
     return this.cells - this.left;
   }
@@ -27,7 +27,7 @@ export class Budget {
   }
 }
 
-/** Caps on a routing table. They are checked when a table is published and again when it is loaded. */
+/** Limits of a routing table. They are checked when a table is published and when it is loaded. */
 
 /** Length of the table's JSON text. A KV value holds 25 MiB; a third of it leaves room for compiling in a 128 MB isolate. */
 export const TABLE_BYTES_MAX = 8 * 1024 * 1024;
@@ -35,7 +35,7 @@ export const TABLE_BYTES_MAX = 8 * 1024 * 1024;
 /** The highest number of a revision: 15 digits, which entity tags and paths can name too. */
 export const REVISION_MAX = 999_999_999_999_999;
 
-/** Objects and arrays inside each other. The deepest declared value stands at level 6. */
+/** Nesting of objects and arrays. The deepest valid value is at level 6. */
 export const TABLE_DEPTH_MAX = 12;
 
 export const ROUTES_MAX = 200_000;
@@ -43,7 +43,7 @@ export const ROUTES_MAX = 200_000;
 export const PACKS_MAX = 16;
 export const PACKS_BYTES_MAX = 64 * 1024 * 1024;
 
-/** A region hotter than 256 others together is no matter of a table. */
+/** Regions that one route can be split into. */
 export const SPLIT_PARTS_MAX = 256;
 export const MOVED_MAX = 100_000;
 export const ENTITIES_MAX = 1_000;
@@ -51,12 +51,12 @@ export const REGIONS_MAX = 200;
 export const ORIGINS_PER_REGION_MAX = 32;
 export const PATHS_PER_ENTITY_MAX = 32;
 
-/** Path patterns of all entities together: those that begin alike are compared with each other, each with each. */
+/** Path patterns of all entities: those with the same literal prefix are compared in pairs. */
 export const PATTERNS_MAX = 4_096;
 export const IDS_PER_ENTITY_MAX = 16;
 export const SLICES_PER_LAYOUT_MAX = 16;
 
-/** A row has a bit at least; no known ID has more than a dozen rows. */
+/** Known IDs have at most a dozen rows. */
 export const ROWS_PER_LAYOUT_MAX = 64;
 
 /** 160 bits. */
@@ -65,25 +65,25 @@ export const TABLE_TEXT_BYTES_MAX = 20;
 /** Single values and ranges in one condition. */
 export const CONDITION_VALUES_MAX = 10_000;
 
-/** Names are used in header fields and log lines, so they stay short. */
+/** Names are used in headers and log lines, so they are short. */
 export const NAME_LENGTH_MAX = 64;
 
 /** Length of a path pattern. */
 export const PATTERN_LENGTH_MAX = 256;
 
-/** Layouts that a table says something about. Routes that name none are held against each that is in use. */
+/** Layouts in a table. A route without a layout is placed in each that is in use. */
 export const LAYOUTS_MAX = 200;
 
 /**
- * What checking and compiling the routes may cost, see `Budget`: a second, and so much memory that any table can be loaded
- * beside the one in force, in a heap of 90 MB; `test/system/table/memory.slow.test.ts` tries it. An isolate has 128 MB for all.
+ * What checking and compiling the routes may cost, see `Budget`: about a second. A table can then be loaded beside the
+ * current one in a heap of 90 MB, which `test/system/table/memory.slow.test.ts` tries. An isolate has 128 MB.
  */
 export const COMPLEXITY_MAX = 1_500_000;
 
-/** Values of a table besides its routes and single entities, which are read all at once: for the memory, too. */
+/** Values of a table besides routes and overrides. They are validated all at once, which bounds memory. */
 export const VALUES_MAX = 250_000;
 
-/** Steps spent on the search for routes that earlier ones cover, at most a microsecond each. */
+/** Steps of the search for routes that earlier ones cover, at most a microsecond each. */
 export const COVER_STEPS_MAX = 1_000_000;
 
 /** Faults that one report lists; a table with more is wrong as a whole. */
@@ -92,19 +92,19 @@ export const FAULTS_MAX = 1_000;
 /** Length of an ID in a request. The longest text form of any layout has 41 characters. */
 export const ID_LENGTH_MAX = 128;
 
-/** An ID minted before this is taken for one of another layout, unless the table says otherwise: 2000-01-01T00:00:00Z. */
+/** IDs minted earlier are not of the layout, unless the table says otherwise: 2000-01-01T00:00:00Z. */
 export const MINTED_FROM_DEFAULT_MS = 946_684_800_000;
 
 /** How far the minter's clock may be ahead of the gateway's: one day. */
 export const MINTED_AHEAD_DEFAULT_MS = 86_400_000;
 
-/** The windows of times move with the clock; layouts must stay apart until 2100-01-01T00:00:00Z. */
+/** The time windows move with the clock; layouts must stay unambiguous until 2100-01-01T00:00:00Z. */
 export const HORIZON_MS = 4_102_444_800_000;
 
 /** A deadline of a day serves uploads of any size; anything longer is a mistake. */
 export const DEADLINE_MS_MAX = 86_400_000;
 
-/** Bodies that are kept for a replay lie in the isolate's memory, of which there are 128 MB for all its requests. */
+/** Buffered bodies are in the isolate's memory: 128 MB for all requests. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 
 /** Kinds of requests without an ID. */
@@ -113,14 +113,14 @@ export const WITHOUT_ID_MAX = 1_000;
 /** Sources of a region in one list. */
 export const SOURCES_MAX = 16;
 
-/** What one source may say: every country and then some. */
+/** Values of one source: more than there are countries. */
 export const SOURCE_VALUES_MAX = 500;
 
 /** Browsers keep no cookie for longer than 400 days. */
 export const STICKY_SECONDS_MAX = 34_560_000;
 
-/** Servers seldom take header fields of more than 16 KiB together. */
+/** Servers seldom accept headers of more than 16 KiB in all. */
 export const TOKEN_LENGTH_MAX = 16 * 1024;
 
-/** What an origin said once is no truth for longer than an hour: the table is. */
+/** An origin's 421 is a cache entry; after an hour the table decides again. */
 export const REMEMBER_SECONDS_MAX = 3_600;

@@ -24,34 +24,30 @@ export const checkAmbiguity = (
   budget: Budget,
 ): void => {
   const overlapIn = rememberOverlaps(budget);
-  for (const [entity, { ids, path }] of draft.entities) {
+  for (const [entity, { path }] of draft.entities) {
     if (patternsOf(path).every(({ layout }) => layout !== undefined)) continue;
-    const own = [...placed.values()].flatMap((own) =>
-      own.plan.ids.filter((id) => id.entity === entity).map((id) => ({ id, placed: own })),
-    );
-    own.sort((a, b) => a.id.place - b.id.place);
+    const own = [...placed.values()].flatMap(({ plan }) => plan.idsByEntity.get(entity) ?? []);
+    own.sort((a, b) => a.place - b.place);
     for (const [at, later] of own.entries()) {
       for (const earlier of own.slice(0, at)) {
-        const overlap =
-          earlier.id.layout === later.id.layout ? undefined : overlapIn(earlier.placed.plan, later.placed.plan);
-        if (overlap === undefined) continue;
+        const [a, b] = [placed.get(earlier.layout), placed.get(later.layout)];
+        const overlap = a === undefined || b === undefined || a === b ? undefined : overlapIn(a.plan, b.plan);
+        if (a === undefined || b === undefined || overlap === undefined) continue;
         const targets = new Map([
-          ...targetsOf(draft, earlier.placed, earlier.id, routes, budget),
-          ...targetsOf(draft, later.placed, later.id, routes, budget),
+          ...targetsOf(draft, a, earlier, routes, budget),
+          ...targetsOf(draft, b, later, routes, budget),
         ]);
         if (budget.isSpent) return;
         const [target] = targets.values();
         const isParted =
-          (target?.canary ?? target?.split) !== undefined &&
-          !isOneIdentity(earlier.placed.plan.layout, later.placed.plan.layout);
+          (target?.canary ?? target?.split) !== undefined && !isOneIdentity(a.plan.layout, b.plan.layout);
         if (targets.size < 2 && !isParted) continue;
-        const names = `${ids[earlier.id.place]?.layout} and ${ids[later.id.place]?.layout}`;
         const why =
           targets.size < 2
-            ? "but each of them has a place of its own among the route's shares; remove the canary or the split, or"
+            ? "but a canary or a split may send each of them to another region; remove it, or"
             : "but their routes may differ;";
-        const message = `One text can be of ${names}, ${exampleOf(overlap)}and no bit and no time tells which, ${why} give the layouts separate entities and paths, or name a layout in every pattern.`;
-        report("indistinguishable-layouts", ["entities", entity, "ids", later.id.place], message);
+        const message = `One text can be of ${earlier.layout} and ${later.layout}, ${exampleOf(overlap)}and no bit and no time tells which, ${why} give the layouts separate entities and paths, or name a layout in every pattern.`;
+        report("indistinguishable-layouts", ["entities", entity, "ids", later.place], message);
       }
     }
   }
