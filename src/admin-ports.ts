@@ -12,7 +12,7 @@ import type { CanarySelector } from "./routing/resolve/table-canary.ts";
 import type { Fault } from "./routing/schema/faults.ts";
 import type { CompiledTable, Decision } from "./routing/table.ts";
 
-/** The ports of the routing table: the one in force, and behind it the truth about all there were, in plain data. */
+/** Ports of the routing table, its control plane and the authentication of operators, in plain data. */
 
 /** The table that answers a request, and where and when it was got. */
 export interface ServedTable {
@@ -53,7 +53,7 @@ export interface RunningCanary {
   readonly audience: CanarySelector;
 }
 
-/** What somebody wants to change. `expectedRevision`: the revision that he has seen last, of the canary where one runs. */
+/** A change. `expectedRevision`: the current revision as the author knows it, or that of a running canary. */
 export interface ChangeRequest {
   readonly expectedRevision: number;
   readonly author: string;
@@ -63,21 +63,21 @@ export interface ChangeRequest {
 export interface TableStatus {
   readonly truth: TableRevision;
   readonly canary: RunningCanary | undefined;
-  /** What KV holds as the object sees it, and when it was asked; `undefined` for nothing. */
+  /** The pointer in KV and when it was read; `undefined` for none. */
   readonly kv:
     | { readonly revision: number; readonly digest: string; readonly canary: RunningCanary | undefined }
     | undefined;
   readonly askedAtMs: number;
-  /** Whether KV is still to be brought to the last revision. */
+  /** Whether KV lags behind the last revision. */
   readonly isPending: boolean;
-  /** What went wrong with KV last, until it is right again. */
+  /** The last error with KV, until it is resolved. */
   readonly lastError: string | undefined;
 }
 
-/** What somebody may want to do to the table; `pack`: to bring what a table is to name. */
+/** A change of the table; `pack` is an upload. */
 export type TableAction = Exclude<AuditEntry["action"], "import">;
 
-/** A change that a known caller wanted, and that was refused before it came here. */
+/** A change of an authenticated caller that was rejected before it reached the control plane. */
 export interface RejectedChange {
   readonly author: string;
   readonly action: TableAction;
@@ -102,14 +102,14 @@ export interface ControlPlaneApi {
   revisions(pageQuery: PageQuery): Answer<readonly TableRevision[]>;
   audit(pageQuery: PageQuery): Answer<readonly AuditEntry[]>;
   status(): Answer<TableStatus>;
-  /** What is wrong with the packs that a text names, as KV holds them; none for a text that is no table. */
+  /** Faults of the packs of a table in KV; none for a text that is not a table. */
   packFaults(bytes: Uint8Array): Answer<readonly Fault[]>;
   publish(request: ChangeRequest, bytes: Uint8Array): Change;
   rollback(request: ChangeRequest, to: number): Change;
   startCanary(request: ChangeRequest, bytes: Uint8Array, audience: CanarySelector): Change;
-  /** Makes the canary's text the next revision. */
+  /** Makes the canary's table the next revision. */
   promote(request: ChangeRequest): Change;
-  /** The revision that is in force alone again. */
+  /** Returns the revision that is in force again. */
   abort(request: ChangeRequest): Change;
   /** For the audit. */
   recordRejection(refused: RejectedChange): Answer<undefined>;
@@ -145,7 +145,7 @@ export interface Caller {
   /** Of the token, or the address or service token that Access vouches for. It stands in the audit. */
   readonly name: string;
   readonly scope: Scope;
-  /** `access` comes with a browser's cookie, so another site can make the browser send it; `open-pages` is for everybody. */
+  /** `access`: by a browser's cookie, which another site can make the browser send. `open-pages`: without authentication. */
   readonly by: "token" | "access" | "open-pages";
 }
 

@@ -75,7 +75,7 @@ const LINE_CHARACTERS_MAX = 32 * 1024;
 /** Newline-delimited JSON. */
 const TYPE = "application/x-ndjson";
 
-/** What `new` says of a table that nobody has published: it is the first line of the body. */
+/** The value of `new` for an unpublished table in the first line of the body. */
 const IN_BODY = "body";
 const FIRST_LINE = v.strictObject({ table: v.unknown() });
 const FIRST_LINE_BYTES_MAX = TABLE_BYTES_MAX + 1024;

@@ -10,10 +10,10 @@ import { readBytes } from "../lib/http.ts";
 
 type BodyError = RequestError | { readonly reason: "invalid-table"; readonly faults: readonly Fault[] };
 
-/** A table beside a few members of its own. */
+/** A table and a few members beside it. */
 const CHANGE_REQUEST_BYTES_MAX = TABLE_BYTES_MAX + 64 * 1024;
 
-/** What a body that is a table says; every fault of the text is one of the table. */
+/** Reads a table from a body; faults of the text are faults of the table. */
 export async function readTable(request: Request): Promise<Result<{ json: unknown; bytes: Uint8Array }, BodyError>> {
   const bytes = await readBytes(request, TABLE_BYTES_MAX);
   if (!bytes.ok) return bytes;
@@ -23,7 +23,7 @@ export async function readTable(request: Request): Promise<Result<{ json: unknow
   return json.ok ? ok({ json: json.value, bytes: bytes.value }) : err({ reason: "invalid-table", faults: json.error });
 }
 
-/** The wish in a body; none at all is an empty one. */
+/** Reads a JSON body; an empty body is an empty object. */
 export async function readJson<const Schema extends v.GenericSchema>(
   request: Request,
   schema: Schema,
@@ -32,7 +32,7 @@ export async function readJson<const Schema extends v.GenericSchema>(
   return body.ok ? ok(body.value.json) : body;
 }
 
-/** The same with the text that the wish was read from. */
+/** The same, with the text of the body. */
 export async function readWithText<const Schema extends v.GenericSchema>(
   request: Request,
   schema: Schema,
@@ -62,10 +62,10 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** A strong entity tag that is a revision (RFC 9110 §8.8.3); of several, or of `*`, nobody could say which was meant. */
+/** A strong entity tag that is a revision (RFC 9110 §8.8.3); a list or `*` would be ambiguous. */
 const ENTITY_TAG = /^"(0|[1-9][0-9]{0,14})"$/;
 
-/** Who wants a change, for which revision and why. `note`: from the body, where there is one. */
+/** Reads the author, the expected revision and the note of a change. `note`: from the body, if it has one. */
 export function readChangeRequest(c: Context, note?: string): Result<ChangeRequest, RequestError> {
   const match = c.req.header("if-match");
   if (match === undefined) return err({ reason: "precondition-required" });

@@ -28,7 +28,7 @@ export const table = (gateway: Gateway) =>
       if (!body.ok) return respondWithTableError(c, body.error);
       const checked = checkTable(body.value.json);
       if (!checked.ok) return respondWithTableError(c, { reason: "invalid-table", faults: checked.error });
-      // Without packs nobody else has to be asked.
+      // Without packs the control plane is not needed.
       if (Object.keys(checked.value.packs ?? {}).length === 0) return jsonResponse({ faults: [] });
       const faults = await gateway.controlPlane.packFaults(body.value.bytes);
       if (!faults.ok) return respondWithTableError(c, faults.error);
@@ -57,7 +57,7 @@ export function textResponse(text: RevisionContent): Response {
   return new Response(text.bytes, { headers });
 }
 
-/** The tag is what `if-match` of a change needs. */
+/** `etag` is the value for `if-match` of a change. */
 function fieldsOf({ revision: { revision, digest } }: RevisionContent): Record<string, string> {
   return { etag: `"${revision}"`, "waybill-revision": String(revision), "waybill-digest": digest };
 }

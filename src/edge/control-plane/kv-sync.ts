@@ -26,13 +26,13 @@ export interface KvSyncDeps {
   readonly clock: Clock;
 }
 
-/** Somebody waits for a look at KV. */
+/** A caller waits for reads. */
 const READ_DEADLINE_MS = 1_500;
 
-/** Nobody waits for a write, but it must end. */
+/** No caller waits for writes, but they must end. */
 const WRITE_DEADLINE_MS = 10_000;
 
-/** What KV was found to hold; `undefined` for nothing that is a pointer. */
+/** The state of KV; `pointer` is `undefined` if KV has no valid pointer. */
 export interface KvSnapshot {
   readonly pointer: Pointer | undefined;
   readonly askedAtMs: number;
@@ -40,7 +40,7 @@ export interface KvSnapshot {
   readonly failure: string | undefined;
 }
 
-/** The copy of the truth in KV, which is what the isolates read: looked at, taken over where it is ahead, and written. */
+/** Synchronizes the revision log with KV, from which isolates read: imports newer revisions and writes what is missing. */
 export class KvSync {
   readonly #deps: KvSyncDeps;
   #reading: Promise<Result<KvSnapshot, TableHistoryError>> | undefined;
@@ -50,8 +50,8 @@ export class KvSync {
   }
 
   /**
-   * Looks what KV holds. What somebody else published after the revision in force is taken over; anything else that differs is written again. An
-   * error where it cannot be told what is in force. Whoever comes meanwhile gets the same look.
+   * Reads the pointer. A newer revision of another publisher is imported; any other difference is written again. An error if
+   * the current revision cannot be determined. Concurrent callers share one read.
    */
   reconcile(): Promise<Result<KvSnapshot, TableHistoryError>> {
     this.#reading ??= this.#snapshot().finally(() => {
@@ -60,7 +60,7 @@ export class KvSync {
     return this.#reading;
   }
 
-  /** Makes the steps that are due. When the next one is, Unix ms; `undefined` when all is quiet. */
+  /** Runs the steps that are due. Returns the time of the next one, Unix ms; `undefined` if there is none. */
   async run(): Promise<number | undefined> {
     const { rows, clock } = this.#deps;
     for (;;) {
@@ -104,8 +104,8 @@ export class KvSync {
   }
 
   /**
-   * Somebody else published: under a number that nobody here gave, or under one that was given to a canary or to a revision that
-   * KV has not taken yet. He could not know of either.
+   * Whether another publisher wrote the pointer: with an unused number, or with the number of a canary or of a revision that is
+   * not in KV yet. Other publishers cannot see those.
    */
   #isForeign({ revision, digest }: Pointer): boolean {
     const { rows, log } = this.#deps;
@@ -116,8 +116,8 @@ export class KvSync {
   }
 
   /**
-   * Looks once more what KV holds right before it gets a pointer: what somebody else put there since the last look is taken
-   * over, and nothing is written over what cannot be read.
+   * Reads KV again just before a pointer is written. A newer revision of another publisher is imported. If KV cannot be read,
+   * nothing is written.
    */
   async #isStillDue(publication: Publication, step: Step): Promise<boolean> {
     const { rows, kv, clock } = this.#deps;
@@ -130,7 +130,7 @@ export class KvSync {
     return false;
   }
 
-  /** Takes over what is news. Why that cannot be done just now; `undefined` when there is nothing left to be taken over. */
+  /** Imports a newer revision. Returns why that failed; `undefined` if nothing is left to import. */
   async #foreign(read: Result<Pointer, LoadFailure>): Promise<string | undefined> {
     if (!read.ok || !this.#isForeign(read.value)) return undefined;
     const taken = await this.#takeOver(read.value);
@@ -146,9 +146,9 @@ export class KvSync {
       if (this.#isForeign(pointer)) log.takeOver(pointer, new Uint8Array(bytes.value));
       return ok(undefined);
     }
-    // What cannot be read just now may be in force: nobody may publish over it unseen. What is broken never is.
+    // An unreadable table may be in force, so it must not be overwritten. A broken table never is.
     if (!table.ok && isPassing(table.error)) return err(unavailable(table.error));
-    // The last number of all would leave none for the next, and nobody serves what is broken.
+    // The highest number would leave none for the next revision, and isolates never serve a broken table.
     const named = revision < REVISION_MAX ? revision : 0;
     rows.save({ ...rows.state(), isBegun: true, foreign: Math.max(rows.state().foreign, named) });
     return ok(undefined);
@@ -169,7 +169,7 @@ export class KvSync {
     return put.ok ? { kind: "done" } : failed(put.error);
   }
 
-  /** A publication that began meanwhile has steps of its own, and only has to know of a pointer that came late, or may come. */
+  /** A publication that began meanwhile has its own steps. It only has to expect a late write of this pointer. */
   #settle(made: Publication, step: Step, outcome: Outcome): void {
     const { rows, clock } = this.#deps;
     const latest = rows.state().publication;
@@ -184,7 +184,7 @@ export class KvSync {
   }
 }
 
-/** It may be gone at the next try, and says nothing about what KV holds. */
+/** Transient: a retry may succeed, and the contents of KV are unknown. */
 const isPassing = ({ reason }: LoadFailure): boolean => reason === "store-failed" || reason === "store-timeout";
 
 const failed = (failure: LoadFailure): Outcome => ({

@@ -1,29 +1,29 @@
 import type { Pointer } from "../../published/kv.ts";
 
 /**
- * Bringing KV to the last revision, as steps: each body, then the pointer, then reading it back. Pure: what is known goes in,
- * and what to do next comes out. What is known is kept on disk, so that a step that was cut short is made again.
+ * Publishing a revision to KV in steps: each body, then the pointer, then reading the pointer back. Pure functions from a
+ * state to the next step. The state is on disk, so an interrupted step runs again.
  */
 export interface Publication {
-  /** What KV is to hold. */
+  /** The pointer to write. */
   readonly pointer: Pointer;
-  /** Bodies that it names and that were not put yet. */
+  /** Bodies of the pointer that are not written yet. */
   readonly bodiesLeft: readonly string[];
   readonly isPut: boolean;
   /**
-   * The last revision before this one that KV was seen to hold: who writes to KV beside the object saw that one, and takes a
-   * number above it. `undefined` in what a former version of the code wrote.
+   * The last earlier revision that was confirmed in KV: other publishers saw it and use a higher number. `undefined` if a
+   * former version of the code wrote the state.
    */
   readonly over?: number | undefined;
   /** Whether the pointer was read back. */
   readonly isHeld: boolean;
-  /** Tries in a row that failed, or that read something else. */
+  /** Consecutive attempts that failed or read another pointer. */
   readonly tries: number;
   /** No step before this, Unix ms. */
   readonly dueMs: number;
-  /** When a pointer was last sent to KV, Unix ms; whether it arrived may not be known. */
+  /** When a pointer was last sent to KV, Unix ms; its arrival may be unknown. */
   readonly pointerAtMs: number;
-  /** Until then an older pointer that was sent may still arrive over a newer one, Unix ms; 0 for never. */
+  /** Until then a delayed write of an older pointer may overwrite a newer one, Unix ms; 0 for never. */
   readonly doubtUntilMs: number;
   readonly lastError: string | undefined;
 }
@@ -34,23 +34,23 @@ export type Step =
 
 export type Outcome =
   | { readonly kind: "done" }
-  /** `isUnknown`: it may have been done, or be done later. */
+  /** `isUnknown`: it may have happened, or may still happen. */
   | { readonly kind: "failed"; readonly why: string; readonly isUnknown: boolean }
-  /** What KV holds; `undefined` for nothing that is a pointer. */
+  /** The pointer in KV; `undefined` if it is missing or malformed. */
   | { readonly kind: "read"; readonly pointer: Pointer | undefined };
 
-/** KV takes one write a second for a key, and refuses the others. */
+/** KV accepts one write per second to a key. */
 export const POINTER_MS_MIN = 1_100;
 
 const BACKOFF_MS_MAX = 60_000;
 
-/** A KV value that was read may be served again for so long, whatever was written since. */
+/** How long KV may serve a stale value after a write. */
 const KV_STALE_MS = 60_000;
 
-/** Read-backs until the pointer is written again: longer than KV shows what is stale. */
+/** Read-backs before the pointer is written again: longer than KV serves stale values. */
 const READ_BACKS_MAX = 7;
 
-/** What is to be in KV now, after whatever was to be before. */
+/** Starts to publish a pointer; `before` is the publication that it replaces. */
 export function startPublication(pointer: Pointer, before: Publication | undefined, nowMs: number): Publication {
   return {
     pointer,
@@ -66,27 +66,27 @@ export function startPublication(pointer: Pointer, before: Publication | undefin
   };
 }
 
-/** KV holds it already: it was found there. A pointer of what was to be before may still be on its way. */
+/** The pointer was found in KV. A write of an earlier pointer may still be in flight. */
 export function adoptPublication(pointer: Pointer, before: Publication | undefined, nowMs: number): Publication {
   const found = { ...startPublication(pointer, before, nowMs), bodiesLeft: [], isPut: true, isHeld: true };
   return before === undefined || before.isHeld ? found : markUncertain(found, nowMs);
 }
 
-/** The last revision that KV was seen to hold, of those that the object knows. */
+/** The last revision confirmed in KV, of those in the log. */
 export const lastConfirmedRevision = ({ isHeld, pointer, over }: Publication): number =>
   isHeld ? pointer.revision : (over ?? pointer.revision);
 
-/** After a restart: a pointer may be on its way that nobody waits for any more. */
+/** After a restart: a write from before it may still be in flight. */
 export function resumePublication(publication: Publication, nowMs: number): Publication {
   return publication.isHeld ? publication : markUncertain(publication, nowMs);
 }
 
-/** An older pointer may arrive, or has just arrived: KV is to be read again when it shows nothing stale any more. */
+/** An older pointer may overwrite this one: read KV again when it serves nothing stale any more. */
 export function markUncertain(publication: Publication, nowMs: number): Publication {
   return { ...publication, doubtUntilMs: Math.max(publication.doubtUntilMs, nowMs + KV_STALE_MS) };
 }
 
-/** `undefined`: KV holds it, and all is quiet. */
+/** `undefined`: the pointer is confirmed, and nothing is left to do. */
 export function nextStep(publication: Publication): Step | undefined {
   const { bodiesLeft, isPut, isHeld, dueMs, pointerAtMs, doubtUntilMs } = publication;
   const [digest] = bodiesLeft;
@@ -96,7 +96,7 @@ export function nextStep(publication: Publication): Step | undefined {
   return doubtUntilMs > 0 ? { do: "read-back", atMs: Math.max(dueMs, doubtUntilMs) } : undefined;
 }
 
-/** To be written down before the step itself. */
+/** The state to save before the step runs. */
 export function beforeStep(publication: Publication, step: Step, nowMs: number): Publication {
   return step.do === "put-pointer" ? { ...publication, pointerAtMs: nowMs } : publication;
 }
@@ -120,13 +120,13 @@ function afterReading(publication: Publication, read: Pointer | undefined, nowMs
     return { ...publication, tries: 0, dueMs: nowMs, isHeld: true, doubtUntilMs, lastError: undefined };
   }
   const lastError = `read-back: KV holds ${read === undefined ? "no pointer" : `revision ${read.revision}`}`;
-  // It was there before, or stale reads are over: it has to be written again.
+  // It was confirmed before, or stale reads are over: write it again.
   if (publication.isHeld || publication.tries + 1 >= READ_BACKS_MAX)
     return { ...restart(publication, nowMs), lastError };
   return { ...later(publication, nowMs), lastError };
 }
 
-/** From the bodies on. */
+/** Starts again with the bodies. */
 export function restart(publication: Publication, nowMs: number): Publication {
   return startPublication(publication.pointer, publication, nowMs);
 }

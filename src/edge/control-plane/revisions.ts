@@ -16,12 +16,12 @@ import { type Bytes, loadTableBytes, sha256, tableNames } from "../table/table-b
 import { adoptPublication, startPublication } from "./publication.ts";
 import type { ControlPlaneState, RevisionStore } from "./storage.ts";
 
-/** Texts remembered: those in force, of a canary, and a few that somebody may go back to. */
+/** Cached digests: the current table, its canary and a few candidates for a rollback. */
 const SOUND_MAX = 16;
 
 /**
- * Checks texts as isolates will load them, each once: the digest names the bytes, and for one version of the code they are
- * good or not for ever. A new version begins with an empty memory. What has faults is checked again.
+ * Validates tables as isolates load them, each digest once. A result holds for one version of the code, so the cache lives in
+ * memory only. Tables with faults are checked again.
  */
 export class ValidationCache {
   readonly #load: typeof loadTableBytes;
@@ -51,14 +51,14 @@ export interface RevisionLogDeps {
 
 type Change = Result<TableRevision, TableChangeError>;
 
-/** A text that somebody brings. */
+/** An uploaded table. */
 export interface NewText {
   readonly bytes: Uint8Array;
   readonly digest: string;
   readonly known: readonly Fault[];
 }
 
-/** What a change makes: the text of a new revision, or nothing new where a canary ends. */
+/** The new revision that a change would make. */
 interface Draft {
   readonly kind: RevisionKind;
   readonly digest: string;
@@ -68,9 +68,8 @@ interface Draft {
 }
 
 /**
- * The revisions of the table, and the one rule by which they change: whoever changes something names the last revision that
- * he has seen, and is refused if another one came after it. From the comparison to the rows nothing waits, so that of
- * any number of publishers one wins, and one table is checked.
+ * Append-only revision log with optimistic concurrency: a change must name the current revision (compare-and-set) or it is
+ * rejected. There is no `await` between compare and write, so exactly one of several concurrent publishers wins.
  */
 export class RevisionLog {
   readonly #rows: RevisionStore;
@@ -102,14 +101,14 @@ export class RevisionLog {
       : ok({ revision, bytes });
   }
 
-  /** `known`: faults that stand outside of a text that has none itself, such as those of its packs. So with the three that follow. */
+  /** `known`: faults outside of the text, such as those of its packs; they are reported if the text itself has none. */
   publish(request: ChangeRequest, { bytes, digest, known }: NewText): Change {
     return this.#change("publish", request, known, () =>
       ok({ kind: "publish", digest, bytes, basedOn: request.expectedRevision }),
     );
   }
 
-  /** Repeats the text of an older revision under a new number. What was good once is checked again. */
+  /** Repeats the text of an older revision under a new number, after another check. */
   rollback(request: ChangeRequest, to: number, known: readonly Fault[]): Change {
     return this.#change("rollback", request, known, () => this.#repeat("rollback", to));
   }
@@ -136,13 +135,13 @@ export class RevisionLog {
     });
   }
 
-  /** Refuses a change, and writes it down. */
+  /** Rejects a change and audits that. */
   reject(action: TableAction, request: ChangeRequest, error: TableChangeError): Change {
     this.#note(action, request, { outcome: error.reason });
     return err(error);
   }
 
-  /** Writes down what was refused before it came here; of its note nobody knows whether it can be shown. */
+  /** Audits a change that was rejected before this object. Its note is left out: it was not validated. */
   recordRejection({ author, action, outcome, pack }: RejectedChange): void {
     this.#note(action, { author, note: "" }, { outcome, pack });
   }
@@ -152,7 +151,7 @@ export class RevisionLog {
     this.#note("pack", { author, note: "" }, { outcome, pack });
   }
 
-  /** Takes over what somebody published in KV: under its number there, or the next one where a canary had that number. */
+  /** Imports a revision found in KV, under its own number or, if that is taken, under the next one. */
   takeOver(pointer: Pointer, bytes: Uint8Array): void {
     const { digest, publishedAt, canary } = pointer;
     const isFree = pointer.revision > this.#rows.head();
@@ -168,13 +167,13 @@ export class RevisionLog {
       const publication = adoptPublication(pointer, state.publication, this.#clock.nowMs());
       this.#rows.save({ ...state, isBegun: true, canary: undefined, change, publication });
       if (canary === undefined && isFree) return;
-      // A canary of a truth that is lost: its number was given, and nobody here knows its text.
+      // A canary of a lost control plane: its number is taken, and its text is unknown.
       this.#rows.save({ ...this.#rows.state(), foreign: Math.max(state.foreign, canary?.revision ?? 0) });
       this.#putIntoForce(this.current(), undefined);
     });
   }
 
-  /** Whether so many revisions can still be made. */
+  /** Whether this many revision numbers are left. */
   hasNumbers(count: number): boolean {
     return this.#nextNumber() + count - 1 <= REVISION_MAX;
   }
@@ -196,7 +195,7 @@ export class RevisionLog {
     if (refusal !== undefined) return this.reject(action, request, refusal);
     const draft = draftOf(this.canary());
     if (!draft.ok) return this.reject(action, request, draft.error);
-    // Beside a first canary the table of the build takes one too.
+    // A first canary may need a second number, for the bundled table.
     if (!this.hasNumbers(2)) {
       const why = `there is no number after ${REVISION_MAX}, the last of a revision`;
       return this.reject(action, request, { reason: "control-plane-unavailable", why, outcome: "none" });
@@ -207,7 +206,7 @@ export class RevisionLog {
     return this.#rows.atomically(() => this.#add(action, request, draft.value));
   }
 
-  /** Somebody else was faster, or a canary runs that the wish does not name. */
+  /** Another change came first, or the request does not name the running canary. */
   #rejection({ expectedRevision }: ChangeRequest): TableChangeError | undefined {
     const current = this.current().revision;
     const canary = this.canary()?.revision;
@@ -234,7 +233,7 @@ export class RevisionLog {
 
   #add(action: TableAction, request: ChangeRequest, { kind, digest, bytes, basedOn, audience }: Draft): Change {
     const { author, note } = request;
-    // Beside a canary the table of the build has to be in KV too, and KV has no revision 0.
+    // With a canary, KV must have the stable table too, and it has no revision 0.
     if (audience !== undefined && this.current().revision === 0) this.#publishBundled();
     const revision: TableRevision = {
       ...{ revision: this.#nextNumber(), digest, bytes: bytes.byteLength },
@@ -282,7 +281,7 @@ export class RevisionLog {
   }
 }
 
-/** A pointer is anybody's who writes to KV, and so is what it calls a time. */
+/** Anyone with access to KV can write a pointer, so its time is not trusted. */
 function isoTime(text = ""): string | undefined {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();

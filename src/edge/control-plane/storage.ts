@@ -2,14 +2,14 @@ import type { PageQuery, RunningCanary } from "../../admin-ports.ts";
 import type { Audience, AuditEntry, RevisionKind, TableRevision } from "../../published/table-api.ts";
 import type { Publication } from "./publication.ts";
 
-/** What the truth knows beside its revisions. JSON on disk: a former version may read it, so that members are only ever added. */
+/** State beside the revisions, as JSON on disk. A former version of the code may read it: only add members. */
 export interface ControlPlaneState {
-  /** Whether KV has been read once: before that, nobody knows what is in force. */
+  /** Whether KV was ever read. Before that the current revision is unknown. */
   readonly isBegun: boolean;
   /** Changes made so far. */
   readonly change: number;
   readonly canary: RunningCanary | undefined;
-  /** The highest number that KV named and that could not be imported: the next one must be above it. */
+  /** The highest number in KV that could not be imported; the next revision must be above it. */
   readonly foreign: number;
   readonly publication: Publication | undefined;
 }
@@ -22,14 +22,14 @@ const NEW_STATE: ControlPlaneState = {
   publication: undefined,
 };
 
-/** Texts kept: of so many last revisions. What is known of a revision is kept for ever. */
+/** Revisions whose texts are retained. Their metadata is retained for ever. */
 export const BODIES_RETAINED_MAX = 1_000;
 
-/** Entries of refused tries kept: in all, and of one author, so that none pushes out the others. What was done is kept for ever. */
+/** Retained audit entries of rejected changes, in all and of one author. Entries of applied changes are retained for ever. */
 export const REJECTIONS_RETAINED_MAX = 10_000;
 export const REJECTIONS_RETAINED_MAX_EACH = 1_000;
 
-/** Within so long after a refused try one that is alike is counted with it: a program that tries again and again is one entry a minute. */
+/** Equal rejections within this time share one entry: a program in a loop makes one entry a minute. */
 const ALIKE_MS = 60_000;
 
 /** A row of SQLite in a Durable Object may have 2 MB. */
@@ -48,8 +48,8 @@ const SCHEMA = `
 `;
 
 /**
- * Columns that came later. A former version of the code still reads and writes these tables: it names the columns that it
- * fills, so that these may be null, and it answers with all that it finds, so that none is called as a member is.
+ * Columns added later. A former version of the code may still use these tables: it leaves them null, and it sends every column
+ * it finds to clients, so their names must differ from those of members.
  */
 const ADDED_COLUMNS = [
   ["revisions", "audience_json", "TEXT"],
@@ -85,7 +85,7 @@ type AuditRow = {
 
 type NewEntry = Omit<AuditEntry, "id" | "times">;
 
-/** The truth on disk. Revisions and audit entries are added and never changed, but for how often a try was refused. */
+/** The tables on disk. Revisions and audit entries are append-only, except for the count of equal rejections. */
 export class RevisionStore {
   readonly #storage: DurableObjectStorage;
   readonly #sql: SqlStorage;
@@ -100,7 +100,7 @@ export class RevisionStore {
     }
   }
 
-  /** All that `change` writes, or nothing of it. */
+  /** Runs `change` in a transaction. */
   atomically<Value>(change: () => Value): Value {
     return this.#storage.transactionSync(change);
   }
@@ -114,12 +114,12 @@ export class RevisionStore {
     this.#sql.exec("INSERT OR REPLACE INTO state (id, json) VALUES (0, ?)", JSON.stringify(state));
   }
 
-  /** The highest number given, of a canary too; 0 before the first. */
+  /** The highest number in use, canaries included; 0 without revisions. */
   head(): number {
     return this.#sql.exec<{ head: number | null }>("SELECT MAX(revision) AS head FROM revisions").one().head ?? 0;
   }
 
-  /** The last one that is no canary. */
+  /** The last revision that is not a canary. */
   current(): TableRevision | undefined {
     return this.#revisions("WHERE kind <> 'canary' ORDER BY revision DESC LIMIT 1")[0];
   }
@@ -132,7 +132,7 @@ export class RevisionStore {
     return this.#revisions("WHERE revision < ? ORDER BY revision DESC LIMIT ?", before, limit);
   }
 
-  /** Adds a revision and its text. The text of one that is too old by now goes, unless another one has the same. */
+  /** Adds a revision and its text. Drops the text of the oldest revision unless another revision has the same. */
   add(revision: TableRevision, content: Uint8Array): void {
     const { digest, bytes, author, time = "", note, kind, basedOn = null, audience } = revision;
     this.#sql.exec(

@@ -12,13 +12,12 @@ import {
 } from "./store.ts";
 
 /**
- * What the Durable Object keeps on disk. A former version of the gateway may read it after a roll-back, so that columns and
- * members are only ever added.
+ * The Durable Object's tables. A former version of the gateway may read them after a rollback: only add columns and members.
  * - `since`: one row, when counting began, Unix ms.
  * - `sums`: a series and its sum.
  * - `origins`: an origin's URL and its `OriginState` as JSON.
  */
-export class MetricsStorage {
+class MetricsStorage {
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
@@ -53,18 +52,18 @@ export class MetricsStorage {
   }
 }
 
-/** Series kept at most. A sum costs about 200 bytes of memory and a row on disk. */
+/** Limit of series. A sum costs about 200 bytes of memory and a row on disk. */
 export const SERIES_MAX = 20_000;
 
-/** Origins kept at most, and for how long after they were last heard of. */
+/** Limit of origins, and how long they are retained after their last update. */
 const ORIGINS_MAX = 4_096;
 const ORIGIN_DAYS = 1;
 
 const DAY_MS = 86_400_000;
 
 /**
- * All that isolates have reported, in memory, with what has changed since it was last written to disk. What was not written is
- * lost when the object ends; what was shown was written before, so that no sum that anybody saw ever goes back.
+ * The reports of all isolates, in memory, with the changes since the last write to disk. Unwritten changes are lost when the
+ * object ends. Totals are written before they are shown, so a shown counter never decreases.
  */
 export class MetricsAggregate {
   readonly #rows: MetricsStorage;
@@ -74,9 +73,9 @@ export class MetricsAggregate {
   readonly #changedSums = new Set<string>();
   readonly #changedOrigins = new Set<string>();
 
-  constructor(rows: MetricsStorage, nowMs: number) {
-    const { sinceMs, sums, origins } = rows.load(nowMs);
-    this.#rows = rows;
+  constructor(sql: SqlStorage, nowMs: number) {
+    this.#rows = new MetricsStorage(sql);
+    const { sinceMs, sums, origins } = this.#rows.load(nowMs);
     this.#sinceMs = sinceMs;
     this.#sums = new SeriesTotals(SERIES_MAX, sums);
     this.#origins = new Map(origins);
@@ -89,7 +88,7 @@ export class MetricsAggregate {
   enter({ sums, origins }: MetricsReport, nowMs: number): void {
     for (const [key, by] of sums) this.#changedSums.add(this.#sums.add(key, by));
     this.#changedSums.add(this.#sums.add(seriesKey("reports_total"), 1));
-    for (const news of origins) this.#turn(news.url, applyUpdate(this.#origins.get(news.url), news, nowMs));
+    for (const update of origins) this.#turn(update.url, applyUpdate(this.#origins.get(update.url), update, nowMs));
   }
 
   enterCheck({ url, path, check }: Checked): void {
@@ -100,7 +99,7 @@ export class MetricsAggregate {
     return [...this.#origins].flatMap(([url, state]) => hintOf(url, state) ?? []);
   }
 
-  /** Writes first: see above. */
+  /** Writes to disk first. */
   totals(nowMs: number): MetricsTotals {
     this.save(nowMs);
     return { sinceMs: this.#sinceMs, sums: new Map(this.#sums), origins: this.#origins };
@@ -118,7 +117,7 @@ export class MetricsAggregate {
   }
 
   #turn(url: string, state: OriginState): void {
-    // The one heard of last stands last.
+    // Map order: the last updated origin is last.
     this.#origins.delete(url);
     this.#origins.set(url, state);
     this.#changedOrigins.add(url);

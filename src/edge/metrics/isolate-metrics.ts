@@ -5,7 +5,7 @@ import { snapshotOf } from "./snapshot.ts";
 import type { MetricsReport, MetricsStore, MetricsTotals } from "./store.ts";
 
 export interface MetricsOptions {
-  /** `undefined`: nothing is ever reported, and this isolate knows its own alone. */
+  /** `undefined`: this isolate reports nothing and knows only its own counts. */
   readonly store: MetricsStore | undefined;
   /** The least time between two reports. */
   readonly reportMs: number;
@@ -17,20 +17,19 @@ export interface MetricsOptions {
 export interface IsolateMetrics extends Metrics {
   readonly originHealth: OriginHealth;
   readonly counters: Counters;
-  /** Counts a request, and reports what was counted when it is time. */
+  /** Counts a request, and sends a report when one is due. */
   observe(line: RequestLine, waitUntil: (work: Promise<unknown>) => void): void;
 }
 
-/** Series of one isolate. Names of the table times outcomes stay far below; what is beyond is summed as `(other)`. */
+/** Limit of series of one isolate, far above names times outcomes. The rest is summed as `(other)`. */
 export const ISOLATE_SERIES_MAX = 2_000;
 
-/** The platform ends what a request left behind after 30 s; a report that has not ended by then never will. */
+/** The platform stops background work 30 s after a request. A report that takes longer is lost. */
 const REPORT_LOST_MS = 60_000;
 
 /**
- * What this isolate counts, and its exchange with the Durable Object. A report is sent beside a request, one at a time; what one
- * that failed had carried goes with the next. One whose request was cut off is lost: counts may be low by it, never high. A report that
- * arrived and whose answer did not is sent again.
+ * Counts in this isolate and reports them to the Durable Object, beside requests and one report at a time. A failed report is
+ * sent again with the next. A report whose request was cut off is lost; one whose response was lost is counted twice.
  */
 export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
   const { store, reportMs, clock, onReportFailure } = options;
@@ -40,7 +39,7 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
   let pending = new SeriesTotals(ISOLATE_SERIES_MAX);
   let dueMs = 0;
   let isUrgent = false;
-  /** Until when no other report is sent beside the running one. */
+  /** No second report starts before this time while one is running. */
   let busyUntilMs = 0;
 
   const health = originHealth({
@@ -80,7 +79,7 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     busyUntilMs = 0;
   };
 
-  /** This isolate's own, in the form in which the Durable Object keeps everybody's. */
+  /** This isolate's own counts. */
   const ownTotals = (): MetricsTotals => {
     pending.addAll(cells.drain());
     return { sinceMs: startedAtMs, sums: new Map(pending), origins: new Map() };

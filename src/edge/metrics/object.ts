@@ -8,27 +8,27 @@ import { checkTargets, runChecks } from "../origins/active-checks.ts";
 import { originFetch } from "../origins/fetch.ts";
 import { pooledEntropy, systemClock } from "../platform.ts";
 import { edgeTables } from "../table/isolate-table.ts";
-import { MetricsAggregate, MetricsStorage } from "./aggregate.ts";
+import { MetricsAggregate } from "./aggregate.ts";
 import type { MetricsReport, MetricsRpc, MetricsTotals, OriginHint } from "./store.ts";
 
-/** How long what isolates reported may stay unwritten: a row costs money, and a series is raised by every report. */
+/** How long reports may stay unwritten: writing a row costs money, and every report changes most series. */
 const SAVE_MS = 10_000;
 
-/** The object's first answer goes before its first checks. */
+/** Delays the first checks until after the first response. */
 const FIRST_CHECKS_MS = 1_000;
 
-/** How soon a table that wants no checks is looked at again, while there is traffic. */
+/** How often a table without checks is read again, while there is traffic. */
 const NO_CHECKS_MS = 60_000;
 
-/** An alarm that was due so long ago is not going to ring: the disk was put back, or the platform gave it up after its tries. */
+/** An alarm that is late by this much is lost: the storage was restored, or the platform stopped retrying. */
 const ALARM_LOST_MS = 60_000;
 
-/** Rounds of several deployments that were started together drift apart by up to this share of the time between two. */
+/** Spreads the checks of deployments that started together: the share of the period. */
 const JITTER = 0.2;
 
 /**
- * Where isolates meet: the sums of what they count, what they have found of origins, and the active checks, which only one
- * place should make. One object for a deployment. Its alarm writes what is new, and makes a round of checks when that is due.
+ * Aggregates the counters and origin states of all isolates, and runs the active checks. One object for a deployment. Its alarm
+ * writes changes to disk and runs the checks that are due.
  */
 export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   readonly #book: MetricsAggregate;
@@ -37,7 +37,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   readonly #entropy: Entropy = pooledEntropy();
   #alarmAtMs: number | undefined;
   #checksDueMs: number;
-  /** Whether the table wanted checks when it was last looked at. */
+  /** Whether the last read table has checks. */
   #hasChecks = true;
 
   /** `bundled`: the table that was deployed with the code. */
@@ -45,7 +45,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     super(context, env);
     this.#config = readConfig(env);
     const nowMs = systemClock.nowMs();
-    this.#book = new MetricsAggregate(new MetricsStorage(context.storage.sql), nowMs);
+    this.#book = new MetricsAggregate(context.storage.sql, nowMs);
     this.#checksDueMs = nowMs + FIRST_CHECKS_MS;
     this.#tables = edgeTables({
       kv: env.TABLE_KV,
@@ -93,7 +93,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     return this.#config.checkMs * (1 + JITTER * (chance - 0.5));
   }
 
-  /** A round of checks, of as many origins as the table in force wants checked. */
+  /** Checks every origin for which the current table asks it. */
   async #check(): Promise<void> {
     const inMemory = this.#tables.peek((work) => this.ctx.waitUntil(work));
     const served = inMemory ?? (await this.#loaded());
@@ -111,7 +111,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   }
 
   async #wakeBy(atMs: number): Promise<void> {
-    // An alarm in the past that never rang is lost.
+    // An alarm that is long overdue is lost.
     const nowMs = systemClock.nowMs();
     if (this.#alarmAtMs !== undefined && this.#alarmAtMs <= atMs && this.#alarmAtMs > nowMs - ALARM_LOST_MS) return;
     this.#alarmAtMs = atMs;

@@ -2,16 +2,16 @@ import type { OriginCheck } from "../../ports.ts";
 import type { OriginFault } from "../../proxy/errors.ts";
 import { throwTimeout, withTimeout } from "../platform.ts";
 
-/** What an isolate has found of an origin since its last report. Times are Unix ms of its own clock. */
+/** An isolate's observations of an origin since its last report. Times are Unix ms of its own clock. */
 export interface OriginUpdate {
   readonly url: string;
   readonly answeredAtMs: number | undefined;
   readonly fault: { readonly fault: OriginFault; readonly atMs: number } | undefined;
-  /** Of the breaker that opened, or closed again: then `untilMs` is 0. */
+  /** The last change of the breaker; `untilMs` is 0 if it closed. */
   readonly breaker: { readonly atMs: number; readonly untilMs: number } | undefined;
 }
 
-/** All that is known of an origin. The shape of the Durable Object's rows: members may be added, none may change. */
+/** The state of an origin, as stored by the Durable Object: members may be added, none may change. */
 export interface OriginState {
   readonly heardAtMs: number;
   readonly answeredAtMs?: number | undefined;
@@ -21,20 +21,20 @@ export interface OriginState {
   readonly checks?: Readonly<Record<string, OriginCheck>> | undefined;
 }
 
-/** For isolates: the origin did not answer, and no isolate has had an answer since. */
+/** Tells isolates that an origin failed and that no isolate has had a response since. */
 export interface OriginHint {
   readonly url: string;
   readonly seenAtMs: number;
 }
 
 /** The newest update wins, whatever its source and the order of arrival. */
-export function applyUpdate(state: OriginState | undefined, news: OriginUpdate, nowMs: number): OriginState {
+export function applyUpdate(state: OriginState | undefined, update: OriginUpdate, nowMs: number): OriginState {
   return {
     ...state,
     heardAtMs: nowMs,
-    answeredAtMs: latest(state?.answeredAtMs, news.answeredAtMs),
-    fault: later(state?.fault, news.fault),
-    breaker: later(state?.breaker, news.breaker),
+    answeredAtMs: latest(state?.answeredAtMs, update.answeredAtMs),
+    fault: later(state?.fault, update.fault),
+    breaker: later(state?.breaker, update.breaker),
   };
 }
 
@@ -42,13 +42,13 @@ export function withCheck(state: OriginState | undefined, path: string, check: O
   return {
     ...state,
     heardAtMs: check.atMs,
-    // Any answer shows that the origin is there; whether it is a good one is another question.
+    // Any response shows that the origin is reachable, even an unhealthy one.
     answeredAtMs: latest(state?.answeredAtMs, check.fault === undefined ? check.atMs : undefined),
     checks: { ...state?.checks, [path]: check },
   };
 }
 
-/** Whether others should try the origin before they rely on it. */
+/** Whether other isolates should probe the origin first. */
 export function hintOf(url: string, state: OriginState): OriginHint | undefined {
   let seenAtMs = state.breaker !== undefined && state.breaker.untilMs > 0 ? state.breaker.atMs : 0;
   for (const { atMs, fault } of Object.values(state.checks ?? {})) {
@@ -70,14 +70,14 @@ function later<Event extends { readonly atMs: number }>(
   return other.atMs >= one.atMs ? other : one;
 }
 
-/** What one isolate has counted and found since its last report. */
+/** An isolate's counts and observations since its last report. */
 export interface MetricsReport {
   /** By series. */
   readonly sums: ReadonlyMap<string, number>;
   readonly origins: readonly OriginUpdate[];
 }
 
-/** What all of them have, since the Durable Object was first asked. */
+/** The sums of all isolates since the Durable Object was created. */
 export interface MetricsTotals {
   readonly sinceMs: number;
   readonly sums: ReadonlyMap<string, number>;
@@ -85,19 +85,19 @@ export interface MetricsTotals {
   readonly origins: ReadonlyMap<string, OriginState>;
 }
 
-/** Where isolates meet. Both calls reject when it cannot be reached. */
+/** The shared store. Both calls reject if it cannot be reached. */
 export interface MetricsStore {
   report(report: MetricsReport): Promise<readonly OriginHint[]>;
   totals(): Promise<MetricsTotals>;
 }
 
-/** The Durable Object, as those who call it know it. */
+/** The RPC of the Durable Object. */
 export interface MetricsRpc extends MetricsStore, Rpc.DurableObjectBranded {
-  /** Sees to it that the active checks go on: after a deployment, and should an alarm have been lost. */
+  /** Resumes the active checks after a deployment or a lost alarm. */
   scheduleChecks(): Promise<void>;
 }
 
-/** All isolates of a deployment meet in one object. */
+/** A deployment has one object. */
 const NAME = "all";
 
 /** A call takes a few milliseconds from nearby and some hundred from afar; a scraper gives up after 10 s. */
@@ -112,6 +112,6 @@ export function durableMetrics(namespace: DurableObjectNamespace<MetricsRpc>): M
   };
 }
 
-/** For the platform's timer. */
+/** Called by the cron trigger. */
 export const scheduleChecks = (namespace: DurableObjectNamespace<MetricsRpc>): Promise<void> =>
   withTimeout(namespace.get(namespace.idFromName(NAME)).scheduleChecks(), DEADLINE_MS, throwTimeout);

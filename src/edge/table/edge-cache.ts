@@ -5,46 +5,45 @@ import type { EdgeCache } from "../origins/moved-memory.ts";
 import { type LoadFailure, within } from "./kv.ts";
 
 /**
- * The tables that isolates of one location share, in the edge's cache: parts, which never change (bodies, headers and pages of
- * packs), and the pointer that KV had last, for a cold isolate that KV does not answer. Whatever the cache does is no failure:
- * KV is asked instead. Nobody who has a table to serve waits for a put.
+ * Tables that the isolates of one location share in the edge's cache: immutable parts (bodies, headers and pages of packs), and
+ * the last pointer read from KV, for cold isolates that cannot read KV. Errors of the cache are ignored; KV is read instead.
  */
 export interface TableCache {
-  /** `key`: as in KV. What `open` finds wrong was never there: whoever can write to the cache must not decide anything. */
+  /** `key`: as in KV. `open` verifies the bytes: contents of the cache are not trusted. */
   part<Value, Failure>(key: string, open: Open<Value, Failure>): Promise<Ok<Value> | undefined>;
   putPart(key: string, bytes: ArrayBuffer): Promise<void>;
   pointer(): Promise<ConfirmedPointer | undefined>;
   putPointer(seen: ConfirmedPointer): Promise<void>;
 }
 
-/** Verifies bytes, and gives what is made of them. */
+/** Verifies and decodes bytes. */
 type Open<Value, Failure> = (bytes: ArrayBuffer) => Promise<Result<Value, Failure>>;
 
 export interface ConfirmedPointer {
   readonly pointer: Pointer;
-  /** When KV held it, Unix ms. */
+  /** When KV had it, Unix ms. */
   readonly confirmedAtMs: number;
 }
 
-/** The cache is nearer than KV; one that takes longer is of no use. */
+/** The cache is closer than KV; a slower answer is useless. */
 const DEADLINE_MS = 300;
 
-/** A cache that was late is not asked again before, so that one request and not each waits for it. */
+/** After a timeout the cache is not read for this long, so that one request waits for it instead of all. */
 const QUIET_MS = 30_000;
 
-/** Nobody waits for a put, but it must end. */
+/** No request waits for a put, but it must end. */
 const PUT_DEADLINE_MS = 10_000;
 
 const PART_SECONDS = 7 * 86_400;
 
-/** An older one is no better than the table of the build. */
+/** An older pointer is no better than the bundled table. */
 const POINTER_SECONDS = 7 * 86_400;
 
 const CONFIRMED_FIELD = "waybill-confirmed";
 
 /**
- * `namespace`: names the deployment. All Workers of a zone have one cache, and the pointer of another deployment, with
- * whatever number, is no news of this one.
+ * `namespace`: identifies the deployment. All Workers of a zone share one cache, and a pointer of another deployment must not
+ * be used.
  */
 export function edgeTableCache(cache: EdgeCache | undefined, namespace: string, clock: Clock): TableCache {
   let edge = cache;
@@ -54,7 +53,7 @@ export function edgeTableCache(cache: EdgeCache | undefined, namespace: string, 
   const pointerUrl = `${base}/current`;
   const partUrl = (key: string): string => `${base}/${key}`;
 
-  /** workerd by itself has the interface of a cache and none behind it: each call fails. One failure is enough to know. */
+  /** Self-hosted workerd has the interface of a cache without an implementation: stop after the first failure. */
   const call = async <Value>(
     use: (from: EdgeCache) => Promise<Value>,
     deadlineMs: number,

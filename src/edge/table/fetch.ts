@@ -7,12 +7,12 @@ import { raceCacheAndKv } from "../platform.ts";
 import type { ConfirmedPointer, TableCache } from "./edge-cache.ts";
 import { compileBody, type LoadFailure, readBody, verified } from "./kv.ts";
 
-/** The table that an isolate holds. */
+/** A table in memory. */
 export interface LoadedTable {
   readonly table: CompiledTable;
-  /** What names it; `undefined` for the bundled copy. */
+  /** `undefined` for the bundled table. */
   readonly pointer: Pointer | undefined;
-  /** The layer that it came from, and what it is said to come from later on. */
+  /** Where it came from, and the source that later responses name. */
   readonly source: TableSource;
   readonly laterSource: TableSource;
   readonly confirmedAtMs: number;
@@ -30,21 +30,21 @@ export const loadedCanary = (named: PointerCanary, table: CompiledTable, stable:
   ownsEntity: (entity) => servesEntity(named.audience, entity),
 });
 
-/** Whether a pointer names something that is older than what is held: an edge of KV may still have it. */
+/** Whether a pointer is older than the loaded one: a location of KV may still serve it. */
 export function isOlder(pointer: Pointer, held: Pointer | undefined): boolean {
   if (held === undefined) return false;
   const { revision, change } = held;
   return pointer.revision < revision || (pointer.revision === revision && pointer.change < change);
 }
 
-/** What `waybill-table` says of a table, or of a canary of one. */
+/** The `waybill-table` header of a table or a canary. */
 const labelOf = (revision: number, source: TableSource, seconds: number, isCanary = false): string =>
   `rev=${revision}${isCanary ? "; canary" : ""}; source=${source}; age=${seconds}`;
 
 const secondsSince = (confirmedAtMs: number, nowMs: number): number =>
   Math.max(0, Math.floor((nowMs - confirmedAtMs) / 1000));
 
-/** What was served before, and is served on from memory: as old as it is now, the canary beside it too. */
+/** A table that is served again from memory, with its current age; its canary too. */
 export function refreshLabel(served: ServedTable, nowMs: number): ServedTable {
   const { table, canary, confirmedAtMs } = served;
   const seconds = secondsSince(confirmedAtMs, nowMs);
@@ -56,7 +56,7 @@ export function refreshLabel(served: ServedTable, nowMs: number): ServedTable {
   };
 }
 
-/** Serves a table with its label. A label is good for a second, and most requests find that of the one before. */
+/** Adds labels to tables. A label is valid for a second, so most requests reuse the last one. */
 export function tableLabels(): (loaded: LoadedTable, source: TableSource, nowMs: number) => ServedTable {
   let last: { readonly loaded: LoadedTable; readonly source: TableSource; readonly second: number } | undefined;
   let label = "";
@@ -85,7 +85,7 @@ export interface TableFetchOptions {
   readonly cache: TableCache;
   readonly report: (failure: LoadFailure) => void;
   readonly deadlineMs: number;
-  /** Keeps a put going that nobody waits for. */
+  /** Lets a put outlive the request. */
   readonly waitUntil: (work: Promise<unknown>) => void;
 }
 
@@ -102,16 +102,15 @@ interface Body {
 const from = (source: TableSource, bytes: Result<ArrayBuffer, LoadFailure>): Result<Body, LoadFailure> =>
   bytes.ok ? ok({ bytes: bytes.value, source }) : bytes;
 
-/** Faulty bodies remembered: of the table and of its canary, and of those before. */
+/** Cached failures: of the table, its canary and those before. */
 const REFUSED_MAX = 8;
 
 /**
- * Gets the tables that a pointer names: what is held already from memory, else from the edge's cache, else from KV; verified and
- * compiled. `undefined` where the table cannot be had; a canary that cannot is left out. `isFromKv`: whether the pointer is
- * KV's own word of now.
+ * Loads the tables of a pointer from memory, the edge's cache or KV, verified and compiled. `undefined` if the table cannot be
+ * loaded; a canary that cannot be loaded is left out. `isFromKv`: whether the pointer was just read from KV.
  */
 export function tableFetcher({ kv, cache, report, deadlineMs, waitUntil }: TableFetchOptions) {
-  /** A body never changes: one that was found faulty is not read and checked again. */
+  /** A body never changes, so a faulty one is not read again. */
   const refused = new Map<string, LoadFailure>();
 
   const fetchBody = (digest: string): Promise<Result<Body, LoadFailure>> => {
@@ -176,7 +175,7 @@ export function tableFetcher({ kv, cache, report, deadlineMs, waitUntil }: Table
   };
 }
 
-/** One text may come into force under several numbers, as a canary that is promoted does: it is compiled once. */
+/** A promoted canary has the same text under a new number: it is compiled once. */
 function tableInMemory(digest: string, held: LoadedTable | undefined): CompiledTable | undefined {
   if (held?.pointer?.digest === digest) return held.table;
   return held?.canary?.named.digest === digest ? held.canary.table : undefined;

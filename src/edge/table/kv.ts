@@ -15,8 +15,8 @@ export type LoadFailure =
   | { readonly reason: "table-invalid"; readonly digest: string; readonly faults: number; readonly first: string };
 
 /**
- * KV's shortest cache life. For bodies and parts too, though they never change: a location remembers as long that there is none,
- * and one that was missing may have come. What was had is in the edge's cache, which stands before KV.
+ * KV's shortest cache TTL. Bodies and parts use it too: KV also caches that a key is missing, and the key may exist soon.
+ * The edge's cache keeps what was found.
  */
 export const KV_CACHE_SECONDS = 30;
 
@@ -47,13 +47,13 @@ export async function verified(bytes: ArrayBuffer, digest: string): Promise<Resu
   return actual === digest ? ok(bytes) : err({ reason: "digest-mismatch", digest, actual });
 }
 
-/** The table of verified bytes, checked and compiled like any other. */
+/** Checks and compiles verified bytes. */
 export function compileBody(bytes: ArrayBuffer, digest: string, revision: number): Result<CompiledTable, LoadFailure> {
   let table: ReturnType<typeof loadTableBytes>;
   try {
     table = loadTableBytes(bytes, revision);
   } catch (error) {
-    // Whoever can write to the store could stop every request with a text that the compiler does not survive.
+    // A text that crashes the compiler must not stop every request.
     return err({ reason: "table-invalid", digest, faults: 1, first: `the check failed: ${String(error)}` });
   }
   if (table.ok) return table;
@@ -66,7 +66,7 @@ export function compileBody(bytes: ArrayBuffer, digest: string, revision: number
   });
 }
 
-/** A store that throws, or that never answers, is a failure like any other. */
+/** Turns exceptions and timeouts into failures. */
 export async function within<Value>(
   ask: () => Promise<Value>,
   deadlineMs: number,

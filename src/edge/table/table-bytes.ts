@@ -8,21 +8,21 @@ import {
   type TableNames,
 } from "../../routing/index.ts";
 
-/** A table as it lies in stores: bytes, named by their digest. */
+/** A stored table: bytes, identified by their digest. */
 
-/** Checks and compiles what was published, as strictly as the command line does. */
+/** Checks and compiles a published table, as strictly as the command line does. */
 export function loadTableBytes(bytes: Bytes, revision: number): Result<CompiledTable, readonly Fault[]> {
   const declared = declaredIn(bytes);
   return declared.ok ? loadTable(declared.value, revision) : declared;
 }
 
-/** A call of its own, so that the text is out of memory before the table is compiled. */
+/** A separate call, so that the text can be freed before the table is compiled. */
 function declaredIn(bytes: Bytes): Result<unknown, readonly Fault[]> {
   const text = tableText(bytes);
   return text.ok ? parseTableText(text.value) : text;
 }
 
-/** The names in a text that was checked: that takes a hundredth of the time of a check. */
+/** The names in a checked text, in a hundredth of the time of a check. */
 export function tableNames(bytes: Bytes): TableNames {
   const text = tableText(bytes);
   const { countries, entities }: TextOfNames = text.ok ? JSON.parse(text.value) : {};
@@ -34,7 +34,7 @@ interface TextOfNames {
   readonly entities?: object;
 }
 
-/** UTF-8 without a mark in front. */
+/** UTF-8; a byte order mark stays in the text. */
 export function tableText(bytes: Bytes): Result<string, readonly Fault[]> {
   try {
     return ok(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
