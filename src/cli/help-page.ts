@@ -51,47 +51,41 @@ async function helpsBelow(words: readonly string[]): Promise<ReadonlyMap<string,
   return helps;
 }
 
+/** On lines as wide as needed, so that each entry is one line. */
 async function helpText(words: readonly string[]): Promise<string> {
   let text = "";
   const print = async (part: string): Promise<void> => {
     text += part;
   };
-  await run([...words, "--help"], { version: "", print, report: () => undefined } as unknown as Runtime);
+  const columns = Number.MAX_SAFE_INTEGER;
+  await run([...words, "--help"], { version: "", columns, print, report: () => undefined } as unknown as Runtime);
   return text;
 }
 
 function parse(text: string): Help {
   const [usage = "", description = "", ...sections] = text.trimEnd().split("\n\n");
-  const entries: Entry[] = [];
-  const commands: string[] = [];
-  const notes: string[] = [];
-  for (const section of sections) {
-    const [title, ...lines] = section.split("\n");
-    if (title === "Commands:") commands.push(...entriesOf(lines).map(({ name }) => name.split(" ")[0] ?? ""));
-    else if (title === "Arguments:" || title === "Options:") entries.push(...entriesOf(lines));
-    else if (title !== "Examples:") notes.push(...section.split("\n"));
-  }
-  // The common block has the exit codes.
-  const own = notes.join("\n").replace(/(?<![^ \n])Exit code: [\s\S]*$/, "");
+  const entriesOf = (title: string): readonly Entry[] =>
+    (sections.find((section) => section.startsWith(`${title}:\n`)) ?? "").split("\n").slice(1).map(entryOf);
+  const notes = sections.filter((section) => !/^(?:Arguments|Options|Commands|Examples):\n/.test(section)).join("\n");
   return {
     usage: usage.replace("Usage: ", "").replace(" [options]", ""),
-    description: description.replaceAll("\n", " "),
-    entries: entries.filter(({ name }) => name !== "-h, --help"),
-    commands: commands.filter((name) => name !== "help"),
-    notes: own.split("\n").filter((line) => line !== ""),
+    description,
+    entries: [...entriesOf("Arguments"), ...entriesOf("Options")].filter(({ name }) => name !== "-h, --help"),
+    commands: entriesOf("Commands")
+      .flatMap(({ name }) => name.split(" ").slice(0, 1))
+      .filter((name) => name !== "help"),
+    // The common block has the exit codes.
+    notes: notes
+      .replace(/(?<![^ \n])Exit code: [\s\S]*$/, "")
+      .split("\n")
+      .filter((line) => line !== ""),
   };
 }
 
-/** Entries are indented by two spaces, their continuation lines by more. */
-const entriesOf = (lines: readonly string[]): readonly Entry[] =>
-  lines
-    .join("\n")
-    .replace(/\n {3,}/g, " ")
-    .split("\n")
-    .map((line) => {
-      const [name = "", text = ""] = line.trim().split(/ {2,}(.*)/);
-      return { name, text };
-    });
+const entryOf = (line: string): Entry => {
+  const [name = "", text = ""] = line.trim().split(/ {2,}(.*)/);
+  return { name, text };
+};
 
 interface Common {
   readonly entries: readonly Entry[];
