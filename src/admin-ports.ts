@@ -14,34 +14,34 @@ import type { CompiledTable, Decision } from "./routing/table.ts";
 
 /** Ports of the routing table, its control plane and the authentication of operators, in plain data. */
 
-/** The table that answers a request, and where and when it was got. */
+/** The table that decides a request, with its source and age. */
 export interface ServedTable {
   readonly table: CompiledTable;
   readonly source: TableSource;
-  /** SHA-256 of the table's text in lower-case hex; `undefined` for the bundled one, which is no text. */
+  /** SHA-256 of the table's text in lower-case hex; `undefined` for the bundled table, which has no text. */
   readonly digest: string | undefined;
-  /** When this copy was last confirmed to be the published one, Unix ms. */
+  /** When this copy was last confirmed as the published one, Unix ms. */
   readonly confirmedAtMs: number;
-  /** Value of the `waybill-table` field. */
+  /** Value of the `waybill-table` header. */
   readonly label: string;
-  /** Another table that decides about some of the IDs. */
+  /** Decides some of the IDs. */
   readonly canary: ServedCanary | undefined;
 }
 
-/** A table for a part of the IDs. Which part follows from what the table beside it makes of an ID. */
+/** A table for some of the IDs, selected by the decision of the stable table. */
 export interface ServedCanary extends Pick<ServedTable, "table" | "label"> {
   /** SHA-256 of its text in lower-case hex. */
   readonly digest: string;
   readonly audience: CanarySelector;
-  /** Whether it decides about an ID that the other table has decided about. */
+  /** Whether it decides an ID, given the decision of the stable table. */
   readonly matches: (decision: Decision) => boolean;
-  /** Whether it decides about every ID of an entity, those that the other table does not know too. */
+  /** Whether it decides every ID of an entity, even those that the stable table does not know. */
   readonly ownsEntity: (entity: string) => boolean;
 }
 
-/** The table in force. Never waits once an isolate has one; refreshes in the background. */
+/** The current table. Requests never wait once an isolate has one; it is refreshed in the background. */
 export interface Tables {
-  /** The table in memory, or `undefined` before the first load. An old one is refreshed beside the request. */
+  /** The table in memory, or `undefined` before the first load. A stale one is refreshed in the background. */
   peek(waitUntil: (work: Promise<unknown>) => void): ServedTable | undefined;
   /** Loads within a deadline; falls back to the bundled copy. */
   load(): Promise<Result<ServedTable, TableError>>;
@@ -97,7 +97,7 @@ type Change = Promise<Result<TableRevision, TableChangeError>>;
 
 /** The revisions of the table, with optimistic concurrency (see `ChangeRequest`), and the upload of packs. */
 export interface ControlPlaneApi {
-  /** The text of a revision, byte for byte; without a number of the one in force. */
+  /** The text of a revision, byte for byte; by default the current one. */
   text(revision?: number): Promise<Result<RevisionContent, TableChangeError>>;
   revisions(pageQuery: PageQuery): Answer<readonly TableRevision[]>;
   audit(pageQuery: PageQuery): Answer<readonly AuditEntry[]>;
@@ -140,17 +140,17 @@ export interface PackPartRequest {
 /** `viewer` sees the gateway's own pages, `operator` changes what they show as well. */
 export type Scope = "viewer" | "operator";
 
-/** Who asks for the gateway's own pages. */
+/** An authenticated caller of the gateway's own pages. */
 export interface Caller {
-  /** Of the token, or the address or service token that Access vouches for. It stands in the audit. */
+  /** Name of the token, or the e-mail address or service token from Access; the author in the audit. */
   readonly name: string;
   readonly scope: Scope;
   /** `access`: by a browser's cookie, which another site can make the browser send. `open-pages`: without authentication. */
   readonly by: "token" | "access" | "open-pages";
 }
 
-/** Who sends a request, or why that cannot be told. Never throws. */
+/** Authenticates a request. Never throws. */
 export type Authenticate = (request: Request) => Promise<Result<Caller, AuthError>>;
 
-/** Why a request for the gateway's own pages was turned away, as it is counted. */
+/** Why a request for the gateway's own pages was denied, as a label of a counter. */
 export type DenialReason = "missing" | "wrong" | Exclude<AuthError["reason"], "unauthenticated">;

@@ -5,13 +5,12 @@ import type { Gateway } from "../../src/ports.ts";
 import type { AuthError, RequestError } from "../../src/problems/index.ts";
 import { contextOf } from "./http.ts";
 
-/** Methods that change nothing (RFC 9110 §9.2.1). What they answer stays unread by other sites: no page has CORS fields. */
+/** Safe methods (RFC 9110 §9.2.1). Other sites cannot read the responses: no page has CORS headers. */
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /**
- * Whether another site may have made a browser send this write with credentials that the browser adds by itself. A browser says
- * where a write comes from; where it must have been one, as behind Access's cookie, one that does not say is refused too. No
- * browser adds a bearer token by itself.
+ * Guards against cross-site request forgery. Browsers send the origin of a write. With Access's cookie a write without an origin
+ * is rejected too. Browsers never add a bearer token on their own.
  */
 export function isCrossSite(
   { by }: Caller,
@@ -25,7 +24,7 @@ export function isCrossSite(
   return (site !== null && site !== "same-origin") || (origin !== null && !isOwn(origin, target));
 }
 
-/** Behind a proxy that ends TLS the gateway is asked by http for what the browser knows as https. */
+/** Behind a proxy that terminates TLS the gateway sees http where the browser sees https. */
 const isOwn = (origin: string, { scheme, host }: Pick<RequestContext, "scheme" | "host">): boolean =>
   origin === `https://${host}` || origin === `${scheme}://${host}`;
 
@@ -33,11 +32,11 @@ const KEY = "caller";
 
 type Guard = Pick<Gateway, "authenticate" | "counters">;
 
-/** Lets in who has the scope, and remembers who it is for `callerOf`. It stands before all else that answers on a path. */
+/** Requires a scope and stores the caller for `callerOf`. It must be the first handler of a path. */
 export function requireScope(gateway: Guard, scope: Scope): MiddlewareHandler {
   return async (c, next) => {
     const context = contextOf(c);
-    // A host that moves the path has led the router to this page.
+    // A malformed host can shift the path and so reach this page.
     const error = targetError(context);
     if (error !== undefined) return context.fail(error);
     const caller = await gateway.authenticate(c.req.raw);
@@ -51,7 +50,7 @@ export function requireScope(gateway: Guard, scope: Scope): MiddlewareHandler {
   };
 }
 
-/** Who sent the request. Only behind `requireScope`. */
+/** The authenticated caller. Only behind `requireScope`. */
 export function callerOf(c: Context): Caller {
   const caller = callerIfKnown(c);
   if (caller === undefined) throw new Error(`${c.req.path} asks who sent a request that was not authenticated`);

@@ -4,24 +4,24 @@ import type { RequestContext } from "../../src/gateway/request.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
 import type { RequestError } from "../../src/problems/index.ts";
 
-/** What the app hands to each page. */
+/** The bindings of each page. */
 export interface PageEnv {
   readonly Bindings: { readonly context: RequestContext };
 }
 
 export const contextOf = (c: Context): RequestContext => (c.env as PageEnv["Bindings"]).context;
 
-/** The path as it was sent, for the router: what it would decode by itself must not lead to a page. */
+/** The raw path for the router, so that an encoded path never matches a page. */
 export const rawPath = (_: Request, options?: { readonly env?: PageEnv["Bindings"] }): string =>
   options?.env?.context.path ?? "/";
 
-/** Answers what is left over at one of the gateway's own paths: methods that it does not take. */
+/** Responds to the methods that one of the gateway's own paths does not support. */
 export const methodNotAllowed =
   (...allow: readonly string[]) =>
   (c: Context): Response =>
     problemResponse({ reason: "method-not-allowed", method: c.req.method, allow });
 
-/** An answer of the gateway's own. Nothing of it is kept by caches: the table behind it may change. */
+/** A response of the gateway's own. It is not cached: the table may change. */
 export function jsonResponse(body: unknown, fields: Readonly<Record<string, string>> = {}, status = 200): Response {
   return new Response(`${JSON.stringify(body, null, 2)}\n`, {
     status,
@@ -29,7 +29,7 @@ export function jsonResponse(body: unknown, fields: Readonly<Record<string, stri
   });
 }
 
-/** A small body as text. It is read no further than its cap, and one that breaks off or is not UTF-8 is an error. */
+/** Reads a small body as text, up to a limit. A body that ends early or is not UTF-8 is an error. */
 export async function readBody(request: Request, bytesMax: number): Promise<Result<string, RequestError>> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let text = "";
@@ -46,7 +46,7 @@ export async function readBody(request: Request, bytesMax: number): Promise<Resu
   }
 }
 
-/** A body as bytes, read no further than its cap. */
+/** Reads a body as bytes, up to a limit. */
 export async function readBytes(
   request: Request,
   bytesMax: number,

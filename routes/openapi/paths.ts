@@ -7,7 +7,7 @@ export type Paths = Record<string, object>;
 
 export const PROBLEM_CONTENT = { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
 
-/** The methods that an OpenAPI document has a word for; TRACE is not passed on. */
+/** The methods of OpenAPI; TRACE is not proxied. */
 const METHODS = ["get", "head", "post", "put", "patch", "delete", "options"] as const;
 
 export const ID_PARAMETER = pathParameter("id", { maxLength: 128 });
@@ -23,7 +23,7 @@ export function entityPaths(table: CompiledTable): Paths {
       entity.paths.map((pattern, index) => {
         const { path, parameters } = templateOf(pattern);
         const fixed = entity.pathHints.get(pattern);
-        // A public ID is opened, and its layout is never in question. A pattern that names the layout leaves nothing to say.
+        // Public IDs have one layout, and a pattern with a layout fixes it: the header has no effect on either.
         const all = entity.public === undefined && fixed === undefined ? [...parameters, hint] : parameters;
         const summary = `The ${entity.name} that the ID names${fixed === undefined ? "" : `, read as ${hintName(fixed)} alone`}`;
         return [path, item(METHODS, operationName(entity, index), "entities", summary, all)];
@@ -32,7 +32,7 @@ export function entityPaths(table: CompiledTable): Paths {
   ]);
 }
 
-/** Templates that differ in the names of their parameters alone are one to OpenAPI (§4.8.8), so of these only the first is listed. */
+/** Templates that differ only in parameter names are identical (OpenAPI 3.1 §4.8.8), so only the first is listed. */
 export function withoutIdPaths(table: CompiledTable): Paths {
   const paths: Paths = {};
   const known = new Set<string>();
@@ -51,7 +51,7 @@ export function withoutIdPaths(table: CompiledTable): Paths {
   return paths;
 }
 
-/** No name has a dot, so that no two operations have one name. */
+/** Names of entities have no dot, so operation names are unique. */
 const operationName = ({ name }: Entity, index: number): string => (index === 0 ? name : `${name}.${index + 1}`);
 
 function item(
@@ -73,7 +73,7 @@ function item(
   return { parameters, ...Object.fromEntries(operations) };
 }
 
-/** `/v2/*\/rides/:id` as `/v2/{segment1}/rides/{id}`; `**` is `{rest}`, though OpenAPI has no word for several segments. */
+/** `/v2/*\/rides/:id` as `/v2/{segment1}/rides/{id}`; `**` is `{rest}`, although an OpenAPI parameter is one segment. */
 function templateOf(pattern: string): { readonly path: string; readonly parameters: readonly object[] } {
   const parameters: object[] = [];
   let count = 0;
@@ -100,7 +100,7 @@ const layoutParameter = (table: CompiledTable): object => ({
   schema: { type: "string", examples: [...table.layouts.keys()] },
 });
 
-/** `authorization` is not described as a parameter: OpenAPI 3.1 §4.8.12 has such a one ignored. */
+/** Without `authorization`: OpenAPI 3.1 §4.8.12 ignores it as a parameter. */
 function sourceParameters({ sources }: WithoutId): readonly object[] {
   const described = new Map<string, object>();
   for (const source of sources) {

@@ -19,7 +19,7 @@ const SHA256 = {
 };
 const PAGE = { name: "page", in: "path", required: true, schema: { type: "integer", minimum: 0 } };
 
-/** `problem`: the responses of every operation; `security`: who may see, and change. */
+/** `problem`: the error responses of every operation; `security`: its authentication. */
 export function packPaths(problem: object, security: readonly object[]): Paths {
   const shown = (description: string) => ({
     description,
@@ -71,11 +71,11 @@ interface Described {
   readonly name: string;
   readonly summary: string;
   readonly parameters?: readonly object[];
-  /** Of the request's body; none: it has none. */
+  /** The body of the request; `undefined` for none. */
   readonly body?: { readonly type: string; readonly schema: object };
   readonly status?: number;
   readonly type?: string;
-  /** Of an answer in JSON. */
+  /** Schema of a JSON response. */
   readonly answer?: object;
 }
 
@@ -114,7 +114,7 @@ const lines = {
 };
 const json = (schema: object) => ({ type: JSON_TYPE, schema });
 
-/** `problem`: the responses of every operation; `security`: who may see, and change. */
+/** `problem`: the error responses of every operation; `security`: its authentication. */
 export function tablePaths(problem: object, security: readonly object[]): Paths {
   const operation = ({ name, summary, parameters = [], body, status = 200, ...answered }: Described): object => ({
     operationId: name,

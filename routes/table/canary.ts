@@ -8,7 +8,7 @@ import { jsonResponse, methodNotAllowed } from "../lib/http.ts";
 import { readChangeRequest, readJson, readWithText } from "./request.ts";
 import { respondWithTableError } from "./table.ts";
 
-/** A table for a part of the IDs, and what becomes of it. */
+/** Starts, promotes and aborts a canary: a table for some of the IDs. */
 export const tableCanary = (gateway: Gateway) =>
   new Hono()
     .post("/-/table/canary", requireOperator(gateway, "canary"), async (c) => {
@@ -23,7 +23,7 @@ export const tableCanary = (gateway: Gateway) =>
       }
       const request = readChangeRequest(c, note);
       if (!request.ok) return respondWithTableError(c, request.error);
-      // Its own bytes: what was read and written again could be another table, such as one without a number that is too large.
+      // The bytes as sent: parsing and serializing could change the table, such as a number that is too large.
       const bytes = new TextEncoder().encode(table);
       const made = await gateway.controlPlane.startCanary(request.value, bytes, audience.output);
       return made.ok ? jsonResponse(made.value, {}, 201) : respondWithTableError(c, made.error);
@@ -34,7 +34,7 @@ export const tableCanary = (gateway: Gateway) =>
     .post("/-/table/abort", requireOperator(gateway, "abort"), (c) => endCanary(gateway, c, "abort"))
     .all("/-/table/abort", methodNotAllowed("POST"));
 
-/** Makes its text the next revision, or drops it. */
+/** Promotes the canary's table or aborts the canary. */
 async function endCanary(gateway: Gateway, c: Context, how: "promote" | "abort"): Promise<Response> {
   const body = await readJson(c.req.raw, endCanarySchema);
   if (!body.ok) return respondWithTableError(c, body.error);

@@ -17,7 +17,7 @@ import { methodNotAllowed } from "../lib/http.ts";
 import { wholeNumber } from "./revisions.ts";
 import { respondWithTableError } from "./table.ts";
 
-/** The first line of a body, and what comes behind it, as it comes. */
+/** The first line of a body, and the rest as a stream. */
 interface Parted {
   readonly line: string;
   readonly rest: ReadableStream<Uint8Array>;
@@ -25,7 +25,7 @@ interface Parted {
 
 const LINE_FEED = 10;
 
-/** Reads a body up to its first line feed, and no further than a cap. A line that is all of the body needs no end. */
+/** Reads a body up to its first line feed, within a limit. A single line needs no line feed. */
 export async function firstLine(
   body: ReadableStream<Uint8Array>,
   bytesMax: number,
@@ -69,7 +69,7 @@ function behind(
   });
 }
 
-/** A request's target may have 16 KiB, and a log line says a little more. */
+/** A request target may have 16 KiB, and a log line has more members. */
 const LINE_CHARACTERS_MAX = 32 * 1024;
 
 /** Newline-delimited JSON. */
@@ -87,9 +87,8 @@ interface Pair {
 }
 
 /**
- * `POST /-/table/replay?old=41&new=42`: requests of the past, one a line, through two revisions, or with `new=body` through a
- * revision and the table in the first line, `{"table": …}`. Each that would go elsewhere is a line of the answer, as they
- * come; the last line sums up.
+ * `POST /-/table/replay?old=41&new=42`: replays logged requests, one a line, with two revisions. With `new=body` the first line
+ * has the new table, `{"table": …}`. The response streams a line for each request that would go elsewhere, then a summary.
  */
 export const tableReplay = (gateway: Gateway) =>
   new Hono()
@@ -146,7 +145,7 @@ const malformedLine = (why = ""): RequestError => ({
   detail: `With new=body the first line is {"table": …}, all in one line. ${why}`.trimEnd(),
 });
 
-/** Text in chunks to lines of the answer. What is no request is counted, and stops nothing. */
+/** Turns chunks of text into lines of the response. Lines without a request are only counted. */
 function replayed({ before, after }: Pair, nowMs: number): TransformStream<string, string> {
   const counts = { same: 0, changed: 0, open: 0, others: 0, unreadable: 0 };
   let rest = "";
@@ -174,7 +173,7 @@ function replayed({ before, after }: Pair, nowMs: number): TransformStream<strin
     transform(chunk, controller) {
       const lines = (rest + chunk).split("\n");
       rest = lines.pop() ?? "";
-      // A line without an end is no log, and must not fill the memory.
+      // An endless line must not fill the memory.
       if (rest.length > LINE_CHARACTERS_MAX) controller.error(new Error("a line of the log is too long"));
       const changed = lines.map(one).join("");
       if (changed !== "") controller.enqueue(changed);

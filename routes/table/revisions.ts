@@ -9,7 +9,7 @@ import { jsonResponse, methodNotAllowed } from "../lib/http.ts";
 import { readChangeRequest, readJson } from "./request.ts";
 import { respondWithTableError, textResponse } from "./table.ts";
 
-/** What the table was: its revisions, their texts, who did what, and the way back to one of them. */
+/** The revisions, their texts, the audit and the rollback. */
 export const tableRevisions = (gateway: Gateway) =>
   new Hono()
     .get("/-/table/revisions", requireScope(gateway, "viewer"), async (c) => {

@@ -23,7 +23,7 @@ export const tableStatus = (gateway: Gateway) =>
     })
     .all("/-/table/status", methodNotAllowed("GET", "HEAD"));
 
-/** `/-/table/capacity`: how much of each cap a table takes up, the one in force (GET) or the one in the body (POST). */
+/** `/-/table/capacity`: usage of each limit, by the current table (GET) or the one in the body (POST). */
 export const tableCapacity = (gateway: Gateway) =>
   new Hono()
     .get("/-/table/capacity", requireScope(gateway, "viewer"), async (c) => {
@@ -67,12 +67,12 @@ function isolateStatus(served: ServedTable, nowMs: number): object {
 const shownCanary = (canary: RunningCanary | undefined): object | null =>
   canary === undefined ? null : { revision: canary.revision, digest: canary.digest, ...canary.audience };
 
-/** As an isolate has it. */
+/** The canary of an isolate. */
 const runningCanary = ({ table, digest, audience }: ServedCanary): RunningCanary => ({
   revision: table.revision,
   digest,
   audience,
 });
 
-/** `null` for none, or for one whose table the isolate does not have yet. */
+/** `null` if there is none, or if the isolate has not loaded its table yet. */
 export const canaryInIsolate = ({ canary }: ServedTable): object | null => shownCanary(canary && runningCanary(canary));

@@ -7,7 +7,7 @@ import { requireOperator, requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, methodNotAllowed, readBytes } from "../lib/http.ts";
 import { readChangeRequest, readTable } from "./request.ts";
 
-/** `/-/table`: the table in force, a new one, and what a new one would do. */
+/** `/-/table`: reads, publishes, checks and compares tables. */
 export const table = (gateway: Gateway) =>
   new Hono()
     .get("/-/table", requireScope(gateway, "viewer"), async (c) => {

@@ -12,31 +12,31 @@ export interface AccessKeysOptions {
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly subtle: Pick<typeof crypto.subtle, "importKey">;
-  /** Told of every fetch that failed. */
+  /** Receives every failed fetch. */
   readonly report: (why: string) => void;
 }
 
-/** The keys that Access signs with, by their IDs. */
+/** Access's signing keys by ID. */
 export interface AccessKeys {
-  /** `unknown`: Access has no such key. `unavailable`: it could not be asked. */
+  /** `unknown`: Access has no such key. `unavailable`: the keys could not be fetched. */
   find(keyId: string): Promise<Result<CryptoKey, "unknown" | "unavailable">>;
 }
 
-/** Whoever sends unknown key IDs makes no more fetches than this allows. */
+/** Limits the fetches that unknown key IDs cause. */
 const FETCH_INTERVAL_MS = 60_000;
 
 const FETCH_DEADLINE_MS = 2_000;
 
-/** A key that Access withdraws counts no longer than this. */
+/** The longest that a revoked key is accepted. */
 const FRESH_MS = 3_600_000;
 
-/** How long keys that were good serve while no newer ones can be fetched: Access lets a replaced key count for as long. */
+/** How long cached keys are accepted while fetches fail: Access accepts a replaced key for as long. */
 const KEPT_MS = 7 * 86_400_000;
 
 /** Access publishes two keys, with their certificates: some 10 KB. */
 const BODY_BYTES_MAX = 65_536;
 
-/** Kept of those that can be used, the first ones. */
+/** Retained keys: the first usable ones. */
 const KEYS_MAX = 16;
 
 const KEY_SET = v.object({ keys: v.array(v.unknown()) });
@@ -44,7 +44,7 @@ const KEY_SET = v.object({ keys: v.array(v.unknown()) });
 /** A key that can verify RS256, and that a token can name. */
 const USABLE_KEY = v.object({ kty: v.literal("RSA"), kid: v.string(), n: v.string(), e: v.string() });
 
-/** The keys of this isolate: fetched when they are needed, at most once a minute whatever comes, and kept through outages. */
+/** This isolate's keys: fetched on demand, at most once a minute, and retained during outages. */
 export function accessKeys(options: AccessKeysOptions): AccessKeys {
   const { clock, report } = options;
   let keys: ReadonlyMap<string, CryptoKey> = new Map();
@@ -70,7 +70,7 @@ export function accessKeys(options: AccessKeysOptions): AccessKeys {
     async find(keyId) {
       if (!keys.has(keyId) || !isWithin(fetchedAtMs, FRESH_MS)) {
         if (!isWithin(askedAtMs, FETCH_INTERVAL_MS)) running = fetchNow();
-        // It may be another request's, and end with that one: so each waits for itself.
+        // The fetch may belong to another request and end with it, so each request has its own timeout.
         await withTimeout(running, FETCH_DEADLINE_MS, () => undefined);
       }
       const key = isWithin(fetchedAtMs, KEPT_MS) ? keys.get(keyId) : undefined;
@@ -99,7 +99,7 @@ async function fetchKeys(options: AccessKeysOptions): Promise<Result<ReadonlyMap
   }
 }
 
-/** Throws when there is more than keys need. */
+/** Throws if the response is too large. */
 async function readText(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
@@ -112,7 +112,7 @@ async function readText(response: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-/** The first ones that can be used. Others are somebody else's, and make no set wrong (RFC 7517 §5). */
+/** The first usable keys. Unusable keys are ignored (RFC 7517 §5). */
 async function usableKeys(
   published: readonly unknown[],
   subtle: AccessKeysOptions["subtle"],
@@ -127,7 +127,7 @@ async function usableKeys(
   return keys;
 }
 
-/** Whatever else the published key says, it verifies RS256 and nothing more. */
+/** A key is used for RS256 only, whatever its other members say. */
 function importKey({ n, e }: v.InferOutput<typeof USABLE_KEY>, subtle: AccessKeysOptions["subtle"]) {
   const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
   return subtle.importKey("jwk", { kty: "RSA", n, e }, algorithm, false, ["verify"]);
@@ -139,13 +139,13 @@ export interface AccessCheckOptions {
   readonly clock: Clock;
 }
 
-/** `wrong`: the token, for a reason that is the log's alone. `unavailable`: nobody can say, because Access cannot be asked. */
+/** `wrong`: the token is invalid; only the log has the reason. `unavailable`: the keys could not be fetched. */
 export type AccessFault = { readonly kind: "wrong"; readonly why: string } | { readonly kind: "unavailable" };
 
 /** Access's tokens have some 1 to 2 KB; groups can make them longer. */
 const TOKEN_LENGTH_MAX = 8_192;
 
-/** The one algorithm that Access signs with. Any other, and a token without a signature, is refused before a key is looked for. */
+/** The only algorithm of Access. Tokens with another one, or without a signature, are rejected before the key lookup. */
 const ALGORITHM = "RS256";
 
 const CLOCK_TOLERANCE_SECONDS = 60;
@@ -155,8 +155,8 @@ const NAME_LENGTH_MAX = 320;
 const wrong = (why: string): Result<never, AccessFault> => err({ kind: "wrong", why });
 
 /**
- * Who a token of Cloudflare Access stands for: a person by e-mail address, or a service token by its name. The key is always one that
- * the team's domain publishes: what a token itself brings or points to (`jwk`, `jku`, `x5u`) is not looked at.
+ * Verifies a token of Cloudflare Access: a person, by e-mail address, or a service token, by name. Keys come from the team's
+ * domain only; keys or URLs in the token (`jwk`, `jku`, `x5u`) are ignored.
  */
 export function accessCheck({ settings, keys, clock }: AccessCheckOptions) {
   return async (token: string): Promise<Result<Caller, AccessFault>> => {
@@ -191,7 +191,7 @@ function keyIdOf(token: string): Result<string, string> {
   }
 }
 
-/** A service token has a name and no address; it is a viewer. */
+/** A service token has a name and no e-mail address; its scope is viewer. */
 function callerOf(payload: JWTPayload, settings: AccessSettings): Result<Caller, AccessFault> {
   const { email, common_name: service } = payload;
   if (isName(email)) {
@@ -203,7 +203,7 @@ function callerOf(payload: JWTPayload, settings: AccessSettings): Result<Caller,
 const isName = (claim: unknown): claim is string =>
   typeof claim === "string" && claim.length > 0 && claim.length <= NAME_LENGTH_MAX;
 
-/** Without the token's own texts, which are anybody's. */
+/** Without text of the token, which is not trusted. */
 function whyOf(error: unknown): string {
   if (error instanceof errors.JWTExpired) return "expired";
   if (error instanceof errors.JWTClaimValidationFailed) return `claim ${error.claim}`;

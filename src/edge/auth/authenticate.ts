@@ -6,22 +6,22 @@ import { periodCounts } from "../platform.ts";
 import { type AccessFault, accessCheck, accessKeys } from "./access.ts";
 import type { AccessSettings, AdminToken, AuthSettings } from "./settings.ts";
 
-/** What the check needs of WebCrypto and workerd. */
+/** Required parts of WebCrypto and workerd. */
 export type TokenCrypto = Pick<typeof crypto.subtle, "digest" | "timingSafeEqual">;
 
-/** Why a token is not taken: for the log, never for who sent it. */
+/** Why a token is rejected: for the log, never for the sender. */
 export type TokenFault = "malformed" | "unknown";
 
-/** RFC 6750 §2.1: the scheme's name in any case (RFC 9110 §11.1), spaces, then `b64token`. Two fields come joined by a comma, which fits nothing. */
+/** RFC 6750 §2.1: the scheme in any case (RFC 9110 §11.1), spaces, `b64token`. Repeated headers are joined by a comma and do not match. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{32,512}=*)$/i;
 
 /**
- * Finds whose token it is. A presented token is compared by its digest, with every entry and to the last byte, so that the time says neither which entry it
- * was nor how near to one it came.
+ * Finds the entry of a bearer token. Digests are compared in constant time with every entry, so that the duration reveals
+ * nothing about the entries.
  */
 export function bearerCheck(tokens: readonly AdminToken[], subtle: TokenCrypto) {
   const encoder = new TextEncoder();
-  /** `authorization`: the value of the field. */
+  /** `authorization`: the value of the header. */
   return async (authorization: string): Promise<Result<Caller, TokenFault>> => {
     const [, token] = BEARER.exec(authorization) ?? [];
     if (token === undefined) return err("malformed");
@@ -32,17 +32,16 @@ export function bearerCheck(tokens: readonly AdminToken[], subtle: TokenCrypto) 
   };
 }
 
-/** A name that stands for the loopback address whoever asks (RFC 6761 §6.3), or an address itself; with a port or without. */
+/** A name of the loopback address (RFC 6761 §6.3) or an IP address, with or without a port. */
 const OWN_MACHINE = /^(?:(?:[a-z0-9-]+\.)*localhost\.?|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 /**
- * Whether a host cannot be somebody else's name for this machine. A page of any site may have its own name resolved to the
- * loopback address once it is loaded (DNS rebinding): to the browser, requests to that name are then the page's own, with answers that it
- * may read and an `origin` that is the host's. Only `host` still tells whose name it is.
+ * Guards against DNS rebinding: a site may resolve its own name to the loopback address after its page is loaded. The browser
+ * then treats requests to this machine as same-origin. Only the `host` header shows the site's name.
  */
 export const isOwnMachine = (host: string): boolean => OWN_MACHINE.test(host);
 
-/** The `host` field; of a request that was made without one, what its URL says. */
+/** The `host` header, or the host of the URL for a request without one. */
 export const hostOf = ({ headers, url }: Request): string => headers.get("host") ?? URL.parse(url)?.host ?? "";
 
 export interface AuthenticateOptions {
@@ -51,35 +50,35 @@ export interface AuthenticateOptions {
   readonly fetch: Fetch;
   readonly subtle: TokenCrypto & Pick<typeof crypto.subtle, "importKey">;
   readonly clientOf: (request: Request) => Client;
-  /** Told of credentials that were refused, without them. */
+  /** Receives rejections, without the credentials. */
   readonly reportRefused: (refused: RefusedCredentials) => void;
-  /** Told why the keys of Access could not be fetched. */
+  /** Receives the reason when the keys of Access could not be fetched. */
   readonly reportKeyFailure: (why: string) => void;
 }
 
 export interface RefusedCredentials {
   readonly by: "token" | "access";
   readonly why: string;
-  /** Where they came from, as limits know a client. */
+  /** The client, by the key of its rate limit. */
   readonly network: string;
 }
 
-/** Wrong credentials that one network may send before it is not listened to until the period is over. */
+/** Wrong credentials that one network may send in a period; further ones are ignored. */
 const FAILURES_MAX = 20;
 const FAILURES_PERIOD_SECONDS = 60;
 const NETWORKS_MAX = 10_000;
 
-/** Clients without a known address count as one: a limit that could be passed by hiding would be none. */
+/** Clients without a known address share one limit, so that hiding the address does not avoid it. */
 const UNKNOWN_NETWORK = "unknown";
 
-/** Cloudflare's own field, which counts for what is signed in it. `cf-access-authenticated-user-email` is anybody's word. */
+/** Cloudflare's signed header. `cf-access-authenticated-user-email` is not signed, so it is not trusted. */
 const ACCESS_FIELD = "cf-access-jwt-assertion";
 
 type Check = (credential: string) => Promise<Result<Caller, AccessFault>>;
 
 /**
- * Tells callers by a bearer token, or else by what Cloudflare Access has signed. Whoever sends `authorization` is judged by
- * that alone. What is wrong with a credential is logged, and never told.
+ * Authenticates callers by a bearer token or, without `authorization`, by Cloudflare Access. The log has the reason of a
+ * rejection; the response does not.
  */
 export function authenticator(options: AuthenticateOptions): Authenticate {
   const { settings, clientOf, reportRefused } = options;
@@ -101,7 +100,7 @@ export function authenticator(options: AuthenticateOptions): Authenticate {
     const caller = await checks[by](credential);
     if (caller.ok) return caller;
     if (caller.error.kind === "unavailable") return err({ reason: "authentication-unavailable" });
-    // Requests that came at once were all let in above.
+    // Concurrent requests all passed the limit above.
     if (failures.countOf(network) >= FAILURES_MAX) return limited();
     failures.add(network);
     reportRefused({ by, why: caller.error.why, network });
@@ -109,7 +108,7 @@ export function authenticator(options: AuthenticateOptions): Authenticate {
   };
 }
 
-/** Everybody who reaches this machine by an address or a name that is nobody else's. */
+/** Accepts every caller that uses a loopback name or an IP address. */
 const openToOwnMachine: Authenticate = async (request) => {
   const host = hostOf(request);
   if (!isOwnMachine(host)) return err({ reason: "forbidden", why: "host", host });

@@ -3,20 +3,20 @@ import type { Scope } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import { readSecret, type Settings } from "../settings.ts";
 
-/** A Cloudflare Access application in front of the gateway's own pages. */
+/** The Cloudflare Access application in front of the gateway's own pages. */
 export interface AccessSettings {
-  /** `https://<team domain>`: who issues the tokens. */
+  /** The issuer of tokens: `https://<team domain>`. */
   readonly issuer: string;
-  /** Tags of the Access applications whose tokens count. */
+  /** Audience tags of the accepted Access applications. */
   readonly audiences: readonly string[];
-  /** E-mail addresses in small letters, or `*@<domain>` for all of a domain. */
+  /** E-mail addresses in lower case, or `*@<domain>` for all of a domain. */
   readonly operators: readonly string[];
 }
 
 const AUDIENCES_MAX = 10;
 const OPERATORS_MAX = 200;
 
-/** `a, b`: one value or more. */
+/** One or more values: `a, b`. */
 const listOf = (item: RegExp, countMax: number, message: string) =>
   v.pipe(
     v.string(),
@@ -25,10 +25,10 @@ const listOf = (item: RegExp, countMax: number, message: string) =>
     v.maxLength(countMax),
   );
 
-/** Only ASCII is ever an operator: other letters that become ASCII ones in small print must not make somebody else of anybody. */
+/** Operators have ASCII addresses only: some other letters become ASCII in lower case. */
 const OPERATOR = /^(?:\*|[\x21-\x2b\x2d-\x3f\x41-\x7e]{1,64})@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/;
 
-/** The settings of Access, from the environment; `undefined` without any. */
+/** Reads the settings of Access; `undefined` if there are none. */
 export const accessSettings = v.pipe(
   v.object({
     ACCESS_TEAM_DOMAIN: v.optional(
@@ -61,23 +61,23 @@ export const accessSettings = v.pipe(
 
 const ADDRESS = /^[\x21-\x3f\x41-\x7e]+@([\x21-\x3f\x41-\x7e]+)$/;
 
-/** Whether an address, as Access vouches for it, is an operator's. */
+/** Whether an e-mail address from Access is an operator. */
 export function isOperator(email: string, { operators }: AccessSettings): boolean {
   if (!ADDRESS.test(email)) return false;
   const address = email.toLowerCase();
   return operators.includes(address) || operators.includes(`*${address.slice(address.indexOf("@"))}`);
 }
 
-/** A bearer token, as the deployment knows it: by its digest alone. */
+/** A bearer token; only its digest is stored. */
 export interface AdminToken {
-  /** Stands in the audit of what its bearer changes. */
+  /** The author in the audit. */
   readonly name: string;
   readonly scope: Scope;
   /** SHA-256 of the token. */
   readonly digest: Uint8Array<ArrayBuffer>;
 }
 
-/** Every request is held against all of them. */
+/** Each request is compared with all of them. */
 const TOKENS_MAX = 100;
 
 const digest = v.pipe(
@@ -106,23 +106,23 @@ export const ADMIN_TOKENS_FAULT =
   'ADMIN_TOKENS must be JSON like [{"name": "ci", "scope": "operator", "sha256": "<64 hex digits>"}], ' +
   `1 to ${TOKENS_MAX} entries, no name and no digest twice; \`waybill token new\` makes one`;
 
-/** The secret `ADMIN_TOKENS`; `undefined` when it is not as it must be, without saying where: it is secret. */
+/** The secret `ADMIN_TOKENS`; `undefined` if it is invalid. The error never quotes the secret. */
 export function parseAdminTokens(text: string): readonly AdminToken[] | undefined {
   return readSecret(SECRET, text)?.map(({ name, scope, sha256 }) => ({ name, scope, digest: sha256 }));
 }
 
-/** Who may see and change what. With nothing set, nobody. */
+/** Authentication of operators and viewers. Without settings every caller is rejected. */
 export interface AuthSettings {
-  /** Everybody is an operator: for one's own machine alone. */
+  /** Every caller is an operator; for local use only. */
   readonly openPages: boolean;
   readonly tokens: readonly AdminToken[];
   readonly access: AccessSettings | undefined;
 }
 
-// workerd gives null for a variable of its own environment that is not set.
+// workerd gives null for an unset environment variable.
 const OPEN_PAGES = v.nullish(v.picklist(["on", "off"]), "off");
 
-/** From the environment; or a sentence for each fault, which begins with the setting's name. */
+/** Reads the environment; errors are sentences that begin with the setting's name. */
 export function readAuthSettings(env: Settings): Result<AuthSettings, readonly string[]> {
   const faults: string[] = [];
   const open = v.safeParse(OPEN_PAGES, env.OPEN_PAGES);

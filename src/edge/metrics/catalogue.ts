@@ -8,8 +8,8 @@ interface MetricKind {
 }
 
 /**
- * Every metric at `/-/metrics`, by its name without `waybill_`. Counters and histograms are sums over all isolates, kept by the
- * Durable Object; gauges are made when they are read. A name or a label never changes its meaning: dashboards stand on them.
+ * Every metric at `/-/metrics`, by its name without `waybill_`. The Durable Object sums counters and histograms of all isolates;
+ * gauges are computed on read. Names and labels never change their meaning: dashboards depend on them.
  */
 export const METRICS = {
   requests_total: {
@@ -102,7 +102,7 @@ export const BUCKETS_MS = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_00
 /** Parts of a series' key. No name of a table, no slug and no error type has it. */
 const SEPARATOR = "\u001f";
 
-/** Stands for every value of a label when there are too many series. No name of a table has parentheses. */
+/** Replaces label values when there are too many series. Names in tables have no parentheses. */
 export const OTHER = "(other)";
 
 /** `name` and the values of its labels; for a histogram then `sum`, in milliseconds, or the index of the bucket. */
@@ -110,7 +110,7 @@ export const seriesKey = (name: MetricName, ...parts: readonly string[]): string
 
 export const keyParts = (key: string): readonly string[] => key.split(SEPARATOR);
 
-/** The series that takes what a full set of series has no room for. */
+/** The series for counts beyond the limit. */
 export function overflowKey(key: string): string {
   const [name = "", ...parts] = keyParts(key);
   const labels = isMetricName(name) ? METRICS[name].labels.length : parts.length;

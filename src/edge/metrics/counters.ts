@@ -2,7 +2,7 @@ import type { CountedEvents, RequestLine } from "../../ports.ts";
 import type { OriginFault } from "../../proxy/errors.ts";
 import { BUCKETS_MS, type MetricName, overflowKey, seriesKey } from "./catalogue.ts";
 
-/** A count that is raised in place. */
+/** A mutable count. */
 interface Cell {
   count: number;
 }
@@ -20,12 +20,12 @@ interface RegionCells {
   retries: number;
 }
 
-/** The outcome of an origin's answer is the class of its status: index 1 is 1xx. */
+/** The outcome of a response is the class of its status: index 1 is 1xx. */
 const CLASSES = ["0xx", "1xx", "2xx", "3xx", "4xx", "5xx"] as const;
 
 /**
- * What this isolate has counted since its last report, in the form in which counting costs least: cells in maps, found by the
- * names that a request line holds anyway, so that a request makes no text and no object. Keys are made when it is drained.
+ * Counts of this isolate since its last report. Cells are in maps by the names of a request line, so that counting allocates
+ * no string and no object. Series keys are made when the counts are drained.
  */
 export class IsolateCounters {
   #regions = new Map<string | undefined, RegionCells>();
@@ -58,7 +58,7 @@ export class IsolateCounters {
     raise(this.#events, seriesKey(`${name}_total`, ...labels));
   }
 
-  /** All counts as series, and none is left. */
+  /** Returns all counts as series and resets them. */
   *drain(): IterableIterator<readonly [key: string, by: number]> {
     const regions = this.#regions;
     const events = this.#events;
@@ -84,7 +84,7 @@ function observe(into: Histogram, ms: number): void {
   let index = 0;
   while (index < BUCKETS_MS.length && ms > (BUCKETS_MS[index] as number)) index++;
   into.buckets[index] = (into.buckets[index] as number) + 1;
-  // A clock may step back; a sum may not.
+  // A clock may step back; a counter must not.
   if (ms > 0) into.sumMs += ms;
 }
 
@@ -113,7 +113,7 @@ function* histogramSeries(
   if (sumMs > 0) yield [seriesKey(name, region, "sum"), sumMs];
 }
 
-/** Sums by series, at most so many: what comes beyond is summed under `(other)`, so that totals stay right. */
+/** Sums by series, up to a limit. Further series are summed as `(other)`, so that totals stay correct. */
 export class SeriesTotals {
   readonly #sums: Map<string, number>;
   readonly #seriesMax: number;

@@ -6,14 +6,14 @@ import type { MetricsTotals, OriginState } from "./store.ts";
 
 interface MetricsSources {
   readonly source: MetricsSnapshot["source"];
-  /** `undefined`: they could not be read. Then no counter is shown: one that begins again at 0 would be taken for a restart. */
+  /** `undefined` if unreadable. Then counters are left out: a 0 would look like a restart. */
   readonly totals: MetricsTotals | undefined;
   readonly served: ServedTable | undefined;
   readonly nowMs: number;
   readonly own: IsolateHealth;
 }
 
-/** What operators see, out of what was counted and found. Only origins of the table in force are shown. */
+/** The metrics and origins for operators. Only origins of the current table are shown. */
 export function snapshotOf({ source, totals, served, nowMs, own }: MetricsSources): MetricsSnapshot {
   const series = seriesByMetric(totals);
   const stateOf = (url: string) => (source === "all" ? totals?.origins.get(url) : own.stateOf(url));
@@ -38,10 +38,10 @@ export function snapshotOf({ source, totals, served, nowMs, own }: MetricsSource
   };
 }
 
-/** The parts of a series' key behind the metric's name, and its sum. */
+/** The parts of a series key after the metric's name, and its sum. */
 type Row = readonly [parts: readonly string[], sum: number];
 
-/** What another version of the gateway counted under a name unknown here is left out. */
+/** Leaves out metrics of other versions of the gateway. */
 function seriesByMetric(totals: MetricsTotals | undefined): ReadonlyMap<MetricName, readonly Row[]> {
   const found = new Map<MetricName, Row[]>();
   for (const [key, sum] of totals?.sums ?? []) {
@@ -98,7 +98,7 @@ function histogramSamples(name: MetricName, rows: readonly Row[]): readonly Samp
   return [...histograms.values()].flatMap((histogram) => exportedHistogram(name, histogram));
 }
 
-/** Buckets are cumulative where they are shown: each holds all that was no longer than its bound. */
+/** Exported buckets are cumulative: each counts all durations up to its bound. */
 function exportedHistogram(name: MetricName, { labels, buckets, sumMs }: HistogramSums): readonly Sample[] {
   let count = 0;
   const shown = buckets.map((own, index): Sample => {
@@ -156,7 +156,7 @@ function originStatus(
   };
 }
 
-/** As the isolate left it that turned it last; an answer to any isolate closes one whose time has passed. */
+/** As its last change left it. After its time, a response in any isolate closes it. */
 function breakerState({ breaker, answeredAtMs = 0 }: Partial<OriginState>, nowMs: number): OriginStatus["breaker"] {
   if (breaker === undefined || breaker.untilMs === 0) return "closed";
   if (nowMs < breaker.untilMs) return "open";
