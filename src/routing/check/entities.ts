@@ -1,7 +1,7 @@
 import { type Layout, luuid } from "../../ids/index.ts";
 import { groupOfId, ownerKeyField } from "../layouts/fields.ts";
 import type { Draft } from "../schema/draft.ts";
-import { countFaults, type FaultKind, type Place, type Report } from "../schema/faults.ts";
+import { countFaults, type Place, type Report } from "../schema/faults.ts";
 import type { DeclaredEntityId } from "../schema/table.ts";
 
 /** An entity's IDs must have the declared numbers, and no two entities may own the same IDs of a marked layout. */
@@ -20,8 +20,7 @@ export const checkEntities = (draft: Draft, report: Report): void => {
   for (const [layout, own] of claims) {
     const mark = ownerKeyField(layout)?.name;
     if (mark === undefined) checkUnmarked(own, layout, report);
-    else if (mark === "service") checkMarked(own, layout, mark, "number-clash", report);
-    else checkMarked(own, layout, "group", "group-clash", report);
+    else checkMarked(own, layout, mark === "service" ? mark : "group", report);
   }
 };
 
@@ -56,13 +55,8 @@ interface Claim {
 }
 
 /** Where a number marks the entity, each number has one owner; an entity without a number owns all of them. */
-const checkMarked = (
-  claims: readonly Claim[],
-  layout: Layout,
-  name: "service" | "group",
-  kind: FaultKind,
-  report: Report,
-): void => {
+const checkMarked = (claims: readonly Claim[], layout: Layout, name: "service" | "group", report: Report): void => {
+  const kind = name === "service" ? "number-clash" : "group-clash";
   const owners = new Map<number, Claim>();
   for (const claim of claims) {
     const { entity, id, mark, place } = claim;

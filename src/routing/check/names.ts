@@ -3,13 +3,15 @@ import { isLayoutName } from "../layouts/declared.ts";
 import { type Draft, overridesIn } from "../schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../schema/faults.ts";
 
+export const noSuchCountry = (code: string): string =>
+  `${JSON.stringify(code)} is not an ISO 3166-1 alpha-2 code; use two capital letters such as "KZ".`;
+
 /** Each country has its ISO 3166-1 code and a number of its own. */
 export const checkCountries = (draft: Draft, report: Report): void => {
   const byNumber = new Map<number, string>();
   for (const [code, number] of draft.countries) {
     if (!ISO_3166_ALPHA_2.has(code)) {
-      const message = `${JSON.stringify(code)} is not an ISO 3166-1 alpha-2 code; use two capital letters such as "KZ".`;
-      report("unknown-name", ["countries", code], message);
+      report("unknown-name", ["countries", code], noSuchCountry(code));
     }
     const other = byNumber.get(number);
     if (other === undefined) byNumber.set(number, code);
@@ -57,6 +59,8 @@ export const checkNames = (draft: Draft, report: Report): void => {
     } else if (part === "moves") {
       region(entry.from, ["moves", text, "from"]);
       region(entry.to, ["moves", text, "to"]);
+      const message = `It is in ${JSON.stringify(entry.from)} already; name another region.`;
+      if (entry.from === entry.to) report("moved-id", ["moves", text, "to"], message);
     }
   }
   if (draft.fallback !== undefined) region(draft.fallback, ["default"]);

@@ -27,7 +27,6 @@ export const checkMoved = (draft: Draft, plans: Plans, allEntitiesAreRead: boole
   });
   // Messages are made only where there is a fault: there may be 100,000 overrides.
   if (!areAccepted || !index.isDistinct) reportEach(draft, plans, index, allEntitiesAreRead, report);
-  checkMoves(draft, report);
   return index;
 };
 
@@ -87,7 +86,7 @@ function* rivalSentences(
   const [rival] = allFormsOf(reader, plans).flatMap(({ form, words }) => otherOf(find(form, words)) ?? []);
   if (rival !== undefined) yield rivalSentence(own, rival);
   const key = shortKeyIn(reader, plans);
-  const other = key && otherOf(findShort(key.group, key.primaryKey));
+  const other = key && otherOf(findShort(...key));
   if (other === undefined || other === rival) return;
   yield `Another ID with this group and primary key ${endOf(other)}, and both have one short key; correct one of them.`;
 }
@@ -103,13 +102,4 @@ const endOf = (override: Override): string => {
   if (override.part === "moves") return `is moving to ${JSON.stringify(override.entry.to)}`;
   const { entry } = override;
   return `moved to ${JSON.stringify(typeof entry === "string" ? entry : entry.region)}`;
-};
-
-/** A move needs two regions. */
-const checkMoves = (draft: Draft, report: Report): void => {
-  for (const { part, text, entry } of overridesIn(draft)) {
-    if (part !== "moves" || entry.from !== entry.to) continue;
-    const message = `It is in ${JSON.stringify(entry.from)} already; name another region.`;
-    report("moved-id", ["moves", text, "to"], message);
-  }
 };

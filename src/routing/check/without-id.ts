@@ -5,6 +5,7 @@ import { indexPaths, patternsOf, segmentsOf } from "../lookup/paths.ts";
 import type { Draft } from "../schema/draft.ts";
 import { type Place, type Report, reportUnknown } from "../schema/faults.ts";
 import type { DeclaredSource, DeclaredWithoutId } from "../schema/without-id.ts";
+import { noSuchCountry } from "./names.ts";
 import { checkSegments } from "./paths.ts";
 
 /** Every path without an ID must be reachable and of one entry, and every entry needs sources that can decide. */
@@ -76,8 +77,7 @@ const checkRegions = (draft: Draft, source: DeclaredSource, place: Place, report
   }
   for (const code of Object.keys(source.clientCountry ?? {})) {
     if (ISO_3166_ALPHA_2.has(code) || PLATFORM_COUNTRIES.has(code)) continue;
-    const message = `${JSON.stringify(code)} is not an ISO 3166-1 alpha-2 code; use two capital letters such as "KZ".`;
-    report("unknown-name", [...place, "clientCountry", code], message);
+    report("unknown-name", [...place, "clientCountry", code], noSuchCountry(code));
   }
 };
 

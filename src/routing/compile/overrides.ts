@@ -129,7 +129,7 @@ export const indexOverrides = (
       addRow(rows, words, number);
     }
     const key = shortKeyIn(reader, layouts);
-    if (key !== undefined) addRow(shortKeys, wordsOfShort(key.group, key.primaryKey), number);
+    if (key !== undefined) addRow(shortKeys, wordsOfShort(...key), number);
   }
   let isDistinct = true;
   const mapOf = ({ width, words, numbers }: Rows): WordsMap => {
@@ -209,16 +209,14 @@ export const canBeLater = ({ layout, window }: DatedLayout, words: Words): boole
   layout.fits(words) &&
   (window === undefined || layout.mintedAtMs === undefined || layout.mintedAtMs(words) >= window.fromMs);
 
-export interface ShortKey {
-  readonly group: number;
-  readonly primaryKey: number;
-}
-
 /** Group and primary key of an LUUID's text. */
-export const shortKeyIn = (reader: TextReader, layouts: DatedLayouts): ShortKey | undefined => {
+export const shortKeyIn = (
+  reader: TextReader,
+  layouts: DatedLayouts,
+): readonly [group: number, primaryKey: number] | undefined => {
   const words = layouts.has(luuid.name) ? reader.read(luuid) : undefined;
   if (words === undefined || !luuid.fits(words)) return undefined;
-  return { group: fieldOf(luuid, "group").read(words), primaryKey: fieldOf(luuid, "primaryKey").read(words) };
+  return [fieldOf(luuid, "group").read(words), fieldOf(luuid, "primaryKey").read(words)];
 };
 
 /** The group, and the primary key of 48 bits. */
