@@ -33,7 +33,13 @@ const stateProperties = (patterns: readonly string[], not: readonly string[] = [
 
 const timeouts = { testTimeout: 60_000, hookTimeout: 60_000 };
 /** Test files share the modules that they load: nothing in them is changed by a test. */
-const onNode = { ...timeouts, pool: "threads", isolate: false, setupFiles: ["test/setup/properties.ts"] } as const;
+const onNode = {
+  ...timeouts,
+  pool: "threads",
+  maxWorkers: 2,
+  isolate: false,
+  setupFiles: ["test/setup/properties.ts"],
+} as const;
 const onWorkerd = { ...timeouts, isolate: false, setupFiles: ["test/setup/properties.ts", "test/setup/worker.ts"] };
 
 const once = { propertyRuns: 1 };
@@ -66,6 +72,8 @@ export default defineConfig({
         test: {
           ...timeouts,
           name: "system",
+          // They wait for processes more than they compute.
+          maxWorkers: 2,
           include: SYSTEM,
           exclude: SLOW,
           provide: once,

@@ -8,8 +8,9 @@ import { exitOf } from "./child.ts";
  */
 
 const HELP = `npm test: what must hold before a change lands: types, lint, import rules, and the tests unit, rules, worker and system.
-npm run test:unit: types, lint, import rules and the unit tests
+npm run test:unit: types, Biome's rules and the unit tests
 npm run test:slow: properties with many cases, large tables, memory
+.ci/run: npm test, then npm run test:slow with fewer cases
 npm run test:watch: the unit tests that an edit reaches, again and again
 npm test -- [arguments of vitest run]: vitest alone
   npm test -- test/ids                      tests of a folder
@@ -28,18 +29,17 @@ type Stage = readonly Lane[];
 const script = (name: string): Step => ({ name, command: ["npm", "run", "--silent", name] });
 const tests = (name: string): Step => ({ name, command: ["vitest", "run", "--project", name] });
 
+const ALL: readonly Stage[] = [
+  [[script("types")], [script("lint"), script("zones")]],
+  [[tests("unit"), tests("rules"), tests("worker")], [tests("system")]],
+];
+const SLOW: Stage = [[tests("slow")], [tests("slow-worker"), tests("slow-system")]];
+
 const PLANS: Readonly<Record<string, readonly Stage[]>> = {
-  "--all": [
-    [[script("types")], [script("lint"), script("zones")]],
-    [[tests("unit"), tests("rules"), tests("worker")], [tests("system")]],
-  ],
-  "--unit": [
-    [
-      [script("types"), script("zones")],
-      [script("lint"), tests("unit")],
-    ],
-  ],
-  "--slow": [[[tests("slow")], [tests("slow-worker"), tests("slow-system")]]],
+  "--all": ALL,
+  "--unit": [[[script("types"), { name: "lint", command: ["biome", "check", "."] }], [tests("unit")]]],
+  "--slow": [SLOW],
+  "--ci": [...ALL, SLOW],
 };
 
 const [mode = "", ...args] = process.argv.slice(2);
