@@ -175,7 +175,7 @@ const checkNames = (draft: Draft, when: DeclaredConditions, place: Place, fault:
   }
 };
 
-/** Greatest values in our own layouts, for a condition that no layout of the route has a field for. */
+/** Greatest values in the built-in layouts, for a condition on a field that no layout of the route has. */
 const FIELD_MAX = { service: 2 ** 8 - 1, shardKey: 2 ** 32 - 1, group: 2 ** 12 - 1, primaryKey: 2 ** 48 - 1 } as const;
 
 const readFields = (
@@ -215,7 +215,7 @@ const readFields = (
   return fields;
 };
 
-/** Times are read in whole milliseconds, so the last one before a bound is the bound less one. */
+/** Times have whole milliseconds, so the last one before a bound is the bound less one. */
 const readMinted = (when: DeclaredConditions, place: Place, fault: Report): Ranges | undefined => {
   if (when.mintedFrom === undefined && when.mintedBefore === undefined) return undefined;
   const bound = (name: "mintedFrom" | "mintedBefore", absent: number): number | undefined => {

@@ -1,10 +1,10 @@
 import { err, ok, type Result } from "../../ids/index.ts";
 
 /**
- * Reads a host of a URL: a name, an IPv4 address, or an IPv6 address in brackets. The value is its one spelling; the
- * error says, as the end of a sentence, why requests may not go there. Private and loopback addresses are allowed.
+ * Parses the host of a URL: a name, an IPv4 address, or an IPv6 address in brackets. The value is its canonical form; the
+ * error is the end of a sentence. Private and loopback addresses are allowed.
  */
-export const readHost = (text: string): Result<string, string> => {
+const readHost = (text: string): Result<string, string> => {
   const host = text.toLowerCase();
   if (host.startsWith("[")) return readIpv6(host.slice(1, -1));
   const labels = host.split(".");
@@ -24,10 +24,10 @@ const IS_LINK_LOCAL = "is a link-local address, where clouds hand out credential
 const IS_NO_HOST = "is not a host address; use another.";
 const IS_RESERVED = "is a multicast or reserved address; use another.";
 
-/** Names that clouds give to the address that hands out credentials. */
+/** Cloud names of the metadata service, which hands out credentials. */
 const METADATA_NAMES: ReadonlySet<string> = new Set(["metadata", "metadata.google.internal", "instance-data"]);
 
-/** Addresses for the same that are not link-local: those of Alibaba, Oracle and Azure. */
+/** Addresses of metadata services that are not link-local: Alibaba, Oracle and Azure. */
 const METADATA_IPV4: ReadonlySet<string> = new Set(["100.100.100.200", "192.0.0.192", "168.63.129.16"]);
 
 const readIpv4 = (labels: readonly string[]): Result<string, string> => {
@@ -57,7 +57,7 @@ const readIpv6 = (text: string): Result<string, string> => {
   return ok(`[${groups.map((group) => group.toString(16)).join(":")}]`);
 };
 
-/** Where IPv6 addresses hold an IPv4 one: prefixes, and the group at which it begins. */
+/** IPv6 addresses with an IPv4 one inside: the prefix, and the group at which it begins. */
 const EMBEDDED_IPV4 = [
   // Mapped, RFC 4291 section 2.5.5.2.
   { prefix: [0, 0, 0, 0, 0, 0xffff], at: 6, isSameHost: true },
@@ -102,10 +102,10 @@ const groupsOf = (text: string): readonly number[] | undefined => {
     : undefined;
 };
 
-/** An origin's address, RFC 3986 section 3, as far as a routing table may use it. */
+/** An origin's address: the part of RFC 3986 section 3 that a routing table may use. */
 export interface OriginUrl {
   readonly scheme: "http" | "https";
-  /** In its one spelling, see `readHost`. */
+  /** Canonical, see `readHost`. */
   readonly host: string;
   readonly port: number;
   /** Without a slash at the end; empty for the root. */
@@ -116,7 +116,7 @@ const URL_PARTS = /^([a-z][a-z0-9+.-]*):\/\/([^/?#\\]*)(\/[^?#]*)?(\?[^#]*)?(#.*
 const AUTHORITY = /^(\[[^\]]*\]|[^:]*)(?::([0-9]{1,5}))?$/;
 const DEFAULT_PORT = { http: 80, https: 443 } as const;
 
-/** Reads an address strictly, or says in a sentence what is wrong with it and how to mend it. */
+/** Parses an address strictly. The error is a sentence: what is wrong and how to fix it. */
 export const readOriginUrl = (text: string): Result<OriginUrl, string> => {
   const shown = JSON.stringify(text);
   if (/[^\x21-\x7e]/.test(text))
@@ -136,14 +136,14 @@ export const readOriginUrl = (text: string): Result<OriginUrl, string> => {
   return ok({ scheme, host, port, basePath: path.replace(/\/$/, "") });
 };
 
-/** A host, and a port where the text names one. */
+/** A host with an optional port. */
 export interface Authority {
-  /** In its one spelling, see `readHost`. */
+  /** Canonical, see `readHost`. */
   readonly host: string;
   readonly port: number | undefined;
 }
 
-/** Reads a host with or without a port, RFC 3986 section 3.2. The error is the end of a sentence. */
+/** Parses a host with an optional port, RFC 3986 section 3.2. The error is the end of a sentence. */
 export const readAuthority = (text: string): Result<Authority, string> => {
   const [, hostText = "", portText] = AUTHORITY.exec(text) ?? [];
   const host = readHost(hostText);
@@ -154,7 +154,7 @@ export const readAuthority = (text: string): Result<Authority, string> => {
     : ok({ host: host.value, port });
 };
 
-/** The gateway joins the base path and the request's path by text, so it must mean the same to everyone. */
+/** The gateway concatenates the base path and the request's path, so it must be unambiguous. */
 const isBasePath = (path: string): boolean =>
   path === "" ||
   path === "/" ||

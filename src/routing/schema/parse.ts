@@ -7,17 +7,17 @@ import { type Fault, pointerTo } from "./faults.ts";
 import { duplicateKey, JsonScanner } from "./json-scanner.ts";
 import { type DeclaredPack, packsSchema } from "./parts.ts";
 
-/** Caps on a table's text that are held before a value is made of it: that takes a hundred bytes for three, and a second or more. */
+/** Limits of a table's text, checked before parsing: a parsed value takes thirty times the memory of its text. */
 
-/** Objects and lists. In a table none stands in fewer bytes than a condition with a name of one letter: `"a":[7],`. */
+/** Objects and lists. In a table each takes at least the bytes of the shortest condition: `"a":[7],`. */
 export const CONTAINERS_MAX = TABLE_BYTES_MAX / 8;
 
-/** Levels on which the parts of a table stand, or those of one that is a member of a wish. Below them no list is longer than a condition's. */
+/** Levels of the parts of a table, or of a table inside a request body. Deeper lists are at most as long as a condition's. */
 const WIDE_LEVELS = 3;
 
 const entriesMaxAt = (level: number): number => (level <= WIDE_LEVELS ? ROUTES_MAX : CONDITION_VALUES_MAX);
 
-/** What makes a text too large to be a table's. */
+/** Why a text is too large for a table. */
 export interface Excess {
   /** Index in the text of the part that it is in; 0 for the whole. */
   readonly at: number;
@@ -81,7 +81,7 @@ const partFrom = (text: string, at: number): Omit<Excess, "message"> => {
   return key === undefined ? wholeOf(text) : { at, pointer: pointerTo([key.slice(1, -1)]) };
 };
 
-/** What a text says, as strict as a published table is read everywhere: within the caps, JSON, and no key twice in one object. */
+/** Parses a table's text strictly: within the limits, valid JSON, and no duplicate key in an object. */
 export const parseTableText = (text: string): Result<unknown, readonly Fault[]> => {
   const keys = countKeys(text);
   if (!keys.ok) return err([excessFault(keys.error)]);
@@ -102,9 +102,9 @@ export const loadTableText = (text: string, revision: number): Result<CompiledTa
   return declared.ok ? loadTable(declared.value, revision) : declared;
 };
 
-/** The packs that a text declares as the schema says, without a check of the rest. None for a text that is no table. */
+/** The packs that a text declares, without checking the rest; none where the text is not a table. */
 export const declaredPacks = (text: string): readonly (readonly [name: string, pack: DeclaredPack])[] => {
-  // Most tables have none, and the check makes a value of the text once more.
+  // Most tables have none, and need not be parsed again.
   const mayHave = text.includes('"packs"') || text.includes("\\u");
   if (!mayHave || !countKeys(text).ok) return [];
   let value: unknown;
@@ -119,7 +119,7 @@ export const declaredPacks = (text: string): readonly (readonly [name: string, p
 
 const WITH_PACKS = /* @__PURE__ */ v.object({ packs: packsSchema });
 
-/** Of bytes that are no text. */
+/** The fault of bytes that are not UTF-8. */
 export const NOT_UTF8: Fault = /* @__PURE__ */ syntax("The text is not UTF-8; save it as UTF-8.");
 
 const excessFault = ({ pointer, message }: Excess): Fault => ({ pointer, kind: "size", message });
