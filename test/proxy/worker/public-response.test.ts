@@ -72,7 +72,7 @@ describe("a JSON body", () => {
   ])("%s is broken off, and reported", async (text, error) => {
     const seen: BodyError[] = [];
     const answer = turned(new Response(text, { headers: JSON_TYPE }), { onBroken: (one) => seen.push(one) });
-    await expect(answer.text()).rejects.toThrow(/no JSON/);
+    await expect(answer.text()).rejects.toThrow(/not JSON/);
     expect(seen).toEqual([error]);
   });
 
