@@ -44,6 +44,7 @@ describe("the house", () => {
   });
 
   it("uses no private words", () => {
+    expect(privateWords(files)).toEqual([]);
     expect(privateWords([planted("README.md", 1, "Whoever asks gets 16 octets.")])).toEqual([
       "README.md:1 says Whoever, octets",
     ]);

@@ -197,7 +197,7 @@ function callerOf(payload: JWTPayload, settings: AccessSettings): Result<Caller,
   if (isName(email)) {
     return ok({ name: email, scope: isOperator(email, settings) ? "operator" : "viewer", by: "access" });
   }
-  return isName(service) ? ok({ name: service, scope: "viewer", by: "access" }) : wrong("nobody's");
+  return isName(service) ? ok({ name: service, scope: "viewer", by: "access" }) : wrong("without a name");
 }
 
 const isName = (claim: unknown): claim is string =>

@@ -136,7 +136,7 @@ export interface SpaceRoute<Outcome> {
   readonly sets: readonly (Ranges | undefined)[];
 }
 
-/** Goals are compared by identity. */
+/** Outcomes are compared by identity. */
 export interface SpaceSide<Outcome> {
   readonly routes: readonly SpaceRoute<Outcome>[];
   /** Where everything goes that no route takes. */

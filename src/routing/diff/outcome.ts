@@ -11,7 +11,7 @@ export interface RouteOutcome {
   readonly packs?: readonly string[];
 }
 
-/** Goals are one if they lead every ID alike, however the table writes them. */
+/** Two outcomes are one if they route every ID alike, however the table writes them. */
 export const routeOutcome = (region: string | undefined, canary: DeclaredCanary | undefined): RouteOutcome => {
   if (canary === undefined || canary.percent === 0) return { region };
   return canary.percent === 100 ? { region: canary.region } : { region, canary };

@@ -107,7 +107,7 @@ interface KnownPack {
   readonly run: KeySegment | undefined;
 }
 
-/** By the name that goals have for them. */
+/** By the name that outcomes have for them. */
 export type KnownPacks = ReadonlyMap<string, KnownPack>;
 
 /** Two packs of one name and digest are one. */

@@ -208,7 +208,7 @@ const widthMaxOf = (keyBytes: 4 | 8): number => 2 ** (keyBytes === 4 ? 24 : 45);
 export class PackPage {
   /** Memory that the page holds. */
   readonly bytes: number;
-  /** Set by every look-up; whoever must drop a page clears it, and spares the page that is used again. */
+  /** Set by every look-up. The page store clears it before it drops a page, and keeps a page that was used again. */
   isUsed = true;
   /** Two numbers a record: its first key; then the last key less the first, times 256, and the number of the region. */
   private readonly records: Uint32Array | Float64Array;

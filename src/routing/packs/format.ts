@@ -14,7 +14,7 @@
  *                     region number of every range        u8, then padded to 8
  *
  * A section that a reader does not know is passed over, unless its flag says that it must be understood. The header holds
- * the digest of each page, and the routing table that of the header: whoever has the table can verify every byte.
+ * the digest of each page, and the routing table that of the header: the table alone verifies every byte.
  */
 export const MAGIC: readonly number[] = [0x89, 0x57, 0x41, 0x59, 0x50, 0x41, 0x43, 0x4b];
 
