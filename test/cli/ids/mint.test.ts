@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { everyLayout, hotguid, iuid, luuid } from "../../src/ids/index.ts";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { type Outcome, objectsOf, waybill } from "./fake-runtime.ts";
-import { tableFiles } from "./memory-files.ts";
+import { everyLayout, hotguid, iuid, luuid } from "../../../src/ids/index.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { type Outcome, objectsOf, waybill } from "../fake-runtime.ts";
+import { tableFiles } from "../memory-files.ts";
 
 const files = tableFiles();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { objectsOf, waybill } from "./fake-runtime.ts";
-import { tableFiles } from "./memory-files.ts";
+import { objectsOf, waybill } from "../fake-runtime.ts";
+import { tableFiles } from "../memory-files.ts";
 
 const files = tableFiles({
   regions: { eu: { origins: [{ url: "http://eu.test" }] } },

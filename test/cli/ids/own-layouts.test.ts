@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { objectsOf, waybill } from "./fake-runtime.ts";
-import { tableFiles } from "./memory-files.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { objectsOf, waybill } from "../fake-runtime.ts";
+import { tableFiles } from "../memory-files.ts";
 
 /** A layout of a user's own, and a Snowflake with another epoch. */
 const files = tableFiles({

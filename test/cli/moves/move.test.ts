@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { objectsOf, type RuntimeOptions, waybill } from "./fake-runtime.ts";
-import { tableFiles } from "./memory-files.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { objectsOf, type RuntimeOptions, waybill } from "../fake-runtime.ts";
+import { tableFiles } from "../memory-files.ts";
 
 const ORDER = "01990f04-d900-8005-8040-000000000001";
 const SECOND = "01990f04-d900-8005-8040-000000000002";

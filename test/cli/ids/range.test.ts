@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { objectsOf, waybill } from "./fake-runtime.ts";
+import { objectsOf, waybill } from "../fake-runtime.ts";
 
 const JUNE = ["--from", "2026-06-01T00:00:00Z", "--to", "2026-07-01T00:00:00Z"];
 

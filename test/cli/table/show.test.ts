@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { fakeControlPlane } from "./fake-control-plane.ts";
-import { objectsOf, waybill } from "./fake-runtime.ts";
-import { tableFiles } from "./memory-files.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { fakeControlPlane } from "../fake-control-plane.ts";
+import { objectsOf, waybill } from "../fake-runtime.ts";
+import { tableFiles } from "../memory-files.ts";
 
 const [kz, ...others] = DECLARED_TABLE.routes;
 const NEXT = `${JSON.stringify({ ...DECLARED_TABLE, routes: [{ ...kz, region: "us" }, ...others] }, null, 1)}\n\n`;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { capacityOf, twitterSnowflake } from "../../src/ids/index.ts";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { objectsOf, waybill } from "./fake-runtime.ts";
-import { tableFiles } from "./memory-files.ts";
+import { capacityOf, twitterSnowflake } from "../../../src/ids/index.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { objectsOf, waybill } from "../fake-runtime.ts";
+import { tableFiles } from "../memory-files.ts";
 
 const capacity = (...args: readonly string[]) => waybill(["id", "capacity", ...args]);
 

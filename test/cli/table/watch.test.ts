@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { formatWarning, warningsOf } from "../../src/cli/lib/warnings.ts";
-import { checkTable, type DeclaredTable } from "../../src/routing/index.ts";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { fakeControlPlane, GATEWAY_URL, problem } from "./fake-control-plane.ts";
-import { objectsOf, waybill } from "./fake-runtime.ts";
-import { tableFiles } from "./memory-files.ts";
+import { formatWarning, warningsOf } from "../../../src/cli/lib/warnings.ts";
+import { checkTable, type DeclaredTable } from "../../../src/routing/index.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { fakeControlPlane, GATEWAY_URL, problem } from "../fake-control-plane.ts";
+import { objectsOf, waybill } from "../fake-runtime.ts";
+import { tableFiles } from "../memory-files.ts";
 
 const setUp = async (next: object = DECLARED_TABLE) => {
   const plane = fakeControlPlane(DECLARED_TABLE);

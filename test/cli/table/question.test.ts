@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { confirm } from "../../src/cli/gateway/change.ts";
-import type { NoAnswer, Runtime } from "../../src/cli/runtime.ts";
-import { err, ok, type Result } from "../../src/ids/index.ts";
+import { confirm } from "../../../src/cli/gateway/change.ts";
+import type { NoAnswer, Runtime } from "../../../src/cli/runtime.ts";
+import { err, ok, type Result } from "../../../src/ids/index.ts";
 
 /** What a person answers to the question, and what is reported then. */
 const asked = async (answer: Result<string, NoAnswer>, yes = false) => {

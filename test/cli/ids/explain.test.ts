@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { everyLayout, periodRange, textsOf } from "../../src/ids/index.ts";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { objectsOf, waybill } from "./fake-runtime.ts";
-import { tableFiles } from "./memory-files.ts";
+import { everyLayout, periodRange, textsOf } from "../../../src/ids/index.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { objectsOf, waybill } from "../fake-runtime.ts";
+import { tableFiles } from "../memory-files.ts";
 
 const ORDER_KZ = "01990f04-d900-8005-8040-000000000001";
 const ORDER_BR = "01990f04-d900-8007-8040-000000000001";

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { replayLog } from "../../src/cli/lib/log-replay.ts";
-import type { Runtime } from "../../src/cli/runtime.ts";
-import { formatLogLine } from "../../src/demo/screen.ts";
-import { parseLogLine } from "../../src/gateway/replay.ts";
-import { loadTable } from "../../src/routing/index.ts";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { fakeControlPlane } from "./fake-control-plane.ts";
-import { objectsOf, waybill } from "./fake-runtime.ts";
-import { CWD, type MemoryFiles, tableFiles } from "./memory-files.ts";
+import { replayLog } from "../../../src/cli/lib/log-replay.ts";
+import type { Runtime } from "../../../src/cli/runtime.ts";
+import { formatLogLine } from "../../../src/demo/screen.ts";
+import { parseLogLine } from "../../../src/gateway/replay.ts";
+import { loadTable } from "../../../src/routing/index.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { fakeControlPlane } from "../fake-control-plane.ts";
+import { objectsOf, waybill } from "../fake-runtime.ts";
+import { CWD, type MemoryFiles, tableFiles } from "../memory-files.ts";
 
 const KZ = "019e807a-ec00-8005-805e-2d8e9c7ac355";
 const files = tableFiles();

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { encodePack } from "../../src/routing/packs/encode.ts";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { fakeControlPlane, type Override, problem } from "./fake-control-plane.ts";
-import { objectsOf, waybill } from "./fake-runtime.ts";
-import { tableFiles } from "./memory-files.ts";
+import { encodePack } from "../../../src/routing/packs/encode.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { fakeControlPlane, type Override, problem } from "../fake-control-plane.ts";
+import { objectsOf, waybill } from "../fake-runtime.ts";
+import { tableFiles } from "../memory-files.ts";
 
 const digest = (bytes: Uint8Array) => Promise.resolve(createHash("sha256").update(bytes).digest());
 

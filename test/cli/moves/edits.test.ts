@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { editEntries } from "../../src/cli/lib/table-edit.ts";
+import { editEntries } from "../../../src/cli/lib/table-edit.ts";
 
 const edit = (text: string, edits: Readonly<Record<string, unknown>>, part = "moved") =>
   editEntries(text, part, new Map(Object.entries(edits)));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { fakeControlPlane, problem } from "./fake-control-plane.ts";
-import { waybill } from "./fake-runtime.ts";
-import { tableFiles } from "./memory-files.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { fakeControlPlane, problem } from "../fake-control-plane.ts";
+import { waybill } from "../fake-runtime.ts";
+import { tableFiles } from "../memory-files.ts";
 
 const [kz, ...others] = DECLARED_TABLE.routes;
 const NEXT = { ...DECLARED_TABLE, routes: [{ ...kz, region: "us" }, ...others] };

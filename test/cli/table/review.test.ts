@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { fakeControlPlane } from "./fake-control-plane.ts";
-import { objectsOf, waybill } from "./fake-runtime.ts";
-import { tableFiles } from "./memory-files.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { fakeControlPlane } from "../fake-control-plane.ts";
+import { objectsOf, waybill } from "../fake-runtime.ts";
+import { tableFiles } from "../memory-files.ts";
 
 const ID = "0192f0c1-7a30-8005-8040-8f3b2a1c9d77";
 const SWITCHED = { ...DECLARED_TABLE, moved: { [ID]: { region: "us", epoch: 3 } } };

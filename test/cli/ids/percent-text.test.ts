@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatPercent } from "../../src/cli/lib/output.ts";
+import { formatPercent } from "../../../src/cli/lib/output.ts";
 
 test.each([
   [0, "0 %"],

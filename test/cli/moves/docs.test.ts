@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { examplesOf, projectText, shownBy } from "./console-examples.ts";
-import { MemoryFiles } from "./memory-files.ts";
+import { examplesOf, projectText, shownBy } from "../console-examples.ts";
+import { MemoryFiles } from "../memory-files.ts";
 
 it("docs/guides/move-entities.md shows what its commands do, one after the other, to the table of the demo", async () => {
   const examples = examplesOf("docs/guides/move-entities.md");

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { objectsOf, waybill } from "./fake-runtime.ts";
-import { CWD, tableFiles } from "./memory-files.ts";
+import { objectsOf, waybill } from "../fake-runtime.ts";
+import { CWD, tableFiles } from "../memory-files.ts";
 
 const files = tableFiles();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { everyLayout, periodRange, textsOf } from "../../src/ids/index.ts";
-import { objectsOf, waybill } from "./fake-runtime.ts";
+import { everyLayout, periodRange, textsOf } from "../../../src/ids/index.ts";
+import { objectsOf, waybill } from "../fake-runtime.ts";
 
 describe.concurrent("waybill id convert", () => {
   it.each([

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { GatewayClient } from "../../src/cli/gateway/client.ts";
-import { findOutcome, type PendingChange } from "../../src/cli/gateway/outcome.ts";
-import type { Runtime } from "../../src/cli/runtime.ts";
-import { ok } from "../../src/ids/index.ts";
-import type { AuditEntry, TableRevision } from "../../src/published/table-api.ts";
-import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
-import { type Asked, fakeControlPlane, problem, type Reply } from "./fake-control-plane.ts";
-import { FakeClock, objectsOf, waybill } from "./fake-runtime.ts";
-import { tableFiles } from "./memory-files.ts";
+import type { GatewayClient } from "../../../src/cli/gateway/client.ts";
+import { findOutcome, type PendingChange } from "../../../src/cli/gateway/outcome.ts";
+import type { Runtime } from "../../../src/cli/runtime.ts";
+import { ok } from "../../../src/ids/index.ts";
+import type { AuditEntry, TableRevision } from "../../../src/published/table-api.ts";
+import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { type Asked, fakeControlPlane, problem, type Reply } from "../fake-control-plane.ts";
+import { FakeClock, objectsOf, waybill } from "../fake-runtime.ts";
+import { tableFiles } from "../memory-files.ts";
 
 const [kz, ...others] = DECLARED_TABLE.routes;
 const NEXT = { ...DECLARED_TABLE, routes: [{ ...kz, region: "us" }, ...others] };

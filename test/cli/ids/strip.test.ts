@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { bitDiagram } from "../../src/cli/commands/explain.ts";
-import { hotguid, iuid } from "../../src/ids/index.ts";
+import { bitDiagram } from "../../../src/cli/commands/explain.ts";
+import { hotguid, iuid } from "../../../src/ids/index.ts";
 
 const plain = (_style: unknown, text: string): string => text;
 
