@@ -176,7 +176,7 @@ describe("a pack of the table that a gateway starts with", () => {
       error: expect.stringContaining('the table says regions ["rest"]'),
     });
     writeFileSync(file, pack.header);
-    await expect(start(tableText(pack), packs)).rejects.toThrow(/^pack shards: .* it has \d+ octets of \d+$/);
+    await expect(start(tableText(pack), packs)).rejects.toThrow(/^pack shards: .* it has \d+ bytes of \d+$/);
     rmSync(file);
     await expect(start(tableText(pack), packs)).rejects.toThrow(/^pack shards: .* cannot be read$/);
   });
