@@ -27,7 +27,7 @@ export type Hint =
   /** Name one of the layouts in every pattern of the entity; `paths` name one already. */
   | { readonly by: "pattern"; readonly layouts: readonly string[]; readonly paths: readonly string[] }
   /** Send this header with one of the values. */
-  | { readonly by: "header"; readonly field: "id-layout"; readonly values: readonly string[] }
+  | { readonly by: "header"; readonly header: "id-layout"; readonly values: readonly string[] }
   /** Declare these layouts of your own with a prefix. */
   | { readonly by: "prefix"; readonly layouts: readonly string[] };
 
@@ -126,7 +126,7 @@ const byPattern = ({ pathHints }: Entity, layouts: readonly string[]): Hint => (
   paths: [...pathHints].flatMap(([path, hint]) => (layouts.includes(hintName(hint)) ? [path] : [])),
 });
 
-const byHeader = (values: readonly string[]): Hint => ({ by: "header", field: "id-layout", values });
+const byHeader = (values: readonly string[]): Hint => ({ by: "header", header: "id-layout", values });
 
 /** Only a layout of the table can have a prefix, which separates it from all without that prefix. */
 const byPrefix = (a: EnabledLayout, b: EnabledLayout): readonly Hint[] => {

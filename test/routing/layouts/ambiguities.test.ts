@@ -32,7 +32,7 @@ test("what the sample of many layouts leaves open, and what would tell", () => {
     isRefused: true,
     hints: [
       { by: "path", paths: ["/tweets/:id", "/messages/:id"] },
-      { by: "header", field: "id-layout", values: ["snowflake", "discord"] },
+      { by: "header", header: "id-layout", values: ["snowflake", "discord"] },
     ],
   });
   const resolved = resolveAny(table, first?.example ?? "", Date.UTC(2099, 11, 31));

@@ -111,6 +111,6 @@ describe("npm run deploy -- --publish", () => {
 it("a gateway is not started with a table that has a key twice", async () => {
   const stateFolder = join(folder, "started");
   const tableText = good.replace('"regions"', '"routes":[],"regions"');
-  await expect(startGateway({ port: 0, tableText, stateFolder })).rejects.toThrow("stands twice");
+  await expect(startGateway({ port: 0, tableText, stateFolder })).rejects.toThrow("is duplicated");
   expect(existsSync(stateFolder)).toBe(false);
 });

@@ -32,7 +32,7 @@ const formatHint = (hint: Hint): string => {
       return `distinguished by a layout named in the pattern: ${hint.layouts.join(" or ")}${named}`;
     }
     case "header":
-      return `distinguished by a header: ${hint.field}: ${hint.values.join(" or ")}`;
+      return `distinguished by a header: ${hint.header}: ${hint.values.join(" or ")}`;
     case "prefix":
       return `distinguished by a prefix in the layouts ${hint.layouts.join(", ")}`;
   }
