@@ -51,8 +51,7 @@ export const longFiles = (files: readonly File[]): readonly string[] =>
 
 export function filesPerFolder(files: readonly File[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const { path } of files.filter((file) => isCode(file) && !file.path.startsWith("test/")))
-    counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  for (const { path } of files.filter(isCode)) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
   return counts;
 }
 
