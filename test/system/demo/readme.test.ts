@@ -71,7 +71,7 @@ describe("the README and docs/start.md", () => {
 function run(script: string): Promise<string> {
   const commands = script.replaceAll("http://127.0.0.1:8787", url);
   return new Promise((resolve, reject) => {
-    execFile("bash", ["-euo", "pipefail", "-c", commands], { cwd: ROOT }, (error, stdout, stderr) => {
+    execFile("bash", ["--norc", "-euo", "pipefail", "-c", commands], { cwd: ROOT }, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
       else reject(new Error(`${commands}\n${stdout}\n${stderr}`));
     });

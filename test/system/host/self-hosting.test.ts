@@ -64,7 +64,7 @@ interface Ended {
 const run = (script: string): Promise<Ended> =>
   new Promise((resolve) => {
     const env = { ...process.env, WAYBILL_TOKEN: TOKEN };
-    execFile("bash", ["-euo", "pipefail", "-c", script], { cwd: ROOT, env }, (error, stdout, stderr) =>
+    execFile("bash", ["--norc", "-euo", "pipefail", "-c", script], { cwd: ROOT, env }, (error, stdout, stderr) =>
       resolve({ code: error?.code ?? 0, stdout, stderr }),
     );
   });
