@@ -82,7 +82,7 @@ describe("as many single entities as a table may have", () => {
     const { stderr, code } = await waybill(args, { files });
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /At most 100000 entries may stand in moved, moves, gone together; there are 100001\.[\s\S]*error: nothing was written\n$/,
+      /At most 100000 entries are allowed in moved, moves, gone together; there are 100001\.[\s\S]*error: nothing was written\n$/,
     );
     expect(files.text("routing-table.json")).toBe(before);
   });
