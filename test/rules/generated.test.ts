@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { cliPage } from "../../src/cli/help-page.ts";
 import { tableApiFile } from "../../src/published/generate.ts";
 import { generatedFiles } from "../../src/routing/generate.ts";
+import { cliPage } from "./help-page.ts";
 
 it.each(generatedFiles())("src/routing/$name is what npm run generate writes", ({ name, text }) => {
   expect(readFileSync(new URL(`../../src/routing/${name}`, import.meta.url), "utf8")).toBe(text);

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
-import { exitOf } from "./child.ts";
+import { exitOf } from "../src/host/child.ts";
 
 /**
  * `npm test` and its short forms. The steps of a stage run in two lanes, for two cores; a failed stage ends the run with

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { cliPage } from "../cli/help-page.ts";
-import { layoutsPage } from "../ids/tools/layouts-page.ts";
-import { problemsPage } from "../problems/generate.ts";
-import { tableApiFile } from "../published/generate.ts";
-import { generatedFiles } from "../routing/generate.ts";
+import { layoutsPage } from "../../src/ids/tools/layouts-page.ts";
+import { problemsPage } from "../../src/problems/generate.ts";
+import { tableApiFile } from "../../src/published/generate.ts";
+import { generatedFiles } from "../../src/routing/generate.ts";
+import { cliPage } from "./help-page.ts";
 
 /** `npm run generate`: writes all generated files. A test fails if one is stale. */
 

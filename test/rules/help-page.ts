@@ -1,5 +1,5 @@
-import { run } from "./program.ts";
-import type { Runtime } from "./runtime.ts";
+import { run } from "../../src/cli/program.ts";
+import type { Runtime } from "../../src/cli/runtime.ts";
 
 /** The blocks of docs/reference/cli.md that come from `--help`. The block `common` has what commands share. Examples are omitted. */
 
