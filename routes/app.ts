@@ -11,12 +11,9 @@ import { metrics, regions } from "./metrics.ts";
 import { mint } from "./mint.ts";
 import { openapi } from "./openapi/openapi.ts";
 import { problems } from "./problems.ts";
-import { tableCanary } from "./table/canary.ts";
-import { tablePacks } from "./table/packs.ts";
 import { tableReplay } from "./table/replay.ts";
-import { tableRevisions } from "./table/revisions.ts";
-import { tableCapacity, tableStatus } from "./table/status.ts";
-import { table } from "./table/table.ts";
+import { tableStatus } from "./table/status.ts";
+import { table, tablePacks, tableRevisions } from "./table/table.ts";
 
 export interface App {
   /** Of the gateway's own pages. */
@@ -54,8 +51,6 @@ function createPages(gateway: Gateway): Hono<PageEnv> {
   pages.route("/", table(gateway));
   pages.route("/", tableRevisions(gateway));
   pages.route("/", tableStatus(gateway));
-  pages.route("/", tableCapacity(gateway));
-  pages.route("/", tableCanary(gateway));
   pages.route("/", tableReplay(gateway));
   pages.route("/", tablePacks(gateway));
   pages.route("/", problems());

@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
-import type { Gateway, Metric, MetricsSnapshot, OriginStatus, Sample } from "../src/ports.ts";
+import type { Gateway, Metric, MetricsSnapshot, OriginCheck, OriginStatus, Sample } from "../src/ports.ts";
 import { requireScope } from "./lib/auth.ts";
 import { jsonResponse, methodNotAllowed } from "./lib/http.ts";
 
@@ -21,7 +21,7 @@ const escapedHelp = (text: string): string => text.replaceAll("\\", "\\\\").repl
 const escapedLabel = (text: string): string => escapedHelp(text).replaceAll('"', '\\"');
 
 /** What operators see of the traffic. It can be had without a table too: then nothing is known of origins. */
-export async function snapshotFor(gateway: Gateway, c: Context): Promise<MetricsSnapshot> {
+async function snapshotFor(gateway: Gateway, c: Context): Promise<MetricsSnapshot> {
   const inMemory = gateway.tables.peek((work) => c.executionCtx.waitUntil(work));
   if (inMemory !== undefined) return gateway.metrics.snapshot(inMemory);
   const loaded = await gateway.tables.load();
@@ -60,7 +60,7 @@ function describe({ source, sinceMs, origins, requests }: MetricsSnapshot): obje
   const all = [...requests.values()].reduce((sum, count) => sum + count, 0);
   const names = new Set(origins.map(({ region }) => region));
   return {
-    source: SOURCES[source],
+    source: source === "all" ? "durable object" : "this isolate",
     since: time(sinceMs),
     // A viewer need not know what an origin's path may say of it.
     shown: "The hosts of origins, without their paths.",
@@ -74,11 +74,6 @@ function describe({ source, sinceMs, origins, requests }: MetricsSnapshot): obje
   };
 }
 
-const SOURCES = { all: "durable object", isolate: "this isolate" } as const satisfies Record<
-  MetricsSnapshot["source"],
-  string
->;
-
 function describeOrigin(origin: OriginStatus): object {
   const { host, weight, breaker, openUntilMs, lastFault, lastAnswerAtMs, lastCheck } = origin;
   return {
@@ -86,18 +81,17 @@ function describeOrigin(origin: OriginStatus): object {
     weight,
     breaker,
     openUntil: time(openUntilMs),
-    lastFault: lastFault === undefined ? null : { fault: lastFault.fault, at: time(lastFault.atMs) },
+    lastFault: lastFault ? { fault: lastFault.fault, at: time(lastFault.atMs) } : null,
     lastAnswer: time(lastAnswerAtMs),
-    lastCheck:
-      lastCheck === undefined
-        ? null
-        : {
-            at: time(lastCheck.atMs),
-            good: lastCheck.isGood,
-            status: lastCheck.status ?? null,
-            fault: lastCheck.fault ?? null,
-          },
+    lastCheck: lastCheck ? describeCheck(lastCheck) : null,
   };
 }
+
+const describeCheck = ({ atMs, isGood, status, fault }: OriginCheck): object => ({
+  at: time(atMs),
+  good: isGood,
+  status: status ?? null,
+  fault: fault ?? null,
+});
 
 const time = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());

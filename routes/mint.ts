@@ -4,7 +4,6 @@ import { mintIds } from "../src/gateway/mint.ts";
 import { limitRate } from "../src/gateway/rate-limit.ts";
 import { openRequest } from "../src/gateway/request.ts";
 import type { Gateway, ServedTable } from "../src/ports.ts";
-import type { CompiledTable } from "../src/routing/index.ts";
 import { type MintRequest, planMint } from "../src/routing/mint/plan.ts";
 import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint/request.ts";
 import { type Ambiguous, findAmbiguous } from "../src/routing/mint/verify.ts";
@@ -37,7 +36,7 @@ export const mint = (gateway: Gateway) =>
       if (!minted.ok) return context.fail(minted.error);
       const texts = minted.value.map(({ text }) => text);
       const regions = minted.value.map((one) => one.region);
-      const region = onlyOne(regions);
+      const region = new Set(regions).size === 1 ? regions[0] : undefined;
       const unclear = minted.value.flatMap(({ text, isUnambiguous }) => (isUnambiguous ? [] : [text]));
       const ambiguous = requestHint(findAmbiguous(table, plan.value, unclear), served);
       const labels = new Set(minted.value.map((one) => (one.byCanary ? served.canary : served)?.label));
@@ -49,12 +48,8 @@ export const mint = (gateway: Gateway) =>
         ...(region === undefined ? {} : { "waybill-region": region }),
         ...(ambiguous === undefined ? {} : { "waybill-ambiguous": ambiguousField(ambiguous) }),
       };
-      const type = accepts(c, {
-        header: "Accept",
-        supports: ["application/json", "text/plain"],
-        default: "application/json",
-      });
-      if (type === "text/plain") {
+      const supports = ["application/json", "text/plain"];
+      if (accepts(c, { header: "Accept", supports, default: "application/json" }) === "text/plain") {
         const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", ...fields };
         return new Response(`${texts.join("\n")}\n`, { status: 201, headers });
       }
@@ -69,14 +64,8 @@ export const mint = (gateway: Gateway) =>
     })
     .all("/mint", methodNotAllowed("POST"));
 
-interface TablePlan {
-  readonly byCanary: boolean;
-  readonly table: CompiledTable;
-  readonly plan: ReturnType<typeof planMint>;
-}
-
 /** By the canary's table for an entity that is all its own; else by the table in force. */
-function planFor({ table, canary }: ServedTable, request: MintRequest): TablePlan {
+function planFor({ table, canary }: ServedTable, request: MintRequest) {
   const plan = planMint(table, request);
   const entity = request.entity ?? (plan.ok ? plan.value.entity.name : undefined);
   if (entity === undefined || canary?.ownsEntity(entity) !== true) return { byCanary: false, table, plan };
@@ -86,11 +75,6 @@ function planFor({ table, canary }: ServedTable, request: MintRequest): TablePla
 /** With two tables no field helps for sure: it counts on the first before the second is asked. */
 function requestHint(ambiguous: Ambiguous | undefined, { canary }: ServedTable): Ambiguous | undefined {
   return ambiguous === undefined || canary === undefined ? ambiguous : { count: ambiguous.count, path: ambiguous.path };
-}
-
-function onlyOne(regions: readonly string[]): string | undefined {
-  const [first] = regions;
-  return regions.every((region) => region === first) ? first : undefined;
 }
 
 /** For clients that want no JSON: `count=2; path="/tweets/:id"; id-layout=snowflake`. */

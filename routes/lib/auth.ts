@@ -15,18 +15,16 @@ const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 export function isCrossSite(
   { by }: Caller,
   { method, headers }: Request,
-  target: Pick<RequestContext, "scheme" | "host">,
+  { scheme, host }: Pick<RequestContext, "scheme" | "host">,
 ): boolean {
   if (by === "token" || SAFE.has(method)) return false;
   const site = headers.get("sec-fetch-site");
   const origin = headers.get("origin");
   if (site === null && origin === null) return by === "access";
-  return (site !== null && site !== "same-origin") || (origin !== null && !isOwn(origin, target));
+  // Behind a proxy that terminates TLS the gateway sees http where the browser sees https.
+  const isOwn = origin === null || origin === `https://${host}` || origin === `${scheme}://${host}`;
+  return (site !== null && site !== "same-origin") || !isOwn;
 }
-
-/** Behind a proxy that terminates TLS the gateway sees http where the browser sees https. */
-const isOwn = (origin: string, { scheme, host }: Pick<RequestContext, "scheme" | "host">): boolean =>
-  origin === `https://${host}` || origin === `${scheme}://${host}`;
 
 const KEY = "caller";
 
@@ -52,14 +50,9 @@ export function requireScope(gateway: Guard, scope: Scope): MiddlewareHandler {
 
 /** The authenticated caller. Only behind `requireScope`. */
 export function callerOf(c: Context): Caller {
-  const caller = callerIfKnown(c);
+  const caller: Caller | undefined = c.get(KEY);
   if (caller === undefined) throw new Error(`${c.req.path} asks who sent a request that was not authenticated`);
   return caller;
-}
-
-/** The authenticated sender, authorized or not; `undefined` without a valid credential. */
-export function callerIfKnown(c: Context): Caller | undefined {
-  return c.get(KEY);
 }
 
 /** Whether the sender is authenticated, for pages that say less without it. A wrong credential is counted as one. */
@@ -102,12 +95,12 @@ export function requireOperator(
   const guard = requireScope(gateway, "operator");
   return async (c, next) => {
     const answer = await guard(c, next);
-    const author = callerIfKnown(c)?.name;
+    // Authorized or not; `undefined` without a valid credential.
+    const author = (c.get(KEY) as Caller | undefined)?.name;
     const outcome = REFUSED_HERE.find((reason) => reason === contextOf(c).outcome);
     if (author !== undefined && outcome !== undefined) {
       const pack = packOf(c);
-      const refused = { author, action, outcome, ...(pack === undefined ? {} : { pack }) };
-      c.executionCtx.waitUntil(gateway.controlPlane.recordRejection(refused));
+      c.executionCtx.waitUntil(gateway.controlPlane.recordRejection({ author, action, outcome, pack }));
     }
     return answer;
   };

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { problemResponse } from "../../src/gateway/problem-response.ts";
 import type { RequestContext } from "../../src/gateway/request.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
-import type { RequestError } from "../../src/problems/index.ts";
+import type { GatewayError, RequestError } from "../../src/problems/index.ts";
 
 /** The bindings of each page. */
 export interface PageEnv {
@@ -29,20 +29,28 @@ export function jsonResponse(body: unknown, fields: Readonly<Record<string, stri
   });
 }
 
+/** What came to pass as a response, by default as JSON; an error as its problem. */
+export const respond = <Value>(
+  c: Context,
+  result: Result<Value, GatewayError>,
+  show: (value: Value) => Response = jsonResponse,
+): Response => (result.ok ? show(result.value) : contextOf(c).fail(result.error));
+
 /** Reads a small body as text, up to a limit. A body that ends early or is not UTF-8 is an error. */
 export async function readBody(request: Request, bytesMax: number): Promise<Result<string, RequestError>> {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  let text = "";
-  let bytes = 0;
+  const bytes = await readBytes(request, bytesMax);
+  if (!bytes.ok && bytes.error.reason !== "malformed-request") return bytes;
+  const text = bytes.ok ? decodeUtf8(bytes.value) : undefined;
+  if (text !== undefined) return ok(text);
+  return err({ reason: "malformed-request", detail: "The body is incomplete or not UTF-8." });
+}
+
+/** `undefined` for bytes that are not UTF-8. A byte order mark stays in the text. */
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
-    for await (const chunk of request.body ?? []) {
-      bytes += chunk.byteLength;
-      if (bytes > bytesMax) return err({ reason: "body-too-large", bytesMax });
-      text += decoder.decode(chunk, { stream: true });
-    }
-    return ok(text + decoder.decode());
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return err({ reason: "malformed-request", detail: "The body is incomplete or not UTF-8." });
+    return undefined;
   }
 }
 
@@ -51,7 +59,7 @@ export async function readBytes(
   request: Request,
   bytesMax: number,
 ): Promise<Result<Uint8Array<ArrayBuffer>, RequestError>> {
-  const chunks: Uint8Array[] = [];
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   try {
     for await (const chunk of request.body ?? []) {
@@ -62,15 +70,5 @@ export async function readBytes(
   } catch {
     return err({ reason: "malformed-request", detail: "The body is incomplete." });
   }
-  return ok(joined(chunks, bytes));
-}
-
-function joined(chunks: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(bytes);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return whole;
+  return ok(new Uint8Array(await new Blob(chunks).arrayBuffer()));
 }

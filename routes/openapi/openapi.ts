@@ -6,8 +6,8 @@ import type { CompiledTable } from "../../src/routing/index.ts";
 import MINT_BODY_SCHEMA from "../../src/routing/mint-body.schema.json" with { type: "json" };
 import { requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, methodNotAllowed } from "../lib/http.ts";
-import { entityPaths, ID_PARAMETER, PROBLEM_CONTENT, withoutIdPaths } from "./paths.ts";
-import { packPaths, TABLE_SCHEMAS, tablePaths } from "./table.ts";
+import { entityPaths, ID_PARAMETER, pathParameter, withoutIdPaths } from "./paths.ts";
+import { json, operation, TABLE_PATHS, TABLE_SCHEMAS, VIEWERS } from "./table.ts";
 
 /** `GET /-/openapi.json`: the gateway's own endpoints, and the paths of the table in force. */
 export const openapi = (gateway: Gateway) =>
@@ -41,59 +41,7 @@ function describe(table: CompiledTable, server: string) {
       { name: "table", description: "The routing table: its revisions, and how they come into force." },
       { name: "operations", description: "The state of the gateway itself." },
     ],
-    paths: {
-      "/mint": { post: MINT },
-      "/-/ids/{id}": {
-        get: {
-          operationId: "explainId",
-          tags: ["ids"],
-          summary: "Every way to read an ID, its route and the reason; no origin is contacted",
-          security: VIEWERS,
-          parameters: [ID_PARAMETER],
-          responses: { "200": json("The explanation.", { type: "object" }), ...PROBLEM },
-        },
-      },
-      "/-/health": operations("health", "The Worker runs"),
-      "/-/ready": operations("ready", "Whether a table is loaded; for viewers its revision, source, age and canary", [
-        {},
-        ...VIEWERS,
-      ]),
-      "/-/metrics": METRICS,
-      "/-/regions": operations(
-        "regions",
-        "The state of every origin, and each region's share of the requests",
-        VIEWERS,
-      ),
-      ...tablePaths(PROBLEM, VIEWERS),
-      ...packPaths(PROBLEM, VIEWERS),
-      "/-/problems": {
-        get: {
-          operationId: "listProblems",
-          tags: ["operations"],
-          summary: "Every problem type",
-          security: [],
-          responses: { "200": json("All of them.", { type: "array", items: PROBLEM_TYPE }), ...PROBLEM },
-        },
-      },
-      "/-/problems/{slug}": {
-        get: {
-          operationId: "explainProblem",
-          tags: ["operations"],
-          summary: "What a problem type means and what to do",
-          security: [],
-          parameters: [{ name: "slug", in: "path", required: true, schema: { type: "string", enum: PROBLEM_SLUGS } }],
-          responses: {
-            "200": {
-              description: "The page, or JSON where `accept` asks for it.",
-              content: { "text/html": {}, "application/json": { schema: PROBLEM_TYPE } },
-            },
-            ...PROBLEM,
-          },
-        },
-      },
-      ...entityPaths(table),
-      ...withoutIdPaths(table),
-    },
+    paths: { ...OWN_PATHS, ...entityPaths(table), ...withoutIdPaths(table) },
     components: {
       schemas: { Problem: PROBLEM_SCHEMA, MintBody: MINT_BODY_SCHEMA, ...TABLE_SCHEMAS },
       securitySchemes: SECURITY_SCHEMES,
@@ -111,41 +59,9 @@ const SECURITY_SCHEMES = {
   },
 };
 
-/** Either is enough. */
-const VIEWERS = [{ token: [] }, { access: [] }];
-
-const operations = (name: string, summary: string, security: readonly object[] = []): object => ({
-  get: {
-    operationId: name,
-    tags: ["operations"],
-    summary,
-    security,
-    responses: { "200": json(summary, { type: "object" }), ...PROBLEM },
-  },
-});
-
-const json = (description: string, schema: object): object => ({
-  description,
-  content: { "application/json": { schema } },
-});
-
-const PROBLEM = { "4XX": { description: "A problem.", content: PROBLEM_CONTENT } };
-
-const METRICS = {
-  get: {
-    operationId: "metrics",
-    tags: ["operations"],
-    summary: "What all isolates have counted",
-    security: VIEWERS,
-    responses: {
-      "200": {
-        description: "Prometheus's text exposition format 0.0.4, or JSON where `accept` asks for it.",
-        content: { "text/plain": { schema: { type: "string" } }, "application/json": { schema: { type: "object" } } },
-      },
-      "4XX": { description: "A problem.", content: PROBLEM_CONTENT },
-    },
-  },
-};
+const TEXT = { type: "string" };
+const TEXTS = { type: "array", items: TEXT };
+const SLUG = { type: "string", enum: PROBLEM_SLUGS };
 
 const PROBLEM_SCHEMA = {
   type: "object",
@@ -153,23 +69,16 @@ const PROBLEM_SCHEMA = {
   required: ["type", "title", "status", "detail"],
   properties: {
     type: { type: "string", examples: ["/-/problems/malformed-id"] },
-    title: { type: "string" },
+    title: TEXT,
     status: { type: "integer" },
-    detail: { type: "string" },
+    detail: TEXT,
   },
 };
 
 const PROBLEM_TYPE = {
   type: "object",
   required: ["type", "slug", "status", "title", "meaning", "remedy"],
-  properties: {
-    type: { type: "string" },
-    slug: { type: "string", enum: PROBLEM_SLUGS },
-    status: { type: "integer" },
-    title: { type: "string" },
-    meaning: { type: "string" },
-    remedy: { type: "string" },
-  },
+  properties: { type: TEXT, slug: SLUG, status: { type: "integer" }, title: TEXT, meaning: TEXT, remedy: TEXT },
 };
 
 const AMBIGUOUS = {
@@ -186,44 +95,62 @@ const AMBIGUOUS = {
   },
 };
 
-const MINT = {
-  operationId: "mint",
-  tags: ["ids"],
-  summary: "Mint IDs that route to the region named in the response",
-  security: [],
-  requestBody: {
-    required: true,
-    content: {
-      "application/json": {
-        schema: { $ref: "#/components/schemas/MintBody" },
-        examples: {
-          order: { value: { entity: "order", country: "KZ", count: 3 } },
-          parcel: { value: { layout: "hotguid", shardKey: 840 } },
-        },
-      },
-    },
-  },
-  responses: {
-    "201": {
-      description: "The IDs, in the order in which they were made: rising, where their layout begins with a time.",
-      content: {
+const MINTED = {
+  type: "object",
+  required: ["entity", "layout", "ids"],
+  properties: { entity: TEXT, layout: TEXT, region: TEXT, regions: TEXTS, ids: TEXTS, ambiguous: AMBIGUOUS },
+};
+
+/** A page of the gateway's own state. */
+const state = (name: string, summary: string, more: Partial<Parameters<typeof operation>[0]> = {}): object => ({
+  get: operation({ name, tag: "operations", summary, ...more }),
+});
+
+const OWN_PATHS = {
+  "/mint": {
+    post: operation({
+      name: "mint",
+      tag: "ids",
+      summary: "Mint IDs that route to the region named in the response",
+      security: [],
+      body: {
         "application/json": {
-          schema: {
-            type: "object",
-            required: ["entity", "layout", "ids"],
-            properties: {
-              entity: { type: "string" },
-              layout: { type: "string" },
-              region: { type: "string" },
-              regions: { type: "array", items: { type: "string" } },
-              ids: { type: "array", items: { type: "string" } },
-              ambiguous: AMBIGUOUS,
-            },
+          schema: { $ref: "#/components/schemas/MintBody" },
+          examples: {
+            order: { value: { entity: "order", country: "KZ", count: 3 } },
+            parcel: { value: { layout: "hotguid", shardKey: 840 } },
           },
         },
-        "text/plain": { schema: { type: "string", description: "One ID per line." } },
       },
-    },
-    ...PROBLEM,
+      status: 201,
+      description: "The IDs, in the order in which they were made: rising, where their layout begins with a time.",
+      content: { ...json(MINTED), "text/plain": { schema: { ...TEXT, description: "One ID per line." } } },
+    }),
   },
+  "/-/ids/{id}": state("explainId", "Every way to read an ID, its route and the reason; no origin is contacted", {
+    tag: "ids",
+    parameters: [ID_PARAMETER],
+    description: "The explanation.",
+  }),
+  "/-/health": state("health", "The Worker runs", { security: [] }),
+  "/-/ready": state("ready", "Whether a table is loaded; for viewers its revision, source, age and canary", {
+    security: [{}, ...VIEWERS],
+  }),
+  "/-/metrics": state("metrics", "What all isolates have counted", {
+    description: "Prometheus's text exposition format 0.0.4, or JSON where `accept` asks for it.",
+    content: { "text/plain": { schema: TEXT }, ...json() },
+  }),
+  "/-/regions": state("regions", "The state of every origin, and each region's share of the requests"),
+  ...TABLE_PATHS,
+  "/-/problems": state("listProblems", "Every problem type", {
+    security: [],
+    description: "All of them.",
+    content: json({ type: "array", items: PROBLEM_TYPE }),
+  }),
+  "/-/problems/{slug}": state("explainProblem", "What a problem type means and what to do", {
+    security: [],
+    parameters: [pathParameter("slug", SLUG)],
+    description: "The page, or JSON where `accept` asks for it.",
+    content: { "text/html": {}, ...json(PROBLEM_TYPE) },
+  }),
 };

@@ -89,7 +89,7 @@ function templateOf(pattern: string): { readonly path: string; readonly paramete
   return { path: segments.join("/"), parameters };
 }
 
-function pathParameter(name: string, limits: object = {}) {
+export function pathParameter(name: string, limits: object = {}) {
   return { name, in: "path", required: true, schema: { type: "string", ...limits } };
 }
 

@@ -6,67 +6,48 @@ import type { Gateway } from "../../src/ports.ts";
 import type { GatewayError, RequestError } from "../../src/problems/index.ts";
 import {
   type CompiledTable,
-  type Fault,
   loadTable,
   loadTableText,
   parseTableText,
   TABLE_BYTES_MAX,
 } from "../../src/routing/index.ts";
 import { requireScope } from "../lib/auth.ts";
-import { methodNotAllowed } from "../lib/http.ts";
-import { wholeNumber } from "./revisions.ts";
-import { respondWithTableError } from "./table.ts";
-
-/** The first line of a body, and the rest as a stream. */
-interface Parted {
-  readonly line: string;
-  readonly rest: ReadableStream<Uint8Array>;
-}
+import { methodNotAllowed, respond } from "../lib/http.ts";
+import { invalidTable, malformed, wholeNumber } from "./request.ts";
 
 const LINE_FEED = 10;
 
-/** Reads a body up to its first line feed, within a limit. A single line needs no line feed. */
-export async function firstLine(
+/** Reads a body up to its first line feed, within a limit. A single line needs no line feed. `rest`: what follows. */
+async function firstLine(
   body: ReadableStream<Uint8Array>,
   bytesMax: number,
-): Promise<Result<Parted, RequestError>> {
+): Promise<Result<{ readonly line: string; readonly rest: ReadableStream<Uint8Array> }, RequestError>> {
   const reader = body.getReader();
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let line = "";
   let bytes = 0;
   try {
     for (;;) {
-      const { done, value: chunk } = await reader.read();
-      const end = chunk?.indexOf(LINE_FEED) ?? -1;
-      const own = end === -1 ? chunk : chunk?.subarray(0, end);
-      bytes += own?.length ?? 0;
+      const { done, value: chunk = new Uint8Array() } = await reader.read();
+      const end = chunk.indexOf(LINE_FEED);
+      const own = end === -1 ? chunk : chunk.subarray(0, end);
+      bytes += own.length;
       if (bytes > bytesMax) {
         await reader.cancel();
         return err({ reason: "body-too-large", bytesMax });
       }
       line += decoder.decode(own, { stream: !done && end === -1 });
-      if (done || end !== -1) return ok({ line, rest: behind(chunk?.subarray(end + 1), reader) });
+      if (!done && end === -1) continue;
+      reader.releaseLock();
+      const behind = chunk.subarray(own.length + 1);
+      const start = (controller: TransformStreamDefaultController<Uint8Array>) => {
+        if (behind.length > 0) controller.enqueue(behind);
+      };
+      return ok({ line, rest: body.pipeThrough(new TransformStream({ start })) });
     }
   } catch {
-    return err({ reason: "malformed-request", detail: "The body is incomplete or not UTF-8." });
+    return malformed("The body is incomplete or not UTF-8.");
   }
-}
-
-function behind(
-  first: Uint8Array | undefined,
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start(controller) {
-      if (first !== undefined && first.length > 0) controller.enqueue(first);
-    },
-    async pull(controller) {
-      const { done, value } = await reader.read();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
 }
 
 /** A request target may have 16 KiB, and a log line has more members. */
@@ -94,12 +75,13 @@ export const tableReplay = (gateway: Gateway) =>
   new Hono()
     .post("/-/table/replay", requireScope(gateway, "viewer"), async (c) => {
       const pair = await readPair(gateway, c);
-      if (!pair.ok) return respondWithTableError(c, pair.error);
-      const lines = pair.value.log
-        .pipeThrough(new TextDecoderStream("utf-8", { fatal: true }))
-        .pipeThrough(replayed(pair.value, gateway.clock.nowMs()))
-        .pipeThrough(new TextEncoderStream());
-      return new Response(lines, { headers: { "content-type": TYPE, "cache-control": "no-store" } });
+      return respond(c, pair, (value) => {
+        const lines = value.log
+          .pipeThrough(new TextDecoderStream("utf-8", { fatal: true }))
+          .pipeThrough(replayed(value, gateway.clock.nowMs()))
+          .pipeThrough(new TextEncoderStream());
+        return new Response(lines, { headers: { "content-type": TYPE, "cache-control": "no-store" } });
+      });
     })
     .all("/-/table/replay", methodNotAllowed("POST"));
 
@@ -120,30 +102,25 @@ async function readPair(gateway: Gateway, c: Context): Promise<Result<Pair, Gate
 async function readRevision(gateway: Gateway, text: string | undefined): Promise<Result<CompiledTable, GatewayError>> {
   const revision = wholeNumber(text ?? "");
   if (revision === undefined) {
-    const detail = "`old` and `new` are revisions: ?old=41&new=42; or new=body, with the table in the first line.";
-    return err({ reason: "malformed-request", detail });
+    return malformed("`old` and `new` are revisions: ?old=41&new=42; or new=body, with the table in the first line.");
   }
   const found = await gateway.controlPlane.text(revision);
   if (!found.ok) return found;
   const table = loadTableText(new TextDecoder().decode(found.value.bytes), revision);
-  return table.ok ? table : err(invalid(table.error));
+  return table.ok ? table : invalidTable(table.error);
 }
 
 function readTableLine(line: string): Result<CompiledTable, GatewayError> {
   const json = parseTableText(line);
-  if (!json.ok) return err(malformedLine(json.error[0]?.message));
+  if (!json.ok) return malformedLine(json.error[0]?.message);
   const parsed = v.safeParse(FIRST_LINE, json.value);
-  if (!parsed.success) return err(malformedLine(parsed.issues[0].message));
+  if (!parsed.success) return malformedLine(parsed.issues[0].message);
   const table = loadTable(parsed.output.table, 0);
-  return table.ok ? table : err(invalid(table.error));
+  return table.ok ? table : invalidTable(table.error);
 }
 
-const invalid = (faults: readonly Fault[]) => ({ reason: "invalid-table", faults }) as const;
-
-const malformedLine = (why = ""): RequestError => ({
-  reason: "malformed-request",
-  detail: `With new=body the first line is {"table": …}, all in one line. ${why}`.trimEnd(),
-});
+const malformedLine = (why = "") =>
+  malformed(`With new=body the first line is {"table": …}, all in one line. ${why}`.trimEnd());
 
 /** Turns chunks of text into lines of the response. Lines without a request are only counted. */
 function replayed({ before, after }: Pair, nowMs: number): TransformStream<string, string> {
@@ -158,16 +135,10 @@ function replayed({ before, after }: Pair, nowMs: number): TransformStream<strin
       counts[read.kind === "other" ? "others" : "unreadable"]++;
       return "";
     }
-    const result = replay(before, after, read.request, nowMs);
-    counts[result.verdict]++;
-    const toldLine = {
-      line: number,
-      ...read.request,
-      verdict: result.verdict,
-      before: result.before,
-      after: result.after,
-    };
-    return result.verdict === "changed" ? `${JSON.stringify(toldLine)}\n` : "";
+    const { verdict, ...destinations } = replay(before, after, read.request, nowMs);
+    counts[verdict]++;
+    const shown = { line: number, ...read.request, verdict, ...destinations };
+    return verdict === "changed" ? `${JSON.stringify(shown)}\n` : "";
   };
   return new TransformStream({
     transform(chunk, controller) {

@@ -1,65 +1,57 @@
 import type { Context } from "hono";
 import * as v from "valibot";
 import type { ChangeRequest } from "../../src/admin-ports.ts";
-import { err, ok, type Result } from "../../src/ids/result.ts";
+import { type Err, err, ok, type Result } from "../../src/ids/result.ts";
 import type { RequestError } from "../../src/problems/index.ts";
 import { NOTE_CHARACTERS_MAX, NOTE_HEADER } from "../../src/published/table-requests.ts";
 import { type Fault, NOT_UTF8, parseTableText, TABLE_BYTES_MAX } from "../../src/routing/index.ts";
 import { callerOf } from "../lib/auth.ts";
-import { readBytes } from "../lib/http.ts";
+import { decodeUtf8, readBytes } from "../lib/http.ts";
 
-type BodyError = RequestError | { readonly reason: "invalid-table"; readonly faults: readonly Fault[] };
+interface InvalidTable {
+  readonly reason: "invalid-table";
+  readonly faults: readonly Fault[];
+}
+
+export const invalidTable = (faults: readonly Fault[]): Err<InvalidTable> => err({ reason: "invalid-table", faults });
+
+export const malformed = (detail: string): Err<RequestError> => err({ reason: "malformed-request", detail });
+
+export const wholeNumber = (text: string): number | undefined =>
+  /^(?:0|[1-9][0-9]{0,14})$/.test(text) ? Number(text) : undefined;
 
 /** A table and a few members beside it. */
 const CHANGE_REQUEST_BYTES_MAX = TABLE_BYTES_MAX + 64 * 1024;
 
 /** Reads a table from a body; faults of the text are faults of the table. */
-export async function readTable(request: Request): Promise<Result<{ json: unknown; bytes: Uint8Array }, BodyError>> {
+export async function readTable(
+  request: Request,
+): Promise<Result<{ json: unknown; bytes: Uint8Array }, RequestError | InvalidTable>> {
   const bytes = await readBytes(request, TABLE_BYTES_MAX);
   if (!bytes.ok) return bytes;
   const text = decodeUtf8(bytes.value);
-  if (text === undefined) return err({ reason: "invalid-table", faults: [NOT_UTF8] });
-  const json = parseTableText(text);
-  return json.ok ? ok({ json: json.value, bytes: bytes.value }) : err({ reason: "invalid-table", faults: json.error });
+  const json = text === undefined ? err([NOT_UTF8]) : parseTableText(text);
+  return json.ok ? ok({ json: json.value, bytes: bytes.value }) : invalidTable(json.error);
 }
 
-/** Reads a JSON body; an empty body is an empty object. */
+/** Reads a JSON body and its text; an empty body is an empty object. */
 export async function readJson<const Schema extends v.GenericSchema>(
-  request: Request,
-  schema: Schema,
-): Promise<Result<v.InferOutput<Schema>, RequestError>> {
-  const body = await readWithText(request, schema);
-  return body.ok ? ok(body.value.json) : body;
-}
-
-/** The same, with the text of the body. */
-export async function readWithText<const Schema extends v.GenericSchema>(
   request: Request,
   schema: Schema,
 ): Promise<Result<{ readonly json: v.InferOutput<Schema>; readonly text: string }, RequestError>> {
   const bytes = await readBytes(request, CHANGE_REQUEST_BYTES_MAX);
   if (!bytes.ok) return bytes;
   const text = decodeUtf8(bytes.value);
-  if (text === undefined) return err({ reason: "malformed-request", detail: "The body is not UTF-8." });
+  if (text === undefined) return malformed("The body is not UTF-8.");
   const json = text === "" ? ok({}) : parseTableText(text);
-  if (!json.ok) return err({ reason: "malformed-request", detail: json.error[0]?.message ?? "The body is not JSON." });
+  if (!json.ok) return malformed(json.error[0]?.message ?? "The body is not JSON.");
   const parsed = v.safeParse(schema, json.value);
   if (parsed.success) return ok({ json: parsed.output, text });
   const [issue] = parsed.issues;
   const path = v.getDotPath(issue);
-  return err({
-    reason: "malformed-request",
-    detail: path === null ? issue.message : `${path}: ${issue.message}`,
-    ...(path === null ? {} : { pointer: `/${path.replaceAll(".", "/")}` }),
-  });
-}
-
-function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
+  if (path === null) return malformed(issue.message);
+  const pointer = `/${path.replaceAll(".", "/")}`;
+  return err({ reason: "malformed-request", detail: `${path}: ${issue.message}`, pointer });
 }
 
 /** A strong entity tag that is a revision (RFC 9110 §8.8.3); a list or `*` would be ambiguous. */
@@ -80,8 +72,6 @@ export function readChangeRequest(c: Context, note?: string): Result<ChangeReque
   }
   return ok({ expectedRevision: Number(revision), author: callerOf(c).name, note: text });
 }
-
-const malformed = (detail: string): Result<never, RequestError> => err({ reason: "malformed-request", detail });
 
 function decodeNote(text: string): string | undefined {
   try {

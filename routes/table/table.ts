@@ -1,58 +1,92 @@
 import { type Context, Hono } from "hono";
+import * as v from "valibot";
 import type { RevisionContent } from "../../src/admin-ports.ts";
+import { ok, type Result } from "../../src/ids/result.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { GatewayError } from "../../src/problems/index.ts";
-import { checkTable, diffTables, parseTableText, TABLE_BYTES_MAX } from "../../src/routing/index.ts";
-import { requireOperator, requireScope } from "../lib/auth.ts";
-import { contextOf, jsonResponse, methodNotAllowed, readBytes } from "../lib/http.ts";
-import { readChangeRequest, readTable } from "./request.ts";
+import type { TableRevision } from "../../src/published/table-api.ts";
+import {
+  endCanarySchema,
+  PAGE_ENTRIES_DEFAULT,
+  PAGE_ENTRIES_MAX,
+  rollbackSchema,
+  startCanarySchema,
+} from "../../src/published/table-requests.ts";
+import {
+  canarySelectorSchema,
+  checkTable,
+  diffTables,
+  type Fault,
+  memberText,
+  parseTableText,
+  TABLE_BYTES_MAX,
+} from "../../src/routing/index.ts";
+import { measureTable } from "../../src/routing/load.ts";
+import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "../../src/routing/packs/format.ts";
+import { callerOf, requireOperator, requireScope } from "../lib/auth.ts";
+import { contextOf, jsonResponse, methodNotAllowed, readBytes, respond } from "../lib/http.ts";
+import { invalidTable, malformed, readChangeRequest, readJson, readTable, wholeNumber } from "./request.ts";
 
-/** `/-/table`: reads, publishes, checks and compares tables. */
+/** `/-/table`: reads, publishes, checks, compares and measures tables. */
 export const table = (gateway: Gateway) =>
   new Hono()
-    .get("/-/table", requireScope(gateway, "viewer"), async (c) => {
-      const text = await gateway.controlPlane.text();
-      return text.ok ? textResponse(text.value) : respondWithTableError(c, text.error);
-    })
+    .get("/-/table", requireScope(gateway, "viewer"), async (c) =>
+      respond(c, await gateway.controlPlane.text(), textResponse),
+    )
     .put("/-/table", requireOperator(gateway, "publish"), async (c) => {
       const request = readChangeRequest(c);
-      if (!request.ok) return respondWithTableError(c, request.error);
+      if (!request.ok) return respond(c, request);
       const bytes = await readBytes(c.req.raw, TABLE_BYTES_MAX);
-      if (!bytes.ok) return respondWithTableError(c, bytes.error);
-      const made = await gateway.controlPlane.publish(request.value, bytes.value);
-      return made.ok ? jsonResponse(made.value, {}, 201) : respondWithTableError(c, made.error);
+      if (!bytes.ok) return respond(c, bytes);
+      return respond(c, await gateway.controlPlane.publish(request.value, bytes.value), created);
     })
     .all("/-/table", methodNotAllowed("GET", "HEAD", "PUT"))
     .post("/-/table/check", requireScope(gateway, "viewer"), async (c) => {
       const body = await readTable(c.req.raw);
-      if (!body.ok) return respondWithTableError(c, body.error);
+      if (!body.ok) return respond(c, body);
       const checked = checkTable(body.value.json);
-      if (!checked.ok) return respondWithTableError(c, { reason: "invalid-table", faults: checked.error });
+      if (!checked.ok) return respond(c, invalidTable(checked.error));
       // Without packs the control plane is not needed.
-      if (Object.keys(checked.value.packs ?? {}).length === 0) return jsonResponse({ faults: [] });
-      const faults = await gateway.controlPlane.packFaults(body.value.bytes);
-      if (!faults.ok) return respondWithTableError(c, faults.error);
-      if (faults.value.length > 0) return respondWithTableError(c, { reason: "invalid-table", faults: faults.value });
-      return jsonResponse({ faults: [] });
+      const isAlone = Object.keys(checked.value.packs ?? {}).length === 0;
+      const faults = isAlone ? ok<readonly Fault[]>([]) : await gateway.controlPlane.packFaults(body.value.bytes);
+      return respond(c, faults.ok && faults.value.length > 0 ? invalidTable(faults.value) : faults, () =>
+        jsonResponse({ faults: [] }),
+      );
     })
     .all("/-/table/check", methodNotAllowed("POST"))
     .post("/-/table/diff", requireScope(gateway, "viewer"), async (c) => {
       const body = await readTable(c.req.raw);
-      if (!body.ok) return respondWithTableError(c, body.error);
+      if (!body.ok) return respond(c, body);
       const after = checkTable(body.value.json);
-      if (!after.ok) return respondWithTableError(c, { reason: "invalid-table", faults: after.error });
+      if (!after.ok) return respond(c, invalidTable(after.error));
       const current = await gateway.controlPlane.text();
-      if (!current.ok) return respondWithTableError(c, current.error);
-      const text = parseTableText(new TextDecoder().decode(current.value.bytes));
-      const before = text.ok ? checkTable(text.value) : text;
-      if (!before.ok) return respondWithTableError(c, { reason: "invalid-table", faults: before.error });
+      if (!current.ok) return respond(c, current);
+      const declared = declaredIn(current.value);
+      const before = declared.ok ? checkTable(declared.value) : declared;
+      if (!before.ok) return respond(c, invalidTable(before.error));
       const diff = diffTables(before.value, after.value, undefined, gateway.clock.nowMs());
       return jsonResponse(diff, fieldsOf(current.value));
     })
-    .all("/-/table/diff", methodNotAllowed("POST"));
+    .all("/-/table/diff", methodNotAllowed("POST"))
+    .get("/-/table/capacity", requireScope(gateway, "viewer"), async (c) => {
+      const text = await gateway.controlPlane.text();
+      if (!text.ok) return respond(c, text);
+      const declared = declaredIn(text.value);
+      return respondWithUses(c, declared.ok ? measureTable(declared.value, text.value.revision.bytes) : declared);
+    })
+    .post("/-/table/capacity", requireScope(gateway, "viewer"), async (c) => {
+      const body = await readTable(c.req.raw);
+      return body.ok ? respondWithUses(c, measureTable(body.value.json, body.value.bytes.length)) : respond(c, body);
+    })
+    .all("/-/table/capacity", methodNotAllowed("GET", "HEAD", "POST"));
+
+const declaredIn = ({ bytes }: RevisionContent) => parseTableText(new TextDecoder().decode(bytes));
+
+const respondWithUses = (c: Context, uses: ReturnType<typeof measureTable>): Response =>
+  respond(c, uses.ok ? uses : invalidTable(uses.error));
 
 /** A revision's text, byte for byte. */
-export function textResponse(text: RevisionContent): Response {
+function textResponse(text: RevisionContent): Response {
   const headers = { "content-type": "application/json", "cache-control": "no-store", ...fieldsOf(text) };
   return new Response(text.bytes, { headers });
 }
@@ -62,6 +96,111 @@ function fieldsOf({ revision: { revision, digest } }: RevisionContent): Record<s
   return { etag: `"${revision}"`, "waybill-revision": String(revision), "waybill-digest": digest };
 }
 
-export function respondWithTableError(c: Context, error: GatewayError): Response {
-  return contextOf(c).fail(error);
+const created = (body: unknown): Response => jsonResponse(body, {}, 201);
+
+/** The revisions, their texts, the audit, the rollback, and the canary: a table for some of the IDs. */
+export const tableRevisions = (gateway: Gateway) => {
+  const { controlPlane } = gateway;
+  return new Hono()
+    .get("/-/table/revisions", requireScope(gateway, "viewer"), async (c) => {
+      const pageQuery = readPageQuery(c);
+      if (!pageQuery.ok) return respond(c, pageQuery);
+      return respond(c, await controlPlane.revisions(pageQuery.value), (revisions) => jsonResponse({ revisions }));
+    })
+    .all("/-/table/revisions", methodNotAllowed("GET", "HEAD"))
+    .get("/-/table/revisions/:revision", requireScope(gateway, "viewer"), async (c) => {
+      const number = wholeNumber(c.req.param("revision"));
+      return number === undefined ? notFound(c) : respond(c, await controlPlane.text(number), textResponse);
+    })
+    .all("/-/table/revisions/:revision", methodNotAllowed("GET", "HEAD"))
+    .get("/-/table/audit", requireScope(gateway, "viewer"), async (c) => {
+      const pageQuery = readPageQuery(c);
+      if (!pageQuery.ok) return respond(c, pageQuery);
+      return respond(c, await controlPlane.audit(pageQuery.value), (entries) => jsonResponse({ entries }));
+    })
+    .all("/-/table/audit", methodNotAllowed("GET", "HEAD"))
+    .post("/-/table/rollback", requireOperator(gateway, "rollback"), async (c) => {
+      const body = await readJson(c.req.raw, rollbackSchema);
+      if (!body.ok) return respond(c, body);
+      const { to, note } = body.value.json;
+      const request = readChangeRequest(c, note);
+      return respond(c, request.ok ? await controlPlane.rollback(request.value, to) : request, created);
+    })
+    .all("/-/table/rollback", methodNotAllowed("POST"))
+    .post("/-/table/canary", requireOperator(gateway, "canary"), async (c) => {
+      const body = await readJson(c.req.raw, startCanarySchema);
+      if (!body.ok) return respond(c, body);
+      const { table: _, note, ...rest } = body.value.json;
+      const table = memberText(body.value.text, "table");
+      if (table === undefined) throw new Error("a member that was read is not in its text");
+      const audience = v.safeParse(canarySelectorSchema, rest);
+      if (!audience.success) return respond(c, malformed(audience.issues[0].message));
+      const request = readChangeRequest(c, note);
+      if (!request.ok) return respond(c, request);
+      // The bytes as sent: parsing and serializing could change the table, such as a number that is too large.
+      const bytes = new TextEncoder().encode(table);
+      return respond(c, await controlPlane.startCanary(request.value, bytes, audience.output), created);
+    })
+    .all("/-/table/canary", methodNotAllowed("POST"))
+    .post("/-/table/promote", requireOperator(gateway, "promote"), async (c) =>
+      respond(c, await endCanary(gateway, c, "promote"), created),
+    )
+    .all("/-/table/promote", methodNotAllowed("POST"))
+    .post("/-/table/abort", requireOperator(gateway, "abort"), async (c) =>
+      respond(c, await endCanary(gateway, c, "abort")),
+    )
+    .all("/-/table/abort", methodNotAllowed("POST"));
+};
+
+/** Promotes the canary's table or aborts the canary. */
+async function endCanary(
+  { controlPlane }: Gateway,
+  c: Context,
+  how: "promote" | "abort",
+): Promise<Result<TableRevision, GatewayError>> {
+  const body = await readJson(c.req.raw, endCanarySchema);
+  const request = body.ok ? readChangeRequest(c, body.value.json.note) : body;
+  return request.ok ? controlPlane[how](request.value) : request;
+}
+
+/** `?before=41&limit=20`. */
+function readPageQuery(c: Context) {
+  const { before: beforeText, limit: limitText } = c.req.query();
+  const before = beforeText === undefined ? undefined : wholeNumber(beforeText);
+  const limit = limitText === undefined ? PAGE_ENTRIES_DEFAULT : wholeNumber(limitText);
+  const isWrong = (beforeText !== undefined && before === undefined) || limit === undefined;
+  return isWrong || limit < 1 || limit > PAGE_ENTRIES_MAX
+    ? malformed(`\`before\` is a number of an entry, and \`limit\` one from 1 to ${PAGE_ENTRIES_MAX}.`)
+    : ok({ before, limit });
+}
+
+/** `/-/table/packs`: the upload of packs, before the table that names them. */
+export function tablePacks(gateway: Gateway) {
+  const put = async (c: Context, part: "header" | number | undefined): Promise<Response> => {
+    const sha256 = packOf(c);
+    if (sha256 === undefined || part === undefined) return notFound(c);
+    const bytes = await readBytes(c.req.raw, part === "header" ? HEADER_BYTES_MAX : PAGE_BYTES_MAX);
+    if (!bytes.ok) return respond(c, bytes);
+    const receipt = await gateway.controlPlane.putPackPart({ sha256, part, author: callerOf(c).name }, bytes.value);
+    return respond(c, receipt, ({ pack, isNew }) => jsonResponse(pack, {}, isNew ? 201 : 200));
+  };
+  return new Hono()
+    .get("/-/table/packs/:sha256", requireScope(gateway, "viewer"), async (c) => {
+      const sha256 = packOf(c);
+      return sha256 === undefined ? notFound(c) : respond(c, await gateway.controlPlane.packStatus(sha256));
+    })
+    .put("/-/table/packs/:sha256", requireOperator(gateway, "pack", packOf), (c) => put(c, "header"))
+    .all("/-/table/packs/:sha256", methodNotAllowed("GET", "HEAD", "PUT"))
+    .put("/-/table/packs/:sha256/:page", requireOperator(gateway, "pack", packOf), (c) =>
+      put(c, wholeNumber(c.req.param("page"))),
+    )
+    .all("/-/table/packs/:sha256/:page", methodNotAllowed("PUT"));
+}
+
+const notFound = (c: Context): Response => contextOf(c).fail({ reason: "not-found", path: c.req.path });
+
+/** The digest in the path; `undefined` for what is none. */
+function packOf(c: Context): string | undefined {
+  const sha256 = c.req.param("sha256");
+  return sha256 !== undefined && /^[0-9a-f]{64}$/.test(sha256) ? sha256 : undefined;
 }
