@@ -21,7 +21,7 @@ import { publish, rollback } from "./commands/table/publish.ts";
 import { tableReplay } from "./commands/table/replay.ts";
 import { tableStatus } from "./commands/table/status.ts";
 import { token } from "./commands/token.ts";
-import type { Act, Runtime } from "./runtime.ts";
+import { type Act, type Runtime, Stop } from "./runtime.ts";
 
 const ROWS: readonly Row[] = [
   explainIds,
@@ -70,6 +70,11 @@ export const run = async (args: readonly string[], runtime: Runtime): Promise<nu
     await build(runtime, act).parseAsync(args, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode;
+    if (error instanceof Stop) {
+      if (error.data !== "") await runtime.print(error.data);
+      runtime.report(error.message);
+      return error.code;
+    }
     throw error;
   }
   return exitCode;

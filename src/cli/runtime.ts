@@ -78,7 +78,28 @@ export type Action<Options> = (runtime: Runtime, args: readonly string[], option
 /** Wraps an action for commander. */
 export type Act = <Options extends OptionValues>(action: Action<Options>) => (this: Command) => Promise<void>;
 
-export const fail = (sentences: string, runtime: Runtime): ExitCode => {
-  runtime.report(sentences);
-  return EXIT.failed;
+/** Ends a command. The message is for stderr. */
+export class Stop extends Error {
+  readonly code: ExitCode;
+  /** For stdout. */
+  readonly data: string;
+
+  constructor(sentences: string, code: ExitCode = EXIT.failed, data = "") {
+    super(sentences);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+export function fail(sentences: string, code?: ExitCode): never {
+  throw new Stop(sentences, code);
+}
+
+/** Both values. The errors of both are reported. */
+export const both = async <A, B>(first: Promise<A>, second: Promise<B>): Promise<readonly [A, B]> => {
+  const settled = await Promise.allSettled([first, second]);
+  const stops = settled.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+  for (const stop of stops) if (!(stop instanceof Stop)) throw stop;
+  if (stops.length < 2) return Promise.all([first, second]);
+  throw new Stop(stops.map(({ message }) => message).join(""), EXIT.failed, stops.map(({ data }) => data).join(""));
 };

@@ -19,9 +19,8 @@ const reported = async (before: DeclaredTable, after: DeclaredTable) => {
     undefined,
     disk,
   );
-  if (!changes.ok) throw new Error(changes.error);
-  const warnings = warningsOf(before, after, changes.value.counts, undefined);
-  return { text: formatChanges(changes.value), warnings, sentences: warnings.map(formatWarning) };
+  const warnings = warningsOf(before, after, changes.counts, undefined);
+  return { text: formatChanges(changes), warnings, sentences: warnings.map(formatWarning) };
 };
 
 const table = (part: Partial<DeclaredTable> = {}): DeclaredTable => ({ ...sampleTable(), moved: {}, ...part });

@@ -1,10 +1,10 @@
 import { applyEdits, findNodeAtLocation, modify, type Node, parseTree } from "jsonc-parser";
 import { err, ok, type Result } from "../../ids/index.ts";
-import { percentMoved, type RouteOutcome, routeOutcome } from "../../routing/diff/outcome.ts";
+import { percentMoved } from "../../routing/diff/outcome.ts";
 import type { DeclaredRoute } from "../../routing/schema/table.ts";
 import { command, type OptionsOf, option } from "../command.ts";
 import { percent } from "../lib/input.ts";
-import { escapeControls } from "../lib/output.ts";
+import { escapeControls, jsonText } from "../lib/output.ts";
 import { openForEdit, saveTable } from "../lib/table-edit.ts";
 import { EXIT, fail } from "../runtime.ts";
 
@@ -108,49 +108,43 @@ The table file is edited and keeps its formatting; docs/reference/routing-table.
 Exit code: 0, or 1 if the step was rejected and nothing was written.`,
   run: async (runtime, [route = ""], options) => {
     const step = stepOf(options);
-    if (!step.ok) return fail(step.error, runtime);
     const opened = await openForEdit(options.table, runtime);
-    if (!opened.ok) return fail(opened.error, runtime);
-    const { name, text, declared } = opened.value;
+    const { name, text, table } = opened;
+    const file = escapeControls(name);
     const index = indexOf(route);
-    const before = index === undefined ? undefined : declared.routes[index];
-    if (index === undefined || before === undefined) {
-      return fail(
-        `error: ${escapeControls(name)} has no route ${escapeControls(route)}; ${rangeOf(declared.routes.length)}\n`,
-        runtime,
-      );
+    const before = table.routes[index];
+    if (before === undefined) {
+      fail(`error: ${file} has no route ${escapeControls(route)}; ${rangeOf(table.routes.length)}\n`);
     }
     const { region, canary } = before;
     if (region === undefined) {
       const what = before.split === undefined ? "a pack" : "the parts of a split";
-      return fail(`error: /routes/${index} leads to ${what}; only a route to one region can have a canary.\n`, runtime);
+      fail(`error: /routes/${index} leads to ${what}; only a route to one region can have a canary.\n`);
     }
     const target = { region, ...(canary === undefined ? {} : { canary }) };
-    const after = rampRoute(target, step.value);
-    if (!after.ok) return fail(`error: /routes/${index} ${escapeControls(after.error)}\n`, runtime);
-
+    const after = rampRoute(target, step);
+    if (!after.ok) return fail(`error: /routes/${index} ${escapeControls(after.error)}\n`);
     const edited = rewriteRoute(text, index, target, after.value);
-    const saved = saveTable(opened.value, edited, options.dryRun === true, runtime);
-    if (!saved.ok) return fail(`${saved.error}error: nothing was written\n`, runtime);
+    saveTable(opened, edited, options.dryRun === true, runtime);
     await runtime.print(formatChange(index, target, after.value, options.json === true));
-    runtime.report(`${escapeControls(name)}: ${outcomeOf(text === edited, options)}\n`);
+    runtime.report(`${file}: ${outcomeOf(text === edited, options)}\n`);
     return EXIT.ok;
   },
 });
 
 /** Contradicting options are an error. */
-const stepOf = ({ percent: share, region, back = false, off, finish }: Options): Result<RampStep, string> => {
+const stepOf = ({ percent: share, region, back = false, off, finish }: Options): RampStep => {
   const requested = [share !== undefined, off === true, finish === true].filter(Boolean).length;
-  if (requested !== 1) return err("error: pass exactly one of --percent, --off, --finish\n");
-  if (share !== undefined) return ok({ kind: "percent", percent: share, region, back });
-  if (region !== undefined) return err("error: --region requires --percent\n");
-  if (finish !== true) return ok({ kind: "off", back });
-  return back ? err("error: --back has no effect with --finish, which reroutes no ID\n") : ok({ kind: "finish" });
+  if (requested !== 1) fail("error: pass exactly one of --percent, --off, --finish\n");
+  if (share !== undefined) return { kind: "percent", percent: share, region, back };
+  if (region !== undefined) fail("error: --region requires --percent\n");
+  if (finish !== true) return { kind: "off", back };
+  return back ? fail("error: --back has no effect with --finish, which reroutes no ID\n") : { kind: "finish" };
 };
 
-const indexOf = (route: string): number | undefined => {
+const indexOf = (route: string): number => {
   const [, digits] = /^(?:\/routes\/)?(0|[1-9][0-9]{0,8})$/.exec(route) ?? [];
-  return digits === undefined ? undefined : Number(digits);
+  return Number(digits);
 };
 
 const rangeOf = (count: number): string => {
@@ -160,17 +154,14 @@ const rangeOf = (count: number): string => {
 
 /** `/routes/3  eu (5 % us) → eu (10 % us)  5 % of its IDs change region`. */
 const formatChange = (index: number, before: RouteTarget, after: RouteTarget, json: boolean): string => {
-  const moved = percentMoved(targetOf(before), targetOf(after));
+  const moved = percentMoved(before, after);
   const route = `/routes/${index}`;
   if (json) {
-    const plain = ({ region, canary }: RouteTarget) => ({ region, canary });
-    return `${JSON.stringify({ route, before: plain(before), after: plain(after), percentMoved: moved })}\n`;
+    return jsonText({ route, before, after, percentMoved: moved });
   }
   const share = moved === 0 ? "no ID is routed differently" : `${moved} % of its IDs change region`;
   return `${route}  ${formatTarget(before)} → ${formatTarget(after)}  ${share}\n`;
 };
-
-const targetOf = ({ region, canary }: RouteTarget): RouteOutcome => routeOutcome(region, canary);
 
 const formatTarget = ({ region, canary }: RouteTarget): string =>
   canary === undefined ? region : `${region} (${canary.percent} % ${canary.region})`;

@@ -5,11 +5,11 @@ import { hasPublicForm } from "../../routing/public-ids/codec.ts";
 import { pointerTo } from "../../routing/schema/faults.ts";
 import { command, option } from "../command.ts";
 import { detailOf, formatError } from "../lib/errors.ts";
-import { eachId, lacksIds } from "../lib/input.ts";
+import { eachId, requireIds } from "../lib/input.ts";
 import { findLayout, knownLayouts } from "../lib/layouts.ts";
-import { alignColumns, escapeControls } from "../lib/output.ts";
-import { formatTableError, openTable } from "../lib/table-file.ts";
-import { EXIT, fail, type Runtime, type Style } from "../runtime.ts";
+import { alignColumns, escapeControls, jsonText } from "../lib/output.ts";
+import { openTable } from "../lib/table-file.ts";
+import { fail, type Runtime, type Style } from "../runtime.ts";
 import { type Explained, explainBare, explainNamed } from "./explain-without-table.ts";
 
 /** Colours by role; fields of one role alternate. */
@@ -230,13 +230,11 @@ Examples:
 
 Exit code: 0 if every ID has a region (without a table: can be read), otherwise 1.`,
   run: async (runtime, args, { table: path, layout: name, json }) => {
-    if (lacksIds(args, runtime)) return EXIT.failed;
-    const opened = await openTable(path, runtime);
-    if (!opened.ok) return fail(formatTableError(opened.error), runtime);
-    const table = opened.value?.table;
+    requireIds(args, runtime);
+    const table = await openTable(path, runtime);
     const layouts = knownLayouts(table);
     const named = name === undefined ? ok(undefined) : findLayout(name, layouts);
-    if (!named.ok) return fail(`error: ${named.error} (--layout)\n`, runtime);
+    if (!named.ok) return fail(`error: ${named.error} (--layout)\n`);
     const hint = named.value;
     const enabled = hint && table?.layouts.get(hint.name);
     if (enabled !== undefined)
@@ -252,7 +250,7 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
     return eachId(args, runtime, (id, index) => {
       const explanation = explainOne(id);
       const { error } = explanation;
-      if (json) return { data: `${JSON.stringify(plainOf(explanation))}\n`, report: "", failed: error !== undefined };
+      if (json) return { data: jsonText(plainOf(explanation)), report: "", failed: error !== undefined };
       const text = formatExplanation(explanation, { table: routed, layouts, runtime });
       return {
         data: index > 0 && text !== "" ? `\n${text}` : text,

@@ -2,7 +2,7 @@ import { type Capacity, capacityOf, isoTime, type Load } from "../../ids/index.t
 import { command, option, required, withDefault } from "../command.ts";
 import { countingNumber, positiveNumber } from "../lib/input.ts";
 import { openLayout } from "../lib/layouts.ts";
-import { alignColumns, countOf } from "../lib/output.ts";
+import { alignColumns, countOf, jsonText, linesText } from "../lib/output.ts";
 import { EXIT, fail } from "../runtime.ts";
 import { whyNotMinted } from "./mint-offline.ts";
 
@@ -27,7 +27,7 @@ export const formatCapacity = (answer: Answer): string => {
     ["equal IDs", formatCollisions(answer)],
     ["verdict", formatVerdict(answer)],
   ];
-  return `${[head, "", ...alignColumns(lines).map((line) => `  ${line}`)].join("\n")}\n`;
+  return linesText([head, "", ...alignColumns(lines).map((line) => `  ${line}`)]);
 };
 
 const formatLifetime = ({ capacity: { time, supply }, end }: Answer): string => {
@@ -118,16 +118,15 @@ Examples:
 docs/reference/cli.md has the formulas. Exit code: 0 if the layout supports the load, otherwise 1.`,
   run: async (runtime, [name], options) => {
     const layout = await openLayout(name, options.table, runtime);
-    if (!layout.ok) return fail(layout.error, runtime);
     const { rate: idsPerSecond, minters, years } = options;
     const load = { idsPerSecond, minters, years };
-    const capacity = capacityOf(layout.value, load);
+    const capacity = capacityOf(layout, load);
     if (!capacity.ok) {
       if (capacity.error.reason === "load") throw new Error(`--${capacity.error.name} was let through`);
-      return fail(`error: ${whyNotMinted(layout.value)}\n`, runtime);
+      return fail(`error: ${whyNotMinted(layout)}\n`);
     }
     const answer = answerOf(load, capacity.value, runtime.nowMs());
-    await runtime.print(options.json ? `${JSON.stringify(plainOf(answer))}\n` : formatCapacity(answer));
+    await runtime.print(options.json ? jsonText(plainOf(answer)) : formatCapacity(answer));
     return bears(answer) ? EXIT.ok : EXIT.failed;
   },
 });

@@ -4,7 +4,7 @@ import { parseErrorSentence } from "../lib/errors.ts";
 import { convertEach } from "../lib/input.ts";
 import { findLayout, openLayouts, suggestion, writtenForms } from "../lib/layouts.ts";
 import { escapeControls } from "../lib/output.ts";
-import { EXIT, fail } from "../runtime.ts";
+import { fail } from "../runtime.ts";
 import { conversionsFrom, onlyUntimely } from "./explain-without-table.ts";
 
 /** A layout, a text form, or both. */
@@ -176,19 +176,14 @@ Between layouts: hotguid and hotguid-sql, comb-prefix and comb-suffix, short-pre
 uuid-v6, object-id and xid. If a text can be read in several ways with different results, --from is required.
 Exit code: 0 if every ID was converted, otherwise 1.`,
   run: async (runtime, args, options) => {
-    const opened = await openLayouts(options.table, runtime);
-    if (!opened.ok) return fail(opened.error, runtime);
-    const layouts = opened.value;
+    const layouts = await openLayouts(options.table, runtime);
     const from = parseSpelling(options.from, layouts);
     const to = parseSpelling(options.to, layouts);
-    if (!from.ok || !to.ok) {
-      if (!from.ok) runtime.report(`error: ${from.error} (--from)\n`);
-      if (!to.ok) runtime.report(`error: ${to.error} (--to)\n`);
-      return EXIT.failed;
-    }
-    return convertEach(args, options.json, runtime, (id) => {
-      const converted = convertId(id, from.value, to.value, layouts, runtime.nowMs());
-      return converted.ok ? ok({ id: converted.value.id, plain: converted.value }) : converted;
-    });
+    const toError = to.ok ? "" : `error: ${to.error} (--to)\n`;
+    if (!from.ok) return fail(`error: ${from.error} (--from)\n${toError}`);
+    if (!to.ok) return fail(toError);
+    return convertEach(args, options.json, runtime, (id) =>
+      convertId(id, from.value, to.value, layouts, runtime.nowMs()),
+    );
   },
 });

@@ -9,7 +9,7 @@ import {
 import { command, type OptionsOf, option, required } from "../command.ts";
 import { time } from "../lib/input.ts";
 import { openLayout, writtenForms } from "../lib/layouts.ts";
-import { escapeControls } from "../lib/output.ts";
+import { escapeControls, jsonText } from "../lib/output.ts";
 import { EXIT, fail } from "../runtime.ts";
 
 const OPTIONS = [
@@ -38,23 +38,19 @@ Both IDs belong to the period, and so does every ID between them, in the order p
   sqlserver  as a uniqueidentifier of SQL Server`,
   run: async (runtime, [name], options) => {
     const layout = await openLayout(name, options.table, runtime);
-    if (!layout.ok) return fail(layout.error, runtime);
-    const forms = writtenForms(layout.value);
+    const forms = writtenForms(layout);
     const form = options.text === undefined ? forms[0] : forms.find((each) => each.name === options.text);
     if (form === undefined) {
       const known = forms.map((each) => each.name).join(", ");
-      return fail(
-        `error: A ${name} has no text "${escapeControls(options.text ?? "")}"; it has ${known}. (--text)\n`,
-        runtime,
-      );
+      fail(`error: A ${name} has no text "${escapeControls(options.text ?? "")}"; it has ${known}. (--text)\n`);
     }
-    const range = periodRange(layout.value, options.from, options.to, form);
-    if (!range.ok) return fail(`error: ${sentenceOf(range.error, layout.value, options)}\n`, runtime);
+    const range = periodRange(layout, options.from, options.to, form);
+    if (!range.ok) return fail(`error: ${sentenceOf(range.error, layout, options)}\n`);
     const { order } = range.value;
     const [least, greatest] = [form.format(range.value.least), form.format(range.value.greatest)];
     if (options.json) {
       const [from, to] = [isoTime(options.from), isoTime(options.to)];
-      await runtime.print(`${JSON.stringify({ layout: name, text: form.name, order, from, to, least, greatest })}\n`);
+      await runtime.print(jsonText({ layout: name, text: form.name, order, from, to, least, greatest }));
       return EXIT.ok;
     }
     await runtime.print(`${least}\n${greatest}\n`);

@@ -1,8 +1,8 @@
-import { diagram, isoTime, type Layout, ok, type Row } from "../../ids/index.ts";
+import { diagram, isoTime, type Layout, type Row } from "../../ids/index.ts";
 import { command, option } from "../command.ts";
 import { openLayout, openLayouts } from "../lib/layouts.ts";
 import { alignColumns } from "../lib/output.ts";
-import { EXIT, fail } from "../runtime.ts";
+import { EXIT } from "../runtime.ts";
 
 /** `waybill layout`: how layouts divide bits into fields. */
 export const layout = command({
@@ -20,11 +20,9 @@ Examples:
   $ waybill layout --names
   $ waybill layout --json`,
   run: async (runtime, [name], options) => {
-    const one = name === undefined ? undefined : await openLayout(name, options.table, runtime);
-    if (one?.ok === false) return fail(one.error, runtime);
-    const all = one === undefined ? await openLayouts(options.table, runtime) : ok([one.value]);
-    if (!all.ok) return fail(all.error, runtime);
-    const texts = all.value.map((layout) => {
+    const all =
+      name === undefined ? await openLayouts(options.table, runtime) : [await openLayout(name, options.table, runtime)];
+    const texts = all.map((layout) => {
       if (options.names) return options.json ? JSON.stringify({ name: layout.name }) : layout.name;
       return options.json ? JSON.stringify(plainOf(layout)) : describe(layout, runtime.paint);
     });

@@ -7,7 +7,8 @@ import { command, type OptionsOf, option, withDefault } from "../command.ts";
 import { formatError } from "../lib/errors.ts";
 import { namedValue, time, wholeNumber } from "../lib/input.ts";
 import { findLayout, knownLayouts } from "../lib/layouts.ts";
-import { formatTableError, openTable } from "../lib/table-file.ts";
+import { jsonText, linesText } from "../lib/output.ts";
+import { openTable } from "../lib/table-file.ts";
 import { EXIT, fail, type Runtime } from "../runtime.ts";
 import { groupOption, keysOf, mintOffline } from "./mint-offline.ts";
 import { codecOf } from "./public-id.ts";
@@ -79,12 +80,9 @@ A gateway gets the primary keys of LUUIDs from a sequence. Offline, --primary-ke
 is used twice. For layouts without random bits, make sure that concurrent runs use different fields.
 With a layout as its argument, the command does not check routes.`,
   run: async (runtime, [layout], options) => {
-    const opened = await openTable(options.table, runtime);
-    if (!opened.ok) return fail(formatTableError(opened.error), runtime);
-    const minted = mintAll(opened.value?.table, layout, options, runtime);
-    if (!minted.ok) return fail(formatError(minted.error), runtime);
-    const lines = minted.value.map((each) => (options.json ? JSON.stringify(each) : each.id));
-    await runtime.print(`${lines.join("\n")}\n`);
+    const minted = mintAll(await openTable(options.table, runtime), layout, options, runtime);
+    if (!minted.ok) return fail(formatError(minted.error));
+    await runtime.print(options.json ? jsonText(...minted.value) : linesText(minted.value.map(({ id }) => id)));
     return EXIT.ok;
   },
 });

@@ -1,12 +1,12 @@
 import { err, ok, type Result } from "../../ids/index.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { command, group, type OptionsOf, option, required } from "../command.ts";
-import { countingNumber } from "../lib/input.ts";
-import { alignColumns, countOf, escapeControls, linesText } from "../lib/output.ts";
-import { collectIds, openForEdit, saveTable } from "../lib/table-edit.ts";
+import { allIds, countingNumber } from "../lib/input.ts";
+import { alignColumns, countOf, escapeControls, jsonText, linesText } from "../lib/output.ts";
+import { openForEdit, saveTable } from "../lib/table-edit.ts";
 import { EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
 import { droppedEpoch, type EntityLocation, type Step, takeStep } from "./move-steps.ts";
-import { type Locate, type Located, locator, rewriteTable } from "./move-table.ts";
+import { locator, rewriteTable } from "./move-table.ts";
 
 export const formatLocation = (id: string, at: EntityLocation): readonly string[] => {
   switch (at.state) {
@@ -38,36 +38,10 @@ const NEXT: Readonly<Record<Step["name"], string>> = {
 
 const KEPT = "nothing to publish: the entries stay, because the routes lead to another region or may later";
 
-interface Found {
-  readonly found: readonly (readonly [id: string, at: EntityLocation])[];
-  readonly refusals: string;
-}
-
-const inProgress = ({ moves = {} }: DeclaredTable): Found => ({ found: Object.entries(moves), refusals: "" });
-
-const locateAll = async (declared: DeclaredTable, args: readonly string[], runtime: Runtime): Promise<Found> => {
-  const ids = await collectIds(args, runtime);
-  if (!ids.ok) return { found: [], refusals: ids.error };
-  const locate = locator(declared, runtime.nowMs());
-  const found: (readonly [string, EntityLocation])[] = [];
-  let refusals = "";
-  for (const text of ids.value) {
-    const located = locate(text);
-    if (located.ok) found.push([located.value.id, located.value.at]);
-    else refusals += `error: ${escapeControls(text)}: ${escapeControls(located.error)}\n`;
-  }
-  return { found, refusals };
-};
-
 const countsOf = ({ moves = {}, moved = {}, gone = {} }: DeclaredTable): string => {
   const count = (part: object): number => Object.keys(part).length;
   return `${countOf(count(moves), "move")} in progress, ${count(moved)} moved, ${count(gone)} gone`;
 };
-
-interface StepOptions {
-  readonly to: string | undefined;
-  readonly epochMin: number;
-}
 
 interface Change {
   readonly id: string;
@@ -75,57 +49,30 @@ interface Change {
   readonly after: EntityLocation;
 }
 
-const entryIfChanged = ({ id, before, after }: Change): (readonly [string, EntityLocation])[] =>
-  before === after ? [] : [[id, after]];
-
-/** The changes, or all errors. */
-const changesOf = (
-  name: Step["name"],
-  ids: readonly string[],
-  options: StepOptions,
-  locate: Locate,
-): Result<readonly Change[], string> => {
-  const changes = new Map<string, Change>();
+/** What is found for the IDs, and sentences about the others. */
+const findAll = <Found>(ids: readonly string[], find: (text: string) => Result<Found, string>) => {
+  const found: Found[] = [];
   let refusals = "";
   for (const text of ids) {
-    const located = locate(text);
-    const after = located.ok ? stepOf(name, located.value, options, changes) : located;
-    if (located.ok && after.ok) {
-      const { id, at } = located.value;
-      changes.set(id, { id, before: at, after: after.value });
-    } else if (!after.ok) refusals += `error: ${escapeControls(text)}: ${escapeControls(after.error)}\n`;
+    const one = find(text);
+    if (one.ok) found.push(one.value);
+    else refusals += `error: ${escapeControls(text)}: ${escapeControls(one.error)}\n`;
   }
-  return refusals === "" ? ok([...changes.values()]) : err(refusals);
+  return { found, refusals };
 };
 
-const stepOf = (
-  name: Step["name"],
-  { id, at, routed }: Located,
-  { to, epochMin }: StepOptions,
-  changes: ReadonlyMap<string, Change>,
-): Result<EntityLocation, string> => {
-  if (changes.has(id)) return err("it is named twice");
-  if (name === "finish") return takeStep({ name, routed }, at);
-  if (name === "gone") return takeStep({ name, epochMin }, at);
-  if (name !== "start") return takeStep({ name }, at);
-  if (to === undefined) throw new Error("a move is started without its region");
-  return takeStep({ name, to, epochMin }, at);
-};
-
-const linesOf = (changes: readonly Change[], { json }: MoveOptions): string => {
-  const lines = json
-    ? changes.map((change) => JSON.stringify(change))
-    : alignColumns(changes.map(({ id, after }) => formatLocation(id, after)));
-  return linesText(lines);
+const stepOf = (name: Step["name"], routed: string | undefined, to: string, epochMin: number): Step => {
+  if (name === "start") return { name, to, epochMin };
+  if (name === "gone") return { name, epochMin };
+  return name === "finish" ? { name, routed } : { name };
 };
 
 const summaryOf = (file: string, isSame: boolean, count: number, { dryRun }: MoveOptions): string => {
-  const entities = count === 1 ? "1 entity" : `${count} entities`;
-  const name = escapeControls(file);
-  if (isSame) return `${name}: nothing to change for ${entities}\n`;
+  const entities = countOf(count, "entity", "entities");
+  if (isSame) return `${file}: nothing to change for ${entities}\n`;
   return dryRun
-    ? `${name}: would change ${entities}; nothing was written (--dry-run)\n`
-    : `${name}: changed ${entities}\n`;
+    ? `${file}: would change ${entities}; nothing was written (--dry-run)\n`
+    : `${file}: changed ${entities}\n`;
 };
 
 const IDS = "the IDs; - reads them from stdin, one per line";
@@ -148,30 +95,36 @@ const takeSteps =
   (name: Step["name"]) =>
   async (runtime: Runtime, args: readonly string[], options: MoveOptions): Promise<ExitCode> => {
     const opened = await openForEdit(options.table, runtime);
-    if (!opened.ok) return fail(opened.error, runtime);
-    const ids = await collectIds(args, runtime);
-    if (!ids.ok) return fail(ids.error, runtime);
-    const { text, declared, name: file } = opened.value;
-    const { to } = options;
-    if (to !== undefined && !Object.hasOwn(declared.regions, to)) {
-      const known = Object.keys(declared.regions).join(", ");
-      return fail(
-        `error: ${escapeControls(file)} has no region ${JSON.stringify(to)}; it has ${known} (--to)\n`,
-        runtime,
-      );
+    const ids = await allIds(args, runtime);
+    const { text, table } = opened;
+    const file = escapeControls(opened.name);
+    const { to = "", json, dryRun = false } = options;
+    if (name === "start" && !Object.hasOwn(table.regions, to)) {
+      const known = Object.keys(table.regions).join(", ");
+      fail(`error: ${file} has no region ${JSON.stringify(to)}; it has ${known} (--to)\n`);
     }
-    const { epochFloor = 0 } = declared;
+    const { epochFloor = 0 } = table;
     const epochMin = Math.max(epochFloor + 1, options.epoch ?? 1);
-    const changes = changesOf(name, ids.value, { to, epochMin }, locator(declared, runtime.nowMs()));
-    if (!changes.ok) return fail(`${changes.error}error: nothing was written\n`, runtime);
+    const locate = locator(table, runtime.nowMs());
+    const done = new Set<string>();
+    const { found: changes, refusals } = findAll(ids, (text): Result<Change, string> => {
+      const located = locate(text);
+      if (!located.ok) return located;
+      const { id, at: before, routed } = located.value;
+      if (done.has(id)) return err("it is named twice");
+      const after = takeStep(stepOf(name, routed, to, epochMin), before);
+      if (after.ok) done.add(id);
+      return after.ok ? ok({ id, before, after: after.value }) : after;
+    });
+    if (refusals !== "") fail(`${refusals}error: nothing was written\n`);
 
-    const floor = Math.max(epochFloor, droppedEpoch(changes.value));
-    const edited = rewriteTable(text, new Map(changes.value.flatMap(entryIfChanged)), floor);
-    const saved = saveTable(opened.value, edited, options.dryRun === true, runtime);
-    if (!saved.ok) return fail(`${saved.error}error: nothing was written\n`, runtime);
-    await runtime.print(linesOf(changes.value, options));
+    const entries = changes.flatMap(({ id, before, after }) => (before === after ? [] : [[id, after] as const]));
+    const edited = rewriteTable(text, new Map(entries), Math.max(epochFloor, droppedEpoch(changes)));
+    saveTable(opened, edited, dryRun, runtime);
+    const rows = changes.map(({ id, after }) => formatLocation(id, after));
+    await runtime.print(json ? jsonText(...changes) : linesText(alignColumns(rows)));
     const isSame = text === edited;
-    runtime.report(summaryOf(file, isSame, changes.value.length, options) + formatNext(name, isSame));
+    runtime.report(summaryOf(file, isSame, changes.length, options) + formatNext(name, isSame));
     return EXIT.ok;
   };
 
@@ -196,14 +149,16 @@ const status = command({
     option("--json", "one JSON object per line, in the order of the IDs"),
   ],
   run: async (runtime, args, { table, json }) => {
-    const opened = await openForEdit(table, runtime);
-    if (!opened.ok) return fail(opened.error, runtime);
-    const { declared, name } = opened.value;
-    const { found, refusals } = args.length === 0 ? inProgress(declared) : await locateAll(declared, args, runtime);
+    const { table: declared, name } = await openForEdit(table, runtime);
+    const locate = locator(declared, runtime.nowMs());
+    const { found, refusals } =
+      args.length === 0
+        ? { found: Object.entries(declared.moves ?? {}).map(([id, at]) => ({ id, at })), refusals: "" }
+        : findAll(await allIds(args, runtime), locate);
     const lines = json
-      ? found.map(([id, at]) => JSON.stringify({ id, ...at }))
-      : alignColumns(found.map(([id, at]) => formatLocation(id, at)));
-    await runtime.print(linesText(lines));
+      ? jsonText(...found.map(({ id, at }) => ({ id, ...at })))
+      : linesText(alignColumns(found.map(({ id, at }) => formatLocation(id, at))));
+    await runtime.print(lines);
     runtime.report(refusals === "" ? `${escapeControls(name)}: ${countsOf(declared)}\n` : refusals);
     return refusals === "" ? EXIT.ok : EXIT.failed;
   },

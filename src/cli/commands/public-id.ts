@@ -4,7 +4,7 @@ import { type PublicCodec, publicCodec } from "../../routing/public-ids/codec.ts
 import { command, group, option, required } from "../command.ts";
 import { convertEach } from "../lib/input.ts";
 import { escapeControls } from "../lib/output.ts";
-import { formatTableError, openTable } from "../lib/table-file.ts";
+import { openTable } from "../lib/table-file.ts";
 import { fail, type Runtime } from "../runtime.ts";
 
 type Convert = (codec: PublicCodec, text: string) => string | undefined;
@@ -28,15 +28,11 @@ Examples:
 The keys are read only from the environment variable PUBLIC_ID_KEYS, in the format of the gateway's secret.
 Exit code: 0 if every ID was converted, otherwise 1.`,
     run: async (runtime, args, { entity, table: path, json }) => {
-      const opened = await openTable(path, runtime);
-      if (!opened.ok) return fail(formatTableError(opened.error), runtime);
-      const codec = codecOf(opened.value?.table, entity, runtime);
-      if (!codec.ok) return fail(`error: ${codec.error}\n`, runtime);
+      const codec = codecOf(await openTable(path, runtime), entity, runtime);
+      if (!codec.ok) return fail(`error: ${codec.error}\n`);
       return convertEach(args, json, runtime, (text) => {
         const id = convert(codec.value, text);
-        return id === undefined
-          ? err(`"${escapeControls(text)}" was not converted: ${why}.`)
-          : ok({ id, plain: { id } });
+        return id === undefined ? err(`"${escapeControls(text)}" was not converted: ${why}.`) : ok({ id });
       });
     },
   });

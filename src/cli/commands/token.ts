@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { InvalidArgumentError } from "commander";
 import type { RandomWords } from "../../ids/index.ts";
 import { command, group, option, required } from "../command.ts";
+import { jsonText } from "../lib/output.ts";
 import { EXIT } from "../runtime.ts";
 
 /** A name as `ADMIN_TOKENS` accepts it. */
@@ -29,8 +30,8 @@ The token is shown only once; the entry contains only its SHA-256. docs/operate/
     run: async (runtime, _, { name, scope, json }) => {
       const token = newToken(runtime.entropy);
       const entry = { name, scope, sha256: createHash("sha256").update(token).digest("hex") };
-      if (!json) runtime.report(`${JSON.stringify(entry)}\n`);
-      await runtime.print(json ? `${JSON.stringify({ token, entry })}\n` : `${token}\n`);
+      if (!json) runtime.report(jsonText(entry));
+      await runtime.print(json ? jsonText({ token, entry }) : `${token}\n`);
       return EXIT.ok;
     },
   }),

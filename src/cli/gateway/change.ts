@@ -1,12 +1,12 @@
-import { err, ok, type Result } from "../../ids/index.ts";
+import type { Result } from "../../ids/index.ts";
 import type { TableRevision } from "../../published/table-api.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { type OptionsOf, option } from "../command.ts";
 import { countChanges, formatChanges } from "../lib/diff-summary.ts";
 import { wholeNumber } from "../lib/input.ts";
-import { readPublishable, reportTableError, type TableFile } from "../lib/table-file.ts";
+import type { TableFile } from "../lib/table-file.ts";
 import { formatWarning, type PlanWarning, undoesMoves, warningsOf } from "../lib/warnings.ts";
-import { EXIT, type ExitCode, fail, type NoAnswer, type Runtime } from "../runtime.ts";
+import { both, EXIT, type ExitCode, fail, type NoAnswer, type Runtime, Stop } from "../runtime.ts";
 import { type ChangeRequest, type GatewayClient, openGateway } from "./client.ts";
 import { GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayFailure, type GatewayOptions } from "./http.ts";
 import { conflictAdvice, formatRevision, makeChange, type PendingChange } from "./outcome.ts";
@@ -35,9 +35,6 @@ Exit code: ${codes};
 
 type ChangeOptions = OptionsOf<ReturnType<typeof changeOptions>> & OptionsOf<readonly [typeof OVER_MOVES]>;
 
-/** Why a change ends before it is sent: sentences for stderr, or an exit code after a report. */
-export type Stop = string | ExitCode;
-
 /** A change of the published table, as it is shown before it is sent. */
 export interface Draft {
   /** The table that is to serve. Absent: no new table comes into force. */
@@ -48,7 +45,7 @@ export interface Draft {
   readonly title: string;
   readonly question: string;
   /** The revision that the change follows. Called after the review is shown. */
-  readonly expected: () => Promise<Result<number, Stop>>;
+  readonly expected: () => Promise<number>;
   readonly send: (request: ChangeRequest) => Promise<Result<TableRevision, GatewayFailure>>;
   /** `made`: the new revision. */
   readonly done: (made: string) => string;
@@ -57,12 +54,8 @@ export interface Draft {
 export interface ChangeSpec<Read> {
   readonly kind: PendingChange["kind"];
   /** What is read before the gateway is asked. */
-  readonly read: () => Promise<Result<Read, Stop>>;
-  readonly draft: (
-    gateway: GatewayClient,
-    inForce: PublishedTable<DeclaredTable>,
-    read: Read,
-  ) => Promise<Result<Draft, Stop>>;
+  readonly read: () => Promise<Read>;
+  readonly draft: (gateway: GatewayClient, inForce: PublishedTable<DeclaredTable>, read: Read) => Promise<Draft>;
   /** The last line after an error. */
   readonly nothing?: string;
 }
@@ -74,56 +67,40 @@ export const changeTable = async <Read>(
   runtime: Runtime,
 ): Promise<ExitCode> => {
   const { report } = runtime;
-  const stop = (why: Stop): ExitCode => (typeof why === "string" ? fail(why + nothing, runtime) : why);
-  const opened = openGateway(options, runtime);
-  const before = await read();
-  if (!before.ok) stop(before.error);
-  if (!opened.ok) report(opened.error);
-  if (!opened.ok || !before.ok) return EXIT.failed;
-  const gateway = opened.value;
+  const open = async () => openGateway(options, runtime);
+  const [before, gateway] = await both(endWith(nothing, read()), open());
   const inForce = await readInForce(gateway);
-  if (!inForce.ok) return fail(inForce.error, runtime);
-  const drafted = await draftOf(gateway, inForce.value, before.value);
-  if (!drafted.ok) return stop(drafted.error);
-  const { after, path, title, question, expected, send, done } = drafted.value;
+  const { after, path, title, question, expected, send, done } = await draftOf(gateway, inForce, before);
 
   // The packs of a running canary are at the gateway already.
   const isSent = after !== undefined && kind !== "promote";
-  const uploads = isSent ? await planUploads(gateway, after.table, path ?? "-", runtime) : ok([]);
-  if (!uploads.ok) return stop(uploads.error);
+  const uploads = isSent ? await endWith(nothing, planUploads(gateway, after.table, path ?? "-", runtime)) : [];
   const endsCanary = kind === "publish" || kind === "rollback";
   const canary = endsCanary ? await runningCanary(gateway) : undefined;
-  const review = after && (await reviewChange(inForce.value, after, path, canary, runtime));
-  if (review?.ok === false) return stop(review.error);
+  const review = after && (await endWith(nothing, reviewChange(inForce, after, path, canary, runtime)));
   report(title);
-  if (review !== undefined) report(review.value.text);
-  const expect = await expected();
-  if (!expect.ok) return stop(expect.error);
-  const warnings = review?.value.warnings;
-  if (warnings !== undefined && undoesMoves(warnings) && options.overMoves !== true) return fail(UNDOES_MOVES, runtime);
-  report(formatUploads(uploads.value));
-  const confirmed = await confirm(question, options.yes === true, runtime);
-  if (!confirmed.ok) return confirmed.error;
-  const sent = await sendUploads(gateway, uploads.value, options.json === true, runtime);
-  if (!sent.ok) return stop(sent.error);
+  if (review !== undefined) report(review.text);
+  const expectedRevision = await expected();
+  const warnings = review?.warnings;
+  if (warnings !== undefined && undoesMoves(warnings) && options.overMoves !== true) fail(UNDOES_MOVES);
+  report(formatUploads(uploads));
+  await confirm(question, options.yes === true, runtime);
+  await endWith(nothing, sendUploads(gateway, uploads, options.json === true, runtime));
 
-  const request = { expectedRevision: expect.value, note: options.note ?? "" };
+  const request = { expectedRevision, note: options.note ?? "" };
   const message = (made: TableRevision) => done(formatRevision(made));
   const table = path === undefined ? undefined : after;
   const change = { kind, request, digest: after?.digest, table, message, warnings };
   return makeChange(() => send(request), change, { gateway, options, runtime });
 };
 
-/** Reads the table that a change sends. Its faults are reported. */
-export const readSent = async (
-  path: string,
-  { json = false }: { readonly json?: boolean },
-  runtime: Runtime,
-): Promise<Result<TableFile<DeclaredTable>, Stop>> => {
-  const file = await readPublishable(path, runtime);
-  if (file.ok) return file;
-  await reportTableError(file.error, json, runtime);
-  return err("");
+/** Adds a last line to an error. */
+const endWith = async <Value>(last: string, work: Promise<Value>): Promise<Value> => {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof Stop ? new Stop(error.message + last, error.code, error.data) : error;
+  }
 };
 
 /** `--expect` names another revision. `state`: of the current one. */
@@ -132,12 +109,12 @@ export const staleError = (
   current: number,
   state: "current" | "latest",
   done: "published" | "changed",
-  runtime: Runtime,
-): Result<never, ExitCode> => {
-  runtime.report(`error: conflict: the ${state} revision is ${current}, not ${expected}; nothing was ${done}\n`);
-  runtime.report(`  ${conflictAdvice(expected, current)}`);
-  return err(EXIT.conflict);
-};
+): never =>
+  fail(
+    `error: conflict: the ${state} revision is ${current}, not ${expected}; nothing was ${done}\n` +
+      `  ${conflictAdvice(expected, current)}`,
+    EXIT.conflict,
+  );
 
 /** What a change of the table in force would do. */
 interface Review {
@@ -156,12 +133,11 @@ const reviewChange = async (
   path: string | undefined,
   canary: number | undefined,
   runtime: Runtime,
-): Promise<Result<Review, string>> => {
+): Promise<Review> => {
   const changes = await countChanges(before, after, path, runtime);
-  if (!changes.ok) return changes;
-  const warnings = warningsOf(before.table, after.table, changes.value.counts, canary);
+  const warnings = warningsOf(before.table, after.table, changes.counts, canary);
   const lines = warnings.map((warning) => `warning: ${formatWarning(warning)}\n`);
-  return ok({ warnings, text: formatChanges(changes.value) + lines.join("") });
+  return { warnings, text: formatChanges(changes) + lines.join("") };
 };
 
 /** Without a status there is no warning; the gateway still rejects the change. */
@@ -175,17 +151,13 @@ const UNDOES_MOVES =
   "  keep the entries of the current table and undo a move by a new move; to override, pass --over-moves\n" +
   "nothing was changed\n";
 
-/** Asks for consent, unless `yes`. The exit code if there is none. */
-export const confirm = async (
-  question: string,
-  yes: boolean,
-  runtime: Runtime,
-): Promise<Result<undefined, ExitCode>> => {
-  if (yes) return ok(undefined);
-  const answer = await runtime.prompt(`${question} [y/N] `);
-  if (answer.ok && /^y(es)?$/i.test(answer.value.trim())) return ok(undefined);
-  runtime.report(`${answer.ok ? "" : BEFORE[answer.error]}nothing was changed\n`);
-  return err(!answer.ok && answer.error === "interrupted" ? EXIT.interrupted : EXIT.failed);
+/** Asks for consent, unless `yes`. Without it, the command ends. */
+export const confirm = async (question: string, yes: boolean, { prompt }: Pick<Runtime, "prompt">): Promise<void> => {
+  if (yes) return;
+  const answer = await prompt(`${question} [y/N] `);
+  if (answer.ok && /^y(es)?$/i.test(answer.value.trim())) return;
+  const code = !answer.ok && answer.error === "interrupted" ? EXIT.interrupted : EXIT.failed;
+  fail(`${answer.ok ? "" : BEFORE[answer.error]}nothing was changed\n`, code);
 };
 
 /** The keys that end a question leave the cursor behind it. */

@@ -12,7 +12,7 @@ import {
   statusSchema,
 } from "../../published/table-api.ts";
 import { NOTE_HEADER } from "../../published/table-requests.ts";
-import type { Runtime } from "../runtime.ts";
+import { fail, type Runtime } from "../runtime.ts";
 import {
   type GatewayAddress,
   type GatewayFailure,
@@ -59,10 +59,10 @@ export interface ReadyVersion {
   readonly canary: number | undefined;
 }
 
-/** The gateway by options and environment. The error is for stderr. */
-export const openGateway = (options: GatewayOptions, runtime: Runtime): Result<GatewayClient, string> => {
+/** The gateway by options and environment. `hint`: after an error. */
+export const openGateway = (options: GatewayOptions, runtime: Runtime, hint = ""): GatewayClient => {
   const address = gatewayAddress(options, runtime);
-  return address.ok ? ok(connect(address.value, runtime)) : address;
+  return address.ok ? connect(address.value, runtime) : fail(address.error + hint);
 };
 
 export type GatewayClient = ReturnType<typeof connect>;

@@ -2,7 +2,7 @@ import { err, ok, type Result } from "../../ids/index.ts";
 import { type OptionsOf, option } from "../command.ts";
 import { bytesOf } from "../lib/input.ts";
 import { escapeControls } from "../lib/output.ts";
-import type { Runtime } from "../runtime.ts";
+import { fail, type Runtime } from "../runtime.ts";
 
 export interface GatewayRequest {
   readonly method: "GET" | "PUT" | "POST";
@@ -231,6 +231,10 @@ export const formatFailure = (url: string, failure: GatewayFailure): string => {
       return `error: ${escapeControls(failure.problem.detail)} (${escapeControls(failure.problem.slug)}, ${failure.problem.status})\n${formatHint(failure.problem, url)}`;
   }
 };
+
+/** The value; a failure ends the command. */
+export const answerOf = <Value>({ url }: { readonly url: string }, answer: Result<Value, GatewayFailure>): Value =>
+  answer.ok ? answer.value : fail(formatFailure(url, answer.error));
 
 /** Whether the change may have been made: the Durable Object may continue after the gateway's timeout. */
 export const mayBeDone = (failure: GatewayFailure): boolean => {

@@ -1,9 +1,8 @@
 import * as v from "valibot";
-import { err, ok, type Result } from "../../ids/index.ts";
+import type { Result } from "../../ids/index.ts";
 import { faultsSchema, type TableRevision } from "../../published/table-api.ts";
-import { readJsonText } from "../lib/json-text.ts";
-import { escapeControls } from "../lib/output.ts";
-import { faultLine, type PlacedFault } from "../lib/table-file.ts";
+import { escapeControls, jsonText } from "../lib/output.ts";
+import { faultLine, placed, type TableFile } from "../lib/table-file.ts";
 import type { PlanWarning } from "../lib/warnings.ts";
 import { EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
 import type { ChangeRequest, GatewayClient } from "./client.ts";
@@ -113,43 +112,37 @@ export const makeChange = async (
   session: Session,
 ): Promise<ExitCode> => {
   const made = await session.runtime.guard(async () => resolveOutcome(await send(), change, session), UNDER_WAY);
-  return made.ok ? reportSuccess(made.value, change, session) : made.error;
+  return reportSuccess(made, change, session);
 };
 
 const UNDER_WAY =
   "\nthe change was in progress and may still be made. Check with `waybill table history` and `waybill table audit`\n";
 
-/** The revision that was made. Otherwise it reports why there is none, and gives the exit code. */
+/** The revision that was made. */
 const resolveOutcome = async (
   answer: Answer,
   change: ChangeReport,
   { gateway, runtime }: Session,
-): Promise<Result<TableRevision, ExitCode>> => {
-  if (answer.ok) return answer;
+): Promise<TableRevision> => {
+  if (answer.ok) return answer.value;
   const { error } = answer;
   runtime.report(formatFailure(gateway.url, error));
   if (error.reason === "problem" && error.problem.slug === "stale-revision") {
     const { members } = error.problem;
-    return conflict(change, members["canary"] ?? members["current"], runtime);
+    return conflict(change, members["canary"] ?? members["current"]);
   }
   const { table } = change;
   if (table !== undefined) {
-    runtime.report(
-      faultsAtGateway(error, table)
-        .map((fault) => faultLine(table.name, fault))
-        .join(""),
-    );
+    const faults = faultsAtGateway(error, table).map((fault) => faultLine(table.name, fault));
+    runtime.report(faults.join(""));
   }
-  if (!mayBeDone(error)) return err(fail("nothing was changed\n", runtime));
+  if (!mayBeDone(error)) fail("nothing was changed\n");
   runtime.report("  outcome unknown: checking the history\n");
   const found = await findOutcome(gateway, change, runtime);
-  if (found.outcome === "unknown") {
-    runtime.report(UNKNOWN);
-    return err(EXIT.unknown);
-  }
-  if (found.outcome === "superseded") return conflict(change, found.revision.revision, runtime);
+  if (found.outcome === "unknown") return fail(UNKNOWN, EXIT.unknown);
+  if (found.outcome === "superseded") return conflict(change, found.revision.revision);
   runtime.report(`the change was made: ${formatRevision(found.revision)}\n`);
-  return ok(found.revision);
+  return found.revision;
 };
 
 /** Sending it again is safe: a change that names an older revision is rejected. */
@@ -166,7 +159,7 @@ const reportSuccess = async (
   if (!options.json) await runtime.print(`${escapeControls(message(revision))}\n`);
   const farewell = `\nthe change was made; no longer waiting for it: ${escapeControls(formatRevision(revision))}\n`;
   const { code, propagation } = await runtime.guard(() => awaitChange(session), farewell);
-  if (options.json) await runtime.print(`${JSON.stringify({ ...revision, changed: true, warnings, propagation })}\n`);
+  if (options.json) await runtime.print(jsonText({ ...revision, changed: true, warnings, propagation }));
   return code;
 };
 
@@ -176,8 +169,7 @@ export const reportUnchanged = async (
   session: Session,
 ): Promise<ExitCode> => {
   const { code, propagation } = await awaitChange(session);
-  const unchanged = { revision, digest, changed: false, propagation };
-  if (session.options.json) await session.runtime.print(`${JSON.stringify(unchanged)}\n`);
+  if (session.options.json) await session.runtime.print(jsonText({ revision, digest, changed: false, propagation }));
   return code;
 };
 
@@ -195,27 +187,18 @@ const awaitChange = async ({
   return { code: propagation.isSeen ? EXIT.ok : EXIT.notPropagated, propagation: propagationOf(propagation) };
 };
 
-interface SentTable {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-}
+type SentTable = Pick<TableFile<unknown>, "name" | "bytes">;
 
 /** The faults that the gateway found in a table, with their positions in the text. */
-export const faultsAtGateway = (failure: GatewayFailure, { bytes }: SentTable): readonly SentFault[] => {
-  const members = failure.reason === "problem" ? failure.problem.members : {};
-  const read = v.safeParse(faultsSchema, members);
-  if (!read.success) return [];
-  const { positionOf } = readJsonText(new TextDecoder().decode(bytes));
-  return read.output.faults.map((fault) => ({ ...fault, ...positionOf(fault.pointer) }));
+export const faultsAtGateway = (failure: GatewayFailure, { bytes }: SentTable) => {
+  const read = v.safeParse(faultsSchema, failure.reason === "problem" ? failure.problem.members : {});
+  return read.success ? placed(read.output.faults, bytes) : [];
 };
 
-type SentFault = Omit<PlacedFault, "kind"> & { readonly kind: string };
-
 /** Another change came first. `current`: the revision that a change must name now, if the gateway names it. */
-const conflict = ({ request }: PendingChange, current: unknown, runtime: Runtime): Result<never, ExitCode> => {
+const conflict = ({ request }: PendingChange, current: unknown): never => {
   const advice = typeof current === "number" ? conflictAdvice(request.expectedRevision, current) : HISTORY_ADVICE;
-  runtime.report(`  nothing was changed. ${advice}`);
-  return err(EXIT.conflict);
+  return fail(`  nothing was changed. ${advice}`, EXIT.conflict);
 };
 
 const HISTORY_ADVICE = "`waybill table history` shows who changed it; review that change and start again\n";

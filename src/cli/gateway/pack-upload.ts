@@ -5,9 +5,9 @@ import { readHeader } from "../../routing/packs/verify.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { countOf, escapeControls, formatSize, startProgress } from "../lib/output.ts";
 import { packFile, sha256 as sha256Of } from "../lib/packs.ts";
-import type { Runtime } from "../runtime.ts";
+import { fail, type Runtime } from "../runtime.ts";
 import type { GatewayClient, PackPart } from "./client.ts";
-import { formatFailure, type GatewayFailure } from "./http.ts";
+import { answerOf, formatFailure, type GatewayFailure } from "./http.ts";
 
 /** The parts of a pack that the gateway does not have. */
 export interface PackUpload {
@@ -20,26 +20,25 @@ export interface PackUpload {
   readonly bytes: number;
 }
 
-/** The missing parts of a table's packs, read from the folder beside it. The error is for stderr. */
+/** The missing parts of a table's packs, read from the folder beside it. */
 export const planUploads = async (
   gateway: GatewayClient,
   { packs = {} }: Pick<DeclaredTable, "packs">,
   tablePath: string,
   runtime: Pick<Runtime, "readFile">,
-): Promise<Result<readonly PackUpload[], string>> => {
+): Promise<readonly PackUpload[]> => {
   const uploads = new Map<string, PackUpload>();
   for (const [name, { sha256 }] of Object.entries(packs)) {
     if (uploads.has(sha256)) continue;
-    const stored = await gateway.pack(sha256);
-    if (!stored.ok) return err(formatFailure(gateway.url, stored.error));
-    if (stored.value.complete) continue;
-    const parts = await lackingParts(stored.value, packFile(tablePath, sha256), runtime);
-    if (!parts.ok)
-      return err(`error: the gateway is missing parts of pack ${escapeControls(name)}, and ${parts.error}\n`);
-    const bytes = parts.value.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    uploads.set(sha256, { name, sha256, parts: parts.value, bytes });
+    const stored = answerOf(gateway, await gateway.pack(sha256));
+    if (stored.complete) continue;
+    const read = await lackingParts(stored, packFile(tablePath, sha256), runtime);
+    const parts = read.ok
+      ? read.value
+      : fail(`error: the gateway is missing parts of pack ${escapeControls(name)}, and ${read.error}\n`);
+    uploads.set(sha256, { name, sha256, parts, bytes: parts.reduce((sum, { bytes }) => sum + bytes.length, 0) });
   }
-  return ok([...uploads.values()]);
+  return [...uploads.values()];
 };
 
 const lackingParts = async (
@@ -69,36 +68,33 @@ export const sendUploads = async (
   uploads: readonly PackUpload[],
   isQuiet: boolean,
   runtime: Runtime,
-): Promise<Result<undefined, string>> => {
+): Promise<void> => {
   for (const upload of uploads) {
     const { name, bytes } = upload;
     const progress = startProgress({ label: escapeControls(`uploading pack ${name}`), bytes, isQuiet }, runtime);
-    const sent = await sendOne(gateway, upload, progress.add);
-    progress.end();
-    if (!sent.ok) return sent;
+    await sendOne(gateway, upload, progress.add).finally(progress.end);
     if (!isQuiet) runtime.report(`uploaded ${formatUpload(summaryOf(upload))}\n`);
   }
-  return ok(undefined);
 };
 
 const sendOne = async (
   gateway: GatewayClient,
   { name, sha256, parts }: PackUpload,
   onSent: (bytes: number) => void,
-): Promise<Result<undefined, string>> => {
+): Promise<void> => {
   let isWhole = false;
   for (const [at, part] of parts.entries()) {
     const answer = await gateway.putPart(sha256, part);
     if (!answer.ok) {
       const arrived = escapeControls(`${at} of ${countOf(parts.length, "part")} of pack ${name} arrived`);
       const stays = at === 0 ? "" : `  ${arrived} and are kept; run the same command to send the rest\n`;
-      return err(formatFailure(gateway.url, answer.error) + stays);
+      fail(formatFailure(gateway.url, answer.error) + stays);
     }
     onSent(part.bytes.length);
     isWhole = answer.value.complete;
   }
-  const unfinished = `error: pack ${escapeControls(name)} is incomplete at the gateway: some parts were lost; run the same command to send them\n`;
-  return isWhole ? ok(undefined) : err(unfinished);
+  const what = `pack ${escapeControls(name)} is incomplete at the gateway`;
+  if (!isWhole) fail(`error: ${what}: some parts were lost; run the same command to send them\n`);
 };
 
 /** Whether the only faults that a gateway finds are the packs to be uploaded. */
@@ -118,20 +114,15 @@ export const isForUploads = (
 };
 
 /** An upload as plain JSON. */
-export interface UploadSummary {
-  readonly pack: string;
-  readonly sha256: string;
-  readonly parts: number;
-  readonly bytes: number;
-}
-
-export const summaryOf = ({ name, sha256, parts, bytes }: PackUpload): UploadSummary => ({
-  ...{ pack: name, sha256 },
-  ...{ parts: parts.length, bytes },
+export const summaryOf = ({ name, sha256, parts, bytes }: PackUpload) => ({
+  pack: name,
+  sha256,
+  parts: parts.length,
+  bytes,
 });
 
 /** `pack shards: 34 parts, 33.4 MB`. */
-export const formatUpload = ({ pack, parts, bytes }: UploadSummary): string =>
+export const formatUpload = ({ pack, parts, bytes }: ReturnType<typeof summaryOf>): string =>
   escapeControls(`pack ${pack}: ${countOf(parts, "part")}, ${formatSize(bytes)}`);
 
 /** Shown before the question, since an upload can take a while. */

@@ -1,12 +1,11 @@
-import { ok, type Result } from "../../ids/index.ts";
 import { diffTables, type TableDiff } from "../../routing/diff/diff.ts";
 import type { KeyChange } from "../../routing/diff/key-changes.ts";
 import type { PartDiff } from "../../routing/diff/parts.ts";
 import type { DeclaredRegion, DeclaredTable } from "../../routing/schema/table.ts";
 import type { Runtime } from "../runtime.ts";
 import { formatKeys, formatMinted, formatOutcome, formatOverrides, formatOwners, partsOf } from "./diff-text.ts";
-import { alignColumns, escapeControls, formatCount } from "./output.ts";
-import { formatMissing, type MissingPack, missedBy, openPackFiles, withSlots } from "./packs.ts";
+import { alignColumns, formatCount, linesText } from "./output.ts";
+import { formatMissing, missedBy, openPackFiles, withSlots } from "./packs.ts";
 import type { TableFile } from "./table-file.ts";
 
 /** Differences of two tables as counts: entries of each part, and shares of each key space. Plain JSON. */
@@ -121,18 +120,16 @@ export const formatDiffCounts = ({ parts, origins, routes, keys, overrides }: Di
     ...Object.entries(parts).map(([name, counts]) => [name, formatPart(counts)]),
     ...(routes.differ ? [["routes", `${formatCount(routes.before)} before, ${formatCount(routes.after)} after`]] : []),
   ];
-  const lines = alignColumns(rows.map((row) => row.map(escapeControls)));
-  const urls = alignColumns(origins.map((change) => originCells(change).map(escapeControls)));
-  const kinds = alignColumns(keys.map((count) => keyCells(count).map(escapeControls)));
+  const lines = alignColumns(rows);
+  const urls = alignColumns(origins.map(originCells));
+  const kinds = alignColumns(keys.map(keyCells));
   const isStill = keys.length === 0 && overrides.changed === 0;
-  return [
+  return linesText([
     ...lines,
     ...section("origins", urls),
     ...(isStill ? ["no key is routed differently"] : section("keys routed differently", kinds)),
     ...section(`overridden entities routed differently: ${formatCount(overrides.changed)}`, formatOverrides(overrides)),
-  ]
-    .map((line) => `${line}\n`)
-    .join("");
+  ]);
 };
 
 const section = (title: string, lines: readonly string[]): readonly string[] =>
@@ -166,23 +163,17 @@ export interface CountedChanges {
 
 type Named = Pick<TableFile<DeclaredTable>, "name" | "table">;
 
-/** Counts the changes between two valid tables, with packs beside `path`, by default the current folder. The error is for stderr. */
+/** Counts the changes between two valid tables, with packs beside `path`, by default the current folder. */
 export const countChanges = async (
   before: Named,
   after: Named,
   path: string | undefined,
   runtime: Pick<Runtime, "readFile" | "fileExists" | "nowMs">,
-): Promise<Result<CountedChanges, string>> => {
-  const packFiles = openPackFiles([path], runtime);
-  const missing: MissingPack[] = [];
-  for (const { name, table } of [before, after]) {
-    const filled = await packFiles.load({ name, table: withSlots(table) });
-    if (!filled.ok) return filled;
-    missing.push(...filled.value);
-  }
-  const diff = diffTables(before.table, after.table, packFiles.contents, runtime.nowMs());
-  const counts = diff.isEmpty ? undefined : countDiff(diff);
-  return ok({ counts, notes: formatMissing(missedBy(diff, missing)) });
+): Promise<CountedChanges> => {
+  const tables = [before, after].map(({ name, table }) => ({ name, table: withSlots(table) }));
+  const { missing, contents } = await openPackFiles([path], tables, runtime);
+  const diff = diffTables(before.table, after.table, contents, runtime.nowMs());
+  return { counts: diff.isEmpty ? undefined : countDiff(diff), notes: formatMissing(missedBy(diff, missing)) };
 };
 
 /** For stderr: it belongs to a question, and stdout is for the outcome. */

@@ -14,11 +14,13 @@ import { alignColumns, countOf, escapeControls, formatCount, formatPercent } fro
 
 /** The overridden entities that are routed differently, one per line. If truncated, with sums. */
 export const formatOverrides = ({ changed, listed, changes }: OverridesDiff): readonly string[] => {
-  const each = alignColumns(listed.map((change) => overrideCells(change).map(escapeControls)));
+  const each = alignColumns(listed.map(overrideCells));
   if (changed === listed.length) return each;
-  const sums = changes.map(({ entity = "(no entity)", from, to, entities }) =>
-    [entity, `${from} → ${to}`, countOf(entities, "entity", "entities")].map(escapeControls),
-  );
+  const sums = changes.map(({ entity = "(no entity)", from, to, entities }) => [
+    entity,
+    `${from} → ${to}`,
+    countOf(entities, "entity", "entities"),
+  ]);
   return [...alignColumns(sums), ...each, `… and ${formatCount(changed - listed.length)} more`];
 };
 

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "commander";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { parseTime } from "../../routing/layouts/fields.ts";
 import { EXIT, type ExitCode, fail, type OpenFile, type Runtime } from "../runtime.ts";
-import { escapeControls } from "./output.ts";
+import { escapeControls, jsonText } from "./output.ts";
 
 /** Limits memory. In UTF-16 units. */
 const LINE_LENGTH_MAX = 65_536;
@@ -47,27 +47,21 @@ export async function bytesOf(
   return bytes;
 }
 
-/** A file as a stream, or stdin for `-`. The error is for stderr. */
-export const openInput = async (
-  path: string,
-  runtime: Runtime,
-): Promise<Result<OpenFile & { readonly name: string }, string>> => {
-  if (path === "-") return ok({ name: "stdin", bytes: 0, chunks: runtime.stdin.chunks });
+/** A file as a stream, or stdin for `-`. */
+export const openInput = async (path: string, runtime: Runtime): Promise<OpenFile & { readonly name: string }> => {
+  if (path === "-") return { name: "stdin", bytes: 0, chunks: runtime.stdin.chunks };
   const file = await runtime.openFile(path);
-  return file.ok ? ok({ ...file.value, name: path }) : err(readError(path, file.error));
+  return file.ok ? { ...file.value, name: path } : unreadable(path, file.error);
 };
 
-export const readError = (path: string, why: string): string =>
-  `error: ${escapeControls(`${path} cannot be read: ${why}`)}\n`;
+export function unreadable(path: string, why: string): never {
+  return fail(`error: ${escapeControls(`${path} cannot be read: ${why}`)}\n`);
+}
 
-/** Writes a file. The error is for stderr. */
-export const writeOutput = (
-  path: string,
-  content: string | Uint8Array,
-  runtime: Runtime,
-): Result<undefined, string> => {
+/** `last`: after the error. */
+export const writeOutput = (path: string, content: string | Uint8Array, runtime: Runtime, last = ""): void => {
   const written = runtime.writeFile(path, content);
-  return written.ok ? written : err(`error: ${escapeControls(path)} cannot be written: ${written.error}\n`);
+  if (!written.ok) fail(`error: ${escapeControls(path)} cannot be written: ${written.error}\n${last}`);
 };
 
 /** The output for one ID: to stdout and to stderr. */
@@ -77,96 +71,100 @@ export interface IdResult {
   readonly failed: boolean;
 }
 
-/** Answers for each ID as it is read: from arguments, or from stdin for `-` and without any. A failed ID does not stop the others. */
+/** Answers for each ID as it is read. A failed ID does not stop the others. */
 export const eachId = async (
   args: readonly string[],
   runtime: Runtime,
   answer: (id: string, index: number) => IdResult,
 ): Promise<ExitCode> => {
   let count = 0;
-  let failures = 0;
+  let code: ExitCode = EXIT.ok;
   for await (const id of idsOf(args, runtime)) {
-    if (!id.ok) return fail(`error: line ${id.error} of stdin is too long for an ID\n`, runtime);
-    const { data, report, failed } = answer(id.value, count);
+    const { data, report, failed } = answer(id, count);
     if (data !== "") await runtime.print(data);
     if (report !== "") runtime.report(report);
-    if (failed) failures += 1;
+    if (failed) code = EXIT.failed;
     count += 1;
   }
-  if (count === 0) return fail("error: stdin has no ID\n", runtime);
-  return failures === 0 ? EXIT.ok : EXIT.failed;
+  return code;
 };
 
-/** Whether no ID can come: no argument, and stdin is a terminal. Reports it. */
-export const lacksIds = (args: readonly string[], runtime: Runtime): boolean => {
-  if (args.length > 0 || !runtime.stdin.isTerminal) return false;
-  runtime.report("error: no ID; pass one or more, or pipe them in, one per line\n");
-  return true;
+/** Ends the command if no ID can come: no argument, and stdin is a terminal. */
+export const requireIds = (args: readonly string[], { stdin }: Runtime): void => {
+  if (args.length === 0 && stdin.isTerminal) fail("error: no ID; pass one or more, or pipe them in, one per line\n");
 };
-
-/** An ID that became another one. `plain`: for `--json`. */
-export interface ConvertedId {
-  readonly id: string;
-  readonly plain: object;
-}
 
 /** Prints another ID for each ID. The error of `convert` is a sentence. */
 export const convertEach = (
   args: readonly string[],
   json: boolean | undefined,
   runtime: Runtime,
-  convert: (text: string) => Result<ConvertedId, string>,
+  convert: (text: string) => Result<{ readonly id: string }, string>,
 ): Promise<ExitCode> => {
-  if (lacksIds(args, runtime)) return Promise.resolve(EXIT.failed);
+  requireIds(args, runtime);
   return eachId(args, runtime, (text) => {
     const converted = convert(text);
-    const failed = !converted.ok;
-    const plain = converted.ok ? converted.value.plain : { error: { detail: converted.error } };
-    if (json) return { data: `${JSON.stringify({ text, ...plain })}\n`, report: "", failed };
-    return converted.ok
-      ? { data: `${converted.value.id}\n`, report: "", failed }
-      : { data: "", report: `error: ${converted.error}\n`, failed };
+    if (!converted.ok) {
+      const report = `error: ${converted.error}\n`;
+      const data = json ? jsonText({ text, error: { detail: converted.error } }) : "";
+      return { data, report: json ? "" : report, failed: true };
+    }
+    const data = json ? jsonText({ text, ...converted.value }) : `${converted.value.id}\n`;
+    return { data, report: "", failed: false };
   });
 };
 
-/** The IDs in order, without empty lines of stdin. */
-export async function* idsOf(args: readonly string[], { stdin }: Runtime): AsyncGenerator<Result<string, number>> {
+/** The IDs in order: from arguments, or from stdin for `-` and without any. Empty lines of stdin do not count. */
+export async function* idsOf(args: readonly string[], { stdin }: Runtime): AsyncGenerator<string> {
+  let hasAny = false;
   for (const arg of args.length === 0 ? ["-"] : args) {
-    if (arg !== "-") yield ok(arg);
-    else for await (const line of linesOf(stdin.chunks)) if (!line.ok || line.value !== "") yield line;
+    for await (const line of arg === "-" ? linesOf(stdin.chunks) : [ok(arg)]) {
+      if (!line.ok) return fail(`error: line ${line.error} of stdin is too long for an ID\n`);
+      if (arg === "-" && line.value === "") continue;
+      hasAny = true;
+      yield line.value;
+    }
   }
+  if (!hasAny) fail("error: stdin has no ID\n");
 }
 
+export const allIds = async (args: readonly string[], runtime: Runtime): Promise<readonly string[]> => {
+  const ids: string[] = [];
+  for await (const id of idsOf(args, runtime)) ids.push(id);
+  return ids;
+};
+
 /** Parsers of option values: strict, never guessing. */
+const numberParser =
+  (shape: RegExp, isMeant: (value: number) => boolean, sentence: string) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (shape.test(text) && isMeant(value)) return value;
+    throw new InvalidArgumentError(sentence);
+  };
 
-export const wholeNumber = (text: string): number => {
-  const value = digitsOf(text);
-  if (Number.isSafeInteger(value)) return value;
-  throw new InvalidArgumentError("It must be a whole number of at least 0.");
-};
+const DIGITS = /^[0-9]{1,16}$/;
 
-/** Whole, and at least 1. */
-export const countingNumber = (text: string): number => {
-  const value = digitsOf(text);
-  if (value >= 1 && Number.isSafeInteger(value)) return value;
-  throw new InvalidArgumentError("It must be a whole number of at least 1.");
-};
+export const wholeNumber = numberParser(DIGITS, Number.isSafeInteger, "It must be a whole number of at least 0.");
 
-const digitsOf = (text: string): number => (/^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN);
+export const countingNumber = numberParser(
+  DIGITS,
+  (value) => value >= 1 && Number.isSafeInteger(value),
+  "It must be a whole number of at least 1.",
+);
 
-/** Above 0, with an optional fraction or power of ten, such as 0.5 or 2e6. */
-export const positiveNumber = (text: string): number => {
-  const value = /^[0-9]{1,20}(\.[0-9]{1,20})?(e[0-9]{1,2})?$/.test(text) ? Number(text) : Number.NaN;
-  if (value > 0) return value;
-  throw new InvalidArgumentError("It must be a number above 0, such as 5000, 0.5 or 2e6.");
-};
+export const positiveNumber = numberParser(
+  /^[0-9]{1,20}(\.[0-9]{1,20})?(e[0-9]{1,2})?$/,
+  (value) => value > 0,
+  "It must be a number above 0, such as 5000, 0.5 or 2e6.",
+);
 
-/** From 0 to 100, with steps of one ID in a hundred million. */
-export const percent = (text: string): number => {
-  const value = /^[0-9]{1,3}(\.[0-9]{1,6})?$/.test(text) ? Number(text) : Number.NaN;
-  if (value <= 100) return value;
-  throw new InvalidArgumentError("It must be a number from 0 to 100, such as 10 or 0.5.");
-};
+/** With steps of one ID in a hundred million. */
+export const percent = numberParser(
+  /^[0-9]{1,3}(\.[0-9]{1,6})?$/,
+  (value) => value <= 100,
+  "It must be a number from 0 to 100, such as 10 or 0.5.",
+);
 
 /** The parts of `name=value`. `before`: the names given already. */
 export const namedValue = (what: string, text: string, before: object): readonly [name: string, value: string] => {

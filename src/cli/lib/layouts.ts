@@ -9,9 +9,9 @@ import {
   uuidText,
 } from "../../ids/index.ts";
 import type { CompiledTable } from "../../routing/index.ts";
-import type { Runtime } from "../runtime.ts";
+import { fail, type Runtime } from "../runtime.ts";
 import { escapeControls } from "./output.ts";
-import { formatTableError, openNamedTable } from "./table-file.ts";
+import { openTable } from "./table-file.ts";
 
 /** The largest edit distance of a misspelling. */
 const DISTANCE_MAX = 3;
@@ -66,24 +66,13 @@ export const findLayout = (name: string, layouts: readonly Layout[]): Result<Lay
   );
 };
 
-/** All layouts, with those that the table of an option declares. The error is for stderr. */
-export const openLayouts = async (
-  tablePath: string | undefined,
-  runtime: Runtime,
-): Promise<Result<readonly Layout[], string>> => {
-  const opened = await openNamedTable(tablePath, runtime);
-  return opened.ok ? ok(knownLayouts(opened.value?.table)) : err(formatTableError(opened.error));
-};
+/** All layouts, with those that the table of an option declares. Without the option there is no table, not even the default file. */
+export const openLayouts = async (tablePath: string | undefined, runtime: Runtime): Promise<readonly Layout[]> =>
+  knownLayouts(await openTable(tablePath ?? false, runtime));
 
-export const openLayout = async (
-  name: string | undefined,
-  tablePath: string | undefined,
-  runtime: Runtime,
-): Promise<Result<Layout, string>> => {
-  const layouts = await openLayouts(tablePath, runtime);
-  if (!layouts.ok) return layouts;
-  const layout = findLayout(name ?? "", layouts.value);
-  return layout.ok ? layout : err(`error: ${layout.error}\n`);
+export const openLayout = async (name = "", tablePath: string | undefined, runtime: Runtime): Promise<Layout> => {
+  const layout = findLayout(name, await openLayouts(tablePath, runtime));
+  return layout.ok ? layout.value : fail(`error: ${layout.error}\n`);
 };
 
 const UUID_BITS = 128;

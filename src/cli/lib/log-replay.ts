@@ -6,9 +6,8 @@ import {
   type ReplayResult,
   replay,
 } from "../../gateway/replay.ts";
-import { err, ok, type Result } from "../../ids/index.ts";
 import type { CompiledTable } from "../../routing/index.ts";
-import type { Runtime } from "../runtime.ts";
+import { fail, type Runtime } from "../runtime.ts";
 import { linesOf, openInput } from "./input.ts";
 import { alignColumns, counted, countOf, escapeControls, formatCount, formatPercent, startProgress } from "./output.ts";
 
@@ -45,19 +44,18 @@ interface ReplayOptions {
   readonly report?: (step: ReplayStep) => Promise<void>;
 }
 
-/** Replays the requests of a log on two tables while reading it. `-` is stdin. The error is for stderr. */
+/** Replays the requests of a log on two tables while reading it. `-` is stdin. */
 export const replayLog = async (
   path: string,
   before: CompiledTable,
   after: CompiledTable,
   runtime: Runtime,
   { isQuiet = false, report }: ReplayOptions = {},
-): Promise<Result<ReplaySummary, string>> => {
-  const log = await openInput(path, runtime);
-  if (!log.ok) return log;
-  const progress = startProgress({ label: escapeControls(path), bytes: log.value.bytes, isQuiet }, runtime);
+): Promise<ReplaySummary> => {
+  const { bytes, chunks } = await openInput(path, runtime);
+  const progress = startProgress({ label: escapeControls(path), bytes, isQuiet }, runtime);
   try {
-    return await replayLines(path, before, after, runtime, counted(log.value.chunks, progress), async (step) => {
+    return await replayLines(path, before, after, runtime, counted(chunks, progress), async (step) => {
       if (report === undefined || step.verdict === "same") return;
       progress.clear();
       await report(step);
@@ -74,7 +72,7 @@ const replayLines = async (
   runtime: Runtime,
   chunks: AsyncIterable<Uint8Array>,
   tell: (step: ReplayStep) => Promise<void>,
-): Promise<Result<ReplaySummary, string>> => {
+): Promise<ReplaySummary> => {
   const nowMs = runtime.nowMs();
   const counts = { requests: 0, same: 0, changed: 0, open: 0, others: 0 };
   const changes = new Map<string, LogChange>();
@@ -82,7 +80,7 @@ const replayLines = async (
   let unreadable = { lines: 0, first: undefined as number | undefined };
   for await (const text of linesOf(chunks)) {
     line += 1;
-    if (!text.ok) return err(`error: line ${text.error} of ${escapeControls(path)} is too long for a request\n`);
+    if (!text.ok) return fail(`error: line ${text.error} of ${escapeControls(path)} is too long for a request\n`);
     if (text.value === "") continue;
     const read = parseLogLine(text.value);
     if (read.kind === "other") counts.others += 1;
@@ -94,8 +92,8 @@ const replayLines = async (
     if (replayed.verdict === "changed") countChange(changes, replayed);
     await tell({ line, request: read.request, ...replayed });
   }
-  if (counts.requests === 0) return err(`error: ${escapeControls(path)} has no request\n`);
-  return ok({ ...counts, unreadable, changes: [...changes.values()].sort((a, b) => b.requests - a.requests) });
+  if (counts.requests === 0) fail(`error: ${escapeControls(path)} has no request\n`);
+  return { ...counts, unreadable, changes: [...changes.values()].sort((a, b) => b.requests - a.requests) };
 };
 
 const countChange = (changes: Map<string, LogChange>, { before, after }: Replayed): void => {
@@ -130,7 +128,7 @@ const OPEN_TEXT = {
 
 /** `order  ap → us  120 requests  12 %`, the share of all requests. */
 export const changeLines = ({ requests, changes }: ReplaySummary): readonly string[] =>
-  alignColumns(changes.map((change) => changeCells(change, requests).map(escapeControls)));
+  alignColumns(changes.map((change) => changeCells(change, requests)));
 
 const changeCells = ({ entity, from, to, requests }: LogChange, all: number): readonly string[] => [
   entity === "" ? "(no entity)" : entity,

@@ -1,7 +1,8 @@
 import type { Runtime } from "../runtime.ts";
 
-/** Pads each column to its widest cell. */
-export const alignColumns = (rows: readonly (readonly string[])[]): readonly string[] => {
+/** Pads each column to its widest cell. Cells may be untrusted. */
+export const alignColumns = (untrusted: readonly (readonly string[])[]): readonly string[] => {
+  const rows = untrusted.map((row) => row.map(escapeControls));
   const widths: number[] = [];
   for (const row of rows) {
     for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
@@ -23,6 +24,10 @@ export const countOf = (count: number, noun: string, nouns = `${noun}s`): string
 
 /** Each line with its end. */
 export const linesText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
+
+/** Values for `--json`, one per line. */
+export const jsonText = (...values: readonly unknown[]): string =>
+  linesText(values.map((value) => JSON.stringify(value)));
 
 /** `12.5 %`; a part is never shown as 0 % or 100 %. */
 export const formatPercent = (percent: number): string => {

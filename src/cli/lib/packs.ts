@@ -8,7 +8,7 @@ import { formatEntryFault, type LoadedPack, PackSlot } from "../../routing/packs
 import { type PackRanges, rangesOfFile, verifyPack } from "../../routing/packs/verify.ts";
 import { pointerTo } from "../../routing/schema/faults.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
-import type { Runtime } from "../runtime.ts";
+import { fail, type Runtime } from "../runtime.ts";
 import { escapeControls } from "./output.ts";
 
 export const sha256: Sha256 = (bytes) => Promise.resolve(createHash("sha256").update(bytes).digest());
@@ -34,14 +34,6 @@ export const loadPackFiles = async (
   return faults;
 };
 
-/** Packs beside tables. Each file is read and verified once, even if several tables share it. */
-export interface PackFiles {
-  /** Loads the packs of a table that are present. The error is for stderr: a file with other content. */
-  readonly load: (table: NamedTable) => Promise<Result<readonly MissingPack[], string>>;
-  /** Of the loaded packs. */
-  readonly contents: PackContents;
-}
-
 interface NamedTable {
   /** A file name, or `revision 41`. */
   readonly name: string;
@@ -66,45 +58,42 @@ interface Found {
 }
 
 /**
- * Opens the folders `packs` beside the tables of these paths, or the one in the current folder. `undefined`: a revision of a
- * gateway, which has no folder. Packs are found by digest, so their folder does not matter.
+ * Loads the packs of tables that are present in the folders `packs` beside these paths, or in the current folder.
+ * `undefined`: a revision of a gateway, which has no folder. Packs are found by digest, so their folder does not matter.
  */
-export const openPackFiles = (
+export const openPackFiles = async (
   paths: readonly (string | undefined)[],
+  tables: readonly NamedTable[],
   runtime: Pick<Runtime, "readFile" | "fileExists">,
-): PackFiles => {
+): Promise<{ readonly missing: readonly MissingPack[]; readonly contents: PackContents }> => {
   const beside = paths.flatMap((path) => (path === undefined ? [] : [path === "-" ? "." : dirname(path)]));
   const folders = [...new Set(beside.length === 0 ? ["."] : beside)].map((folder) => join(folder, "packs"));
   const found = new Map<string, Found>();
+  const missing: MissingPack[] = [];
+  for (const { name, slot } of tables.flatMap(({ name, table }) =>
+    [...table.packs.values()].map((slot) => ({ name, slot })),
+  )) {
+    const digest = slot.declared.sha256;
+    const files = folders.map((folder) => join(folder, `${digest}.pack`));
+    const file = files.find(runtime.fileExists);
+    if (file === undefined) {
+      const sentence = escapeControls(`pack ${slot.name} of ${name} is missing (${files.join(", ")})`);
+      missing.push({ pack: slot.name, sha256: digest, sentence });
+      continue;
+    }
+    const known = found.get(digest);
+    const one = known === undefined ? await readPack(file, digest, runtime) : ok(known);
+    const why = one.ok ? attach(slot, one.value) : one.error;
+    if (why !== undefined) fail(`error: ${escapeControls(`${file} is not pack ${slot.name} of ${name}: ${why}`)}\n`);
+    if (one.ok) found.set(digest, one.value);
+  }
   const ranges = new Map<string, PackRanges>();
-  return {
-    load: async ({ name, table }) => {
-      const missing: MissingPack[] = [];
-      for (const slot of table.packs.values()) {
-        const digest = slot.declared.sha256;
-        const files = folders.map((folder) => join(folder, `${digest}.pack`));
-        const file = files.find(runtime.fileExists);
-        if (file === undefined) {
-          const sentence = escapeControls(`pack ${slot.name} of ${name} is missing (${files.join(", ")})`);
-          missing.push({ pack: slot.name, sha256: digest, sentence });
-          continue;
-        }
-        const known = found.get(digest);
-        const one = known === undefined ? await readPack(file, digest, runtime) : ok(known);
-        const why = one.ok ? attach(slot, one.value) : one.error;
-        if (why !== undefined) {
-          return err(`error: ${escapeControls(`${file} is not pack ${slot.name} of ${name}: ${why}`)}\n`);
-        }
-        if (one.ok) found.set(digest, one.value);
-      }
-      return ok(missing);
-    },
-    contents: (digest) => {
-      const one = found.get(digest);
-      if (one !== undefined && !ranges.has(digest)) ranges.set(digest, rangesOfFile(one.bytes, one.pack.header));
-      return ranges.get(digest);
-    },
+  const contents: PackContents = (digest) => {
+    const one = found.get(digest);
+    if (one !== undefined && !ranges.has(digest)) ranges.set(digest, rangesOfFile(one.bytes, one.pack.header));
+    return ranges.get(digest);
   };
+  return { missing, contents };
 };
 
 const readPack = async (

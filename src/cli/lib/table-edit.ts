@@ -1,10 +1,9 @@
 import { type Node, parseTree } from "jsonc-parser";
-import { err, ok, type Result } from "../../ids/index.ts";
 import { checkTable } from "../../routing/index.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
-import type { Runtime } from "../runtime.ts";
-import { idsOf, writeOutput } from "./input.ts";
-import { checkText, formatTableError, readBytes, TABLE_FILE_DEFAULT } from "./table-file.ts";
+import { fail, type Runtime } from "../runtime.ts";
+import { writeOutput } from "./input.ts";
+import { type Checked, checkText, readBytes, TABLE_FILE_DEFAULT, valid } from "./table-file.ts";
 
 /** New values of entries by their keys; `undefined` removes one. */
 export type EntryEdits = ReadonlyMap<string, unknown>;
@@ -121,44 +120,32 @@ const inline = (value: unknown, { space }: Style): string => {
   return `{${space}${members.join(`,${space}`)}${space}}`;
 };
 
-export interface OpenTable {
+/** A table to be edited. */
+export interface OpenTable<Table = DeclaredTable> {
   readonly name: string;
   readonly text: string;
-  readonly declared: DeclaredTable;
+  readonly table: Table;
 }
 
-/** Opens a table for editing. Errors are for stderr. */
-export const openForEdit = async (path = TABLE_FILE_DEFAULT, runtime: Runtime): Promise<Result<OpenTable, string>> => {
-  if (path === "-") return err("error: the table file is edited, so it cannot be stdin (--table)\n");
+/** Opens the table of an option `--table`. */
+export const openForEdit = async (path: string | undefined, runtime: Runtime): Promise<OpenTable> =>
+  openAs(path ?? TABLE_FILE_DEFAULT, runtime, (bytes) => checkText(bytes, checkTable));
+
+/** The same, of which `check` reads a part. */
+export const openAs = async <Table>(
+  path: string,
+  runtime: Runtime,
+  check: (bytes: Uint8Array) => Checked<Table>,
+): Promise<OpenTable<Table>> => {
+  if (path === "-") fail("error: the table file is edited, so it cannot be stdin (--table)\n");
   const bytes = await readBytes(path, runtime);
-  if (!bytes.ok) return err(formatTableError({ reason: "unreadable", name: path, why: bytes.error }));
-  const declared = checkText(bytes.value, checkTable);
-  if (!declared.ok) return err(formatTableError({ reason: "faulty", name: path, faults: declared.error }));
-  return ok({ name: path, text: new TextDecoder().decode(bytes.value), declared: declared.value });
+  return { name: path, text: new TextDecoder().decode(bytes), table: valid(path, check(bytes)) };
 };
+
+const NOT_WRITTEN = "error: nothing was written\n";
 
 /** Writes the edited text, unless it is invalid or `isTrial`. */
-export const saveTable = (
-  { name, text }: OpenTable,
-  edited: string,
-  isTrial: boolean,
-  runtime: Runtime,
-): Result<undefined, string> => {
-  const checked = checkText(new TextEncoder().encode(edited), checkTable);
-  if (!checked.ok) return err(formatTableError({ reason: "faulty", name, faults: checked.error }));
-  if (isTrial || edited === text) return ok(undefined);
-  return writeOutput(name, edited, runtime);
-};
-
-/** All IDs, including those on stdin. */
-export const collectIds = async (
-  args: readonly string[],
-  runtime: Runtime,
-): Promise<Result<readonly string[], string>> => {
-  const ids: string[] = [];
-  for await (const id of idsOf(args, runtime)) {
-    if (!id.ok) return err(`error: line ${id.error} of stdin is too long for an ID\n`);
-    ids.push(id.value);
-  }
-  return ids.length === 0 ? err("error: stdin has no ID\n") : ok(ids);
+export const saveTable = ({ name, text }: OpenTable, edited: string, isTrial: boolean, runtime: Runtime): void => {
+  valid(name, checkText(new TextEncoder().encode(edited), checkTable), "stderr", NOT_WRITTEN);
+  if (!isTrial && edited !== text) writeOutput(name, edited, runtime, NOT_WRITTEN);
 };

@@ -11,10 +11,10 @@ import {
 } from "../../routing/index.ts";
 import { formatFaultCount, isCut } from "../../routing/schema/faults.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
-import type { Runtime } from "../runtime.ts";
-import { bytesOf } from "./input.ts";
+import { EXIT, fail, type Runtime, Stop } from "../runtime.ts";
+import { bytesOf, unreadable } from "./input.ts";
 import { type Position, readJsonText } from "./json-text.ts";
-import { escapeControls } from "./output.ts";
+import { escapeControls, jsonText } from "./output.ts";
 import { loadPackFiles } from "./packs.ts";
 
 /** Packs without a route. Not a fault: the route may be added later. */
@@ -36,9 +36,10 @@ export interface TableFile<Table> {
 
 export interface PlacedFault extends Fault, Position {}
 
-export type TableFileError =
-  | { readonly reason: "unreadable"; readonly name: string; readonly why: string }
-  | { readonly reason: "faulty"; readonly name: string; readonly faults: readonly PlacedFault[] };
+/** Where faults of a table are shown; `json`: as objects on stdout. */
+export type Shown = "stderr" | "stdout" | "json";
+
+export type Checked<Table> = Result<Table, readonly PlacedFault[]>;
 
 /** Converts a JSON value to a table, or lists its faults. */
 type Check<Table> = (json: unknown) => Result<Table, readonly Fault[]>;
@@ -51,61 +52,67 @@ export const readTableFile = async <Table>(
   path: string,
   runtime: Runtime,
   check: Check<Table>,
-): Promise<Result<TableFile<Table>, TableFileError>> => {
+  shown?: Shown,
+): Promise<TableFile<Table>> => {
   const name = path === "-" ? "stdin" : path;
   const bytes = await readBytes(path, runtime);
-  if (!bytes.ok) return err({ reason: "unreadable", name, why: bytes.error });
-  const table = checkText(bytes.value, check);
-  if (!table.ok) return err({ reason: "faulty", name, faults: table.error });
-  const digest = createHash("sha256").update(bytes.value).digest("hex");
-  return ok({ name, table: table.value, bytes: bytes.value, digest });
+  const table = valid(name, checkText(bytes, check), shown);
+  return { name, table, bytes, digest: createHash("sha256").update(bytes).digest("hex") };
 };
 
 /** Reads a table with the packs beside it. A missing or faulty pack is a fault of the table. */
 export const readServable = async (
   path: string,
   runtime: Runtime,
-): Promise<Result<TableFile<CompiledTable>, TableFileError>> => {
-  const file = await readTableFile(path, runtime, compile);
-  return file.ok ? withPacks(file.value, file.value.table, path, runtime) : file;
-};
-
-/** Validates the packs beside a table. */
-export const withPacks = async <Table>(
-  file: TableFile<Table>,
-  compiled: CompiledTable,
-  path: string,
-  runtime: Runtime,
-): Promise<Result<TableFile<Table>, TableFileError>> => {
-  const faults = await loadPackFiles(compiled, path, runtime);
-  if (faults.length === 0) return ok(file);
-  const { positionOf } = readJsonText(new TextDecoder().decode(file.bytes));
-  const placed = faults.map((fault) => ({ ...fault, ...positionOf(fault.pointer) }));
-  return err({ reason: "faulty", name: file.name, faults: placed });
+  shown?: Shown,
+): Promise<TableFile<CompiledTable>> => {
+  const file = await readTableFile(path, runtime, compile, shown);
+  await checkPacks(file, file.table, path, runtime, shown);
+  return file;
 };
 
 /** The same for a table to be published, as declared. */
 export const readPublishable = async (
   path: string,
   runtime: Runtime,
-): Promise<Result<TableFile<DeclaredTable>, TableFileError>> => {
-  const file = await readTableFile(path, runtime, checkTable);
-  if (!file.ok) return file;
-  return withPacks(file.value, compileTable(file.value.table, 0), path, runtime);
+  shown?: Shown,
+): Promise<TableFile<DeclaredTable>> => {
+  const file = await readTableFile(path, runtime, checkTable, shown);
+  await checkPacks(file, compileTable(file.table, 0), path, runtime, shown);
+  return file;
+};
+
+const checkPacks = async (
+  { name, bytes }: TableFile<unknown>,
+  compiled: CompiledTable,
+  path: string,
+  runtime: Runtime,
+  shown?: Shown,
+): Promise<void> => {
+  const faults = await loadPackFiles(compiled, path, runtime);
+  if (faults.length > 0) valid(name, err(placed(faults, bytes)), shown);
+};
+
+/** Faults with their positions in a table's text. */
+export const placed = <Found extends { readonly pointer: string }>(
+  faults: readonly Found[],
+  bytes: Uint8Array,
+): readonly (Found & Position)[] => {
+  const { positionOf } = readJsonText(new TextDecoder().decode(bytes));
+  return faults.map((fault) => ({ ...fault, ...positionOf(fault.pointer) }));
 };
 
 /** The bytes of a file, or of stdin for `-`. */
-export const readBytes = async (path: string, runtime: Runtime): Promise<Result<Uint8Array<ArrayBuffer>, string>> => {
-  const bytes = path === "-" ? await bytesOf(runtime.stdin.chunks, TABLE_BYTES_MAX) : runtime.readFile(path);
-  if (bytes === undefined) return err(SIZE_SENTENCE);
-  if (bytes instanceof Uint8Array) return ok(bytes);
-  return bytes.ok && bytes.value.length > TABLE_BYTES_MAX ? err(SIZE_SENTENCE) : bytes;
+export const readBytes = async (path: string, runtime: Runtime): Promise<Uint8Array<ArrayBuffer>> => {
+  const read = path === "-" ? ok(await bytesOf(runtime.stdin.chunks, TABLE_BYTES_MAX)) : runtime.readFile(path);
+  const name = path === "-" ? "stdin" : path;
+  if (!read.ok) return unreadable(name, read.error);
+  if (read.value !== undefined && read.value.length <= TABLE_BYTES_MAX) return read.value;
+  return unreadable(name, `it is larger than the ${TABLE_BYTES_MAX} bytes allowed for a table`);
 };
 
-const SIZE_SENTENCE = `it is larger than the ${TABLE_BYTES_MAX} bytes allowed for a table`;
-
 /** Reads a table from a text. All faults have their position. */
-export const checkText = <Table>(bytes: Uint8Array, check: Check<Table>): Result<Table, readonly PlacedFault[]> => {
+export const checkText = <Table>(bytes: Uint8Array, check: Check<Table>): Checked<Table> => {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -113,24 +120,27 @@ export const checkText = <Table>(bytes: Uint8Array, check: Check<Table>): Result
     return err([{ line: 1, column: 1, ...NOT_UTF8 }]);
   }
   const { value, faults, positionOf } = readJsonText(text);
-  const placed: PlacedFault[] = [...faults];
-  if (value === undefined) return err(placed);
+  if (value === undefined) return err(faults);
   const table = check(value);
-  if (table.ok && placed.length === 0) return table;
-  if (!table.ok) placed.push(...table.error.map((fault) => ({ ...fault, ...positionOf(fault.pointer) })));
-  return err(placed.toSorted((a, b) => a.line - b.line || a.column - b.column));
+  if (table.ok && faults.length === 0) return table;
+  const others = table.ok ? [] : table.error.map((fault) => ({ ...fault, ...positionOf(fault.pointer) }));
+  return err([...faults, ...others].toSorted((a, b) => a.line - b.line || a.column - b.column));
 };
 
 /** `routing-table.json:12:5: /routes/3/region: …`, which editors and terminals link. */
 export const faultLine = (name: string, { line, column, pointer, message }: Omit<PlacedFault, "kind">): string =>
   `${escapeControls(`${name}:${line}:${column}: ${pointer === "" ? "(whole table)" : pointer}: ${message}`)}\n`;
 
-/** The error for stderr. */
-export const formatTableError = (error: TableFileError): string =>
-  error.reason === "unreadable"
-    ? `error: ${escapeControls(error.name)} cannot be read: ${error.why}\n`
-    : error.faults.map((fault) => faultLine(error.name, fault)).join("") +
-      `error: ${error.name} is not a valid routing table: ${formatFaults(error.faults.length)}\n`;
+/** The table; its faults end the command. `last`: after them on stderr. */
+export const valid = <Table>(name: string, checked: Checked<Table>, shown: Shown = "stderr", last = ""): Table => {
+  if (checked.ok) return checked.value;
+  const found = formatFaults(checked.error.length);
+  const text = checked.error.map((fault) =>
+    shown === "json" ? jsonText({ file: name, ...fault }) : faultLine(name, fault),
+  );
+  if (shown !== "stderr") throw new Stop(`${name}: ${found}\n${last}`, EXIT.failed, text.join(""));
+  return fail(`${text.join("")}error: ${name} is not a valid routing table: ${found}\n${last}`);
+};
 
 /** `2 faults`, or `at least 1,000 faults; the check stopped there`. */
 export const formatFaults = (count: number): string =>
@@ -140,46 +150,7 @@ export const formatFaults = (count: number): string =>
 export const openTable = async (
   option: string | false | undefined,
   runtime: Runtime,
-): Promise<Result<TableFile<CompiledTable> | undefined, TableFileError>> => {
-  if (option === false || (option === undefined && !runtime.fileExists(TABLE_FILE_DEFAULT))) return ok(undefined);
-  return readServable(option ?? TABLE_FILE_DEFAULT, runtime);
-};
-
-/** The named table; without the option none, not even the default file. */
-export const openNamedTable = (
-  path: string | undefined,
-  runtime: Runtime,
-): Promise<Result<TableFile<CompiledTable> | undefined, TableFileError>> => openTable(path ?? false, runtime);
-
-/** A fault with its position, of any version's kind. */
-interface ReportableFault {
-  readonly line: number;
-  readonly column: number;
-  readonly pointer: string;
-  readonly kind: string;
-  readonly message: string;
-}
-
-/** A fault as one line of JSON. */
-export const faultObject = (file: string, fault: ReportableFault): string => `${JSON.stringify({ file, ...fault })}\n`;
-
-/** Reports an error on stderr, or with `json` the faults as objects on stdout. */
-export const reportTableError = async (error: TableFileError, json: boolean, runtime: Runtime): Promise<void> => {
-  if (!json || error.reason === "unreadable") {
-    runtime.report(formatTableError(error));
-    return;
-  }
-  await runtime.print(error.faults.map((fault) => faultObject(error.name, fault)).join(""));
-  runtime.report(`${error.name}: ${formatFaults(error.faults.length)}\n`);
-};
-
-/** The same for faults found by a gateway. */
-export const reportFaults = async (
-  name: string,
-  faults: readonly ReportableFault[],
-  json: boolean,
-  runtime: Runtime,
-): Promise<void> => {
-  if (json) await runtime.print(faults.map((fault) => faultObject(name, fault)).join(""));
-  else runtime.report(faults.map((fault) => faultLine(name, fault)).join(""));
+): Promise<CompiledTable | undefined> => {
+  if (option === false || (option === undefined && !runtime.fileExists(TABLE_FILE_DEFAULT))) return undefined;
+  return (await readServable(option ?? TABLE_FILE_DEFAULT, runtime)).table;
 };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { confirm } from "../../../src/cli/gateway/change.ts";
-import type { NoAnswer, Runtime } from "../../../src/cli/runtime.ts";
+import type { NoAnswer, Stop } from "../../../src/cli/runtime.ts";
 import { err, ok, type Result } from "../../../src/ids/index.ts";
 
 /** What a person answers to the question, and what is reported then. */
@@ -11,8 +11,11 @@ const asked = async (answer: Result<string, NoAnswer>, yes = false) => {
     questions.push(question);
     return answer;
   };
-  const runtime = { prompt, report: (text: string) => reports.push(text) } as unknown as Runtime;
-  return { wanted: await confirm("Publish it?", yes, runtime), reports: reports.join(""), questions };
+  const wanted = await confirm("Publish it?", yes, { prompt }).then(ok, (stop: Stop) => {
+    reports.push(stop.message);
+    return err(stop.code);
+  });
+  return { wanted, reports: reports.join(""), questions };
 };
 
 const YES = ok(undefined);

@@ -213,10 +213,7 @@ describe("a log of any length", () => {
       openFile: async () => ({ ok: true, value: { bytes: 200 * chunk.length, chunks: chunks() } }),
     } as unknown as Runtime;
     const tally = await replayLog("big.log", compiled(DECLARED_TABLE), compiled(AFTER), runtime);
-    expect(tally).toMatchObject({
-      ok: true,
-      value: { requests: 20_000, changed: 20_000, changes: [{ requests: 20_000 }] },
-    });
+    expect(tally).toMatchObject({ requests: 20_000, changed: 20_000, changes: [{ requests: 20_000 }] });
     expect(most).toBe(1);
     expect(reports).toHaveLength(101);
     expect(reports[49]).toContain(`[${"#".repeat(15)}${".".repeat(15)}] 50 %  `);

@@ -1,12 +1,11 @@
 import { InvalidArgumentError } from "commander";
-import { err, ok, type Result } from "../../../ids/index.ts";
 import { readOriginUrl } from "../../../routing/compile/origin-url.ts";
 import type { CompiledTable } from "../../../routing/index.ts";
 import { segmentsOf } from "../../../routing/lookup/paths.ts";
 import { command, option, withDefault } from "../../command.ts";
-import { bytesOf, readError } from "../../lib/input.ts";
-import { countOf, escapeControls, formatCount } from "../../lib/output.ts";
-import { compile, formatTableError, readTableFile, TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
+import { bytesOf, openInput, unreadable } from "../../lib/input.ts";
+import { countOf, escapeControls, formatCount, jsonText, linesText } from "../../lib/output.ts";
+import { compile, readTableFile, TABLE_FILE_DEFAULT } from "../../lib/table-file.ts";
 import { EXIT, fail, type Runtime } from "../../runtime.ts";
 import { type ContractPath, DOCUMENT_BYTES_MAX, pathsOf, readDocument } from "./document.ts";
 import { type Finding, findingOf, type IdTest, looksLikeId, matchesGiven, missingOperations } from "./findings.ts";
@@ -139,48 +138,37 @@ A parameter is an ID if its name is like id, …Id, …_id, …uuid, or its form
 Exit code: 0 without findings, 2 with findings, 1 if a file cannot be read.`,
   run: async (runtime, [path = ""], options) => {
     const name = path === "-" ? "stdin" : path;
-    if (path === "-" && options.table === "-") return fail("error: only one of the two files can be stdin\n", runtime);
-    const table = await readTableFile(options.table, runtime, compile);
-    if (!table.ok) return fail(formatTableError(table.error), runtime);
-    const stray = strayPrefix(options.entityPrefix ?? [], table.value.table);
+    const file = escapeControls(name);
+    if (path === "-" && options.table === "-") fail("error: only one of the two files can be stdin\n");
+    const { name: tableName, table } = await readTableFile(options.table, runtime, compile);
+    const stray = strayPrefix(options.entityPrefix ?? [], table);
     if (stray !== undefined) {
-      const where = escapeControls(`no path of ${table.value.name} is ${stray} or below it`);
-      return fail(`error: ${where}, so there is nothing to compare (--entity-prefix)\n`, runtime);
+      const where = escapeControls(`no path of ${tableName} is ${stray} or below it`);
+      fail(`error: ${where}, so there is nothing to compare (--entity-prefix)\n`);
     }
-    const bytes = await readBytes(path, runtime);
-    if (!bytes.ok) return fail(readError(name, bytes.error), runtime);
-    const document = readDocument(bytes.value);
-    if (!document.ok)
-      return fail(
-        `error: ${escapeControls(name)} is not an OpenAPI document: ${escapeControls(document.error)}\n`,
-        runtime,
-      );
-
+    const document = readDocument(await readBytes(path, name, runtime));
+    if (!document.ok) return fail(`error: ${file} is not an OpenAPI document: ${escapeControls(document.error)}\n`);
     const isId = options.idParam === undefined ? looksLikeId : matchesGiven(options.idParam);
-    const read = pathsOf(document.value, originBases(table.value.table), options.basePath);
-    if (!read.ok) return fail(`error: ${escapeControls(name)}: ${escapeControls(read.error)}\n`, runtime);
+    const read = pathsOf(document.value, originBases(table), options.basePath);
+    if (!read.ok) return fail(`error: ${file}: ${escapeControls(read.error)}\n`);
     const paths = read.value;
-    const findings = findAll(paths, table.value.table, isId, options.entityPrefix);
-    const line = options.json ? (finding: Finding) => JSON.stringify(finding) : formatFinding(name, options.table);
-    await runtime.print(findings.map((finding) => `${line(finding)}\n`).join(""));
+    const findings = findAll(paths, table, isId, options.entityPrefix);
+    await runtime.print(
+      options.json ? jsonText(...findings) : linesText(findings.map(formatFinding(name, options.table))),
+    );
     const count = new Set(paths.map(({ pointer }) => pointer)).size;
-    runtime.report(`${escapeControls(name)}: ${countOf(count, "path")}, ${countOf(findings.length, "finding")}\n`);
-    const hint = hintOfBase(paths, findings, table.value.table, isId);
+    runtime.report(`${file}: ${countOf(count, "path")}, ${countOf(findings.length, "finding")}\n`);
+    const hint = hintOfBase(paths, findings, table, isId);
     if (hint !== undefined) runtime.report(`${escapeControls(formatHint(hint, paths, options.basePath))}\n`);
     return findings.length === 0 ? EXIT.ok : EXIT.differs;
   },
 });
 
-const readBytes = async (path: string, runtime: Runtime): Promise<Result<Uint8Array, string>> => {
-  const file = path === "-" ? ok(runtime.stdin) : await runtime.openFile(path);
-  if (!file.ok) return file;
-  try {
-    const bytes = await bytesOf(file.value.chunks, DOCUMENT_BYTES_MAX);
-    return bytes === undefined ? err(`it is larger than ${DOCUMENT_BYTES_MAX} bytes`) : ok(bytes);
-  } catch (error) {
-    // An open file may still fail to read: EIO, or a lost network share.
-    return err(error instanceof Error ? error.message : String(error));
-  }
+const readBytes = async (path: string, name: string, runtime: Runtime): Promise<Uint8Array> => {
+  const { chunks } = await openInput(path, runtime);
+  // An open file may still fail to read: EIO, or a lost network share.
+  const bytes = await bytesOf(chunks, DOCUMENT_BYTES_MAX).catch((error) => unreadable(name, error.message));
+  return bytes ?? unreadable(name, `it is larger than ${DOCUMENT_BYTES_MAX} bytes`);
 };
 
 /** A path with several base paths agrees if it does so under one. */

@@ -1,45 +1,35 @@
 import { InvalidArgumentError } from "commander";
-import { err, ok, type Result } from "../../../ids/index.ts";
 import type { Audience, Status } from "../../../published/table-api.ts";
 import { checkTable } from "../../../routing/index.ts";
 import { unknownNames } from "../../../routing/resolve/table-canary.ts";
 import type { DeclaredTable } from "../../../routing/schema/table.ts";
 import { command, type OptionsOf, option } from "../../command.ts";
-import {
-  changeExits,
-  changeOptions,
-  changeTable,
-  type Draft,
-  OVER_MOVES,
-  readSent,
-  type Stop,
-  staleError,
-} from "../../gateway/change.ts";
+import { changeExits, changeOptions, changeTable, type Draft, OVER_MOVES, staleError } from "../../gateway/change.ts";
 import type { GatewayClient } from "../../gateway/client.ts";
-import { formatFailure } from "../../gateway/http.ts";
+import { answerOf } from "../../gateway/http.ts";
 import { type PublishedTable, readRecord, readRevision } from "../../gateway/revision.ts";
 import { percent } from "../../lib/input.ts";
 import { escapeControls } from "../../lib/output.ts";
-import type { TableFile } from "../../lib/table-file.ts";
+import { readPublishable, type TableFile } from "../../lib/table-file.ts";
 import { EXIT, fail, type Runtime } from "../../runtime.ts";
 import { formatAudience } from "./status.ts";
 
 type Named = Pick<TableFile<DeclaredTable>, "name" | "table">;
 
-/** An error for selected names that no table has: a canary for them would serve no IDs. */
-const unknownNameMessage = (audience: Audience, inForce: Named, file: Named): string | undefined => {
+/** Rejects selected names that no table has: a canary for them would serve no IDs. */
+const requireKnownNames = (audience: Audience, inForce: Named, file: Named): void => {
   const { countries = [], entities = [] } = audience;
   const tables = [inForce, file].map(({ table }) => ({
     countries: new Set(Object.keys(table.countries ?? {})),
     entities: new Set(Object.keys(table.entities)),
   }));
   const strange = unknownNames(audience.countries === undefined ? { entities } : { countries }, tables).join(",");
-  if (strange === "") return undefined;
+  if (strange === "") return;
   if (audience.countries === undefined) {
-    return `error: --entity ${strange}: neither ${inForce.name} nor ${file.name} has this entity\n`;
+    fail(`error: --entity ${strange}: neither ${inForce.name} nor ${file.name} has this entity\n`);
   }
   const known = Object.keys(inForce.table.countries ?? {}).join(", ");
-  return `error: --country ${strange}: ${inForce.name}, the current table, has only ${known || "none"}\n`;
+  fail(`error: --country ${strange}: ${inForce.name}, the current table, has only ${known || "none"}\n`);
 };
 
 /** Parses a repeatable option that takes a list with commas. A variadic option would also take the file. */
@@ -61,12 +51,12 @@ const SELECTOR = [
 ] as const;
 
 /** Which IDs the canary serves. */
-const readSelector = ({ share, country, entity }: OptionsOf<typeof SELECTOR>): Result<Audience, string> => {
+const readSelector = ({ share, country, entity }: OptionsOf<typeof SELECTOR>): Audience => {
   const given = [share, country, entity].filter((part) => part !== undefined);
-  if (given.length !== 1) return err("error: pass exactly one of --share, --country, --entity\n");
-  if (share === 0) return err("error: a canary of 0 % serves no ID\n");
-  if (share !== undefined) return ok({ share });
-  return ok(country === undefined ? { entities: [...(entity ?? [])] } : { countries: [...country] });
+  if (given.length !== 1) fail("error: pass exactly one of --share, --country, --entity\n");
+  if (share === 0) fail("error: a canary of 0 % serves no ID\n");
+  if (share !== undefined) return { share };
+  return country === undefined ? { entities: [...(entity ?? [])] } : { countries: [...country] };
 };
 
 /** `waybill table canary`: lets a new table serve a part of the IDs first. */
@@ -93,24 +83,22 @@ A running canary is replaced, so that its share can grow; with --yes, --expect m
 ${changeExits("0 started, 1 not started, 3 conflict: the table was changed by someone else", "the canary is running")}`,
   run: async (runtime, [path = ""], options) => {
     const selected = readSelector(options);
-    if (!selected.ok) return fail(selected.error, runtime);
-    const served = formatAudience(selected.value);
+    const served = formatAudience(selected);
     return changeTable(
       {
         kind: "canary",
-        read: () => readSent(path, options, runtime),
+        read: () => readPublishable(path, runtime, options.json ? "json" : "stderr"),
         draft: async (gateway, inForce, file) => {
-          const unknown = unknownNameMessage(selected.value, inForce, file);
-          if (unknown !== undefined) return err(unknown);
-          return ok({
+          requireKnownNames(selected, inForce, file);
+          return {
             after: file,
             path,
             title: `from revision ${inForce.revision} to ${file.name}, for ${served}:\n`,
             question: "Start the canary?",
             expected: () => revisionBefore(gateway, inForce.revision, options, runtime),
-            send: (request) => gateway.startCanary(file.bytes, selected.value, request),
+            send: (request) => gateway.startCanary(file.bytes, selected, request),
             done: (made) => `serves ${served}: ${made}`,
-          });
+          };
         },
       },
       options,
@@ -125,15 +113,11 @@ const revisionBefore = async (
   inForce: number,
   options: Expectation,
   runtime: Runtime,
-): Promise<Result<number, Stop>> => {
-  const status = await gateway.status();
-  if (!status.ok) return err(formatFailure(gateway.url, status.error));
-  const { canary: running } = status.value;
-  if (!running) return expectedOf(options, inForce, undefined, runtime);
-  const shown = await describeRunning(gateway, running);
-  if (!shown.ok) return shown;
-  runtime.report(`it replaces the running canary: ${shown.value}\n`);
-  return expectedOf(options, running.revision, "the running canary", runtime);
+): Promise<number> => {
+  const { canary: running } = answerOf(gateway, await gateway.status());
+  if (!running) return expectedOf(options, inForce);
+  runtime.report(`it replaces the running canary: ${await describeRunning(gateway, running)}\n`);
+  return expectedOf(options, running.revision, "the running canary");
 };
 
 interface Expectation {
@@ -142,27 +126,19 @@ interface Expectation {
 }
 
 /** The last revision, if it is the expected one. `ended`: the canary that the change ends; `--yes` must name it. */
-const expectedOf = (
-  { expect, yes = false }: Expectation,
-  last: number,
-  ended: string | undefined,
-  runtime: Runtime,
-): Result<number, Stop> => {
-  if (expect !== undefined && expect !== last) return staleError(expect, last, "latest", "changed", runtime);
-  if (ended === undefined || !yes || expect !== undefined) return ok(last);
-  return err(`error: --yes needs --expect ${last} to end ${ended}\n`);
+const expectedOf = ({ expect, yes = false }: Expectation, last: number, ended?: string): number => {
+  if (expect !== undefined && expect !== last) staleError(expect, last, "latest", "changed");
+  if (ended !== undefined && yes && expect === undefined) fail(`error: --yes needs --expect ${last} to end ${ended}\n`);
+  return last;
 };
 
 type RunningCanary = NonNullable<Status["canary"]>;
 
 /** `revision 42 (canary, by ann) serves 5 % of the IDs`. */
-const describeRunning = async (gateway: GatewayClient, running: RunningCanary): Promise<Result<string, string>> => {
-  const record = await readRecord(gateway, running.revision);
-  if (!record.ok) return record;
+const describeRunning = async (gateway: GatewayClient, running: RunningCanary): Promise<string> => {
   const { revision } = running;
-  return ok(
-    escapeControls(`revision ${revision} (canary, by ${record.value.author}) serves ${formatAudience(running)}`),
-  );
+  const { author } = await readRecord(gateway, revision);
+  return escapeControls(`revision ${revision} (canary, by ${author}) serves ${formatAudience(running)}`);
 };
 
 const endOptions = changeOptions(
@@ -188,15 +164,12 @@ export const promote = command({
     changeTable(
       {
         kind: "promote",
-        read: async () => ok(undefined),
+        read: async () => undefined,
         draft: async (gateway, inForce) => {
-          const draft = await endDraft("promote", gateway, inForce, options, runtime);
-          if (!draft.ok) return draft;
-          const { running } = draft.value;
+          const { running, ...draft } = await endDraft("promote", gateway, inForce, options);
           const after = await readRevision(gateway, running.revision, checkTable);
-          if (!after.ok) return after;
-          const title = `${draft.value.title}from revision ${inForce.revision} to revision ${running.revision}:\n`;
-          return ok({ ...draft.value, after: after.value, title, question: "Put it into force for all IDs?" });
+          const title = `${draft.title}from revision ${inForce.revision} to revision ${running.revision}:\n`;
+          return { ...draft, after, title, question: "Put it into force for all IDs?" };
         },
       },
       options,
@@ -214,8 +187,8 @@ export const abort = command({
     changeTable(
       {
         kind: "abort",
-        read: async () => ok(undefined),
-        draft: (gateway, inForce) => endDraft("abort", gateway, inForce, options, runtime),
+        read: async () => undefined,
+        draft: (gateway, inForce) => endDraft("abort", gateway, inForce, options),
       },
       options,
       runtime,
@@ -228,23 +201,18 @@ const endDraft = async (
   gateway: GatewayClient,
   { revision }: PublishedTable<DeclaredTable>,
   options: Expectation,
-  runtime: Runtime,
-): Promise<Result<Draft & { readonly running: RunningCanary }, Stop>> => {
-  const status = await gateway.status();
-  if (!status.ok) return err(formatFailure(gateway.url, status.error));
-  const { canary: running } = status.value;
+): Promise<Draft & { readonly running: RunningCanary }> => {
+  const { canary: running } = answerOf(gateway, await gateway.status());
   if (!running) {
-    runtime.report(`error: no canary is running; revision ${revision} serves all IDs\n`);
-    return err(options.expect === undefined ? EXIT.failed : EXIT.conflict);
+    const code = options.expect === undefined ? EXIT.failed : EXIT.conflict;
+    return fail(`error: no canary is running; revision ${revision} serves all IDs\n`, code);
   }
-  const shown = await describeRunning(gateway, running);
-  if (!shown.ok) return shown;
-  return ok({
+  return {
     running,
-    title: `${shown.value}, revision ${revision} the rest\n`,
+    title: `${await describeRunning(gateway, running)}, revision ${revision} the rest\n`,
     question: "End it?",
-    expected: async () => expectedOf(options, running.revision, "this canary", runtime),
+    expected: async () => expectedOf(options, running.revision, "this canary"),
     send: (request) => gateway.endCanary(end, request),
     done: (made) => `in force: ${made}`,
-  });
+  };
 };

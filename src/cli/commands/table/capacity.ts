@@ -1,12 +1,11 @@
-import { err, ok, type Result } from "../../../ids/index.ts";
 import { checkTable } from "../../../routing/index.ts";
 import { measureTable } from "../../../routing/load.ts";
 import { command, option } from "../../command.ts";
 import { openGateway } from "../../gateway/client.ts";
-import { formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayOptions } from "../../gateway/http.ts";
-import { alignColumns, formatCount } from "../../lib/output.ts";
-import { formatTableError, readTableFile } from "../../lib/table-file.ts";
-import { EXIT, fail, type Runtime } from "../../runtime.ts";
+import { answerOf, GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayOptions } from "../../gateway/http.ts";
+import { alignColumns, formatCount, jsonText, linesText } from "../../lib/output.ts";
+import { readTableFile } from "../../lib/table-file.ts";
+import { EXIT, type Runtime } from "../../runtime.ts";
 
 /** Use of each limit. */
 export type Uses = Readonly<Record<string, { readonly used: number; readonly max: number }>>;
@@ -26,23 +25,19 @@ ${GATEWAY_HELP}
 Exit code: 0, or 1 if the table has faults or cannot be read.`,
   run: async (runtime, [path], options) => {
     const uses = await (path === undefined ? usesAtGateway(options, runtime) : usesOfFile(path, runtime));
-    if (!uses.ok) return fail(uses.error, runtime);
-    await runtime.print(options.json ? `${JSON.stringify(uses.value)}\n` : formatUses(uses.value));
+    await runtime.print(options.json ? jsonText(uses) : formatUses(uses));
     return EXIT.ok;
   },
 });
 
-const usesOfFile = async (path: string, runtime: Runtime): Promise<Result<Uses, string>> => {
-  const file = await readTableFile(path, runtime, checkTable);
-  if (!file.ok) return err(formatTableError(file.error));
-  return ok(usesOf(file.value.table, file.value.bytes.length));
+const usesOfFile = async (path: string, runtime: Runtime): Promise<Uses> => {
+  const { table, bytes } = await readTableFile(path, runtime, checkTable);
+  return usesOf(table, bytes.length);
 };
 
-const usesAtGateway = async (options: GatewayOptions, runtime: Runtime): Promise<Result<Uses, string>> => {
+const usesAtGateway = async (options: GatewayOptions, runtime: Runtime): Promise<Uses> => {
   const gateway = openGateway(options, runtime);
-  if (!gateway.ok) return gateway;
-  const uses = await gateway.value.capacity();
-  return uses.ok ? uses : err(formatFailure(gateway.value.url, uses.error));
+  return answerOf(gateway, await gateway.capacity());
 };
 
 /** Of a valid table. */
@@ -54,12 +49,12 @@ export const usesOf = (declared: unknown, bytes: number): Uses => {
 
 /** `routes  11 of 200,000  0.006 %`. */
 export const formatUses = (uses: Uses): string =>
-  alignColumns(
-    Object.entries(uses).map(([part, { used, max }]) => [
-      part,
-      `${formatCount(used)} of ${formatCount(max)}`,
-      `${Number(((used / max) * 100).toFixed(3))} %`,
-    ]),
-  )
-    .map((line) => `${line}\n`)
-    .join("");
+  linesText(
+    alignColumns(
+      Object.entries(uses).map(([part, { used, max }]) => [
+        part,
+        `${formatCount(used)} of ${formatCount(max)}`,
+        `${Number(((used / max) * 100).toFixed(3))} %`,
+      ]),
+    ),
+  );

@@ -1,15 +1,8 @@
 import { type CompiledTable, findAmbiguities, type Hint, type LayoutAmbiguity } from "../../../routing/index.ts";
 import { command, option } from "../../command.ts";
-import { countOf, escapeControls } from "../../lib/output.ts";
-import {
-  faultLine,
-  formatFaults,
-  idlePacks,
-  readServable,
-  reportTableError,
-  type TableFile,
-} from "../../lib/table-file.ts";
-import { EXIT, fail } from "../../runtime.ts";
+import { countOf, escapeControls, jsonText } from "../../lib/output.ts";
+import { idlePacks, readServable, type TableFile } from "../../lib/table-file.ts";
+import { EXIT } from "../../runtime.ts";
 
 /** A note on two kinds of IDs with the same text, and how to distinguish them. Not a fault: the gateway rejects such IDs. */
 export const formatAmbiguity = ({ entity, reason, isRefused, example, hints }: LayoutAmbiguity): string => {
@@ -50,26 +43,15 @@ Examples:
   $ jq . routing-table.json | waybill table check --json -
 
 Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
-  run: async (runtime, [path], { json }: { readonly json?: boolean }) => {
-    const file = await readServable(path as string, runtime);
-    if (file.ok) {
-      const ambiguities = findAmbiguities(file.value.table);
-      const idle = idlePacks(JSON.parse(new TextDecoder().decode(file.value.bytes)));
-      const notes = [...ambiguities.map(formatAmbiguity), ...idle.map(idleNote), publicNote(file.value.table)];
-      const summary = json
-        ? `${JSON.stringify({ ...summaryOf(file.value), ambiguities, unusedPacks: idle })}\n`
-        : summaryLine(file.value) + notes.join("");
-      await runtime.print(summary);
-      return EXIT.ok;
-    }
-    const { error } = file;
-    if (json || error.reason === "unreadable") {
-      await reportTableError(error, json === true, runtime);
-      return EXIT.failed;
-    }
-    const { name, faults } = error;
-    await runtime.print(faults.map((fault) => faultLine(name, fault)).join(""));
-    return fail(`${name}: ${formatFaults(faults.length)}\n`, runtime);
+  run: async (runtime, [path = ""], { json }) => {
+    const file = await readServable(path, runtime, json ? "json" : "stdout");
+    const ambiguities = findAmbiguities(file.table);
+    const idle = idlePacks(JSON.parse(new TextDecoder().decode(file.bytes)));
+    const notes = [...ambiguities.map(formatAmbiguity), ...idle.map(idleNote), publicNote(file.table)];
+    await runtime.print(
+      json ? jsonText({ ...summaryOf(file), ambiguities, unusedPacks: idle }) : summaryLine(file) + notes.join(""),
+    );
+    return EXIT.ok;
   },
 });
 
@@ -84,21 +66,7 @@ const publicNote = ({ entities }: CompiledTable): string => {
   return `note: ${names}: public IDs need the secret PUBLIC_ID_KEYS in each deployment; without it requests for them get 503\n`;
 };
 
-interface Summary {
-  readonly file: string;
-  readonly regions: number;
-  readonly entities: number;
-  readonly layouts: number;
-  readonly routes: number;
-  readonly moved: number;
-  /** Moves in progress. */
-  readonly moving: number;
-  readonly gone: number;
-  /** SHA-256 in lower-case hex. */
-  readonly digest: string;
-}
-
-const summaryOf = ({ name, table, digest }: TableFile<CompiledTable>): Summary => ({
+const summaryOf = ({ name, table, digest }: TableFile<CompiledTable>) => ({
   file: name,
   regions: table.regions.size,
   entities: table.entities.size,
@@ -110,8 +78,12 @@ const summaryOf = ({ name, table, digest }: TableFile<CompiledTable>): Summary =
 
 const summaryLine = (file: TableFile<CompiledTable>): string => {
   const { regions, layouts, entities, routes, moved, moving, gone } = summaryOf(file);
-  const entityCount = entities === 1 ? "1 entity" : `${entities} entities`;
-  const parts = [countOf(regions, "region"), entityCount, countOf(layouts, "layout"), countOf(routes, "route")];
+  const parts = [
+    countOf(regions, "region"),
+    countOf(entities, "entity", "entities"),
+    countOf(layouts, "layout"),
+    countOf(routes, "route"),
+  ];
   const override = [
     `${moved} moved`,
     ...(moving > 0 ? [`${moving} moving`] : []),

@@ -1,19 +1,13 @@
-import { ok } from "../../../ids/index.ts";
 import { diffTables } from "../../../routing/diff/diff.ts";
 import { checkTable, compileTable } from "../../../routing/index.ts";
 import { command, option } from "../../command.ts";
 import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
-import {
-  isRevision,
-  readTableSource,
-  reportSourceError,
-  SOURCE_HELP,
-  type TableSource,
-} from "../../gateway/revision.ts";
+import { fileOf, readTableSource, SOURCE_HELP, type TableSource } from "../../gateway/revision.ts";
 import { formatDiff } from "../../lib/diff-text.ts";
 import { changeLines, formatSummary, type ReplaySummary, replayLog } from "../../lib/log-replay.ts";
-import { formatMissing, type MissingPack, missedBy, openPackFiles, withSlots } from "../../lib/packs.ts";
-import { EXIT, fail, type Runtime } from "../../runtime.ts";
+import { jsonText } from "../../lib/output.ts";
+import { formatMissing, missedBy, openPackFiles, withSlots } from "../../lib/packs.ts";
+import { both, EXIT, fail, type Runtime } from "../../runtime.ts";
 
 /** `waybill table diff`: the differences of two tables, and the keys that they route differently. */
 export const tableDiff = command({
@@ -45,40 +39,26 @@ Exit code: 0, or with --exit-code 2 if they differ; 1 if one of them has faults.
     const [beforePath, afterPath] = args as readonly [string, string];
     if ([beforePath, afterPath, log].filter((path) => path === "-").length > 1) {
       const what = log === "-" ? "the two tables and the log" : "the two tables";
-      return fail(`error: only one of ${what} can be stdin\n`, runtime);
+      fail(`error: only one of ${what} can be stdin\n`);
     }
-    // Both are read, so that the faults of both are shown.
-    const before = await readTableSource(beforePath, options, runtime, checkTable);
-    const after = await readTableSource(afterPath, options, runtime, checkTable);
-    for (const side of [before, after]) if (!side.ok) await reportSourceError(side.error, json, runtime);
-    if (!before.ok || !after.ok) return EXIT.failed;
+    const read = (word: string) => readTableSource(word, options, runtime, checkTable, json ? "json" : "stderr");
+    const [before, after] = await both(read(beforePath), read(afterPath));
 
     // Only the replay of requests needs compiled tables.
-    const compiled =
-      log === undefined ? undefined : [before.value, after.value].map(({ table }) => compileTable(table, 0));
-    const packFiles = openPackFiles(
-      [beforePath, afterPath].map((word) => (isRevision(word) ? undefined : word)),
-      runtime,
-    );
-    const missing: MissingPack[] = [];
-    for (const [at, { name, table }] of [before.value, after.value].entries()) {
-      const filled = await packFiles.load({ name, table: compiled?.[at] ?? withSlots(table) });
-      if (!filled.ok) return fail(filled.error, runtime);
-      missing.push(...filled.value);
-    }
-    const found = diffTables(before.value.table, after.value.table, packFiles.contents, runtime.nowMs());
-    const [left, right] = compiled ?? [];
+    const compiled = log === undefined ? [] : [before, after].map(({ table }) => compileTable(table, 0));
+    const tables = [before, after].map(({ name, table }, at) => ({ name, table: compiled[at] ?? withSlots(table) }));
+    const { missing, contents } = await openPackFiles([fileOf(beforePath), fileOf(afterPath)], tables, runtime);
+    const found = diffTables(before.table, after.table, contents, runtime.nowMs());
+    const [left, right] = compiled;
     const traffic =
       log === undefined || left === undefined || right === undefined
-        ? ok(undefined)
+        ? undefined
         : await replayLog(log, left, right, runtime, { isQuiet: json });
-    if (!traffic.ok) return fail(traffic.error, runtime);
-    const [from, to] = [before.value, after.value].map(plainSide);
-    if (json) await runtime.print(`${JSON.stringify({ before: from, after: to, ...found, traffic: traffic.value })}\n`);
+    if (json) await runtime.print(jsonText({ before: plainSide(before), after: plainSide(after), ...found, traffic }));
     else if (found.isEmpty) runtime.report("no differences\n");
-    else await runtime.print(formatDiff(found, runtime.paint) + formatTraffic(traffic.value, runtime.paint));
+    else await runtime.print(formatDiff(found, runtime.paint) + formatTraffic(traffic, runtime.paint));
     runtime.report(formatMissing(log === undefined ? missedBy(found, missing) : missing));
-    if (traffic.value !== undefined) runtime.report(formatSummary(traffic.value));
+    if (traffic !== undefined) runtime.report(formatSummary(traffic));
     return exitCode && !found.isEmpty ? EXIT.differs : EXIT.ok;
   },
 });

@@ -2,13 +2,13 @@ import type { Result } from "../../../ids/index.ts";
 import type { Audience, AuditEntry, TableRevision } from "../../../published/table-api.ts";
 import { PAGE_ENTRIES_MAX } from "../../../published/table-requests.ts";
 import { command, option, withDefault } from "../../command.ts";
-import { type GatewayClient, openGateway, type PageQuery, type RevisionContent } from "../../gateway/client.ts";
-import { formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayFailure } from "../../gateway/http.ts";
+import { type GatewayClient, openGateway, type PageQuery } from "../../gateway/client.ts";
+import { answerOf, GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayFailure } from "../../gateway/http.ts";
 import { formatRevision } from "../../gateway/outcome.ts";
 import { readRecord } from "../../gateway/revision.ts";
 import { countingNumber, wholeNumber, writeOutput } from "../../lib/input.ts";
-import { alignColumns, escapeControls, linesText } from "../../lib/output.ts";
-import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+import { alignColumns, escapeControls, jsonText, linesText } from "../../lib/output.ts";
+import { EXIT, fail } from "../../runtime.ts";
 import { formatAudience } from "./status.ts";
 
 interface List<Entry> {
@@ -41,23 +41,18 @@ ${GATEWAY_HELP}
 Exit code: 0, or 1 if the gateway does not respond.`,
     run: async (runtime, _, { json, ...options }) => {
       const gateway = openGateway(options, runtime);
-      if (!gateway.ok) return fail(gateway.error, runtime);
       const entries: Entry[] = [];
       for (let isMore = true; isMore; ) {
         const last = entries.at(-1);
         const before = last === undefined ? options.before : numberOf(last);
         const limit = Math.min(PAGE_ENTRIES_MAX, options.limit - entries.length);
-        const page = await read(gateway.value, { limit, ...(before === undefined ? {} : { before }) });
-        if (!page.ok) return fail(formatFailure(gateway.value.url, page.error), runtime);
-        entries.push(...page.value);
-        isMore = page.value.length === limit && entries.length < options.limit;
+        const page = answerOf(gateway, await read(gateway, { limit, ...(before === undefined ? {} : { before }) }));
+        entries.push(...page);
+        isMore = page.length === limit && entries.length < options.limit;
       }
       if (entries.length === 0)
         runtime.report(`no ${what}${options.before === undefined ? " yet" : ` below ${options.before}`}\n`);
-      const lines = json
-        ? entries.map((entry) => JSON.stringify(entry))
-        : alignColumns(entries.map((entry) => cells(entry).map(escapeControls)));
-      await runtime.print(linesText(lines));
+      await runtime.print(json ? jsonText(...entries) : linesText(alignColumns(entries.map(cells))));
       return EXIT.ok;
     },
   });
@@ -133,32 +128,21 @@ ${GATEWAY_HELP}
 Exit code: 0, or 1 if there is no such revision or nothing was written.`,
   run: async (runtime, [revision], options) => {
     const { out, force = false } = options;
-    if (force && out === undefined) return fail("error: --force requires --out\n", runtime);
+    if (force && out === undefined) fail("error: --force requires --out\n");
     if (out !== undefined && !force && runtime.fileExists(out)) {
-      return fail(
-        `error: ${escapeControls(out)} already exists; nothing was written. Overwrite with --force\n`,
-        runtime,
-      );
+      fail(`error: ${escapeControls(out)} already exists; nothing was written. Overwrite with --force\n`);
     }
     const gateway = openGateway(options, runtime);
-    if (!gateway.ok) return fail(gateway.error, runtime);
-    const text = await gateway.value.text(revision === undefined ? undefined : Number(revision));
-    if (!text.ok) return fail(formatFailure(gateway.value.url, text.error), runtime);
-    const record = await readRecord(gateway.value, text.value.revision);
-    if (!record.ok) return fail(record.error, runtime);
-    runtime.report(`${escapeControls(formatRevision(record.value))}\n`);
-    return write(text.value, out, runtime);
+    const text = await gateway.text(revision === undefined ? undefined : Number(revision));
+    const { bytes, revision: shown } = answerOf(gateway, text);
+    runtime.report(`${escapeControls(formatRevision(await readRecord(gateway, shown)))}\n`);
+    if (out === undefined) {
+      // Lossless: a table is UTF-8, and its byte order mark is kept.
+      await runtime.print(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+    } else {
+      writeOutput(out, bytes, runtime);
+      runtime.report(`written to ${escapeControls(out)}\n`);
+    }
+    return EXIT.ok;
   },
 });
-
-const write = async ({ bytes }: RevisionContent, out: string | undefined, runtime: Runtime): Promise<ExitCode> => {
-  if (out === undefined) {
-    // Lossless: a table is UTF-8, and its byte order mark is kept.
-    await runtime.print(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
-    return EXIT.ok;
-  }
-  const written = writeOutput(out, bytes, runtime);
-  if (!written.ok) return fail(written.error, runtime);
-  runtime.report(`written to ${escapeControls(out)}\n`);
-  return EXIT.ok;
-};

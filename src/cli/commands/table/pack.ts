@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { err, type Field, type Layout, ok, type Result } from "../../../ids/index.ts";
+import type { Field, Layout } from "../../../ids/index.ts";
 import { type CompiledTable, checkTable } from "../../../routing/index.ts";
 import { isIssued, keyFieldOf, ROUTABLE_BITS_MAX } from "../../../routing/layouts/fields.ts";
 import { FAULTS_MAX } from "../../../routing/limits.ts";
@@ -13,43 +12,22 @@ import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import { planUploads, sendUploads, summaryOf } from "../../gateway/pack-upload.ts";
 import { linesOf, openInput, writeOutput } from "../../lib/input.ts";
 import { findLayout, knownLayouts } from "../../lib/layouts.ts";
-import { counted, countOf, escapeControls, startProgress } from "../../lib/output.ts";
-import { packFile } from "../../lib/packs.ts";
-import { editEntries } from "../../lib/table-edit.ts";
-import {
-  checkText,
-  compile,
-  formatFaults,
-  formatTableError,
-  idlePacks,
-  readBytes,
-  readPublishable,
-} from "../../lib/table-file.ts";
-import { EXIT, type ExitCode, fail, type Runtime } from "../../runtime.ts";
+import { counted, countOf, escapeControls, jsonText, startProgress } from "../../lib/output.ts";
+import { packFile, sha256 } from "../../lib/packs.ts";
+import { editEntries, type OpenTable, openAs } from "../../lib/table-edit.ts";
+import { checkText, compile, formatFaults, idlePacks, readPublishable } from "../../lib/table-file.ts";
+import { EXIT, type ExitCode, fail, type Runtime, Stop } from "../../runtime.ts";
 
-/** A table to be edited. */
-export interface PackTable {
-  readonly name: string;
-  readonly text: string;
-  /** The table without this pack and its routes, which may be declared before the pack exists. */
-  readonly rest: CompiledTable;
-}
+/** Opens the table without this pack and its routes, which may be declared before the pack exists. */
+const openPackTable = (path: string, pack: string, runtime: Runtime): Promise<PackTable> =>
+  openAs(path, runtime, (bytes) => {
+    const rest = checkText(bytes, (json) => compile(withoutPack(json, pack)));
+    // Without some routes, the others have other indexes: the whole text has the faults.
+    const whole = rest.ok ? rest : checkText(bytes, checkTable);
+    return whole.ok ? rest : whole;
+  });
 
-/** Opens the table for a pack. Errors are sentences for stderr. */
-export const openPackTable = async (
-  path: string,
-  pack: string,
-  runtime: Runtime,
-): Promise<Result<PackTable, string>> => {
-  if (path === "-") return err("error: the table file is edited, so it cannot be stdin (--table)\n");
-  const bytes = await readBytes(path, runtime);
-  if (!bytes.ok) return err(formatTableError({ reason: "unreadable", name: path, why: bytes.error }));
-  const rest = checkText(bytes.value, (json) => compile(withoutPack(json, pack)));
-  if (rest.ok) return ok({ name: path, text: new TextDecoder().decode(bytes.value), rest: rest.value });
-  // Validates the whole text: without some routes, the others would have other indexes.
-  const whole = checkText(bytes.value, checkTable);
-  return err(formatTableError({ reason: "faulty", name: path, faults: whole.ok ? rest.error : whole.error }));
-};
+type PackTable = OpenTable<CompiledTable>;
 
 const withoutPack = (json: unknown, name: string): unknown => {
   if (!isObject(json)) return json;
@@ -65,24 +43,18 @@ const withoutPack = (json: unknown, name: string): unknown => {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The edited text, and whether no route names the pack yet. */
-interface TextWithEntry {
-  readonly text: string;
-  readonly isIdle: boolean;
-}
-
-/** The table with the entry, if it is valid. The text is not written yet, so faults have no line. */
-export const withEntry = ({ name, text }: PackTable, pack: string, entry: object): Result<TextWithEntry, string> => {
+/** The text with the entry, and whether no route names the pack yet. The text is not written yet, so faults have no line. */
+const withEntry = ({ name, text }: PackTable, pack: string, entry: object) => {
   const edited = editEntries(text, "packs", new Map([[pack, entry]]));
   const checked = checkText(new TextEncoder().encode(edited), checkTable);
-  if (checked.ok) return ok({ text: edited, isIdle: idlePacks(checked.value).includes(pack) });
+  if (checked.ok) return { text: edited, isIdle: idlePacks(checked.value).includes(pack) };
   const lines = checked.error.map(({ pointer, message }) => `${escapeControls(`${pointer}: ${message}`)}\n`);
-  const sentence = `error: with this pack ${escapeControls(name)} would be invalid: ${formatFaults(lines.length)}; nothing was written\n`;
-  return err(lines.join("") + sentence);
+  const what = `with this pack ${escapeControls(name)} would be invalid: ${formatFaults(lines.length)}`;
+  return fail(`${lines.join("")}error: ${what}; nothing was written\n`);
 };
 
 /** The range of a line. */
-export interface LineRange {
+interface LineRange {
   readonly from: number;
   readonly to: number;
   readonly region: string;
@@ -90,13 +62,13 @@ export interface LineRange {
   readonly line: number;
 }
 
-export interface LineFault {
+interface LineFault {
   readonly line: number;
   /** A sentence. */
   readonly message: string;
 }
 
-export interface ReadLines {
+interface ReadLines {
   /** Sorted, without faulty lines. */
   readonly ranges: readonly LineRange[];
   /** In line order. */
@@ -104,7 +76,7 @@ export interface ReadLines {
 }
 
 /** Reads lines of `from,to,region` or `key,region`, or JSON objects, in any order. `max`: the largest key. */
-export const readRanges = async (chunks: AsyncIterable<Uint8Array>, max: number): Promise<ReadLines> => {
+const readRanges = async (chunks: AsyncIterable<Uint8Array>, max: number): Promise<ReadLines> => {
   const ranges: LineRange[] = [];
   const faults: LineFault[] = [];
   let line = 0;
@@ -200,34 +172,25 @@ The entry is always printed; a route of the table must name the pack. Lines may 
 Overlapping ranges are faults, each with both line numbers; see docs/operate/publish.md.
 Exit code: 0, or 1 if a line has a fault and nothing was written.`,
   run: async (runtime, [path = ""], options) => {
-    if ((options.table === undefined) !== (options.name === undefined)) {
-      return fail("error: --table and --name require each other\n", runtime);
-    }
-    const table = await openNamed(options, runtime);
-    if (!table.ok) return fail(table.error, runtime);
-    const part = partOf(options, table.value);
-    if (!part.ok) return fail(part.error, runtime);
-    const input = await openInput(path, runtime);
-    if (!input.ok) return fail(input.error, runtime);
-    const { name, bytes, chunks } = input.value;
+    const { table: tablePath, name: pack } = options;
+    if ((tablePath === undefined) !== (pack === undefined)) fail("error: --table and --name require each other\n");
+    const table =
+      tablePath === undefined || pack === undefined ? undefined : await openPackTable(tablePath, pack, runtime);
+    const part = partOf(options, table);
+    const { name, bytes, chunks } = await openInput(path, runtime);
     const progress = startProgress({ label: escapeControls(name), bytes, isQuiet: options.json === true }, runtime);
-    const { ranges, faults } = await readRanges(counted(chunks, progress), part.value.max);
+    const { ranges, faults } = await readRanges(counted(chunks, progress), part.max);
     progress.end();
     if (faults.length > 0) {
       const lines = faults.map(({ line, message }) =>
-        options.json
-          ? `${JSON.stringify({ file: name, line, message })}\n`
-          : `${escapeControls(`${name}:${line}: ${message}`)}\n`,
+        options.json ? jsonText({ file: name, line, message }) : `${escapeControls(`${name}:${line}: ${message}`)}\n`,
       );
-      await runtime.print(lines.join(""));
-      return fail(`${escapeControls(name)}: ${formatFaults(faults.length)}; nothing was written\n`, runtime);
+      const count = `${escapeControls(name)}: ${formatFaults(faults.length)}; nothing was written\n`;
+      throw new Stop(count, EXIT.failed, lines.join(""));
     }
-    return write(runtime, ranges, part.value, options, table.value);
+    return write(runtime, ranges, part, options, table);
   },
 });
-
-const openNamed = async ({ table, name }: Options, runtime: Runtime): Promise<Result<PackTable | undefined, string>> =>
-  table === undefined || name === undefined ? ok(undefined) : openPackTable(table, name, runtime);
 
 /** The number that the ranges divide. */
 interface Part {
@@ -235,28 +198,28 @@ interface Part {
   readonly max: number;
 }
 
-const partOf = (options: Options, table: PackTable | undefined): Result<Part, string> => {
+const partOf = (options: Options, table: PackTable | undefined): Part => {
   const { layout: name, field, slice } = options;
-  const layout = findLayout(name, knownLayouts(table?.rest));
-  if (!layout.ok) return err(`error: ${layout.error} (--layout)\n`);
-  if (slice !== undefined) return field === undefined ? sliceOf(slice, name, table) : err(ONE_PART);
+  const layout = findLayout(name, knownLayouts(table?.table));
+  if (!layout.ok) return fail(`error: ${layout.error} (--layout)\n`);
+  if (slice !== undefined && field !== undefined) fail("error: pass at most one of --field, --slice\n");
+  if (slice !== undefined) return sliceOf(slice, name, table);
   const found = field === undefined ? keyFieldOf(layout.value) : routable(layout.value, field);
-  if (found !== undefined) return ok({ bits: found.bits, max: Number(found.max) });
+  if (found !== undefined) return { bits: found.bits, max: Number(found.max) };
   const what = field === undefined ? "no key; name a field with --field" : `no field ${field} usable in a route`;
-  return err(`error: layout ${escapeControls(`${name} has ${what}`)}\n`);
+  return fail(`error: layout ${escapeControls(`${name} has ${what}`)}\n`);
 };
 
-const ONE_PART = "error: pass at most one of --field, --slice\n";
-
 /** Slices are declared in the table. */
-const sliceOf = (name: string, layout: string, table: PackTable | undefined): Result<Part, string> => {
-  if (table === undefined)
-    return err("error: --slice requires the table that declares the slice; pass it with --table\n");
-  const slices = table.rest.layouts.get(layout)?.slices ?? new Map<string, Slice>();
+const sliceOf = (name: string, layout: string, table: PackTable | undefined): Part => {
+  if (table === undefined) {
+    return fail("error: --slice requires the table that declares the slice; pass it with --table\n");
+  }
+  const slices = table.table.layouts.get(layout)?.slices ?? new Map<string, Slice>();
   const found = slices.get(name);
-  if (found !== undefined) return ok({ bits: found.bits, max: 2 ** found.bits - 1 });
+  if (found !== undefined) return { bits: found.bits, max: 2 ** found.bits - 1 };
   const known = slices.size === 0 ? "none is declared" : `it has ${[...slices.keys()].join(", ")}`;
-  return err(
+  return fail(
     `error: ${escapeControls(`in ${table.name} layout ${layout} has no slice ${name}: ${known}`)} (--slice)\n`,
   );
 };
@@ -273,25 +236,20 @@ const write = async (
   options: Options,
   table: PackTable | undefined,
 ): Promise<ExitCode> => {
-  const sha256 = (bytes: Uint8Array) => Promise.resolve(createHash("sha256").update(bytes).digest());
   const encoded = await encodePack(ranges, { fieldBits: bits, sha256 });
-  if (!encoded.ok)
-    return fail(`error: the pack cannot be created: ${escapeControls(formatPackFault(encoded.error))}\n`, runtime);
+  if (!encoded.ok) {
+    return fail(`error: the pack cannot be created: ${escapeControls(formatPackFault(encoded.error))}\n`);
+  }
   const { header, pages, ...report } = encoded.value;
   const entry = entryOf(report, bits, options);
-  const edited = table === undefined ? ok(undefined) : withEntry(table, options.name ?? "", entry);
-  if (!edited.ok) return fail(edited.error, runtime);
+  const edited = table && withEntry(table, options.name ?? "", entry);
   const { out, table: beside = "-" } = options;
   const file = out === undefined ? packFile(beside, report.sha256) : join(out, `${report.sha256}.pack`);
-  const written = writeOutput(file, Buffer.concat([header, ...pages]), runtime);
-  if (!written.ok) return fail(written.error, runtime);
-  if (table !== undefined && edited.value !== undefined) {
-    const saved = writeOutput(table.name, edited.value.text, runtime);
-    if (!saved.ok) return fail(saved.error, runtime);
-  }
-  await runtime.print(options.json ? `${JSON.stringify({ file, ...entry })}\n` : `${JSON.stringify(entry, null, 2)}\n`);
+  writeOutput(file, Buffer.concat([header, ...pages]), runtime);
+  if (table !== undefined && edited !== undefined) writeOutput(table.name, edited.text, runtime);
+  await runtime.print(options.json ? jsonText({ file, ...entry }) : `${JSON.stringify(entry, null, 2)}\n`);
   const made = `${countOf(ranges.length, "line")}, ${countOf(entry.ranges, "range")} in ${countOf(pages.length, "page")}`;
-  runtime.report(`${escapeControls(file)}: ${made}\n${edited.value?.isIdle ? routeNote(options) : ""}`);
+  runtime.report(`${escapeControls(file)}: ${made}\n${edited?.isIdle ? routeNote(options) : ""}`);
   return EXIT.ok;
 };
 
@@ -328,19 +286,16 @@ An interrupted upload resumes: run the same command again.
 ${GATEWAY_HELP}
 Exit code: 0 if the gateway has all of them, otherwise 1.`,
   run: async (runtime, [path = ""], options) => {
-    const file = await readPublishable(path, runtime);
-    if (!file.ok) return fail(formatTableError(file.error), runtime);
-    const opened = openGateway(options, runtime);
-    if (!opened.ok) return fail(opened.error, runtime);
+    const { name, table } = await readPublishable(path, runtime);
+    const gateway = openGateway(options, runtime);
     const { json = false } = options;
-    const uploads = await planUploads(opened.value, file.value.table, path, runtime);
-    if (!uploads.ok) return fail(uploads.error, runtime);
-    const sent = await sendUploads(opened.value, uploads.value, json, runtime);
-    if (!sent.ok) return fail(sent.error, runtime);
-    const named = Object.keys(file.value.table.packs ?? {}).length;
-    const uploaded = uploads.value.map(summaryOf);
-    const summary = `the gateway has ${named === 1 ? "the pack" : `all of ${countOf(named, "pack")}`} of ${file.value.name}\n`;
-    await runtime.print(json ? `${JSON.stringify({ uploaded })}\n` : summary);
+    const uploads = await planUploads(gateway, table, path, runtime);
+    await sendUploads(gateway, uploads, json, runtime);
+    const named = Object.keys(table.packs ?? {}).length;
+    const packs = named === 1 ? "the pack" : `all of ${countOf(named, "pack")}`;
+    await runtime.print(
+      json ? jsonText({ uploaded: uploads.map(summaryOf) }) : `the gateway has ${packs} of ${name}\n`,
+    );
     return EXIT.ok;
   },
 });

@@ -1,13 +1,14 @@
 import { command, option } from "../../command.ts";
 import { openGateway } from "../../gateway/client.ts";
-import { formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
+import { answerOf, formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import { faultsAtGateway } from "../../gateway/outcome.ts";
-import { formatUpload, isForUploads, planUploads, summaryOf, type UploadSummary } from "../../gateway/pack-upload.ts";
+import { formatUpload, isForUploads, planUploads, summaryOf } from "../../gateway/pack-upload.ts";
 import { readInForce } from "../../gateway/revision.ts";
 import { countChanges, type DiffCounts, formatDiffCounts } from "../../lib/diff-summary.ts";
-import { readPublishable, reportFaults, reportTableError } from "../../lib/table-file.ts";
+import { jsonText, linesText } from "../../lib/output.ts";
+import { faultLine, readPublishable } from "../../lib/table-file.ts";
 import { formatWarning, type PlanWarning, warningsOf } from "../../lib/warnings.ts";
-import { EXIT, fail, type Runtime } from "../../runtime.ts";
+import { EXIT, fail, type Runtime, Stop } from "../../runtime.ts";
 import { formatUses, type Uses, usesOf } from "./capacity.ts";
 
 /** `waybill table plan`: what publishing a table would do. */
@@ -25,41 +26,34 @@ The table is validated here, with places in the file, and by the gateway, whose 
 ${GATEWAY_HELP}
 Exit code: 0 if it can be published, otherwise 1.`,
   run: async (runtime, [path = ""], options) => {
-    const file = await readPublishable(path, runtime);
     const { json = false } = options;
-    if (!file.ok) {
-      await reportTableError(file.error, json, runtime);
-      return EXIT.failed;
+    const file = await readPublishable(path, runtime, json ? "json" : "stderr");
+    const gateway = openGateway(options, runtime);
+    const inForce = await readInForce(gateway);
+    const status = answerOf(gateway, await gateway.status());
+    const checked = await gateway.check(file.bytes);
+    const uploads = await planUploads(gateway, file.table, path, runtime);
+    if (!checked.ok && !isForUploads(checked.error, file.table, uploads)) {
+      const faults = faultsAtGateway(checked.error, file);
+      const why = formatFailure(gateway.url, checked.error);
+      if (json) throw new Stop(why, EXIT.failed, jsonText(...faults.map((fault) => ({ file: file.name, ...fault }))));
+      fail(why + faults.map((fault) => faultLine(file.name, fault)).join(""));
     }
-    const opened = openGateway(options, runtime);
-    if (!opened.ok) return fail(opened.error, runtime);
-    const gateway = opened.value;
-    const [inForce, status] = [await readInForce(gateway), await gateway.status()];
-    if (!inForce.ok) return fail(inForce.error, runtime);
-    if (!status.ok) return fail(formatFailure(gateway.url, status.error), runtime);
-    const uploadPlan = await gateway.check(file.value.bytes);
-    const uploads = await planUploads(gateway, file.value.table, path, runtime);
-    if (!uploads.ok) return fail(uploads.error, runtime);
-    if (!uploadPlan.ok && !isForUploads(uploadPlan.error, file.value.table, uploads.value)) {
-      runtime.report(formatFailure(gateway.url, uploadPlan.error));
-      await reportFaults(file.value.name, faultsAtGateway(uploadPlan.error, file.value), json, runtime);
-      return EXIT.failed;
-    }
-    const { name, table, bytes, digest } = file.value;
-    const compared = await countChanges(inForce.value, file.value, path, runtime);
-    if (!compared.ok) return fail(compared.error, runtime);
-    const { counts: changes, notes } = compared.value;
-    const planned: Plan = {
+    const { name, table, bytes, digest } = file;
+    const { counts: changes, notes } = await countChanges(inForce, file, path, runtime);
+    const planned = {
       file: name,
       digest,
-      basedOn: inForce.value.revision,
-      isInForce: inForce.value.digest === digest,
+      basedOn: inForce.revision,
+      /** Whether the text is already in force, byte for byte. */
+      isInForce: inForce.digest === digest,
+      /** Absent if only the text differs. */
       changes,
       capacity: usesOf(table, bytes.length),
-      warnings: warningsOf(inForce.value.table, table, changes, status.value.canary?.revision),
-      uploads: uploads.value.map(summaryOf),
+      warnings: warningsOf(inForce.table, table, changes, status.canary?.revision),
+      uploads: uploads.map(summaryOf),
     };
-    await runtime.print(json ? `${JSON.stringify(planned)}\n` : formatPlan(planned, runtime.paint));
+    await runtime.print(json ? jsonText(planned) : formatPlan(planned, runtime.paint));
     runtime.report(notes);
     return EXIT.ok;
   },
@@ -67,17 +61,12 @@ Exit code: 0 if it can be published, otherwise 1.`,
 
 interface Plan {
   readonly file: string;
-  readonly digest: string;
-  /** The current revision. */
   readonly basedOn: number;
-  /** Whether the text is already in force, byte for byte. */
   readonly isInForce: boolean;
-  /** Absent if only the text differs. */
   readonly changes: DiffCounts | undefined;
   readonly capacity: Uses;
   readonly warnings: readonly PlanWarning[];
-  /** What publishing uploads before the table. */
-  readonly uploads: readonly UploadSummary[];
+  readonly uploads: readonly ReturnType<typeof summaryOf>[];
 }
 
 const formatSame = (isInForce: boolean, revision: number): string =>
@@ -92,9 +81,9 @@ const formatPlan = (
       `${file} on top of revision ${basedOn}`,
       changes === undefined ? formatSame(isInForce, basedOn) : formatDiffCounts(changes),
     ],
-    ["to upload first", uploads.map((upload) => `${formatUpload(upload)}\n`).join("")],
+    ["to upload first", linesText(uploads.map(formatUpload))],
     ["capacity", formatUses(capacity)],
-    ["warnings", warnings.map((warning) => `${formatWarning(warning)}\n`).join("")],
+    ["warnings", linesText(warnings.map(formatWarning))],
   ];
   return sections
     .filter(([, text]) => text !== "")

@@ -1,10 +1,11 @@
-import { err, ok } from "../../../ids/index.ts";
 import { checkTable } from "../../../routing/index.ts";
 import { command } from "../../command.ts";
-import { changeExits, changeOptions, changeTable, OVER_MOVES, readSent, staleError } from "../../gateway/change.ts";
+import { changeExits, changeOptions, changeTable, OVER_MOVES, staleError } from "../../gateway/change.ts";
 import { reportUnchanged } from "../../gateway/outcome.ts";
 import { readRevision } from "../../gateway/revision.ts";
 import { wholeNumber } from "../../lib/input.ts";
+import { readPublishable } from "../../lib/table-file.ts";
+import { fail } from "../../runtime.ts";
 
 const JSON_TEXT = 'one JSON object: the new revision, or the current one and "changed": false';
 
@@ -29,25 +30,25 @@ ${changeExits("0 published, or nothing to publish; 1 not published; 3 conflict: 
     changeTable(
       {
         kind: "publish",
-        read: () => readSent(path, options, runtime),
+        read: () => readPublishable(path, runtime, options.json ? "json" : "stderr"),
         draft: async (gateway, inForce, file) => {
           const { revision, digest } = inForce;
           const { expect = revision } = options;
           // A higher one may be that of a canary, which only the gateway knows.
-          if (expect < revision) return staleError(expect, revision, "current", "published", runtime);
+          if (expect < revision) return staleError(expect, revision, "current", "published");
           if (digest === file.digest) {
             runtime.report(`nothing to publish: revision ${revision} has the same text\n`);
-            return err(await reportUnchanged(inForce, { gateway, options, runtime }));
+            return fail("", await reportUnchanged(inForce, { gateway, options, runtime }));
           }
-          return ok({
+          return {
             after: file,
             path,
             title: `from revision ${revision} to ${file.name}:\n`,
             question: `Publish ${file.name} on top of revision ${expect}?`,
-            expected: async () => ok(expect),
+            expected: async () => expect,
             send: (request) => gateway.publish(file.bytes, request),
             done: (made) => `published ${made}`,
-          });
+          };
         },
         nothing: "nothing was published\n",
       },
@@ -74,23 +75,22 @@ ${changeExits("0 done, or nothing to do; 1 not done; 3 conflict: the table was c
     changeTable(
       {
         kind: "rollback",
-        read: async () => ok(Number(argument)),
+        read: async () => Number(argument),
         draft: async (gateway, inForce, to) => {
           const target = await readRevision(gateway, to, checkTable);
-          if (!target.ok) return target;
           const { revision, digest } = inForce;
-          if (digest === target.value.digest) {
+          if (digest === target.digest) {
             runtime.report(`nothing to do: revision ${revision} already has the text of revision ${to}\n`);
-            return err(await reportUnchanged(inForce, { gateway, options, runtime }));
+            return fail("", await reportUnchanged(inForce, { gateway, options, runtime }));
           }
-          return ok({
-            after: target.value,
+          return {
+            after: target,
             title: `from revision ${revision} back to revision ${to}:\n`,
             question: `Put the text of revision ${to} into force?`,
-            expected: async () => ok(options.expect ?? revision),
+            expected: async () => options.expect ?? revision,
             send: (request) => gateway.rollback(to, request),
             done: (made) => `text of revision ${to} is in force again as ${made}`,
-          });
+          };
         },
       },
       options,

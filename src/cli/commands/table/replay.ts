@@ -1,6 +1,6 @@
 import { command, option, required } from "../../command.ts";
 import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
-import { isRevision, readTableSource, reportSourceError, SOURCE_HELP } from "../../gateway/revision.ts";
+import { fileOf, readTableSource, SOURCE_HELP } from "../../gateway/revision.ts";
 import {
   changeLines,
   formatDestination,
@@ -9,10 +9,10 @@ import {
   type ReplayStep,
   replayLog,
 } from "../../lib/log-replay.ts";
-import { escapeControls } from "../../lib/output.ts";
+import { escapeControls, jsonText, linesText } from "../../lib/output.ts";
 import { formatMissing, openPackFiles } from "../../lib/packs.ts";
 import { compile } from "../../lib/table-file.ts";
-import { EXIT, fail } from "../../runtime.ts";
+import { both, EXIT, fail } from "../../runtime.ts";
 
 /** `waybill table replay`: replays the requests of a log on two tables. */
 export const tableReplay = command({
@@ -40,35 +40,20 @@ ${GATEWAY_HELP} Files need no token.
 Exit code: 0, or with --exit-code 2 if a request is routed differently; 1 if something cannot be read.`,
   run: async (runtime, [log = ""], options) => {
     if ([log, options.old, options.new].filter((path) => path === "-").length > 1) {
-      return fail("error: only one of the log and the two tables can be stdin\n", runtime);
+      fail("error: only one of the log and the two tables can be stdin\n");
     }
-    const before = await readTableSource(options.old, options, runtime, compile);
-    const after = await readTableSource(options.new, options, runtime, compile);
-    for (const side of [before, after]) if (!side.ok) await reportSourceError(side.error, false, runtime);
-    if (!before.ok || !after.ok) return EXIT.failed;
-    const paths = [options.old, options.new].map((name) => (isRevision(name) ? undefined : name));
-    const packFiles = openPackFiles(paths, runtime);
-    for (const { value } of [before, after]) {
-      const missing = await packFiles.load(value);
-      if (!missing.ok) return fail(missing.error, runtime);
-      runtime.report(formatMissing(missing.value));
-    }
+    const read = (word: string) => readTableSource(word, options, runtime, compile);
+    const [before, after] = await both(read(options.old), read(options.new));
+    const packs = await openPackFiles([fileOf(options.old), fileOf(options.new)], [before, after], runtime);
+    runtime.report(formatMissing(packs.missing));
     const report = async (step: ReplayStep): Promise<void> => {
       if (step.verdict === "open" && options.onlyChanged) return;
-      await runtime.print(options.json ? `${JSON.stringify(plainOf(step))}\n` : stepLine(step));
+      await runtime.print(options.json ? jsonText(plainOf(step)) : stepLine(step));
     };
-    const tally = await replayLog(log, before.value.table, after.value.table, runtime, {
-      isQuiet: options.json === true,
-      report,
-    });
-    if (!tally.ok) return fail(tally.error, runtime);
-    runtime.report(
-      formatSummary(tally.value) +
-        changeLines(tally.value)
-          .map((line) => `  ${line}\n`)
-          .join(""),
-    );
-    return options.exitCode && tally.value.changed > 0 ? EXIT.differs : EXIT.ok;
+    const isQuiet = options.json === true;
+    const tally = await replayLog(log, before.table, after.table, runtime, { isQuiet, report });
+    runtime.report(formatSummary(tally) + linesText(changeLines(tally).map((line) => `  ${line}`)));
+    return options.exitCode && tally.changed > 0 ? EXIT.differs : EXIT.ok;
   },
 });
 

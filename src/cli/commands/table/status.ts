@@ -1,7 +1,7 @@
 import type { Audience, Status } from "../../../published/table-api.ts";
 import { command, option } from "../../command.ts";
 import { openGateway } from "../../gateway/client.ts";
-import { formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
+import { answerOf, formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import {
   EXIT_OF_LAG,
   formatNotPropagated,
@@ -20,7 +20,7 @@ import {
   waitUntilPropagated,
 } from "../../gateway/propagation.ts";
 import { countingNumber } from "../../lib/input.ts";
-import { alignColumns, escapeControls, linesText } from "../../lib/output.ts";
+import { alignColumns, escapeControls, jsonText, linesText } from "../../lib/output.ts";
 import { EXIT, fail } from "../../runtime.ts";
 
 /** `waybill table status`: how far the last change has propagated. */
@@ -46,29 +46,25 @@ Exit code: 0 if KV, the responding isolate and every probe have the last change,
 4 not yet written to KV, 5 KV does not have it, 6 the responding isolate does not have it, 7 a probe did not see it;
 8 if --wait timed out, 1 if the gateway does not respond.`,
   run: async (runtime, _, options) => {
-    const opened = openGateway(options, runtime);
-    if (!opened.ok) return fail(opened.error, runtime);
-    const gateway = opened.value;
+    const gateway = openGateway(options, runtime);
     const { probe, wait, json } = options;
     const waiting =
       wait === undefined ? undefined : { seconds: wait, probes: probe ?? PROBES_DEFAULT, isThorough: true };
     const result = waiting && (await waitUntilPropagated(gateway, waiting, runtime));
-    const status = await gateway.status();
-    if (!status.ok) return fail(formatFailure(gateway.url, status.error), runtime);
+    const status = answerOf(gateway, await gateway.status());
     // After a wait the probes are already counted.
     const tally = probe === undefined || result?.isSeen ? undefined : await probeWatched(gateway, probe, runtime);
-    const lags = lagsOf(status.value, tally?.seen ?? []);
+    const lags = lagsOf(status, tally?.seen ?? []);
     const propagation = result && propagationOf(result);
     await runtime.print(
       json
-        ? `${JSON.stringify({ ...status.value, behind: lags, probes: tally?.seen, propagation })}\n`
-        : formatStatus(status.value, lags, tally) + (result && waiting ? formatPropagation(result, waiting) : ""),
+        ? jsonText({ ...status, behind: lags, probes: tally?.seen, propagation })
+        : formatStatus(status, lags, tally) + (result && waiting ? formatPropagation(result, waiting) : ""),
     );
     if (result?.isSeen === false && waiting !== undefined) {
-      runtime.report(formatNotPropagated(gateway.url, result, waiting));
-      return EXIT.notPropagated;
+      fail(formatNotPropagated(gateway.url, result, waiting), EXIT.notPropagated);
     }
-    if (tally?.failure !== undefined) return fail(formatFailure(gateway.url, tally.failure), runtime);
+    if (tally?.failure !== undefined) fail(formatFailure(gateway.url, tally.failure));
     const [first] = lags;
     return first === undefined ? EXIT.ok : EXIT_OF_LAG[first];
   },
@@ -86,7 +82,7 @@ const formatStatus = (status: Status, lags: readonly Lag[], { asked, seen }: Tal
   const target = formatPublishedVersion(publishedVersion(status));
   const probes = seen.map((one) => [`${one.count} of ${asked}`, formatVersion(one), one.source]);
   return linesText([
-    ...alignColumns(rows.map((row) => row.map(escapeControls))),
+    ...alignColumns(rows),
     ...lags.map((lag) => escapeControls(SENTENCE[lag](target))),
     ...(lastError ? [escapeControls(`last error: ${lastError}`)] : []),
     ...(seen.length === 0 ? [] : ["probes", ...alignColumns(probes).map((line) => `  ${line}`)]),
