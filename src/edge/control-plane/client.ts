@@ -54,14 +54,11 @@ export function controlPlane(
   namespace: DurableObjectNamespace<ControlPlaneRpc>,
   reportLost: (rejected: RejectedChange, why: string) => void,
 ): ControlPlaneApi {
-  const methodOf = (name: string, options: CallOptions): Call => {
-    return (...values) =>
-      call(() => {
-        const stub = namespace.get(namespace.idFromName(NAME)) as unknown as Record<string, Call>;
-        return (stub[name] as Call)(...values);
-      }, options);
-  };
-  const methods = Object.entries(CALLS).map(([name, options]) => [name, methodOf(name, options)] as const);
+  const stub = () => namespace.get(namespace.idFromName(NAME)) as unknown as Record<string, Call>;
+  const methods = Object.entries(CALLS).map(([name, options]) => {
+    const method: Call = (...values) => call(() => (stub()[name] as Call)(...values), options);
+    return [name, method] as const;
+  });
   const api = Object.fromEntries(methods) as unknown as ControlPlaneApi;
   return {
     ...api,

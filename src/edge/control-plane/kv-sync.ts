@@ -17,10 +17,8 @@ import {
   type Step,
 } from "./publication.ts";
 import type { RevisionLog } from "./revisions.ts";
-import type { RevisionStore } from "./storage.ts";
 
 export interface KvSyncDeps {
-  readonly rows: RevisionStore;
   readonly log: RevisionLog;
   readonly kv: KVNamespace;
   readonly clock: Clock;
@@ -62,9 +60,9 @@ export class KvSync {
 
   /** Runs the steps that are due. Returns the time of the next one, Unix ms; `undefined` if there is none. */
   async run(): Promise<number | undefined> {
-    const { rows, clock } = this.#deps;
+    const { log, clock } = this.#deps;
     for (;;) {
-      const { publication } = rows.state();
+      const { publication } = log.state();
       const step = publication && nextStep(publication);
       if (publication === undefined || step === undefined) return undefined;
       if (step.atMs > clock.nowMs()) return step.atMs;
@@ -76,11 +74,11 @@ export class KvSync {
   }
 
   async #snapshot(): Promise<Result<KvSnapshot, TableHistoryError>> {
-    const { rows, clock, kv } = this.#deps;
+    const { log, clock, kv } = this.#deps;
     const read = await readPointer(kv, READ_DEADLINE_MS);
     const askedAtMs = clock.nowMs();
     if (!read.ok && read.error.reason !== "not-published") {
-      if (!rows.state().isBegun) return err(unavailable(read.error));
+      if (!log.state().isBegun) return err(unavailable(read.error));
       return ok({ pointer: undefined, askedAtMs, failure: whyOf(read.error) });
     }
     const pointer = read.ok ? read.value : undefined;
@@ -89,15 +87,15 @@ export class KvSync {
   }
 
   async #compare(pointer: Pointer | undefined): Promise<Result<undefined, TableHistoryError>> {
-    const { rows, clock } = this.#deps;
+    const { log, clock } = this.#deps;
     if (pointer !== undefined && this.#isForeign(pointer)) {
-      const isAhead = pointer.revision > rows.head();
+      const isAhead = pointer.revision > log.head();
       const taken = await this.#takeOver(pointer);
       if (isAhead || !taken.ok) return taken;
     }
-    const state = rows.state();
+    const state = log.state();
     const { publication } = state;
-    if (!state.isBegun) rows.save({ ...state, isBegun: true });
+    if (!state.isBegun) log.save({ ...state, isBegun: true });
     if (publication?.isHeld && !isSamePointer(pointer, publication.pointer))
       this.#save(restart(publication, clock.nowMs()));
     return ok(undefined);
@@ -108,11 +106,11 @@ export class KvSync {
    * not in KV yet. Other publishers cannot see those.
    */
   #isForeign({ revision, digest }: Pointer): boolean {
-    const { rows, log } = this.#deps;
-    if (revision > rows.head()) return true;
-    const { publication, foreign } = rows.state();
+    const { log } = this.#deps;
+    if (revision > log.head()) return true;
+    const { publication, foreign } = log.state();
     const known = publication === undefined ? 0 : lastConfirmedRevision(publication);
-    return revision > Math.max(known, foreign) && rows.revision(revision)?.digest !== digest && log.hasNumbers(1);
+    return revision > Math.max(known, foreign) && log.revision(revision)?.digest !== digest && log.hasNumbers(1);
   }
 
   /**
@@ -120,25 +118,20 @@ export class KvSync {
    * nothing is written.
    */
   async #isStillDue(publication: Publication, step: Step): Promise<boolean> {
-    const { rows, kv, clock } = this.#deps;
+    const { log, kv, clock } = this.#deps;
     const read = await readPointer(kv, WRITE_DEADLINE_MS);
-    const failure = read.ok || !isPassing(read.error) ? await this.#foreign(read) : whyOf(read.error);
-    const latest = rows.state().publication;
+    const taken = read.ok && this.#isForeign(read.value) ? await this.#takeOver(read.value) : ok(undefined);
+    const unread = read.ok || !isPassing(read.error) ? undefined : whyOf(read.error);
+    const failure = taken.ok ? unread : taken.error.why;
+    const latest = log.state().publication;
     if (latest === undefined || !isSamePointer(latest.pointer, publication.pointer)) return false;
     if (failure === undefined) return true;
     this.#save(afterStep(latest, step, { kind: "failed", why: failure, isUnknown: false }, clock.nowMs()));
     return false;
   }
 
-  /** Imports a newer revision. Returns why that failed; `undefined` if nothing is left to import. */
-  async #foreign(read: Result<Pointer, LoadFailure>): Promise<string | undefined> {
-    if (!read.ok || !this.#isForeign(read.value)) return undefined;
-    const taken = await this.#takeOver(read.value);
-    return taken.ok ? undefined : taken.error.why;
-  }
-
   async #takeOver(pointer: Pointer): Promise<Result<undefined, TableHistoryError>> {
-    const { rows, log, kv } = this.#deps;
+    const { log, kv } = this.#deps;
     const { digest, revision } = pointer;
     const bytes = await readBody(kv, digest, READ_DEADLINE_MS);
     const table = bytes.ok ? compileBody(bytes.value, digest, revision) : bytes;
@@ -150,19 +143,19 @@ export class KvSync {
     if (!table.ok && isPassing(table.error)) return err(unavailable(table.error));
     // The highest number would leave none for the next revision, and isolates never serve a broken table.
     const named = revision < REVISION_MAX ? revision : 0;
-    rows.save({ ...rows.state(), isBegun: true, foreign: Math.max(rows.state().foreign, named) });
+    log.save({ ...log.state(), isBegun: true, foreign: Math.max(log.state().foreign, named) });
     return ok(undefined);
   }
 
   async #make({ pointer }: Publication, step: Step): Promise<Outcome> {
-    const { kv, rows } = this.#deps;
+    const { kv, log } = this.#deps;
     if (step.do === "read-back") {
       const read = await readPointer(kv, WRITE_DEADLINE_MS);
       if (!read.ok && isPassing(read.error)) return failed(read.error);
       if (read.ok && this.#isForeign(read.value)) await this.#takeOver(read.value);
       return { kind: "read", pointer: read.ok ? read.value : undefined };
     }
-    const value = step.do === "put-body" ? rows.body(step.digest) : formatPointer(pointer);
+    const value = step.do === "put-body" ? log.body(step.digest) : formatPointer(pointer);
     if (value === undefined) throw new Error("the text of a revision in force is gone");
     const key = step.do === "put-body" ? bodyKey(step.digest) : POINTER_KEY;
     const put = await within(() => kv.put(key, value), WRITE_DEADLINE_MS);
@@ -171,16 +164,16 @@ export class KvSync {
 
   /** A publication that began meanwhile has its own steps. It only has to expect a late write of this pointer. */
   #settle(made: Publication, step: Step, outcome: Outcome): void {
-    const { rows, clock } = this.#deps;
-    const latest = rows.state().publication;
+    const { log, clock } = this.#deps;
+    const latest = log.state().publication;
     if (latest === undefined || isSamePointer(latest.pointer, made.pointer)) {
       this.#save(afterStep(made, step, outcome, clock.nowMs()));
     } else if (step.do === "put-pointer") this.#save(markUncertain(latest, clock.nowMs()));
   }
 
   #save(publication: Publication): void {
-    const { rows } = this.#deps;
-    rows.save({ ...rows.state(), publication });
+    const { log } = this.#deps;
+    log.save({ ...log.state(), publication });
   }
 }
 

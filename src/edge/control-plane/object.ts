@@ -9,7 +9,7 @@ import type {
   TableAction,
   TableStatus,
 } from "../../admin-ports.ts";
-import { ok, type Result } from "../../ids/result.ts";
+import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock } from "../../ports.ts";
 import type { PackChangeError, TableChangeError, TableHistoryError } from "../../problems/errors.ts";
 import type { TableRevision } from "../../published/table-api.ts";
@@ -18,10 +18,9 @@ import type { ControlPlaneRpc, Env } from "../env.ts";
 import { PackUploads } from "../pages/uploads.ts";
 import { systemClock } from "../platform.ts";
 import { sha256, tableText } from "../table/table-bytes.ts";
-import { KvSync } from "./kv-sync.ts";
+import { type KvSnapshot, KvSync } from "./kv-sync.ts";
 import { nextStep, resumePublication } from "./publication.ts";
 import { bundledRevision, type NewText, RevisionLog } from "./revisions.ts";
-import { RevisionStore } from "./storage.ts";
 
 export interface ControlPlaneDeps {
   /** The table that was deployed with the code: revision 0. */
@@ -36,7 +35,6 @@ export interface ControlPlaneDeps {
  * route by KV and never wait for this object. Every call reads KV first; the alarm repeats writes until KV is up to date.
  */
 export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc {
-  readonly #rows: RevisionStore;
   readonly #packs: PackUploads;
   readonly #wakeAt: (atMs: number) => Promise<void>;
   #log!: RevisionLog;
@@ -49,16 +47,15 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
     const { storage } = context;
     const { bundled, clock = systemClock, wakeAt = (atMs) => storage.setAlarm(atMs) } = deps;
     const kv = env.TABLE_KV;
-    this.#rows = new RevisionStore(storage);
     this.#packs = new PackUploads({ storage, kv, clock });
     this.#wakeAt = wakeAt;
-    const state = this.#rows.state();
-    if (state.publication !== undefined)
-      this.#rows.save({ ...state, publication: resumePublication(state.publication, clock.nowMs()) });
     this.ready = context.blockConcurrencyWhile(async () => {
-      const rows = this.#rows;
-      this.#log = new RevisionLog({ rows, clock, bundled: await bundledRevision(bundled) });
-      this.#sync = new KvSync({ rows, log: this.#log, kv, clock });
+      const log = new RevisionLog(storage, clock, await bundledRevision(bundled));
+      const state = log.state();
+      if (state.publication !== undefined)
+        log.save({ ...state, publication: resumePublication(state.publication, clock.nowMs()) });
+      this.#log = log;
+      this.#sync = new KvSync({ log, kv, clock });
     });
   }
 
@@ -73,28 +70,26 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
   }
 
   revisions(pageQuery: PageQuery) {
-    return this.#reconciled<readonly TableRevision[], never>(() => ok(this.#rows.revisions(pageQuery)));
+    return this.#reconciled<readonly TableRevision[], never>(() => ok(this.#log.revisions(pageQuery)));
   }
 
   /** Works while KV cannot be read: the audit has the changes rejected for that reason. */
   async audit(pageQuery: PageQuery) {
     await this.#reconciled(() => ok(undefined));
-    return ok(this.#rows.audit(pageQuery));
+    return ok(this.#log.audit(pageQuery));
   }
 
-  async status(): Promise<Result<TableStatus, TableHistoryError>> {
-    const snapshot = await this.#sync.reconcile();
-    if (!snapshot.ok) return snapshot;
-    await this.#wake();
-    const { pointer, askedAtMs, failure } = snapshot.value;
-    const { publication } = this.#rows.state();
-    return ok({
-      truth: this.#log.current(),
-      canary: this.#log.canary(),
-      kv: pointer && { revision: pointer.revision, digest: pointer.digest, canary: pointer.canary },
-      askedAtMs,
-      isPending: publication !== undefined && !publication.isHeld,
-      lastError: publication?.lastError ?? failure,
+  status(): Promise<Result<TableStatus, TableHistoryError>> {
+    return this.#reconciled<TableStatus, never>(({ pointer, askedAtMs, failure }) => {
+      const { publication } = this.#log.state();
+      return ok({
+        truth: this.#log.current(),
+        canary: this.#log.canary(),
+        kv: pointer && { revision: pointer.revision, digest: pointer.digest, canary: pointer.canary },
+        askedAtMs,
+        isPending: publication !== undefined && !publication.isHeld,
+        lastError: publication?.lastError ?? failure,
+      });
     });
   }
 
@@ -127,7 +122,7 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
   }
 
   async recordRejection(refused: RejectedChange): Promise<Result<undefined, never>> {
-    this.#log.recordRejection(refused);
+    this.#log.record(refused);
     return ok(undefined);
   }
 
@@ -139,11 +134,10 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
     request: PackPartRequest,
     bytes: Uint8Array<ArrayBuffer>,
   ): Promise<Result<PackReceipt, PackChangeError>> {
-    const { sha256, part } = request;
-    const uploads = this.#packs;
-    const put = await (part === "header" ? uploads.putHeader(sha256, bytes) : uploads.putPage(sha256, part, bytes));
-    if (!put.ok) this.#log.recordPack(request, put.error.reason);
-    else if (put.value.completes) this.#log.recordPack(request, "done");
+    const { sha256: pack, part, author } = request;
+    const put = await (part === "header" ? this.#packs.putHeader(pack, bytes) : this.#packs.putPage(pack, part, bytes));
+    const outcome = put.ok ? put.value.completes && "done" : put.error.reason;
+    if (outcome) this.#log.record({ author, action: "pack", outcome, pack });
     return put;
   }
 
@@ -172,32 +166,26 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
     return text?.ok ? this.#packFaults(text.value.bytes) : [];
   }
 
-  /** Reads after KV was compared with the log. */
+  /** Reads or changes after KV was compared with the log. `refuse`: answers when it cannot be. */
   async #reconciled<Value, Failure>(
-    read: () => Result<Value, Failure>,
+    use: (snapshot: KvSnapshot) => Result<Value, Failure>,
+    refuse: (error: TableHistoryError) => Result<Value, Failure | TableHistoryError> = err,
   ): Promise<Result<Value, Failure | TableHistoryError>> {
     const snapshot = await this.#sync.reconcile();
-    if (!snapshot.ok) return snapshot;
-    await this.#wake();
-    return read();
+    if (!snapshot.ok) return refuse(snapshot.error);
+    const used = use(snapshot.value);
+    // Sets the alarm before the response: a crash afterwards still leads to the write to KV.
+    const { publication } = this.#log.state();
+    const step = publication && nextStep(publication);
+    if (step !== undefined) await this.#wakeAt(step.atMs);
+    return used;
   }
 
-  /** Sets the alarm before the response: a crash afterwards still leads to the write to KV. */
-  async #changed(
+  #changed(
     action: TableAction,
     request: ChangeRequest,
     change: () => Result<TableRevision, TableChangeError>,
   ): Promise<Result<TableRevision, TableChangeError>> {
-    const snapshot = await this.#sync.reconcile();
-    if (!snapshot.ok) return this.#log.reject(action, request, { ...snapshot.error, outcome: "none" });
-    const changed = change();
-    await this.#wake();
-    return changed;
-  }
-
-  async #wake(): Promise<void> {
-    const { publication } = this.#rows.state();
-    const step = publication && nextStep(publication);
-    if (step !== undefined) await this.#wakeAt(step.atMs);
+    return this.#reconciled(change, (error) => this.#log.reject(action, request, { ...error, outcome: "none" }));
   }
 }

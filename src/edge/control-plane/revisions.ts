@@ -1,20 +1,13 @@
-import type {
-  ChangeRequest,
-  PackPartRequest,
-  RejectedChange,
-  RevisionContent,
-  RunningCanary,
-  TableAction,
-} from "../../admin-ports.ts";
+import type { ChangeRequest, RejectedChange, RevisionContent, RunningCanary, TableAction } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { Clock } from "../../ports.ts";
-import type { PackChangeError, TableChangeError } from "../../problems/errors.ts";
+import type { TableChangeError } from "../../problems/errors.ts";
 import type { Pointer } from "../../published/kv.ts";
 import type { AuditEntry, RevisionKind, TableRevision } from "../../published/table-api.ts";
 import { type CanarySelector, type Fault, REVISION_MAX, TABLE_BYTES_MAX, unknownNames } from "../../routing/index.ts";
 import { type Bytes, loadTableBytes, sha256, tableNames } from "../table/table-bytes.ts";
 import { adoptPublication, startPublication } from "./publication.ts";
-import type { ControlPlaneState, RevisionStore } from "./storage.ts";
+import { RevisionStore } from "./storage.ts";
 
 /** Cached digests: the current table, its canary and a few candidates for a rollback. */
 const SOUND_MAX = 16;
@@ -42,13 +35,6 @@ export class ValidationCache {
   }
 }
 
-export interface RevisionLogDeps {
-  readonly rows: RevisionStore;
-  readonly clock: Clock;
-  /** Revision 0. */
-  readonly bundled: RevisionContent;
-}
-
 type Change = Result<TableRevision, TableChangeError>;
 
 /** An uploaded table. */
@@ -71,31 +57,31 @@ interface Draft {
  * Append-only revision log with optimistic concurrency: a change must name the current revision (compare-and-set) or it is
  * rejected. There is no `await` between compare and write, so exactly one of several concurrent publishers wins.
  */
-export class RevisionLog {
-  readonly #rows: RevisionStore;
+export class RevisionLog extends RevisionStore {
   readonly #clock: Clock;
   readonly #bundled: RevisionContent;
   readonly #validations = new ValidationCache();
 
-  constructor({ rows, clock, bundled }: RevisionLogDeps) {
-    this.#rows = rows;
+  /** `bundled`: revision 0. */
+  constructor(storage: DurableObjectStorage, clock: Clock, bundled: RevisionContent) {
+    super(storage);
     this.#clock = clock;
     this.#bundled = bundled;
   }
 
   current(): TableRevision {
-    return this.#rows.current() ?? this.#bundled.revision;
+    return this.lastStable() ?? this.#bundled.revision;
   }
 
   canary(): RunningCanary | undefined {
-    return this.#rows.state().canary;
+    return this.state().canary;
   }
 
   text(number: number): Result<RevisionContent, TableChangeError> {
     if (number === 0) return ok(this.#bundled);
-    const revision = this.#rows.revision(number);
+    const revision = this.revision(number);
     if (revision === undefined) return err({ reason: "unknown-revision", revision: number, why: "there is none" });
-    const bytes = this.#rows.body(revision.digest);
+    const bytes = this.body(revision.digest);
     return bytes === undefined
       ? err({ reason: "unknown-revision", revision: number, why: "its text is no longer stored" })
       : ok({ revision, bytes });
@@ -128,7 +114,7 @@ export class RevisionLog {
     const canary = this.canary();
     const refusal = this.#rejection(request) ?? (canary === undefined ? ({ reason: "no-canary" } as const) : undefined);
     if (refusal !== undefined) return this.reject("abort", request, refusal);
-    return this.#rows.atomically(() => {
+    return this.atomically(() => {
       this.#note("abort", request, { revision: canary?.revision, audience: canary?.audience });
       this.#putIntoForce(this.current(), undefined);
       return ok(this.current());
@@ -141,34 +127,29 @@ export class RevisionLog {
     return err(error);
   }
 
-  /** Audits a change that was rejected before this object. Its note is left out: it was not validated. */
-  recordRejection({ author, action, outcome, pack }: RejectedChange): void {
+  /** Audits what was decided outside of this log. The note of a change is left out: it was not validated. */
+  record({ author, action, outcome, pack }: Omit<RejectedChange, "outcome"> & { readonly outcome: string }): void {
     this.#note(action, { author, note: "" }, { outcome, pack });
-  }
-
-  /** Audits that a pack is complete (`done`), or why a part of it was rejected. */
-  recordPack({ sha256: pack, author }: PackPartRequest, outcome: "done" | PackChangeError["reason"]): void {
-    this.#note("pack", { author, note: "" }, { outcome, pack });
   }
 
   /** Imports a revision found in KV, under its own number or, if that is taken, under the next one. */
   takeOver(pointer: Pointer, bytes: Uint8Array): void {
     const { digest, publishedAt, canary } = pointer;
-    const isFree = pointer.revision > this.#rows.head();
+    const isFree = pointer.revision > this.head();
     const revision = isFree ? pointer.revision : this.#nextNumber();
     const time = isoTime(publishedAt) ?? this.#time();
     const note = "Found in KV.";
     const found = { revision, digest, bytes: bytes.byteLength, author: "kv", time, note, basedOn: undefined };
-    this.#rows.atomically(() => {
-      this.#rows.add({ ...found, kind: "import" }, bytes);
+    this.atomically(() => {
+      this.add({ ...found, kind: "import" }, bytes);
       this.#note("import", found, { revision });
-      const state = this.#rows.state();
+      const state = this.state();
       const change = Math.max(state.change, pointer.change);
       const publication = adoptPublication(pointer, state.publication, this.#clock.nowMs());
-      this.#rows.save({ ...state, isBegun: true, canary: undefined, change, publication });
+      this.save({ ...state, isBegun: true, canary: undefined, change, publication });
       if (canary === undefined && isFree) return;
       // A canary of a lost control plane: its number is taken, and its text is unknown.
-      this.#rows.save({ ...this.#rows.state(), foreign: Math.max(state.foreign, canary?.revision ?? 0) });
+      this.save({ ...this.state(), foreign: Math.max(state.foreign, canary?.revision ?? 0) });
       this.#putIntoForce(this.current(), undefined);
     });
   }
@@ -203,7 +184,7 @@ export class RevisionLog {
     const own = this.#faultsOf(draft.value);
     const faults = own.length > 0 ? own : known;
     if (faults.length > 0) return this.reject(action, request, { reason: "invalid-table", faults });
-    return this.#rows.atomically(() => this.#add(action, request, draft.value));
+    return this.atomically(() => this.#add(action, request, draft.value));
   }
 
   /** Another change came first, or the request does not name the running canary. */
@@ -239,7 +220,7 @@ export class RevisionLog {
       ...{ revision: this.#nextNumber(), digest, bytes: bytes.byteLength },
       ...{ author, time: this.#time(), note, kind, basedOn, audience },
     };
-    this.#rows.add(revision, bytes);
+    this.add(revision, bytes);
     const served = action === "promote" ? this.canary()?.audience : audience;
     this.#note(action, request, { revision: revision.revision, audience: served });
     if (audience === undefined) this.#putIntoForce(revision, undefined);
@@ -248,23 +229,23 @@ export class RevisionLog {
   }
 
   #putIntoForce(current: TableRevision, canary: RunningCanary | undefined): void {
-    const state: ControlPlaneState = this.#rows.state();
+    const state = this.state();
     const change = state.change + 1;
     const { revision, digest, time } = current;
     const pointer: Pointer = { revision, digest, publishedAt: time, change, canary };
     const publication = startPublication(pointer, state.publication, this.#clock.nowMs());
-    this.#rows.save({ ...state, change, canary, publication });
+    this.save({ ...state, change, canary, publication });
   }
 
   #publishBundled(): void {
     const { revision, bytes } = this.#bundled;
     const number = this.#nextNumber();
-    this.#rows.add({ ...revision, revision: number, time: this.#time(), kind: "publish", basedOn: 0 }, bytes);
+    this.add({ ...revision, revision: number, time: this.#time(), kind: "publish", basedOn: 0 }, bytes);
     this.#note("publish", revision, { revision: number });
   }
 
   #nextNumber(): number {
-    return Math.max(this.#rows.head(), this.#rows.state().foreign) + 1;
+    return Math.max(this.head(), this.state().foreign) + 1;
   }
 
   #note(
@@ -273,7 +254,7 @@ export class RevisionLog {
     what: Partial<Pick<AuditEntry, "revision" | "outcome" | "audience" | "pack">>,
   ): void {
     const { revision, outcome = "done", audience, pack } = what;
-    this.#rows.note({ time: this.#time(), author, action, revision, outcome, note, audience, pack });
+    this.note({ time: this.#time(), author, action, revision, outcome, note, audience, pack });
   }
 
   #time(): string {

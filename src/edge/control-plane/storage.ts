@@ -1,5 +1,5 @@
 import type { PageQuery, RunningCanary } from "../../admin-ports.ts";
-import type { Audience, AuditEntry, RevisionKind, TableRevision } from "../../published/table-api.ts";
+import type { AuditEntry, TableRevision } from "../../published/table-api.ts";
 import type { Publication } from "./publication.ts";
 
 /** State beside the revisions, as JSON on disk. A former version of the code may read it: only add members. */
@@ -58,31 +58,6 @@ const ADDED_COLUMNS = [
   ["audit", "pack_sha256", "TEXT"],
 ] as const;
 
-type RevisionRow = {
-  revision: number;
-  digest: string;
-  bytes: number;
-  author: string;
-  time: string;
-  note: string;
-  kind: string;
-  based_on: number | null;
-  audience_json: string | null;
-};
-
-type AuditRow = {
-  id: number;
-  time: string;
-  author: string;
-  action: string;
-  revision: number | null;
-  outcome: string;
-  note: string;
-  audience_json: string | null;
-  times_alike: number | null;
-  pack_sha256: string | null;
-};
-
 type NewEntry = Omit<AuditEntry, "id" | "times">;
 
 /** The tables on disk. Revisions and audit entries are append-only, except for the count of equal rejections. */
@@ -120,7 +95,7 @@ export class RevisionStore {
   }
 
   /** The last revision that is not a canary. */
-  current(): TableRevision | undefined {
+  lastStable(): TableRevision | undefined {
     return this.#revisions("WHERE kind <> 'canary' ORDER BY revision DESC LIMIT 1")[0];
   }
 
@@ -134,11 +109,8 @@ export class RevisionStore {
 
   /** Adds a revision and its text. Drops the text of the oldest revision unless another revision has the same. */
   add(revision: TableRevision, content: Uint8Array): void {
-    const { digest, bytes, author, time = "", note, kind, basedOn = null, audience } = revision;
-    this.#sql.exec(
-      "INSERT INTO revisions (revision, digest, bytes, author, time, note, kind, based_on, audience_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      ...[revision.revision, digest, bytes, author, time, note, kind, basedOn, jsonOf(audience)],
-    );
+    const { digest, time = "", basedOn: based_on, audience, ...rest } = revision;
+    this.#insert("revisions", { ...rest, digest, time, based_on, audience_json: audience && JSON.stringify(audience) });
     for (let part = 0; part * PART_BYTES < content.byteLength; part++) {
       const bytesOfPart = content.slice(part * PART_BYTES, (part + 1) * PART_BYTES);
       this.#sql.exec("INSERT OR IGNORE INTO bodies (digest, part, octets) VALUES (?, ?, ?)", digest, part, bytesOfPart);
@@ -149,41 +121,25 @@ export class RevisionStore {
   body(digest: string): Uint8Array | undefined {
     const parts = this.#sql
       .exec<{ octets: ArrayBuffer }>("SELECT octets FROM bodies WHERE digest = ? ORDER BY part", digest)
-      .toArray()
-      .map(({ octets }) => new Uint8Array(octets));
+      .toArray();
     if (parts.length === 0) return undefined;
-    const whole = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
-    let at = 0;
-    for (const part of parts) {
-      whole.set(part, at);
-      at += part.byteLength;
-    }
+    const whole = new Uint8Array(parts.reduce((sum, { octets }) => sum + octets.byteLength, 0));
+    for (const [part, { octets }] of parts.entries()) whole.set(new Uint8Array(octets), part * PART_BYTES);
     return whole;
   }
 
   note(entry: NewEntry): void {
     const isRefused = entry.outcome !== "done";
     if (isRefused && this.#countWithAlike(entry)) return;
-    const { time, author, action, revision = null, outcome, note, audience, pack = null } = entry;
-    this.#sql.exec(
-      "INSERT INTO audit (time, author, action, revision, outcome, note, audience_json, pack_sha256) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-      ...[time, author, action, revision, outcome, note, jsonOf(audience), pack],
-    );
-    if (isRefused) this.#dropOldRefusals(author);
+    const { audience, pack: pack_sha256, ...rest } = entry;
+    this.#insert("audit", { ...rest, audience_json: audience && JSON.stringify(audience), pack_sha256 });
+    if (isRefused) this.#dropOldRefusals(entry.author);
   }
 
   audit({ before = Number.MAX_SAFE_INTEGER, limit }: PageQuery): readonly AuditEntry[] {
-    return this.#sql
-      .exec<AuditRow>("SELECT * FROM audit WHERE id < ? ORDER BY id DESC LIMIT ?", before, limit)
-      .toArray()
-      .map(({ audience_json, times_alike, pack_sha256, action, revision, ...row }) => ({
-        ...row,
-        action: action as AuditEntry["action"],
-        revision: revision ?? undefined,
-        audience: audienceOf(audience_json),
-        pack: pack_sha256 ?? undefined,
-        times: times_alike ?? undefined,
-      }));
+    const columns = `id, time, author, outcome, note, action, revision, audience_json AS audience, pack_sha256 AS pack,
+      times_alike AS times`;
+    return this.#entries(`SELECT ${columns} FROM audit WHERE id < ? ORDER BY id DESC LIMIT ?`, before, limit);
   }
 
   /** Whether there is an entry for it already. */
@@ -208,16 +164,26 @@ export class RevisionStore {
     drop(REJECTIONS_RETAINED_MAX, "outcome <> 'done'");
   }
 
-  #revisions(where: string, ...values: (number | string)[]): readonly TableRevision[] {
-    return this.#sql
-      .exec<RevisionRow>(`SELECT * FROM revisions ${where}`, ...values)
-      .toArray()
-      .map(({ based_on, kind, audience_json, ...row }) => ({
-        ...row,
-        kind: kind as RevisionKind,
-        basedOn: based_on ?? undefined,
-        audience: audienceOf(audience_json),
-      }));
+  #revisions(where: string, ...values: number[]): readonly TableRevision[] {
+    const columns = "revision, digest, bytes, author, time, note, kind, based_on AS basedOn, audience_json AS audience";
+    return this.#entries(`SELECT ${columns} FROM revisions ${where}`, ...values);
+  }
+
+  /** Rows with columns of an entry's names; `undefined` for null. */
+  #entries<Entry>(query: string, ...values: number[]): readonly Entry[] {
+    const read = (name: string, value: SqlStorageValue) =>
+      name === "audience" && value !== null ? JSON.parse(String(value)) : (value ?? undefined);
+    return Array.from(this.#sql.exec(query, ...values), (row) => {
+      return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, read(name, value)])) as Entry;
+    });
+  }
+
+  #insert(table: string, row: Readonly<Record<string, SqlStorageValue | undefined>>): void {
+    const columns = Object.keys(row);
+    this.#sql.exec(
+      `INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map(() => "?").join()})`,
+      ...Object.values(row).map((value) => value ?? null),
+    );
   }
 
   #dropOldBody(): void {
@@ -229,9 +195,3 @@ export class RevisionStore {
     );
   }
 }
-
-const jsonOf = (audience: Audience | undefined): string | null =>
-  audience === undefined ? null : JSON.stringify(audience);
-
-const audienceOf = (json: string | null): Audience | undefined =>
-  json === null ? undefined : (JSON.parse(json) as Audience);
