@@ -20,7 +20,7 @@ import { systemClock } from "../platform.ts";
 import { sha256, tableText } from "../table/table-bytes.ts";
 import { type KvSnapshot, KvSync } from "./kv-sync.ts";
 import { nextStep, resumePublication } from "./publication.ts";
-import { bundledRevision, type NewText, RevisionLog } from "./revisions.ts";
+import { bundledRevision, type DraftOf, RevisionLog } from "./revisions.ts";
 
 export interface ControlPlaneDeps {
   /** The table that was deployed with the code: revision 0. */
@@ -98,23 +98,28 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
   }
 
   async publish(request: ChangeRequest, bytes: Uint8Array) {
-    const text = await this.#newText(bytes);
-    return this.#changed("publish", request, () => this.#log.publish(request, text));
+    const digest = await sha256(bytes);
+    return this.#made("publish", request, await this.#packFaults(bytes), () =>
+      ok({ kind: "publish", digest, bytes, basedOn: request.expectedRevision }),
+    );
   }
 
   async rollback(request: ChangeRequest, to: number) {
-    const known = await this.#faultsOfPacks(to);
-    return this.#changed("rollback", request, () => this.#log.rollback(request, to, known));
+    return this.#made("rollback", request, await this.#faultsOfPacks(to), () => this.#log.repeat("rollback", to));
   }
 
   async startCanary(request: ChangeRequest, bytes: Uint8Array, audience: CanarySelector) {
-    const text = await this.#newText(bytes);
-    return this.#changed("canary", request, () => this.#log.startCanary(request, text, audience));
+    const digest = await sha256(bytes);
+    return this.#made("canary", request, await this.#packFaults(bytes), () =>
+      ok({ kind: "canary", digest, bytes, basedOn: this.#log.current().revision, audience }),
+    );
   }
 
   async promote(request: ChangeRequest) {
     const known = await this.#faultsOfPacks(this.#log.canary()?.revision);
-    return this.#changed("promote", request, () => this.#log.promote(request, known));
+    return this.#made("promote", request, known, (canary) =>
+      canary === undefined ? err({ reason: "no-canary" }) : this.#log.repeat("promote", canary.revision),
+    );
   }
 
   abort(request: ChangeRequest) {
@@ -157,10 +162,6 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
     return faults;
   }
 
-  async #newText(bytes: Uint8Array): Promise<NewText> {
-    return { bytes, digest: await sha256(bytes), known: await this.#packFaults(bytes) };
-  }
-
   async #faultsOfPacks(revision: number | undefined): Promise<readonly Fault[]> {
     const text = revision === undefined ? undefined : this.#log.text(revision);
     return text?.ok ? this.#packFaults(text.value.bytes) : [];
@@ -179,6 +180,10 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
     const step = publication && nextStep(publication);
     if (step !== undefined) await this.#wakeAt(step.atMs);
     return used;
+  }
+
+  #made(action: TableAction, request: ChangeRequest, known: readonly Fault[], draftOf: DraftOf) {
+    return this.#changed(action, request, () => this.#log.change(action, request, known, draftOf));
   }
 
   #changed(

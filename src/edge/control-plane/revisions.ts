@@ -37,21 +37,16 @@ export class ValidationCache {
 
 type Change = Result<TableRevision, TableChangeError>;
 
-/** An uploaded table. */
-export interface NewText {
-  readonly bytes: Uint8Array;
-  readonly digest: string;
-  readonly known: readonly Fault[];
-}
-
 /** The new revision that a change would make. */
-interface Draft {
+export interface Draft {
   readonly kind: RevisionKind;
   readonly digest: string;
   readonly bytes: Uint8Array;
   readonly basedOn: number;
   readonly audience?: CanarySelector;
 }
+
+export type DraftOf = (canary: RunningCanary | undefined) => Result<Draft, TableChangeError>;
 
 /**
  * Append-only revision log with optimistic concurrency: a change must name the current revision (compare-and-set) or it is
@@ -88,26 +83,28 @@ export class RevisionLog extends RevisionStore {
   }
 
   /** `known`: faults outside of the text, such as those of its packs; they are reported if the text itself has none. */
-  publish(request: ChangeRequest, { bytes, digest, known }: NewText): Change {
-    return this.#change("publish", request, known, () =>
-      ok({ kind: "publish", digest, bytes, basedOn: request.expectedRevision }),
-    );
+  change(action: TableAction, request: ChangeRequest, known: readonly Fault[], draftOf: DraftOf): Change {
+    const refusal = this.#rejection(request);
+    if (refusal !== undefined) return this.reject(action, request, refusal);
+    const draft = draftOf(this.canary());
+    if (!draft.ok) return this.reject(action, request, draft.error);
+    // A first canary may need a second number, for the bundled table.
+    if (!this.hasNumbers(2)) {
+      const why = `there is no number after ${REVISION_MAX}, the last of a revision`;
+      return this.reject(action, request, { reason: "control-plane-unavailable", why, outcome: "none" });
+    }
+    const own = this.#faultsOf(draft.value);
+    const faults = own.length > 0 ? own : known;
+    if (faults.length > 0) return this.reject(action, request, { reason: "invalid-table", faults });
+    return this.atomically(() => this.#add(action, request, draft.value));
   }
 
   /** Repeats the text of an older revision under a new number, after another check. */
-  rollback(request: ChangeRequest, to: number, known: readonly Fault[]): Change {
-    return this.#change("rollback", request, known, () => this.#repeat("rollback", to));
-  }
-
-  startCanary(request: ChangeRequest, { bytes, digest, known }: NewText, audience: CanarySelector): Change {
-    const basedOn = this.current().revision;
-    return this.#change("canary", request, known, () => ok({ kind: "canary", digest, bytes, basedOn, audience }));
-  }
-
-  promote(request: ChangeRequest, known: readonly Fault[]): Change {
-    return this.#change("promote", request, known, (canary) =>
-      canary === undefined ? err({ reason: "no-canary" }) : this.#repeat("promote", canary.revision),
-    );
+  repeat(kind: "rollback" | "promote", number: number): Result<Draft, TableChangeError> {
+    const text = this.text(number);
+    if (!text.ok) return text;
+    const { revision, bytes } = text.value;
+    return ok({ kind, digest: revision.digest, bytes, basedOn: number });
   }
 
   abort(request: ChangeRequest): Change {
@@ -157,34 +154,6 @@ export class RevisionLog extends RevisionStore {
   /** Whether this many revision numbers are left. */
   hasNumbers(count: number): boolean {
     return this.#nextNumber() + count - 1 <= REVISION_MAX;
-  }
-
-  #repeat(kind: "rollback" | "promote", number: number): Result<Draft, TableChangeError> {
-    const text = this.text(number);
-    if (!text.ok) return text;
-    const { revision, bytes } = text.value;
-    return ok({ kind, digest: revision.digest, bytes, basedOn: number });
-  }
-
-  #change(
-    action: TableAction,
-    request: ChangeRequest,
-    known: readonly Fault[],
-    draftOf: (canary: RunningCanary | undefined) => Result<Draft, TableChangeError>,
-  ): Change {
-    const refusal = this.#rejection(request);
-    if (refusal !== undefined) return this.reject(action, request, refusal);
-    const draft = draftOf(this.canary());
-    if (!draft.ok) return this.reject(action, request, draft.error);
-    // A first canary may need a second number, for the bundled table.
-    if (!this.hasNumbers(2)) {
-      const why = `there is no number after ${REVISION_MAX}, the last of a revision`;
-      return this.reject(action, request, { reason: "control-plane-unavailable", why, outcome: "none" });
-    }
-    const own = this.#faultsOf(draft.value);
-    const faults = own.length > 0 ? own : known;
-    if (faults.length > 0) return this.reject(action, request, { reason: "invalid-table", faults });
-    return this.atomically(() => this.#add(action, request, draft.value));
   }
 
   /** Another change came first, or the request does not name the running canary. */
