@@ -11,47 +11,6 @@ import {
   withCheck,
 } from "./store.ts";
 
-/**
- * The Durable Object's tables. A former version of the gateway may read them after a rollback: only add columns and members.
- * - `since`: one row, when counting began, Unix ms.
- * - `sums`: a series and its sum.
- * - `origins`: an origin's URL and its `OriginState` as JSON.
- */
-class MetricsStorage {
-  readonly #sql: SqlStorage;
-
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-    sql.exec("CREATE TABLE IF NOT EXISTS since (id INTEGER PRIMARY KEY CHECK (id = 0), ms INTEGER NOT NULL)");
-    sql.exec("CREATE TABLE IF NOT EXISTS sums (key TEXT PRIMARY KEY, sum REAL NOT NULL) WITHOUT ROWID");
-    sql.exec("CREATE TABLE IF NOT EXISTS origins (url TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID");
-  }
-
-  load(nowMs: number): MetricsTotals {
-    this.#sql.exec("INSERT OR IGNORE INTO since (id, ms) VALUES (0, ?)", nowMs);
-    const sinceMs = this.#sql.exec<{ ms: number }>("SELECT ms FROM since").one().ms;
-    const sums = this.#sql.exec<{ key: string; sum: number }>("SELECT key, sum FROM sums").toArray();
-    const origins = this.#sql.exec<{ url: string; state: string }>("SELECT url, state FROM origins").toArray();
-    return {
-      sinceMs,
-      sums: new Map(sums.map(({ key, sum }) => [key, sum])),
-      origins: new Map(origins.map(({ url, state }) => [url, JSON.parse(state) as OriginState])),
-    };
-  }
-
-  saveSum(key: string, sum: number): void {
-    this.#sql.exec("INSERT OR REPLACE INTO sums (key, sum) VALUES (?, ?)", key, sum);
-  }
-
-  saveOrigin(url: string, state: OriginState): void {
-    this.#sql.exec("INSERT OR REPLACE INTO origins (url, state) VALUES (?, ?)", url, JSON.stringify(state));
-  }
-
-  dropOrigin(url: string): void {
-    this.#sql.exec("DELETE FROM origins WHERE url = ?", url);
-  }
-}
-
 /** Limit of series. A sum costs about 200 bytes of memory and a row on disk. */
 export const SERIES_MAX = 20_000;
 
@@ -64,9 +23,14 @@ const DAY_MS = 86_400_000;
 /**
  * The reports of all isolates, in memory, with the changes since the last write to disk. Unwritten changes are lost when the
  * object ends. Totals are written before they are shown, so a shown counter never decreases.
+ *
+ * A former version of the gateway may read the tables after a rollback: only add columns and members.
+ * - `since`: one row, when counting began, Unix ms.
+ * - `sums`: a series and its sum.
+ * - `origins`: an origin's URL and its `OriginState` as JSON.
  */
 export class MetricsAggregate {
-  readonly #rows: MetricsStorage;
+  readonly #sql: SqlStorage;
   readonly #sinceMs: number;
   readonly #sums: SeriesTotals;
   readonly #origins: Map<string, OriginState>;
@@ -74,15 +38,15 @@ export class MetricsAggregate {
   readonly #changedOrigins = new Set<string>();
 
   constructor(sql: SqlStorage, nowMs: number) {
-    this.#rows = new MetricsStorage(sql);
-    const { sinceMs, sums, origins } = this.#rows.load(nowMs);
-    this.#sinceMs = sinceMs;
-    this.#sums = new SeriesTotals(SERIES_MAX, sums);
-    this.#origins = new Map(origins);
-  }
-
-  get isChanged(): boolean {
-    return this.#changedSums.size > 0 || this.#changedOrigins.size > 0;
+    this.#sql = sql;
+    sql.exec("CREATE TABLE IF NOT EXISTS since (id INTEGER PRIMARY KEY CHECK (id = 0), ms INTEGER NOT NULL)");
+    sql.exec("CREATE TABLE IF NOT EXISTS sums (key TEXT PRIMARY KEY, sum REAL NOT NULL) WITHOUT ROWID");
+    sql.exec("CREATE TABLE IF NOT EXISTS origins (url TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID");
+    sql.exec("INSERT OR IGNORE INTO since (id, ms) VALUES (0, ?)", nowMs);
+    this.#sinceMs = sql.exec<{ ms: number }>("SELECT ms FROM since").one().ms;
+    this.#sums = new SeriesTotals(SERIES_MAX, sql.exec("SELECT key, sum FROM sums").raw<[string, number]>());
+    const origins = sql.exec("SELECT url, state FROM origins").raw<[string, string]>();
+    this.#origins = new Map(Array.from(origins, ([url, state]) => [url, JSON.parse(state)]));
   }
 
   enter({ sums, origins }: MetricsReport, nowMs: number): void {
@@ -107,10 +71,12 @@ export class MetricsAggregate {
 
   save(nowMs: number): void {
     this.#dropOld(nowMs);
-    for (const key of this.#changedSums) this.#rows.saveSum(key, this.#sums.get(key));
+    for (const key of this.#changedSums)
+      this.#sql.exec("INSERT OR REPLACE INTO sums (key, sum) VALUES (?, ?)", key, this.#sums.get(key));
     for (const url of this.#changedOrigins) {
       const state = this.#origins.get(url);
-      if (state !== undefined) this.#rows.saveOrigin(url, state);
+      if (state === undefined) continue;
+      this.#sql.exec("INSERT OR REPLACE INTO origins (url, state) VALUES (?, ?)", url, JSON.stringify(state));
     }
     this.#changedSums.clear();
     this.#changedOrigins.clear();
@@ -127,7 +93,7 @@ export class MetricsAggregate {
     for (const [url, { heardAtMs }] of this.#origins) {
       if (this.#origins.size <= ORIGINS_MAX && nowMs - heardAtMs < ORIGIN_DAYS * DAY_MS) continue;
       this.#origins.delete(url);
-      this.#rows.dropOrigin(url);
+      this.#sql.exec("DELETE FROM origins WHERE url = ?", url);
     }
   }
 }

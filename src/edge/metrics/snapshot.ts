@@ -1,5 +1,4 @@
 import type { Metric, MetricsSnapshot, OriginStatus, Sample, ServedTable } from "../../ports.ts";
-import type { Origin, Region } from "../../routing/table.ts";
 import type { IsolateHealth } from "../origins/health.ts";
 import { BUCKETS_MS, isMetricName, keyParts, METRICS, type MetricName } from "./catalogue.ts";
 import type { MetricsTotals, OriginState } from "./store.ts";
@@ -20,14 +19,17 @@ export function snapshotOf({ source, totals, served, nowMs, own }: MetricsSource
   const origins = served === undefined ? [] : originsOf(served, stateOf, nowMs);
   const samples = new Map<MetricName, readonly Sample[]>([
     ...[...series].map(([name, rows]) => [name, samplesOf(name, rows)] as const),
-    ["origin_up", origins.flatMap(upSample)],
-    ["breaker_open", origins.map((origin) => originSample("breaker_open", origin, origin.breaker === "open"))],
-    ["counters_reachable", [gauge("counters_reachable", totals === undefined ? 0 : 1)]],
+    [
+      "origin_up",
+      origins.flatMap((one) => (one.lastCheck ? originSample("origin_up", one, one.lastCheck.isGood) : [])),
+    ],
+    ["breaker_open", origins.map((one) => originSample("breaker_open", one, one.breaker === "open"))],
+    ["counters_reachable", [sample("counters_reachable", [], totals === undefined ? 0 : 1)]],
   ]);
   if (served !== undefined) {
     const ageSeconds = Math.max(0, (nowMs - served.confirmedAtMs) / 1000);
-    samples.set("table_revision", [gauge("table_revision", served.table.revision)]);
-    samples.set("table_age_seconds", [gauge("table_age_seconds", ageSeconds)]);
+    samples.set("table_revision", [sample("table_revision", [], served.table.revision)]);
+    samples.set("table_age_seconds", [sample("table_age_seconds", [], ageSeconds)]);
   }
   return {
     source,
@@ -43,13 +45,19 @@ type Row = readonly [parts: readonly string[], sum: number];
 
 /** Leaves out metrics of other versions of the gateway. */
 function seriesByMetric(totals: MetricsTotals | undefined): ReadonlyMap<MetricName, readonly Row[]> {
-  const found = new Map<MetricName, Row[]>();
-  for (const [key, sum] of totals?.sums ?? []) {
+  const rows = Array.from(totals?.sums ?? [], ([key, sum]): readonly [string, Row] => {
     const [name = "", ...parts] = keyParts(key);
-    if (!isMetricName(name)) continue;
-    const rows = found.get(name);
-    if (rows === undefined) found.set(name, [[parts, sum]]);
-    else rows.push([parts, sum]);
+    return [name, [parts, sum]];
+  });
+  return groups(rows.filter((row): row is readonly [MetricName, Row] => isMetricName(row[0])));
+}
+
+function groups<Key>(rows: readonly (readonly [Key, Row])[]): ReadonlyMap<Key, readonly Row[]> {
+  const found = new Map<Key, Row[]>();
+  for (const [key, row] of rows) {
+    const group = found.get(key);
+    if (group === undefined) found.set(key, [row]);
+    else group.push(row);
   }
   return found;
 }
@@ -71,90 +79,60 @@ function labelsOf(name: MetricName, parts: readonly string[]): Readonly<Record<s
 
 function samplesOf(name: MetricName, rows: readonly Row[]): readonly Sample[] {
   if (METRICS[name].type === "histogram") return histogramSamples(name, rows);
-  return rows.map(([parts, value]) => ({ name: exportedName(name), labels: labelsOf(name, parts), value }));
+  return rows.map(([parts, value]) => sample(name, parts, value));
 }
 
-interface HistogramSums {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly buckets: number[];
-  sumMs: number;
-}
-
-function histogramSamples(name: MetricName, rows: readonly Row[]): readonly Sample[] {
-  const histograms = new Map<string, HistogramSums>();
-  for (const [parts, sum] of rows) {
-    const of = parts.slice(0, -1);
-    const key = of.join("\n");
-    const histogram = histograms.get(key) ?? {
-      labels: labelsOf(name, of),
-      buckets: new Array<number>(BUCKETS_MS.length + 1).fill(0),
-      sumMs: 0,
-    };
-    histograms.set(key, histogram);
-    const part = parts.at(-1) ?? "";
-    if (part === "sum") histogram.sumMs += sum;
-    else if (Number(part) in histogram.buckets) histogram.buckets[Number(part)] = sum;
-  }
-  return [...histograms.values()].flatMap((histogram) => exportedHistogram(name, histogram));
-}
-
-/** Exported buckets are cumulative: each counts all durations up to its bound. */
-function exportedHistogram(name: MetricName, { labels, buckets, sumMs }: HistogramSums): readonly Sample[] {
-  let count = 0;
-  const shown = buckets.map((own, index): Sample => {
-    count += own;
-    const bound = BUCKETS_MS[index];
-    const le = bound === undefined ? "+Inf" : String(bound / 1000);
-    return { name: exportedName(name, "_bucket"), labels: { ...labels, le }, value: count };
-  });
-  return [
-    ...shown,
-    { name: exportedName(name, "_sum"), labels, value: sumMs / 1000 },
-    { name: exportedName(name, "_count"), labels, value: count },
-  ];
-}
-
-const gauge = (name: MetricName, value: number): Sample => ({ name: exportedName(name), labels: {}, value });
-
-const originSample = (name: MetricName, { region, host, index }: OriginStatus, isSo: boolean): Sample => ({
+const sample = (name: MetricName, parts: readonly string[], value: number): Sample => ({
   name: exportedName(name),
-  labels: labelsOf(name, [region, host, String(index)]),
-  value: isSo ? 1 : 0,
+  labels: labelsOf(name, parts),
+  value,
 });
 
-const upSample = (origin: OriginStatus): readonly Sample[] =>
-  origin.lastCheck === undefined ? [] : [originSample("origin_up", origin, origin.lastCheck.isGood)];
+/** Exported buckets are cumulative: each counts all durations up to its bound. */
+function histogramSamples(name: MetricName, rows: readonly Row[]): readonly Sample[] {
+  const byLabels = groups(rows.map((row) => [row[0].slice(0, -1).join("\n"), row]));
+  return [...byLabels.values()].flatMap((own) => {
+    const labels = labelsOf(name, own[0]?.[0].slice(0, -1) ?? []);
+    const sums = new Map(own.map(([parts, sum]) => [parts.at(-1), sum]));
+    let count = 0;
+    const buckets = [...BUCKETS_MS, Number.POSITIVE_INFINITY].map((boundMs, index): Sample => {
+      count += sums.get(String(index)) ?? 0;
+      const le = boundMs === Number.POSITIVE_INFINITY ? "+Inf" : String(boundMs / 1000);
+      return { name: exportedName(name, "_bucket"), labels: { ...labels, le }, value: count };
+    });
+    return [
+      ...buckets,
+      { name: exportedName(name, "_sum"), labels, value: (sums.get("sum") ?? 0) / 1000 },
+      { name: exportedName(name, "_count"), labels, value: count },
+    ];
+  });
+}
 
-function originsOf(
+const originSample = (name: MetricName, { region, host, index }: OriginStatus, isSo: boolean): Sample =>
+  sample(name, [region, host, String(index)], isSo ? 1 : 0);
+
+const originsOf = (
   { table }: ServedTable,
   stateOf: (url: string) => Partial<OriginState> | undefined,
   nowMs: number,
-): readonly OriginStatus[] {
-  return [...table.regions.values()].flatMap((region) =>
-    region.origins.map((origin, index) => originStatus(region, origin, index, stateOf(origin.url), nowMs)),
+): readonly OriginStatus[] =>
+  [...table.regions.values()].flatMap(({ name, health, breaker: policy, origins }) =>
+    origins.map(({ url, weight }, index) => {
+      const state = stateOf(url) ?? {};
+      const breaker = policy === undefined ? "closed" : breakerState(state, nowMs);
+      return {
+        region: name,
+        index,
+        host: new URL(url).host,
+        weight,
+        breaker,
+        openUntilMs: breaker === "open" ? state.breaker?.untilMs : undefined,
+        lastFault: state.fault,
+        lastAnswerAtMs: state.answeredAtMs,
+        lastCheck: health && state.checks?.[health.path],
+      };
+    }),
   );
-}
-
-function originStatus(
-  { name, health, breaker: policy }: Region,
-  { url, weight }: Origin,
-  index: number,
-  state: Partial<OriginState> = {},
-  nowMs: number,
-): OriginStatus {
-  const breaker = policy === undefined ? "closed" : breakerState(state, nowMs);
-  return {
-    region: name,
-    index,
-    host: new URL(url).host,
-    weight,
-    breaker,
-    openUntilMs: breaker === "open" ? state.breaker?.untilMs : undefined,
-    lastFault: state.fault,
-    lastAnswerAtMs: state.answeredAtMs,
-    lastCheck: health && state.checks?.[health.path],
-  };
-}
 
 /** As its last change left it. After its time, a response in any isolate closes it. */
 function breakerState({ breaker, answeredAtMs = 0 }: Partial<OriginState>, nowMs: number): OriginStatus["breaker"] {

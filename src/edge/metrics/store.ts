@@ -12,11 +12,8 @@ export interface OriginUpdate {
 }
 
 /** The state of an origin, as stored by the Durable Object: members may be added, none may change. */
-export interface OriginState {
+export interface OriginState extends Partial<Omit<OriginUpdate, "url">> {
   readonly heardAtMs: number;
-  readonly answeredAtMs?: number | undefined;
-  readonly fault?: { readonly fault: OriginFault; readonly atMs: number } | undefined;
-  readonly breaker?: { readonly atMs: number; readonly untilMs: number } | undefined;
   /** The last active check of each path. */
   readonly checks?: Readonly<Record<string, OriginCheck>> | undefined;
 }
@@ -57,18 +54,11 @@ export function hintOf(url: string, state: OriginState): OriginHint | undefined 
   return seenAtMs > (state.answeredAtMs ?? 0) ? { url, seenAtMs } : undefined;
 }
 
-function latest(one: number | undefined, other: number | undefined): number | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return Math.max(one, other);
-}
+const latest = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || (other !== undefined && other > one) ? other : one;
 
-function later<Event extends { readonly atMs: number }>(
-  one: Event | undefined,
-  other: Event | undefined,
-): Event | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return other.atMs >= one.atMs ? other : one;
-}
+const later = <Event extends { readonly atMs: number }>(one: Event | undefined, other: Event | undefined) =>
+  one === undefined || (other !== undefined && other.atMs >= one.atMs) ? other : one;
 
 /** An isolate's counts and observations since its last report. */
 export interface MetricsReport {
