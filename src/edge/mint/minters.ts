@@ -9,6 +9,7 @@ import {
   type IuidState,
   type Layout,
   type MintError,
+  type Minted,
   type MinterState,
   mintHotguid,
   mintIuid,
@@ -17,7 +18,6 @@ import {
   mintShortComb,
   ok,
   PRIMARY_KEY_MAX,
-  type RandomWords,
   type Result,
   skipHotguids,
   startDistributedId,
@@ -34,6 +34,7 @@ import { randomBits } from "../../ids/mint/mint.ts";
 import type { Clock, Entropy, Minters, Sequences } from "../../ports.ts";
 import type { SequenceError } from "../../problems/errors.ts";
 import { type MintOrder, mintingOf } from "../../routing/mint/plan.ts";
+import { systemPause } from "../platform.ts";
 import { mintNumbered } from "./numbered-minter.ts";
 
 /**
@@ -47,8 +48,38 @@ interface Remembered {
   readonly state: MinterState;
 }
 
+interface MinterPorts {
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly sequences: Sequences;
+}
+
+type MintResult = Result<readonly Words[], MintError | SequenceError>;
+type Minter = (order: MintOrder, count: number) => MintResult | Promise<MintResult>;
+
+/** So many IDs, or the first error. */
+function times(count: number, next: (index: number) => Result<Words, MintError>): MintResult {
+  const ids: Words[] = [];
+  while (ids.length < count) {
+    const words = next(ids.length);
+    if (!words.ok) return words;
+    ids.push(words.value);
+  }
+  return ok(ids);
+}
+
+/** `keep` is called at each step: an ID that was made counts as given, even when a later one of the batch fails. */
+function kept<State>(
+  minted: Result<Minted<State>, MintError>,
+  keep: (state: State) => unknown,
+): Result<Words, MintError> {
+  if (!minted.ok) return minted;
+  keep(minted.value.state);
+  return ok(minted.value.words);
+}
+
 /** Minting for layouts whose random bits keep isolates apart: each minter of this isolate goes on from its last ID. */
-export function randomMinter({ clock, entropy }: { readonly clock: Clock; readonly entropy: RandomWords }) {
+function randomMinter({ clock, entropy }: MinterPorts): Minter {
   const remembered = new Map<string, Remembered>();
 
   const remember = (name: string, minter: Remembered): void => {
@@ -58,46 +89,37 @@ export function randomMinter({ clock, entropy }: { readonly clock: Clock; readon
     if (remembered.size > MINTERS_MAX) remembered.delete(remembered.keys().next().value as string);
   };
 
-  return ({ layout, keys }: MintOrder, count: number): Result<readonly Words[], MintError> => {
+  return ({ layout, keys }, count) => {
     const name = [layout.name, ...Object.values(keys)].join("/");
     const known = remembered.get(name);
     const started = known?.layout === layout ? ok(known.state) : startMinter(layout, keys);
     // The plan has a value for each key that its field holds.
     if (!started.ok) throw new Error(`no minter of ${layout.name}: ${started.error.reason}`);
-    let state = started.value;
-    const ids: Words[] = [];
+    let last = started.value;
     const nowMs = clock.nowMs();
-    while (ids.length < count) {
-      const minted = mintNext(state, nowMs, entropy);
-      if (!minted.ok) return minted;
-      state = minted.value.state;
-      // Kept at each step: an ID that was made counts as given, even when a later one of the batch fails.
-      remember(name, { layout, state });
-      ids.push(minted.value.words);
-    }
-    return ok(ids);
+    return times(count, () =>
+      kept(mintNext(last, nowMs, entropy), (state) => {
+        last = state;
+        remember(name, { layout, state });
+      }),
+    );
   };
 }
-
-/** Lets time pass; in a Worker this is also what moves the clock. */
-const pause = (durationMs: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, durationMs));
 
 /**
  * A generator of Architect.Identities for the whole isolate. Requests share its state and not a queue, since one request must
  * not wait for the promise of another: a step is taken at once, and only who must wait does.
  */
-export function distributedMinter(
-  kind: DistributedIdKind,
-  { clock, entropy }: { readonly clock: Clock; readonly entropy: RandomWords },
-) {
+function distributedMinter(kind: DistributedIdKind, { clock, entropy }: MinterPorts): Minter {
   let state = startDistributedId;
-  return async (count: number): Promise<Result<readonly Words[], MintError>> => {
+  return async (_, count) => {
     const ids: Words[] = [];
     while (ids.length < count) {
       const random = randomBits(kind.random.bits, entropy);
       const step = stepDistributedId(kind, state, clock.nowMs(), random);
       if (!step.ok) return step;
-      if (step.value.kind === "wait") await pause(step.value.sleepMs);
+      // In a Worker this is also what moves the clock.
+      if (step.value.kind === "wait") await systemPause(step.value.sleepMs);
       else {
         state = step.value.state;
         ids.push(step.value.words);
@@ -106,15 +128,6 @@ export function distributedMinter(
     return ok(ids);
   };
 }
-
-interface MinterPorts {
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-  readonly sequences: Sequences;
-}
-
-type MintResult = Result<readonly Words[], MintError | SequenceError>;
-type Minter = (order: MintOrder, count: number) => MintResult | Promise<MintResult>;
 
 /**
  * The minters of one isolate. Isolates share no state: random bits keep the IDs of most layouts apart, and sequences those of
@@ -125,25 +138,23 @@ export function isolateMinters(ports: MinterPorts): Minters {
   const byChance = randomMinter(ports);
   return {
     async mint(order, count) {
+      const { name } = order.layout;
       switch (mintingOf(order.layout)) {
-        case "own":
-          return ownMinter(own, order)(order, count);
+        case "own": {
+          const minter = own[name];
+          if (minter === undefined) throw new Error(`layout ${name} has a minter of its own, and there is none`);
+          return minter(order, count);
+        }
         case "chance":
           return byChance(order, count);
         case "numbers":
           return mintNumbered(ports, order, count);
         case "none":
-          throw new Error(`a plan has an order for ${order.layout.name}, which is not minted`);
+          throw new Error(`a plan has an order for ${name}, which is not minted`);
       }
     },
   };
 }
-
-const ownMinter = (own: ReadonlyMap<string, Minter>, { layout }: MintOrder): Minter => {
-  const minter = own.get(layout.name);
-  if (minter === undefined) throw new Error(`layout ${layout.name} has a minter of its own, and there is none`);
-  return minter;
-};
 
 /** A key that the plan has seen to. */
 const keyOf = ({ layout, keys }: MintOrder, name: string): number => {
@@ -152,41 +163,32 @@ const keyOf = ({ layout, keys }: MintOrder, name: string): number => {
   return value;
 };
 
-function ownMinters(ports: MinterPorts): ReadonlyMap<string, Minter> {
+function ownMinters(ports: MinterPorts): Readonly<Record<string, Minter>> {
+  const { clock, entropy, sequences } = ports;
   const hotguids = hotguidMinter(ports);
-  const luuids = luuidMinter(ports);
-  const distributed = distributedMinter(distributedIdKind, ports);
-  const distributed128 = distributedMinter(distributedId128Kind, ports);
-  const shortCombs = shortCombMinter(ports);
-  return new Map<string, Minter>([
-    ["iuid", iuidMinter(ports)],
-    ["hotguid", (order, count) => hotguids(keyOf(order, "shardKey"), count, order.isRedraw)],
-    [
-      "hotguid-sql",
-      (order, count) => {
-        const minted = hotguids(keyOf(order, "shardKey"), count, order.isRedraw);
-        return minted.ok ? ok(minted.value.map(toSql)) : minted;
-      },
-    ],
-    ["luuid", (order, count) => luuids(keyOf(order, "group"), count)],
-    ["distributed-id", (_, count) => distributed(count)],
-    ["distributed-id-128", (_, count) => distributed128(count)],
-    ["short-prefix-comb", shortCombs],
-    ["short-suffix-comb", shortCombs],
-  ]);
-}
-
-/** Nothing is remembered: 106 random bits stand beside the counter of minutes. */
-function shortCombMinter({ clock, entropy }: MinterPorts): Minter {
-  return ({ layout }, count) => {
-    const ids: Words[] = [];
+  /** Nothing is remembered: 106 random bits stand beside the counter of minutes. */
+  const shortCombs: Minter = ({ layout }, count) => {
     const nowMs = clock.nowMs();
-    while (ids.length < count) {
-      const minted = mintShortComb(layout, nowMs, entropy);
-      if (!minted.ok) return minted;
-      ids.push(minted.value);
-    }
-    return ok(ids);
+    return times(count, () => mintShortComb(layout, nowMs, entropy));
+  };
+  return {
+    iuid: iuidMinter(ports),
+    hotguid: hotguids,
+    "hotguid-sql"(order, count) {
+      const minted = hotguids(order, count);
+      return minted.ok ? ok(minted.value.map(toSql)) : minted;
+    },
+    /** The primary key comes from the group's sequence, so the order holds over all isolates' blocks of one caller. */
+    async luuid(order, count) {
+      const group = keyOf(order, "group");
+      const numbers = await sequences.take(`luuid-${group}`, count, PRIMARY_KEY_MAX);
+      if (!numbers.ok) return numbers;
+      return times(count, (index) => mintLuuid({ group, primaryKey: numbers.value[index] as number }, entropy));
+    },
+    "distributed-id": distributedMinter(distributedIdKind, ports),
+    "distributed-id-128": distributedMinter(distributedId128Kind, ports),
+    "short-prefix-comb": shortCombs,
+    "short-suffix-comb": shortCombs,
   };
 }
 
@@ -194,32 +196,24 @@ function shortCombMinter({ clock, entropy }: MinterPorts): Minter {
 const MARKED_UUIDS = everyLayout.filter(({ fixedBits, table }) => fixedBits > 0 && table.text === uuidText);
 
 /** One state for each country and service: at most 65,536 of them, and order is promised within one only. */
-function iuidMinter({ clock, entropy }: MinterPorts) {
+function iuidMinter({ clock, entropy }: MinterPorts): Minter {
   const states = new Map<number, IuidState>();
-  return (order: MintOrder, count: number): MintResult => {
+  return (order, count) => {
     const [country, service] = [keyOf(order, "country"), keyOf(order, "service")];
     const started = startIuid({ country, service });
     if (!started.ok) return started;
     const key = country * 256 + service;
-    let state = states.get(key) ?? started.value;
-    const ids: Words[] = [];
     const nowMs = clock.nowMs();
-    while (ids.length < count) {
-      const minted = mintIuid(state, nowMs, entropy);
-      if (!minted.ok) return minted;
-      state = minted.value.state;
-      // Kept at each step: an ID that was made counts as given, even when a later one of the batch fails.
-      states.set(key, state);
-      ids.push(minted.value.words);
-    }
-    return ok(ids);
+    return times(count, () =>
+      kept(mintIuid(states.get(key) ?? started.value, nowMs, entropy), (state) => states.set(key, state)),
+    );
   };
 }
 
 /** One state for all shard keys: they stand behind the counter, so memory stays flat however many keys are asked for. */
 function hotguidMinter({ clock, entropy }: MinterPorts) {
   const shardKeyField = fieldOf(hotguid, "shardKey");
-  let state: HotguidState | undefined;
+  let last: HotguidState | undefined;
 
   const start = (): HotguidState => {
     const identity = hotguidIdentity(entropy, MARKED_UUIDS);
@@ -229,35 +223,21 @@ function hotguidMinter({ clock, entropy }: MinterPorts) {
     return started.value;
   };
 
-  return (shardKey: number, count: number, isRedraw = false): MintResult => {
-    state ??= start();
+  return (order: MintOrder, count: number): MintResult => {
+    const shardKey = keyOf(order, "shardKey");
+    let state = last ?? start();
     // How another layout reads a HotGuid rests on the last bits of its counter, too.
-    if (isRedraw) state = skipHotguids(state, entropy.word() & 0xffff);
-    const ids: Words[] = [];
+    if (order.isRedraw) state = skipHotguids(state, entropy.word() & 0xffff);
+    last = state;
     const nowMs = clock.nowMs();
-    while (ids.length < count) {
+    return times(count, () => {
       const minted = mintHotguid(state, nowMs, entropy);
       if (!minted.ok) return minted;
       state = minted.value.state;
+      last = state;
       const words = minted.value.words.slice();
       shardKeyField.write(words, shardKey);
-      ids.push(words);
-    }
-    return ok(ids);
-  };
-}
-
-/** The primary key comes from the group's sequence, so the order holds over all isolates' blocks of one caller. */
-function luuidMinter({ entropy, sequences }: MinterPorts) {
-  return async (group: number, count: number): Promise<MintResult> => {
-    const numbers = await sequences.take(`luuid-${group}`, count, PRIMARY_KEY_MAX);
-    if (!numbers.ok) return numbers;
-    const ids: Words[] = [];
-    for (const primaryKey of numbers.value) {
-      const minted = mintLuuid({ group, primaryKey }, entropy);
-      if (!minted.ok) return minted;
-      ids.push(minted.value);
-    }
-    return ok(ids);
+      return ok(words);
+    });
   };
 }

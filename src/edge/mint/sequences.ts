@@ -34,71 +34,51 @@ interface Block {
 /** Sequences out of Durable Objects, block by block, so that most numbers cost no call. */
 export function durableSequences(namespace: DurableObjectNamespace<SequenceBlocks>): Sequences {
   const blocks = new Map<string, Block>();
+
+  /** A block of the first of some sizes that fits. */
+  const reserve = async (name: string, sizes: readonly number[], max: number, least?: number) => {
+    try {
+      // A stub is broken after a failure, so each call makes its own.
+      const stub = namespace.get(namespace.idFromName(name));
+      for (const size of sizes) {
+        const next = await stub.reserve(size, max, least);
+        if (next !== undefined) return ok({ next, end: next + size });
+      }
+      return err({ reason: "sequence-exhausted", name, max } as const);
+    } catch {
+      return err({ reason: "sequence-unavailable", name } as const);
+    }
+  };
+
   return {
     async take(name, count, max, least) {
       // A block from a moment ago would be below what is asked for now.
-      if (least !== undefined) return takeFresh(namespace, name, count, max, least);
+      if (least !== undefined) {
+        const fresh = await reserve(name, [count], max, least);
+        return fresh.ok ? ok(takeFrom(fresh.value, count)) : fresh;
+      }
       const held = blocks.get(name);
       if (held !== undefined && held.end - held.next >= count) return ok(takeFrom(held, count));
+      // Near the end of the numbers a whole block may not fit where the wanted few still do.
+      const sizes = count < BLOCK_NUMBERS ? [BLOCK_NUMBERS, count] : [count];
       for (let tries = 0; tries < TRIES_MAX; tries++) {
-        const size = Math.max(count, BLOCK_NUMBERS);
-        const first = await reserve(namespace, name, size, count, max);
-        if (!first.ok) return first;
-        const block = { next: first.value.first, end: first.value.first + first.value.size };
+        const block = await reserve(name, sizes, max);
+        if (!block.ok) return block;
         // Another request of this isolate may have got a later block meanwhile: going back behind it would break the order.
         const latest = blocks.get(name);
-        if (latest !== undefined && latest.next > block.next) {
-          if (latest.end - latest.next >= count) return ok(takeFrom(latest, count));
-          continue;
+        if (latest === undefined || latest.next <= block.value.next) {
+          blocks.set(name, block.value);
+          return ok(takeFrom(block.value, count));
         }
-        blocks.set(name, block);
-        return ok(takeFrom(block, count));
+        if (latest.end - latest.next >= count) return ok(takeFrom(latest, count));
       }
       return err({ reason: "sequence-unavailable", name });
     },
   };
 }
 
-async function takeFresh(
-  namespace: DurableObjectNamespace<SequenceBlocks>,
-  name: string,
-  count: number,
-  max: number,
-  least: number,
-) {
-  try {
-    const first = await namespace.get(namespace.idFromName(name)).reserve(count, max, least);
-    if (first === undefined) return err({ reason: "sequence-exhausted", name, max } as const);
-    return ok(takeFrom({ next: first, end: first + count }, count));
-  } catch {
-    return err({ reason: "sequence-unavailable", name } as const);
-  }
-}
-
 function takeFrom(block: Block, count: number): readonly number[] {
   const first = block.next;
   block.next += count;
   return Array.from({ length: count }, (_, index) => first + index);
-}
-
-async function reserve(
-  namespace: DurableObjectNamespace<SequenceBlocks>,
-  name: string,
-  size: number,
-  countMin: number,
-  max: number,
-) {
-  try {
-    // A stub is broken after a failure, so each call makes its own.
-    const stub = namespace.get(namespace.idFromName(name));
-    const first = await stub.reserve(size, max);
-    if (first !== undefined) return ok({ first, size });
-    // Near the end of the numbers a whole block may not fit where the wanted few still do.
-    const few = size > countMin ? await stub.reserve(countMin, max) : undefined;
-    return few === undefined
-      ? err({ reason: "sequence-exhausted", name, max } as const)
-      : ok({ first: few, size: countMin });
-  } catch {
-    return err({ reason: "sequence-unavailable", name } as const);
-  }
 }
