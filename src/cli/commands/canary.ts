@@ -91,7 +91,6 @@ const OPTIONS = [
 ] as const;
 type Options = OptionsOf<typeof OPTIONS>;
 
-/** `waybill canary`: gives a growing share of a route's IDs to another region. */
 export const canary = command({
   name: "canary",
   description: "route a growing share of a route's IDs to another region, step by step",

@@ -210,7 +210,6 @@ const formLines = (forms: Explained["forms"]): readonly string[] => {
   return alignColumns([...layoutsOf.values()].map(({ form, text, layouts }) => [form, text, layouts.join(", ")]));
 };
 
-/** `waybill explain`: how each ID can be read, and where it is routed. */
 export const explainIds = command({
   name: "explain",
   description: "show how IDs can be read, where they are routed and why",

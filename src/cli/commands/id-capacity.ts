@@ -98,7 +98,6 @@ const round = (value: number): number => Number(value.toPrecision(3));
 
 const YEARS_DEFAULT = 10;
 
-/** `waybill id capacity`: whether a layout supports a load. */
 export const idCapacity = command({
   name: "capacity",
   description: "check whether a layout supports a load: lifetime, IDs per second, collision odds",

@@ -155,7 +155,6 @@ const writtenIn = (layout: Layout, name: string, words: Reading["words"]): strin
   return read?.every((word, index) => word === words[index]) ? text : undefined;
 };
 
-/** `waybill id convert`: the same ID in another text form, or in a layout with the same bits. */
 export const idConvert = command({
   name: "convert",
   description: "convert IDs to another text form, or to a layout with the same bits",

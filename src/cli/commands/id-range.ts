@@ -21,7 +21,6 @@ const OPTIONS = [
 ] as const;
 type Options = OptionsOf<typeof OPTIONS>;
 
-/** `waybill id range`: the first and the last ID of a period. */
 export const idRange = command({
   name: "range",
   description: "print the lowest and highest ID of a period, as bounds of partitions and scans",

@@ -4,7 +4,6 @@ import { openLayout, openLayouts } from "../lib/layouts.ts";
 import { alignColumns } from "../lib/output.ts";
 import { EXIT } from "../runtime.ts";
 
-/** `waybill layout`: how layouts divide bits into fields. */
 export const layout = command({
   name: "layout",
   description: "show the ID layouts with their fields, text forms and sources",

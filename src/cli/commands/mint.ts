@@ -61,7 +61,6 @@ type MintOptions = OptionsOf<typeof OPTIONS>;
 
 type Failure = MintPlanError | MintError | RoutingError;
 
-/** `waybill mint`: mints routable IDs, or IDs of any layout, without a gateway. */
 export const mint = command({
   name: "mint",
   description: "mint IDs and print them, one per line",

@@ -139,7 +139,6 @@ const start = command({
   run: takeSteps("start"),
 });
 
-/** `waybill move status`: where entities are, or all that are in progress. */
 const status = command({
   name: "status",
   description: "show where entities are; without IDs, all moves in progress",
@@ -164,7 +163,6 @@ const status = command({
   },
 });
 
-/** `waybill move`: moves entities between regions, one step of the table at a time. */
 export const move = group(
   "move",
   "move single entities between regions, one step of the table at a time",

@@ -37,7 +37,6 @@ Exit code: 0 if every ID was converted, otherwise 1.`,
     },
   });
 
-/** `waybill public`: converts between public and internal IDs with the keys of the deployment. */
 export const publicIds = group("public", "convert between public and internal IDs", [
   convertCommand("open", "print the internal IDs of public IDs", "no key decrypts it", (codec, text) =>
     codec.open(text),

@@ -11,7 +11,6 @@ const tokenName = (text: string): string => {
   throw new InvalidArgumentError("A name has letters, digits, `.`, `_` and `-`, at most 64, a letter or digit first.");
 };
 
-/** `waybill token new`: a bearer token for the gateway's own endpoints, and its entry for the deployment. */
 export const token = group("token", "create bearer tokens for the gateway's own endpoints", [
   command({
     name: "new",

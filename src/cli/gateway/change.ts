@@ -5,7 +5,7 @@ import { type OptionsOf, option } from "../command.ts";
 import { countChanges, formatChanges } from "../lib/diff-summary.ts";
 import { wholeNumber } from "../lib/input.ts";
 import type { TableFile } from "../lib/table-file.ts";
-import { formatWarning, type PlanWarning, undoesMoves, warningsOf } from "../lib/warnings.ts";
+import { formatWarning, undoesMoves, warningsOf } from "../lib/warnings.ts";
 import { both, EXIT, type ExitCode, fail, type NoAnswer, type Runtime, Stop } from "../runtime.ts";
 import { type ChangeRequest, type GatewayClient, openGateway } from "./client.ts";
 import { GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayFailure, type GatewayOptions } from "./http.ts";
@@ -116,24 +116,16 @@ export const staleError = (
     EXIT.conflict,
   );
 
-/** What a change of the table in force would do. */
-interface Review {
-  /** The same as `waybill table plan` has. */
-  readonly warnings: readonly PlanWarning[];
-  /** What changes, then the warnings, for stderr. */
-  readonly text: string;
-}
-
 type Named = Pick<TableFile<DeclaredTable>, "name" | "table">;
 
-/** `path` as for `countChanges`. `canary`: the revision of the canary that the change would end. */
+/** What changes, with the same warnings as `waybill table plan`. `path` as for `countChanges`. `canary`: the revision of the canary that the change would end. */
 const reviewChange = async (
   before: Named,
   after: Named,
   path: string | undefined,
   canary: number | undefined,
   runtime: Runtime,
-): Promise<Review> => {
+) => {
   const changes = await countChanges(before, after, path, runtime);
   const warnings = warningsOf(before.table, after.table, changes.counts, canary);
   const lines = warnings.map((warning) => `warning: ${formatWarning(warning)}\n`);

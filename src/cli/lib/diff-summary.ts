@@ -9,24 +9,11 @@ import { formatMissing, missedBy, openPackFiles, withSlots } from "./packs.ts";
 import type { TableFile } from "./table-file.ts";
 
 /** Differences of two tables as counts: entries of each part, and shares of each key space. Plain JSON. */
-export interface DiffCounts {
-  /** Only parts that differ. */
-  readonly parts: Readonly<Record<string, PartCounts>>;
-  /** Regions with other origin URLs. */
-  readonly origins: readonly OriginChange[];
-  readonly routes: TableDiff["routes"];
-  readonly keys: readonly KeyCount[];
-  readonly overrides: TableDiff["overrides"];
-}
+export type DiffCounts = ReturnType<typeof countDiff>;
 
-/** Origin URLs removed from and added to a region. */
-export interface OriginChange {
-  readonly region: string;
-  readonly removed: readonly string[];
-  readonly added: readonly string[];
-}
+type OriginChange = ReturnType<typeof originChanges>[number];
 
-export interface PartCounts {
+interface PartCounts {
   readonly added: number;
   readonly removed: number;
   readonly changed: number;
@@ -35,14 +22,11 @@ export interface PartCounts {
 }
 
 /** Keys of one entity's layout with the same change. */
-export interface KeyCount {
+export interface KeyCount extends Pick<KeyChange, "layout" | "mintedFrom" | "mintedBefore"> {
   /** `order`, or `order → ride` if the entity changes. */
   readonly entity: string;
-  readonly layout: string;
   readonly from: string;
   readonly to: string;
-  readonly mintedFrom: string | undefined;
-  readonly mintedBefore: string | undefined;
   /** Decimal. */
   readonly keys: string;
   /** Share of all keys of such IDs. `undefined`: routes depend on other fields. */
@@ -51,7 +35,7 @@ export interface KeyCount {
 
 const NAMES_MAX = 5;
 
-const countDiff = (diff: TableDiff): DiffCounts => {
+const countDiff = (diff: TableDiff) => {
   const parts = partsOf(diff).flatMap(({ name, entries, whole }) => {
     const counts = entries === undefined ? whole && CHANGED : countPart(entries);
     return counts === undefined || counts.added + counts.removed + counts.changed === 0
@@ -69,7 +53,8 @@ const countDiff = (diff: TableDiff): DiffCounts => {
   };
 };
 
-const originChanges = ({ added, removed, changed }: TableDiff["regions"]): readonly OriginChange[] => {
+/** Regions with other origin URLs. */
+const originChanges = ({ added, removed, changed }: TableDiff["regions"]) => {
   const sides = [
     ...Object.entries(removed).map(([region, before]) => ({ region, before, after: undefined })),
     ...Object.entries(added).map(([region, after]) => ({ region, before: undefined, after })),
@@ -77,12 +62,8 @@ const originChanges = ({ added, removed, changed }: TableDiff["regions"]): reado
   ];
   return sides.flatMap(({ region, before, after }) => {
     const [old, next] = [urlsOf(before), urlsOf(after)];
-    const change = {
-      region,
-      removed: old.filter((url) => !next.includes(url)),
-      added: next.filter((url) => !old.includes(url)),
-    };
-    return change.removed.length + change.added.length === 0 ? [] : [change];
+    const [gone, come] = [old.filter((url) => !next.includes(url)), next.filter((url) => !old.includes(url))];
+    return gone.length + come.length === 0 ? [] : [{ region, removed: gone, added: come }];
   });
 };
 
@@ -91,9 +72,9 @@ const urlsOf = (region: DeclaredRegion | undefined): readonly string[] => region
 const CHANGED: PartCounts = { added: 0, removed: 0, changed: 1, names: [] };
 
 const countPart = ({ added, removed, changed }: PartDiff<unknown>): PartCounts => {
-  const names = [added, removed, changed].map((entries) => Object.keys(entries));
-  const [addedCount = 0, removedCount = 0, changedCount = 0] = names.map(({ length }) => length);
-  return { added: addedCount, removed: removedCount, changed: changedCount, names: names.flat().slice(0, NAMES_MAX) };
+  const count = (entries: object): number => Object.keys(entries).length;
+  const names = [added, removed, changed].flatMap((entries) => Object.keys(entries)).slice(0, NAMES_MAX);
+  return { added: count(added), removed: count(removed), changed: count(changed), names };
 };
 
 const countKeys = (changes: readonly KeyChange[]): readonly KeyCount[] => {
@@ -154,12 +135,8 @@ const keyCells = (count: KeyCount): readonly string[] => {
   return [`${entity} (${layout})`, `${from} → ${to}`, formatKeys(count), formatMinted(count).join(", ")];
 };
 
-export interface CountedChanges {
-  /** `undefined`: no difference. */
-  readonly counts: DiffCounts | undefined;
-  /** Lines for stderr about missing packs, whose keys count as changed. */
-  readonly notes: string;
-}
+/** `notes`: for stderr, about missing packs, whose keys count as changed. */
+type CountedChanges = Awaited<ReturnType<typeof countChanges>>;
 
 type Named = Pick<TableFile<DeclaredTable>, "name" | "table">;
 
@@ -169,7 +146,7 @@ export const countChanges = async (
   after: Named,
   path: string | undefined,
   runtime: Pick<Runtime, "readFile" | "fileExists" | "nowMs">,
-): Promise<CountedChanges> => {
+) => {
   const tables = [before, after].map(({ name, table }) => ({ name, table: withSlots(table) }));
   const { missing, contents } = await openPackFiles([path], tables, runtime);
   const diff = diffTables(before.table, after.table, contents, runtime.nowMs());

@@ -1,28 +1,13 @@
-import {
-  type Destination,
-  type LoggedRequest,
-  parseLogLine,
-  type Replayed,
-  type ReplayResult,
-  replay,
-} from "../../gateway/replay.ts";
+import { type Destination, type LoggedRequest, parseLogLine, type Replayed, replay } from "../../gateway/replay.ts";
 import type { CompiledTable } from "../../routing/index.ts";
 import { fail, type Runtime } from "../runtime.ts";
 import { linesOf, openInput } from "./input.ts";
 import { alignColumns, counted, countOf, escapeControls, formatCount, formatPercent, startProgress } from "./output.ts";
 
 /** Results of all requests of a log. Plain JSON of bounded size. */
-export interface ReplaySummary extends Readonly<Record<ReplayResult, number>> {
-  readonly requests: number;
-  /** Lines of other events. */
-  readonly others: number;
-  /** Unreadable lines, and the number of the first. */
-  readonly unreadable: { readonly lines: number; readonly first: number | undefined };
-  /** Changes of the target, most frequent first. */
-  readonly changes: readonly LogChange[];
-}
+export type ReplaySummary = Awaited<ReturnType<typeof replayLines>>;
 
-export interface LogChange {
+interface LogChange {
   /** Empty if neither table has one. */
   readonly entity: string;
   readonly from: string;
@@ -72,7 +57,7 @@ const replayLines = async (
   runtime: Runtime,
   chunks: AsyncIterable<Uint8Array>,
   tell: (step: ReplayStep) => Promise<void>,
-): Promise<ReplaySummary> => {
+) => {
   const nowMs = runtime.nowMs();
   const counts = { requests: 0, same: 0, changed: 0, open: 0, others: 0 };
   const changes = new Map<string, LogChange>();

@@ -116,7 +116,6 @@ const basePath = (text: string): string => {
   throw new InvalidArgumentError("It must be a path without a slash at its end, such as /v1, or / for none.");
 };
 
-/** `waybill contract`: compares an origin's OpenAPI document with the table. */
 export const contract = command({
   name: "contract",
   description: "compare an origin's OpenAPI document with the routing table, in both directions",

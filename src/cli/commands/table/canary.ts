@@ -59,7 +59,6 @@ const readSelector = ({ share, country, entity }: OptionsOf<typeof SELECTOR>): A
   return country === undefined ? { entities: [...(entity ?? [])] } : { countries: [...country] };
 };
 
-/** `waybill table canary`: lets a new table serve a part of the IDs first. */
 export const canary = command({
   name: "canary",
   description: "serve a part of the IDs by a new table first: a share, a country or an entity",
@@ -154,7 +153,6 @@ Examples:
 It first shows the running canary, its author and its IDs${shown}. With --yes, --expect must name it.
 ${changeExits("0 done, 1 not done or no canary is running, 3 conflict: another canary or none is running, or someone else changed the table", "the change is in force")}`;
 
-/** `waybill table promote`: the canary's table serves all IDs. */
 export const promote = command({
   name: "promote",
   description: "publish the table of the running canary for all IDs",
@@ -177,7 +175,6 @@ export const promote = command({
     ),
 });
 
-/** `waybill table abort`: the revision in force serves all IDs again. */
 export const abort = command({
   name: "abort",
   description: "end the running canary: the current revision serves all IDs again",

@@ -10,7 +10,6 @@ import { EXIT, type Runtime } from "../../runtime.ts";
 /** Use of each limit. */
 export type Uses = Readonly<Record<string, { readonly used: number; readonly max: number }>>;
 
-/** `waybill table capacity`: how close a table is to each of its limits. */
 export const tableCapacity = command({
   name: "capacity",
   description: "show how much of each limit a table uses: a file, or the current table of a gateway",

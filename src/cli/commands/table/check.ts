@@ -31,7 +31,6 @@ const formatHint = (hint: Hint): string => {
   }
 };
 
-/** `waybill table check`: all faults of a table, or a summary. */
 export const tableCheck = command({
   name: "check",
   description: "check a routing table: list all faults with place and fix; without faults, ambiguous IDs",

@@ -9,7 +9,6 @@ import { jsonText } from "../../lib/output.ts";
 import { formatMissing, missedBy, openPackFiles, withSlots } from "../../lib/packs.ts";
 import { both, EXIT, fail, type Runtime } from "../../runtime.ts";
 
-/** `waybill table diff`: the differences of two tables, and the keys that they route differently. */
 export const tableDiff = command({
   name: "diff",
   description: "compare two routing tables and list the keys that are routed differently",

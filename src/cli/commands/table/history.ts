@@ -88,7 +88,6 @@ const auditCells = (entry: AuditEntry): readonly string[] => {
   return [String(id), time, what + formatServed(audience), author, times > 1 ? `${outcome} × ${times}` : outcome, note];
 };
 
-/** `waybill table history`: the revisions of the table. */
 export const tableHistory = listCommand({
   name: "history",
   description: "list the revisions of a gateway's table, newest first",
@@ -98,7 +97,6 @@ export const tableHistory = listCommand({
   cells: revisionCells,
 });
 
-/** `waybill table audit`: every attempt to change the table. */
 export const tableAudit = listCommand({
   name: "audit",
   description: "list all attempts to change a gateway's table and their outcome, newest first",
@@ -108,7 +106,6 @@ export const tableAudit = listCommand({
   cells: auditCells,
 });
 
-/** `waybill table show`: a published table's text, byte for byte. */
 export const tableShow = command({
   name: "show",
   description: "print the exact text of a revision, or write it to a file",

@@ -155,7 +155,6 @@ const OPTIONS = [
 ] as const;
 type Options = OptionsOf<typeof OPTIONS>;
 
-/** `waybill table pack`: creates a pack of ranges, and its entry for the table. */
 export const tablePack = command({
   name: "pack",
   description: "create a pack: a file of key ranges beside the table, for more ranges than its JSON can hold",
@@ -271,7 +270,6 @@ const entryOf = ({ sha256, bytes, ranges, regions }: PackReport, bits: number, {
   regions,
 });
 
-/** `waybill table upload-packs`: uploads the packs of a table ahead of the table. */
 export const tableUploadPacks = command({
   name: "upload-packs",
   description: "upload the packs of a table that the gateway does not have",

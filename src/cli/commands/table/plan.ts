@@ -4,14 +4,13 @@ import { answerOf, formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../ga
 import { faultsAtGateway } from "../../gateway/outcome.ts";
 import { formatUpload, isForUploads, planUploads, summaryOf } from "../../gateway/pack-upload.ts";
 import { readInForce } from "../../gateway/revision.ts";
-import { countChanges, type DiffCounts, formatDiffCounts } from "../../lib/diff-summary.ts";
+import { countChanges, formatDiffCounts } from "../../lib/diff-summary.ts";
 import { jsonText, linesText } from "../../lib/output.ts";
 import { faultLine, readPublishable } from "../../lib/table-file.ts";
-import { formatWarning, type PlanWarning, warningsOf } from "../../lib/warnings.ts";
-import { EXIT, fail, type Runtime, Stop } from "../../runtime.ts";
-import { formatUses, type Uses, usesOf } from "./capacity.ts";
+import { formatWarning, warningsOf } from "../../lib/warnings.ts";
+import { EXIT, fail, Stop } from "../../runtime.ts";
+import { formatUses, usesOf } from "./capacity.ts";
 
-/** `waybill table plan`: what publishing a table would do. */
 export const tablePlan = command({
   name: "plan",
   description: "preview a publication: faults, changes, use of limits, packs to upload, warnings",
@@ -41,52 +40,25 @@ Exit code: 0 if it can be published, otherwise 1.`,
     }
     const { name, table, bytes, digest } = file;
     const { counts: changes, notes } = await countChanges(inForce, file, path, runtime);
-    const planned = {
-      file: name,
-      digest,
-      basedOn: inForce.revision,
-      /** Whether the text is already in force, byte for byte. */
-      isInForce: inForce.digest === digest,
-      /** Absent if only the text differs. */
-      changes,
-      capacity: usesOf(table, bytes.length),
-      warnings: warningsOf(inForce.table, table, changes, status.canary?.revision),
-      uploads: uploads.map(summaryOf),
-    };
-    await runtime.print(json ? jsonText(planned) : formatPlan(planned, runtime.paint));
+    const basedOn = inForce.revision;
+    const isInForce = inForce.digest === digest;
+    const capacity = usesOf(table, bytes.length);
+    const warnings = warningsOf(inForce.table, table, changes, status.canary?.revision);
+    const summaries = uploads.map(summaryOf);
+    const same = isInForce
+      ? `nothing to publish: revision ${basedOn} has the same text\n`
+      : "no differences except in the text\n";
+    const sections = [
+      [`${name} on top of revision ${basedOn}`, changes === undefined ? same : formatDiffCounts(changes)],
+      ["to upload first", linesText(summaries.map(formatUpload))],
+      ["capacity", formatUses(capacity)],
+      ["warnings", linesText(warnings.map(formatWarning))],
+    ].flatMap(([title = "", text = ""]) =>
+      text === "" ? [] : [`${runtime.paint("bold", title)}\n${text.replace(/^(?=.)/gm, "  ")}`],
+    );
+    const planned = { file: name, digest, basedOn, isInForce, changes, capacity, warnings, uploads: summaries };
+    await runtime.print(json ? jsonText(planned) : sections.join("\n"));
     runtime.report(notes);
     return EXIT.ok;
   },
 });
-
-interface Plan {
-  readonly file: string;
-  readonly basedOn: number;
-  readonly isInForce: boolean;
-  readonly changes: DiffCounts | undefined;
-  readonly capacity: Uses;
-  readonly warnings: readonly PlanWarning[];
-  readonly uploads: readonly ReturnType<typeof summaryOf>[];
-}
-
-const formatSame = (isInForce: boolean, revision: number): string =>
-  isInForce ? `nothing to publish: revision ${revision} has the same text\n` : "no differences except in the text\n";
-
-const formatPlan = (
-  { file, basedOn, isInForce, changes, capacity, warnings, uploads }: Plan,
-  paint: Runtime["paint"],
-): string => {
-  const sections = [
-    [
-      `${file} on top of revision ${basedOn}`,
-      changes === undefined ? formatSame(isInForce, basedOn) : formatDiffCounts(changes),
-    ],
-    ["to upload first", linesText(uploads.map(formatUpload))],
-    ["capacity", formatUses(capacity)],
-    ["warnings", linesText(warnings.map(formatWarning))],
-  ];
-  return sections
-    .filter(([, text]) => text !== "")
-    .map(([title = "", text = ""]) => `${paint("bold", title)}\n${text.replace(/^(?=.)/gm, "  ")}`)
-    .join("\n");
-};

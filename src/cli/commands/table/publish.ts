@@ -9,7 +9,6 @@ import { fail } from "../../runtime.ts";
 
 const JSON_TEXT = 'one JSON object: the new revision, or the current one and "changed": false';
 
-/** `waybill table publish`: puts a table into force, unless another change came first. */
 export const publish = command({
   name: "publish",
   description: "check a table, show its changes, and publish it to a gateway",
@@ -57,7 +56,6 @@ ${changeExits("0 published, or nothing to publish; 1 not published; 3 conflict: 
     ),
 });
 
-/** `waybill table rollback`: publishes the text of an old revision again, as a new revision. */
 export const rollback = command({
   name: "rollback",
   description: "publish the text of an old revision again, as a new revision",

@@ -14,7 +14,6 @@ import { formatMissing, openPackFiles } from "../../lib/packs.ts";
 import { compile } from "../../lib/table-file.ts";
 import { both, EXIT, fail } from "../../runtime.ts";
 
-/** `waybill table replay`: replays the requests of a log on two tables. */
 export const tableReplay = command({
   name: "replay",
   description: "replay the requests of a log on two tables and list those that are routed differently",

@@ -23,7 +23,6 @@ import { countingNumber } from "../../lib/input.ts";
 import { alignColumns, escapeControls, jsonText, linesText } from "../../lib/output.ts";
 import { EXIT, fail } from "../../runtime.ts";
 
-/** `waybill table status`: how far the last change has propagated. */
 export const tableStatus = command({
   name: "status",
   description: "show how far the last change has propagated: control plane, KV, isolates",
