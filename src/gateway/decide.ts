@@ -13,7 +13,6 @@ import {
   resolveAny,
   resolvePath,
   type WithoutId,
-  withoutPublic,
 } from "../routing/index.ts";
 import { ANY_PREFIX, pathWithId } from "../routing/lookup/paths.ts";
 import type { MissingPage } from "../routing/packs/pack.ts";
@@ -114,7 +113,7 @@ function decideByTable(input: DecideInput, table: CompiledTable, path: string, b
   const hint = input.layoutName === undefined ? NO_HINT : hintFor(table, input.layoutName);
   if (!hint.ok) return failure(table, hint.error, byCanary);
   // Internal IDs of public entities stay unknown here: an error must not reveal them.
-  const decided = resolvePath(withoutPublic(table), match, path, input.nowMs, hint.value);
+  const decided = resolvePath(table.withoutPublic ?? table, match, path, input.nowMs, hint.value);
   if (!decided.ok) return failure(table, decided.error, byCanary);
   return { kind: "region", decision: decided.value, path, byCanary };
 }
@@ -131,24 +130,24 @@ function decidePublic(
   return { kind: "region", decision: opened.value.decision, path: opened.value.path, byCanary };
 }
 
-/** Decides about a request for `/any/:id` or a path below it. */
-export function decideAny(input: DecideInput, path: string): Outcome {
-  const idEnd = path.indexOf("/", ANY_PREFIX.length);
-  if (idEnd === -1) return decideId(input, path.slice(ANY_PREFIX.length), "");
-  return decideId(input, path.slice(ANY_PREFIX.length, idEnd), path.slice(idEnd));
-}
-
 /**
- * Decides about an ID that came without its entity's path (`/any/:id`). `below`: what follows the ID in the path.
- * The canary serves an ID that the table in force has decided about, or any ID of an entity that is all its own.
+ * Decides about a request for `/any/:id` or a path below it. The canary serves an ID that the table in force has decided
+ * about, or any ID of an entity that is all its own.
  */
-function decideId(input: DecideInput, id: string, below: string): Outcome {
+export function decideAny(input: DecideInput, path: string): Outcome {
   const { table, canary } = input.tables;
+  const slash = path.indexOf("/", ANY_PREFIX.length);
+  const idEnd = slash === -1 ? path.length : slash;
+  const id = path.slice(ANY_PREFIX.length, idEnd);
+  const below = path.slice(idEnd);
   const first = decideIdByTable(input, table, id, below, canary);
   return first === "canary" ? (decideIdByTable(input, canary?.table ?? table, id, below, undefined) as Outcome) : first;
 }
 
-/** `other`: the canary that may take the ID over; absent when its own table is asked. */
+/**
+ * `below`: what follows the ID in the path. `other`: the canary that may take the ID over; absent when its own table is
+ * asked.
+ */
 function decideIdByTable(
   input: DecideInput,
   table: CompiledTable,
@@ -171,7 +170,7 @@ function decideIdByTable(
     if (other?.ownsEntity(entity.name)) return "canary";
     const pattern = primaryPattern(entity, entity.ids[0]?.enabled.layout.name ?? "") ?? "";
     const path = pathWithId(pattern, id) + below;
-    const redirect = redirectFor(input, entity, path, undefined, byCanary);
+    const redirect = entity.any === "proxy" ? undefined : redirectFor(input, entity, path, undefined, byCanary);
     if (redirect !== undefined) return redirect;
     const idStart = pattern.indexOf(":id");
     const outcome = decidePublic(input, table, matchAt(entity, idStart, id), path, byCanary);
@@ -181,7 +180,8 @@ function decideIdByTable(
   if (other?.matches(decision)) return "canary";
   const { entity, layout } = decision;
   const path = pathWithId(primaryPattern(entity, layout) ?? "", id) + below;
-  return redirectFor(input, entity, path, decision, byCanary) ?? { kind: "region", decision, path, byCanary };
+  const redirect = entity.any === "proxy" ? undefined : redirectFor(input, entity, path, decision, byCanary);
+  return redirect ?? { kind: "region", decision, path, byCanary };
 }
 
 const matchAt = (entity: Entity, idStart: number, id: string): PathMatch => ({
@@ -204,7 +204,6 @@ function redirectFor(
   decision: Decision | undefined,
   byCanary: boolean,
 ): Outcome | undefined {
-  if (entity.any !== "redirect") return undefined;
   const redirect = { kind: "redirect", path, decision, byCanary } as const;
   if (input.tables.canary === undefined) return redirect;
   const next = decidePath({ ...input, layoutName: undefined }, path);
@@ -220,8 +219,12 @@ function readHinted(
   id: string,
   byCanary: boolean,
 ): ReadId | DecideFailure | PageNeed {
-  const hint = hintFor(table, layoutName);
+  const hint = layoutName === undefined ? NO_HINT : hintFor(table, layoutName);
   if (!hint.ok) return failure(table, hint.error, byCanary);
+  if (table.withoutPublic === undefined) {
+    const plain = resolveAny(table, id, nowMs, hint.value);
+    return plain.ok ? { kind: "plain", decision: plain.value } : failure(table, plain.error, byCanary);
+  }
   const reading = readId(publicIds, table, id, nowMs, hint.value);
   return reading.ok ? reading.value : failure(table, reading.error, byCanary);
 }
@@ -231,7 +234,7 @@ const NO_HINT = ok(undefined);
 /** An error lists no layout that public entities alone have. */
 function hintFor(table: CompiledTable, layoutName: string | undefined): ReturnType<typeof hintNamed> {
   const hint = hintNamed(table, layoutName);
-  return hint.ok ? hint : hintNamed(withoutPublic(table), layoutName);
+  return hint.ok ? hint : hintNamed(table.withoutPublic ?? table, layoutName);
 }
 
 /** A page that the error names is a need. */
@@ -260,7 +263,7 @@ export function explainId(input: DecideInput, id: string): Explained {
   const explained = explainByTable(input, table, id, false);
   if (canary === undefined || explained.kind !== "explanation") return explained;
   const hint = hintFor(table, input.layoutName);
-  const decided = hint.ok ? resolveAny(withoutPublic(table), id, input.nowMs, hint.value) : hint;
+  const decided = hint.ok ? resolveAny(table.withoutPublic ?? table, id, input.nowMs, hint.value) : hint;
   if (decided.ok) return canary.matches(decided.value) ? explainByTable(input, canary.table, id, true) : explained;
   const second = explainByTable(input, canary.table, id, false);
   if (second.kind === "page") return second;
@@ -276,7 +279,7 @@ function explainByTable(
 ): Explained {
   const hint = hintFor(table, layoutName);
   if (!hint.ok) return failure(table, hint.error, byCanary);
-  const explanation = explain(withoutPublic(table), id, nowMs, hint.value);
+  const explanation = explain(table.withoutPublic ?? table, id, nowMs, hint.value);
   const { error } = explanation;
   if (error !== undefined && "missing" in error) return failure(table, error, byCanary);
   return { kind: "explanation", explanation, byCanary };

@@ -4,13 +4,11 @@ import {
   type CompiledTable,
   type Decision,
   type Entity,
-  hasPublic,
   type LayoutHint,
   type PathMatch,
   type RoutingError,
   resolveAny,
   resolvePath,
-  withoutPublic,
 } from "../routing/index.ts";
 
 /** Opens public IDs with the deployment's keys. */
@@ -70,13 +68,13 @@ export function readId(
 ): Result<ReadId, OpenError> {
   const opened = publicReadings(publicIds, table, text, nowMs, hint);
   if (!opened.ok) return opened;
-  const plain = resolveAny(withoutPublic(table), text, nowMs, hint);
+  const plain = resolveAny(table.withoutPublic ?? table, text, nowMs, hint);
   // A reading that is not known yet may be the one that counts.
   if (!plain.ok && plain.error.reason === "table-unavailable") return plain;
   const [entity, second] = opened.value;
   if (entity === undefined) {
     if (plain.ok) return ok({ kind: "plain", decision: plain.value });
-    return err(hasPublic(table) && hasNoOwner(plain.error) ? unknownPublicId(text) : plain.error);
+    return err(table.withoutPublic !== undefined && hasNoOwner(plain.error) ? unknownPublicId(text) : plain.error);
   }
   const isOnly = second === undefined && !plain.ok && hasNoOwner(plain.error);
   return isOnly ? ok({ kind: "public", entity }) : err({ reason: "ambiguous-id", id: text, candidates: [] });
@@ -92,7 +90,6 @@ function publicReadings(
   nowMs: number,
   hint: LayoutHint | undefined,
 ): Result<readonly Entity[], OpenError> {
-  if (!hasPublic(table)) return ok(NONE);
   const proven: Entity[] = [];
   const unproven: Entity[] = [];
   for (const entity of table.entities.values()) {
@@ -112,8 +109,6 @@ function publicReadings(
   }
   return ok(proven.length > 0 ? proven : unproven);
 }
-
-const NONE: readonly Entity[] = [];
 
 /** Kinds without redundancy: every text of their form opens to some internal ID. */
 const WITHOUT_PROOF: readonly string[] = ["guid", "uint128"];

@@ -1,5 +1,5 @@
 import { err, ok } from "../ids/result.ts";
-import { type CompiledTable, type Decision, type Entity, hasPublic, type WithoutId } from "../routing/index.ts";
+import type { CompiledTable, Decision, Entity, WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX, isGatewayPath, isNotNormalized } from "../routing/lookup/paths.ts";
 import { hasPublicForm } from "../routing/public-ids/codec.ts";
 import { type DecideError, decideAny, decidePath, type Outcome } from "./decide.ts";
@@ -104,7 +104,9 @@ export const destinationOf = (
     const [id = ""] = path.slice(ANY_PREFIX.length).split("/", 1);
     if (id === HIDDEN_ID || mayBePublic(table, id)) return openPublic(undefined);
     const outcome = decideAny({ tables, publicIds: BLIND, layoutName: undefined, nowMs }, path);
-    return outcome.kind === "error" && hasPublic(table) ? openPublic(undefined) : destination(outcome, method);
+    return outcome.kind === "error" && table.withoutPublic !== undefined
+      ? openPublic(undefined)
+      : destination(outcome, method);
   }
   const match = table.paths.match(path);
   if (match !== undefined && path.slice(match.idStart, match.idEnd) === HIDDEN_ID) return openPublic(match.entity.name);
@@ -113,7 +115,6 @@ export const destinationOf = (
 
 /** Only the keys tell whether a text of such a form is a public ID, which would make a plain reading ambiguous. */
 const mayBePublic = (table: CompiledTable, id: string): boolean =>
-  hasPublic(table) &&
   [...table.entities.values()].some((entity) => entity.public !== undefined && hasPublicForm(entity, id));
 
 function destination(outcome: Outcome, method: string): Destination {

@@ -1,6 +1,6 @@
 import type { Client, Gateway, RequestLine, ServedTable } from "../ports.ts";
 import type { GatewayError, RequestError } from "../problems/index.ts";
-import { type CompiledTable, type Decision, hasPublic } from "../routing/index.ts";
+import type { CompiledTable, Decision } from "../routing/index.ts";
 import { ANY_PREFIX, isNotNormalized } from "../routing/lookup/paths.ts";
 import { problemResponse } from "./problem-response.ts";
 
@@ -196,7 +196,7 @@ export interface Redaction {
 export function redactPath(path: string, { table, canary, isPlainId }: Redaction): string {
   if (GATEWAY_PAGE.test(path)) return path;
   if (table === undefined) return REST;
-  if (!hasPublic(table) && (canary === undefined || !hasPublic(canary))) return path;
+  if (table.withoutPublic === undefined && canary?.withoutPublic === undefined) return path;
   if (path.startsWith(ANY_PREFIX)) {
     const end = endOfSegment(path, ANY_PREFIX.length);
     return isPlainId ? upTo(path, end) : masked(path, ANY_PREFIX.length, end);

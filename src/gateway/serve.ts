@@ -8,14 +8,7 @@ import { clientResponse, watchBody } from "../proxy/client-response.ts";
 import { deliver, type OriginResponse } from "../proxy/deliver.ts";
 import type { ProxyRequest } from "../proxy/origin-request.ts";
 import { mirrorToShadow } from "../proxy/shadow.ts";
-import {
-  type CompiledTable,
-  canonicalText,
-  chooseRegion,
-  type Decision,
-  stickyCookie,
-  type WithoutId,
-} from "../routing/index.ts";
+import { type CompiledTable, chooseRegion, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
 import { type DecideInput, decideAny, decidePath, type Outcome, type PageNeed } from "./decide.ts";
 import { type LoadFailure, withPages } from "./pages.ts";
@@ -157,7 +150,7 @@ const proxyRequest = (
   body,
   target,
   decision,
-  id: decision.id === "" ? "" : canonicalText(table, decision),
+  id: decision.canonical,
   revision: table.revision,
   regions: table.regions,
   attempts: 0,
@@ -227,7 +220,8 @@ export async function forwardWithoutId(context: RequestContext, entry: WithoutId
   const { region, isAssumed } = choice.value;
   const target = table?.withoutId.targets.get(region);
   if (target === undefined) throw new Error(`region ${region} was not checked`);
-  const decision: Decision = { entity, layout: "", id: "", words: clientWords(context), target };
+  const words = clientWords(context);
+  const decision: Decision = { entity, layout: "", id: "", words, identity: words, canonical: "", target };
   const response = await forward(context, decision, path + query);
   // A problem says nothing about the client's home region, and the 101 of a WebSocket cannot be changed.
   if (sticky !== undefined && isAssumed && context.outcome === "answered" && response.status !== 101) {

@@ -7,7 +7,6 @@ export {
   TEXT_NAMES,
   type TextName,
 } from "./layout/declare.ts";
-export { fieldOf } from "./layout/fields.ts";
 export type {
   EncodeError,
   Field,
@@ -22,7 +21,7 @@ export type {
   Words,
 } from "./layout/layout.ts";
 export { isoTime } from "./layout/time.ts";
-export { compareWords, joinLongs, type LongPair, type LongPairError, mixWords, splitLongs } from "./layout/words.ts";
+export { compareWords, fieldOf, mixWords } from "./layout/words.ts";
 export {
   builtinLayouts,
   hotguid,

@@ -1,6 +1,6 @@
-import { ofRole } from "./layout/fields.ts";
 import type { Field, Layout, ParseError, TextForm, Words } from "./layout/layout.ts";
 import { isoTime } from "./layout/time.ts";
+import { ofRole } from "./layout/words.ts";
 
 /** The plausible minting times of a layout: from a fixed instant to an offset from now, both inclusive. */
 export interface TimeWindow {

@@ -1,6 +1,5 @@
 import { err, ok, type Result } from "../ids/result.ts";
 import type { MovedKey, MovedMemory, ProxyPorts } from "../ports.ts";
-import { identityWords } from "../routing/identity.ts";
 import type { Decision, Origin, Region } from "../routing/table.ts";
 import { type AttemptError, attemptOnce, limitsFor } from "./attempt.ts";
 import type { ProxyError } from "./errors.ts";
@@ -51,13 +50,12 @@ export type Delivery = Result<OriginResponse, ProxyError>;
 export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, deps: ProxyPorts): Promise<Delivery> {
   deps.retryBudget.earn(region.name);
   const { isRepeatable, isIdempotent, isRead } = repeatability(proxyRequest);
-  const { entity, layout } = proxyRequest.decision;
   // However its ID is written, an entity keeps to one origin.
-  const words = identityWords(layout, proxyRequest.decision.words);
+  const { entity, identity } = proxyRequest.decision;
   const candidates = candidatesFor(
     region,
     proxyRequest.regions,
-    words,
+    identity,
     isIdempotent && (isRead || region.failoverWrites),
   );
   const sendsMax = isRepeatable ? SENDS_MAX : 1;

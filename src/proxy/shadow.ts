@@ -1,5 +1,4 @@
 import type { Clock, Entropy, ProxyPorts, ResponseDifference, ShadowOutcome, Shadows } from "../ports.ts";
-import { identityWords } from "../routing/identity.ts";
 import type { Region } from "../routing/table.ts";
 import type { OriginResponse } from "./deliver.ts";
 import { type OriginRequest, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
@@ -172,8 +171,7 @@ async function sendToShadow(
   { fetch, sign, isOnEdge, entropy }: ProxyPorts,
   deadlineMs: number,
 ): Promise<ResponseShape> {
-  const { layout, words } = proxyRequest.decision;
-  const at = { region, origin: chooseOrigin(region, identityWords(layout, words)) };
+  const at = { region, origin: chooseOrigin(region, proxyRequest.decision.identity) };
   const signature = sign === undefined ? undefined : await sign(signableOf(proxyRequest, at));
   const outgoing = originRequest(proxyRequest, at, entropy, signature);
   if (outgoing === undefined) throw new Error("the request loops");

@@ -1,5 +1,4 @@
-import { fieldOf, formatShortKey, fromSql, hotguidSql, type Layout, luuid, type Words } from "../ids/index.ts";
-import type { CompiledTable, Decision } from "./table.ts";
+import { fieldOf, fromSql, hotguidSql, type Layout, luuid, type Words } from "../ids/index.ts";
 
 /** Layout name of an ID that is only a primary key; its path gives the group. */
 export const LUUID_SHORT = "luuid-short";
@@ -24,15 +23,7 @@ const LUUID_RANDOM: Words = /* @__PURE__ */ fieldOf(luuid, "random").mask;
 
 /** Whether a text that two layouts can parse certainly has the same identity in both. */
 export const isOneIdentity = (a: Layout, b: Layout): boolean =>
-  [a, b].every(({ name, texts }) => texts.length === 1 && !ALTERED.includes(name)) && a.texts[0] === b.texts[0];
+  [a, b].every((layout) => layout.texts.length === 1 && !hasOtherWords(layout)) && a.texts[0] === b.texts[0];
 
-const ALTERED: readonly string[] = [luuid.name, hotguidSql.name];
-
-/**
- * The canonical text of an ID in its layout, or of a short key, which origins can compare. A short key and its LUUID
- * have two texts, and so have the two forms of a HotGuid.
- */
-export const canonicalText = ({ layouts }: CompiledTable, { layout, id, words }: Decision): string => {
-  if (layout === LUUID_SHORT) return formatShortKey(luuid.field("primaryKey")?.read(words) ?? 0);
-  return layouts.get(layout)?.layout.format(words) ?? id;
-};
+/** Whether `identityWords` are not always the words of the layout's ID. */
+export const hasOtherWords = ({ name }: Layout): boolean => name === luuid.name || name === hotguidSql.name;

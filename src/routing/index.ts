@@ -4,7 +4,7 @@ export type { KeyChange, KeyOutcome } from "./diff/key-changes.ts";
 export type { OverrideChange, OverrideKind, OverridesDiff, OverrideTarget, UndoneSteps } from "./diff/overrides.ts";
 export type { Changed, PartDiff } from "./diff/parts.ts";
 export type { LayoutFault, RoutingError } from "./errors.ts";
-export { canonicalText, LUUID_SHORT } from "./identity.ts";
+export { LUUID_SHORT } from "./identity.ts";
 export { findAmbiguities, type Hint, type LayoutAmbiguity } from "./layouts/ambiguities.ts";
 export { REVISION_MAX, TABLE_BYTES_MAX } from "./limits.ts";
 export { checkTable, loadTable } from "./load.ts";
@@ -17,7 +17,6 @@ export { partsOfFile, verifyPack } from "./packs/verify.ts";
 export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "./public-ids/codec.ts";
 export { type Explanation, explain, type PlainDecision, type TextFormOf } from "./resolve/explain.ts";
 export type { LayoutHint } from "./resolve/match.ts";
-export { hasPublic, withoutPublic } from "./resolve/match.ts";
 export { chooseRegion, stickyCookie } from "./resolve/region-sources.ts";
 export { hintNamed, resolveAny, resolvePath, type UnknownLayout } from "./resolve/resolve.ts";
 export {

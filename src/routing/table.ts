@@ -1,5 +1,6 @@
 import type { Layout, TextForm, Words } from "../ids/layout/layout.ts";
 import type { PublicType } from "../ids/public/public-block.ts";
+import type { WordsMap } from "./lookup/id-index.ts";
 import type { MissingPage, PackSlot } from "./packs/pack.ts";
 import type { FieldPaths } from "./public-ids/field-paths.ts";
 import type { RegionSource, Sticky } from "./resolve/region-sources.ts";
@@ -64,6 +65,11 @@ export interface CompiledTable {
   readonly packs: ReadonlyMap<string, PackSlot>;
   /** How many routes are declared. */
   readonly routeCount: number;
+  /**
+   * The table as those may see it who have no key: without the entities whose IDs are public, and without layouts that only
+   * those have. Their internal IDs then have no owner, in decisions and in the evidence of errors. `undefined`: this one.
+   */
+  readonly withoutPublic: CompiledTable | undefined;
 }
 
 /** An entity with its paths and the layouts of its IDs. */
@@ -116,9 +122,9 @@ export interface EntityId {
   readonly service: number | undefined;
   /** LUUID group number. */
   readonly group: number | undefined;
-  /** Whether the bits have the declared service and group. */
-  readonly claims: (words: Words) => boolean;
-  /** The target of words that it claims, by the routes and the default; `undefined` when nothing takes them. */
+  /** Whether the bits fit the layout and have the declared service or group. */
+  readonly takes: (words: Words) => boolean;
+  /** The target of words that it takes, by the routes and the default; `undefined` when nothing takes them. */
   readonly find: (words: Words) => Found | undefined;
 }
 
@@ -148,7 +154,10 @@ export interface EnabledLayout {
   readonly slices: ReadonlyMap<string, Slice>;
   /** IDs minted outside of this window are not of this layout. Unix ms; `aheadMs` is counted from now. */
   readonly window: TimeWindow | undefined;
-  readonly index: KeyIndex;
+  /** The numbers of the overrides in its text form; `undefined` without any. */
+  readonly overrides: WordsMap | undefined;
+  /** Whether an ID of the layout can have other words too, see `identityWords`. */
+  readonly hasOtherWords: boolean;
   /** The entities that claim words of this layout, in the order of the table. */
   readonly ownersOf: (words: Words) => readonly Owner[];
 }
@@ -166,12 +175,6 @@ export interface Slice {
 export interface TimeWindow {
   readonly fromMs: number;
   readonly aheadMs: number;
-}
-
-/** All routes of one layout, flattened: the first match wins, in O(1) or O(log n). */
-export interface KeyIndex {
-  /** What an entity's ID finds, by the bits of the ID; `undefined` when no route and no default takes it. */
-  readonly find: (entity: Entity, words: Words) => Found | undefined;
 }
 
 /** The destination of a route. One frozen object for each, so that a look-up allocates nothing. */
@@ -277,10 +280,10 @@ export interface PathMatch<Owner = Entity> {
 
 /** Overrides: entities that moved, are moving or are gone. An LUUID is also found by its group and primary key. */
 export interface MovedIndex {
-  readonly size: number;
+  /** By number. */
+  readonly targets: readonly (Target | Gone)[];
   /** The number of entries of each part of the table. */
   readonly counts: Readonly<Record<"moved" | "moving" | "gone", number>>;
-  readonly find: (layout: Layout, words: Words) => Target | Gone | undefined;
   /** By the group of the path and the primary key of a short key. */
   readonly findShort: (group: number, primaryKey: number) => Target | Gone | undefined;
 }
@@ -312,6 +315,13 @@ export interface Decision {
   /** The text as in the request; empty without an ID. */
   readonly id: string;
   readonly words: Words;
+  /** The same words for all texts of the ID. Canaries, splits and origins are chosen by them. */
+  readonly identity: Words;
+  /**
+   * The canonical text of the ID in its layout, or of a short key, which origins can compare. A short key and its LUUID
+   * have two texts, and so have the two forms of a HotGuid.
+   */
+  readonly canonical: string;
   readonly target: Target;
 }
 

@@ -29,7 +29,7 @@ import {
   uuidText,
   type Words,
 } from "../../ids/index.ts";
-import { fieldOf } from "../../ids/layout/fields.ts";
+import { fieldOf } from "../../ids/layout/words.ts";
 import { randomBits } from "../../ids/mint/mint.ts";
 import type { Clock, Entropy, Minters, Sequences } from "../../ports.ts";
 import type { SequenceError } from "../../problems/errors.ts";

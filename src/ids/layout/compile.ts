@@ -1,10 +1,10 @@
 import { err, ok, type Result } from "../result.ts";
 import { checkTable, type LayoutTableFault } from "./check-table.ts";
-import { compileField, greatestOf, holds, ofRole } from "./fields.ts";
 import type { EncodeError, Field, FieldValue, Layout, LayoutTable, ParseError, TextForm, Words } from "./layout.ts";
 import { compileRange, type Range } from "./range.ts";
 import { bitsOf, NUMBER_BITS_MAX, piecesOf, runsOf, wordsFor } from "./runs.ts";
 import { compileMintedAt, timeRowOf } from "./time.ts";
+import { compileField, compileFits, greatestOf, holds, ofRole } from "./words.ts";
 
 /**
  * Compiles a table to word arithmetic, or reports its first fault. Nothing is interpreted at run time. `otherTexts` are
@@ -23,9 +23,8 @@ export const layoutOf = (table: LayoutTable, otherTexts: readonly TextForm[] = [
   const fields = compileFields(table);
   const byName = new Map(fields.map((field) => [field.name, field]));
   const fixed = fixedWords(table, fields);
-  const marked = compileFits(fixed);
   const range = compileRange(table, fields);
-  const fits: Layout["fits"] = range === undefined ? marked : (words) => marked(words) && range.holds(words);
+  const fits = fitsWithin(fixed, range);
   const misfit: Layout["misfit"] = (words) =>
     fits(words) ? undefined : explainMisfit(fields, fixed.value, range, words);
   const { parse: parseText, format } = table.text;
@@ -50,6 +49,19 @@ export const layoutOf = (table: LayoutTable, otherTexts: readonly TextForm[] = [
     decode: (words) => Object.fromEntries(fields.map((field) => [field.name, fieldValue(field, words)])),
     encode: (values) => encode(fields, fixed.value, range, values),
   };
+};
+
+/** Whether words fit a layout, and one of its fields has a value. */
+export const fitsWith = ({ table, fields, fixed }: Layout, field: Field, value: number): Layout["fits"] => {
+  const words = fixed.value.slice();
+  field.write(words, value);
+  const mask = fixed.mask.map((bits, word) => (bits | (field.mask[word] as number)) >>> 0);
+  return fitsWithin({ mask, value: words }, compileRange(table, fields));
+};
+
+const fitsWithin = (fixed: Layout["fixed"], range: Range | undefined): Layout["fits"] => {
+  const marked = compileFits(fixed);
+  return range === undefined ? marked : (words) => marked(words) && range.holds(words);
 };
 
 /** The fields of a table, in row order. Any width is allowed. */
@@ -92,22 +104,6 @@ const fixedValue = (table: LayoutTable, name: string): number => {
     if (row.role === "fixed" && row.field === name) value = value * 2 ** row.bits + row.value;
   }
   return value;
-};
-
-/** Compares only words that have fixed bits. Most layouts have them in two words or in none. */
-const compileFits = ({ mask, value }: Layout["fixed"]): Layout["fits"] => {
-  const checks = mask.flatMap((bits, word) => (bits === 0 ? [] : [{ word, bits, value: value[word] as number }]));
-  const [first, second] = checks;
-  if (first === undefined) return () => true;
-  if (second === undefined || checks.length > 2) {
-    return (words) => checks.every((check) => (((words[check.word] as number) ^ check.value) & check.bits) === 0);
-  }
-  const { word: firstWord, bits: firstBits, value: firstValue } = first;
-  const { word: secondWord, bits: secondBits, value: secondValue } = second;
-  return (words) =>
-    ((((words[firstWord] as number) ^ firstValue) & firstBits) |
-      (((words[secondWord] as number) ^ secondValue) & secondBits)) ===
-    0;
 };
 
 const explainMisfit = (

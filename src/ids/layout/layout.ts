@@ -16,6 +16,8 @@ export interface TextForm {
   readonly prefix?: string;
   /** Number of bits in a text. */
   readonly bits: number;
+  /** Set: letters of both cases are read, and texts of one ID differ in nothing else. The canonical one is in lower case. */
+  readonly isCaseless?: true;
   /** Longer texts are rejected without reading them. */
   readonly lengthMax: number;
   /** The words of `text` from `start` up to, but not including, `end`; `undefined` if invalid. */

@@ -61,6 +61,7 @@ export const compileMintedAt = ({ bits, read, readBig }: Field, row: TimeRow): N
   if (bits > NUMBER_BITS_MAX) return (words) => unixMsOf(row, readBig(words));
   if (unit === "sql-datetime") return (words) => sqlMs(read(words)) + epochMs;
   const { ms, ticks } = EVEN_UNITS[unit];
+  if (unit === "ms" && epochMs === 0) return read;
   if (ticks === 1) return (words) => read(words) * ms + epochMs;
   // A quotient of integers below 2^53 never rounds up to the next integer, so `floor` is exact.
   return (words) => Math.floor(read(words) / ticks) + epochMs;

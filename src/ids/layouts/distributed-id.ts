@@ -1,5 +1,7 @@
 import { layoutOf } from "../layout/compile.ts";
-import type { LayoutTable } from "../layout/layout.ts";
+import type { LayoutTable, Words } from "../layout/layout.ts";
+import { bigToWords, wordsToBig } from "../layout/words.ts";
+import { err, ok, type Result } from "../result.ts";
 import { DECIMAL, UPPER_HEX } from "../text/alphabets.ts";
 import { base62Of16Bytes } from "../text/architect.ts";
 import { pairText } from "../text/pair.ts";
@@ -71,3 +73,37 @@ export const distributedId128 = /* @__PURE__ */ layoutOf(distributedId128Table, 
   /* @__PURE__ */ radixText({ alphabet: DECIMAL, bits: 128, digitsMin: 38 }),
   longsText,
 ]);
+
+/** 128 bits as two non-negative signed 64-bit integers, for stores without a wider type. */
+export interface LongPair {
+  readonly upper: bigint;
+  readonly lower: bigint;
+}
+
+/** A half is negative or exceeds 63 bits. */
+export interface LongPairError {
+  readonly reason: "half-out-of-range";
+  readonly half: "upper" | "lower";
+  readonly value: string;
+}
+
+const LONG_BITS = 63;
+
+/** Like `DistributedId128.Split`. Works for that layout until the year 6159, when bit 0 is set. */
+export const splitLongs = (words: Words): Result<LongPair, LongPairError> =>
+  checkPair({ upper: wordsToBig(words.slice(0, 2)), lower: wordsToBig(words.slice(2)) });
+
+/** Like `DistributedId128.Join`. */
+export const joinLongs = (pair: LongPair): Result<Words, LongPairError> => {
+  const checked = checkPair(pair);
+  return checked.ok ? ok([...bigToWords(pair.upper, 2), ...bigToWords(pair.lower, 2)]) : checked;
+};
+
+const checkPair = (pair: LongPair): Result<LongPair, LongPairError> => {
+  for (const half of ["upper", "lower"] as const) {
+    if (pair[half] >> BigInt(LONG_BITS) !== 0n) {
+      return err({ reason: "half-out-of-range", half, value: pair[half].toString() });
+    }
+  }
+  return ok(pair);
+};

@@ -1,6 +1,6 @@
-import { holds, ofRole, widest } from "../layout/fields.ts";
 import type { Field, FieldValue, Layout, Words } from "../layout/layout.ts";
 import { type TimeRow, ticksIn, timeRowOf, timeValue } from "../layout/time.ts";
+import { holds, ofRole, widest } from "../layout/words.ts";
 import { err, ok, type Result } from "../result.ts";
 import {
   checkClock,

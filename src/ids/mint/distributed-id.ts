@@ -1,6 +1,6 @@
-import { fieldOf } from "../layout/fields.ts";
 import type { Field, Layout, Words } from "../layout/layout.ts";
 import { type TimeRow, timeRowOf } from "../layout/time.ts";
+import { fieldOf } from "../layout/words.ts";
 import { distributedId, distributedId128 } from "../layouts/distributed-id.ts";
 import { err, ok, type Result } from "../result.ts";
 import { checkKey, type MintError, type RandomWords, randomBits } from "./mint.ts";

@@ -1,5 +1,5 @@
-import { fieldOf } from "../layout/fields.ts";
 import type { Layout, Words } from "../layout/layout.ts";
+import { fieldOf } from "../layout/words.ts";
 import { hotguid, hotguidSql } from "../layouts/builtin.ts";
 import { err, ok, type Result } from "../result.ts";
 import { checkClock, checkKey, type MintError, type Minted, type RandomWords } from "./mint.ts";

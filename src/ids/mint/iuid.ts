@@ -1,5 +1,5 @@
-import { fieldOf, maskOf } from "../layout/fields.ts";
 import type { Words } from "../layout/layout.ts";
+import { fieldOf, maskOf } from "../layout/words.ts";
 import { iuid } from "../layouts/builtin.ts";
 import { err, ok, type Result } from "../result.ts";
 import { checkClock, checkKey, type MintError, type Minted, type RandomWords } from "./mint.ts";

@@ -1,5 +1,5 @@
-import { fieldOf, maskOf } from "../layout/fields.ts";
 import type { Words } from "../layout/layout.ts";
+import { fieldOf, maskOf } from "../layout/words.ts";
 import { luuid } from "../layouts/builtin.ts";
 import { err, ok, type Result } from "../result.ts";
 import { checkKey, type MintError, type RandomWords } from "./mint.ts";

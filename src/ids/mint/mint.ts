@@ -1,6 +1,6 @@
-import { greatestOf, holds } from "../layout/fields.ts";
 import type { Field, FieldValue, Words } from "../layout/layout.ts";
 import { WORD_BITS } from "../layout/runs.ts";
+import { greatestOf, holds } from "../layout/words.ts";
 
 /** A source of strong random bits, such as the port `Entropy`. */
 export interface RandomWords {

@@ -1,5 +1,5 @@
-import { fieldOf } from "../layout/fields.ts";
 import type { Layout, Words } from "../layout/layout.ts";
+import { fieldOf } from "../layout/words.ts";
 import { err, ok, type Result } from "../result.ts";
 import { type MintError, type RandomWords, randomValue } from "./mint.ts";
 

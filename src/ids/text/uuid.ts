@@ -140,6 +140,7 @@ export const formatUuid = (words: Words): string => {
 export const uuidText: TextForm = {
   name: "uuid",
   bits: 128,
+  isCaseless: true,
   lengthMax: UUID_TEXT_LENGTH,
   read: readUuid,
   parse: parseUuid,

@@ -1,6 +1,6 @@
-import { ofRole, widest } from "../layout/fields.ts";
 import type { Field, Layout, TimeUnit } from "../layout/layout.ts";
 import { DAY_MS, EVEN_UNITS, timeRowOf } from "../layout/time.ts";
+import { ofRole, widest } from "../layout/words.ts";
 import { iuid } from "../layouts/builtin.ts";
 import { stepBits } from "../mint/by-layout.ts";
 import { distributedId128Kind, distributedIdKind } from "../mint/distributed-id.ts";

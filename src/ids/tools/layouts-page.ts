@@ -1,7 +1,7 @@
-import { ofRole } from "../layout/fields.ts";
 import type { Layout, LayoutTable } from "../layout/layout.ts";
 import { runsOf } from "../layout/runs.ts";
 import { isoTime, type TimeRow, ticksIn, timeRowOf, timeValue } from "../layout/time.ts";
+import { ofRole } from "../layout/words.ts";
 import { everyLayout } from "../layouts/catalogue.ts";
 import { textsOf } from "../text/texts.ts";
 import { diagram } from "./diagram.ts";

@@ -2,9 +2,8 @@ import { boxFor, idsIn, type PlacedRoutes, type RoutePlan, type TakingRoute } fr
 import type { Dimension, LayoutPlan } from "../layouts/plan.ts";
 import { COVER_STEPS_MAX } from "../limits.ts";
 import type { Box } from "../lookup/box.ts";
-import type { IdIndex } from "../lookup/id-index.ts";
+import { type IdIndex, NO_ROUTE } from "../lookup/id-index.ts";
 import { intersect, type Ranges, subtract } from "../lookup/ranges.ts";
-import { NO_ROUTE } from "../lookup/segments.ts";
 import type { Report } from "../schema/faults.ts";
 
 /**

@@ -74,7 +74,7 @@ function* rivalSentences(
   reader: TextReader,
   number: number,
   all: readonly Override[],
-  { find, findShort }: OverrideIndex,
+  { byForm, findShort }: OverrideIndex,
   plans: Plans,
 ): Generator<string> {
   const own = all[number] as Override;
@@ -83,7 +83,7 @@ function* rivalSentences(
     const other = all[found ?? number] as Override;
     return overrideKey(other) === content ? undefined : other;
   };
-  const [rival] = allFormsOf(reader, plans).flatMap(({ form, words }) => otherOf(find(form, words)) ?? []);
+  const [rival] = allFormsOf(reader, plans).flatMap(({ form, words }) => otherOf(byForm.get(form)?.get(words)) ?? []);
   if (rival !== undefined) yield rivalSentence(own, rival);
   const key = shortKeyIn(reader, plans);
   const other = key && otherOf(findShort(...key));

@@ -7,7 +7,7 @@ import { readersOf } from "../resolve/match.ts";
 import { type Draft, draftOf } from "../schema/draft.ts";
 import type { Report } from "../schema/faults.ts";
 import type { DeclaredTable } from "../schema/table.ts";
-import type { CompiledTable } from "../table.ts";
+import type { CompiledTable, EnabledLayout } from "../table.ts";
 import { readConditions } from "./conditions.ts";
 import { compileEntities } from "./entities.ts";
 import { indexOverrides, movedIndex, type OverrideIndex } from "./overrides.ts";
@@ -54,15 +54,20 @@ const rejectFault: Report = (kind, place, message) => {
 /** Makes the compiled table. */
 export const assemble = ({ draft, routes, overrides }: Assembly, revision: number): CompiledTable => {
   const regions = new Map([...draft.regions].map(([name, declared]) => [name, regionOf(name, declared)]));
-  const targetOf = targetsOf(draft, regions);
   const packs = new Map([...draft.packs].map(([name, declared]) => [name, new PackSlot(name, declared)]));
   const packRouteOf = ({ ordinal, pack, declared, dimension }: PackPlacement): PackRoute => {
     const slot = packs.get(pack);
     if (slot === undefined) throw new Error(`pack ${pack} was not checked`);
     return { ordinal, slot, read: dimension.read, targets: packTargets(ordinal, pack, declared, regions) };
   };
-  const { layouts, entities } = compileEntities(draft, routes, targetOf, packRouteOf);
-  return {
+  const { layouts, entities } = compileEntities(
+    draft,
+    routes,
+    targetsOf(draft, regions),
+    packRouteOf,
+    overrides.byForm,
+  );
+  const table = {
     revision,
     regions,
     entities,
@@ -74,5 +79,25 @@ export const assemble = ({ draft, routes, overrides }: Assembly, revision: numbe
     moved: movedIndex(overrides, overrideTargets(draft, regions)),
     packs,
     routeCount: draft.routes.length,
+    withoutPublic: undefined,
   };
+  return { ...table, withoutPublic: viewOf(table) };
 };
+
+/** The table without entities whose IDs are public; `undefined` where it has none. */
+const viewOf = (table: CompiledTable): CompiledTable | undefined => {
+  const entities = new Map([...table.entities].filter(([, entity]) => entity.public === undefined));
+  if (entities.size === table.entities.size) return undefined;
+  const used = new Set([...entities.values()].flatMap(({ ids }) => ids.map(({ enabled }) => enabled)));
+  const layouts = new Map(
+    [...table.layouts].flatMap(([name, enabled]) =>
+      used.has(enabled) ? [[name, ownedByOthers(enabled)] as const] : [],
+    ),
+  );
+  return { ...table, entities, layouts, readers: readersOf([...layouts.values()], ({ layout }) => layout) };
+};
+
+const ownedByOthers = (enabled: EnabledLayout): EnabledLayout => ({
+  ...enabled,
+  ownersOf: (words) => enabled.ownersOf(words).filter(({ entity }) => entity.public === undefined),
+});

@@ -1,7 +1,9 @@
-import { type Field, type Layout, luuid, type Words } from "../../ids/index.ts";
-import { LUUID_SHORT } from "../identity.ts";
+import { type Field, luuid, type TextForm, type Words } from "../../ids/index.ts";
+import { fitsWith } from "../../ids/layout/compile.ts";
+import { hasOtherWords, LUUID_SHORT } from "../identity.ts";
 import { keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
-import { type IdPlan, type LayoutPlan, ownerKeyOf } from "../layouts/plan.ts";
+import { ownerKeyOf } from "../layouts/plan.ts";
+import type { RouteTargets, WordsMap } from "../lookup/id-index.ts";
 import { type DeclaredPattern, patternsOf } from "../lookup/paths.ts";
 import { type PackPlacement, type PackRoute, packFinder } from "../packs/route.ts";
 import { fieldPathsOf, publicKindOf } from "../public-ids/entities.ts";
@@ -44,8 +46,9 @@ export interface Joined {
 export const compileEntities = (
   draft: Draft,
   routes: ReadonlyMap<string, RoutePlan>,
-  targetOf: (ordinal: number) => Found | undefined,
+  targets: RouteTargets<Found | undefined>,
   packRouteOf: (placement: PackPlacement) => PackRoute,
+  overrides: ReadonlyMap<TextForm, WordsMap>,
 ): Joined => {
   const layouts = new Map<string, EnabledLayout>();
   const idsByEntity = new Map<string, EntityId[]>([...draft.entities.keys()].map((name) => [name, []]));
@@ -53,14 +56,27 @@ export const compileEntities = (
   for (const [name, { plan, indexes, packs }] of routes) {
     const owners: Owners = { mark: ownerKeyField(plan.layout), marked: new Map(), unmarked: [] };
     ownersByLayout.set(name, owners);
-    const enabled = enable(plan, owners, draft.layouts.get(name)?.rows !== undefined);
+    const { layout, slices, window } = plan;
+    const { mark, marked, unmarked } = owners;
+    const enabled: EnabledLayout = {
+      layout,
+      isOwn: draft.layouts.get(name)?.rows !== undefined,
+      slices,
+      window,
+      overrides: overrides.get(layout.table.text),
+      hasOtherWords: hasOtherWords(layout),
+      ownersOf: (words) => (mark === undefined ? undefined : marked.get(mark.read(words))) ?? unmarked,
+    };
     layouts.set(name, enabled);
     for (const [id, index] of indexes) {
       const ids = idsByEntity.get(id.entity);
       const own = packs.filter((placement) => placement.ids.has(id)).map(packRouteOf);
       // Without packs the index alone decides.
-      const find = own.length === 0 ? index.targetFinder(targetOf) : packFinder(index, own, targetOf);
-      if (ids !== undefined) ids[id.place] = entityIdOf(id, enabled, owners.mark, find);
+      const find = own.length === 0 ? index.targetFinder(targets) : packFinder(index, own, targets);
+      const number = ownerKeyOf(id);
+      const takes = mark === undefined || number === undefined ? layout.fits : fitsWith(layout, mark, number);
+      const { service, group } = id;
+      if (ids !== undefined) ids[id.place] = Object.freeze({ enabled, service, group, takes, find });
     }
   }
   const entities = new Map<string, Entity>();
@@ -113,38 +129,4 @@ const addOwner = (owners: Owners | undefined, owner: Owner): void => {
   const mark = ownerKeyOf(owner.id);
   if (mark === undefined) owners?.unmarked.push(owner);
   else owners?.marked.set(mark, [...(owners.marked.get(mark) ?? []), owner]);
-};
-
-const enable = (
-  { layout, slices, window }: LayoutPlan,
-  { mark, marked, unmarked }: Owners,
-  isOwn: boolean,
-): EnabledLayout => ({
-  layout,
-  isOwn,
-  slices,
-  window,
-  index: { find: (entity, words) => findIn(layout, entity, words) },
-  ownersOf: (words) => (mark === undefined ? undefined : marked.get(mark.read(words))) ?? unmarked,
-});
-
-/** A loop without a callback: every look-up runs it. */
-const findIn = (layout: Layout, { ids }: Entity, words: Words): Found | undefined => {
-  for (let at = 0; at < ids.length; at++) {
-    const id = ids[at] as EntityId;
-    if (id.enabled.layout === layout && id.claims(words)) return id.find(words);
-  }
-  return undefined;
-};
-
-const entityIdOf = (
-  { service, group }: IdPlan,
-  enabled: EnabledLayout,
-  markField: Field | undefined,
-  find: EntityId["find"],
-): EntityId => {
-  const mark = ownerKeyOf({ service, group });
-  const isMarked = (words: Words): boolean => markField?.read(words) === mark;
-  const claims = markField === undefined || mark === undefined ? () => true : isMarked;
-  return Object.freeze({ enabled, service, group, claims, find });
 };

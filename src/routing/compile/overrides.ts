@@ -4,89 +4,17 @@ import {
   fromSql,
   type Layout,
   luuid,
-  mixWords,
   type TextForm,
   toSql,
   type Words,
 } from "../../ids/index.ts";
+import { WordsMap } from "../lookup/id-index.ts";
 import { type Draft, overridesIn } from "../schema/draft.ts";
 import type { EnabledLayout, Gone, MovedIndex, Target } from "../table.ts";
 
-/**
- * Numbers by the words of IDs of one width. Clients choose the words, and all of them may have one hash. Each bucket
- * is therefore sorted: a look-up takes at most log2 of the number of entries. Of equal words the first counts.
- */
-export class WordsMap {
-  private readonly width: number;
-  /** By bucket, and sorted in each. */
-  private readonly rows: Uint32Array;
-  private readonly values: Uint32Array;
-  /** Where each bucket begins in the rows; the next one begins where it ends. */
-  private readonly starts: Uint32Array;
-
-  /** `words`: row after row. `values`: one of 32 bits for each row. */
-  constructor(width: number, words: readonly number[], values: readonly number[]) {
-    const given = Uint32Array.from(words);
-    const rowOf = (entry: number): Uint32Array => given.subarray(entry * width, (entry + 1) * width);
-    const mask = 2 ** Math.ceil(Math.log2(Math.max(1, values.length))) - 1;
-    const buckets = Uint32Array.from(
-      values,
-      (_, entry) => mixWords(words.slice(entry * width, (entry + 1) * width)) & mask,
-    );
-    const compare = (a: number, b: number): number =>
-      (buckets[a] as number) - (buckets[b] as number) || compareRows(given, a * width, given, b * width, width);
-    const order = Uint32Array.from(values, (_, entry) => entry).sort((a, b) => compare(a, b) || a - b);
-    const kept = order.filter((entry, at) => at === 0 || compare(entry, order[at - 1] as number) !== 0);
-    this.width = width;
-    this.rows = new Uint32Array(kept.length * width);
-    this.values = kept.map((entry) => values[entry] as number);
-    this.starts = new Uint32Array(mask + 2);
-    for (const [at, entry] of kept.entries()) {
-      this.rows.set(rowOf(entry), at * width);
-      this.starts[(buckets[entry] as number) + 1] = at + 1;
-    }
-    for (let bucket = 1; bucket <= mask + 1; bucket++) {
-      this.starts[bucket] ||= this.starts[bucket - 1] as number;
-    }
-  }
-
-  get size(): number {
-    return this.values.length;
-  }
-
-  get(words: Words): number | undefined {
-    const bucket = mixWords(words) & (this.starts.length - 2);
-    let low = this.starts[bucket] as number;
-    let high = (this.starts[bucket + 1] as number) - 1;
-    while (low <= high) {
-      const middle = (low + high) >>> 1;
-      const order = compareRows(this.rows, middle * this.width, words, 0, this.width);
-      if (order === 0) return this.values[middle];
-      if (order < 0) low = middle + 1;
-      else high = middle - 1;
-    }
-    return undefined;
-  }
-}
-
-/** Compares the words from one place on with those from another: below, equal to or above 0. */
-const compareRows = (
-  a: ArrayLike<number>,
-  from: number,
-  b: ArrayLike<number>,
-  other: number,
-  width: number,
-): number => {
-  for (let word = 0; word < width; word++) {
-    const difference = (a[from + word] as number) - (b[other + word] as number);
-    if (difference !== 0) return difference;
-  }
-  return 0;
-};
-
 /** Overrides by ID. An entry's number is its place in `overridesIn`. */
 export interface OverrideIndex {
-  readonly find: (form: TextForm, words: Words) => number | undefined;
+  readonly byForm: ReadonlyMap<TextForm, WordsMap>;
   readonly findShort: (group: number, primaryKey: number) => number | undefined;
   /** Whether no two entries have the same ID or the same short key. */
   readonly isDistinct: boolean;
@@ -140,23 +68,18 @@ export const indexOverrides = (
   const byForm = new Map([...forms].map(([form, rows]) => [form, mapOf(rows)]));
   const byShort = mapOf(shortKeys);
   return {
-    find: (form, words) => byForm.get(form)?.get(words),
+    byForm,
     findShort: (group, primaryKey) => byShort.get(wordsOfShort(group, primaryKey)),
     isDistinct,
   };
 };
 
 /** The index for requests: the target of each entry, by its number. */
-export const movedIndex = ({ find, findShort }: OverrideIndex, targets: readonly (Target | Gone)[]): MovedIndex => {
+export const movedIndex = ({ findShort }: OverrideIndex, targets: readonly (Target | Gone)[]): MovedIndex => {
   const counts = { moved: 0, moving: 0, gone: 0 };
   for (const { rule } of targets) counts[rule.kind === "gone" || rule.kind === "moving" ? rule.kind : "moved"]++;
   // Without an entry the number is -1, which no target has.
-  return {
-    size: targets.length,
-    counts,
-    find: ({ table }, words) => targets[find(table.text, words) ?? -1],
-    findShort: (group, primaryKey) => targets[findShort(group, primaryKey) ?? -1],
-  };
+  return { counts, targets, findShort: (group, primaryKey) => targets[findShort(group, primaryKey) ?? -1] };
 };
 
 /** Equal words are the same ID only in the same text form: XID and ObjectId share words and not texts. */

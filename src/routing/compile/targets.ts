@@ -1,17 +1,14 @@
-import { NO_ROUTE } from "../lookup/segments.ts";
+import type { RouteTargets } from "../lookup/id-index.ts";
 import { readSplit } from "../resolve/rollout.ts";
 import { type Draft, type Override, overrideKey, overridesIn } from "../schema/draft.ts";
 import type { DeclaredCanary, DeclaredPack } from "../schema/parts.ts";
 import type { Canary, Found, Gone, Region, Rule, Share, Split, Target } from "../table.ts";
 
 /** One frozen target for each route with a region, a few for each split, and one for the default. */
-export const targetsOf = (
-  draft: Draft,
-  regions: ReadonlyMap<string, Region>,
-): ((ordinal: number) => Found | undefined) => {
+export const targetsOf = (draft: Draft, regions: ReadonlyMap<string, Region>): RouteTargets<Found | undefined> => {
   // Rules first, so that the targets, which every look-up reads, are adjacent in memory.
   const rules = draft.routes.map(({ index }): Rule => Object.freeze({ kind: "route", index }));
-  const targets = draft.routes.map(({ route, index }, at): Found | undefined => {
+  const byOrdinal = draft.routes.map(({ route, index }, at): Found | undefined => {
     if (route.split !== undefined) {
       const partOf = (name: string, part: number): Target =>
         targetOf(regionNamed(regions, name), Object.freeze({ kind: "route", index, part }));
@@ -26,7 +23,7 @@ export const targetsOf = (
   const { fallback } = draft;
   const last =
     fallback === undefined ? undefined : targetOf(regionNamed(regions, fallback), Object.freeze({ kind: "default" }));
-  return (ordinal) => (ordinal === NO_ROUTE ? last : targets[ordinal]);
+  return { byOrdinal, fallback: last };
 };
 
 /** The targets of a route to a pack, by the numbers of the pack's regions. */

@@ -3,7 +3,7 @@ import type { Planned } from "../compile/compile.ts";
 import type { RoutePlan } from "../compile/route-plans.ts";
 import { fieldDimensionName, ownerKeyField } from "../layouts/fields.ts";
 import { type Dimension, groupBy, type IdPlan, type LayoutPlan, ownerKeyOf } from "../layouts/plan.ts";
-import type { PlacedRoute } from "../lookup/id-index.ts";
+import type { PlacedRoute } from "../lookup/build-index.ts";
 import { formatRanges, pairsOf, type Ranges } from "../lookup/ranges.ts";
 import { type KeySegment, type OutcomeChange, segmentKey } from "./key-space.ts";
 import { percentMoved, type RouteOutcome } from "./outcome.ts";

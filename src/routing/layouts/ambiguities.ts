@@ -1,5 +1,4 @@
 import { hintName, isReadByPattern, primaryPattern } from "../lookup/paths.ts";
-import { withoutPublic } from "../resolve/match.ts";
 import type { CompiledTable, EnabledLayout, Entity } from "../table.ts";
 import { overlapOf } from "./overlap.ts";
 
@@ -36,7 +35,7 @@ export type Hint =
  * are not included. A table with ambiguities can be served.
  */
 export const findAmbiguities = (whole: CompiledTable): readonly LayoutAmbiguity[] => {
-  const table = withoutPublic(whole);
+  const table = whole.withoutPublic ?? whole;
   const layouts = [...table.layouts.values()];
   const owners = new Map(layouts.map((enabled) => [enabled, ownersOf(table, enabled)]));
   return layouts.flatMap((a, at) => [

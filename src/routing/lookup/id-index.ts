@@ -1,9 +1,108 @@
-import type { Words } from "../../ids/index.ts";
-import type { Dimension } from "../layouts/plan.ts";
-import type { Budget } from "../limits.ts";
-import type { Box } from "./box.ts";
-import type { Ranges } from "./ranges.ts";
-import { buildSegments, NO_ROUTE, type PlacedRoute, type Segments, type Span } from "./segments.ts";
+import { mixWords, type Words } from "../../ids/index.ts";
+
+/** What a table says of an ID by its bits: routes by ranges of its fields, and overrides by all of its words. */
+
+/** No route: the ordinal of a segment that none covers. It comes after every route's. */
+export const NO_ROUTE = 0xffffffff;
+
+/**
+ * One dimension, cut into segments. Each leads to segments of the next dimension or, at the last one, to a route.
+ * A search begins in the bucket of its value, so its length depends on how unevenly the segments lie, not on their number.
+ */
+export class Segments {
+  /**
+   * Two cells for each segment, side by side so that one cache line has both: where it starts, and the lowest ordinal of
+   * the routes that cover it, or the place in `next`. At 32 bits a cell, where that is enough, twice as many stay in cache.
+   */
+  private readonly cells: Uint32Array | Float64Array;
+  /** Empty at the last dimension. */
+  readonly next: readonly Segments[];
+  /** For each bucket of equal width the segment at which a search begins; the next bucket's is where it ends. */
+  private readonly buckets: Uint32Array;
+  private readonly bucketCount: number;
+  private readonly bucketsFrom: number;
+  private readonly bucketsPerUnit: number;
+
+  /**
+   * `starts` rises from the least value of the dimension; `max` is its greatest. `leads` holds ordinals, or places in
+   * `next` if that is not empty.
+   */
+  constructor(starts: Float64Array, leads: Float64Array, next: readonly Segments[], max: number) {
+    const count = starts.length;
+    const isNarrow = (starts[0] as number) >= 0 && max <= 0xffffffff;
+    this.cells = isNarrow ? new Uint32Array(count * 2) : new Float64Array(count * 2);
+    for (let segment = 0; segment < count; segment++) {
+      this.cells[segment * 2] = starts[segment] as number;
+      this.cells[segment * 2 + 1] = leads[segment] as number;
+    }
+    this.next = next;
+    const first = starts[1] ?? 0;
+    const last = starts.at(-1) as number;
+    this.bucketCount = bucketCountFor(count);
+    this.bucketsFrom = first;
+    this.bucketsPerUnit = last > first ? this.bucketCount / (last - first) : 0;
+    this.buckets = new Uint32Array(this.bucketCount + 1).fill(count - 1);
+    let segment = 0;
+    for (let bucket = 0; bucket < this.bucketCount; bucket++) {
+      while (segment < count && this.bucketOf(starts[segment] as number) < bucket) segment++;
+      // The segment before may reach into this bucket.
+      this.buckets[bucket] = Math.max(0, segment - 1);
+    }
+  }
+
+  /** How many segments there are, those of the next dimensions included. */
+  get size(): number {
+    return this.next.reduce((sum, inner) => sum + inner.size, this.cells.length / 2);
+  }
+
+  private bucketOf(value: number): number {
+    const bucket = (value - this.bucketsFrom) * this.bucketsPerUnit;
+    if (bucket >= this.bucketCount) return this.bucketCount - 1;
+    return bucket > 0 ? bucket | 0 : 0;
+  }
+
+  /** Where the segment of a value leads. */
+  find(value: number): number {
+    const { cells, buckets } = this;
+    const bucket = this.bucketOf(value);
+    let low = buckets[bucket] as number;
+    let high = buckets[bucket + 1] as number;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if ((cells[middle * 2] as number) <= value) low = middle;
+      else high = middle - 1;
+    }
+    return cells[low * 2 + 1] as number;
+  }
+}
+
+/** A few segments are found sooner by search alone. */
+const BUCKETS_FROM_SEGMENTS = 8;
+const BUCKET_BITS_MAX = 18;
+
+const bucketCountFor = (segments: number): number =>
+  segments < BUCKETS_FROM_SEGMENTS ? 1 : 2 ** Math.min(BUCKET_BITS_MAX, Math.ceil(Math.log2(segments)));
+
+/** Routes that constrain the same dimensions, as nested segments. */
+export interface SegmentIndex {
+  /** Lowest ordinal in the index. */
+  readonly first: number;
+  /** Places of the dimensions among those of the layout, in the order of nesting. */
+  readonly slots: readonly number[];
+  /** Without it every ID matches the first route. */
+  readonly root: Segments | undefined;
+}
+
+/** The least and the greatest value of a dimension. */
+export interface Span {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** One number of an ID. */
+interface Dimension extends Span {
+  readonly read: (words: Words) => number;
+}
 
 /** One or two small dimensions as one array with an entry for each of their values: a look-up is one load. */
 export interface DirectTable {
@@ -47,110 +146,12 @@ const placeReader = (first: Dimension, second: Dimension | undefined, secondCoun
   return (words) => (read(words) - min) * secondCount + (readSecond(words) - secondMin);
 };
 
-export type { PlacedRoute } from "./segments.ts";
-
-/** Routes that constrain the same dimensions, as nested segments. */
-export class SegmentIndex {
-  /** Lowest ordinal in the index. */
-  readonly first: number;
-  /** Places of the dimensions among those of the layout, in the order of nesting. */
-  readonly slots: readonly number[];
-  private readonly root: Segments | undefined;
-
-  /** Without a root every ID matches the first route. */
-  constructor(first: number, slots: readonly number[], root: Segments | undefined) {
-    this.first = first;
-    this.slots = slots;
-    this.root = root;
-  }
-
-  /** The segments of an index of one dimension. */
-  get onlySegments(): Segments | undefined {
-    return this.slots.length === 1 ? this.root : undefined;
-  }
-
-  get size(): number {
-    return this.root?.size ?? 0;
-  }
-
-  /** The lowest ordinal that takes the values, or `NO_ROUTE`. */
-  find(values: Float64Array): number {
-    const { slots } = this;
-    let node = this.root;
-    if (node === undefined) return this.first;
-    for (let depth = 0; ; depth++) {
-      const lead: number = node.find(values[slots[depth] as number] as number);
-      if (node.next.length === 0) return lead;
-      node = node.next[lead] as Segments;
-    }
-  }
+/** What routes lead to, by their ordinals. */
+export interface RouteTargets<Target> {
+  readonly byOrdinal: readonly Target[];
+  /** What no route takes. */
+  readonly fallback: Target;
 }
-
-/** One index for each set of dimensions that routes constrain together; `undefined` beyond the budget. */
-export const buildIndexes = (
-  routes: readonly PlacedRoute[],
-  dimensions: readonly Span[],
-  budget: Budget,
-): readonly SegmentIndex[] | undefined => {
-  const indexes: SegmentIndex[] = [];
-  for (const group of groupBySlots(routes)) {
-    const [first] = group as readonly [PlacedRoute];
-    const ownSlots = slotsOf(first.box);
-    if (!budget.spend(1 + ownSlots.length * group.length)) return undefined;
-    const slots = nestingOf(group, ownSlots);
-    const root =
-      slots.length === 0
-        ? undefined
-        : buildSegments(
-            group,
-            slots.map((slot) => ({ ...(dimensions[slot] as Span), slot })),
-            budget,
-          );
-    if (slots.length > 0 && root === undefined) return undefined;
-    indexes.push(new SegmentIndex(first.ordinal, slots, root));
-  }
-  return indexes;
-};
-
-const groupBySlots = (routes: readonly PlacedRoute[]): Iterable<readonly PlacedRoute[]> => {
-  const groups = new Map<string, PlacedRoute[]>();
-  let last: PlacedRoute[] | undefined;
-  for (const route of routes) {
-    // Most routes ask for the same as the one before.
-    if (last !== undefined && haveSameSlots(route, last[0] as PlacedRoute)) {
-      last.push(route);
-      continue;
-    }
-    const key = keyOf(route.box);
-    last = groups.get(key) ?? [];
-    groups.set(key, last);
-    last.push(route);
-  }
-  return groups.values();
-};
-
-const haveSameSlots = ({ box }: PlacedRoute, { box: other }: PlacedRoute): boolean => {
-  for (let slot = 0; slot < box.length; slot++) {
-    if ((box[slot] === undefined) !== (other[slot] === undefined)) return false;
-  }
-  return true;
-};
-
-/** The slots as text. */
-const keyOf = (box: Box): string => {
-  let key = "";
-  for (let slot = 0; slot < box.length; slot++) if (box[slot] !== undefined) key += `${slot},`;
-  return key;
-};
-
-const slotsOf = (box: Box): readonly number[] => box.flatMap((set, slot) => (set === undefined ? [] : [slot]));
-
-/** The dimension with most different bounds comes first: it leaves the fewest routes for those inside of it. */
-const nestingOf = (routes: readonly PlacedRoute[], slots: readonly number[]): readonly number[] => {
-  if (slots.length < 2) return slots;
-  const bounds = new Map(slots.map((slot) => [slot, new Set(routes.flatMap(({ box }) => box[slot] as Ranges)).size]));
-  return slots.toSorted((a, b) => (bounds.get(b) as number) - (bounds.get(a) as number));
-};
 
 /** All routes of one entity's IDs of one layout. */
 export class IdIndex {
@@ -171,7 +172,7 @@ export class IdIndex {
     const used = this.slots.map((slot) => dimensions[slot] as Dimension);
     this.reads = used.map(({ read }) => read);
     this.values = values;
-    const segmentCount = indexes.reduce((sum, { size }) => sum + size, 0);
+    const segmentCount = indexes.reduce((sum, { root }) => sum + (root?.size ?? 0), 0);
     const [firstSlot = 0, secondSlot = firstSlot] = this.slots;
     this.direct = directTable(used, segmentCount, (first, second) => {
       values[secondSlot] = second;
@@ -180,40 +181,119 @@ export class IdIndex {
     });
   }
 
-  /** Makes the look-up of what routes lead to; `targetOf` is asked for each ordinal that there may be. */
-  targetFinder<Target>(targetOf: (ordinal: number) => Target): (words: Words) => Target | undefined {
+  /** Makes the look-up of what routes lead to. */
+  targetFinder<Target>({ byOrdinal, fallback }: RouteTargets<Target>): (words: Words) => Target | undefined {
     if (this.direct !== undefined) {
       const { ordinals, placeOf } = this.direct;
-      const targets = Array.from(ordinals, targetOf);
+      const targets = Array.from(ordinals, (ordinal) => (ordinal === NO_ROUTE ? fallback : byOrdinal[ordinal]));
       return (words) => targets[placeOf(words)];
     }
-    const [read] = this.reads;
-    const [only, second] = this.indexes;
-    const segments = second === undefined ? only?.onlySegments : undefined;
-    if (segments === undefined || read === undefined) return (words) => targetOf(this.find(words));
-    return (words) => targetOf(segments.find(read(words)));
-  }
-
-  /** The lowest ordinal that takes the ID, or `NO_ROUTE`. */
-  find(words: Words): number {
     const { slots, reads, values } = this;
-    for (let at = 0; at < slots.length; at++) {
-      const read = reads[at] as Dimension["read"];
-      values[slots[at] as number] = read(words);
+    const [only, second] = this.indexes;
+    const segments = second === undefined && slots.length === 1 ? only?.root : undefined;
+    const [readOnly] = reads;
+    if (segments !== undefined && readOnly !== undefined) {
+      return (words) => {
+        const ordinal = segments.find(readOnly(words));
+        return ordinal === NO_ROUTE ? fallback : byOrdinal[ordinal];
+      };
     }
-    return this.findValues(values);
+    return (words) => {
+      for (let at = 0; at < slots.length; at++) {
+        const read = reads[at] as Dimension["read"];
+        values[slots[at] as number] = read(words);
+      }
+      const ordinal = this.findValues(values);
+      return ordinal === NO_ROUTE ? fallback : byOrdinal[ordinal];
+    };
   }
 
-  /** The same by the values of all dimensions, in the order of the layout's plan. */
+  /** The lowest ordinal that takes an ID, or `NO_ROUTE`; by the values of all dimensions, in the order of the layout's plan. */
   findValues(values: Float64Array): number {
     const { indexes } = this;
     let lowest = NO_ROUTE;
     for (let at = 0; at < indexes.length; at++) {
-      const index = indexes[at] as SegmentIndex;
-      if (index.first > lowest) break;
-      const ordinal = index.find(values);
+      const { first, slots, root } = indexes[at] as SegmentIndex;
+      if (first > lowest) break;
+      let ordinal = first;
+      for (let depth = 0, node = root; node !== undefined; depth++) {
+        ordinal = node.find(values[slots[depth] as number] as number);
+        node = node.next.length === 0 ? undefined : node.next[ordinal];
+      }
       if (ordinal < lowest) lowest = ordinal;
     }
     return lowest;
   }
 }
+
+/**
+ * Numbers by the words of IDs of one width. Clients choose the words, and all of them may have one hash. Each bucket
+ * is therefore sorted: a look-up takes at most log2 of the number of entries. Of equal words the first counts.
+ */
+export class WordsMap {
+  private readonly width: number;
+  /** By bucket, and sorted in each. */
+  private readonly rows: Uint32Array;
+  private readonly values: Uint32Array;
+  /** Where each bucket begins in the rows; the next one begins where it ends. */
+  private readonly starts: Uint32Array;
+
+  /** `words`: row after row. `values`: one of 32 bits for each row. */
+  constructor(width: number, words: readonly number[], values: readonly number[]) {
+    const given = Uint32Array.from(words);
+    const rowOf = (entry: number): Uint32Array => given.subarray(entry * width, (entry + 1) * width);
+    const mask = 2 ** Math.ceil(Math.log2(Math.max(1, values.length))) - 1;
+    const buckets = Uint32Array.from(
+      values,
+      (_, entry) => mixWords(words.slice(entry * width, (entry + 1) * width)) & mask,
+    );
+    const compare = (a: number, b: number): number =>
+      (buckets[a] as number) - (buckets[b] as number) || compareRows(given, a * width, given, b * width, width);
+    const order = Uint32Array.from(values, (_, entry) => entry).sort((a, b) => compare(a, b) || a - b);
+    const kept = order.filter((entry, at) => at === 0 || compare(entry, order[at - 1] as number) !== 0);
+    this.width = width;
+    this.rows = new Uint32Array(kept.length * width);
+    this.values = kept.map((entry) => values[entry] as number);
+    this.starts = new Uint32Array(mask + 2);
+    for (const [at, entry] of kept.entries()) {
+      this.rows.set(rowOf(entry), at * width);
+      this.starts[(buckets[entry] as number) + 1] = at + 1;
+    }
+    for (let bucket = 1; bucket <= mask + 1; bucket++) {
+      this.starts[bucket] ||= this.starts[bucket - 1] as number;
+    }
+  }
+
+  get size(): number {
+    return this.values.length;
+  }
+
+  get(words: Words): number | undefined {
+    const bucket = mixWords(words) & (this.starts.length - 2);
+    let low = this.starts[bucket] as number;
+    let high = (this.starts[bucket + 1] as number) - 1;
+    while (low <= high) {
+      const middle = (low + high) >>> 1;
+      const order = compareRows(this.rows, middle * this.width, words, 0, this.width);
+      if (order === 0) return this.values[middle];
+      if (order < 0) low = middle + 1;
+      else high = middle - 1;
+    }
+    return undefined;
+  }
+}
+
+/** Compares the words from one place on with those from another: below, equal to or above 0. */
+const compareRows = (
+  a: ArrayLike<number>,
+  from: number,
+  b: ArrayLike<number>,
+  other: number,
+  width: number,
+): number => {
+  for (let word = 0; word < width; word++) {
+    const difference = (a[from + word] as number) - (b[other + word] as number);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+};

@@ -4,7 +4,6 @@ import type { RoutingError } from "../errors.ts";
 import { HORIZON_MS } from "../limits.ts";
 import { primaryPattern } from "../lookup/paths.ts";
 import { needsPage } from "../resolve/errors.ts";
-import { withoutPublic } from "../resolve/match.ts";
 import { resolveAny } from "../resolve/resolve.ts";
 import { applyRollout } from "../resolve/rollout.ts";
 import type { CompiledTable, EnabledLayout, Entity } from "../table.ts";
@@ -12,7 +11,7 @@ import type { MintPlan } from "./plan.ts";
 
 /** Whether `/any` finds an entity's ID for what it is, now and as long as times of this century are read. */
 export const isUnambiguous = (table: CompiledTable, entity: Entity, text: string): boolean => {
-  const found = resolveAny(withoutPublic(table), text, HORIZON_MS);
+  const found = resolveAny(table.withoutPublic ?? table, text, HORIZON_MS);
   return found.ok ? found.value.entity === entity : found.error.reason !== "ambiguous-id";
 };
 
@@ -33,7 +32,7 @@ export const findAmbiguous = (
 ): Ambiguous | undefined => {
   const [first] = unclear;
   if (first === undefined) return undefined;
-  const found = resolveAny(withoutPublic(table), first, HORIZON_MS, { enabled });
+  const found = resolveAny(table.withoutPublic ?? table, first, HORIZON_MS, { enabled });
   const isSettled = found.ok && found.value.entity === entity;
   const hint = isSettled ? { idLayout: enabled.layout.name } : {};
   return { count: unclear.length, path: primaryPattern(entity, enabled.layout.name) ?? "", ...hint };
@@ -47,7 +46,8 @@ export function regionsOfMinted(
 ): Result<readonly string[], RoutingError> {
   const regions: string[] = [];
   for (const words of minted) {
-    const target = applyRollout(enabled.index.find(entity, words), enabled.layout.name, words);
+    const id = entity.ids.find((one) => one.enabled === enabled && one.takes(words));
+    const target = applyRollout(id?.find(words), enabled.layout.name, words);
     if (target === undefined) return err(unassigned(entity, enabled, words));
     if (target.region === undefined) return err(needsPage(target));
     regions.push(target.region.name);

@@ -3,7 +3,7 @@ import type { Conditions } from "../compile/conditions.ts";
 import { fieldDimensionName, keyFieldOf } from "../layouts/fields.ts";
 import { type Dimension, type IdPlan, type LayoutPlan, sliceDimensionName } from "../layouts/plan.ts";
 import type { Box } from "../lookup/box.ts";
-import type { IdIndex } from "../lookup/id-index.ts";
+import { type IdIndex, NO_ROUTE, type RouteTargets } from "../lookup/id-index.ts";
 import type { DeclaredPack } from "../schema/parts.ts";
 import type { Found, NeedsPage, Target } from "../table.ts";
 import { NOT_FOUND, NOT_LOADED } from "./decode.ts";
@@ -25,11 +25,12 @@ export interface PackRoute {
 export const packFinder = (
   index: IdIndex,
   packs: readonly PackRoute[],
-  targetOf: (ordinal: number) => Found | undefined,
+  { byOrdinal, fallback }: RouteTargets<Found | undefined>,
 ): ((words: Words) => Found | undefined) => {
   const sorted = packs.toSorted((a, b) => a.ordinal - b.ordinal);
+  const ordinalOf = index.targetFinder({ byOrdinal: byOrdinal.map((_, ordinal) => ordinal), fallback: NO_ROUTE });
   return (words) => {
-    const ordinal = index.find(words);
+    const ordinal = ordinalOf(words) ?? NO_ROUTE;
     for (let at = 0; at < sorted.length; at++) {
       const { ordinal: own, slot, read, targets } = sorted[at] as PackRoute;
       if (own > ordinal) break;
@@ -38,7 +39,7 @@ export const packFinder = (
       if (number === NOT_FOUND) continue;
       return number === NOT_LOADED ? unloaded(slot, key) : targets[number];
     }
-    return targetOf(ordinal);
+    return ordinal === NO_ROUTE ? fallback : byOrdinal[ordinal];
   };
 };
 

@@ -1,4 +1,4 @@
-import { type Layout, luuid, type TextForm, type Words } from "../../ids/index.ts";
+import { fieldOf, type Layout, luuid, type TextForm, type Words } from "../../ids/index.ts";
 import { LUUID_SHORT } from "../identity.ts";
 import type { CompiledTable, EnabledLayout, EntityId, FormReader, LayoutHint, Owner, TargetOrNone } from "../table.ts";
 import { applyRollout } from "./rollout.ts";
@@ -17,10 +17,6 @@ export const isInWindow = ({ layout, window }: EnabledLayout, words: Words, nowM
 export const canBe = (enabled: EnabledLayout, words: Words, nowMs: number): boolean =>
   enabled.layout.fits(words) && isInWindow(enabled, words, nowMs);
 
-/** Whether the bits can be an ID of an entity. */
-export const isCandidate = (id: EntityId, words: Words, nowMs: number): boolean =>
-  canBe(id.enabled, words, nowMs) && id.claims(words);
-
 /** An owner with the bits in which it reads the text, and the form in which it reads them. */
 export interface OwnerReading extends Owner {
   readonly form: TextForm;
@@ -36,7 +32,7 @@ export const allOwners = (
 ): readonly OwnerReading[] => {
   const owners: OwnerReading[] = [];
   for (const { form, of } of table.readers) {
-    const hinted = hintedIn(of, (enabled) => enabled, hint);
+    const hinted = hint === undefined ? of : hintedIn(of, (enabled) => enabled, hint);
     const words = hinted.length === 0 ? undefined : form.read(text, 0, text.length);
     if (words === undefined) continue;
     for (const enabled of hinted) {
@@ -85,9 +81,13 @@ export const dropUnlikelyDigits = (readings: readonly OwnerReading[], text: stri
 };
 
 /** Where an ID goes: what the table says of it alone, then the routes, then the default. */
-export const targetOf = (table: CompiledTable, id: EntityId, words: Words): TargetOrNone =>
-  (table.moved.size === 0 ? undefined : table.moved.find(id.enabled.layout, words)) ??
-  applyRollout(id.find(words), id.enabled.layout.name, words);
+export const targetOf = (table: CompiledTable, { enabled, find }: EntityId, words: Words): TargetOrNone => {
+  const override = enabled.overrides?.get(words);
+  if (override !== undefined) return table.moved.targets[override];
+  const found = find(words);
+  if (found === undefined || (found.region !== undefined && found.canary === undefined)) return found;
+  return applyRollout(found, enabled.layout.name, words);
+};
 
 /** The same for a short key. */
 export const shortTargetOf = (
@@ -105,41 +105,3 @@ export const shortWords = (group: number, primaryKey: number): Words => {
   fieldOf(luuid, "primaryKey").write(words, primaryKey);
   return words;
 };
-
-const fieldOf = (layout: Layout, name: string) => {
-  const field = layout.field(name);
-  if (field === undefined) throw new Error(`layout ${layout.name} has no field ${name}`);
-  return field;
-};
-
-const views = new WeakMap<CompiledTable, CompiledTable>();
-
-/**
- * The table as those may see it who have no key: without the entities whose IDs are public, and without layouts that only
- * those have. Their internal IDs then have no owner, in decisions and in the evidence of errors.
- */
-export const withoutPublic = (table: CompiledTable): CompiledTable => {
-  const known = views.get(table);
-  if (known !== undefined) return known;
-  const entities = new Map([...table.entities].filter(([, entity]) => entity.public === undefined));
-  const view = entities.size === table.entities.size ? table : viewOf(table, entities);
-  views.set(table, view);
-  return view;
-};
-
-export const hasPublic = (table: CompiledTable): boolean => withoutPublic(table) !== table;
-
-const viewOf = (table: CompiledTable, entities: CompiledTable["entities"]): CompiledTable => {
-  const used = new Set([...entities.values()].flatMap(({ ids }) => ids.map(({ enabled }) => enabled)));
-  const layouts = new Map(
-    [...table.layouts].flatMap(([name, enabled]) =>
-      used.has(enabled) ? [[name, ownedByOthers(enabled)] as const] : [],
-    ),
-  );
-  return { ...table, entities, layouts, readers: readersOf([...layouts.values()], ({ layout }) => layout) };
-};
-
-const ownedByOthers = (enabled: EnabledLayout): EnabledLayout => ({
-  ...enabled,
-  ownersOf: (words) => enabled.ownersOf(words).filter(({ entity }) => entity.public === undefined),
-});

@@ -1,5 +1,6 @@
-import { err, luuid, ok, type Result, readShortKey, type Words } from "../../ids/index.ts";
+import { err, formatShortKey, luuid, ok, type Result, readShortKey, type Words } from "../../ids/index.ts";
 import type { RoutingError } from "../errors.ts";
+import { identityWords } from "../identity.ts";
 import { ID_LENGTH_MAX } from "../limits.ts";
 import { hintName } from "../lookup/paths.ts";
 import type {
@@ -10,6 +11,7 @@ import type {
   FormReader,
   NeedsPage,
   PathMatch,
+  Target,
   TargetOrNone,
 } from "../table.ts";
 import {
@@ -25,7 +27,7 @@ import {
   allOwners,
   dropUnlikelyDigits,
   hintedIn,
-  isCandidate,
+  isInWindow,
   type LayoutHint,
   LUUID_SHORT,
   type OwnerReading,
@@ -73,7 +75,7 @@ export const resolvePath = (
     isReadable = true;
     for (let place = 0; place < hinted.length; place++) {
       const id = hinted[place] as EntityId;
-      if (!isCandidate(id, words, nowMs)) continue;
+      if (!id.takes(words) || !isInWindow(id.enabled, words, nowMs)) continue;
       const reading = { entity, id, form, words };
       if (first === undefined) first = reading;
       else others = [...(others ?? []), reading];
@@ -153,22 +155,29 @@ export const isWithoutPage = (target: TargetOrNone): target is NeedsPage => targ
 const sameTarget = (a: TargetOrNone, b: TargetOrNone): boolean =>
   a?.region === b?.region && (a === undefined) === (b === undefined);
 
-const decide = (table: CompiledTable, { entity, id, words }: OwnerReading, text: string): Resolution =>
-  decisionOf(entity, id, text, words, targetOf(table, id, words), id.enabled.layout.name);
+const decide = (table: CompiledTable, { entity, id, form, words }: OwnerReading, text: string): Resolution => {
+  const { layout, hasOtherWords } = id.enabled;
+  const target = targetOf(table, id, words);
+  if (target?.region === undefined) return err(nowhere(entity, id, text, words, target, layout.name));
+  const identity = hasOtherWords ? identityWords(layout.name, words) : words;
+  // Most requests carry the canonical text: it need not be written again.
+  const isCanonical = form.isCaseless && form === layout.table.text && !UPPER_CASE.test(text);
+  const canonical = isCanonical ? text : layout.format(words);
+  return { ok: true, value: { entity, layout: layout.name, id: text, words, identity, canonical, target } };
+};
 
-const decisionOf = (
+const UPPER_CASE = /[A-Z]/;
+
+const nowhere = (
   entity: Entity,
-  id: EntityId,
+  { enabled }: EntityId,
   text: string,
   words: Words,
-  target: TargetOrNone,
+  target: Exclude<TargetOrNone, Target>,
   layout: string,
-): Resolution => {
-  if (target === undefined) return err(unassigned(entity, id.enabled, layout, text, words));
-  if (target.region === undefined) {
-    return err(isWithoutPage(target) ? needsPage(target) : { reason: "entity-gone", id: text, entity: entity.name });
-  }
-  return ok({ entity, layout, id: text, words, target });
+): RoutingError => {
+  if (target === undefined) return unassigned(entity, enabled, layout, text, words);
+  return isWithoutPage(target) ? needsPage(target) : { reason: "entity-gone", id: text, entity: entity.name };
 };
 
 /** A text that nothing else reads may be a short key, where the entity has LUUIDs of a known group. */
@@ -192,5 +201,9 @@ const resolveShort = (table: CompiledTable, entity: Entity, text: string, hint?:
   if (!others.every((other) => sameTarget(other, target))) {
     return err(ambiguousShort(table, groups, text, primaryKey));
   }
-  return decisionOf(entity, first.id, text, wordsIn(first.group), target, LUUID_SHORT);
+  const words = wordsIn(first.group);
+  if (target?.region === undefined) return err(nowhere(entity, first.id, text, words, target, LUUID_SHORT));
+  const identity = identityWords(LUUID_SHORT, words);
+  const canonical = formatShortKey(primaryKey);
+  return ok({ entity, layout: LUUID_SHORT, id: text, words, identity, canonical, target });
 };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { WordsMap } from "../../../src/routing/compile/overrides.ts";
+import { WordsMap } from "../../../src/routing/lookup/id-index.ts";
 
 test("it finds what a map by text finds, and of equal words the first", () => {
   const words = fc.tuple(fc.nat(3), fc.nat(3), fc.constantFrom(0, 0x80000000, 0xffffffff));

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Budget } from "../../../src/routing/limits.ts";
 import type { Box } from "../../../src/routing/lookup/box.ts";
-import { buildIndexes, IdIndex } from "../../../src/routing/lookup/id-index.ts";
+import { buildIndexes } from "../../../src/routing/lookup/build-index.ts";
+import { IdIndex, NO_ROUTE } from "../../../src/routing/lookup/id-index.ts";
 import { clip, includes, rangesOf } from "../../../src/routing/lookup/ranges.ts";
-import { NO_ROUTE } from "../../../src/routing/lookup/segments.ts";
 
 const dimensions = ["a", "b", "c"].map((name) => ({ name, min: 0, max: 2 ** 32 - 1, read: () => 0 }));
 
@@ -103,8 +103,11 @@ describe("the look-up of what routes lead to", () => {
           const placed = possible.map((each, ordinal) => ({ ordinal, box: each }));
           const indexes = buildIndexes(placed, own, new Budget(1_000_000));
           if (indexes === undefined) throw new Error("beyond the budget");
-          const find = new IdIndex(own, indexes).targetFinder((ordinal) => `goal ${ordinal}`);
-          for (const words of points) expect(find(words)).toBe(`goal ${scan(possible, words)}`);
+          const find = new IdIndex(own, indexes).targetFinder({
+            byOrdinal: possible.map((_, ordinal) => ordinal),
+            fallback: NO_ROUTE,
+          });
+          for (const words of points) expect(find(words)).toBe(scan(possible, words));
         },
       ),
     );
