@@ -30,15 +30,8 @@ export async function checkPortsFree(first: number, withOrigins: boolean): Promi
 
 /** A free port for the gateway with free ports for the origins after it. Another process may still take them. */
 export async function findFreePorts(): Promise<number> {
-  for (;;) {
-    const port = (await listenOnce(0)) ?? PORT_MAX;
-    if (port > PORT_MAX - PORTS_NEEDED + 1) continue;
-    const isFree = await checkPortsFree(port, true).then(
-      () => true,
-      () => false,
-    );
-    if (isFree) return port;
-  }
+  const port = (await listenOnce(0)) ?? PORT_MAX;
+  return checkPortsFree(port, true).then(() => port, findFreePorts);
 }
 
 /** Listens on loopback for a moment. Gives the port, or `undefined` if it is taken. */

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, unwatchFile, watchFile, writeFileSync } from "node:f
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { exitOf, stopChild } from "../host/child.ts";
 import { bulkOf, readPacks } from "../host/publish/packs.ts";
@@ -22,12 +23,6 @@ export interface ReloadOptions {
   readonly vars: Readonly<Record<string, string>>;
 }
 
-export interface ReloadingGateway {
-  readonly url: string;
-  readonly exited: Promise<number>;
-  stop(): Promise<void>;
-}
-
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Covers bundling and a cold start of workerd on a busy machine. */
@@ -39,7 +34,7 @@ const TABLE_POLL_MS = 500;
 const RELOAD_VARS = { REQUEST_LOG: "json", TABLE_REFRESH_SECONDS: "1" };
 
 /** Runs the gateway in `wrangler dev`, which reloads the source, and publishes the table file whenever it changes. */
-export async function startReloading(options: ReloadOptions): Promise<ReloadingGateway> {
+export async function startReloading(options: ReloadOptions) {
   const { port, tableFile, readTable, stateFolder, onLogLine, vars } = options;
   mkdirSync(stateFolder, { recursive: true });
   const persist = ["--persist-to", join(stateFolder, "wrangler")];
@@ -59,7 +54,7 @@ export async function startReloading(options: ReloadOptions): Promise<ReloadingG
     if (!/^\[wrangler:info\] [A-Z]+ \//.test(line)) onLogLine(line);
   });
   const url = `http://127.0.0.1:${port}`;
-  await untilServing(`${url}/-/health`, child, exited);
+  await untilServing(`${url}/-/health`, child);
   const republish = async () => {
     try {
       await publish();
@@ -74,9 +69,9 @@ export async function startReloading(options: ReloadOptions): Promise<ReloadingG
   watchFile(tableFile, { interval: TABLE_POLL_MS }, (now, before) => {
     if (now.mtimeMs !== before.mtimeMs) last = last.then(republish);
   });
-  const stop = async () => {
+  const stop = () => {
     unwatchFile(tableFile);
-    await stopChild(child);
+    return stopChild(child);
   };
   return { url, exited, stop };
 }
@@ -109,10 +104,7 @@ async function putTable(
   // Follows revisions published here or over HTTP.
   const revision = 1 + Number(/"revision":(\d+)/.exec(printed)?.[1] ?? 0);
   const { bodyKey, body, pointerKey, pointer } = publication(tableText, revision, new Date());
-  const entries = [
-    { key: bodyKey, value: body },
-    { key: pointerKey, value: pointer },
-  ];
+  const entries = Object.entries({ [bodyKey]: body, [pointerKey]: pointer }).map(([key, value]) => ({ key, value }));
   await putBulk(stateFolder, persist, JSON.stringify(entries));
 }
 
@@ -142,17 +134,15 @@ function onLines({ stdout, stderr }: ChildProcess, onLine: (line: string) => voi
   for (const input of [stdout, stderr]) if (input !== null) createInterface({ input }).on("line", onLine);
 }
 
-async function untilServing(url: string, child: ChildProcess, exited: Promise<number>): Promise<void> {
-  let hasExited = false;
-  void exited.then(() => {
-    hasExited = true;
-  });
+async function untilServing(url: string, child: ChildProcess): Promise<void> {
+  const hasExited = () => child.exitCode !== null || child.signalCode !== null;
   const deadline = Date.now() + START_DEADLINE_MS;
-  while (Date.now() < deadline && !hasExited) {
+  while (Date.now() < deadline && !hasExited()) {
     const response = await fetch(url).catch(() => undefined);
     if (response?.ok) return;
-    await new Promise((resolve) => setTimeout(resolve, START_POLL_MS));
+    await delay(START_POLL_MS);
   }
+  const why = hasExited() ? "wrangler dev exited during its start" : `wrangler dev does not serve ${url}`;
   await stopChild(child);
-  throw new Error(hasExited ? "wrangler dev exited during its start" : `wrangler dev does not serve ${url}`);
+  throw new Error(why);
 }

@@ -53,9 +53,8 @@ export function mintSamples(file: TableFile, nowMs = Date.now()): readonly Sampl
       const found = resolveAny(file.table, id, nowMs);
       if (!found.ok || found.value.entity.public !== undefined) return [];
       const { entity, layout, target } = found.value;
-      return [
-        { entity: entity.name, id, region: target.region.name, about: "moved", path: pathOf(entity, layout, id) },
-      ];
+      const path = pathOf(entity, layout, id);
+      return [{ entity: entity.name, id, region: target.region.name, about: "moved", path }];
     }),
   ];
 }
@@ -64,7 +63,8 @@ function samplesOf(file: TableFile, entity: Entity, entityId: EntityId, nowMs: n
   const { layout } = entityId.enabled;
   const samples = keySets(file, entityId).flatMap((keys): Sample[] => {
     const values = Object.fromEntries(keys.map(({ name, value }) => [name, BigInt(value)]));
-    const words = mintWords(layout, values, keys.find(({ timeMs }) => timeMs !== undefined)?.timeMs ?? nowMs);
+    const { country, timeMs = nowMs }: Partial<KeyOption> = Object.assign({}, ...keys);
+    const words = mintWords(layout, values, timeMs);
     if (words === undefined) return [];
     const id = layout.format(words);
     const path = pathOf(entity, layout.name, id);
@@ -75,7 +75,7 @@ function samplesOf(file: TableFile, entity: Entity, entityId: EntityId, nowMs: n
     const mint = {
       entity: entity.name,
       layout: entity.ids.length > 1 ? layout.name : undefined,
-      country: keys.find(({ country }) => country !== undefined)?.country,
+      country,
       fields: requested.length > 0 ? Object.fromEntries(requested.map(({ name, value }) => [name, value])) : undefined,
     };
     const isLuuid = layout.name === luuid.name;
@@ -100,7 +100,7 @@ function mintWords(layout: Layout, values: Readonly<Record<string, bigint>>, tim
   return minted.ok ? minted.value.words : undefined;
 }
 
-/** A value of a field that is part of the key. */
+/** The value of a field that is part of the key. */
 interface KeyOption {
   readonly value: number;
   /** Absent for a value that a mint request does not contain. */

@@ -29,12 +29,10 @@ export function formatScreen(screen: Screen): string {
   const { url, tableName, regions, entities, folder, samples, paint } = screen;
   const origins = Object.entries(regions).map(([name, { origins }]) => [
     name,
-    origins.map((origin) => origin.url).join(", "),
+    origins.map(({ url }) => url).join(", "),
   ]);
-  const sampleLines = columns(
-    (samples ?? []).map(({ entity, about, id }) => [entity, about, id]),
-    "    ",
-  );
+  const sampleRows = (samples ?? []).map(({ entity, about, id }) => [entity, about, id]);
+  const sampleLines = columns(sampleRows, "    ");
   const paths = [...entities.values()].map(({ name, paths }) => [name, paths.join(", ")]);
   return [
     "",
@@ -62,14 +60,7 @@ export function formatScreen(screen: Screen): string {
 
 function columns(rows: readonly (readonly string[])[], indent = "  "): string[] {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
-  return rows.map(
-    (row) =>
-      indent +
-      row
-        .map((text, at) => text.padEnd(widths[at] ?? 0))
-        .join("  ")
-        .trimEnd(),
-  );
+  return rows.map((row) => (indent + row.map((text, at) => text.padEnd(widths[at] ?? 0)).join("  ")).trimEnd());
 }
 
 /** The demo's table has all these entities; another table's first sample stands in. */

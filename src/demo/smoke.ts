@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { on } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { createInterface, type Interface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { exitOf } from "../host/child.ts";
@@ -19,6 +21,8 @@ const STOP_DEADLINE_MS = 15_000;
 const POLL_MS = 50;
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
+
+const printed: string[] = [];
 
 let passed = 0;
 let failed = 0;
@@ -40,12 +44,12 @@ async function main(): Promise<void> {
   const child = spawn("npm", ["start"], {
     cwd: ROOT,
     env: { ...process.env, PORT: String(port), WAYBILL_STATE: stateFolder },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "inherit"],
     detached: true,
   });
-  const printed: string[] = [];
+  const lines = createInterface({ input: child.stdout }).on("line", (line) => printed.push(line));
   try {
-    const url = await readyUrl(child, printed);
+    const url = await readyUrl(lines);
     await checkMintedIds(url, readDemoTable());
     await checkErrorsAndPages(url);
     const requestLines = printed.filter((line) => /^(?:GET|PUT|POST) .* \d{3} +\d+ ms$/.test(line));
@@ -53,30 +57,17 @@ async function main(): Promise<void> {
   } finally {
     await checkEnd(child);
     rmSync(stateFolder, { recursive: true });
-    if (failed > 0) for (const line of printed) print(`  | ${line}`);
   }
 }
 
-/** The URL in the line `ready <url>`. Rejects if the command ends or takes too long. */
-function readyUrl(child: ChildProcess, printed: string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const fail = (why: string) => {
-      clearTimeout(deadline);
-      reject(new Error([`npm start ${why}`, ...printed].join("\n")));
-    };
-    const deadline = setTimeout(() => fail("is not ready in time"), READY_DEADLINE_MS);
-    for (const input of [child.stdout, child.stderr]) {
-      if (input === null) continue;
-      createInterface({ input }).on("line", (line) => {
-        printed.push(line);
-        const url = /^ready (http:\S+)$/.exec(line)?.[1];
-        if (url === undefined) return;
-        clearTimeout(deadline);
-        resolve(url);
-      });
-    }
-    exitOf(child).then((code) => fail(`ended with code ${code}`), reject);
-  });
+/** The URL in the line `ready <url>`. */
+async function readyUrl(lines: Interface): Promise<string> {
+  const signal = AbortSignal.timeout(READY_DEADLINE_MS);
+  for await (const [line] of on(lines, "line", { signal, close: ["close"] })) {
+    const url = /^ready (http:\S+)$/.exec(line)?.[1];
+    if (url !== undefined) return url;
+  }
+  throw new Error("npm start ended before it was ready");
 }
 
 async function checkEnd(child: ChildProcess): Promise<void> {
@@ -84,7 +75,7 @@ async function checkEnd(child: ChildProcess): Promise<void> {
   const ended = exitOf(child);
   child.kill("SIGINT");
   const deadline = Date.now() + STOP_DEADLINE_MS;
-  while (isAlive(group) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  while (isAlive(group) && Date.now() < deadline) await delay(POLL_MS);
   const isLeft = isAlive(group);
   check("a process is left after SIGINT", isLeft, false);
   if (isLeft) process.kill(group, "SIGKILL");
@@ -106,14 +97,7 @@ interface Keys {
   readonly shardKey?: number;
 }
 
-interface MintCase {
-  readonly about: string;
-  readonly entity: string;
-  readonly keys: Keys;
-  /** The entity's path pattern. */
-  readonly pattern: string;
-  readonly region: string | undefined;
-}
+type MintCase = ReturnType<typeof mintCases>[number];
 
 /** Two of each detect a minter that repeats itself. */
 const IDS_PER_CASE = 2;
@@ -130,10 +114,10 @@ async function checkMintedIds(url: string, table: DemoTable): Promise<void> {
   }
 }
 
-const mintCases = (table: DemoTable): MintCase[] =>
+const mintCases = (table: DemoTable) =>
   Object.entries(table.entities).flatMap(([entity, { path: pattern, ids }]) =>
-    ids.flatMap(({ layout }): MintCase[] => {
-      const mintCase = (about: string, keys: Keys): MintCase => ({
+    ids.flatMap(({ layout }) => {
+      const mintCase = (about: string, keys: Keys) => ({
         about: `${entity} ${about}`,
         entity,
         keys,
@@ -173,13 +157,11 @@ async function mint(url: string, { about, entity, keys, region }: MintCase): Pro
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ entity, ...keys, count: IDS_PER_CASE }),
   });
-  const text = await response.text();
-  const minted: { readonly ids?: readonly string[]; readonly region?: string } = text.startsWith("{")
-    ? JSON.parse(text)
-    : {};
-  const got = { status: response.status, region: minted.region, count: minted.ids?.length };
+  const minted = (await response.json()) as { readonly ids?: readonly string[]; readonly region?: string };
+  const { ids = [] } = minted;
+  const got = { status: response.status, region: minted.region, count: ids.length };
   check(`mint ${about}`, got, { status: 201, region, count: IDS_PER_CASE });
-  return minted.ids ?? [];
+  return ids;
 }
 
 async function checkId(url: string, { about, pattern, region }: MintCase, id: string): Promise<void> {
@@ -233,5 +215,6 @@ try {
 } catch (error) {
   check("the main job", error instanceof Error ? error.message : error, undefined);
 }
+if (failed > 0) for (const line of printed) print(`  | ${line}`);
 print(`main job: ${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs, styleText } from "node:util";
 import { packsFolderOf } from "../host/publish/packs.ts";
@@ -6,7 +7,7 @@ import { startGateway } from "../host/workerd/gateway.ts";
 import { documentPathOf, REGIONS, type RunningOrigin, startOrigins } from "./origin.ts";
 import { checkPortsFree, portFrom } from "./ports.ts";
 import { startReloading } from "./reload.ts";
-import { mintSamples, type Sample } from "./samples.ts";
+import { mintSamples } from "./samples.ts";
 import { formatLogLine, formatScreen, type Paint } from "./screen.ts";
 import { isOpen, missingKeysNote, settingsFrom } from "./settings.ts";
 import { isDemoTable, otherPortsNote, readTableFile, TABLE_FILE, type TableFile, tableWithOrigins } from "./table.ts";
@@ -59,7 +60,11 @@ async function main(): Promise<void> {
   const origins = isDemo ? await startOrigins(port + 1) : [];
   try {
     const samples = isDemo ? mintSamples(file) : undefined;
-    storeSamples(origins, samples ?? []);
+    // A document per sample, in its region only.
+    for (const { entity, id, region, path, about } of samples ?? []) {
+      const { documents } = origins.find((origin) => origin.region === region) ?? {};
+      documents?.set(documentPathOf(path) ?? path, { id, kind: entity, region, about });
+    }
     const log = bufferedLog();
     const gateway = await startFront(port, file, origins, values.reload, log.line);
     for (const note of [missingKeysNote(file.table, process.env), otherPortsNote(file.declared)]) {
@@ -78,14 +83,6 @@ async function main(): Promise<void> {
     await gateway.stop();
   } finally {
     await Promise.all(origins.map((origin) => origin.stop()));
-  }
-}
-
-/** Stores a document per sample, in its region only. */
-function storeSamples(origins: readonly RunningOrigin[], samples: readonly Sample[]): void {
-  for (const { entity, id, region, path, about } of samples) {
-    const { documents } = origins.find((origin) => origin.region === region) ?? {};
-    documents?.set(documentPathOf(path) ?? path, { id, kind: entity, region, about });
   }
 }
 
@@ -120,25 +117,18 @@ function servedText({ name, text, declared }: TableFile, origins: readonly Runni
 /** Holds lines back until the screen is printed. */
 function bufferedLog() {
   const isJson = process.env["REQUEST_LOG"] === "json";
-  const show = (line: string) => print(isJson ? line : formatLogLine(line, paint));
-  let early: string[] | undefined = [];
-  return {
-    line: (line: string): void => {
-      if (early === undefined) show(line);
-      else early.push(line);
-    },
-    flush: (): void => {
-      const lines = early ?? [];
-      early = undefined;
-      for (const line of lines) show(line);
-    },
+  const early: string[] = [];
+  let show = (line: string): void => void early.push(line);
+  const flush = (): void => {
+    show = (line) => print(isJson ? line : formatLogLine(line, paint));
+    early.forEach(show);
   };
+  return { line: (line: string): void => show(line), flush };
 }
 
 /** Ctrl-C signals the whole group, so the gateway may exit before our signal arrives. Any other exit is a failure. */
 async function codeOfLostGateway(code: number, signalled: Promise<number>): Promise<number> {
-  const late = new Promise<undefined>((end) => setTimeout(end, SIGNAL_DEADLINE_MS, undefined));
-  const signalCode = await Promise.race([signalled, late]);
+  const signalCode = await Promise.race([signalled, delay(SIGNAL_DEADLINE_MS)]);
   if (signalCode !== undefined) return signalCode;
   process.stderr.write(`The gateway exited with code ${code}.\n`);
   return 1;

@@ -90,22 +90,14 @@ export function sliceOf({ layouts }: DeclaredTable, name: string): { readonly bi
   return { bits, unit: bits === 0 ? Number.NaN : 2 ** (32 - offset - bits) };
 }
 
-export interface ShardKey {
-  readonly shardKey: number;
-  /** The route's condition, in words. */
-  readonly about: string;
-}
-
-/** Both ends of each range of shard keys, and of slices of it, in the routes. */
-export const shardKeysOf = (table: DeclaredTable): readonly ShardKey[] =>
+/** Both ends of each range of shard keys, and of slices of it, in the routes. `about`: the route's condition, in words. */
+export const shardKeysOf = (table: DeclaredTable): readonly { readonly shardKey: number; readonly about: string }[] =>
   table.routes.flatMap(({ when }) => [
     ...endsOf(when.shardKey).map((shardKey) => ({ shardKey, about: `shard key ${shardKey}` })),
     ...Object.entries(when.slices ?? {}).flatMap(([name, numbers]) => {
       const { unit } = sliceOf(table, name);
       // Other layouts have slices too.
-      return endsOf(unit > 0 ? numbers : undefined).map((value) => ({
-        shardKey: value * unit,
-        about: `${name} ${value}`,
-      }));
+      const ends = unit > 0 ? endsOf(numbers) : [];
+      return ends.map((value) => ({ shardKey: value * unit, about: `${name} ${value}` }));
     }),
   ]);

@@ -5,15 +5,8 @@ import type { CompiledTable } from "../../routing/index.ts";
 const LOOPBACK =
   /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])\.?$/;
 
-/** An origin that the edge cannot reach. */
-export interface UnreachableOrigin {
-  /** RFC 6901 JSON pointer. */
-  readonly pointer: string;
-  readonly message: string;
-}
-
-/** Origins on loopback addresses. */
-export const unreachableOrigins = (table: CompiledTable): readonly UnreachableOrigin[] =>
+/** Origins on loopback addresses, which the edge cannot reach. */
+export const unreachableOrigins = (table: CompiledTable) =>
   [...table.regions.values()].flatMap(({ name, origins }) =>
     origins.flatMap(({ url }, index) => {
       if (!LOOPBACK.test(new URL(url).hostname)) return [];
@@ -60,10 +53,9 @@ export function secretNames(cwd: string, args: readonly string[]): Promise<reado
 export function namesIn(listed: string): readonly string[] | undefined {
   try {
     const secrets: unknown = JSON.parse(listed);
-    if (!Array.isArray(secrets)) return undefined;
-    return secrets.map((secret: unknown) =>
-      typeof secret === "object" && secret !== null && "name" in secret ? String(secret.name) : "",
-    );
+    return Array.isArray(secrets)
+      ? secrets.map((secret: { readonly name?: unknown }) => String(secret.name))
+      : undefined;
   } catch {
     return undefined;
   }

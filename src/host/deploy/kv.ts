@@ -12,19 +12,16 @@ export interface Wrangler {
   /** Prints to the operator's terminal; gives the exit code. */
   readonly run: (args: readonly string[]) => Promise<number>;
   /** Captures the output. */
-  readonly capture: (args: readonly string[]) => Promise<Captured>;
-}
-
-export interface Captured {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
+  readonly capture: (args: readonly string[]) => Promise<{ code: number; stdout: string; stderr: string }>;
 }
 
 /** Uploads packs; call it before publishing the table that needs them. Gives wrangler's exit code. */
 export function putPacks(packs: readonly PackFile[], where: readonly string[], run: Wrangler["run"]): Promise<number> {
-  const files = packs.map((pack) => ({ command: ["bulk", "put"], contents: bulkOf(pack) }));
-  return putFiles(files, (command, file) => run(["kv", ...command, file, ...where]));
+  return putFiles(
+    packs.map((pack) => ({ command: ["bulk", "put"], contents: bulkOf(pack) })),
+    where,
+    run,
+  );
 }
 
 /** The pointer in KV, or an error message if it cannot be read. */
@@ -52,25 +49,21 @@ export function publishAtEdge(
     { command: ["key", "put", bodyKey, "--path"], contents: body },
     { command: ["key", "put", pointerKey, "--path"], contents: pointer },
   ];
-  return putFiles(files, (command, file) => run(["kv", ...command, file, ...where]));
-}
-
-interface UploadFile {
-  readonly command: readonly string[];
-  readonly contents: string;
+  return putFiles(files, where, run);
 }
 
 /** Stops at the first command that fails, and gives its exit code. */
 async function putFiles(
-  files: readonly UploadFile[],
-  put: (command: readonly string[], file: string) => Promise<number>,
+  files: readonly { readonly command: readonly string[]; readonly contents: string }[],
+  where: readonly string[],
+  run: Wrangler["run"],
 ): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "waybill-kv-"));
   try {
     for (const { command, contents } of files) {
       const file = join(folder, "contents");
       writeFileSync(file, contents);
-      const code = await put(command, file);
+      const code = await run(["kv", ...command, file, ...where]);
       if (code !== 0) return code;
     }
     return 0;
@@ -83,10 +76,7 @@ async function putFiles(
 const CONFIGURATION = new Set(["--env", "-e", "--config", "-c"]);
 
 /** Splits deploy arguments into those for KV commands and those for `wrangler deploy`. */
-export function splitArgs(args: readonly string[]): {
-  readonly where: readonly string[];
-  readonly rest: readonly string[];
-} {
+export function splitArgs(args: readonly string[]) {
   const rest: string[] = [];
   const configuration: string[] = [];
   let namespace: readonly string[] = ["--binding", "TABLE_KV"];

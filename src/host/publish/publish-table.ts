@@ -38,14 +38,8 @@ async function main(): Promise<number> {
   return 0;
 }
 
-interface PublishRequest {
-  readonly stateFolder: string;
-  readonly tableFile: string;
-  readonly revision: number;
-}
-
 /** `undefined` if the arguments are not valid. */
-function readArguments(args: string[]): PublishRequest | undefined {
+function readArguments(args: string[]) {
   try {
     const { values, positionals } = parseArgs({
       args,

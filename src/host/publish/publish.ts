@@ -15,17 +15,10 @@ import { readBytes, replaceFile } from "./files.ts";
 
 /**
  * A published table in KV. The body's key holds its digest, so a body never changes. The pointer names the current body.
- * The body is written first: a reader of the pointer must find it.
+ * The body is written first: a reader of the pointer must find it. `tableText`: the declared table as JSON. `change`:
+ * written to the pointer if above 0.
  */
-export interface Publication {
-  readonly bodyKey: string;
-  readonly body: string;
-  readonly pointerKey: string;
-  readonly pointer: string;
-}
-
-/** `tableText`: the declared table as JSON. `change`: written to the pointer if above 0. */
-export function publication(tableText: string, revision: number, publishedAt: Date, change = 0): Publication {
+export function publication(tableText: string, revision: number, publishedAt: Date, change = 0) {
   const digest = createHash("sha256").update(tableText, "utf8").digest("hex");
   return {
     bodyKey: bodyKey(digest),
@@ -36,7 +29,7 @@ export function publication(tableText: string, revision: number, publishedAt: Da
 }
 
 /** Publishes to the KV folder of a self-hosted workerd, which has one file per key. */
-export function publishToDisk(folder: string, tableText: string, revision: number, publishedAt: Date): Publication {
+export function publishToDisk(folder: string, tableText: string, revision: number, publishedAt: Date) {
   const before = existsSync(folder) ? publishedPointer(folder) : undefined;
   const change = before?.ok && before.value.change > 0 ? before.value.change + 1 : 0;
   const written = publication(tableText, revision, publishedAt, change);
