@@ -6,20 +6,15 @@ import type { Clock, Fetch } from "../../ports.ts";
 import { withTimeout } from "../platform.ts";
 import { type AccessSettings, isOperator } from "./settings.ts";
 
-export interface AccessKeysOptions {
-  /** Where Access publishes its keys. */
-  readonly url: string;
+export interface AccessOptions {
+  readonly settings: AccessSettings;
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly subtle: Pick<typeof crypto.subtle, "importKey">;
-  /** Receives every failed fetch. */
-  readonly report: (why: string) => void;
-}
-
-/** Access's signing keys by ID. */
-export interface AccessKeys {
-  /** `unknown`: Access has no such key. `unavailable`: the keys could not be fetched. */
-  find(keyId: string): Promise<Result<CryptoKey, "unknown" | "unavailable">>;
+  /** Receives the reason of every fetch of keys that failed. */
+  readonly reportKeyFailure: (why: string) => void;
+  /** Of a fetch of keys. */
+  readonly fetchDeadlineMs?: number;
 }
 
 /** Limits the fetches that unknown key IDs cause. */
@@ -44,9 +39,12 @@ const KEY_SET = v.object({ keys: v.array(v.unknown()) });
 /** A key that can verify RS256, and that a token can name. */
 const USABLE_KEY = v.object({ kty: v.literal("RSA"), kid: v.string(), n: v.string(), e: v.string() });
 
-/** This isolate's keys: fetched on demand, at most once a minute, and retained during outages. */
-export function accessKeys(options: AccessKeysOptions): AccessKeys {
-  const { clock, report } = options;
+/**
+ * Finds Access's signing keys by ID: fetched on demand, at most once a minute, and retained during outages. `unknown`: Access
+ * has no such key. `unavailable`: the keys could not be fetched.
+ */
+function accessKeys(options: Required<AccessOptions>) {
+  const { clock, fetchDeadlineMs } = options;
   let keys: ReadonlyMap<string, CryptoKey> = new Map();
   let fetchedAtMs = Number.NEGATIVE_INFINITY;
   let askedAtMs = Number.NEGATIVE_INFINITY;
@@ -60,31 +58,32 @@ export function accessKeys(options: AccessKeysOptions): AccessKeys {
     askedAtMs = clock.nowMs();
     isLastGood = false;
     const fetched = await fetchKeys(options);
-    if (!fetched.ok) return report(fetched.error);
+    if (!fetched.ok) return options.reportKeyFailure(fetched.error);
     keys = fetched.value;
     fetchedAtMs = clock.nowMs();
     isLastGood = true;
   };
 
-  return {
-    async find(keyId) {
-      if (!keys.has(keyId) || !isWithin(fetchedAtMs, FRESH_MS)) {
-        if (!isWithin(askedAtMs, FETCH_INTERVAL_MS)) running = fetchNow();
-        // The fetch may belong to another request and end with it, so each request has its own timeout.
-        await withTimeout(running, FETCH_DEADLINE_MS, () => undefined);
-      }
-      const key = isWithin(fetchedAtMs, KEPT_MS) ? keys.get(keyId) : undefined;
-      if (key !== undefined) return ok(key);
-      return err(isLastGood ? "unknown" : "unavailable");
-    },
+  return async (keyId: string): Promise<Result<CryptoKey, "unknown" | "unavailable">> => {
+    if (!keys.has(keyId) || !isWithin(fetchedAtMs, FRESH_MS)) {
+      if (!isWithin(askedAtMs, FETCH_INTERVAL_MS)) running = fetchNow();
+      // The fetch may belong to another request and end with it, so each request has its own timeout.
+      await withTimeout(running, fetchDeadlineMs, () => undefined);
+    }
+    const key = isWithin(fetchedAtMs, KEPT_MS) ? keys.get(keyId) : undefined;
+    if (key !== undefined) return ok(key);
+    return err(isLastGood ? "unknown" : "unavailable");
   };
 }
 
-async function fetchKeys(options: AccessKeysOptions): Promise<Result<ReadonlyMap<string, CryptoKey>, string>> {
+async function fetchKeys(options: Required<AccessOptions>): Promise<Result<ReadonlyMap<string, CryptoKey>, string>> {
+  const { settings, fetchDeadlineMs } = options;
   const leave = new AbortController();
-  const timer = setTimeout(() => leave.abort(), FETCH_DEADLINE_MS);
+  const timer = setTimeout(() => leave.abort(), fetchDeadlineMs);
   try {
-    const response = await options.fetch(options.url, { redirect: "manual", signal: leave.signal });
+    // Where Access publishes its keys.
+    const url = `${settings.issuer}/cdn-cgi/access/certs`;
+    const response = await options.fetch(url, { redirect: "manual", signal: leave.signal });
     if (response.status !== 200) return err(`status ${response.status}`);
     const parsed = v.safeParse(KEY_SET, JSON.parse(await readText(response)));
     if (!parsed.success) return err("no set of keys");
@@ -92,7 +91,7 @@ async function fetchKeys(options: AccessKeysOptions): Promise<Result<ReadonlyMap
     const keys = await usableKeys(published, options.subtle);
     return keys.size > 0 ? ok(keys) : err(`none of its ${published.length} keys is an RSA key with an ID`);
   } catch (error) {
-    if (leave.signal.aborted) return err(`no answer within ${FETCH_DEADLINE_MS} ms`);
+    if (leave.signal.aborted) return err(`no answer within ${fetchDeadlineMs} ms`);
     return err(error instanceof Error ? error.message : String(error));
   } finally {
     clearTimeout(timer);
@@ -112,31 +111,21 @@ async function readText(response: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-/** The first usable keys. Unusable keys are ignored (RFC 7517 §5). */
+/** The first usable keys. Unusable keys are ignored (RFC 7517 §5). A key is used for RS256 only, whatever its other members say. */
 async function usableKeys(
   published: readonly unknown[],
-  subtle: AccessKeysOptions["subtle"],
+  subtle: AccessOptions["subtle"],
 ): Promise<ReadonlyMap<string, CryptoKey>> {
+  const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
   const keys = new Map<string, CryptoKey>();
   for (const one of published) {
     const key = v.safeParse(USABLE_KEY, one);
     if (!key.success || keys.size === KEYS_MAX) continue;
-    const imported = await importKey(key.output, subtle).catch(() => undefined);
-    if (imported !== undefined) keys.set(key.output.kid, imported);
+    const { kid, n, e } = key.output;
+    const imported = subtle.importKey("jwk", { kty: "RSA", n, e }, algorithm, false, ["verify"]);
+    await imported.then((usable) => keys.set(kid, usable)).catch(() => undefined);
   }
   return keys;
-}
-
-/** A key is used for RS256 only, whatever its other members say. */
-function importKey({ n, e }: v.InferOutput<typeof USABLE_KEY>, subtle: AccessKeysOptions["subtle"]) {
-  const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
-  return subtle.importKey("jwk", { kty: "RSA", n, e }, algorithm, false, ["verify"]);
-}
-
-export interface AccessCheckOptions {
-  readonly settings: AccessSettings;
-  readonly keys: AccessKeys;
-  readonly clock: Clock;
 }
 
 /** `wrong`: the token is invalid; only the log has the reason. `unavailable`: the keys could not be fetched. */
@@ -152,18 +141,20 @@ const CLOCK_TOLERANCE_SECONDS = 60;
 
 const NAME_LENGTH_MAX = 320;
 
-const wrong = (why: string): Result<never, AccessFault> => err({ kind: "wrong", why });
+export const wrong = (why: string): Result<never, AccessFault> => err({ kind: "wrong", why });
 
 /**
  * Verifies a token of Cloudflare Access: a person, by e-mail address, or a service token, by name. Keys come from the team's
  * domain only; keys or URLs in the token (`jwk`, `jku`, `x5u`) are ignored.
  */
-export function accessCheck({ settings, keys, clock }: AccessCheckOptions) {
+export function accessCheck(options: AccessOptions) {
+  const { settings, clock } = options;
+  const findKey = accessKeys({ fetchDeadlineMs: FETCH_DEADLINE_MS, ...options });
   return async (token: string): Promise<Result<Caller, AccessFault>> => {
     if (token.length > TOKEN_LENGTH_MAX) return wrong("too long");
     const keyId = keyIdOf(token);
     if (!keyId.ok) return wrong(keyId.error);
-    const key = await keys.find(keyId.value);
+    const key = await findKey(keyId.value);
     if (!key.ok) return key.error === "unavailable" ? err({ kind: "unavailable" }) : wrong("unknown key");
     try {
       const { payload } = await jwtVerify(token, key.value, {

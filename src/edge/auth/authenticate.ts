@@ -1,16 +1,13 @@
 import type { Authenticate, Caller } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
-import type { Client, Clock, Fetch } from "../../ports.ts";
+import type { Client } from "../../ports.ts";
 import { clientNetwork } from "../../proxy/client-network.ts";
 import { periodCounts } from "../platform.ts";
-import { type AccessFault, accessCheck, accessKeys } from "./access.ts";
-import type { AccessSettings, AdminToken, AuthSettings } from "./settings.ts";
+import { type AccessFault, type AccessOptions, accessCheck, wrong } from "./access.ts";
+import type { AdminToken, AuthSettings } from "./settings.ts";
 
 /** Required parts of WebCrypto and workerd. */
-export type TokenCrypto = Pick<typeof crypto.subtle, "digest" | "timingSafeEqual">;
-
-/** Why a token is rejected: for the log, never for the sender. */
-export type TokenFault = "malformed" | "unknown";
+type TokenCrypto = Pick<typeof crypto.subtle, "digest" | "timingSafeEqual">;
 
 /** RFC 6750 §2.1: the scheme in any case (RFC 9110 §11.1), spaces, `b64token`. Repeated headers are joined by a comma and do not match. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{32,512}=*)$/i;
@@ -22,13 +19,13 @@ const BEARER = /^Bearer +([A-Za-z0-9._~+/-]{32,512}=*)$/i;
 export function bearerCheck(tokens: readonly AdminToken[], subtle: TokenCrypto) {
   const encoder = new TextEncoder();
   /** `authorization`: the value of the header. */
-  return async (authorization: string): Promise<Result<Caller, TokenFault>> => {
+  return async (authorization: string): Promise<Result<Caller, AccessFault>> => {
     const [, token] = BEARER.exec(authorization) ?? [];
-    if (token === undefined) return err("malformed");
+    if (token === undefined) return wrong("malformed");
     const presented = await subtle.digest("SHA-256", encoder.encode(token));
     let bearer: AdminToken | undefined;
     for (const entry of tokens) if (subtle.timingSafeEqual(presented, entry.digest)) bearer = entry;
-    return bearer === undefined ? err("unknown") : ok({ name: bearer.name, scope: bearer.scope, by: "token" });
+    return bearer === undefined ? wrong("unknown") : ok({ name: bearer.name, scope: bearer.scope, by: "token" });
   };
 }
 
@@ -39,21 +36,17 @@ const OWN_MACHINE = /^(?:(?:[a-z0-9-]+\.)*localhost\.?|\d{1,3}(?:\.\d{1,3}){3}|\
  * Guards against DNS rebinding: a site may resolve its own name to the loopback address after its page is loaded. The browser
  * then treats requests to this machine as same-origin. Only the `host` header shows the site's name.
  */
-export const isOwnMachine = (host: string): boolean => OWN_MACHINE.test(host);
+const isOwnMachine = (host: string): boolean => OWN_MACHINE.test(host);
 
 /** The `host` header, or the host of the URL for a request without one. */
-export const hostOf = ({ headers, url }: Request): string => headers.get("host") ?? URL.parse(url)?.host ?? "";
+const hostOf = ({ headers, url }: Request): string => headers.get("host") ?? URL.parse(url)?.host ?? "";
 
-export interface AuthenticateOptions {
+export interface AuthenticateOptions extends Omit<AccessOptions, "settings"> {
   readonly settings: AuthSettings;
-  readonly clock: Clock;
-  readonly fetch: Fetch;
-  readonly subtle: TokenCrypto & Pick<typeof crypto.subtle, "importKey">;
+  readonly subtle: TokenCrypto & AccessOptions["subtle"];
   readonly clientOf: (request: Request) => Client;
   /** Receives rejections, without the credentials. */
   readonly reportRefused: (refused: RefusedCredentials) => void;
-  /** Receives the reason when the keys of Access could not be fetched. */
-  readonly reportKeyFailure: (why: string) => void;
 }
 
 export interface RefusedCredentials {
@@ -74,8 +67,6 @@ const UNKNOWN_NETWORK = "unknown";
 /** Cloudflare's signed header. `cf-access-authenticated-user-email` is not signed, so it is not trusted. */
 const ACCESS_FIELD = "cf-access-jwt-assertion";
 
-type Check = (credential: string) => Promise<Result<Caller, AccessFault>>;
-
 /**
  * Authenticates callers by a bearer token or, without `authorization`, by Cloudflare Access. The log has the reason of a
  * rejection; the response does not.
@@ -83,21 +74,22 @@ type Check = (credential: string) => Promise<Result<Caller, AccessFault>>;
 export function authenticator(options: AuthenticateOptions): Authenticate {
   const { settings, clientOf, reportRefused } = options;
   if (settings.openPages) return openToOwnMachine;
-  const checks = checksOf(options);
+  const bearer = bearerCheck(settings.tokens, options.subtle);
+  const access = settings.access && accessCheck({ ...options, settings: settings.access });
   const failures = periodCounts(FAILURES_PERIOD_SECONDS, options.clock, NETWORKS_MAX);
   const limited = () =>
     err({ reason: "rate-limited", limit: "failed-attempts", retryAfterSeconds: failures.secondsLeft() } as const);
 
   return async (request) => {
     const token = request.headers.get("authorization");
-    const assertion = settings.access === undefined ? null : request.headers.get(ACCESS_FIELD);
-    const credential = token ?? assertion;
-    if (credential === null) return err({ reason: "unauthenticated", why: "missing" });
+    const check = token === null ? access : bearer;
+    const credential = token ?? request.headers.get(ACCESS_FIELD);
+    if (credential === null || check === undefined) return err({ reason: "unauthenticated", why: "missing" });
     const by = token === null ? "access" : "token";
     const { address } = clientOf(request);
     const network = address === undefined ? UNKNOWN_NETWORK : clientNetwork(address);
     if (failures.countOf(network) >= FAILURES_MAX) return limited();
-    const caller = await checks[by](credential);
+    const caller = await check(credential);
     if (caller.ok) return caller;
     if (caller.error.kind === "unavailable") return err({ reason: "authentication-unavailable" });
     // Concurrent requests all passed the limit above.
@@ -114,23 +106,3 @@ const openToOwnMachine: Authenticate = async (request) => {
   if (!isOwnMachine(host)) return err({ reason: "forbidden", why: "host", host });
   return ok({ name: "anybody", scope: "operator", by: "open-pages" });
 };
-
-function checksOf(options: AuthenticateOptions): Readonly<Record<RefusedCredentials["by"], Check>> {
-  const { settings, subtle } = options;
-  const bearer = bearerCheck(settings.tokens, subtle);
-  return {
-    async token(authorization) {
-      const caller = await bearer(authorization);
-      return caller.ok ? caller : err({ kind: "wrong", why: caller.error });
-    },
-    access: settings.access === undefined ? refuseAll : accessOf(settings.access, options),
-  };
-}
-
-const refuseAll: Check = async () => err({ kind: "wrong", why: "Access is not set up" });
-
-function accessOf(settings: AccessSettings, options: AuthenticateOptions): Check {
-  const { clock, fetch, subtle, reportKeyFailure: report } = options;
-  const keys = accessKeys({ url: `${settings.issuer}/cdn-cgi/access/certs`, fetch, clock, subtle, report });
-  return accessCheck({ settings, keys, clock });
-}

@@ -66,7 +66,10 @@ describe("a bearer token", () => {
     [`Bearer ${TOKENS[0]?.slice(0, -1)}`, "unknown"],
     [`Bearer ${entries[0]?.sha256}`, "unknown"],
   ])("%j is %s", async (authorization, fault) => {
-    expect(await bearerCheck(parsed, crypto.subtle)(authorization)).toEqual({ ok: false, error: fault });
+    expect(await bearerCheck(parsed, crypto.subtle)(authorization)).toEqual({
+      ok: false,
+      error: { kind: "wrong", why: fault },
+    });
   });
 
   it.each(["bearer", "BEARER", "bEaReR"])("has its scheme in any case: %s", async (scheme) => {
@@ -74,7 +77,10 @@ describe("a bearer token", () => {
   });
 
   it("is nobody's where there are no entries", async () => {
-    expect(await bearerCheck([], crypto.subtle)(`Bearer ${TOKENS[0]}`)).toEqual({ ok: false, error: "unknown" });
+    expect(await bearerCheck([], crypto.subtle)(`Bearer ${TOKENS[0]}`)).toEqual({
+      ok: false,
+      error: { kind: "wrong", why: "unknown" },
+    });
   });
 });
 
