@@ -54,29 +54,21 @@ export const replay = (
 
 const compare = (before: Destination, after: Destination): ReplayResult => {
   if (mayMeet(before, after) || mayMeet(after, before)) return "open";
-  return keyOf(before) === keyOf(after) ? "same" : "changed";
+  return isSame(before, after) ? "same" : "changed";
 };
 
 /** A public ID and an internal one are never alike, nor are a refused path and one that is read. */
 const mayMeet = (unknown: Destination, other: Destination): boolean => {
   if (unknown.kind !== "open") return false;
   if (unknown.why === "pack") return true;
-  return unknown.why === "request-fields" && other.kind === "region" ? true : keyOf(unknown) === keyOf(other);
+  return (unknown.why === "request-fields" && other.kind === "region") || isSame(unknown, other);
 };
 
-const keyOf = (destination: Destination): string => {
-  switch (destination.kind) {
-    case "region":
-      return `region ${destination.region} ${destination.entity}`;
-    case "refused":
-      // Who owns a path that is refused anyway makes no difference to a client, but the reason does.
-      return `refused ${destination.reason}`;
-    case "own":
-      return "own";
-    case "open":
-      return `open ${destination.why} ${destination.entity ?? ""}`;
-  }
-};
+/** Who owns a path that is refused anyway makes no difference to a client, but the reason does. */
+const isSame = (before: Destination, after: Destination): boolean =>
+  before.kind === "refused" && after.kind === "refused"
+    ? before.reason === after.reason
+    : JSON.stringify(before) === JSON.stringify(after);
 
 /** What the gateway's own log shows in place of a public ID, and of a path that may hold one. */
 const HIDDEN_ID = ":id";
@@ -130,14 +122,9 @@ function destination(outcome: Outcome, method: string): Destination {
       return { kind: "open", why: "pack", entity: entityIn(outcome.error) };
     case "error": {
       const { error, entity } = outcome;
-      switch (error.reason) {
-        case "public-ids-unavailable":
-          return openPublic(entity);
-        case "table-unavailable":
-          return { kind: "open", why: "pack", entity: entityIn(error) };
-        default:
-          return { kind: "refused", reason: error.reason, entity: entityIn(error) };
-      }
+      if (error.reason === "public-ids-unavailable") return openPublic(entity);
+      if (error.reason === "table-unavailable") return { kind: "open", why: "pack", entity: entityIn(error) };
+      return { kind: "refused", reason: error.reason, entity: entityIn(error) };
     }
   }
 }

@@ -46,18 +46,20 @@ const HEADER: Part = -1;
 
 const keyOf = (sha256: string, part: Part): string => (part === HEADER ? packKey(sha256) : pageKey(sha256, part));
 
-/** What KV has of a pack. */
+/** What KV has of a pack. `header`: `undefined` if it is known neither here nor in KV. */
 interface Inventory {
-  /** `undefined`: known neither here nor in KV. */
   readonly header: PackHeader | undefined;
   /** Why each missing part is missing: pages by rising number, then the header. */
   readonly missing: ReadonlyMap<Part, string>;
 }
 
-export interface PackUploadsDeps {
+export interface PackUploadsOptions {
   readonly storage: DurableObjectStorage;
   readonly kv: KVNamespace;
   readonly clock: Clock;
+  /** For one part. */
+  readonly readDeadlineMs?: number;
+  readonly writeDeadlineMs?: number;
 }
 
 /**
@@ -67,13 +69,11 @@ export interface PackUploadsDeps {
  */
 export class PackUploads {
   readonly #sql: SqlStorage;
-  readonly #kv: KVNamespace;
-  readonly #clock: Clock;
+  readonly #options: Required<PackUploadsOptions>;
 
-  constructor({ storage, kv, clock }: PackUploadsDeps) {
-    this.#sql = storage.sql;
-    this.#kv = kv;
-    this.#clock = clock;
+  constructor(options: PackUploadsOptions) {
+    this.#options = { readDeadlineMs: READ_DEADLINE_MS, writeDeadlineMs: WRITE_DEADLINE_MS, ...options };
+    this.#sql = options.storage.sql;
     this.#sql.exec(SCHEMA);
   }
 
@@ -107,10 +107,9 @@ export class PackUploads {
   }
 
   async putPage(sha256: string, number: number, bytes: Bytes): Promise<Result<PackReceipt, PackChangeError>> {
-    const stored = await this.#header(sha256);
-    const found = stored === undefined ? await this.#findHeader(sha256) : ok(undefined);
+    const found = this.#headerBytes(sha256) === undefined ? await this.#findHeader(sha256) : ok(undefined);
     if (!found.ok) return unavailable(found.error);
-    const header = stored ?? (await this.#header(sha256));
+    const header = await this.#header(sha256);
     if (header === undefined) return unknown(sha256, "its header must be sent before its pages");
     const info = header.pages[number];
     if (info === undefined) return unknown(sha256, `the numbers of its pages are 0 to ${header.pages.length - 1}`);
@@ -189,9 +188,10 @@ export class PackUploads {
   ): Promise<Result<string | undefined, string>> {
     const knownMs = this.#taken(sha256).get(part);
     if (this.#isSure(knownMs)) return ok(undefined);
+    const { kv, readDeadlineMs } = this.#options;
     const key = keyOf(sha256, part);
     const options = { type: "arrayBuffer", cacheTtl: KV_CACHE_SECONDS } as const;
-    const bytes = await within(() => this.#kv.get(key, options), READ_DEADLINE_MS);
+    const bytes = await within(() => kv.get(key, options), readDeadlineMs);
     if (!bytes.ok) return err(`KV did not give ${key}: ${formatFailure(bytes.error)}`);
     const found = bytes.value === null ? undefined : await read(new Uint8Array(bytes.value));
     const nowMs = this.#taken(sha256).get(part);
@@ -206,16 +206,17 @@ export class PackUploads {
 
   /** Whether KV was not known to have the part when it took it. */
   async #put(sha256: string, part: Part, bytes: Bytes | ArrayBuffer): Promise<Result<boolean, TableHistoryError>> {
+    const { kv, clock, writeDeadlineMs } = this.#options;
     const key = keyOf(sha256, part);
-    const put = await within(() => this.#kv.put(key, bytes), WRITE_DEADLINE_MS);
+    const put = await within(() => kv.put(key, bytes), writeDeadlineMs);
     if (!put.ok) return unavailable(`KV did not store ${key}: ${formatFailure(put.error)}`);
     const wasMissing = !this.#taken(sha256).has(part);
-    this.#record(sha256, part, this.#clock.nowMs());
+    this.#record(sha256, part, clock.nowMs());
     return ok(wasMissing);
   }
 
   #isSure(takenMs: number | undefined): boolean {
-    const nowMs = this.#clock.nowMs();
+    const nowMs = this.#options.clock.nowMs();
     return takenMs !== undefined && nowMs >= takenMs && nowMs < takenMs + SURE_MS;
   }
 
@@ -242,12 +243,12 @@ export class PackUploads {
 
   /** When KV took each part that it has as far as is known, Unix ms. */
   #taken(sha256: string): ReadonlyMap<Part, number> {
-    const rows = this.#sql.exec<{ part: Part; taken_ms: number }>(
-      `SELECT page AS part, taken_ms FROM pack_pages WHERE sha256 = ?1
+    const rows = this.#sql.exec(
+      `SELECT page, taken_ms FROM pack_pages WHERE sha256 = ?1
        UNION ALL SELECT ${HEADER}, taken_ms FROM packs WHERE sha256 = ?1 AND taken_ms IS NOT NULL`,
       sha256,
     );
-    return new Map(Array.from(rows, ({ part, taken_ms }) => [part, taken_ms]));
+    return new Map(rows.raw<[Part, number]>());
   }
 
   /** `undefined`: KV does not have it. A page without a stored header is not recorded: its row would stay for ever. */
