@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import { ok } from "../../ids/result.ts";
 import type { Entropy, Tables } from "../../ports.ts";
 import { type Config, readConfig } from "../config.ts";
 import { deploymentName } from "../control-plane/client.ts";
@@ -8,8 +9,25 @@ import { checkTargets, runChecks } from "../origins/active-checks.ts";
 import { originFetch } from "../origins/fetch.ts";
 import { pooledEntropy, systemClock } from "../platform.ts";
 import { edgeTables } from "../table/isolate-table.ts";
-import { MetricsAggregate } from "./aggregate.ts";
-import type { MetricsReport, MetricsRpc, MetricsTotals, OriginHint } from "./store.ts";
+import { seriesKey } from "./catalogue.ts";
+import { SeriesTotals } from "./counters.ts";
+import {
+  applyUpdate,
+  hintOf,
+  type MetricsReport,
+  type MetricsRpc,
+  type MetricsTotals,
+  type OriginHint,
+  type OriginState,
+  withCheck,
+} from "./store.ts";
+
+/** Limit of series. A sum costs about 200 bytes of memory and a row on disk. */
+const SERIES_MAX = 20_000;
+
+/** Limit of origins, and how long they are retained after their last update. */
+const ORIGINS_MAX = 4_096;
+const ORIGIN_MS = 86_400_000;
 
 /** How long reports may stay unwritten: writing a row costs money, and every report changes most series. */
 const SAVE_MS = 10_000;
@@ -27,11 +45,28 @@ const ALARM_LOST_MS = 60_000;
 const JITTER = 0.2;
 
 /**
- * Aggregates the counters and origin states of all isolates, and runs the active checks. One object for a deployment. Its alarm
- * writes changes to disk and runs the checks that are due.
+ * A former version of the gateway may read these after a rollback: only add columns and members.
+ * - `since`: one row, when counting began, Unix ms.
+ * - `sums`: a series and its sum.
+ * - `origins`: an origin's URL and its `OriginState` as JSON.
+ */
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS since (id INTEGER PRIMARY KEY CHECK (id = 0), ms INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS sums (key TEXT PRIMARY KEY, sum REAL NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS origins (url TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID;
+`;
+
+/**
+ * Aggregates the counters and origin states of all isolates in memory, and runs the active checks. One object for a deployment.
+ * Its alarm writes changes to disk and runs the checks that are due. Unwritten changes are lost when the object ends.
  */
 export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
-  readonly #book: MetricsAggregate;
+  readonly #sql: SqlStorage;
+  readonly #sinceMs: number;
+  readonly #sums: SeriesTotals;
+  readonly #origins: Map<string, OriginState>;
+  readonly #changedSums = new Set<string>();
+  readonly #changedOrigins = new Set<string>();
   readonly #config: Config;
   readonly #tables: Tables;
   readonly #entropy: Entropy = pooledEntropy();
@@ -45,7 +80,14 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     super(context, env);
     this.#config = readConfig(env);
     const nowMs = systemClock.nowMs();
-    this.#book = new MetricsAggregate(context.storage.sql, nowMs);
+    const { sql } = context.storage;
+    this.#sql = sql;
+    sql.exec(SCHEMA);
+    sql.exec("INSERT OR IGNORE INTO since (id, ms) VALUES (0, ?)", nowMs);
+    this.#sinceMs = sql.exec<{ ms: number }>("SELECT ms FROM since").one().ms;
+    this.#sums = new SeriesTotals(SERIES_MAX, sql.exec("SELECT key, sum FROM sums").raw<[string, number]>());
+    const origins = sql.exec("SELECT url, state FROM origins").raw<[string, string]>();
+    this.#origins = new Map(Array.from(origins, ([url, state]) => [url, JSON.parse(state)]));
     this.#checksDueMs = nowMs + FIRST_CHECKS_MS;
     this.#tables = edgeTables({
       kv: env.TABLE_KV,
@@ -62,15 +104,19 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     });
   }
 
-  async report(report: MetricsReport): Promise<readonly OriginHint[]> {
+  async report({ sums, origins }: MetricsReport): Promise<readonly OriginHint[]> {
     const nowMs = systemClock.nowMs();
-    this.#book.enter(report, nowMs);
+    for (const [key, by] of sums) this.#changedSums.add(this.#sums.add(key, by));
+    this.#changedSums.add(this.#sums.add(seriesKey("reports_total"), 1));
+    for (const update of origins) this.#turn(update.url, applyUpdate(this.#origins.get(update.url), update, nowMs));
     await this.#wakeBy(Math.min(nowMs + SAVE_MS, this.#checksDueMs));
-    return this.#book.hints();
+    return [...this.#origins].flatMap(([url, state]) => hintOf(url, state) ?? []);
   }
 
+  /** Writes them before they are shown, so a shown counter never decreases. */
   async totals(): Promise<MetricsTotals> {
-    return this.#book.totals(systemClock.nowMs());
+    this.#save();
+    return { sinceMs: this.#sinceMs, sums: new Map(this.#sums), origins: this.#origins };
   }
 
   async scheduleChecks(): Promise<void> {
@@ -80,12 +126,37 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   override async alarm(): Promise<void> {
     this.#alarmAtMs = undefined;
     const startedMs = systemClock.nowMs();
-    this.#book.save(startedMs);
+    this.#save();
     if (startedMs >= this.#checksDueMs) {
       await this.#check();
       this.#checksDueMs = startedMs + (this.#hasChecks ? this.#periodMs() : NO_CHECKS_MS);
     }
     if (this.#hasChecks) await this.#wakeBy(this.#checksDueMs);
+  }
+
+  #turn(url: string, state: OriginState): void {
+    // Map order: the last updated origin is last.
+    this.#origins.delete(url);
+    this.#origins.set(url, state);
+    this.#changedOrigins.add(url);
+  }
+
+  #save(): void {
+    const nowMs = systemClock.nowMs();
+    for (const [url, { heardAtMs }] of this.#origins) {
+      if (this.#origins.size <= ORIGINS_MAX && nowMs - heardAtMs < ORIGIN_MS) continue;
+      this.#origins.delete(url);
+      this.#changedOrigins.delete(url);
+      this.#sql.exec("DELETE FROM origins WHERE url = ?", url);
+    }
+    for (const key of this.#changedSums)
+      this.#sql.exec("INSERT OR REPLACE INTO sums (key, sum) VALUES (?, ?)", key, this.#sums.get(key));
+    for (const url of this.#changedOrigins) {
+      const state = JSON.stringify(this.#origins.get(url));
+      this.#sql.exec("INSERT OR REPLACE INTO origins (url, state) VALUES (?, ?)", url, state);
+    }
+    this.#changedSums.clear();
+    this.#changedOrigins.clear();
   }
 
   #periodMs(): number {
@@ -96,18 +167,15 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   /** Checks every origin for which the current table asks it. */
   async #check(): Promise<void> {
     const inMemory = this.#tables.peek((work) => this.ctx.waitUntil(work));
-    const served = inMemory ?? (await this.#loaded());
-    const targets = served === undefined ? [] : checkTargets(served.table);
+    const served = inMemory ? ok(inMemory) : await this.#tables.load();
+    const targets = served.ok ? checkTargets(served.value.table) : [];
     this.#hasChecks = targets.length > 0;
     const isOnEdge = this.#config.clientAddress === "cf-connecting-ip";
     const deps = { fetch: originFetch((target, init) => fetch(target, init), this.env), clock: systemClock, isOnEdge };
-    await runChecks(targets, deps, (checked) => this.#book.enterCheck(checked));
-    this.#book.save(systemClock.nowMs());
-  }
-
-  async #loaded() {
-    const loaded = await this.#tables.load();
-    return loaded.ok ? loaded.value : undefined;
+    await runChecks(targets, deps, ({ url, path, check }) =>
+      this.#turn(url, withCheck(this.#origins.get(url), path, check)),
+    );
+    this.#save();
   }
 
   async #wakeBy(atMs: number): Promise<void> {
