@@ -76,7 +76,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   #hasChecks = true;
 
   /** `bundled`: the table that was deployed with the code. */
-  constructor(context: DurableObjectState, env: Env, bundled: unknown) {
+  constructor(context: DurableObjectState, env: Env, { bundled }: { readonly bundled: unknown }) {
     super(context, env);
     this.#config = readConfig(env);
     const nowMs = systemClock.nowMs();
