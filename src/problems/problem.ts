@@ -39,193 +39,148 @@ export const slugOf = (error: GatewayError): ProblemSlug => error.reason;
 /** The only place where an error becomes a problem. Evidence goes into the extensions; origin addresses never do. */
 export function problemOf(error: GatewayError): Problem {
   const { status, title } = CATALOGUE[error.reason];
-  return { type: problemTypePath(error.reason), title, status, ...evidenceOf(error) };
+  // The tables below are typed by reason, which no lookup can carry over.
+  const detail = DETAILS[error.reason] as string | ((error: GatewayError) => string);
+  const members = (MEMBERS[error.reason] ?? []) as Members<GatewayError>;
+  return {
+    type: problemTypePath(error.reason),
+    title,
+    status,
+    detail: typeof detail === "string" ? detail : detail(error),
+    ...(typeof members === "function" ? members(error) : membersOf(error, members)),
+  };
 }
 
-interface Evidence {
-  readonly detail: string;
-  readonly [extension: string]: unknown;
-}
+type ErrorOf<Reason extends ProblemSlug> = Extract<GatewayError, { readonly reason: Reason }>;
 
-function evidenceOf(error: GatewayError): Evidence {
-  switch (error.reason) {
-    case "unrouted-path":
-      return { detail: "No entity of the routing table matches this path.", path: shorten(error.path) };
-    case "malformed-id":
-      return {
-        detail: `"${shorten(error.id)}" is not an ID of any layout allowed here.`,
-        id: shorten(error.id),
-        faults: error.faults,
-      };
-    case "unknown-id":
-      return {
-        detail: `"${shorten(error.id)}" matches no entity in the routing table.`,
-        id: shorten(error.id),
-        candidates: error.candidates,
-      };
-    case "ambiguous-id":
-      return ambiguity(error);
-    case "layout-mismatch":
-      return {
-        detail: `This path reads IDs of "${error.entity}" as ${error.layout}, but id-layout is ${error.said}.`,
-        id: shorten(error.id),
-        entity: error.entity,
-        layout: error.layout,
-        idLayout: error.said,
-      };
-    case "wrong-entity":
-      return {
-        detail: `"${error.id}" is not the ID of "${error.entity}".`,
-        id: error.id,
-        entity: error.entity,
-        candidates: error.candidates,
-      };
-    case "unassigned-key":
-      return {
-        detail: `No route matches this ${error.layout} of "${error.entity}", and the table declares no default.`,
-        id: error.id,
-        entity: error.entity,
-        layout: error.layout,
-        key: error.key,
-      };
-    case "key-out-of-range":
-      return {
-        detail: `${error.field} is ${error.value}; it must be a whole number from 0 to ${error.max}.`,
-        field: error.field,
-        value: error.value,
-        max: error.max,
-      };
-    case "clock-behind":
-      return {
-        detail: `The clock is ${error.behindMs} ms behind the last minted ID; up to ${error.toleranceMs} ms are bridged.`,
-        behindMs: error.behindMs,
-      };
-    case "sequence-exhausted":
-      return { detail: `The sequence "${error.name}" has assigned every number up to ${error.max}.` };
-    case "sequence-unavailable":
-      return { detail: `The sequence "${error.name}" did not respond.` };
-    case "public-ids-unavailable":
-      return {
-        detail:
-          error.entity === undefined
-            ? "This deployment has no key for public IDs that the response may contain."
-            : `This deployment has no key for the public IDs of "${error.entity}".`,
-        entity: error.entity,
-      };
-    case "answer-withheld":
-      return { detail: `The origin's response was withheld: ${error.why}.`, region: error.region };
-    case "table-unavailable":
-      return { detail: "No verified copy of the routing table is available." };
-    case "loop-detected":
-      return { detail: "The request's cdn-loop header already names this gateway." };
-    case "entity-gone":
-      return {
-        detail: `"${error.id}" of "${error.entity}" was removed from every region.`,
-        id: error.id,
-        entity: error.entity,
-      };
-    case "entity-moving":
-      return { detail: "The entity is moving to another region and takes no writes until then." };
-    case "region-unknown":
-      return {
-        detail: "Neither an ID nor any of the declared sources names the region of this request.",
-        path: shorten(error.path),
-        sources: error.sources,
-      };
-    case "transfer-coding-unsupported":
-      return { detail: "The only supported transfer coding is chunked." };
-    case "request-timeout":
-      return { detail: `No more of the request's body arrived for ${error.idleMs} ms.`, idleMs: error.idleMs };
-    case "rate-limited":
-      return error.limit === "failed-attempts"
-        ? { detail: "Too many failed credentials from this network.", limit: error.limit }
-        : { detail: `The limit of requests per ${error.limit} was exceeded.`, limit: error.limit };
-    case "unauthenticated":
-      return { detail: "This endpoint requires a valid credential." };
-    case "forbidden":
-      return forbidden(error);
-    case "authentication-unavailable":
-      return { detail: "The keys for verifying credentials are unavailable." };
-    case "origin-open-circuit":
-      return {
-        detail: `The circuit breakers of all origins of region "${error.region}" are open.`,
-        region: error.region,
-      };
-    case "origins-disagree":
-      return {
-        detail: `The origin of region "${error.region}" does not accept the entity: ${error.why}.`,
-        region: error.region,
-      };
-    case "body-too-large-to-replay":
-      return {
-        detail: `The origin of region "${error.region}" rejected the entity after the body was sent; at most ${error.bytesMax} bytes are buffered.`,
-        region: error.region,
-        bytesMax: error.bytesMax,
-      };
-    case "origin-unreachable":
-      return { detail: `The origin of region "${error.region}" ${error.why}.`, region: error.region };
-    case "origin-timeout":
-      return {
-        detail:
-          error.which === "total"
-            ? `No origin of region "${error.region}" responded within the request's ${error.deadlineMs} ms.`
-            : `The origin of region "${error.region}" did not ${error.which === "upload" ? "read more of the body" : "begin its response"} within ${error.deadlineMs} ms.`,
-        region: error.region,
-        deadlineMs: error.deadlineMs,
-      };
-    case "malformed-request":
-      return error.pointer === undefined ? { detail: error.detail } : { detail: error.detail, pointer: error.pointer };
-    case "not-found":
-      return { detail: "The gateway has no such endpoint.", path: shorten(error.path) };
-    case "method-not-allowed":
-      return { detail: `${error.method} is not allowed here.`, allow: error.allow };
-    case "body-too-large":
-      return { detail: `The limit is ${error.bytesMax} bytes.`, bytesMax: error.bytesMax };
-    case "precondition-required":
-      return { detail: 'A change needs `if-match` with the revision that it is based on, such as `if-match: "41"`.' };
-    case "stale-revision":
-      return {
-        detail: `The current revision is ${error.current}; the request is based on revision ${error.expected}.`,
-        expected: error.expected,
-        current: error.current,
-        canary: error.canary,
-      };
-    case "canary-running":
-      return {
-        detail: `Revision ${error.canary} is running as a canary; to replace it, name it in \`if-match\`.`,
-        canary: error.canary,
-      };
-    case "no-canary":
-      return { detail: "No canary is running." };
-    case "unknown-revision":
-      return { detail: `Revision ${error.revision} is not available: ${error.why}.`, revision: error.revision };
-    case "invalid-table":
-      return {
-        ...faultCount(error.faults.length),
-        faults: error.faults.slice(0, FAULTS_SHOWN_MAX),
-      };
-    case "unknown-pack":
-      return { detail: `Pack ${error.sha256}: ${error.why}.`, sha256: error.sha256 };
-    case "invalid-pack":
-      return {
-        detail: `${error.part === "header" ? "The header" : `Page ${error.part}`} does not match the pack: ${error.why}.`,
-        part: error.part,
-        fault: error.fault,
-      };
-    case "control-plane-unavailable":
-      return {
-        detail: `The control plane did not respond: ${error.why}.${OUTCOME_SENTENCES[error.outcome ?? "read"]}`,
-        outcome: error.outcome,
-      };
-    case "unknown-name":
-      return {
-        detail: `The routing table has no ${error.what} "${shorten(error.name)}".`,
-        name: shorten(error.name),
-        known: error.known,
-      };
-    case "internal-error":
-      return { detail: "The gateway failed on a defect of its own." };
-  }
+/** The sentence of each error. */
+const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Reason>) => string) } = {
+  "unrouted-path": "No entity of the routing table matches this path.",
+  "malformed-id": ({ id }) => `"${shorten(id)}" is not an ID of any layout allowed here.`,
+  "unknown-id": ({ id }) => `"${shorten(id)}" matches no entity in the routing table.`,
+  "ambiguous-id": (error) =>
+    `"${error.id}" can be read in several ways that do not route to the same place.${hintFor(error)}`,
+  "layout-mismatch": ({ entity, layout, said }) =>
+    `This path reads IDs of "${entity}" as ${layout}, but id-layout is ${said}.`,
+  "wrong-entity": ({ id, entity }) => `"${id}" is not the ID of "${entity}".`,
+  "unassigned-key": ({ layout, entity }) =>
+    `No route matches this ${layout} of "${entity}", and the table declares no default.`,
+  "key-out-of-range": ({ field, value, max }) => `${field} is ${value}; it must be a whole number from 0 to ${max}.`,
+  "clock-behind": ({ behindMs, toleranceMs }) =>
+    `The clock is ${behindMs} ms behind the last minted ID; up to ${toleranceMs} ms are bridged.`,
+  "sequence-exhausted": ({ name, max }) => `The sequence "${name}" has assigned every number up to ${max}.`,
+  "sequence-unavailable": ({ name }) => `The sequence "${name}" did not respond.`,
+  "public-ids-unavailable": ({ entity }) =>
+    entity === undefined
+      ? "This deployment has no key for public IDs that the response may contain."
+      : `This deployment has no key for the public IDs of "${entity}".`,
+  "answer-withheld": ({ why }) => `The origin's response was withheld: ${why}.`,
+  "table-unavailable": "No verified copy of the routing table is available.",
+  "loop-detected": "The request's cdn-loop header already names this gateway.",
+  "entity-gone": ({ id, entity }) => `"${id}" of "${entity}" was removed from every region.`,
+  "entity-moving": "The entity is moving to another region and takes no writes until then.",
+  "region-unknown": "Neither an ID nor any of the declared sources names the region of this request.",
+  "transfer-coding-unsupported": "The only supported transfer coding is chunked.",
+  "request-timeout": ({ idleMs }) => `No more of the request's body arrived for ${idleMs} ms.`,
+  "rate-limited": ({ limit }) =>
+    limit === "failed-attempts"
+      ? "Too many failed credentials from this network."
+      : `The limit of requests per ${limit} was exceeded.`,
+  unauthenticated: "This endpoint requires a valid credential.",
+  forbidden: (error) => (error.why === "scope" ? `This needs the scope "${error.needs}".` : FORBIDDEN[error.why]),
+  "authentication-unavailable": "The keys for verifying credentials are unavailable.",
+  "origin-open-circuit": ({ region }) => `The circuit breakers of all origins of region "${region}" are open.`,
+  "origins-disagree": ({ region, why }) => `The origin of region "${region}" does not accept the entity: ${why}.`,
+  "body-too-large-to-replay": ({ region, bytesMax }) =>
+    `The origin of region "${region}" rejected the entity after the body was sent; at most ${bytesMax} bytes are buffered.`,
+  "origin-unreachable": ({ region, why }) => `The origin of region "${region}" ${why}.`,
+  "origin-timeout": ({ region, which, deadlineMs }) =>
+    which === "total"
+      ? `No origin of region "${region}" responded within the request's ${deadlineMs} ms.`
+      : `The origin of region "${region}" did not ${which === "upload" ? "read more of the body" : "begin its response"} within ${deadlineMs} ms.`,
+  "malformed-request": ({ detail }) => detail,
+  "not-found": "The gateway has no such endpoint.",
+  "method-not-allowed": ({ method }) => `${method} is not allowed here.`,
+  "body-too-large": ({ bytesMax }) => `The limit is ${bytesMax} bytes.`,
+  "precondition-required": 'A change needs `if-match` with the revision that it is based on, such as `if-match: "41"`.',
+  "stale-revision": ({ current, expected }) =>
+    `The current revision is ${current}; the request is based on revision ${expected}.`,
+  "canary-running": ({ canary }) =>
+    `Revision ${canary} is running as a canary; to replace it, name it in \`if-match\`.`,
+  "no-canary": "No canary is running.",
+  "unknown-revision": ({ revision, why }) => `Revision ${revision} is not available: ${why}.`,
+  "invalid-table": ({ faults: { length } }) =>
+    `The table has ${length < FAULTS_COUNTED_MAX ? length : "at least 1,000"} fault${length === 1 ? "" : "s"}.`,
+  "unknown-pack": ({ sha256, why }) => `Pack ${sha256}: ${why}.`,
+  "invalid-pack": ({ part, why }) =>
+    `${part === "header" ? "The header" : `Page ${part}`} does not match the pack: ${why}.`,
+  "control-plane-unavailable": ({ why, outcome }) =>
+    `The control plane did not respond: ${why}.${OUTCOME_SENTENCES[outcome ?? "read"]}`,
+  "unknown-name": ({ what, name }) => `The routing table has no ${what} "${shorten(name)}".`,
+  "internal-error": "The gateway failed on a defect of its own.",
+};
+
+/** Names of evidence that a problem repeats, or what makes its members. */
+type Members<Error> =
+  | readonly (Error extends unknown ? keyof Error : never)[]
+  | ((error: Error) => Readonly<Record<string, unknown>>);
+
+/** The extensions of each problem, in this order. What is not named stays inside. */
+const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } = {
+  "unrouted-path": ["path"],
+  "malformed-id": ["id", "faults"],
+  "unknown-id": ["id", "candidates"],
+  "ambiguous-id": ({ id, candidates }) => {
+    const idLayouts = layoutsIn(candidates);
+    return { id, candidates, ...(idLayouts.length > 1 ? { idLayouts } : {}) };
+  },
+  "layout-mismatch": ({ id, entity, layout, said }) => ({ id: shorten(id), entity, layout, idLayout: said }),
+  "wrong-entity": ["id", "entity", "candidates"],
+  "unassigned-key": ["id", "entity", "layout", "key"],
+  "key-out-of-range": ["field", "value", "max"],
+  "clock-behind": ["behindMs"],
+  "public-ids-unavailable": ["entity"],
+  "answer-withheld": ["region"],
+  "entity-gone": ["id", "entity"],
+  "region-unknown": ["path", "sources"],
+  "request-timeout": ["idleMs"],
+  "rate-limited": ["limit"],
+  forbidden: ["needs", "host"],
+  "origin-open-circuit": ["region"],
+  "origins-disagree": ["region"],
+  "body-too-large-to-replay": ["region", "bytesMax"],
+  "origin-unreachable": ["region"],
+  "origin-timeout": ["region", "deadlineMs"],
+  "malformed-request": ["pointer"],
+  "not-found": ["path"],
+  "method-not-allowed": ["allow"],
+  "body-too-large": ["bytesMax"],
+  "stale-revision": ["expected", "current", "canary"],
+  "canary-running": ["canary"],
+  "unknown-revision": ["revision"],
+  "invalid-table": ({ faults }) => ({
+    faultCount: faults.length,
+    ...(faults.length >= FAULTS_COUNTED_MAX ? { more: true } : {}),
+    faults: faults.slice(0, FAULTS_SHOWN_MAX),
+  }),
+  "unknown-pack": ["sha256"],
+  "invalid-pack": ["part", "fault"],
+  "control-plane-unavailable": ["outcome"],
+  "unknown-name": ["name", "known"],
+};
+
+/** Members whose text may come from the client. */
+const ECHOED: ReadonlySet<string> = new Set(["id", "path", "name", "host"]);
+
+function membersOf(error: object, names: readonly string[]): Readonly<Record<string, unknown>> {
+  const evidence = error as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = evidence[name];
+      if (value === undefined) return [];
+      return [[name, ECHOED.has(name) && typeof value === "string" ? shorten(value) : value]];
+    }),
+  );
 }
 
 /** The outcome of a change. */
@@ -235,56 +190,37 @@ const OUTCOME_SENTENCES = {
   none: " Nothing was changed.",
 } as const;
 
+const FORBIDDEN = {
+  "cross-site": "A browser sent this request from another site, or without saying from which.",
+  host:
+    "The pages are open without a credential, so they are served by localhost or an address only: any web site can " +
+    "point another name here. Use http://localhost, or set ADMIN_TOKENS or Access, which close the pages.",
+} as const;
+
+type Ambiguous = ErrorOf<"ambiguous-id">;
+
+const layoutsIn = (candidates: Ambiguous["candidates"]): readonly string[] => [
+  ...new Set(candidates.map(({ layout }) => layout)),
+];
+
 /** What distinguishes the readings: values of the header `id-layout` if it is their layout. */
-function ambiguity({ id, candidates }: Extract<RoutingError, { readonly reason: "ambiguous-id" }>): Evidence {
-  const idLayouts = [...new Set(candidates.map(({ layout }) => layout))];
-  const isByLayout = idLayouts.length > 1;
-  const isByEntity = new Set(candidates.map(({ entity }) => entity)).size > 1;
+function hintFor({ candidates }: Ambiguous): string {
+  const layouts = layoutsIn(candidates);
   const readings = [
-    ...(isByLayout ? [`send the header id-layout: ${idLayouts.join(" or ")}`] : []),
-    ...(isByEntity ? ["use the path of its entity"] : []),
+    ...(layouts.length > 1 ? [`send the header id-layout: ${layouts.join(" or ")}`] : []),
+    ...(new Set(candidates.map(({ entity }) => entity)).size > 1 ? ["use the path of its entity"] : []),
   ];
-  const hint = readings.length === 0 ? "" : ` To resolve this, ${readings.join(", or ")}.`;
-  return {
-    detail: `"${id}" can be read in several ways that do not route to the same place.${hint}`,
-    id,
-    candidates,
-    ...(isByLayout ? { idLayouts } : {}),
-  };
+  return readings.length === 0 ? "" : ` To resolve this, ${readings.join(", or ")}.`;
 }
 
 /** The check of a table stops here. A test keeps it equal to the constant in `routing/limits.ts`. */
 const FAULTS_COUNTED_MAX = 1_000;
-
-/** The number of faults of a table, as far as the check counted. */
-function faultCount(count: number): Evidence {
-  if (count >= FAULTS_COUNTED_MAX) {
-    return { detail: "The table has at least 1,000 faults.", faultCount: count, more: true };
-  }
-  return { detail: `The table has ${count} fault${count === 1 ? "" : "s"}.`, faultCount: count };
-}
 
 /** More are of no use: such a table is wrong throughout. */
 const FAULTS_SHOWN_MAX = 100;
 
 /** Longest client text that a problem echoes. */
 const ECHO_CHARACTERS_MAX = 128;
-
-function forbidden(error: Extract<GatewayError, { readonly reason: "forbidden" }>): Evidence {
-  switch (error.why) {
-    case "scope":
-      return { detail: `This needs the scope "${error.needs}".`, needs: error.needs };
-    case "cross-site":
-      return { detail: "A browser sent this request from another site, or without saying from which." };
-    case "host":
-      return {
-        detail:
-          "The pages are open without a credential, so they are served by localhost or an address only: any web site can " +
-          "point another name here. Use http://localhost, or set ADMIN_TOKENS or Access, which close the pages.",
-        host: shorten(error.host),
-      };
-  }
-}
 
 function shorten(text: string): string {
   return text.length <= ECHO_CHARACTERS_MAX ? text : `${text.slice(0, ECHO_CHARACTERS_MAX)}…`;
