@@ -56,7 +56,7 @@ type Read<Value> = Result<Value, PackFault>;
 /** How many bytes of a file are its header; the rest of `bytes` is not looked at. */
 export const headerBytesOf = (bytes: Uint8Array): Read<number> => {
   if (MAGIC.some((byte, at) => bytes[at] !== byte)) return err({ reason: "not-a-pack" });
-  if (bytes.length < FIXED_HEADER_BYTES) return tooShort(bytes.length, FIXED_HEADER_BYTES);
+  if (bytes.length < FIXED_HEADER_BYTES) return wrongLength(bytes, FIXED_HEADER_BYTES);
   const view = viewOf(bytes);
   const needs = view.getUint16(10, true);
   if (needs > READER_VERSION) {
@@ -64,16 +64,11 @@ export const headerBytesOf = (bytes: Uint8Array): Read<number> => {
   }
   const length = view.getUint32(12, true);
   if (length < FIXED_HEADER_BYTES || length > HEADER_BYTES_MAX) return malformed("its own length");
-  return bytes.length < length ? tooShort(bytes.length, length) : ok(length);
+  return bytes.length < length ? wrongLength(bytes, length) : ok(length);
 };
 
-/** Reads a header; bytes behind it are a fault. Its digest is for the caller to look at first. */
+/** Reads a header of as many bytes as `headerBytesOf` says, whose digest the caller has looked at. */
 export const decodeHeader = (bytes: Uint8Array): Read<PackHeader> => {
-  const length = headerBytesOf(bytes);
-  if (!length.ok) return length;
-  if (bytes.length > length.value) {
-    return err({ reason: "trailing-octets", bytes: bytes.length, needed: length.value });
-  }
   const view = viewOf(bytes);
   const [fieldBits, keyBytes] = [view.getUint8(16), view.getUint8(17)];
   if (fieldBits < 1 || fieldBits > FIELD_BITS_MAX) {
@@ -87,32 +82,20 @@ export const decodeHeader = (bytes: Uint8Array): Read<PackHeader> => {
   if (!sections.ok) return sections;
   const regions = readRegions(sections.value.get(SECTION_REGIONS), view.getUint16(18, true));
   if (!regions.ok) return regions;
-  const shape = {
-    keyBytes,
-    ranges,
-    max: 2 ** fieldBits - 1,
-    headerBytes: length.value,
-    count: view.getUint32(24, true),
-  };
-  const pages = readPages(sections.value.get(SECTION_PAGES), shape);
+  const shape = { version: view.getUint16(8, true), fieldBits, keyBytes, ranges, headerBytes: bytes.length };
+  const pages = readPages(sections.value.get(SECTION_PAGES), shape, view.getUint32(24, true));
   if (!pages.ok) return pages;
-  return ok({
-    version: view.getUint16(8, true),
-    fieldBits,
-    keyBytes,
-    ranges,
-    regions: regions.value,
-    pages: pages.value,
-    headerBytes: length.value,
-    bytes: pages.value.reduce((sum, page) => sum + page.bytes, length.value),
-  });
+  const all = pages.value.reduce((sum, page) => sum + page.bytes, bytes.length);
+  return ok({ ...shape, regions: regions.value, pages: pages.value, bytes: all });
 };
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 const malformed = (what: string) => err({ reason: "malformed-header" as const, what });
 
-const tooShort = (bytes: number, needed: number) => err({ reason: "truncated" as const, bytes, needed });
+/** The fault of bytes that are more or fewer than needed. */
+export const wrongLength = ({ length }: Uint8Array, needed: number) =>
+  err({ reason: length < needed ? ("truncated" as const) : ("trailing-octets" as const), bytes: length, needed });
 
 /** Contents by kind. What this reader does not know is passed over where the file allows it. */
 const sectionsOf = (bytes: Uint8Array): Read<ReadonlyMap<number, Uint8Array>> => {
@@ -152,16 +135,12 @@ const readRegions = (contents: Uint8Array | undefined, count: number): Read<read
   return ok(names);
 };
 
-interface Shape {
-  readonly keyBytes: 4 | 8;
-  readonly ranges: number;
-  readonly max: number;
-  readonly headerBytes: number;
-  readonly count: number;
-}
-
-const readPages = (contents: Uint8Array | undefined, shape: Shape): Read<readonly PageInfo[]> => {
-  const { keyBytes, ranges, max, headerBytes, count } = shape;
+const readPages = (
+  contents: Uint8Array | undefined,
+  { fieldBits, keyBytes, ranges, headerBytes }: Omit<PackHeader, "regions" | "pages" | "bytes">,
+  count: number,
+): Read<readonly PageInfo[]> => {
+  const max = 2 ** fieldBits - 1;
   if (contents === undefined || count === 0 || contents.length !== count * PAGE_ENTRY_BYTES) {
     return malformed("the directory of pages");
   }
@@ -295,10 +274,7 @@ export const decodePage = (
   info: PageInfo,
   bytes: Uint8Array<ArrayBuffer>,
 ): Result<PackPage, PackFault> => {
-  if (bytes.length < info.bytes) return err({ reason: "truncated", bytes: bytes.length, needed: info.bytes });
-  if (bytes.length > info.bytes) {
-    return err({ reason: "trailing-octets", bytes: bytes.length, needed: info.bytes });
-  }
+  if (bytes.length !== info.bytes) return wrongLength(bytes, info.bytes);
   // A column of keys must begin at a multiple of their size.
   const own = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
   const count = info.ranges * 2;

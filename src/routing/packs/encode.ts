@@ -60,18 +60,12 @@ export const encodePack = async (
   const keyBytes = keyBytesOf(fieldBits);
   const perPage = options.rangesPerPage ?? rangesPerPage(keyBytes);
   const pages: Uint8Array<ArrayBuffer>[] = [];
-  const entries: PageEntry[] = [];
+  const entries: Uint8Array[] = [];
   for (let at = 0; at < numbers.length; at += perPage) {
     const own = bounds.slice(at * 2, (at + perPage) * 2);
     const page = encodePage(own, numbers.slice(at, at + perPage), keyBytes);
     pages.push(page);
-    entries.push({
-      first: own[0] as number,
-      last: own.at(-1) as number,
-      ranges: own.length / 2,
-      bytes: page.length,
-      digest: await sha256(page),
-    });
+    entries.push(pageEntry(own, page.length, await sha256(page)));
   }
   const header = encodeHeader(fieldBits, numbers.length, regions, entries);
   return ok({
@@ -157,33 +151,29 @@ const encodePage = (
   return page;
 };
 
-interface PageEntry {
-  readonly first: number;
-  readonly last: number;
-  readonly ranges: number;
-  readonly bytes: number;
-  readonly digest: Uint8Array;
-}
+const pageEntry = (bounds: readonly number[], bytes: number, digest: Uint8Array): Uint8Array => {
+  const entry = new Uint8Array(PAGE_ENTRY_BYTES);
+  const view = new DataView(entry.buffer);
+  view.setFloat64(0, bounds[0] as number, true);
+  view.setFloat64(8, bounds.at(-1) as number, true);
+  view.setUint32(16, bounds.length / 2, true);
+  view.setUint32(20, bytes, true);
+  entry.set(digest, PAGE_ENTRY_BYTES - DIGEST_BYTES);
+  return entry;
+};
 
 const encodeHeader = (
   fieldBits: number,
   ranges: number,
   regions: readonly string[],
-  pages: readonly PageEntry[],
+  pages: readonly Uint8Array[],
 ): Uint8Array<ArrayBuffer> => {
   const names = regions.flatMap((name) => [name.length, ...Array.from(name, (letter) => letter.charCodeAt(0))]);
-  const directory = new Uint8Array(pages.length * PAGE_ENTRY_BYTES);
-  const view = new DataView(directory.buffer);
-  for (const [at, page] of pages.entries()) {
-    const offset = at * PAGE_ENTRY_BYTES;
-    view.setFloat64(offset, page.first, true);
-    view.setFloat64(offset + 8, page.last, true);
-    view.setUint32(offset + 16, page.ranges, true);
-    view.setUint32(offset + 20, page.bytes, true);
-    directory.set(page.digest, offset + PAGE_ENTRY_BYTES - DIGEST_BYTES);
-  }
-  const sections = [section(SECTION_REGIONS, Uint8Array.from(names)), section(SECTION_PAGES, directory)];
-  const header = new Uint8Array(FIXED_HEADER_BYTES + sections.reduce((sum, { length }) => sum + length, 0));
+  const header = joined([
+    new Uint8Array(FIXED_HEADER_BYTES),
+    section(SECTION_REGIONS, Uint8Array.from(names)),
+    section(SECTION_PAGES, joined(pages)),
+  ]);
   const fixed = new DataView(header.buffer);
   header.set(MAGIC);
   fixed.setUint16(8, FORMAT_VERSION, true);
@@ -194,12 +184,17 @@ const encodeHeader = (
   fixed.setUint16(18, regions.length, true);
   fixed.setUint32(20, ranges, true);
   fixed.setUint32(24, pages.length, true);
-  let offset = FIXED_HEADER_BYTES;
-  for (const each of sections) {
-    header.set(each, offset);
-    offset += each.length;
-  }
   return header;
+};
+
+const joined = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 };
 
 const section = (kind: number, contents: Uint8Array): Uint8Array => {

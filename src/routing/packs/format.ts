@@ -82,72 +82,51 @@ export interface PackRange {
   readonly region: string;
 }
 
-/** What is wrong with ranges or with the file of a pack. `at` is the place of a range, counted from 0 over the whole pack. */
-export type PackFault =
-  | { readonly reason: "empty" }
-  | { readonly reason: "too-many-ranges"; readonly max: number }
-  | { readonly reason: "field-bits"; readonly bits: number; readonly max: number }
-  | { readonly reason: "region-name"; readonly at: number; readonly region: string }
-  | { readonly reason: "too-many-regions"; readonly max: number }
-  | { readonly reason: "reversed"; readonly at: number; readonly from: number; readonly to: number }
-  | { readonly reason: "beyond-field"; readonly at: number; readonly key: number; readonly max: number }
-  | { readonly reason: "unsorted"; readonly at: number; readonly from: number; readonly before: number }
-  | { readonly reason: "overlapping"; readonly at: number; readonly from: number; readonly before: number }
-  | { readonly reason: "unknown-region"; readonly at: number; readonly number: number; readonly regions: number }
-  | { readonly reason: "not-a-pack" }
-  | { readonly reason: "too-new"; readonly version: number; readonly needs: number; readonly reads: number }
-  | { readonly reason: "unknown-section"; readonly section: number }
-  | { readonly reason: "malformed-header"; readonly what: string }
-  | { readonly reason: "truncated"; readonly bytes: number; readonly needed: number }
-  | { readonly reason: "trailing-octets"; readonly bytes: number; readonly needed: number }
-  | { readonly reason: "page-differs"; readonly page: number; readonly what: string }
-  | {
-      readonly reason: "digest-mismatch";
-      readonly part: "header" | number;
-      readonly expected: string;
-      readonly actual: string;
-    };
+type At<Evidence> = Readonly<Evidence & { at: number }>;
+
+/**
+ * What can be wrong with ranges or with the file of a pack: each a sentence without its full stop. `at` is the place of a range,
+ * counted from 0 over the whole pack.
+ */
+const FAULTS = {
+  empty: (_: object) => "it has no range",
+  "too-many-ranges": ({ max }: { readonly max: number }) => `it has more than ${max} ranges`,
+  "field-bits": ({ bits, max }: { readonly bits: number; readonly max: number }) =>
+    `its field has ${bits} bits; a pack is of a field of 1 to ${max}`,
+  "region-name": ({ at, region }: At<{ region: string }>) =>
+    `range ${at} has the region ${JSON.stringify(region)}, which is not a name`,
+  "too-many-regions": ({ max }: { readonly max: number }) => `it names more than ${max} regions`,
+  reversed: ({ at, from, to }: At<{ from: number; to: number }>) =>
+    `range ${at} ends at ${to}, before it begins at ${from}`,
+  "beyond-field": ({ at, key, max }: At<{ key: number; max: number }>) =>
+    `range ${at} has the key ${key}; a key of its field is a whole number from 0 to ${max}`,
+  unsorted: ({ at, from, before }: At<{ from: number; before: number }>) =>
+    `range ${at} begins at ${from}, and a range before it ends at ${before}: they are not sorted`,
+  overlapping: ({ at, from, before }: At<{ from: number; before: number }>) =>
+    `range ${at} begins at ${from}, and the one before it ends at ${before}: they overlap`,
+  "unknown-region": ({ at, number, regions }: At<{ number: number; regions: number }>) =>
+    `range ${at} has region number ${number}, and there are ${regions} regions`,
+  "not-a-pack": (_: object) => "it is not a pack: its signature is missing",
+  "too-new": ({ version, needs, reads }: Readonly<Record<"version" | "needs" | "reads", number>>) =>
+    `it is of version ${version} and needs a reader of version ${needs}; this one is of version ${reads}`,
+  "unknown-section": ({ section }: { readonly section: number }) =>
+    `it has a section ${section}, which must be understood and is not known here`,
+  "malformed-header": ({ what }: { readonly what: string }) => `its header is wrong in ${what}`,
+  truncated: ({ bytes, needed }: { readonly bytes: number; readonly needed: number }) =>
+    `it has ${bytes} bytes of ${needed}`,
+  "trailing-octets": ({ bytes, needed }: { readonly bytes: number; readonly needed: number }) =>
+    `it has ${bytes} bytes, but should have ${needed}`,
+  "page-differs": ({ page, what }: { readonly page: number; readonly what: string }) =>
+    `page ${page} is not what the header says in ${what}`,
+  "digest-mismatch": (digest: Readonly<Record<"expected" | "actual", string>> & { readonly part: "header" | number }) =>
+    `${digest.part === "header" ? "its header" : `page ${digest.part}`} has the SHA-256 ${digest.actual}, not ${digest.expected}`,
+};
+
+/** The reason with its evidence. */
+export type PackFault = {
+  [Reason in keyof typeof FAULTS]: { readonly reason: Reason } & Parameters<(typeof FAULTS)[Reason]>[0];
+}[keyof typeof FAULTS];
 
 /** What is wrong with a pack, in one sentence that ends without a full stop. */
-export const formatPackFault = (fault: PackFault): string => {
-  switch (fault.reason) {
-    case "empty":
-      return "it has no range";
-    case "too-many-ranges":
-      return `it has more than ${fault.max} ranges`;
-    case "field-bits":
-      return `its field has ${fault.bits} bits; a pack is of a field of 1 to ${fault.max}`;
-    case "region-name":
-      return `range ${fault.at} has the region ${JSON.stringify(fault.region)}, which is not a name`;
-    case "too-many-regions":
-      return `it names more than ${fault.max} regions`;
-    case "reversed":
-      return `range ${fault.at} ends at ${fault.to}, before it begins at ${fault.from}`;
-    case "beyond-field":
-      return `range ${fault.at} has the key ${fault.key}; a key of its field is a whole number from 0 to ${fault.max}`;
-    case "unsorted":
-      return `range ${fault.at} begins at ${fault.from}, and a range before it ends at ${fault.before}: they are not sorted`;
-    case "overlapping":
-      return `range ${fault.at} begins at ${fault.from}, and the one before it ends at ${fault.before}: they overlap`;
-    case "unknown-region":
-      return `range ${fault.at} has region number ${fault.number}, and there are ${fault.regions} regions`;
-    case "not-a-pack":
-      return "it is not a pack: its signature is missing";
-    case "too-new":
-      return `it is of version ${fault.version} and needs a reader of version ${fault.needs}; this one is of version ${fault.reads}`;
-    case "unknown-section":
-      return `it has a section ${fault.section}, which must be understood and is not known here`;
-    case "malformed-header":
-      return `its header is wrong in ${fault.what}`;
-    case "truncated":
-      return `it has ${fault.bytes} bytes of ${fault.needed}`;
-    case "trailing-octets":
-      return `it has ${fault.bytes} bytes, but should have ${fault.needed}`;
-    case "page-differs":
-      return `page ${fault.page} is not what the header says in ${fault.what}`;
-    case "digest-mismatch": {
-      const part = fault.part === "header" ? "its header" : `page ${fault.part}`;
-      return `${part} has the SHA-256 ${fault.actual}, not ${fault.expected}`;
-    }
-  }
-};
+export const formatPackFault = (fault: PackFault): string =>
+  (FAULTS[fault.reason] as (fault: PackFault) => string)(fault);

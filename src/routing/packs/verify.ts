@@ -1,5 +1,13 @@
 import { err, ok, type Result } from "../../ids/result.ts";
-import { decodeHeader, decodePage, headerBytesOf, type PackHeader, type PackPage, type PageInfo } from "./decode.ts";
+import {
+  decodeHeader,
+  decodePage,
+  headerBytesOf,
+  type PackHeader,
+  type PackPage,
+  type PageInfo,
+  wrongLength,
+} from "./decode.ts";
 import { hexOf, type PackFault, type Sha256 } from "./format.ts";
 import { LoadedPack } from "./pack.ts";
 
@@ -93,8 +101,7 @@ export const verifyPack = async (
   const header = await readHeader(content, sha256, expected);
   if (!header.ok) return header;
   const { bytes, pages } = header.value;
-  if (content.length < bytes) return err({ reason: "truncated", bytes: content.length, needed: bytes });
-  if (content.length > bytes) return err({ reason: "trailing-octets", bytes: content.length, needed: bytes });
+  if (content.length !== bytes) return wrongLength(content, bytes);
   const pack = new LoadedPack(header.value);
   for (const info of pages) {
     const page = await readPage(header.value, info, content.subarray(info.offset, info.offset + info.bytes), sha256);
