@@ -8,7 +8,7 @@ import {
 } from "jsonc-parser";
 import { type Fault, type Place, pointerTo } from "../../routing/schema/faults.ts";
 import { tooDeepAt } from "../../routing/schema/json-scanner.ts";
-import { countKeys } from "../../routing/schema/parse.ts";
+import { excessOf } from "../../routing/schema/parse.ts";
 
 /** Syntax errors and their fixes. */
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -81,8 +81,8 @@ export const readJsonText = (text: string): JsonText => {
 
 /** Faults that make parsing useless. */
 const wholeFault = (text: string): (Fault & { readonly at: number }) | undefined => {
-  const keys = countKeys(text);
-  if (!keys.ok) return { ...keys.error, kind: "size" };
+  const excess = excessOf(text);
+  if (excess !== undefined) return { ...excess, kind: "size" };
   const deepAt = tooDeepAt(text, DEPTH_MAX);
   if (deepAt !== undefined) {
     const message = `A table is never nested ${DEPTH_MAX} levels deep; remove the levels from here on.`;

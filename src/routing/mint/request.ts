@@ -2,22 +2,8 @@ import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/result.ts";
 import { faultList } from "../schema/faults.ts";
 import { duplicateKey } from "../schema/json-scanner.ts";
+import { described } from "../schema/parts.ts";
 import { checkShape, reportIssue } from "../schema/validate.ts";
-
-/** What a client says about the IDs that it wants. Numbers are not yet checked against their fields. */
-export interface MintRequest {
-  readonly entity?: string | undefined;
-  readonly layout?: string | undefined;
-  /** ISO 3166-1 alpha-2 code, as the table declares it. */
-  readonly country?: string | undefined;
-  readonly service?: number | undefined;
-  readonly group?: number | undefined;
-  readonly shardKey?: number | undefined;
-  /** Parts of the key by name; together they must give every bit of it. */
-  readonly slices?: Readonly<Record<string, number>> | undefined;
-  /** Key and node fields by name; in decimal where a number would not be exact. */
-  readonly fields?: Readonly<Record<string, number | string>> | undefined;
-}
 
 /** Why a request cannot be planned. */
 export type MintPlanError =
@@ -44,42 +30,30 @@ export const MINT_BODY_BYTES_MAX = 4096;
 
 const name = v.pipe(v.string(), v.minLength(1), v.maxLength(100));
 
+const optional = <const Schema extends v.GenericSchema>(schema: Schema, description: string) =>
+  v.optional(described(schema, description));
+
 /** Body of `POST /mint`. Whether numbers fit their fields is the minting step's to say. */
 export const MINT_BODY = v.strictObject({
-  entity: v.optional(v.pipe(name, v.description("An entity of the routing table."))),
-  layout: v.optional(
-    v.pipe(name, v.description("A layout of the routing table; needed where the entity has several.")),
+  entity: optional(name, "An entity of the routing table."),
+  layout: optional(name, "A layout of the routing table; needed where the entity has several."),
+  country: optional(
+    name,
+    "ISO 3166-1 alpha-2 code of a country of the routing table. For iuid and layouts with such a field.",
   ),
-  country: v.optional(
-    v.pipe(
+  service: optional(v.number(), "Service number, instead of the entity. For iuid and layouts with such a field."),
+  group: optional(v.number(), "Group number, instead of the entity. For luuid."),
+  shardKey: optional(v.number(), "The whole 32-bit shard key. For hotguid."),
+  slices: optional(v.record(name, v.number()), "The shard key by the table's slices, every bit of it. For hotguid."),
+  fields: optional(
+    v.record(
       name,
-      v.description(
-        "ISO 3166-1 alpha-2 code of a country of the routing table. For iuid and layouts with such a field.",
-      ),
+      v.union([
+        v.number(),
+        v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]{0,48})$/, "must be a number or its decimal text")),
+      ]),
     ),
-  ),
-  service: v.optional(
-    v.pipe(v.number(), v.description("Service number, instead of the entity. For iuid and layouts with such a field.")),
-  ),
-  group: v.optional(v.pipe(v.number(), v.description("Group number, instead of the entity. For luuid."))),
-  shardKey: v.optional(v.pipe(v.number(), v.description("The whole 32-bit shard key. For hotguid."))),
-  slices: v.optional(
-    v.pipe(
-      v.record(name, v.number()),
-      v.description("The shard key by the table's slices, every bit of it. For hotguid."),
-    ),
-  ),
-  fields: v.optional(
-    v.pipe(
-      v.record(
-        name,
-        v.union([
-          v.number(),
-          v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]{0,48})$/, "must be a number or its decimal text")),
-        ]),
-      ),
-      v.description("Key and node fields of the layout by name; in decimal text where a number is not exact."),
-    ),
+    "Key and node fields of the layout by name; in decimal text where a number is not exact.",
   ),
   count: v.optional(
     v.pipe(
@@ -95,22 +69,19 @@ export const MINT_BODY = v.strictObject({
 
 export type MintBody = v.InferOutput<typeof MINT_BODY>;
 
+/** What a client says about the IDs that it wants. Numbers are not yet checked against their fields. */
+export type MintRequest = Readonly<Omit<MintBody, "count">>;
+
 /** Reads the JSON text of a mint request. The first thing that is wrong with it is named, with a JSON pointer (RFC 6901). */
 export function readMintBody(text: string): Result<MintBody, MintPlanError> {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    return err({ reason: "malformed-request", detail: "The body is not JSON.", pointer: "" });
+    return err(malformed("The body is not JSON.", ""));
   }
-  const twice = duplicateKey(text, json);
-  if (twice !== undefined) {
-    return err({
-      reason: "malformed-request",
-      detail: `The body has the key ${JSON.stringify(twice)} twice.`,
-      pointer: "",
-    });
-  }
+  const twice = duplicateKey(text);
+  if (twice !== undefined) return err(malformed(`The body has the key ${JSON.stringify(twice)} twice.`, ""));
   const { report, faults } = faultList();
   if (Array.isArray(json)) report("schema", [], "Expected an object, found a list; correct it.");
   checkShape(json, report);
@@ -118,5 +89,5 @@ export function readMintBody(text: string): Result<MintBody, MintPlanError> {
   if (parsed.success && faults.length === 0) return ok(parsed.output);
   for (const issue of parsed.issues ?? []) reportIssue(issue, report);
   const [{ pointer, message } = { pointer: "", message: "It is not a mint request." }] = faults;
-  return err({ reason: "malformed-request", detail: `${pointer === "" ? "The body" : pointer}: ${message}`, pointer });
+  return err(malformed(`${pointer === "" ? "The body" : pointer}: ${message}`, pointer));
 }

@@ -26,52 +26,35 @@ export interface Excess {
   readonly message: string;
 }
 
-/** Counts the keys of a text in one pass. Whether the text is JSON is checked later. */
-export const countKeys = (text: string): Result<number, Excess> => {
+/** Why a text is too large, in one pass. Whether it is JSON is checked later. */
+export const excessOf = (text: string): Excess | undefined => {
   const scanner = new JsonScanner(text);
-  let keys = 0;
   let containers = 0;
   let partAt = 0;
   /** The commas in each object and list that is open. */
   const commas: number[] = [];
   for (let token = scanner.next(); token !== ""; token = scanner.next()) {
-    switch (token) {
-      case '"':
-        if (commas.length === 1) partAt = scanner.at;
-        break;
-      case ":":
-        keys++;
-        break;
-      case "{":
-      case "[":
-        commas.push(0);
-        if (++containers > CONTAINERS_MAX) return err(tooMany(text));
-        break;
-      case "}":
-      case "]":
-        commas.pop();
-        break;
-      case ",": {
-        const count = (commas.pop() ?? 0) + 1;
-        if (count >= entriesMaxAt(commas.length + 1)) return err(tooLong(text, partAt, commas.length + 1));
-        commas.push(count);
+    if (token === '"' && commas.length === 1) partAt = scanner.at;
+    else if (token === "{" || token === "[") {
+      commas.push(0);
+      if (++containers > CONTAINERS_MAX) {
+        const message = `At most ${CONTAINERS_MAX} objects and lists are allowed in a table; there are more.`;
+        return { ...wholeOf(text), message };
       }
+    } else if (token === "}" || token === "]") commas.pop();
+    else if (token === ",") {
+      const count = (commas.pop() ?? 0) + 1;
+      const level = commas.push(count);
+      if (count >= entriesMaxAt(level)) return tooLong(text, partAt, level);
     }
   }
-  return ok(keys);
+  return undefined;
 };
 
-const tooMany = (text: string): Excess => ({
-  ...wholeOf(text),
-  message: `At most ${CONTAINERS_MAX} objects and lists are allowed in a table; there are more.`,
-});
-
 const tooLong = (text: string, partAt: number, level: number): Excess => {
-  const max = entriesMaxAt(level);
-  if (level === 1) return { ...wholeOf(text), message: `At most ${max} entries are allowed here; there are more.` };
-  const part = partFrom(text, partAt);
-  if (level === 2) return { ...part, message: `At most ${max} entries are allowed here; there are more.` };
-  return { ...part, message: `At most ${max} entries are allowed in one object or list here; there are more.` };
+  const where = level > 2 ? "in one object or list here" : "here";
+  const message = `At most ${entriesMaxAt(level)} entries are allowed ${where}; there are more.`;
+  return { ...(level === 1 ? wholeOf(text) : partFrom(text, partAt)), message };
 };
 
 const wholeOf = (text: string) => ({ at: Math.max(0, text.search(/\S/)), pointer: "" });
@@ -83,15 +66,15 @@ const partFrom = (text: string, at: number): Omit<Excess, "message"> => {
 
 /** Parses a table's text strictly: within the limits, valid JSON, and no duplicate key in an object. */
 export const parseTableText = (text: string): Result<unknown, readonly Fault[]> => {
-  const keys = countKeys(text);
-  if (!keys.ok) return err([excessFault(keys.error)]);
+  const excess = excessOf(text);
+  if (excess !== undefined) return err([{ pointer: excess.pointer, kind: "size", message: excess.message }]);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return err([syntax("The text is not JSON; `waybill table check` shows the line and column.")]);
   }
-  const twice = duplicateKey(text, value, keys.value);
+  const twice = duplicateKey(text);
   if (twice === undefined) return ok(value);
   return err([syntax(`The key ${JSON.stringify(twice)} is duplicated in one object; remove one of them.`)]);
 };
@@ -106,7 +89,7 @@ export const loadTableText = (text: string, revision: number): Result<CompiledTa
 export const declaredPacks = (text: string): readonly (readonly [name: string, pack: DeclaredPack])[] => {
   // Most tables have none, and need not be parsed again.
   const mayHave = text.includes('"packs"') || text.includes("\\u");
-  if (!mayHave || !countKeys(text).ok) return [];
+  if (!mayHave || excessOf(text) !== undefined) return [];
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -121,8 +104,6 @@ const WITH_PACKS = /* @__PURE__ */ v.object({ packs: packsSchema });
 
 /** The fault of bytes that are not UTF-8. */
 export const NOT_UTF8: Fault = /* @__PURE__ */ syntax("The text is not UTF-8; save it as UTF-8.");
-
-const excessFault = ({ pointer, message }: Excess): Fault => ({ pointer, kind: "size", message });
 
 /** A fault of the text as a whole: a pointer would need a value. */
 function syntax(message: string): Fault {

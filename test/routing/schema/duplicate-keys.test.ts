@@ -9,7 +9,7 @@ describe("a key that stands twice", () => {
     ['{"":1,"":2}', ""],
     ['{"a\\"":1,"b":2,"a\\u0022"\n\t:2}', 'a"'],
     ['[{"__proto__":1,"__proto__":1}]', "__proto__"],
-  ])("%s", (text, key) => expect(duplicateKey(text, JSON.parse(text))).toBe(key));
+  ])("%s", (text, key) => expect(duplicateKey(text)).toBe(key));
 
   test.each([
     "{}",
@@ -22,10 +22,10 @@ describe("a key that stands twice", () => {
     '{"a":"\\"a\\":","b":"{\\"b\\":"}',
     '{"a\\\\":1,"a":2}',
     '{"__proto__":{"a":1},"a":"\\\\\\""}',
-  ])("none in %s", (text) => expect(duplicateKey(text, JSON.parse(text))).toBeUndefined());
+  ])("none in %s", (text) => expect(duplicateKey(text)).toBeUndefined());
 
   test("none in a text that nests deeper than calls can", () => {
     const text = `${"[".repeat(100_000)}{"a":1}${"]".repeat(100_000)}`;
-    expect(duplicateKey(text, JSON.parse(text))).toBeUndefined();
+    expect(duplicateKey(text)).toBeUndefined();
   });
 });

@@ -41,7 +41,7 @@ const parseText = (text: string): unknown => {
   if (text.trimStart().startsWith("{")) {
     const json = parseJson(text);
     if (json.ok) {
-      const twice = duplicateKey(text, json.value);
+      const twice = duplicateKey(text);
       if (twice !== undefined) throw new Error(`the key ${JSON.stringify(twice)} is duplicated in one object`);
       return json.value;
     }
