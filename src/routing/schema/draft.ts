@@ -12,18 +12,7 @@ import type {
   DeclaredRoute,
   DeclaredTable,
 } from "./table.ts";
-import {
-  brokenKey,
-  checkShape,
-  checkSizes,
-  entriesOf,
-  isRecord,
-  type Json,
-  matchSchema,
-  OVERRIDE_PARTS,
-  PARTS,
-  reportIssues,
-} from "./validate.ts";
+import { checkShape, checkSizes, entriesOf, isRecord, type Json, keepFitting, OVERRIDE_PARTS } from "./validate.ts";
 import type { DeclaredSource, DeclaredWithoutId } from "./without-id.ts";
 
 /** Overrides by ID, side by side and never copied: there may be 100,000, and an object of that size is slow to walk. */
@@ -132,36 +121,17 @@ export interface DraftReading {
   readonly declared: DeclaredTable | undefined;
 }
 
+const EMPTY: DeclaredTable = { regions: {}, entities: {}, routes: [] };
+
 /** Validates any value against the schema, reports what does not fit, and keeps what does. */
 export const readDraft = (value: unknown, report: Report): DraftReading => {
-  if (!checkSizes(value, report)) return { draft: salvage({}, new Set()), declared: undefined };
-  checkShape(value, report);
-  const declared = matchSchema(value);
-  if (declared !== undefined) return { draft: draftOf(declared), declared };
-  // One value can have millions of issues, so their number is bounded.
-  const broken = reportIssues(value, report);
-  const draft = broken === undefined ? salvage({}, new Set()) : salvage(value, broken);
-  return { draft, declared: undefined };
-};
-
-/** Keeps every entry that no issue points at. What is kept has passed the schema, which the casts rely on. */
-const salvage = (value: unknown, broken: ReadonlySet<string>): Draft => {
-  const table = isRecord(value) ? value : {};
-  const soundIn = (part: string): Json =>
-    Object.fromEntries(entriesOf(table[part]).filter(([key]) => !broken.has(brokenKey(part, key))));
-  const areSourcesBroken = [...broken].some(
-    (place) => place === "sources" || place.startsWith(brokenKey("sources", "")),
-  );
-  const sound = {
-    ...Object.fromEntries([...Object.keys(PARTS), "gateway"].map((part) => [part, soundIn(part)])),
-    epochFloor: broken.has("epochFloor") ? undefined : table["epochFloor"],
-    default: broken.has("default") ? undefined : table["default"],
-    sources: areSourcesBroken ? [] : table["sources"],
-    routes: [],
-  } as unknown as DeclaredTable;
-  const routes = Array.isArray(table["routes"]) ? (table["routes"] as readonly DeclaredRoute[]) : [];
-  return {
-    ...draftOf(sound, table),
-    routes: routes.flatMap((route, index) => (broken.has(brokenKey("routes", `${index}`)) ? [] : [{ index, route }])),
-  };
+  const isShort = checkSizes(value, report);
+  if (isShort) checkShape(value, report);
+  const fitting = isShort ? keepFitting(value, report) : undefined;
+  if (fitting === undefined) return { draft: draftOf(EMPTY), declared: undefined };
+  const { routes, isWhole } = fitting;
+  // What is kept has passed the schema.
+  const table = fitting.table as DeclaredTable;
+  const draft = { ...draftOf(table, isRecord(value) ? value : {}), routes };
+  return { draft, declared: isWhole ? table : undefined };
 };

@@ -14,15 +14,7 @@ import {
 import type { FaultKind, Place, Report } from "./faults.ts";
 import { layoutSchema } from "./layout.ts";
 import { goneSchema, movedSchema, moveSchema, name, packSchema } from "./parts.ts";
-import {
-  countrySchema,
-  type DeclaredRoute,
-  type DeclaredTable,
-  entitySchema,
-  regionSchema,
-  routeSchema,
-  tableSchema,
-} from "./table.ts";
+import { countrySchema, type DeclaredRoute, entitySchema, regionSchema, routeSchema, tableSchema } from "./table.ts";
 import { withoutIdSchema } from "./without-id.ts";
 
 /** Keys with a meaning for JavaScript objects. As names they would allow prototype pollution. */
@@ -214,93 +206,82 @@ const sentenceOf = (issue: v.BaseIssue<unknown>): string => {
   return `Expected ${issue.expected ?? "another value"}, found ${issue.received}; correct the value.`;
 };
 
+/** What of a table fits the schema. */
+export interface Fitting {
+  /** Without parts and entries that do not fit. What is in it has the type of the schema. */
+  readonly table: Json;
+  /** The routes with their places in the declared `routes`. */
+  readonly routes: readonly { readonly index: number; readonly route: DeclaredRoute }[];
+  readonly isWhole: boolean;
+}
+
 /**
- * The table as the schema types it; `undefined` where it does not fit. Routes and overrides are validated one by one and
- * kept as they are: the library would copy all of them.
+ * Reports what does not fit the schema, and keeps what does; `undefined` where there are more faults than a report lists, and the
+ * search stopped. Entries are validated one by one. Overrides and most routes are kept as they are: there may be 100,000.
  */
-export const matchSchema = (value: unknown): DeclaredTable | undefined => {
-  if (typeof value !== "object" || value === null) return undefined;
-  const given = value as Json;
-  const long: Record<string, unknown> = {};
-  for (const part of OVERRIDE_PARTS) {
+export const keepFitting = (value: unknown, report: Report): Fitting | undefined => {
+  const given = isRecord(value) ? value : {};
+  let found = 0;
+  const parse = <Schema extends v.GenericSchema>(schema: Schema, part: unknown, place: Place) => {
+    const quick = v.safeParse(schema, part, { abortEarly: true });
+    if (quick.success) return quick;
+    const isListed = countValues(part, LISTED_VALUES_MAX) <= LISTED_VALUES_MAX;
+    const issues = isListed ? v.safeParse(schema, part).issues : quick.issues;
+    found += issues?.length ?? 0;
+    for (const issue of issues ?? []) reportIssue(issue, report, place);
+    return { success: false, issues, output: undefined } as const;
+  };
+  const rest = parse(tableSchema, isRecord(value) ? withStandIns(value) : value, []);
+  const table: Record<string, unknown> = rest.success ? { ...rest.output } : soundRest(given, rest.issues ?? []);
+  for (const [part, { key, ...row }] of Object.entries(PARTS)) {
+    const entry: v.GenericSchema = row.entry;
     const entries = given[part];
-    if (!isPlainRecord(entries)) continue;
-    if (!areFitting(entries, PARTS[part].entry)) return undefined;
-    long[part] = entries;
+    if (!isRecord(entries)) continue;
+    const isOverride = OVERRIDE_PARTS.some((name) => name === part);
+    const copies: Record<string, unknown> = {};
+    const dropped = new Set<string>();
+    // Most overrides are the name of one of a few regions.
+    const known = new Set<unknown>();
+    for (const each of Object.keys(entries)) {
+      if (found >= FAULTS_MAX) return undefined;
+      const value = entries[each];
+      if (FORBIDDEN_KEYS.has(each)) dropped.add(each);
+      else if (!isOverride) Object.assign(copies, parse(v.record(key, entry), { [each]: value }, [part]).output);
+      else if (known.has(value)) continue;
+      else if (!parse(entry, value, [part, each]).success) dropped.add(each);
+      else if (typeof value === "string") known.add(value);
+    }
+    const kept =
+      dropped.size === 0 ? entries : Object.fromEntries(entriesOf(entries).filter(([each]) => !dropped.has(each)));
+    table[part] = isOverride ? kept : copies;
   }
-  const { routes } = given;
-  const fitting = Array.isArray(routes) ? matchRoutes(routes) : undefined;
-  if (fitting === undefined) return undefined;
-  const emptied = Object.fromEntries(Object.keys(long).map((part) => [part, {}]));
-  const rest = v.safeParse(tableSchema, { ...given, ...emptied, routes: [] }, { abortEarly: true });
-  return rest.success ? { ...rest.output, ...long, routes: fitting } : undefined;
-};
-
-/** An object without keys that the schema skips. */
-const isPlainRecord = (part: unknown): part is Json =>
-  isRecord(part) && ![...FORBIDDEN_KEYS].some((key) => Object.hasOwn(part, key));
-
-const areFitting = (entries: Json, schema: v.GenericSchema): boolean => {
-  // Most entries are the name of one of a few regions.
-  const known = new Set<unknown>();
-  for (const id of Object.keys(entries)) {
-    const entry = entries[id];
-    if (known.has(entry)) continue;
-    if (!v.safeParse(schema, entry, { abortEarly: true }).success) return false;
-    if (typeof entry === "string") known.add(entry);
-  }
-  return true;
-};
-
-const matchRoutes = (routes: readonly unknown[]): DeclaredRoute[] | undefined => {
-  const fitting: DeclaredRoute[] = [];
-  for (const route of routes) {
-    const parsed = v.safeParse(routeSchema, route, { abortEarly: true });
-    if (!parsed.success) return undefined;
+  const routes: { index: number; route: DeclaredRoute }[] = [];
+  for (const [index, route] of Array.isArray(given["routes"]) ? given["routes"].entries() : []) {
+    if (found >= FAULTS_MAX) return undefined;
+    const parsed = parse(routeSchema, route, ["routes", index]);
     // The library's copy has its keys in one order, which matters where a route has more than a region.
-    fitting.push(isSimple(parsed.output) ? (route as DeclaredRoute) : parsed.output);
+    if (parsed.success) routes.push({ index, route: isSimple(parsed.output) ? route : parsed.output });
   }
-  return fitting;
+  return { table: { ...table, routes: routes.map(({ route }) => route) }, routes, isWhole: found === 0 };
+};
+
+/** What stands beside the entries, of a table in which something does not fit. */
+const soundRest = (given: Json, issues: readonly v.BaseIssue<unknown>[]): Record<string, unknown> => {
+  const places = issues.map(({ path = [] }) => path.map(({ key }) => String(key)).join("/"));
+  const isBroken = (place: string): boolean => places.some((each) => `${each}/`.startsWith(`${place}/`));
+  const sound = (part: string): unknown => (isBroken(part) ? undefined : given[part]);
+  return {
+    ...Object.fromEntries(Object.keys(PARTS).map((part) => [part, {}])),
+    epochFloor: sound("epochFloor"),
+    default: sound("default"),
+    gateway: places.includes("gateway") || isBroken("gateway/hosts") ? undefined : given["gateway"],
+    // Absent, it would be a fault of each entry without sources of its own.
+    sources: isBroken("sources") ? [] : given["sources"],
+  };
 };
 
 const isSimple = ({ canary, shadow, split, pack }: DeclaredRoute): boolean =>
   (canary ?? shadow ?? split ?? pack) === undefined;
-
-/**
- * Reports what does not fit the schema. Returns the parts and entries at fault, such as `routes/7` and `default`;
- * `undefined` where there are more faults than a report lists, and the search stopped.
- */
-export const reportIssues = (value: unknown, report: Report): ReadonlySet<string> | undefined => {
-  const broken = new Set<string>();
-  let found = 0;
-  const note = (issues: readonly v.BaseIssue<unknown>[], prefix: readonly (string | number)[]): void => {
-    found += issues.length;
-    for (const issue of issues) {
-      const [part, entry] = [...prefix, ...(issue.path ?? []).map(({ key }) => String(key))];
-      if (part !== undefined) broken.add(entry === undefined ? `${part}` : brokenKey(`${part}`, `${entry}`));
-      reportIssue(issue, report, prefix);
-    }
-  };
-  const parts = isRecord(value) ? value : {};
-  note(issuesOf(tableSchema, isRecord(value) ? withStandIns(value) : value), []);
-  for (const [part, { key, entry }] of Object.entries(PARTS)) {
-    const entries = parts[part];
-    if (!isRecord(entries)) continue;
-    const schema = v.record(key, entry as v.GenericSchema);
-    for (const each of Object.keys(entries)) {
-      if (found >= FAULTS_MAX) return undefined;
-      note(issuesOf(schema, { [each]: entries[each] }), [part]);
-    }
-  }
-  const routes = parts["routes"];
-  for (const [index, route] of Array.isArray(routes) ? routes.entries() : []) {
-    if (found >= FAULTS_MAX) return undefined;
-    note(issuesOf(routeSchema, route), ["routes", index]);
-  }
-  return broken;
-};
-
-export const brokenKey = (part: string, entry: string): string => `${part}/${entry}`;
 
 /** The value with valid entries in place of those that are validated one by one. */
 const withStandIns = (value: Json): Json => {
@@ -315,6 +296,3 @@ const withStandIns = (value: Json): Json => {
 
 /** Of an entry with more values only the first issue is listed. */
 const LISTED_VALUES_MAX = 2_000;
-
-const issuesOf = (schema: v.GenericSchema, value: unknown): readonly v.BaseIssue<unknown>[] =>
-  v.safeParse(schema, value, { abortEarly: countValues(value, LISTED_VALUES_MAX) > LISTED_VALUES_MAX }).issues ?? [];
