@@ -6,7 +6,7 @@ import type { Gateway } from "../src/ports.ts";
 import { isGatewayPath } from "../src/routing/lookup/paths.ts";
 import { health } from "./health.ts";
 import { ids } from "./ids.ts";
-import { type PageEnv, rawPath } from "./lib/http.ts";
+import { type PageEnv, rawPath, respondUnhandled } from "./lib/http.ts";
 import { metrics, regions } from "./metrics.ts";
 import { mint } from "./mint.ts";
 import { openapi } from "./openapi/openapi.ts";
@@ -55,7 +55,7 @@ function createPages(gateway: Gateway): Hono<PageEnv> {
   pages.route("/", tablePacks(gateway));
   pages.route("/", problems());
   pages.route("/", openapi(gateway));
-  pages.all("*", (c) => problemResponse({ reason: "not-found", path: c.req.path }));
+  pages.all("*", respondUnhandled(pages));
   pages.onError((error) => {
     throw error;
   });

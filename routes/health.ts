@@ -2,14 +2,13 @@ import { Hono } from "hono";
 import { openRequest } from "../src/gateway/request.ts";
 import type { Gateway } from "../src/ports.ts";
 import { isKnown } from "./lib/auth.ts";
-import { contextOf, jsonResponse, methodNotAllowed, type PageEnv } from "./lib/http.ts";
+import { contextOf, jsonResponse, type PageEnv } from "./lib/http.ts";
 import { canaryInIsolate } from "./table/status.ts";
 
 /** `/-/health`: the Worker runs. `/-/ready`: it has a table to route by, and for viewers which. Probes have no credentials. */
 export const health = (gateway: Gateway) =>
   new Hono<PageEnv>()
     .get("/-/health", () => jsonResponse({ status: "ok" }))
-    .all("/-/health", methodNotAllowed("GET", "HEAD"))
     .get("/-/ready", async (c) => {
       const context = contextOf(c);
       const served = await openRequest(context);
@@ -29,5 +28,4 @@ export const health = (gateway: Gateway) =>
         },
         { "waybill-table": served.label },
       );
-    })
-    .all("/-/ready", methodNotAllowed("GET", "HEAD"));
+    });

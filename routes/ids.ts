@@ -6,28 +6,25 @@ import { openRequest } from "../src/gateway/request.ts";
 import { decideInput } from "../src/gateway/serve.ts";
 import type { Gateway } from "../src/ports.ts";
 import { requireScope } from "./lib/auth.ts";
-import { contextOf, jsonResponse, methodNotAllowed, type PageEnv } from "./lib/http.ts";
+import { contextOf, jsonResponse, type PageEnv } from "./lib/http.ts";
 
 const PREFIX = "/-/ids/";
 
 /** `GET /-/ids/:id`: every reading of the text, where it would go and why; of public entities nothing. No origin is asked. */
 export const ids = (gateway: Gateway) =>
-  new Hono<PageEnv>()
-    .use("/-/ids/*", requireScope(gateway, "viewer"))
-    .get("/-/ids/*", async (c) => {
-      const context = contextOf(c);
-      const served = await openRequest(context);
-      if (served instanceof Response) return served;
-      const { lookup } = gateway.rateLimits;
-      const limited = lookup && (await limitRate(context, lookup, "lookup"));
-      if (limited !== undefined) return limited;
-      const { path } = context;
-      const id = path.slice(PREFIX.length);
-      if (!path.startsWith(PREFIX) || id.includes("/")) return context.fail({ reason: "not-found", path });
-      const input = decideInput(context, served);
-      const explained = await withPages(gateway, () => explainId(input, id));
-      context.byCanary = explained.byCanary;
-      if (explained.kind === "error") return context.fail(explained.error);
-      return jsonResponse(explained.explanation, { "waybill-table": context.tableLabel ?? "" });
-    })
-    .all("/-/ids/*", methodNotAllowed("GET", "HEAD"));
+  new Hono<PageEnv>().use("/-/ids/*", requireScope(gateway, "viewer")).get("/-/ids/*", async (c) => {
+    const context = contextOf(c);
+    const served = await openRequest(context);
+    if (served instanceof Response) return served;
+    const { lookup } = gateway.rateLimits;
+    const limited = lookup && (await limitRate(context, lookup, "lookup"));
+    if (limited !== undefined) return limited;
+    const { path } = context;
+    const id = path.slice(PREFIX.length);
+    if (!path.startsWith(PREFIX) || id.includes("/")) return context.fail({ reason: "not-found", path });
+    const input = decideInput(context, served);
+    const explained = await withPages(gateway, () => explainId(input, id));
+    context.byCanary = explained.byCanary;
+    if (explained.kind === "error") return context.fail(explained.error);
+    return jsonResponse(explained.explanation, { "waybill-table": context.tableLabel ?? "" });
+  });

@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import type { Gateway, Metric, MetricsSnapshot, OriginCheck, OriginStatus, Sample } from "../src/ports.ts";
 import { requireScope } from "./lib/auth.ts";
-import { jsonResponse, methodNotAllowed } from "./lib/http.ts";
+import { jsonResponse } from "./lib/http.ts";
 
 /** Metrics in Prometheus's text exposition format 0.0.4: each metric's lines in one block, and a line end after the last. */
 export const formatMetrics = (metrics: readonly Metric[]): string => metrics.map(blockOf).join("");
@@ -33,16 +33,13 @@ const TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** `GET /-/metrics`: what all isolates have counted, as monitoring systems read it, or as JSON where that is asked for. */
 export const metrics = (gateway: Gateway) =>
-  new Hono()
-    .use("/-/metrics", requireScope(gateway, "viewer"))
-    .get("/-/metrics", async (c) => {
-      const { source, sinceMs, metrics } = await snapshotFor(gateway, c);
-      if (asksJson(c)) return jsonResponse({ source, since: new Date(sinceMs).toISOString(), metrics });
-      return new Response(formatMetrics(metrics), {
-        headers: { "content-type": TEXT_TYPE, "cache-control": "no-store", vary: "accept" },
-      });
-    })
-    .all("/-/metrics", methodNotAllowed("GET", "HEAD"));
+  new Hono().use("/-/metrics", requireScope(gateway, "viewer")).get("/-/metrics", async (c) => {
+    const { source, sinceMs, metrics } = await snapshotFor(gateway, c);
+    if (asksJson(c)) return jsonResponse({ source, since: new Date(sinceMs).toISOString(), metrics });
+    return new Response(formatMetrics(metrics), {
+      headers: { "content-type": TEXT_TYPE, "cache-control": "no-store", vary: "accept" },
+    });
+  });
 
 function asksJson(c: Context): boolean {
   const supports = ["text/plain", "application/json"];
@@ -53,8 +50,7 @@ function asksJson(c: Context): boolean {
 export const regions = (gateway: Gateway) =>
   new Hono()
     .use("/-/regions", requireScope(gateway, "viewer"))
-    .get("/-/regions", async (c) => jsonResponse(describe(await snapshotFor(gateway, c))))
-    .all("/-/regions", methodNotAllowed("GET", "HEAD"));
+    .get("/-/regions", async (c) => jsonResponse(describe(await snapshotFor(gateway, c))));
 
 function describe({ source, sinceMs, origins, requests }: MetricsSnapshot): object {
   const all = [...requests.values()].reduce((sum, count) => sum + count, 0);

@@ -7,62 +7,60 @@ import type { Gateway, ServedTable } from "../src/ports.ts";
 import { type MintRequest, planMint } from "../src/routing/mint/plan.ts";
 import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint/request.ts";
 import { type Ambiguous, findAmbiguous } from "../src/routing/mint/verify.ts";
-import { contextOf, jsonResponse, methodNotAllowed, type PageEnv, readBody } from "./lib/http.ts";
+import { contextOf, jsonResponse, type PageEnv, readBody } from "./lib/http.ts";
 
 /**
  * `POST /mint`: IDs that route, from the first request on, to the region that the answer names: by the table in force, or by
  * the canary beside it where that decides about an ID.
  */
 export const mint = (gateway: Gateway) =>
-  new Hono<PageEnv>()
-    .post("/mint", async (c) => {
-      const context = contextOf(c);
-      const served = await openRequest(context);
-      if (served instanceof Response) return served;
-      const { client } = gateway.rateLimits;
-      const refused = client && (await limitRate(context, client, "client"));
-      if (refused !== undefined) return refused;
-      const body = await readBody(c.req.raw, MINT_BODY_BYTES_MAX);
-      if (!body.ok) return context.fail(body.error);
-      const request = readMintBody(body.value);
-      if (!request.ok) return context.fail(request.error);
-      const { byCanary, table, plan } = planFor(served, request.value);
-      context.byCanary = byCanary;
-      if (!plan.ok) return context.fail(plan.error);
-      const { entity, enabled } = plan.value;
+  new Hono<PageEnv>().post("/mint", async (c) => {
+    const context = contextOf(c);
+    const served = await openRequest(context);
+    if (served instanceof Response) return served;
+    const { client } = gateway.rateLimits;
+    const refused = client && (await limitRate(context, client, "client"));
+    if (refused !== undefined) return refused;
+    const body = await readBody(c.req.raw, MINT_BODY_BYTES_MAX);
+    if (!body.ok) return context.fail(body.error);
+    const request = readMintBody(body.value);
+    if (!request.ok) return context.fail(request.error);
+    const { byCanary, table, plan } = planFor(served, request.value);
+    context.byCanary = byCanary;
+    if (!plan.ok) return context.fail(plan.error);
+    const { entity, enabled } = plan.value;
 
-      const task = { gateway, served, plan: plan.value, table, nowMs: context.arrivedAtMs };
-      const minted = await mintIds(task, request.value.count);
-      if (!minted.ok) return context.fail(minted.error);
-      const texts = minted.value.map(({ text }) => text);
-      const regions = minted.value.map((one) => one.region);
-      const region = new Set(regions).size === 1 ? regions[0] : undefined;
-      const unclear = minted.value.flatMap(({ text, isUnambiguous }) => (isUnambiguous ? [] : [text]));
-      const ambiguous = requestHint(findAmbiguous(table, plan.value, unclear), served);
-      const labels = new Set(minted.value.map((one) => (one.byCanary ? served.canary : served)?.label));
-      context.byCanary = minted.value.every((one) => one.byCanary);
-      Object.assign(context, { entity: entity.name, layout: enabled.layout.name, region });
-      const fields = {
-        "waybill-table": [...labels].join(", "),
-        "waybill-layout": enabled.layout.name,
-        ...(region === undefined ? {} : { "waybill-region": region }),
-        ...(ambiguous === undefined ? {} : { "waybill-ambiguous": ambiguousField(ambiguous) }),
-      };
-      const supports = ["application/json", "text/plain"];
-      if (accepts(c, { header: "Accept", supports, default: "application/json" }) === "text/plain") {
-        const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", ...fields };
-        return new Response(`${texts.join("\n")}\n`, { status: 201, headers });
-      }
-      // A batch may straddle the border of two routes; then each ID's region stands beside it.
-      const where = region === undefined ? { regions } : { region };
-      const plans = ambiguous === undefined ? {} : { ambiguous };
-      return jsonResponse(
-        { entity: entity.name, layout: enabled.layout.name, ...where, ids: texts, ...plans },
-        fields,
-        201,
-      );
-    })
-    .all("/mint", methodNotAllowed("POST"));
+    const task = { gateway, served, plan: plan.value, table, nowMs: context.arrivedAtMs };
+    const minted = await mintIds(task, request.value.count);
+    if (!minted.ok) return context.fail(minted.error);
+    const texts = minted.value.map(({ text }) => text);
+    const regions = minted.value.map((one) => one.region);
+    const region = new Set(regions).size === 1 ? regions[0] : undefined;
+    const unclear = minted.value.flatMap(({ text, isUnambiguous }) => (isUnambiguous ? [] : [text]));
+    const ambiguous = requestHint(findAmbiguous(table, plan.value, unclear), served);
+    const labels = new Set(minted.value.map((one) => (one.byCanary ? served.canary : served)?.label));
+    context.byCanary = minted.value.every((one) => one.byCanary);
+    Object.assign(context, { entity: entity.name, layout: enabled.layout.name, region });
+    const fields = {
+      "waybill-table": [...labels].join(", "),
+      "waybill-layout": enabled.layout.name,
+      ...(region === undefined ? {} : { "waybill-region": region }),
+      ...(ambiguous === undefined ? {} : { "waybill-ambiguous": ambiguousField(ambiguous) }),
+    };
+    const supports = ["application/json", "text/plain"];
+    if (accepts(c, { header: "Accept", supports, default: "application/json" }) === "text/plain") {
+      const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", ...fields };
+      return new Response(`${texts.join("\n")}\n`, { status: 201, headers });
+    }
+    // A batch may straddle the border of two routes; then each ID's region stands beside it.
+    const where = region === undefined ? { regions } : { region };
+    const plans = ambiguous === undefined ? {} : { ambiguous };
+    return jsonResponse(
+      { entity: entity.name, layout: enabled.layout.name, ...where, ids: texts, ...plans },
+      fields,
+      201,
+    );
+  });
 
 /** By the canary's table for an entity that is all its own; else by the table in force. */
 function planFor({ table, canary }: ServedTable, request: MintRequest) {

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { html } from "hono/html";
 import { problemResponse } from "../src/gateway/problem-response.ts";
 import { CATALOGUE, PROBLEM_SLUGS, type ProblemSlug, problemTypePath } from "../src/problems/index.ts";
-import { jsonResponse, methodNotAllowed } from "./lib/http.ts";
+import { jsonResponse } from "./lib/http.ts";
 
 /** `GET /-/problems/:slug`: what a problem type means and what to do, for people, or as JSON where that is asked for. */
 export const problems = () =>
@@ -26,8 +26,7 @@ export const problems = () =>
 <p><strong>What to do.</strong> ${withCode(remedy)}</p>
 </html>
 `);
-    })
-    .all("/-/problems/:slug?", methodNotAllowed("GET", "HEAD"));
+    });
 
 function isSlug(text: string): text is ProblemSlug {
   return Object.hasOwn(CATALOGUE, text);

@@ -1,4 +1,4 @@
-import type { Context } from "hono";
+import type { Context, Hono } from "hono";
 import { problemResponse } from "../../src/gateway/problem-response.ts";
 import type { RequestContext } from "../../src/gateway/request.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
@@ -15,11 +15,20 @@ export const contextOf = (c: Context): RequestContext => (c.env as PageEnv["Bind
 export const rawPath = (_: Request, options?: { readonly env?: PageEnv["Bindings"] }): string =>
   options?.env?.context.path ?? "/";
 
-/** Responds to the methods that one of the gateway's own paths does not support. */
-export const methodNotAllowed =
-  (...allow: readonly string[]) =>
-  (c: Context): Response =>
-    problemResponse({ reason: "method-not-allowed", method: c.req.method, allow });
+/** `GET` handles HEAD as well. */
+const METHODS = [["GET", "HEAD"], ["PUT"], ["POST"]] as const;
+
+/** Responds to what no page handled: its path has other methods, or there is no such page. */
+export const respondUnhandled =
+  (pages: Hono<PageEnv>) =>
+  ({ req: { method, path } }: Context): Response => {
+    const isHandled = (other: string) =>
+      pages.router.match(other, path)[0].some(([[, route]]) => route.method === other);
+    const allow = METHODS.filter(([first]) => isHandled(first)).flat();
+    return problemResponse(
+      allow.length > 0 ? { reason: "method-not-allowed", method, allow } : { reason: "not-found", path },
+    );
+  };
 
 /** A response of the gateway's own. It is not cached: the table may change. */
 export function jsonResponse(body: unknown, fields: Readonly<Record<string, string>> = {}, status = 200): Response {

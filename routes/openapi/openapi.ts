@@ -5,22 +5,19 @@ import { PROBLEM_SLUGS } from "../../src/problems/index.ts";
 import type { CompiledTable } from "../../src/routing/index.ts";
 import MINT_BODY_SCHEMA from "../../src/routing/mint-body.schema.json" with { type: "json" };
 import { requireScope } from "../lib/auth.ts";
-import { contextOf, jsonResponse, methodNotAllowed } from "../lib/http.ts";
+import { contextOf, jsonResponse } from "../lib/http.ts";
 import { entityPaths, ID_PARAMETER, pathParameter, withoutIdPaths } from "./paths.ts";
 import { json, operation, TABLE_PATHS, TABLE_SCHEMAS, VIEWERS } from "./table.ts";
 
 /** `GET /-/openapi.json`: the gateway's own endpoints, and the paths of the table in force. */
 export const openapi = (gateway: Gateway) =>
-  new Hono()
-    .use("/-/openapi.json", requireScope(gateway, "viewer"))
-    .get("/-/openapi.json", async (c) => {
-      const context = contextOf(c);
-      const served = await openRequest(context);
-      if (served instanceof Response) return served;
-      const server = `${context.scheme}://${context.host}`;
-      return jsonResponse(describe(served.table, server), { "waybill-table": served.label });
-    })
-    .all("/-/openapi.json", methodNotAllowed("GET", "HEAD"));
+  new Hono().use("/-/openapi.json", requireScope(gateway, "viewer")).get("/-/openapi.json", async (c) => {
+    const context = contextOf(c);
+    const served = await openRequest(context);
+    if (served instanceof Response) return served;
+    const server = `${context.scheme}://${context.host}`;
+    return jsonResponse(describe(served.table, server), { "waybill-table": served.label });
+  });
 
 function describe(table: CompiledTable, server: string) {
   return {

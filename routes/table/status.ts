@@ -3,21 +3,19 @@ import type { RunningCanary, TableStatus } from "../../src/admin-ports.ts";
 import { openRequest } from "../../src/gateway/request.ts";
 import type { Gateway, ServedTable } from "../../src/ports.ts";
 import { requireScope } from "../lib/auth.ts";
-import { contextOf, jsonResponse, methodNotAllowed, respond } from "../lib/http.ts";
+import { contextOf, jsonResponse, respond } from "../lib/http.ts";
 
 /** `GET /-/table/status`: what is in force in the control plane, in KV and in the isolate that responds. */
 export const tableStatus = (gateway: Gateway) =>
-  new Hono()
-    .get("/-/table/status", requireScope(gateway, "viewer"), async (c) => {
-      const context = contextOf(c);
-      const served = await openRequest(context);
-      if (served instanceof Response) return served;
-      const isolate = isolateStatus(served, context.arrivedAtMs);
-      return respond(c, await gateway.controlPlane.status(), (status) =>
-        jsonResponse({ ...describe(status), isolate }, { "waybill-table": served.label }),
-      );
-    })
-    .all("/-/table/status", methodNotAllowed("GET", "HEAD"));
+  new Hono().get("/-/table/status", requireScope(gateway, "viewer"), async (c) => {
+    const context = contextOf(c);
+    const served = await openRequest(context);
+    if (served instanceof Response) return served;
+    const isolate = isolateStatus(served, context.arrivedAtMs);
+    return respond(c, await gateway.controlPlane.status(), (status) =>
+      jsonResponse({ ...describe(status), isolate }, { "waybill-table": served.label }),
+    );
+  });
 
 function describe({ truth: current, canary, kv, askedAtMs, isPending, lastError }: TableStatus): object {
   return {

@@ -24,7 +24,7 @@ import {
 import { measureTable } from "../../src/routing/load.ts";
 import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "../../src/routing/packs/format.ts";
 import { callerOf, requireOperator, requireScope } from "../lib/auth.ts";
-import { contextOf, jsonResponse, methodNotAllowed, readBytes, respond } from "../lib/http.ts";
+import { contextOf, jsonResponse, readBytes, respond } from "../lib/http.ts";
 import { invalidTable, malformed, readChangeRequest, readJson, readTable, wholeNumber } from "./request.ts";
 
 /** `/-/table`: reads, publishes, checks, compares and measures tables. */
@@ -40,7 +40,6 @@ export const table = (gateway: Gateway) =>
       if (!bytes.ok) return respond(c, bytes);
       return respond(c, await gateway.controlPlane.publish(request.value, bytes.value), created);
     })
-    .all("/-/table", methodNotAllowed("GET", "HEAD", "PUT"))
     .post("/-/table/check", requireScope(gateway, "viewer"), async (c) => {
       const body = await readTable(c.req.raw);
       if (!body.ok) return respond(c, body);
@@ -53,7 +52,6 @@ export const table = (gateway: Gateway) =>
         jsonResponse({ faults: [] }),
       );
     })
-    .all("/-/table/check", methodNotAllowed("POST"))
     .post("/-/table/diff", requireScope(gateway, "viewer"), async (c) => {
       const body = await readTable(c.req.raw);
       if (!body.ok) return respond(c, body);
@@ -67,7 +65,6 @@ export const table = (gateway: Gateway) =>
       const diff = diffTables(before.value, after.value, undefined, gateway.clock.nowMs());
       return jsonResponse(diff, fieldsOf(current.value));
     })
-    .all("/-/table/diff", methodNotAllowed("POST"))
     .get("/-/table/capacity", requireScope(gateway, "viewer"), async (c) => {
       const text = await gateway.controlPlane.text();
       if (!text.ok) return respond(c, text);
@@ -77,8 +74,7 @@ export const table = (gateway: Gateway) =>
     .post("/-/table/capacity", requireScope(gateway, "viewer"), async (c) => {
       const body = await readTable(c.req.raw);
       return body.ok ? respondWithUses(c, measureTable(body.value.json, body.value.bytes.length)) : respond(c, body);
-    })
-    .all("/-/table/capacity", methodNotAllowed("GET", "HEAD", "POST"));
+    });
 
 const declaredIn = ({ bytes }: RevisionContent) => parseTableText(new TextDecoder().decode(bytes));
 
@@ -107,18 +103,15 @@ export const tableRevisions = (gateway: Gateway) => {
       if (!pageQuery.ok) return respond(c, pageQuery);
       return respond(c, await controlPlane.revisions(pageQuery.value), (revisions) => jsonResponse({ revisions }));
     })
-    .all("/-/table/revisions", methodNotAllowed("GET", "HEAD"))
     .get("/-/table/revisions/:revision", requireScope(gateway, "viewer"), async (c) => {
       const number = wholeNumber(c.req.param("revision"));
       return number === undefined ? notFound(c) : respond(c, await controlPlane.text(number), textResponse);
     })
-    .all("/-/table/revisions/:revision", methodNotAllowed("GET", "HEAD"))
     .get("/-/table/audit", requireScope(gateway, "viewer"), async (c) => {
       const pageQuery = readPageQuery(c);
       if (!pageQuery.ok) return respond(c, pageQuery);
       return respond(c, await controlPlane.audit(pageQuery.value), (entries) => jsonResponse({ entries }));
     })
-    .all("/-/table/audit", methodNotAllowed("GET", "HEAD"))
     .post("/-/table/rollback", requireOperator(gateway, "rollback"), async (c) => {
       const body = await readJson(c.req.raw, rollbackSchema);
       if (!body.ok) return respond(c, body);
@@ -126,7 +119,6 @@ export const tableRevisions = (gateway: Gateway) => {
       const request = readChangeRequest(c, note);
       return respond(c, request.ok ? await controlPlane.rollback(request.value, to) : request, created);
     })
-    .all("/-/table/rollback", methodNotAllowed("POST"))
     .post("/-/table/canary", requireOperator(gateway, "canary"), async (c) => {
       const body = await readJson(c.req.raw, startCanarySchema);
       if (!body.ok) return respond(c, body);
@@ -141,15 +133,12 @@ export const tableRevisions = (gateway: Gateway) => {
       const bytes = new TextEncoder().encode(table);
       return respond(c, await controlPlane.startCanary(request.value, bytes, audience.output), created);
     })
-    .all("/-/table/canary", methodNotAllowed("POST"))
     .post("/-/table/promote", requireOperator(gateway, "promote"), async (c) =>
       respond(c, await endCanary(gateway, c, "promote"), created),
     )
-    .all("/-/table/promote", methodNotAllowed("POST"))
     .post("/-/table/abort", requireOperator(gateway, "abort"), async (c) =>
       respond(c, await endCanary(gateway, c, "abort")),
-    )
-    .all("/-/table/abort", methodNotAllowed("POST"));
+    );
 };
 
 /** Promotes the canary's table or aborts the canary. */
@@ -190,11 +179,9 @@ export function tablePacks(gateway: Gateway) {
       return sha256 === undefined ? notFound(c) : respond(c, await gateway.controlPlane.packStatus(sha256));
     })
     .put("/-/table/packs/:sha256", requireOperator(gateway, "pack", packOf), (c) => put(c, "header"))
-    .all("/-/table/packs/:sha256", methodNotAllowed("GET", "HEAD", "PUT"))
     .put("/-/table/packs/:sha256/:page", requireOperator(gateway, "pack", packOf), (c) =>
       put(c, wholeNumber(c.req.param("page"))),
-    )
-    .all("/-/table/packs/:sha256/:page", methodNotAllowed("PUT"));
+    );
 }
 
 const notFound = (c: Context): Response => contextOf(c).fail({ reason: "not-found", path: c.req.path });
