@@ -8,7 +8,7 @@ import {
   sealId,
   sealRing,
 } from "../../src/ids/public/index.ts";
-import { idOfBlock } from "../../src/ids/public/public-block.ts";
+import { idOfBlock } from "../../src/ids/public/public-id.ts";
 import { needed } from "../lib/random.ts";
 import type { Cell, Section } from "../lib/report.ts";
 

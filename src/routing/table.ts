@@ -1,5 +1,5 @@
 import type { Layout, TextForm, Words } from "../ids/layout/layout.ts";
-import type { PublicType } from "../ids/public/public-block.ts";
+import type { PublicType } from "../ids/public/public-id.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
 import type { MissingPage, PackSlot } from "./packs/pack.ts";
 import type { FieldPaths } from "./public-ids/field-paths.ts";

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../../ids/index.ts";
 import { loadTable } from "../../routing/index.ts";
-import { unknownIdError } from "../../routing/resolve/errors.ts";
+import { unknownIdError } from "../../routing/resolve/describe.ts";
 import { allOwners, dropUnlikelyDigits, targetOf } from "../../routing/resolve/match.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import type { CompiledTable, TargetOrNone } from "../../routing/table.ts";

@@ -182,6 +182,12 @@ export const compareWords = (a: Words, b: Words): -1 | 0 | 1 => {
   return 0;
 };
 
+/**
+ * The order in which SQL Server compares the bytes of a uniqueidentifier, most significant first. With rows in this
+ * order the random part increases in SQL Server's order.
+ */
+export const SQL_ORDER = [10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0] as const;
+
 /** A 32-bit hash of an ID: MurmurHash3's finalizer over its words. It is not collision-resistant against chosen IDs. */
 export const mixWords = (words: Words): number => {
   let hash = 0;

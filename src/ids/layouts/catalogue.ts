@@ -1,5 +1,5 @@
 import type { Layout } from "../layout/layout.ts";
-import { byName, hotguid, hotguidSql, iuid, luuid } from "./builtin.ts";
+import { hotguid, hotguidSql, iuid, luuid } from "./builtin.ts";
 import * as comb from "./comb.ts";
 import * as distributed from "./distributed-id.ts";
 import * as sixteen from "./sixteen.ts";
@@ -48,7 +48,5 @@ export const everyLayout: readonly Layout[] = [
   sixteen.cuid,
 ];
 
-const layoutsByName = /* @__PURE__ */ byName(everyLayout);
-
 /** The layout with this name, or `undefined`. */
-export const layoutNamed = (name: string): Layout | undefined => layoutsByName.get(name);
+export const layoutNamed = (name: string): Layout | undefined => everyLayout.find((layout) => layout.name === name);

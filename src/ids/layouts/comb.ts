@@ -1,5 +1,6 @@
 import { layoutOf } from "../layout/compile.ts";
 import type { LayoutTable, Row } from "../layout/layout.ts";
+import { SQL_ORDER } from "../layout/words.ts";
 import { uuidText } from "../text/uuid.ts";
 
 /** COMB GUIDs: version 4 with a time or an interval counter where a database sorts first. */
@@ -11,12 +12,6 @@ const SQL_EPOCH_MS = -2_208_988_800_000;
 
 const VARIANT: Row = { field: "variant", bits: 2, role: "fixed", value: 0b10 };
 const VERSION: Row = { field: "version", bits: 4, role: "fixed", value: 4 };
-
-/**
- * The order in which SQL Server compares the bytes of a uniqueidentifier, most significant first. With rows in this
- * order the random part increases in SQL Server's order.
- */
-export const SQL_ORDER = [10, 11, 12, 13, 14, 15, 8, 9, 7, 6, 5, 4, 3, 2, 1, 0] as const;
 
 export const combSqlLegacyTable: LayoutTable = {
   name: "comb-sql-legacy",

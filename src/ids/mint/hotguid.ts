@@ -70,7 +70,7 @@ const counter = /* @__PURE__ */ fieldOf(hotguid, "counter");
 const shardKey = /* @__PURE__ */ fieldOf(hotguid, "shardKey");
 
 /** The .NET library starts its counter below this. */
-export const COUNTER_START_END = 500_000;
+const COUNTER_START_END = 500_000;
 const COUNTER_MAX = 0xff_ffff;
 const WORD_VALUES = 0x1_0000_0000;
 

@@ -1,8 +1,8 @@
 import type { Words } from "../layout/layout.ts";
 import { err, ok, type Result } from "../result.ts";
+import { SIV_KEY_BYTES, type SivBlock, sivBlock } from "./aes.ts";
 import { type KeyRingError, makeRing, type NamedKey, type Ring } from "./key-ring.ts";
 import { formatBase62, type PublicTextError, parseBase62 } from "./public-text.ts";
-import { SIV_KEY_BYTES, type SivBlock, sivBlock } from "./siv-block.ts";
 
 /**
  * Sealed IDs: Waybill's own public form for 128-bit IDs, whose compatible form accepts every text. 256 bits of AES-SIV

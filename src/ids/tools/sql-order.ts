@@ -1,6 +1,6 @@
 import type { Words } from "../layout/layout.ts";
+import { SQL_ORDER } from "../layout/words.ts";
 import { hotguidSqlTable, hotguidTable } from "../layouts/builtin.ts";
-import { SQL_ORDER } from "../layouts/comb.ts";
 
 /**
  * SQL Server's order of uniqueidentifiers, and byte swaps that move a time to where a database sorts first. Source:
@@ -16,24 +16,15 @@ export const compareSqlServer = (a: Words, b: Words): -1 | 0 | 1 => {
   return 0;
 };
 
+const IN_ORDER = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] as const;
+const SHORT_SWAPPED = [10, 11, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 12, 13, 14, 15] as const;
+const SWAPPED = [10, 11, 12, 13, 14, 15, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5] as const;
+
 /** Converts a short prefix COMB to a short suffix COMB and back: swaps bytes 0 and 1 with 10 and 11. */
-export const swapShortComb = ([a, b, c, d]: Words): Words => {
-  const [first, third] = [a as number, c as number];
-  return [(first & 0xffff) | (third << 16), b as number, (third & 0xffff0000) | (first >>> 16), d as number].map(
-    (word) => word >>> 0,
-  );
-};
+export const swapShortComb = (words: Words): Words => move(words, IN_ORDER, SHORT_SWAPPED);
 
 /** Converts a prefix COMB to a suffix COMB and back: swaps the first six bytes with the last six. */
-export const swapComb = ([a, b, c, d]: Words): Words => {
-  const [first, second, third, fourth] = [a as number, b as number, c as number, d as number];
-  return [
-    (third << 16) | (fourth >>> 16),
-    (fourth << 16) | (second & 0xffff),
-    (third & 0xffff0000) | (first >>> 16),
-    (first << 16) | (second >>> 16),
-  ].map((word) => word >>> 0);
-};
+export const swapComb = (words: Words): Words => move(words, IN_ORDER, SWAPPED);
 
 const byteAt = (words: Words, byte: number): number => ((words[byte >>> 2] as number) >>> shiftOf(byte)) & 0xff;
 
@@ -51,7 +42,7 @@ export const toSql = (words: Words): Words => move(words, hotguidTable.octetOrde
 /** Converts a HotGuid in SQL form to the ordinary form. */
 export const fromSql = (words: Words): Words => move(words, hotguidSqlTable.octetOrder, hotguidTable.octetOrder);
 
-/** Both orders map a byte of the layout to its place in the text. */
+/** Each byte from its place in one order to its place in the other. */
 const move = (words: Words, from: readonly number[], to: readonly number[]): Words => {
   const moved = [0, 0, 0, 0];
   for (const [byte, source] of from.entries()) {

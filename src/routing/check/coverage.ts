@@ -1,7 +1,7 @@
 import { boxFor, idsIn, type PlacedRoutes, type RoutePlan, type TakingRoute } from "../compile/route-plans.ts";
 import type { Dimension, LayoutPlan } from "../layouts/plan.ts";
 import { COVER_STEPS_MAX } from "../limits.ts";
-import type { Box } from "../lookup/box.ts";
+import type { Box } from "../lookup/build-index.ts";
 import { type IdIndex, NO_ROUTE } from "../lookup/id-index.ts";
 import { intersect, type Ranges, subtract } from "../lookup/ranges.ts";
 import type { Report } from "../schema/faults.ts";

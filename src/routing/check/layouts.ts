@@ -6,7 +6,7 @@ import { type Overlap, overlapOf } from "../layouts/overlap.ts";
 import { type IdPlan, type LayoutPlan, sliceOf } from "../layouts/plan.ts";
 import type { Budget } from "../limits.ts";
 import { patternsOf } from "../lookup/paths.ts";
-import { readSplit } from "../resolve/rollout.ts";
+import { readSplit } from "../resolve/match.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { Place, Report } from "../schema/faults.ts";
 import type { DeclaredRoute, DeclaredSlice } from "../schema/table.ts";

@@ -2,7 +2,7 @@ import { listOf, readConditions } from "../compile/conditions.ts";
 import { noPlacements, type PlacedRoutes, placeRoute, type TakingRoute } from "../compile/route-plans.ts";
 import { groupBy, type IdPlan, idPlansOf, type LayoutPlan, ownerKeyOf } from "../layouts/plan.ts";
 import { type Budget, FAULTS_MAX } from "../limits.ts";
-import { readSplit } from "../resolve/rollout.ts";
+import { readSplit } from "../resolve/match.ts";
 import type { Draft, DraftRoute } from "../schema/draft.ts";
 import { countFaults, type Fault, pointerTo, type Report } from "../schema/faults.ts";
 import type { DeclaredConditions, DeclaredRoute } from "../schema/table.ts";

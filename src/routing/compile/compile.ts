@@ -11,9 +11,8 @@ import type { CompiledTable, EnabledLayout } from "../table.ts";
 import { readConditions } from "./conditions.ts";
 import { compileEntities } from "./entities.ts";
 import { indexOverrides, movedIndex, type OverrideIndex } from "./overrides.ts";
-import { regionOf } from "./regions.ts";
 import { flattenRoutes, noPlacements, type PlacedRoutes, placeRoute, type RoutePlan } from "./route-plans.ts";
-import { overrideTargets, packTargets, targetsOf } from "./targets.ts";
+import { overrideTargets, packTargets, regionOf, targetsOf } from "./targets.ts";
 import { indexWithoutId } from "./without-id.ts";
 
 /** A checked table with its routes placed and flattened. */

@@ -10,8 +10,8 @@ import { fieldPathsOf, publicKindOf } from "../public-ids/entities.ts";
 import { readersOf } from "../resolve/match.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { EnabledLayout, Entity, EntityId, Found, LayoutHint, Owner, SentSlice, SentSlices } from "../table.ts";
-import { deadlinesOf, REMEMBER_MOVED_SECONDS } from "./regions.ts";
 import type { RoutePlan } from "./route-plans.ts";
+import { deadlinesOf, REMEMBER_MOVED_SECONDS } from "./targets.ts";
 
 /** The slices of its IDs' keys that an entity's origins receive. */
 const sentSlicesOf = (ids: readonly EntityId[]): SentSlices => {

@@ -1,7 +1,6 @@
 import type { IdPlan, LayoutPlan } from "../layouts/plan.ts";
 import type { Budget } from "../limits.ts";
-import { type Box, boxOf, takesId } from "../lookup/box.ts";
-import { buildIndexes, type PlacedRoute } from "../lookup/build-index.ts";
+import { type Box, boxOf, buildIndexes, type PlacedRoute, takesId } from "../lookup/build-index.ts";
 import { IdIndex } from "../lookup/id-index.ts";
 import { countOf, pairsOf, type Ranges } from "../lookup/ranges.ts";
 import { type PackPlacement, placePack } from "../packs/route.ts";

@@ -5,8 +5,7 @@ import type { Draft } from "../schema/draft.ts";
 import type { DeclaredSource, DeclaredWithoutId } from "../schema/without-id.ts";
 import type { Entity, Region, WithoutId, WithoutIdIndex } from "../table.ts";
 import { listOf } from "./conditions.ts";
-import { deadlinesOf } from "./regions.ts";
-import { targetOf } from "./targets.ts";
+import { deadlinesOf, targetOf } from "./targets.ts";
 
 /** Compiles the part of a checked table. */
 export const indexWithoutId = (draft: Draft, regions: ReadonlyMap<string, Region>): WithoutIdIndex => {

@@ -1,6 +1,6 @@
 import { fieldDimensionName, keyFieldOf } from "../layouts/fields.ts";
 import { type LayoutPlan, sliceDimensionName } from "../layouts/plan.ts";
-import type { Box } from "../lookup/box.ts";
+import type { Box } from "../lookup/build-index.ts";
 import { applyChange, changesOf, countOf, intersect, pairsOf, type Ranges, rangesOf } from "../lookup/ranges.ts";
 
 /** A run of a key's bits that no slice in use cuts. */

@@ -3,9 +3,9 @@ import type { Planned } from "../compile/compile.ts";
 import { type RoutePlan, routesById } from "../compile/route-plans.ts";
 import { fieldDimensionName, keyFieldOf, ownerKeyField } from "../layouts/fields.ts";
 import { type IdPlan, type LayoutPlan, ownerKeyOf } from "../layouts/plan.ts";
-import type { Box } from "../lookup/box.ts";
+import type { Box } from "../lookup/build-index.ts";
 import type { Ranges } from "../lookup/ranges.ts";
-import { readSplit } from "../resolve/rollout.ts";
+import { readSplit } from "../resolve/match.ts";
 import type { DeclaredRoute } from "../schema/table.ts";
 import {
   type Claims,

@@ -3,9 +3,9 @@ import { err, ok, type Result } from "../../ids/result.ts";
 import type { RoutingError } from "../errors.ts";
 import { HORIZON_MS } from "../limits.ts";
 import { primaryPattern } from "../lookup/paths.ts";
-import { needsPage } from "../resolve/errors.ts";
+import { needsPage } from "../resolve/describe.ts";
+import { applyRollout } from "../resolve/match.ts";
 import { resolveAny } from "../resolve/resolve.ts";
-import { applyRollout } from "../resolve/rollout.ts";
 import type { CompiledTable, EnabledLayout, Entity } from "../table.ts";
 import type { MintPlan } from "./plan.ts";
 

@@ -2,7 +2,7 @@ import type { Words } from "../../ids/index.ts";
 import type { Conditions } from "../compile/conditions.ts";
 import { fieldDimensionName, keyFieldOf } from "../layouts/fields.ts";
 import { type Dimension, type IdPlan, type LayoutPlan, sliceDimensionName } from "../layouts/plan.ts";
-import type { Box } from "../lookup/box.ts";
+import type { Box } from "../lookup/build-index.ts";
 import { type IdIndex, NO_ROUTE, type RouteTargets } from "../lookup/id-index.ts";
 import type { DeclaredPack } from "../schema/parts.ts";
 import type { Found, NeedsPage, Target } from "../table.ts";

@@ -1,6 +1,6 @@
 import { err, type Layout, ok, type Result } from "../../ids/index.ts";
 import { wordsToBig } from "../../ids/layout/words.ts";
-import { PUBLIC_ID_MAX } from "../../ids/public/public-block.ts";
+import { PUBLIC_ID_MAX } from "../../ids/public/public-id.ts";
 import { Budget, COMPLEXITY_MAX } from "../limits.ts";
 import type { DeclaredEntity, DeclaredPublic } from "../schema/table.ts";
 import type { PublicKind } from "../table.ts";

@@ -13,11 +13,18 @@ import type { LayoutFault, RoutingError } from "../errors.ts";
 import { ID_LENGTH_MAX } from "../limits.ts";
 import { primaryPattern } from "../lookup/paths.ts";
 import type { Candidate, CompiledTable, Decision, EnabledLayout, Move, Rule, Share } from "../table.ts";
-import { describeAll, describeShort, shortKeyOwners } from "./describe.ts";
-import { faultsOf, needsPage } from "./errors.ts";
-import { allOwners, canBe, hintedIn, type LayoutHint, shortTargetOf, shortWords, targetOf } from "./match.ts";
+import { describeAll, describeShort, faultsOf, needsPage, shortKeyOwners } from "./describe.ts";
+import {
+  allOwners,
+  canBe,
+  hintedIn,
+  type LayoutHint,
+  percentOf,
+  shortTargetOf,
+  shortWords,
+  targetOf,
+} from "./match.ts";
 import { isWithoutPage, resolveAny } from "./resolve.ts";
-import { percentOf } from "./rollout.ts";
 
 /** Everything that a table says about a text. Plain JSON: no number that could lose a digit, no object of the table. */
 export interface Explanation {

@@ -22,7 +22,7 @@ import {
   unassigned,
   unknownIdError,
   wrongEntityError,
-} from "./errors.ts";
+} from "./describe.ts";
 import {
   allOwners,
   dropUnlikelyDigits,

@@ -3,7 +3,7 @@ import { fieldOf, iuid } from "../../ids/index.ts";
 import { ENTITIES_MAX } from "../limits.ts";
 import { name } from "../schema/parts.ts";
 import type { CompiledTable, Decision } from "../table.ts";
-import { placeOf } from "./rollout.ts";
+import { placeOf } from "./match.ts";
 
 /** Which IDs a canary of the whole table serves. The table in force decides, so that the choice is stable. */
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { aesBlock } from "../../../src/ids/public/aes-block.ts";
+import { aesBlock } from "../../../src/ids/public/aes.ts";
 import { anyWords } from "../arbitraries.ts";
 import { anyBytes, bytesOf, bytesOfHex, hexOf, nodeEncrypt, wordsOfBytes } from "./bytes.ts";
 

@@ -10,7 +10,7 @@ import {
   RING_KEYS_MAX,
   sealRing,
 } from "../../../src/ids/public/index.ts";
-import { blockOfId } from "../../../src/ids/public/public-block.ts";
+import { blockOfId } from "../../../src/ids/public/public-id.ts";
 import { bytesOf, hexOf, unwrap } from "./bytes.ts";
 
 const key = (id: string, fill: number, bytes = 32): NamedKey => ({ id, key: new Uint8Array(bytes).fill(fill) });

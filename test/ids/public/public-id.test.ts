@@ -10,7 +10,7 @@ import {
   type PublicForm,
   type PublicType,
 } from "../../../src/ids/public/index.ts";
-import { blockOfId, swapGuid } from "../../../src/ids/public/public-block.ts";
+import { blockOfId, swapGuid } from "../../../src/ids/public/public-id.ts";
 import { formatPublicText, parsePublicText } from "../../../src/ids/public/public-text.ts";
 import { anyDamage, anyWords } from "../arbitraries.ts";
 import { readCases, textOf, unhandled, type VectorCase } from "../layouts/vector-file.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readM49, readNumbers } from "../../../src/routing/compile/numbers.ts";
+import { readM49, readNumbers } from "../../../src/routing/compile/conditions.ts";
 import { parseTime } from "../../../src/routing/layouts/fields.ts";
 import { includes } from "../../../src/routing/lookup/ranges.ts";
 

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Budget } from "../../../src/routing/limits.ts";
-import type { Box } from "../../../src/routing/lookup/box.ts";
-import { buildIndexes } from "../../../src/routing/lookup/build-index.ts";
+import { type Box, buildIndexes } from "../../../src/routing/lookup/build-index.ts";
 import { IdIndex, NO_ROUTE } from "../../../src/routing/lookup/id-index.ts";
 import { clip, includes, rangesOf } from "../../../src/routing/lookup/ranges.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { everyLayout, formatShortKey, luuid, mixWords, toSql, type Words } from "../../../src/ids/index.ts";
 import { identityWords, isOneIdentity, LUUID_SHORT } from "../../../src/routing/identity.ts";
 import { explain, regionsOfMinted, resolveAny, resolvePath } from "../../../src/routing/index.ts";
-import { percentTaking, placeOf, shareHash } from "../../../src/routing/resolve/rollout.ts";
+import { percentTaking, placeOf, shareHash } from "../../../src/routing/resolve/match.ts";
 import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
 import type { CompiledTable, Target } from "../../../src/routing/table.ts";
 import { runs } from "../../setup/property-runs.ts";

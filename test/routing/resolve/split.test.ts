@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { formatShortKey, hotguid, toSql, type Words } from "../../../src/ids/index.ts";
 import { explain, resolveAny, resolvePath } from "../../../src/routing/index.ts";
-import { partOf } from "../../../src/routing/resolve/rollout.ts";
+import { partOf } from "../../../src/routing/resolve/match.ts";
 import type { CompiledTable } from "../../../src/routing/table.ts";
 import { load, NOW_MS } from "../tables.ts";
 
