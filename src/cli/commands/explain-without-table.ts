@@ -24,50 +24,37 @@ import {
   xid,
 } from "../../ids/index.ts";
 import type { Candidate, Explanation, LayoutFault, RoutingError } from "../../routing/index.ts";
-import { writtenForms } from "../lib/layouts.ts";
+import { writtenAs, writtenForms } from "../lib/layouts.ts";
 
-/** A lossless conversion between two layouts. */
-export interface Conversion {
-  readonly from: Layout;
-  readonly to: Layout;
-  readonly move: (words: Words) => Words;
-}
+type Move = (words: Words) => Words;
 
 /** Both layouts have the same fields with the same widths in other places. */
 const byFields =
-  (from: Layout, to: Layout) =>
-  (words: Words): Words => {
+  (from: Layout, to: Layout): Move =>
+  (words) => {
     const fields = from.fields.filter(({ role }) => role !== "fixed");
     const moved = to.encode(Object.fromEntries(fields.map(({ name, readBig }) => [name, readBig(words)])));
     if (!moved.ok) throw new Error(`${from.name} has a field that ${to.name} has not: ${moved.error.field}`);
     return moved.value;
   };
 
-const same = (words: Words): Words => words;
-
-const pair = (
-  a: Layout,
-  b: Layout,
-  there: Conversion["move"],
-  back: Conversion["move"] = there,
-): readonly Conversion[] => [
-  { from: a, to: b, move: there },
-  { from: b, to: a, move: back },
-];
-
-const CONVERSIONS: readonly Conversion[] = [
-  ...pair(hotguid, hotguidSql, toSql, fromSql),
-  ...pair(combPrefix, combSuffix, swapComb),
-  ...pair(shortPrefixComb, shortSuffixComb, swapShortComb),
+/** Lossless conversions there and back. */
+const CONVERSIONS: readonly (readonly [a: Layout, b: Layout, there: Move, back: Move])[] = [
+  [hotguid, hotguidSql, toSql, fromSql],
+  [combPrefix, combSuffix, swapComb, swapComb],
+  [shortPrefixComb, shortSuffixComb, swapShortComb, swapShortComb],
   // RFC 9562 section 5.6: version 6 is version 1 with its time in order.
-  ...pair(uuidV1, uuidV6, byFields(uuidV1, uuidV6), byFields(uuidV6, uuidV1)),
+  [uuidV1, uuidV6, byFields(uuidV1, uuidV6), byFields(uuidV6, uuidV1)],
   // The same 96 bits in other digits: machine and process of one are the process of the other.
-  ...pair(objectId, xid, same),
+  [objectId, xid, (words) => words, (words) => words],
 ];
 
 /** The conversions of a layout, by its name. */
-export const conversionsFrom = (layout: string): readonly Conversion[] =>
-  CONVERSIONS.filter(({ from }) => from.name === layout);
+export const conversionsFrom = (layout: string): readonly { readonly to: Layout; readonly move: Move }[] =>
+  CONVERSIONS.flatMap(([a, b, there, back]) => {
+    if (a.name === layout) return [{ to: b, move: there }];
+    return b.name === layout ? [{ to: a, move: back }] : [];
+  });
 
 /** The explanation of a text, with or without a table. */
 export interface Explained extends Omit<Explanation, "forms"> {
@@ -144,24 +131,14 @@ const candidateOf = ({ layout, words, excluded, for: reasons, against }: Reading
 });
 
 /** All texts of its layout, and the canonical texts of layouts with the same bits. */
-const formsOf = ({ layout, words }: Reading): Explained["forms"] => [
-  ...writtenForms(layout).flatMap((form) => {
-    const text = form.format(words);
-    return holds(form.read(text, 0, text.length), words) ? [{ layout: layout.name, form: form.name, text }] : [];
-  }),
-  ...conversionsFrom(layout.name).map(({ to, move }) => ({
-    layout: layout.name,
-    form: to.name,
-    text: to.format(move(words)),
-  })),
-  ...(layout === luuid ? [{ layout: layout.name, form: "short-key", text: shortKeyOf(words) }] : []),
-];
-
-/** A form that cannot represent the words does not read its own text back. */
-const holds = (read: Words | undefined, words: Words): boolean =>
-  read?.every((word, index) => word === words[index]) ?? false;
-
-const shortKeyOf = (words: Words): string => formatShortKey(luuid.field("primaryKey")?.read(words) ?? 0);
+const formsOf = ({ layout: source, words }: Reading): Explained["forms"] => {
+  const layout = source.name;
+  const own = writtenForms(source).map((form) => ({ form: form.name, text: writtenAs(form, words) }));
+  const others = conversionsFrom(layout).map(({ to, move }) => ({ form: to.name, text: to.format(move(words)) }));
+  const key =
+    source === luuid ? [{ form: "short-key", text: formatShortKey(luuid.field("primaryKey")?.read(words) ?? 0) }] : [];
+  return [...own, ...others, ...key].flatMap(({ form, text }) => (text === undefined ? [] : [{ layout, form, text }]));
+};
 
 /** A short key needs a path, and only a table has paths. */
 const shortKeyCandidates = (text: string): readonly Candidate[] => {

@@ -1,5 +1,5 @@
 import { explainId } from "../../gateway/decide.ts";
-import { type Field, type Layout, ok, type Role, type Words } from "../../ids/index.ts";
+import { type Layout, ok, type Role, type Words } from "../../ids/index.ts";
 import type { Candidate, CompiledTable, Rule } from "../../routing/index.ts";
 import { hasPublicForm } from "../../routing/public-ids/codec.ts";
 import { pointerTo } from "../../routing/schema/faults.ts";
@@ -24,44 +24,29 @@ const STYLES: Readonly<Record<Role, readonly Style[]>> = {
 
 const WORD_BITS = 32;
 
-interface BitSpan {
-  readonly field: Field;
-  readonly letter: string;
-  readonly style: Style;
-}
-
 /** The bits of an ID, one word per line, coloured by field. Without colours, a letter under each bit marks its field. */
 export const bitDiagram = (layout: Layout, words: Words, paint: Runtime["paint"]): readonly string[] => {
   const hasColours = paint("red", "x") !== "x";
-  const stretches = spansOf(layout.fields);
-  const lines = words.flatMap((word, index) => {
-    const owners = Array.from({ length: WORD_BITS }, (_, bit) => ownerOf(stretches, index, bit));
-    const hex = word.toString(16).padStart(8, "0");
-    const bits = owners.map((owner, bit) => paintAs(owner, `${(word >>> (WORD_BITS - 1 - bit)) & 1}`, paint));
-    const letters = owners.map((owner) => owner?.letter ?? " ");
-    return [`${hex}  ${inFours(bits)}`, ...(hasColours ? [] : [`${" ".repeat(10)}${inFours(letters)}`])];
+  const turns = new Map<Role, number>();
+  const spans = layout.fields.map(({ name, role, mask }, index) => {
+    const turn = turns.get(role) ?? 0;
+    turns.set(role, turn + 1);
+    const style = STYLES[role][turn % STYLES[role].length] as Style;
+    return { name, mask, letter: String.fromCharCode(97 + index), show: (text: string) => paint(style, text) };
   });
-  const legend = stretches.map((pageQuery) =>
-    paintAs(pageQuery, hasColours ? pageQuery.field.name : `${pageQuery.letter} ${pageQuery.field.name}`, paint),
-  );
+  const lines = words.flatMap((word, index) => {
+    const cells = Array.from({ length: WORD_BITS }, (_, place) => {
+      const bitOf = (bits: number): number => (bits >>> (WORD_BITS - 1 - place)) & 1;
+      const span = spans.find(({ mask }) => bitOf(mask[index] as number) === 1);
+      const bit = `${bitOf(word)}`;
+      return { bit: span?.show(bit) ?? bit, letter: span?.letter ?? " " };
+    });
+    const bits = `${word.toString(16).padStart(8, "0")}  ${inFours(cells.map(({ bit }) => bit))}`;
+    return hasColours ? [bits] : [bits, `${" ".repeat(10)}${inFours(cells.map(({ letter }) => letter))}`];
+  });
+  const legend = spans.map(({ name, letter, show }) => show(hasColours ? name : `${letter} ${name}`));
   return [...lines, legend.join(hasColours ? "  " : ", ")];
 };
-
-const spansOf = (fields: readonly Field[]): readonly BitSpan[] => {
-  const seen = new Map<Role, number>();
-  return fields.map((field, index) => {
-    const turn = seen.get(field.role) ?? 0;
-    seen.set(field.role, turn + 1);
-    const styles = STYLES[field.role];
-    return { field, letter: String.fromCharCode(97 + index), style: styles[turn % styles.length] as Style };
-  });
-};
-
-const ownerOf = (stretches: readonly BitSpan[], word: number, bit: number): BitSpan | undefined =>
-  stretches.find(({ field }) => (((field.mask[word] as number) >>> (WORD_BITS - 1 - bit)) & 1) === 1);
-
-const paintAs = (pageQuery: BitSpan | undefined, text: string, paint: Runtime["paint"]): string =>
-  pageQuery === undefined ? text : paint(pageQuery.style, text);
 
 const inFours = (cells: readonly string[]): string =>
   cells.map((cell, index) => (index % 4 === 0 && index > 0 ? ` ${cell}` : cell)).join("");
@@ -86,7 +71,7 @@ export const formatExplanation = (explanation: Explained, { table, layouts, runt
     [paint("bold", escapeControls(text))],
     decision === undefined
       ? ambiguityLines(candidates)
-      : [`  ${chainOf(explanation, paint)}`, ...shadowLines(decision)],
+      : [`  ${chainOf(text, decision, paint)}`, ...shadowLines(decision)],
     chosen === undefined || !hasStrip ? [] : diagramOf(chosen, text, layouts, paint).map((line) => `  ${line}`),
     ...candidates
       .filter((candidate) => !isShort(candidate))
@@ -118,15 +103,16 @@ const chosenOf = ({ candidates, decision }: Explained): Candidate | undefined =>
   return left.find(({ layout, entity }) => layout === decision.layout && entity === decision.entity);
 };
 
+type Decision = NonNullable<Explained["decision"]>;
+
 /** `iuid → order → /routes/3 → eu`. */
-const chainOf = ({ text, decision }: Explained, paint: Runtime["paint"]): string => {
-  if (decision === undefined) return "";
+const chainOf = (text: string, decision: Decision, paint: Runtime["paint"]): string => {
   const { entity, layout, rule, region, path } = decision;
   const source = [layout, entity, ruleName(rule, text), paint(["bold", "green"], region)].join(" → ");
   return `${source}   ${paint("dim", path)}`;
 };
 
-const shadowLines = ({ shadow }: NonNullable<Explained["decision"]>): readonly string[] =>
+const shadowLines = ({ shadow }: Decision): readonly string[] =>
   shadow === undefined ? [] : [`  shadow: ${shadow.percent} % of the reads are mirrored to ${shadow.region}`];
 
 /** The deciding entry of the table, as a JSON pointer. */

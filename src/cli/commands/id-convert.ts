@@ -2,7 +2,7 @@ import { err, type Layout, ok, type Reading, type Result, recognise, type TextFo
 import { command, option, required } from "../command.ts";
 import { parseErrorSentence } from "../lib/errors.ts";
 import { convertEach } from "../lib/input.ts";
-import { findLayout, openLayouts, suggestion, writtenForms } from "../lib/layouts.ts";
+import { findLayout, openLayouts, suggestion, writtenAs, writtenForms } from "../lib/layouts.ts";
 import { escapeControls } from "../lib/output.ts";
 import { fail } from "../runtime.ts";
 import { conversionsFrom, onlyUntimely } from "./explain-without-table.ts";
@@ -24,20 +24,16 @@ export const parseSpelling = (given: string | undefined, layouts: readonly Layou
   if (rest.length > 0) return err(`"${escapeControls(given)}" has more than one colon; write layout:text.`);
   if (text === undefined && layouts.every((layout) => layout.name !== name)) {
     if (texts.includes(name)) return ok({ layout: undefined, text: name });
-    const near = suggestion(name, [...texts, ...layouts.map((layout) => layout.name)]);
-    return err(`"${escapeControls(name)}" is neither a layout nor a text form${near === "" ? "." : near}`);
+    const near = suggestion(name, [...texts, ...layouts.map((layout) => layout.name)]) || ".";
+    return err(`"${escapeControls(name)}" is neither a layout nor a text form${near}`);
   }
   const layout = findLayout(name, layouts);
   if (!layout.ok || text === undefined || writtenForms(layout.value).some((form) => form.name === text)) {
     return layout.ok ? ok({ layout: layout.value, text }) : layout;
   }
-  return err(`A ${name} has no text "${escapeControls(text)}"; it has ${textNames(layout.value)}.`);
+  const known = writtenForms(layout.value).map((form) => form.name);
+  return err(`A ${name} has no text "${escapeControls(text)}"; it has ${known.join(", ")}.`);
 };
-
-const textNames = (layout: Layout): string =>
-  writtenForms(layout)
-    .map(({ name }) => name)
-    .join(", ");
 
 /** A converted ID, with the layouts and text forms that were found. */
 export interface Converted {
@@ -71,14 +67,16 @@ export const convertId = (
 
 /** A hint: the text is valid in a form of the target layout. */
 const conversionTo = (id: string, { layout }: Spelling): string => {
-  const form = layout && writtenForms(layout).find(({ read }) => fits(layout, read(id, 0, id.length)));
+  const form =
+    layout &&
+    writtenForms(layout).find(({ read }) => {
+      const words = read(id, 0, id.length);
+      return words !== undefined && layout.fits(words);
+    });
   return layout === undefined || form === undefined
     ? ""
     : ` If it is the ${form.name} of layout ${layout.name}, pass --from ${layout.name}:${form.name}.`;
 };
-
-const fits = (layout: Layout, words: Reading["words"] | undefined): boolean =>
-  words !== undefined && layout.fits(words);
 
 /** With an explicit layout, any time is accepted. */
 const ANY_TIME = { fromMs: Number.NEGATIVE_INFINITY, aheadMs: Number.POSITIVE_INFINITY };
@@ -103,8 +101,11 @@ const readAs = (
     nowMs,
   );
   const possible = readings.filter(({ excluded }) => !excluded);
-  if (possible.length > 0)
-    return ok(possible.map((reading) => ({ ...reading, layout: wholeLayout(reading, layouts) })));
+  if (possible.length > 0) {
+    // The layout with all of its text forms.
+    const whole = ({ layout }: Reading) => layouts.find(({ name }) => name === layout.name) ?? layout;
+    return ok(possible.map((reading) => ({ ...reading, layout: whole(reading) })));
+  }
   const shown = `"${escapeControls(id)}"`;
   const [reading] = readings;
   const [unread] = unreadable;
@@ -123,36 +124,22 @@ const readAs = (
   );
 };
 
-/** The layout with all of its text forms. */
-const wholeLayout = ({ layout }: Reading, layouts: readonly Layout[]): Layout =>
-  layouts.find(({ name }) => name === layout.name) ?? layout;
-
 /** Without a hint, only the forms that a gateway reads: 32 digits may be ambiguous. */
-const formsToTry = (layout: Layout, isNamed: boolean, text: string | undefined): readonly TextForm[] =>
-  (isNamed || text !== undefined ? writtenForms(layout) : layout.texts).filter(
-    ({ name }) => text === undefined || name === text,
-  );
+const formsToTry = (layout: Layout, isNamed: boolean, text: string | undefined): readonly TextForm[] => {
+  const forms = isNamed || text !== undefined ? writtenForms(layout) : layout.texts;
+  return forms.filter(({ name }) => text === undefined || name === text);
+};
 
-const writeAs = (reading: Reading, to: Spelling): readonly Converted[] => {
-  const { layout, form, words } = reading;
-  const from = { layout: layout.name, text: form };
+const writeAs = ({ layout, form: text, words }: Reading, to: Spelling): readonly Converted[] => {
   const conversion = conversionsFrom(layout.name).find((each) => each.to.name === to.layout?.name);
   const isSame = to.layout === undefined || to.layout.name === layout.name;
   if (!isSame && conversion === undefined) return [];
   const target = conversion?.to ?? to.layout ?? layout;
-  const moved = conversion === undefined ? words : conversion.move(words);
-  const written = writtenIn(target, to.text ?? target.table.text.name, moved);
-  return written === undefined
-    ? []
-    : [{ id: written, from, to: { layout: target.name, text: to.text ?? target.table.text.name } }];
-};
-
-/** `undefined` if the form cannot represent the words, such as a half above 2^63 - 1 as a signed long. */
-const writtenIn = (layout: Layout, name: string, words: Reading["words"]): string | undefined => {
-  const form = writtenForms(layout).find((each) => each.name === name);
-  const text = form?.format(words);
-  const read = text === undefined ? undefined : form?.read(text, 0, text.length);
-  return read?.every((word, index) => word === words[index]) ? text : undefined;
+  const name = to.text ?? target.table.text.name;
+  const form = writtenForms(target).find((each) => each.name === name);
+  const id = form && writtenAs(form, conversion === undefined ? words : conversion.move(words));
+  if (id === undefined) return [];
+  return [{ id, from: { layout: layout.name, text }, to: { layout: target.name, text: name } }];
 };
 
 export const idConvert = command({

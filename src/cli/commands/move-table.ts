@@ -24,10 +24,10 @@ export type Locate = (text: string) => Result<Located, string>;
 export const locator = (declared: DeclaredTable, nowMs: number): Locate => {
   const whole = compiled(declared);
   const routes = compiled({ ...declared, moved: {}, moves: {}, gone: {} });
+  const ownersIn = (table: CompiledTable, text: string) => dropUnlikelyDigits(allOwners(table, text, nowMs), text);
   return (text) => {
-    const readings = dropUnlikelyDigits(allOwners(routes, text, nowMs), text);
-    const [first] = readings;
-    if (first === undefined) return err(detailOf(unknownIdError(routes, text, nowMs)));
+    const readings = ownersIn(routes, text);
+    if (readings.length === 0) return err(detailOf(unknownIdError(routes, text, nowMs)));
     const [id = "", ...otherIds] = new Set(readings.map((reading) => reading.id.enabled.layout.format(reading.words)));
     const targets = readings.map((reading) => targetOf(routes, reading.id, reading.words));
     const unknown = targets.find((target) => target?.rule.kind === "unloaded");
@@ -40,7 +40,9 @@ export const locator = (declared: DeclaredTable, nowMs: number): Locate => {
       const layouts = [...new Set(readings.map((reading) => reading.id.enabled.layout.name))];
       return err(`it can be read in several ways (${layouts.join(", ")}) that do not route to the same place`);
     }
-    if (at === undefined && isOverridden(targetOf(whole, first.id, first.words))) {
+    const [other] = at === undefined ? ownersIn(whole, text) : [];
+    const override = other && targetOf(whole, other.id, other.words);
+    if (override !== undefined && ["moved", "moving", "gone"].includes(override.rule.kind)) {
       return err("it is in the table in another form, or as another ID with its short key; use that one");
     }
     const isSettled = otherRegions.length === 0 && targets.every(isForGood);
@@ -51,9 +53,6 @@ export const locator = (declared: DeclaredTable, nowMs: number): Locate => {
 /** A canary may still change the region. */
 const isForGood = (target: TargetOrNone): boolean =>
   target?.region !== undefined && target.rule.kind !== "canary" && target.canary === undefined;
-
-const isOverridden = (target: TargetOrNone): boolean =>
-  target !== undefined && ["moved", "moving", "gone"].includes(target.rule.kind);
 
 const compiled = (declared: DeclaredTable): CompiledTable => {
   const table = loadTable(declared, 0);

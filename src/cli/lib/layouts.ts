@@ -7,6 +7,7 @@ import {
   type Result,
   type TextForm,
   uuidText,
+  type Words,
 } from "../../ids/index.ts";
 import type { CompiledTable } from "../../routing/index.ts";
 import { fail, type Runtime } from "../runtime.ts";
@@ -57,13 +58,9 @@ export const knownLayouts = (table?: CompiledTable): readonly Layout[] => {
 export const findLayout = (name: string, layouts: readonly Layout[]): Result<Layout, string> => {
   const layout = layouts.find((each) => each.name === name);
   if (layout !== undefined) return ok(layout);
-  const near = suggestion(
-    name,
-    layouts.map((each) => each.name),
-  );
-  return err(
-    `There is no layout "${escapeControls(name)}"${near === "" ? "." : near} \`waybill layout --names\` lists all.`,
-  );
+  const known = layouts.map((each) => each.name);
+  const near = suggestion(name, known) || ".";
+  return err(`There is no layout "${escapeControls(name)}"${near} \`waybill layout --names\` lists all.`);
 };
 
 /** All layouts, with those that the table of an option declares. Without the option there is no table, not even the default file. */
@@ -86,3 +83,10 @@ export const writtenForms = ({ texts, table }: Layout): readonly TextForm[] =>
   table.text.bits === UUID_BITS
     ? [...texts, ...[uuidText, bareHex].filter(({ name }) => texts.every((form) => form.name !== name))]
     : texts;
+
+/** `undefined` if the form cannot represent the words, such as a half above 2^63 - 1 as a signed long. */
+export const writtenAs = (form: TextForm, words: Words): string | undefined => {
+  const text = form.format(words);
+  const read = form.read(text, 0, text.length);
+  return read?.every((word, index) => word === words[index]) ? text : undefined;
+};
