@@ -6,7 +6,7 @@ import { primaryPattern, regionsOfMinted } from "../routing/index.ts";
 import { HORIZON_MS } from "../routing/limits.ts";
 import { pathWithId } from "../routing/lookup/paths.ts";
 import { isRandom, type MintPlan } from "../routing/mint/plan.ts";
-import { type DecideInput, decidePath, failure, type Outcome } from "./decide.ts";
+import { type DecideInput, decidePath, failure } from "./decide.ts";
 import { withPages } from "./pages.ts";
 import { entityOf, readId } from "./public-ids.ts";
 
@@ -56,7 +56,10 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<rea
     const minted = await mintBatch(task, keepsAll ? missing : Math.min(missing, BATCH_MAX), droppedCount > 0);
     if (!minted.ok) return minted;
     const routed = minted.value.filter((id) => id !== undefined);
-    if (isLast && routed.length < minted.value.length) return err(unroutable(task.plan));
+    if (isLast && routed.length < minted.value.length) {
+      // The ID is not given out, so it is not shown.
+      return err({ reason: "unassigned-key", entity: task.plan.entity.name, layout: layout.name });
+    }
     const good = keepsAll ? routed : routed.filter(({ isUnambiguous }) => isUnambiguous);
     kept.push(...good);
     droppedCount += minted.value.length - good.length;
@@ -89,9 +92,16 @@ async function mintBatch(
     if (!text.ok) return text;
     const decide = () => decidePath(input, pathWithId(pattern, text.value));
     const outcome = await withPages(gateway, decide);
-    if (outcome.kind === "region") ids.push(mintedId(input, entity, text.value, outcome));
-    else if (outcome.kind === "error" && !UNROUTABLE.has(outcome.error.reason)) return err(outcome.error);
-    else ids.push(undefined);
+    if (outcome.kind === "error" && !UNROUTABLE.has(outcome.error.reason)) return err(outcome.error);
+    // Without the canary the path must be this entity's own: another entity may own it by now.
+    const isOwn = outcome.kind === "region" && (outcome.byCanary || outcome.decision.entity === entity);
+    if (!isOwn) {
+      ids.push(undefined);
+      continue;
+    }
+    const { decision, byCanary } = outcome;
+    const isUnambiguous = isFoundByAny(input, entity, text.value, decision.entity, byCanary);
+    ids.push({ text: text.value, region: decision.target.region.name, byCanary, isUnambiguous });
   }
   return ok(ids);
 }
@@ -106,20 +116,6 @@ const UNROUTABLE: ReadonlySet<GatewayError["reason"]> = new Set([
   "unrouted-path",
   "entity-gone",
 ]);
-
-type RegionOutcome = Extract<Outcome, { kind: "region" }>;
-
-/** Without the canary the path must be this entity's own: another entity may own it by now. */
-function mintedId(
-  input: DecideInput,
-  entity: Entity,
-  text: string,
-  { decision, byCanary }: RegionOutcome,
-): MintedId | undefined {
-  if (!byCanary && decision.entity !== entity) return undefined;
-  const isUnambiguous = isFoundByAny(input, entity, text, decision.entity, byCanary);
-  return { text, region: decision.target.region.name, byCanary, isUnambiguous };
-}
 
 /** Whether `/any` finds a text as what it is. `decided`: the entity by the table that decides on the path. */
 function isFoundByAny(
@@ -137,13 +133,6 @@ function isFoundByAny(
   const second = readId(publicIds, canary.table, text, HORIZON_MS, undefined);
   return second.ok ? entityOf(second.value).name === decided.name : second.error.reason !== "ambiguous-id";
 }
-
-/** The ID is not given out, so it is not shown. */
-const unroutable = ({ entity, enabled }: MintPlan): GatewayError => ({
-  reason: "unassigned-key",
-  entity: entity.name,
-  layout: enabled.layout.name,
-});
 
 /** The public text where the entity has one: clients see no other. */
 function clientText(

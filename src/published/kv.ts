@@ -33,9 +33,7 @@ export type PointerCanary = NonNullable<Pointer["canary"]>;
 
 /** The error says what is wrong. */
 export function parsePointer(text: string): Result<Pointer, string> {
-  const json = parseJson(text);
-  if (!json.ok) return json;
-  const pointer = v.safeParse(POINTER, json.value);
+  const pointer = parseJson(POINTER, text);
   return pointer.success ? ok(pointer.output) : err(pointer.issues[0].message);
 }
 
@@ -65,18 +63,14 @@ const PUBLISHED = v.object({
 
 /** Reads as much as the next publisher needs. The error says what is wrong. */
 export function parsePublished(text: string): Result<PublishedPointer, string> {
-  const json = parseJson(text);
-  if (!json.ok) return json;
-  const pointer = v.safeParse(PUBLISHED, json.value);
-  if (!pointer.success) return err(`${POINTER_KEY} has no revision`);
+  const pointer = parseJson(PUBLISHED, text);
+  if (!pointer.success)
+    return err(pointer.issues[0].type === "parse_json" ? NOT_JSON : `${POINTER_KEY} has no revision`);
   const { revision, digest, change, canary } = pointer.output;
   return ok({ highest: Math.max(revision, canary?.revision ?? 0), digest, change });
 }
 
-function parseJson(text: string): Result<unknown, string> {
-  try {
-    return ok(JSON.parse(text));
-  } catch {
-    return err("it is not JSON");
-  }
-}
+const NOT_JSON = "it is not JSON";
+
+const parseJson = <const Schema extends v.GenericSchema>(schema: Schema, text: string) =>
+  v.safeParse(v.pipe(v.string(), v.parseJson(undefined, NOT_JSON), schema), text);

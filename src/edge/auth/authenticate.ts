@@ -24,7 +24,7 @@ export function bearerCheck(tokens: readonly AdminToken[], subtle: TokenCrypto) 
     if (token === undefined) return wrong("malformed");
     const presented = await subtle.digest("SHA-256", encoder.encode(token));
     let bearer: AdminToken | undefined;
-    for (const entry of tokens) if (subtle.timingSafeEqual(presented, entry.digest)) bearer = entry;
+    for (const entry of tokens) if (subtle.timingSafeEqual(presented, entry.sha256)) bearer = entry;
     return bearer === undefined ? wrong("unknown") : ok({ name: bearer.name, scope: bearer.scope, by: "token" });
   };
 }

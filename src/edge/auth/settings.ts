@@ -68,38 +68,29 @@ export function isOperator(email: string, { operators }: AccessSettings): boolea
   return operators.includes(address) || operators.includes(`*${address.slice(address.indexOf("@"))}`);
 }
 
-/** A bearer token; only its digest is stored. */
-export interface AdminToken {
-  /** The author in the audit. */
-  readonly name: string;
-  readonly scope: Scope;
-  /** SHA-256 of the token. */
-  readonly digest: Uint8Array<ArrayBuffer>;
-}
-
 /** Each request is compared with all of them. */
 const TOKENS_MAX = 100;
 
-const digest = v.pipe(
-  v.string(),
-  v.regex(/^[0-9a-fA-F]{64}$/),
-  v.transform((hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))),
-);
-
-const entry = v.strictObject({
+/** A bearer token; only the SHA-256 of it is stored. Its name is the author in the audit. */
+const TOKEN = v.strictObject({
   name: v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)),
-  scope: v.picklist(["viewer", "operator"]),
-  sha256: digest,
+  scope: v.picklist(["viewer", "operator"] satisfies Scope[]),
+  sha256: v.pipe(
+    v.string(),
+    v.regex(/^[0-9a-fA-F]{64}$/),
+    v.transform((hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))),
+  ),
 });
+export type AdminToken = Readonly<v.InferOutput<typeof TOKEN>>;
 
 const isDistinct = (values: readonly string[]): boolean => new Set(values).size === values.length;
 
 const SECRET = v.pipe(
-  v.array(entry),
+  v.array(TOKEN),
   v.minLength(1),
   v.maxLength(TOKENS_MAX),
-  v.check((entries) => isDistinct(entries.map(({ name }) => name))),
-  v.check((entries) => isDistinct(entries.map(({ sha256 }) => sha256.join()))),
+  v.check((tokens) => isDistinct(tokens.map(({ name }) => name))),
+  v.check((tokens) => isDistinct(tokens.map(({ sha256 }) => sha256.join()))),
 );
 
 export const ADMIN_TOKENS_FAULT =
@@ -107,9 +98,7 @@ export const ADMIN_TOKENS_FAULT =
   `1 to ${TOKENS_MAX} entries, no name and no digest twice; \`waybill token new\` makes one`;
 
 /** The secret `ADMIN_TOKENS`; `undefined` if it is invalid. The error never quotes the secret. */
-export function parseAdminTokens(text: string): readonly AdminToken[] | undefined {
-  return readSecret(SECRET, text)?.map(({ name, scope, sha256 }) => ({ name, scope, digest: sha256 }));
-}
+export const parseAdminTokens = (text: string): readonly AdminToken[] | undefined => readSecret(SECRET, text);
 
 /** Authentication of operators and viewers. Without settings every caller is rejected. */
 export interface AuthSettings {

@@ -27,9 +27,6 @@ const READS_AT_ONCE = 6;
 /** A read soon after a write may miss it, so a written part is not read for this long. Later it may have been deleted. */
 const SURE_MS = 600_000;
 
-/** For a part that was found in KV without a write here. */
-const FOUND_MS = 0;
-
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS packs (
     id INTEGER PRIMARY KEY AUTOINCREMENT, sha256 TEXT NOT NULL UNIQUE, header BLOB NOT NULL, taken_ms INTEGER);
@@ -196,7 +193,8 @@ export class PackUploads {
     const found = bytes.value === null ? undefined : await read(new Uint8Array(bytes.value));
     const nowMs = this.#taken(sha256).get(part);
     if (found?.ok) {
-      if (nowMs === undefined) this.#record(sha256, part, FOUND_MS);
+      // Without a write here, so not at a known time.
+      if (nowMs === undefined) this.#record(sha256, part, 0);
       return ok(undefined);
     }
     if (nowMs !== undefined && nowMs !== knownMs) return ok(undefined);

@@ -89,7 +89,7 @@ describe("the secret ADMIN_TOKENS", () => {
 
   it("takes entries, with hex digits of either case", () => {
     const text = JSON.stringify([good, { ...good, name: "ci-2", sha256: "CD".repeat(32) }]);
-    expect(parseAdminTokens(text)?.map(({ name, digest }) => [name, digest[0], digest.length])).toEqual([
+    expect(parseAdminTokens(text)?.map(({ name, sha256 }) => [name, sha256[0], sha256.length])).toEqual([
       ["ci", 0xab, 32],
       ["ci-2", 0xcd, 32],
     ]);
