@@ -18,17 +18,14 @@ import {
 } from "./publication.ts";
 import type { RevisionLog } from "./revisions.ts";
 
-export interface KvSyncDeps {
-  readonly log: RevisionLog;
-  readonly kv: KVNamespace;
-  readonly clock: Clock;
+export interface KvDeadlines {
+  /** A caller waits for reads. */
+  readonly readMs: number;
+  /** No caller waits for writes, but they must end. */
+  readonly writeMs: number;
 }
 
-/** A caller waits for reads. */
-const READ_DEADLINE_MS = 1_500;
-
-/** No caller waits for writes, but they must end. */
-const WRITE_DEADLINE_MS = 10_000;
+const DEADLINES: KvDeadlines = { readMs: 1_500, writeMs: 10_000 };
 
 /** The state of KV; `pointer` is `undefined` if KV has no valid pointer. */
 export interface KvSnapshot {
@@ -39,65 +36,56 @@ export interface KvSnapshot {
 }
 
 /** Synchronizes the revision log with KV, from which isolates read: imports newer revisions and writes what is missing. */
-export class KvSync {
-  readonly #deps: KvSyncDeps;
-  #reading: Promise<Result<KvSnapshot, TableHistoryError>> | undefined;
-
-  constructor(deps: KvSyncDeps) {
-    this.#deps = deps;
-  }
+export function kvSync(log: RevisionLog, kv: KVNamespace, clock: Clock, deadlines: KvDeadlines = DEADLINES) {
+  let reading: Promise<Result<KvSnapshot, TableHistoryError>> | undefined;
 
   /**
    * Reads the pointer. A newer revision of another publisher is imported; any other difference is written again. An error if
    * the current revision cannot be determined. Concurrent callers share one read.
    */
-  reconcile(): Promise<Result<KvSnapshot, TableHistoryError>> {
-    this.#reading ??= this.#snapshot().finally(() => {
-      this.#reading = undefined;
+  function reconcile(): Promise<Result<KvSnapshot, TableHistoryError>> {
+    reading ??= snapshot().finally(() => {
+      reading = undefined;
     });
-    return this.#reading;
+    return reading;
   }
 
   /** Runs the steps that are due. Returns the time of the next one, Unix ms; `undefined` if there is none. */
-  async run(): Promise<number | undefined> {
-    const { log, clock } = this.#deps;
+  async function run(): Promise<number | undefined> {
     for (;;) {
       const { publication } = log.state();
       const step = publication && nextStep(publication);
       if (publication === undefined || step === undefined) return undefined;
       if (step.atMs > clock.nowMs()) return step.atMs;
-      if (step.do === "put-pointer" && !(await this.#isStillDue(publication, step))) continue;
+      if (step.do === "put-pointer" && !(await isStillDue(publication, step))) continue;
       const started = beforeStep(publication, step, clock.nowMs());
-      this.#save(started);
-      this.#settle(started, step, await this.#make(started, step));
+      save(started);
+      settle(started, step, await make(started, step));
     }
   }
 
-  async #snapshot(): Promise<Result<KvSnapshot, TableHistoryError>> {
-    const { log, clock, kv } = this.#deps;
-    const read = await readPointer(kv, READ_DEADLINE_MS);
+  async function snapshot(): Promise<Result<KvSnapshot, TableHistoryError>> {
+    const read = await readPointer(kv, deadlines.readMs);
     const askedAtMs = clock.nowMs();
     if (!read.ok && read.error.reason !== "not-published") {
       if (!log.state().isBegun) return err(unavailable(read.error));
       return ok({ pointer: undefined, askedAtMs, failure: whyOf(read.error) });
     }
     const pointer = read.ok ? read.value : undefined;
-    const taken = await this.#compare(pointer);
+    const taken = await compare(pointer);
     return taken.ok ? ok({ pointer, askedAtMs, failure: undefined }) : taken;
   }
 
-  async #compare(pointer: Pointer | undefined): Promise<Result<undefined, TableHistoryError>> {
-    const { log, clock } = this.#deps;
-    if (pointer !== undefined && this.#isForeign(pointer)) {
+  async function compare(pointer: Pointer | undefined): Promise<Result<undefined, TableHistoryError>> {
+    if (pointer !== undefined && isForeign(pointer)) {
       const isAhead = pointer.revision > log.head();
-      const taken = await this.#takeOver(pointer);
+      const taken = await takeOver(pointer);
       if (isAhead || !taken.ok) return taken;
     }
     const state = log.state();
     const { publication } = state;
     if (!state.isBegun) log.save({ ...state, isBegun: true });
-    if (publication?.isHeld && !isSamePointer(pointer, publication.pointer))
-      this.#save(restart(publication, clock.nowMs()));
+    if (publication?.isHeld && !isSamePointer(pointer, publication.pointer)) save(restart(publication, clock.nowMs()));
     return ok(undefined);
   }
 
@@ -105,8 +93,7 @@ export class KvSync {
    * Whether another publisher wrote the pointer: with an unused number, or with the number of a canary or of a revision that is
    * not in KV yet. Other publishers cannot see those.
    */
-  #isForeign({ revision, digest }: Pointer): boolean {
-    const { log } = this.#deps;
+  function isForeign({ revision, digest }: Pointer): boolean {
     if (revision > log.head()) return true;
     const { publication, foreign } = log.state();
     const known = publication === undefined ? 0 : lastConfirmedRevision(publication);
@@ -117,26 +104,24 @@ export class KvSync {
    * Reads KV again just before a pointer is written. A newer revision of another publisher is imported. If KV cannot be read,
    * nothing is written.
    */
-  async #isStillDue(publication: Publication, step: Step): Promise<boolean> {
-    const { log, kv, clock } = this.#deps;
-    const read = await readPointer(kv, WRITE_DEADLINE_MS);
-    const taken = read.ok && this.#isForeign(read.value) ? await this.#takeOver(read.value) : ok(undefined);
+  async function isStillDue(publication: Publication, step: Step): Promise<boolean> {
+    const read = await readPointer(kv, deadlines.writeMs);
+    const taken = read.ok && isForeign(read.value) ? await takeOver(read.value) : ok(undefined);
     const unread = read.ok || !isPassing(read.error) ? undefined : whyOf(read.error);
     const failure = taken.ok ? unread : taken.error.why;
     const latest = log.state().publication;
     if (latest === undefined || !isSamePointer(latest.pointer, publication.pointer)) return false;
     if (failure === undefined) return true;
-    this.#save(afterStep(latest, step, { kind: "failed", why: failure, isUnknown: false }, clock.nowMs()));
+    save(afterStep(latest, step, { kind: "failed", why: failure, isUnknown: false }, clock.nowMs()));
     return false;
   }
 
-  async #takeOver(pointer: Pointer): Promise<Result<undefined, TableHistoryError>> {
-    const { log, kv } = this.#deps;
+  async function takeOver(pointer: Pointer): Promise<Result<undefined, TableHistoryError>> {
     const { digest, revision } = pointer;
-    const bytes = await readBody(kv, digest, READ_DEADLINE_MS);
+    const bytes = await readBody(kv, digest, deadlines.readMs);
     const table = bytes.ok ? compileBody(bytes.value, digest, revision) : bytes;
     if (bytes.ok && table.ok) {
-      if (this.#isForeign(pointer)) log.takeOver(pointer, new Uint8Array(bytes.value));
+      if (isForeign(pointer)) log.takeOver(pointer, new Uint8Array(bytes.value));
       return ok(undefined);
     }
     // An unreadable table may be in force, so it must not be overwritten. A broken table never is.
@@ -147,34 +132,33 @@ export class KvSync {
     return ok(undefined);
   }
 
-  async #make({ pointer }: Publication, step: Step): Promise<Outcome> {
-    const { kv, log } = this.#deps;
+  async function make({ pointer }: Publication, step: Step): Promise<Outcome> {
     if (step.do === "read-back") {
-      const read = await readPointer(kv, WRITE_DEADLINE_MS);
+      const read = await readPointer(kv, deadlines.writeMs);
       if (!read.ok && isPassing(read.error)) return failed(read.error);
-      if (read.ok && this.#isForeign(read.value)) await this.#takeOver(read.value);
+      if (read.ok && isForeign(read.value)) await takeOver(read.value);
       return { kind: "read", pointer: read.ok ? read.value : undefined };
     }
     const value = step.do === "put-body" ? log.body(step.digest) : formatPointer(pointer);
     if (value === undefined) throw new Error("the text of a revision in force is gone");
     const key = step.do === "put-body" ? bodyKey(step.digest) : POINTER_KEY;
-    const put = await within(() => kv.put(key, value), WRITE_DEADLINE_MS);
+    const put = await within(() => kv.put(key, value), deadlines.writeMs);
     return put.ok ? { kind: "done" } : failed(put.error);
   }
 
   /** A publication that began meanwhile has its own steps. It only has to expect a late write of this pointer. */
-  #settle(made: Publication, step: Step, outcome: Outcome): void {
-    const { log, clock } = this.#deps;
+  function settle(made: Publication, step: Step, outcome: Outcome): void {
     const latest = log.state().publication;
     if (latest === undefined || isSamePointer(latest.pointer, made.pointer)) {
-      this.#save(afterStep(made, step, outcome, clock.nowMs()));
-    } else if (step.do === "put-pointer") this.#save(markUncertain(latest, clock.nowMs()));
+      save(afterStep(made, step, outcome, clock.nowMs()));
+    } else if (step.do === "put-pointer") save(markUncertain(latest, clock.nowMs()));
   }
 
-  #save(publication: Publication): void {
-    const { log } = this.#deps;
+  function save(publication: Publication): void {
     log.save({ ...log.state(), publication });
   }
+
+  return { reconcile, run };
 }
 
 /** Transient: a retry may succeed, and the contents of KV are unknown. */

@@ -18,7 +18,7 @@ import type { ControlPlaneRpc, Env } from "../env.ts";
 import { PackUploads } from "../pages/uploads.ts";
 import { systemClock } from "../platform.ts";
 import { sha256, tableText } from "../table/table-bytes.ts";
-import { type KvSnapshot, KvSync } from "./kv-sync.ts";
+import { type KvDeadlines, type KvSnapshot, kvSync } from "./kv-sync.ts";
 import { nextStep, resumePublication } from "./publication.ts";
 import { bundledRevision, type DraftOf, RevisionLog } from "./revisions.ts";
 
@@ -28,6 +28,7 @@ export interface ControlPlaneDeps {
   readonly clock?: Clock;
   /** Schedules `alarm`, Unix ms. */
   readonly wakeAt?: (atMs: number) => Promise<void>;
+  readonly kvDeadlines?: KvDeadlines;
 }
 
 /**
@@ -38,14 +39,14 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
   readonly #packs: PackUploads;
   readonly #wakeAt: (atMs: number) => Promise<void>;
   #log!: RevisionLog;
-  #sync!: KvSync;
+  #sync!: ReturnType<typeof kvSync>;
   /** The platform delivers no call before; tests await it. */
   readonly ready: Promise<void>;
 
   constructor(context: DurableObjectState, env: Env, deps: ControlPlaneDeps) {
     super(context, env);
     const { storage } = context;
-    const { bundled, clock = systemClock, wakeAt = (atMs) => storage.setAlarm(atMs) } = deps;
+    const { bundled, kvDeadlines, clock = systemClock, wakeAt = (atMs) => storage.setAlarm(atMs) } = deps;
     const kv = env.TABLE_KV;
     this.#packs = new PackUploads({ storage, kv, clock });
     this.#wakeAt = wakeAt;
@@ -55,7 +56,7 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
       if (state.publication !== undefined)
         log.save({ ...state, publication: resumePublication(state.publication, clock.nowMs()) });
       this.#log = log;
-      this.#sync = new KvSync({ log, kv, clock });
+      this.#sync = kvSync(log, kv, clock, kvDeadlines);
     });
   }
 
