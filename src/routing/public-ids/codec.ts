@@ -4,12 +4,10 @@ import { bigToWords, wordsToBig } from "../../ids/layout/words.ts";
 import {
   decodePublic,
   encodePublic,
-  type KeyRing,
   type KeyRingError,
   keyRing,
   type NamedKey,
   openId,
-  type SealRing,
   sealId,
   sealRing,
 } from "../../ids/public/index.ts";
@@ -17,30 +15,15 @@ import { formatPublicText, parseBase62, parsePublicText } from "../../ids/public
 import { canBeLater } from "../compile/overrides.ts";
 import type { Entity, PublicKind } from "../table.ts";
 
-/** Base64 of RFC 4648 section 4, for zones that know no platform. */
-
+/** The digits of base64, RFC 4648 section 4: this zone knows no platform. */
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const DIGIT_BITS = 6;
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** The bytes of a text with its padding; `undefined` for what is no base64. */
-export const bytesOfBase64 = (text: string): Uint8Array | undefined => {
-  if (!BASE64.test(text)) return undefined;
+const bytesOfBase64 = (text: string): Uint8Array => {
   const digits = text.replace(/=+$/, "");
-  const bytes = new Uint8Array(Math.floor((digits.length * DIGIT_BITS) / 8));
-  let bits = 0;
-  let held = 0;
-  let at = 0;
-  for (const digit of digits) {
-    held = (held << DIGIT_BITS) | DIGITS.indexOf(digit);
-    bits += DIGIT_BITS;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes[at++] = held >>> bits;
-    held &= (1 << bits) - 1;
-  }
-  return bytes;
+  const bits = Array.from(digits, (digit) => DIGITS.indexOf(digit).toString(2).padStart(6, "0")).join("");
+  return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2));
 };
 
 /** Keys of public IDs, from a secret: the first of a list makes new texts, all of them read. */
@@ -51,12 +34,7 @@ export interface PublicKeys {
 
 export const NO_PUBLIC_KEYS: PublicKeys = { sealed: [], compatible: [] };
 
-const bytes = v.pipe(
-  v.string("is no text"),
-  v.transform(bytesOfBase64),
-  v.check((value) => value !== undefined, "is not base64"),
-  v.transform((value) => value ?? new Uint8Array()),
-);
+const bytes = v.pipe(v.string("is no text"), v.regex(BASE64, "is not base64"), v.transform(bytesOfBase64));
 
 const id = v.pipe(v.string("is no text"), v.minLength(1, "is empty"));
 
@@ -140,27 +118,49 @@ const SEALED_BLOCKS = 4;
 
 /** The codec of a public entity; `undefined` where there are no keys for its kind. */
 export function publicCodec(entity: Entity, keys: PublicKeys): PublicCodec | undefined {
-  const kind = kindOf(entity);
-  if (kind.as === "sealed") {
-    const ring = keys.sealed.length === 0 ? undefined : sealRing(keys.sealed, entity.name);
-    return ring?.ok ? ofEntity(entity, sealedCodec(ring.value)) : undefined;
-  }
-  const ring = keys.compatible.length === 0 ? undefined : keyRing(keys.compatible);
-  const wordCount = entity.ids[0]?.enabled.layout.fixed.mask.length ?? 0;
-  return ring?.ok ? ofEntity(entity, compatibleCodec(ring.value, kind, wordCount)) : undefined;
+  const layout = entity.ids[0]?.enabled.layout;
+  const codec = codecOf(entity, keys, layout?.fixed.mask.length ?? 0);
+  return (
+    codec && {
+      show(internal) {
+        const words = readInternal(entity, internal);
+        return words && codec.show(words);
+      },
+      open(text) {
+        const words = codec.open(text);
+        // What the key opens must be an ID of the layout: a key without redundancy opens every text to something.
+        return words !== undefined && layout?.fits(words) ? layout.format(words) : undefined;
+      },
+    }
+  );
 }
 
-function ofEntity(entity: Entity, codec: Codec): PublicCodec {
+function codecOf(entity: Entity, { sealed, compatible }: PublicKeys, wordCount: number): Codec | undefined {
+  const kind = kindOf(entity);
+  if (kind.as === "sealed") {
+    const ring = sealRing(sealed, entity.name);
+    if (!ring.ok) return undefined;
+    return {
+      show: (words) => sealId(ring.value, words),
+      open: (text) => {
+        const opened = openId(ring.value, text);
+        return opened.ok ? opened.value.words : undefined;
+      },
+    };
+  }
+  const ring = keyRing(compatible);
+  if (!ring.ok) return undefined;
+  const { as: type, form } = kind;
   return {
-    show(internal) {
-      const words = readInternal(entity, internal);
-      return words === undefined ? undefined : codec.show(words);
+    show: (words) => {
+      const shown = encodePublic(ring.value, wordsToBig(words), { type, form });
+      return shown.ok ? shown.value : undefined;
     },
-    open(text) {
-      const layout = entity.ids[0]?.enabled.layout;
-      const words = codec.open(text);
-      // What the key opens must be an ID of the layout: a key without redundancy opens every text to something.
-      return words !== undefined && layout?.fits(words) ? layout.format(words) : undefined;
+    open: (text) => {
+      const opened = decodePublic(ring.value, text, { type, form });
+      // One text for a value: a second spelling of the same public ID is no public ID.
+      if (!opened.ok || opened.value.canonical !== text) return undefined;
+      return opened.value.id < 1n << BigInt(32 * wordCount) ? bigToWords(opened.value.id, wordCount) : undefined;
     },
   };
 }
@@ -170,40 +170,12 @@ function kindOf({ name, public: kind }: Entity): PublicKind {
   return kind;
 }
 
-function sealedCodec(ring: SealRing): Codec {
-  return {
-    show: (words) => sealId(ring, words),
-    open: (text) => {
-      const opened = openId(ring, text);
-      return opened.ok ? opened.value.words : undefined;
-    },
-  };
-}
-
-type CompatibleKind = Exclude<PublicKind, { readonly as: "sealed" }>;
-
 /** Whether some key could have made a text of the entity: it is the one text of a value in the form of the kind. */
 export function hasPublicForm(entity: Entity, text: string): boolean {
   const kind = kindOf(entity);
   if (kind.as === "sealed") return parseBase62(text, SEALED_BLOCKS).ok;
   const bits = parsePublicText(text, kind.form);
   return bits.ok && formatPublicText(bits.value, kind.form) === text;
-}
-
-function compatibleCodec(ring: KeyRing, { as: type, form }: CompatibleKind, wordCount: number): Codec {
-  const kind = { type, form };
-  return {
-    show: (words) => {
-      const shown = encodePublic(ring, wordsToBig(words), kind);
-      return shown.ok ? shown.value : undefined;
-    },
-    open: (text) => {
-      const opened = decodePublic(ring, text, kind);
-      // One text for a value: a second spelling of the same public ID is no public ID.
-      if (!opened.ok || opened.value.canonical !== text) return undefined;
-      return opened.value.id < 1n << BigInt(32 * wordCount) ? bigToWords(opened.value.id, wordCount) : undefined;
-    },
-  };
 }
 
 /** Origins may write an ID in any text of its layout. Where two read one text, a plausible time decides, then their order. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytesOfBase64, parsePublicKeys } from "../../../src/routing/public-ids/codec.ts";
+import { parsePublicKeys } from "../../../src/routing/public-ids/codec.ts";
 
 const key = (bytes: number, fill = "x"): string => btoa(fill.repeat(bytes));
 const sealed = (...keys: readonly unknown[]): string => JSON.stringify({ sealed: keys });
@@ -36,14 +36,17 @@ describe("the secret", () => {
 });
 
 describe("base64", () => {
-  it("reads what the platform writes, of any length", () => {
-    for (let length = 0; length < 70; length++) {
-      const bytes = Uint8Array.from({ length }, (_, at) => (at * 89 + length * 31) & 0xff);
-      expect(bytesOfBase64(btoa(String.fromCharCode(...bytes)))).toEqual(bytes);
+  const compatible = (text: string) => parsePublicKeys(JSON.stringify({ compatible: [{ id: "a", key: text }] }));
+
+  it.each([16, 24, 32])("reads what the platform writes of %i bytes", (length) => {
+    for (let turn = 0; turn < 50; turn++) {
+      const bytes = Uint8Array.from({ length }, (_, at) => (at * 89 + turn * 31) & 0xff);
+      const parsed = compatible(btoa(String.fromCharCode(...bytes)));
+      expect(parsed).toEqual({ ok: true, value: { sealed: [], compatible: [{ id: "a", key: bytes }] } });
     }
   });
 
   it.each(["A", "AA", "AAA", "AA=", "A===", "AAAA=", "AA-_", " AAAA", "AAAA\n"])("%j is none", (text) => {
-    expect(bytesOfBase64(text)).toBeUndefined();
+    expect(compatible(text)).toEqual({ ok: false, error: expect.stringContaining("compatible.0.key is not base64") });
   });
 });
