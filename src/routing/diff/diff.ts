@@ -1,47 +1,16 @@
-import { assemble, type Planned, planChecked } from "../compile/compile.ts";
+import { planChecked } from "../compile/compile.ts";
 import type { Draft, Overrides } from "../schema/draft.ts";
-import type {
-  DeclaredEntity,
-  DeclaredGone,
-  DeclaredLayout,
-  DeclaredMove,
-  DeclaredMoved,
-  DeclaredPack,
-  DeclaredRegion,
-  DeclaredSource,
-  DeclaredTable,
-  DeclaredWithoutId,
-} from "../schema/table.ts";
-import type { CompiledTable } from "../table.ts";
+import type { DeclaredTable } from "../schema/table.ts";
 import type { KeyChange } from "./key-changes.ts";
 import { diffKeys } from "./keys.ts";
-import { diffOverrides, type OverridesDiff, type OverridesSide } from "./overrides.ts";
+import { diffOverrides, type OverridesDiff } from "./overrides.ts";
 import type { PackContents } from "./packs.ts";
-import { type Changed, diffPart, diffShares, diffValue, isSame, type PartDiff, type ShareChange } from "./parts.ts";
+import { diffPart, diffShares, diffValue, isSame, type ShareChange } from "./parts.ts";
 
 /** What differs between two tables: in what they say, and in where IDs go because of it. Plain JSON. */
-export interface TableDiff {
+export interface TableDiff extends Parts {
   /** Whether the tables say the same and treat every ID alike. */
   readonly isEmpty: boolean;
-  readonly hosts: Changed<readonly string[]> | undefined;
-  /** With their origins and failover. */
-  readonly regions: PartDiff<DeclaredRegion>;
-  readonly countries: PartDiff<number>;
-  readonly entities: PartDiff<DeclaredEntity>;
-  readonly layouts: PartDiff<DeclaredLayout>;
-  /** What the table says of them. Packs with other digests have other ranges. */
-  readonly packs: PartDiff<DeclaredPack>;
-  /** By ID, as the two that follow. */
-  readonly moved: PartDiff<DeclaredMoved>;
-  readonly moves: PartDiff<DeclaredMove>;
-  readonly gone: PartDiff<DeclaredGone>;
-  readonly epochFloor: Changed<number | undefined> | undefined;
-  readonly default: Changed<string | undefined> | undefined;
-  /** Requests without an ID, and the sources of a region that those without any of their own have. */
-  readonly withoutId: PartDiff<DeclaredWithoutId>;
-  readonly sources: Changed<readonly DeclaredSource[] | undefined> | undefined;
-  /** How many routes each table has, and whether the lists differ at all. */
-  readonly routes: { readonly before: number; readonly after: number; readonly differ: boolean };
   /** Canaries and shadows that differ from those of the route with the same conditions. */
   readonly shares: readonly ShareChange[];
   /** Where entities go that `moved`, `moves` and `gone` do not say the same of, and steps of moves that are undone. */
@@ -65,40 +34,35 @@ export const diffTables = (
   const parts = diffParts(left.draft, right.draft);
   const keys = diffKeys(left, right, contents);
   const isEmpty = keys.length === 0 && !parts.routes.differ && !anyChange(parts);
-  const overrides = diffOverrides(parts, overridesSide(left), overridesSide(right), nowMs);
+  const overrides = diffOverrides(parts, left, right, nowMs);
   return { isEmpty, ...parts, shares: diffShares(left.draft, right.draft), overrides, keys };
 };
 
-const overridesSide = (planned: Planned): OverridesSide => {
-  let table: CompiledTable | undefined;
-  return {
-    table: () => {
-      table ??= assemble(planned, 0);
-      return table;
-    },
-    epochFloor: planned.draft.epochFloor,
-  };
-};
-
-type Parts = Omit<TableDiff, "isEmpty" | "shares" | "overrides" | "keys">;
+/** What each part of the tables says. */
+type Parts = Readonly<ReturnType<typeof diffParts>>;
 
 const entriesOf = <Entry>({ ids, entries }: Overrides<Entry>): ReadonlyMap<string, Entry> =>
   new Map(ids.map((id, at) => [id, entries[at] as Entry]));
 
-const diffParts = (before: Draft, after: Draft): Parts => ({
+const diffParts = (before: Draft, after: Draft) => ({
   hosts: diffValue(before.hosts, after.hosts),
+  /** With their origins and failover. */
   regions: diffPart(before.regions, after.regions),
   countries: diffPart(before.countries, after.countries),
   entities: diffPart(before.entities, after.entities),
   layouts: diffPart(before.layouts, after.layouts),
+  /** What the table says of them. Packs with other digests have other ranges. */
   packs: diffPart(before.packs, after.packs),
+  /** By ID, as the two that follow. */
   moved: diffPart(entriesOf(before.moved), entriesOf(after.moved)),
   moves: diffPart(entriesOf(before.moves), entriesOf(after.moves)),
   gone: diffPart(entriesOf(before.gone), entriesOf(after.gone)),
   epochFloor: diffValue(before.epochFloor, after.epochFloor),
   default: diffValue(before.fallback, after.fallback),
+  /** Requests without an ID, and the sources of a region that those without any of their own have. */
   withoutId: diffPart(before.withoutId, after.withoutId),
   sources: diffValue(before.sources, after.sources),
+  /** How many routes each table has, and whether the lists differ at all. */
   routes: {
     before: before.routes.length,
     after: after.routes.length,

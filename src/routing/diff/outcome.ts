@@ -17,34 +17,30 @@ export const routeOutcome = (region: string | undefined, canary: DeclaredCanary 
   return canary.percent === 100 ? { region: canary.region } : { region, canary };
 };
 
-/** How many percent of the IDs go to another region than before. */
+/**
+ * How many percent of the IDs go to another region than before. What packs hold is not known here: where they differ, every ID may
+ * move. Splits cut the same line of places, whatever their numbers of parts; a canary chooses by a hash that does not depend on it.
+ */
 export const percentMoved = (before: RouteOutcome, after: RouteOutcome): number => {
-  if (before.split !== undefined || after.split !== undefined || before.packs?.join() !== after.packs?.join()) {
-    return percentDifferent(before, after);
-  }
+  if (before.packs?.join() !== after.packs?.join()) return 100;
+  const isSplit = (before.split ?? after.split) !== undefined;
+  const hasCanary = (before.canary ?? after.canary) !== undefined;
+  const moved = !isSplit ? byCanary(before, after) : hasCanary ? byChance(before, after) : alongOneLine(before, after);
+  return Number(moved.toPrecision(12));
+};
+
+const byCanary = (before: RouteOutcome, after: RouteOutcome): number => {
   const bounds = [0, before.canary?.percent ?? 0, after.canary?.percent ?? 0, 100].toSorted((a, b) => a - b);
   let moved = 0;
   for (const [at, low] of bounds.entries()) {
     const high = bounds[at + 1] ?? low;
     if (regionAt(before, low) !== regionAt(after, low)) moved += high - low;
   }
-  return Number(moved.toPrecision(12));
+  return moved;
 };
 
 const regionAt = ({ region, canary }: RouteOutcome, percent: number): string | undefined =>
   canary !== undefined && percent < canary.percent ? canary.region : region;
-
-/**
- * How many percent of the IDs go to another region, where one side is a split or has packs. Splits cut the same line of
- * places, whatever their numbers of parts; a canary chooses by a hash that does not depend on it. What packs hold is not
- * known here: where they differ, every ID may move.
- */
-const percentDifferent = (before: RouteOutcome, after: RouteOutcome): number => {
-  if (before.packs?.join() !== after.packs?.join()) return 100;
-  const moved =
-    before.canary === undefined && after.canary === undefined ? alongOneLine(before, after) : byChance(before, after);
-  return Number((moved * 100).toPrecision(12));
-};
 
 const partsOf = ({ split, region }: RouteOutcome): readonly (string | undefined)[] => split ?? [region];
 
@@ -56,14 +52,14 @@ const alongOneLine = (before: RouteOutcome, after: RouteOutcome): number => {
   for (let step = 0; step < steps; step++) {
     if (left[Math.floor(step / right.length)] !== right[Math.floor(step / left.length)]) moved++;
   }
-  return moved / steps;
+  return (moved / steps) * 100;
 };
 
 const byChance = (before: RouteOutcome, after: RouteOutcome): number => {
   const [left, right] = [sharesOf(before), sharesOf(after)];
   let same = 0;
   for (const [region, share] of left) same += share * (right.get(region) ?? 0);
-  return 1 - same;
+  return (1 - same) * 100;
 };
 
 const sharesOf = (outcome: RouteOutcome): ReadonlyMap<string | undefined, number> => {

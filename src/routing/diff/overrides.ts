@@ -1,3 +1,4 @@
+import { assemble, type Planned } from "../compile/compile.ts";
 import { resolveAny } from "../resolve/resolve.ts";
 import type { DeclaredGone, DeclaredMove, DeclaredMoved } from "../schema/table.ts";
 import type { CompiledTable } from "../table.ts";
@@ -57,27 +58,19 @@ interface OverridesParts {
   readonly gone: PartDiff<DeclaredGone>;
 }
 
-export interface OverridesSide {
-  /** Is asked for only where something differs. */
-  readonly table: () => CompiledTable;
-  readonly epochFloor: number | undefined;
-}
-
 /** `nowMs`: Unix ms, when the entities are looked up. */
-export const diffOverrides = (
-  parts: OverridesParts,
-  before: OverridesSide,
-  after: OverridesSide,
-  nowMs: number,
-): OverridesDiff => {
+export const diffOverrides = (parts: OverridesParts, before: Planned, after: Planned, nowMs: number): OverridesDiff => {
+  const singled = entriesOf(parts);
+  if (singled.size === 0) return { changed: 0, listed: [], changes: [], undone: [] };
+  const [left, right] = [assemble(before, 0), assemble(after, 0)];
   const changed: OverrideChange[] = [];
   const undone = new Map<Undone, OverrideChange[]>();
-  for (const [id, own] of entriesOf(parts)) {
-    const right = targetFor(id, own.after, after, nowMs);
-    const left = targetFor(id, own.before, before, nowMs);
-    const change = { id, entity: right.entity ?? left.entity, before: left.target, after: right.target };
+  for (const [id, own] of singled) {
+    const now = targetFor(id, own.after, right, nowMs);
+    const then = targetFor(id, own.before, left, nowMs);
+    const change = { id, entity: now.entity ?? then.entity, before: then.target, after: now.target };
     if (!routesAlike(change.before, change.after)) changed.push(change);
-    const kind = undoneIn(change, after.epochFloor ?? 0);
+    const kind = undoneIn(change, after.draft.epochFloor ?? 0);
     if (kind === undefined) continue;
     const same = undone.get(kind) ?? [];
     undone.set(kind, same);
@@ -126,8 +119,8 @@ interface Found {
 }
 
 /** A table's own entry says where, whatever can be read in the ID; the same ID may also stand in it in another form. */
-const targetFor = (id: string, own: OverrideTarget | undefined, { table }: OverridesSide, nowMs: number): Found => {
-  const decision = resolveAny(table(), id, nowMs);
+const targetFor = (id: string, own: OverrideTarget | undefined, table: CompiledTable, nowMs: number): Found => {
+  const decision = resolveAny(table, id, nowMs);
   if (!decision.ok) {
     const { error } = decision;
     const entity = "entity" in error ? error.entity : undefined;
