@@ -1,23 +1,21 @@
 import { type Layout, luuid } from "../../ids/index.ts";
 import { groupOfId, ownerKeyField } from "../layouts/fields.ts";
+import { groupBy } from "../layouts/plan.ts";
 import type { Draft } from "../schema/draft.ts";
 import { countFaults, type Place, type Report } from "../schema/faults.ts";
 import type { DeclaredEntityId } from "../schema/table.ts";
 
 /** An entity's IDs must have the declared numbers, and no two entities may own the same IDs of a marked layout. */
 export const checkEntities = (draft: Draft, report: Report): void => {
-  const claims = new Map<Layout, Claim[]>();
-  for (const [entity, { ids }] of draft.entities) {
-    for (const [index, id] of ids.entries()) {
+  const claims = [...draft.entities].flatMap(([entity, { ids }]) =>
+    ids.flatMap((id, index): readonly Claim[] => {
       const layout = draft.known.get(id.layout);
       const place: Place = ["entities", entity, "ids", index];
-      if (layout === undefined || !checkMarks(id, layout, place, report)) continue;
-      const own = claims.get(layout) ?? [];
-      claims.set(layout, own);
-      own.push({ entity, id, mark: id.service ?? groupOfId(id), place });
-    }
-  }
-  for (const [layout, own] of claims) {
+      if (layout === undefined || !checkMarks(id, layout, place, report)) return [];
+      return [{ entity, id, layout, mark: id.service ?? groupOfId(id), place }];
+    }),
+  );
+  for (const [layout, own] of groupBy(claims, (claim) => claim.layout)) {
     const mark = ownerKeyField(layout)?.name;
     if (mark === undefined) checkUnmarked(own, layout, report);
     else checkMarked(own, layout, mark === "service" ? mark : "group", report);
@@ -50,6 +48,7 @@ const checkMarks = (id: DeclaredEntityId, layout: Layout, place: Place, report: 
 interface Claim {
   readonly entity: string;
   readonly id: DeclaredEntityId;
+  readonly layout: Layout;
   readonly mark: number | undefined;
   readonly place: Place;
 }

@@ -1,6 +1,7 @@
 import { luuid, readShortKey } from "../../ids/index.ts";
 import { LUUID_SHORT } from "../identity.ts";
 import { groupOfId } from "../layouts/fields.ts";
+import { groupBy } from "../layouts/plan.ts";
 import { PATTERNS_MAX } from "../limits.ts";
 import { GATEWAY_SEGMENTS, patternsOf, segmentsOf } from "../lookup/paths.ts";
 import type { Draft } from "../schema/draft.ts";
@@ -137,16 +138,11 @@ const checkHiddenKeys = (
 
 /** The patterns of entities that have short keys, by the place of the ID among the segments. */
 const byPlaceOfShortKey = (draft: Draft, patterns: readonly Pattern[]): ReadonlyMap<number, readonly Pattern[]> => {
-  const places = new Map<number, Pattern[]>();
-  for (const pattern of patterns) {
-    const entity = draft.entities.get(pattern.entity);
-    if ((pattern.layout ?? LUUID_SHORT) !== LUUID_SHORT || entity === undefined || !hasShortKeys(entity)) continue;
-    const at = pattern.segments.indexOf(":id");
-    const alike = places.get(at) ?? [];
-    places.set(at, alike);
-    alike.push(pattern);
-  }
-  return places;
+  const shortKeyed = patterns.filter(({ entity: name, layout = LUUID_SHORT }) => {
+    const entity = draft.entities.get(name);
+    return layout === LUUID_SHORT && entity !== undefined && hasShortKeys(entity);
+  });
+  return groupBy(shortKeyed, ({ segments }) => segments.indexOf(":id"));
 };
 
 /**

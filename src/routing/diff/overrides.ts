@@ -1,4 +1,5 @@
 import { assemble, type Planned } from "../compile/compile.ts";
+import { groupBy } from "../layouts/plan.ts";
 import { resolveAny } from "../resolve/resolve.ts";
 import type { DeclaredGone, DeclaredMove, DeclaredMoved } from "../schema/table.ts";
 import type { CompiledTable } from "../table.ts";
@@ -63,28 +64,20 @@ export const diffOverrides = (parts: OverridesParts, before: Planned, after: Pla
   const singled = entriesOf(parts);
   if (singled.size === 0) return { changed: 0, listed: [], changes: [], undone: [] };
   const [left, right] = [assemble(before, 0), assemble(after, 0)];
-  const changed: OverrideChange[] = [];
-  const undone = new Map<Undone, OverrideChange[]>();
-  for (const [id, own] of singled) {
+  const changes = [...singled].map(([id, own]): OverrideChange => {
     const now = targetFor(id, own.after, right, nowMs);
     const then = targetFor(id, own.before, left, nowMs);
-    const change = { id, entity: now.entity ?? then.entity, before: then.target, after: now.target };
-    if (!routesAlike(change.before, change.after)) changed.push(change);
-    const kind = undoneIn(change, after.draft.epochFloor ?? 0);
-    if (kind === undefined) continue;
-    const same = undone.get(kind) ?? [];
-    undone.set(kind, same);
-    same.push(change);
-  }
+    return { id, entity: now.entity ?? then.entity, before: then.target, after: now.target };
+  });
+  const changed = changes.filter((change) => !routesAlike(change.before, change.after));
+  const undone = groupBy(changes, (change) => undoneIn(change, after.draft.epochFloor ?? 0));
   return {
     changed: changed.length,
     listed: changed.slice(0, OVERRIDES_LISTED_MAX),
     changes: kindsOf(changed),
-    undone: [...undone].map(([kind, all]) => ({
-      kind,
-      entities: all.length,
-      listed: all.slice(0, OVERRIDES_LISTED_MAX),
-    })),
+    undone: [...undone].flatMap(([kind, all]) =>
+      kind === undefined ? [] : [{ kind, entities: all.length, listed: all.slice(0, OVERRIDES_LISTED_MAX) }],
+    ),
   };
 };
 
@@ -161,15 +154,16 @@ const undoneIn = ({ before, after }: OverrideChange, floor: number): Undone | un
   return epoch > 0 && after.epoch === epoch && !isSame ? "epoch-stands" : undefined;
 };
 
-const kindsOf = (changes: readonly OverrideChange[]): readonly OverrideKind[] => {
-  const kinds = new Map<string, OverrideKind>();
-  for (const { entity, before, after } of changes) {
-    const kind = { entity, from: formatPlace(before), to: formatPlace(after) };
-    const key = JSON.stringify(kind);
-    kinds.set(key, { ...kind, entities: (kinds.get(key)?.entities ?? 0) + 1 });
-  }
-  return [...kinds.values()].sort((a, b) => b.entities - a.entities);
-};
+const kindsOf = (changes: readonly OverrideChange[]): readonly OverrideKind[] =>
+  [...groupBy(changes.map(kindOf), (kind) => JSON.stringify(kind)).values()]
+    .map((alike) => ({ ...(alike[0] as ReturnType<typeof kindOf>), entities: alike.length }))
+    .sort((a, b) => b.entities - a.entities);
+
+const kindOf = ({ entity, before, after }: OverrideChange) => ({
+  entity,
+  from: formatPlace(before),
+  to: formatPlace(after),
+});
 
 /** A region's name, what refuses requests, or what decides. */
 export const formatPlace = ({ region, by }: OverrideTarget): string => {

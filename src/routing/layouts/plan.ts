@@ -76,15 +76,16 @@ const planLayout = (layout: Layout, declared: DeclaredLayout, ids: readonly IdPl
 export const ownerKeyOf = ({ service, group }: Pick<IdPlan, "service" | "group">): number | undefined =>
   service ?? group;
 
-export const groupBy = <Key>(
-  ids: readonly IdPlan[],
-  keyOf: (id: IdPlan) => Key,
-): ReadonlyMap<Key, readonly IdPlan[]> => {
-  const groups = new Map<Key, IdPlan[]>();
-  for (const id of ids) {
-    const group = groups.get(keyOf(id));
-    if (group === undefined) groups.set(keyOf(id), [id]);
-    else group.push(id);
+export const groupBy = <Item, Key>(
+  items: Iterable<Item>,
+  keyOf: (item: Item) => Key,
+): ReadonlyMap<Key, readonly Item[]> => {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
   }
   return groups;
 };
