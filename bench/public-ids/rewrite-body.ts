@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { formatUuid, parseUuid } from "../../src/ids/index.ts";
 import { sealId, sealRing } from "../../src/ids/public/index.ts";
-import { publicFieldRewriter } from "../../src/proxy/public-ids/fields.ts";
+import { FieldRewriter } from "../../src/proxy/public-ids/fields.ts";
 import { compileFieldPaths } from "../../src/routing/public-ids/field-paths.ts";
 import { needed } from "../lib/random.ts";
 import type { Section } from "../lib/report.ts";
@@ -61,7 +61,7 @@ function stream(path: string): Streamed {
   let [replaced, bytes, bufferedMax, ms] = [0, 0, 0, 0];
   const rssStart = process.memoryUsage.rss();
   let rssMax = rssStart;
-  const rewriter = publicFieldRewriter({
+  const rewriter = new FieldRewriter({
     paths,
     framing: "document",
     toPublic: (_, text) => {

@@ -1,13 +1,6 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { type FieldPaths, NO_MATCH, OTHER_NAME } from "../../routing/public-ids/field-paths.ts";
-import {
-  DEPTH_MAX,
-  type JsonError,
-  type JsonEvents,
-  type JsonFraming,
-  JsonScanner,
-  type ScalarKind,
-} from "./json-rewriter.ts";
+import { DEPTH_MAX, type JsonError, type JsonFraming, JsonScanner, type ScalarKind } from "./json-rewriter.ts";
 
 /**
  * Gives the public ID for what stands at a place where an ID of the entity is declared; `undefined` if it is none, which
@@ -15,19 +8,6 @@ import {
  * `text` is the string without its escapes, or the digits of a whole number.
  */
 export type ToPublic = (entity: string, text: string) => string | null | undefined;
-
-/** Turns internal IDs into public ones while a JSON body streams by. For one body. */
-export interface FieldRewriter {
-  /**
-   * The bytes that follow upon a chunk, in order; they may be views of the chunk. After an error nothing more comes out:
-   * the answer has to be broken off, since what follows could show internal IDs.
-   */
-  readonly push: (chunk: Uint8Array) => Result<readonly Uint8Array[], JsonError>;
-  /** The bytes held back last, or the error that the body stopped short. */
-  readonly end: () => Result<readonly Uint8Array[], JsonError>;
-  /** Bytes held back now: at most `BUFFER_BYTES_MAX`. */
-  readonly bufferedBytes: () => number;
-}
 
 export interface FieldRewriterOptions {
   readonly paths: FieldPaths;
@@ -47,29 +27,8 @@ const WHOLE_NUMBER = /^[0-9]+$/;
 const decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 const encoder = new TextEncoder();
 
-export const publicFieldRewriter = (options: FieldRewriterOptions): FieldRewriter => {
-  const fields = new DeclaredFields(options);
-  const scanner = new JsonScanner(fields, options.framing);
-  let error: JsonError | undefined;
-  return {
-    push: (chunk) => {
-      if (error !== undefined) return err(error);
-      fields.begin(chunk);
-      error = scanner.scan(chunk);
-      return error === undefined ? ok(fields.finish()) : err(error);
-    },
-    end: () => {
-      if (error !== undefined) return err(error);
-      fields.begin(NO_BYTES);
-      error = scanner.end();
-      return error === undefined ? ok(fields.finish()) : err(error);
-    },
-    bufferedBytes: () => fields.bufferedBytes(),
-  };
-};
-
-/** Follows the paths of a document, and replaces the IDs at the declared ones. */
-class DeclaredFields implements JsonEvents {
+/** Turns internal IDs at the declared places into public ones while a JSON body streams by. For one body. */
+export class FieldRewriter extends JsonScanner {
   readonly #paths: FieldPaths;
   readonly #toPublic: ToPublic;
   readonly #keyBytesMax: number;
@@ -92,7 +51,8 @@ class DeclaredFields implements JsonEvents {
   readonly #buffered: Uint8Array;
   #bufferedLength = 0;
 
-  constructor({ paths, toPublic }: FieldRewriterOptions) {
+  constructor({ paths, toPublic, framing }: FieldRewriterOptions) {
+    super(framing);
     this.#paths = paths;
     this.#toPublic = toPublic;
     this.#state = paths.root;
@@ -100,7 +60,29 @@ class DeclaredFields implements JsonEvents {
     this.#buffered = new Uint8Array(Math.max(BUFFER_BYTES_MAX, this.#keyBytesMax));
   }
 
-  begin(chunk: Uint8Array): void {
+  /**
+   * The bytes that follow upon a chunk, in order; they may be views of the chunk. After an error nothing more comes out:
+   * the answer has to be broken off, since what follows could show internal IDs.
+   */
+  push(chunk: Uint8Array): Result<readonly Uint8Array[], JsonError> {
+    this.#begin(chunk);
+    const error = this.scan(chunk);
+    return error === undefined ? ok(this.#finish()) : err(error);
+  }
+
+  /** The bytes held back last, or the error that the body stopped short. */
+  end(): Result<readonly Uint8Array[], JsonError> {
+    this.#begin(NO_BYTES);
+    const error = this.scanEnd();
+    return error === undefined ? ok(this.#finish()) : err(error);
+  }
+
+  /** Bytes held back now: at most `BUFFER_BYTES_MAX`. */
+  bufferedBytes(): number {
+    return this.#keeping === "value" ? this.#bufferedLength : 0;
+  }
+
+  #begin(chunk: Uint8Array): void {
     this.#chunk = chunk;
     this.#from = 0;
     this.#start = 0;
@@ -108,55 +90,51 @@ class DeclaredFields implements JsonEvents {
   }
 
   /** What may go out now. A token that the chunk has cut is set aside, unless it is too long to be of interest. */
-  finish(): readonly Uint8Array[] {
+  #finish(): readonly Uint8Array[] {
     if (this.#keeping !== "nothing") this.#setAside();
     this.#give(this.#keeping === "value" ? this.#start : this.#chunk.length);
     const pieces = this.#pieces;
-    this.begin(NO_BYTES);
+    this.#begin(NO_BYTES);
     return pieces;
   }
 
-  bufferedBytes(): number {
-    return this.#keeping === "value" ? this.#bufferedLength : 0;
+  protected opened(isArray: boolean): void {
+    this.#states[this.#depth] = this.#state;
+    this.#elements[this.#depth++] = isArray ? 0 : -1;
+    if (isArray) this.elementFollows();
   }
 
-  readonly opened = (kind: "object" | "array"): void => {
-    this.#states[this.#depth] = this.#state;
-    this.#elements[this.#depth++] = kind === "array" ? 0 : -1;
-    if (kind === "array") this.elementFollows();
-  };
-
-  readonly closed = (): void => {
+  protected closed(): void {
     this.#depth--;
     if (this.#depth === 0) this.#state = this.#paths.root;
-  };
+  }
 
-  readonly elementFollows = (): void => {
+  protected elementFollows(): void {
     const element = this.#elements[this.#depth - 1] as number;
     this.#elements[this.#depth - 1] = element + 1;
     this.#descend(() => this.#paths.symbols.get(`${element}`));
-  };
+  }
 
-  readonly keyStarted = (at: number): void => {
+  protected keyStarted(at: number): void {
     if (this.#states[this.#depth - 1] !== NO_MATCH) this.#keep("name", at);
-  };
+  }
 
-  readonly keyEnded = (end: number): void => {
+  protected keyEnded(end: number): void {
     const name = this.#keeping === "name" ? this.#token(end, this.#keyBytesMax) : undefined;
     this.#keeping = "nothing";
     this.#descend(() => (name === undefined ? undefined : this.#paths.symbols.get(stringOf(name))));
-  };
+  }
 
-  readonly scalarStarted = (at: number, kind: ScalarKind): void => {
+  protected scalarStarted(at: number, kind: ScalarKind): void {
     this.#kind = kind;
     if (kind !== "literal" && this.#paths.entityAt(this.#state) !== undefined) this.#keep("value", at);
-  };
+  }
 
-  readonly scalarEnded = (end: number): void => {
+  protected scalarEnded(end: number): void {
     if (this.#keeping === "value") this.#replace(end);
     this.#keeping = "nothing";
     if (this.#depth === 0) this.#state = this.#paths.root;
-  };
+  }
 
   #descend(symbol: () => number | undefined): void {
     const state = this.#states[this.#depth - 1] as number;

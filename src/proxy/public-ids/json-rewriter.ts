@@ -1,8 +1,9 @@
 /** How far a JSON number has been read (RFC 8259 §6), named by what was read last. */
-export type NumberState = "minus" | "zero" | "integer" | "point" | "fraction" | "exponent" | "sign" | "power";
+type NumberState = "start" | "minus" | "zero" | "integer" | "point" | "fraction" | "exponent" | "sign" | "power";
 
 /** Where a number may go on, by what its next byte is: `0`, `1-9`, `.`, `e`, `+`, `-`. */
 const STEPS: Readonly<Record<NumberState, readonly (NumberState | undefined)[]>> = {
+  start: ["zero", "integer", undefined, undefined, undefined, "minus"],
   minus: ["zero", "integer"],
   zero: [undefined, undefined, "point", "exponent"],
   integer: ["integer", "integer", "point", "exponent"],
@@ -14,17 +15,7 @@ const STEPS: Readonly<Record<NumberState, readonly (NumberState | undefined)[]>>
 };
 const ENDS: ReadonlySet<NumberState> = new Set(["zero", "integer", "fraction", "power"]);
 
-/** The state after the first byte of a number, `undefined` if no number begins so. */
-export const startNumber = (byte: number): NumberState | undefined =>
-  byte === 0x2d ? "minus" : STEPS.minus[column(byte)];
-
-/** The state after one byte more, `undefined` if it is not part of the number. */
-export const nextNumber = (state: NumberState, byte: number): NumberState | undefined => STEPS[state][column(byte)];
-
-/** Whether the number may end here. */
-export const mayEnd = (state: NumberState): boolean => ENDS.has(state);
-
-export const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
+const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 
 /** The column of `STEPS`; -1, which none has, for a byte that no number holds. */
 const column = (byte: number): number => {
@@ -39,18 +30,6 @@ const column = (byte: number): number => {
  * The grammar of JSON (RFC 8259) as a machine over bytes that stops and goes on anywhere. It is strict: what a lenient
  * reader makes of bad JSON is unknown, and an ID might hide in it. Bytes inside strings are not checked to be UTF-8.
  */
-
-/** Told as tokens go by. `at` is an index into the chunk that is being scanned; an end is the index after the last byte. */
-export interface JsonEvents {
-  readonly opened: (kind: "object" | "array") => void;
-  readonly closed: () => void;
-  readonly keyStarted: (at: number) => void;
-  readonly keyEnded: (end: number) => void;
-  /** A further element of the innermost array is to come. */
-  readonly elementFollows: () => void;
-  readonly scalarStarted: (at: number, kind: ScalarKind) => void;
-  readonly scalarEnded: (end: number) => void;
-}
 
 export type ScalarKind = "string" | "number" | "literal";
 
@@ -87,41 +66,50 @@ const LINE_FEED = 0x0a;
 const BOM = "\u00ef\u00bb\u00bf";
 const LITERALS: Readonly<Record<number, string>> = { 116: "true", 102: "false", 110: "null" };
 
-export class JsonScanner {
-  readonly #events: JsonEvents;
+export abstract class JsonScanner {
   readonly #framing: JsonFraming;
   readonly #isArray = new Uint8Array(DEPTH_MAX);
   #mode: Mode = "start";
   #depth = 0;
   #inKey = false;
   #hexLeft = 0;
-  #number: NumberState = "minus";
+  #number: NumberState = "start";
   #literal = "";
   #literalAt = 0;
   /** Bytes before the current chunk. */
   #passed = 0;
   #error: JsonError | undefined;
 
-  constructor(events: JsonEvents, framing: JsonFraming) {
-    this.#events = events;
+  constructor(framing: JsonFraming) {
     this.#framing = framing;
   }
 
-  /** Reads the next bytes. After an error it must not be used any more. */
-  scan(chunk: Uint8Array): JsonError | undefined {
-    for (let at = 0; at < chunk.length; ) {
+  // Called as tokens go by. `at` is an index into the chunk that is being scanned; an end is the index after the last byte.
+  protected abstract opened(isArray: boolean): void;
+  protected abstract closed(): void;
+  protected abstract keyStarted(at: number): void;
+  protected abstract keyEnded(end: number): void;
+  /** A further element of the innermost array is to come. */
+  protected abstract elementFollows(): void;
+  protected abstract scalarStarted(at: number, kind: ScalarKind): void;
+  protected abstract scalarEnded(end: number): void;
+
+  /** Reads the next bytes. An error stays. */
+  protected scan(chunk: Uint8Array): JsonError | undefined {
+    for (let at = 0; at < chunk.length && this.#error === undefined; ) {
       const next = this.#step(chunk, at);
-      if (next < 0) return this.#error ?? { reason: "malformed", at: this.#passed + at };
+      if (next < 0) this.#error ??= { reason: "malformed", at: this.#passed + at };
       at = next;
     }
     this.#passed += chunk.length;
-    return undefined;
+    return this.#error;
   }
 
   /** No bytes follow. An empty body is no JSON text, but holds nothing either. */
-  end(): JsonError | undefined {
-    if (this.#mode === "number" && this.#depth === 0 && mayEnd(this.#number)) this.#endScalar(0);
-    return this.#mode === "done" || this.#mode === "start" ? undefined : { reason: "truncated" };
+  protected scanEnd(): JsonError | undefined {
+    if (this.#mode === "number" && this.#depth === 0 && ENDS.has(this.#number)) this.#endScalar(0);
+    if (this.#mode !== "done" && this.#mode !== "start") this.#error ??= { reason: "truncated" };
+    return this.#error;
   }
 
   /** Takes one byte or more from `at` on; the index of the first that is left, -1 at a fault. */
@@ -171,7 +159,7 @@ export class JsonScanner {
   #follow(byte: number): boolean {
     const inArray = this.#isArray[this.#depth - 1] === 1;
     if (byte !== 0x2c) return byte === (inArray ? 0x5d : 0x7d) && this.#close(inArray);
-    if (inArray) this.#events.elementFollows();
+    if (inArray) this.elementFollows();
     this.#mode = inArray ? "value" : "key";
     return true;
   }
@@ -180,7 +168,7 @@ export class JsonScanner {
     if (byte !== QUOTE) return false;
     this.#inKey = true;
     this.#mode = "string";
-    this.#events.keyStarted(at);
+    this.keyStarted(at);
     return true;
   }
 
@@ -189,19 +177,19 @@ export class JsonScanner {
     if (byte === QUOTE) {
       this.#inKey = false;
       this.#mode = "string";
-      this.#events.scalarStarted(at, "string");
+      this.scalarStarted(at, "string");
       return true;
     }
     const literal = LITERALS[byte];
     if (literal !== undefined) {
-      this.#events.scalarStarted(at, "literal");
+      this.scalarStarted(at, "literal");
       return this.#startLiteral(literal);
     }
-    const number = startNumber(byte);
+    const number = STEPS.start[column(byte)];
     if (number === undefined) return false;
     this.#number = number;
     this.#mode = "number";
-    this.#events.scalarStarted(at, "number");
+    this.scalarStarted(at, "number");
     return true;
   }
 
@@ -212,21 +200,21 @@ export class JsonScanner {
     }
     this.#isArray[this.#depth++] = isArray ? 1 : 0;
     this.#mode = isArray ? "first-element" : "first-key";
-    this.#events.opened(isArray ? "array" : "object");
+    this.opened(isArray);
     return true;
   }
 
   #close(isArray: boolean): boolean {
     if ((this.#isArray[this.#depth - 1] === 1) !== isArray) return false;
     this.#depth--;
-    this.#events.closed();
+    this.closed();
     this.#mode = this.#depth === 0 ? "done" : "after";
     return true;
   }
 
   #endScalar(end: number): void {
     this.#mode = this.#depth === 0 ? "done" : "after";
-    this.#events.scalarEnded(end);
+    this.scalarEnded(end);
   }
 
   /** The bulk of most documents: runs to the next byte that means something. */
@@ -243,7 +231,7 @@ export class JsonScanner {
     if (byte === BACKSLASH) this.#mode = "escape";
     else if (this.#inKey) {
       this.#mode = "colon";
-      this.#events.keyEnded(at + 1);
+      this.keyEnded(at + 1);
     } else this.#endScalar(at + 1);
     return at + 1;
   }
@@ -262,9 +250,9 @@ export class JsonScanner {
 
   #digits(chunk: Uint8Array, from: number): number {
     for (let at = from; at < chunk.length; at++) {
-      const next = nextNumber(this.#number, chunk[at] as number);
+      const next = STEPS[this.#number][column(chunk[at] as number)];
       if (next === undefined) {
-        if (!mayEnd(this.#number)) return this.#fail(at);
+        if (!ENDS.has(this.#number)) return this.#fail(at);
         this.#endScalar(at);
         return at;
       }

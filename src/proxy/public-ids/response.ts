@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import type { FieldPaths } from "../../routing/public-ids/field-paths.ts";
-import { publicFieldRewriter, type ToPublic } from "./fields.ts";
+import { FieldRewriter, type FieldRewriterOptions, type ToPublic } from "./fields.ts";
 import type { JsonError, JsonFraming } from "./json-rewriter.ts";
 
 /** How the answers of public entities are turned for clients. */
@@ -75,7 +75,7 @@ export function publicResponse(
   headers.delete("content-encoding");
   if (answer.body === null) return ok(new Response(null, init));
   const { paths, toPublic, onBroken } = options;
-  return ok(new Response(answer.body.pipeThrough(rewriting({ paths, toPublic, framing, onBroken })), init));
+  return ok(new Response(answer.body.pipeThrough(rewriting({ paths, toPublic, framing }, onBroken)), init));
 }
 
 /** Why the body must not be shown, or cannot be read. */
@@ -119,18 +119,14 @@ const jsonFraming = (contentType: string): JsonFraming | undefined => {
     : undefined;
 };
 
-interface Rewriting {
-  readonly paths: FieldPaths;
-  readonly toPublic: ToPublic;
-  readonly framing: JsonFraming;
-  readonly onBroken: (error: JsonError) => void;
-}
-
 /** The rewriter as a stream. A body that is no JSON breaks the stream, and with it the message to the client. */
-const rewriting = ({ onBroken, ...options }: Rewriting): TransformStream<Uint8Array, Uint8Array> => {
-  const rewriter = publicFieldRewriter(options);
+const rewriting = (
+  options: FieldRewriterOptions,
+  onBroken: PublicResponseOptions["onBroken"],
+): TransformStream<Uint8Array, Uint8Array> => {
+  const rewriter = new FieldRewriter(options);
   const give = (
-    pieces: ReturnType<typeof rewriter.end>,
+    pieces: ReturnType<FieldRewriter["end"]>,
     controller: TransformStreamDefaultController<Uint8Array>,
   ): void => {
     if (pieces.ok) {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { type FieldRewriter, publicFieldRewriter, type ToPublic } from "../../../src/proxy/public-ids/fields.ts";
+import { FieldRewriter, type ToPublic } from "../../../src/proxy/public-ids/fields.ts";
 import type { JsonError, JsonFraming } from "../../../src/proxy/public-ids/json-rewriter.ts";
 import { compileFieldPaths, type FieldPaths, type PublicField } from "../../../src/routing/public-ids/field-paths.ts";
 
@@ -112,7 +112,7 @@ export const shout: ToPublic = (entity, text) =>
   text.startsWith("id-") || /^1\d/.test(text) ? `${entity} "${text.toUpperCase()}"\\` : undefined;
 
 export const rewriterOf = (fields: readonly PublicField[], framing: JsonFraming = "document"): FieldRewriter =>
-  publicFieldRewriter({ paths: compiled(fields), toPublic: shout, framing });
+  new FieldRewriter({ paths: compiled(fields), toPublic: shout, framing });
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
