@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { problemResponse } from "../src/gateway/problem-response.ts";
-import { logged, RequestContext } from "../src/gateway/request.ts";
+import { RequestContext } from "../src/gateway/request.ts";
 import { serve } from "../src/gateway/serve.ts";
 import type { Gateway } from "../src/ports.ts";
 import { isGatewayPath } from "../src/routing/lookup/paths.ts";
@@ -26,17 +26,18 @@ export function createApp(gateway: Gateway): App {
   const pages = createPages(gateway);
   return {
     routes: pages.routes,
-    fetch(request, _env, execution) {
+    async fetch(request, _env, execution) {
       const context = new RequestContext(gateway, request, execution);
-      return logged(context, async () => {
-        try {
-          return await (isGatewayPath(context.path) ? pages.fetch(request, { context }, execution) : serve(context));
-        } catch (error) {
-          gateway.logDefect(error);
-          context.outcome = "internal-error";
-          return problemResponse({ reason: "internal-error" });
-        }
-      });
+      let response: Response;
+      try {
+        response = await (isGatewayPath(context.path) ? pages.fetch(request, { context }, execution) : serve(context));
+      } catch (error) {
+        gateway.logDefect(error);
+        context.outcome = "internal-error";
+        response = problemResponse({ reason: "internal-error" });
+      }
+      context.log(response.status);
+      return response;
     },
   };
 }

@@ -24,7 +24,7 @@ export const ids = (gateway: Gateway) =>
     if (!path.startsWith(PREFIX) || id.includes("/")) return context.fail({ reason: "not-found", path });
     const input = decideInput(context, served);
     const explained = await withPages(gateway, () => explainId(input, id));
-    context.byCanary = explained.byCanary;
+    if (explained.byCanary) context.takeCanary();
     if (explained.kind === "error") return context.fail(explained.error);
     return jsonResponse(explained.explanation, { "waybill-table": context.tableLabel ?? "" });
   });

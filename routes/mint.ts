@@ -26,7 +26,7 @@ export const mint = (gateway: Gateway) =>
     const request = readMintBody(body.value);
     if (!request.ok) return context.fail(request.error);
     const { byCanary, table, plan } = planFor(served, request.value);
-    context.byCanary = byCanary;
+    if (byCanary) context.takeCanary();
     if (!plan.ok) return context.fail(plan.error);
     const { entity, enabled } = plan.value;
 
@@ -39,7 +39,7 @@ export const mint = (gateway: Gateway) =>
     const unclear = minted.value.flatMap(({ text, isUnambiguous }) => (isUnambiguous ? [] : [text]));
     const ambiguous = requestHint(findAmbiguous(table, plan.value, unclear), served);
     const labels = new Set(minted.value.map((one) => (one.byCanary ? served.canary : served)?.label));
-    context.byCanary = minted.value.every((one) => one.byCanary);
+    if (minted.value.every((one) => one.byCanary)) context.takeCanary();
     Object.assign(context, { entity: entity.name, layout: enabled.layout.name, region });
     const fields = {
       "waybill-table": [...labels].join(", "),

@@ -136,6 +136,8 @@ export interface Metrics {
 
 /** How many requests may be sent again. */
 export interface RetryBudget {
+  /** Whether no region has spent anything lately: then there is nothing to earn. */
+  readonly isFull: boolean;
   /** Called once for each request. */
   earn(region: string): void;
   /** Whether one more attempt may be made. */
@@ -177,8 +179,8 @@ export interface MovedKey {
 
 /** Where origins said that entities are. A hint that an origin corrects when it is wrong. */
 export interface MovedMemory {
-  /** Whether anything was remembered of the entity's IDs lately; else `recall` is not worth its key. */
-  mayKnow(entity: string): boolean;
+  /** Whether nothing was remembered yet: then `recall` is not worth its key. */
+  readonly isEmpty: boolean;
   /** The region's name; waits for no more than the edge's cache. */
   recall(key: MovedKey): string | undefined | Promise<string | undefined>;
   remember(key: MovedKey, region: string, seconds: number): void;

@@ -1,7 +1,6 @@
 import { createApp } from "../routes/app.ts";
 import bundledTable from "../routing-table.json" with { type: "json" };
 import { authenticator } from "./edge/auth/authenticate.ts";
-import { clientReader } from "./edge/client.ts";
 import { readConfig } from "./edge/config.ts";
 import { controlPlane, deploymentName } from "./edge/control-plane/client.ts";
 import { ControlPlane } from "./edge/control-plane/object.ts";
@@ -26,11 +25,10 @@ import { TrafficReports as BaseTrafficReports } from "./edge/metrics/object.ts";
 import { durableMetrics, scheduleChecks } from "./edge/metrics/store.ts";
 import { isolateMinters } from "./edge/mint/minters.ts";
 import { durableSequences } from "./edge/mint/sequences.ts";
-import { bindingWatch, originFetch } from "./edge/origins/fetch.ts";
 import { edgeMovedMemory } from "./edge/origins/moved-memory.ts";
 import { hmacSigner } from "./edge/origins/signer.ts";
 import { edgePacks } from "./edge/pages/packs.ts";
-import { pooledEntropy, systemClock, systemPause } from "./edge/platform.ts";
+import { bindingWatch, clientReader, originFetch, pooledEntropy, systemClock, systemPause } from "./edge/platform.ts";
 import { keyedPublicIds } from "./edge/public-ids.ts";
 import { rateLimits } from "./edge/rate-limits.ts";
 import { edgeTables } from "./edge/table/isolate-table.ts";
@@ -97,7 +95,7 @@ function compose(env: Env) {
     packs,
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
     publicIds: keyedPublicIds(config.publicKeys),
-    fetch: originFetch((target, init) => fetch(target, init), env),
+    fetch: originFetch(env),
     isOnEdge: config.clientAddress === "cf-connecting-ip",
     clientOf,
     deadlines: config.deadlines,
@@ -123,11 +121,14 @@ function compose(env: Env) {
       reportKeyFailure,
     }),
     trustsForwarded: config.forwardedFields === "append",
-    observe(line, waitUntil) {
-      metrics.observe(line, waitUntil);
-      logLine?.(line);
-      writePoint?.(line);
-    },
+    observe:
+      logLine === undefined && writePoint === undefined
+        ? metrics.observe
+        : (line, waitUntil) => {
+            metrics.observe(line, waitUntil);
+            logLine?.(line);
+            writePoint?.(line);
+          },
     logDefect: reportDefect,
     logBrokenBody(entity, reason) {
       metrics.counters.count("broken_bodies", entity, reason);

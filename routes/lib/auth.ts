@@ -35,7 +35,7 @@ export function requireScope(gateway: Guard, scope: Scope): MiddlewareHandler {
   return async (c, next) => {
     const context = contextOf(c);
     // A malformed host can shift the path and so reach this page.
-    const error = targetError(context);
+    const error = targetError(context.host, context.path);
     if (error !== undefined) return context.fail(error);
     const caller = await gateway.authenticate(c.req.raw);
     if (caller.ok) c.set(KEY, caller.value);

@@ -2,8 +2,8 @@ import type { RejectedChange } from "../admin-ports.ts";
 import type { RequestLine } from "../ports.ts";
 import type { LoggedDifference } from "../proxy/shadow.ts";
 import type { RefusedCredentials } from "./auth/authenticate.ts";
-import type { MissingBindings } from "./origins/fetch.ts";
 import type { PackFailure } from "./pages/packs.ts";
+import type { MissingBindings } from "./platform.ts";
 import type { LoadFailure } from "./table/kv.ts";
 
 /**

@@ -1,5 +1,8 @@
 import type { Ok, Result } from "../ids/result.ts";
-import type { Clock, Entropy } from "../ports.ts";
+import type { Client, Clock, Entropy, Fetch, ServedTable } from "../ports.ts";
+import { MissingBinding } from "../proxy/origin-response.ts";
+import type { CompiledTable } from "../routing/index.ts";
+import type { Config } from "./config.ts";
 
 /** The platform's clock. On Cloudflare it stands still between I/O. */
 export const systemClock: Clock = { nowMs: () => Date.now() };
@@ -95,4 +98,100 @@ export function periodCounts(periodSeconds: number, clock: Clock, keysMax: numbe
       counts.set(key, count + 1);
     },
   };
+}
+
+/**
+ * Who the client is, by the one source that the deployment vouches for. `cf-connecting-ip` is Cloudflare's own on its
+ * edge, and anybody's word elsewhere; a self-hosted workerd knows the address of the socket.
+ */
+export function clientReader(source: Config["clientAddress"]): (request: Request) => Client {
+  if (source === "cf-connecting-ip") {
+    return ({ headers, cf }) => {
+      const address = headers.get("cf-connecting-ip");
+      return {
+        address: address !== null && ADDRESS.test(address) ? address : undefined,
+        country: typeof cf?.country === "string" ? cf.country : undefined,
+        continent: typeof cf?.continent === "string" ? cf.continent : undefined,
+      };
+    };
+  }
+  return (request) => ({ address: socketAddress(request.cf), country: undefined, continent: undefined });
+}
+
+/** Only an address goes into the headers for origins, whatever the client sent. */
+const ADDRESS = /^[0-9A-Fa-f.:]{2,45}$/;
+
+/** workerd gives `address:port`, an IPv6 address in brackets; only the address is wanted. */
+function socketAddress(cf: Request["cf"]): string | undefined {
+  const clientIp: unknown = cf?.["clientIp"];
+  if (typeof clientIp !== "string") return undefined;
+  if (clientIp.startsWith("[")) return clientIp.slice(1, clientIp.indexOf("]"));
+  const port = clientIp.lastIndexOf(":");
+  const address = port === -1 ? clientIp : clientIp.slice(0, port);
+  // A Unix socket has no address that an origin could use.
+  return DIGIT.test(address.charAt(0)) ? address : undefined;
+}
+
+const DIGIT = /\d/;
+
+type Send = (target: string | Request, init?: RequestInit) => Promise<Response>;
+
+/**
+ * Requests to origins: over the network, or through a binding of the deployment that the routing table names, such as a
+ * client certificate, a private network or another Worker. Rejects with `MissingBinding` for one that is not there.
+ */
+export function originFetch(bindings: object, network: Send = fetch): Fetch {
+  const byName = new Map<string, Send>();
+  return (target, init, binding) => {
+    if (binding === undefined) return network(target, init);
+    let send = byName.get(binding);
+    if (send === undefined) {
+      send = senderIn(bindings, binding);
+      if (send === undefined) return Promise.reject(new MissingBinding(binding));
+      byName.set(binding, send);
+    }
+    return send(target, init);
+  };
+}
+
+function senderIn(bindings: object, name: string): Send | undefined {
+  const binding: unknown = Object.hasOwn(bindings, name) ? bindings[name as keyof typeof bindings] : undefined;
+  return canFetch(binding) ? (target, init) => binding.fetch(target, init) : undefined;
+}
+
+function canFetch(binding: unknown): binding is { readonly fetch: Send } {
+  return typeof binding === "object" && binding !== null && "fetch" in binding && typeof binding.fetch === "function";
+}
+
+/** Origins that cannot be asked, for want of a binding. */
+export interface MissingBindings {
+  readonly revision: number;
+  readonly bindings: readonly string[];
+}
+
+/** Reports once for each table the bindings that it names and the deployment lacks. */
+export function bindingWatch(bindings: object, report: (missing: MissingBindings) => void) {
+  let watched: CompiledTable | undefined;
+  let watchedCanary: CompiledTable | undefined;
+  const check = (table: CompiledTable): void => {
+    const missing = missingIn(table, bindings);
+    if (missing.length > 0) report({ revision: table.revision, bindings: missing });
+  };
+  return ({ table, canary }: ServedTable): void => {
+    if (table !== watched) {
+      watched = table;
+      check(table);
+    }
+    if (canary !== undefined && canary.table !== watchedCanary) {
+      watchedCanary = canary.table;
+      check(canary.table);
+    }
+  };
+}
+
+function missingIn({ regions }: CompiledTable, bindings: object): readonly string[] {
+  const named = [...regions.values()].flatMap(({ origins }) => origins.map(({ binding }) => binding));
+  return [...new Set(named)].filter(
+    (name): name is string => name !== undefined && senderIn(bindings, name) === undefined,
+  );
 }

@@ -1,4 +1,4 @@
-import type { Client, Gateway, RequestLine, ServedTable } from "../ports.ts";
+import type { Client, Gateway, ServedTable } from "../ports.ts";
 import type { GatewayError, RequestError } from "../problems/index.ts";
 import type { CompiledTable, Decision } from "../routing/index.ts";
 import { ANY_PREFIX, isNotNormalized } from "../routing/lookup/paths.ts";
@@ -6,6 +6,9 @@ import { problemResponse } from "./problem-response.ts";
 
 /** `http://` and `https://` both end before this index, and a host has at least one character. */
 const AUTHORITY_INDEX_MIN = 8;
+
+/** The status that nginx gives a client that left before its response began; it is never sent. */
+const CLIENT_LEFT_STATUS = 499;
 
 /** One request from arrival to response, with what is found out about it on the way. */
 export class RequestContext {
@@ -26,22 +29,25 @@ export class RequestContext {
 
   /** The tables in force when the request arrived; set by `openRequest`. */
   served: ServedTable | undefined;
-  /** Whether the canary's table decides. */
-  byCanary = false;
+  /** The table that decides; before `openRequest` there is none. */
+  table: CompiledTable | undefined;
+  /** Value of `waybill-table` for it. */
+  tableLabel: string | undefined;
 
   // What the log line and the metrics show.
   entity: string | undefined;
   layout: string | undefined;
   region: string | undefined;
   /** `answered` by an origin, `own` for the gateway's own pages, or the slug of the problem. */
-  outcome = "own";
+  outcome: string;
   originMs: number | undefined;
   /** Requests sent to origins. */
-  attempts = 0;
+  attempts: number;
   /** Trace ID of the W3C trace context that origins were told. */
   trace: string | undefined;
   /** Whether the ID in the path was found to belong to an entity that is not public. */
-  isPlainId = false;
+  isPlainId: boolean;
+  #isLogged = false;
 
   constructor(gateway: Gateway, request: Request, execution: Pick<ExecutionContext, "waitUntil">) {
     const { url } = request;
@@ -56,20 +62,54 @@ export class RequestContext {
     this.query = queryStart === -1 ? "" : url.slice(queryStart);
     this.arrivedAtMs = gateway.clock.nowMs();
     this.waitUntil = (work) => execution.waitUntil(work);
+    this.outcome = "own";
+    this.attempts = 0;
+    this.isPlainId = false;
+    // A client that leaves before its response begins is logged at once.
+    request.signal.addEventListener("abort", () => this.log(CLIENT_LEFT_STATUS, "client-left"));
   }
 
   get client(): Client {
     return this.gateway.clientOf(this.request);
   }
 
-  /** The table that decides; before `openRequest` there is none. */
-  get table(): CompiledTable | undefined {
-    return this.byCanary ? this.served?.canary?.table : this.served?.table;
+  /** The canary's table decides. */
+  takeCanary(): void {
+    this.table = this.served?.canary?.table;
+    this.tableLabel = this.served?.canary?.label;
   }
 
-  /** Value of `waybill-table` for the table that decides. */
-  get tableLabel(): string | undefined {
-    return this.byCanary ? this.served?.canary?.label : this.served?.label;
+  /** Logs the request when its response begins, or when the client has left before that. */
+  log(status: number, outcome = this.outcome): void {
+    if (this.#isLogged) return;
+    this.#isLogged = true;
+    const { gateway, table, waitUntil } = this;
+    // A request that failed before it had a table may hold a public ID all the same.
+    const inForce = this.served ?? gateway.tables.peek(waitUntil);
+    const redaction = {
+      table: table ?? inForce?.table,
+      canary: inForce?.canary?.table,
+      isPlainId: this.isPlainId,
+    };
+    const atMs = gateway.clock.nowMs();
+    gateway.observe(
+      {
+        atMs,
+        method: this.method,
+        path: redactPath(this.path, redaction),
+        entity: this.entity,
+        layout: this.layout,
+        region: this.region,
+        revision: table?.revision,
+        status,
+        outcome,
+        ms: atMs - this.arrivedAtMs,
+        originMs: this.originMs,
+        attempts: this.attempts,
+        trace: this.trace,
+      },
+      waitUntil,
+    );
   }
 
   logDecision({ entity, layout, target }: Decision): void {
@@ -91,29 +131,41 @@ export class RequestContext {
 
 /**
  * Checks the request's target and takes the tables in force. Only the first requests of an isolate wait for a table.
- * Returns the problem response where either is not to be had.
+ * Gives the problem response where either is not to be had.
  */
-export async function openRequest(context: RequestContext): Promise<ServedTable | Response> {
-  const error = targetError(context);
-  if (error !== undefined) return context.fail(error);
-  const inMemory = context.gateway.tables.peek(context.waitUntil);
-  if (inMemory !== undefined) {
-    context.served = inMemory;
-    return inMemory;
+export function openRequest(context: RequestContext): ServedTable | Response | Promise<ServedTable | Response> {
+  const { gateway, host, path } = context;
+  if (host !== lastHost || isNotNormalized(path)) {
+    const error = targetError(host, path);
+    if (error !== undefined) return context.fail(error);
+    lastHost = host;
   }
+  const served = gateway.tables.peek(context.waitUntil);
+  if (served === undefined) return loadTable(context);
+  context.served = served;
+  context.table = served.table;
+  context.tableLabel = served.label;
+  return served;
+}
+
+async function loadTable(context: RequestContext): Promise<ServedTable | Response> {
   const loaded = await context.gateway.tables.load();
   if (!loaded.ok) return context.fail(loaded.error);
   context.served = loaded.value;
+  context.table = loaded.value.table;
+  context.tableLabel = loaded.value.label;
   return loaded.value;
 }
+
+/** A gateway serves few hosts: most requests name the last good one again. */
+let lastHost: string | undefined;
 
 /**
  * workerd puts the `host` header into the URL unchecked, so a host with a slash or a question mark would move the path:
  * such a request is refused.
  */
-export function targetError({ host, path }: Pick<RequestContext, "host" | "path">): RequestError | undefined {
-  if ((host !== lastHost || host === "") && !isHost(host))
-    return { reason: "malformed-request", detail: "The host header is not a host." };
+export function targetError(host: string, path: string): RequestError | undefined {
+  if (!HOST.test(host)) return { reason: "malformed-request", detail: "The host header is not a host." };
   if (isNotNormalized(path)) {
     return { reason: "malformed-request", detail: "The path has a dot segment or a backslash; send it resolved." };
   }
@@ -122,54 +174,6 @@ export function targetError({ host, path }: Pick<RequestContext, "host" | "path"
 
 /** A host name, an IPv4 address or a bracketed IPv6 address, with an optional port (RFC 9110 §7.2). */
 const HOST = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
-
-/** A gateway serves few hosts: most requests name the last good one again. */
-let lastHost = "";
-
-function isHost(text: string): boolean {
-  if (!HOST.test(text)) return false;
-  lastHost = text;
-  return true;
-}
-
-/** A client that left before its response began, by the status that nginx gives it; it is never sent. */
-const CLIENT_LEFT = { status: 499, outcome: "client-left" } as const;
-
-/** Runs a handler and logs the request when its response begins, or when the client has left before that. */
-export async function logged(context: RequestContext, respond: () => Promise<Response>): Promise<Response> {
-  const { signal } = context.request;
-  const leave = (): void => logRequest(context, CLIENT_LEFT);
-  signal.addEventListener("abort", leave);
-  const response = await respond();
-  signal.removeEventListener("abort", leave);
-  if (!signal.aborted) logRequest(context, { status: response.status, outcome: context.outcome });
-  return response;
-}
-
-function logRequest(context: RequestContext, { status, outcome }: Pick<RequestLine, "status" | "outcome">): void {
-  const { gateway, method, path, arrivedAtMs, waitUntil, served, table, isPlainId } = context;
-  // A request that failed before it had a table may hold a public ID all the same.
-  const inForce = served ?? gateway.tables.peek(waitUntil);
-  const redaction = { table: table ?? inForce?.table, canary: inForce?.canary?.table, isPlainId };
-  const atMs = gateway.clock.nowMs();
-  const { entity, layout, region, originMs, attempts, trace } = context;
-  const line: RequestLine = {
-    atMs,
-    method,
-    path: redactPath(path, redaction),
-    entity,
-    layout,
-    region,
-    revision: table?.revision,
-    status,
-    outcome,
-    ms: atMs - arrivedAtMs,
-    originMs,
-    attempts,
-    trace,
-  };
-  gateway.observe(line, waitUntil);
-}
 
 /** Stands for the part of a path that is not shown. */
 const REST = "/*";
@@ -194,9 +198,9 @@ export interface Redaction {
  * ID wherever it stands, and so may whatever follows an ID.
  */
 export function redactPath(path: string, { table, canary, isPlainId }: Redaction): string {
+  if (table !== undefined && table.withoutPublic === undefined && canary?.withoutPublic === undefined) return path;
   if (GATEWAY_PAGE.test(path)) return path;
   if (table === undefined) return REST;
-  if (table.withoutPublic === undefined && canary?.withoutPublic === undefined) return path;
   if (path.startsWith(ANY_PREFIX)) {
     const end = endOfSegment(path, ANY_PREFIX.length);
     return isPlainId ? upTo(path, end) : masked(path, ANY_PREFIX.length, end);

@@ -5,10 +5,6 @@ import { publicReference } from "../proxy/public-ids/location.ts";
 import { type PublicResponseError, publicResponse } from "../proxy/public-ids/response.ts";
 import { type CompiledTable, type Decision, type Entity, primaryPattern } from "../routing/index.ts";
 
-/** Whether answers of the entity are changed before a client sees them. */
-export const rewritesResponses = (entity: Entity): boolean =>
-  entity.public !== undefined || entity.publicFields !== undefined;
-
 /** Codings that workerd undoes when code reads a body. */
 const DECODED_CODINGS = new Set(["gzip", "br"]);
 

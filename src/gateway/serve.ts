@@ -1,11 +1,12 @@
 import { mixWords, type Words } from "../ids/index.ts";
 import type { ServedTable } from "../ports.ts";
 import type { GatewayError } from "../problems/index.ts";
-import { BROKEN_BODY, bodyLimits } from "../proxy/attempt.ts";
-import { type BodyError, NO_BODY, READ_BODY_BYTES_MAX, type RequestBody, readRequestBody } from "../proxy/body.ts";
+import { BROKEN_BODY, bodyIdleMs, type OriginResponse } from "../proxy/attempt.ts";
+import { type BodyError, NO_BODY, READ_BODY_BYTES_MAX, readRequestBody } from "../proxy/body.ts";
 import { clientNetwork } from "../proxy/client-network.ts";
 import { clientResponse, watchBody } from "../proxy/client-response.ts";
-import { deliver, type OriginResponse } from "../proxy/deliver.ts";
+import { deliver } from "../proxy/deliver.ts";
+import { readResponseFields } from "../proxy/headers.ts";
 import type { ProxyRequest } from "../proxy/origin-request.ts";
 import { mirrorToShadow } from "../proxy/shadow.ts";
 import { type CompiledTable, chooseRegion, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
@@ -14,11 +15,12 @@ import { type DecideInput, decideAny, decidePath, type Outcome, type PageNeed } 
 import { type LoadFailure, withPages } from "./pages.ts";
 import { limitRate } from "./rate-limit.ts";
 import { openRequest, type RequestContext } from "./request.ts";
-import { rewriteResponse, rewritesResponses } from "./rewrite-response.ts";
+import { rewriteResponse } from "./rewrite-response.ts";
 
 /** Serves a request that is not for the gateway's own pages: decides where it belongs, then forwards or redirects it. */
 export async function serve(context: RequestContext): Promise<Response> {
-  const served = await openRequest(context);
+  const opened = openRequest(context);
+  const served = opened instanceof Promise ? await opened : opened;
   if (served instanceof Response) return served;
   const { path, gateway } = context;
   const { client, lookup } = gateway.rateLimits;
@@ -46,7 +48,7 @@ function follow(
   context: RequestContext,
   outcome: Exclude<Outcome, PageNeed> | LoadFailure,
 ): Response | Promise<Response> {
-  context.byCanary = outcome.byCanary;
+  if (outcome.byCanary) context.takeCanary();
   switch (outcome.kind) {
     case "region": {
       const { decision, path } = outcome;
@@ -93,7 +95,8 @@ export async function forward(context: RequestContext, decision: Decision, targe
   const limited = limit && (await limitRate(context, limit, "entity", decision));
   if (limited !== undefined) return limited;
   // A response whose IDs could not be rewritten must not be asked for: the origin would act for nothing.
-  if (rewritesResponses(entity) && !gateway.publicIds.covers(table)) {
+  const isRewritten = entity.public !== undefined || entity.publicFields !== undefined;
+  if (isRewritten && !gateway.publicIds.covers(table)) {
     return context.fail({ reason: "public-ids-unavailable", why: "no-keys" }, decision);
   }
   const { idleMs } = gateway.deadlines;
@@ -104,7 +107,25 @@ export async function forward(context: RequestContext, decision: Decision, targe
   if (typeof body === "string") return context.fail(bodyError(body, idleMs), decision);
   // Before anything is sent: a client that leaves later is logged with its region.
   context.logDecision(decision);
-  const proxied = proxyRequest(context, table, decision, target, body);
+  const proxied: ProxyRequest = {
+    request,
+    method,
+    scheme: context.scheme,
+    host: context.host,
+    arrivedAtMs: context.arrivedAtMs,
+    client: context.client,
+    waitUntil: context.waitUntil,
+    trustsForwarded: gateway.trustsForwarded,
+    asksReadable: entity.publicFields !== undefined,
+    body,
+    target,
+    decision,
+    id: decision.canonical,
+    revision: table.revision,
+    regions: table.regions,
+    attempts: 0,
+    traceparent: undefined,
+  };
   const delivered = await deliver(proxied, gateway);
   context.attempts = proxied.attempts;
   context.trace = proxied.traceparent?.slice(3, 35);
@@ -130,68 +151,51 @@ function bodyError(error: BodyError, idleMs: number): GatewayError {
   }
 }
 
-const proxyRequest = (
-  { gateway, request, method, scheme, host, arrivedAtMs, client, waitUntil }: RequestContext,
-  table: CompiledTable,
-  decision: Decision,
-  target: string,
-  body: RequestBody,
-): ProxyRequest => ({
-  request,
-  method,
-  scheme,
-  host,
-  client,
-  arrivedAtMs,
-  waitUntil,
-  trustsForwarded: gateway.trustsForwarded,
-  asksUpgrade: request.headers.has("upgrade"),
-  asksReadable: decision.entity.publicFields !== undefined,
-  body,
-  target,
-  decision,
-  id: decision.canonical,
-  revision: table.revision,
-  regions: table.regions,
-  attempts: 0,
-  traceparent: undefined,
-});
-
 /** The origin's response as the client sees it: watched to its end, with public IDs where the table wants them. */
 async function respond(
   context: RequestContext,
   table: CompiledTable,
   decision: Decision,
-  { response: original, region }: OriginResponse,
+  { response: original, fields, region, limits }: OriginResponse,
 ): Promise<Response> {
-  const { gateway, request, arrivedAtMs, waitUntil } = context;
+  const { gateway, arrivedAtMs } = context;
   const { entity } = decision;
   const isDecoded = entity.publicFields !== undefined;
+  let { body } = original;
   let response = original;
-  if (response.status !== 101) {
-    response = watchBody(response, {
-      limits: bodyLimits(entity, region, gateway.deadlines, arrivedAtMs, response.headers),
-      nowMs: gateway.clock.nowMs,
-      waitUntil,
-      onBroken: (end) => gateway.logBrokenBody(entity.name, end),
-      left: request.signal,
-      isDecoded,
-    });
-    if (rewritesResponses(entity)) {
-      const rewritten = rewriteResponse(gateway, table, decision, request.url, response);
-      if (!rewritten.ok) {
-        await response.body?.cancel();
-        return context.fail({ reason: "answer-withheld", region: region.name, why: rewritten.error }, decision);
-      }
-      response = rewritten.value;
+  let shown = fields;
+  const isMessage = original.status !== 101;
+  if (body !== null && isMessage) {
+    const idleMs = bodyIdleMs(limits, fields.contentLength, original.headers);
+    if (idleMs > 0 || limits.total !== undefined) {
+      body = watchBody(body, {
+        limits: { idleMs, total: limits.total },
+        nowMs: gateway.clock.nowMs,
+        waitUntil: context.waitUntil,
+        onBroken: (end) => gateway.logBrokenBody(entity.name, end),
+        left: context.request.signal,
+        length: isDecoded ? undefined : fields.contentLength,
+      });
     }
+  }
+  if (isMessage && (isDecoded || entity.public !== undefined)) {
+    const { status, statusText, headers } = original;
+    const watched = new Response(body, { status, statusText, headers, encodeBody: "manual" });
+    const rewritten = rewriteResponse(gateway, table, decision, context.request.url, watched);
+    if (!rewritten.ok) {
+      await watched.body?.cancel();
+      return context.fail({ reason: "answer-withheld", region: region.name, why: rewritten.error }, decision);
+    }
+    response = rewritten.value;
+    body = response.body;
+    shown = readResponseFields(response.headers);
   }
   context.region = region.name;
   context.outcome = "answered";
   const decided = decision.target.region;
   if (region !== decided) gateway.counters.count("answers_elsewhere", decided.name, region.name);
   context.originMs = gateway.clock.nowMs() - arrivedAtMs;
-  return clientResponse(response, {
+  return clientResponse(response, body, shown, {
     region: region.name,
     layout: decision.layout,
     table: context.tableLabel ?? "",

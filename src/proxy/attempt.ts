@@ -1,10 +1,11 @@
-import { err, ok, type Result } from "../ids/result.ts";
+import { err, type Result } from "../ids/result.ts";
 import type { Clock, Fetch, ProxyPorts } from "../ports.ts";
 import type { Entity, Region } from "../routing/table.ts";
 import { type RequestBody, type Upload, upload } from "./body.ts";
 import type { OriginFault, ProxyError } from "./errors.ts";
+import { type ResponseFields, readResponseFields } from "./headers.ts";
 import { type OriginRequest, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
-import { type Failure, failureOf, validateResponse } from "./origin-response.ts";
+import { edgeFailure, type Failure, failedHandshake, failureOf, impossible } from "./origin-response.ts";
 import type { Attempt } from "./origins.ts";
 import type { BodyEnd } from "./pump.ts";
 
@@ -18,45 +19,45 @@ export interface DefaultDeadlines {
 export interface AttemptLimits {
   readonly firstByteMs: number;
   readonly idleMs: number;
+  /** Whether the table chose the idle deadline: then it holds for every body. */
+  readonly isIdleChosen: boolean;
   /** When the whole request must have ended, Unix ms, and in how many milliseconds from its start that is. */
   readonly total: { readonly untilMs: number; readonly ms: number } | undefined;
 }
 
 /** What holds for an attempt: the entity's word goes before the region's, and that before the deployment's. */
-export function limitsFor(entity: Entity, region: Region, own: DefaultDeadlines, startedMs: number): AttemptLimits {
-  const totalMs = entity.deadlines.totalMs ?? region.deadlines.totalMs ?? own.totalMs;
+export function limitsFor(
+  { deadlines: first }: Entity,
+  { deadlines: second }: Region,
+  own: DefaultDeadlines,
+  startedMs: number,
+): AttemptLimits {
+  const totalMs = first.totalMs ?? second.totalMs ?? own.totalMs;
+  const chosenIdleMs = first.idleMs ?? second.idleMs;
   return {
-    firstByteMs: entity.deadlines.firstByteMs ?? region.deadlines.firstByteMs ?? own.firstByteMs,
-    idleMs: entity.deadlines.idleMs ?? region.deadlines.idleMs ?? own.idleMs,
+    firstByteMs: first.firstByteMs ?? second.firstByteMs ?? own.firstByteMs,
+    idleMs: chosenIdleMs ?? own.idleMs,
+    isIdleChosen: chosenIdleMs !== undefined,
     total: totalMs === 0 ? undefined : { untilMs: startedMs + totalMs, ms: totalMs },
   };
 }
 
-/**
- * Limits for the response's body. An idle deadline of the table holds for every body. The deployment's holds for long
- * bodies and those of unknown length: watching a small one costs more than the rest of the proxy
- * (docs/design/performance.md). It does not hold for events, which may be far apart (HTML, "Server-sent events").
- */
-export function bodyLimits(
-  entity: Entity,
-  region: Region,
-  own: DefaultDeadlines,
-  startedMs: number,
-  headers: Headers,
-): Pick<AttemptLimits, "idleMs" | "total"> {
-  const limits = limitsFor(entity, region, own, startedMs);
-  const isChosen = (entity.deadlines.idleMs ?? region.deadlines.idleMs) !== undefined;
-  return isChosen || !(isSmall(headers) || isEvents(headers)) ? limits : { ...limits, idleMs: 0 };
-}
-
 const SMALL_BODY_BYTES_MAX = 64 * 1024;
 
-function isSmall(headers: Headers): boolean {
-  const length = headers.get("content-length");
-  return length !== null && Number(length) <= SMALL_BODY_BYTES_MAX;
+/**
+ * Idle deadline for the response's body. The deployment's holds for long bodies and those of unknown length: watching a
+ * small one costs more than the rest of the proxy (docs/design/performance.md). It does not hold for events, which may be
+ * far apart (HTML, "Server-sent events").
+ */
+export function bodyIdleMs(
+  { idleMs, isIdleChosen }: AttemptLimits,
+  contentLength: string | undefined,
+  headers: Headers,
+): number {
+  if (idleMs === 0 || isIdleChosen) return idleMs;
+  if (contentLength !== undefined && Number(contentLength) <= SMALL_BODY_BYTES_MAX) return 0;
+  return headers.get("content-type")?.startsWith("text/event-stream") === true ? 0 : idleMs;
 }
-
-const isEvents = (headers: Headers): boolean => headers.get("content-type")?.startsWith("text/event-stream") === true;
 
 /** Why an attempt gave no answer. `fault`: what it says about the origin; absent where it says nothing. */
 export interface AttemptError {
@@ -66,28 +67,50 @@ export interface AttemptError {
   readonly isInDoubt?: boolean;
 }
 
+/** An origin's own answer, whatever its status. */
+export interface OriginResponse {
+  readonly response: Response;
+  readonly fields: ResponseFields;
+  /** The region that answered; another one than decided after failover or a move. */
+  readonly region: Region;
+  readonly limits: AttemptLimits;
+}
+
 /** Sends one request to one origin. Its own answer, whatever the status, is a success. */
 export async function attemptOnce(
   proxyRequest: ProxyRequest,
   at: Attempt,
   limits: AttemptLimits,
   deps: ProxyPorts,
-): Promise<Result<Response, AttemptError>> {
+): Promise<Result<OriginResponse, AttemptError>> {
   const region = at.region.name;
   const signature = deps.sign === undefined ? undefined : await deps.sign(signableOf(proxyRequest, at));
   const outgoing = originRequest(proxyRequest, at, deps.entropy, signature);
   if (outgoing === undefined) return err({ error: { reason: "loop-detected" }, fault: undefined });
-  const { body } = proxyRequest;
+  const { body, method } = proxyRequest;
   const sent = body.kind === "stream" ? startUpload(proxyRequest, body, limits, deps.clock) : undefined;
   const { asksUpgrade } = outgoing;
   const sinceMs = deps.clock.nowMs();
   try {
-    const answer = dispatch(proxyRequest, at, outgoing, sent, deps.fetch);
-    const response = await withDeadline(answer, sent, () => deadlineOf(limits, deps.clock));
-    if (response === "late") return err(late(region, limits, sinceMs, sent, deps.clock));
-    if (response === "sink-idle") return err(unread(region, limits));
-    const failure = await validateResponse(response, proxyRequest.method, asksUpgrade, deps.isOnEdge);
-    return failure === undefined ? ok(response) : err(unreachable(region, failure));
+    const answer =
+      body.kind === "none"
+        ? deps.fetch(outgoing.url, outgoing.init, at.origin.binding)
+        : dispatchBody(proxyRequest, body, at, outgoing, sent, deps.fetch);
+    const response = await (sent === undefined
+      ? beginsWithin(answer, limits.total === undefined ? limits.firstByteMs : leftMs(limits, sinceMs))
+      : beginsAfterUpload(answer, sent, () => leftMs(limits, deps.clock.nowMs())));
+    if (typeof response === "string") {
+      // An answer that comes too late must not hold its connection.
+      void answer.then(({ body: late }) => late?.cancel()).catch(() => undefined);
+      return err(response === "late" ? late(region, limits, sinceMs, sent, deps.clock) : unread(region, limits));
+    }
+    const fields = readResponseFields(response.headers);
+    const failure =
+      invalidResponse(response.status, fields, method, asksUpgrade, deps.isOnEdge) ??
+      (asksUpgrade ? await failedHandshake(response) : undefined);
+    if (failure === undefined) return { ok: true, value: { response, fields, region: at.region, limits } };
+    void response.body?.cancel();
+    return err(unreachable(region, failure));
   } catch (thrown) {
     const end = sent && (await settled(sent.ended));
     const fromClient = clientsFault(end, limits);
@@ -98,6 +121,33 @@ export async function attemptOnce(
     const isInDoubt = asksUpgrade || (sent !== undefined && end !== "complete");
     return err({ error, fault: isInDoubt ? undefined : fault, isInDoubt });
   }
+}
+
+/** Why an answer is not to be taken for the origin's own; `undefined` when it is (RFC 9110 §15, RFC 9112 §6.1). */
+function invalidResponse(
+  status: number,
+  fields: ResponseFields,
+  method: string,
+  asksUpgrade: boolean,
+  isOnEdge: boolean,
+): Failure | undefined {
+  if (isOnEdge && status >= 520) {
+    const failure = edgeFailure(status);
+    if (failure !== undefined) return failure;
+  }
+  // No `Response` can be made of other statuses.
+  if (!(status >= 200 && status <= 599) && !(status === 101 && asksUpgrade)) {
+    return impossible(`the impossible status ${status}`);
+  }
+  const { transferEncoding: coding, contentLength: length } = fields;
+  // The runtime takes what it should not: what it has undone must not be dropped without a word.
+  const hasTwoFramings =
+    coding !== undefined && method !== "HEAD" && (coding.toLowerCase() !== "chunked" || length !== undefined);
+  // What is longer is not exact as a number, and no body is that long.
+  if (hasTwoFramings || (length !== undefined && Number(length) > Number.MAX_SAFE_INTEGER)) {
+    return impossible("two framings of its body, or one that cannot be read");
+  }
+  return undefined;
 }
 
 const unreachable = (region: string, { fault, why }: Failure): AttemptError => ({
@@ -117,33 +167,32 @@ function startUpload(
   return sent;
 }
 
-function dispatch(
-  { body, request }: ProxyRequest,
-  { origin }: Attempt,
+function dispatchBody(
+  { request }: ProxyRequest,
+  body: Exclude<RequestBody, { kind: "none" }>,
+  { origin: { binding } }: Attempt,
   { url, init }: OriginRequest,
   sent: Upload | undefined,
   fetch: Fetch,
 ): Promise<Response> {
   switch (body.kind) {
-    case "none":
-      return fetch(url, init, origin.binding);
     case "kept":
-      return fetch(url, { ...init, body: body.bytes }, origin.binding);
+      return fetch(url, { ...init, body: body.bytes }, binding);
     case "stream":
-      return fetch(url, { ...init, body: sent?.body ?? null, signal: sent?.broken ?? null }, origin.binding);
+      return fetch(url, { ...init, body: sent?.body ?? null, signal: sent?.broken ?? null }, binding);
     case "own": {
       // `fetch` takes no body for GET and HEAD in an init, though a request may have one: there it is kept whole.
       const { method: _, ...rest } = init;
       // The copy has come whole, so that the next attempt can have one as well.
-      return fetch(new Request(new Request(url, request.clone()), rest), undefined, origin.binding);
+      return fetch(new Request(new Request(url, request.clone()), rest), undefined, binding);
     }
   }
 }
 
 /** The time that is left for the answer to begin; 0 for no limit. */
-function deadlineOf({ firstByteMs, total }: AttemptLimits, clock: Clock): number {
+function leftMs({ firstByteMs, total }: AttemptLimits, nowMs: number): number {
   if (total === undefined) return firstByteMs;
-  const left = Math.max(1, total.untilMs - clock.nowMs());
+  const left = Math.max(1, total.untilMs - nowMs);
   return firstByteMs === 0 ? left : Math.min(firstByteMs, left);
 }
 
@@ -171,38 +220,30 @@ const unread = (region: string, { idleMs }: AttemptLimits): AttemptError => ({
   fault: "connection_write_timeout",
 });
 
-/** The answer, or why it did not begin. An abort signal would cut the body as well, so there is none. */
-function withDeadline(
-  answer: Promise<Response>,
-  sent: Upload | undefined,
-  deadlineMs: () => number,
-): Promise<Response | "late" | "sink-idle"> {
-  if (sent === undefined && deadlineMs() === 0) return answer;
+/**
+ * The answer, or that it did not begin in time. An abort signal would cut the body as well, so there is none. The timer ends
+ * with the request: clearing it costs more than setting it (docs/design/performance.md).
+ */
+function beginsWithin(answer: Promise<Response>, ms: number): Promise<Response | "late"> {
+  if (ms === 0) return answer;
   return new Promise((resolve, reject) => {
-    let isLate = false;
-    const giveUp = (): void => {
-      isLate = true;
-      resolve("late");
-    };
-    const start = (): void => {
-      const ms = deadlineMs();
-      // Never cleared: it ends with the request, and clearing costs more than setting (docs/design/performance.md).
-      if (ms > 0) setTimeout(giveUp, ms);
-    };
-    // An origin cannot be expected to answer what it has not got: an upload has its own limits.
-    if (sent === undefined) start();
-    else {
-      void sent.ended.then((end) => {
-        if (end === "late") giveUp();
-        else if (end === "sink-idle") resolve(end);
-        else start();
-      });
-    }
-    answer.then((response) => {
-      // An answer that comes too late must not hold its connection.
-      if (isLate) void response.body?.cancel();
-      else resolve(response);
-    }, reject);
+    setTimeout(resolve, ms, "late");
+    answer.then(resolve, reject);
+  });
+}
+
+/** Like `beginsWithin`: an origin cannot be expected to answer what it has not got, and an upload has its own limits. */
+function beginsAfterUpload(
+  answer: Promise<Response>,
+  { ended }: Upload,
+  ms: () => number,
+): Promise<Response | "late" | "sink-idle"> {
+  return new Promise((resolve, reject) => {
+    answer.then(resolve, reject);
+    void ended.then((end) => {
+      if (end === "late" || end === "sink-idle") resolve(end);
+      else beginsWithin(answer, ms()).then(resolve, reject);
+    });
   });
 }
 

@@ -1,5 +1,5 @@
 import type { AttemptLimits } from "./attempt.ts";
-import { GATEWAY_PREFIX, namedByConnection, RESPONSE_HOP_BY_HOP } from "./headers.ts";
+import type { ResponseFields } from "./headers.ts";
 import { VIA } from "./origin-request.ts";
 import { type BodyEnd, pump } from "./pump.ts";
 
@@ -16,20 +16,20 @@ export interface ResponseLabels {
 
 /**
  * The origin's answer for the client: status, end-to-end fields and body stream as they came. The body is handed over
- * untouched, so that a coded one stays coded.
+ * untouched, so that a coded one stays coded. `body`: the answer's own, or what it was replaced by.
  */
-export function clientResponse(answer: Response, label: ResponseLabels): Response {
-  if (answer.status === 101) return upgraded(answer);
+export function clientResponse(
+  answer: Response,
+  body: ReadableStream | null,
+  { dropped }: ResponseFields,
+  label: ResponseLabels,
+): Response {
   const { status, statusText, headers: own } = answer;
+  if (status === 101) return dropped === undefined ? answer : upgraded(answer, dropped);
   const encodeBody = label.isDecoded ? "automatic" : "manual";
-  const response = new Response(answer.body, { status, statusText, headers: own, encodeBody });
+  const response = new Response(body, { status, statusText, headers: own, encodeBody });
   const headers = response.headers;
-  const connection = own.get("connection");
-  if (connection !== null) for (const name of namedByConnection(connection)) headers.delete(name);
-  for (const name of RESPONSE_HOP_BY_HOP) headers.delete(name);
-  own.forEach((_, name) => {
-    if (name.startsWith(GATEWAY_PREFIX)) headers.delete(name);
-  });
+  if (dropped !== undefined) for (const name of dropped) headers.delete(name);
   headers.set("waybill-region", label.region);
   if (label.layout !== "") headers.set("waybill-layout", label.layout);
   headers.set("waybill-table", label.table);
@@ -38,14 +38,10 @@ export function clientResponse(answer: Response, label: ResponseLabels): Respons
   return response;
 }
 
-/** A 101 with its conversation. Most have no header that stops here and pass as they are. */
-function upgraded(answer: Response): Response {
-  const connection = answer.headers.get("connection");
-  const stopped = [...(connection === null ? [] : namedByConnection(connection)), ...RESPONSE_HOP_BY_HOP];
-  const names = [...answer.headers.keys()].filter((name) => stopped.includes(name) || name.startsWith(GATEWAY_PREFIX));
-  if (names.length === 0) return answer;
+/** A 101 with its conversation and without the fields that stop here. */
+function upgraded(answer: Response, dropped: readonly string[]): Response {
   const headers = new Headers(answer.headers);
-  for (const name of names) headers.delete(name);
+  for (const name of dropped) headers.delete(name);
   return new Response(null, { status: 101, headers, webSocket: answer.webSocket });
 }
 
@@ -57,30 +53,23 @@ export interface WatchOptions {
   readonly onBroken: (end: Exclude<BodyEnd, "complete">) => void;
   /** Aborts when the client has left. */
   readonly left: AbortSignal | undefined;
-  /** Whether the runtime decodes the body as it is read: then its length is not known. */
-  readonly isDecoded: boolean;
+  /** Length of the body, `undefined` where it is not known: the runtime may decode the body as it is read. */
+  readonly length: string | undefined;
 }
 
 /**
- * The answer with a body that ends when its time is over, and of which it is known how it ended. An origin that breaks off
- * or falls silent breaks the client's message too (RFC 9112 §8).
+ * A body that ends when its time is over, and of which it is known how it ended. An origin that breaks off or falls silent
+ * breaks the client's message too (RFC 9112 §8).
  */
-export function watchBody(answer: Response, options: WatchOptions): Response {
-  const { body } = answer;
-  const { limits, nowMs, waitUntil, onBroken, left, isDecoded } = options;
-  if (body === null || (limits.idleMs === 0 && limits.total === undefined)) return answer;
-  const length = isDecoded ? null : answer.headers.get("content-length");
-  const { readable, writable } = isLength(length)
-    ? new FixedLengthStream(BigInt(length))
-    : new IdentityTransformStream();
+export function watchBody(
+  body: ReadableStream<Uint8Array>,
+  { limits, nowMs, waitUntil, onBroken, left, length }: WatchOptions,
+): ReadableStream<Uint8Array> {
+  const { readable, writable } =
+    length !== undefined && /^\d{1,18}$/.test(length)
+      ? new FixedLengthStream(BigInt(length))
+      : new IdentityTransformStream();
   const ended = pump(body, writable, { idleMs: limits.idleMs, untilMs: limits.total?.untilMs, nowMs, left });
   waitUntil(ended.then((end) => (end === "complete" ? undefined : onBroken(end))));
-  return new Response(readable, {
-    status: answer.status,
-    statusText: answer.statusText,
-    headers: answer.headers,
-    encodeBody: "manual",
-  });
+  return readable;
 }
-
-const isLength = (text: string | null): text is string => text !== null && /^\d{1,18}$/.test(text);

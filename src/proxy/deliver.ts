@@ -1,11 +1,11 @@
-import { err, ok, type Result } from "../ids/result.ts";
+import { err, type Result } from "../ids/result.ts";
 import type { MovedKey, MovedMemory, ProxyPorts } from "../ports.ts";
 import type { Decision, Origin, Region } from "../routing/table.ts";
-import { type AttemptError, attemptOnce, limitsFor } from "./attempt.ts";
+import { type AttemptError, attemptOnce, limitsFor, type OriginResponse } from "./attempt.ts";
 import type { ProxyError } from "./errors.ts";
-import type { ProxyRequest } from "./origin-request.ts";
+import { asksUpgrade, type ProxyRequest } from "./origin-request.ts";
 import { checkOrigin } from "./origin-response.ts";
-import { type Attempt, candidatesFor } from "./origins.ts";
+import { type Attempt, candidatesFor, chooseOrigin } from "./origins.ts";
 
 /** How often a request may be sent when no answer came (RFC 9110 §9.2.2), and where to. */
 export interface Repeatability {
@@ -27,68 +27,86 @@ const IDEMPOTENCY_KEY = "idempotency-key";
  * A read, an idempotent method, or one with an idempotency key, as long as its body is at hand. A body that was streamed is
  * gone, and an upgrade is the beginning of a conversation.
  */
-export function repeatability({ method, body, asksUpgrade, request: { headers } }: ProxyRequest): Repeatability {
-  if (asksUpgrade) return { isRepeatable: false, isIdempotent: false, isRead: false };
+export function repeatability({ method, body, request }: ProxyRequest): Repeatability {
+  if (asksUpgrade({ request })) return { isRepeatable: false, isIdempotent: false, isRead: false };
   const isRead = SAFE.has(method);
-  const isIdempotent = IDEMPOTENT.has(method) || (headers.get(IDEMPOTENCY_KEY) ?? "").trim() !== "";
+  const isIdempotent = IDEMPOTENT.has(method) || (request.headers.get(IDEMPOTENCY_KEY) ?? "").trim() !== "";
   return { isRepeatable: isIdempotent && body.kind !== "stream", isIdempotent, isRead };
 }
 
-/** An origin's own answer, whatever its status. */
-export interface OriginResponse {
-  readonly response: Response;
-  /** The region that answered; another one than decided after failover or a move. */
-  readonly region: Region;
+export type Delivery = Result<OriginResponse, ProxyError>;
+
+/** What a second attempt may be, worked out when the first gave no answer. */
+interface Retries {
+  /** All attempts in turn, the first included. */
+  readonly attempts: readonly Attempt[];
+  readonly sendsMax: number;
+  /** Whether other regions are among them. */
+  readonly hasOthers: boolean;
 }
 
-export type Delivery = Result<OriginResponse, ProxyError>;
+function retriesOf(proxyRequest: ProxyRequest, region: Region): Retries {
+  const { isRepeatable, isIdempotent, isRead } = repeatability(proxyRequest);
+  const mayFailOver = isIdempotent && (isRead || region.failoverWrites);
+  const candidates = candidatesFor(region, proxyRequest.regions, proxyRequest.decision.identity, mayFailOver);
+  return {
+    // A kept connection may be closed just as it is used again: an only origin is asked twice.
+    attempts: isRepeatable && candidates.length === 1 ? [...candidates, ...candidates] : candidates,
+    sendsMax: isRepeatable ? SENDS_MAX : 1,
+    hasOthers: candidates.at(-1)?.region !== region,
+  };
+}
 
 /**
  * Asks a region's origins in turn. Nothing that may have had an effect is sent twice, what is sent again is paid for from
  * the region's budget, and an origin that keeps failing is passed over.
  */
 export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, deps: ProxyPorts): Promise<Delivery> {
-  deps.retryBudget.earn(region.name);
-  const { isRepeatable, isIdempotent, isRead } = repeatability(proxyRequest);
-  // However its ID is written, an entity keeps to one origin.
+  if (!deps.retryBudget.isFull) deps.retryBudget.earn(region.name);
   const { entity, identity } = proxyRequest.decision;
-  const candidates = candidatesFor(
-    region,
-    proxyRequest.regions,
-    identity,
-    isIdempotent && (isRead || region.failoverWrites),
-  );
-  const sendsMax = isRepeatable ? SENDS_MAX : 1;
+  const { clock, originHealth: health } = deps;
+  const { origins } = region;
+  // However its ID is written, an entity keeps to one origin.
+  const first = origins.length === 1 ? origins[0] : chooseOrigin(region, identity);
+  let attempt: Attempt | undefined = first && { region, origin: first };
+  let retries: Retries | undefined;
   let last: AttemptError | undefined;
   let sent = 0;
   let retryAfterMs = Infinity;
-  let slow: Attempt | undefined;
-  // A kept connection may be closed just as it is used again: an only origin is asked twice.
-  for (const attempt of isRepeatable && candidates.length === 1 ? [...candidates, ...candidates] : candidates) {
-    // One that took too long is not waited for again.
-    if (attempt === slow || sent >= sendsMax) break;
-    // Other regions keep their turn, however many origins this one has.
-    if (attempt.region === region && sent >= sendsMax - 1 && hasOther(candidates, region)) continue;
-    const nowMs = deps.clock.nowMs();
+  let slow: Origin | undefined;
+  for (let turn = 1; attempt !== undefined; turn++) {
+    const { origin } = attempt;
+    const nowMs = clock.nowMs();
     const limits = limitsFor(entity, attempt.region, deps.deadlines, proxyRequest.arrivedAtMs);
-    if (limits.total !== undefined && nowMs >= limits.total.untilMs && last !== undefined) break;
-    const admission = deps.originHealth.admit(attempt.origin, attempt.region.breaker, nowMs);
-    if (admission.state === "open") {
-      retryAfterMs = Math.min(retryAfterMs, admission.retryAfterMs);
-      continue;
+    if (retries !== undefined) {
+      // One that took too long is not waited for again.
+      if (origin === slow || sent >= retries.sendsMax) break;
+      if (limits.total !== undefined && nowMs >= limits.total.untilMs && last !== undefined) break;
     }
-    if (sent > 0) {
-      if (!deps.retryBudget.spend(region.name)) break;
-      await deps.pause((deps.entropy.word() / 2 ** 32) * JITTER_MS * 2 ** (sent - 1));
+    // Other regions keep their turn, however many origins this one has.
+    const isLeftOut =
+      retries?.hasOthers === true && sent > 0 && attempt.region === region && sent >= retries.sendsMax - 1;
+    const admission = isLeftOut ? undefined : health.admit(origin, attempt.region.breaker, nowMs);
+    if (admission?.state === "open") retryAfterMs = Math.min(retryAfterMs, admission.retryAfterMs);
+    else if (admission !== undefined) {
+      if (sent > 0) {
+        if (!deps.retryBudget.spend(region.name)) break;
+        await deps.pause((deps.entropy.word() / 2 ** 32) * JITTER_MS * 2 ** (sent - 1));
+      }
+      sent += 1;
+      proxyRequest.attempts += 1;
+      const outcome = await attemptOnce(proxyRequest, attempt, limits, deps);
+      if (outcome.ok) {
+        health.report(attempt.region, origin, undefined, clock.nowMs(), admission.state === "probe");
+        return outcome;
+      }
+      last = outcome.error;
+      reportFailure(proxyRequest, attempt, last, admission.state === "probe", deps);
+      if (last.error.reason === "origin-timeout") slow = origin;
+      else if (last.error.reason !== "origin-unreachable") break;
     }
-    sent += 1;
-    proxyRequest.attempts += 1;
-    const outcome = await attemptOnce(proxyRequest, attempt, limits, deps);
-    report(proxyRequest, attempt, outcome, admission.state === "probe", deps);
-    if (outcome.ok) return ok({ response: outcome.value, region: attempt.region });
-    last = outcome.error;
-    if (last.error.reason === "origin-timeout") slow = attempt;
-    else if (last.error.reason !== "origin-unreachable") break;
+    retries ??= retriesOf(proxyRequest, region);
+    attempt = retries.attempts[turn];
   }
   return err(last?.error ?? { reason: "origin-open-circuit", region: region.name, retryAfterMs });
 }
@@ -99,23 +117,20 @@ const SENDS_MAX = 4;
 /** Retries of many requests that failed together are spread over this, and over twice as much each time. */
 const JITTER_MS = 20;
 
-const hasOther = (candidates: readonly Attempt[], region: Region): boolean => candidates.at(-1)?.region !== region;
-
-function report(
+function reportFailure(
   { waitUntil }: ProxyRequest,
   { region, origin }: Attempt,
-  outcome: Result<Response, AttemptError>,
+  { fault, isInDoubt }: AttemptError,
   wasProbe: boolean,
   deps: ProxyPorts,
 ): void {
   const { originHealth: health, clock } = deps;
-  if (outcome.ok || outcome.error.fault !== undefined) {
-    const fault = outcome.ok ? undefined : outcome.error.fault;
+  if (fault !== undefined) {
     health.report(region, origin, fault, clock.nowMs(), wasProbe);
     return;
   }
   if (wasProbe) health.release(origin);
-  if (outcome.error.isInDoubt === true) waitUntil(ping(region, origin, deps));
+  if (isInDoubt === true) waitUntil(ping(region, origin, deps));
 }
 
 /**
@@ -149,9 +164,9 @@ const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 export const rejectFenced = (
   { target: { move } }: Decision,
   method: string,
-  asksUpgrade: boolean,
+  isUpgrade: boolean,
 ): ProxyError | undefined => {
-  if (move?.state !== "fenced" || (READS.has(method) && !asksUpgrade)) return undefined;
+  if (move?.state !== "fenced" || (READS.has(method) && !isUpgrade)) return undefined;
   return { reason: "entity-moving", retryAfterMs: RETRY_AFTER_MS };
 };
 
@@ -164,18 +179,19 @@ const REGION_FIELD = "waybill-region";
  * remembered counts where the table decides on the same region again: another table, or a canary, is not held to it.
  */
 export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Promise<Delivery> {
-  const { entity, target } = proxyRequest.decision;
-  const { region, rule } = target;
-  const fenced = target.move && rejectFenced(proxyRequest.decision, proxyRequest.method, proxyRequest.asksUpgrade);
+  const { target } = proxyRequest.decision;
+  const { region, move } = target;
+  const fenced = move && rejectFenced(proxyRequest.decision, proxyRequest.method, asksUpgrade(proxyRequest));
   if (fenced !== undefined) return err(fenced);
-  const isSettled = rule.kind === "moved";
-  const memory = isSettled || !deps.movedMemory?.mayKnow(entity.name) ? undefined : deps.movedMemory;
-  const known = memory && isRemembered(proxyRequest) ? await recall(proxyRequest, memory) : undefined;
+  const isSettled = target.rule.kind === "moved";
+  const { movedMemory } = deps;
+  const memory = isSettled || movedMemory?.isEmpty === true || !isRemembered(proxyRequest) ? undefined : movedMemory;
+  const known = memory && (await recall(proxyRequest, memory));
   const first = known ?? region;
   const answer = await sendToRegion(proxyRequest, first, deps);
-  if (!answer.ok) return answer;
+  if (!answer.ok || answer.value.response.status !== 421) return answer;
   const { response, region: sent } = answer.value;
-  const named = response.status === 421 ? regionNamedBy(response) : undefined;
+  const named = regionNamedBy(response);
   if (named === undefined) return answer;
   await response.body?.cancel();
   if (known !== undefined) memory?.forget(keyOf(proxyRequest));

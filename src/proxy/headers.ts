@@ -4,59 +4,98 @@
  */
 
 /**
- * Whether a field of a client's request stops here: those of one connection that the runtime would forward
- * (RFC 9110 §7.6.1, §11.7), those that say who the client is, which the gateway writes itself (RFC 7239 §8.1), and all
- * of the gateway's own. Many origins read `_` and `.` in a name as `-`, so these are taken for what they would be read as.
+ * Fields of a client's request that stop here: those of one connection that the runtime would forward (RFC 9110 §7.6.1,
+ * §11.7), and those that say who the client is, which the gateway writes itself (RFC 7239 §8.1).
  */
-export function isDropped(name: string): boolean {
-  return name.includes("_") || name.includes(".") ? isDroppedName(name.replaceAll(/[_.]/g, "-")) : isDroppedName(name);
+const DROPPED: ReadonlySet<string> = new Set([
+  "cf-connecting-ip",
+  "client-ip",
+  "cf-connecting-ipv6",
+  "cf-ipcountry",
+  "cf-pseudo-ipv4",
+  "fastly-client-ip",
+  "fly-client-ip",
+  "forwarded",
+  "host",
+  "http2-settings",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "true-client-ip",
+  "x-appengine-user-ip",
+  "x-azure-clientip",
+  "x-client-ip",
+  "x-cluster-client-ip",
+  "x-envoy-external-address",
+  "x-forwarded",
+  "x-originating-ip",
+  "x-real-ip",
+  "x-remote-addr",
+  "x-remote-ip",
+  // `__proto__`: no field of any protocol, and not one that an object can hold as such.
+  "--proto--",
+]);
+
+/** Names of the gateway's own headers begin so. Origins that repeat what they were told do not reach clients with it. */
+const GATEWAY_PREFIX = "waybill-";
+
+/**
+ * Whether a field of a client's request stops here. Many origins read `_` and `.` in a name as `-`, so these are taken for
+ * what they would be read as.
+ */
+export function isDropped(field: string): boolean {
+  const name = field.includes("_") || field.includes(".") ? field.replaceAll(/[_.]/g, "-") : field;
+  return DROPPED.has(name) || name.startsWith(GATEWAY_PREFIX) || name.startsWith("x-forwarded-");
 }
 
-function isDroppedName(name: string): boolean {
-  switch (name) {
-    case "cf-connecting-ip":
-    case "client-ip":
-    case "cf-connecting-ipv6":
-    case "cf-ipcountry":
-    case "cf-pseudo-ipv4":
-    case "fastly-client-ip":
-    case "fly-client-ip":
-    case "forwarded":
-    case "host":
-    case "http2-settings":
-    case "keep-alive":
-    case "proxy-authenticate":
-    case "proxy-authorization":
-    case "proxy-connection":
-    case "te":
-    case "trailer":
-    case "true-client-ip":
-    case "x-appengine-user-ip":
-    case "x-azure-clientip":
-    case "x-client-ip":
-    case "x-cluster-client-ip":
-    case "x-envoy-external-address":
-    case "x-forwarded":
-    case "x-originating-ip":
-    case "x-real-ip":
-    case "x-remote-addr":
-    case "x-remote-ip":
-    // `__proto__`: no field of any protocol, and not one that an object can hold as such.
-    case "--proto--":
-      return true;
-    default:
-      return name.startsWith("waybill-") || name.startsWith("x-forwarded-");
-  }
+/** What the gateway must know of the fields of an origin's answer. */
+export interface ResponseFields {
+  readonly contentLength: string | undefined;
+  readonly transferEncoding: string | undefined;
+  /** Names of those that do not reach the client; most answers have none. */
+  readonly dropped: readonly string[] | undefined;
 }
 
 /**
- * Fields of an origin's answer that are of its connection only and that the runtime would forward. An answer to HEAD that
- * has both a length and a transfer coding would break the client's connection (RFC 9112 §6.1 forbids it).
+ * Looks at each field of an answer once: each look at one by its name is a crossing into the runtime. Dropped are those of
+ * the origin's connection that the runtime would forward. An answer to HEAD with both a length and a transfer coding would
+ * break the client's connection (RFC 9112 §6.1 forbids it).
  */
-export const RESPONSE_HOP_BY_HOP = ["proxy-authenticate", "proxy-connection", "transfer-encoding"] as const;
-
-/** Names of the gateway's own headers begin so. Origins that repeat what they were told do not reach clients with it. */
-export const GATEWAY_PREFIX = "waybill-";
+export function readResponseFields(headers: Headers): ResponseFields {
+  let contentLength: string | undefined;
+  let transferEncoding: string | undefined;
+  let connection: string | undefined;
+  let dropped: string[] | undefined;
+  headers.forEach((value, name) => {
+    switch (name) {
+      case "content-length":
+        contentLength = value;
+        return;
+      case "connection":
+        connection = value;
+        return;
+      case "transfer-encoding":
+        transferEncoding = value;
+        break;
+      case "proxy-authenticate":
+      case "proxy-connection":
+        break;
+      default:
+        if (!name.startsWith(GATEWAY_PREFIX)) return;
+    }
+    if (dropped === undefined) dropped = [name];
+    else dropped.push(name);
+  });
+  if (connection === undefined || connection === "keep-alive" || connection === "close") {
+    return { contentLength, transferEncoding, dropped };
+  }
+  const named = namedByConnection(connection);
+  if (named.length > 0) dropped = [...(dropped ?? []), ...named];
+  return { contentLength, transferEncoding, dropped };
+}
 
 /**
  * Fields that `connection` may not name away: without them the request or its answer would mean something else
@@ -103,7 +142,7 @@ export function namedByConnection(connection: string): readonly string[] {
     if (
       NEVER_NAMED_AWAY.has(name) ||
       name.startsWith("x-forwarded-") ||
-      name.startsWith("waybill-") ||
+      name.startsWith(GATEWAY_PREFIX) ||
       !TOKEN.test(name)
     )
       continue;

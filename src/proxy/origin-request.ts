@@ -62,19 +62,15 @@ const DIGITS = Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0)) as
 /** One call with all codes makes a flat string; padding and joining eight digits costs ten times as much. */
 function hex8(word: number): string {
   return String.fromCharCode(
-    digit(word >>> 28),
-    digit(word >>> 24),
-    digit(word >>> 20),
-    digit(word >>> 16),
-    digit(word >>> 12),
-    digit(word >>> 8),
-    digit(word >>> 4),
-    digit(word),
+    DIGITS[word >>> 28] as number,
+    DIGITS[(word >>> 24) & 15] as number,
+    DIGITS[(word >>> 20) & 15] as number,
+    DIGITS[(word >>> 16) & 15] as number,
+    DIGITS[(word >>> 12) & 15] as number,
+    DIGITS[(word >>> 8) & 15] as number,
+    DIGITS[(word >>> 4) & 15] as number,
+    DIGITS[word & 15] as number,
   );
-}
-
-function digit(value: number): number {
-  return DIGITS[value & 15] as number;
 }
 
 const NO_SLICES: readonly SentSlice[] = [];
@@ -85,8 +81,6 @@ export interface ProxyRequest {
   /** The request's own, read once: each look at them is a crossing into the runtime. */
   readonly method: string;
   readonly body: RequestBody;
-  /** Whether it names a protocol to change to: what follows would be a conversation. */
-  readonly asksUpgrade: boolean;
   /** Unix ms. */
   readonly arrivedAtMs: number;
   /** Raw path and query at the origin. */
@@ -113,6 +107,9 @@ export interface ProxyRequest {
   /** The trace context that all attempts carry (W3C Trace Context §3.2), once it is known. */
   traceparent: string | undefined;
 }
+
+/** Whether it names a protocol to change to: what follows would be a conversation. */
+export const asksUpgrade = ({ request }: Pick<ProxyRequest, "request">): boolean => request.headers.has("upgrade");
 
 /** How this gateway names itself in `via` and `cdn-loop`. */
 export const GATEWAY_NAME = "waybill";
@@ -150,7 +147,8 @@ export function originRequest(
     "x-forwarded-for": address,
     "x-forwarded-host": host,
     "x-forwarded-proto": scheme,
-    forwarded: `for=${forwardedNode(address)};host="${host}";proto=${scheme}`,
+    // An IPv6 address stands in brackets and quotes (RFC 7239 §6).
+    forwarded: `for=${address.includes(":") ? `"[${address}]"` : address};host="${host}";proto=${scheme}`,
     via: VIA,
     "cdn-loop": GATEWAY_NAME,
     traceparent: "",
@@ -267,9 +265,4 @@ const oneFewer = (maxForwards: string): string =>
 /** `cdn-loop` is a list of names with parameters (RFC 8586 §2). */
 function namesThisGateway(cdnLoop: string): boolean {
   return cdnLoop.split(",").some((entry) => entry.split(";", 1)[0]?.trim() === GATEWAY_NAME);
-}
-
-/** An IPv6 address stands in brackets and quotes (RFC 7239 §6). */
-function forwardedNode(address: string): string {
-  return address.includes(":") ? `"[${address}]"` : address;
 }

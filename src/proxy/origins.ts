@@ -62,18 +62,23 @@ const TOKENS_MAX = 200;
 /** A token bucket for each region, as one isolate counts. Regions are few and named by the table. */
 export function retryBudget(): RetryBudget {
   const tokens = new Map<string, number>();
-  const left = (region: string): number => tokens.get(region) ?? TOKENS_MAX;
-  return {
-    earn(region) {
+  const budget = {
+    isFull: true,
+    earn(region: string): void {
       const now = tokens.get(region);
       // A full bucket is not noted: most never lose a token.
-      if (now !== undefined) tokens.set(region, Math.min(TOKENS_MAX, now + EARNED_PER_REQUEST));
+      if (now === undefined) return;
+      if (now + EARNED_PER_REQUEST < TOKENS_MAX) tokens.set(region, now + EARNED_PER_REQUEST);
+      else tokens.delete(region);
+      budget.isFull = tokens.size === 0;
     },
-    spend(region) {
-      const now = left(region);
+    spend(region: string): boolean {
+      const now = tokens.get(region) ?? TOKENS_MAX;
       if (now < 1) return false;
+      budget.isFull = false;
       tokens.set(region, now - 1);
       return true;
     },
   };
+  return budget;
 }

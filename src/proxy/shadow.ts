@@ -1,7 +1,7 @@
 import type { Clock, Entropy, ProxyPorts, ResponseDifference, ShadowOutcome, Shadows } from "../ports.ts";
 import type { Region } from "../routing/table.ts";
-import type { OriginResponse } from "./deliver.ts";
-import { type OriginRequest, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
+import type { OriginResponse } from "./attempt.ts";
+import { asksUpgrade, type OriginRequest, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
 import { edgeFailure } from "./origin-response.ts";
 import { chooseOrigin } from "./origins.ts";
 
@@ -128,12 +128,12 @@ const SHADOW_DEADLINE_MS = 5_000;
  */
 export function mirrorToShadow(
   proxyRequest: ProxyRequest,
-  { response, region }: OriginResponse,
+  { response, region }: Pick<OriginResponse, "response" | "region">,
   deps: ProxyPorts,
   deadlineMs = SHADOW_DEADLINE_MS,
 ): void {
   const shadow = sampledShadow(proxyRequest, region, deps.entropy);
-  if (shadow === undefined || response.status === 101 || proxyRequest.asksUpgrade) return;
+  if (shadow === undefined || response.status === 101 || asksUpgrade(proxyRequest)) return;
   if (!deps.shadows.admit(shadow.name)) return;
   const answered = shapeOf(response);
   const work = async (): Promise<void> => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bodyLimits, limitsFor } from "../../src/proxy/attempt.ts";
+import { bodyIdleMs, limitsFor } from "../../src/proxy/attempt.ts";
 import { tableWith } from "./passages.ts";
 
 const OWN = { firstByteMs: 1, idleMs: 2, totalMs: 3 };
@@ -8,9 +8,10 @@ const limits = (eu: object, order: object, fields: Record<string, string> = {}) 
   const table = tableWith(eu, order);
   const [entity, region] = [table.entities.get("order"), table.regions.get("eu")];
   if (entity === undefined || region === undefined) throw new Error("the fixtures lack what this test needs");
+  const { isIdleChosen, ...attempt } = limitsFor(entity, region, OWN, 1000);
   return {
-    attempt: limitsFor(entity, region, OWN, 1000),
-    body: bodyLimits(entity, region, OWN, 1000, new Headers(fields)),
+    attempt,
+    bodyIdleMs: bodyIdleMs({ ...attempt, isIdleChosen }, fields["content-length"], new Headers(fields)),
   };
 };
 
@@ -37,12 +38,12 @@ describe("the limits of a request", () => {
     { what: "a small body", fields: { "content-length": "65536" }, idleMs: 0 },
     { what: "events", fields: { "content-type": "text/event-stream; charset=utf-8" }, idleMs: 0 },
   ])("the deployment's idle deadline for $what", ({ fields, idleMs }) => {
-    expect(limits({}, {}, fields).body.idleMs).toBe(idleMs);
+    expect(limits({}, {}, fields).bodyIdleMs).toBe(idleMs);
     for (const [eu, order] of [
       [{ deadlines: { idleMs: 9 } }, {}],
       [{}, { deadlines: { idleMs: 9 } }],
     ] as const) {
-      expect(limits(eu, order, fields).body.idleMs).toBe(9);
+      expect(limits(eu, order, fields).bodyIdleMs).toBe(9);
     }
   });
 });

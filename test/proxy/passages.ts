@@ -40,7 +40,6 @@ export const proxyRequest = (
   return {
     request,
     method: request.method,
-    asksUpgrade: request.headers.has("upgrade"),
     arrivedAtMs: Date.now(),
     body,
     target: pathname + search,
@@ -77,7 +76,7 @@ export function deps(_: CompiledTable, origin: FakeOrigin, more: Partial<ProxyPo
     sign: undefined,
     isOnEdge: false,
     deadlines: { firstByteMs: 0, idleMs: 0, totalMs: 0 },
-    originHealth: originHealth({ onAttempt: () => undefined, onStateChange: () => undefined }),
+    originHealth: originHealth({ attempts: { attempt: () => undefined }, onStateChange: () => undefined }),
     retryBudget: retryBudget(),
     movedMemory: undefined,
     entropy: { word: () => 2 ** 31 },

@@ -1,7 +1,6 @@
 import { createExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { createApp } from "../../routes/app.ts";
-import { clientReader } from "../../src/edge/client.ts";
 import { controlPlane } from "../../src/edge/control-plane/client.ts";
 import type { Env } from "../../src/edge/env.ts";
 import { isolateMetrics } from "../../src/edge/metrics/isolate-metrics.ts";
@@ -9,7 +8,7 @@ import { isolateMinters } from "../../src/edge/mint/minters.ts";
 import { durableSequences } from "../../src/edge/mint/sequences.ts";
 import { movedMemory } from "../../src/edge/origins/moved-memory.ts";
 import { kvPacks } from "../../src/edge/pages/packs.ts";
-import { pooledEntropy, systemPause } from "../../src/edge/platform.ts";
+import { clientReader, pooledEntropy, systemPause } from "../../src/edge/platform.ts";
 import { keyedPublicIds } from "../../src/edge/public-ids.ts";
 import { IsolateTable } from "../../src/edge/table/isolate-table.ts";
 import { ok } from "../../src/ids/result.ts";

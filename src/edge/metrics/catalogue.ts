@@ -116,3 +116,42 @@ export function overflowKey(key: string): string {
   const labels = isMetricName(name) ? METRICS[name].labels.length : parts.length;
   return [name, ...parts.map((part, index) => (index < labels ? OTHER : part))].join(SEPARATOR);
 }
+
+/** Sums by series, up to a limit. Further series are summed as `(other)`, so that totals stay correct. */
+export class SeriesTotals {
+  readonly #sums: Map<string, number>;
+  readonly #seriesMax: number;
+
+  constructor(seriesMax: number, sums: Iterable<readonly [string, number]> = []) {
+    this.#seriesMax = seriesMax;
+    this.#sums = new Map(sums);
+  }
+
+  get size(): number {
+    return this.#sums.size;
+  }
+
+  /** The key under which it was added. */
+  add(key: string, by: number): string {
+    const sum = this.#sums.get(key);
+    if (sum === undefined && this.#sums.size >= this.#seriesMax) {
+      const other = overflowKey(key);
+      this.#sums.set(other, (this.#sums.get(other) ?? 0) + by);
+      return other;
+    }
+    this.#sums.set(key, (sum ?? 0) + by);
+    return key;
+  }
+
+  addAll(others: Iterable<readonly [string, number]>): void {
+    for (const [key, by] of others) this.add(key, by);
+  }
+
+  get(key: string): number {
+    return this.#sums.get(key) ?? 0;
+  }
+
+  [Symbol.iterator](): IterableIterator<[string, number]> {
+    return this.#sums[Symbol.iterator]();
+  }
+}

@@ -6,11 +6,9 @@ import { deploymentName } from "../control-plane/client.ts";
 import type { Env } from "../env.ts";
 import { reportLoadFailure } from "../log.ts";
 import { checkTargets, runChecks } from "../origins/active-checks.ts";
-import { originFetch } from "../origins/fetch.ts";
-import { pooledEntropy, systemClock } from "../platform.ts";
+import { originFetch, pooledEntropy, systemClock } from "../platform.ts";
 import { edgeTables } from "../table/isolate-table.ts";
-import { seriesKey } from "./catalogue.ts";
-import { SeriesTotals } from "./counters.ts";
+import { SeriesTotals, seriesKey } from "./catalogue.ts";
 import {
   applyUpdate,
   hintOf,
@@ -171,7 +169,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     const targets = served.ok ? checkTargets(served.value.table) : [];
     this.#hasChecks = targets.length > 0;
     const isOnEdge = this.#config.clientAddress === "cf-connecting-ip";
-    const deps = { fetch: originFetch((target, init) => fetch(target, init), this.env), clock: systemClock, isOnEdge };
+    const deps = { fetch: originFetch(this.env), clock: systemClock, isOnEdge };
     await runChecks(targets, deps, ({ url, path, check }) =>
       this.#turn(url, withCheck(this.#origins.get(url), path, check)),
     );

@@ -27,8 +27,8 @@ interface Known {
 }
 
 export interface HealthWatch {
-  /** Each attempt, as it ended. */
-  readonly onAttempt: (region: string, fault: OriginFault | undefined) => void;
+  /** Told of each attempt, as it ended. */
+  readonly attempts: { attempt(region: string, fault: OriginFault | undefined): void };
   /** `state`: what the breaker has just become. */
   readonly onStateChange: (region: string, url: string, state: "open" | "closed") => void;
 }
@@ -49,12 +49,10 @@ export interface IsolateHealth extends OriginHealth {
  * origin, and the rest wait for its outcome, but no longer than the policy's `openMs` since the word was true, and not at all when
  * this isolate has had an answer since.
  */
-export function originHealth({ onAttempt, onStateChange }: HealthWatch): IsolateHealth {
+export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateHealth {
   const origins = new Map<string, Known>();
 
-  const knownOf = (url: string): Known => {
-    const known = origins.get(url);
-    if (known !== undefined) return known;
+  const add = (url: string): Known => {
     if (origins.size >= ORIGINS_MAX) origins.delete(origins.keys().next().value ?? "");
     const fresh: Known = {
       breaker: CLOSED,
@@ -78,6 +76,7 @@ export function originHealth({ onAttempt, onStateChange }: HealthWatch): Isolate
         known.hintedUntilMs = undefined;
         known.breaker = CLOSED;
       }
+      if (known.breaker === CLOSED) return ADMITTED;
       const given = allowRequest(known.breaker, policy, nowMs);
       if (given.state === "closed") return ADMITTED;
       if (given.state === "open") return given;
@@ -86,12 +85,12 @@ export function originHealth({ onAttempt, onStateChange }: HealthWatch): Isolate
     },
 
     report({ name, breaker: policy }, { url }, fault, nowMs, wasProbe = false) {
-      onAttempt(name, fault);
-      const known = knownOf(url);
+      attempts.attempt(name, fault);
+      const known = origins.get(url) ?? add(url);
       known.isNew = true;
       if (fault === undefined) known.answeredAtMs = nowMs;
       else known.fault = { fault, atMs: nowMs };
-      if (policy === undefined) return;
+      if (policy === undefined || (fault === undefined && known.breaker === CLOSED)) return;
       const { breaker: before, hintedUntilMs } = known;
       const after = fault === undefined ? afterAnswer(before) : afterFailure(before, policy, nowMs, wasProbe);
       if (after === before) return;
@@ -128,7 +127,7 @@ export function originHealth({ onAttempt, onStateChange }: HealthWatch): Isolate
 
     learn(hints) {
       for (const hint of hints) {
-        const known = knownOf(hint.url);
+        const known = origins.get(hint.url) ?? add(hint.url);
         if (hint.seenAtMs > (known.hint?.seenAtMs ?? 0)) known.hint = hint;
       }
     },

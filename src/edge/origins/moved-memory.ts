@@ -56,6 +56,7 @@ export function movedMemory({ clock, cache, namespace, waitUntil }: MovedMemoryO
     const [oldest] = entries.size > ENTRIES_MAX ? entries.keys() : [];
     if (oldest !== undefined) entries.delete(oldest);
     restlessUntilMs.set(entity, clock.nowMs() + RESTLESS_MS);
+    memory.isEmpty = false;
   };
   const recallFrom = async (from: EdgeCache, entity: string, url: string): Promise<string | undefined> => {
     const entry = await from.match(url).then(readEntry, dropEdge);
@@ -64,9 +65,10 @@ export function movedMemory({ clock, cache, namespace, waitUntil }: MovedMemoryO
     return entry.region;
   };
 
-  return {
-    mayKnow: (entity) => restlessUntilMs.has(entity),
-    recall(key) {
+  const memory = {
+    isEmpty: true as boolean,
+    recall(key: MovedKey): string | undefined | Promise<string | undefined> {
+      if (!restlessUntilMs.has(key.entity)) return undefined;
       const url = urlOf(key);
       const entry = entries.get(url);
       const nowMs = clock.nowMs();
@@ -80,19 +82,20 @@ export function movedMemory({ clock, cache, namespace, waitUntil }: MovedMemoryO
       const isRestless = (restlessUntilMs.get(key.entity) ?? 0) > nowMs;
       return edge !== undefined && isRestless ? recallFrom(edge, key.entity, url) : undefined;
     },
-    remember(key, region, seconds) {
+    remember(key: MovedKey, region: string, seconds: number): void {
       if (seconds <= 0) return;
       const url = urlOf(key);
       const entry = { region, untilMs: clock.nowMs() + seconds * 1000 };
       hold(key.entity, url, entry);
       if (edge !== undefined) waitUntil(edge.put(url, responseOf(entry, seconds)).catch(dropEdge));
     },
-    forget(key) {
+    forget(key: MovedKey): void {
       const url = urlOf(key);
       entries.delete(url);
       if (edge !== undefined) waitUntil(edge.delete(url).catch(dropEdge));
     },
-  };
+  } satisfies MovedMemory;
+  return memory;
 }
 
 const responseOf = ({ region, untilMs }: Entry, seconds: number): Response =>

@@ -44,6 +44,10 @@ const labelOf = (revision: number, source: TableSource, seconds: number, isCanar
 const secondsSince = (confirmedAtMs: number, nowMs: number): number =>
   Math.max(0, Math.floor((nowMs - confirmedAtMs) / 1000));
 
+/** When the label of a table changes next: its age is in whole seconds. */
+export const nextLabelMs = (confirmedAtMs: number, nowMs: number): number =>
+  confirmedAtMs + (secondsSince(confirmedAtMs, nowMs) + 1) * 1000;
+
 /** A table that is served again from memory, with its current age; its canary too. */
 export function refreshLabel(served: ServedTable, nowMs: number): ServedTable {
   const { table, canary, confirmedAtMs } = served;

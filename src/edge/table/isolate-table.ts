@@ -7,7 +7,7 @@ import { loadTable } from "../../routing/index.ts";
 import type { EdgeCache } from "../origins/moved-memory.ts";
 import { withTimeout } from "../platform.ts";
 import { type ConfirmedPointer, edgeTableCache, type TableCache } from "./edge-cache.ts";
-import { isOlder, type LoadedTable, tableFetcher, tableLabels } from "./fetch.ts";
+import { isOlder, type LoadedTable, nextLabelMs, tableFetcher, tableLabels } from "./fetch.ts";
 import { type LoadFailure, readPointer } from "./kv.ts";
 import { PackGate } from "./pack-gate.ts";
 
@@ -67,6 +67,10 @@ export class IsolateTable implements Tables {
   /** Ends with the first table, or when there is none. */
   #coldStart: Promise<void> | undefined;
   #onFirst = (): void => undefined;
+  /** What `peek` gave last, and the time in which nothing of it changes. */
+  #peeked: ServedTable | undefined;
+  #sameFromMs = 0;
+  #sameUntilMs = 0;
 
   constructor(options: IsolateTableOptions) {
     const { kv, cache, namespace, clock, report, packs } = options;
@@ -79,12 +83,18 @@ export class IsolateTable implements Tables {
   }
 
   peek(waitUntil: (work: Promise<unknown>) => void): ServedTable | undefined {
+    const nowMs = this.#options.clock.nowMs();
+    if (nowMs < this.#sameUntilMs && nowMs >= this.#sameFromMs) return this.#peeked;
     const loaded = this.#loaded;
     if (loaded === undefined) return undefined;
     if (this.#isDue()) waitUntil(this.#refresh());
-    const named = this.#withLabel(loaded, loaded.laterSource, this.#options.clock.nowMs());
+    const named = this.#withLabel(loaded, loaded.laterSource, nowMs);
     const served = this.#packs === undefined ? named : this.#packs.peek(named, waitUntil);
     this.#options.onServed?.(served);
+    this.#peeked = served;
+    this.#sameFromMs = nowMs;
+    // While packs are awaited, each request asks whether they have come.
+    this.#sameUntilMs = served === named ? Math.min(this.#readDueMs, nextLabelMs(loaded.confirmedAtMs, nowMs)) : 0;
     return served;
   }
 
@@ -172,6 +182,7 @@ export class IsolateTable implements Tables {
     // A slower refresh must not undo a newer one.
     if (next === undefined || isOlder(seen.pointer, this.#loaded?.pointer)) return;
     this.#loaded = next;
+    this.#sameUntilMs = 0;
     this.#onFirst();
     if (isFromKv) this.#options.waitUntil(this.#share(seen));
   }

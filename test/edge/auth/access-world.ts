@@ -5,7 +5,7 @@ import {
   type RefusedCredentials,
 } from "../../../src/edge/auth/authenticate.ts";
 import type { AuthSettings } from "../../../src/edge/auth/settings.ts";
-import { clientReader } from "../../../src/edge/client.ts";
+import { clientReader } from "../../../src/edge/platform.ts";
 
 /** Cloudflare Access as far as the gateway sees it: a set of keys behind one URL, and tokens that are signed with them. */
 

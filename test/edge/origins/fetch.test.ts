@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { bindingWatch, type MissingBindings, originFetch } from "../../../src/edge/origins/fetch.ts";
+import { bindingWatch, type MissingBindings, originFetch } from "../../../src/edge/platform.ts";
 import type { ServedTable } from "../../../src/ports.ts";
 import { MissingBinding } from "../../../src/proxy/origin-response.ts";
 import { loadTable } from "../../../src/routing/index.ts";
@@ -10,12 +10,12 @@ const network = async (target: string | Request) => new Response(`network: ${new
 
 describe("the way to an origin", () => {
   it("is the network unless a binding is named", async () => {
-    const response = await originFetch(network, env)("https://eu.test/orders/1");
+    const response = await originFetch(env, network)("https://eu.test/orders/1");
     expect(await response.text()).toBe("network: https://eu.test/orders/1");
   });
 
   it("is the binding that is named", async () => {
-    const fetch = originFetch(network, env);
+    const fetch = originFetch(env, network);
     for (const path of ["/orders/1?x=%2F", "/orders/2"]) {
       const init = { method: "POST", body: "hello", headers: { "x-a": "b" } };
       const response = await fetch(`https://eu.test${path}`, init, "TEST_ORIGIN");
@@ -30,14 +30,14 @@ describe("the way to an origin", () => {
 
   it("takes a request, too", async () => {
     const request = new Request("https://eu.test/x", { method: "PUT", body: "a" });
-    const response = await originFetch(network, env)(request, { headers: { "x-a": "c" } }, "TEST_ORIGIN");
+    const response = await originFetch(env, network)(request, { headers: { "x-a": "c" } }, "TEST_ORIGIN");
     expect(await response.json()).toEqual({ method: "PUT", url: "https://eu.test/x", body: "a", field: "c" });
   });
 
   it.each(["EU_MTLS", "REQUEST_LOG", "TABLE_KV", "SEQUENCES", "toString", "__proto__"])(
     "is none through %s, which cannot fetch",
     async (name) => {
-      const refused = originFetch(network, env)("https://eu.test/", {}, name);
+      const refused = originFetch(env, network)("https://eu.test/", {}, name);
       await expect(refused).rejects.toThrow(MissingBinding);
     },
   );

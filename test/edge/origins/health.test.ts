@@ -23,7 +23,7 @@ function setUp() {
   const turns: string[] = [];
   const attempts: string[] = [];
   const health = originHealth({
-    onAttempt: (region, fault) => attempts.push(`${region} ${fault ?? "answered"}`),
+    attempts: { attempt: (region, fault) => attempts.push(`${region} ${fault ?? "answered"}`) },
     onStateChange: (region, url, state) => turns.push(`${region} ${url} ${state}`),
   });
   const admit = (nowMs: number) => health.admit(ORIGIN, POLICY, nowMs).state;

@@ -6,11 +6,12 @@ import { deps, kept, lost, ORDER, order, proxyRequest, tableWith } from "../pass
 const EU_DOWN = (request: Request) => (request.url.startsWith("http://eu") ? lost() : new Response("there"));
 const KEPT = kept("x");
 
+const writes = tableWith({ failoverWrites: true });
+
 const hang = () => new Promise<never>(() => undefined);
 
 describe("what is sent again when an origin does not answer", () => {
   const table = tableWith();
-  const writes = tableWith({ failoverWrites: true });
   const key = { "idempotency-key": '"a1"' };
   const [eu, us] = ["eu.test", "us.test"];
 
@@ -116,7 +117,7 @@ describe("what is sent again when an origin does not answer", () => {
 
   it("is paid for: without a budget there is one attempt", async () => {
     const { world: given, asked } = deps(table, EU_DOWN, {
-      retryBudget: { earn: () => undefined, spend: () => false },
+      retryBudget: { isFull: false, earn: () => undefined, spend: () => false },
     });
     expect((await deliver(proxyRequest(table, order()), given)).ok).toBe(false);
     expect(asked).toEqual([`GET ${eu}`]);
@@ -385,7 +386,7 @@ describe("a breaker", () => {
     for (let count = 0; count < 2; count++) await deliver(proxyRequest(failing, order()), given);
     asked.length = 0;
     const spent: string[] = [];
-    const budget = { earn: () => undefined, spend: (region: string) => spent.push(region) > 0 };
+    const budget = { isFull: false, earn: () => undefined, spend: (region: string) => spent.push(region) > 0 };
     expect((await deliver(proxyRequest(failing, order()), { ...given, retryBudget: budget })).ok).toBe(true);
     expect(asked).toEqual(["GET us.test"]);
     expect(spent).toEqual([]);
@@ -400,6 +401,13 @@ describe("a breaker", () => {
     const put = proxyRequest(failing, order({ method: "PUT" }), { kind: "stream", stream, length: null });
     expect((await deliver(put, given)).ok).toBe(true);
     expect(asked).toEqual(["PUT us.test"]);
+  });
+
+  it("sends an upload that may fail over to its own region while that answers", async () => {
+    const { world: given, asked } = deps(writes, () => new Response("here"));
+    const stream = new Response("x").body as ReadableStream<Uint8Array>;
+    await deliver(proxyRequest(writes, order({ method: "PUT" }), { kind: "stream", stream, length: null }), given);
+    expect(asked).toEqual(["PUT eu.test"]);
   });
 
   it("may be switched off", async () => {

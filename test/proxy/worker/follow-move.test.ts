@@ -18,7 +18,7 @@ function memory(): MovedMemory & { readonly known: Map<string, string> } {
   const textOf = ({ entity, id, decided }: MovedKey) => `${entity} ${id} ${decided}`;
   return {
     known,
-    mayKnow: () => true,
+    isEmpty: false,
     recall: (key) => known.get(textOf(key)),
     remember: (key, region) => void known.set(textOf(key), region),
     forget: (key) => void known.delete(textOf(key)),

@@ -218,10 +218,10 @@ export class MoveModel {
 }
 
 /** Does not know for which region the table had decided. */
-const blind = ({ mayKnow, recall, remember, forget }: MovedMemory): MovedMemory => {
+const blind = ({ recall, remember, forget }: MovedMemory): MovedMemory => {
   const ofAny = (key: MovedKey): MovedKey => ({ ...key, decided: "any" });
   return {
-    mayKnow,
+    isEmpty: false,
     recall: (key) => recall(ofAny(key)),
     remember: (key, region, seconds) => remember(ofAny(key), region, seconds),
     forget: (key) => forget(ofAny(key)),

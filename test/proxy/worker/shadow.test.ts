@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { originHealth } from "../../../src/edge/origins/health.ts";
 import type { Fetch, ShadowOutcome } from "../../../src/ports.ts";
 import { clientResponse } from "../../../src/proxy/client-response.ts";
+import { readResponseFields } from "../../../src/proxy/headers.ts";
 import type { ProxyRequest } from "../../../src/proxy/origin-request.ts";
 import { retryBudget } from "../../../src/proxy/origins.ts";
 import {
@@ -51,7 +52,7 @@ const tableOf = ({ percent = 100, isPublic = false, shadowOf = "us" }: Setup) =>
 /** A shadow is asked once, without a retry. */
 const UNUSED = {
   deadlines: { firstByteMs: 0, idleMs: 0, totalMs: 0 },
-  originHealth: originHealth({ onAttempt: () => undefined, onStateChange: () => undefined }),
+  originHealth: originHealth({ attempts: { attempt: () => undefined }, onStateChange: () => undefined }),
   retryBudget: retryBudget(),
   movedMemory: undefined,
   pause: async () => undefined,
@@ -68,7 +69,6 @@ const setUp = (deps: Setup = {}) => {
   const proxyRequest: ProxyRequest = {
     request,
     method: request.method,
-    asksUpgrade: request.headers.has("upgrade"),
     arrivedAtMs: Date.now(),
     body: deps.body ?? { kind: "none" },
     target: `${path}?a=1`,
@@ -329,7 +329,7 @@ describe("the client is never affected", () => {
     const answer = new Response("for the client");
     run(answer);
     const label = { region: "eu", layout: "iuid", table: "rev=7", originMs: 1, isDecoded: false };
-    return clientResponse(answer, label).text();
+    return clientResponse(answer, answer.body, readResponseFields(answer.headers), label).text();
   };
 
   it.each<[string, Fetch]>([

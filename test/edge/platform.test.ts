@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clientReader } from "../../src/edge/client.ts";
+import { clientReader } from "../../src/edge/platform.ts";
 
 const request = (cf: Record<string, unknown>, headers: Record<string, string> = {}) =>
   new Request("http://gw.test/", { headers, cf } as RequestInit);
