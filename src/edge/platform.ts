@@ -2,7 +2,6 @@ import type { Ok, Result } from "../ids/result.ts";
 import type { Client, Clock, Entropy, Fetch, ServedTable } from "../ports.ts";
 import { MissingBinding } from "../proxy/origin-response.ts";
 import type { CompiledTable } from "../routing/index.ts";
-import type { Config } from "./config.ts";
 
 /** The platform's clock. On Cloudflare it stands still between I/O. */
 export const systemClock: Clock = { nowMs: () => Date.now() };
@@ -104,7 +103,7 @@ export function periodCounts(periodSeconds: number, clock: Clock, keysMax: numbe
  * Who the client is, by the one source that the deployment vouches for. `cf-connecting-ip` is Cloudflare's own on its
  * edge, and anybody's word elsewhere; a self-hosted workerd knows the address of the socket.
  */
-export function clientReader(source: Config["clientAddress"]): (request: Request) => Client {
+export function clientReader(source: "cf-connecting-ip" | "socket"): (request: Request) => Client {
   if (source === "cf-connecting-ip") {
     return ({ headers, cf }) => {
       const address = headers.get("cf-connecting-ip");
