@@ -3,7 +3,6 @@ import { explainId } from "../src/gateway/decide.ts";
 import { withPages } from "../src/gateway/pages.ts";
 import { limitRate } from "../src/gateway/rate-limit.ts";
 import { openRequest } from "../src/gateway/request.ts";
-import { decideInput } from "../src/gateway/serve.ts";
 import type { Gateway } from "../src/ports.ts";
 import { requireScope } from "./lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv } from "./lib/http.ts";
@@ -22,7 +21,12 @@ export const ids = (gateway: Gateway) =>
     const { path } = context;
     const id = path.slice(PREFIX.length);
     if (!path.startsWith(PREFIX) || id.includes("/")) return context.fail({ reason: "not-found", path });
-    const input = decideInput(context, served);
+    const input = {
+      tables: served,
+      publicIds: gateway.publicIds,
+      layoutName: c.req.raw.headers.get("id-layout") ?? undefined,
+      nowMs: context.arrivedAtMs,
+    };
     const explained = await withPages(gateway, () => explainId(input, id));
     if (explained.byCanary) context.takeCanary();
     if (explained.kind === "error") return context.fail(explained.error);

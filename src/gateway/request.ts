@@ -86,17 +86,16 @@ export class RequestContext {
     const { gateway, table, waitUntil } = this;
     // A request that failed before it had a table may hold a public ID all the same.
     const inForce = this.served ?? gateway.tables.peek(waitUntil);
-    const redaction = {
-      table: table ?? inForce?.table,
-      canary: inForce?.canary?.table,
-      isPlainId: this.isPlainId,
-    };
+    const decider = table ?? inForce?.table;
+    const canary = inForce?.canary?.table;
+    const mayHide = decider === undefined || (decider.withoutPublic ?? canary?.withoutPublic) !== undefined;
+    const path = mayHide ? redactPath(this.path, { table: decider, canary, isPlainId: this.isPlainId }) : this.path;
     const atMs = gateway.clock.nowMs();
     gateway.observe(
       {
         atMs,
         method: this.method,
-        path: redactPath(this.path, redaction),
+        path,
         entity: this.entity,
         layout: this.layout,
         region: this.region,

@@ -1,5 +1,4 @@
 import { mixWords, type Words } from "../ids/index.ts";
-import type { ServedTable } from "../ports.ts";
 import type { GatewayError } from "../problems/index.ts";
 import { BROKEN_BODY, bodyIdleMs, type OriginResponse } from "../proxy/attempt.ts";
 import { type BodyError, NO_BODY, READ_BODY_BYTES_MAX, readRequestBody } from "../proxy/body.ts";
@@ -11,8 +10,8 @@ import type { ProxyRequest } from "../proxy/origin-request.ts";
 import { mirrorToShadow } from "../proxy/shadow.ts";
 import { type CompiledTable, chooseRegion, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
-import { type DecideInput, decideAny, decidePath, type Outcome, type PageNeed } from "./decide.ts";
-import { type LoadFailure, withPages } from "./pages.ts";
+import { decideAny, decidePath } from "./decide.ts";
+import { withPages } from "./pages.ts";
 import { limitRate } from "./rate-limit.ts";
 import { openRequest, type RequestContext } from "./request.ts";
 import { rewriteResponse } from "./rewrite-response.ts";
@@ -29,32 +28,24 @@ export async function serve(context: RequestContext): Promise<Response> {
     (client && (await limitRate(context, client, "client"))) ??
     (isLookup && lookup ? await limitRate(context, lookup, "lookup") : undefined);
   if (limited !== undefined) return limited;
-  const input = decideInput(context, served);
+  const input = {
+    tables: served,
+    publicIds: gateway.publicIds,
+    layoutName: context.request.headers.get("id-layout") ?? undefined,
+    nowMs: context.arrivedAtMs,
+  };
   const first = isLookup ? decideAny(input, path) : decidePath(input, path);
-  if (first.kind !== "page") return follow(context, first);
-  const again = () => (isLookup ? decideAny(input, path) : decidePath(input, path));
-  return follow(context, await withPages(gateway, again));
-}
-
-/** What a decision about the request depends on, beside its path. */
-export const decideInput = ({ gateway, request, arrivedAtMs }: RequestContext, tables: ServedTable): DecideInput => ({
-  tables,
-  publicIds: gateway.publicIds,
-  layoutName: request.headers.get("id-layout") ?? undefined,
-  nowMs: arrivedAtMs,
-});
-
-function follow(
-  context: RequestContext,
-  outcome: Exclude<Outcome, PageNeed> | LoadFailure,
-): Response | Promise<Response> {
+  const outcome =
+    first.kind === "page"
+      ? await withPages(gateway, () => (isLookup ? decideAny(input, path) : decidePath(input, path)))
+      : first;
   if (outcome.byCanary) context.takeCanary();
   switch (outcome.kind) {
     case "region": {
-      const { decision, path } = outcome;
+      const { decision } = outcome;
       if (decision.entity.public === undefined) context.isPlainId = true;
       else context.entity = decision.entity.name;
-      return forward(context, decision, path + context.query);
+      return forward(context, decision, outcome.path + context.query);
     }
     case "redirect":
       return redirect(context, outcome.path + context.query, outcome.decision);
