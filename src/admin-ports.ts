@@ -7,6 +7,7 @@ import type {
   TableError,
   TableHistoryError,
 } from "./problems/errors.ts";
+import type { Pointer, PointerCanary } from "./published/kv.ts";
 import type { AuditEntry, StoredPack, TableRevision, TableSource } from "./published/table-api.ts";
 import type { CanarySelector } from "./routing/resolve/table-canary.ts";
 import type { Fault } from "./routing/schema/faults.ts";
@@ -47,11 +48,7 @@ export interface Tables {
   load(): Promise<Result<ServedTable, TableError>>;
 }
 
-export interface RunningCanary {
-  readonly revision: number;
-  readonly digest: string;
-  readonly audience: CanarySelector;
-}
+export type RunningCanary = PointerCanary;
 
 /** A change. `expectedRevision`: the current revision as the author knows it, or that of a running canary. */
 export interface ChangeRequest {
@@ -64,9 +61,7 @@ export interface TableStatus {
   readonly truth: TableRevision;
   readonly canary: RunningCanary | undefined;
   /** The pointer in KV and when it was read; `undefined` for none. */
-  readonly kv:
-    | { readonly revision: number; readonly digest: string; readonly canary: RunningCanary | undefined }
-    | undefined;
+  readonly kv: Pick<Pointer, "revision" | "digest" | "canary"> | undefined;
   readonly askedAtMs: number;
   /** Whether KV lags behind the last revision. */
   readonly isPending: boolean;

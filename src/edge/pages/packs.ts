@@ -7,7 +7,7 @@ import { formatPackFault, type Sha256 } from "../../routing/packs/format.ts";
 import { formatEntryFault, LoadedPack, type MissingPage, type PackSlot } from "../../routing/packs/pack.ts";
 import { packKey, pageKey, readHeader, readPage } from "../../routing/packs/verify.ts";
 import { COLD_DEADLINE_MS } from "../table/isolate-table.ts";
-import { PAGE_DEADLINE_MS, type PageFailure, type PageSource, PageStore, type PageStoreOptions } from "./store.ts";
+import { PAGE_DEADLINE_MS, type PageFailure, type PageSource, type PageStoreOptions, pageStore } from "./store.ts";
 
 export interface PacksOptions extends PageStoreOptions {
   /** Called once for each failed read. */
@@ -31,7 +31,7 @@ export const edgePacks = (options: Omit<PacksOptions, "cache" | "waitUntil">): P
 
 /** The packs of an isolate. The store holds their pages. */
 export function kvPacks(options: PacksOptions): Packs {
-  const store = new PageStore(options);
+  const store = pageStore(options);
   /** By the digest of the header: several revisions of the table may name one pack. */
   const packs = new Map<string, LoadedPack>();
 

@@ -2,7 +2,7 @@ import { err, type Result } from "../../ids/result.ts";
 import type { Clock, Entropy } from "../../ports.ts";
 import type { EdgeCache } from "../origins/moved-memory.ts";
 import { raceCacheAndKv } from "../platform.ts";
-import { edgeTableCache, type TableCache } from "../table/edge-cache.ts";
+import { edgeTableCache } from "../table/edge-cache.ts";
 import { KV_CACHE_SECONDS, type LoadFailure, within } from "../table/kv.ts";
 
 /** A page in memory. */
@@ -66,100 +66,95 @@ interface Flight<Value> {
  * The pages of an isolate: from the edge's cache or KV, verified, and kept within a bound of bytes. Concurrent requests
  * for a page share one read. After a failure a page is not read before its backoff is over.
  */
-export class PageStore {
-  readonly #options: PageStoreOptions;
-  readonly #cache: TableCache;
-  readonly #backoff: RetryBackoff;
-  readonly #flights = new Map<string, Flight<unknown>>();
+export function pageStore(options: PageStoreOptions) {
+  const { kv, clock, waitUntil, pageBytesMax = PAGE_BYTES_MAX_DEFAULT } = options;
+  const cache = edgeTableCache(options.cache, options.namespace, clock);
+  const backoff = retryBackoff(options);
+  const flights = new Map<string, Flight<unknown>>();
   /** The oldest first, with what removes it from its users. */
-  readonly #pages = new Map<Page, () => void>();
-  #bytes = 0;
-
-  constructor(options: PageStoreOptions) {
-    this.#options = options;
-    this.#cache = edgeTableCache(options.cache, options.namespace, options.clock);
-    this.#backoff = new RetryBackoff(options);
-  }
+  const pages = new Map<Page, () => void>();
+  let heldBytes = 0;
 
   /** `waitMs`: how long this request can wait. */
-  async load<Value>(
+  async function load<Value>(
     source: PageSource<Value>,
     waitMs: number = source.deadlineMs,
   ): Promise<Result<Value, PageFailure>> {
     const { key, deadlineMs } = source;
-    const wait = this.#backoff.of(key);
+    const wait = backoff.of(key);
     if (wait !== undefined) return err({ ...wait, isNew: false });
-    const flight = (this.#flights.get(key) as Flight<Value> | undefined) ?? this.#start(source);
-    const leftMs = flight.startedAtMs + deadlineMs - this.#options.clock.nowMs();
+    const flight = (flights.get(key) as Flight<Value> | undefined) ?? start(source);
+    const leftMs = flight.startedAtMs + deadlineMs - clock.nowMs();
     const restMs = Math.min(waitMs, leftMs);
     // A read can die with the request that started it. Others wait until its deadline and count it as a KV timeout.
     const answer = restMs > 0 ? await within(() => flight.answer, restMs) : err(undefined);
-    if (answer.ok) return answer.value.ok ? answer.value : this.fail(key, answer.value.error);
+    if (answer.ok) return answer.value.ok ? answer.value : fail(key, answer.value.error);
     // The read goes on: a request without time left is no evidence against KV.
-    if (restMs < leftMs) return this.fail(key, { why: "it did not arrive in time", isOfStore: false });
-    if (this.#flights.get(key) === flight) this.#flights.delete(key);
-    return this.fail(key, { why: formatFailure({ reason: "store-timeout", deadlineMs }), isOfStore: true });
+    if (restMs < leftMs) return fail(key, { why: "it did not arrive in time", isOfStore: false });
+    if (flights.get(key) === flight) flights.delete(key);
+    return fail(key, { why: formatFailure({ reason: "store-timeout", deadlineMs }), isOfStore: true });
   }
 
   /** Starts the backoff of a key, also for a fault that the store cannot see. */
-  fail(key: string, { why, isOfStore }: ReadFailure): Result<never, PageFailure> {
-    const isNew = this.#backoff.failed(key, why, isOfStore);
-    return err({ why, retryAfterMs: this.#backoff.of(key)?.retryAfterMs ?? 0, isNew });
+  function fail(key: string, { why, isOfStore }: ReadFailure): Result<never, PageFailure> {
+    const isNew = backoff.failed(key, why, isOfStore);
+    return err({ why, retryAfterMs: backoff.of(key)?.retryAfterMs ?? 0, isNew });
   }
 
   /**
    * Counts a page and evicts others for it. Second chance (Corbató 1969): the oldest goes first, unless it was used since
    * it was last passed over. A look-up only sets a flag and reads no clock.
    */
-  keep(page: Page, drop: () => void): void {
-    const bytesMax = this.#options.pageBytesMax ?? PAGE_BYTES_MAX_DEFAULT;
-    for (const [oldest, dropOldest] of this.#pages) {
-      if (this.#bytes + page.bytes <= bytesMax) break;
-      this.#pages.delete(oldest);
+  function keep(page: Page, drop: () => void): void {
+    for (const [oldest, dropOldest] of pages) {
+      if (heldBytes + page.bytes <= pageBytesMax) break;
+      pages.delete(oldest);
       if (oldest.isUsed) {
         oldest.isUsed = false;
-        this.#pages.set(oldest, dropOldest);
+        pages.set(oldest, dropOldest);
         continue;
       }
       dropOldest();
-      this.#bytes -= oldest.bytes;
+      heldBytes -= oldest.bytes;
     }
     // The new page stays, even if it alone is too large.
     page.isUsed = false;
-    this.#pages.set(page, drop);
-    this.#bytes += page.bytes;
+    pages.set(page, drop);
+    heldBytes += page.bytes;
   }
 
-  #start<Value>(source: PageSource<Value>): Flight<Value> {
+  function start<Value>(source: PageSource<Value>): Flight<Value> {
     const { key, open } = source;
     const read = async (): Promise<Result<Value, ReadFailure>> => {
-      const answer = await raceCacheAndKv(this.#cache.part(key, open), () => this.#readKv(source));
-      if (answer.ok) this.#backoff.succeeded(key);
+      const answer = await raceCacheAndKv(cache.part(key, open), () => readKv(source));
+      if (answer.ok) backoff.succeeded(key);
       return answer;
     };
     const answer = read().finally(() => {
-      if (this.#flights.get(key) === flight) this.#flights.delete(key);
+      if (flights.get(key) === flight) flights.delete(key);
     });
-    const flight = { startedAtMs: this.#options.clock.nowMs(), answer };
-    this.#flights.set(key, flight);
-    this.#options.waitUntil(answer);
+    const flight = { startedAtMs: clock.nowMs(), answer };
+    flights.set(key, flight);
+    waitUntil(answer);
     return flight;
   }
 
-  async #readKv<Value>({ key, open, deadlineMs }: PageSource<Value>): Promise<Result<Value, ReadFailure>> {
-    if (!this.#backoff.beginRead()) return err({ why: "KV failed just before", isOfStore: false });
+  async function readKv<Value>({ key, open, deadlineMs }: PageSource<Value>): Promise<Result<Value, ReadFailure>> {
+    if (!backoff.beginRead()) return err({ why: "KV failed just before", isOfStore: false });
     const read = await within(async () => {
-      const bytes = await this.#options.kv.get(key, { type: "arrayBuffer", cacheTtl: KV_CACHE_SECONDS });
+      const bytes = await kv.get(key, { type: "arrayBuffer", cacheTtl: KV_CACHE_SECONDS });
       return bytes === null ? null : { bytes, opened: await open(bytes) };
     }, deadlineMs);
     if (!read.ok) return err({ why: formatFailure(read.error), isOfStore: true });
-    this.#backoff.answered();
+    backoff.answered();
     if (read.value === null) return err({ why: `KV has no ${key}`, isOfStore: false });
     const { bytes, opened } = read.value;
     if (!opened.ok) return err({ why: opened.error, isOfStore: false });
-    this.#options.waitUntil(this.#cache.putPart(key, bytes));
+    waitUntil(cache.putPart(key, bytes));
     return opened;
   }
+
+  return { load, fail, keep };
 }
 
 export function formatFailure(failure: LoadFailure): string {
@@ -189,74 +184,73 @@ interface Wait {
 
 const NO_WAIT: Wait = { failures: 0, dueMs: 0, why: "" };
 
-type BackoffOptions = Pick<PageStoreOptions, "clock" | "entropy" | "retryMsMax">;
+interface BackoffOptions extends Pick<PageStoreOptions, "clock" | "entropy" | "retryMsMax"> {
+  /** How long one read alone tries KV. */
+  readonly probeMs?: number;
+}
 
 /** Exponential backoff with jitter, for each key and for KV as a whole. */
-export class RetryBackoff {
-  readonly #options: BackoffOptions;
-  readonly #waits = new Map<string, Wait>();
-  readonly #waitMsMax: number;
-  #store = NO_WAIT;
-  #isProbing = false;
-
-  constructor(options: BackoffOptions) {
-    this.#options = options;
-    this.#waitMsMax = Math.min(options.retryMsMax, WAIT_MS_MAX);
-  }
+export function retryBackoff({ clock, entropy, retryMsMax, probeMs = PAGE_DEADLINE_MS }: BackoffOptions) {
+  const waits = new Map<string, Wait>();
+  const waitMsMax = Math.min(retryMsMax, WAIT_MS_MAX);
+  let store = NO_WAIT;
+  let isProbing = false;
 
   /** Why the key failed and when it may be read again; `undefined` when it may be read now. */
-  of(key: string): Pick<PageFailure, "why" | "retryAfterMs"> | undefined {
-    const wait = this.#waits.get(key);
-    if (wait === undefined || this.#isOver(wait)) return undefined;
-    return { why: wait.why, retryAfterMs: Math.max(wait.dueMs, this.#store.dueMs) - this.#options.clock.nowMs() };
+  function of(key: string): Pick<PageFailure, "why" | "retryAfterMs"> | undefined {
+    const wait = waits.get(key);
+    if (wait === undefined || isOver(wait)) return undefined;
+    return { why: wait.why, retryAfterMs: Math.max(wait.dueMs, store.dueMs) - clock.nowMs() };
   }
 
   /** Whether KV may be read now. While it fails, one read at a time probes it. */
-  beginRead(): boolean {
-    if (!this.#isOver(this.#store)) return false;
-    if (this.#store.failures > STORE_FAILURES_FREE) {
-      this.#isProbing = true;
+  function beginRead(): boolean {
+    if (!isOver(store)) return false;
+    if (store.failures > STORE_FAILURES_FREE) {
+      isProbing = true;
       // A probe that dies must not block those after it.
-      this.#store = { ...this.#store, dueMs: this.#options.clock.nowMs() + PAGE_DEADLINE_MS };
+      store = { ...store, dueMs: clock.nowMs() + probeMs };
     }
     return true;
   }
 
   /** KV has answered, with or without a value. */
-  answered(): void {
-    this.#store = NO_WAIT;
-    this.#isProbing = false;
+  function answered(): void {
+    store = NO_WAIT;
+    isProbing = false;
   }
 
-  succeeded(key: string): void {
-    this.#waits.delete(key);
+  function succeeded(key: string): void {
+    waits.delete(key);
   }
 
   /** False when the key waits already: nothing new. */
-  failed(key: string, why: string, isOfStore: boolean): boolean {
-    const last = this.#waits.get(key) ?? NO_WAIT;
-    if (!this.#isOver(last)) return false;
-    this.#waits.delete(key);
-    this.#waits.set(key, this.#after(last, why, 0));
-    const [oldest] = this.#waits.size > WAITS_MAX ? this.#waits.keys() : [];
-    if (oldest !== undefined) this.#waits.delete(oldest);
-    if (isOfStore && (this.#isProbing || this.#isOver(this.#store))) {
-      this.#isProbing = false;
-      this.#store = this.#after(this.#store, why, STORE_FAILURES_FREE);
+  function failed(key: string, why: string, isOfStore: boolean): boolean {
+    const last = waits.get(key) ?? NO_WAIT;
+    if (!isOver(last)) return false;
+    waits.delete(key);
+    waits.set(key, after(last, why, 0));
+    const [oldest] = waits.size > WAITS_MAX ? waits.keys() : [];
+    if (oldest !== undefined) waits.delete(oldest);
+    if (isOfStore && (isProbing || isOver(store))) {
+      isProbing = false;
+      store = after(store, why, STORE_FAILURES_FREE);
     }
     return true;
   }
 
-  #after(last: Wait, why: string, free: number): Wait {
-    const nowMs = this.#options.clock.nowMs();
+  function after(last: Wait, why: string, free: number): Wait {
+    const nowMs = clock.nowMs();
     // After a quiet time longer than the longest wait the series starts anew.
-    const failures = nowMs - last.dueMs > this.#waitMsMax ? 1 : last.failures + 1;
+    const failures = nowMs - last.dueMs > waitMsMax ? 1 : last.failures + 1;
     const doubledMs = failures <= free ? 0 : FIRST_WAIT_MS * 2 ** (failures - free - 1);
-    const jitter = 1 - JITTER + (2 * JITTER * this.#options.entropy.word()) / 2 ** 32;
-    return { failures, dueMs: nowMs + Math.min(doubledMs, this.#waitMsMax) * jitter, why };
+    const jitter = 1 - JITTER + (2 * JITTER * entropy.word()) / 2 ** 32;
+    return { failures, dueMs: nowMs + Math.min(doubledMs, waitMsMax) * jitter, why };
   }
 
-  #isOver({ dueMs }: Wait): boolean {
-    return this.#options.clock.nowMs() >= dueMs;
+  function isOver({ dueMs }: Wait): boolean {
+    return clock.nowMs() >= dueMs;
   }
+
+  return { of, beginRead, answered, succeeded, failed };
 }

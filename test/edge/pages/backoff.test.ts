@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { RetryBackoff } from "../../../src/edge/pages/store.ts";
+import { retryBackoff } from "../../../src/edge/pages/store.ts";
 
 const INTERVAL_MS = 30_000;
 
 /** `word`: half of its range is no jitter. */
 function setUp(word = 2 ** 31, intervalMs = INTERVAL_MS) {
   const time = { nowMs: 1_000_000 };
-  const waits = new RetryBackoff({
+  const waits = retryBackoff({
     clock: { nowMs: () => time.nowMs },
     entropy: { word: () => word },
     retryMsMax: intervalMs,

@@ -2,7 +2,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
-import { PAGE_DEADLINE_MS, type Page, PageStore } from "../../../src/edge/pages/store.ts";
+import { PAGE_DEADLINE_MS, type Page, pageStore } from "../../../src/edge/pages/store.ts";
 import { err, ok } from "../../../src/ids/result.ts";
 
 const { TABLE_KV } = env as Env;
@@ -22,7 +22,7 @@ function setUp({ pageBytesMax = 100, cache }: { pageBytesMax?: number; cache?: C
       };
     },
   });
-  const store = new PageStore({
+  const store = pageStore({
     ...{ kv, cache, namespace: "one", pageBytesMax, retryMsMax: 30_000 },
     clock: { nowMs: () => state.nowMs },
     entropy: { word: () => 2 ** 31 },
