@@ -12,7 +12,6 @@ import { mint } from "./mint.ts";
 import { openapi } from "./openapi/openapi.ts";
 import { problems } from "./problems.ts";
 import { tableReplay } from "./table/replay.ts";
-import { tableStatus } from "./table/status.ts";
 import { table, tablePacks, tableRevisions } from "./table/table.ts";
 
 export interface App {
@@ -51,7 +50,6 @@ function createPages(gateway: Gateway): Hono<PageEnv> {
   pages.route("/", regions(gateway));
   pages.route("/", table(gateway));
   pages.route("/", tableRevisions(gateway));
-  pages.route("/", tableStatus(gateway));
   pages.route("/", tableReplay(gateway));
   pages.route("/", tablePacks(gateway));
   pages.route("/", problems());

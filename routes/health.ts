@@ -3,7 +3,7 @@ import { openRequest } from "../src/gateway/request.ts";
 import type { Gateway } from "../src/ports.ts";
 import { isKnown } from "./lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv } from "./lib/http.ts";
-import { canaryInIsolate } from "./table/status.ts";
+import { canaryInIsolate } from "./table/table.ts";
 
 /** `/-/health`: the Worker runs. `/-/ready`: it has a table to route by, and for viewers which. Probes have no credentials. */
 export const health = (gateway: Gateway) =>
