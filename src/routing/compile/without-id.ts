@@ -19,7 +19,7 @@ export const indexWithoutId = (draft: Draft, regions: ReadonlyMap<string, Region
 /** A function of its own: a closure beside the draft would keep the whole declared table in memory. */
 const matcherOf = (entries: readonly WithoutId[]): WithoutIdIndex["match"] => {
   const paths = indexExactPaths(entries.map((entry) => ({ entry, paths: entry.entity.paths })));
-  return (path) => (isEncodedGatewayPath(path) ? undefined : paths.match(path)?.entry);
+  return (path) => (isEncodedGatewayPath(path) ? undefined : paths.match(path)?.entity.entry);
 };
 
 const entryOf = (name: string, declared: DeclaredWithoutId, draft: Draft, named: RegionByValue): WithoutId => {

@@ -82,6 +82,9 @@ interface Node<Owner> {
   entity: Owner | undefined;
   /** What its pattern says of the IDs. */
   hint: LayoutHint | undefined;
+  /** Whose pattern of whole paths ends here, and whose goes on with `**`. */
+  exact: Owner | undefined;
+  below: Owner | undefined;
 }
 
 const newNode = <Owner>(): Node<Owner> => ({
@@ -90,6 +93,8 @@ const newNode = <Owner>(): Node<Owner> => ({
   id: undefined,
   entity: undefined,
   hint: undefined,
+  exact: undefined,
+  below: undefined,
 });
 
 /** Who has patterns. */
@@ -103,22 +108,48 @@ export const indexPaths = <Owner extends PathOwner>(entities: Iterable<Owner>): 
   const root = newNode<Owner>();
   for (const entity of entities) {
     for (const pattern of entity.paths) {
-      let node = root;
-      for (const segment of segmentsOf(pattern)) node = descend(node, segment);
+      const node = nodeOf(root, segmentsOf(pattern));
       node.entity = entity;
       node.hint = entity.pathHints?.get(pattern);
     }
   }
-  return { match: (path) => (path.startsWith("/") ? walk(root, path, 1, 0, 0) : undefined) };
+  return indexOf(root);
 };
+
+/** Last segment of a pattern that takes one segment and all below it. */
+const BELOW = "**";
+
+/**
+ * Builds the index of paths of requests without an ID. A pattern matches whole paths, unlike an entity's, to which all
+ * below its ID belongs: `/login` is neither `/login/` nor `/login/x`. The patterns must have been checked: no two of them
+ * are the same, and none has an `:id`.
+ */
+export const indexExactPaths = <Owner extends PathOwner>(owners: Iterable<Owner>): PathIndex<Owner> => {
+  const root = newNode<Owner>();
+  for (const owner of owners) {
+    for (const pattern of owner.paths) {
+      const segments = segmentsOf(pattern);
+      if (segments.at(-1) === BELOW) nodeOf(root, segments.slice(0, -1)).below = owner;
+      else nodeOf(root, segments).exact = owner;
+    }
+  }
+  return indexOf(root);
+};
+
+const indexOf = <Owner>(root: Node<Owner>): PathIndex<Owner> => ({
+  match: (path) => (path.startsWith("/") ? walk(root, path, 1, 0, 0) : undefined),
+});
 
 /** The segments of a pattern, without the empty one before its first slash. */
 export const segmentsOf = (pattern: string): readonly string[] => pattern.split("/").slice(1);
 
-const descend = <Owner>(node: Node<Owner>, segment: string): Node<Owner> => {
-  if (segment !== ":id") return branchOf<Node<Owner>>(node, segment, newNode);
-  node.id ??= newNode();
-  return node.id;
+const nodeOf = <Owner>(root: Node<Owner>, segments: readonly string[]): Node<Owner> => {
+  let node = root;
+  for (const segment of segments) {
+    if (segment === ":id") node = node.id ??= newNode();
+    else node = branchOf<Node<Owner>>(node, segment, newNode);
+  }
+  return node;
 };
 
 /** Where a segment of literal text, or one that is open, leads in patterns of any kind. */
@@ -138,7 +169,7 @@ export const branchOf = <Node>(node: Branching<Node>, segment: string, newNode: 
   return next;
 };
 
-/** Matches the segment that begins at `start`: a literal before anything else, and nothing matches an empty one. */
+/** Matches the segment that begins at `start`: a literal before anything else, and only a literal matches an empty one. */
 const walk = <Owner>(
   node: Node<Owner>,
   path: string,
@@ -147,72 +178,15 @@ const walk = <Owner>(
   idEnd: number,
 ): PathMatch<Owner> | undefined => {
   if (node.entity !== undefined) return { entity: node.entity, idStart, idEnd, hint: node.hint };
+  if (start > path.length) return node.exact && { entity: node.exact, idStart, idEnd };
   const slash = path.indexOf("/", start);
   const end = slash === -1 ? path.length : slash;
-  if (end <= start) return undefined;
   const literal = node.literals.size === 0 ? undefined : node.literals.get(path.slice(start, end));
-  return (
-    (literal && walk(literal, path, end + 1, idStart, idEnd)) ??
-    (node.id && walk(node.id, path, end + 1, start, end)) ??
-    (node.wildcard && walk(node.wildcard, path, end + 1, idStart, idEnd))
-  );
-};
-
-/**
- * Paths of requests without an ID. A pattern matches whole paths, unlike an entity's, to which all below its ID belongs:
- * `/login` is neither `/login/` nor `/login/x`.
- */
-export interface ExactPathIndex<Entry> {
-  /** `path` is the raw path of the request, query excluded. */
-  readonly match: (path: string) => Entry | undefined;
-}
-
-interface ExactNode<Entry> {
-  readonly literals: Map<string, ExactNode<Entry>>;
-  wildcard: ExactNode<Entry> | undefined;
-  /** Whose pattern ends here, and whose goes on with `**`. */
-  entry: Entry | undefined;
-  below: Entry | undefined;
-}
-
-const newExactNode = <Entry>(): ExactNode<Entry> => ({
-  literals: new Map(),
-  wildcard: undefined,
-  entry: undefined,
-  below: undefined,
-});
-
-/** Last segment of a pattern that takes one segment and all below it. */
-const BELOW = "**";
-
-/** Builds the index. The patterns must have been checked: no two of them are the same. */
-export const indexExactPaths = <Entry extends { readonly paths: readonly string[] }>(
-  entries: Iterable<Entry>,
-): ExactPathIndex<Entry> => {
-  const root = newExactNode<Entry>();
-  for (const entry of entries) {
-    for (const pattern of entry.paths) {
-      let node = root;
-      const segments = segmentsOf(pattern);
-      const isOpenEnded = segments.at(-1) === BELOW;
-      for (const segment of isOpenEnded ? segments.slice(0, -1) : segments) {
-        node = branchOf<ExactNode<Entry>>(node, segment, newExactNode);
-      }
-      if (isOpenEnded) node.below = entry;
-      else node.entry = entry;
-    }
-  }
-  return { match: (path) => (path.startsWith("/") ? walkExact(root, path, 1) : undefined) };
-};
-
-/** Matches the segment that begins at `start`: a literal first, then `*`, then `**`. An empty one is matched as such only. */
-const walkExact = <Entry>(node: ExactNode<Entry>, path: string, start: number): Entry | undefined => {
-  const slash = path.indexOf("/", start);
-  const end = slash === -1 ? path.length : slash;
-  const isLast = slash === -1;
-  const literal = node.literals.get(path.slice(start, end));
-  const found = literal && (isLast ? literal.entry : walkExact(literal, path, end + 1));
+  const found = literal && walk(literal, path, end + 1, idStart, idEnd);
   if (found !== undefined || end === start) return found;
-  const wildcard = node.wildcard && (isLast ? node.wildcard.entry : walkExact(node.wildcard, path, end + 1));
-  return wildcard ?? node.below;
+  return (
+    (node.id && walk(node.id, path, end + 1, start, end)) ??
+    (node.wildcard && walk(node.wildcard, path, end + 1, idStart, idEnd)) ??
+    (node.below && { entity: node.below, idStart, idEnd })
+  );
 };

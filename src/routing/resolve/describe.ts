@@ -37,7 +37,7 @@ export const describeAll = (
   nowMs: number,
   hint?: LayoutHint,
 ): readonly Candidate[] =>
-  hintedIn([...table.layouts.values()], (enabled) => enabled, hint).flatMap((enabled) =>
+  hintedIn(table, hint).flatMap((enabled) =>
     enabled.layout.texts.flatMap((form) => {
       const words = form.read(text, 0, text.length);
       if (words === undefined) return [];
@@ -239,10 +239,7 @@ export const wrongEntityError = (
 export const unknownIdError = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): RoutingError => {
   const candidates = text.length > ID_LENGTH_MAX ? [] : describeAll(table, text, nowMs, hint);
   return candidates.length === 0
-    ? malformed(
-        hintedIn([...table.layouts.values()], (enabled) => enabled, hint),
-        text,
-      )
+    ? malformed(hintedIn(table, hint), text)
     : { reason: "unknown-id", id: text, candidates };
 };
 

@@ -67,7 +67,7 @@ export interface PlainDecision {
 export const explain = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): Explanation => {
   const missing = missingPage(table, text, nowMs, hint);
   const resolved = missing === undefined ? resolveAny(table, text, nowMs, hint) : err(missing);
-  const layouts = hintedIn([...table.layouts.values()], (enabled) => enabled, hint);
+  const layouts = hintedIn(table, hint);
   const isTooLong = text.length > ID_LENGTH_MAX;
   return {
     text,

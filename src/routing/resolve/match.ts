@@ -45,7 +45,7 @@ export const allOwners = (
 ): readonly OwnerReading[] => {
   const owners: OwnerReading[] = [];
   for (const { form, of } of table.readers) {
-    const hinted = hint === undefined ? of : hintedIn(of, (enabled) => enabled, hint);
+    const hinted = hint === undefined ? of : of.filter((enabled) => isHinted(enabled, hint));
     const words = hinted.length === 0 ? undefined : form.read(text, 0, text.length);
     if (words === undefined) continue;
     for (const enabled of hinted) {
@@ -56,13 +56,13 @@ export const allOwners = (
   return owners;
 };
 
-/** Those of which the hint speaks. */
-export const hintedIn = <Reader>(
-  readers: readonly Reader[],
-  enabledOf: (reader: Reader) => EnabledLayout,
-  hint: LayoutHint | undefined,
-): readonly Reader[] =>
-  hint === undefined ? readers : readers.filter((reader) => enabledOf(reader).layout === hint.enabled?.layout);
+/** Whether the hint speaks of the layout; without one, of all. */
+export const isHinted = ({ layout }: EnabledLayout, hint: LayoutHint | undefined): boolean =>
+  hint === undefined || layout === hint.enabled?.layout;
+
+/** The layouts of which the hint speaks. */
+export const hintedIn = ({ layouts }: CompiledTable, hint: LayoutHint | undefined): readonly EnabledLayout[] =>
+  [...layouts.values()].filter((enabled) => isHinted(enabled, hint));
 
 /** Groups layouts, or what has one, by their text forms. */
 export const readersOf = <Reader>(

@@ -26,7 +26,7 @@ import {
 import {
   allOwners,
   dropUnlikelyDigits,
-  hintedIn,
+  isHinted,
   isInWindow,
   type LayoutHint,
   LUUID_SHORT,
@@ -69,7 +69,7 @@ export const resolvePath = (
   let others: OwnerReading[] | undefined;
   for (let at = 0; at < entity.readers.length && text.length <= ID_LENGTH_MAX; at++) {
     const { form, of } = entity.readers[at] as FormReader<EntityId>;
-    const hinted = hint === undefined ? of : hintedIn(of, enabledOf, hint);
+    const hinted = hint === undefined ? of : of.filter(({ enabled }) => isHinted(enabled, hint));
     const words = hinted.length === 0 ? undefined : form.read(path, idStart, idEnd);
     if (words === undefined) continue;
     isReadable = true;
