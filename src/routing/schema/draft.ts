@@ -1,19 +1,7 @@
-import type { Layout } from "../../ids/index.ts";
 import { knownLayouts } from "../layouts/declared.ts";
 import type { Report } from "./faults.ts";
-import type {
-  DeclaredEntity,
-  DeclaredGone,
-  DeclaredLayout,
-  DeclaredMove,
-  DeclaredMoved,
-  DeclaredPack,
-  DeclaredRegion,
-  DeclaredRoute,
-  DeclaredTable,
-} from "./table.ts";
+import type { DeclaredGone, DeclaredMove, DeclaredMoved, DeclaredRoute, DeclaredTable } from "./table.ts";
 import { checkShape, checkSizes, entriesOf, isRecord, type Json, keepFitting, OVERRIDE_PARTS } from "./validate.ts";
-import type { DeclaredSource, DeclaredWithoutId } from "./without-id.ts";
 
 /** Overrides by ID, side by side and never copied: there may be 100,000, and an object of that size is slow to walk. */
 export interface Overrides<Entry> {
@@ -26,12 +14,6 @@ export const overrides = <Entry>(record: Readonly<Record<string, Entry>> = {}): 
   entries: Object.values(record),
 });
 
-export interface OverrideParts {
-  readonly moved: Overrides<DeclaredMoved>;
-  readonly moves: Overrides<DeclaredMove>;
-  readonly gone: Overrides<DeclaredGone>;
-}
-
 /** An override with the part of the table that it is in. */
 export type Override =
   | { readonly part: "moved"; readonly text: string; readonly entry: DeclaredMoved }
@@ -39,7 +21,7 @@ export type Override =
   | { readonly part: "gone"; readonly text: string; readonly entry: DeclaredGone };
 
 /** All overrides: those of `moved`, then of `moves`, then of `gone`. */
-export function* overridesIn(parts: OverrideParts): Generator<Override> {
+export function* overridesIn(parts: Pick<Draft, (typeof OVERRIDE_PARTS)[number]>): Generator<Override> {
   for (const part of OVERRIDE_PARTS) {
     const { ids, entries } = parts[part];
     for (const [at, text] of ids.entries()) yield { part, text, entry: entries[at] } as Override;
@@ -58,26 +40,7 @@ export const overrideKey = (override: Override): string => {
 };
 
 /** A declared table without the entries that do not fit the schema, so that the other rules can be checked as well. */
-export interface Draft extends OverrideParts {
-  readonly hosts: readonly string[];
-  readonly regions: ReadonlyMap<string, DeclaredRegion>;
-  readonly countries: ReadonlyMap<string, number>;
-  readonly entities: ReadonlyMap<string, DeclaredEntity>;
-  readonly layouts: ReadonlyMap<string, DeclaredLayout>;
-  /** Every layout that the table may name: the built-in ones, and its own ones without a fault. */
-  readonly known: ReadonlyMap<string, Layout>;
-  readonly packs: ReadonlyMap<string, DeclaredPack>;
-  readonly routes: readonly DraftRoute[];
-  readonly epochFloor: number | undefined;
-  readonly fallback: string | undefined;
-  readonly withoutId: ReadonlyMap<string, DeclaredWithoutId>;
-  /** For entries of `withoutId` without a list of their own. Empty where the list does not fit the schema. */
-  readonly sources: readonly DeclaredSource[] | undefined;
-  /** Every declared name. A reference to an entry that does not fit the schema is not a second fault. */
-  readonly names: Readonly<Record<NamedPart, ReadonlySet<string>>>;
-}
-
-type NamedPart = "regions" | "countries" | "entities" | "layouts" | "packs";
+export type Draft = Readonly<ReturnType<typeof draftOf>>;
 
 export interface DraftRoute {
   /** Place in the declared `routes`. */
@@ -85,26 +48,37 @@ export interface DraftRoute {
   readonly route: DeclaredRoute;
 }
 
+const mapOf = <Entry>(part: Readonly<Record<string, Entry>> = {}): ReadonlyMap<string, Entry> =>
+  new Map(Object.entries(part));
+
 /** The draft of a table that fits the schema. `declared`: the table with those entries that do not. */
-export const draftOf = (table: DeclaredTable, declared: Json = table): Draft => {
-  const layouts = new Map(Object.entries(table.layouts ?? {}));
-  const namesOf = (part: NamedPart): ReadonlySet<string> => new Set(entriesOf(declared[part]).map(([key]) => key));
+export const draftOf = (
+  table: DeclaredTable,
+  declared: Json = table,
+  routes: readonly DraftRoute[] = table.routes.map((route, index) => ({ index, route })),
+) => {
+  const layouts = mapOf(table.layouts);
+  const namesOf = (part: keyof DeclaredTable): ReadonlySet<string> =>
+    new Set(entriesOf(declared[part]).map(([key]) => key));
   return {
     hosts: table.gateway?.hosts ?? [],
-    regions: new Map(Object.entries(table.regions)),
-    countries: new Map(Object.entries(table.countries ?? {})),
-    entities: new Map(Object.entries(table.entities)),
+    regions: mapOf(table.regions),
+    countries: mapOf(table.countries),
+    entities: mapOf(table.entities),
     layouts,
+    /** Every layout that the table may name: the built-in ones, and its own ones without a fault. */
     known: knownLayouts(layouts),
-    packs: new Map(Object.entries(table.packs ?? {})),
-    routes: table.routes.map((route, index) => ({ index, route })),
+    packs: mapOf(table.packs),
+    routes,
     moved: overrides(table.moved),
     moves: overrides(table.moves),
     gone: overrides(table.gone),
     epochFloor: table.epochFloor,
     fallback: table.default,
-    withoutId: new Map(Object.entries(table.withoutId ?? {})),
+    withoutId: mapOf(table.withoutId),
+    /** For entries of `withoutId` without a list of their own. Empty where the list does not fit the schema. */
     sources: table.sources,
+    /** Every declared name. A reference to an entry that does not fit the schema is not a second fault. */
     names: {
       regions: namesOf("regions"),
       countries: namesOf("countries"),
@@ -132,6 +106,5 @@ export const readDraft = (value: unknown, report: Report): DraftReading => {
   const { routes, isWhole } = fitting;
   // What is kept has passed the schema.
   const table = fitting.table as DeclaredTable;
-  const draft = { ...draftOf(table, isRecord(value) ? value : {}), routes };
-  return { draft, declared: isWhole ? table : undefined };
+  return { draft: draftOf(table, isRecord(value) ? value : {}, routes), declared: isWhole ? table : undefined };
 };
