@@ -1,19 +1,14 @@
+import type { MintPlanError } from "../routing/mint/request.ts";
 import type { PackFault } from "../routing/packs/format.ts";
 import type { Fault } from "../routing/schema/faults.ts";
 
 /** Why an endpoint of the gateway rejects a request. */
 export type RequestError =
-  | { readonly reason: "malformed-request"; readonly detail: string; readonly pointer?: string }
+  | MintPlanError
   | { readonly reason: "not-found"; readonly path: string }
   | { readonly reason: "method-not-allowed"; readonly method: string; readonly allow: readonly string[] }
   | { readonly reason: "body-too-large"; readonly bytesMax: number }
   | { readonly reason: "precondition-required" }
-  | {
-      readonly reason: "unknown-name";
-      readonly what: string;
-      readonly name: string;
-      readonly known: readonly string[];
-    }
   | { readonly reason: "region-unknown"; readonly path: string; readonly sources: readonly string[] }
   | {
       readonly reason: "rate-limited";

@@ -56,9 +56,11 @@ export function kvPacks(options: PacksOptions): Packs {
     async open(bytes) {
       const page = await readPage(pack.header, info, new Uint8Array(bytes), subtleSha256);
       if (!page.ok) return err(formatPackFault(page.error));
-      if (pack.page(info.number) === undefined) {
-        store.keep(page.value, () => pack.drop(info.number));
-        pack.put(info.number, page.value);
+      if (pack.pages[info.number] === undefined) {
+        store.keep(page.value, () => {
+          pack.pages[info.number] = undefined;
+        });
+        pack.pages[info.number] = page.value;
       }
       return ok(undefined);
     },
@@ -96,7 +98,7 @@ export function kvPacks(options: PacksOptions): Packs {
       const pack = await attach(slot);
       if (!pack.ok) return fail(name, undefined, pack.error);
       const info = page === undefined ? undefined : pack.value.header.pages[page];
-      if (info === undefined || pack.value.page(info.number) !== undefined) return ok(undefined);
+      if (info === undefined || pack.value.pages[info.number] !== undefined) return ok(undefined);
       const loaded = await store.load(pageOf(slot.declared.sha256, pack.value, info));
       return loaded.ok ? loaded : fail(name, page, loaded.error);
     },

@@ -53,8 +53,6 @@ const checkFields = (
 
 const sentenceOf = (error: FieldPathError): string => {
   switch (error.reason) {
-    case "no-fields":
-      return "The list is empty; add a field.";
     case "too-many-fields":
       return `There are ${error.actual} fields, but at most ${error.max} are allowed; join some with \`*\`.`;
     case "malformed-path":

@@ -15,7 +15,8 @@ export class LoadedPack {
   /** For each part of the field the page where a search begins. It ends a page or two further. */
   private readonly steps: Int16Array;
   private readonly stepsPerKey: number;
-  private readonly pages: (PackPage | undefined)[];
+  /** By their numbers; those that are loaded. */
+  readonly pages: (PackPage | undefined)[];
 
   constructor(header: PackHeader) {
     this.header = header;
@@ -47,18 +48,6 @@ export class LoadedPack {
     return number;
   }
 
-  page(number: number): PackPage | undefined {
-    return this.pages[number];
-  }
-
-  put(number: number, page: PackPage): void {
-    this.pages[number] = page;
-  }
-
-  drop(number: number): void {
-    this.pages[number] = undefined;
-  }
-
   /** Memory of the loaded pages. */
   get bytes(): number {
     return this.pages.reduce((sum, page) => sum + (page?.bytes ?? 0), 0);
@@ -85,33 +74,29 @@ export interface MissingPage {
 export class PackSlot {
   readonly name: string;
   readonly declared: DeclaredPack;
-  private pack: LoadedPack | undefined;
+  content: LoadedPack | undefined;
 
   constructor(name: string, declared: DeclaredPack) {
     this.name = name;
     this.declared = declared;
   }
 
-  get content(): LoadedPack | undefined {
-    return this.pack;
-  }
-
   /** Takes a pack whose header has the digest in the table. */
   attach(pack: LoadedPack): Result<undefined, EntryFault> {
     const fault = entryFault(this.declared, pack.header);
     if (fault !== undefined) return err(fault);
-    this.pack = pack;
+    this.content = pack;
     return ok(undefined);
   }
 
   /** Number of the region, `NOT_FOUND` or `NOT_LOADED`. */
   find(key: number): number {
-    return this.pack === undefined ? NOT_LOADED : this.pack.find(key);
+    return this.content === undefined ? NOT_LOADED : this.content.find(key);
   }
 
   /** What `find` needs when it returns `NOT_LOADED`. */
   missing(key: number): MissingPage {
-    return { pack: this.name, page: this.pack?.pageOf(key) };
+    return { pack: this.name, page: this.content?.pageOf(key) };
   }
 }
 

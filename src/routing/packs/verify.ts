@@ -106,7 +106,7 @@ export const verifyPack = async (
   for (const info of pages) {
     const page = await readPage(header.value, info, content.subarray(info.offset, info.offset + info.bytes), sha256);
     if (!page.ok) return page;
-    pack.put(info.number, page.value);
+    pack.pages[info.number] = page.value;
   }
   return ok(pack);
 };

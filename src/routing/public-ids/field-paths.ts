@@ -10,7 +10,6 @@ export interface PublicField {
 
 /** Why fields make no machine. `ambiguous-field`: one place in a document may be reached by paths of two entities. */
 export type FieldPathError =
-  | { readonly reason: "no-fields" }
   | { readonly reason: "too-many-fields"; readonly max: number; readonly actual: number }
   | { readonly reason: "malformed-path"; readonly path: string }
   | { readonly reason: "ambiguous-field"; readonly paths: readonly [string, string] }
@@ -63,7 +62,6 @@ export const compileFieldPaths = (
   fields: readonly PublicField[],
   budget = new Budget(COMPLEXITY_MAX),
 ): Result<FieldPaths, FieldPathError> => {
-  if (fields.length === 0) return err({ reason: "no-fields" });
   if (fields.length > FIELDS_MAX) return err({ reason: "too-many-fields", max: FIELDS_MAX, actual: fields.length });
   const positions: Position[] = [];
   const first: number[] = [];

@@ -220,4 +220,4 @@ export type DeclaredRoute = v.InferOutput<typeof routeSchema>;
 export type DeclaredConditions = v.InferOutput<typeof when>;
 export type DeclaredPublic = v.InferOutput<typeof publicSchema>;
 export type { DeclaredGone, DeclaredMove, DeclaredMoved, DeclaredNumbers, DeclaredPack } from "./parts.ts";
-export type { DeclaredSource, DeclaredWithoutId } from "./without-id.ts";
+export type { DeclaredSource } from "./without-id.ts";

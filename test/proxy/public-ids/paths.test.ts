@@ -4,7 +4,6 @@ import { entityFields } from "./documents.ts";
 
 describe("fields that make no machine", () => {
   it.each([
-    ["none", [], { reason: "no-fields" }],
     ["a path without a slash", entityFields("id"), { reason: "malformed-path", path: "id" }],
     ["a bad escape", entityFields("/a~2"), { reason: "malformed-path", path: "/a~2" }],
     [

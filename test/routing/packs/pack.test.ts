@@ -116,10 +116,10 @@ describe("a pack finds what its ranges say", () => {
     const info = pack.header.pages[1];
     const page = info && decodePage(pack.header, info, pages[1] as Uint8Array<ArrayBuffer>);
     if (!page?.ok) throw new Error("the page is whole");
-    pack.put(1, page.value);
+    pack.pages[1] = page.value;
     expect(regionOf(pack, 12)).toBe("eu");
     expect(pack.find(5)).toBe(NOT_LOADED);
-    pack.drop(1);
+    pack.pages[1] = undefined;
     expect(pack.find(12)).toBe(NOT_LOADED);
   });
 });
