@@ -81,28 +81,25 @@ export const sendRequest = async (
     if (response.ok) return ok({ status, header, bytes });
     const location = header("location");
     if (location !== undefined) return err({ reason: "redirected", status, location });
-    const failure = failureOf(status, header("content-type"), bytes);
-    if (failure.reason !== "problem") return err(failure);
-    const circumstances = { isWithToken: token !== undefined, ...waitOf(header("retry-after")) };
-    return err({ reason: "problem", problem: { ...failure.problem, ...circumstances } });
+    const members = header("content-type")?.startsWith("application/problem+json") ? readObject(bytes) : undefined;
+    const { type, detail } = members ?? {};
+    if (members === undefined || typeof type !== "string" || typeof detail !== "string") {
+      const why = "this is not a response of a gateway: is the address correct?";
+      return err({ reason: "strange", status, why });
+    }
+    const slug = type.slice(type.lastIndexOf("/") + 1);
+    // A delay in seconds (RFC 9110 §10.2.3); the gateway never sends a date.
+    const wait = header("retry-after") ?? "";
+    const retry = /^\d{1,9}$/.test(wait) ? { retryAfterSeconds: Number(wait) } : {};
+    return err({
+      reason: "problem",
+      problem: { status, slug, detail, members, isWithToken: token !== undefined, ...retry },
+    });
   } catch (error) {
     if (signal.aborted) return err({ reason: "late", seconds: DEADLINE_MS / 1000 });
     return err({ reason: !isAnswered && isUnsent(error) ? "unreachable" : "cut", why: whyOf(error) });
   }
 };
-
-const failureOf = (status: number, contentType: string | undefined, bytes: Uint8Array): GatewayFailure => {
-  const members = contentType?.startsWith("application/problem+json") ? readObject(bytes) : undefined;
-  const { type, detail } = members ?? {};
-  if (members === undefined || typeof type !== "string" || typeof detail !== "string") {
-    return { reason: "strange", status, why: "this is not a response of a gateway: is the address correct?" };
-  }
-  return { reason: "problem", problem: { status, slug: type.slice(type.lastIndexOf("/") + 1), detail, members } };
-};
-
-/** Delay in seconds (RFC 9110 §10.2.3); the gateway never sends a date. */
-const waitOf = (text: string | undefined): Pick<GatewayProblem, "retryAfterSeconds"> =>
-  text !== undefined && /^\d{1,9}$/.test(text) ? { retryAfterSeconds: Number(text) } : {};
 
 /** A JSON object; `undefined` for any other text. */
 export const readObject = (bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined => {
@@ -143,16 +140,12 @@ const tlsSentence = (code: string, message: string): string | undefined => {
   return error === "error" && reason !== undefined ? `TLS failed: ${reason}` : undefined;
 };
 
-const deepestOf = (error: unknown): SystemError => {
+const deepestOf = (
+  error: unknown,
+): { readonly code?: unknown; readonly syscall?: unknown; readonly message?: unknown } => {
   const { cause } = error as { readonly cause?: unknown };
   return cause instanceof Error ? cause : (error as Error);
 };
-
-interface SystemError {
-  readonly code?: unknown;
-  readonly syscall?: unknown;
-  readonly message?: unknown;
-}
 
 export const ADDRESS_VARIABLE = "WAYBILL_GATEWAY";
 export const TOKEN_VARIABLE = "WAYBILL_TOKEN";
@@ -191,14 +184,8 @@ export const gatewayAddress = (
   return ok({ url: address.value.href, token });
 };
 
-interface Address {
-  /** Without a slash at the end. */
-  readonly href: string;
-  /** Whether the connection is unencrypted and leaves this machine. */
-  readonly isOpen: boolean;
-}
-
-const readAddress = (text: string): Result<Address, string> => {
+/** `href`: without a slash at the end. `isOpen`: the connection is unencrypted and leaves this machine. */
+const readAddress = (text: string): Result<{ readonly href: string; readonly isOpen: boolean }, string> => {
   if (!URL.canParse(text)) return err("write it like https://api.example.com");
   const { protocol, host, hostname, pathname, search, hash, username, password } = new URL(text);
   if (protocol !== "http:" && protocol !== "https:") return err("the scheme is neither http nor https");
@@ -227,8 +214,11 @@ export const formatFailure = (url: string, failure: GatewayFailure): string => {
       return `error: ${where} redirects to ${escapeControls(failure.location)} (${failure.status})\n${redirectHint(failure.location)}`;
     case "strange":
       return `error: ${where} answers ${failure.status}: ${escapeControls(failure.why)}\n`;
-    case "problem":
-      return `error: ${escapeControls(failure.problem.detail)} (${escapeControls(failure.problem.slug)}, ${failure.problem.status})\n${formatHint(failure.problem, url)}`;
+    case "problem": {
+      const { detail, slug, status } = failure.problem;
+      const hint = hintOf(failure.problem, url);
+      return `error: ${escapeControls(`${detail} (${slug}, ${status})`)}\n${hint === undefined ? "" : `  ${hint}\n`}`;
+    }
   }
 };
 
@@ -257,33 +247,28 @@ const redirectHint = (location: string): string =>
     ? "  this is a login page of Cloudflare Access: use the address that accepts bearer tokens\n"
     : "  the token was not sent there; use that address if it is the gateway's\n";
 
-const formatHint = (problem: GatewayProblem, url: string): string => {
-  const hint = hintOf(problem, url);
-  return hint === undefined ? "" : `  ${hint}\n`;
-};
-
 const hintOf = (problem: GatewayProblem, url: string): string | undefined => {
   const { slug, members, isWithToken } = problem;
   switch (slug) {
     case "unauthenticated":
-      return isWithToken === true ? WRONG_TOKEN : NO_TOKEN;
+      return isWithToken === true
+        ? `the token in ${TOKEN_VARIABLE} was rejected: the deployment has no entry for it`
+        : `set a viewer's or operator's token in ${TOKEN_VARIABLE}`;
     case "rate-limited":
       return waitHint(problem);
     case "not-found":
+      return pathHint(url) ?? "this gateway has no such endpoint; it may be older than this command";
     case "unrouted-path":
-      return pathHint(url) ?? (slug === "not-found" ? OLDER : undefined);
+      return pathHint(url);
     case "forbidden":
       // Without `needs`, the host name is not allowed; the detail says what to do.
-      return members["needs"] === undefined ? undefined : VIEWERS_TOKEN;
+      return members["needs"] === undefined
+        ? undefined
+        : `the token in ${TOKEN_VARIABLE} is a viewer's; changes need an operator's token`;
     default:
       return HINTS[slug];
   }
 };
-
-const NO_TOKEN = `set a viewer's or operator's token in ${TOKEN_VARIABLE}`;
-const WRONG_TOKEN = `the token in ${TOKEN_VARIABLE} was rejected: the deployment has no entry for it`;
-const VIEWERS_TOKEN = `the token in ${TOKEN_VARIABLE} is a viewer's; changes need an operator's token`;
-const OLDER = "this gateway has no such endpoint; it may be older than this command";
 
 const waitHint = ({ members, retryAfterSeconds }: GatewayProblem): string => {
   const wait = retryAfterSeconds === undefined ? "wait a minute" : `wait ${retryAfterSeconds} s`;

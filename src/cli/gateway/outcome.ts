@@ -11,7 +11,6 @@ import {
   formatNotPropagated,
   formatPropagation,
   PROBES_DEFAULT,
-  type Propagation,
   propagationOf,
   waitUntilPropagated,
 } from "./propagation.ts";
@@ -52,8 +51,6 @@ export const findOutcome = async (
   }
 };
 
-const UNDETERMINED: ChangeOutcome = { outcome: "unknown" };
-
 /** The next revision is that of this change, or of another one: every change names the revision that it follows. */
 const findRevision = async (gateway: GatewayClient, change: PendingChange): Promise<ChangeOutcome> => {
   const { kind, digest, request } = change;
@@ -64,29 +61,22 @@ const findRevision = async (gateway: GatewayClient, change: PendingChange): Prom
   const ours = later.findLast(isOurs);
   if (ours !== undefined) return { outcome: "applied", revision: ours };
   const [last] = later;
-  return last === undefined ? UNDETERMINED : { outcome: "superseded", revision: last };
+  return last === undefined ? { outcome: "unknown" } : { outcome: "superseded", revision: last };
 };
 
 /** An abort makes no revision; the audit log shows which canary was ended. */
 const findEnd = async (gateway: GatewayClient, { request }: PendingChange): Promise<ChangeOutcome> => {
   const [audit, listed] = [await gateway.audit({ limit: ENTRIES }), await gateway.revisions({ limit: ENTRIES })];
   const inForce = listed.ok ? listed.value.find(({ kind }) => kind !== "canary") : undefined;
-  if (!audit.ok || inForce === undefined) return UNDETERMINED;
+  if (!audit.ok || inForce === undefined) return { outcome: "unknown" };
   const ended = audit.value.find(
     ({ action, revision, outcome }) =>
       action === "abort" && revision === request.expectedRevision && outcome === "done",
   );
   if (ended !== undefined) return { outcome: "applied", revision: inForce };
   const later = listed.ok ? listed.value.find(({ revision }) => revision > request.expectedRevision) : undefined;
-  return later === undefined ? UNDETERMINED : { outcome: "superseded", revision: later };
+  return later === undefined ? { outcome: "unknown" } : { outcome: "superseded", revision: later };
 };
-
-/** How the outcome is reported, and whether to wait for its propagation. */
-export interface ReportOptions {
-  readonly json?: boolean;
-  /** Seconds. */
-  readonly wait?: number;
-}
 
 /** A change that was sent, with the table in whose text faults have their positions. */
 export interface ChangeReport extends PendingChange {
@@ -99,7 +89,8 @@ export interface ChangeReport extends PendingChange {
 /** What a command that changes the table works with. */
 export interface Session {
   readonly gateway: GatewayClient;
-  readonly options: ReportOptions;
+  /** `wait`: seconds for its propagation. */
+  readonly options: { readonly json?: boolean; readonly wait?: number };
   readonly runtime: Runtime;
 }
 
@@ -174,12 +165,8 @@ export const reportUnchanged = async (
 };
 
 /** With `--wait`, waits until the published table has propagated. */
-const awaitChange = async ({
-  gateway,
-  options: { json, wait },
-  runtime,
-}: Session): Promise<{ readonly code: ExitCode; readonly propagation?: Propagation }> => {
-  if (wait === undefined) return { code: EXIT.ok };
+const awaitChange = async ({ gateway, options: { json, wait }, runtime }: Session) => {
+  if (wait === undefined) return { code: EXIT.ok, propagation: undefined };
   const options = { seconds: wait, probes: PROBES_DEFAULT };
   const propagation = await waitUntilPropagated(gateway, options, runtime);
   if (!json) await runtime.print(formatPropagation(propagation, options));

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "commander";
 import type { Status } from "../../published/table-api.ts";
 import { option } from "../command.ts";
 import { countingNumber } from "../lib/input.ts";
-import { EXIT, type ExitCode, type Runtime } from "../runtime.ts";
+import type { Runtime } from "../runtime.ts";
 import type { GatewayClient, ReadyVersion } from "./client.ts";
 import { formatFailure, type GatewayFailure } from "./http.ts";
 
@@ -55,9 +55,9 @@ export const probe = async (
 
 /** The same, with progress on a terminal. */
 export const probeWatched = async (gateway: GatewayClient, count: number, runtime: Runtime): Promise<Tally> => {
-  if (!runtime.isReportWatched) return probe(gateway, { count });
-  const tally = await probe(gateway, { count, onBatch: (asked) => runtime.report(`\rprobed ${asked} of ${count}`) });
-  runtime.report("\n");
+  const show = runtime.isReportWatched ? runtime.report : () => undefined;
+  const tally = await probe(gateway, { count, onBatch: (asked) => show(`\rprobed ${asked} of ${count}`) });
+  show("\n");
   return tally;
 };
 
@@ -70,13 +70,6 @@ export interface TableVersion {
 
 /** Where the last change is missing, in the order of propagation. */
 export type Lag = "pending" | "kv" | "isolate" | "probes";
-
-export const EXIT_OF_LAG: Readonly<Record<Lag, ExitCode>> = {
-  pending: EXIT.pending,
-  kv: EXIT.kvBehind,
-  isolate: EXIT.isolateBehind,
-  probes: EXIT.probesBehind,
-};
 
 export const publishedVersion = ({ controlPlane: published, canary }: Status): TableVersion =>
   versionOf({ revision: published.revision, canary });
@@ -132,9 +125,7 @@ export interface PropagationResult {
 }
 
 /** A result as plain JSON. */
-export type Propagation = { readonly seen: boolean } & Pick<PropagationResult, "firstSeenMs" | "lastSeenMs">;
-
-export const propagationOf = ({ isSeen, firstSeenMs, lastSeenMs }: PropagationResult): Propagation => ({
+export const propagationOf = ({ isSeen, firstSeenMs, lastSeenMs }: PropagationResult) => ({
   seen: isSeen,
   firstSeenMs,
   lastSeenMs,
@@ -229,11 +220,9 @@ const probeOnce = async (
     );
   };
   const { failure } = await probe(gateway, { count: probes, isWanted, onBatch });
-  const isSeen = count === probes && (!isThorough || isEverywhere(status.value));
+  const isSeen = count === probes && (!isThorough || lagsOf(status.value, []).length === 0);
   return { isSeen, awaited, firstSeenMs, lastSeenMs: isSeen ? nowMs() - startMs : undefined, failure };
 };
-
-const isEverywhere = (status: Status): boolean => lagsOf(status, []).length === 0;
 
 /** For stdout. */
 export const formatPropagation = (

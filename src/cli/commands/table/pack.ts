@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { Field, Layout } from "../../../ids/index.ts";
 import { type CompiledTable, checkTable } from "../../../routing/index.ts";
 import { isIssued, keyFieldOf, ROUTABLE_BITS_MAX } from "../../../routing/layouts/fields.ts";
 import { FAULTS_MAX } from "../../../routing/limits.ts";
@@ -62,21 +61,11 @@ interface LineRange {
   readonly line: number;
 }
 
-interface LineFault {
-  readonly line: number;
-  /** A sentence. */
-  readonly message: string;
-}
+/** `message`: a sentence. */
+type LineFault = Pick<LineRange, "line"> & { readonly message: string };
 
-interface ReadLines {
-  /** Sorted, without faulty lines. */
-  readonly ranges: readonly LineRange[];
-  /** In line order. */
-  readonly faults: readonly LineFault[];
-}
-
-/** Reads lines of `from,to,region` or `key,region`, or JSON objects, in any order. `max`: the largest key. */
-const readRanges = async (chunks: AsyncIterable<Uint8Array>, max: number): Promise<ReadLines> => {
+/** Reads lines of `from,to,region` or `key,region`, or JSON objects, in any order. `max`: the largest key. Ranges are sorted. */
+const readRanges = async (chunks: AsyncIterable<Uint8Array>, max: number) => {
   const ranges: LineRange[] = [];
   const faults: LineFault[] = [];
   let line = 0;
@@ -203,8 +192,10 @@ const partOf = (options: Options, table: PackTable | undefined): Part => {
   if (!layout.ok) return fail(`error: ${layout.error} (--layout)\n`);
   if (slice !== undefined && field !== undefined) fail("error: pass at most one of --field, --slice\n");
   if (slice !== undefined) return sliceOf(slice, name, table);
-  const found = field === undefined ? keyFieldOf(layout.value) : routable(layout.value, field);
-  if (found !== undefined) return { bits: found.bits, max: Number(found.max) };
+  const found = field === undefined ? keyFieldOf(layout.value) : layout.value.field(field);
+  if (found !== undefined && (field === undefined || (isIssued(found) && found.bits <= ROUTABLE_BITS_MAX))) {
+    return { bits: found.bits, max: Number(found.max) };
+  }
   const what = field === undefined ? "no key; name a field with --field" : `no field ${field} usable in a route`;
   return fail(`error: layout ${escapeControls(`${name} has ${what}`)}\n`);
 };
@@ -221,11 +212,6 @@ const sliceOf = (name: string, layout: string, table: PackTable | undefined): Pa
   return fail(
     `error: ${escapeControls(`in ${table.name} layout ${layout} has no slice ${name}: ${known}`)} (--slice)\n`,
   );
-};
-
-const routable = (layout: Layout, name: string): Field | undefined => {
-  const field = layout.field(name);
-  return field !== undefined && isIssued(field) && field.bits <= ROUTABLE_BITS_MAX ? field : undefined;
 };
 
 const write = async (

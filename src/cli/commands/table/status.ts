@@ -3,7 +3,6 @@ import { command, option } from "../../command.ts";
 import { openGateway } from "../../gateway/client.ts";
 import { answerOf, formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import {
-  EXIT_OF_LAG,
   formatNotPropagated,
   formatPropagation,
   formatPublishedVersion,
@@ -21,7 +20,7 @@ import {
 } from "../../gateway/propagation.ts";
 import { countingNumber } from "../../lib/input.ts";
 import { alignColumns, escapeControls, jsonText, linesText } from "../../lib/output.ts";
-import { EXIT, fail } from "../../runtime.ts";
+import { EXIT, type ExitCode, fail } from "../../runtime.ts";
 
 export const tableStatus = command({
   name: "status",
@@ -65,11 +64,11 @@ Exit code: 0 if KV, the responding isolate and every probe have the last change,
     }
     if (tally?.failure !== undefined) fail(formatFailure(gateway.url, tally.failure));
     const [first] = lags;
-    return first === undefined ? EXIT.ok : EXIT_OF_LAG[first];
+    return first === undefined ? EXIT.ok : LAGS[first][0];
   },
 });
 
-const formatStatus = (status: Status, lags: readonly Lag[], { asked, seen }: Tally = NO_PROBES): string => {
+const formatStatus = (status: Status, lags: readonly Lag[], tally?: Tally): string => {
   const { controlPlane, kv, isolate, lastError, canary } = status;
   const age = `${isolate.source}, ${isolate.ageSeconds} s old`;
   const rows = [
@@ -79,23 +78,21 @@ const formatStatus = (status: Status, lags: readonly Lag[], { asked, seen }: Tal
     ...(canary ? [["canary", `revision ${canary.revision}`, formatAudience(canary), canary.digest]] : []),
   ];
   const target = formatPublishedVersion(publishedVersion(status));
-  const probes = seen.map((one) => [`${one.count} of ${asked}`, formatVersion(one), one.source]);
+  const probes = (tally?.seen ?? []).map((one) => [`${one.count} of ${tally?.asked}`, formatVersion(one), one.source]);
   return linesText([
     ...alignColumns(rows),
-    ...lags.map((lag) => escapeControls(SENTENCE[lag](target))),
+    ...lags.map((lag) => escapeControls(LAGS[lag][1](target))),
     ...(lastError ? [escapeControls(`last error: ${lastError}`)] : []),
-    ...(seen.length === 0 ? [] : ["probes", ...alignColumns(probes).map((line) => `  ${line}`)]),
+    ...(probes.length === 0 ? [] : ["probes", ...alignColumns(probes).map((line) => `  ${line}`)]),
   ]);
 };
 
-const NO_PROBES: Tally = { asked: 0, seen: [], failure: undefined };
-
-/** What lags behind which version. */
-const SENTENCE: Readonly<Record<Lag, (target: string) => string>> = {
-  pending: (target) => `KV is being updated to ${target}`,
-  kv: (target) => `KV does not have ${target}`,
-  isolate: (target) => `the responding isolate does not have ${target} yet`,
-  probes: (target) => `not every probe saw ${target}`,
+/** What lags behind which version, and its exit code. */
+const LAGS: Readonly<Record<Lag, readonly [ExitCode, (target: string) => string]>> = {
+  pending: [EXIT.pending, (target) => `KV is being updated to ${target}`],
+  kv: [EXIT.kvBehind, (target) => `KV does not have ${target}`],
+  isolate: [EXIT.isolateBehind, (target) => `the responding isolate does not have ${target} yet`],
+  probes: [EXIT.probesBehind, (target) => `not every probe saw ${target}`],
 };
 
 /** `5 % of the IDs`. */
