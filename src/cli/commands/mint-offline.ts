@@ -2,7 +2,6 @@ import {
   type DistributedIdKind,
   distributedId128Kind,
   distributedIdKind,
-  err,
   everyLayout,
   type Field,
   groupOfClass,
@@ -27,7 +26,9 @@ import {
   uuidText,
   type Words,
 } from "../../ids/index.ts";
-import { hasEnoughEntropy, type MintPlanError } from "../../routing/mint/plan.ts";
+import { randomBits } from "../../ids/mint/mint.ts";
+import { hasEnoughEntropy } from "../../routing/mint/plan.ts";
+import { malformed, need, refuse } from "../lib/errors.ts";
 import { suggestion } from "../lib/layouts.ts";
 
 /** Sources of IDs other than clock and randomness. */
@@ -83,25 +84,19 @@ const RANDOM: Readonly<Record<string, readonly string[]>> = {
   "hotguid-sql": ["machine", "process"],
 };
 
-const malformed = (detail: string): Result<never, MintPlanError> => err({ reason: "malformed-request", detail });
-
 /** Validates the fields that a layout is minted with. Missing fields are an error, never a default. */
-export const keysOf = (
-  layout: Layout,
-  given: GivenKeys,
-  countries?: ReadonlyMap<string, number>,
-): Result<MintKeys, MintPlanError> => {
-  if (layout.table.minter === "none" || comesTwice(layout)) return malformed(whyNotMinted(layout));
-  const country = countryOf(given.country, countries);
-  if (!country.ok) return country;
-  const keys = { ...numbersOf(given), ...country.value };
+export const keysOf = (layout: Layout, given: GivenKeys, countries?: ReadonlyMap<string, number>): MintKeys => {
+  if (layout.table.minter === "none" || comesTwice(layout)) malformed(whyNotMinted(layout));
+  const keys = { ...numbersOf(given), ...countryOf(given.country, countries) };
   const twice = Object.keys(given.field ?? {}).find((name) => Object.hasOwn(keys, name));
-  if (twice !== undefined) return malformed(`Give ${OPTIONS[twice]} or --field ${twice}, not both.`);
+  if (twice !== undefined) malformed(`Give ${OPTIONS[twice]} or --field ${twice}, not both.`);
   const all: MintKeys = { ...keys, ...given.field };
   const fields = layout.fields.filter(({ role }) => role === "key" || role === "node");
-  return (
-    strayError(layout, fields, all, keys) ?? missingError(layout, fields, all) ?? rangeError(fields, all) ?? ok(all)
-  );
+  rejectStray(layout, fields, all, keys);
+  requireAll(layout, fields, all);
+  const wrong = fields.find(({ name, max }) => (all[name] ?? 0n) > BigInt(max));
+  if (wrong === undefined) return all;
+  return refuse({ reason: "key-out-of-range", field: wrong.name, value: `${all[wrong.name]}`, max: `${wrong.max}` });
 };
 
 const numbersOf = ({ service, shardKey, group, primaryKey }: GivenKeys): MintKeys =>
@@ -111,55 +106,42 @@ const numbersOf = ({ service, shardKey, group, primaryKey }: GivenKeys): MintKey
     ),
   );
 
-const countryOf = (
-  country: string | undefined,
-  countries: ReadonlyMap<string, number> | undefined,
-): Result<MintKeys, MintPlanError> => {
-  if (country === undefined) return ok({});
-  if (/^[0-9]{1,16}$/.test(country)) return ok({ country: BigInt(country) });
+const countryOf = (country: string | undefined, countries: ReadonlyMap<string, number> | undefined): MintKeys => {
+  if (country === undefined) return {};
+  if (/^[0-9]{1,16}$/.test(country)) return { country: BigInt(country) };
   const number = countries?.get(country);
-  if (number !== undefined) return ok({ country: BigInt(number) });
-  if (countries === undefined) {
-    return malformed(`Without a routing table, --country must be a number: "${country}" has none.`);
+  if (number !== undefined) return { country: BigInt(number) };
+  if (countries !== undefined) {
+    refuse({ reason: "unknown-name", what: "country", name: country, known: [...countries.keys()] });
   }
-  return err({ reason: "unknown-name", what: "country", name: country, known: [...countries.keys()] });
+  return malformed(`Without a routing table, --country must be a number: "${country}" has none.`);
 };
 
-const strayError = (layout: Layout, fields: readonly Field[], all: MintKeys, options: MintKeys) => {
+const rejectStray = (layout: Layout, fields: readonly Field[], all: MintKeys, options: MintKeys): void => {
   const names = fields.map(({ name }) => name);
   const stray = Object.keys(all).find((name) => !names.includes(name));
-  if (stray === undefined) return undefined;
+  if (stray === undefined) return;
   const shown = Object.hasOwn(options, stray) ? OPTIONS[stray] : `--field ${stray}`;
   const takes = names.length === 0 ? "it takes no fields" : `it takes ${names.join(", ")}`;
-  const near = suggestion(stray, names);
-  return malformed(`${shown} is not a field of layout ${layout.name}; ${takes}${near === "" ? "." : near}`);
+  malformed(`${shown} is not a field of layout ${layout.name}; ${takes}${suggestion(stray, names) || "."}`);
 };
 
-const missingError = (layout: Layout, fields: readonly Field[], all: MintKeys) => {
+const requireAll = (layout: Layout, fields: readonly Field[], all: MintKeys): void => {
   const random = RANDOM[layout.name] ?? [];
   const someRandom = random.some((name) => Object.hasOwn(all, name));
   const missing = fields.filter(({ name }) => !Object.hasOwn(all, name) && (someRandom || !random.includes(name)));
-  if (missing.length === 0) return undefined;
-  if (missing.some(({ name }) => name === "primaryKey") && missing.length === 1) {
-    return malformed("Offline there is no sequence of primary keys: pass the first one with --primary-key.");
+  if (missing.length === 0) return;
+  if (missing.length === 1 && missing[0]?.name === "primaryKey") {
+    malformed("Offline there is no sequence of primary keys: pass the first one with --primary-key.");
   }
   const needs = missing.map(({ name, max }) => OPTIONS[name] ?? `--field ${name}=<0 to ${max}>`);
-  return malformed(`An ID of layout ${layout.name} needs ${needs.join(", ")}.`);
-};
-
-const rangeError = (fields: readonly Field[], all: MintKeys): Result<never, MintPlanError> | undefined => {
-  const wrong = fields.find(({ name, max }) => (all[name] ?? 0n) > BigInt(max));
-  if (wrong === undefined) return undefined;
-  return err({ reason: "key-out-of-range", field: wrong.name, value: `${all[wrong.name]}`, max: `${wrong.max}` });
+  malformed(`An ID of layout ${layout.name} needs ${needs.join(", ")}.`);
 };
 
 /** The group by number or by class name. */
-export const groupOption = (
-  group: number | undefined,
-  className: string | undefined,
-): Result<number | undefined, MintPlanError> => {
-  if (className === undefined) return ok(group);
-  return group === undefined ? ok(groupOfClass(className)) : malformed("Pass --group or --class, not both.");
+export const groupOption = (group: number | undefined, className: string | undefined): number | undefined => {
+  if (className === undefined) return group;
+  return group === undefined ? groupOfClass(className) : malformed("Pass --group or --class, not both.");
 };
 
 /** Parameters besides the keys. No state is kept between runs. */
@@ -171,7 +153,7 @@ export interface OfflineMint {
   readonly isWanted?: ((words: Words) => boolean) | undefined;
 }
 
-type Mints = (layout: Layout, keys: MintKeys, mint: OfflineMint) => Result<readonly Words[], MintError>;
+type Mints = (layout: Layout, keys: MintKeys, mint: OfflineMint) => readonly Words[];
 
 /** Mints IDs, strictly increasing if the layout has an order. `keys` come from `keysOf`. */
 export const mintOffline: Mints = (layout, keys, mint) => (MINTERS[layout.name] ?? byLayout)(layout, keys, mint);
@@ -183,20 +165,9 @@ const number = (keys: MintKeys, name: string): number => {
   return Number(value);
 };
 
-const iuids: Mints = (_, keys, mint) => {
-  const start = startIuid({ country: number(keys, "country"), service: number(keys, "service") });
-  return repeat(mint, start, (state) => mintIuid(state, mint.nowMs, mint.entropy));
-};
-
 const hotguids: Mints = (_, keys, mint) => {
   const start = startHotguid(identityOf(keys, mint.entropy), { shardKey: number(keys, "shardKey") });
-  return repeat(mint, start, (state) => mintHotguid(state, mint.nowMs, mint.entropy));
-};
-
-const hotguidsForSql: Mints = (layout, keys, mint) => {
-  const { isWanted } = mint;
-  const minted = hotguids(layout, keys, { ...mint, isWanted: isWanted && ((words) => isWanted(toSql(words))) });
-  return minted.ok ? ok(minted.value.map(toSql)) : minted;
+  return repeat(mint, need(start), (state) => mintHotguid(state, mint.nowMs, mint.entropy));
 };
 
 /** All UUID layouts, enabled or not: a HotGuid must not match their fixed bits. */
@@ -210,18 +181,12 @@ const identityOf = (keys: MintKeys, entropy: RandomWords) => {
   return identity.value;
 };
 
-const luuids: Mints = (_, keys, mint) =>
-  repeat(mint, ok(number(keys, "primaryKey")), (primaryKey) => {
-    const words = mintLuuid({ group: number(keys, "group"), primaryKey }, mint.entropy);
-    return words.ok ? ok({ state: primaryKey + 1, words: words.value }) : words;
-  });
-
 /** Where the library's generator would sleep, the run's clock advances instead. */
 const distributedIds =
   (kind: DistributedIdKind): Mints =>
   (_, __, mint) =>
-    repeat(mint, ok({ state: startDistributedId, nowMs: mint.nowMs }), ({ state, nowMs }) => {
-      const random = randomOf(kind, mint.entropy);
+    repeat(mint, { state: startDistributedId, nowMs: mint.nowMs }, ({ state, nowMs }) => {
+      const random = randomBits(kind.random.bits, mint.entropy);
       for (let clockMs = nowMs; ; ) {
         const step = stepDistributedId(kind, state, clockMs, random);
         if (!step.ok) return step;
@@ -232,34 +197,36 @@ const distributedIds =
       }
     });
 
-const WORD_BITS = 32;
-
-const randomOf = ({ random }: DistributedIdKind, entropy: RandomWords): bigint => {
-  let bits = 0n;
-  for (let word = 0; word < random.bits; word += WORD_BITS) bits = (bits << 32n) | BigInt(entropy.word() >>> 0);
-  return BigInt.asUintN(random.bits, bits);
-};
-
 const shortCombs: Mints = (layout, _, mint) =>
-  repeat(mint, ok(undefined), (state) => {
+  repeat(mint, undefined, (state) => {
     const words = mintShortComb(layout, mint.nowMs, mint.entropy);
     return words.ok ? ok({ state, words: words.value }) : words;
   });
 
 const byLayout: Mints = (layout, keys, mint) => {
   const start = startMinter(layout, keys);
-  if (start.ok) return repeat(mint, start, (state) => mintNext(state, mint.nowMs, mint.entropy));
+  if (start.ok) return repeat(mint, start.value, (state) => mintNext(state, mint.nowMs, mint.entropy));
   const { error } = start;
-  if (error.reason === "key-out-of-range" || error.reason === "clock-behind") return { ok: false, error };
+  if (error.reason === "key-out-of-range" || error.reason === "clock-behind") return refuse(error);
   throw new Error(`keys of layout ${layout.name} were let through: ${error.reason}`);
 };
 
 /** Layouts with their own minting rules. */
 const MINTERS: Readonly<Record<string, Mints>> = {
-  iuid: iuids,
+  iuid: (_, keys, mint) => {
+    const start = startIuid({ country: number(keys, "country"), service: number(keys, "service") });
+    return repeat(mint, need(start), (state) => mintIuid(state, mint.nowMs, mint.entropy));
+  },
   hotguid: hotguids,
-  "hotguid-sql": hotguidsForSql,
-  luuid: luuids,
+  "hotguid-sql": (layout, keys, mint) => {
+    const { isWanted } = mint;
+    return hotguids(layout, keys, { ...mint, isWanted: isWanted && ((words) => isWanted(toSql(words))) }).map(toSql);
+  },
+  luuid: (_, keys, mint) =>
+    repeat(mint, number(keys, "primaryKey"), (primaryKey) => {
+      const words = mintLuuid({ group: number(keys, "group"), primaryKey }, mint.entropy);
+      return words.ok ? ok({ state: primaryKey + 1, words: words.value }) : words;
+    }),
   "distributed-id": distributedIds(distributedIdKind),
   "distributed-id-128": distributedIds(distributedId128Kind),
   "short-prefix-comb": shortCombs,
@@ -271,20 +238,17 @@ const PASSED_OVER_MAX = 0x1_0000;
 
 const repeat = <State>(
   { count, isWanted }: OfflineMint,
-  start: Result<State, MintError>,
+  start: State,
   step: (state: State) => Result<Minted<State>, MintError>,
-): Result<readonly Words[], MintError> => {
-  if (!start.ok) return start;
-  let state = start.value;
+): readonly Words[] => {
+  let state = start;
   let passedOver = 0;
   const ids: Words[] = [];
   while (ids.length < count) {
-    const minted = step(state);
-    if (!minted.ok) return minted;
-    const { words } = minted.value;
-    state = minted.value.state;
+    const { words, state: next } = need(step(state));
+    state = next;
     if (passedOver > PASSED_OVER_MAX || isWanted === undefined || isWanted(words)) ids.push(words);
     else passedOver++;
   }
-  return ok(ids);
+  return ids;
 };

@@ -1,15 +1,15 @@
 import { InvalidArgumentError } from "commander";
-import { err, type MintError, ok, type Result, type Words } from "../../ids/index.ts";
-import { type CompiledTable, type RoutingError, regionsOfMinted } from "../../routing/index.ts";
-import { isRandom, type MintPlan, type MintPlanError, type MintRequest, planMint } from "../../routing/mint/plan.ts";
+import type { Words } from "../../ids/index.ts";
+import { type CompiledTable, regionsOfMinted } from "../../routing/index.ts";
+import { isRandom, type MintPlan, type MintRequest, planMint } from "../../routing/mint/plan.ts";
 import { type Ambiguous, findAmbiguous, isUnambiguous } from "../../routing/mint/verify.ts";
 import { command, type OptionsOf, option, withDefault } from "../command.ts";
-import { formatError } from "../lib/errors.ts";
+import { malformed, need } from "../lib/errors.ts";
 import { namedValue, time, wholeNumber } from "../lib/input.ts";
 import { findLayout, knownLayouts } from "../lib/layouts.ts";
 import { jsonText, linesText } from "../lib/output.ts";
 import { openTable } from "../lib/table-file.ts";
-import { EXIT, fail, type Runtime } from "../runtime.ts";
+import { EXIT, type Runtime } from "../runtime.ts";
 import { groupOption, keysOf, mintOffline } from "./mint-offline.ts";
 import { codecOf } from "./public-id.ts";
 
@@ -59,8 +59,6 @@ const OPTIONS = [
 ] as const;
 type MintOptions = OptionsOf<typeof OPTIONS>;
 
-type Failure = MintPlanError | MintError | RoutingError;
-
 export const mint = command({
   name: "mint",
   description: "mint IDs and print them, one per line",
@@ -80,8 +78,7 @@ is used twice. For layouts without random bits, make sure that concurrent runs u
 With a layout as its argument, the command does not check routes.`,
   run: async (runtime, [layout], options) => {
     const minted = mintAll(await openTable(options.table, runtime), layout, options, runtime);
-    if (!minted.ok) return fail(formatError(minted.error));
-    await runtime.print(options.json ? jsonText(...minted.value) : linesText(minted.value.map(({ id }) => id)));
+    await runtime.print(options.json ? jsonText(...minted) : linesText(minted.map(({ id }) => id)));
     return EXIT.ok;
   },
 });
@@ -93,83 +90,56 @@ interface MintedId {
   readonly region?: string;
 }
 
-const malformed = (detail: string): Result<never, MintPlanError> => err({ reason: "malformed-request", detail });
-
 /** Without a layout argument the table decides, if there is one. */
 const mintAll = (
   table: CompiledTable | undefined,
   name: string | undefined,
   options: MintOptions,
   runtime: Runtime,
-): Result<readonly MintedId[], Failure> => {
+): readonly MintedId[] => {
   const { entity, layout, slice } = options;
-  if (name !== undefined && layout !== undefined) return malformed("Pass the layout only once.");
+  if (name !== undefined && layout !== undefined) malformed("Pass the layout only once.");
   if (name !== undefined && entity !== undefined) {
-    return malformed(`Pass either an entity or a layout: the table sets the layout of ${entity}. (--layout)`);
+    malformed(`Pass either an entity or a layout: the table sets the layout of ${entity}. (--layout)`);
   }
   const group = groupOption(options.group, options.class);
-  if (!group.ok) return group;
-  const given = { ...options, ...(group.value === undefined ? {} : { group: group.value }) };
+  const given = { ...options, ...(group === undefined ? {} : { group }) };
   if (table !== undefined && name === undefined) return mintByTable(table, given, runtime);
-  if (options.public) return malformed("--public requires an entity of a routing table.");
-  if (entity !== undefined) return malformed("--entity requires a routing table: pass one with --table.");
-  if (slice !== undefined) {
-    return malformed(
-      table === undefined
-        ? "--slice requires a routing table: pass one with --table."
-        : "--slice requires an entity: pass the whole key with --shard-key.",
-    );
-  }
-  const wanted = name ?? layout;
-  if (wanted === undefined) return malformed("Without a routing table, --layout is required.");
-  return mintByLayout(wanted, table, given, runtime);
+  if (options.public) malformed("--public requires an entity of a routing table.");
+  if (entity !== undefined) malformed("--entity requires a routing table: pass one with --table.");
+  if (slice !== undefined && table === undefined) malformed("--slice requires a routing table: pass one with --table.");
+  if (slice !== undefined) malformed("--slice requires an entity: pass the whole key with --shard-key.");
+  const wanted = name ?? layout ?? malformed("Without a routing table, --layout is required.");
+  const found = findLayout(wanted, knownLayouts(table));
+  if (!found.ok) return malformed(found.error);
+  const { count, at: nowMs = runtime.nowMs() } = given;
+  const keys = keysOf(found.value, given, table?.countries);
+  const minted = mintOffline(found.value, keys, { count, nowMs, entropy: runtime.entropy });
+  return minted.map((words) => ({ id: found.value.format(words), layout: wanted }));
 };
 
-const mintByLayout = (
-  name: string,
-  table: CompiledTable | undefined,
-  given: MintOptions,
-  { nowMs, entropy }: Runtime,
-): Result<readonly MintedId[], Failure> => {
-  const layout = findLayout(name, knownLayouts(table));
-  if (!layout.ok) return malformed(layout.error);
-  const keys = keysOf(layout.value, given, table?.countries);
-  if (!keys.ok) return keys;
-  const minted = mintOffline(layout.value, keys.value, { count: given.count, nowMs: given.at ?? nowMs(), entropy });
-  return minted.ok ? ok(minted.value.map((words) => ({ id: layout.value.format(words), layout: name }))) : minted;
-};
-
-const mintByTable = (
-  table: CompiledTable,
-  given: MintOptions,
-  runtime: Runtime,
-): Result<readonly MintedId[], Failure> => {
+const mintByTable = (table: CompiledTable, given: MintOptions, runtime: Runtime): readonly MintedId[] => {
   const { nowMs, entropy, report } = runtime;
-  const { entity, layout, country, service, shardKey, group, slice: slices, field, primaryKey } = given;
+  const { entity, layout, country, service, shardKey, group, slice: slices, field, primaryKey, at, count } = given;
   const fields = field && Object.fromEntries(Object.entries(field).map(([name, value]) => [name, String(value)]));
   const request: MintRequest = { entity, layout, country, service, shardKey, slices, fields, group };
-  const plan = planMint(table, request);
-  if (!plan.ok) return plan;
-  const keys = keysOf(plan.value.enabled.layout, {
-    field: Object.fromEntries(Object.entries(plan.value.order.keys).map(([name, value]) => [name, BigInt(value)])),
+  const plan = need(planMint(table, request));
+  const { entity: owner, enabled, order } = plan;
+  const keys = keysOf(enabled.layout, {
+    field: Object.fromEntries(Object.entries(order.keys).map(([name, value]) => [name, BigInt(value)])),
     ...(primaryKey === undefined ? {} : { primaryKey }),
   });
-  if (!keys.ok) return keys;
-  const { at, count } = given;
-  const { entity: owner, enabled } = plan.value;
-  const text = textsOf(table, owner, given, runtime);
-  if (!text.ok) return malformed(text.error);
-  const textOf = (words: Words): string => text.value(enabled.layout.format(words));
+  const shownAs = textsOf(table, owner, given, runtime);
+  const textOf = (words: Words): string => shownAs(enabled.layout.format(words));
   // Clients never send internal IDs of a public entity to /any.
   const isShown = owner.public === undefined || given.public === true;
   const isClear = (words: Words): boolean => !isShown || isUnambiguous(table, owner, textOf(words));
   const isWanted = isRandom(enabled.layout) ? isClear : undefined;
-  const minted = mintOffline(enabled.layout, keys.value, { count, nowMs: at ?? nowMs(), entropy, isWanted });
-  if (!minted.ok) return minted;
-  const unclear = minted.value.filter((words) => !isClear(words)).map(textOf);
-  const ambiguous = findAmbiguous(table, plan.value, unclear);
+  const minted = mintOffline(enabled.layout, keys, { count, nowMs: at ?? nowMs(), entropy, isWanted });
+  const unclear = minted.filter((words) => !isClear(words)).map(textOf);
+  const ambiguous = findAmbiguous(table, plan, unclear);
   if (ambiguous !== undefined) report(formatAmbiguous(ambiguous));
-  return route(plan.value, minted.value, nowMs(), textOf);
+  return minted.map((words) => route(plan, words, nowMs(), textOf));
 };
 
 /** The printed text of an ID: itself, or its public ID. */
@@ -178,22 +148,21 @@ const textsOf = (
   { name, public: kind }: MintPlan["entity"],
   given: MintOptions,
   runtime: Runtime,
-): Result<(internal: string) => string, string> => {
+): ((internal: string) => string) => {
   if (given.public !== true) {
     if (kind !== undefined) {
       runtime.report(
         `note: these are internal IDs of ${name}, which clients never see; --public prints the public ones\n`,
       );
     }
-    return ok((internal) => internal);
+    return (internal) => internal;
   }
   const codec = codecOf(table, name, runtime);
-  if (!codec.ok) return codec;
-  return ok((internal) => {
-    const shown = codec.value.show(internal);
+  return (internal) => {
+    const shown = codec.show(internal);
     if (shown === undefined) throw new Error(`a minted ID of ${name} has no public text`);
     return shown;
-  });
+  };
 };
 
 /** Ambiguous IDs are valid, but callers must send a hint or use the entity's path. */
@@ -207,31 +176,20 @@ const formatAmbiguous = ({ count, path, idLayout }: Ambiguous): string => {
 /** Never prints an ID that the table does not route, or does not read as its layout. */
 const route = (
   { entity, enabled }: MintPlan,
-  minted: readonly Words[],
+  words: Words,
   nowMs: number,
   textOf: (words: Words) => string,
-): Result<readonly MintedId[], Failure> => {
+): MintedId => {
   const { layout, window } = enabled;
-  const ids: MintedId[] = [];
-  for (const words of minted) {
-    const mintedMs = layout.mintedAtMs?.(words);
-    if (
-      window !== undefined &&
-      mintedMs !== undefined &&
-      (mintedMs < window.fromMs || mintedMs > nowMs + window.aheadMs)
-    ) {
-      const detail = `An ID of ${entity.name} with this time would be invalid: the table accepts times from ${new Date(window.fromMs).toISOString()} until ${window.aheadMs / 1000} s from now. (--at)`;
-      return err({ reason: "malformed-request", detail });
-    }
-    const regions = regionsOfMinted(entity, enabled, [words]);
-    if (!regions.ok) return regions;
-    const [region] = regions.value;
-    ids.push({
-      id: textOf(words),
-      layout: layout.name,
-      entity: entity.name,
-      ...(region === undefined ? {} : { region }),
-    });
+  const mintedMs = layout.mintedAtMs?.(words);
+  if (
+    window !== undefined &&
+    mintedMs !== undefined &&
+    (mintedMs < window.fromMs || mintedMs > nowMs + window.aheadMs)
+  ) {
+    const accepted = `times from ${new Date(window.fromMs).toISOString()} until ${window.aheadMs / 1000} s from now`;
+    malformed(`An ID of ${entity.name} with this time would be invalid: the table accepts ${accepted}. (--at)`);
   }
-  return ok(ids);
+  const [region] = need(regionsOfMinted(entity, enabled, [words]));
+  return { id: textOf(words), layout: layout.name, entity: entity.name, ...(region === undefined ? {} : { region }) };
 };

@@ -1,11 +1,12 @@
-import { err, ok, type Result } from "../../ids/index.ts";
+import { err, ok } from "../../ids/index.ts";
 import { type CompiledTable, parsePublicKeys } from "../../routing/index.ts";
 import { type PublicCodec, publicCodec } from "../../routing/public-ids/codec.ts";
 import { command, group, option, required } from "../command.ts";
+import { malformed } from "../lib/errors.ts";
 import { convertEach } from "../lib/input.ts";
 import { escapeControls } from "../lib/output.ts";
 import { openTable } from "../lib/table-file.ts";
-import { fail, type Runtime } from "../runtime.ts";
+import type { Runtime } from "../runtime.ts";
 
 type Convert = (codec: PublicCodec, text: string) => string | undefined;
 
@@ -29,9 +30,8 @@ The keys are read only from the environment variable PUBLIC_ID_KEYS, in the form
 Exit code: 0 if every ID was converted, otherwise 1.`,
     run: async (runtime, args, { entity, table: path, json }) => {
       const codec = codecOf(await openTable(path, runtime), entity, runtime);
-      if (!codec.ok) return fail(`error: ${codec.error}\n`);
       return convertEach(args, json, runtime, (text) => {
-        const id = convert(codec.value, text);
+        const id = convert(codec, text);
         return id === undefined ? err(`"${escapeControls(text)}" was not converted: ${why}.`) : ok({ id });
       });
     },
@@ -46,27 +46,21 @@ export const publicIds = group("public", "convert between public and internal ID
   ),
 ]);
 
-/** The codec of a public entity with the keys of the environment. The error is a sentence. */
-export const codecOf = (
-  table: CompiledTable | undefined,
-  name: string,
-  { publicIdKeys }: Runtime,
-): Result<PublicCodec, string> => {
-  if (table === undefined) return err("There is no routing table; pass one with --table.");
+/** The codec of a public entity with the keys of the environment. */
+export const codecOf = (table: CompiledTable | undefined, name: string, { publicIdKeys }: Runtime): PublicCodec => {
+  if (table === undefined) return malformed("There is no routing table; pass one with --table.");
   const entity = table.entities.get(name);
-  const known = [...table.entities.values()].filter((each) => each.public !== undefined).map((each) => each.name);
   if (entity?.public === undefined) {
+    const known = [...table.entities.values()].filter((each) => each.public !== undefined).map((each) => each.name);
     const what = entity === undefined ? "has no entity" : "does not make public the entity";
-    return err(
-      `The routing table ${what} "${escapeControls(name)}". Public ones: ${known.join(", ") || "none"}. (--entity)`,
-    );
+    return malformed(`The routing table ${what} "${name}". Public ones: ${known.join(", ") || "none"}. (--entity)`);
   }
-  if (publicIdKeys === undefined) return err("The environment has no PUBLIC_ID_KEYS.");
+  if (publicIdKeys === undefined) return malformed("The environment has no PUBLIC_ID_KEYS.");
   const keys = parsePublicKeys(publicIdKeys);
-  if (!keys.ok) return keys;
+  if (!keys.ok) return malformed(keys.error);
   const list = entity.public.as === "sealed" ? "sealed" : "compatible";
-  const codec = publicCodec(entity, keys.value);
-  return codec === undefined
-    ? err(`PUBLIC_ID_KEYS has no ${list} key, which the public IDs of ${name} need.`)
-    : ok(codec);
+  return (
+    publicCodec(entity, keys.value) ??
+    malformed(`PUBLIC_ID_KEYS has no ${list} key, which the public IDs of ${name} need.`)
+  );
 };

@@ -1,7 +1,8 @@
-import type { MintError, ParseError } from "../../ids/index.ts";
+import type { MintError, ParseError, Result } from "../../ids/index.ts";
 import { problemOf } from "../../problems/index.ts";
 import type { RoutingError } from "../../routing/index.ts";
 import type { MintPlanError } from "../../routing/mint/plan.ts";
+import { fail } from "../runtime.ts";
 import { escapeControls } from "./output.ts";
 
 /** The option of each member of a mint request. */
@@ -16,19 +17,22 @@ const OPTION_OF: Readonly<Record<string, string>> = {
 };
 
 /** The sentence that the gateway would respond with. */
-export const detailOf = (error: RoutingError | MintError | MintPlanError): string => {
+export const detailOf = (error: Failure): string => {
   const { detail } = problemOf(error);
   if (error.reason === "unknown-id" && error.candidates.every(({ entity }) => entity === undefined)) {
     return `"${error.id}" can be read, but every matching layout is excluded.`;
   }
   if (error.reason === "unknown-name") return `${detail} It has: ${error.known.join(", ") || "none"}.`;
-  if (error.reason === "unassigned-key" && error.key !== undefined) return `${detail} Its key: ${pairs(error.key)}.`;
+  if (error.reason === "unassigned-key" && error.key !== undefined) {
+    const key = Object.entries(error.key).map(([name, value]) => `${name} ${value}`);
+    return `${detail} Its key: ${key.join(", ")}.`;
+  }
   const option = error.reason === "malformed-request" ? OPTION_OF[error.pointer ?? ""] : undefined;
   return option === undefined ? detail : `${detail} (${option})`;
 };
 
 /** For stderr, with the reasons of the tried layouts, each reason once. */
-export const formatError = (error: RoutingError | MintError | MintPlanError): string => {
+export const formatError = (error: Failure): string => {
   const faults = error.reason === "malformed-id" ? error.faults : [];
   const layoutsOf = new Map<string, string[]>();
   for (const { layout, error: fault } of faults) {
@@ -39,10 +43,19 @@ export const formatError = (error: RoutingError | MintError | MintPlanError): st
   return `${[`error: ${escapeControls(detailOf(error))}`, ...lines].join("\n")}\n`;
 };
 
-const pairs = (key: Readonly<Record<string, string>>): string =>
-  Object.entries(key)
-    .map(([name, value]) => `${name} ${value}`)
-    .join(", ");
+type Failure = RoutingError | MintError | MintPlanError;
+
+export function refuse(error: Failure): never {
+  return fail(formatError(error));
+}
+
+/** `detail`: a sentence about the options. */
+export function malformed(detail: string): never {
+  return refuse({ reason: "malformed-request", detail });
+}
+
+/** The value; an error ends the command. */
+export const need = <Value>(result: Result<Value, Failure>): Value => (result.ok ? result.value : refuse(result.error));
 
 /** Why a text is not an ID. Positions count from 1. */
 export const parseErrorSentence = (error: ParseError): string => {
