@@ -39,33 +39,27 @@ export type OptionsOf<Rows extends readonly unknown[]> = {
 /** `before`: the value so far, where the option may be repeated. */
 type Parse<Value> = (text: string, before: Value | undefined) => Value;
 
-const typed = <Flags extends string, Value, Given extends boolean>(
+type Make<Given extends boolean> = <const Flags extends string, Value = ValueOf<Flags>>(
   flags: Flags,
   description: string,
-  parse: Parse<Value> | undefined,
-): TypedOption<Flags, Value, Given> => {
+  parse?: Parse<Value>,
+) => TypedOption<Flags, Value, Given>;
+
+const make: Make<boolean> = (flags, description, parse) => {
   const made = new Option(flags, description);
   return parse === undefined ? made : made.argParser(parse);
 };
 
-export const option = <const Flags extends string, Value = ValueOf<Flags>>(
-  flags: Flags,
-  description: string,
-  parse?: Parse<Value>,
-): TypedOption<Flags, Value, false> => typed(flags, description, parse);
+export const option = make as Make<false>;
 
-export const required = <const Flags extends string, Value = ValueOf<Flags>>(
-  flags: Flags,
-  description: string,
-  parse?: Parse<Value>,
-): TypedOption<Flags, Value, true> => typed<Flags, Value, true>(flags, description, parse).makeOptionMandatory();
+export const required = ((...parts) => make(...parts).makeOptionMandatory()) as Make<true>;
 
 export const withDefault = <const Flags extends string, Value = ValueOf<Flags>>(
   flags: Flags,
   description: string,
   value: Value,
   parse?: Parse<Value>,
-): TypedOption<Flags, Value, true> => typed<Flags, Value, true>(flags, description, parse).default(value);
+) => make(flags, description, parse).default(value) as TypedOption<Flags, Value, true>;
 
 interface Spec<Rows extends readonly Option[]> {
   readonly name: string;
@@ -89,10 +83,7 @@ export const command =
   }: Spec<Rows>): Row =>
   (parent, act) => {
     const made = parent.command(name).description(description).addHelpText("after", help);
-    for (const [spelling, text, parse] of args) {
-      if (parse === undefined) made.argument(spelling, text);
-      else made.argument(spelling, text, parse);
-    }
+    for (const [spelling, text, parse = (word: string): unknown => word] of args) made.argument(spelling, text, parse);
     for (const each of spec.options ?? []) made.addOption(each);
     made.action(act<OptionsOf<Rows>>(spec.run));
   };

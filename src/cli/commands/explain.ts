@@ -126,22 +126,13 @@ const ruleName = (rule: Rule, text: string): string => {
   return pointerTo([rule.kind === "moving" ? "moves" : "moved", text]);
 };
 
-const diagramOf = (
-  { layout: name }: Candidate,
-  text: string,
-  layouts: readonly Layout[],
-  paint: Runtime["paint"],
-): readonly string[] => {
+const diagramOf = ({ layout: name }: Candidate, text: string, layouts: readonly Layout[], paint: Runtime["paint"]) => {
   const layout = layouts.find((each) => each.name === name);
   const words = layout?.texts.map(({ read }) => read(text, 0, text.length)).find((read) => read !== undefined);
   return layout !== undefined && words !== undefined ? bitDiagram(layout, words, paint) : [];
 };
 
-const candidateLines = (
-  candidate: Candidate,
-  table: CompiledTable | undefined,
-  paint: Runtime["paint"],
-): readonly string[] => {
+const candidateLines = (candidate: Candidate, table: CompiledTable | undefined, paint: Runtime["paint"]) => {
   const { layout, entity, fields, mintedAt, excluded, region } = candidate;
   const fieldTexts = Object.entries(fields).map(([name, value]) => `${name} ${value}${countryOf(name, value, table)}`);
   const details = [

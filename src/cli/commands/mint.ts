@@ -174,12 +174,7 @@ const formatAmbiguous = ({ count, path, idLayout }: Ambiguous): string => {
 };
 
 /** Never prints an ID that the table does not route, or does not read as its layout. */
-const route = (
-  { entity, enabled }: MintPlan,
-  words: Words,
-  nowMs: number,
-  textOf: (words: Words) => string,
-): MintedId => {
+const route = ({ entity, enabled }: MintPlan, words: Words, nowMs: number, textOf: (words: Words) => string) => {
   const { layout, window } = enabled;
   const mintedMs = layout.mintedAtMs?.(words);
   if (

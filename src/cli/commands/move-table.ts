@@ -72,11 +72,7 @@ const overridden = ({ moved = {}, moves = {}, gone = {} }: DeclaredTable, id: st
 };
 
 /** The table's text with new locations of entities, by canonical ID, and a new `epochFloor` unless that is 0. */
-export const rewriteTable = (
-  text: string,
-  changes: ReadonlyMap<string, EntityLocation>,
-  epochFloor: number,
-): string => {
+export const rewriteTable = (text: string, changes: ReadonlyMap<string, EntityLocation>, epochFloor: number) => {
   const edits = new Map<OverridePart, Map<string, unknown>>(OVERRIDE_PARTS.map((part) => [part, new Map()]));
   for (const [id, after] of changes) {
     const entry = entryOf(after);

@@ -97,11 +97,7 @@ export interface Session {
 type Answer = Result<TableRevision, GatewayFailure>;
 
 /** Sends a change, and reports its outcome. */
-export const makeChange = async (
-  send: () => Promise<Answer>,
-  change: ChangeReport,
-  session: Session,
-): Promise<ExitCode> => {
+export const makeChange = async (send: () => Promise<Answer>, change: ChangeReport, session: Session) => {
   const made = await session.runtime.guard(async () => resolveOutcome(await send(), change, session), UNDER_WAY);
   return reportSuccess(made, change, session);
 };
@@ -110,11 +106,7 @@ const UNDER_WAY =
   "\nthe change was in progress and may still be made. Check with `waybill table history` and `waybill table audit`\n";
 
 /** The revision that was made. */
-const resolveOutcome = async (
-  answer: Answer,
-  change: ChangeReport,
-  { gateway, runtime }: Session,
-): Promise<TableRevision> => {
+const resolveOutcome = async (answer: Answer, change: ChangeReport, { gateway, runtime }: Session) => {
   if (answer.ok) return answer.value;
   const { error } = answer;
   runtime.report(formatFailure(gateway.url, error));
@@ -141,11 +133,7 @@ const UNKNOWN =
   "outcome unknown: the history does not show the change yet. Check again with `waybill table history`;\n" +
   "repeating the command with the same --expect makes the change at most once\n";
 
-const reportSuccess = async (
-  revision: TableRevision,
-  { message, warnings }: ChangeReport,
-  session: Session,
-): Promise<ExitCode> => {
+const reportSuccess = async (revision: TableRevision, { message, warnings }: ChangeReport, session: Session) => {
   const { options, runtime } = session;
   if (!options.json) await runtime.print(`${escapeControls(message(revision))}\n`);
   const farewell = `\nthe change was made; no longer waiting for it: ${escapeControls(formatRevision(revision))}\n`;

@@ -107,11 +107,7 @@ const positionFinder = (text: string): ((offset: number) => Position) => {
   };
 };
 
-const syntaxFaults = (
-  text: string,
-  errors: readonly ParseError[],
-  position: (offset: number) => Position,
-): readonly TextFault[] => {
+const syntaxFaults = (text: string, errors: readonly ParseError[], position: (offset: number) => Position) => {
   const faults = new Map<number, TextFault>();
   for (const { error, offset, length } of errors) {
     if (faults.size === SYNTAX_FAULTS_MAX) break;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
-import { err, ok, type Result } from "../../ids/index.ts";
+import { err, ok } from "../../ids/index.ts";
 import type { PackContents } from "../../routing/diff/packs.ts";
 import type { CompiledTable, Fault, TableDiff } from "../../routing/index.ts";
 import { formatPackFault, type Sha256 } from "../../routing/packs/format.ts";
@@ -18,11 +18,7 @@ export const packFile = (tablePath: string, digest: string): string =>
   join(tablePath === "-" ? "." : dirname(tablePath), "packs", `${digest}.pack`);
 
 /** Loads and verifies all packs of a table. Returns their faults. */
-export const loadPackFiles = async (
-  table: CompiledTable,
-  tablePath: string,
-  runtime: Pick<Runtime, "readFile">,
-): Promise<readonly Fault[]> => {
+export const loadPackFiles = async (table: CompiledTable, tablePath: string, runtime: Pick<Runtime, "readFile">) => {
   const faults: Fault[] = [];
   for (const slot of table.packs.values()) {
     const one = await readPack(packFile(tablePath, slot.declared.sha256), slot.declared.sha256, runtime);
@@ -96,11 +92,7 @@ export const openPackFiles = async (
   return { missing, contents };
 };
 
-const readPack = async (
-  file: string,
-  digest: string,
-  runtime: Pick<Runtime, "readFile">,
-): Promise<Result<Found, string>> => {
+const readPack = async (file: string, digest: string, runtime: Pick<Runtime, "readFile">) => {
   const bytes = runtime.readFile(file);
   if (!bytes.ok) return bytes;
   const pack = await verifyPack(bytes.value, sha256, digest);

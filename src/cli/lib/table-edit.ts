@@ -132,11 +132,7 @@ export const openForEdit = async (path: string | undefined, runtime: Runtime): P
   openAs(path ?? TABLE_FILE_DEFAULT, runtime, (bytes) => checkText(bytes, checkTable));
 
 /** The same, of which `check` reads a part. */
-export const openAs = async <Table>(
-  path: string,
-  runtime: Runtime,
-  check: (bytes: Uint8Array) => Checked<Table>,
-): Promise<OpenTable<Table>> => {
+export const openAs = async <Table>(path: string, runtime: Runtime, check: (bytes: Uint8Array) => Checked<Table>) => {
   if (path === "-") fail("error: the table file is edited, so it cannot be stdin (--table)\n");
   const bytes = await readBytes(path, runtime);
   return { name: path, text: new TextDecoder().decode(bytes), table: valid(path, check(bytes)) };

@@ -48,12 +48,7 @@ type Check<Table> = (json: unknown) => Result<Table, readonly Fault[]>;
 export const compile: Check<CompiledTable> = (json) => loadTable(json, 0);
 
 /** Reads a table. `path`: `-` is stdin. */
-export const readTableFile = async <Table>(
-  path: string,
-  runtime: Runtime,
-  check: Check<Table>,
-  shown?: Shown,
-): Promise<TableFile<Table>> => {
+export const readTableFile = async <Table>(path: string, runtime: Runtime, check: Check<Table>, shown?: Shown) => {
   const name = path === "-" ? "stdin" : path;
   const bytes = await readBytes(path, runtime);
   const table = valid(name, checkText(bytes, check), shown);
@@ -61,22 +56,14 @@ export const readTableFile = async <Table>(
 };
 
 /** Reads a table with the packs beside it. A missing or faulty pack is a fault of the table. */
-export const readServable = async (
-  path: string,
-  runtime: Runtime,
-  shown?: Shown,
-): Promise<TableFile<CompiledTable>> => {
+export const readServable = async (path: string, runtime: Runtime, shown?: Shown) => {
   const file = await readTableFile(path, runtime, compile, shown);
   await checkPacks(file, file.table, path, runtime, shown);
   return file;
 };
 
 /** The same for a table to be published, as declared. */
-export const readPublishable = async (
-  path: string,
-  runtime: Runtime,
-  shown?: Shown,
-): Promise<TableFile<DeclaredTable>> => {
+export const readPublishable = async (path: string, runtime: Runtime, shown?: Shown) => {
   const file = await readTableFile(path, runtime, checkTable, shown);
   await checkPacks(file, compileTable(file.table, 0), path, runtime, shown);
   return file;
@@ -94,10 +81,7 @@ const checkPacks = async (
 };
 
 /** Faults with their positions in a table's text. */
-export const placed = <Found extends { readonly pointer: string }>(
-  faults: readonly Found[],
-  bytes: Uint8Array,
-): readonly (Found & Position)[] => {
+export const placed = <Found extends { readonly pointer: string }>(faults: readonly Found[], bytes: Uint8Array) => {
   const { positionOf } = readJsonText(new TextDecoder().decode(bytes));
   return faults.map((fault) => ({ ...fault, ...positionOf(fault.pointer) }));
 };
@@ -147,10 +131,7 @@ export const formatFaults = (count: number): string =>
   formatFaultCount(count) + (isCut(count) ? "; the check stopped there" : "");
 
 /** The table of an option `--table`: none for `--no-table`, and by default the one in the current folder, if present. */
-export const openTable = async (
-  option: string | false | undefined,
-  runtime: Runtime,
-): Promise<CompiledTable | undefined> => {
+export const openTable = async (option: string | false | undefined, runtime: Runtime) => {
   if (option === false || (option === undefined && !runtime.fileExists(TABLE_FILE_DEFAULT))) return undefined;
   return (await readServable(option ?? TABLE_FILE_DEFAULT, runtime)).table;
 };

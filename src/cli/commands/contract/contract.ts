@@ -89,11 +89,7 @@ const prefixesOf = (pattern: string): readonly string[] => {
 const joined = (segments: readonly string[]): string => segments.map((segment) => `/${segment}`).join("");
 
 /** A line for stderr. `given`: the value of `--base-path`. */
-export const formatHint = (
-  { base, before, after }: BaseHint,
-  paths: readonly ContractPath[],
-  given?: string,
-): string => {
+export const formatHint = ({ base, before, after }: BaseHint, paths: readonly ContractPath[], given?: string) => {
   const used = [...new Set(paths.map(baseOf))].map((each) => (each === "" ? "none" : each));
   const whose = given === undefined ? "of the document's servers" : "given";
   const which =

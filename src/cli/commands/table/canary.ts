@@ -107,12 +107,7 @@ ${changeExits("0 started, 1 not started, 3 conflict: the table was changed by so
 });
 
 /** The revision that the canary follows: that of a running canary, which is shown, or the one in force. */
-const revisionBefore = async (
-  gateway: GatewayClient,
-  inForce: number,
-  options: Expectation,
-  runtime: Runtime,
-): Promise<number> => {
+const revisionBefore = async (gateway: GatewayClient, inForce: number, options: Expectation, runtime: Runtime) => {
   const { canary: running } = answerOf(gateway, await gateway.status());
   if (!running) return expectedOf(options, inForce);
   runtime.report(`it replaces the running canary: ${await describeRunning(gateway, running)}\n`);
