@@ -11,22 +11,29 @@ const NAME = "table";
 export const deploymentName = (namespace: DurableObjectNamespace<ControlPlaneRpc>): string =>
   namespace.idFromName(NAME).toString();
 
+/** Of calls, in ms. */
+export const CALL_DEADLINES = {
+  read: 5_000,
+  /** Checking the largest table takes seconds, and so does reading thousands of pages of packs from KV. */
+  check: 30_000,
+  /** KV takes two parts in turn, or lists all of a pack. */
+  pack: 10_000,
+};
+
 interface CallOptions {
-  readonly deadlineMs: number;
+  readonly deadline: keyof typeof CALL_DEADLINES;
   /** Whether a second call does no harm. */
   readonly isIdempotent: boolean;
   /** After a failure: the change may have been made, or may still be made. */
   readonly outcome?: "unknown";
 }
 
-const READ = { deadlineMs: 5_000, isIdempotent: true };
+const READ = { deadline: "read", isIdempotent: true } as const;
+const CHECK = { deadline: "check", isIdempotent: true } as const;
+const CHANGE = { deadline: "check", isIdempotent: false, outcome: "unknown" } as const;
 
-/** Checking the largest table takes seconds, and so does reading thousands of pages of packs from KV. */
-const CHECK = { deadlineMs: 30_000, isIdempotent: true };
-const CHANGE = { deadlineMs: 30_000, isIdempotent: false, outcome: "unknown" } as const;
-
-/** KV takes two parts in turn, or lists all of a pack. Storing a part twice changes nothing. */
-const PACK = { deadlineMs: 10_000, isIdempotent: true };
+/** Storing a part twice changes nothing. */
+const PACK = { deadline: "pack", isIdempotent: true } as const;
 
 const CALLS = {
   text: READ,
@@ -39,7 +46,7 @@ const CALLS = {
   startCanary: CHANGE,
   promote: CHANGE,
   abort: CHANGE,
-  recordRejection: { deadlineMs: 5_000, isIdempotent: false },
+  recordRejection: { deadline: "read", isIdempotent: false },
   packStatus: PACK,
   putPackPart: PACK,
 } as const satisfies Record<keyof ControlPlaneApi, CallOptions>;
@@ -53,10 +60,12 @@ type Call = (...values: readonly unknown[]) => Promise<Result<unknown, unknown>>
 export function controlPlane(
   namespace: DurableObjectNamespace<ControlPlaneRpc>,
   reportLost: (rejected: RejectedChange, why: string) => void,
+  deadlines = CALL_DEADLINES,
 ): ControlPlaneApi {
   const stub = () => namespace.get(namespace.idFromName(NAME)) as unknown as Record<string, Call>;
   const methods = Object.entries(CALLS).map(([name, options]) => {
-    const method: Call = (...values) => call(() => (stub()[name] as Call)(...values), options);
+    const method: Call = (...values) =>
+      call(() => (stub()[name] as Call)(...values), options, deadlines[options.deadline]);
     return [name, method] as const;
   });
   const api = Object.fromEntries(methods) as unknown as ControlPlaneApi;
@@ -72,12 +81,13 @@ export function controlPlane(
 
 async function call<Value, Failure>(
   send: () => Promise<Result<Value, Failure>>,
-  { deadlineMs, isIdempotent, outcome }: CallOptions,
+  { isIdempotent, outcome }: Pick<CallOptions, "isIdempotent" | "outcome">,
+  deadlineMs: number,
 ): Promise<Result<Value, Failure | TableHistoryError>> {
   try {
     return await withTimeout(send(), deadlineMs, throwTimeout);
   } catch (error) {
-    if (isIdempotent && isRetryable(error)) return call(send, { deadlineMs, isIdempotent: false });
+    if (isIdempotent && isRetryable(error)) return call(send, { isIdempotent: false }, deadlineMs);
     const why = error instanceof Error ? error.message : String(error);
     return err({ reason: "control-plane-unavailable", why, outcome });
   }

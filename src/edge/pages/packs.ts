@@ -52,7 +52,7 @@ export function kvPacks(options: PacksOptions): Packs {
 
   const pageOf = (sha256: string, pack: LoadedPack, info: PageInfo): PageSource<undefined> => ({
     key: pageKey(sha256, info.number),
-    deadlineMs: PAGE_DEADLINE_MS,
+    deadlineMs: options.pageDeadlineMs ?? PAGE_DEADLINE_MS,
     async open(bytes) {
       const page = await readPage(pack.header, info, new Uint8Array(bytes), subtleSha256);
       if (!page.ok) return err(formatPackFault(page.error));

@@ -44,9 +44,10 @@ export interface PageStoreOptions {
   readonly waitUntil: (work: Promise<unknown>) => void;
   /** Memory of all pages. */
   readonly pageBytesMax?: number;
+  /** How long a request waits for a page before its 503, and how long one read alone tries a KV that fails. */
+  readonly pageDeadlineMs?: number;
 }
 
-/** How long a request waits for a page before its 503. */
 export const PAGE_DEADLINE_MS = 2_000;
 
 const PAGE_BYTES_MAX_DEFAULT = 16 * 1024 * 1024;
@@ -184,13 +185,10 @@ interface Wait {
 
 const NO_WAIT: Wait = { failures: 0, dueMs: 0, why: "" };
 
-interface BackoffOptions extends Pick<PageStoreOptions, "clock" | "entropy" | "retryMsMax"> {
-  /** How long one read alone tries KV. */
-  readonly probeMs?: number;
-}
+type BackoffOptions = Pick<PageStoreOptions, "clock" | "entropy" | "retryMsMax" | "pageDeadlineMs">;
 
 /** Exponential backoff with jitter, for each key and for KV as a whole. */
-export function retryBackoff({ clock, entropy, retryMsMax, probeMs = PAGE_DEADLINE_MS }: BackoffOptions) {
+export function retryBackoff({ clock, entropy, retryMsMax, pageDeadlineMs = PAGE_DEADLINE_MS }: BackoffOptions) {
   const waits = new Map<string, Wait>();
   const waitMsMax = Math.min(retryMsMax, WAIT_MS_MAX);
   let store = NO_WAIT;
@@ -209,7 +207,7 @@ export function retryBackoff({ clock, entropy, retryMsMax, probeMs = PAGE_DEADLI
     if (store.failures > STORE_FAILURES_FREE) {
       isProbing = true;
       // A probe that dies must not block those after it.
-      store = { ...store, dueMs: clock.nowMs() + probeMs };
+      store = { ...store, dueMs: clock.nowMs() + pageDeadlineMs };
     }
     return true;
   }

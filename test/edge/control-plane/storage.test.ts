@@ -1,7 +1,7 @@
 import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
-import { controlPlane } from "../../../src/edge/control-plane/client.ts";
+import { CALL_DEADLINES, controlPlane } from "../../../src/edge/control-plane/client.ts";
 import {
   REJECTIONS_RETAINED_MAX,
   REJECTIONS_RETAINED_MAX_EACH,
@@ -265,7 +265,7 @@ describe("refused tries", () => {
 describe("an object that does not answer as it should", () => {
   const historyOn = (object: object) => {
     const namespace = { idFromName: TABLE_TRUTH.idFromName.bind(TABLE_TRUTH), get: () => object };
-    return controlPlane(namespace as unknown as typeof TABLE_TRUTH, () => undefined);
+    return controlPlane(namespace as unknown as typeof TABLE_TRUTH, () => undefined, { ...CALL_DEADLINES, read: 50 });
   };
   const request = { expectedRevision: 0, author: "ann", note: "" };
 
@@ -278,7 +278,10 @@ describe("an object that does not answer as it should", () => {
 
   it("has the time that a check of packs takes", async () => {
     const answer = { ok: true, value: { revision: 1 } };
-    const slow = historyOn({ publish: () => new Promise((done) => setTimeout(done, 5_500, answer)) });
+    const late = () => new Promise((done) => setTimeout(done, 200, answer));
+    const slow = historyOn({ publish: late, text: late });
     expect(await slow.publish(request, BYTES)).toEqual(answer);
+    expect(await slow.text()).toMatchObject({ error: { why: "no answer within 50 ms" } });
+    expect(CALL_DEADLINES).toMatchObject({ read: 5_000, check: 30_000 });
   });
 });

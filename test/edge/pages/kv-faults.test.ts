@@ -21,6 +21,9 @@ const OF_KV: readonly ReadFault[] = ["throws", "hangs", "body throws"];
 /** When a part is asked for again that fails each time, in seconds. */
 const TRIES = [0, 1, 3, 7, 15, 31, 61];
 
+/** A KV that hangs is waited for in real time, and one that answers must not be late. */
+const SHORT = { pageDeadlineMs: 500 };
+
 const isPart = (key: string) => key.startsWith("pack.");
 
 beforeEach(() => reset());
@@ -61,7 +64,7 @@ describe.each(READ_FAULTS)("a table with a pack, while KV fails: %s", (fault) =>
 
   it("with its pages nowhere refuses the IDs that need them and no others, reads less and less, and recovers when it said", async () => {
     const { store, time, isolate, pack } = await withPacks(TABLE_KV);
-    const { loaded, targetOf, failures } = isolate({ isShared: false });
+    const { loaded, targetOf, failures } = isolate({ isShared: false, ...(fault === "hangs" ? SHORT : {}) });
     const { table } = await loaded();
     const others = await Promise.all(OTHERS.map((id) => targetOf(table, id)));
     store.fault = fault;
@@ -119,7 +122,7 @@ it("a page that failed once is had a second later, and whoever comes in that sec
 
 it("a page that hangs is asked for once, however many wait for it, and each learns when to come again", async () => {
   const { store, isolate } = await withPacks(TABLE_KV);
-  const { loaded, targetOf, failures } = isolate({ isShared: false });
+  const { loaded, targetOf, failures } = isolate({ isShared: false, ...SHORT });
   const { table } = await loaded();
   store.fault = "hangs";
   store.reads.length = 0;

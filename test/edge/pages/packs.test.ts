@@ -53,6 +53,7 @@ function setUp({ pageBytesMax, cache }: { pageBytesMax?: number; cache?: Cache }
     clock,
     entropy: { word: () => 2 ** 31 },
     retryMsMax: 30_000,
+    pageDeadlineMs: 500,
     report: (failure) => failures.push(failure),
     waitUntil: (work) => background.push(work),
     ...(pageBytesMax === undefined ? {} : { pageBytesMax }),

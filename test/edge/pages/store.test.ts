@@ -2,10 +2,12 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
-import { PAGE_DEADLINE_MS, type Page, pageStore } from "../../../src/edge/pages/store.ts";
+import { type Page, pageStore } from "../../../src/edge/pages/store.ts";
 import { err, ok } from "../../../src/ids/result.ts";
 
 const { TABLE_KV } = env as Env;
+
+const PAGE_DEADLINE_MS = 500;
 
 beforeEach(() => reset());
 
