@@ -30,7 +30,7 @@ function plainTable(revision: number): CompiledTable {
 }
 
 /** The real KV behind a switch. */
-function setUp({ pageBytesMax, cache }: { pageBytesMax?: number; cache?: Cache } = {}) {
+function setUp(options: { pageBytesMax?: number; pageDeadlineMs?: number; cache?: Cache } = {}) {
   const background: Promise<unknown>[] = [];
   const state = { fault: "none" as "none" | "throws" | "hangs", reads: [] as string[], nowMs: 1_000_000 };
   const kv = new Proxy(TABLE_KV, {
@@ -48,15 +48,14 @@ function setUp({ pageBytesMax, cache }: { pageBytesMax?: number; cache?: Cache }
   const clock = { nowMs: () => state.nowMs };
   const packs = kvPacks({
     kv,
-    cache,
+    cache: undefined,
     namespace: "one",
     clock,
     entropy: { word: () => 2 ** 31 },
     retryMsMax: 30_000,
-    pageDeadlineMs: 500,
     report: (failure) => failures.push(failure),
     waitUntil: (work) => background.push(work),
-    ...(pageBytesMax === undefined ? {} : { pageBytesMax }),
+    ...options,
   });
   return { state, failures, packs, clock, background };
 }
@@ -108,7 +107,7 @@ describe("packs in KV", () => {
   it.each(["throws", "hangs"] as const)(
     "say that they cannot be had when KV %s, and are had when it answers again",
     async (fault) => {
-      const { packs, state, failures } = setUp();
+      const { packs, state, failures } = setUp(fault === "hangs" ? { pageDeadlineMs: 500 } : {});
       const table = tableWith(await storePack(TABLE_KV, RANGES));
       await packs.open(table);
       state.fault = fault;

@@ -63,12 +63,11 @@ export const withCopy = (
   test: (
     set: ReturnType<typeof edgeKv> & { copy: PackUploads; restart: () => PackUploads; sql: SqlStorage },
   ) => Promise<void>,
+  deadlines: { readonly readDeadlineMs?: number; readonly writeDeadlineMs?: number } = {},
 ) =>
   runInDurableObject(TABLE_TRUTH.get(TABLE_TRUTH.idFromName("packs")), async (_, { storage }) => {
     const edge = edgeKv();
     const clock = { nowMs: () => edge.state.nowMs };
-    // Short for a KV that hangs, and long enough for one that answers.
-    const deadlines = { readDeadlineMs: 500, writeDeadlineMs: 500 };
     const restart = () => new PackUploads({ storage, kv: edge.kv, clock, ...deadlines });
     await test({ ...edge, copy: restart(), restart, sql: storage.sql });
   });

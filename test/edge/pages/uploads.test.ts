@@ -100,6 +100,9 @@ describe("packs that are uploaded", () => {
     }));
 });
 
+/** A KV that hangs is waited for in real time, and one that answers must not be late. */
+const SHORT = { readDeadlineMs: 500, writeDeadlineMs: 500 };
+
 describe("a KV that fails", () => {
   it.each(["put throws", "put hangs"] as const)(
     "while parts come (%s) leaves them missing, until it takes them",
@@ -114,7 +117,7 @@ describe("a KV that fails", () => {
         state.fault = undefined;
         expect(await copy.status(sha256)).toMatchObject({ value: { missing: [1] } });
         expect(await copy.putPage(sha256, 1, second)).toMatchObject({ value: { pack: whole(sha256) } });
-      }),
+      }, SHORT),
   );
 
   it.each(["get throws", "get hangs"] as const)(
@@ -130,7 +133,7 @@ describe("a KV that fails", () => {
         expect(await copy.faultOf(pack)).toMatch(/^KV did not give pack\./);
         state.fault = undefined;
         expect(await copy.status(pack.sha256)).toEqual({ ok: true, value: whole(pack.sha256) });
-      }),
+      }, SHORT),
   );
 
   it("that took the pages and not the header is brought to it by the header", () =>
