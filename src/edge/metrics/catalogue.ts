@@ -1,96 +1,52 @@
 import type { CountedEvents, Metric } from "../../ports.ts";
 
-interface MetricKind {
-  readonly type: Metric["type"];
-  /** Names of the labels, in the order in which series are keyed. */
-  readonly labels: readonly string[];
-  readonly help: string;
-}
+/** `labels`: their names, in the order in which series are keyed. */
+const kind =
+  <Type extends Metric["type"]>(type: Type) =>
+  <const Labels extends readonly string[]>(labels: Labels, help: string) => ({ type, labels, help });
+const [counter, histogram, gauge] = [kind("counter"), kind("histogram"), kind("gauge")];
 
 /**
  * Every metric at `/-/metrics`, by its name without `waybill_`. The Durable Object sums counters and histograms of all isolates;
  * gauges are computed on read. Names and labels never change their meaning: dashboards depend on them.
  */
 export const METRICS = {
-  requests_total: {
-    type: "counter",
-    labels: ["entity", "region", "outcome"],
-    help: "Requests by outcome: the class of the origin's status, the slug of a problem, or own for the gateway's own pages.",
-  },
-  request_duration_seconds: {
-    type: "histogram",
-    labels: ["region"],
-    help: "Time from the request's arrival to the start of its response.",
-  },
-  origin_duration_seconds: {
-    type: "histogram",
-    labels: ["region"],
-    help: "Time from the request's arrival to the start of the origin's response, if any.",
-  },
-  origin_attempts_total: { type: "counter", labels: ["region"], help: "Requests sent to origins." },
-  origin_retries_total: {
-    type: "counter",
-    labels: ["region"],
-    help: "Retries, by the region of the last attempt.",
-  },
-  origin_faults_total: {
-    type: "counter",
-    labels: ["region", "fault"],
-    help: "Attempts without a response, by the error types of RFC 9209.",
-  },
-  breaker_openings_total: {
-    type: "counter",
-    labels: ["region"],
-    help: "Circuit breakers that opened, counted in each isolate.",
-  },
-  broken_bodies_total: {
-    type: "counter",
-    labels: ["entity", "reason"],
-    help: "Responses that ended early.",
-  },
-  answers_elsewhere_total: {
-    type: "counter",
-    labels: ["decided", "answered"],
-    help: "Responses from another region than the one decided on, after failover or a move that an origin reported.",
-  },
-  mirrored_reads_total: {
-    type: "counter",
-    labels: ["region", "outcome"],
-    help: "Reads mirrored to a shadow, by the shadow and how its response compares with the client's; dropped ones were not sent.",
-  },
-  refused_callers_total: {
-    type: "counter",
-    labels: ["reason"],
-    help: "Requests to the gateway's own pages that were denied, by reason.",
-  },
-  reports_total: {
-    type: "counter",
-    labels: [],
-    help: "Reports from isolates to the Durable Object: the cost of counting in calls.",
-  },
-  origin_up: {
-    type: "gauge",
-    labels: ["region", "origin", "index"],
-    help: "1 if the last active check of the origin passed, else 0. Only regions with active checks.",
-  },
-  breaker_open: {
-    type: "gauge",
-    labels: ["region", "origin", "index"],
-    help: "1 while an isolate's circuit breaker for the origin is open, else 0.",
-  },
-  table_revision: { type: "gauge", labels: [], help: "Revision of the routing table in the isolate that responds." },
-  table_age_seconds: {
-    type: "gauge",
-    labels: [],
-    help: "Time since that table was last confirmed to be the published one.",
-  },
-  counters_reachable: {
-    type: "gauge",
-    labels: [],
-    help: "1 if the counters could be read, else 0; then the response has none.",
-  },
-} as const satisfies Readonly<Record<string, MetricKind>> &
-  Readonly<Record<`${keyof CountedEvents}_total`, MetricKind>>;
+  requests_total: counter(
+    ["entity", "region", "outcome"],
+    "Requests by outcome: the class of the origin's status, the slug of a problem, or own for the gateway's own pages.",
+  ),
+  request_duration_seconds: histogram(["region"], "Time from the request's arrival to the start of its response."),
+  origin_duration_seconds: histogram(
+    ["region"],
+    "Time from the request's arrival to the start of the origin's response, if any.",
+  ),
+  origin_attempts_total: counter(["region"], "Requests sent to origins."),
+  origin_retries_total: counter(["region"], "Retries, by the region of the last attempt."),
+  origin_faults_total: counter(["region", "fault"], "Attempts without a response, by the error types of RFC 9209."),
+  breaker_openings_total: counter(["region"], "Circuit breakers that opened, counted in each isolate."),
+  broken_bodies_total: counter(["entity", "reason"], "Responses that ended early."),
+  answers_elsewhere_total: counter(
+    ["decided", "answered"],
+    "Responses from another region than the one decided on, after failover or a move that an origin reported.",
+  ),
+  mirrored_reads_total: counter(
+    ["region", "outcome"],
+    "Reads mirrored to a shadow, by the shadow and how its response compares with the client's; dropped ones were not sent.",
+  ),
+  refused_callers_total: counter(["reason"], "Requests to the gateway's own pages that were denied, by reason."),
+  reports_total: counter([], "Reports from isolates to the Durable Object: the cost of counting in calls."),
+  origin_up: gauge(
+    ["region", "origin", "index"],
+    "1 if the last active check of the origin passed, else 0. Only regions with active checks.",
+  ),
+  breaker_open: gauge(
+    ["region", "origin", "index"],
+    "1 while an isolate's circuit breaker for the origin is open, else 0.",
+  ),
+  table_revision: gauge([], "Revision of the routing table in the isolate that responds."),
+  table_age_seconds: gauge([], "Time since that table was last confirmed to be the published one."),
+  counters_reachable: gauge([], "1 if the counters could be read, else 0; then the response has none."),
+} satisfies Readonly<Record<string, object>> & Readonly<Record<`${keyof CountedEvents}_total`, object>>;
 
 export type MetricName = keyof typeof METRICS;
 
