@@ -1,5 +1,5 @@
 import type { CompiledTable, Entity, WithoutId } from "../../../routing/index.ts";
-import { branchOf, segmentsOf } from "../../../routing/lookup/paths.ts";
+import { segmentsOf } from "../../../routing/lookup/paths.ts";
 import { pointerTo } from "../../../routing/schema/faults.ts";
 import type { ContractPath, Parameter } from "./document.ts";
 
@@ -120,17 +120,22 @@ const entityFinding = (path: ContractPath, entity: Entity, segment: string, isId
   return [{ kind: "id-elsewhere", ...at, message }];
 };
 
-/** Whether a pattern without an ID matches a path of the document. */
-const isLike = (pattern: readonly string[], path: readonly string[]): boolean => {
-  const isOpenEnded = pattern.at(-1) === "**";
+/** Whether a pattern matches a path of the document. An entity matches all below its pattern, too. */
+const isLike = (pattern: readonly string[], path: readonly string[], isEntity = false): boolean => {
+  const isOpenEnded = isEntity || pattern.at(-1) === "**";
   if (isOpenEnded ? path.length < pattern.length : path.length !== pattern.length) return false;
-  return pattern.every((segment, at) => segment === "*" || segment === "**" || segment === path[at]);
+  return pattern.every((segment, at) => {
+    if (segment === ":id" && isEntity) return /^\{[^{}]+\}$/.test(path[at] ?? "");
+    return segment === "*" || segment === "**" || segment === path[at];
+  });
 };
 
 /** A path of the table, and which of its operations the document has. */
 interface Pattern {
   readonly text: string;
+  readonly segments: readonly string[];
   readonly owner: Entity;
+  readonly isEntity: boolean;
   /** The index in the owner's paths. */
   readonly index: number;
   /** The methods of a path without an ID. `undefined`: all. */
@@ -140,84 +145,44 @@ interface Pattern {
   hasMethod: boolean;
 }
 
-/** A node in the trie of patterns. A path of the document may descend into several branches. */
-interface Node {
-  readonly literals: Map<string, Node>;
-  wildcard: Node | undefined;
-  id: Node | undefined;
-  /** Entities match their path and everything below; other patterns only their length, or more for `/**`. */
-  readonly entities: Pattern[];
-  readonly exact: Pattern[];
-  readonly below: Pattern[];
-}
-
-const newNode = (): Node => ({
-  literals: new Map(),
-  wildcard: undefined,
-  id: undefined,
-  entities: [],
-  exact: [],
-  below: [],
-});
-
 /** Routed paths without an operation. `isMeant`: whether the document covers the path. */
 export const missingOperations = (
   paths: readonly ContractPath[],
   table: CompiledTable,
   isMeant: (pattern: string) => boolean,
 ): readonly Finding[] => {
-  const root = newNode();
-  const owners = [...table.entities.values()];
-  const entities = owners.flatMap((owner) => patternsOf(owner, undefined, isMeant));
-  const others = table.withoutId.entries.flatMap(({ entity, methods }) => patternsOf(entity, methods, isMeant));
-  for (const pattern of entities) insert(root, pattern, "entities");
-  for (const pattern of others) insert(root, pattern, pattern.text.endsWith("/**") ? "below" : "exact");
-  for (const { path, methods } of paths) visit(root, segmentsOf(path), 0, methods);
-  return [
-    ...entities.filter(({ hasPath }) => !hasPath).map(missingEntityFinding),
-    ...others.filter(({ hasMethod }) => !hasMethod).map(otherFinding),
+  const patternsOf = (owner: Entity, isEntity: boolean, methods?: readonly string[]): Pattern[] =>
+    owner.paths.flatMap((text, index) => {
+      const pattern = { text, segments: segmentsOf(text), owner, isEntity, index, methods };
+      return isMeant(text) ? [{ ...pattern, hasPath: false, hasMethod: false }] : [];
+    });
+  const patterns = [
+    ...[...table.entities.values()].flatMap((owner) => patternsOf(owner, true)),
+    ...table.withoutId.entries.flatMap(({ entity, methods }) => patternsOf(entity, false, methods)),
   ];
-};
-
-const patternsOf = (owner: Entity, methods: Pattern["methods"], isMeant: (pattern: string) => boolean): Pattern[] =>
-  owner.paths.flatMap((text, index) =>
-    isMeant(text) ? [{ text, owner, index, methods, hasPath: false, hasMethod: false }] : [],
-  );
-
-const insert = (root: Node, pattern: Pattern, kind: "entities" | "exact" | "below"): void => {
-  let node = root;
-  const segments = segmentsOf(pattern.text);
-  for (const segment of kind === "below" ? segments.slice(0, -1) : segments) {
-    if (segment === ":id" && kind === "entities") node = node.id ??= newNode();
-    else node = branchOf(node, segment, newNode);
-  }
-  node[kind].push(pattern);
-};
-
-/** Descends from the segment at `depth`. A parameter matches IDs and wildcards, a literal only itself. */
-const visit = (node: Node, path: readonly string[], depth: number, methods: readonly string[]): void => {
-  meet(node.entities, methods);
-  const segment = path[depth];
-  if (segment === undefined) {
-    meet(node.exact, methods);
-    return;
-  }
-  meet(node.below, methods);
-  const literal = node.literals.get(segment);
-  if (literal !== undefined) visit(literal, path, depth + 1, methods);
-  if (node.id !== undefined && isParameter(segment)) visit(node.id, path, depth + 1, methods);
-  if (node.wildcard !== undefined) visit(node.wildcard, path, depth + 1, methods);
-};
-
-const meet = (patterns: readonly Pattern[], operations: readonly string[]): void => {
+  // Thousands of each: only those with the same first segment are compared.
+  const byFirst = new Map<string, Pattern[]>();
   for (const pattern of patterns) {
-    const { methods } = pattern;
-    pattern.hasPath = true;
-    pattern.hasMethod ||= methods === undefined || operations.some((method) => methods.includes(method));
+    const [first = ""] = pattern.segments;
+    const key = /^[:*]/.test(first) ? ANY : first;
+    byFirst.set(key, [...(byFirst.get(key) ?? []), pattern]);
   }
+  for (const { path, methods } of paths) {
+    const segments = segmentsOf(path);
+    for (const pattern of [...(byFirst.get(ANY) ?? []), ...(byFirst.get(segments[0] ?? "") ?? [])]) {
+      if (!isLike(pattern.segments, segments, pattern.isEntity)) continue;
+      pattern.hasPath = true;
+      pattern.hasMethod ||= pattern.methods === undefined || methods.some((each) => pattern.methods?.includes(each));
+    }
+  }
+  return patterns.flatMap((pattern) => {
+    if (pattern.isEntity) return pattern.hasPath ? [] : [missingEntityFinding(pattern)];
+    return pattern.hasMethod ? [] : [otherFinding(pattern)];
+  });
 };
 
-const isParameter = (segment: string): boolean => /^\{[^{}]+\}$/.test(segment);
+/** A first segment that no path has. */
+const ANY = "/";
 
 const missingEntityFinding = ({ text, owner, index }: Pattern): Finding => ({
   kind: "entity-without-operation",
