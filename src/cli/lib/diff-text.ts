@@ -35,19 +35,13 @@ const overrideCells = ({ id, entity = "(no entity)", before, after }: OverrideCh
 const formatReason = ({ by, epoch }: OverrideTarget): string => (epoch === undefined ? by : `${by}, epoch ${epoch}`);
 
 /** Undone steps of one kind, with the first entities. Plain JSON. */
-export interface UndoneCount {
-  readonly kind: Undone;
-  readonly entities: number;
-  readonly ids: readonly string[];
-}
-
-export const undoneCount = ({ kind, entities, listed }: UndoneSteps): UndoneCount => ({
+export const undoneCount = ({ kind, entities, listed }: UndoneSteps) => ({
   kind,
   entities,
   ids: listed.map(({ id }) => id),
 });
 
-export const formatUndone = ({ kind, entities, ids }: UndoneCount): string => {
+export const formatUndone = ({ kind, entities, ids }: ReturnType<typeof undoneCount>): string => {
   const rest = entities > ids.length ? ", …" : "";
   const whose = `${countOf(entities, "entity", "entities")} (${ids.join(", ")}${rest})`;
   return escapeControls(`${whose}: ${WHAT[kind]}`);
@@ -155,13 +149,7 @@ export const formatMinted = ({ mintedFrom, mintedBefore }: Pick<KeyChange, "mint
 ];
 
 /** `1,204 keys, 12.5 % of the key space`. */
-export const formatKeys = ({
-  keys,
-  percentOfSpace,
-}: {
-  readonly keys: string;
-  readonly percentOfSpace?: number | undefined;
-}): string => {
+export const formatKeys = ({ keys, percentOfSpace }: { keys: string; percentOfSpace?: number | undefined }): string => {
   const part = percentOfSpace === undefined ? "" : `, ${formatPercent(percentOfSpace)} of the key space`;
   return `${keys === "1" ? "1 key" : `${formatCount(BigInt(keys))} keys`}${part}`;
 };

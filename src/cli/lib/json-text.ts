@@ -45,14 +45,15 @@ export interface Position {
   readonly column: number;
 }
 
-export interface TextFault extends Position, Fault {}
+/** A fault with its position in the text. */
+export interface PlacedFault extends Fault, Position {}
 
 /** A JSON text with the positions of its entries. */
 export interface JsonText {
   /** `undefined` if the syntax is wrong. Of duplicate keys the last one counts. */
   readonly value: unknown;
   /** Excess size, syntax errors (at most one per line), or duplicate keys. */
-  readonly faults: readonly TextFault[];
+  readonly faults: readonly PlacedFault[];
   /** The start of the entry of a JSON pointer, or of the nearest existing parent. */
   readonly positionOf: (pointer: string) => Position;
 }
@@ -108,7 +109,7 @@ const positionFinder = (text: string): ((offset: number) => Position) => {
 };
 
 const syntaxFaults = (text: string, errors: readonly ParseError[], position: (offset: number) => Position) => {
-  const faults = new Map<number, TextFault>();
+  const faults = new Map<number, PlacedFault>();
   for (const { error, offset, length } of errors) {
     if (faults.size === SYNTAX_FAULTS_MAX) break;
     const place = position(offset);
@@ -126,8 +127,8 @@ const placeAround = (text: string, offset: number): Place => {
 };
 
 /** `JSON.parse` silently drops all but the last of equal keys. */
-const duplicateKeys = (tree: Node, position: (offset: number) => Position): readonly TextFault[] => {
-  const faults: TextFault[] = [];
+const duplicateKeys = (tree: Node, position: (offset: number) => Position): readonly PlacedFault[] => {
+  const faults: PlacedFault[] = [];
   const visit = (node: Node, place: Place): void => {
     const lines = new Map<string, number>();
     for (const [index, child] of (node.children ?? []).entries()) {

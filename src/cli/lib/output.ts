@@ -43,15 +43,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 export const escapeControls = (text: string): string =>
   text.replace(UNPRINTABLE, (character) => `\\u{${(character.codePointAt(0) as number).toString(16)}}`);
 
-/** Shows the progress of a long operation. The caller must end it, also after an error. */
-export interface Progress {
-  /** Bytes done since the last call. */
-  readonly add: (bytes: number) => void;
-  /** Removes the bar before other output; the next `add` shows it again. */
-  readonly clear: () => void;
-  /** Removes the bar. */
-  readonly end: () => void;
-}
+type Progress = ReturnType<typeof startProgress>;
 
 export interface ProgressOptions {
   /** Such as `shards.csv` or `uploading pack shards`. Printable. */
@@ -75,11 +67,14 @@ const LABEL_LENGTH_MAX = 24;
 
 const ERASE = "\r\u001b[K";
 
-/** Shows progress on stderr: a bar on a terminal, otherwise a line at intervals. */
+/**
+ * Shows progress on stderr: a bar on a terminal, otherwise a line at intervals. `add`: bytes done since the last call.
+ * `clear`: before other output. The caller must `end` it, also after an error.
+ */
 export const startProgress = (
   { label, bytes, isQuiet = false }: ProgressOptions,
   { nowMs, report, isReportWatched }: Pick<Runtime, "nowMs" | "report" | "isReportWatched">,
-): Progress => {
+) => {
   const startMs = nowMs();
   const everyMs = isReportWatched ? BAR_EVERY_MS : LINE_EVERY_MS;
   let done = 0;

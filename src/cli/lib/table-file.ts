@@ -13,7 +13,7 @@ import { formatFaultCount, isCut } from "../../routing/schema/faults.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { EXIT, fail, type Runtime, Stop } from "../runtime.ts";
 import { bytesOf, unreadable } from "./input.ts";
-import { type Position, readJsonText } from "./json-text.ts";
+import { type PlacedFault, readJsonText } from "./json-text.ts";
 import { escapeControls, jsonText } from "./output.ts";
 import { loadPackFiles } from "./packs.ts";
 
@@ -33,8 +33,6 @@ export interface TableFile<Table> {
   /** SHA-256 of the bytes in lower-case hex, as published. */
   readonly digest: string;
 }
-
-export interface PlacedFault extends Fault, Position {}
 
 /** Where faults of a table are shown; `json`: as objects on stdout. */
 export type Shown = "stderr" | "stdout" | "json";

@@ -1,40 +1,22 @@
 import { readOriginUrl } from "../../routing/compile/origin-url.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import type { DiffCounts, KeyCount } from "./diff-summary.ts";
-import { formatUndone, type UndoneCount, undoneCount } from "./diff-text.ts";
+import { formatUndone, undoneCount } from "./diff-text.ts";
 import { escapeControls, formatCount } from "./output.ts";
 import { idlePacks } from "./table-file.ts";
 
 /** Not faults of a table, but often mistakes. Plain JSON. */
-export type PlanWarning =
-  /** No route, canary or default names the region. */
-  | { readonly kind: "region-without-routes"; readonly region: string }
-  /** No region of the current table has an origin with this host and port. */
-  | { readonly kind: "new-origin"; readonly region: string; readonly authority: string }
-  /** Keys lose their region. */
-  | { readonly kind: "keys-go-nowhere"; readonly entity: string; readonly layout: string; readonly keys: string }
-  /** No route names the pack. */
-  | { readonly kind: "pack-without-route"; readonly pack: string }
-  /** Publishing requires its number, and ends it. */
-  | { readonly kind: "canary-running"; readonly revision: number }
-  /** The number is of another country. Without `to` it is unassigned: the country has another number. */
-  | { readonly kind: "country-renumbered"; readonly number: number; readonly from: string; readonly to?: string }
-  /** IDs of the layout belong to another entity: those with the number, or all. */
-  | ({ readonly kind: "entity-renumbered"; readonly from: string; readonly to: string } & Omit<Claim, "entity">)
-  /** Undone steps of moves, which docs/guides/move-entities.md forbids. */
-  | UndoneCount
-  /** 0: the table has none. */
-  | { readonly kind: "epoch-floor-falls"; readonly from: number; readonly to: number };
+export type PlanWarning = ReturnType<typeof warningsOf>[number];
 
 type Numbers = Readonly<Record<string, number>>;
 
-const countries = (before: Numbers, after: Numbers): readonly PlanWarning[] => {
+/** The number is of another country. Without `to` it is unassigned: the country has another number. */
+const countries = (before: Numbers, after: Numbers) => {
   const now = new Map(Object.entries(after).map(([code, number]) => [number, code]));
   return Object.entries(before).flatMap(([from, number]) => {
     const to = now.get(number);
-    if (to === from) return [];
-    if (to !== undefined) return [{ kind: "country-renumbered", number, from, to } as const];
-    return Object.hasOwn(after, from) ? [{ kind: "country-renumbered", number, from } as const] : [];
+    if (to === from || (to === undefined && !Object.hasOwn(after, from))) return [];
+    return [{ kind: "country-renumbered", number, from, ...(to === undefined ? {} : { to }) } as const];
   });
 };
 
@@ -45,8 +27,8 @@ interface Claim {
   readonly entity: string;
 }
 
-/** A renamed entity is not a change of owner. */
-const entities = (before: DeclaredTable, after: DeclaredTable): readonly PlanWarning[] => {
+/** IDs of the layout belong to another entity: those with the number, or all. A renamed entity is not a change of owner. */
+const entities = (before: DeclaredTable, after: DeclaredTable) => {
   const now = claimsIn(after);
   return [...claimsIn(before)].flatMap(([key, { layout, mark, entity: from }]) => {
     const to = now.get(key)?.entity;
@@ -93,7 +75,7 @@ export const warningsOf = (
   after: DeclaredTable,
   changes: DiffCounts | undefined,
   canary: number | undefined,
-): readonly PlanWarning[] => {
+) => {
   const [from, to] = [before.epochFloor ?? 0, after.epochFloor ?? 0];
   return [
     ...(changes?.overrides.undone ?? []).map(undoneCount),
@@ -108,12 +90,13 @@ export const warningsOf = (
   ];
 };
 
-const idleRegions = (before: DeclaredTable, after: DeclaredTable): readonly PlanWarning[] => {
+/** No route, canary or default names the region. */
+const idleRegions = (before: DeclaredTable, after: DeclaredTable) => {
   const [left, right] = [routedRegions(before), routedRegions(after)];
   const isKnown = (region: string) => Object.hasOwn(before.regions, region);
   return Object.keys(after.regions)
     .filter((region) => !right.has(region) && (left.has(region) || !isKnown(region)))
-    .map((region) => ({ kind: "region-without-routes", region }));
+    .map((region) => ({ kind: "region-without-routes", region }) as const);
 };
 
 /** Regions with routes. Overrides do not count: they are temporary. */
@@ -138,11 +121,12 @@ const routedRegions = ({
   return new Set([...routed, fallback, ...said].filter((region) => region !== undefined));
 };
 
-const newOrigins = (before: DeclaredTable, after: DeclaredTable): readonly PlanWarning[] => {
+/** No region of the current table has an origin with this host and port. */
+const newOrigins = (before: DeclaredTable, after: DeclaredTable) => {
   const known = new Set(authorities(before).map(({ authority }) => authority));
   return authorities(after)
     .filter(({ authority }) => !known.has(authority))
-    .map(({ region, authority }) => ({ kind: "new-origin", region, authority }));
+    .map(({ region, authority }) => ({ kind: "new-origin", region, authority }) as const);
 };
 
 /** Each pair of region and authority once. */
@@ -155,8 +139,8 @@ const authorities = ({ regions }: DeclaredTable) =>
     return [...new Set(all)].map((authority) => ({ region, authority }));
   });
 
-const lost = ({ entity, layout, from, to, keys }: KeyCount): readonly PlanWarning[] =>
-  from !== "nowhere" && to === "nowhere" ? [{ kind: "keys-go-nowhere", entity, layout, keys }] : [];
+const lost = ({ entity, layout, from, to, keys }: KeyCount) =>
+  from !== "nowhere" && to === "nowhere" ? [{ kind: "keys-go-nowhere", entity, layout, keys } as const] : [];
 
 export const formatWarning = (warning: PlanWarning): string => escapeControls(sentenceOf(warning));
 
