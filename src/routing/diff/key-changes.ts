@@ -164,7 +164,7 @@ export interface Claims {
 export const pairOwners = (before: LayoutSide, after: LayoutSide): readonly Claims[] => {
   const [left, right] = [idsOf(before), idsOf(after)];
   const marks = [...left, ...right].map(ownerKeyOf);
-  if (!marks.includes(undefined)) return pairByMark(left, right);
+  if (!marks.includes(undefined)) return pairBy(left, right, (id) => ownerKeyOf(id) as number);
   // An entity that takes every number stands alone in its table, and so may the only one of a layout without numbers.
   const isShared = marks.every((mark) => mark === undefined) && Math.max(left.length, right.length) > 1;
   if (isShared) return pairBy(left, right, ({ entity }) => entity);
@@ -173,20 +173,17 @@ export const pairOwners = (before: LayoutSide, after: LayoutSide): readonly Clai
 
 const idsOf = ({ routePlan }: LayoutSide): readonly IdPlan[] => routePlan?.plan.ids ?? [];
 
-const pairByMark = (before: readonly IdPlan[], after: readonly IdPlan[]): readonly Claims[] =>
-  pairBy(before, after, (id) => ownerKeyOf(id) as number).map((claims) => {
-    const [owner] = [...claims.after, ...claims.before];
-    return { ...claims, mark: owner && ownerKeyOf(owner) };
-  });
-
-const pairBy = <Key>(
+const pairBy = (
   before: readonly IdPlan[],
   after: readonly IdPlan[],
-  keyOf: (id: IdPlan) => Key,
+  keyOf: (id: IdPlan) => number | string,
 ): readonly Claims[] => {
   const [left, right] = [groupBy(before, keyOf), groupBy(after, keyOf)];
-  const keys = new Set([...left.keys(), ...right.keys()]);
-  return [...keys].map((key) => ({ mark: undefined, before: left.get(key) ?? [], after: right.get(key) ?? [] }));
+  return [...new Set([...left.keys(), ...right.keys()])].map((key) => ({
+    mark: typeof key === "number" ? key : undefined,
+    before: left.get(key) ?? [],
+    after: right.get(key) ?? [],
+  }));
 };
 
 /** A layout that was declared anew has other keys, which cannot be compared. */

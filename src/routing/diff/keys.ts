@@ -65,28 +65,27 @@ const layoutSide = (planned: Planned, layout: string): LayoutSide => {
 /** What one table does with the IDs that are compared. */
 interface Side {
   readonly plan: LayoutPlan;
-  readonly owners: readonly Owner[];
+  /** With their owners, in the order of precedence. The last of an owner takes what the others do not. */
+  readonly routes: readonly { readonly id: IdPlan; readonly box: Box; readonly outcome: RouteOutcome }[];
 }
 
-interface Owner {
-  readonly id: IdPlan;
-  /** In the order of precedence. What none of them takes goes to `fallback`. */
-  readonly routes: readonly { readonly box: Box; readonly outcome: RouteOutcome }[];
-  readonly fallback: RouteOutcome;
-}
-
-const sideOf = ({ planned, routePlan, routesOf }: LayoutSide, ids: readonly IdPlan[]): Side | undefined =>
-  routePlan && {
-    plan: routePlan.plan,
-    owners: ids.map((id) => ({
+const sideOf = ({ planned, routePlan, routesOf }: LayoutSide, ids: readonly IdPlan[]): Side | undefined => {
+  if (routePlan === undefined) return undefined;
+  const { plan } = routePlan;
+  const everything: Box = plan.dimensions.map(() => undefined);
+  const routes = ids.flatMap((id) => [
+    ...routesOf(id).flatMap(({ ordinal, box }) => {
+      const route = planned.draft.routes[ordinal]?.route;
+      return route === undefined ? [] : [{ id, box, outcome: behindPacks(outcomeOf(route), routePlan, id, ordinal) }];
+    }),
+    {
       id,
-      routes: routesOf(id).flatMap(({ ordinal, box }) => {
-        const route = planned.draft.routes[ordinal]?.route;
-        return route === undefined ? [] : [{ box, outcome: behindPacks(outcomeOf(route), routePlan, id, ordinal) }];
-      }),
-      fallback: behindPacks(routeOutcome(planned.draft.fallback, undefined), routePlan, id, Number.POSITIVE_INFINITY),
-    })),
-  };
+      box: everything,
+      outcome: behindPacks(routeOutcome(planned.draft.fallback, undefined), routePlan, id, Number.POSITIVE_INFINITY),
+    },
+  ]);
+  return { plan, routes };
+};
 
 const outcomeOf = ({ region, canary, split }: DeclaredRoute): RouteOutcome =>
   split === undefined ? routeOutcome(region, canary) : { region: undefined, split: readSplit(split).regions };
@@ -101,7 +100,7 @@ const behindPacks = (outcome: RouteOutcome, { packs }: RoutePlan, id: IdPlan, in
 const leadsSomewhere = (outcome: KeyOutcome | undefined): boolean =>
   (outcome?.region ?? outcome?.split ?? outcome?.packs) !== undefined;
 
-const boxesOf = ({ owners }: Side): readonly Box[] => owners.flatMap(({ routes }) => routes.map(({ box }) => box));
+const boxesOf = ({ routes }: Side): readonly Box[] => routes.map(({ box }) => box);
 
 const diffClaims = (
   plan: LayoutPlan,
@@ -180,14 +179,9 @@ const outcomeCache = (): OutcomeOf => {
 };
 
 const layOutSide = (side: Side | undefined, space: Space, outcomeOf: OutcomeOf): SpaceSide<KeyOutcome> => ({
-  routes: (side?.owners ?? []).flatMap(({ id, routes, fallback }) => {
-    const { plan } = side as Side;
-    const everything: Box = plan.dimensions.map(() => undefined);
-    return [
-      ...routes.flatMap(({ box, outcome }) => layOut(plan, id, box, outcomeOf(id.entity, outcome), space)),
-      ...layOut(plan, id, everything, outcomeOf(id.entity, fallback), space),
-    ];
-  }),
+  routes: (side?.routes ?? []).flatMap(({ id, box, outcome }) =>
+    layOut((side as Side).plan, id, box, outcomeOf(id.entity, outcome), space),
+  ),
   fallback: undefined,
 });
 
