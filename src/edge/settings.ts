@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { parseJson } from "../routing/schema/json-scanner.ts";
 import type { RateBinding } from "./rate-limits.ts";
 
 /** What a secret says; `undefined` when it is not as it must be, without saying how: it is secret. */
@@ -6,13 +7,7 @@ export function readSecret<const Schema extends v.GenericSchema>(
   schema: Schema,
   text: string,
 ): v.InferOutput<Schema> | undefined {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const parsed = v.safeParse(schema, json);
+  const parsed = v.safeParse(schema, parseJson(text));
   return parsed.success ? parsed.output : undefined;
 }
 

@@ -34,8 +34,6 @@ export interface Problem {
   readonly [extension: string]: unknown;
 }
 
-export const slugOf = (error: GatewayError): ProblemSlug => error.reason;
-
 /** The only place where an error becomes a problem. Evidence goes into the extensions; origin addresses never do. */
 export function problemOf(error: GatewayError): Problem {
   const { status, title } = CATALOGUE[error.reason];

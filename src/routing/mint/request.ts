@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/result.ts";
 import { faultList } from "../schema/faults.ts";
-import { duplicateKey } from "../schema/json-scanner.ts";
+import { duplicateKey, parseJson } from "../schema/json-scanner.ts";
 import { described } from "../schema/parts.ts";
 import { checkShape, reportIssue } from "../schema/validate.ts";
 
@@ -74,12 +74,8 @@ export type MintRequest = Readonly<Omit<MintBody, "count">>;
 
 /** Reads the JSON text of a mint request. The first thing that is wrong with it is named, with a JSON pointer (RFC 6901). */
 export function readMintBody(text: string): Result<MintBody, MintPlanError> {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return err(malformed("The body is not JSON.", ""));
-  }
+  const json = parseJson(text);
+  if (json === undefined) return err(malformed("The body is not JSON.", ""));
   const twice = duplicateKey(text);
   if (twice !== undefined) return err(malformed(`The body has the key ${JSON.stringify(twice)} twice.`, ""));
   const { report, faults } = faultList();

@@ -13,6 +13,7 @@ import {
 } from "../../ids/public/index.ts";
 import { formatPublicText, parseBase62, parsePublicText } from "../../ids/public/public-text.ts";
 import { canBeLater } from "../compile/overrides.ts";
+import { parseJson } from "../schema/json-scanner.ts";
 import type { Entity, PublicKind } from "../table.ts";
 
 /** The digits of base64, RFC 4648 section 4: this zone knows no platform. */
@@ -52,7 +53,7 @@ const SECRET = v.strictObject(
 export const parsePublicKeys = (text: string): Result<PublicKeys, string> => {
   const json = parseJson(text);
   // An array has all members that may be absent.
-  if (json === undefined || Array.isArray(json)) return err("PUBLIC_ID_KEYS is not a JSON object.");
+  if (json === undefined || json === null || Array.isArray(json)) return err("PUBLIC_ID_KEYS is not a JSON object.");
   const parsed = v.safeParse(SECRET, json);
   if (!parsed.success) return err(formatIssue(parsed.issues[0]));
   const { sealed, compatible } = parsed.output;
@@ -63,14 +64,6 @@ export const parsePublicKeys = (text: string): Result<PublicKeys, string> => {
   const keyRings = compatible.length === 0 ? undefined : keyRing(compatible);
   if (keyRings?.ok === false) return err(formatRing("compatible", compatible, keyRings.error));
   return ok(parsed.output);
-};
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text) ?? undefined;
-  } catch {
-    return undefined;
-  }
 };
 
 const PLACE = /^(?:sealed|compatible)(?:\.[0-9]+(?:\.(?:id|key))?)?$/;

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "../../ids/result.ts";
 import { BASE64URL } from "../../ids/text/alphabets.ts";
 import { TOKEN_LENGTH_MAX } from "../limits.ts";
+import { parseJson } from "../schema/json-scanner.ts";
 
 /**
  * Reads a claim of a bearer token WITHOUT verifying it: a client can make any token.
@@ -54,14 +55,6 @@ const claimValueOf = (value: unknown): string | undefined => {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "object") return Array.isArray(value) ? "[…]" : "{…}";
   return String(value);
-};
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 };
 
 /** Digit by character code. */

@@ -1,3 +1,12 @@
+/** The value of a JSON text; `undefined` for any other text. */
+export const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
 /** `"` is a whole string; "" is the end of the text. Numbers, names and white space are passed over. */
 type Token = "{" | "}" | "[" | "]" | ":" | "," | '"' | "";
 

@@ -4,7 +4,7 @@ import { CONDITION_VALUES_MAX, ROUTES_MAX, TABLE_BYTES_MAX } from "../limits.ts"
 import { loadTable } from "../load.ts";
 import type { CompiledTable } from "../table.ts";
 import { type Fault, pointerTo } from "./faults.ts";
-import { duplicateKey, JsonScanner } from "./json-scanner.ts";
+import { duplicateKey, JsonScanner, parseJson } from "./json-scanner.ts";
 import { type DeclaredPack, packsSchema } from "./parts.ts";
 
 /** Limits of a table's text, checked before parsing: a parsed value takes thirty times the memory of its text. */
@@ -68,10 +68,8 @@ const partFrom = (text: string, at: number): Omit<Excess, "message"> => {
 export const parseTableText = (text: string): Result<unknown, readonly Fault[]> => {
   const excess = excessOf(text);
   if (excess !== undefined) return err([{ pointer: excess.pointer, kind: "size", message: excess.message }]);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
+  const value = parseJson(text);
+  if (value === undefined) {
     return err([syntax("The text is not JSON; `waybill table check` shows the line and column.")]);
   }
   const twice = duplicateKey(text);
@@ -90,13 +88,7 @@ export const declaredPacks = (text: string): readonly (readonly [name: string, p
   // Most tables have none, and need not be parsed again.
   const mayHave = text.includes('"packs"') || text.includes("\\u");
   if (!mayHave || excessOf(text) !== undefined) return [];
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return [];
-  }
-  const table = v.safeParse(WITH_PACKS, value, { abortEarly: true });
+  const table = v.safeParse(WITH_PACKS, parseJson(text), { abortEarly: true });
   return table.success ? Object.entries(table.output.packs) : [];
 };
 

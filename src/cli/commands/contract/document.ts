@@ -1,7 +1,7 @@
 import { type Document, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { err, ok, type Result } from "../../../ids/index.ts";
 import { pointerTo } from "../../../routing/schema/faults.ts";
-import { duplicateKey } from "../../../routing/schema/json-scanner.ts";
+import { duplicateKey, parseJson } from "../../../routing/schema/json-scanner.ts";
 
 /** An OpenAPI document as plain values. Its content is untrusted. */
 
@@ -40,10 +40,10 @@ export const readDocument = (bytes: Uint8Array): Result<Members, string> => {
 const parseText = (text: string): unknown => {
   if (text.trimStart().startsWith("{")) {
     const json = parseJson(text);
-    if (json.ok) {
+    if (json !== undefined) {
       const twice = duplicateKey(text);
       if (twice !== undefined) throw new Error(`the key ${JSON.stringify(twice)} is duplicated in one object`);
-      return json.value;
+      return json;
     }
     // YAML in flow style, or faulty JSON: the YAML parser reports the line.
   }
@@ -54,14 +54,6 @@ const parseText = (text: string): unknown => {
   if (fault !== undefined) throw fault;
   rejectTwins(document, lines);
   return document.toJS({ maxAliasCount: ALIASES_MAX });
-};
-
-const parseJson = (text: string): Result<unknown, undefined> => {
-  try {
-    return ok(JSON.parse(text));
-  } catch {
-    return err(undefined);
-  }
 };
 
 /** A parser would silently keep the last of two equal keys. */

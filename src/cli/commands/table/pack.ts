@@ -4,6 +4,7 @@ import { isIssued, keyFieldOf, ROUTABLE_BITS_MAX } from "../../../routing/layout
 import { FAULTS_MAX } from "../../../routing/limits.ts";
 import { type EncodedPack, encodePack } from "../../../routing/packs/encode.ts";
 import { formatPackFault } from "../../../routing/packs/format.ts";
+import { parseJson } from "../../../routing/schema/json-scanner.ts";
 import type { Slice } from "../../../routing/table.ts";
 import { command, type OptionsOf, option, required } from "../../command.ts";
 import { openGateway } from "../../gateway/client.ts";
@@ -104,12 +105,8 @@ const keyOf = (text: string, max: number): number | undefined => {
 };
 
 const partsOfJson = (text: string): readonly string[] | undefined => {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  if (value === undefined) return undefined;
   const { from, to, key, region, ...others } = value as Readonly<Record<string, unknown>>;
   if (Object.keys(others).length > 0 || typeof region !== "string") return undefined;
   const keys = key === undefined ? [from, to] : from === undefined && to === undefined ? [key] : [];
