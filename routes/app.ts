@@ -3,7 +3,7 @@ import { problemResponse } from "../src/gateway/problem-response.ts";
 import { RequestContext } from "../src/gateway/request.ts";
 import { serve } from "../src/gateway/serve.ts";
 import type { Gateway } from "../src/ports.ts";
-import { isGatewayPath } from "../src/routing/lookup/paths.ts";
+import { GATEWAY_PATH } from "../src/routing/lookup/paths.ts";
 import { health } from "./health.ts";
 import { ids } from "./ids.ts";
 import { type PageEnv, rawPath, respondUnhandled } from "./lib/http.ts";
@@ -29,7 +29,9 @@ export function createApp(gateway: Gateway): App {
       const context = new RequestContext(gateway, request, execution);
       let response: Response;
       try {
-        response = await (isGatewayPath(context.path) ? pages.fetch(request, { context }, execution) : serve(context));
+        response = await (GATEWAY_PATH.test(context.path)
+          ? pages.fetch(request, { context }, execution)
+          : serve(context));
       } catch (error) {
         gateway.logDefect(error);
         context.outcome = "internal-error";

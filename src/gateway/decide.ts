@@ -14,7 +14,7 @@ import {
   resolvePath,
   type WithoutId,
 } from "../routing/index.ts";
-import { ANY_PREFIX, pathWithId } from "../routing/lookup/paths.ts";
+import { ANY_PREFIX } from "../routing/lookup/paths.ts";
 import type { MissingPage } from "../routing/packs/pack.ts";
 import { entityOf, openOnPath, type PublicIdOpener, type ReadId, readId } from "./public-ids.ts";
 
@@ -132,64 +132,39 @@ function decidePublic(
 
 /**
  * Decides about a request for `/any/:id` or a path below it. The canary serves an ID that the table in force has decided
- * about, or any ID of an entity that is all its own.
+ * about, or any ID of an entity that is all its own: then it is asked in turn.
  */
-export function decideAny(input: DecideInput, path: string): Outcome {
-  const { table, canary } = input.tables;
+export function decideAny(input: DecideInput, path: string, byCanary = false): Outcome {
+  const { canary } = input.tables;
+  const table = byCanary && canary !== undefined ? canary.table : input.tables.table;
+  const other = byCanary ? undefined : canary;
   const slash = path.indexOf("/", ANY_PREFIX.length);
   const idEnd = slash === -1 ? path.length : slash;
   const id = path.slice(ANY_PREFIX.length, idEnd);
-  const below = path.slice(idEnd);
-  const first = decideIdByTable(input, table, id, below, canary);
-  return first === "canary" ? (decideIdByTable(input, canary?.table ?? table, id, below, undefined) as Outcome) : first;
-}
-
-/**
- * `below`: what follows the ID in the path. `other`: the canary that may take the ID over; absent when its own table is
- * asked.
- */
-function decideIdByTable(
-  input: DecideInput,
-  table: CompiledTable,
-  id: string,
-  below: string,
-  other: TableCanary | undefined,
-): Outcome | "canary" {
-  const byCanary = table !== input.tables.table;
   const reading = readHinted(input, table, id, byCanary);
   if (reading.kind === "page") return reading;
   if (reading.kind === "error") {
     if (other === undefined || !ownsAny(other)) return reading;
     const second = readHinted(input, other.table, id, byCanary);
     if (second.kind === "page") return second;
-    return second.kind !== "error" && other.ownsEntity(entityOf(second).name) ? "canary" : reading;
+    return second.kind !== "error" && other.ownsEntity(entityOf(second).name) ? decideAny(input, path, true) : reading;
   }
-  if (reading.kind === "public") {
-    const { entity } = reading;
-    // The table in force may know the entity and no region for this ID.
-    if (other?.ownsEntity(entity.name)) return "canary";
-    const pattern = primaryPattern(entity, entity.ids[0]?.enabled.layout.name ?? "") ?? "";
-    const path = pathWithId(pattern, id) + below;
-    const redirect = entity.any === "proxy" ? undefined : redirectFor(input, entity, path, undefined, byCanary);
-    if (redirect !== undefined) return redirect;
-    const idStart = pattern.indexOf(":id");
-    const outcome = decidePublic(input, table, matchAt(entity, idStart, id), path, byCanary);
-    return outcome.kind === "region" && other?.matches(outcome.decision) ? "canary" : outcome;
+  const decision = reading.kind === "plain" ? reading.decision : undefined;
+  const entity = reading.kind === "plain" ? reading.decision.entity : reading.entity;
+  // The table in force may know a public entity and no region for this ID.
+  if (decision === undefined ? other?.ownsEntity(entity.name) : other?.matches(decision)) {
+    return decideAny(input, path, true);
   }
-  const { decision } = reading;
-  if (other?.matches(decision)) return "canary";
-  const { entity, layout } = decision;
-  const path = pathWithId(primaryPattern(entity, layout) ?? "", id) + below;
-  const redirect = entity.any === "proxy" ? undefined : redirectFor(input, entity, path, decision, byCanary);
-  return redirect ?? { kind: "region", decision, path, byCanary };
+  const pattern = primaryPattern(entity, decision?.layout ?? entity.ids[0]?.enabled.layout.name ?? "") ?? "";
+  const idStart = pattern.indexOf(":id");
+  const ownPath = pattern.slice(0, idStart) + id + pattern.slice(idStart + ":id".length) + path.slice(idEnd);
+  const redirect = entity.any === "proxy" ? undefined : redirectFor(input, entity, ownPath, decision, byCanary);
+  if (redirect !== undefined) return redirect;
+  if (decision !== undefined) return { kind: "region", decision, path: ownPath, byCanary };
+  const match = { entity, idStart, idEnd: idStart + id.length, hint: undefined };
+  const outcome = decidePublic(input, table, match, ownPath, byCanary);
+  return outcome.kind === "region" && other?.matches(outcome.decision) ? decideAny(input, path, true) : outcome;
 }
-
-const matchAt = (entity: Entity, idStart: number, id: string): PathMatch => ({
-  entity,
-  idStart,
-  idEnd: idStart + id.length,
-  hint: undefined,
-});
 
 const ownsAny = ({ table, ownsEntity }: TableCanary): boolean => [...table.entities.keys()].some(ownsEntity);
 

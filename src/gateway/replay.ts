@@ -1,6 +1,6 @@
 import { err, ok } from "../ids/result.ts";
 import type { CompiledTable, Decision, Entity, WithoutId } from "../routing/index.ts";
-import { ANY_PREFIX, isGatewayPath, isNotNormalized } from "../routing/lookup/paths.ts";
+import { ANY_PREFIX, GATEWAY_PATH, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
 import { hasPublicForm } from "../routing/public-ids/codec.ts";
 import { type DecideError, decideAny, decidePath, type Outcome } from "./decide.ts";
 import type { PublicIdOpener } from "./public-ids.ts";
@@ -88,8 +88,8 @@ export const destinationOf = (
 ): Destination => {
   const query = target.indexOf("?");
   const path = query === -1 ? target : target.slice(0, query);
-  if (isGatewayPath(path)) return { kind: "own" };
-  if (isNotNormalized(path)) return { kind: "refused", reason: "malformed-request", entity: undefined };
+  if (GATEWAY_PATH.test(path)) return { kind: "own" };
+  if (NOT_NORMALIZED.test(path)) return { kind: "refused", reason: "malformed-request", entity: undefined };
   if (path === HIDDEN_PATH) return openPublic(undefined);
   const tables = { table, canary: undefined };
   if (path.startsWith(ANY_PREFIX)) {

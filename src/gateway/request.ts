@@ -1,7 +1,7 @@
 import type { Client, Gateway, ServedTable } from "../ports.ts";
 import type { GatewayError, RequestError } from "../problems/index.ts";
 import type { CompiledTable, Decision } from "../routing/index.ts";
-import { ANY_PREFIX, isNotNormalized } from "../routing/lookup/paths.ts";
+import { ANY_PREFIX, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
 import { problemResponse } from "./problem-response.ts";
 
 /** `http://` and `https://` both end before this index, and a host has at least one character. */
@@ -134,7 +134,7 @@ export class RequestContext {
  */
 export function openRequest(context: RequestContext): ServedTable | Response | Promise<ServedTable | Response> {
   const { gateway, host, path } = context;
-  if (host !== lastHost || isNotNormalized(path)) {
+  if (host !== lastHost || NOT_NORMALIZED.test(path)) {
     const error = targetError(host, path);
     if (error !== undefined) return context.fail(error);
     lastHost = host;
@@ -165,7 +165,7 @@ let lastHost: string | undefined;
  */
 export function targetError(host: string, path: string): RequestError | undefined {
   if (!HOST.test(host)) return { reason: "malformed-request", detail: "The host header is not a host." };
-  if (isNotNormalized(path)) {
+  if (NOT_NORMALIZED.test(path)) {
     return { reason: "malformed-request", detail: "The path has a dot segment or a backslash; send it resolved." };
   }
   return undefined;

@@ -35,7 +35,6 @@ export {
   architectText,
   architectValue,
 } from "./text/architect.ts";
-export * from "./text/short-key.ts";
 export * from "./text/texts.ts";
 export * from "./text/uuid.ts";
 export * from "./tools/capacity.ts";

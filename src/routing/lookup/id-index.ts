@@ -1,4 +1,4 @@
-import { mixWords, type Words } from "../../ids/index.ts";
+import { compareWords, mixWords, type Words } from "../../ids/index.ts";
 
 /** What a table says of an ID by its bits: routes by ranges of its fields, and overrides by all of its words. */
 
@@ -240,15 +240,11 @@ export class WordsMap {
 
   /** `words`: row after row. `values`: one of 32 bits for each row. */
   constructor(width: number, words: readonly number[], values: readonly number[]) {
-    const given = Uint32Array.from(words);
-    const rowOf = (entry: number): Uint32Array => given.subarray(entry * width, (entry + 1) * width);
+    const rowOf = (entry: number): Words => words.slice(entry * width, (entry + 1) * width);
     const mask = 2 ** Math.ceil(Math.log2(Math.max(1, values.length))) - 1;
-    const buckets = Uint32Array.from(
-      values,
-      (_, entry) => mixWords(words.slice(entry * width, (entry + 1) * width)) & mask,
-    );
+    const buckets = Uint32Array.from(values, (_, entry) => mixWords(rowOf(entry)) & mask);
     const compare = (a: number, b: number): number =>
-      (buckets[a] as number) - (buckets[b] as number) || compareRows(given, a * width, given, b * width, width);
+      (buckets[a] as number) - (buckets[b] as number) || compareWords(rowOf(a), rowOf(b));
     const order = Uint32Array.from(values, (_, entry) => entry).sort((a, b) => compare(a, b) || a - b);
     const kept = order.filter((entry, at) => at === 0 || compare(entry, order[at - 1] as number) !== 0);
     this.width = width;
@@ -269,31 +265,19 @@ export class WordsMap {
   }
 
   get(words: Words): number | undefined {
-    const bucket = mixWords(words) & (this.starts.length - 2);
-    let low = this.starts[bucket] as number;
-    let high = (this.starts[bucket + 1] as number) - 1;
+    const { rows, width, starts } = this;
+    const bucket = mixWords(words) & (starts.length - 2);
+    let low = starts[bucket] as number;
+    let high = (starts[bucket + 1] as number) - 1;
     while (low <= high) {
       const middle = (low + high) >>> 1;
-      const order = compareRows(this.rows, middle * this.width, words, 0, this.width);
-      if (order === 0) return this.values[middle];
-      if (order < 0) low = middle + 1;
+      const row = middle * width;
+      let word = 0;
+      while (word < width && rows[row + word] === words[word]) word++;
+      if (word === width) return this.values[middle];
+      if ((rows[row + word] as number) < (words[word] as number)) low = middle + 1;
       else high = middle - 1;
     }
     return undefined;
   }
 }
-
-/** Compares the words from one place on with those from another: below, equal to or above 0. */
-const compareRows = (
-  a: ArrayLike<number>,
-  from: number,
-  b: ArrayLike<number>,
-  other: number,
-  width: number,
-): number => {
-  for (let word = 0; word < width; word++) {
-    const difference = (a[from + word] as number) - (b[other + word] as number);
-    if (difference !== 0) return difference;
-  }
-  return 0;
-};

@@ -30,7 +30,10 @@ export const patternFor = (entity: Entity, layout: string): string | undefined =
 
 /** The one to which an ID of a layout leads: it has no open segment but the ID. Each layout of a checked entity has one. */
 export const primaryPattern = (entity: Entity, layout: string): string | undefined => {
-  for (const pattern of entity.paths) if (!pattern.includes("*") && takes(entity, pattern, layout)) return pattern;
+  for (const pattern of entity.paths) {
+    const hint = entity.pathHints.get(pattern);
+    if (!pattern.includes("*") && (hint === undefined || hintName(hint) === layout)) return pattern;
+  }
   return undefined;
 };
 
@@ -51,8 +54,8 @@ export const GATEWAY_SEGMENTS: ReadonlySet<string> = new Set(["any", "mint", "-"
 /** What leads to an origin by the ID alone. */
 export const ANY_PREFIX = "/any/";
 
-/** Whether the gateway answers the raw path itself, and no origin is asked. */
-export const isGatewayPath = (path: string): boolean => path === "/mint" || path === "/-" || path.startsWith("/-/");
+/** Raw paths that the gateway answers itself, and no origin is asked. */
+export const GATEWAY_PATH = /^\/(?:mint$|-(?:\/|$))/;
 
 /** Whether a reader who decodes escapes or merges slashes would take the path for the gateway's own. No origin gets it. */
 export const isEncodedGatewayPath = (path: string): boolean => {
@@ -61,17 +64,12 @@ export const isEncodedGatewayPath = (path: string): boolean => {
   return GATEWAY_SEGMENTS.has(first);
 };
 
-/** `.` and `..` as segments, plain or encoded (WHATWG URL, "single-dot" and "double-dot URL path segment"). */
-const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?=\/|$)/i;
-
 /**
- * Whether the runtime would resolve the path to another one when it is sent on: after the decision, so that an order's ID
- * would open the way to another path.
+ * Paths that the runtime would resolve to another one when they are sent on: after the decision, so that an order's ID would
+ * open the way to another path. They have a backslash, or a segment `.` or `..`, plain or encoded (WHATWG URL,
+ * "single-dot" and "double-dot URL path segment").
  */
-export const isNotNormalized = (path: string): boolean => {
-  if (path.includes("\\")) return true;
-  return (path.includes("/.") || path.includes("/%2")) && DOT_SEGMENT.test(path);
-};
+export const NOT_NORMALIZED = /\\|\/(?:\.|%2e){1,2}(?=\/|$)/i;
 
 /** A place in the patterns. Texts are compared as they stand in the request: nothing is decoded. */
 interface Node<Owner> {

@@ -16,8 +16,8 @@ import type { Candidate, CompiledTable, Decision, EnabledLayout, Move, Rule, Sha
 import { describeAll, describeShort, faultsOf, needsPage, shortKeyOwners } from "./describe.ts";
 import {
   allOwners,
-  canBe,
   hintedIn,
+  isInWindow,
   type LayoutHint,
   percentOf,
   shortTargetOf,
@@ -101,7 +101,7 @@ const formsOf = (enabled: EnabledLayout, text: string, nowMs: number): readonly 
     forms.set(`${form} ${own}`, { layout: layout.name, form, text: own });
   for (const form of layout.texts) {
     const words = form.read(text, 0, text.length);
-    if (words === undefined || !canBe(enabled, words, nowMs)) continue;
+    if (words === undefined || !layout.fits(words) || !isInWindow(enabled, words, nowMs)) continue;
     const texts = textsOf(layout, words);
     for (const [name, own] of Object.entries(texts)) add(name, own);
     if (texts["uuid"] !== undefined && texts["hex"] === undefined) add("hex", texts["uuid"].replaceAll("-", ""));

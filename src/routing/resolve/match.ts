@@ -26,10 +26,6 @@ export const isInWindow = ({ layout, window }: EnabledLayout, words: Words, nowM
   return mintedMs >= window.fromMs && mintedMs <= nowMs + window.aheadMs;
 };
 
-/** Whether the bits can be an ID of a layout, whatever entity owns it. */
-export const canBe = (enabled: EnabledLayout, words: Words, nowMs: number): boolean =>
-  enabled.layout.fits(words) && isInWindow(enabled, words, nowMs);
-
 /** An owner with the bits in which it reads the text, and the form in which it reads them. */
 export interface OwnerReading extends Owner {
   readonly form: TextForm;
@@ -49,7 +45,7 @@ export const allOwners = (
     const words = hinted.length === 0 ? undefined : form.read(text, 0, text.length);
     if (words === undefined) continue;
     for (const enabled of hinted) {
-      if (!canBe(enabled, words, nowMs)) continue;
+      if (!enabled.layout.fits(words) || !isInWindow(enabled, words, nowMs)) continue;
       for (const { entity, id } of enabled.ownersOf(words)) owners.push({ entity, id, form, words });
     }
   }
