@@ -51,17 +51,14 @@ export const bitDiagram = (layout: Layout, words: Words, paint: Runtime["paint"]
 const inFours = (cells: readonly string[]): string =>
   cells.map((cell, index) => (index % 4 === 0 && index > 0 ? ` ${cell}` : cell)).join("");
 
-interface Setting {
-  /** `undefined`: no route is shown. */
-  readonly table: CompiledTable | undefined;
-  readonly layouts: readonly Layout[];
-  readonly runtime: Pick<Runtime, "paint" | "isWatched">;
-}
-
-/** An explanation for a terminal, without the error: that goes to stderr. Empty if nothing could be read. */
-export const formatExplanation = (explanation: Explained, { table, layouts, runtime }: Setting): string => {
+/** An explanation for a terminal, without the error: that goes to stderr. Empty if nothing could be read. Without a `table` no route is shown. */
+const formatExplanation = (
+  explanation: Explained,
+  table: CompiledTable | undefined,
+  layouts: readonly Layout[],
+  { paint, isWatched }: Runtime,
+): string => {
   const { text, candidates, forms, decision } = explanation;
-  const { paint, isWatched } = runtime;
   if (candidates.length === 0) return "";
   const chosen = chosenOf(explanation);
   const hasStrip = isWatched || paint("red", "x") !== "x";
@@ -227,7 +224,7 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
       const explanation = explainOne(id);
       const { error } = explanation;
       if (json) return { data: jsonText(plainOf(explanation)), report: "", failed: error !== undefined };
-      const text = formatExplanation(explanation, { table: routed, layouts, runtime });
+      const text = formatExplanation(explanation, routed, layouts, runtime);
       return {
         data: index > 0 && text !== "" ? `\n${text}` : text,
         report:

@@ -6,17 +6,9 @@ import { alignColumns, countOf, jsonText, linesText } from "../lib/output.ts";
 import { EXIT, fail } from "../runtime.ts";
 import { whyNotMinted } from "./mint-offline.ts";
 
-/** The load and its result, with formatted times. */
-export interface Answer {
-  readonly load: Load;
-  readonly capacity: Capacity;
-  /** Whether time and sequence last as long as the load. */
-  readonly lasts: boolean;
-  /** When they run out. `undefined`: never, or after the year 9999. */
-  readonly end: string | undefined;
-}
+type Answer = ReturnType<typeof answerOf>;
 
-export const formatCapacity = (answer: Answer): string => {
+const formatCapacity = (answer: Answer): string => {
   const { load, capacity } = answer;
   const minters = countOf(load.minters, "minter");
   const head = `${capacity.layout} at ${amount(load.idsPerSecond)} IDs a second from ${minters}, for ${countOf(load.years, "year")}`;
@@ -132,7 +124,8 @@ docs/reference/cli.md has the formulas. Exit code: 0 if the layout supports the 
 
 const YEAR_MS = 31_557_600_000;
 
-const answerOf = (load: Load, capacity: Capacity, nowMs: number): Answer => {
+/** `lasts`: time and sequence last as long as the load. `end`: when they run out; `undefined`: never, or after the year 9999. */
+const answerOf = (load: Load, capacity: Capacity, nowMs: number) => {
   const { time, supply } = capacity;
   const suppliedMs = supply === undefined ? Number.POSITIVE_INFINITY : nowMs + supply.seconds * 1000;
   const endMs = Math.min(time?.endMs ?? Number.POSITIVE_INFINITY, suppliedMs);

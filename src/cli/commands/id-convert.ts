@@ -36,11 +36,7 @@ export const parseSpelling = (given: string | undefined, layouts: readonly Layou
 };
 
 /** A converted ID, with the layouts and text forms that were found. */
-export interface Converted {
-  readonly id: string;
-  readonly from: { readonly layout: string; readonly text: string };
-  readonly to: { readonly layout: string; readonly text: string };
-}
+type Converted = ReturnType<typeof writeAs>[number];
 
 /** Reads an ID as `from` and writes it as `to`. The error is a sentence: no text, or several. */
 export const convertId = (
@@ -125,7 +121,7 @@ const formsToTry = (layout: Layout, isNamed: boolean, text: string | undefined):
   return forms.filter(({ name }) => text === undefined || name === text);
 };
 
-const writeAs = ({ layout, form: text, words }: Reading, to: Spelling): readonly Converted[] => {
+const writeAs = ({ layout, form: text, words }: Reading, to: Spelling) => {
   const conversion = conversionsFrom(layout.name).find((each) => each.to.name === to.layout?.name);
   const isSame = to.layout === undefined || to.layout.name === layout.name;
   if (!isSame && conversion === undefined) return [];

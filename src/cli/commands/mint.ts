@@ -83,20 +83,13 @@ With a layout as its argument, the command does not check routes.`,
   },
 });
 
-interface MintedId {
-  readonly id: string;
-  readonly layout: string;
-  readonly entity?: string;
-  readonly region?: string;
-}
-
 /** Without a layout argument the table decides, if there is one. */
 const mintAll = (
   table: CompiledTable | undefined,
   name: string | undefined,
   options: MintOptions,
   runtime: Runtime,
-): readonly MintedId[] => {
+) => {
   const { entity, layout, slice } = options;
   if (name !== undefined && layout !== undefined) malformed("Pass the layout only once.");
   if (name !== undefined && entity !== undefined) {
@@ -118,7 +111,7 @@ const mintAll = (
   return minted.map((words) => ({ id: found.value.format(words), layout: wanted }));
 };
 
-const mintByTable = (table: CompiledTable, given: MintOptions, runtime: Runtime): readonly MintedId[] => {
+const mintByTable = (table: CompiledTable, given: MintOptions, runtime: Runtime) => {
   const { nowMs, entropy, report } = runtime;
   const { entity, layout, country, service, shardKey, group, slice: slices, field, primaryKey, at, count } = given;
   const fields = field && Object.fromEntries(Object.entries(field).map(([name, value]) => [name, String(value)]));

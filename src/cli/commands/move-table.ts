@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "../../ids/index.ts";
+import { err, ok } from "../../ids/index.ts";
 import { loadTable } from "../../routing/index.ts";
 import { unknownIdError } from "../../routing/resolve/describe.ts";
 import { allOwners, dropUnlikelyDigits, targetOf } from "../../routing/resolve/match.ts";
@@ -8,24 +8,15 @@ import { detailOf } from "../lib/errors.ts";
 import { editEntries, setNumber } from "../lib/table-edit.ts";
 import { type EntityLocation, entryOf, OVERRIDE_PARTS, type OverridePart } from "./move-steps.ts";
 
-/** An entity as the table knows it. */
-export interface Located {
-  /** In its canonical text. */
-  readonly id: string;
-  readonly at: EntityLocation;
-  /** The permanent region by the routes alone. `undefined`: none, or a canary may change it. */
-  readonly routed: string | undefined;
-}
-
-/** Reads an ID as strictly as `/any/:id`. The error is a sentence. */
-export type Locate = (text: string) => Result<Located, string>;
-
-/** Locates entities in a valid table. Time in Unix milliseconds. */
-export const locator = (declared: DeclaredTable, nowMs: number): Locate => {
+/**
+ * Locates entities in a valid table, and reads their IDs as strictly as `/any/:id`. `id`: in its canonical text. `routed`: the
+ * permanent region by the routes alone; `undefined`: none, or a canary may change it. An error is a sentence.
+ */
+export const locator = (declared: DeclaredTable, nowMs: number) => {
   const whole = compiled(declared);
   const routes = compiled({ ...declared, moved: {}, moves: {}, gone: {} });
   const ownersIn = (table: CompiledTable, text: string) => dropUnlikelyDigits(allOwners(table, text, nowMs), text);
-  return (text) => {
+  return (text: string) => {
     const readings = ownersIn(routes, text);
     if (readings.length === 0) return err(detailOf(unknownIdError(routes, text, nowMs)));
     const [id = "", ...otherIds] = new Set(readings.map((reading) => reading.id.enabled.layout.format(reading.words)));
@@ -46,7 +37,8 @@ export const locator = (declared: DeclaredTable, nowMs: number): Locate => {
       return err("it is in the table in another form, or as another ID with its short key; use that one");
     }
     const isSettled = otherRegions.length === 0 && targets.every(isForGood);
-    return ok({ id, at: at ?? { state: "routed", region }, routed: isSettled ? region : undefined });
+    const place: EntityLocation = at ?? { state: "routed", region };
+    return ok({ id, at: place, routed: isSettled ? region : undefined });
   };
 };
 

@@ -68,9 +68,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
 /** The binary itself: the package's wrapper script would not forward signals. */
 function workerdBinary(): string {
   const require = createRequire(import.meta.url);
-  const exported: unknown = require("workerd");
-  const path =
-    typeof exported === "object" && exported !== null && "default" in exported ? exported.default : undefined;
+  const { default: path }: { readonly default?: unknown } = require("workerd");
   if (typeof path !== "string") throw new Error("the package workerd does not export the path of its binary");
   return path;
 }
@@ -102,9 +100,7 @@ function onLines(child: ChildProcess, descriptor: number, onLine: (line: string)
 
 /** Parses a control message, one JSON object per line: the port of a socket that listens. */
 function portOf(line: string): number | undefined {
-  const message: unknown = JSON.parse(line);
-  if (typeof message !== "object" || message === null) return undefined;
-  if (!("event" in message && message.event === "listen")) return undefined;
-  if (!("socket" in message && message.socket === SOCKET_NAME)) return undefined;
-  return "port" in message && typeof message.port === "number" ? message.port : undefined;
+  const message: { event?: unknown; socket?: unknown; port?: unknown } | null = JSON.parse(line);
+  if (message?.event !== "listen" || message.socket !== SOCKET_NAME) return undefined;
+  return typeof message.port === "number" ? message.port : undefined;
 }

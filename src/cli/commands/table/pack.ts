@@ -173,17 +173,12 @@ Exit code: 0, or 1 if a line has a fault and nothing was written.`,
       const count = `${escapeControls(name)}: ${formatFaults(faults.length)}; nothing was written\n`;
       throw new Stop(count, EXIT.failed, lines.join(""));
     }
-    return write(runtime, ranges, part, options, table);
+    return write(runtime, ranges, part.bits, options, table);
   },
 });
 
 /** The number that the ranges divide. */
-interface Part {
-  readonly bits: number;
-  readonly max: number;
-}
-
-const partOf = (options: Options, table: PackTable | undefined): Part => {
+const partOf = (options: Options, table: PackTable | undefined) => {
   const { layout: name, field, slice } = options;
   const layout = findLayout(name, knownLayouts(table?.table));
   if (!layout.ok) return fail(`error: ${layout.error} (--layout)\n`);
@@ -198,7 +193,7 @@ const partOf = (options: Options, table: PackTable | undefined): Part => {
 };
 
 /** Slices are declared in the table. */
-const sliceOf = (name: string, layout: string, table: PackTable | undefined): Part => {
+const sliceOf = (name: string, layout: string, table: PackTable | undefined) => {
   if (table === undefined) {
     return fail("error: --slice requires the table that declares the slice; pass it with --table\n");
   }
@@ -214,7 +209,7 @@ const sliceOf = (name: string, layout: string, table: PackTable | undefined): Pa
 const write = async (
   runtime: Runtime,
   ranges: readonly LineRange[],
-  { bits }: Part,
+  bits: number,
   options: Options,
   table: PackTable | undefined,
 ): Promise<ExitCode> => {
