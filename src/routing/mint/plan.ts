@@ -68,17 +68,9 @@ export function keysFor(table: CompiledTable, entity: Entity, id: EntityId, requ
 
 /** A key that was given although the layout has no field for it: the client means something else than it gets. */
 function strayError(layout: Layout, wanted: readonly Field[], request: MintRequest): MintPlanError | undefined {
-  const key = keyFieldOf(layout);
   const has = (name: string | undefined): boolean => wanted.some((field) => field.name === name);
-  const isStray = {
-    country: !has("country"),
-    service: !has("service"),
-    group: !has("group"),
-    shardKey: !has("shardKey"),
-    slices: !has(key?.name),
-  };
   const stray = (["country", "service", "group", "shardKey", "slices"] as const).find(
-    (name) => request[name] !== undefined && isStray[name],
+    (name) => request[name] !== undefined && !has(name === "slices" ? keyFieldOf(layout)?.name : name),
   );
   if (stray !== undefined) return malformed(`${stray} has no place in an ID of layout ${layout.name}.`, `/${stray}`);
   const strayField = Object.keys(request.fields ?? {}).find((name) => !has(name));
@@ -151,7 +143,7 @@ function missingError(entity: Entity, { layout, slices }: EnabledLayout, { name,
   );
 }
 
-function rangeError({ name, max }: Field, value: FieldValue): MintPlanError | undefined {
+function rangeError({ name, max }: Pick<Field, "name" | "max">, value: FieldValue): MintPlanError | undefined {
   const isWhole = typeof value === "bigint" || Number.isSafeInteger(value);
   if (isWhole && value >= 0 && value <= max) return undefined;
   return { reason: "key-out-of-range", field: name, value: String(value), max: String(max) };
@@ -163,10 +155,8 @@ function joinSlices(enabled: EnabledLayout, key: Field, slices: Readonly<Record<
   for (const [name, value] of Object.entries(slices)) {
     const slice = enabled.slices.get(name);
     if (slice === undefined) return err(unknownName("slice", name, enabled.slices.keys()));
-    const max = 2 ** slice.bits - 1;
-    if (!Number.isInteger(value) || value < 0 || value > max) {
-      return err({ reason: "key-out-of-range", field: name, value: String(value), max: String(max) });
-    }
+    const fault = rangeError({ name, max: 2 ** slice.bits - 1 }, value);
+    if (fault !== undefined) return err(fault);
     parts.push({ slice, value });
   }
   parts.sort((a, b) => a.slice.offset - b.slice.offset);

@@ -4,27 +4,17 @@ import { NOT_FOUND, NOT_LOADED, type PackHeader, type PackPage, type PageInfo } 
 
 export { NOT_LOADED };
 
-/** Equal parts of the field, each with the page where a search begins. */
-const STEPS = 256;
-
 /** A pack in memory: its header, and the pages that are loaded. */
 export class LoadedPack {
   readonly header: PackHeader;
   /** First key of each page, then infinity as a sentinel. */
   private readonly firsts: Float64Array;
-  /** For each part of the field the page where a search begins. It ends a page or two further. */
-  private readonly steps: Int16Array;
-  private readonly stepsPerKey: number;
   /** By their numbers; those that are loaded. */
   readonly pages: (PackPage | undefined)[];
 
   constructor(header: PackHeader) {
     this.header = header;
     this.firsts = Float64Array.from([...header.pages.map(({ first }) => first), Number.POSITIVE_INFINITY]);
-    this.stepsPerKey = STEPS / 2 ** header.fieldBits;
-    this.steps = Int16Array.from({ length: STEPS }, (_, step) =>
-      header.pages.findLastIndex(({ first }) => first <= step / this.stepsPerKey),
-    );
     this.pages = header.pages.map(() => undefined);
   }
 
@@ -43,7 +33,7 @@ export class LoadedPack {
   /** The only page that can contain the key; -1 for a key below all pages. */
   pageOf(key: number): number {
     const { firsts } = this;
-    let number = this.steps[(key * this.stepsPerKey) | 0] as number;
+    let number = -1;
     while ((firsts[number + 1] as number) <= key) number++;
     return number;
   }
