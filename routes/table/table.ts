@@ -29,63 +29,66 @@ import { contextOf, jsonResponse, readBytes, respond } from "../lib/http.ts";
 import { invalidTable, malformed, readChangeRequest, readJson, readTable, wholeNumber } from "./request.ts";
 
 /** `/-/table`: reads, publishes, checks, compares and measures tables, and their status. */
-export const table = (gateway: Gateway) =>
-  new Hono()
-    .get("/-/table", requireScope(gateway, "viewer"), async (c) =>
-      respond(c, await gateway.controlPlane.text(), textResponse),
-    )
-    .put("/-/table", requireOperator(gateway, "publish"), async (c) => {
-      const request = readChangeRequest(c);
-      if (!request.ok) return respond(c, request);
-      const bytes = await readBytes(c.req.raw, TABLE_BYTES_MAX);
-      if (!bytes.ok) return respond(c, bytes);
-      return respond(c, await gateway.controlPlane.publish(request.value, bytes.value), created);
-    })
-    .post("/-/table/check", requireScope(gateway, "viewer"), async (c) => {
-      const body = await readTable(c.req.raw);
-      if (!body.ok) return respond(c, body);
-      const checked = checkTable(body.value.json);
-      if (!checked.ok) return respond(c, invalidTable(checked.error));
-      // Without packs the control plane is not needed.
-      const isAlone = Object.keys(checked.value.packs ?? {}).length === 0;
-      const faults = isAlone ? ok<readonly Fault[]>([]) : await gateway.controlPlane.packFaults(body.value.bytes);
-      return respond(c, faults.ok && faults.value.length > 0 ? invalidTable(faults.value) : faults, () =>
-        jsonResponse({ faults: [] }),
-      );
-    })
-    .post("/-/table/diff", requireScope(gateway, "viewer"), async (c) => {
-      const body = await readTable(c.req.raw);
-      if (!body.ok) return respond(c, body);
-      const after = checkTable(body.value.json);
-      if (!after.ok) return respond(c, invalidTable(after.error));
-      const current = await gateway.controlPlane.text();
-      if (!current.ok) return respond(c, current);
-      const declared = declaredIn(current.value);
-      const before = declared.ok ? checkTable(declared.value) : declared;
-      if (!before.ok) return respond(c, invalidTable(before.error));
-      const diff = diffTables(before.value, after.value, undefined, gateway.clock.nowMs());
-      return jsonResponse(diff, fieldsOf(current.value));
-    })
-    .get("/-/table/capacity", requireScope(gateway, "viewer"), async (c) => {
-      const text = await gateway.controlPlane.text();
-      if (!text.ok) return respond(c, text);
-      const declared = declaredIn(text.value);
-      return respondWithUses(c, declared.ok ? measureTable(declared.value, text.value.revision.bytes) : declared);
-    })
-    .post("/-/table/capacity", requireScope(gateway, "viewer"), async (c) => {
-      const body = await readTable(c.req.raw);
-      return body.ok ? respondWithUses(c, measureTable(body.value.json, body.value.bytes.length)) : respond(c, body);
-    })
-    // What is in force in the control plane, in KV and in the isolate that responds.
-    .get("/-/table/status", requireScope(gateway, "viewer"), async (c) => {
-      const context = contextOf(c);
-      const served = await openRequest(context);
-      if (served instanceof Response) return served;
-      const isolate = isolateStatus(served, context.arrivedAtMs);
-      return respond(c, await gateway.controlPlane.status(), (status) =>
-        jsonResponse({ ...describe(status), isolate }, { "waybill-table": served.label }),
-      );
-    });
+export const table = (gateway: Gateway) => {
+  const { controlPlane } = gateway;
+  const viewer = requireScope(gateway, "viewer");
+  return (
+    new Hono()
+      .get("/-/table", viewer, async (c) => respond(c, await controlPlane.text(), textResponse))
+      .put("/-/table", requireOperator(gateway, "publish"), async (c) => {
+        const request = readChangeRequest(c);
+        if (!request.ok) return respond(c, request);
+        const bytes = await readBytes(c.req.raw, TABLE_BYTES_MAX);
+        if (!bytes.ok) return respond(c, bytes);
+        return respond(c, await controlPlane.publish(request.value, bytes.value), created);
+      })
+      .post("/-/table/check", viewer, async (c) => {
+        const body = await readTable(c.req.raw);
+        if (!body.ok) return respond(c, body);
+        const checked = checkTable(body.value.json);
+        if (!checked.ok) return respond(c, invalidTable(checked.error));
+        // Without packs the control plane is not needed.
+        const isAlone = Object.keys(checked.value.packs ?? {}).length === 0;
+        const faults = isAlone ? ok<readonly Fault[]>([]) : await controlPlane.packFaults(body.value.bytes);
+        return respond(c, faults.ok && faults.value.length > 0 ? invalidTable(faults.value) : faults, () =>
+          jsonResponse({ faults: [] }),
+        );
+      })
+      .post("/-/table/diff", viewer, async (c) => {
+        const body = await readTable(c.req.raw);
+        if (!body.ok) return respond(c, body);
+        const after = checkTable(body.value.json);
+        if (!after.ok) return respond(c, invalidTable(after.error));
+        const current = await controlPlane.text();
+        if (!current.ok) return respond(c, current);
+        const declared = declaredIn(current.value);
+        const before = declared.ok ? checkTable(declared.value) : declared;
+        if (!before.ok) return respond(c, invalidTable(before.error));
+        const diff = diffTables(before.value, after.value, undefined, gateway.clock.nowMs());
+        return jsonResponse(diff, fieldsOf(current.value));
+      })
+      .get("/-/table/capacity", viewer, async (c) => {
+        const text = await controlPlane.text();
+        if (!text.ok) return respond(c, text);
+        const declared = declaredIn(text.value);
+        return respondWithUses(c, declared.ok ? measureTable(declared.value, text.value.revision.bytes) : declared);
+      })
+      .post("/-/table/capacity", viewer, async (c) => {
+        const body = await readTable(c.req.raw);
+        return body.ok ? respondWithUses(c, measureTable(body.value.json, body.value.bytes.length)) : respond(c, body);
+      })
+      // What is in force in the control plane, in KV and in the isolate that responds.
+      .get("/-/table/status", viewer, async (c) => {
+        const context = contextOf(c);
+        const served = await openRequest(context);
+        if (served instanceof Response) return served;
+        const isolate = isolateStatus(served, context.arrivedAtMs);
+        return respond(c, await controlPlane.status(), (status) =>
+          jsonResponse({ ...describe(status), isolate }, { "waybill-table": served.label }),
+        );
+      })
+  );
+};
 
 function describe({ truth: current, canary, kv, askedAtMs, isPending, lastError }: TableStatus): object {
   return {
@@ -133,17 +136,18 @@ const created = (body: unknown): Response => jsonResponse(body, {}, 201);
 /** The revisions, their texts, the audit, the rollback, and the canary: a table for some of the IDs. */
 export const tableRevisions = (gateway: Gateway) => {
   const { controlPlane } = gateway;
+  const viewer = requireScope(gateway, "viewer");
   return new Hono()
-    .get("/-/table/revisions", requireScope(gateway, "viewer"), async (c) => {
+    .get("/-/table/revisions", viewer, async (c) => {
       const pageQuery = readPageQuery(c);
       if (!pageQuery.ok) return respond(c, pageQuery);
       return respond(c, await controlPlane.revisions(pageQuery.value), (revisions) => jsonResponse({ revisions }));
     })
-    .get("/-/table/revisions/:revision", requireScope(gateway, "viewer"), async (c) => {
+    .get("/-/table/revisions/:revision", viewer, async (c) => {
       const number = wholeNumber(c.req.param("revision"));
       return number === undefined ? notFound(c) : respond(c, await controlPlane.text(number), textResponse);
     })
-    .get("/-/table/audit", requireScope(gateway, "viewer"), async (c) => {
+    .get("/-/table/audit", viewer, async (c) => {
       const pageQuery = readPageQuery(c);
       if (!pageQuery.ok) return respond(c, pageQuery);
       return respond(c, await controlPlane.audit(pageQuery.value), (entries) => jsonResponse({ entries }));
@@ -201,18 +205,19 @@ function readPageQuery(c: Context) {
 
 /** `/-/table/packs`: the upload of packs, before the table that names them. */
 export function tablePacks(gateway: Gateway) {
+  const { controlPlane } = gateway;
   const put = async (c: Context, part: "header" | number | undefined): Promise<Response> => {
     const sha256 = packOf(c);
     if (sha256 === undefined || part === undefined) return notFound(c);
     const bytes = await readBytes(c.req.raw, part === "header" ? HEADER_BYTES_MAX : PAGE_BYTES_MAX);
     if (!bytes.ok) return respond(c, bytes);
-    const receipt = await gateway.controlPlane.putPackPart({ sha256, part, author: callerOf(c).name }, bytes.value);
+    const receipt = await controlPlane.putPackPart({ sha256, part, author: callerOf(c).name }, bytes.value);
     return respond(c, receipt, ({ pack, isNew }) => jsonResponse(pack, {}, isNew ? 201 : 200));
   };
   return new Hono()
     .get("/-/table/packs/:sha256", requireScope(gateway, "viewer"), async (c) => {
       const sha256 = packOf(c);
-      return sha256 === undefined ? notFound(c) : respond(c, await gateway.controlPlane.packStatus(sha256));
+      return sha256 === undefined ? notFound(c) : respond(c, await controlPlane.packStatus(sha256));
     })
     .put("/-/table/packs/:sha256", requireOperator(gateway, "pack", packOf), (c) => put(c, "header"))
     .put("/-/table/packs/:sha256/:page", requireOperator(gateway, "pack", packOf), (c) =>

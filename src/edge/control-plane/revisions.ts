@@ -16,23 +16,17 @@ const SOUND_MAX = 16;
  * Validates tables as isolates load them, each digest once. A result holds for one version of the code, so the cache lives in
  * memory only. Tables with faults are checked again.
  */
-export class ValidationCache {
-  readonly #load: typeof loadTableBytes;
-  readonly #sound = new Set<string>();
-
-  constructor(load: typeof loadTableBytes = loadTableBytes) {
-    this.#load = load;
-  }
-
-  faultsOf(digest: string, bytes: Bytes): readonly Fault[] {
-    if (this.#sound.has(digest)) return [];
-    const table = this.#load(bytes, 0);
+export function validations(load: typeof loadTableBytes = loadTableBytes) {
+  const sound = new Set<string>();
+  return (digest: string, bytes: Bytes): readonly Fault[] => {
+    if (sound.has(digest)) return [];
+    const table = load(bytes, 0);
     if (!table.ok) return table.error;
-    const [oldest] = this.#sound.size >= SOUND_MAX ? this.#sound : [];
-    if (oldest !== undefined) this.#sound.delete(oldest);
-    this.#sound.add(digest);
+    const [oldest] = sound.size >= SOUND_MAX ? sound : [];
+    if (oldest !== undefined) sound.delete(oldest);
+    sound.add(digest);
     return [];
-  }
+  };
 }
 
 type Change = Result<TableRevision, TableChangeError>;
@@ -55,7 +49,7 @@ export type DraftOf = (canary: RunningCanary | undefined) => Result<Draft, Table
 export class RevisionLog extends RevisionStore {
   readonly #clock: Clock;
   readonly #bundled: RevisionContent;
-  readonly #validations = new ValidationCache();
+  readonly #validate = validations();
 
   /** `bundled`: revision 0. */
   constructor(storage: DurableObjectStorage, clock: Clock, bundled: RevisionContent) {
@@ -170,7 +164,7 @@ export class RevisionLog extends RevisionStore {
       const message = `The text has ${bytes.byteLength} bytes; the limit is ${TABLE_BYTES_MAX}.`;
       return [{ pointer: "", kind: "size", message }];
     }
-    const faults = this.#validations.faultsOf(digest, bytes);
+    const faults = this.#validate(digest, bytes);
     if (faults.length > 0 || audience === undefined) return faults;
     const stable = this.text(this.current().revision);
     const texts = stable.ok ? [stable.value.bytes, bytes] : [bytes];

@@ -115,7 +115,12 @@ export class RevisionStore {
       const bytesOfPart = content.slice(part * PART_BYTES, (part + 1) * PART_BYTES);
       this.#sql.exec("INSERT OR IGNORE INTO bodies (digest, part, octets) VALUES (?, ?, ?)", digest, part, bytesOfPart);
     }
-    this.#dropOldBody();
+    this.#sql.exec(
+      `DELETE FROM bodies WHERE digest = (SELECT digest FROM revisions ORDER BY revision DESC LIMIT 1 OFFSET ?1)
+       AND digest NOT IN (SELECT digest FROM revisions ORDER BY revision DESC LIMIT ?1)
+       AND digest <> (SELECT digest FROM revisions WHERE kind <> 'canary' ORDER BY revision DESC LIMIT 1)`,
+      BODIES_RETAINED_MAX,
+    );
   }
 
   body(digest: string): Uint8Array | undefined {
@@ -183,15 +188,6 @@ export class RevisionStore {
     this.#sql.exec(
       `INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map(() => "?").join()})`,
       ...Object.values(row).map((value) => value ?? null),
-    );
-  }
-
-  #dropOldBody(): void {
-    this.#sql.exec(
-      `DELETE FROM bodies WHERE digest = (SELECT digest FROM revisions ORDER BY revision DESC LIMIT 1 OFFSET ?1)
-       AND digest NOT IN (SELECT digest FROM revisions ORDER BY revision DESC LIMIT ?1)
-       AND digest <> (SELECT digest FROM revisions WHERE kind <> 'canary' ORDER BY revision DESC LIMIT 1)`,
-      BODIES_RETAINED_MAX,
     );
   }
 }

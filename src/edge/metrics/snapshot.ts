@@ -1,4 +1,4 @@
-import type { Metric, MetricsSnapshot, OriginStatus, Sample, ServedTable } from "../../ports.ts";
+import type { MetricsSnapshot, OriginStatus, Sample, ServedTable } from "../../ports.ts";
 import type { IsolateHealth } from "../origins/health.ts";
 import { BUCKETS_MS, isMetricName, keyParts, METRICS, type MetricName } from "./catalogue.ts";
 import type { MetricsTotals, OriginState } from "./store.ts";
@@ -34,7 +34,12 @@ export function snapshotOf({ source, totals, served, nowMs, own }: MetricsSource
   return {
     source,
     sinceMs: totals?.sinceMs ?? nowMs,
-    metrics: metricsOf(samples),
+    // In the order of the catalogue; a metric without a value is left out.
+    metrics: (Object.keys(METRICS) as MetricName[]).flatMap((name) => {
+      const { type, help } = METRICS[name];
+      const found = samples.get(name) ?? [];
+      return found.length === 0 ? [] : [{ name: exportedName(name), type, help, samples: found }];
+    }),
     origins,
     requests: requestsByRegion(series.get("requests_total")),
   };
@@ -60,15 +65,6 @@ function groups<Key>(rows: readonly (readonly [Key, Row])[]): ReadonlyMap<Key, r
     else group.push(row);
   }
   return found;
-}
-
-/** In the order of the catalogue; a metric without a value is left out. */
-function metricsOf(samples: ReadonlyMap<MetricName, readonly Sample[]>): readonly Metric[] {
-  return (Object.keys(METRICS) as MetricName[]).flatMap((name) => {
-    const { type, help } = METRICS[name];
-    const found = samples.get(name) ?? [];
-    return found.length === 0 ? [] : [{ name: exportedName(name), type, help, samples: found }];
-  });
 }
 
 const exportedName = (name: MetricName, suffix = ""): string => `waybill_${name}${suffix}`;

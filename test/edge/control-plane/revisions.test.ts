@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ValidationCache } from "../../../src/edge/control-plane/revisions.ts";
+import { validations } from "../../../src/edge/control-plane/revisions.ts";
 import { loadTableBytes } from "../../../src/edge/table/table-bytes.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 
@@ -7,38 +7,38 @@ const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(valu
 
 function counted() {
   let loads = 0;
-  const validations = new ValidationCache((bytes, revision) => {
+  const faultsOf = validations((bytes, revision) => {
     loads += 1;
     return loadTableBytes(bytes, revision);
   });
-  return { verdicts: validations, loads: () => loads };
+  return { faultsOf, loads: () => loads };
 }
 
 describe("verdicts about texts", () => {
   it("are found once for a text without fault, whatever is done with it: a canary, its promotion, a way back", () => {
-    const { verdicts: validations, loads } = counted();
+    const { faultsOf, loads } = counted();
     const bytes = bytesOf(DECLARED_TABLE);
-    for (let time = 0; time < 3; time++) expect(validations.faultsOf("a", bytes)).toEqual([]);
+    for (let time = 0; time < 3; time++) expect(faultsOf("a", bytes)).toEqual([]);
     expect(loads()).toBe(1);
-    expect(validations.faultsOf("b", bytes)).toEqual([]);
+    expect(faultsOf("b", bytes)).toEqual([]);
     expect(loads()).toBe(2);
   });
 
   it("are the same faults each time", () => {
-    const { verdicts: validations } = counted();
+    const { faultsOf } = counted();
     const faulty = bytesOf({ ...DECLARED_TABLE, routes: [{ when: { entity: "nobody" }, region: "eu" }] });
-    const first = validations.faultsOf("c", faulty);
+    const first = faultsOf("c", faulty);
     expect(first).toMatchObject([{ kind: "unknown-name", pointer: "/routes/0/when/entity" }]);
-    expect(validations.faultsOf("c", faulty)).toEqual(first);
+    expect(faultsOf("c", faulty)).toEqual(first);
   });
 
   it("are kept of the last texts alone", () => {
-    const { verdicts: validations, loads } = counted();
+    const { faultsOf, loads } = counted();
     const bytes = bytesOf(DECLARED_TABLE);
-    for (let number = 0; number < 17; number++) validations.faultsOf(`digest ${number}`, bytes);
-    validations.faultsOf("digest 1", bytes);
+    for (let number = 0; number < 17; number++) faultsOf(`digest ${number}`, bytes);
+    faultsOf("digest 1", bytes);
     expect(loads()).toBe(17);
-    validations.faultsOf("digest 0", bytes);
+    faultsOf("digest 0", bytes);
     expect(loads()).toBe(18);
   });
 });
