@@ -32,15 +32,6 @@ export function bearerCheck(tokens: readonly AdminToken[], subtle: TokenCrypto) 
 /** A name of the loopback address (RFC 6761 §6.3) or an IP address, with or without a port. */
 const OWN_MACHINE = /^(?:(?:[a-z0-9-]+\.)*localhost\.?|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
-/**
- * Guards against DNS rebinding: a site may resolve its own name to the loopback address after its page is loaded. The browser
- * then treats requests to this machine as same-origin. Only the `host` header shows the site's name.
- */
-const isOwnMachine = (host: string): boolean => OWN_MACHINE.test(host);
-
-/** The `host` header, or the host of the URL for a request without one. */
-const hostOf = ({ headers, url }: Request): string => headers.get("host") ?? URL.parse(url)?.host ?? "";
-
 export interface AuthenticateOptions extends Omit<AccessOptions, "settings"> {
   readonly settings: AuthSettings;
   readonly subtle: TokenCrypto & AccessOptions["subtle"];
@@ -100,9 +91,13 @@ export function authenticator(options: AuthenticateOptions): Authenticate {
   };
 }
 
-/** Accepts every caller that uses a loopback name or an IP address. */
-const openToOwnMachine: Authenticate = async (request) => {
-  const host = hostOf(request);
-  if (!isOwnMachine(host)) return err({ reason: "forbidden", why: "host", host });
+/**
+ * Accepts every caller that uses a loopback name or an IP address. Guards against DNS rebinding: a site may resolve its own name
+ * to the loopback address after its page is loaded. The browser then treats requests to this machine as same-origin. Only the
+ * `host` header shows the site's name.
+ */
+const openToOwnMachine: Authenticate = async ({ headers, url }) => {
+  const host = headers.get("host") ?? URL.parse(url)?.host ?? "";
+  if (!OWN_MACHINE.test(host)) return err({ reason: "forbidden", why: "host", host });
   return ok({ name: "anybody", scope: "operator", by: "open-pages" });
 };

@@ -31,11 +31,11 @@ import {
 } from "../../ids/index.ts";
 import { fieldOf } from "../../ids/layout/words.ts";
 import { randomBits } from "../../ids/mint/mint.ts";
-import type { Clock, Entropy, Minters, Sequences } from "../../ports.ts";
+import type { Minters } from "../../ports.ts";
 import type { SequenceError } from "../../problems/errors.ts";
 import { type MintOrder, mintingOf } from "../../routing/mint/plan.ts";
 import { systemPause } from "../platform.ts";
-import { mintNumbered } from "./numbered-minter.ts";
+import { type MinterPorts, mintNumbered } from "./numbered-minter.ts";
 
 /**
  * Minters remembered at once, for the order of their IDs. Beyond, the one that was used least lately is forgotten: its next ID begins
@@ -46,12 +46,6 @@ export const MINTERS_MAX = 1024;
 interface Remembered {
   readonly layout: Layout;
   readonly state: MinterState;
-}
-
-interface MinterPorts {
-  readonly clock: Clock;
-  readonly entropy: Entropy;
-  readonly sequences: Sequences;
 }
 
 type MintResult = Result<readonly Words[], MintError | SequenceError>;

@@ -40,14 +40,14 @@ const START_MS = 1_577_836_800_000;
 const SPAN_MS = 50 * 366 * 86_400_000;
 const NUMBER_BITS = 53;
 
-interface NumberedPorts {
+export interface MinterPorts {
   readonly clock: Clock;
   readonly entropy: RandomWords;
   readonly sequences: Sequences;
 }
 
 export async function mintNumbered(
-  { clock, entropy, sequences }: NumberedPorts,
+  { clock, entropy, sequences }: MinterPorts,
   { layout, keys }: MintOrder,
   count: number,
 ): Promise<Result<readonly Words[], MintError | SequenceError>> {

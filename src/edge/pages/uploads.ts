@@ -43,13 +43,6 @@ const HEADER: Part = -1;
 
 const keyOf = (sha256: string, part: Part): string => (part === HEADER ? packKey(sha256) : pageKey(sha256, part));
 
-/** What KV has of a pack. `header`: `undefined` if it is known neither here nor in KV. */
-interface Inventory {
-  readonly header: PackHeader | undefined;
-  /** Why each missing part is missing: pages by rising number, then the header. */
-  readonly missing: ReadonlyMap<Part, string>;
-}
-
 export interface PackUploadsOptions {
   readonly storage: DurableObjectStorage;
   readonly kv: KVNamespace;
@@ -140,8 +133,11 @@ export class PackUploads {
     return ok({ pack: storedPack(sha256, header, []), isNew: true, completes });
   }
 
-  /** By what is known on disk, or else read and verified. An error says what KV failed to do. */
-  async #inventory(sha256: string): Promise<Result<Inventory, string>> {
+  /**
+   * What KV has of a pack, by what is known on disk, or else read and verified. `header`: `undefined` if it is known neither here
+   * nor in KV. `missing`: why each missing part is, pages by rising number, then the header. An error says what KV failed to do.
+   */
+  async #inventory(sha256: string) {
     const headerFault = await this.#findHeader(sha256);
     if (!headerFault.ok) return headerFault;
     const header = await this.#header(sha256);
