@@ -14,11 +14,7 @@ export type RateSetting =
   | { readonly by: "counter"; readonly requests: number; readonly periodSeconds: number };
 
 /** Absent ones are off. */
-export interface RateSettings {
-  readonly client: RateSetting | undefined;
-  readonly entity: RateSetting | undefined;
-  readonly lookup: RateSetting | undefined;
-}
+export type RateSettings = Readonly<Record<keyof RateLimits, RateSetting | undefined>>;
 
 const binding = v.custom<RateBinding>(
   (value) => typeof value === "object" && value !== null && "limit" in value && typeof value.limit === "function",
@@ -53,10 +49,8 @@ export const rateSettings = v.pipe(
   ),
   v.transform(({ RATE_LIMIT_PERIOD_SECONDS: period, ...limits }): RateSettings => {
     const settingOf = (one: typeof limits.CLIENT_RATE_LIMIT): RateSetting | undefined => {
-      if (one === undefined) return undefined;
-      return "requests" in one
-        ? { by: "counter", ...one }
-        : { by: "binding", binding: one, periodSeconds: Number(period) };
+      if (one === undefined || "requests" in one) return one && { by: "counter", ...one };
+      return { by: "binding", binding: one, periodSeconds: Number(period) };
     };
     return {
       client: settingOf(limits.CLIENT_RATE_LIMIT),

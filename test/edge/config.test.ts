@@ -96,7 +96,7 @@ describe("the Worker's settings", () => {
     };
     expect(readConfig({ ...bindings, ...set }).auth).toEqual({
       openPages: false,
-      tokens: [{ name: "ci", scope: "viewer", digest: new Uint8Array(32).fill(15) }],
+      tokens: [{ name: "ci", scope: "viewer", sha256: new Uint8Array(32).fill(15) }],
       access: {
         issuer: "https://acme.cloudflareaccess.com",
         audiences: ["a", "b"],

@@ -49,21 +49,14 @@ export async function verified(bytes: ArrayBuffer, digest: string): Promise<Resu
 
 /** Checks and compiles verified bytes. */
 export function compileBody(bytes: ArrayBuffer, digest: string, revision: number): Result<CompiledTable, LoadFailure> {
-  let table: ReturnType<typeof loadTableBytes>;
+  const invalid = (faults: number, first: string) => err({ reason: "table-invalid", digest, faults, first } as const);
   try {
-    table = loadTableBytes(bytes, revision);
+    const table = loadTableBytes(bytes, revision);
+    return table.ok ? table : invalid(table.error.length, `${table.error[0]?.pointer}: ${table.error[0]?.message}`);
   } catch (error) {
     // A text that crashes the compiler must not stop every request.
-    return err({ reason: "table-invalid", digest, faults: 1, first: `the check failed: ${String(error)}` });
+    return invalid(1, `the check failed: ${String(error)}`);
   }
-  if (table.ok) return table;
-  const [first] = table.error;
-  return err({
-    reason: "table-invalid",
-    digest,
-    faults: table.error.length,
-    first: first === undefined ? "" : `${first.pointer}: ${first.message}`,
-  });
 }
 
 /** Turns exceptions and timeouts into failures. */
