@@ -12,8 +12,7 @@ export {
   memoryEpochStore,
 } from "./epoch-guard.ts";
 export type { OriginKey } from "./keys.ts";
-export { type NodeResponseLike, type WaybillRequest, waybillOrigin } from "./middleware.ts";
-export type { WaybillOriginOptions } from "./options.ts";
+export { type NodeResponseLike, type WaybillOriginOptions, type WaybillRequest, waybillOrigin } from "./middleware.ts";
 export { type Refusal, refusalOf } from "./refusal.ts";
 export type { FetchRequestLike, NodeRequestLike, RequestLike } from "./request.ts";
 export { type SignatureFault, type VerifiedRequest, type VerifyOptions, verifyRequest } from "./verify.ts";

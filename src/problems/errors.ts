@@ -4,7 +4,7 @@ import type { Fault } from "../routing/schema/faults.ts";
 
 /** Why an endpoint of the gateway rejects a request. */
 export type RequestError =
-  | MintPlanError
+  | Exclude<MintPlanError, { readonly reason: "key-out-of-range" }>
   | { readonly reason: "not-found"; readonly path: string }
   | { readonly reason: "method-not-allowed"; readonly method: string; readonly allow: readonly string[] }
   | { readonly reason: "body-too-large"; readonly bytesMax: number }

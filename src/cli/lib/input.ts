@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { parseTime } from "../../routing/layouts/fields.ts";
+import { joinBytes } from "../../routing/packs/format.ts";
 import { EXIT, type ExitCode, fail, type OpenFile, type Runtime } from "../runtime.ts";
 import { escapeControls, jsonText } from "./output.ts";
 
@@ -38,13 +39,7 @@ export async function bytesOf(
     if (length > bytesMax) return undefined;
     parts.push(chunk);
   }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  return joinBytes(parts);
 }
 
 /** A file as a stream, or stdin for `-`. */

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "../../ids/result.ts";
+import { joinBytes } from "../../routing/packs/format.ts";
 import type { FieldPaths } from "../../routing/public-ids/field-paths.ts";
 import { FieldRewriter, type FieldRewriterOptions, type ToPublic } from "./fields.ts";
 import type { JsonError, JsonFraming } from "./json-rewriter.ts";
@@ -130,7 +131,9 @@ const rewriting = (
     controller: TransformStreamDefaultController<Uint8Array>,
   ): void => {
     if (pieces.ok) {
-      if (pieces.value.length > 0) controller.enqueue(joined(pieces.value));
+      const [first, second] = pieces.value;
+      // One chunk for each that came: many small ones would cost a turn of the stream each.
+      if (first !== undefined) controller.enqueue(second === undefined ? first : joinBytes(pieces.value));
     } else {
       onBroken(pieces.error);
       controller.error(new Error(`the origin's body is not JSON: ${pieces.error.reason}`));
@@ -140,17 +143,4 @@ const rewriting = (
     transform: (chunk, controller) => give(rewriter.push(chunk), controller),
     flush: (controller) => give(rewriter.end(), controller),
   });
-};
-
-/** One chunk for each that came: many small ones would cost a turn of the stream each. */
-const joined = (pieces: readonly Uint8Array[]): Uint8Array => {
-  const [first] = pieces;
-  if (first !== undefined && pieces.length === 1) return first;
-  const chunk = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    chunk.set(piece, at);
-    at += piece.length;
-  }
-  return chunk;
 };

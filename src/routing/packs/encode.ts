@@ -6,6 +6,7 @@ import {
   FIXED_HEADER_BYTES,
   FORMAT_VERSION,
   hexOf,
+  joinBytes,
   keyBytesOf,
   MAGIC,
   PACK_RANGES_MAX,
@@ -169,10 +170,10 @@ const encodeHeader = (
   pages: readonly Uint8Array[],
 ): Uint8Array<ArrayBuffer> => {
   const names = regions.flatMap((name) => [name.length, ...Array.from(name, (letter) => letter.charCodeAt(0))]);
-  const header = joined([
+  const header = joinBytes([
     new Uint8Array(FIXED_HEADER_BYTES),
     section(SECTION_REGIONS, Uint8Array.from(names)),
-    section(SECTION_PAGES, joined(pages)),
+    section(SECTION_PAGES, joinBytes(pages)),
   ]);
   const fixed = new DataView(header.buffer);
   header.set(MAGIC);
@@ -185,16 +186,6 @@ const encodeHeader = (
   fixed.setUint32(20, ranges, true);
   fixed.setUint32(24, pages.length, true);
   return header;
-};
-
-const joined = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 };
 
 const section = (kind: number, contents: Uint8Array): Uint8Array => {

@@ -75,6 +75,17 @@ export type Sha256 = (bytes: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
 export const hexOf = (digest: Uint8Array): string =>
   Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
+/** The parts one after the other. */
+export const joinBytes = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
+  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+};
+
 /** A range of keys, both ends included, and the region of its IDs. */
 export interface PackRange {
   readonly from: number;
