@@ -1,9 +1,12 @@
 import type { Layout, TextForm, Words } from "../ids/layout/layout.ts";
 import type { PublicType } from "../ids/public/public-id.ts";
+import type { TimeWindow } from "../ids/recognise.ts";
 import type { WordsMap } from "./lookup/id-index.ts";
 import type { MissingPage, PackSlot } from "./packs/pack.ts";
 import type { FieldPaths } from "./public-ids/field-paths.ts";
 import type { RegionSource, Sticky } from "./resolve/region-sources.ts";
+
+export type { TimeWindow };
 
 export interface Origin {
   /** Scheme, host and optional base path, without a slash at the end. */
@@ -170,11 +173,6 @@ export interface Slice {
   readonly codes: "m49" | undefined;
   /** The request header with its number for origins. */
   readonly header: string | undefined;
-}
-
-export interface TimeWindow {
-  readonly fromMs: number;
-  readonly aheadMs: number;
 }
 
 /** The destination of a route. One frozen object for each, so that a look-up allocates nothing. */

@@ -14,6 +14,19 @@ const UNIX_EPOCH_MS = 0;
 /** RFC 9562 section 4.1. */
 const VARIANT: Row = { field: "variant", bits: 2, role: "fixed", value: 0b10 };
 
+/** One field around version and variant. */
+const allBut = (version: number, field: string): readonly Row[] => [
+  { field, bits: 48, role: "random" },
+  { field: "version", bits: 4, role: "fixed", value: version },
+  { field, bits: 12, role: "random" },
+  VARIANT,
+  { field, bits: 62, role: "random" },
+];
+
+/** All 128 bits are the bit that is given. */
+const constant = (word: 0 | 0xffffffff): readonly Row[] =>
+  ["first", "second", "third", "fourth"].map((field) => ({ field, bits: 32, role: "fixed", value: word }));
+
 /** RFC 9562 section 5.1: the text starts with the low 32 bits of the time, then the middle 16. */
 export const uuidV1Table: LayoutTable = {
   name: "uuid-v1",
@@ -59,13 +72,7 @@ export const uuidV3Table: LayoutTable = {
   source: SOURCE,
   text: uuidText,
   minter: "none",
-  rows: [
-    { field: "hash", bits: 48, role: "random" },
-    { field: "version", bits: 4, role: "fixed", value: 3 },
-    { field: "hash", bits: 12, role: "random" },
-    VARIANT,
-    { field: "hash", bits: 62, role: "random" },
-  ],
+  rows: /* @__PURE__ */ allBut(3, "hash"),
 };
 
 export const uuidV3 = /* @__PURE__ */ layoutOf(uuidV3Table);
@@ -75,13 +82,7 @@ export const uuidV4Table: LayoutTable = {
   title: "UUID version 4: random",
   source: SOURCE,
   text: uuidText,
-  rows: [
-    { field: "random", bits: 48, role: "random" },
-    { field: "version", bits: 4, role: "fixed", value: 4 },
-    { field: "random", bits: 12, role: "random" },
-    VARIANT,
-    { field: "random", bits: 62, role: "random" },
-  ],
+  rows: /* @__PURE__ */ allBut(4, "random"),
 };
 
 export const uuidV4 = /* @__PURE__ */ layoutOf(uuidV4Table);
@@ -92,13 +93,7 @@ export const uuidV5Table: LayoutTable = {
   source: SOURCE,
   text: uuidText,
   minter: "none",
-  rows: [
-    { field: "hash", bits: 48, role: "random" },
-    { field: "version", bits: 4, role: "fixed", value: 5 },
-    { field: "hash", bits: 12, role: "random" },
-    VARIANT,
-    { field: "hash", bits: 62, role: "random" },
-  ],
+  rows: /* @__PURE__ */ allBut(5, "hash"),
 };
 
 export const uuidV5 = /* @__PURE__ */ layoutOf(uuidV5Table);
@@ -142,13 +137,7 @@ export const uuidV8Table: LayoutTable = {
   source: SOURCE,
   text: uuidText,
   minter: "none",
-  rows: [
-    { field: "custom", bits: 48, role: "random" },
-    { field: "version", bits: 4, role: "fixed", value: 8 },
-    { field: "custom", bits: 12, role: "random" },
-    VARIANT,
-    { field: "custom", bits: 62, role: "random" },
-  ],
+  rows: /* @__PURE__ */ allBut(8, "custom"),
 };
 
 export const uuidV8 = /* @__PURE__ */ layoutOf(uuidV8Table);
@@ -159,12 +148,7 @@ export const uuidNilTable: LayoutTable = {
   source: SOURCE,
   text: uuidText,
   minter: "none",
-  rows: [
-    { field: "first", bits: 32, role: "fixed", value: 0 },
-    { field: "second", bits: 32, role: "fixed", value: 0 },
-    { field: "third", bits: 32, role: "fixed", value: 0 },
-    { field: "fourth", bits: 32, role: "fixed", value: 0 },
-  ],
+  rows: /* @__PURE__ */ constant(0),
 };
 
 export const uuidNil = /* @__PURE__ */ layoutOf(uuidNilTable);
@@ -175,12 +159,7 @@ export const uuidMaxTable: LayoutTable = {
   source: SOURCE,
   text: uuidText,
   minter: "none",
-  rows: [
-    { field: "first", bits: 32, role: "fixed", value: 0xffffffff },
-    { field: "second", bits: 32, role: "fixed", value: 0xffffffff },
-    { field: "third", bits: 32, role: "fixed", value: 0xffffffff },
-    { field: "fourth", bits: 32, role: "fixed", value: 0xffffffff },
-  ],
+  rows: /* @__PURE__ */ constant(0xffffffff),
 };
 
 export const uuidMax = /* @__PURE__ */ layoutOf(uuidMaxTable);

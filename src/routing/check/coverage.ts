@@ -1,9 +1,10 @@
-import { boxFor, idsIn, type PlacedRoutes, type RoutePlan, type TakingRoute } from "../compile/route-plans.ts";
+import { boxFor, idsIn, type PlacedRoutes, type RoutePlan } from "../compile/route-plans.ts";
 import type { Dimension, LayoutPlan } from "../layouts/plan.ts";
 import { COVER_STEPS_MAX } from "../limits.ts";
 import type { Box } from "../lookup/build-index.ts";
 import { type IdIndex, NO_ROUTE } from "../lookup/id-index.ts";
 import { intersect, type Ranges, subtract } from "../lookup/ranges.ts";
+import type { DraftRoute } from "../schema/draft.ts";
 import type { Report } from "../schema/faults.ts";
 
 /**
@@ -14,7 +15,7 @@ import type { Report } from "../schema/faults.ts";
 export const checkCover = (
   planned: ReadonlyMap<string, RoutePlan>,
   placed: ReadonlyMap<string, PlacedRoutes>,
-  routes: readonly TakingRoute[],
+  routes: readonly DraftRoute[],
   report: Report,
 ): void => {
   const budget = { steps: COVER_STEPS_MAX };

@@ -1,4 +1,4 @@
-import { boxFor, type PlacedRoutes, type TakingRoute } from "../compile/route-plans.ts";
+import { boxFor, type PlacedRoutes } from "../compile/route-plans.ts";
 import { isOneIdentity } from "../identity.ts";
 import { readLayout } from "../layouts/declared.ts";
 import { keyFieldOf, noSuchDay, parseTime } from "../layouts/fields.ts";
@@ -7,7 +7,7 @@ import { type IdPlan, type LayoutPlan, sliceOf } from "../layouts/plan.ts";
 import type { Budget } from "../limits.ts";
 import { patternsOf } from "../lookup/paths.ts";
 import { readSplit } from "../resolve/match.ts";
-import type { Draft } from "../schema/draft.ts";
+import type { Draft, DraftRoute } from "../schema/draft.ts";
 import type { Place, Report } from "../schema/faults.ts";
 import type { DeclaredRoute, DeclaredSlice } from "../schema/table.ts";
 
@@ -19,7 +19,7 @@ import type { DeclaredRoute, DeclaredSlice } from "../schema/table.ts";
 export const checkAmbiguity = (
   draft: Draft,
   placed: ReadonlyMap<string, PlacedRoutes>,
-  routes: readonly TakingRoute[],
+  routes: readonly DraftRoute[],
   report: Report,
   budget: Budget,
 ): void => {
@@ -73,7 +73,7 @@ const targetsOf = (
   { fallback }: Draft,
   { placements, packs }: PlacedRoutes,
   id: IdPlan,
-  routes: readonly TakingRoute[],
+  routes: readonly DraftRoute[],
   budget: Budget,
 ): ReadonlyMap<string, Target> => {
   const targets = new Map<string, Target>();

@@ -1,5 +1,5 @@
 import { listOf, readConditions } from "../compile/conditions.ts";
-import { noPlacements, type PlacedRoutes, placeRoute, type TakingRoute } from "../compile/route-plans.ts";
+import { noPlacements, type PlacedRoutes, placeRoute } from "../compile/route-plans.ts";
 import { groupBy, type IdPlan, idPlansOf, type LayoutPlan, ownerKeyOf } from "../layouts/plan.ts";
 import { type Budget, FAULTS_MAX } from "../limits.ts";
 import { readSplit } from "../resolve/match.ts";
@@ -98,7 +98,7 @@ export const checkDestinations = (draft: Draft, report: Report): void => {
 };
 
 export interface CheckedRoutes {
-  readonly routes: readonly TakingRoute[];
+  readonly routes: readonly DraftRoute[];
   readonly placed: ReadonlyMap<string, PlacedRoutes>;
 }
 
@@ -114,7 +114,7 @@ export const checkRoutes = (
   budget: Budget,
 ): CheckedRoutes => {
   const { report: fault, count } = countFaults(report);
-  const routes: TakingRoute[] = [];
+  const routes: DraftRoute[] = [];
   const placed = noPlacements(plans);
   for (const each of draft.routes) {
     const { index, route } = each;

@@ -24,25 +24,10 @@ const maxOf = (name: string, layouts: readonly Layout[]): number | undefined => 
   return fields.length === 0 ? undefined : Math.max(...fields.map(({ max }) => Number(max)));
 };
 
-/** The set of the declared numbers; those at fault are reported and left out. */
-const readValues = (
-  declared: DeclaredNumbers,
-  max: number,
-  place: Place,
-  report: Report,
-  read: typeof readNumbers = readNumbers,
-): Ranges => {
-  const { ranges, faults } = read(declared, max);
-  for (const { item, message } of faults) report("key-range", item === undefined ? place : [...place, item], message);
-  return ranges;
-};
-
-const faultOfField = (
-  name: string,
-  layouts: readonly Layout[],
-): { readonly kind: "unknown-name" | "key-range"; readonly message: string } | undefined => {
+/** Whether routes can depend on the field in the layouts; reports why not. */
+const isRoutable = (name: string, layouts: readonly Layout[], place: Place, report: Report): boolean => {
   // A route that matches no layout is reported as a whole.
-  if (layouts.length === 0) return undefined;
+  if (layouts.length === 0) return true;
   const found = layouts.flatMap((layout) => {
     const field = layout.field(name);
     return field === undefined ? [] : [{ layout: layout.name, field }];
@@ -55,14 +40,14 @@ const faultOfField = (
       other === undefined
         ? "No layout of this route has a field"
         : `A route cannot depend on the ${other.field.role} field`;
-    return { kind: "unknown-name", message: `${what} ${JSON.stringify(name)}; name one of ${listNames(known)}.` };
+    report("unknown-name", place, `${what} ${JSON.stringify(name)}; name one of ${listNames(known)}.`);
+    return false;
   }
   const wide = issued.find(({ field }) => field.bits > ROUTABLE_BITS_MAX);
-  if (wide === undefined) return undefined;
-  return {
-    kind: "key-range",
-    message: `Field ${name} of layout ${wide.layout} has ${wide.field.bits} bits, and routes can depend on fields of at most ${ROUTABLE_BITS_MAX}; remove it, or name other layouts with \`layout\`.`,
-  };
+  if (wide === undefined) return true;
+  const message = `Field ${name} of layout ${wide.layout} has ${wide.field.bits} bits, and routes can depend on fields of at most ${ROUTABLE_BITS_MAX}; remove it, or name other layouts with \`layout\`.`;
+  report("key-range", place, message);
+  return false;
 };
 
 /** What a route's conditions on layouts and entities leave. */
@@ -188,12 +173,9 @@ const readFields = (
   const fields = new Map<string, Ranges>();
   for (const [name, declared] of Object.entries(when.fields ?? {})) {
     const at = [...place, "fields", name];
-    const wrong = faultOfField(name, scope.owned);
-    if (wrong !== undefined) fault(wrong.kind, at, wrong.message);
-    else {
-      const max = maxOf(name, scope.owned) ?? Number.MAX_SAFE_INTEGER;
-      fields.set(fieldDimensionName(name), readValues(declared, max, at, fault));
-    }
+    if (!isRoutable(name, scope.owned, at, fault)) continue;
+    const max = maxOf(name, scope.owned) ?? Number.MAX_SAFE_INTEGER;
+    fields.set(fieldDimensionName(name), readNumbers(declared, max, at, fault));
   }
   const add = (name: string, set: Ranges): void => {
     const given = fields.get(name);
@@ -202,7 +184,7 @@ const readFields = (
   for (const name of ["service", "shardKey", "group", "primaryKey"] as const) {
     const declared = when[name];
     if (declared !== undefined)
-      add(name, readValues(declared, maxIn(scope, name) ?? FIELD_MAX[name], [...place, name], fault));
+      add(name, readNumbers(declared, maxIn(scope, name) ?? FIELD_MAX[name], [...place, name], fault));
   }
   if (when.country !== undefined) {
     const numbers = listOf(when.country).flatMap((code) => draft.countries.get(code) ?? []);
@@ -247,7 +229,7 @@ const readSlices = (
     const setOf = (name: string): Ranges => {
       const { bits, codes } = slices.get(name) as Slice;
       const read = codes === "m49" ? readM49 : readNumbers;
-      return readValues(declared[name] as DeclaredNumbers, 2 ** bits - 1, [...place, name], fault, read);
+      return read(declared[name] as DeclaredNumbers, 2 ** bits - 1, [...place, name], fault);
     };
     byLayout.set(layout.name, new Map(names.map((name) => [name, setOf(name)])));
   }
@@ -259,26 +241,15 @@ const readSlices = (
   return byLayout;
 };
 
-/** A declared value that is no number of the field: why, and which item of an array it is. */
-export interface NumbersFault {
-  readonly item: number | undefined;
-  readonly message: string;
-}
-
-export interface NumbersReading {
-  readonly ranges: Ranges;
-  readonly faults: readonly NumbersFault[];
-}
-
-/** Reads `5`, `"5"`, `"0-1023"` or an array of these. `max` is the greatest value that the field holds. */
-export const readNumbers = (declared: DeclaredNumbers, max: number): NumbersReading =>
-  readItems(declared, (item) => readRange(item, max));
+/** Reads `5`, `"5"`, `"0-1023"` or an array of these; those at fault are reported and left out. `max`: of the field. */
+export const readNumbers = (declared: DeclaredNumbers, max: number, place: Place, report: Report): Ranges =>
+  readItems(declared, place, report, (item) => readRange(item, max));
 
 /** Reads UN M.49 codes: an area stands for itself and every code below it. */
-export const readM49 = (declared: DeclaredNumbers, max: number): NumbersReading => {
+export const readM49 = (declared: DeclaredNumbers, max: number, place: Place, report: Report): Ranges => {
   // An area has hundreds of codes; a list may repeat it thousands of times, and it is read once.
   const seen = new Set<number | string>();
-  return readItems(declared, (item) => {
+  return readItems(declared, place, report, (item) => {
     if (seen.has(item)) return [];
     const read = readArea(item, max);
     if (typeof read !== "string") seen.add(item);
@@ -286,18 +257,19 @@ export const readM49 = (declared: DeclaredNumbers, max: number): NumbersReading 
   });
 };
 
-type Pair = readonly [low: number, high: number];
-
-const readItems = (declared: DeclaredNumbers, readItem: (item: number | string) => Ranges | string): NumbersReading => {
-  const pairs: Pair[] = [];
-  const faults: NumbersFault[] = [];
-  const items = Array.isArray(declared) ? declared : [declared];
-  for (const [index, item] of items.entries()) {
+const readItems = (
+  declared: DeclaredNumbers,
+  place: Place,
+  report: Report,
+  readItem: (item: number | string) => Ranges | string,
+): Ranges => {
+  const pairs: (readonly [low: number, high: number])[] = [];
+  for (const [index, item] of listOf(declared).entries()) {
     const read = readItem(item);
-    if (typeof read === "string") faults.push({ item: Array.isArray(declared) ? index : undefined, message: read });
+    if (typeof read === "string") report("key-range", Array.isArray(declared) ? [...place, index] : place, read);
     else for (const pair of pairsOf(read)) pairs.push(pair);
   }
-  return { ranges: rangesOf(pairs), faults };
+  return rangesOf(pairs);
 };
 
 const readRange = (item: number | string, max: number): Ranges | string => {

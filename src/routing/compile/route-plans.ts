@@ -49,9 +49,6 @@ export interface ReadRoute extends DraftRoute {
   readonly conditions: Conditions;
 }
 
-/** A route that takes some IDs, or may take some by the ranges of its pack. */
-export type TakingRoute = DraftRoute;
-
 /** The routes of one layout, flattened for look-ups. */
 export interface RoutePlan {
   readonly plan: LayoutPlan;

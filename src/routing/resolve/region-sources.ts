@@ -62,11 +62,6 @@ const DIGITS: ReadonlyMap<number, number> = new Map(
   [...BASE64URL.digits].map((digit, at) => [digit.charCodeAt(0), at]),
 );
 
-/** Bytes as `decodeURIComponent` takes them: ASCII as it is, all else in hex. */
-const ESCAPED = Array.from({ length: 256 }, (_, byte) =>
-  byte < 0x80 && byte !== 0x25 ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, "0")}`,
-);
-
 /** RFC 4648 §5 without padding; bits that are left over must be 0 (§3.5), and the bytes must be UTF-8. */
 const decodeBase64Url = (text: string): string | undefined => {
   if (text.length % 4 === 1) return undefined;
@@ -80,7 +75,7 @@ const decodeBase64Url = (text: string): string | undefined => {
     bits += 6;
     if (bits < 8) continue;
     bits -= 8;
-    escaped += ESCAPED[pending >> bits];
+    escaped += `%${(pending >> bits).toString(16).padStart(2, "0")}`;
     pending &= (1 << bits) - 1;
   }
   if (pending !== 0) return undefined;

@@ -1,7 +1,15 @@
 import { expect, test } from "vitest";
-import { readM49, readNumbers } from "../../../src/routing/compile/conditions.ts";
+import * as conditions from "../../../src/routing/compile/conditions.ts";
 import { parseTime } from "../../../src/routing/layouts/fields.ts";
 import { includes } from "../../../src/routing/lookup/ranges.ts";
+
+const reader = (read: typeof conditions.readNumbers) => (declared: Parameters<typeof read>[0], max: number) => {
+  const faults: unknown[] = [];
+  const ranges = read(declared, max, [], (_kind, [item]) => faults.push({ item }));
+  return { ranges, faults };
+};
+const readNumbers = reader(conditions.readNumbers);
+const readM49 = reader(conditions.readM49);
 
 test("numbers and inclusive ranges are read in every way that the table may write them", () => {
   expect(readNumbers(5, 9)).toEqual({ ranges: [5, 5], faults: [] });
