@@ -1,8 +1,7 @@
 import { type Context, Hono } from "hono";
-import { accepts } from "hono/accepts";
 import type { Gateway, Metric, MetricsSnapshot, OriginCheck, OriginStatus, Sample } from "../src/ports.ts";
 import { requireScope } from "./lib/auth.ts";
-import { jsonResponse } from "./lib/http.ts";
+import { jsonResponse, wantedType } from "./lib/http.ts";
 
 /** Metrics in Prometheus's text exposition format 0.0.4: each metric's lines in one block, and a line end after the last. */
 export const formatMetrics = (metrics: readonly Metric[]): string => metrics.map(blockOf).join("");
@@ -35,16 +34,12 @@ const TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 export const metrics = (gateway: Gateway) =>
   new Hono().use("/-/metrics", requireScope(gateway, "viewer")).get("/-/metrics", async (c) => {
     const { source, sinceMs, metrics } = await snapshotFor(gateway, c);
-    if (asksJson(c)) return jsonResponse({ source, since: new Date(sinceMs).toISOString(), metrics });
+    if (wantedType(c, "text/plain", "application/json") === "application/json")
+      return jsonResponse({ source, since: new Date(sinceMs).toISOString(), metrics });
     return new Response(formatMetrics(metrics), {
       headers: { "content-type": TEXT_TYPE, "cache-control": "no-store", vary: "accept" },
     });
   });
-
-function asksJson(c: Context): boolean {
-  const supports = ["text/plain", "application/json"];
-  return accepts(c, { header: "Accept", supports, default: "text/plain" }) === "application/json";
-}
 
 /** `GET /-/regions`: each region's origins, their breakers, their last fault and check, and the region's share of the requests. */
 export const regions = (gateway: Gateway) =>

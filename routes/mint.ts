@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { accepts } from "hono/accepts";
 import { mintIds } from "../src/gateway/mint.ts";
 import { limitRate } from "../src/gateway/rate-limit.ts";
 import { openRequest } from "../src/gateway/request.ts";
@@ -7,7 +6,7 @@ import type { Gateway, ServedTable } from "../src/ports.ts";
 import { type MintRequest, planMint } from "../src/routing/mint/plan.ts";
 import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint/request.ts";
 import { type Ambiguous, findAmbiguous } from "../src/routing/mint/verify.ts";
-import { contextOf, jsonResponse, type PageEnv, readBody } from "./lib/http.ts";
+import { contextOf, jsonResponse, type PageEnv, readBody, wantedType } from "./lib/http.ts";
 
 /**
  * `POST /mint`: IDs that route, from the first request on, to the region that the answer names: by the table in force, or by
@@ -47,8 +46,7 @@ export const mint = (gateway: Gateway) =>
       ...(region === undefined ? {} : { "waybill-region": region }),
       ...(ambiguous === undefined ? {} : { "waybill-ambiguous": ambiguousField(ambiguous) }),
     };
-    const supports = ["application/json", "text/plain"];
-    if (accepts(c, { header: "Accept", supports, default: "application/json" }) === "text/plain") {
+    if (wantedType(c, "application/json", "text/plain") === "text/plain") {
       const headers = { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", ...fields };
       return new Response(`${texts.join("\n")}\n`, { status: 201, headers });
     }

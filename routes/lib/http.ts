@@ -1,4 +1,5 @@
 import type { Context, Hono } from "hono";
+import { accepts } from "hono/accepts";
 import { problemResponse } from "../../src/gateway/problem-response.ts";
 import type { RequestContext } from "../../src/gateway/request.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
@@ -37,6 +38,10 @@ export function jsonResponse(body: unknown, fields: Readonly<Record<string, stri
     headers: { "content-type": "application/json", "cache-control": "no-store", ...fields },
   });
 }
+
+/** Which of a page's media types the client wants; the first where it does not say. */
+export const wantedType = (c: Context, ...supports: readonly [string, string]): string =>
+  accepts(c, { header: "Accept", supports: [...supports], default: supports[0] });
 
 /** What came to pass as a response, by default as JSON; an error as its problem. */
 export const respond = <Value>(

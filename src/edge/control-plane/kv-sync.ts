@@ -6,7 +6,6 @@ import { REVISION_MAX } from "../../routing/index.ts";
 import { compileBody, type LoadFailure, readBody, readPointer, within } from "../table/kv.ts";
 import {
   afterStep,
-  beforeStep,
   isSamePointer,
   lastConfirmedRevision,
   markUncertain,
@@ -58,7 +57,7 @@ export function kvSync(log: RevisionLog, kv: KVNamespace, clock: Clock, deadline
       if (publication === undefined || step === undefined) return undefined;
       if (step.atMs > clock.nowMs()) return step.atMs;
       if (step.do === "put-pointer" && !(await isStillDue(publication, step))) continue;
-      const started = beforeStep(publication, step, clock.nowMs());
+      const started = step.do === "put-pointer" ? { ...publication, pointerAtMs: clock.nowMs() } : publication;
       save(started);
       settle(started, step, await make(started, step));
     }

@@ -19,7 +19,7 @@ import { PackUploads } from "../pages/uploads.ts";
 import { systemClock } from "../platform.ts";
 import { sha256, tableText } from "../table/table-bytes.ts";
 import { type KvDeadlines, type KvSnapshot, kvSync } from "./kv-sync.ts";
-import { nextStep, resumePublication } from "./publication.ts";
+import { markUncertain, nextStep } from "./publication.ts";
 import { bundledRevision, type DraftOf, RevisionLog } from "./revisions.ts";
 
 export interface ControlPlaneDeps {
@@ -53,8 +53,9 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
     this.ready = context.blockConcurrencyWhile(async () => {
       const log = new RevisionLog(storage, clock, await bundledRevision(bundled));
       const state = log.state();
-      if (state.publication !== undefined)
-        log.save({ ...state, publication: resumePublication(state.publication, clock.nowMs()) });
+      // A write from before a restart may still be in flight.
+      if (state.publication?.isHeld === false)
+        log.save({ ...state, publication: markUncertain(state.publication, clock.nowMs()) });
       this.#log = log;
       this.#sync = kvSync(log, kv, clock, kvDeadlines);
     });

@@ -76,11 +76,6 @@ export function adoptPublication(pointer: Pointer, before: Publication | undefin
 export const lastConfirmedRevision = ({ isHeld, pointer, over }: Publication): number =>
   isHeld ? pointer.revision : (over ?? pointer.revision);
 
-/** After a restart: a write from before it may still be in flight. */
-export function resumePublication(publication: Publication, nowMs: number): Publication {
-  return publication.isHeld ? publication : markUncertain(publication, nowMs);
-}
-
 /** An older pointer may overwrite this one: read KV again when it serves nothing stale any more. */
 export function markUncertain(publication: Publication, nowMs: number): Publication {
   return { ...publication, doubtUntilMs: Math.max(publication.doubtUntilMs, nowMs + KV_STALE_MS) };
@@ -94,11 +89,6 @@ export function nextStep(publication: Publication): Step | undefined {
   if (!isPut) return { do: "put-pointer", atMs: Math.max(dueMs, pointerAtMs + POINTER_MS_MIN) };
   if (!isHeld) return { do: "read-back", atMs: dueMs };
   return doubtUntilMs > 0 ? { do: "read-back", atMs: Math.max(dueMs, doubtUntilMs) } : undefined;
-}
-
-/** The state to save before the step runs. */
-export function beforeStep(publication: Publication, step: Step, nowMs: number): Publication {
-  return step.do === "put-pointer" ? { ...publication, pointerAtMs: nowMs } : publication;
 }
 
 export function afterStep(publication: Publication, step: Step, outcome: Outcome, nowMs: number): Publication {
