@@ -1,6 +1,8 @@
 import { err, ok, type Result } from "../../ids/index.ts";
+import { parseJson } from "../../routing/schema/json-scanner.ts";
 import { type OptionsOf, option } from "../command.ts";
 import { bytesOf } from "../lib/input.ts";
+import { objectOf } from "../lib/json-text.ts";
 import { escapeControls } from "../lib/output.ts";
 import { fail, type Runtime } from "../runtime.ts";
 
@@ -102,14 +104,7 @@ export const sendRequest = async (
 };
 
 /** A JSON object; `undefined` for any other text. */
-export const readObject = (bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined => {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
-};
+export const readObject = (bytes: Uint8Array) => objectOf(parseJson(new TextDecoder().decode(bytes)));
 
 /** Error codes of connections that were never established. */
 const UNSENT =

@@ -58,6 +58,13 @@ export interface JsonText {
   readonly positionOf: (pointer: string) => Position;
 }
 
+/** The members of a JSON object. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** The members of an object; `undefined` for any other value. */
+export const objectOf = (value: unknown): Members | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : undefined;
+
 /** Deeper than any table, and far below the stack limit of a recursive parser. */
 const DEPTH_MAX = 256;
 

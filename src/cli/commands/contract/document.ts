@@ -2,11 +2,9 @@ import { type Document, isScalar, LineCounter, parseDocument, visit } from "yaml
 import { err, ok, type Result } from "../../../ids/index.ts";
 import { pointerTo } from "../../../routing/schema/faults.ts";
 import { duplicateKey, parseJson } from "../../../routing/schema/json-scanner.ts";
+import { type Members, objectOf } from "../../lib/json-text.ts";
 
 /** An OpenAPI document as plain values. Its content is untrusted. */
-
-/** An object of the document. Only own members count: a document may name one `__proto__`. */
-export type Members = Readonly<Record<string, unknown>>;
 
 /** The largest known public documents have 10 MB. */
 export const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
@@ -24,7 +22,7 @@ export const readDocument = (bytes: Uint8Array): Result<Members, string> => {
     const message = error instanceof Error ? firstLine(error.message) : String(error);
     return err(/call stack/.test(message) ? "it is nested too deeply" : message);
   }
-  const document = membersOf(value);
+  const document = objectOf(value);
   const version = document?.["openapi"];
   if (document === undefined) return err("it is not an object");
   if (typeof version === "string" && /^3\.\d+\.\d+/.test(version)) return ok(document);
@@ -76,11 +74,7 @@ const rejectTwins = (document: Document, lines: LineCounter): void => {
 
 const firstLine = (text: string): string => text.split("\n", 1)[0] ?? "";
 
-/** The members of an object; `undefined` for anything else. */
-export const membersOf = (value: unknown): Members | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Members) : undefined;
-
-/** An own member; never an inherited one. */
+/** An own member, never an inherited one: a document may name one `__proto__`. */
 export const memberOf = (members: Members, name: string): unknown =>
   Object.hasOwn(members, name) ? members[name] : undefined;
 
@@ -89,11 +83,11 @@ const REFERENCES_MAX = 20;
 
 /** The value with references resolved. `undefined`: the target is missing or in another document. */
 export const resolve = (document: Members, value: unknown): Members | undefined => {
-  let at = membersOf(value);
+  let at = objectOf(value);
   for (let step = 0; at !== undefined && step < REFERENCES_MAX; step++) {
     const reference = memberOf(at, "$ref");
     if (typeof reference !== "string") return at;
-    at = reference.startsWith("#") ? membersOf(follow(document, reference.slice(1))) : undefined;
+    at = reference.startsWith("#") ? objectOf(follow(document, reference.slice(1))) : undefined;
   }
   return undefined;
 };
@@ -104,7 +98,7 @@ const follow = (document: Members, fragment: string): unknown => {
   for (const token of fragment.split("/").slice(1)) {
     const name = decoded(token)?.replaceAll("~1", "/").replaceAll("~0", "~");
     if (name === undefined) return undefined;
-    at = Array.isArray(at) ? at[Number(name)] : memberOf(membersOf(at) ?? {}, name);
+    at = Array.isArray(at) ? at[Number(name)] : memberOf(objectOf(at) ?? {}, name);
   }
   return at;
 };
@@ -150,7 +144,7 @@ export const pathsOf = (
 ): Result<readonly ContractPath[], string> => {
   const isCrowded = (owner: Members): boolean => listOf(memberOf(owner, "servers")).length > SERVERS_MAX;
   let crowded: string | undefined;
-  const paths = membersOf(memberOf(document, "paths")) ?? {};
+  const paths = objectOf(memberOf(document, "paths")) ?? {};
   const found = Object.keys(paths).flatMap((template) => {
     if (crowded !== undefined) return [];
     const item = template.startsWith("/") ? resolve(document, memberOf(paths, template)) : undefined;
@@ -200,7 +194,7 @@ const formatOf = (document: Members, parameter: Members): string | undefined => 
 const basesOf = (owners: readonly Members[], origins: readonly string[]): readonly string[] => {
   const declared = owners.findLast((owner) => listOf(memberOf(owner, "servers")).length > 0);
   const servers = listOf(declared && memberOf(declared, "servers"));
-  const bases = servers.length === 0 ? [""] : servers.map((server) => basePathOf(membersOf(server) ?? {}));
+  const bases = servers.length === 0 ? [""] : servers.map((server) => basePathOf(objectOf(server) ?? {}));
   const beyondOrigin = bases.flatMap((base) =>
     origins
       .filter((origin) => base === origin || base.startsWith(`${origin}/`))
@@ -215,9 +209,9 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 const basePathOf = (server: Members): string => {
   const url = memberOf(server, "url");
   if (typeof url !== "string") return "";
-  const variables = membersOf(memberOf(server, "variables")) ?? {};
+  const variables = objectOf(memberOf(server, "variables")) ?? {};
   const filled = url.replace(/\{([^{}]+)\}/g, (whole, name: string) => {
-    const standard = memberOf(membersOf(memberOf(variables, name)) ?? {}, "default");
+    const standard = memberOf(objectOf(memberOf(variables, name)) ?? {}, "default");
     return typeof standard === "object" || standard === undefined ? whole : String(standard);
   });
   const path = filled.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "").replace(/[?#].*$/s, "");

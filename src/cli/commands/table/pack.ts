@@ -11,6 +11,7 @@ import { openGateway } from "../../gateway/client.ts";
 import { GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import { planUploads, sendUploads, summaryOf } from "../../gateway/pack-upload.ts";
 import { linesOf, openInput, writeOutput } from "../../lib/input.ts";
+import { objectOf } from "../../lib/json-text.ts";
 import { findLayout, knownLayouts } from "../../lib/layouts.ts";
 import { counted, countOf, escapeControls, jsonText, startProgress } from "../../lib/output.ts";
 import { packFile, sha256 } from "../../lib/packs.ts";
@@ -30,18 +31,16 @@ const openPackTable = (path: string, pack: string, runtime: Runtime): Promise<Pa
 type PackTable = OpenTable<CompiledTable>;
 
 const withoutPack = (json: unknown, name: string): unknown => {
-  if (!isObject(json)) return json;
-  const { routes, packs } = json;
-  const isOther = (route: unknown) => !isObject(route) || route["pack"] !== name;
+  const table = objectOf(json);
+  if (table === undefined) return json;
+  const { routes } = table;
+  const packs = Object.entries(objectOf(table["packs"]) ?? {}).filter(([key]) => key !== name);
   return {
-    ...json,
-    ...(Array.isArray(routes) ? { routes: routes.filter(isOther) } : {}),
-    ...(isObject(packs) ? { packs: Object.fromEntries(Object.entries(packs).filter(([key]) => key !== name)) } : {}),
+    ...table,
+    ...(Array.isArray(routes) ? { routes: routes.filter((route) => objectOf(route)?.["pack"] !== name) } : {}),
+    ...(objectOf(table["packs"]) === undefined ? {} : { packs: Object.fromEntries(packs) }),
   };
 };
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The text with the entry, and whether no route names the pack yet. The text is not written yet, so faults have no line. */
 const withEntry = ({ name, text }: PackTable, pack: string, entry: object) => {
@@ -105,14 +104,11 @@ const keyOf = (text: string, max: number): number | undefined => {
 };
 
 const partsOfJson = (text: string): readonly string[] | undefined => {
-  const value = parseJson(text);
-  if (value === undefined) return undefined;
-  const { from, to, key, region, ...others } = value as Readonly<Record<string, unknown>>;
+  const { from, to, key, region, ...others } = objectOf(parseJson(text)) ?? {};
   if (Object.keys(others).length > 0 || typeof region !== "string") return undefined;
   const keys = key === undefined ? [from, to] : from === undefined && to === undefined ? [key] : [];
-  if (keys.length === 0 || !keys.every((each) => typeof each === "number" || typeof each === "string"))
-    return undefined;
-  return [...keys.map(String), region];
+  const isGiven = keys.length > 0 && keys.every((each) => typeof each === "number" || typeof each === "string");
+  return isGiven ? [...keys.map(String), region] : undefined;
 };
 
 /** A fault for each key in two lines. */
