@@ -1,5 +1,5 @@
 import type { styleText } from "node:util";
-import type { CompiledTable, DeclaredTable } from "../routing/index.ts";
+import { type CompiledTable, type DeclaredTable, parseJson } from "../routing/index.ts";
 import type { Sample } from "./samples.ts";
 
 /** What `npm start` prints. */
@@ -100,8 +100,8 @@ interface LoggedRequest {
 
 /** Formats the log line of a request. Returns any other line unchanged. */
 export function formatLogLine(line: string, paint: Paint): string {
-  const request = readRequest(line);
-  if (request === undefined) return line;
+  const request = parseJson(line) as (LoggedRequest & { readonly event?: string }) | null | undefined;
+  if (request?.event !== "request") return line;
   const { method, path, layout = "-", region = "-", status, ms } = request;
   const statusStyle = status >= 500 ? "red" : status >= 400 ? "yellow" : "green";
   return [
@@ -113,13 +113,4 @@ export function formatLogLine(line: string, paint: Paint): string {
     paint(statusStyle, String(status)),
     paint("dim", `${ms} ms`.padStart(8)),
   ].join(" ");
-}
-
-function readRequest(line: string): LoggedRequest | undefined {
-  try {
-    const logged: (LoggedRequest & { readonly event?: string }) | null = JSON.parse(line);
-    return logged?.event === "request" ? logged : undefined;
-  } catch {
-    return undefined;
-  }
 }

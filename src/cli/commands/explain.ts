@@ -227,8 +227,7 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
       const text = formatExplanation(explanation, routed, layouts, runtime);
       return {
         data: index > 0 && text !== "" ? `\n${text}` : text,
-        report:
-          (error === undefined ? "" : formatError(error) + formatOtherTimes(explanation)) + formatPublic(explanation),
+        report: (error === undefined ? "" : formatError(error)) + formatHints(explanation),
         failed: error !== undefined,
       };
     });
@@ -246,15 +245,16 @@ const explainByTable = (table: CompiledTable, id: string, nowMs: number, layoutN
   throw new Error(`${explained.kind} although the packs and the layout were checked`);
 };
 
-const formatOtherTimes = ({ otherTimes = [] }: Explained): string =>
-  otherTimes.length === 0
-    ? ""
-    : `only the time in it rules out ${otherTimes.join(", ")}; confirm with ${otherTimes.map((name) => `--layout ${name}`).join(" or ")}\n`;
-
-const formatPublic = ({ publicOf = [] }: Explained): string =>
-  publicOf.length === 0
-    ? ""
-    : `it looks like a public ID of ${publicOf.join(", ")}; waybill public open --entity ${publicOf[0]} can tell, with the keys\n`;
+/** What else may be tried. */
+const formatHints = ({ error, otherTimes = [], publicOf = [] }: Explained): string => {
+  const ways = otherTimes.map((name) => `--layout ${name}`).join(" or ");
+  const times = `only the time in it rules out ${otherTimes.join(", ")}; confirm with ${ways}\n`;
+  const open = `waybill public open --entity ${publicOf[0]} can tell, with the keys`;
+  return (
+    (error === undefined || otherTimes.length === 0 ? "" : times) +
+    (publicOf.length === 0 ? "" : `it looks like a public ID of ${publicOf.join(", ")}; ${open}\n`)
+  );
+};
 
 /** The error as one sentence; the candidates are in the explanation already. */
 const plainOf = ({ error, ...explanation }: Explained): object => {

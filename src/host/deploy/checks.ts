@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import type { CompiledTable } from "../../routing/index.ts";
+import { type CompiledTable, parseJson } from "../../routing/index.ts";
 
 /** Loopback names and addresses: RFC 6761 section 6.3, RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3. */
 const LOOPBACK =
@@ -51,12 +51,8 @@ export function secretNames(cwd: string, args: readonly string[]): Promise<reado
 
 /** Parses `[{"name": "…", "type": "secret_text"}]`. */
 export function namesIn(listed: string): readonly string[] | undefined {
-  try {
-    const secrets: unknown = JSON.parse(listed);
-    return Array.isArray(secrets)
-      ? secrets.map((secret: { readonly name?: unknown }) => String(secret.name))
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const secrets = parseJson(listed);
+  return Array.isArray(secrets)
+    ? secrets.map((secret: { readonly name?: unknown } | null) => String(secret?.name))
+    : undefined;
 }
