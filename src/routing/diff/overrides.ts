@@ -106,13 +106,8 @@ const entriesOf = ({ moved, moves, gone }: OverridesParts): ReadonlyMap<string, 
   return found;
 };
 
-interface Found {
-  readonly entity: string | undefined;
-  readonly target: OverrideTarget;
-}
-
 /** A table's own entry says where, whatever can be read in the ID; the same ID may also stand in it in another form. */
-const targetFor = (id: string, own: OverrideTarget | undefined, table: CompiledTable, nowMs: number): Found => {
+const targetFor = (id: string, own: OverrideTarget | undefined, table: CompiledTable, nowMs: number) => {
   const decision = resolveAny(table, id, nowMs);
   if (!decision.ok) {
     const { error } = decision;

@@ -37,19 +37,14 @@ export const packFinder = (
       const key = read(words);
       const number = slot.find(key);
       if (number === NOT_FOUND) continue;
-      return number === NOT_LOADED ? unloaded(slot, key) : targets[number];
+      if (number !== NOT_LOADED) return targets[number];
+      return { region: undefined, rule: UNLOADED, missing: slot.missing(key) };
     }
     return ordinal === NO_ROUTE ? fallback : byOrdinal[ordinal];
   };
 };
 
 const UNLOADED: NeedsPage["rule"] = Object.freeze({ kind: "unloaded" });
-
-const unloaded = (slot: PackSlot, key: number): NeedsPage => ({
-  region: undefined,
-  rule: UNLOADED,
-  missing: slot.missing(key),
-});
 
 /** A route to a pack. Keys that are not in the pack go on to the routes behind it. */
 export interface PackPlacement {

@@ -89,16 +89,13 @@ export const draftOf = (
   };
 };
 
-export interface DraftReading {
-  readonly draft: Draft;
-  /** The table as the schema types it; `undefined` when it does not fit. */
-  readonly declared: DeclaredTable | undefined;
-}
-
 const EMPTY: DeclaredTable = { regions: {}, entities: {}, routes: [] };
 
-/** Validates any value against the schema, reports what does not fit, and keeps what does. */
-export const readDraft = (value: unknown, report: Report): DraftReading => {
+/**
+ * Validates any value against the schema, reports what does not fit, and keeps what does. `declared`: the table as the schema types
+ * it; `undefined` when it does not fit.
+ */
+export const readDraft = (value: unknown, report: Report) => {
   const isShort = checkSizes(value, report);
   if (isShort) checkShape(value, report);
   const fitting = isShort ? keepFitting(value, report) : undefined;
