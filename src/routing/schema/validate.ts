@@ -34,20 +34,15 @@ export const OVERRIDE_PARTS = ["moved", "moves", "gone"] as const;
 
 /** Parts with named entries: the most entries, their schemas, and a valid value that stands in for the part. */
 export const PARTS = {
-  regions: { max: REGIONS_MAX, key: name, entry: regionSchema, standIn: { a: { origins: [{ url: "a" }] } } },
-  countries: { max: Number.POSITIVE_INFINITY, key: name, entry: countrySchema, standIn: {} },
-  entities: {
-    max: ENTITIES_MAX,
-    key: name,
-    entry: entitySchema,
-    standIn: { a: { path: "/a/:id", ids: [{ layout: "a" }] } },
-  },
-  layouts: { max: LAYOUTS_MAX, key: name, entry: layoutSchema, standIn: {} },
-  packs: { max: PACKS_MAX, key: name, entry: packSchema, standIn: {} },
-  withoutId: { max: WITHOUT_ID_MAX, key: name, entry: withoutIdSchema, standIn: {} },
-  moved: { max: MOVED_MAX, key: v.string(), entry: movedSchema, standIn: {} },
-  moves: { max: MOVED_MAX, key: v.string(), entry: moveSchema, standIn: {} },
-  gone: { max: MOVED_MAX, key: v.string(), entry: goneSchema, standIn: {} },
+  regions: { max: REGIONS_MAX, entry: regionSchema, standIn: { a: { origins: [{ url: "a" }] } } },
+  countries: { max: Number.POSITIVE_INFINITY, entry: countrySchema, standIn: {} },
+  entities: { max: ENTITIES_MAX, entry: entitySchema, standIn: { a: { path: "/a/:id", ids: [{ layout: "a" }] } } },
+  layouts: { max: LAYOUTS_MAX, entry: layoutSchema, standIn: {} },
+  packs: { max: PACKS_MAX, entry: packSchema, standIn: {} },
+  withoutId: { max: WITHOUT_ID_MAX, entry: withoutIdSchema, standIn: {} },
+  moved: { max: MOVED_MAX, entry: movedSchema, standIn: {} },
+  moves: { max: MOVED_MAX, entry: moveSchema, standIn: {} },
+  gone: { max: MOVED_MAX, entry: goneSchema, standIn: {} },
 } as const;
 
 /** Keys whose value is an object that may be empty: the schema would take an empty list for one. */
@@ -233,11 +228,11 @@ export const keepFitting = (value: unknown, report: Report): Fitting | undefined
   };
   const rest = parse(tableSchema, isRecord(value) ? withStandIns(value) : value, []);
   const table: Record<string, unknown> = rest.success ? { ...rest.output } : soundRest(given, rest.issues ?? []);
-  for (const [part, { key, ...row }] of Object.entries(PARTS)) {
+  for (const [part, row] of Object.entries(PARTS)) {
     const entry: v.GenericSchema = row.entry;
     const entries = given[part];
     if (!isRecord(entries)) continue;
-    const isOverride = OVERRIDE_PARTS.some((name) => name === part);
+    const isOverride = OVERRIDE_PARTS.some((each) => each === part);
     const copies: Record<string, unknown> = {};
     const dropped = new Set<string>();
     // Most overrides are the name of one of a few regions.
@@ -246,7 +241,7 @@ export const keepFitting = (value: unknown, report: Report): Fitting | undefined
       if (found >= FAULTS_MAX) return undefined;
       const value = entries[each];
       if (FORBIDDEN_KEYS.has(each)) dropped.add(each);
-      else if (!isOverride) Object.assign(copies, parse(v.record(key, entry), { [each]: value }, [part]).output);
+      else if (!isOverride) Object.assign(copies, parse(v.record(name, entry), { [each]: value }, [part]).output);
       else if (known.has(value)) continue;
       else if (!parse(entry, value, [part, each]).success) dropped.add(each);
       else if (typeof value === "string") known.add(value);
