@@ -29,9 +29,10 @@ const NAMES = BENCHES.map(({ name }) => name).join("|");
 const ROUNDS_DEFAULT = 9;
 const SAMPLE_MS_DEFAULT = 40;
 
-const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--count N] [--json]
+const USAGE = `usage: npm run bench -- [${NAMES} ...] [--rounds N] [--sample-ms N] [--count N] [--against DIR] [--json]
 Runs all benchmarks, or those named, and prints one report. Progress goes to standard error.
---count: the number of random values in distributed-id, oracle and misroute.`;
+--count: the number of random values in distributed-id, oracle and misroute.
+--against: another checkout, whose gateway runs beside this one in gateway.`;
 
 class UsageError extends Error {}
 
@@ -62,6 +63,7 @@ function readArguments(args: string[]) {
     rounds: wholeNumber("--rounds", values.rounds, ROUNDS_DEFAULT),
     sampleMs: wholeNumber("--sample-ms", values["sample-ms"], SAMPLE_MS_DEFAULT),
     ...(values.count === undefined ? {} : { count: wholeNumber("--count", values.count, 0) }),
+    ...(values.against === undefined ? {} : { against: values.against }),
     json: values.json === true,
     help: values.help === true,
   };
@@ -76,6 +78,7 @@ function parse(args: string[]) {
         rounds: { type: "string" },
         "sample-ms": { type: "string" },
         count: { type: "string" },
+        against: { type: "string" },
         json: { type: "boolean" },
         help: { type: "boolean", short: "h" },
       },

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
+import { resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { stopChild } from "../../src/host/child.ts";
 import { iuid } from "../../src/ids/index.ts";
 import { COUNTRY_COUNT, SERVICE_COUNT } from "../lib/keys.ts";
@@ -55,7 +56,7 @@ export const gatewayBench: Bench = {
     try {
       const origin = await startOrigin();
       stops.push(origin.stop);
-      const subjects = await startSubjects(origin.url, stops);
+      const subjects = await startSubjects(origin.url, options.against, stops);
       const load = startLoad();
       stops.push(load.stop);
       const sections: Section[] = [];
@@ -69,7 +70,11 @@ export const gatewayBench: Bench = {
   },
 };
 
-async function startSubjects(originUrl: string, stops: (() => Promise<void>)[]): Promise<Subject[]> {
+async function startSubjects(
+  originUrl: string,
+  against: string | undefined,
+  stops: (() => Promise<void>)[],
+): Promise<Subject[]> {
   const tableText = JSON.stringify(countryServiceTable(COUNTRY_COUNT, SERVICE_COUNT, originUrl));
   const vars = { ORIGIN: originUrl };
   const workers = {
@@ -77,6 +82,7 @@ async function startSubjects(originUrl: string, stops: (() => Promise<void>)[]):
     // The difference of two identical Workers is the noise of the run.
     "the same again": { worker: new URL("bare.worker.ts", import.meta.url) },
     Waybill: {},
+    ...(against === undefined ? {} : { [`Waybill of ${against}`]: { worker: workerOf(against) } }),
     "Waybill, no idle deadline": { vars: { IDLE_DEADLINE_MS: "0" } },
     "Waybill, no deadlines": { vars: { FIRST_BYTE_DEADLINE_MS: "0", IDLE_DEADLINE_MS: "0" } },
     "by hand: Hono, regex, Map, hono/proxy": { worker: new URL("by-hand.worker.ts", import.meta.url) },
@@ -93,6 +99,8 @@ async function startSubjects(originUrl: string, stops: (() => Promise<void>)[]):
   }
   return subjects;
 }
+
+const workerOf = (checkout: string): URL => pathToFileURL(resolve(checkout, "src/worker.ts"));
 
 async function measure(shape: Shape, subjects: Subject[], load: Load, options: BenchOptions): Promise<Section> {
   const { rounds, progress } = options;
