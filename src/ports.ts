@@ -43,19 +43,29 @@ export interface Packs {
  */
 export type Fetch = (target: string | Request, init?: RequestInit, binding?: string) => Promise<Response>;
 
-/** Whether an origin may be asked. `probe`: as the one request that finds out whether it answers again. */
+/**
+ * Whether an origin may be asked. `probe`: as the one request that finds out whether it answers again. `last`: for want of
+ * another origin.
+ */
 export type Admission =
-  | { readonly state: "closed" | "probe" }
+  | { readonly state: "closed" | "probe" | "last" }
   | { readonly state: "open"; readonly retryAfterMs: number };
+
+export type Admitted = Exclude<Admission["state"], "open">;
 
 /** What is known of origins by how they answered, in this isolate and, as a hint, in others. */
 export interface OriginHealth {
   /** Whether a request may go to the origin now. Every one that was admitted must be reported or released. */
   admit(origin: Origin, policy: BreakerPolicy | undefined, nowMs: number): Admission;
-  /** How an attempt ended: `undefined` for an answer, whatever its status. */
-  report(region: Region, origin: Origin, fault: OriginFault | undefined, nowMs: number, wasProbe?: boolean): void;
-  /** A probe ended in a way that says nothing of the origin. */
-  release(origin: Origin): void;
+  /** Whether it may go to the origin although its breaker is open, because there is no other one. */
+  admitLast(origin: Origin, policy: BreakerPolicy, nowMs: number): Admission;
+  /**
+   * How an attempt ended: `undefined` for an answer, whatever its status. `again`: the request failed there before; it
+   * counts against the origin once.
+   */
+  report(region: Region, origin: Origin, fault: OriginFault | undefined, nowMs: number, as?: Admitted | "again"): void;
+  /** An attempt ended in a way that says nothing of the origin. */
+  release(origin: Origin, as: Admitted): void;
 }
 
 /**

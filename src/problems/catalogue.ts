@@ -231,7 +231,7 @@ export const CATALOGUE = {
   "origin-open-circuit": {
     status: 503,
     title: "Origin circuit breaker is open",
-    meaning: "The region's origins failed several times in a row. They are probed again one request at a time.",
+    meaning: "The region's origins keep failing, and enough requests wait for one already. The first answer ends this.",
     remedy: "Wait as long as `retry-after` says. No origin has seen this request.",
   },
   "origins-disagree": {

@@ -1,14 +1,15 @@
 import type { BreakerPolicy } from "../routing/table.ts";
 
 /**
- * A circuit breaker as a pure state machine. Closed until so many failures in a row; then open for a while, in which nothing
- * is sent; then half open: one request at a time tries the origin, and an answer closes it again.
+ * A circuit breaker as a pure state machine. Closed until so many failures in a row in a time without any answer, or until
+ * half of much traffic fails; then open for a while, in which nothing is sent; then half open: one request at a time tries
+ * the origin, and an answer closes it again.
  *
  * ```text
- *             failures in a row          openMs have passed
- *   closed ───────────────────────▶ open ──────────────────▶ half open ──┐ answer: closed
- *     ▲  any answer                   ▲                          │       │
- *     └───────────────────────────────┴────── failure ───────────┘◀──────┘
+ *                  failures         openMs have passed
+ *   closed ───────────────────▶ open ──────────────────▶ half open ──┐ answer: closed
+ *     ▲  any answer               ▲                          │       │
+ *     └───────────────────────────┴────── failure ───────────┘◀──────┘
  * ```
  */
 export interface Breaker {
@@ -21,6 +22,21 @@ export interface Breaker {
 }
 
 export const CLOSED: Breaker = Object.freeze({ failures: 0, openUntilMs: undefined, probeSinceMs: undefined });
+
+/** What came of the last requests to an origin, the failure that is being reported included. */
+export interface Traffic {
+  /** Since the origin last answered; infinite where it never did. */
+  readonly silentMs: number;
+  /** In the last 5 to 10 s. */
+  readonly answers: number;
+  readonly failures: number;
+}
+
+/** A burst of requests that break their own connections ends sooner than an origin that serves others is silent. */
+const SILENT_MS_MIN = 100;
+
+/** Few failures say nothing of an origin that answers others: so many times the policy's failures do. */
+const MUCH_TRAFFIC = 4;
 
 export type Admittance =
   | { readonly state: "closed" }
@@ -44,10 +60,18 @@ export const afterAnswer = (breaker: Breaker): Breaker =>
   breaker.failures === 0 && breaker.openUntilMs === undefined ? breaker : CLOSED;
 
 /** After no answer. A request that was let through before the breaker opened does not prolong it: only its probe does. */
-export function afterFailure(breaker: Breaker, policy: BreakerPolicy, nowMs: number, wasProbe = false): Breaker {
+export function afterFailure(
+  breaker: Breaker,
+  policy: BreakerPolicy,
+  nowMs: number,
+  { silentMs, answers, failures: recent }: Traffic,
+  wasProbe = false,
+): Breaker {
   const failures = breaker.failures + 1;
   if (breaker.openUntilMs !== undefined) return wasProbe ? open(failures, policy, nowMs) : breaker;
-  return failures < policy.failures ? { ...breaker, failures } : open(failures, policy, nowMs);
+  const isSilent = failures >= policy.failures && silentMs >= SILENT_MS_MIN;
+  const isFailing = recent >= policy.failures * MUCH_TRAFFIC && recent >= answers;
+  return isSilent || isFailing ? open(failures, policy, nowMs) : { ...breaker, failures };
 }
 
 /** After a probe that says nothing of the origin: the next request is another one. */

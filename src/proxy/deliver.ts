@@ -1,5 +1,5 @@
 import { err, type Result } from "../ids/result.ts";
-import type { MovedKey, MovedMemory, ProxyPorts } from "../ports.ts";
+import type { Admission, Admitted, MovedKey, MovedMemory, ProxyPorts } from "../ports.ts";
 import type { Decision, Origin, Region } from "../routing/table.ts";
 import { type AttemptError, attemptOnce, limitsFor, type OriginResponse } from "./attempt.ts";
 import type { ProxyError } from "./errors.ts";
@@ -74,6 +74,8 @@ export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, d
   let sent = 0;
   let retryAfterMs = Infinity;
   let slow: Origin | undefined;
+  let failed: Origin | undefined;
+  let isLast = false;
   for (let turn = 1; attempt !== undefined; turn++) {
     const { origin } = attempt;
     const nowMs = clock.nowMs();
@@ -86,7 +88,12 @@ export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, d
     // Other regions keep their turn, however many origins this one has.
     const isLeftOut =
       retries?.hasOthers === true && sent > 0 && attempt.region === region && sent >= retries.sendsMax - 1;
-    const admission = isLeftOut ? undefined : health.admit(origin, attempt.region.breaker, nowMs);
+    const { breaker } = attempt.region;
+    const admission: Admission | undefined = isLeftOut
+      ? undefined
+      : isLast && breaker !== undefined
+        ? health.admitLast(origin, breaker, nowMs)
+        : health.admit(origin, breaker, nowMs);
     if (admission?.state === "open") retryAfterMs = Math.min(retryAfterMs, admission.retryAfterMs);
     else if (admission !== undefined) {
       if (sent > 0) {
@@ -97,16 +104,22 @@ export async function sendToRegion(proxyRequest: ProxyRequest, region: Region, d
       proxyRequest.attempts += 1;
       const outcome = await attemptOnce(proxyRequest, attempt, limits, deps);
       if (outcome.ok) {
-        health.report(attempt.region, origin, undefined, clock.nowMs(), admission.state === "probe");
+        health.report(attempt.region, origin, undefined, clock.nowMs(), admission.state);
         return outcome;
       }
       last = outcome.error;
-      reportFailure(proxyRequest, attempt, last, admission.state === "probe", deps);
+      reportFailure(proxyRequest, attempt, last, origin === failed ? "again" : admission.state, deps);
+      failed = origin;
       if (last.error.reason === "origin-timeout") slow = origin;
       else if (last.error.reason !== "origin-unreachable") break;
     }
     retries ??= retriesOf(proxyRequest, region);
-    attempt = retries.attempts[turn];
+    attempt = isLast ? undefined : retries.attempts[turn];
+    // What single requests did must not close a region: its last origin is asked all the same, by a few at a time.
+    if (attempt === undefined && sent === 0 && first !== undefined && !isLast) {
+      isLast = true;
+      attempt = { region, origin: first };
+    }
   }
   return err(last?.error ?? { reason: "origin-open-circuit", region: region.name, retryAfterMs });
 }
@@ -121,15 +134,15 @@ function reportFailure(
   { waitUntil }: ProxyRequest,
   { region, origin }: Attempt,
   { fault, isInDoubt }: AttemptError,
-  wasProbe: boolean,
+  as: Admitted | "again",
   deps: ProxyPorts,
 ): void {
   const { originHealth: health, clock } = deps;
   if (fault !== undefined) {
-    health.report(region, origin, fault, clock.nowMs(), wasProbe);
+    health.report(region, origin, fault, clock.nowMs(), as);
     return;
   }
-  if (wasProbe) health.release(origin);
+  if (as !== "again") health.release(origin, as);
   if (isInDoubt === true) waitUntil(ping(region, origin, deps));
 }
 

@@ -24,7 +24,7 @@ export interface Deadlines {
   readonly totalMs: number | undefined;
 }
 
-/** The circuit breaker opens after so many failures in a row, for so long. */
+/** The circuit breaker opens after so many failures in a row in a time without an answer, for so long. */
 export interface BreakerPolicy {
   readonly failures: number;
   readonly openMs: number;

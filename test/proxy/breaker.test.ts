@@ -11,9 +11,12 @@ import {
 
 const POLICY = { failures: 3, openMs: 1000 };
 
+/** An origin that nobody has had an answer from. */
+const SILENT = { silentMs: Infinity, answers: 0, failures: 0 };
+
 const failed = (times: number, nowMs: number, from: Breaker = CLOSED): Breaker => {
   let breaker = from;
-  for (let count = 0; count < times; count++) breaker = afterFailure(breaker, POLICY, nowMs);
+  for (let count = 0; count < times; count++) breaker = afterFailure(breaker, POLICY, nowMs, SILENT);
   return breaker;
 };
 
@@ -30,6 +33,16 @@ describe("a breaker", () => {
     expect(allowRequest(failed(3, 0), POLICY, 0)).toEqual({ state: "open", retryAfterMs: 1000 });
   });
 
+  it.each([
+    { what: "while others get answers", silentMs: 99, answers: 1, failures: 3, state: "closed" },
+    { what: "in a silence of 100 ms", silentMs: 100, answers: 1, failures: 3, state: "open" },
+    { what: "when half of much traffic fails", silentMs: 1, answers: 12, failures: 12, state: "open" },
+    { what: "when less than half of it fails", silentMs: 1, answers: 13, failures: 12, state: "closed" },
+    { what: "when half of little traffic fails", silentMs: 1, answers: 1, failures: 11, state: "closed" },
+  ])("after failures in a row $what: $state", ({ state, ...traffic }) => {
+    expect(allowRequest(afterFailure(failed(2, 0), POLICY, 0, traffic), POLICY, 0).state).toBe(state);
+  });
+
   it("forgets failures with each answer", () => {
     expect(allowRequest(failed(2, 0, afterAnswer(failed(2, 0))), POLICY, 0)).toEqual({ state: "closed" });
   });
@@ -44,7 +57,7 @@ describe("a breaker", () => {
   it("closes when the probe is answered, and opens anew when it is not", () => {
     const trying = probed(failed(3, 0), 1000);
     expect(afterAnswer(trying)).toBe(CLOSED);
-    expect(allowRequest(afterFailure(trying, POLICY, 1200, true), POLICY, 1300)).toEqual({
+    expect(allowRequest(afterFailure(trying, POLICY, 1200, SILENT, true), POLICY, 1300)).toEqual({
       state: "open",
       retryAfterMs: 900,
     });
@@ -52,9 +65,9 @@ describe("a breaker", () => {
 
   it("is not kept open by requests that were on their way when it opened", () => {
     const open = failed(3, 0);
-    expect(afterFailure(open, POLICY, 900)).toBe(open);
+    expect(afterFailure(open, POLICY, 900, SILENT)).toBe(open);
     const trying = probed(open, 1000);
-    expect(afterFailure(trying, POLICY, 1100)).toBe(trying);
+    expect(afterFailure(trying, POLICY, 1100, SILENT)).toBe(trying);
   });
 
   it("gives the place of a probe that never reported to another one", () => {
@@ -90,7 +103,7 @@ describe("a breaker", () => {
             breaker = given.breaker;
           } else {
             const wasProbe = what === "probe fails" && probeSinceMs !== undefined;
-            breaker = what === "answer" ? afterAnswer(breaker) : afterFailure(breaker, POLICY, nowMs, wasProbe);
+            breaker = what === "answer" ? afterAnswer(breaker) : afterFailure(breaker, POLICY, nowMs, SILENT, wasProbe);
             if (what === "answer" || wasProbe) probeSinceMs = undefined;
           }
         }

@@ -95,7 +95,8 @@ export function deps(_: CompiledTable, origin: FakeOrigin, more: Partial<ProxyPo
 export const lost = (): Promise<never> =>
   Promise.reject(Object.assign(new Error("Network connection lost."), { retryable: true }));
 
-export const order = (init?: RequestInit): Request => new Request(`https://gw.test/orders/${ORDER}`, init);
+export const order = (init?: RequestInit, query = ""): Request =>
+  new Request(`https://gw.test/orders/${ORDER}${query}`, init);
 
 /** A body that was kept so that it can be sent again. */
 export const kept = (text: string): ProxyRequest["body"] => ({

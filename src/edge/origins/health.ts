@@ -16,6 +16,15 @@ const ORIGINS_MAX = 8_192;
 
 interface Known {
   breaker: Breaker;
+  /** Of this half window, and of the one before. */
+  answers: number;
+  failures: number;
+  answersBefore: number;
+  failuresBefore: number;
+  halfEndsMs: number;
+  /** Requests that an origin with an open breaker got for want of another, and since when they are counted. */
+  waiting: number;
+  waitingSinceMs: number;
   answeredAtMs: number | undefined;
   fault: OriginUpdate["fault"];
   turned: OriginUpdate["breaker"];
@@ -56,6 +65,13 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
     if (origins.size >= ORIGINS_MAX) origins.delete(origins.keys().next().value ?? "");
     const fresh: Known = {
       breaker: CLOSED,
+      answers: 0,
+      failures: 0,
+      answersBefore: 0,
+      failuresBefore: 0,
+      halfEndsMs: 0,
+      waiting: 0,
+      waitingSinceMs: 0,
       answeredAtMs: undefined,
       fault: undefined,
       turned: undefined,
@@ -84,15 +100,43 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
       return PROBE;
     },
 
-    report({ name, breaker: policy }, { url }, fault, nowMs, wasProbe = false) {
+    admitLast({ url }, policy, nowMs) {
+      const known = origins.get(url) ?? add(url);
+      // A client that leaves takes its request with it, and that is not reported: counts end with their period.
+      if (nowMs - known.waitingSinceMs >= policy.openMs || nowMs < known.waitingSinceMs) {
+        known.waiting = 0;
+        known.waitingSinceMs = nowMs;
+      }
+      if (known.waiting >= WAITING_MAX) return { state: "open", retryAfterMs: RETRY_AFTER_MS };
+      known.waiting += 1;
+      return LAST;
+    },
+
+    report({ name, breaker: policy }, { url }, fault, nowMs, as = "closed") {
       attempts.attempt(name, fault);
       const known = origins.get(url) ?? add(url);
       known.isNew = true;
-      if (fault === undefined) known.answeredAtMs = nowMs;
-      else known.fault = { fault, atMs: nowMs };
-      if (policy === undefined || (fault === undefined && known.breaker === CLOSED)) return;
+      if (as === "last" && known.waiting > 0) known.waiting -= 1;
+      if (nowMs >= known.halfEndsMs) startHalf(known, nowMs);
+      const silentMs = nowMs - (known.answeredAtMs ?? -Infinity);
+      if (fault === undefined) {
+        known.answeredAtMs = nowMs;
+        known.answers += 1;
+        if (known.breaker === CLOSED) return;
+      } else {
+        known.fault = { fault, atMs: nowMs };
+        if (as === "again") return;
+        known.failures += 1;
+      }
+      if (policy === undefined) return;
       const { breaker: before, hintedUntilMs } = known;
-      const after = fault === undefined ? afterAnswer(before) : afterFailure(before, policy, nowMs, wasProbe);
+      const traffic = {
+        silentMs,
+        answers: known.answers + known.answersBefore,
+        failures: known.failures + known.failuresBefore,
+      };
+      const after =
+        fault === undefined ? afterAnswer(before) : afterFailure(before, policy, nowMs, traffic, as === "probe");
       if (after === before) return;
       known.breaker = after;
       known.hintedUntilMs = undefined;
@@ -103,9 +147,11 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
       if (isOpen !== wasOpen) onStateChange(name, url, isOpen ? "open" : "closed");
     },
 
-    release({ url }) {
+    release({ url }, as) {
       const known = origins.get(url);
-      if (known !== undefined) known.breaker = afterInconclusive(known.breaker);
+      if (known === undefined) return;
+      if (as === "probe") known.breaker = afterInconclusive(known.breaker);
+      if (as === "last" && known.waiting > 0) known.waiting -= 1;
     },
 
     drainUpdates() {
@@ -143,6 +189,27 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
 
 const ADMITTED: Admission = Object.freeze({ state: "closed" });
 const PROBE: Admission = Object.freeze({ state: "probe" });
+const LAST: Admission = Object.freeze({ state: "last" });
+
+/**
+ * So many requests wait at once for an origin with an open breaker that has no other beside it: enough for one that is
+ * there after all, and few enough for an isolate's memory when it is silent.
+ */
+const WAITING_MAX = 100;
+
+/** One of those that wait will soon know more. */
+const RETRY_AFTER_MS = 1_000;
+
+const HALF_WINDOW_MS = 5_000;
+
+function startHalf(known: Known, nowMs: number): void {
+  const isNext = nowMs < known.halfEndsMs + HALF_WINDOW_MS;
+  known.answersBefore = isNext ? known.answers : 0;
+  known.failuresBefore = isNext ? known.failures : 0;
+  known.answers = 0;
+  known.failures = 0;
+  known.halfEndsMs = nowMs + HALF_WINDOW_MS;
+}
 
 function updateOf(url: string, { answeredAtMs, fault, turned }: Known): OriginUpdate {
   return { url, answeredAtMs, fault, breaker: turned };

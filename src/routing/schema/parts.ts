@@ -107,14 +107,14 @@ export const breakerSchema = described(
   v.union([
     v.literal(false),
     v.strictObject({
-      failures: optional(integer(1, 1000), "Consecutive failures; default 5."),
+      failures: optional(integer(1, 1000), "Consecutive failures without an answer in between; default 5."),
       openMs: optional(
         integer(100, DEADLINE_MS_MAX),
         "How long the circuit breaker stays open before one request probes the origin; 10000 unless given.",
       ),
     }),
   ]),
-  "Circuit breaker of each origin: after failures in a row it gets no requests for a while; false for none.",
+  "Circuit breaker of each origin: while it fails, other origins get its requests; false for none.",
 );
 
 export const healthSchema = described(

@@ -27,7 +27,7 @@ function setUp() {
     onStateChange: (region, url, state) => turns.push(`${region} ${url} ${state}`),
   });
   const admit = (nowMs: number) => health.admit(ORIGIN, POLICY, nowMs).state;
-  const failProbe = (nowMs: number) => health.report(REGION, ORIGIN, "connection_terminated", nowMs, true);
+  const failProbe = (nowMs: number) => health.report(REGION, ORIGIN, "connection_terminated", nowMs, "probe");
   const answer = (nowMs: number) => health.report(REGION, ORIGIN, undefined, nowMs);
   const fail = (nowMs: number, times = 1) => {
     for (let count = 0; count < times; count++) health.report(REGION, ORIGIN, "connection_terminated", nowMs);
@@ -49,6 +49,46 @@ describe("a breaker of this isolate", () => {
     answer(2 * OPEN_MS + 2);
     expect(admit(2 * OPEN_MS + 3)).toBe("closed");
     expect(turns).toEqual(["eu http://eu.test open", "eu http://eu.test closed"]);
+  });
+
+  it("counts a request once, however often it was sent", () => {
+    const { health, admit, fail, attempts } = setUp();
+    for (let count = 0; count < FAILURES - 1; count++) {
+      fail(0);
+      health.report(REGION, ORIGIN, "connection_terminated", 0, "again");
+    }
+    expect(admit(1)).toBe("closed");
+    expect(attempts).toHaveLength(2 * (FAILURES - 1));
+  });
+
+  it("stays closed for bursts of failures beside answers, and opens when half of much traffic fails", () => {
+    const { admit, answer, fail } = setUp();
+    for (let second = 0; second < 60; second += 2) {
+      for (let ms = 0; ms < 2_000; ms += 10) answer(second * 1_000 + ms);
+      fail(second * 1_000 + 1_995, 20);
+      expect(admit(second * 1_000 + 1_996)).toBe("closed");
+    }
+    for (let ms = 0; ms < 10_000; ms += 20) {
+      fail(60_000 + ms, 2);
+      answer(60_000 + ms);
+    }
+    fail(70_001);
+    expect(admit(70_002)).toBe("open");
+  });
+
+  it("lets a few requests at a time go to an origin that has no other beside it", () => {
+    const { health, fail, admit, answer } = setUp();
+    fail(0, FAILURES);
+    const last = (nowMs: number) => health.admitLast(ORIGIN, POLICY, nowMs).state;
+    expect(Array.from({ length: 101 }, () => last(1)).filter((state) => state === "last")).toHaveLength(100);
+    health.report(REGION, ORIGIN, "connection_terminated", 2, "last");
+    health.release(ORIGIN, "last");
+    expect([last(3), last(3), last(3)]).toEqual(["last", "last", "open"]);
+    // Requests whose clients left are never reported.
+    expect(last(1 + OPEN_MS)).toBe("last");
+    expect(admit(4)).toBe("open");
+    answer(5);
+    expect(admit(6)).toBe("closed");
   });
 
   it("does not wait for ever for a probe whose client has left", () => {
@@ -132,14 +172,14 @@ describe("news for others", () => {
   it("are told once, and again when they could not be reported", () => {
     const { health, answer, fail } = setUp();
     answer(5);
-    fail(6, FAILURES);
+    fail(105, FAILURES);
     const news = health.drainUpdates();
     expect(news).toEqual([
       {
         url: ORIGIN.url,
         answeredAtMs: 5,
-        fault: { fault: "connection_terminated", atMs: 6 },
-        breaker: { atMs: 6, untilMs: 6 + OPEN_MS },
+        fault: { fault: "connection_terminated", atMs: 105 },
+        breaker: { atMs: 105, untilMs: 105 + OPEN_MS },
       },
     ]);
     expect(health.drainUpdates()).toEqual([]);

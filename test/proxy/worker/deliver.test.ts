@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { ProxyPorts } from "../../../src/ports.ts";
 import { deliver } from "../../../src/proxy/deliver.ts";
 import { MissingBinding } from "../../../src/proxy/origin-response.ts";
-import { deps, kept, lost, ORDER, order, proxyRequest, tableWith } from "../passages.ts";
+import type { CompiledTable } from "../../../src/routing/table.ts";
+import { deps, type FakeOrigin, kept, lost, ORDER, order, proxyRequest, tableWith } from "../passages.ts";
 
 const EU_DOWN = (request: Request) => (request.url.startsWith("http://eu") ? lost() : new Response("there"));
 const KEPT = kept("x");
@@ -9,6 +11,13 @@ const KEPT = kept("x");
 const writes = tableWith({ failoverWrites: true });
 
 const hang = () => new Promise<never>(() => undefined);
+
+const stateOf = (table: CompiledTable, { originHealth }: ProxyPorts, nowMs = Date.now()) => {
+  const eu = table.regions.get("eu");
+  const origin = eu?.origins[0];
+  if (origin === undefined) throw new Error("the fixtures lack an origin in eu");
+  return originHealth.admit(origin, eu?.breaker, nowMs).state;
+};
 
 describe("what is sent again when an origin does not answer", () => {
   const table = tableWith();
@@ -312,9 +321,8 @@ describe("whose fault it was", () => {
       given,
     );
     await deliver(post(), given);
-    asked.length = 0;
-    expect(await deliver(post(), given)).toMatchObject({ error: { reason: "origin-open-circuit" } });
-    expect(asked).toEqual([]);
+    expect(stateOf(two, given, nowMs)).toBe("open");
+    expect(asked).toHaveLength(4);
   });
 
   const endless = () =>
@@ -337,7 +345,7 @@ describe("whose fault it was", () => {
     const { world: given, settle } = deps(table, lost);
     expect(await deliver(upload(endless()), given)).toMatchObject({ error: { reason: "origin-unreachable" } });
     await settle();
-    expect(await deliver(upload(endless()), given)).toMatchObject({ error: { reason: "origin-open-circuit" } });
+    expect(stateOf(table, given)).toBe("open");
   });
 
   it("so is one that ends a conversation it does not want", async () => {
@@ -368,16 +376,40 @@ describe("whose fault it was", () => {
 describe("a breaker", () => {
   const table = tableWith({ failover: [], breaker: { failures: 3, openMs: 60_000 } });
 
-  it("answers for an origin that keeps failing, without asking it", async () => {
-    const { world: given, asked } = deps(table, lost);
-    for (let count = 0; count < 3; count++) await deliver(proxyRequest(table, order({ method: "POST" })), given);
-    expect(asked).toHaveLength(3);
-    const refused = await deliver(proxyRequest(table, order({ method: "POST" })), given);
-    expect(refused).toMatchObject({ error: { reason: "origin-open-circuit", region: "eu" } });
-    if (!refused.ok && refused.error.reason === "origin-open-circuit") {
-      expect(refused.error.retryAfterMs).toBeGreaterThan(50_000);
-    }
-    expect(asked).toHaveLength(3);
+  it("never closes a region's last origin: a hundred requests at a time ask it, the rest are answered at once", async () => {
+    let origin: FakeOrigin = lost;
+    const { world: given, asked } = deps(table, (request) => origin(request));
+    const post = () => deliver(proxyRequest(table, order({ method: "POST" })), given);
+    for (let count = 0; count < 3; count++) await post();
+    expect(stateOf(table, given)).toBe("open");
+    expect(await post()).toMatchObject({ error: { reason: "origin-unreachable" } });
+    expect(asked).toHaveLength(4);
+    origin = hang;
+    for (let count = 0; count < 100; count++) void post();
+    expect(await post()).toMatchObject({
+      error: { reason: "origin-open-circuit", region: "eu", retryAfterMs: 1_000 },
+    });
+    expect(asked).toHaveLength(104);
+  });
+
+  it("closes again with the first answer of a last origin", async () => {
+    let origin: FakeOrigin = lost;
+    const { world: given } = deps(table, (request) => origin(request));
+    const post = () => deliver(proxyRequest(table, order({ method: "POST" })), given);
+    for (let count = 0; count < 3; count++) await post();
+    origin = () => new Response("back");
+    expect((await post()).ok).toBe(true);
+    expect(stateOf(table, given)).toBe("closed");
+  });
+
+  it("is not opened for all by a path whose handler ends the connection", async () => {
+    const five = tableWith({ failover: [] });
+    const { world: given } = deps(five, (request) =>
+      new URL(request.url).search === "?bad" ? lost() : new Response("good"),
+    );
+    for (let count = 0; count < 3; count++) await deliver(proxyRequest(five, order({}, "?bad")), given);
+    expect(stateOf(five, given)).toBe("closed");
+    expect((await deliver(proxyRequest(five, order()), given)).ok).toBe(true);
   });
 
   it("sends reads straight to the failover region, which costs no retry", async () => {
