@@ -54,17 +54,17 @@ export interface Draft {
 export interface ChangeSpec<Read> {
   readonly kind: PendingChange["kind"];
   /** What is read before the gateway is asked. */
-  readonly read: () => Promise<Read>;
+  readonly read?: () => Promise<Read>;
   readonly draft: (gateway: GatewayClient, inForce: PublishedTable<DeclaredTable>, read: Read) => Promise<Draft>;
   /** The last line after an error. */
   readonly nothing?: string;
 }
 
 /** One change of the published table: read, review, confirm, upload packs, send, report. */
-export const changeTable = async <Read>(
-  { kind, read, draft: draftOf, nothing = "" }: ChangeSpec<Read>,
+export const changeTable = async <Read = undefined>(
   options: ChangeOptions & GatewayOptions,
   runtime: Runtime,
+  { kind, read = async () => undefined as Read, draft: draftOf, nothing = "" }: ChangeSpec<Read>,
 ): Promise<ExitCode> => {
   const { report } = runtime;
   const open = async () => openGateway(options, runtime);

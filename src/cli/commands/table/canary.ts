@@ -83,26 +83,22 @@ ${changeExits("0 started, 1 not started, 3 conflict: the table was changed by so
   run: async (runtime, [path = ""], options) => {
     const selected = readSelector(options);
     const served = formatAudience(selected);
-    return changeTable(
-      {
-        kind: "canary",
-        read: () => readPublishable(path, runtime, options.json ? "json" : "stderr"),
-        draft: async (gateway, inForce, file) => {
-          requireKnownNames(selected, inForce, file);
-          return {
-            after: file,
-            path,
-            title: `from revision ${inForce.revision} to ${file.name}, for ${served}:\n`,
-            question: "Start the canary?",
-            expected: () => revisionBefore(gateway, inForce.revision, options, runtime),
-            send: (request) => gateway.startCanary(file.bytes, selected, request),
-            done: (made) => `serves ${served}: ${made}`,
-          };
-        },
+    return changeTable(options, runtime, {
+      kind: "canary",
+      read: () => readPublishable(path, runtime, options.json ? "json" : "stderr"),
+      draft: async (gateway, inForce, file) => {
+        requireKnownNames(selected, inForce, file);
+        return {
+          after: file,
+          path,
+          title: `from revision ${inForce.revision} to ${file.name}, for ${served}:\n`,
+          question: "Start the canary?",
+          expected: () => revisionBefore(gateway, inForce.revision, options, runtime),
+          send: (request) => gateway.startCanary(file.bytes, selected, request),
+          done: (made) => `serves ${served}: ${made}`,
+        };
       },
-      options,
-      runtime,
-    );
+    });
   },
 });
 
@@ -154,20 +150,15 @@ export const promote = command({
   options: [OVER_MOVES, ...endOptions],
   help: endHelp("promote", "a day without errors", ", and the changes of its table"),
   run: (runtime, _, options) =>
-    changeTable(
-      {
-        kind: "promote",
-        read: async () => undefined,
-        draft: async (gateway, inForce) => {
-          const { running, ...draft } = await endDraft("promote", gateway, inForce, options);
-          const after = await readRevision(gateway, running.revision, checkTable);
-          const title = `${draft.title}from revision ${inForce.revision} to revision ${running.revision}:\n`;
-          return { ...draft, after, title, question: "Put it into force for all IDs?" };
-        },
+    changeTable(options, runtime, {
+      kind: "promote",
+      draft: async (gateway, inForce) => {
+        const { running, ...draft } = await endDraft("promote", gateway, inForce, options);
+        const after = await readRevision(gateway, running.revision, checkTable);
+        const title = `${draft.title}from revision ${inForce.revision} to revision ${running.revision}:\n`;
+        return { ...draft, after, title, question: "Put it into force for all IDs?" };
       },
-      options,
-      runtime,
-    ),
+    }),
 });
 
 export const abort = command({
@@ -176,15 +167,10 @@ export const abort = command({
   options: endOptions,
   help: endHelp("abort", "errors in ap", ""),
   run: (runtime, _, options) =>
-    changeTable(
-      {
-        kind: "abort",
-        read: async () => undefined,
-        draft: (gateway, inForce) => endDraft("abort", gateway, inForce, options),
-      },
-      options,
-      runtime,
-    ),
+    changeTable(options, runtime, {
+      kind: "abort",
+      draft: (gateway, inForce) => endDraft("abort", gateway, inForce, options),
+    }),
 });
 
 /** What both ends of a canary have in common. */

@@ -26,34 +26,30 @@ Examples:
 Packs that the gateway does not have are uploaded first; an interrupted upload resumes.
 ${changeExits("0 published, or nothing to publish; 1 not published; 3 conflict: someone else published first", "the change is in force")}`,
   run: (runtime, [path = ""], options) =>
-    changeTable(
-      {
-        kind: "publish",
-        read: () => readPublishable(path, runtime, options.json ? "json" : "stderr"),
-        draft: async (gateway, inForce, file) => {
-          const { revision, digest } = inForce;
-          const { expect = revision } = options;
-          // A higher one may be that of a canary, which only the gateway knows.
-          if (expect < revision) return staleError(expect, revision, "current", "published");
-          if (digest === file.digest) {
-            runtime.report(`nothing to publish: revision ${revision} has the same text\n`);
-            return fail("", await reportUnchanged(inForce, { gateway, options, runtime }));
-          }
-          return {
-            after: file,
-            path,
-            title: `from revision ${revision} to ${file.name}:\n`,
-            question: `Publish ${file.name} on top of revision ${expect}?`,
-            expected: async () => expect,
-            send: (request) => gateway.publish(file.bytes, request),
-            done: (made) => `published ${made}`,
-          };
-        },
-        nothing: "nothing was published\n",
+    changeTable(options, runtime, {
+      kind: "publish",
+      read: () => readPublishable(path, runtime, options.json ? "json" : "stderr"),
+      draft: async (gateway, inForce, file) => {
+        const { revision, digest } = inForce;
+        const { expect = revision } = options;
+        // A higher one may be that of a canary, which only the gateway knows.
+        if (expect < revision) return staleError(expect, revision, "current", "published");
+        if (digest === file.digest) {
+          runtime.report(`nothing to publish: revision ${revision} has the same text\n`);
+          return fail("", await reportUnchanged(inForce, { gateway, options, runtime }));
+        }
+        return {
+          after: file,
+          path,
+          title: `from revision ${revision} to ${file.name}:\n`,
+          question: `Publish ${file.name} on top of revision ${expect}?`,
+          expected: async () => expect,
+          send: (request) => gateway.publish(file.bytes, request),
+          done: (made) => `published ${made}`,
+        };
       },
-      options,
-      runtime,
-    ),
+      nothing: "nothing was published\n",
+    }),
 });
 
 export const rollback = command({
@@ -70,28 +66,24 @@ The history is append-only: the text of revision 41 becomes the next revision, a
 Packs that the gateway no longer has are uploaded from ./packs.
 ${changeExits("0 done, or nothing to do; 1 not done; 3 conflict: the table was changed by someone else", "the change is in force")}`,
   run: (runtime, [argument], options) =>
-    changeTable(
-      {
-        kind: "rollback",
-        read: async () => Number(argument),
-        draft: async (gateway, inForce, to) => {
-          const target = await readRevision(gateway, to, checkTable);
-          const { revision, digest } = inForce;
-          if (digest === target.digest) {
-            runtime.report(`nothing to do: revision ${revision} already has the text of revision ${to}\n`);
-            return fail("", await reportUnchanged(inForce, { gateway, options, runtime }));
-          }
-          return {
-            after: target,
-            title: `from revision ${revision} back to revision ${to}:\n`,
-            question: `Put the text of revision ${to} into force?`,
-            expected: async () => options.expect ?? revision,
-            send: (request) => gateway.rollback(to, request),
-            done: (made) => `text of revision ${to} is in force again as ${made}`,
-          };
-        },
+    changeTable(options, runtime, {
+      kind: "rollback",
+      draft: async (gateway, inForce) => {
+        const to = Number(argument);
+        const target = await readRevision(gateway, to, checkTable);
+        const { revision, digest } = inForce;
+        if (digest === target.digest) {
+          runtime.report(`nothing to do: revision ${revision} already has the text of revision ${to}\n`);
+          return fail("", await reportUnchanged(inForce, { gateway, options, runtime }));
+        }
+        return {
+          after: target,
+          title: `from revision ${revision} back to revision ${to}:\n`,
+          question: `Put the text of revision ${to} into force?`,
+          expected: async () => options.expect ?? revision,
+          send: (request) => gateway.rollback(to, request),
+          done: (made) => `text of revision ${to} is in force again as ${made}`,
+        };
       },
-      options,
-      runtime,
-    ),
+    }),
 });
