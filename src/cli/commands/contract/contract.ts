@@ -10,14 +10,8 @@ import { EXIT, fail, type Runtime } from "../../runtime.ts";
 import { type ContractPath, DOCUMENT_BYTES_MAX, pathsOf, readDocument } from "./document.ts";
 import { type Finding, findingOf, type IdTest, looksLikeId, matchesGiven, missingOperations } from "./findings.ts";
 
-/** A base path that resolves nearly all findings. */
-export interface BaseHint {
-  /** `""` for none. */
-  readonly base: string;
-  /** Paths with findings under the current base path, and under this one. */
-  readonly before: number;
-  readonly after: number;
-}
+/** `base`: `""` for none. `before` and `after`: paths with findings under the current base path, and under this one. */
+type BaseHint = NonNullable<ReturnType<typeof hintOfBase>>;
 
 /** At most this many prefixes are tried, the most frequent first. */
 const PREFIXES_MAX = 20;
@@ -29,12 +23,12 @@ const SAMPLE_PATHS = 200;
 const AGREE_SHARE = 0.9;
 
 /** A base path that resolves nearly all findings. Clients may send another one than the document's servers name. */
-export const hintOfBase = (
+const hintOfBase = (
   paths: readonly ContractPath[],
   findings: readonly Finding[],
   table: CompiledTable,
   isId: IdTest,
-): BaseHint | undefined => {
+) => {
   const disagreeing = new Set(findings.map(({ pointer = "" }) => placeOfPath(pointer)));
   const wrong = onePerTemplate(paths).filter(({ pointer }) => disagreeing.has(pointer));
   if (wrong.length === 0) return undefined;
@@ -89,7 +83,7 @@ const prefixesOf = (pattern: string): readonly string[] => {
 const joined = (segments: readonly string[]): string => segments.map((segment) => `/${segment}`).join("");
 
 /** A line for stderr. `given`: the value of `--base-path`. */
-export const formatHint = ({ base, before, after }: BaseHint, paths: readonly ContractPath[], given?: string) => {
+const formatHint = ({ base, before, after }: BaseHint, paths: readonly ContractPath[], given?: string) => {
   const used = [...new Set(paths.map(baseOf))].map((each) => (each === "" ? "none" : each));
   const whose = given === undefined ? "of the document's servers" : "given";
   const which =
