@@ -20,28 +20,6 @@ const BLOCK_DIGITS = 11;
 /** Architect.Identities writes each 64 bits as 11 digits. It overflows above 2^64 - 1; this form rejects such a block. */
 const base62Block = /* @__PURE__ */ radixText({ alphabet: BASE62, bits: 64, width: BLOCK_DIGITS });
 
-export const formatPublicText = (words: Words, form: PublicForm): string => {
-  switch (form) {
-    case "uuid":
-      return formatUuid(words);
-    case "base62":
-      return formatBase62(words);
-    case "hex":
-      return hexText.format(words);
-  }
-};
-
-export const parsePublicText = (text: string, form: PublicForm): Result<Words, PublicTextError> => {
-  switch (form) {
-    case "uuid":
-      return parseUuid(text);
-    case "base62":
-      return parseBase62(text, 2);
-    case "hex":
-      return hexText.parse(text);
-  }
-};
-
 /** Formats an even number of words, 11 digits per two words. */
 export const formatBase62 = (words: Words): string => {
   let text = "";
@@ -63,3 +41,16 @@ export const parseBase62 = (text: string, blocks: number): Result<Words, PublicT
 
 const explainBase62 = (text: string, length: number): ParseError | undefined =>
   explainCharacters(text, (code) => BASE62.digits.includes(String.fromCharCode(code)), length, length);
+
+const FORMS: Readonly<
+  Record<PublicForm, { format(words: Words): string; parse(text: string): Result<Words, PublicTextError> }>
+> = {
+  uuid: { format: formatUuid, parse: parseUuid },
+  base62: { format: formatBase62, parse: (text) => parseBase62(text, 2) },
+  hex: hexText,
+};
+
+export const formatPublicText = (words: Words, form: PublicForm): string => FORMS[form].format(words);
+
+export const parsePublicText = (text: string, form: PublicForm): Result<Words, PublicTextError> =>
+  FORMS[form].parse(text);

@@ -274,26 +274,13 @@ export const buildIndexes = (
 
 const groupBySlots = (routes: readonly PlacedRoute[]): Iterable<readonly PlacedRoute[]> => {
   const groups = new Map<string, PlacedRoute[]>();
-  let last: PlacedRoute[] | undefined;
   for (const route of routes) {
-    // Most routes ask for the same as the one before.
-    if (last !== undefined && haveSameSlots(route, last[0] as PlacedRoute)) {
-      last.push(route);
-      continue;
-    }
     const key = keyOf(route.box);
-    last = groups.get(key) ?? [];
-    groups.set(key, last);
-    last.push(route);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [route]);
+    else group.push(route);
   }
   return groups.values();
-};
-
-const haveSameSlots = ({ box }: PlacedRoute, { box: other }: PlacedRoute): boolean => {
-  for (let slot = 0; slot < box.length; slot++) {
-    if ((box[slot] === undefined) !== (other[slot] === undefined)) return false;
-  }
-  return true;
 };
 
 /** The slots as text. */
