@@ -28,6 +28,8 @@ function proxyFault(error: GatewayError): string | undefined {
   switch (error.reason) {
     case "origin-unreachable":
       return error.fault;
+    case "invalid-response":
+      return "http_protocol_error";
     case "origin-timeout":
       return error.which === "upload" ? "connection_write_timeout" : "http_response_timeout";
     case "origin-open-circuit":

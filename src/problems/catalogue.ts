@@ -219,8 +219,15 @@ export const CATALOGUE = {
     status: 502,
     title: "Origin unreachable",
     meaning:
-      "No connection could be made, it failed before a response began, or the response was invalid. `proxy-status` says which, as far as the platform reports it.",
+      "No connection could be made, or it failed before a response began. `proxy-status` says which, as far as the platform reports it.",
     remedy: "Retry safe requests. For others the origin may have acted: check before you repeat them.",
+  },
+  "invalid-response": {
+    status: 502,
+    title: "Invalid response from the origin",
+    meaning:
+      "The origin responded, but its response cannot be passed on: a status above 599, a 101 that was not asked for, a failed handshake, a transfer coding other than chunked, or two framings.",
+    remedy: "Do not repeat the request: the origin acted on it. Its operator must correct the response.",
   },
   "origin-timeout": {
     status: 504,

@@ -92,6 +92,7 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "body-too-large-to-replay": ({ region, bytesMax }) =>
     `The origin of region "${region}" rejected the entity after the body was sent; at most ${bytesMax} bytes are buffered.`,
   "origin-unreachable": ({ region, why }) => `The origin of region "${region}" ${why}.`,
+  "invalid-response": ({ region, what }) => `The origin of region "${region}" answered with ${what}.`,
   "origin-timeout": ({ region, which, deadlineMs }) =>
     which === "total"
       ? `No origin of region "${region}" responded within the request's ${deadlineMs} ms.`
@@ -148,6 +149,7 @@ const MEMBERS: { readonly [Reason in ProblemSlug]?: Members<ErrorOf<Reason>> } =
   "origins-disagree": ["region"],
   "body-too-large-to-replay": ["region", "bytesMax"],
   "origin-unreachable": ["region"],
+  "invalid-response": ["region"],
   "origin-timeout": ["region", "deadlineMs"],
   "malformed-request": ["pointer"],
   "not-found": ["path"],

@@ -5,7 +5,7 @@ import { type RequestBody, type Upload, upload } from "./body.ts";
 import type { OriginFault, ProxyError } from "./errors.ts";
 import { type ResponseFields, readResponseFields } from "./headers.ts";
 import { type OriginRequest, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
-import { edgeFailure, type Failure, failedHandshake, failureOf, impossible } from "./origin-response.ts";
+import { edgeFailure, type Failure, failureOf, isFailedHandshake } from "./origin-response.ts";
 import type { Attempt } from "./origins.ts";
 import type { BodyEnd } from "./pump.ts";
 
@@ -65,6 +65,8 @@ export interface AttemptError {
   readonly fault: OriginFault | undefined;
   /** Whether it may have been the origin's fault all the same. */
   readonly isInDoubt?: boolean;
+  /** Whether the origin did answer, though not so that it can be passed on. */
+  readonly isAnswer?: boolean;
 }
 
 /** An origin's own answer, whatever its status. */
@@ -105,12 +107,17 @@ export async function attemptOnce(
       return err(response === "late" ? late(region, limits, sinceMs, sent, deps.clock) : unread(region, limits));
     }
     const fields = readResponseFields(response.headers);
-    const failure =
-      invalidResponse(response.status, fields, method, asksUpgrade, deps.isOnEdge) ??
-      (asksUpgrade ? await failedHandshake(response) : undefined);
-    if (failure === undefined) return { ok: true, value: { response, fields, region: at.region, limits } };
+    const { status } = response;
+    const failure = deps.isOnEdge && status >= 520 ? edgeFailure(status) : undefined;
+    const what =
+      invalidity(status, fields, method, asksUpgrade) ??
+      (asksUpgrade && (await isFailedHandshake(response)) ? "an invalid handshake" : undefined);
+    if (failure === undefined && what === undefined) {
+      return { ok: true, value: { response, fields, region: at.region, limits } };
+    }
     void response.body?.cancel();
-    return err(unreachable(region, failure));
+    if (failure !== undefined) return err(unreachable(region, failure));
+    return err({ error: { reason: "invalid-response", region, what: what ?? "" }, fault: undefined, isAnswer: true });
   } catch (thrown) {
     const end = sent && (await settled(sent.ended));
     const fromClient = clientsFault(end, limits);
@@ -123,31 +130,22 @@ export async function attemptOnce(
   }
 }
 
-/** Why an answer is not to be taken for the origin's own; `undefined` when it is (RFC 9110 §15, RFC 9112 §6.1). */
-function invalidResponse(
+/** What makes an answer one that cannot be passed on; `undefined` for a valid one (RFC 9110 §15, RFC 9112 §6.1). */
+function invalidity(
   status: number,
-  fields: ResponseFields,
+  { transferEncoding: coding, contentLength: length }: ResponseFields,
   method: string,
   asksUpgrade: boolean,
-  isOnEdge: boolean,
-): Failure | undefined {
-  if (isOnEdge && status >= 520) {
-    const failure = edgeFailure(status);
-    if (failure !== undefined) return failure;
-  }
+): string | undefined {
   // No `Response` can be made of other statuses.
-  if (!(status >= 200 && status <= 599) && !(status === 101 && asksUpgrade)) {
-    return impossible(`the impossible status ${status}`);
-  }
-  const { transferEncoding: coding, contentLength: length } = fields;
+  if (!(status >= 200 && status <= 599) && !(status === 101 && asksUpgrade)) return `the status ${status}`;
   // The runtime takes what it should not: what it has undone must not be dropped without a word.
-  const hasTwoFramings =
-    coding !== undefined && method !== "HEAD" && (coding.toLowerCase() !== "chunked" || length !== undefined);
-  // What is longer is not exact as a number, and no body is that long.
-  if (hasTwoFramings || (length !== undefined && Number(length) > Number.MAX_SAFE_INTEGER)) {
-    return impossible("two framings of its body, or one that cannot be read");
+  if (coding !== undefined && method !== "HEAD") {
+    if (coding.toLowerCase() !== "chunked") return "a transfer coding other than chunked";
+    if (length !== undefined) return "two framings of its body";
   }
-  return undefined;
+  // What is longer is not exact as a number, and no body is that long.
+  return length !== undefined && Number(length) > Number.MAX_SAFE_INTEGER ? "a length that cannot be read" : undefined;
 }
 
 const unreachable = (region: string, { fault, why }: Failure): AttemptError => ({

@@ -133,12 +133,12 @@ const JITTER_MS = 20;
 function reportFailure(
   { waitUntil }: ProxyRequest,
   { region, origin }: Attempt,
-  { fault, isInDoubt }: AttemptError,
+  { fault, isInDoubt, isAnswer }: AttemptError,
   as: Admitted | "again",
   deps: ProxyPorts,
 ): void {
   const { originHealth: health, clock } = deps;
-  if (fault !== undefined) {
+  if (fault !== undefined || isAnswer === true) {
     health.report(region, origin, fault, clock.nowMs(), as);
     return;
   }

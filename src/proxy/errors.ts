@@ -31,6 +31,8 @@ export type ProxyError =
       readonly fault: OriginFault;
       readonly why: string;
     }
+  /** The origin did answer. `what`: what makes its answer one that cannot be passed on. */
+  | { readonly reason: "invalid-response"; readonly region: string; readonly what: string }
   | {
       readonly reason: "origin-timeout";
       readonly region: string;

@@ -86,17 +86,12 @@ export async function checkOrigin(
   }
 }
 
-export const impossible = (what: string): Failure => ({ fault: "http_protocol_error", why: `answered with ${what}` });
-
 /** What the runtime writes itself when an origin's answer to a WebSocket's handshake is wrong (RFC 6455 §4.1). */
 const FAILED_HANDSHAKE = "Server failed WebSocket handshake";
 const OWN_TEXT_BYTES_MAX = 1000;
 
 /** Whether an answer to a handshake is the runtime's own word for one that failed. */
-export async function failedHandshake(response: Response): Promise<Failure | undefined> {
-  if (response.status !== 502 || !(Number(response.headers.get("content-length")) <= OWN_TEXT_BYTES_MAX)) {
-    return undefined;
-  }
-  const isFailed = (await response.clone().text()).startsWith(FAILED_HANDSHAKE);
-  return isFailed ? impossible("an invalid handshake") : undefined;
+export async function isFailedHandshake(response: Response): Promise<boolean> {
+  if (response.status !== 502 || !(Number(response.headers.get("content-length")) <= OWN_TEXT_BYTES_MAX)) return false;
+  return (await response.clone().text()).startsWith(FAILED_HANDSHAKE);
 }

@@ -43,6 +43,7 @@ const ERRORS: readonly GatewayError[] = [
   { reason: "invalid-pack", part: 3, fault: "truncated", why: "it has 7 octets of 8" },
   { reason: "control-plane-unavailable", why: "no answer within 30000 ms", outcome: "unknown" },
   { reason: "origin-unreachable", region: "eu", fault: "connection_terminated", why: "did not respond" },
+  { reason: "invalid-response", region: "eu", what: "the status 600" },
   { reason: "origin-timeout", region: "eu", which: "first-byte", deadlineMs: 5 },
   { reason: "origin-open-circuit", region: "eu", retryAfterMs: 900 },
   { reason: "origins-disagree", region: "eu", why: "it names a region that is not in the table" },

@@ -18,7 +18,7 @@ describe("docs/guides/mobile-apps.md", () => {
   it("has a row for each problem that an app can meet", () => {
     // Of endpoints that no app uses, or of deployments that are not set up.
     const others =
-      /^(not-found|body-too-large$|key-out-of-range|clock-behind|sequence-|public-ids-unavailable|(un)?auth|forbidden|stale-|invalid-|idempotency-|canary-running|no-canary|unknown-(?:revision|pack)|control-plane-|precondition-)/;
+      /^(not-found|body-too-large$|key-out-of-range|clock-behind|sequence-|public-ids-unavailable|(un)?auth|forbidden|stale-|invalid-(?:table|pack)|idempotency-|canary-running|no-canary|unknown-(?:revision|pack)|control-plane-|precondition-)/;
     const listed = rows.map(([slug]) => slug);
     expect(listed.toSorted()).toEqual(PROBLEM_SLUGS.filter((slug) => !others.test(slug)).toSorted());
   });
@@ -100,6 +100,7 @@ describe("an app sends again", () => {
 
   it.each([
     problem("answer-withheld", 502),
+    problem("invalid-response", 502),
     problem("entity-gone", 410),
     problem("region-unknown", 400),
     problem("internal-error", 500),

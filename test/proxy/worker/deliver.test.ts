@@ -373,6 +373,19 @@ describe("whose fault it was", () => {
   });
 });
 
+it("an answer that cannot be passed on is asked for once, and is no reason to leave its origin alone", async () => {
+  const table = tableWith({ breaker: { failures: 1 } });
+  const { world: given, asked } = deps(
+    table,
+    () => new Response("x", { headers: { "transfer-encoding": "gzip, chunked" } }),
+  );
+  expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({
+    error: { reason: "invalid-response", region: "eu", what: "a transfer coding other than chunked" },
+  });
+  expect(asked).toEqual(["GET eu.test"]);
+  expect(stateOf(table, given)).toBe("closed");
+});
+
 describe("a breaker", () => {
   const table = tableWith({ failover: [], breaker: { failures: 3, openMs: 60_000 } });
 

@@ -43,7 +43,7 @@ const problem = (slug: ProblemSlug, error?: OriginFault): Expected => ({ kind: "
 /** The runtime tells refused, reset, closed and no HTTP apart as little as it tells them from each other. */
 export const lost = problem("origin-unreachable", "connection_terminated");
 /** An answer that the runtime takes and the gateway does not. */
-export const impossible = problem("origin-unreachable", "http_protocol_error");
+export const impossible = problem("invalid-response", "http_protocol_error");
 export const nameless = problem("origin-unreachable", "dns_error");
 /** By https, a name and a certificate at fault are one for the runtime. */
 export const untrusted = problem("origin-unreachable", "destination_unavailable");
