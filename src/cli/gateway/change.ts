@@ -11,7 +11,7 @@ import { type ChangeRequest, type GatewayClient, openGateway } from "./client.ts
 import { GATEWAY_HELP, GATEWAY_OPTIONS, type GatewayFailure, type GatewayOptions } from "./http.ts";
 import { conflictAdvice, formatRevision, makeChange, type PendingChange } from "./outcome.ts";
 import { formatUploads, planUploads, sendUploads } from "./pack-upload.ts";
-import { waitOption } from "./propagation.ts";
+import { EFFECT, secondsToWait, waitOption } from "./propagation.ts";
 import { type PublishedTable, readInForce } from "./revision.ts";
 
 /** The options of every command that changes the published table. */
@@ -21,6 +21,7 @@ export const changeOptions = (expect: string, json: string) =>
     option("--note <text>", "a note for the history"),
     option("--yes", "do not ask for confirmation"),
     waitOption(),
+    option("--no-wait", "do not wait; at a terminal, waiting is the default"),
     option("--json", json),
     ...GATEWAY_OPTIONS,
   ] as const;
@@ -31,7 +32,7 @@ export const OVER_MOVES = option("--over-moves", "allow undoing steps of moves w
 export const changeExits = (codes: string, applied: string): string => `${GATEWAY_HELP}
 Exit code: ${codes};
 9 outcome unknown: the history does not show the change yet;
-8 with --wait, if ${applied} but was not seen everywhere in time.`;
+8 if it was awaited, and ${applied} but was not seen everywhere in time.`;
 
 type ChangeOptions = OptionsOf<ReturnType<typeof changeOptions>> & OptionsOf<readonly [typeof OVER_MOVES]>;
 
@@ -47,8 +48,8 @@ export interface Draft {
   /** The revision that the change follows. Called after the review is shown. */
   readonly expected: () => Promise<number>;
   readonly send: (request: ChangeRequest) => Promise<Result<TableRevision, GatewayFailure>>;
-  /** `made`: the new revision. */
-  readonly done: (made: string) => string;
+  /** What is accepted: between this word and the new revision. */
+  readonly what?: string;
 }
 
 export interface ChangeSpec<Read> {
@@ -70,7 +71,7 @@ export const changeTable = async <Read = undefined>(
   const open = async () => openGateway(options, runtime);
   const [before, gateway] = await both(endWith(nothing, read()), open());
   const inForce = await readInForce(gateway);
-  const { after, path, title, question, expected, send, done } = await draftOf(gateway, inForce, before);
+  const { after, path, title, question, expected, send, what = "" } = await draftOf(gateway, inForce, before);
 
   // The packs of a running canary are at the gateway already.
   const isSent = after !== undefined && kind !== "promote";
@@ -83,15 +84,19 @@ export const changeTable = async <Read = undefined>(
   const expectedRevision = await expected();
   const warnings = review?.warnings;
   if (warnings !== undefined && undoesMoves(warnings) && options.overMoves !== true) fail(UNDOES_MOVES);
-  report(formatUploads(uploads));
+  report(formatUploads(uploads) + EFFECT);
   await confirm(question, options.yes === true, runtime);
   await endWith(nothing, sendUploads(gateway, uploads, options.json === true, runtime));
 
   const request = { expectedRevision, note: options.note ?? "" };
-  const message = (made: TableRevision) => done(formatRevision(made));
+  const message = (made: TableRevision) => `accepted${what}: ${formatRevision(made)}`;
   const table = path === undefined ? undefined : after;
   const change = { kind, request, digest: after?.digest, table, message, warnings };
-  return makeChange(() => send(request), change, { gateway, options, runtime });
+  return makeChange(() => send(request), change, {
+    gateway,
+    options: { ...options, wait: secondsToWait(options, runtime) },
+    runtime,
+  });
 };
 
 /** Adds a last line to an error. */

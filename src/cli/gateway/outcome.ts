@@ -90,7 +90,7 @@ export interface ChangeReport extends PendingChange {
 export interface Session {
   readonly gateway: GatewayClient;
   /** `wait`: seconds for its propagation. */
-  readonly options: { readonly json?: boolean; readonly wait?: number };
+  readonly options: { readonly json?: boolean; readonly wait?: number | undefined };
   readonly runtime: Runtime;
 }
 
@@ -136,11 +136,14 @@ const UNKNOWN =
 const reportSuccess = async (revision: TableRevision, { message, warnings }: ChangeReport, session: Session) => {
   const { options, runtime } = session;
   if (!options.json) await runtime.print(`${escapeControls(message(revision))}\n`);
+  if (!options.json && options.wait === undefined) runtime.report(NOT_AWAITED);
   const farewell = `\nthe change was made; no longer waiting for it: ${escapeControls(formatRevision(revision))}\n`;
   const { code, propagation } = await runtime.guard(() => awaitChange(session), farewell);
   if (options.json) await runtime.print(jsonText({ ...revision, changed: true, warnings, propagation }));
   return code;
 };
+
+const NOT_AWAITED = "not yet known to be in force; watch it with `waybill table status --wait`\n";
 
 /** The text is in force already. `--wait` still waits for its propagation. */
 export const reportUnchanged = async (

@@ -86,10 +86,6 @@ export const isSame = (a: TableVersion, b: TableVersion): boolean => a.revision 
 export const formatVersion = ({ revision, canary }: TableVersion): string =>
   canary === undefined ? `revision ${revision}` : `revision ${revision}, canary ${canary}`;
 
-/** As a target: the absence of a canary is part of it. */
-export const formatPublishedVersion = ({ revision, canary }: TableVersion): string =>
-  `revision ${revision} ${canary === undefined ? "without a canary" : `with canary ${canary}`}`;
-
 /** All places that lag. `seen`: what probes saw. Revision 0 is the table of the build, which KV does not have. */
 export const lagsOf = (status: Status, seen: readonly TableVersion[]): readonly Lag[] => {
   const published = publishedVersion(status);
@@ -139,7 +135,18 @@ export const PROBES_DEFAULT = 10;
 
 const EVERY_MS = 1_000;
 
+/** When a change counts, for the one who confirms it. */
+export const EFFECT =
+  "takes effect isolate by isolate, as a rule within 2 minutes: KV may lag 60 s, and isolates refresh every 30 s by default\n";
+
 const ERASE = "\r\u001b[K";
+
+/** At a terminal a change is watched by default, unless JSON is read. */
+export const secondsToWait = (
+  { wait, json = false }: { readonly wait?: number | false; readonly json?: boolean },
+  { isReportWatched }: Pick<Runtime, "isReportWatched">,
+): number | undefined =>
+  wait === false ? undefined : (wait ?? (isReportWatched && !json ? SECONDS_DEFAULT : undefined));
 
 /** Without a value, it waits as long as a change should take. */
 export const waitOption = () =>
@@ -215,9 +222,7 @@ const probeOnce = async (
   const onBatch = (): void => {
     if (!isReportWatched) return;
     const passed = Math.round((nowMs() - startMs) / 1000);
-    report(
-      `${ERASE}waiting for ${formatPublishedVersion(awaited)}: ${count} of ${probes} probes, ${passed} s of ${seconds} s`,
-    );
+    report(`${ERASE}waiting for ${formatVersion(awaited)}: ${count} of ${probes} probes, ${passed} s of ${seconds} s`);
   };
   const { failure } = await probe(gateway, { count: probes, isWanted, onBatch });
   const isSeen = count === probes && (!isThorough || lagsOf(status.value, []).length === 0);
@@ -231,7 +236,7 @@ export const formatPropagation = (
 ): string =>
   awaited === undefined || lastSeenMs === undefined
     ? ""
-    : `${formatPublishedVersion(awaited)} was seen first after ${firstSeenMs} ms, and by ${probes} consecutive probes after ${lastSeenMs} ms\n`;
+    : `in force: ${formatVersion(awaited)}, seen first after ${firstSeenMs} ms, by ${probes} consecutive probes after ${lastSeenMs} ms\n`;
 
 /** For stderr. */
 export const formatNotPropagated = (
@@ -239,7 +244,7 @@ export const formatNotPropagated = (
   { awaited, firstSeenMs, failure }: PropagationResult,
   { seconds, probes }: WaitOptions,
 ): string => {
-  const what = awaited === undefined ? "the last change" : formatPublishedVersion(awaited);
+  const what = awaited === undefined ? "the last change" : formatVersion(awaited);
   const first = firstSeenMs === undefined ? "no probe saw it" : `the first one saw it after ${firstSeenMs} ms`;
   const why = failure === undefined ? "" : formatFailure(url, failure);
   return `${why}error: ${probes} consecutive probes did not see ${what} within ${seconds} s; ${first}\n`;

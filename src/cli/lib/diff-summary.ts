@@ -3,7 +3,15 @@ import type { KeyChange } from "../../routing/diff/key-changes.ts";
 import type { PartDiff } from "../../routing/diff/parts.ts";
 import type { DeclaredRegion, DeclaredTable } from "../../routing/schema/table.ts";
 import type { Runtime } from "../runtime.ts";
-import { formatKeys, formatMinted, formatOutcome, formatOverrides, formatOwners, partsOf } from "./diff-text.ts";
+import {
+  formatKeyChanges,
+  formatKeys,
+  formatMinted,
+  formatOutcome,
+  formatOverrides,
+  formatOwners,
+  partsOf,
+} from "./diff-text.ts";
 import { alignColumns, formatCount, linesText } from "./output.ts";
 import { formatMissing, missedBy, openPackFiles, withSlots } from "./packs.ts";
 import type { TableFile } from "./table-file.ts";
@@ -35,6 +43,10 @@ export interface KeyCount extends Pick<KeyChange, "layout" | "mintedFrom" | "min
 
 const NAMES_MAX = 5;
 
+/** At most this much is read before saying yes: lines, and characters of one list of values. */
+const KEY_CHANGES_MAX = 50;
+const VALUES_LENGTH_MAX = 200;
+
 const countDiff = (diff: TableDiff) => {
   const parts = partsOf(diff).flatMap(({ name, entries, whole }) => {
     const counts = entries === undefined ? whole && CHANGED : countPart(entries);
@@ -49,9 +61,21 @@ const countDiff = (diff: TableDiff) => {
     origins: originChanges(diff.regions),
     routes: diff.routes,
     keys: countKeys(diff.keys),
+    /** The first of these, exactly, as `waybill table diff` has them. */
+    keyChanges: { changed: diff.keys.length, listed: diff.keys.slice(0, KEY_CHANGES_MAX).map(shorten) },
     overrides: diff.overrides,
   };
 };
+
+const shorten = (change: KeyChange): KeyChange => ({
+  ...change,
+  where: Object.fromEntries(
+    Object.entries(change.where).map(([name, values]) => [
+      name,
+      values.length > VALUES_LENGTH_MAX ? `${values.slice(0, values.lastIndexOf(",", VALUES_LENGTH_MAX))}, …` : values,
+    ]),
+  ),
+});
 
 /** Regions with other origin URLs. */
 const originChanges = ({ added, removed, changed }: TableDiff["regions"]) => {
@@ -96,14 +120,18 @@ const countKeys = (changes: readonly KeyChange[]): readonly KeyCount[] => {
 };
 
 /** Counts for a terminal: one line per part that differs, then the changed keys. */
-export const formatDiffCounts = ({ parts, origins, routes, keys, overrides }: DiffCounts): string => {
+export const formatDiffCounts = ({ parts, origins, routes, keys, keyChanges, overrides }: DiffCounts): string => {
   const rows = [
     ...Object.entries(parts).map(([name, counts]) => [name, formatPart(counts)]),
     ...(routes.differ ? [["routes", `${formatCount(routes.before)} before, ${formatCount(routes.after)} after`]] : []),
   ];
   const lines = alignColumns(rows);
   const urls = alignColumns(origins.map(originCells));
-  const kinds = alignColumns(keys.map(keyCells));
+  const { changed, listed } = keyChanges;
+  const isCut = listed.length < changed;
+  const sums = isCut ? alignColumns(keys.map(keyCells)) : [];
+  const rest = `… and ${formatCount(changed - listed.length)} more, which \`waybill table diff\` lists`;
+  const kinds = [...sums, ...formatKeyChanges(listed), ...(isCut ? [rest] : [])];
   const isStill = keys.length === 0 && overrides.changed === 0;
   return linesText([
     ...lines,

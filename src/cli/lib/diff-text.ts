@@ -89,7 +89,7 @@ export const formatDiff = (diff: TableDiff, paint: Paint): string => {
     ),
     ["routes", routes.differ ? [`${routes.before} before, ${routes.after} after`] : []],
     ["canaries and shadows", alignColumns(diff.shares.map(shareCells))],
-    ["keys routed differently", keys.length > 0 ? alignColumns(keys.map(keyCells)) : noKeys(diff)],
+    ["keys routed differently", keys.length > 0 ? formatKeyChanges(keys) : noKeys(diff)],
     [`overridden entities routed differently: ${formatCount(diff.overrides.changed)}`, formatOverrides(diff.overrides)],
     ["undone steps of moves", diff.overrides.undone.map((steps) => formatUndone(undoneCount(steps)))],
   ] as const;
@@ -121,6 +121,8 @@ const changeLines = (change: Changed<unknown> | undefined, paint: Paint): readon
 
 const minus = (text: string, paint: Paint): string => paint("red", `- ${text}`);
 const plus = (text: string, paint: Paint): string => paint("green", `+ ${text}`);
+
+export const formatKeyChanges = (changes: readonly KeyChange[]) => alignColumns(changes.map(keyCells));
 
 /** `order (iuid)`, its condition, the two regions, and how many keys. */
 const keyCells = (change: KeyChange): readonly string[] => {

@@ -66,6 +66,30 @@ describe("what publishing changes", () => {
     expect(formatChanges(changes)).toBe("no differences except in the text\n");
   });
 
+  it("is named exactly; of very many changes the first, below the sums of all", async () => {
+    const table = sampleTable();
+    const changed = (...routes: DeclaredTable["routes"]) => {
+      const after = { ...table, routes: [...routes, ...table.routes] };
+      return countChanges({ name: "before", table }, { name: "after", table: after }, undefined, disk);
+    };
+    const shard = await changed({ when: { layout: "hotguid", shardKey: "0" }, region: "us" });
+    expect(formatChanges(shard)).toContain("\n  parcel (hotguid)  shardKey 0  eu → us  1 key");
+
+    const shards = Array.from({ length: 200 }, (_, at) => String(at * 2));
+    const long = await changed({ when: { layout: "hotguid", shardKey: shards }, region: "us" });
+    expect(formatChanges(long)).toMatch(/ {2}shardKey 0, 2, 4, [\d, ]+ 100, … {2}eu → us {2}200 keys/);
+
+    const days = Array.from({ length: 28 }, (_, at) => ({
+      when: { layout: "iuid", country: "BR", mintedBefore: `2026-02-${String(at + 1).padStart(2, "0")}T00:00:00Z` },
+      region: at % 2 === 0 ? "us" : "ap",
+    }));
+    const many = await changed(...days);
+    expect(many.counts?.keyChanges).toMatchObject({ changed: 56, listed: { length: 50 } });
+    const lines = formatChanges(many).split("\n");
+    expect(lines).toContain("  … and 6 more, which `waybill table diff` lists");
+    expect(lines.filter((line) => line.includes("country BR"))).toHaveLength(50);
+  });
+
   it("does not go on with a file that is another one", async () => {
     const before = await tableWith("revision 7", "packs", { ...eu, to: 77 });
     files.set(`packs/${before.digest}.pack`, new Uint8Array(100));

@@ -24,13 +24,15 @@ describe.concurrent("waybill table publish", () => {
       "from revision 1 to routing-table.json:",
       "routes  6 before, 6 after",
       "keys routed differently",
-      "  order (iuid)  ap → us  1 key, 0.39 % of the key space",
-      "  ride (iuid)   ap → us  1 key, 0.39 % of the key space",
+      "  order (iuid)  country KZ  ap → us  1 key, 0.39 % of the key space",
+      "  ride (iuid)   country KZ  ap → us  1 key, 0.39 % of the key space",
       "warning: region ap has no routes: no ID is routed there",
+      "takes effect isolate by isolate, as a rule within 2 minutes: KV may lag 60 s, and isolates refresh every 30 s by default",
+      "not yet known to be in force; watch it with `waybill table status --wait`",
       "",
     ]);
     expect({ stdout, code }).toEqual({
-      stdout: expect.stringMatching(/^published revision 2 \(publish, by ann\): sha256 [0-9a-f]{64}\n$/),
+      stdout: expect.stringMatching(/^accepted: revision 2 \(publish, by ann\): sha256 [0-9a-f]{64}\n$/),
       code: 0,
     });
     expect(plane.revisions.at(-1)).toMatchObject({ text: JSON.stringify(NEXT, null, 2), note, basedOn: 1 });
@@ -57,7 +59,7 @@ describe.concurrent("waybill table publish", () => {
     const { plane, table } = await setUp();
     const seen = await table("publish", "routing-table.json", "--yes", "--wait");
     expect(seen.stdout).toMatch(
-      /^published revision 2 .*\nrevision 2 without a canary was seen first after \d+ ms, and by 10 consecutive probes after \d+ ms\n$/,
+      /^accepted: revision 2 .*\nin force: revision 2, seen first after \d+ ms, by 10 consecutive probes after \d+ ms\n$/,
     );
     expect(seen.code).toBe(0);
     plane.override = ({ url }) =>
@@ -65,11 +67,34 @@ describe.concurrent("waybill table publish", () => {
     const unseen = await table("rollback", "1", "--yes", "--json", "--wait", "1");
     expect(objectsOf(unseen.stdout)).toEqual([expect.objectContaining({ revision: 3, propagation: { seen: false } })]);
     expect(unseen.stderr).toContain(
-      "error: 10 consecutive probes did not see revision 3 without a canary within 1 s; no probe saw it\n",
+      "error: 10 consecutive probes did not see revision 3 within 1 s; no probe saw it\n",
     );
     expect(unseen.code).toBe(8);
     expect((await table("publish", "routing-table.json", "--yes", "--wait", "soon")).stderr).toContain("--wait");
     expect(plane.revisions).toHaveLength(3);
+  });
+
+  it("is watched at a terminal without being asked, and not with --no-wait or for JSON", async () => {
+    const { plane, files } = await setUp();
+    const atTerminal = (...args: readonly string[]) =>
+      waybill(["table", ...args], { files, ...plane.access, answer: () => "y" });
+    const seen = await atTerminal("publish", "routing-table.json");
+    expect(seen.stdout).toMatch(/^accepted: revision 2 .*\nin force: revision 2, seen first after /);
+    const unseen = await atTerminal("rollback", "1", "--no-wait");
+    expect(unseen.stdout).toMatch(/^accepted, the text of revision 1: revision 3 [^\n]*\n$/);
+    expect(unseen.stderr).toContain("not yet known to be in force");
+    const read = await atTerminal("rollback", "2", "--json");
+    expect(objectsOf(read.stdout)).toEqual([expect.not.objectContaining({ propagation: expect.anything() })]);
+  });
+
+  it("is in force only where every probe has seen it: else its code at a terminal is 8", async () => {
+    const { plane, files } = await setUp();
+    plane.override = ({ url }) =>
+      url === "/-/ready" ? { headers: { "waybill-table": "rev=1; source=memory; age=3" }, body: {} } : undefined;
+    const options = { files, ...plane.access, answer: () => "y" };
+    const { stdout, stderr, code } = await waybill(["table", "publish", "routing-table.json"], options);
+    expect([stdout, code]).toEqual([expect.stringMatching(/^accepted: revision 2 [^\n]*\n$/), 8]);
+    expect(stderr).toContain("probes did not see revision 2 within 120 s; no probe saw it");
   });
 
   it("asks nothing without a terminal, and publishes nothing then", async () => {
@@ -121,7 +146,7 @@ describe.concurrent("waybill table rollback", () => {
     await table("publish", "routing-table.json", "--yes");
     const { stdout, stderr, code } = await table("rollback", "1", "--yes", "--note", "errors in us");
     expect(stderr).toContain("from revision 2 back to revision 1:\nroutes  6 before, 6 after\n");
-    expect(stdout).toMatch(/^text of revision 1 is in force again as revision 3 \(rollback, by ann\)/);
+    expect(stdout).toMatch(/^accepted, the text of revision 1: revision 3 \(rollback, by ann\)/);
     expect(code).toBe(0);
     expect(plane.revisions.at(-1)).toMatchObject({ kind: "rollback", note: "errors in us", basedOn: 2 });
     expect((await table("rollback", "1")).stderr).toBe(

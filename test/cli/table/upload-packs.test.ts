@@ -64,7 +64,7 @@ describe.concurrent("packs of a table that is published", () => {
     const { stdout, stderr, code } = await run("publish", "routing-table.json", "--yes");
     expect(stderr).toContain(`to upload first: pack shards: 4 parts, ${bytes} B\n`);
     expect(stderr).toContain("uploaded pack shards: 4 parts");
-    expect({ stdout, code }).toMatchObject({ stdout: expect.stringContaining("published revision 2"), code: 0 });
+    expect({ stdout, code }).toMatchObject({ stdout: expect.stringContaining("accepted: revision 2"), code: 0 });
     expect(put()).toEqual(["PUT pack", "PUT pack/0", "PUT pack/1", "PUT pack/2", "PUT /-/table"]);
   });
 

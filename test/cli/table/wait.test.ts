@@ -72,7 +72,7 @@ describe("a wait for the last change", () => {
     expect(arrival.lastSeenMs).toBeGreaterThan(12_000);
     expect(arrival.lastSeenMs).toBe(state.ms);
     expect(formatPropagation(arrival, { probes: 20, seconds: 60 })).toBe(
-      `revision 42 without a canary was seen first after ${arrival.firstSeenMs} ms, and by 20 consecutive probes after ${state.ms} ms\n`,
+      `in force: revision 42, seen first after ${arrival.firstSeenMs} ms, by 20 consecutive probes after ${state.ms} ms\n`,
     );
   });
 
@@ -114,7 +114,7 @@ describe("a wait for the last change", () => {
       expect.closeTo(30_008, -2),
     ]);
     expect(formatNotPropagated("http://gw.test", arrival, { probes: 10, seconds: 30 })).toBe(
-      "error: 10 consecutive probes did not see revision 42 without a canary within 30 s; no probe saw it\n",
+      "error: 10 consecutive probes did not see revision 42 within 30 s; no probe saw it\n",
     );
     const problem = { slug: "unauthenticated", status: 401, detail: "No.", members: {} };
     const refused = stage({ statusAt: () => ({ reason: "problem", problem }), seenAt: () => status(42) });
@@ -129,8 +129,8 @@ describe("a wait for the last change", () => {
       isReportWatched: true,
     });
     await wait();
-    expect(reports[0]).toBe("\r\u001b[Kwaiting for revision 41 with canary 42: 0 of 10 probes, 0 s of 60 s");
-    expect(reports.at(-2)).toBe("\r\u001b[Kwaiting for revision 41 with canary 42: 10 of 10 probes, 2 s of 60 s");
+    expect(reports[0]).toBe("\r\u001b[Kwaiting for revision 41, canary 42: 0 of 10 probes, 0 s of 60 s");
+    expect(reports.at(-2)).toBe("\r\u001b[Kwaiting for revision 41, canary 42: 10 of 10 probes, 2 s of 60 s");
     expect(reports.at(-1)).toBe("\r\u001b[K");
   });
 });

@@ -134,7 +134,7 @@ describe("a table's life from the command line, at a gateway that runs", () => {
     writeFileSync(join(cwd, "declared.json"), JSON.stringify(before));
     const started = await operator("canary", "declared.json", "--entity", "order", "--yes", "--wait=30");
     expect(started.stdout).toMatch(
-      /^serves order: revision (\d+) \(canary, by ann\): .*\nrevision \d+ with canary \1 was seen first after \d+ ms, and by 10 consecutive probes after \d+ ms\n$/,
+      /^accepted for order: revision (\d+) \(canary, by ann\): .*\nin force: revision \d+, canary \1, seen first after \d+ ms, by 10 consecutive probes after \d+ ms\n$/,
     );
     const status = await viewer("status", "--probe", "12");
     expect(status.stdout).toMatch(
@@ -145,10 +145,10 @@ describe("a table's life from the command line, at a gateway that runs", () => {
     const rival = await operator("publish", "declared.json", "--yes");
     expect(rival).toMatchObject({ code: 1, stderr: expect.stringContaining("(canary-running, ") });
     const aborted = await operator("abort", "--yes", "--expect", /revision (\d+) /.exec(started.stdout)?.[1] ?? "");
-    expect(aborted.stdout).toContain(`in force: revision ${second} `);
+    expect(aborted.stdout).toContain(`accepted for all IDs: revision ${second} `);
     // Until the isolate that answers has looked at KV it goes by the canary.
     const waited = await viewer("status", "--wait=30");
-    expect(waited.stdout).toContain(`\nrevision ${second} without a canary was seen first after `);
+    expect(waited.stdout).toContain(`\nin force: revision ${second}, seen first after `);
     expect([waited.code, await regionOf(KZ_ORDER)]).toEqual([0, "us"]);
     expect((await operator("promote", "--yes")).stderr).toContain("error: no canary is running");
   });

@@ -95,7 +95,7 @@ ${changeExits("0 started, 1 not started, 3 conflict: the table was changed by so
           question: "Start the canary?",
           expected: () => revisionBefore(gateway, inForce.revision, options, runtime),
           send: (request) => gateway.startCanary(file.bytes, selected, request),
-          done: (made) => `serves ${served}: ${made}`,
+          what: ` for ${served}`,
         };
       },
     });
@@ -142,7 +142,7 @@ Examples:
   $ waybill table ${end} --yes --expect 42 --note "${note}"
 
 It first shows the running canary, its author and its IDs${shown}. With --yes, --expect must name it.
-${changeExits("0 done, 1 not done or no canary is running, 3 conflict: another canary or none is running, or someone else changed the table", "the change is in force")}`;
+${changeExits("0 done, 1 not done or no canary is running, 3 conflict: another canary or none is running, or someone else changed the table", "the change is accepted")}`;
 
 export const promote = command({
   name: "promote",
@@ -191,6 +191,6 @@ const endDraft = async (
     question: "End it?",
     expected: async () => expectedOf(options, running.revision, "this canary"),
     send: (request) => gateway.endCanary(end, request),
-    done: (made) => `in force: ${made}`,
+    what: " for all IDs",
   };
 };

@@ -3,6 +3,7 @@ import { openGateway } from "../../gateway/client.ts";
 import { answerOf, formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../gateway/http.ts";
 import { faultsAtGateway } from "../../gateway/outcome.ts";
 import { formatUpload, isForUploads, planUploads, summaryOf } from "../../gateway/pack-upload.ts";
+import { EFFECT } from "../../gateway/propagation.ts";
 import { readInForce } from "../../gateway/revision.ts";
 import { countChanges, formatDiffCounts } from "../../lib/diff-summary.ts";
 import { jsonText, linesText } from "../../lib/output.ts";
@@ -53,6 +54,7 @@ Exit code: 0 if it can be published, otherwise 1.`,
       ["to upload first", linesText(summaries.map(formatUpload))],
       ["capacity", formatUses(capacity)],
       ["warnings", linesText(warnings.map(formatWarning))],
+      ["publishing", isInForce ? "" : EFFECT],
     ].flatMap(([title = "", text = ""]) =>
       text === "" ? [] : [`${runtime.paint("bold", title)}\n${text.replace(/^(?=.)/gm, "  ")}`],
     );

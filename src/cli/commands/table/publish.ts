@@ -24,7 +24,7 @@ Examples:
   $ waybill table publish routing-table.json --yes --wait
 
 Packs that the gateway does not have are uploaded first; an interrupted upload resumes.
-${changeExits("0 published, or nothing to publish; 1 not published; 3 conflict: someone else published first", "the change is in force")}`,
+${changeExits("0 published, or nothing to publish; 1 not published; 3 conflict: someone else published first", "the change is accepted")}`,
   run: (runtime, [path = ""], options) =>
     changeTable(options, runtime, {
       kind: "publish",
@@ -36,7 +36,14 @@ ${changeExits("0 published, or nothing to publish; 1 not published; 3 conflict: 
         if (expect < revision) return staleError(expect, revision, "current", "published");
         if (digest === file.digest) {
           runtime.report(`nothing to publish: revision ${revision} has the same text\n`);
-          return fail("", await reportUnchanged(inForce, { gateway, options, runtime }));
+          return fail(
+            "",
+            await reportUnchanged(inForce, {
+              gateway,
+              options: { ...options, wait: options.wait || undefined },
+              runtime,
+            }),
+          );
         }
         return {
           after: file,
@@ -45,7 +52,6 @@ ${changeExits("0 published, or nothing to publish; 1 not published; 3 conflict: 
           question: `Publish ${file.name} on top of revision ${expect}?`,
           expected: async () => expect,
           send: (request) => gateway.publish(file.bytes, request),
-          done: (made) => `published ${made}`,
         };
       },
       nothing: "nothing was published\n",
@@ -64,7 +70,7 @@ Examples:
 
 The history is append-only: the text of revision 41 becomes the next revision, and is validated like any other.
 Packs that the gateway no longer has are uploaded from ./packs.
-${changeExits("0 done, or nothing to do; 1 not done; 3 conflict: the table was changed by someone else", "the change is in force")}`,
+${changeExits("0 done, or nothing to do; 1 not done; 3 conflict: the table was changed by someone else", "the change is accepted")}`,
   run: (runtime, [argument], options) =>
     changeTable(options, runtime, {
       kind: "rollback",
@@ -74,7 +80,14 @@ ${changeExits("0 done, or nothing to do; 1 not done; 3 conflict: the table was c
         const { revision, digest } = inForce;
         if (digest === target.digest) {
           runtime.report(`nothing to do: revision ${revision} already has the text of revision ${to}\n`);
-          return fail("", await reportUnchanged(inForce, { gateway, options, runtime }));
+          return fail(
+            "",
+            await reportUnchanged(inForce, {
+              gateway,
+              options: { ...options, wait: options.wait || undefined },
+              runtime,
+            }),
+          );
         }
         return {
           after: target,
@@ -82,7 +95,7 @@ ${changeExits("0 done, or nothing to do; 1 not done; 3 conflict: the table was c
           question: `Put the text of revision ${to} into force?`,
           expected: async () => options.expect ?? revision,
           send: (request) => gateway.rollback(to, request),
-          done: (made) => `text of revision ${to} is in force again as ${made}`,
+          what: `, the text of revision ${to}`,
         };
       },
     }),

@@ -5,7 +5,6 @@ import { answerOf, formatFailure, GATEWAY_HELP, GATEWAY_OPTIONS } from "../../ga
 import {
   formatNotPropagated,
   formatPropagation,
-  formatPublishedVersion,
   formatVersion,
   type Lag,
   lagsOf,
@@ -77,7 +76,8 @@ const formatStatus = (status: Status, lags: readonly Lag[], tally?: Tally): stri
     ["isolate", formatVersion(versionOf(isolate)), age, isolate.digest ?? ""],
     ...(canary ? [["canary", `revision ${canary.revision}`, formatAudience(canary), canary.digest]] : []),
   ];
-  const target = formatPublishedVersion(publishedVersion(status));
+  const isEnding = !canary && [kv, isolate].some((place) => place?.canary);
+  const target = formatVersion(publishedVersion(status)) + (isEnding ? " without a canary" : "");
   const probes = (tally?.seen ?? []).map((one) => [`${one.count} of ${tally?.asked}`, formatVersion(one), one.source]);
   return linesText([
     ...alignColumns(rows),
