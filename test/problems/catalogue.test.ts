@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { problemsPage } from "../../src/problems/generate.ts";
 import { CATALOGUE, PROBLEM_SLUGS } from "../../src/problems/index.ts";
+import { problemsPage } from "../rules/generators/problems-page.ts";
 
 /** Statuses defined by RFC 9110 §15 for the gateway's own responses. */
 const STATUSES = [400, 401, 403, 404, 405, 408, 409, 410, 412, 413, 422, 428, 429, 500, 501, 502, 503, 504, 508];

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { generatedFiles } from "../../src/routing/generate.ts";
+import { generatedFiles } from "../rules/generators/routing-files.ts";
 
 test.each(generatedFiles().map(({ name, text }) => [name, text] as const))(
   "%s is what its sources make",

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { layoutsPage } from "../../src/ids/tools/layouts-page.ts";
-import { problemsPage } from "../../src/problems/generate.ts";
-import { tableApiFile } from "../../src/published/generate.ts";
-import { generatedFiles } from "../../src/routing/generate.ts";
+import { layoutsPage } from "./generators/layouts-page.ts";
+import { problemsPage } from "./generators/problems-page.ts";
+import { generatedFiles } from "./generators/routing-files.ts";
+import { tableApiFile } from "./generators/table-api.ts";
 import { cliPage } from "./help-page.ts";
 
 /** `npm run generate`: writes all generated files. A test fails if one is stale. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { tableApiFile } from "../../src/published/generate.ts";
-import { generatedFiles } from "../../src/routing/generate.ts";
+import { generatedFiles } from "./generators/routing-files.ts";
+import { tableApiFile } from "./generators/table-api.ts";
 import { cliPage } from "./help-page.ts";
 
 it.each(generatedFiles())("src/routing/$name is what npm run generate writes", ({ name, text }) => {

@@ -62,7 +62,7 @@ export const fullFolders = (files: readonly File[]): readonly string[] =>
 
 /** What may be small and have one importer: interfaces, schemas, Durable Objects, entry points, lists of exports, URL families, and the check of one part of the table. */
 const MAY_BE_LONE =
-  /(?:^|\/)(?:index|errors|ports|env|limits|object|[a-z-]*schema|generate)\.ts$|^routes\/[a-z-]+\.ts$|^src\/routing\/check\//;
+  /(?:^|\/)(?:index|errors|ports|env|limits|object|[a-z-]*schema)\.ts$|^routes\/[a-z-]+\.ts$|^src\/routing\/check\//;
 
 export function loneFiles(files: readonly File[]): readonly string[] {
   const importers = new Map<string, string[]>();

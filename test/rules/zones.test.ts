@@ -28,10 +28,8 @@ const PLANTED: readonly (readonly [rule: string, file: string, statement: string
   ["ids", "src/ids/planted.ts", 'export type { CompiledTable } from "../routing/table.ts";'],
   ["routing", "src/routing/planted.ts", 'export { Hono } from "hono";'],
   ["routing", "src/routing/planted.ts", 'export type { Fetch } from "../ports.ts";'],
-  ["routing-generator", "src/routing/generate.ts", 'export { Command } from "commander";'],
   ["published", "src/published/planted.ts", 'export { readFileSync } from "node:fs";'],
   ["published", "src/published/planted.ts", 'export { systemClock } from "../edge/platform.ts";'],
-  ["published-generator", "src/published/generate.ts", 'export { Command } from "commander";'],
   ["proxy", "src/proxy/planted.ts", 'export { Hono } from "hono";'],
   ["proxy", "src/proxy/planted.ts", 'export { env } from "cloudflare:workers";'],
   ["gateway", "src/gateway/planted.ts", 'export { env } from "cloudflare:workers";'],
@@ -59,8 +57,6 @@ const PLANTED: readonly (readonly [rule: string, file: string, statement: string
   ["worker-is-the-root", "src/edge/planted-root.ts", 'export { default } from "../worker.ts";'],
   ["types-only", "src/problems/planted-value.ts", 'export { iuid } from "../ids/index.ts";'],
   ["types-only", "src/ports.ts", 'export { hotguid } from "./ids/index.ts";'],
-  ["generator-apart", "src/routing/planted-generator.ts", 'export { generatedFiles } from "./generate.ts";'],
-  ["generator-apart", "src/published/planted-generator.ts", 'export { tableApiFile } from "./generate.ts";'],
   ["no-cycle", "src/ids/planted-a.ts", 'export { b } from "./planted-b.ts"; export const a = 1;'],
 ];
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { everyLayout } from "../../../src/ids/index.ts";
-import { layoutsPage } from "../../../src/ids/tools/layouts-page.ts";
+import { layoutsPage } from "../../rules/generators/layouts-page.ts";
 
 const page = readFileSync(new URL("../../../docs/reference/layouts.md", import.meta.url), "utf8");
 

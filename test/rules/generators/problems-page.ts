@@ -1,4 +1,4 @@
-import { CATALOGUE, PROBLEM_SLUGS } from "./catalogue.ts";
+import { CATALOGUE, PROBLEM_SLUGS } from "../../../src/problems/catalogue.ts";
 
 /** The content of `docs/reference/problems.md`. A test fails if the file is stale. */
 export function problemsPage(): string {

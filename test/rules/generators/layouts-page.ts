@@ -1,10 +1,10 @@
-import type { Layout, LayoutTable } from "../layout/layout.ts";
-import { runsOf } from "../layout/runs.ts";
-import { isoTime, type TimeRow, ticksIn, timeRowOf, timeValue } from "../layout/time.ts";
-import { ofRole } from "../layout/words.ts";
-import { everyLayout } from "../layouts/catalogue.ts";
-import { textsOf } from "../text/texts.ts";
-import { diagram } from "./diagram.ts";
+import type { Layout, LayoutTable } from "../../../src/ids/layout/layout.ts";
+import { runsOf } from "../../../src/ids/layout/runs.ts";
+import { isoTime, type TimeRow, ticksIn, timeRowOf, timeValue } from "../../../src/ids/layout/time.ts";
+import { ofRole } from "../../../src/ids/layout/words.ts";
+import { everyLayout } from "../../../src/ids/layouts/catalogue.ts";
+import { textsOf } from "../../../src/ids/text/texts.ts";
+import { diagram } from "../../../src/ids/tools/diagram.ts";
 
 /** `docs/reference/layouts.md`: all layouts, generated from their tables. */
 export const layoutsPage = (): string =>

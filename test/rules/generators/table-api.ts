@@ -1,7 +1,7 @@
 import { type JsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
-import { TABLE_API } from "./table-api.ts";
+import { TABLE_API } from "../../../src/published/table-api.ts";
 
-/** The schemas of `/-/table` for OpenAPI 3.1. Only the generator and tests import this file: it reads a development package. */
+/** The schemas of `/-/table` for OpenAPI 3.1. */
 export const tableApiFile = (): { readonly path: string; readonly text: string } => ({
   path: "src/published/table-api.schema.json",
   text: `${JSON.stringify(tableApi(), null, 2)}\n`,

