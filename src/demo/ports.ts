@@ -20,7 +20,7 @@ export function portFrom(text: string | undefined): number {
 export async function checkPortsFree(first: number, withOrigins: boolean): Promise<void> {
   const last = withOrigins ? first + PORTS_NEEDED - 1 : first;
   for (let port = first; port <= last; port += 1) {
-    if ((await listenOnce(port)) !== undefined) continue;
+    if (await isFree(port)) continue;
     const needed = withOrigins ? `The demo needs ports ${first} to ${last}. ` : "";
     throw new Error(
       `Port ${port} is taken. ${needed}Choose the first port with PORT, for example PORT=9000 npm start.`,
@@ -28,19 +28,8 @@ export async function checkPortsFree(first: number, withOrigins: boolean): Promi
   }
 }
 
-/** A free port for the gateway with free ports for the origins after it. Another process may still take them. */
-export async function findFreePorts(): Promise<number> {
-  const port = (await listenOnce(0)) ?? PORT_MAX;
-  return checkPortsFree(port, true).then(() => port, findFreePorts);
-}
-
-/** Listens on loopback for a moment. Gives the port, or `undefined` if it is taken. */
-function listenOnce(port: number): Promise<number | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer().once("error", () => resolve(undefined));
-    server.listen(port, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" ? address?.port : undefined));
-    });
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer().once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
-}

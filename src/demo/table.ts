@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readTableText } from "../host/publish/table-check.ts";
@@ -27,15 +26,6 @@ export async function readTableFile(path: string): Promise<TableFile> {
 }
 
 export const TABLE_FILE = fileURLToPath(new URL("../../routing-table.json", import.meta.url));
-
-/** The demo's own table has these parts, in their short form. */
-export interface DemoTable extends DeclaredTable {
-  readonly countries: Record<string, number>;
-  readonly entities: Record<string, DeclaredTable["entities"][string] & { readonly path: string }>;
-  readonly moved: Record<string, string>;
-}
-
-export const readDemoTable = (): DemoTable => JSON.parse(readFileSync(TABLE_FILE, "utf8"));
 
 const isLoopback = (url: string): boolean => /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/.test(new URL(url).hostname);
 

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isOpen, settingsFrom } from "../../src/demo/settings.ts";
-import { readDemoTable } from "../../src/demo/table.ts";
 import { type RunningGateway, startGateway } from "../../src/host/workerd/gateway.ts";
 import { startWorkerd } from "../../src/host/workerd/workerd.ts";
+import { readDemoTable } from "./demo/demo.ts";
 import { rawRequest, type Stack, sendRaw, startRecordingOrigins, startStack } from "./stack.ts";
 
 /** The gateway's own pages on bare workerd, asked as no client library would. */

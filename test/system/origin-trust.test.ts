@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readDemoTable } from "../../src/demo/table.ts";
+import { readDemoTable } from "./demo/demo.ts";
 import { rawRequest, type Stack, startStack } from "./stack.ts";
 
 /** The origin of docs/guides/origins.md, with the library as it is built, behind the real gateway. */

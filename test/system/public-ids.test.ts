@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readDemoTable } from "../../src/demo/table.ts";
+import { readDemoTable } from "./demo/demo.ts";
 import { type Stack, startStack } from "./stack.ts";
 import { growthDuring } from "./table/memory.ts";
 

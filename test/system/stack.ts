@@ -4,9 +4,10 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type RunningOrigin, startOrigins } from "../../src/demo/origin.ts";
-import { type DemoTable, readDemoTable, tableWithOrigins } from "../../src/demo/table.ts";
+import { tableWithOrigins } from "../../src/demo/table.ts";
 import { type RunningGateway, startGateway } from "../../src/host/workerd/gateway.ts";
 import { type CompiledTable, loadTable } from "../../src/routing/index.ts";
+import { type DemoTable, readDemoTable } from "./demo/demo.ts";
 
 /** The real thing: bare workerd, KV and Durable Objects on disk, origins on loopback. All ports are the system's choice. */
 export interface Stack {

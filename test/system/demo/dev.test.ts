@@ -6,8 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findFreePorts } from "../../../src/demo/ports.ts";
-import { readDemoTable } from "../../../src/demo/table.ts";
+import { findFreePorts, readDemoTable } from "./demo.ts";
 
 /** `npm run dev`: what becomes of a table that is saved while the gateway runs. */
 

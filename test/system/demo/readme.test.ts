@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findFreePorts } from "../../../src/demo/ports.ts";
+import { findFreePorts } from "./demo.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 /** The README and the page that it continues on. */

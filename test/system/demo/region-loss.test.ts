@@ -1,10 +1,10 @@
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { DemoTable } from "../../../src/demo/table.ts";
 import { idWith } from "../hostile/gateway.ts";
 import { settles } from "../hostile/settle.ts";
 import { type Stack, startStack } from "../stack.ts";
+import type { DemoTable } from "./demo.ts";
 
 /** Requests a second, over all regions in turn. */
 const RATE = 200;

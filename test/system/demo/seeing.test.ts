@@ -1,8 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readDemoTable } from "../../../src/demo/table.ts";
 import { type Stack, startStack } from "../stack.ts";
+import { readDemoTable } from "./demo.ts";
 
 /** What operators see of a real origin that goes down and returns, on bare workerd with its real alarms. */
 

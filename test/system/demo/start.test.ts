@@ -8,8 +8,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { documentPathOf } from "../../../src/demo/origin.ts";
-import { findFreePorts, portFrom } from "../../../src/demo/ports.ts";
+import { portFrom } from "../../../src/demo/ports.ts";
 import { TICKET_LAYOUT } from "../../fixtures/ticket-layout.ts";
+import { findFreePorts } from "./demo.ts";
 
 const START = fileURLToPath(new URL("../../../src/demo/start.ts", import.meta.url));
 

@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { readDemoTable } from "../../../src/demo/table.ts";
 import { unreachableOrigins } from "../../../src/host/deploy/checks.ts";
 import { loadTable } from "../../../src/routing/index.ts";
+import { readDemoTable } from "../demo/demo.ts";
 
 const table = readDemoTable();
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { readDemoTable } from "../../../src/demo/table.ts";
 import { startGateway } from "../../../src/host/workerd/gateway.ts";
+import { readDemoTable } from "../demo/demo.ts";
 
 const stateFolder = mkdtempSync(join(tmpdir(), "waybill-"));
 afterAll(() => rmSync(stateFolder, { recursive: true, force: true }));

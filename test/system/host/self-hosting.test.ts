@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findFreePorts } from "../../../src/demo/ports.ts";
+import { findFreePorts } from "../demo/demo.ts";
 
 /** docs/operate/deploy.md and publish.md, command by command, on the state that `npm start` leaves. */
 

@@ -1,4 +1,4 @@
-import type { DemoTable } from "../../../src/demo/table.ts";
+import type { DemoTable } from "../demo/demo.ts";
 import { type Stack, startStack } from "../stack.ts";
 import { type FaultyRegion, PATIENT } from "./faults/fault.ts";
 import { type HostileOrigin, startHostileOrigin } from "./origin.ts";

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { DemoTable } from "../../../src/demo/table.ts";
+import type { DemoTable } from "../demo/demo.ts";
 import { type Stack, startStack } from "../stack.ts";
 import { ok } from "./faults/fault.ts";
 import { ATTEMPTS, type Attempt, PATH } from "./faults/smuggling-cases.ts";

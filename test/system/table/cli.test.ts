@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readDemoTable } from "../../../src/demo/table.ts";
 import { objectsOf } from "../../cli/fake-runtime.ts";
 import { tableFolder, waybill } from "../command.ts";
+import { readDemoTable } from "../demo/demo.ts";
 import { type Stack, startStack } from "../stack.ts";
 
 /** The commands of a table's life against the real thing, with tokens of both scopes. */

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readDemoTable } from "../../../src/demo/table.ts";
 import { startGateway } from "../../../src/host/workerd/gateway.ts";
 import { TABLE_BYTES_MAX } from "../../../src/routing/index.ts";
+import { readDemoTable } from "../demo/demo.ts";
 
 /** Every way by which a file becomes a table in force refuses the same files, before anything is done. */
 

@@ -7,15 +7,15 @@ import { createInterface, type Interface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import { exitOf } from "../host/child.ts";
-import { formatShortKey, luuid } from "../ids/index.ts";
-import { REGION_HEADER } from "./origin.ts";
-import { findFreePorts } from "./ports.ts";
-import { type DemoTable, rangesOf, readDemoTable, shardKeysOf, sliceOf } from "./table.ts";
+import { REGION_HEADER } from "../../../src/demo/origin.ts";
+import { rangesOf, shardKeysOf, sliceOf } from "../../../src/demo/table.ts";
+import { exitOf } from "../../../src/host/child.ts";
+import { formatShortKey, luuid } from "../../../src/ids/index.ts";
+import { type DemoTable, findFreePorts, readDemoTable } from "./demo.ts";
 
 /** The main job as a newcomer starts it: `npm start`, IDs minted and looked up over HTTP, Ctrl-C. */
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const READY_DEADLINE_MS = 180_000;
 const STOP_DEADLINE_MS = 15_000;
 const POLL_MS = 50;
