@@ -101,13 +101,7 @@ const ZONES = [
   {
     name: "demo",
     from: "^src/demo/",
-    may: [
-      "^src/(demo|host|published)/",
-      IDS,
-      ROUTING,
-      "^src/edge/config\\.ts$",
-      packages("ws", "@types/ws", "wrangler"),
-    ],
+    may: ["^src/(demo|host|published)/", IDS, ROUTING, "^src/edge/config\\.ts$", packages("ws", "@types/ws")],
     to: NODE,
     why: "the demo stands outside, as any operator does",
   },

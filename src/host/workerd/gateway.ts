@@ -26,6 +26,8 @@ export interface GatewayOptions {
   readonly openPages?: boolean | undefined;
   readonly minify?: boolean | undefined;
   readonly onLogLine?: ((line: string) => void) | undefined;
+  /** Called when the Worker is bundled, before it starts: a gateway that it replaces must leave the port. */
+  readonly onBundled?: (() => Promise<void>) | undefined;
 }
 
 export interface RunningGateway extends RunningWorkerd {
@@ -51,8 +53,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     minify: options.minify ?? false,
   });
   writeFileSync(join(folder, "worker.js"), worker);
-  await publishPacksOf(options, kvFolder);
-  publishNext(kvFolder, options.tableText, new Date());
+  await options.onBundled?.();
+  await publishToFolder(kvFolder, options.tableText, options.packsFolder);
   const configPath = join(folder, "config.capnp");
   const config = workerdConfig({
     address: `${options.host ?? "127.0.0.1"}:${options.port}`,
@@ -70,12 +72,13 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   };
 }
 
-async function publishPacksOf({ tableText, packsFolder }: GatewayOptions, kvFolder: string): Promise<void> {
+/** Publishes a table with its packs, as the next revision. */
+export async function publishToFolder(kvFolder: string, tableText: string, packsFolder = ""): Promise<void> {
   const names = packsOf(tableText);
-  if (names.length === 0) return;
-  if (packsFolder === undefined)
+  if (names.length > 0 && packsFolder === "")
     throw new Error(`the table has packs (${names.join(", ")}), but no packs folder was given`);
   const packs = await readPacks(tableText, packsFolder);
   if (!packs.ok) throw new Error(packs.error);
   publishPacks(kvFolder, packs.value);
+  publishNext(kvFolder, tableText, new Date());
 }
