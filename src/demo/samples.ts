@@ -10,8 +10,17 @@ import {
   startMinter,
   type Words,
 } from "../ids/index.ts";
-import { type Entity, type EntityId, LUUID_SHORT, primaryPattern, resolveAny, resolvePath } from "../routing/index.ts";
-import { rangesOf, shardKeysOf, type TableFile } from "./table.ts";
+import {
+  type CompiledTable,
+  type DeclaredTable,
+  type Entity,
+  type EntityId,
+  LUUID_SHORT,
+  primaryPattern,
+  resolveAny,
+  resolvePath,
+} from "../routing/index.ts";
+import type { TableFile } from "./table.ts";
 
 /** An ID that the table routes. */
 export interface Sample {
@@ -139,8 +148,28 @@ function keyOptions({ declared, table }: TableFile, entityId: EntityId, name: st
       ),
     ]);
   }
-  const shardKeys = name === "shardKey" ? shardKeysOf(declared) : [];
-  if (shardKeys.length > 0) return shardKeys.map(({ shardKey, about }) => ({ value: shardKey, about }));
-  const routed = declared.routes.flatMap(({ when }) => rangesOf(when.fields?.[name] ?? []).flat());
+  const shardKeys = name === "shardKey" ? shardKeysOf(declared, table) : [];
+  if (shardKeys.length > 0) return shardKeys;
+  const routed = declared.routes.flatMap(({ when }) => endsOf(when.fields?.[name]));
   return [...new Set([...routed, 1, 0])].map((value) => ({ value, about: `${name} ${value}` }));
 }
+
+type Numbers = NonNullable<DeclaredTable["routes"][number]["when"]["shardKey"]>;
+
+/** Both ends of ranges of numbers such as `7`, `"0-9"` or a list of these. */
+const endsOf = (numbers: Numbers = []): number[] => [
+  ...new Set([numbers].flat().flatMap((part) => String(part).split("-").map(Number))),
+];
+
+/** Both ends of each range of shard keys, and of slices of it, in the routes. */
+const shardKeysOf = ({ routes }: DeclaredTable, { layouts }: CompiledTable): readonly KeyOption[] =>
+  routes.flatMap(({ when }) => [
+    ...endsOf(when.shardKey).map((value) => ({ value, about: `shard key ${value}` })),
+    ...Object.entries(when.slices ?? {}).flatMap(([name, numbers]) => {
+      const slice = layouts.get("hotguid")?.slices.get(name);
+      // Other layouts have slices too.
+      if (slice === undefined) return [];
+      const unit = 2 ** (32 - slice.offset - slice.bits);
+      return endsOf(numbers).map((number) => ({ value: number * unit, about: `${name} ${number}` }));
+    }),
+  ]);

@@ -5,11 +5,10 @@ import { parseArgs, styleText } from "node:util";
 import { packsFolderOf } from "../host/publish/packs.ts";
 import { startGateway } from "../host/workerd/gateway.ts";
 import { documentPathOf, REGIONS, type RunningOrigin, startOrigins } from "./origin.ts";
-import { checkPortsFree, portFrom } from "./ports.ts";
 import { startReloading } from "./reload.ts";
 import { mintSamples } from "./samples.ts";
 import { formatLogLine, formatScreen, type Paint } from "./screen.ts";
-import { isOpen, missingKeysNote, settingsFrom } from "./settings.ts";
+import { checkPortsFree, isOpen, missingKeysNote, portFrom, settingsFrom } from "./settings.ts";
 import { isDemoTable, otherPortsNote, readTableFile, TABLE_FILE, type TableFile, tableWithOrigins } from "./table.ts";
 
 /**

@@ -61,33 +61,3 @@ export function tableWithOrigins<Table extends DeclaredTable>(table: Table, runn
   });
   return { ...table, regions: Object.fromEntries(regions) };
 }
-
-type Numbers = NonNullable<DeclaredTable["routes"][number]["when"]["shardKey"]>;
-
-/** Inclusive ranges of numbers such as `7`, `"0-9"` or a list of these. */
-export const rangesOf = (numbers: Numbers): (readonly [from: number, to: number])[] =>
-  [numbers].flat().map((part) => {
-    const [from = Number.NaN, to = from] = String(part).split("-").map(Number);
-    return [from, to];
-  });
-
-const endsOf = (numbers: Numbers | undefined): number[] => [...new Set(rangesOf(numbers ?? []).flat())];
-
-/** A HotGuid's slice of the shard key. `unit`: what one step of it adds to the key. */
-export function sliceOf({ layouts }: DeclaredTable, name: string): { readonly bits: number; readonly unit: number } {
-  const slice = layouts?.["hotguid"]?.slices?.[name] ?? [32, 0];
-  const [offset, bits] = "offset" in slice ? [slice.offset, slice.bits] : slice;
-  return { bits, unit: bits === 0 ? Number.NaN : 2 ** (32 - offset - bits) };
-}
-
-/** Both ends of each range of shard keys, and of slices of it, in the routes. `about`: the route's condition, in words. */
-export const shardKeysOf = (table: DeclaredTable): readonly { readonly shardKey: number; readonly about: string }[] =>
-  table.routes.flatMap(({ when }) => [
-    ...endsOf(when.shardKey).map((shardKey) => ({ shardKey, about: `shard key ${shardKey}` })),
-    ...Object.entries(when.slices ?? {}).flatMap(([name, numbers]) => {
-      const { unit } = sliceOf(table, name);
-      // Other layouts have slices too.
-      const ends = unit > 0 ? endsOf(numbers) : [];
-      return ends.map((value) => ({ shardKey: value * unit, about: `${name} ${value}` }));
-    }),
-  ]);

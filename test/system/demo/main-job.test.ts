@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { shardKeysOf } from "../../../src/demo/table.ts";
 import { type DemoStack, startDemoStack } from "../stack.ts";
+import { shardKeysOf } from "./demo.ts";
 
 interface Minted {
   readonly region: string;

@@ -8,10 +8,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { REGION_HEADER } from "../../../src/demo/origin.ts";
-import { rangesOf, shardKeysOf, sliceOf } from "../../../src/demo/table.ts";
 import { exitOf } from "../../../src/host/child.ts";
 import { formatShortKey, luuid } from "../../../src/ids/index.ts";
-import { type DemoTable, findFreePorts, readDemoTable } from "./demo.ts";
+import { type DemoTable, findFreePorts, rangesOf, readDemoTable, shardKeysOf, sliceOf } from "./demo.ts";
 
 /** The main job as a newcomer starts it: `npm start`, IDs minted and looked up over HTTP, Ctrl-C. */
 
