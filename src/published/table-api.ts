@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { digestSchema as digest } from "./kv.ts";
-import { endCanarySchema, PAGE_ENTRIES_MAX, rollbackSchema, startCanarySchema } from "./table-requests.ts";
+import { PAGE_ENTRIES_MAX } from "./table-requests.ts";
 
 /**
  * What `/-/table` answers. Types, the client's validation and OpenAPI follow from these schemas; `npm run generate` writes
@@ -26,12 +26,12 @@ const page = <Schema extends v.GenericSchema>(items: Schema) =>
   v.pipe(v.array(items), v.metadata({ maxItems: PAGE_ENTRIES_MAX }));
 
 /** Which IDs a canary serves: exactly one of the three. */
-const selector = v.object({
+export const selectorSchema = v.object({
   share: v.optional(described(v.number(), "Percent of the IDs.")),
   countries: v.optional(described(names, "ISO 3166-1 codes.")),
   entities: v.optional(names),
 });
-export type Audience = v.InferOutput<typeof selector>;
+export type Audience = v.InferOutput<typeof selectorSchema>;
 
 /** One state of the table. It never changes, and its number is never reused. */
 export const revisionSchema = v.object({
@@ -51,7 +51,7 @@ export const revisionSchema = v.object({
   kind: word("bundled", "publish", "rollback", "promote", "import", "canary"),
   /** The revision that a publish or a canary names, or whose text a rollback or a promotion repeats. */
   basedOn: v.optional(integer),
-  audience: v.optional(described(selector, "Of a canary: the IDs that it served.")),
+  audience: v.optional(described(selectorSchema, "Of a canary: the IDs that it served.")),
 });
 export type TableRevision = Readonly<v.InferOutput<typeof revisionSchema>>;
 export type RevisionKind = TableRevision["kind"];
@@ -68,7 +68,7 @@ const auditEntry = v.object({
   outcome: described(v.string(), "`done`, or the slug of the problem that rejected it."),
   note: v.string(),
   audience: v.optional(
-    described(selector, "Of a canary: the IDs that it serves, or served before it was promoted or aborted."),
+    described(selectorSchema, "Of a canary: the IDs that it serves, or served before it was promoted or aborted."),
   ),
   pack: v.optional(described(digest, "Of a pack: SHA-256 of its header.")),
   times: v.optional(
@@ -83,16 +83,16 @@ export type AuditEntry = Readonly<v.InferOutput<typeof auditEntry>>;
 
 export const auditSchema = v.object({ entries: page(auditEntry) });
 
-const canary = described(
-  v.nullable(v.object({ revision: integer, digest, ...selector.entries })),
+export const canarySchema = described(
+  v.nullable(v.object({ revision: integer, digest, ...selectorSchema.entries })),
   "The table for some of the IDs; null where none runs.",
 );
 
 export const statusSchema = v.object({
   controlPlane: v.object({ revision: integer, digest, time: v.optional(time) }),
-  canary,
+  canary: canarySchema,
   kv: described(
-    v.nullable(v.object({ revision: integer, digest, canary, checkedAt: time })),
+    v.nullable(v.object({ revision: integer, digest, canary: canarySchema, checkedAt: time })),
     "What the object reads from KV; null for nothing.",
   ),
   isolate: described(
@@ -102,7 +102,7 @@ export const statusSchema = v.object({
       digest: v.optional(digest),
       source: word("memory", "edge", "kv", "bundled"),
       ageSeconds: integer,
-      canary,
+      canary: canarySchema,
     }),
     "The table of the responding isolate.",
   ),
@@ -124,7 +124,7 @@ export const packSchema = v.object({
 export type StoredPack = v.InferOutput<typeof packSchema>;
 
 /** What `/-/ready` answers. */
-export const readySchema = v.object({ canary: v.optional(canary) });
+export const readySchema = v.object({ canary: v.optional(canarySchema) });
 
 /** Usage of each limit, by its name. */
 export const capacitySchema = v.record(v.string(), v.object({ used: v.number(), max: v.number() }));
@@ -133,16 +133,3 @@ export const capacitySchema = v.record(v.string(), v.object({ used: v.number(), 
 export const faultsSchema = v.object({
   faults: v.array(v.object({ pointer: v.string(), kind: v.string(), message: v.string() })),
 });
-
-/** As OpenAPI names them. */
-export const TABLE_API = {
-  TableRevision: revisionSchema,
-  TableRevisions: revisionsSchema,
-  TableAudit: auditSchema,
-  TableCanary: canary,
-  TableStatus: statusSchema,
-  StoredPack: packSchema,
-  RollbackRequest: rollbackSchema,
-  CanaryRequest: v.looseObject({ ...startCanarySchema.entries, ...selector.entries }),
-  EndCanaryRequest: endCanarySchema,
-};

@@ -1,8 +1,5 @@
 export { compileTable } from "./compile/compile.ts";
 export { diffTables, type TableDiff } from "./diff/diff.ts";
-export type { KeyChange, KeyOutcome } from "./diff/key-changes.ts";
-export type { OverrideChange, OverrideKind, OverridesDiff, OverrideTarget, UndoneSteps } from "./diff/overrides.ts";
-export type { Changed, PartDiff } from "./diff/parts.ts";
 export type { LayoutFault, RoutingError } from "./errors.ts";
 export { LUUID_SHORT } from "./identity.ts";
 export { findAmbiguities, type Hint, type LayoutAmbiguity } from "./layouts/ambiguities.ts";
@@ -15,10 +12,10 @@ export { formatPackFault } from "./packs/format.ts";
 export { formatEntryFault } from "./packs/pack.ts";
 export { partsOfFile, verifyPack } from "./packs/verify.ts";
 export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "./public-ids/codec.ts";
-export { type Explanation, explain, type PlainDecision, type TextFormOf } from "./resolve/explain.ts";
+export { type Explanation, explain } from "./resolve/explain.ts";
 export type { LayoutHint } from "./resolve/match.ts";
 export { chooseRegion, stickyCookie } from "./resolve/region-sources.ts";
-export { hintNamed, resolveAny, resolvePath, type UnknownLayout } from "./resolve/resolve.ts";
+export { hintNamed, resolveAny, resolvePath } from "./resolve/resolve.ts";
 export {
   type CanarySelector,
   canarySelectorSchema,
@@ -27,7 +24,7 @@ export {
   type TableNames,
   unknownNames,
 } from "./resolve/table-canary.ts";
-export type { Fault, FaultKind } from "./schema/faults.ts";
+export type { Fault } from "./schema/faults.ts";
 export { duplicateKey, memberText, parseJson } from "./schema/json-scanner.ts";
 export { declaredPacks, loadTableText, NOT_UTF8, parseTableText } from "./schema/parse.ts";
 export type { DeclaredTable } from "./schema/table.ts";
@@ -35,17 +32,9 @@ export type {
   Candidate,
   CompiledTable,
   Decision,
-  EnabledLayout,
   Entity,
   EntityId,
-  Gone,
-  Move,
-  Origin,
   PathMatch,
-  Region,
   Rule,
-  Slice,
-  Target,
-  TimeWindow,
   WithoutId,
 } from "./table.ts";

@@ -24,7 +24,7 @@ describe("progress on a terminal", () => {
     work(401, 19_000_000);
     work(50, 1_000_000);
     work(450, 19_000_000);
-    progress.end();
+    progress.clear();
     expect(reports).toEqual([
       `\r\u001b[K[${"#".repeat(15)}${".".repeat(15)}] 50 %  40.0 MB/s  shards.csv`,
       `\r\u001b[K[${"#".repeat(30)}] 100 %  40.0 MB/s  shards.csv`,
@@ -39,7 +39,7 @@ describe("progress on a terminal", () => {
     progress.clear();
     progress.clear();
     work(100, 0);
-    progress.end();
+    progress.clear();
     expect(reports.map((text) => text === "\r\u001b[K")).toEqual([false, true, false, true]);
   });
 
@@ -64,7 +64,7 @@ describe("progress elsewhere", () => {
     work(1, 10_000_000);
     work(5_000, 5_000_000);
     work(5_000, 5_000_000);
-    progress.end();
+    progress.clear();
     expect(reports).toEqual(["shards.csv: 50 %, 2.0 MB/s\n", "shards.csv: 75 %, 1.5 MB/s\n"]);
   });
 });
@@ -74,7 +74,7 @@ it("is silent with --json, on a terminal too", () => {
     const { reports, progress, work } = stage(isReportWatched, { isQuiet: true });
     work(60_000, 10_000_000);
     progress.clear();
-    progress.end();
+    progress.clear();
     expect(reports).toEqual([]);
   }
 });

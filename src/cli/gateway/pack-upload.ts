@@ -72,7 +72,7 @@ export const sendUploads = async (
   for (const upload of uploads) {
     const { name, bytes } = upload;
     const progress = startProgress({ label: escapeControls(`uploading pack ${name}`), bytes, isQuiet }, runtime);
-    await sendOne(gateway, upload, progress.add).finally(progress.end);
+    await sendOne(gateway, upload, progress.add).finally(progress.clear);
     if (!isQuiet) runtime.report(`uploaded ${formatUpload(summaryOf(upload))}\n`);
   }
 };

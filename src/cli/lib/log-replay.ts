@@ -5,7 +5,7 @@ import { linesOf, openInput } from "./input.ts";
 import { alignColumns, counted, countOf, escapeControls, formatCount, formatPercent, startProgress } from "./output.ts";
 
 /** Results of all requests of a log. Plain JSON of bounded size. */
-export type ReplaySummary = Awaited<ReturnType<typeof replayLines>>;
+export type ReplaySummary = Awaited<ReturnType<typeof replayLog>>;
 
 interface LogChange {
   /** Empty if neither table has one. */
@@ -36,46 +36,36 @@ export const replayLog = async (
   after: CompiledTable,
   runtime: Runtime,
   { isQuiet = false, report }: ReplayOptions = {},
-): Promise<ReplaySummary> => {
+) => {
   const { bytes, chunks } = await openInput(path, runtime);
   const progress = startProgress({ label: escapeControls(path), bytes, isQuiet }, runtime);
-  try {
-    return await replayLines(path, before, after, runtime, counted(chunks, progress), async (step) => {
-      if (report === undefined || step.verdict === "same") return;
-      progress.clear();
-      await report(step);
-    });
-  } finally {
-    progress.end();
-  }
-};
-
-const replayLines = async (
-  path: string,
-  before: CompiledTable,
-  after: CompiledTable,
-  runtime: Runtime,
-  chunks: AsyncIterable<Uint8Array>,
-  tell: (step: ReplayStep) => Promise<void>,
-) => {
   const nowMs = runtime.nowMs();
   const counts = { requests: 0, same: 0, changed: 0, open: 0, others: 0 };
   const changes = new Map<string, LogChange>();
+  const unreadable = { lines: 0, first: undefined as number | undefined };
   let line = 0;
-  let unreadable = { lines: 0, first: undefined as number | undefined };
-  for await (const text of linesOf(chunks)) {
-    line += 1;
-    if (!text.ok) return fail(`error: line ${text.error} of ${escapeControls(path)} is too long for a request\n`);
-    if (text.value === "") continue;
-    const read = parseLogLine(text.value);
-    if (read.kind === "other") counts.others += 1;
-    if (read.kind === "unreadable") unreadable = { lines: unreadable.lines + 1, first: unreadable.first ?? line };
-    if (read.kind !== "request") continue;
-    const replayed = replay(before, after, read.request, nowMs);
-    counts.requests += 1;
-    counts[replayed.verdict] += 1;
-    if (replayed.verdict === "changed") countChange(changes, replayed);
-    await tell({ line, request: read.request, ...replayed });
+  try {
+    for await (const text of linesOf(counted(chunks, progress))) {
+      line += 1;
+      if (!text.ok) return fail(`error: line ${text.error} of ${escapeControls(path)} is too long for a request\n`);
+      if (text.value === "") continue;
+      const read = parseLogLine(text.value);
+      if (read.kind === "other") counts.others += 1;
+      if (read.kind === "unreadable") {
+        unreadable.lines += 1;
+        unreadable.first ??= line;
+      }
+      if (read.kind !== "request") continue;
+      const replayed = replay(before, after, read.request, nowMs);
+      counts.requests += 1;
+      counts[replayed.verdict] += 1;
+      if (replayed.verdict === "changed") countChange(changes, replayed);
+      if (report === undefined || replayed.verdict === "same") continue;
+      progress.clear();
+      await report({ line, request: read.request, ...replayed });
+    }
+  } finally {
+    progress.clear();
   }
   if (counts.requests === 0) fail(`error: ${escapeControls(path)} has no request\n`);
   return { ...counts, unreadable, changes: [...changes.values()].sort((a, b) => b.requests - a.requests) };

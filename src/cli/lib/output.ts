@@ -69,7 +69,7 @@ const ERASE = "\r\u001b[K";
 
 /**
  * Shows progress on stderr: a bar on a terminal, otherwise a line at intervals. `add`: bytes done since the last call.
- * `clear`: before other output. The caller must `end` it, also after an error.
+ * `clear`: before other output, and at the end, also after an error.
  */
 export const startProgress = (
   { label, bytes, isQuiet = false }: ProgressOptions,
@@ -100,7 +100,7 @@ export const startProgress = (
     const now = nowMs();
     if (!isQuiet && now - reportedMs >= everyMs) tell(now);
   };
-  return { add, clear, end: clear };
+  return { add, clear };
 };
 
 /** Passes the chunks on; each counts when the next one is requested. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { originHealth } from "../../../src/edge/origins/health.ts";
-import type { Origin, Region } from "../../../src/routing/index.ts";
+import type { Origin, Region } from "../../../src/routing/table.ts";
 
 const OPEN_MS = 10_000;
 const FAILURES = 3;

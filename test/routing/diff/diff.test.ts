@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { groupOfClass } from "../../../src/ids/index.ts";
+import type { KeyOutcome } from "../../../src/routing/diff/key-changes.ts";
 import { compareOutcomes, type SpaceSide } from "../../../src/routing/diff/key-space.ts";
-import { type CompiledTable, diffTables, type KeyOutcome, resolveAny } from "../../../src/routing/index.ts";
+import { type CompiledTable, diffTables, resolveAny } from "../../../src/routing/index.ts";
 import { countOf, includes, pairsOf, rangesOf } from "../../../src/routing/lookup/ranges.ts";
 import type { DeclaredTable } from "../../../src/routing/schema/table.ts";
 import { runs } from "../../setup/property-runs.ts";

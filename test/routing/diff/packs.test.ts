@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { KeyOutcome } from "../../../src/routing/diff/key-changes.ts";
 import { countPackedKeys } from "../../../src/routing/diff/packs.ts";
-import { diffTables, type KeyOutcome } from "../../../src/routing/index.ts";
+import { diffTables } from "../../../src/routing/index.ts";
 import { encodePack } from "../../../src/routing/packs/encode.ts";
 import type { PackRange } from "../../../src/routing/packs/format.ts";
 import { type PackRanges, rangesOfFile, verifyPack } from "../../../src/routing/packs/verify.ts";

@@ -1,5 +1,28 @@
 import { type JsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
-import { TABLE_API } from "../../../src/published/table-api.ts";
+import * as v from "valibot";
+import {
+  auditSchema,
+  canarySchema,
+  packSchema,
+  revisionSchema,
+  revisionsSchema,
+  selectorSchema,
+  statusSchema,
+} from "../../../src/published/table-api.ts";
+import { endCanarySchema, rollbackSchema, startCanarySchema } from "../../../src/published/table-requests.ts";
+
+/** As OpenAPI names them. */
+const TABLE_API = {
+  TableRevision: revisionSchema,
+  TableRevisions: revisionsSchema,
+  TableAudit: auditSchema,
+  TableCanary: canarySchema,
+  TableStatus: statusSchema,
+  StoredPack: packSchema,
+  RollbackRequest: rollbackSchema,
+  CanaryRequest: v.looseObject({ ...startCanarySchema.entries, ...selectorSchema.entries }),
+  EndCanaryRequest: endCanarySchema,
+};
 
 /** The schemas of `/-/table` for OpenAPI 3.1. */
 export const tableApiFile = (): { readonly path: string; readonly text: string } => ({

@@ -175,28 +175,17 @@ export const missingOperations = (
       pattern.hasMethod ||= pattern.methods === undefined || methods.some((each) => pattern.methods?.includes(each));
     }
   }
-  return patterns.flatMap((pattern) => {
-    if (pattern.isEntity) return pattern.hasPath ? [] : [missingEntityFinding(pattern)];
-    return pattern.hasMethod ? [] : [otherFinding(pattern)];
-  });
+  return patterns.filter(({ isEntity, hasPath, hasMethod }) => !(isEntity ? hasPath : hasMethod)).map(missingFinding);
 };
 
 /** A first segment that no path has. */
 const ANY = "/";
 
-const missingEntityFinding = ({ text, owner, index }: Pattern): Finding => ({
-  kind: "entity-without-operation",
-  table: placeOf("entities", owner, index),
-  path: text,
-  message: `no operation has this path of ${owner.name}`,
-});
-
-const otherFinding = ({ text, owner, index, hasPath }: Pattern): Finding => ({
-  kind: "without-id-without-operation",
-  table: placeOf("withoutId", owner, index),
-  path: text,
-  message: `no operation has ${hasPath ? `a method that ${owner.name} takes on this path` : "this path"}`,
-});
-
-const placeOf = (part: string, { name, paths }: Entity, index: number): string =>
-  pointerTo(paths.length === 1 ? [part, name, "path"] : [part, name, "path", index]);
+const missingFinding = ({ text, owner: { name, paths }, isEntity, index, hasPath }: Pattern): Finding => {
+  const [kind, part] = isEntity
+    ? (["entity-without-operation", "entities"] as const)
+    : (["without-id-without-operation", "withoutId"] as const);
+  const what = isEntity ? `this path of ${name}` : hasPath ? `a method that ${name} takes on this path` : "this path";
+  const table = pointerTo(paths.length === 1 ? [part, name, "path"] : [part, name, "path", index]);
+  return { kind, table, path: text, message: `no operation has ${what}` };
+};

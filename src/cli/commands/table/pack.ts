@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type CompiledTable, checkTable } from "../../../routing/index.ts";
 import { isIssued, keyFieldOf, ROUTABLE_BITS_MAX } from "../../../routing/layouts/fields.ts";
 import { FAULTS_MAX } from "../../../routing/limits.ts";
-import { type EncodedPack, encodePack } from "../../../routing/packs/encode.ts";
+import { encodePack } from "../../../routing/packs/encode.ts";
 import { formatPackFault } from "../../../routing/packs/format.ts";
 import { parseJson } from "../../../routing/schema/json-scanner.ts";
 import type { Slice } from "../../../routing/table.ts";
@@ -161,7 +161,7 @@ Exit code: 0, or 1 if a line has a fault and nothing was written.`,
     const { name, bytes, chunks } = await openInput(path, runtime);
     const progress = startProgress({ label: escapeControls(name), bytes, isQuiet: options.json === true }, runtime);
     const { ranges, faults } = await readRanges(counted(chunks, progress), part.max);
-    progress.end();
+    progress.clear();
     if (faults.length > 0) {
       const lines = faults.map(({ line, message }) =>
         options.json ? jsonText({ file: name, line, message }) : `${escapeControls(`${name}:${line}: ${message}`)}\n`,
@@ -213,11 +213,12 @@ const write = async (
   if (!encoded.ok) {
     return fail(`error: the pack cannot be created: ${escapeControls(formatPackFault(encoded.error))}\n`);
   }
-  const { header, pages, ...report } = encoded.value;
-  const entry = entryOf(report, bits, options);
+  const { header, pages, sha256: digest, bytes, regions } = encoded.value;
+  const { field, slice, out, table: beside = "-" } = options;
+  const part = { bits, ...(field === undefined ? {} : { field }), ...(slice === undefined ? {} : { slice }) };
+  const entry = { sha256: digest, bytes, ranges: encoded.value.ranges, ...part, regions };
   const edited = table && withEntry(table, options.name ?? "", entry);
-  const { out, table: beside = "-" } = options;
-  const file = out === undefined ? packFile(beside, report.sha256) : join(out, `${report.sha256}.pack`);
+  const file = out === undefined ? packFile(beside, digest) : join(out, `${digest}.pack`);
   writeOutput(file, Buffer.concat([header, ...pages]), runtime);
   if (table !== undefined && edited !== undefined) writeOutput(table.name, edited.text, runtime);
   await runtime.print(options.json ? jsonText({ file, ...entry }) : `${JSON.stringify(entry, null, 2)}\n`);
@@ -231,18 +232,6 @@ const routeNote = ({ table = "", name, layout }: Options): string => {
   const route = JSON.stringify({ when: { layout }, pack: name });
   return `note: ${escapeControls(`no route of ${table} names it yet; add one, such as ${route}`)}\n`;
 };
-
-type PackReport = Pick<EncodedPack, "sha256" | "bytes" | "ranges" | "regions">;
-
-const entryOf = ({ sha256, bytes, ranges, regions }: PackReport, bits: number, { field, slice }: Options) => ({
-  sha256,
-  bytes,
-  ranges,
-  bits,
-  ...(field === undefined ? {} : { field }),
-  ...(slice === undefined ? {} : { slice }),
-  regions,
-});
 
 export const tableUploadPacks = command({
   name: "upload-packs",
