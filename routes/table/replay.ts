@@ -9,6 +9,7 @@ import {
   loadTable,
   loadTableText,
   parseTableText,
+  plainJson,
   TABLE_BYTES_MAX,
 } from "../../src/routing/index.ts";
 import { requireScope } from "../lib/auth.ts";
@@ -109,7 +110,7 @@ async function readRevision(gateway: Gateway, text: string | undefined): Promise
 }
 
 function readTableLine(line: string): Result<CompiledTable, GatewayError> {
-  const json = parseTableText(line);
+  const json = parseTableText(plainJson(line));
   if (!json.ok) return malformedLine(json.error[0]?.message);
   const parsed = v.safeParse(FIRST_LINE, json.value);
   if (!parsed.success) return malformedLine(parsed.issues[0].message);

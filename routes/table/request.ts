@@ -4,7 +4,7 @@ import type { ChangeRequest } from "../../src/admin-ports.ts";
 import { type Err, err, ok, type Result } from "../../src/ids/result.ts";
 import type { RequestError } from "../../src/problems/index.ts";
 import { NOTE_CHARACTERS_MAX, NOTE_HEADER } from "../../src/published/table-requests.ts";
-import { type Fault, NOT_UTF8, parseTableText, TABLE_BYTES_MAX } from "../../src/routing/index.ts";
+import { type Fault, NOT_UTF8, parseTableText, plainJson, TABLE_BYTES_MAX } from "../../src/routing/index.ts";
 import { callerOf } from "../lib/auth.ts";
 import { decodeUtf8, readBytes } from "../lib/http.ts";
 
@@ -23,15 +23,23 @@ export const wholeNumber = (text: string): number | undefined =>
 /** A table and a few members beside it. */
 const CHANGE_REQUEST_BYTES_MAX = TABLE_BYTES_MAX + 64 * 1024;
 
-/** Reads a table from a body; faults of the text are faults of the table. */
+/** What is published is JSON. Bytes that are not UTF-8 are refused later. */
+export function withoutComments(bytes: Uint8Array): Uint8Array {
+  const jsonc = decodeUtf8(bytes);
+  return jsonc === undefined ? bytes : new TextEncoder().encode(plainJson(jsonc));
+}
+
+/** Reads a table from a body, as JSON without its comments; faults of the text are faults of the table. */
 export async function readTable(
   request: Request,
 ): Promise<Result<{ json: unknown; bytes: Uint8Array }, RequestError | InvalidTable>> {
   const bytes = await readBytes(request, TABLE_BYTES_MAX);
   if (!bytes.ok) return bytes;
-  const text = decodeUtf8(bytes.value);
-  const json = text === undefined ? err([NOT_UTF8]) : parseTableText(text);
-  return json.ok ? ok({ json: json.value, bytes: bytes.value }) : invalidTable(json.error);
+  const jsonc = decodeUtf8(bytes.value);
+  if (jsonc === undefined) return invalidTable([NOT_UTF8]);
+  const text = plainJson(jsonc);
+  const json = parseTableText(text);
+  return json.ok ? ok({ json: json.value, bytes: new TextEncoder().encode(text) }) : invalidTable(json.error);
 }
 
 /** Reads a JSON body and its text; an empty body is an empty object. */
@@ -41,8 +49,9 @@ export async function readJson<const Schema extends v.GenericSchema>(
 ): Promise<Result<{ readonly json: v.InferOutput<Schema>; readonly text: string }, RequestError>> {
   const bytes = await readBytes(request, CHANGE_REQUEST_BYTES_MAX);
   if (!bytes.ok) return bytes;
-  const text = decodeUtf8(bytes.value);
-  if (text === undefined) return malformed("The body is not UTF-8.");
+  const jsonc = decodeUtf8(bytes.value);
+  if (jsonc === undefined) return malformed("The body is not UTF-8.");
+  const text = plainJson(jsonc);
   const json = text === "" ? ok({}) : parseTableText(text);
   if (!json.ok) return malformed(json.error[0]?.message ?? "The body is not JSON.");
   const parsed = v.safeParse(schema, json.value);

@@ -26,7 +26,15 @@ import { measureTable } from "../../src/routing/load.ts";
 import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "../../src/routing/packs/format.ts";
 import { callerOf, requireOperator, requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, readBytes, respond } from "../lib/http.ts";
-import { invalidTable, malformed, readChangeRequest, readJson, readTable, wholeNumber } from "./request.ts";
+import {
+  invalidTable,
+  malformed,
+  readChangeRequest,
+  readJson,
+  readTable,
+  wholeNumber,
+  withoutComments,
+} from "./request.ts";
 
 /** `/-/table`: reads, publishes, checks, compares and measures tables, and their status. */
 export const table = (gateway: Gateway) => {
@@ -40,7 +48,7 @@ export const table = (gateway: Gateway) => {
         if (!request.ok) return respond(c, request);
         const bytes = await readBytes(c.req.raw, TABLE_BYTES_MAX);
         if (!bytes.ok) return respond(c, bytes);
-        return respond(c, await controlPlane.publish(request.value, bytes.value), created);
+        return respond(c, await controlPlane.publish(request.value, withoutComments(bytes.value)), created);
       })
       .post("/-/table/check", viewer, async (c) => {
         const body = await readTable(c.req.raw);

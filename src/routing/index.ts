@@ -25,7 +25,7 @@ export {
   unknownNames,
 } from "./resolve/table-canary.ts";
 export type { Fault } from "./schema/faults.ts";
-export { duplicateKey, memberText, parseJson } from "./schema/json-scanner.ts";
+export { duplicateKey, memberText, parseJson, plainJson } from "./schema/json-scanner.ts";
 export { declaredPacks, loadTableText, NOT_UTF8, parseTableText } from "./schema/parse.ts";
 export type { DeclaredTable } from "./schema/table.ts";
 export type {

@@ -7,7 +7,7 @@ import {
   printParseErrorCode,
 } from "jsonc-parser";
 import { type Fault, type Place, pointerTo } from "../../routing/schema/faults.ts";
-import { tooDeepAt } from "../../routing/schema/json-scanner.ts";
+import { plainJson, tooDeepAt } from "../../routing/schema/json-scanner.ts";
 import { excessOf } from "../../routing/schema/parse.ts";
 
 /** Syntax errors and their fixes. */
@@ -20,8 +20,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   CloseBraceExpected: "An object that was opened is not closed; add `}`.",
   CloseBracketExpected: "An array that was opened is not closed; add `]`.",
   EndOfFileExpected: "The table ends before this; remove the rest.",
-  InvalidCommentToken: "JSON has no comments; remove it.",
-  UnexpectedEndOfComment: "JSON has no comments; remove it.",
+  UnexpectedEndOfComment: "A comment is not closed; add `*/`.",
   UnexpectedEndOfString: "A string ends on the line where it starts; add the closing quote.",
   UnexpectedEndOfNumber: "The number is incomplete; add its digits.",
   InvalidUnicode: "`\\u` must be followed by four hexadecimal digits; correct it.",
@@ -71,15 +70,17 @@ const DEPTH_MAX = 256;
 /** At most this many syntax errors: one often causes the next. */
 const SYNTAX_FAULTS_MAX = 20;
 
-export const readJsonText = (text: string): JsonText => {
+/** `jsonc`: may have comments and trailing commas. Positions are the same without them. */
+export const readJsonText = (jsonc: string): JsonText => {
+  const text = plainJson(jsonc);
   const position = positionFinder(text);
-  const whole = wholeFault(text);
+  const whole = wholeFault(jsonc);
   if (whole !== undefined) {
     const { at, ...fault } = whole;
     return { value: undefined, faults: [{ ...position(at), ...fault }], positionOf: () => position(0) };
   }
   const errors: ParseError[] = [];
-  const tree = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false });
+  const tree = parseTree(text, errors, { disallowComments: false });
   const positionOf = (pointer: string): Position => position(tree === undefined ? 0 : offsetOf(tree, pointer));
   if (tree === undefined || errors.length > 0) {
     return { value: undefined, faults: syntaxFaults(text, errors, position), positionOf };

@@ -70,11 +70,16 @@ const rebuild = (
   );
   if (kept.length + added.length === 0) return undefined;
   const { lead, tail, isKept } = spacesOf(text, object, added.length > 0, style, level);
+  const between = lead.trim() === "" ? lead : style.eol + style.indent.repeat(level);
+  // A comment behind the last entry stays there; its own comma stays last.
+  const note = (added.length > 0 && kept.length > 0 && /^[ \t]*\/[^\n\r]*/.exec(tail)?.[0]) || "";
   const body = [
     ...kept.map(({ gap, own }, at) => (at === 0 ? own : (isKept ? gap : `,${lead}`) + own)),
-    ...added.map((own, at) => (kept.length + at === 0 ? own : `,${lead || style.space}${own}`)),
+    ...added.map((own, at) =>
+      kept.length + at === 0 ? own : `,${at === 0 ? note : ""}${between || style.space}${own}`,
+    ),
   ];
-  return `{${lead}${body.join("")}${tail}}`;
+  return `{${lead}${body.join("")}${tail.slice(note.length)}}`;
 };
 
 /** The white space inside the braces. New entries get a line each if the text has lines. */

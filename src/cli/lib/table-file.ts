@@ -7,6 +7,7 @@ import {
   type Fault,
   loadTable,
   NOT_UTF8,
+  plainJson,
   TABLE_BYTES_MAX,
 } from "../../routing/index.ts";
 import { formatFaultCount, isCut } from "../../routing/schema/faults.ts";
@@ -29,6 +30,7 @@ export const TABLE_FILE_DEFAULT = "routing-table.json";
 export interface TableFile<Table> {
   readonly name: string;
   readonly table: Table;
+  /** JSON, with spaces where a file has comments and trailing commas. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** SHA-256 of the bytes in lower-case hex, as published. */
   readonly digest: string;
@@ -48,8 +50,10 @@ export const compile: Check<CompiledTable> = (json) => loadTable(json, 0);
 /** Reads a table. `path`: `-` is stdin. */
 export const readTableFile = async <Table>(path: string, runtime: Runtime, check: Check<Table>, shown?: Shown) => {
   const name = path === "-" ? "stdin" : path;
-  const bytes = await readBytes(path, runtime);
-  const table = valid(name, checkText(bytes, check), shown);
+  const jsonc = await readBytes(path, runtime);
+  const table = valid(name, checkText(jsonc, check), shown);
+  // What is published is JSON.
+  const bytes = new TextEncoder().encode(plainJson(new TextDecoder("utf-8", { ignoreBOM: true }).decode(jsonc)));
   return { name, table, bytes, digest: createHash("sha256").update(bytes).digest("hex") };
 };
 

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { err, ok, type Result } from "../../ids/index.ts";
+import { plainJson } from "../../routing/index.ts";
 import { readBytes } from "./files.ts";
 
 const WAYBILL = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
@@ -9,7 +10,7 @@ const WAYBILL = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
 /**
- * The text of a valid table file with valid packs; otherwise the output of `waybill table check`. Start, publish and
+ * The JSON of a valid table file with valid packs, without its comments; otherwise the output of `waybill table check`. Start, publish and
  * deploy all read files here, so they accept the same ones.
  */
 export async function readTableText(path: string): Promise<Result<string, string>> {
@@ -21,7 +22,7 @@ export async function readTableText(path: string): Promise<Result<string, string
   if (before === undefined || after === undefined || !before.equals(after)) {
     return err(`${path} changed during the check`);
   }
-  return ok(after.toString("utf8"));
+  return ok(plainJson(after.toString("utf8")));
 }
 
 /** `undefined` if the table is valid. */

@@ -7,8 +7,8 @@ export const parseJson = (text: string): unknown => {
   }
 };
 
-/** `"` is a whole string; "" is the end of the text. Numbers, names and white space are passed over. */
-type Token = "{" | "}" | "[" | "]" | ":" | "," | '"' | "";
+/** `"` is a whole string, `/` a whole comment; "" is the end of the text. Numbers, names and white space are passed over. */
+type Token = "{" | "}" | "[" | "]" | ":" | "," | '"' | "/" | "";
 
 const BACKSLASH = 0x5c;
 
@@ -25,6 +25,7 @@ export class JsonScanner {
   #stringEnd = 0;
   /** The first line end behind `end`, once it was looked for. */
   #lineEnd = -1;
+  #isUnclosed = false;
   readonly #text: string;
 
   constructor(text: string) {
@@ -39,6 +40,13 @@ export class JsonScanner {
           this.at = this.#stringAt = at;
           this.end = this.#stringEnd = this.#endOfString(at);
           return '"';
+        case "/": {
+          const end = this.#endOfComment(at);
+          if (end === undefined) continue;
+          this.at = at;
+          this.end = end;
+          return "/";
+        }
         case "{":
         case "}":
         case "[":
@@ -60,6 +68,20 @@ export class JsonScanner {
     return text.includes("\\") ? JSON.parse(text) : text.slice(1, -1);
   }
 
+  /** `undefined`: it is none, or it is not closed. */
+  #endOfComment(start: number): number | undefined {
+    const text = this.#text;
+    if (text[start + 1] === "/") {
+      const end = text.indexOf("\n", start);
+      return end === -1 ? text.length : end;
+    }
+    if (text[start + 1] !== "*" || this.#isUnclosed) return undefined;
+    const end = text.indexOf("*/", start + 2);
+    // Else each of many openings would search the rest of the text.
+    this.#isUnclosed = end === -1;
+    return end === -1 ? undefined : end + 2;
+  }
+
   #endOfString(start: number): number {
     const text = this.#text;
     if (this.#lineEnd < start) {
@@ -74,6 +96,42 @@ export class JsonScanner {
     return this.#lineEnd;
   }
 }
+
+/**
+ * A text with comments and trailing commas (JSONC) as JSON: each becomes spaces, so that every value keeps its line and column.
+ * Any other text stays as it is.
+ */
+export const plainJson = (text: string): string => {
+  const scanner = new JsonScanner(text);
+  const blanks: (readonly [from: number, to: number])[] = [];
+  /** Where the last comma is, while nothing but white space and comments is behind it. */
+  let comma: number | undefined;
+  let before = "";
+  let end = 0;
+  for (let token = scanner.next(); token !== ""; token = scanner.next()) {
+    const { at } = scanner;
+    if (text.slice(end, at).trim() !== "") {
+      comma = undefined;
+      before = "value";
+    }
+    end = scanner.end;
+    if (token === "/") {
+      blanks.push([at, end]);
+      continue;
+    }
+    if (comma !== undefined && (token === "}" || token === "]")) blanks.push([comma, comma + 1]);
+    // A comma with no value before it stays a fault.
+    comma = token === "," && !"{[:,".includes(before) ? at : undefined;
+    before = token;
+  }
+  const parts: string[] = [];
+  let done = 0;
+  for (const [from, to] of blanks.sort(([a], [b]) => a - b)) {
+    parts.push(text.slice(done, from), text.slice(from, to).replace(/[^\r\n]/g, " "));
+    done = to;
+  }
+  return parts.join("") + text.slice(done);
+};
 
 /** The first key that an object of a JSON text has twice: `JSON.parse` silently keeps the last one. The text must be valid JSON. */
 export const duplicateKey = (text: string): string | undefined => {

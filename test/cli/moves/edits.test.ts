@@ -51,6 +51,26 @@ describe("edits of a table's text", () => {
     expect(edit('{\n\t"moved": {}\n}', { z: "ap" })).toBe('{\n\t"moved": {\n\t\t"z": "ap"\n\t}\n}');
   });
 
+  it("keep comments and trailing commas with their entries", () => {
+    const table = `{
+  // the table
+  "moved": { // who moved
+    "x": "eu", // first
+    "y": "us" // last
+  },
+}
+`;
+    expect(edit(table, { z: "ap", w: "eu" })).toBe(
+      table.replace('"us" // last', '"us", // last\n    "z": "ap",\n    "w": "eu"'),
+    );
+    expect(edit(table, { x: "ap" })).toBe(table.replace('"x": "eu"', '"x": "ap"'));
+    expect(edit(table, { z: { epoch: 1 } }, "gone")).toBe(
+      table.replace("  },\n}", '  },\n  "gone": {\n    "z": { "epoch": 1 }\n  },\n}'),
+    );
+    const trailing = '{\n  "moved": {\n    "x": "eu", // only\n  },\n}';
+    expect(edit(trailing, { y: "us" })).toBe('{\n  "moved": {\n    "x": "eu",\n    "y": "us", // only\n  },\n}');
+  });
+
   it("keep line ends of two characters, and tables on one line", () => {
     const crlf = '{\r\n  "a": 1\r\n}\r\n';
     expect(edit(crlf, { x: "eu" })).toBe('{\r\n  "a": 1,\r\n  "moved": {\r\n    "x": "eu"\r\n  }\r\n}\r\n');

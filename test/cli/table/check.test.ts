@@ -143,9 +143,9 @@ describe.concurrent("waybill table check", () => {
   });
 
   it.each([
-    { name: "a comma before a brace", text: '{\r\n  "regions": {},\r\n}', place: "3:1: (whole table)" },
+    { name: "two commas before a brace", text: '{\r\n  "regions": {},,\r\n}', place: "2:17: (whole table)" },
     { name: "a comma that is missing", text: '{\n "a": [1 2]}', place: "2:10: /a/0", says: "comma" },
-    { name: "a comment", text: '{ // note\n"a": 1}', place: "1:3: (whole table)", says: "no comments" },
+    { name: "an open comment", text: '{ /* note\n"a": 1}', place: "1:3: (whole table)", says: "add `*/`" },
     { name: "a single quote", text: "{'a': 1}", place: "1:2: (whole table)" },
     { name: "an open string", text: '{"a": "x\n}', place: "1:7: /a", says: "closing quote" },
     { name: "an open object", text: '{"a": {"b": 1}', place: "1:15: /a", says: "add `}`" },

@@ -86,6 +86,23 @@ describe("a canary of the table", () => {
     });
   });
 
+  it("has comments, as a published table, that become spaces: what is stored is JSON, and its digest that of the JSON", async () => {
+    const text = JSON.stringify(NEXT, null, 2);
+    const jsonc = text.replace("{", "{ // why {").replace(/\}$/, ", /* end */ }");
+    const plain = text.replace("{", "{         ").replace(/\}$/, "            }");
+    const bytes = new TextEncoder().encode(plain);
+    const stored = { digest: await sha256(bytes), bytes: bytes.length };
+    const started = await send("POST", "/-/table/canary", 1, `{"share": 5, "table":${jsonc}}`);
+    expect([started.status, await started.json()]).toMatchObject([201, stored]);
+    const published = await send("PUT", "/-/table", 2, jsonc);
+    expect([published.status, await published.json()]).toMatchObject([201, { revision: 3, ...stored }]);
+    const shown = await setUp().request("/-/table");
+    expect([await shown.text(), shown.headers.get("waybill-digest")]).toEqual([plain, stored.digest]);
+    const diff = await send("POST", "/-/table/diff", 3, jsonc);
+    expect(await diff.json()).toMatchObject({ isEmpty: true });
+    expect((await send("POST", "/-/table/check", 3, jsonc.replace("/* end */", "/* end"))).status).toBe(422);
+  });
+
   it("has no note with half of a character, nor has anything else that takes one", async () => {
     const half = '"note": "a\\ud800b"';
     for (const [page, body] of [
