@@ -3,6 +3,7 @@ import type { MintError, Words } from "./ids/index.ts";
 import type { Result } from "./ids/result.ts";
 import type { PublicIdsError, SequenceError, TableError } from "./problems/errors.ts";
 import type { OriginFault } from "./proxy/errors.ts";
+import type { FieldRules } from "./proxy/headers.ts";
 import type { Signable } from "./proxy/signature.ts";
 import type { MintOrder } from "./routing/mint/plan.ts";
 import type { MissingPage } from "./routing/packs/pack.ts";
@@ -281,6 +282,7 @@ export type ProxyPorts = Pick<
   | "movedMemory"
   | "shadows"
   | "pause"
+  | "fieldRules"
 >;
 
 /** All that the gateway needs from the world, put together once per isolate. */
@@ -311,6 +313,8 @@ export interface Gateway {
   readonly authenticate: Authenticate;
   /** Whether the forwarding fields of requests are another proxy's of the same operator. */
   readonly trustsForwarded: boolean;
+  /** Fields of requests and responses that stop here. */
+  readonly fieldRules: FieldRules;
   readonly counters: Counters;
   readonly metrics: Metrics;
   /** Told of every request, for logs and metrics. */

@@ -33,6 +33,7 @@ import { keyedPublicIds } from "./edge/public-ids.ts";
 import { rateLimits } from "./edge/rate-limits.ts";
 import { edgeTables } from "./edge/table/isolate-table.ts";
 import { problemResponse } from "./gateway/problem-response.ts";
+import { fieldRules } from "./proxy/headers.ts";
 import { retryBudget } from "./proxy/origins.ts";
 import { isolateShadows } from "./proxy/shadow.ts";
 
@@ -62,6 +63,7 @@ function compose(env: Env) {
     store: config.reportMs === 0 ? undefined : durableMetrics(env.TRAFFIC),
     reportMs: config.reportMs,
     clock,
+    pause: systemPause,
     onBreaker: reportBreaker,
     onReportFailure: reportMetricsFailure,
   });
@@ -120,6 +122,7 @@ function compose(env: Env) {
       reportRefused: reportRefusedCredentials,
       reportKeyFailure,
     }),
+    fieldRules: fieldRules(config.fields),
     trustsForwarded: config.forwardedFields === "append",
     observe:
       logLine === undefined && writePoint === undefined

@@ -14,6 +14,8 @@ export interface Config {
   readonly clientAddress: "cf-connecting-ip" | "socket";
   /** `append`: another proxy of the same operator stands before this one, and its `forwarded` and `x-forwarded-*` are kept. */
   readonly forwardedFields: "replace" | "append";
+  /** Whether `x-http-method-override` reaches origins, and whether `server` and `x-powered-by` reach clients. */
+  readonly fields: { readonly passesOverride: boolean; readonly hidesServer: boolean };
   /** How old the table in memory may grow before it is looked up again in the background. */
   readonly tableRefreshMs: number;
   /** How long origins may take, in milliseconds, where the table says nothing else; 0 for no limit. */
@@ -58,6 +60,8 @@ const wholeNumber = (min: number, max: number) =>
 const ENV = v.object({
   REQUEST_LOG: v.optional(v.picklist(["off", "json"]), "off"),
   CLIENT_ADDRESS: v.optional(v.picklist(["cf-connecting-ip", "socket"]), "cf-connecting-ip"),
+  METHOD_OVERRIDE: v.optional(v.picklist(["remove", "pass"]), "remove"),
+  SERVER_FIELDS: v.optional(v.picklist(["pass", "remove"]), "pass"),
   FORWARDED_FIELDS: v.optional(v.picklist(["replace", "append"]), "replace"),
   TABLE_REFRESH_SECONDS: v.optional(wholeNumber(1, 86_400), String(TABLE_REFRESH_SECONDS_DEFAULT)),
   FIRST_BYTE_DEADLINE_MS: v.optional(wholeNumber(0, 86_400_000), String(FIRST_BYTE_DEADLINE_MS_DEFAULT)),
@@ -92,6 +96,10 @@ export function readConfig(env: Settings): Config {
     requestLog: parsed.output.REQUEST_LOG,
     clientAddress: parsed.output.CLIENT_ADDRESS,
     forwardedFields: parsed.output.FORWARDED_FIELDS,
+    fields: {
+      passesOverride: parsed.output.METHOD_OVERRIDE === "pass",
+      hidesServer: parsed.output.SERVER_FIELDS === "remove",
+    },
     tableRefreshMs: parsed.output.TABLE_REFRESH_SECONDS * 1000,
     deadlines: {
       firstByteMs: parsed.output.FIRST_BYTE_DEADLINE_MS,

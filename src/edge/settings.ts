@@ -18,6 +18,8 @@ export interface Settings {
   readonly REQUEST_LOG?: string;
   readonly CLIENT_ADDRESS?: string;
   readonly FORWARDED_FIELDS?: string;
+  readonly METHOD_OVERRIDE?: string;
+  readonly SERVER_FIELDS?: string;
   readonly TABLE_REFRESH_SECONDS?: string;
   readonly FIRST_BYTE_DEADLINE_MS?: string;
   readonly IDLE_DEADLINE_MS?: string;

@@ -179,7 +179,7 @@ async function respond(
     }
     response = rewritten.value;
     body = response.body;
-    shown = readResponseFields(response.headers);
+    shown = readResponseFields(response.headers, gateway.fieldRules);
   }
   context.region = region.name;
   context.outcome = "answered";

@@ -87,7 +87,7 @@ export async function attemptOnce(
 ): Promise<Result<OriginResponse, AttemptError>> {
   const region = at.region.name;
   const signature = deps.sign === undefined ? undefined : await deps.sign(signableOf(proxyRequest, at));
-  const outgoing = originRequest(proxyRequest, at, deps.entropy, signature);
+  const outgoing = originRequest(proxyRequest, at, deps, signature);
   if (outgoing === undefined) return err({ error: { reason: "loop-detected" }, fault: undefined });
   const { body, method } = proxyRequest;
   const sent = body.kind === "stream" ? startUpload(proxyRequest, body, limits, deps.clock) : undefined;
@@ -106,7 +106,7 @@ export async function attemptOnce(
       void answer.then(({ body: late }) => late?.cancel()).catch(() => undefined);
       return err(response === "late" ? late(region, limits, sinceMs, sent, deps.clock) : unread(region, limits));
     }
-    const fields = readResponseFields(response.headers);
+    const fields = readResponseFields(response.headers, deps.fieldRules);
     const { status } = response;
     const failure = deps.isOnEdge && status >= 520 ? edgeFailure(status) : undefined;
     const what =

@@ -250,8 +250,8 @@ async function follow(
   if (!answer.ok) return answer;
   const { response, region: sent } = answer.value;
   if (regionNamedBy(response) === undefined) {
-    // One that does not know the entity, or is in trouble, confirms nothing.
-    if (sent === region && response.status !== 404 && response.status < 500) remember();
+    // One that is in trouble confirms nothing. A 404 does: the entity would be there.
+    if (sent === region && response.status < 500) remember();
     return answer;
   }
   await response.body?.cancel();

@@ -5,39 +5,101 @@
 
 /**
  * Fields of a client's request that stop here: those of one connection that the runtime would forward (RFC 9110 §7.6.1,
- * §11.7), and those that say who the client is, which the gateway writes itself (RFC 7239 §8.1).
+ * §11.7), and those that would tell an origin another client, scheme, host or path than the gateway saw: it writes these
+ * itself (RFC 7239 §8.1). docs/reference/http.md lists them.
  */
-const DROPPED: ReadonlySet<string> = new Set([
-  "cf-connecting-ip",
-  "client-ip",
-  "cf-connecting-ipv6",
-  "cf-ipcountry",
-  "cf-pseudo-ipv4",
-  "fastly-client-ip",
-  "fly-client-ip",
-  "forwarded",
-  "host",
+export const STOPPED_FIELDS: ReadonlySet<string> = new Set([
+  // Of one connection; `proxy` would become the variable HTTP_PROXY of a CGI program (CVE-2016-5385).
   "http2-settings",
   "keep-alive",
+  "proxy",
   "proxy-authenticate",
   "proxy-authorization",
   "proxy-connection",
   "te",
   "trailer",
+  // The client.
+  "ali-cdn-real-ip",
+  "cdn-src-ip",
+  "cf-connecting-ip",
+  "cf-connecting-ipv6",
+  "cf-ipcountry",
+  "cf-pseudo-ipv4",
+  "client-ip",
+  "do-connecting-ip",
+  "fastly-client-ip",
+  "fly-client-ip",
+  "forwarded",
+  "forwarded-for",
+  "incap-client-ip",
+  "proxy-client-ip",
+  "remote-addr",
   "true-client-ip",
+  "wl-proxy-client-ip",
   "x-appengine-user-ip",
   "x-azure-clientip",
+  "x-azure-socketip",
+  "x-cdn-src-ip",
   "x-client-ip",
   "x-cluster-client-ip",
   "x-envoy-external-address",
   "x-forwarded",
+  "x-nf-client-connection-ip",
+  "x-original-forwarded-for",
   "x-originating-ip",
+  "x-proxyuser-ip",
   "x-real-ip",
   "x-remote-addr",
   "x-remote-ip",
+  "x-source-ip",
+  "x-sucuri-clientip",
+  "x-vercel-forwarded-for",
+  // The scheme.
+  "cf-visitor",
+  "front-end-https",
+  "x-arr-ssl",
+  "x-original-proto",
+  "x-proto",
+  "x-scheme",
+  "x-url-scheme",
+  // Host and path.
+  "base-url",
+  "host",
+  "request-uri",
+  "x-envoy-original-host",
+  "x-envoy-original-path",
+  "x-host",
+  "x-http-host-override",
+  "x-http-url",
+  "x-ms-original-url",
+  "x-original-host",
+  "x-original-method",
+  "x-original-uri",
+  "x-original-url",
+  "x-rewrite-url",
+  "x-waws-unencoded-url",
   // `__proto__`: no field of any protocol, and not one that an object can hold as such.
   "--proto--",
 ]);
+
+/** A method for the origin that is not the one by which the gateway retried, failed over or refused the request. */
+export const METHOD_OVERRIDE_FIELDS = ["x-http-method", "x-http-method-override", "x-method-override"] as const;
+
+/** What an origin says of its software. */
+export const SERVER_FIELDS = ["server", "x-powered-by", "x-aspnet-version", "x-aspnetmvc-version"] as const;
+
+/** Names in lower case, as the deployment has set them. */
+export interface FieldRules {
+  /** Of requests. */
+  readonly stopped: ReadonlySet<string>;
+  /** Of responses. */
+  readonly hidden: ReadonlySet<string>;
+}
+
+export const fieldRules = ({ passesOverride = false, hidesServer = false } = {}): FieldRules => ({
+  stopped: passesOverride ? STOPPED_FIELDS : new Set([...STOPPED_FIELDS, ...METHOD_OVERRIDE_FIELDS]),
+  hidden: new Set(hidesServer ? SERVER_FIELDS : []),
+});
 
 /** Names of the gateway's own headers begin so. Origins that repeat what they were told do not reach clients with it. */
 const GATEWAY_PREFIX = "waybill-";
@@ -46,9 +108,9 @@ const GATEWAY_PREFIX = "waybill-";
  * Whether a field of a client's request stops here. Many origins read `_` and `.` in a name as `-`, so these are taken for
  * what they would be read as.
  */
-export function isDropped(field: string): boolean {
+export function isDropped(field: string, stopped: ReadonlySet<string>): boolean {
   const name = field.includes("_") || field.includes(".") ? field.replaceAll(/[_.]/g, "-") : field;
-  return DROPPED.has(name) || name.startsWith(GATEWAY_PREFIX) || name.startsWith("x-forwarded-");
+  return stopped.has(name) || name.startsWith(GATEWAY_PREFIX) || name.startsWith("x-forwarded-");
 }
 
 /** What the gateway must know of the fields of an origin's answer. */
@@ -64,7 +126,7 @@ export interface ResponseFields {
  * the origin's connection that the runtime would forward. An answer to HEAD with both a length and a transfer coding would
  * break the client's connection (RFC 9112 §6.1 forbids it).
  */
-export function readResponseFields(headers: Headers): ResponseFields {
+export function readResponseFields(headers: Headers, { hidden }: FieldRules): ResponseFields {
   let contentLength: string | undefined;
   let transferEncoding: string | undefined;
   let connection: string | undefined;
@@ -84,7 +146,7 @@ export function readResponseFields(headers: Headers): ResponseFields {
       case "proxy-connection":
         break;
       default:
-        if (!name.startsWith(GATEWAY_PREFIX)) return;
+        if (!name.startsWith(GATEWAY_PREFIX) && !hidden.has(name)) return;
     }
     if (dropped === undefined) dropped = [name];
     else dropped.push(name);

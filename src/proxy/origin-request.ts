@@ -1,4 +1,4 @@
-import type { Client, Entropy, Signable } from "../ports.ts";
+import type { Client, ProxyPorts, Signable } from "../ports.ts";
 import type { Decision, Region, SentSlice } from "../routing/table.ts";
 import type { RequestBody } from "./body.ts";
 import { isDropped, namedByConnection } from "./headers.ts";
@@ -50,6 +50,19 @@ const VERSION_00_LENGTH = 55;
 export function isTraceparent(value: string): boolean {
   return TRACEPARENT.test(value) && (!value.startsWith("00") || value.length === VERSION_00_LENGTH);
 }
+
+const STATE_MEMBER =
+  /^(?:[a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
+const STATE_MEMBERS_MAX = 32;
+
+/** Whether the list is one of the standard's (§3.3.1); one that is not is dropped, and its trace goes on. */
+export function isTracestate(value: string): boolean {
+  const members = value.split(",", 2 * STATE_MEMBERS_MAX).flatMap((member) => member.trim() || []);
+  const keys = new Set(members.map((member) => member.slice(0, member.indexOf("="))));
+  return members.length <= STATE_MEMBERS_MAX && keys.size === members.length && members.every(isMember);
+}
+
+const isMember = (text: string): boolean => STATE_MEMBER.test(text);
 
 /** A new trace of which nothing is known to be recorded: flags 00. `word` gives random 32-bit words. */
 export function newTraceparent(word: () => number): string {
@@ -136,7 +149,7 @@ export interface OriginRequest {
 export function originRequest(
   proxyRequest: ProxyRequest,
   attempt: Attempt,
-  entropy: Entropy,
+  { entropy, fieldRules: { stopped } }: Pick<ProxyPorts, "entropy" | "fieldRules">,
   signature?: string,
 ): OriginRequest | undefined {
   const { request, decision, id, client, host, scheme } = proxyRequest;
@@ -181,6 +194,9 @@ export function originRequest(
       case "traceparent":
         if (isTraceparent(value)) fields["traceparent"] = value;
         break;
+      case "tracestate":
+        if (isTracestate(value)) fields["tracestate"] = value;
+        break;
       case "connection":
         connection = value;
         break;
@@ -201,7 +217,7 @@ export function originRequest(
         if (value.toLowerCase() === "websocket") fields["upgrade"] = value;
         break;
       default:
-        if (!isDropped(name)) fields[name] = value;
+        if (!isDropped(name, stopped)) fields[name] = value;
     }
   });
   if (loops) return undefined;

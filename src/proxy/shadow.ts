@@ -168,12 +168,13 @@ const clientsTurn = (): Promise<void> => new Promise((resolve) => setTimeout(res
 async function sendToShadow(
   proxyRequest: ProxyRequest,
   region: Region,
-  { fetch, sign, isOnEdge, entropy }: ProxyPorts,
+  deps: ProxyPorts,
   deadlineMs: number,
 ): Promise<ResponseShape> {
   const at = { region, origin: chooseOrigin(region, proxyRequest.decision.identity) };
-  const signature = sign === undefined ? undefined : await sign(signableOf(proxyRequest, at));
-  const outgoing = originRequest(proxyRequest, at, entropy, signature);
+  const { fetch, isOnEdge } = deps;
+  const signature = deps.sign && (await deps.sign(signableOf(proxyRequest, at)));
+  const outgoing = originRequest(proxyRequest, at, deps, signature);
   if (outgoing === undefined) throw new Error("the request loops");
   const response = await within(deadlineMs, (signal) =>
     fetch(outgoing.url, shadowed(outgoing, signal), at.origin.binding),

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { isDropped, namedByConnection } from "../../src/proxy/headers.ts";
+import {
+  fieldRules,
+  isDropped,
+  METHOD_OVERRIDE_FIELDS,
+  namedByConnection,
+  STOPPED_FIELDS,
+} from "../../src/proxy/headers.ts";
+
+const { stopped } = fieldRules();
 
 describe("names that connection adds to the hop-by-hop fields (RFC 9110 §7.6.1)", () => {
   it.each([
@@ -51,10 +59,16 @@ describe("fields of a client's request that stop at the gateway", () => {
     "te",
     "proxy-authorization",
     "__proto__",
-  ])("%s", (name) => expect(isDropped(name)).toBe(true));
+    ...STOPPED_FIELDS,
+    ...METHOD_OVERRIDE_FIELDS,
+  ])("%s", (name) => expect(isDropped(name, stopped)).toBe(true));
+
+  it("a method of another request is passed where the deployment says so", () => {
+    expect(isDropped("x-http-method-override", fieldRules({ passesOverride: true }).stopped)).toBe(false);
+  });
 
   it.each(["authorization", "cookie", "x-own", "x_own", "x-forward", "cf-ray", "waybills", "_", "constructor"])(
     "not %s",
-    (name) => expect(isDropped(name)).toBe(false),
+    (name) => expect(isDropped(name, stopped)).toBe(false),
   );
 });

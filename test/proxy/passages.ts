@@ -1,5 +1,6 @@
 import { originHealth } from "../../src/edge/origins/health.ts";
 import type { ProxyPorts } from "../../src/ports.ts";
+import { fieldRules } from "../../src/proxy/headers.ts";
 import type { ProxyRequest } from "../../src/proxy/origin-request.ts";
 import { retryBudget } from "../../src/proxy/origins.ts";
 import { loadTable, resolvePath } from "../../src/routing/index.ts";
@@ -77,6 +78,7 @@ export function deps(_: CompiledTable, origin: FakeOrigin, more: Partial<ProxyPo
     isOnEdge: false,
     deadlines: { firstByteMs: 0, idleMs: 0, totalMs: 0 },
     originHealth: originHealth({ attempts: { attempt: () => undefined }, onStateChange: () => undefined }),
+    fieldRules: fieldRules(),
     retryBudget: retryBudget(),
     movedMemory: undefined,
     entropy: { word: () => 2 ** 31 },

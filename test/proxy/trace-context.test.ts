@@ -1,8 +1,31 @@
 import { describe, expect, it } from "vitest";
-import { isTraceparent, newTraceparent } from "../../src/proxy/origin-request.ts";
+import { isTraceparent, isTracestate, newTraceparent } from "../../src/proxy/origin-request.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT = "00f067aa0ba902b7";
+
+describe("a tracestate", () => {
+  const member = (index: number) => `k${index}=v`;
+  it.each([
+    ["a=1", true],
+    ["a=1, b=2 ,,c=3", true],
+    ["rojo=00f067aa0ba902b7,congo=t61rcWkgMzE", true],
+    ["0tenant@sys=x y", true],
+    [Array.from({ length: 32 }, (_, index) => member(index)).join(","), true],
+    [Array.from({ length: 33 }, (_, index) => member(index)).join(","), false],
+    ["a=1,a=2", false],
+    ["A=1", false],
+    ["1a=1", false],
+    ["a", false],
+    ["a=", false],
+    ["=1", false],
+    ["a=1=2", false],
+    ["a=\u00e9", false],
+    [`a=${"v".repeat(256)}`, true],
+    [`a=${"v".repeat(257)}`, false],
+    [`${"a".repeat(257)}=1`, false],
+  ])("%j is valid: %s", (value, isValid) => expect(isTracestate(value)).toBe(isValid));
+});
 
 describe("traceparent (W3C Trace Context §3.2)", () => {
   it.each([

@@ -13,6 +13,7 @@ import { keyedPublicIds } from "../../src/edge/public-ids.ts";
 import { IsolateTable } from "../../src/edge/table/isolate-table.ts";
 import { ok } from "../../src/ids/result.ts";
 import type { Fetch, Gateway, RequestLine } from "../../src/ports.ts";
+import { fieldRules } from "../../src/proxy/headers.ts";
 import { retryBudget } from "../../src/proxy/origins.ts";
 import { isolateShadows } from "../../src/proxy/shadow.ts";
 import { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "../../src/routing/public-ids/codec.ts";
@@ -76,6 +77,7 @@ export function setUp(options: Options = {}) {
     store: undefined,
     reportMs: 0,
     clock,
+    pause: () => new Promise(() => undefined),
     onBreaker: () => undefined,
     onReportFailure: (why) => defects.push(why),
   });
@@ -114,6 +116,7 @@ export function setUp(options: Options = {}) {
     originHealth: metrics.originHealth,
     counters: metrics.counters,
     metrics,
+    fieldRules: fieldRules(),
     retryBudget: retryBudget(),
     movedMemory: movedMemory({ clock, cache: undefined, namespace: "one", waitUntil: () => undefined }),
     shadows: isolateShadows({

@@ -29,10 +29,15 @@ const declared = {
 /** An isolate of its own that reports with its first request, and then at each scrape. */
 function isolate(store: MetricsStore = durableMetrics(TRAFFIC), options: Parameters<typeof setUp>[0] = {}) {
   const failures: string[] = [];
+  let onPause = (): void => undefined;
   const metrics = isolateMetrics({
     store,
     reportMs: 3_600_000,
     clock: { nowMs: Date.now },
+    pause: () => {
+      onPause();
+      return new Promise(() => undefined);
+    },
     onBreaker: () => undefined,
     onReportFailure: (why) => failures.push(why),
   });
@@ -41,7 +46,12 @@ function isolate(store: MetricsStore = durableMetrics(TRAFFIC), options: Paramet
     metrics,
     counters: metrics.counters,
     originHealth: metrics.originHealth,
-    observe: (line: Parameters<typeof metrics.observe>[0]) => metrics.observe(line, (work) => background.push(work)),
+    observe: (line: Parameters<typeof metrics.observe>[0]) => {
+      const paused = new Promise<void>((resolve) => {
+        onPause = resolve;
+      });
+      metrics.observe(line, (work) => background.push(Promise.race([work, paused])));
+    },
   };
   const { request: ask } = setUp({ declared, ...options, gateway });
   const request = async (...what: Parameters<typeof ask>) => {

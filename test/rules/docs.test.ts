@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { METHOD_OVERRIDE_FIELDS, STOPPED_FIELDS } from "../../src/proxy/headers.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const fileAt = (path: string): string => readFileSync(join(ROOT, path), "utf8");
@@ -85,4 +86,10 @@ it("the README takes a minute to read, and all pages together a few hours", () =
   expect(wordsOf(" a\n| b |\t")).toBe(4);
   expect(wordsOf(fileAt("README.md"))).toBeLessThanOrEqual(README_WORDS_MAX);
   expect(wordsOf(pages.map(fileAt).join("\n"))).toBeLessThanOrEqual(WORDS_MAX);
+});
+
+it("the HTTP reference lists every field of a request that stops at the gateway", () => {
+  const page = fileAt("docs/reference/http.md");
+  const stopped = [...STOPPED_FIELDS, ...METHOD_OVERRIDE_FIELDS].filter((name) => !name.startsWith("--"));
+  expect(stopped.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });

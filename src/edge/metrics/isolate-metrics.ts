@@ -11,6 +11,7 @@ export interface MetricsOptions {
   /** The least time between two reports. */
   readonly reportMs: number;
   readonly clock: Clock;
+  readonly pause: (ms: number) => Promise<void>;
   readonly onBreaker: HealthWatch["onStateChange"];
   readonly onReportFailure: (why: string) => void;
 }
@@ -28,6 +29,9 @@ export const ISOLATE_SERIES_MAX = 2_000;
 /** The platform stops background work 30 s after a request. A report that takes longer is lost. */
 const REPORT_LOST_MS = 60_000;
 
+/** The last request's background work ends before that. */
+const FLUSH_MS_MAX = 20_000;
+
 /**
  * Counts in this isolate and reports them to the Durable Object, beside requests and one report at a time. A failed report is
  * sent again with the next. A report whose request was cut off is lost; one whose response was lost is counted twice.
@@ -42,6 +46,8 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
   let isUrgent = false;
   /** No second report starts before this time while one is running. */
   let busyUntilMs = 0;
+  /** Nor is a second report planned. */
+  let flushUntilMs = 0;
 
   const health = originHealth({
     attempts: cells,
@@ -80,6 +86,17 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     busyUntilMs = 0;
   };
 
+  const flush = async (to: MetricsStore, fromMs: number): Promise<void> => {
+    flushUntilMs = dueMs + REPORT_LOST_MS;
+    await options.pause(Math.min(dueMs - fromMs, FLUSH_MS_MAX));
+    // A request may have sent a report meanwhile: what came after it waits for the next.
+    const leftMs = Math.min(dueMs, fromMs + FLUSH_MS_MAX) - clock.nowMs();
+    if (leftMs > 0) await options.pause(leftMs);
+    flushUntilMs = 0;
+    const nowMs = clock.nowMs();
+    if (nowMs >= busyUntilMs) await sendAlone(to, nowMs);
+  };
+
   /** This isolate's own counts. */
   const ownTotals = (): MetricsTotals => {
     pending.addAll(cells.drain());
@@ -93,7 +110,11 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     observe(line, waitUntil) {
       cells.request(line);
       if (store === undefined) return;
-      if (line.atMs < dueMs && !isUrgent) return;
+      if (line.atMs < dueMs && !isUrgent) {
+        // A burst is reported although no request may come after it.
+        if (line.atMs >= flushUntilMs) waitUntil(flush(store, line.atMs));
+        return;
+      }
       if (line.atMs >= busyUntilMs) waitUntil(sendAlone(store, line.atMs));
     },
 

@@ -56,8 +56,8 @@ const config :Workerd.Config = (
     (name = "waybill", worker = .waybill),
     (name = "kv", disk = (path = ${quoted(settings.kvFolder)}, writable = true)),
     (name = "durable-objects", disk = (path = ${quoted(settings.durableObjectsFolder)}, writable = true)),
-    # Origins may be on private networks.
-    (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
+    # Origins may be on private networks. No name may lead to a cloud's metadata service, which hands out credentials.
+    (name = "internet", network = (allow = ["public", "private"], deny = ${list(METADATA_NETWORKS)}, tlsOptions = (trustBrowserCas = true))),
   ],
   sockets = [(name = "${SOCKET_NAME}", address = ${quoted(settings.address)}, http = (), service = "waybill")],
   v8Flags = ${list(V8_FLAGS)},
@@ -83,6 +83,17 @@ ${vars.join("")}  ],
 );
 `;
 }
+
+/** Link-local networks, and the addresses of Alibaba's, Oracle's, Azure's, Amazon's and Google's services. */
+const METADATA_NETWORKS = [
+  "169.254.0.0/16",
+  "fe80::/10",
+  "100.100.100.200/32",
+  "192.0.0.192/32",
+  "168.63.129.16/32",
+  "fd00:ec2::/32",
+  "fd20:ce::/32",
+];
 
 const list = (texts: readonly string[]) => `[${texts.map(quoted).join(", ")}]`;
 

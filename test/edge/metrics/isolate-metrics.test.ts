@@ -22,6 +22,7 @@ function setUp({ isOff = false } = {}) {
   const state = { nowMs: 1_000_000, fault: "none" as "none" | "throws" | "hangs", hints: [] as OriginHint[] };
   const reports: MetricsReport[] = [];
   const failures: string[] = [];
+  const pauses: { readonly endMs: number; readonly resolve: () => void }[] = [];
   const store = {
     report: (report: MetricsReport) => {
       reports.push(report);
@@ -34,13 +35,22 @@ function setUp({ isOff = false } = {}) {
     store: isOff ? undefined : store,
     reportMs: 10_000,
     clock: { nowMs: () => state.nowMs },
+    pause: (ms) => {
+      const endMs = state.nowMs + ms;
+      return new Promise((resolve) => pauses.push({ endMs, resolve }));
+    },
     onBreaker: () => undefined,
     onReportFailure: (why) => failures.push(why),
   });
   const background: Promise<unknown>[] = [];
   const observe = (line: Partial<RequestLine> = {}) =>
     traffic.observe({ atMs: state.nowMs, ...REQUEST_LINE, ...line }, (work) => background.push(work));
-  const settle = () => Promise.all(background.splice(0));
+  /** All that is not waiting for the clock. */
+  const settle = async () => {
+    const due = pauses.filter(({ endMs }) => endMs <= state.nowMs);
+    for (const { resolve } of due) resolve();
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  };
   const sumOf = (report: MetricsReport | undefined, ...parts: readonly string[]) =>
     [...(report?.sums ?? [])].find(([key]) => keyParts(key).join(" ") === parts.join(" "))?.[1];
   return { state, reports, failures, traffic, observe, settle, sumOf, background };
@@ -60,6 +70,33 @@ describe("the reports of an isolate", () => {
     observe();
     await settle();
     expect(reports.map((report) => sumOf(report, ...OK))).toEqual([1, 8]);
+  });
+
+  it("carry a burst that no request follows", async () => {
+    const { state, reports, observe, settle, sumOf } = setUp();
+    observe();
+    await settle();
+    for (let count = 0; count < 7; count++) observe();
+    state.nowMs += 9_999;
+    await settle();
+    expect(reports.length).toBe(1);
+    state.nowMs += 1;
+    await settle();
+    expect(reports.map((report) => sumOf(report, ...OK))).toEqual([1, 7]);
+  });
+
+  it("carry what came after a request's own report, too", async () => {
+    const { state, reports, observe, settle, sumOf } = setUp();
+    observe();
+    await settle();
+    observe();
+    state.nowMs += 10_000;
+    observe();
+    observe();
+    await settle();
+    state.nowMs += 10_000;
+    await settle();
+    expect(reports.map((report) => sumOf(report, ...OK))).toEqual([1, 2, 1]);
   });
 
   it("hold what was counted by entity, region and outcome, and the times as buckets and sums", async () => {

@@ -88,7 +88,13 @@ describe("what isolates have found of origins", () => {
   });
 
   it("lets the breaker of another isolate try the origin before it relies on it", async () => {
-    const options = { store, reportMs: 10_000, clock: { nowMs: Date.now }, onBreaker: () => undefined };
+    const options = {
+      store,
+      reportMs: 10_000,
+      clock: { nowMs: Date.now },
+      pause: () => new Promise<void>(() => undefined),
+      onBreaker: () => undefined,
+    };
     const failed: string[] = [];
     const isolate = () => isolateMetrics({ ...options, onReportFailure: (why) => failed.push(why) });
     const [first, second] = [isolate(), isolate()];

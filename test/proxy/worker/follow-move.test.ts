@@ -80,12 +80,21 @@ describe("an origin's 421 that names a region", () => {
     expect(asked).toEqual(["GET", "PUT", "POST"].map((method) => expect.stringContaining(`${method} ap-`)));
   });
 
-  it.each([404, 500, 503])("is not remembered when the other region answers %i", async (status) => {
+  it.each([500, 503])("is not remembered when the other region answers %i", async (status) => {
     const known = memory();
     const origin = (request: Request) => (host(request) === "eu.test" ? disown("us") : new Response(null, { status }));
     const { world: given } = deps(table, origin, { movedMemory: known });
     expect(await deliver(proxyRequest(table, order()), given)).toMatchObject({ value: { response: { status } } });
     expect(known.known.size).toBe(0);
+  });
+
+  it("is remembered when the other region answers 404: the entity would be there", async () => {
+    const known = memory();
+    const origin = (request: Request) =>
+      host(request) === "eu.test" ? disown("us") : new Response(null, { status: 404 });
+    const { world: given, asked } = deps(table, origin, { movedMemory: known });
+    for (let count = 0; count < 2; count++) await deliver(proxyRequest(table, order()), given);
+    expect(asked).toEqual(["GET eu.test", "GET us.test", "GET us.test"]);
   });
 
   it("is believed for one request only when it is a failover region's", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { originHealth } from "../../../src/edge/origins/health.ts";
 import type { Fetch, ShadowOutcome } from "../../../src/ports.ts";
 import { clientResponse } from "../../../src/proxy/client-response.ts";
-import { readResponseFields } from "../../../src/proxy/headers.ts";
+import { fieldRules, readResponseFields } from "../../../src/proxy/headers.ts";
 import type { ProxyRequest } from "../../../src/proxy/origin-request.ts";
 import { retryBudget } from "../../../src/proxy/origins.ts";
 import {
@@ -53,6 +53,7 @@ const tableOf = ({ percent = 100, isPublic = false, shadowOf = "us" }: Setup) =>
 const UNUSED = {
   deadlines: { firstByteMs: 0, idleMs: 0, totalMs: 0 },
   originHealth: originHealth({ attempts: { attempt: () => undefined }, onStateChange: () => undefined }),
+  fieldRules: fieldRules(),
   retryBudget: retryBudget(),
   movedMemory: undefined,
   pause: async () => undefined,
@@ -329,7 +330,7 @@ describe("the client is never affected", () => {
     const answer = new Response("for the client");
     run(answer);
     const label = { region: "eu", layout: "iuid", table: "rev=7", originMs: 1, isDecoded: false };
-    return clientResponse(answer, answer.body, readResponseFields(answer.headers), label).text();
+    return clientResponse(answer, answer.body, readResponseFields(answer.headers, fieldRules()), label).text();
   };
 
   it.each<[string, Fetch]>([

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fieldRules } from "../../../src/proxy/headers.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS, problemOf, setUp, slug } from "../harness.ts";
 
@@ -78,6 +79,9 @@ describe("the request at the origin", () => {
     await request(PATH, { headers: { traceparent: "00-nonsense", tracestate: "a=1" } });
     expect(seen[0]?.headers.get("traceparent")).toBe(traceparent);
     expect(seen[0]?.headers.get("tracestate")).toBe("a=1");
+    await request(PATH, { headers: { traceparent, tracestate: "a=1,a=2" } });
+    expect(seen[2]?.headers.get("traceparent")).toBe(traceparent);
+    expect(seen[2]?.headers.has("tracestate")).toBe(false);
     expect(seen[1]?.headers.get("traceparent")).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
     expect(seen[1]?.headers.has("tracestate")).toBe(false);
   });
@@ -230,6 +234,17 @@ describe("forwarding fields", () => {
       null,
     ]);
   });
+});
+
+it("what an origin says of its software reaches clients, unless the deployment hides it", async () => {
+  const origin = () => new Response("x", { headers: { server: "nginx/1.2", "x-powered-by": "PHP/5", etag: '"1"' } });
+  const shown = async (hidesServer: boolean) => {
+    const { request } = setUp({ origin, gateway: { fieldRules: fieldRules({ hidesServer }) } });
+    const { headers } = await request(PATH);
+    return ["server", "x-powered-by", "etag"].map((name) => headers.get(name));
+  };
+  expect(await shown(false)).toEqual(["nginx/1.2", "PHP/5", '"1"']);
+  expect(await shown(true)).toEqual([null, null, '"1"']);
 });
 
 describe("what a client is told of a failure", () => {

@@ -32,6 +32,10 @@ const settings = (vars: Record<string, string>) => ({
 });
 
 describe("the configuration of workerd", () => {
+  it("lets no name lead to a cloud's metadata service", () => {
+    expect(workerdConfig(settings({}))).toMatch(/deny = \["169\.254\.0\.0\/16", "fe80::\/10", /);
+  });
+
   it("escapes hostile strings", () => {
     expect(quoted('a"b\\c\n')).toBe('"a\\"b\\\\c\\x0a"');
     for (const text of HOSTILE) {
