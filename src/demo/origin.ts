@@ -11,15 +11,7 @@ export const REGIONS = ["eu", "us", "ap"] as const;
 
 export const REGION_HEADER = "x-demo-region";
 
-/** A region's origin: an HTTP server on loopback with its own documents. */
-export interface RunningOrigin {
-  readonly region: string;
-  /** Without a trailing slash. */
-  readonly url: string;
-  /** JSON values by `documentPathOf`. */
-  readonly documents: Map<string, unknown>;
-  stop(): Promise<void>;
-}
+export type RunningOrigin = Awaited<ReturnType<typeof startOrigin>>;
 
 /** One origin per region, on `firstPort` and the following ports. The system chooses all ports for 0. */
 export async function startOrigins(firstPort: number): Promise<readonly RunningOrigin[]> {
@@ -36,9 +28,12 @@ export async function startOrigins(firstPort: number): Promise<readonly RunningO
 /** Uploads have no time limit. Idle connections outlive workerd's 5 s, so it never reuses one that is being closed. */
 const SERVER_OPTIONS = { requestTimeout: 0, keepAliveTimeout: 65_000 };
 
-/** Rejects with Node's error if the port is taken. */
-export async function startOrigin(region: string, port: number): Promise<RunningOrigin> {
-  const documents: RunningOrigin["documents"] = new Map();
+/**
+ * A region's origin: an HTTP server on loopback with its own documents, JSON values by `documentPathOf`. Rejects with Node's error
+ * if the port is taken.
+ */
+export async function startOrigin(region: string, port: number) {
+  const documents = new Map<string, unknown>();
   const server = createServer(SERVER_OPTIONS, (request, response) => {
     const [, rawPath = "", search = ""] = /^([^?]*)\??(.*)$/s.exec(request.url ?? "") ?? [];
     const path = documentPathOf(rawPath);

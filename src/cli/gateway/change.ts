@@ -4,7 +4,7 @@ import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { type OptionsOf, option } from "../command.ts";
 import { countChanges, formatChanges } from "../lib/diff-summary.ts";
 import { wholeNumber } from "../lib/input.ts";
-import type { TableFile } from "../lib/table-file.ts";
+import type { NamedTable, TableFile } from "../lib/table-file.ts";
 import { formatWarning, undoesMoves, warningsOf } from "../lib/warnings.ts";
 import { both, EXIT, type ExitCode, fail, type NoAnswer, type Runtime, Stop } from "../runtime.ts";
 import { type ChangeRequest, type GatewayClient, openGateway } from "./client.ts";
@@ -121,12 +121,10 @@ export const staleError = (
     EXIT.conflict,
   );
 
-type Named = Pick<TableFile<DeclaredTable>, "name" | "table">;
-
 /** What changes, with the same warnings as `waybill table plan`. `path` as for `countChanges`. `canary`: the revision of the canary that the change would end. */
 const reviewChange = async (
-  before: Named,
-  after: Named,
+  before: NamedTable,
+  after: NamedTable,
   path: string | undefined,
   canary: number | undefined,
   runtime: Runtime,

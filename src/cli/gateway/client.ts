@@ -26,14 +26,6 @@ import {
 
 type Answer<Value> = Promise<Result<Value, GatewayFailure>>;
 
-/** The text of a revision, byte for byte. */
-export interface RevisionContent {
-  readonly revision: number;
-  /** SHA-256 of the bytes in lower-case hex. */
-  readonly digest: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
-
 /** Applied only if `expectedRevision` is still the latest revision. */
 export interface ChangeRequest {
   readonly expectedRevision: number;
@@ -50,13 +42,6 @@ export interface PageQuery {
 export interface PackPart {
   readonly part: "header" | number;
   readonly bytes: Uint8Array<ArrayBuffer>;
-}
-
-export interface ReadyVersion {
-  readonly revision: number;
-  readonly source: string;
-  /** Revision of the running canary. */
-  readonly canary: number | undefined;
 }
 
 /** The gateway by options and environment. `hint`: after an error. */
@@ -86,7 +71,7 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
     /** Without a slash at the end. */
     url: address.url,
     /** Without a number, the current revision. */
-    text: async (revision?: number): Answer<RevisionContent> => {
+    text: async (revision?: number) => {
       const path = revision === undefined ? "/-/table" : `/-/table/revisions/${revision}`;
       const answer = await send({ method: "GET", path });
       return answer.ok ? readText(answer.value) : answer;
@@ -117,7 +102,7 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
       return read({ method: "PUT", path, headers: { "content-type": "application/octet-stream" }, body }, packSchema);
     },
     /** The table version of the responding isolate. */
-    ready: async (): Answer<ReadyVersion> => {
+    ready: async () => {
       const answer = await send({ method: "GET", path: "/-/ready" });
       return answer.ok ? readVersion(answer.value) : answer;
     },
@@ -134,26 +119,27 @@ const noteField = (note: string) => (note === "" ? {} : { [NOTE_HEADER]: encodeU
 const mapOk = <From, To>(result: Result<From, GatewayFailure>, map: (value: From) => To): Result<To, GatewayFailure> =>
   result.ok ? ok(map(result.value)) : result;
 
-const unexpected = (status: number, issue: v.BaseIssue<unknown>): GatewayFailure => ({
-  reason: "strange",
-  status,
-  why: `this command cannot read it (${v.getDotPath(issue) ?? "the whole answer"}: ${issue.message}); its version may differ from the gateway's`,
-});
+const strange = (status: number, why: string): GatewayFailure => ({ reason: "strange", status, why });
 
-/** A text with another digest was changed in transit. */
-const readText = ({ status, header, bytes }: GatewayResponse): Result<RevisionContent, GatewayFailure> => {
-  const digest = createHash("sha256").update(bytes).digest("hex");
-  const named = header("waybill-revision") ?? "";
-  if (!/^\d{1,15}$/.test(named)) return err({ reason: "strange", status, why: "it does not name the revision" });
-  if (header("waybill-digest") === digest) return ok({ revision: Number(named), digest, bytes });
-  return err({ reason: "strange", status, why: "the table does not match its digest" });
+const unexpected = (status: number, issue: v.BaseIssue<unknown>): GatewayFailure => {
+  const what = `${v.getDotPath(issue) ?? "the whole answer"}: ${issue.message}`;
+  return strange(status, `this command cannot read it (${what}); its version may differ from the gateway's`);
 };
 
-const readVersion = ({ status, header, bytes }: GatewayResponse): Result<ReadyVersion, GatewayFailure> => {
+/** The bytes of a revision with their SHA-256. A text with another digest was changed in transit. */
+const readText = ({ status, header, bytes }: GatewayResponse) => {
+  const digest = createHash("sha256").update(bytes).digest("hex");
+  const named = header("waybill-revision") ?? "";
+  if (!/^\d{1,15}$/.test(named)) return err(strange(status, "it does not name the revision"));
+  if (header("waybill-digest") === digest) return ok({ revision: Number(named), digest, bytes });
+  return err(strange(status, "the table does not match its digest"));
+};
+
+const readVersion = ({ status, header, bytes }: GatewayResponse) => {
   const body = v.safeParse(readySchema, readObject(bytes));
   if (!body.success) return err(unexpected(status, body.issues[0]));
   const [, revision, source] = /^rev=(\d{1,15}); source=([a-z-]+);/.exec(header("waybill-table") ?? "") ?? [];
   if (revision === undefined || source === undefined)
-    return err({ reason: "strange", status, why: "it does not name the table that it routes by" });
+    return err(strange(status, "it does not name the table that it routes by"));
   return ok({ revision: Number(revision), source, canary: body.output.canary?.revision });
 };

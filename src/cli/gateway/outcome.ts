@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Result } from "../../ids/index.ts";
-import { faultsSchema, type TableRevision } from "../../published/table-api.ts";
+import { type AuditEntry, faultsSchema, type TableRevision } from "../../published/table-api.ts";
 import { escapeControls, jsonText } from "../lib/output.ts";
 import { faultLine, placed, type TableFile } from "../lib/table-file.ts";
 import type { PlanWarning } from "../lib/warnings.ts";
@@ -45,37 +45,33 @@ export const findOutcome = async (
   runtime: Runtime,
 ): Promise<ChangeOutcome> => {
   for (let attempt = 1; ; attempt++) {
-    const found = await (change.kind === "abort" ? findEnd(gateway, change) : findRevision(gateway, change));
+    const found = await findOnce(gateway, change);
     if (found.outcome !== "unknown" || attempt === ATTEMPTS_MAX) return found;
     await runtime.pause(POLL_INTERVAL_MS);
   }
 };
 
-/** The next revision is that of this change, or of another one: every change names the revision that it follows. */
-const findRevision = async (gateway: GatewayClient, change: PendingChange): Promise<ChangeOutcome> => {
-  const { kind, digest, request } = change;
+/**
+ * The next revision is that of this change, or of another one: every change names the revision that it follows. An abort makes no
+ * revision; the audit log shows which canary was ended.
+ */
+const findOnce = async (gateway: GatewayClient, { kind, digest, request }: PendingChange): Promise<ChangeOutcome> => {
+  const { expectedRevision, note } = request;
+  const audit = kind === "abort" ? await gateway.audit({ limit: ENTRIES }) : undefined;
   const listed = await gateway.revisions({ limit: ENTRIES });
-  const later = listed.ok ? listed.value.filter(({ revision }) => revision > request.expectedRevision) : [];
+  if (!listed.ok || audit?.ok === false) return { outcome: "unknown" };
+  const isEnd = ({ action, revision, outcome }: AuditEntry) =>
+    action === "abort" && revision === expectedRevision && outcome === "done";
   const isOurs = (made: TableRevision) =>
-    made.kind === kind && made.note === request.note && (digest === undefined || made.digest === digest);
-  const ours = later.findLast(isOurs);
+    made.kind === kind && made.note === note && (digest === undefined || made.digest === digest);
+  const later = listed.value.filter(({ revision }) => revision > expectedRevision);
+  const inForce = listed.value.find(({ kind }) => kind !== "canary");
+  const ours = audit === undefined ? later.findLast(isOurs) : audit.value.some(isEnd) ? inForce : undefined;
   if (ours !== undefined) return { outcome: "applied", revision: ours };
   const [last] = later;
-  return last === undefined ? { outcome: "unknown" } : { outcome: "superseded", revision: last };
-};
-
-/** An abort makes no revision; the audit log shows which canary was ended. */
-const findEnd = async (gateway: GatewayClient, { request }: PendingChange): Promise<ChangeOutcome> => {
-  const [audit, listed] = [await gateway.audit({ limit: ENTRIES }), await gateway.revisions({ limit: ENTRIES })];
-  const inForce = listed.ok ? listed.value.find(({ kind }) => kind !== "canary") : undefined;
-  if (!audit.ok || inForce === undefined) return { outcome: "unknown" };
-  const ended = audit.value.find(
-    ({ action, revision, outcome }) =>
-      action === "abort" && revision === request.expectedRevision && outcome === "done",
-  );
-  if (ended !== undefined) return { outcome: "applied", revision: inForce };
-  const later = listed.ok ? listed.value.find(({ revision }) => revision > request.expectedRevision) : undefined;
-  return later === undefined ? { outcome: "unknown" } : { outcome: "superseded", revision: later };
+  return last === undefined || (audit !== undefined && inForce === undefined)
+    ? { outcome: "unknown" }
+    : { outcome: "superseded", revision: last };
 };
 
 /** A change that was sent, with the table in whose text faults have their positions. */

@@ -3,16 +3,14 @@ import type { Status } from "../../published/table-api.ts";
 import { option } from "../command.ts";
 import { countingNumber } from "../lib/input.ts";
 import type { Runtime } from "../runtime.ts";
-import type { GatewayClient, ReadyVersion } from "./client.ts";
+import type { GatewayClient } from "./client.ts";
 import { formatFailure, type GatewayFailure } from "./http.ts";
 
 /** The table versions that a number of probes saw. */
-export interface Tally {
-  readonly asked: number;
-  /** Most frequent first. */
-  readonly seen: readonly (ReadyVersion & { readonly count: number })[];
-  /** The first failed request; no more were sent after it. */
-  readonly failure: GatewayFailure | undefined;
+export type Tally = Awaited<ReturnType<typeof probe>>;
+
+export interface ReadyVersion extends TableVersion {
+  readonly source: string;
 }
 
 interface Probing {
@@ -25,10 +23,8 @@ interface Probing {
 /** Concurrent requests: probing must not be a load of its own. */
 const BATCH = 8;
 
-export const probe = async (
-  gateway: GatewayClient,
-  { count, isWanted = () => true, onBatch }: Probing,
-): Promise<Tally> => {
+/** `seen`: most frequent first. `failure`: of the first failed request; no more were sent after it. */
+export const probe = async (gateway: GatewayClient, { count, isWanted = () => true, onBatch }: Probing) => {
   const counts = new Map<string, ReadyVersion & { readonly count: number }>();
   let asked = 0;
   let failure: GatewayFailure | undefined;
@@ -62,7 +58,7 @@ export const probeWatched = async (gateway: GatewayClient, count: number, runtim
 };
 
 /** The revision that routes, and the canary beside it. */
-export interface TableVersion {
+interface TableVersion {
   readonly revision: number;
   /** `undefined`: no canary is running. */
   readonly canary: number | undefined;
@@ -111,13 +107,13 @@ export interface WaitOptions {
 /** The result of a wait. Times in ms from its start. */
 export interface PropagationResult {
   readonly isSeen: boolean;
-  /** The last change, of any author. `undefined`: the status was never available. */
-  readonly awaited: TableVersion | undefined;
+  /** The last change, of any author. Absent: the status was never available. */
+  readonly awaited?: TableVersion;
   /** When the first probe saw it, and when all consecutive probes had. */
-  readonly firstSeenMs: number | undefined;
-  readonly lastSeenMs: number | undefined;
+  readonly firstSeenMs?: number | undefined;
+  readonly lastSeenMs?: number | undefined;
   /** Of the last series of probes. */
-  readonly failure: GatewayFailure | undefined;
+  readonly failure?: GatewayFailure | undefined;
 }
 
 /** A result as plain JSON. */
@@ -175,7 +171,7 @@ export const waitUntilPropagated = async (
   const { nowMs, pause } = runtime;
   const startMs = nowMs();
   const endMs = startMs + options.seconds * 1000;
-  let result: PropagationResult = NOTHING_SEEN;
+  let result: PropagationResult = { isSeen: false };
   for (;;) {
     result = await probeOnce(gateway, options, result, startMs, runtime);
     if (result.isSeen || isFinal(result.failure) || nowMs() >= endMs) break;
@@ -183,14 +179,6 @@ export const waitUntilPropagated = async (
   }
   if (runtime.isReportWatched) runtime.report(ERASE);
   return result;
-};
-
-const NOTHING_SEEN: PropagationResult = {
-  isSeen: false,
-  awaited: undefined,
-  firstSeenMs: undefined,
-  lastSeenMs: undefined,
-  failure: undefined,
 };
 
 /** Errors that retries do not fix: a rejected token, or a server that is not a gateway. */

@@ -1,7 +1,7 @@
 import { diffTables, type TableDiff } from "../../routing/diff/diff.ts";
 import type { KeyChange } from "../../routing/diff/key-changes.ts";
 import type { PartDiff } from "../../routing/diff/parts.ts";
-import type { DeclaredRegion, DeclaredTable } from "../../routing/schema/table.ts";
+import type { DeclaredRegion } from "../../routing/schema/table.ts";
 import type { Runtime } from "../runtime.ts";
 import {
   formatKeyChanges,
@@ -14,7 +14,7 @@ import {
 } from "./diff-text.ts";
 import { alignColumns, formatCount, linesText } from "./output.ts";
 import { formatMissing, missedBy, openPackFiles, withSlots } from "./packs.ts";
-import type { TableFile } from "./table-file.ts";
+import type { NamedTable } from "./table-file.ts";
 
 /** Differences of two tables as counts: entries of each part, and shares of each key space. Plain JSON. */
 export type DiffCounts = ReturnType<typeof countDiff>;
@@ -166,12 +166,10 @@ const keyCells = (count: KeyCount): readonly string[] => {
 /** `notes`: for stderr, about missing packs, whose keys count as changed. */
 type CountedChanges = Awaited<ReturnType<typeof countChanges>>;
 
-type Named = Pick<TableFile<DeclaredTable>, "name" | "table">;
-
 /** Counts the changes between two valid tables, with packs beside `path`, by default the current folder. */
 export const countChanges = async (
-  before: Named,
-  after: Named,
+  before: NamedTable,
+  after: NamedTable,
   path: string | undefined,
   runtime: Pick<Runtime, "readFile" | "fileExists" | "nowMs">,
 ) => {

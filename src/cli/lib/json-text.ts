@@ -47,16 +47,6 @@ export interface Position {
 /** A fault with its position in the text. */
 export interface PlacedFault extends Fault, Position {}
 
-/** A JSON text with the positions of its entries. */
-export interface JsonText {
-  /** `undefined` if the syntax is wrong. Of duplicate keys the last one counts. */
-  readonly value: unknown;
-  /** Excess size, syntax errors (at most one per line), or duplicate keys. */
-  readonly faults: readonly PlacedFault[];
-  /** The start of the entry of a JSON pointer, or of the nearest existing parent. */
-  readonly positionOf: (pointer: string) => Position;
-}
-
 /** The members of a JSON object. */
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -70,14 +60,19 @@ const DEPTH_MAX = 256;
 /** At most this many syntax errors: one often causes the next. */
 const SYNTAX_FAULTS_MAX = 20;
 
-/** `jsonc`: may have comments and trailing commas. Positions are the same without them. */
-export const readJsonText = (jsonc: string): JsonText => {
+/**
+ * `jsonc`: may have comments and trailing commas. Positions are the same without them. `value`: `undefined` if the syntax is wrong;
+ * of duplicate keys the last one counts. `faults`: excess size, syntax errors (at most one per line), or duplicate keys.
+ * `positionOf`: the start of the entry of a JSON pointer, or of the nearest existing parent.
+ */
+export const readJsonText = (jsonc: string) => {
   const text = plainJson(jsonc);
   const position = positionFinder(text);
   const whole = wholeFault(jsonc);
   if (whole !== undefined) {
     const { at, ...fault } = whole;
-    return { value: undefined, faults: [{ ...position(at), ...fault }], positionOf: () => position(0) };
+    const faults: readonly PlacedFault[] = [{ ...position(at), ...fault }];
+    return { value: undefined, faults, positionOf: () => position(0) };
   }
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { disallowComments: false });
@@ -85,7 +80,7 @@ export const readJsonText = (jsonc: string): JsonText => {
   if (tree === undefined || errors.length > 0) {
     return { value: undefined, faults: syntaxFaults(text, errors, position), positionOf };
   }
-  return { value: JSON.parse(text), faults: duplicateKeys(tree, position), positionOf };
+  return { value: JSON.parse(text) as unknown, faults: duplicateKeys(tree, position), positionOf };
 };
 
 /** Faults that make parsing useless. */

@@ -36,6 +36,9 @@ export interface TableFile<Table> {
   readonly digest: string;
 }
 
+/** A declared table and what to call it. */
+export type NamedTable = Pick<TableFile<DeclaredTable>, "name" | "table">;
+
 /** Where faults of a table are shown; `json`: as objects on stdout. */
 export type Shown = "stderr" | "stdout" | "json";
 

@@ -30,8 +30,6 @@ export type PeriodRangeError =
   /** No ID has a time in the period. Unix ms of the first and the last possible ID. */
   | { readonly reason: "no-id"; readonly layout: string; readonly firstMs: number; readonly lastMs: number };
 
-type Compare = (a: Words, b: Words) => number;
-
 /**
  * The smallest and the greatest ID with a time from `fromMs` up to, but not including, `toMs` (Unix ms). Adjacent
  * periods give adjacent ranges. An ID's time is the start of its tick. In a layout of whole seconds, an ID minted at
@@ -118,7 +116,7 @@ const orderOf = (layout: Layout, time: Field, text: TextForm): Result<PeriodOrde
 const UUID_BITS = 128;
 
 /** Whether a comparison weighs all time bits, in order, before any other variable bit. */
-const standsByTime = (layout: Layout, time: Field, compare: Compare): boolean => {
+const standsByTime = (layout: Layout, time: Field, compare: (a: Words, b: Words) => number): boolean => {
   const weighed = layout.fields
     .filter(({ role }) => role !== "fixed")
     .flatMap((field) => bitsOf(field, layout.fixed.value.length))
@@ -127,15 +125,10 @@ const standsByTime = (layout: Layout, time: Field, compare: Compare): boolean =>
   return inOrder && weighed.slice(0, time.bits).every(({ field }) => field === time) && descends(weighed, time);
 };
 
-interface Bit {
-  readonly field: Field;
-  /** An ID with only this bit set. */
-  readonly words: Words;
-  /** The bit's value within its field. */
-  readonly value: bigint;
-}
+type Bit = ReturnType<typeof bitsOf>[number];
 
-const bitsOf = (field: Field, wordCount: number): readonly Bit[] =>
+/** Each bit: an ID with only this bit set, and the bit's value within its field. */
+const bitsOf = (field: Field, wordCount: number) =>
   Array.from({ length: field.bits }, (_, place) => {
     const words = new Array<number>(wordCount).fill(0);
     const value = 1n << BigInt(place);

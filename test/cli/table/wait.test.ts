@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { GatewayClient, ReadyVersion } from "../../../src/cli/gateway/client.ts";
+import type { GatewayClient } from "../../../src/cli/gateway/client.ts";
 import type { GatewayFailure } from "../../../src/cli/gateway/http.ts";
-import { formatNotPropagated, formatPropagation, waitUntilPropagated } from "../../../src/cli/gateway/propagation.ts";
+import {
+  formatNotPropagated,
+  formatPropagation,
+  type ReadyVersion,
+  waitUntilPropagated,
+} from "../../../src/cli/gateway/propagation.ts";
 import type { Runtime } from "../../../src/cli/runtime.ts";
 import { err, ok, type Result } from "../../../src/ids/result.ts";
 import type { Status } from "../../../src/published/table-api.ts";

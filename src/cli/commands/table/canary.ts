@@ -10,14 +10,12 @@ import { answerOf } from "../../gateway/http.ts";
 import { type PublishedTable, readRecord, readRevision } from "../../gateway/revision.ts";
 import { percent } from "../../lib/input.ts";
 import { escapeControls } from "../../lib/output.ts";
-import { readPublishable, type TableFile } from "../../lib/table-file.ts";
+import { type NamedTable, readPublishable } from "../../lib/table-file.ts";
 import { EXIT, fail, type Runtime } from "../../runtime.ts";
 import { formatAudience } from "./status.ts";
 
-type Named = Pick<TableFile<DeclaredTable>, "name" | "table">;
-
 /** Rejects selected names that no table has: a canary for them would serve no IDs. */
-const requireKnownNames = (audience: Audience, inForce: Named, file: Named): void => {
+const requireKnownNames = (audience: Audience, inForce: NamedTable, file: NamedTable): void => {
   const { countries = [], entities = [] } = audience;
   const tables = [inForce, file].map(({ table }) => ({
     countries: new Set(Object.keys(table.countries ?? {})),
