@@ -10,74 +10,24 @@
  */
 export const STOPPED_FIELDS: ReadonlySet<string> = new Set([
   // Of one connection; `proxy` would become the variable HTTP_PROXY of a CGI program (CVE-2016-5385).
-  "http2-settings",
-  "keep-alive",
-  "proxy",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
+  ..."http2-settings keep-alive proxy proxy-authenticate proxy-authorization proxy-connection te trailer".split(" "),
   // The client.
-  "ali-cdn-real-ip",
-  "cdn-src-ip",
-  "cf-connecting-ip",
-  "cf-connecting-ipv6",
-  "cf-ipcountry",
-  "cf-pseudo-ipv4",
-  "client-ip",
-  "do-connecting-ip",
-  "fastly-client-ip",
-  "fly-client-ip",
-  "forwarded",
-  "forwarded-for",
-  "incap-client-ip",
-  "proxy-client-ip",
-  "remote-addr",
-  "true-client-ip",
-  "wl-proxy-client-ip",
-  "x-appengine-user-ip",
-  "x-azure-clientip",
-  "x-azure-socketip",
-  "x-cdn-src-ip",
-  "x-client-ip",
-  "x-cluster-client-ip",
-  "x-envoy-external-address",
-  "x-forwarded",
-  "x-nf-client-connection-ip",
-  "x-original-forwarded-for",
-  "x-originating-ip",
-  "x-proxyuser-ip",
-  "x-real-ip",
-  "x-remote-addr",
-  "x-remote-ip",
-  "x-source-ip",
-  "x-sucuri-clientip",
-  "x-vercel-forwarded-for",
+  ...(
+    "ali-cdn-real-ip cdn-src-ip cf-connecting-ip cf-connecting-ipv6 cf-ipcountry cf-pseudo-ipv4 client-ip " +
+    "do-connecting-ip fastly-client-ip fly-client-ip forwarded forwarded-for incap-client-ip proxy-client-ip " +
+    "remote-addr true-client-ip wl-proxy-client-ip x-appengine-user-ip x-azure-clientip x-azure-socketip " +
+    "x-cdn-src-ip x-client-ip x-cluster-client-ip x-envoy-external-address x-forwarded x-nf-client-connection-ip " +
+    "x-original-forwarded-for x-originating-ip x-proxyuser-ip x-real-ip x-remote-addr x-remote-ip x-source-ip " +
+    "x-sucuri-clientip x-vercel-forwarded-for"
+  ).split(" "),
   // The scheme.
-  "cf-visitor",
-  "front-end-https",
-  "x-arr-ssl",
-  "x-original-proto",
-  "x-proto",
-  "x-scheme",
-  "x-url-scheme",
+  ..."cf-visitor front-end-https x-arr-ssl x-original-proto x-proto x-scheme x-url-scheme".split(" "),
   // Host and path.
-  "base-url",
-  "host",
-  "request-uri",
-  "x-envoy-original-host",
-  "x-envoy-original-path",
-  "x-host",
-  "x-http-host-override",
-  "x-http-url",
-  "x-ms-original-url",
-  "x-original-host",
-  "x-original-method",
-  "x-original-uri",
-  "x-original-url",
-  "x-rewrite-url",
-  "x-waws-unencoded-url",
+  ...(
+    "base-url host request-uri x-envoy-original-host x-envoy-original-path x-host x-http-host-override x-http-url " +
+    "x-ms-original-url x-original-host x-original-method x-original-uri x-original-url x-rewrite-url " +
+    "x-waws-unencoded-url"
+  ).split(" "),
   // `__proto__`: no field of any protocol, and not one that an object can hold as such.
   "--proto--",
 ]);
