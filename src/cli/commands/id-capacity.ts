@@ -67,8 +67,12 @@ const formatVerdict = ({ load, lasts, capacity }: Answer): string => {
   if (minters !== undefined && load.minters > minters.max) return "too many minters";
   if (!isEnough && rate !== undefined) return "too many IDs a second";
   if (collisions?.areExpected) return "equal IDs are expected";
-  return lasts ? "sufficient" : "does not last that long";
+  if (!lasts) return "does not last that long";
+  return mayShareNode(capacity) ? `sufficient only if ${minters?.fields.join(" and ")} are assigned` : "sufficient";
 };
+
+/** Random node fields do not keep so many minters apart. */
+const mayShareNode = ({ sameNode = 0 }: Capacity): boolean => sameNode >= PER_CENT_MIN;
 
 /** Whole numbers with separators up to 16 digits, then in scientific notation. */
 const amount = (value: number): string =>
@@ -133,7 +137,7 @@ const answerOf = (load: Load, capacity: Capacity, nowMs: number) => {
 };
 
 const bears = ({ lasts, capacity }: Answer): boolean =>
-  lasts && capacity.isEnough && capacity.collisions?.areExpected !== true;
+  lasts && capacity.isEnough && capacity.collisions?.areExpected !== true && !mayShareNode(capacity);
 
 const plainOf = (answer: Answer): object => {
   const { load, capacity, lasts, end } = answer;

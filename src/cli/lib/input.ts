@@ -150,8 +150,8 @@ export const countingNumber = numberParser(
 
 export const positiveNumber = numberParser(
   /^[0-9]{1,20}(\.[0-9]{1,20})?(e[0-9]{1,2})?$/,
-  (value) => value > 0,
-  "It must be a number above 0, such as 5000, 0.5 or 2e6.",
+  (value) => value > 0 && value <= Number.MAX_SAFE_INTEGER,
+  "It must be a number above 0 and below 2^53, such as 5000, 0.5 or 2e6.",
 );
 
 /** With steps of one ID in a hundred million. */

@@ -33,6 +33,10 @@ describe.concurrent("waybill id capacity", () => {
     { args: ["sharding-id", "--rate", "1", "--years", "100"], verdict: "does not last that long" },
     { args: ["luuid", "--rate", "1e6", "--years", "10"], verdict: "does not last that long" },
     { args: ["uuid-v4", "--rate", "1e12", "--years", "100"], verdict: "equal IDs are expected" },
+    {
+      args: ["hotguid", "--rate", "16777216", "--minters", "2378620", "--years", "1"],
+      verdict: "sufficient only if machine and process are assigned",
+    },
   ])("$args is more than the layout bears", async ({ args, verdict: result }) => {
     const { stdout, stderr, code } = await capacity(...args);
     expect({ stderr, code }).toEqual({ stderr: "", code: 1 });
@@ -80,6 +84,21 @@ describe.concurrent("waybill id capacity", () => {
       "none while no two minters have the same machine and process; with random fields, two do with",
     );
     expect(stdout).toContain("a probability of 1 in 222,000,000\n");
+  });
+
+  it.each([
+    { minters: "140000", suffices: true },
+    { minters: "160000", suffices: false },
+  ])("from 1 % on, that chance is too much: $minters minters", async ({ minters, suffices }) => {
+    const { stdout, code } = await capacity("hotguid", "--rate", "1", "--minters", minters, "--years", "1", "--json");
+    expect(code).toBe(suffices ? 0 : 1);
+    expect(objectsOf(stdout)).toMatchObject([{ suffices, sameNode: expect.closeTo(0.01, 2) }]);
+  });
+
+  it.each(["--rate", "--years"])("%s of 2^53 or more is refused", async (option) => {
+    const { stderr, code } = await capacity("uuid-v7", "--rate", "1", option, "9007199254740993");
+    expect(code).toBe(1);
+    expect(stderr).toContain("It must be a number above 0 and below 2^53");
   });
 
   it("says why there is none for what is not minted", async () => {
