@@ -35,7 +35,7 @@ function candidates(): readonly Candidate[] {
   const kind = { type: "decimal", form: "base62" } as const;
   const decimal = (index: number) => 1_088_824_355_131_185_736_905_670_087n + BigInt(index);
   const publicText = needed(encodePublic(ring, decimal(0), kind));
-  const sealedText = sealId(seals, [1, 2, 3, 4]);
+  const sealedText = needed(sealId(seals, [1, 2, 3, 4]));
   const times = (step: (index: number) => number) => (count: number) => {
     let sum = 0;
     for (let index = 0; index < count; index++) sum += step(index);
@@ -53,7 +53,11 @@ function candidates(): readonly Candidate[] {
       against: AES_BLOCK,
       run: times(() => needed(decodePublic(ring, publicText, kind)).key.length),
     },
-    { name: "seal 128 bits", against: AES_BLOCK, run: times((index) => sealId(seals, [1, 2, 3, index]).length) },
+    {
+      name: "seal 128 bits",
+      against: AES_BLOCK,
+      run: times((index) => needed(sealId(seals, [1, 2, 3, index])).length),
+    },
     { name: "open 128 bits", against: AES_BLOCK, run: times(() => needed(openId(seals, sealedText)).key.length) },
   ];
 }

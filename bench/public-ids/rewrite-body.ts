@@ -67,7 +67,7 @@ function stream(path: string): Streamed {
     toPublic: (_, text) => {
       const words = parseUuid(text);
       if (words.ok) replaced++;
-      return words.ok ? sealId(ring, words.value) : undefined;
+      return words.ok ? needed(sealId(ring, words.value)) : undefined;
     },
   });
   for (const chunk of body()) {

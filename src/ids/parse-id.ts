@@ -16,20 +16,21 @@ export interface ParsedId {
 export const parseId = (table: LayoutTable, text: string): Result<ParsedId, ParseError> => {
   const words = table.text.parse(text);
   if (!words.ok) return words;
-  const fields: Record<string, bigint> = {};
-  let range: ParseError | undefined;
+  // A field can be named like a member of every object, such as "constructor".
+  const fields: Record<string, bigint> = Object.create(null);
   for (const [row, part] of partsOf(table, words.value)) {
     if (row.role === "fixed" && part !== BigInt(row.value)) {
       return err({ reason: "fixed-bits", field: row.field, expected: row.value, actual: Number(part) });
     }
-    const value = ((fields[row.field] ?? 0n) << BigInt(row.bits)) | part;
-    fields[row.field] = value;
-    range ??= outside(row, value);
+    fields[row.field] = ((fields[row.field] ?? 0n) << BigInt(row.bits)) | part;
+  }
+  for (const row of table.rows) {
+    const range = outside(row, fields[row.field] as bigint);
+    if (range !== undefined) return err(range);
   }
   if (table.least !== undefined && wordsToBig(words.value) < BigInt(table.least)) {
-    range ??= { reason: "range", min: table.least, max: `2^${table.text.bits} - 1` };
+    return err({ reason: "range", min: table.least, max: `2^${table.text.bits} - 1` });
   }
-  if (range !== undefined) return err(range);
   const time = timeRowOf(table);
   const mintedAtMs = time === undefined ? undefined : unixMsOf(time, fields[time.field] as bigint);
   return ok({ fields: plain(table, fields), mintedAtMs });
@@ -52,10 +53,11 @@ const partsOf = (table: LayoutTable, words: Words): readonly (readonly [Row, big
 
 const outside = (row: Row, value: bigint): ParseError | undefined => {
   if (row.role === "fixed") return undefined;
-  const sql = row.role === "time" && row.unit === "sql-datetime";
-  const max = sql ? SQL_TICKS_A_DAY - 1 : row.max;
-  if (max === undefined || (sql ? BigInt.asUintN(32, value) : value) <= max) return undefined;
-  return { reason: "range", field: row.field, min: "0", max: sql ? `${max} in the last 32 bits` : `${max}` };
+  const { field, max } = row;
+  if (row.role === "time" && row.unit === "sql-datetime" && BigInt.asUintN(32, value) >= SQL_TICKS_A_DAY) {
+    return { reason: "range", field, min: "0", max: `${SQL_TICKS_A_DAY - 1} in the last 32 bits` };
+  }
+  return max === undefined || value <= max ? undefined : { reason: "range", field, min: "0", max: `${max}` };
 };
 
 /** Converts fields of at most 53 bits to `number`. */

@@ -139,6 +139,8 @@ const weighTime = (
   const minted = `minted at ${nameTime(mintedMs)}`;
   if (mintedMs < fromMs) return { for: [], against: [`${minted}, before ${nameTime(fromMs)}`] };
   if (mintedMs > untilMs) return { for: [], against: [`${minted}, after ${nameTime(untilMs)}`] };
+  if (Number.isNaN(fromMs) || Number.isNaN(untilMs))
+    return { for: [], against: [`${minted}, with no window to compare it to`] };
   return { for: [`${minted}, between ${nameTime(fromMs)} and ${nameTime(untilMs)}`], against: [] };
 };
 

@@ -112,6 +112,26 @@ describe("the window", () => {
   });
 });
 
+test("the window may be all of time", () => {
+  const window = { fromMs: Number.NEGATIVE_INFINITY, aheadMs: Number.POSITIVE_INFINITY };
+  const { readings } = recognise("01990f04-d900-80ab-b36b-dc545d6b4b87", [{ layout: iuid, window }], NOW_MS);
+  expect(readings).toMatchObject([{ excluded: false, against: [] }]);
+});
+
+test.each([
+  [Number.NaN, undefined],
+  [NOW_MS, { fromMs: Number.NaN, aheadMs: 1 }],
+  [NOW_MS, { fromMs: 0, aheadMs: Number.NaN }],
+])("without a window, as at %d with %o, no time fits", (nowMs, window) => {
+  const text = "01990f04-d900-80ab-b36b-dc545d6b4b87";
+  const [reading] = recognise(text, [{ layout: iuid, window }], nowMs).readings;
+  expect(reading).toMatchObject({
+    excluded: true,
+    against: ["minted at 2025-09-03T10:00:00.000Z, with no window to compare it to"],
+  });
+  expect(reading?.for).toHaveLength(3);
+});
+
 test("a text that is no UUID has no readings, and one error for each layout", () => {
   const { readings, unreadable } = recognise("23122e", all, NOW_MS);
   expect(readings).toEqual([]);

@@ -185,14 +185,18 @@ export const compileRange = (table: LayoutTable, fields: readonly Field[]): Rang
 };
 
 const fieldBounds = (table: LayoutTable, field: Field): readonly Bound[] => {
-  const { name, bits, max, read } = field;
+  const { name, bits, max, read, readBig } = field;
   const row = table.rows.find((candidate) => candidate.field === name);
+  const bounds: Bound[] = [];
   if (row?.role === "time" && row.unit === "sql-datetime") {
     const holds = (words: Words): boolean => read(words) % SQL_DAY < SQL_TICKS_A_DAY;
-    return [{ holds, field, min: "0", max: `${SQL_TICKS_A_DAY - 1} in the last 32 bits` }];
+    bounds.push({ holds, field, min: "0", max: `${SQL_TICKS_A_DAY - 1} in the last 32 bits` });
   }
-  if (bits > NUMBER_BITS_MAX || max === 2 ** bits - 1) return [];
-  return [{ holds: (words) => read(words) <= max, field, min: "0", max: max.toString() }];
+  if (typeof max === "number" && max < 2 ** bits - 1) {
+    const value = bits > NUMBER_BITS_MAX ? readBig : read;
+    bounds.push({ holds: (words) => value(words) <= max, field, min: "0", max: `${max}` });
+  }
+  return bounds;
 };
 
 const leastBound = (table: LayoutTable): readonly Bound[] => {

@@ -42,12 +42,15 @@ export const timeValue = (unit: TimeUnit, ticks: bigint): bigint => {
   return ((ticks / ticksADay) << 32n) | (ticks % ticksADay);
 };
 
-/** The Unix time in milliseconds of a time field's value, rounded down. */
+/** The Unix time in milliseconds of a time field's value, rounded down; at most 2^53 - 1. */
 export const unixMsOf = ({ unit, epochMs }: TimeRow, value: bigint): number => {
-  if (unit === "sql-datetime") return sqlMs(Number(value)) + epochMs;
+  if (unit === "sql-datetime") return exactMs(sqlMs(Number(value)) + epochMs);
   const { ms, ticks } = EVEN_UNITS[unit];
-  return Number((value * BigInt(ms)) / BigInt(ticks) + BigInt(epochMs));
+  return exactMs(Number((value * BigInt(ms)) / BigInt(ticks) + BigInt(epochMs)));
 };
+
+/** A `number` above this would round an instant up. */
+export const exactMs = (unixMs: number): number => Math.min(unixMs, Number.MAX_SAFE_INTEGER);
 
 /** Rounded to the nearest millisecond, as SQL Server prints a `datetime`. */
 export const sqlMs = (value: number): number => {
@@ -55,10 +58,13 @@ export const sqlMs = (value: number): number => {
   return ((value - ticks) / SQL_DAY) * DAY_MS + Math.round((ticks * 10) / 3);
 };
 
-/** Reads a time field as Unix milliseconds, rounded down. Exact up to 2^53. */
-export const compileMintedAt = ({ bits, read, readBig }: Field, row: TimeRow): NonNullable<Layout["mintedAtMs"]> => {
+/** Reads a time field as Unix milliseconds, rounded down; at most 2^53 - 1. */
+export const compileMintedAt = (field: Field, row: TimeRow): NonNullable<Layout["mintedAtMs"]> => {
+  const { max, read, readBig } = field;
   const { unit, epochMs } = row;
-  if (bits > NUMBER_BITS_MAX) return (words) => unixMsOf(row, readBig(words));
+  if (field.bits > NUMBER_BITS_MAX || unixMsOf(row, BigInt(max)) === Number.MAX_SAFE_INTEGER) {
+    return (words) => unixMsOf(row, readBig(words));
+  }
   if (unit === "sql-datetime") return (words) => sqlMs(read(words)) + epochMs;
   const { ms, ticks } = EVEN_UNITS[unit];
   if (unit === "ms" && epochMs === 0) return read;

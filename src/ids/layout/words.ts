@@ -173,8 +173,13 @@ export const bigToWords = (value: bigint, count: number): number[] =>
     Number(BigInt.asUintN(WORD_BITS, value >> BigInt(WORD_BITS * (count - 1 - word)))),
   );
 
-/** -1, 0 or 1: the bitwise order of two IDs of one layout, which is the order of UUID texts. */
+/**
+ * -1, 0 or 1: the bitwise order of two IDs of one layout, which is the order of UUID texts. IDs of different lengths
+ * compare as numbers.
+ */
 export const compareWords = (a: Words, b: Words): -1 | 0 | 1 => {
+  if (a.length < b.length) return compareWords([0, ...a], b);
+  if (a.length > b.length) return compareWords(a, [0, ...b]);
   for (let word = 0; word < a.length; word++) {
     const difference = (a[word] as number) - (b[word] as number);
     if (difference !== 0) return difference < 0 ? -1 : 1;

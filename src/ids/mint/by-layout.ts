@@ -7,6 +7,7 @@ import {
   checkKey,
   type MintError,
   type Minted,
+  outOfRange,
   type RandomWords,
   randomBits,
   randomValue,
@@ -31,6 +32,8 @@ interface MintPlan {
   readonly random: readonly Field[];
   /** Random fields less significant than the sequence. They can change with each ID. */
   readonly randomAfter: readonly Field[];
+  /** Random fields between bits of the time: generated once, or IDs would not increase. */
+  readonly randomWithin: readonly Field[];
   /** The bits shared by all IDs of the minter. */
   readonly base: Words;
 }
@@ -67,22 +70,38 @@ export const startMinter = (
 };
 
 const planOf = (layout: Layout, base: Words): MintPlan => {
-  const random = ofRole(layout.fields, "random");
-  const sequence = widest(ofRole(layout.fields, "counter")) ?? widest(random);
+  const { fields, table } = layout;
+  const sequence = sequenceOf(layout);
+  const random = ofRole(fields, "random").filter((field) => field !== sequence);
+  const lastRow = table.rows.findLastIndex(({ field }) => field === sequence?.name);
   return {
     layout,
-    time: layout.fields.find(({ role }) => role === "time"),
-    timeRow: timeRowOf(layout.table),
+    time: fields.find(({ role }) => role === "time"),
+    timeRow: timeRowOf(table),
     sequence,
-    random: random.filter((field) => field !== sequence),
-    randomAfter: random.filter((field) => layout.fields.indexOf(field) > layout.fields.indexOf(sequence as Field)),
+    random,
+    randomAfter: random.filter(({ name }) => table.rows.findIndex(({ field }) => field === name) > lastRow),
+    randomWithin: random.filter((field) => splitsTime(layout, field)),
     base,
   };
 };
 
+/** The widest counter, else the widest random field. Bits of the time must not surround it: it restarts with each tick. */
+export const sequenceOf = (layout: Layout): Field | undefined => {
+  const fields = layout.fields.filter((field) => !splitsTime(layout, field));
+  return widest(ofRole(fields, "counter")) ?? widest(ofRole(fields, "random"));
+};
+
+const splitsTime = ({ table: { rows } }: Layout, { name }: Field): boolean => {
+  const first = rows.findIndex(({ role }) => role === "time");
+  const last = rows.findLastIndex(({ role }) => role === "time");
+  return rows.some(({ field }, row) => field === name && row > first && row < last);
+};
+
 /**
- * The next ID. With a time field, IDs increase strictly in row order. A new tick starts its counter at 0, or randomly
- * in its lower half if it has 20 bits or more. A random sequence starts in its lower half and grows by a random step.
+ * The next ID. In a layout that begins with its time, apart from fixed bits and keys, IDs increase strictly in row
+ * order. A new tick starts its counter at 0, or randomly in its lower half if it has 20 bits or more. A random
+ * sequence starts in its lower half and grows by a random step.
  * If the clock stands still or runs back, the sequence continues in the last tick. If the sequence is exhausted or
  * absent, the time in the ID advances one tick. Without a time field all bits are random. Errors: `clock-behind`, and
  * `key-out-of-range` if the clock does not fit the time field.
@@ -94,7 +113,7 @@ export const mintNext = (
 ): Result<Minted<MinterState>, MintError> => {
   const { time, timeRow, sequence, layout } = state.plan;
   if (time === undefined || timeRow === undefined) return ok(minted(state, -1n, drawAll(state.plan, entropy)));
-  if (!Number.isSafeInteger(nowMs)) return err(checkKey(time, Number.NaN) as MintError);
+  if (!Number.isSafeInteger(nowMs)) return err(outOfRange(time, nowMs));
   const ticks = ticksIn(timeRow.unit, nowMs - timeRow.epochMs);
   const first = state.lastTicks < 0n;
   const fault = first ? undefined : checkClock((layout.mintedAtMs?.(state.lastWords) ?? nowMs) - nowMs);
@@ -117,6 +136,8 @@ const begin = (state: MinterState, ticks: bigint, entropy: RandomWords): Result<
   const fault = checkKey(time as Field, value);
   if (fault !== undefined) return err(fault);
   const words = drawAll(state.plan, entropy);
+  if (state.lastTicks >= 0n)
+    for (const field of state.plan.randomWithin) field.write(words, field.readBig(state.lastWords));
   (time as Field).write(words, value);
   sequence?.write(words, firstOf(sequence, entropy));
   return ok(minted(state, ticks, words));

@@ -116,10 +116,13 @@ export const mintHotguid = (
   return minted({ ...state, lastCounter: state.lastCounter + 1 });
 };
 
-/** Skips this many IDs. The next one is still greater than the last. */
+/**
+ * Skips this many IDs. The next one is still greater than the last. A count that is not a whole number skips all IDs of
+ * the second, so that none is repeated.
+ */
 export const skipHotguids = (state: HotguidState, count: number): HotguidState => ({
   ...state,
-  lastCounter: Math.min(state.lastCounter + count, COUNTER_MAX),
+  lastCounter: count >= 0 && Number.isInteger(count) ? Math.min(state.lastCounter + count, COUNTER_MAX) : COUNTER_MAX,
 });
 
 const begin = (state: HotguidState, second: number, entropy: RandomWords): Result<Minted<HotguidState>, MintError> => {

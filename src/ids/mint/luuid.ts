@@ -36,10 +36,13 @@ const REVERSED_POLYNOMIAL = 0xf01;
 const ALL_ONES = 0xfff;
 const QUESTION_MARK = 0x3f;
 
-/** Group number of an LUUID, 0 to 4095: the CRC-12 of the class name in UTF-8. */
-export const groupOfClass = (className: string): number => {
+/**
+ * Group number of an LUUID, 0 to 4095: the CRC-12 of the class name, a string in UTF-8. Java before version 18 used the
+ * encoding of its platform: pass such a name's bytes.
+ */
+export const groupOfClass = (className: string | Uint8Array): number => {
   let crc = ALL_ONES;
-  for (const byte of utf8Bytes(className)) {
+  for (const byte of typeof className === "string" ? utf8Bytes(className) : className) {
     crc ^= byte;
     for (let round = 0; round < 8; round++) crc = (crc >>> 1) ^ (crc & 1 ? REVERSED_POLYNOMIAL : 0);
   }

@@ -26,10 +26,15 @@ export type MintError =
 export const CLOCK_BEHIND_MS_MAX = 60_000;
 
 /** Rejects a value that is not an integer within the field. Keys are never truncated. */
-export const checkKey = (field: Field, value: FieldValue): MintError | undefined => {
-  if (holds(field, value)) return undefined;
-  return { reason: "key-out-of-range", field: field.name, value: String(value), max: greatestOf(field) };
-};
+export const checkKey = (field: Field, value: FieldValue): MintError | undefined =>
+  holds(field, value) ? undefined : outOfRange(field, value);
+
+export const outOfRange = (field: Field, value: FieldValue): MintError => ({
+  reason: "key-out-of-range",
+  field: field.name,
+  value: String(value),
+  max: greatestOf(field),
+});
 
 /** The error of a clock that lags too far behind the last ID. */
 export const checkClock = (behindMs: number): MintError | undefined =>

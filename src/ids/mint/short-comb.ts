@@ -46,7 +46,8 @@ export interface CombPlace {
 
 export type CombCheckError =
   | ({ readonly reason: "outside-window" } & CombPlace)
-  | { readonly reason: "window"; readonly window: CombWindow };
+  | { readonly reason: "window"; readonly window: CombWindow }
+  | { readonly reason: "no-interval"; readonly layout: string };
 
 /** Whether an ID of the layout was minted around `nowMs`: the gateway's clock, or the time that a batch declares. */
 export const checkShortComb = (
@@ -55,9 +56,11 @@ export const checkShortComb = (
   nowMs: number,
   window: CombWindow = DEFAULT_COMB_WINDOW,
 ): Result<CombPlace, CombCheckError> => {
+  const field = layout.field("interval");
+  if (field?.max !== RING - 1) return err({ reason: "no-interval", layout: layout.name });
   const { intervalMs, pastIntervals, futureIntervals } = window;
   if (!isWindow(window) || !Number.isSafeInteger(nowMs)) return err({ reason: "window", window });
-  const interval = fieldOf(layout, "interval").read(words);
+  const interval = field.read(words);
   const nowInterval = intervalAt(nowMs, intervalMs);
   const ahead = (interval - nowInterval + RING) % RING;
   const delta = ahead < RING / 2 ? ahead : ahead - RING;

@@ -15,6 +15,7 @@ export type SealRing = Ring<SivBlock>;
 
 /** Length of a sealed ID in characters. */
 export const SEALED_TEXT_LENGTH = 44;
+/** Words of an ID, and blocks of two words in a sealed one. */
 const BLOCKS = 4;
 
 export type SealRingError = KeyRingError | { readonly reason: "context"; readonly expected: string };
@@ -24,6 +25,13 @@ export interface OpenedId {
   readonly words: Words;
   /** Name of the key that sealed it. */
   readonly key: string;
+}
+
+/** Only IDs of 97 to 128 bits can be sealed: they have four words. */
+export interface SealError {
+  readonly reason: "word-count";
+  readonly expected: number;
+  readonly actual: number;
 }
 
 /** `forged`: no key of the ring sealed it in this context. */
@@ -42,7 +50,10 @@ export const sealRing = (keys: readonly NamedKey[], context: string): Result<Sea
 };
 
 /** Seals four words with the first key of the ring. */
-export const sealId = (ring: SealRing, words: Words): string => formatBase62(ring.keys[0].seal(words));
+export const sealId = (ring: SealRing, words: Words): Result<string, SealError> =>
+  words.length === BLOCKS
+    ? ok(formatBase62(ring.keys[0].seal(words)))
+    : err({ reason: "word-count", expected: BLOCKS, actual: words.length });
 
 /** Opens a sealed ID. Tries every key, so that timing does not reveal which one matched. */
 export const openId = (ring: SealRing, text: string): Result<OpenedId, OpenError> => {

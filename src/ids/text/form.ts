@@ -43,9 +43,19 @@ export const characterError = (text: string, at: number): ParseError => ({
 /** Printable ASCII except space. */
 export const isVisibleAscii = (code: number): boolean => code > 0x20 && code < 0x7f;
 
-/** Shifts an error of a substring to its place in the whole text. */
-export const shiftError = (error: ParseError, by: number): ParseError =>
-  "at" in error ? { ...error, at: error.at + by } : error;
+/**
+ * Converts the error of a substring to one of the whole text, which has `before` and `after` around it. `after` is
+ * `undefined` if that is wrong as well: nothing is suggested then.
+ */
+export const shiftError = (error: ParseError, before: string, after: string | undefined): ParseError => {
+  if (!("at" in error)) return error;
+  const at = before.length + error.at;
+  if (error.reason !== "shape") return { ...error, at };
+  const { suggestion, ...rest } = error;
+  return suggestion === undefined || after === undefined
+    ? { ...rest, at }
+    : { ...rest, at, suggestion: before + suggestion + after };
+};
 
 /** The last `count` words of an ID. */
 export const lastWords = (words: Words, count: number): Words => words.slice(words.length - count);

@@ -1,5 +1,6 @@
 import type { ParseError, TextForm } from "../layout/layout.ts";
 import { WORD_BITS, wordsFor } from "../layout/runs.ts";
+import type { Err } from "../result.ts";
 import { explainCharacters, isVisibleAscii, lastWords, shiftError, textForm } from "./form.ts";
 
 /** Two halves of whole words, each with its own text form. */
@@ -35,11 +36,12 @@ export const pairText = ({ name, high, low, separator = "", lowLength }: PairOpt
     const highEnd = cut(text, text.length);
     if (highEnd <= 0) return { reason: "length", expected: `${lengthMax}`, actual: text.length };
     if (!text.startsWith(separator, highEnd)) return { reason: "shape", at: highEnd };
-    const first = high.parse(text.slice(0, highEnd));
-    if (!first.ok) return first.error;
     const lowStart = highEnd + separator.length;
+    const first = high.parse(text.slice(0, highEnd));
     const second = low.parse(text.slice(lowStart));
-    return second.ok ? unexplained(name) : shiftError(second.error, lowStart);
+    // One half is wrong, or `read` would have read the text.
+    if (first.ok) return shiftError((second as Err<ParseError>).error, text.slice(0, lowStart), "");
+    return shiftError(first.error, "", second.ok ? text.slice(highEnd) : undefined);
   };
 
   const format: TextForm["format"] = (words) => {
@@ -55,8 +57,4 @@ export const pairText = ({ name, high, low, separator = "", lowLength }: PairOpt
     format,
     explain,
   });
-};
-
-const unexplained = (name: string): never => {
-  throw new Error(`text form ${name} has no error for a valid text`);
 };

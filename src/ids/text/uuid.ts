@@ -147,6 +147,17 @@ export const uuidText: TextForm = {
   format: formatUuid,
 };
 
+/** The variants of UUIDs, RFC 9562 section 4.1: by the first bits of the third word. */
+export type UuidVariant = "ncs" | "rfc9562" | "microsoft" | "future";
+
+/** The variant of any UUID's words, and its version, 0 to 15: only variant `rfc9562` has one. */
+export const uuidKind = (words: Words): { readonly variant: UuidVariant; readonly version: number | undefined } => {
+  const bits = (words[2] as number) >>> 29;
+  if (bits < 0b100) return { variant: "ncs", version: undefined };
+  if (bits < 0b110) return { variant: "rfc9562", version: ((words[1] as number) >>> 12) & 15 };
+  return { variant: bits === 0b110 ? "microsoft" : "future", version: undefined };
+};
+
 const URN = "urn:uuid:";
 
 /**
@@ -157,7 +168,7 @@ export const parseLenientUuid = (text: string): Result<Words, ParseError> => {
   const [start, end] = wrapping(text);
   const bare = text.slice(start, end);
   const uuid = parseUuid(bare.length === HEX_DIGITS ? group(bare) : bare);
-  return uuid.ok ? uuid : err(shiftError(uuid.error, start));
+  return uuid.ok ? uuid : err(shiftError(uuid.error, text.slice(0, start), text.slice(end)));
 };
 
 /** Start and end of the UUID within its wrapping. */

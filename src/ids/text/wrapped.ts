@@ -16,7 +16,7 @@ export const prefixedText = (prefix: string, form: TextForm): TextForm => ({
       if (text === "") return { reason: "empty" };
       if (!text.startsWith(prefix)) return { reason: "shape", at: firstDifference(text, prefix), prefix };
       const rest = form.parse(text.slice(prefix.length));
-      return rest.ok ? { reason: "shape", at: 0 } : shiftError(rest.error, prefix.length);
+      return rest.ok ? { reason: "shape", at: 0 } : shiftError(rest.error, prefix, "");
     },
   }),
   prefix,
@@ -50,7 +50,7 @@ export const groupedText = (name: string, form: TextForm, groups: readonly numbe
 
   /** Shifts an error of the bare digits to its place among the groups. */
   const amongHyphens = (error: ParseError): ParseError =>
-    "at" in error ? shiftError(error, ends.filter((end, index) => end - index <= error.at).length) : error;
+    "at" in error ? { ...error, at: error.at + ends.filter((end, index) => end - index <= error.at).length } : error;
 
   /** The first place with a digit instead of a hyphen, or the reverse. */
   const misplaced = (text: string): number => {

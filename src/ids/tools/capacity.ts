@@ -1,8 +1,8 @@
 import type { Field, Layout, TimeUnit } from "../layout/layout.ts";
-import { DAY_MS, EVEN_UNITS, timeRowOf } from "../layout/time.ts";
-import { ofRole, widest } from "../layout/words.ts";
+import { EVEN_UNITS, exactMs, SQL_DAY, SQL_TICKS_A_DAY, sqlMs, timeRowOf } from "../layout/time.ts";
+import { ofRole } from "../layout/words.ts";
 import { iuid } from "../layouts/builtin.ts";
-import { stepBits } from "../mint/by-layout.ts";
+import { sequenceOf, stepBits } from "../mint/by-layout.ts";
 import { distributedId128Kind, distributedIdKind } from "../mint/distributed-id.ts";
 import { SHORT_COMB_INTERVAL_MS } from "../mint/short-comb.ts";
 import { err, ok, type Result } from "../result.ts";
@@ -12,7 +12,7 @@ import { err, ok, type Result } from "../result.ts";
  * digits.
  */
 
-/** The expected load. All members are positive; `minters` is an integer. */
+/** The expected load. All members are positive and at most 2^53 - 1; `minters` is an integer. */
 export interface Load {
   /** Average rate of all minters together. */
   readonly idsPerSecond: number;
@@ -77,7 +77,7 @@ export const capacityOf = (layout: Layout, load: Load): Result<Capacity, Capacit
   if (layout.table.minter === "none") return err({ reason: "not-mintable", layout: layout.name });
   for (const name of ["idsPerSecond", "minters", "years"] as const) {
     const value = load[name];
-    const possible = value > 0 && Number.isFinite(value) && (name !== "minters" || Number.isSafeInteger(value));
+    const possible = value > 0 && value <= Number.MAX_SAFE_INTEGER && (name !== "minters" || Number.isInteger(value));
     if (!possible) return err({ reason: "load", name, value });
   }
   const rate = rateOf(layout, load.minters);
@@ -102,12 +102,15 @@ const timeOf = (layout: Layout): Capacity["time"] => {
   const row = timeRowOf(layout.table);
   if (row === undefined) return undefined;
   const { name, max } = layout.field(row.field) as Field;
-  return { field: name, firstMs: row.epochMs, endMs: row.epochMs + durationMs(row.unit, BigInt(max)) };
+  return { field: name, firstMs: row.epochMs, endMs: exactMs(row.epochMs + durationMs(row.unit, BigInt(max))) };
 };
 
 /** Milliseconds until the time field overflows, rounded up. */
 const durationMs = (unit: TimeUnit, max: bigint): number => {
-  if (unit === "sql-datetime") return (Number(max >> 32n) + 1) * DAY_MS;
+  if (unit === "sql-datetime") {
+    const low = Math.min(Number(BigInt.asUintN(32, max)) + 1, SQL_TICKS_A_DAY);
+    return sqlMs(Number(max >> 32n) * SQL_DAY + low);
+  }
   const { ms, ticks } = EVEN_UNITS[unit];
   return Number(((max + 1n) * BigInt(ms) + BigInt(ticks) - 1n) / BigInt(ticks));
 };
@@ -128,7 +131,7 @@ const supplyOf = (layout: Layout, { idsPerSecond }: Load): Capacity["supply"] =>
 const rateOf = (layout: Layout, minters: number): Rate | undefined => {
   const row = timeRowOf(layout.table);
   if (row === undefined) return undefined;
-  const sequence = widest(ofRole(layout.fields, "counter")) ?? widest(ofRole(layout.fields, "random"));
+  const sequence = sequenceOf(layout);
   const ticksPerSecond = ticksPerSecondOf(row.unit);
   const idsPerTick = sequence === undefined ? 1 : idsOf(layout, sequence);
   const minterIdsPerSecond = idsPerTick * ticksPerSecond;

@@ -87,7 +87,8 @@ const before = (value: bigint, unit: TimeUnit): bigint =>
 /** The last time value, and the times of the first and the last possible ID in Unix ms. */
 const timeEnds = (layout: Layout, time: Field, { unit }: TimeRow) => {
   const max = BigInt(time.max);
-  const last = unit === "sql-datetime" ? max - (max % SQL_DAY) + SQL_LAST_TICK : max;
+  const isMidnight = unit === "sql-datetime" && max % SQL_DAY > SQL_LAST_TICK;
+  const last = isMidnight ? max - (max % SQL_DAY) + SQL_LAST_TICK : max;
   const least = layout.table.least;
   const first =
     least === undefined ? fill(layout, time, 0n, "least") : bigToWords(BigInt(least), layout.fixed.value.length);

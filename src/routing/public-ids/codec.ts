@@ -134,7 +134,10 @@ function codecOf(entity: Entity, { sealed, compatible }: PublicKeys, wordCount: 
     const ring = sealRing(sealed, entity.name);
     if (!ring.ok) return undefined;
     return {
-      show: (words) => sealId(ring.value, words),
+      show: (words) => {
+        const sealed = sealId(ring.value, words);
+        return sealed.ok ? sealed.value : undefined;
+      },
       open: (text) => {
         const opened = openId(ring.value, text);
         return opened.ok ? opened.value.words : undefined;

@@ -2,10 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   builtinLayouts,
+  compareWords,
   compileLayout,
   type Layout,
   type LayoutTable,
   luuid,
+  parseId,
   type TimeUnit,
   uuidText,
 } from "../../../src/ids/index.ts";
@@ -150,6 +152,20 @@ describe("minting time", () => {
     );
   });
 
+  test.each([
+    ["s", 53, 2n ** 53n - 1n],
+    ["ms", 64, 2n ** 53n],
+    ["ms", 64, 2n ** 64n - 1n],
+    ["us", 64, 2n ** 64n - 1n],
+  ] as const)("in %s of %i bits, %d is at most 2^53 - 1", (unit, bits, ticks) => {
+    const layout = withTime(unit, bits, 0);
+    const words = layout.encode({ time: ticks, random: 0n });
+    if (!words.ok) throw new Error(words.error.reason);
+    expect(layout.mintedAtMs?.(words.value)).toBe(Number.MAX_SAFE_INTEGER);
+    const parsed = parseId(layout.table, layout.format(words.value));
+    expect(parsed.ok && parsed.value.mintedAtMs).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
   test("a layout without a time has none", () => {
     expect(luuid.mintedAtMs).toBeUndefined();
   });
@@ -222,4 +238,15 @@ test("a field of more than 53 bits is read with readBig only", () => {
   const random = luuid.field("random");
   expect(() => random?.read([0, 0, 0, 0])).toThrow("readBig");
   expect(random?.readBig([0, 0, 0xafffffff, 0xffffffff])).toBe(2n ** 60n - 1n);
+});
+
+test.each([
+  [[1], [0, 1], 0],
+  [[0, 2], [1], 1],
+  [[1], [1, 0], -1],
+  [[], [0], 0],
+  [[1, 2, 3], [1, 2, 4], -1],
+])("%o is to %o as %d is to 0, however many words they have", (a, b, order) => {
+  expect(compareWords(a, b)).toBe(order);
+  expect(compareWords(b, a) + order).toBe(0);
 });

@@ -161,3 +161,69 @@ test("a damaged text of a declared layout is refused, or is the one text of anot
     { numRuns: runs(200) },
   );
 });
+
+describe("bounds of fields", () => {
+  const both = (rows: LayoutDeclaration["rows"], text: string) => {
+    const layout = declare({ name: "bound", text: "hex", rows });
+    return [layout.parse(text), parseId(layout.table, text)] as const;
+  };
+  const sql = (bits: number) => ({ field: "at", bits, role: "time", unit: "sql-datetime", epochMs: 0 }) as const;
+
+  test.each([
+    ["00000000000003e8", true],
+    ["00000000000003e9", false],
+    ["7fffffffffffffff", false],
+  ])("the greatest value of 63 bits holds for %s", (text, fits) => {
+    const rows = [
+      { field: "sign", bits: 1, role: "fixed", value: 0 },
+      { field: "key", bits: 63, role: "key", max: 1000 },
+    ] as const;
+    const [parsed, read] = both(rows, text);
+    const refused = { ok: false, error: { reason: "range", field: "key", min: "0", max: "1000" } };
+    if (fits) expect([parsed.ok, read.ok]).toEqual([true, true]);
+    else expect([parsed, read]).toEqual([refused, refused]);
+    expect(declare({ name: "bound", text: "hex", rows }).encode({ key: 1001 })).toMatchObject({ ok: false });
+  });
+
+  test.each([
+    ["00010000" + "000b0000", true],
+    ["00010000" + "000c0000", false],
+    ["00000000" + "ffff0000", true],
+    ["0000018b" + "82000000", false],
+  ])("and of an SQL Server datetime for %s", (text, fits) => {
+    const rows = [
+      { ...sql(48), max: 0x1_0000_000b },
+      { field: "random", bits: 16, role: "random" },
+    ] as const;
+    for (const result of both(rows, text)) {
+      expect(result.ok).toBe(fits);
+      if (!result.ok) expect(result.error).toMatchObject({ reason: "range", field: "at" });
+    }
+  });
+
+  test("a parted SQL Server datetime is measured when it is whole", () => {
+    const rows = [sql(36), { field: "random", bits: 16, role: "random" }, sql(12)] as const;
+    // A day has 25,920,000 units: 0x18b8200. The first row alone would be out of range.
+    expect(both(rows, "ffff018b8" + "0000" + "1ff").map(({ ok }) => ok)).toEqual([true, true]);
+    expect(both(rows, "ffff018b8" + "0000" + "200").map(({ ok }) => ok)).toEqual([false, false]);
+    expect(both(rows, "0000018b7" + "ffff" + "fff").map(({ ok }) => ok)).toEqual([true, true]);
+  });
+});
+
+test("fields can be named like what every object has", () => {
+  const names = ["constructor", "toString", "valueOf", "hasOwnProperty"];
+  const layout = declare({
+    name: "odd",
+    text: "hex",
+    rows: names.map((field) => ({ field, bits: 16, role: "key" })),
+  });
+  const fields = { constructor: 1, toString: 2, valueOf: 3, hasOwnProperty: 4 } as const;
+  expect(layout.encode({})).toEqual({ ok: false, error: { reason: "missing-field", field: "constructor" } });
+  expect(startMinter(layout, {})).toEqual({ ok: false, error: { reason: "missing-key", field: "constructor" } });
+  const words = layout.encode(fields);
+  if (!words.ok) throw new Error(words.error.reason);
+  expect(layout.format(words.value)).toBe("0001000200030004");
+  expect(Object.entries(layout.decode(words.value))).toEqual(Object.entries(fields));
+  const parsed = parseId(layout.table, "0001000200030004");
+  expect(parsed.ok && Object.entries(parsed.value.fields)).toEqual(Object.entries(fields));
+});

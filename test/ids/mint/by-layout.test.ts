@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  checkShortComb,
+  declareLayout,
   everyLayout,
   type FieldValue,
   instagramShardingId,
@@ -11,6 +13,7 @@ import {
   mintShortComb,
   objectId,
   type RandomWords,
+  type Row,
   shortPrefixComb,
   shortSuffixComb,
   startMinter,
@@ -108,6 +111,68 @@ describe.each(timed)("$name", (layout) => {
       error: { reason: "key-out-of-range", field: "mintedAt" },
     });
   });
+});
+
+describe("rows in any order behind the first bits of the time", () => {
+  type Part = "time" | "counter" | "random" | "salt" | "key";
+  /** The bits of fields are parted into rows, which are mixed. */
+  const anyRows = fc.array(
+    fc.record({
+      part: fc.constantFrom<Part>("time", "counter", "random", "salt", "key"),
+      bits: fc.integer({ min: 2, max: 12 }),
+    }),
+    { minLength: 1, maxLength: 8 },
+  );
+  const rowOf = (part: Part, bits: number): Row => {
+    if (part === "time") return { field: "mintedAt", bits, role: "time", unit: "ms", epochMs: NOW_MS - 5000 };
+    return { field: part, bits, role: part === "salt" ? "random" : part };
+  };
+
+  test("IDs rise strictly, within a tick and from tick to tick", () => {
+    fc.assert(
+      fc.property(
+        anyRows,
+        fc.constantFrom<Part>("time", "random", "key"),
+        anyClock,
+        fc.integer(),
+        (parts, last, clock, seed) => {
+          const rows = [rowOf("time", 18), ...parts.map(({ part, bits }) => rowOf(part, bits))];
+          const pad = 160 - rows.reduce((sum, { bits }) => sum + bits, 0);
+          const declared = declareLayout({ name: "mixed", text: "hex", rows: [...rows, rowOf(last, pad)] });
+          if (!declared.ok) throw new Error(JSON.stringify(declared.error));
+          const texts = mintAll(declared.value, clock, seeded(seed)).map((id) => declared.value.format(id));
+          expect(texts).toEqual([...new Set(texts)].toSorted());
+        },
+      ),
+      { numRuns: runs(200) },
+    );
+  });
+
+  test("a counter parted around random bits carries over them", () => {
+    const declared = declareLayout({
+      name: "parted",
+      text: "hex",
+      rows: [
+        rowOf("time", 40),
+        { field: "counter", bits: 4, role: "counter" },
+        { field: "salt", bits: 16, role: "random" },
+        { field: "counter", bits: 4, role: "counter" },
+      ],
+    });
+    if (!declared.ok) throw new Error(JSON.stringify(declared.error));
+    const { value: layout } = declared;
+    const ids = mintAll(layout, new Array<number>(300).fill(NOW_MS), seeded(9));
+    expect(ids.map((id) => layout.field("counter")?.read(id)).slice(0, 257)).toEqual([
+      ...Array.from({ length: 256 }, (_, at) => at),
+      0,
+    ]);
+    const texts = ids.map((id) => layout.format(id));
+    expect(texts).toEqual([...new Set(texts)].toSorted());
+  });
+});
+
+test.each([1.5, Number.NaN, Number.POSITIVE_INFINITY])("a clock of %d is named in its error", (nowMs) => {
+  expect(mintNext(start(ulid), nowMs, seeded(5))).toMatchObject({ error: { value: `${nowMs}` } });
 });
 
 describe("one step after another", () => {
@@ -223,5 +288,12 @@ describe("short COMBs", () => {
     [0, 0.5, "intervalMs"],
   ])("clock %d and interval %d are refused", (nowMs, intervalMs, field) => {
     expect(mintShortComb(shortPrefixComb, nowMs, seeded(1), intervalMs)).toMatchObject({ ok: false, error: { field } });
+  });
+});
+
+test.each([ulid, uuidV7, uuidV4])("no short COMB is seen in $name", (layout) => {
+  expect(checkShortComb(layout, [1, 2, 3, 4], NOW_MS)).toEqual({
+    ok: false,
+    error: { reason: "no-interval", layout: layout.name },
   });
 });

@@ -6,6 +6,7 @@ import {
   type HotguidState,
   hotguid,
   mintHotguid,
+  skipHotguids,
   startHotguid,
 } from "../../../src/ids/index.ts";
 import { scripted, seeded } from "./scripted-entropy.ts";
@@ -154,4 +155,18 @@ test("a second holds all counters that are left, and the next second takes over"
     seconds.push(state.lastSecond - SECOND);
   }
   expect(seconds).toEqual([0, 0, 0, 1, 1]);
+});
+
+test.each([Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY, -0.5])(
+  "%d skipped IDs leave none to be repeated",
+  (count) => {
+    const state = following(SECOND, 7);
+    const minted = mintHotguid(skipHotguids(state, count), NOW_MS, seeded(1));
+    expect(minted).toMatchObject({ ok: true, value: { state: { lastSecond: SECOND + 1 } } });
+  },
+);
+
+test.each([0, 1, 500])("%d skipped IDs are skipped", (count) => {
+  const minted = mintHotguid(skipHotguids(following(SECOND, 7), count), NOW_MS, seeded(1));
+  expect(minted).toMatchObject({ ok: true, value: { state: { lastSecond: SECOND, lastCounter: 8 + count } } });
 });

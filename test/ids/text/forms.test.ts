@@ -119,7 +119,10 @@ describe("refused, and why", () => {
     ["a stranger in the second block", blocks, "000000000000000000000_", { reason: "alphabet", at: 21 }],
     ["too short for two blocks", blocks, "0", { reason: "length", expected: "22", actual: 1 }],
     ["no comma", longs, "12", { reason: "length", expected: "41", actual: 2 }],
-    ["a zero behind the comma", longs, "1,02", { reason: "shape", at: 2, suggestion: "2" }],
+    ["a zero behind the comma", longs, "1,02", { reason: "shape", at: 2, suggestion: "1,2" }],
+    ["a zero in front of both halves", longs, "01,02", { reason: "shape", at: 0 }],
+    ["a zero in front of half a text that is wrong behind", longs, "01,x", { reason: "shape", at: 0 }],
+    ["a zero behind a prefix", prefixed, "ord_012", { reason: "shape", at: 4, suggestion: "ord_12" }],
     [
       "the groups of a UUID",
       grouped,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { explainUuid, formatUuid, parseUuid, readUuid } from "../../../src/ids/index.ts";
+import { explainUuid, formatUuid, parseUuid, readUuid, uuidKind } from "../../../src/ids/index.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { anyDamage, anyWords } from "../arbitraries.ts";
 
@@ -133,5 +133,24 @@ describe("explaining", () => {
         expect(explainUuid(grouped)).toMatchObject({ reason: "shape", suggestion: formatUuid(words) });
       }),
     );
+  });
+});
+
+describe("variant and version", () => {
+  test.each([
+    ["00000000-0000-0000-0000-000000000000", "ncs", undefined],
+    ["0192f0c1-7a30-8005-7040-8f3b2a1c9d78", "ncs", undefined],
+    ["0192f0c1-7a30-8005-8040-8f3b2a1c9d78", "rfc9562", 8],
+    ["919108f7-52d1-4320-9bac-f847db4148a8", "rfc9562", 4],
+    ["017f22e2-79b0-7cc3-b8c4-dc0c0c07398f", "rfc9562", 7],
+    ["017f22e2-79b0-0cc3-bfff-dc0c0c07398f", "rfc9562", 0],
+    ["017f22e2-79b0-fcc3-8fff-dc0c0c07398f", "rfc9562", 15],
+    ["00000000-0000-0000-c000-000000000046", "microsoft", undefined],
+    ["00000000-0000-4000-dfff-000000000046", "microsoft", undefined],
+    ["00000000-0000-4000-e000-000000000046", "future", undefined],
+    ["ffffffff-ffff-ffff-ffff-ffffffffffff", "future", undefined],
+  ] as const)("of %s", (text, variant, version) => {
+    const words = readUuid(text, 0, text.length);
+    expect(uuidKind(words ?? [])).toEqual({ variant, version });
   });
 });

@@ -202,7 +202,34 @@ test.each([
   ["uuid-v7", { ...LOAD, idsPerSecond: 0 }, { reason: "load", name: "idsPerSecond", value: 0 }],
   ["uuid-v7", { ...LOAD, minters: 1.5 }, { reason: "load", name: "minters", value: 1.5 }],
   ["uuid-v7", { ...LOAD, years: Number.POSITIVE_INFINITY }, { reason: "load", name: "years" }],
+  ["uuid-v7", { ...LOAD, years: 1e308 }, { reason: "load", name: "years", value: 1e308 }],
+  ["uuid-v4", { ...LOAD, idsPerSecond: 2 ** 53 }, { reason: "load", name: "idsPerSecond" }],
+  ["uuid-v7", { ...LOAD, minters: 2 ** 53 }, { reason: "load", name: "minters" }],
 ] as const)("no answer for %s and %o", (name, load, error) => {
   const layout = everyLayout.find((each) => each.name === name) as Layout;
   expect(capacityOf(layout, load)).toMatchObject({ ok: false, error });
+});
+
+test.each(everyLayout.filter(({ table }) => table.minter !== "none"))(
+  "the greatest load of $name has numbers",
+  (layout) => {
+    const max = Number.MAX_SAFE_INTEGER;
+    const found = capacityOf(layout, { idsPerSecond: max, minters: max, years: max });
+    if (!found.ok) throw new Error(found.error.reason);
+    const { collisions, sameNode = 0, rate, supply } = found.value;
+    const numbers = [sameNode, rate?.allIdsPerSecond ?? 0, supply?.seconds ?? 0, collisions?.expectedPairs ?? 0];
+    expect([...numbers, collisions?.probability ?? 0, collisions?.groups ?? 0].every(Number.isFinite)).toBe(true);
+  },
+);
+
+test("a counter among the bits of the time numbers nothing: each tick has one ID", () => {
+  const at = { field: "at", role: "time", unit: "ms", epochMs: 0 } as const;
+  const rows = [
+    { ...at, bits: 30 },
+    { field: "count", bits: 22, role: "counter" },
+    { ...at, bits: 12 },
+  ] as const;
+  const layout = declareLayout({ name: "within", text: "hex", rows });
+  if (!layout.ok) throw new Error(layout.error.reason);
+  expect(capacity(layout.value).rate).toMatchObject({ field: undefined, idsPerTick: 1 });
 });
