@@ -24,7 +24,6 @@ stderr.on("error", () => process.exit(EXIT.failed));
 const runtime: Runtime = {
   nowMs: Date.now,
   entropy: pooledEntropy(),
-  publicIdKeys: process.env["PUBLIC_ID_KEYS"],
   version: versionOf(new URL("../../package.json", import.meta.url)),
   readFile: (path) => attempt(() => readFileSync(path), path),
   openFile: async (path) => {

@@ -10,8 +10,6 @@ export interface Runtime {
   readonly nowMs: () => number;
   readonly entropy: RandomWords;
   readonly version: string;
-  /** From the environment, never an argument: every user of a machine can see arguments. */
-  readonly publicIdKeys: string | undefined;
   /** The error is the system's message: `no such file`. */
   readonly readFile: (path: string) => Result<Uint8Array<ArrayBuffer>, string>;
   readonly fileExists: (path: string) => boolean;

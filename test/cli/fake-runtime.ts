@@ -82,7 +82,6 @@ const fakeRuntime = (
     deadline: (ms) => clock.deadline(ms),
     entropy: { word: () => crypto.getRandomValues(new Uint32Array(1))[0] as number },
     version: VERSION,
-    publicIdKeys: env["PUBLIC_ID_KEYS"],
     env: (name) => env[name],
     readFile: (path) => files.read(path),
     fileExists: (path) => files.exists(path),

@@ -2,7 +2,7 @@ import { err, type Layout, ok, type Reading, type Result, recognise, type TextFo
 import { command, option, required } from "../command.ts";
 import { parseErrorSentence } from "../lib/errors.ts";
 import { convertEach } from "../lib/input.ts";
-import { findLayout, openLayouts, suggestion, writtenAs, writtenForms } from "../lib/layouts.ts";
+import { findForm, findLayout, openLayouts, suggestion, writtenAs, writtenForms } from "../lib/layouts.ts";
 import { escapeControls } from "../lib/output.ts";
 import { fail } from "../runtime.ts";
 import { conversionsFrom, onlyUntimely } from "./explain-without-table.ts";
@@ -28,11 +28,9 @@ export const parseSpelling = (given: string | undefined, layouts: readonly Layou
     return err(`"${escapeControls(name)}" is neither a layout nor a text form${near}`);
   }
   const layout = findLayout(name, layouts);
-  if (!layout.ok || text === undefined || writtenForms(layout.value).some((form) => form.name === text)) {
-    return layout.ok ? ok({ layout: layout.value, text }) : layout;
-  }
-  const known = writtenForms(layout.value).map((form) => form.name);
-  return err(`A ${name} has no text "${escapeControls(text)}"; it has ${known.join(", ")}.`);
+  if (!layout.ok) return layout;
+  const form = text === undefined ? ok(undefined) : findForm(layout.value, text);
+  return form.ok ? ok({ layout: layout.value, text }) : form;
 };
 
 /** A converted ID, with the layouts and text forms that were found. */

@@ -8,8 +8,8 @@ import {
 } from "../../ids/index.ts";
 import { command, type OptionsOf, option, required } from "../command.ts";
 import { time } from "../lib/input.ts";
-import { openLayout, writtenForms } from "../lib/layouts.ts";
-import { escapeControls, jsonText } from "../lib/output.ts";
+import { findForm, openLayout, writtenForms } from "../lib/layouts.ts";
+import { jsonText } from "../lib/output.ts";
 import { EXIT, fail } from "../runtime.ts";
 
 const OPTIONS = [
@@ -37,12 +37,9 @@ Both IDs belong to the period, and so does every ID between them, in the order p
   sqlserver  as a uniqueidentifier of SQL Server`,
   run: async (runtime, [name], options) => {
     const layout = await openLayout(name, options.table, runtime);
-    const forms = writtenForms(layout);
-    const form = options.text === undefined ? forms[0] : forms.find((each) => each.name === options.text);
-    if (form === undefined) {
-      const known = forms.map((each) => each.name).join(", ");
-      fail(`error: A ${name} has no text "${escapeControls(options.text ?? "")}"; it has ${known}. (--text)\n`);
-    }
+    const found = findForm(layout, options.text ?? layout.table.text.name);
+    if (!found.ok) return fail(`error: ${found.error} (--text)\n`);
+    const form = found.value;
     const range = periodRange(layout, options.from, options.to, form);
     if (!range.ok) return fail(`error: ${sentenceOf(range.error, layout, options)}\n`);
     const { order } = range.value;

@@ -10,8 +10,6 @@ export type EntityLocation =
   | DeclaredMove
   | ({ readonly state: "gone" } & DeclaredGone);
 
-type Present = Exclude<EntityLocation, { readonly state: "gone" }>;
-
 /** A step of the protocol in docs/guides/move-entities.md. */
 export type Step =
   | { readonly name: "start"; readonly to: string; readonly epochMin: number }
@@ -22,60 +20,64 @@ export type Step =
 
 /** The location after a step, or the sentence that rejects it. Each step raises the epoch. */
 export const takeStep = (step: Step, before: EntityLocation): Result<EntityLocation, string> => {
-  if (before.state === "gone") return err("it is permanently removed");
-  switch (step.name) {
-    case "start":
-      return start(step.to, step.epochMin, before);
-    case "fence":
-      return fence(before);
-    case "switch":
-      return arrive(before);
-    case "abort":
-      return isInProgress(before)
-        ? ok({ state: "moved", region: before.from, epoch: before.epoch + 1 })
-        : err(`${NOT_IN_PROGRESS}, so there is nothing to abort`);
-    case "finish":
-      return finish(step.routed, before);
+  switch (before.state) {
     case "gone":
-      return isInProgress(before)
-        ? err(`its move to ${quote(before.to)} is in progress; switch or abort it first`)
-        : ok({ state: "gone", epoch: Math.max(epochOf(before) + 1, step.epochMin) });
+      return err("it is permanently removed");
+    case "started":
+    case "fenced":
+      return stepOfMove(step, before);
+    default:
+      return stepAtRest(step, before);
   }
 };
 
-const NOT_IN_PROGRESS = "it has no move in progress";
-
-const start = (to: string, epochMin: number, before: Present): Result<EntityLocation, string> => {
-  if (isInProgress(before)) return err(`its move to ${quote(before.to)} is ${before.state} already`);
-  const { region: from } = before;
-  if (from === undefined) return err("no route matches it, so it has no region to leave");
-  if (from === to) return err(`it is in ${quote(to)} already`);
-  return ok({ state: "started", from, to, epoch: Math.max(epochOf(before) + 1, epochMin) });
+/** Of an entity whose move is in progress. */
+const stepOfMove = ({ name }: Step, move: DeclaredMove): Result<EntityLocation, string> => {
+  const { from, to, state } = move;
+  const epoch = move.epoch + 1;
+  const itIs = `its move to ${JSON.stringify(to)} is`;
+  switch (name) {
+    case "start":
+      return err(`${itIs} ${state} already`);
+    case "fence":
+      return state === "fenced"
+        ? err(`${itIs} fenced already; switch or abort it`)
+        : ok({ ...move, state: "fenced", epoch });
+    case "switch":
+      return state === "started"
+        ? err("its move is not fenced: writes would be lost; fence it first")
+        : ok({ state: "moved", region: to, epoch });
+    case "abort":
+      return ok({ state: "moved", region: from, epoch });
+    case "finish":
+      return err(`${itIs} ${state}; switch or abort it first`);
+    case "gone":
+      return err(`${itIs} in progress; switch or abort it first`);
+  }
 };
 
-const fence = (before: Present): Result<EntityLocation, string> => {
-  if (!isInProgress(before)) return err(`${NOT_IN_PROGRESS}; start one first`);
-  if (before.state === "fenced") return err(`its move to ${quote(before.to)} is fenced already; switch or abort it`);
-  return ok({ ...before, state: "fenced", epoch: before.epoch + 1 });
+type AtRest = Extract<EntityLocation, { readonly state: "routed" | "moved" }>;
+
+const stepAtRest = (step: Step, before: AtRest): Result<EntityLocation, string> => {
+  const { region } = before;
+  const epoch = 1 + (before.state === "moved" ? (before.epoch ?? 0) : 0);
+  switch (step.name) {
+    case "start":
+      if (region === undefined) return err("no route matches it, so it has no region to leave");
+      if (region === step.to) return err(`it is in ${JSON.stringify(region)} already`);
+      return ok({ state: "started", from: region, to: step.to, epoch: Math.max(epoch, step.epochMin) });
+    case "fence":
+    case "switch":
+      return err("it has no move in progress; start one first");
+    case "abort":
+      return err("it has no move in progress, so there is nothing to abort");
+    case "finish":
+      if (before.state === "routed") return err("it has not moved, so there is nothing to finish");
+      return ok(region === step.routed ? { state: "routed", region } : before);
+    case "gone":
+      return ok({ state: "gone", epoch: Math.max(epoch, step.epochMin) });
+  }
 };
-
-const arrive = (before: Present): Result<EntityLocation, string> => {
-  if (!isInProgress(before)) return err(`${NOT_IN_PROGRESS}; start one first`);
-  if (before.state === "started") return err("its move is not fenced: writes would be lost; fence it first");
-  return ok({ state: "moved", region: before.to, epoch: before.epoch + 1 });
-};
-
-const finish = (routed: string | undefined, before: Present): Result<EntityLocation, string> => {
-  if (isInProgress(before)) return err(`its move to ${quote(before.to)} is ${before.state}; switch or abort it first`);
-  if (before.state !== "moved") return err("it has not moved, so there is nothing to finish");
-  return ok(before.region === routed ? { state: "routed", region: routed } : before);
-};
-
-const isInProgress = (at: Present): at is DeclaredMove => at.state === "started" || at.state === "fenced";
-
-const epochOf = (at: Present): number => ("epoch" in at ? (at.epoch ?? 0) : 0);
-
-const quote = (region: string): string => JSON.stringify(region);
 
 /** Parts of the table with overrides of single entities. */
 export const OVERRIDE_PARTS = ["moves", "moved", "gone"] as const;

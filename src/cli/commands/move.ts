@@ -128,16 +128,10 @@ const takeSteps =
     return EXIT.ok;
   };
 
-const stepCommand = (name: Exclude<Step["name"], "start">, description: string) =>
-  command({ name, description, args: [["<id...>", IDS]], options: MOVE_OPTIONS, run: takeSteps(name) });
-
-const start = command({
-  name: "start",
-  description: "start a move; requests still go to the old region",
-  args: [["<id...>", IDS]],
-  options: [...START_OPTIONS, ...MOVE_OPTIONS],
-  run: takeSteps("start"),
-});
+const stepCommand = (name: Step["name"], description: string) => {
+  const options = name === "start" ? [...START_OPTIONS, ...MOVE_OPTIONS] : MOVE_OPTIONS;
+  return command({ name, description, args: [["<id...>", IDS]], options, run: takeSteps(name) });
+};
 
 const status = command({
   name: "status",
@@ -167,7 +161,7 @@ export const move = group(
   "move",
   "move single entities between regions, one step of the table at a time",
   [
-    start,
+    stepCommand("start", "start a move; requests still go to the old region"),
     stepCommand("fence", "stop writes to entities whose move was started; reads continue"),
     stepCommand("switch", "route fenced entities to their new region"),
     stepCommand("finish", "remove the entries of moved entities whose routes lead to the same region"),

@@ -47,7 +47,7 @@ export const publicIds = group("public", "convert between public and internal ID
 ]);
 
 /** The codec of a public entity with the keys of the environment. */
-export const codecOf = (table: CompiledTable | undefined, name: string, { publicIdKeys }: Runtime): PublicCodec => {
+export const codecOf = (table: CompiledTable | undefined, name: string, { env }: Runtime): PublicCodec => {
   if (table === undefined) return malformed("There is no routing table; pass one with --table.");
   const entity = table.entities.get(name);
   if (entity?.public === undefined) {
@@ -55,6 +55,8 @@ export const codecOf = (table: CompiledTable | undefined, name: string, { public
     const what = entity === undefined ? "has no entity" : "does not make public the entity";
     return malformed(`The routing table ${what} "${name}". Public ones: ${known.join(", ") || "none"}. (--entity)`);
   }
+  // Never an argument: every user of a machine can see arguments.
+  const publicIdKeys = env("PUBLIC_ID_KEYS");
   if (publicIdKeys === undefined) return malformed("The environment has no PUBLIC_ID_KEYS.");
   const keys = parsePublicKeys(publicIdKeys);
   if (!keys.ok) return malformed(keys.error);

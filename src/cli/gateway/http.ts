@@ -243,29 +243,11 @@ const redirectHint = (location: string): string =>
     : "  the token was not sent there; use that address if it is the gateway's\n";
 
 const hintOf = (problem: GatewayProblem, url: string): string | undefined => {
-  const { slug, members, isWithToken } = problem;
-  switch (slug) {
-    case "unauthenticated":
-      return isWithToken === true
-        ? `the token in ${TOKEN_VARIABLE} was rejected: the deployment has no entry for it`
-        : `set a viewer's or operator's token in ${TOKEN_VARIABLE}`;
-    case "rate-limited":
-      return waitHint(problem);
-    case "not-found":
-      return pathHint(url) ?? "this gateway has no such endpoint; it may be older than this command";
-    case "unrouted-path":
-      return pathHint(url);
-    case "forbidden":
-      // Without `needs`, the host name is not allowed; the detail says what to do.
-      return members["needs"] === undefined
-        ? undefined
-        : `the token in ${TOKEN_VARIABLE} is a viewer's; changes need an operator's token`;
-    default:
-      return HINTS[slug];
-  }
+  const hint = HINTS[problem.slug];
+  return typeof hint === "function" ? hint(problem, url) : hint;
 };
 
-const waitHint = ({ members, retryAfterSeconds }: GatewayProblem): string => {
+const waitHint: Hint = ({ members, retryAfterSeconds }) => {
   const wait = retryAfterSeconds === undefined ? "wait a minute" : `wait ${retryAfterSeconds} s`;
   return members["limit"] === "failed-attempts"
     ? `${wait}: until then every token from this network is rejected, valid ones included`
@@ -280,7 +262,21 @@ const pathHint = (url: string): string | undefined => {
     : `the address has a path (${escapeControls(pathname)}): is the gateway ${origin}?`;
 };
 
-const HINTS: Readonly<Record<string, string>> = {
+type Hint = (problem: GatewayProblem, url: string) => string | undefined;
+
+const HINTS: Readonly<Record<string, string | Hint>> = {
+  unauthenticated: ({ isWithToken }) =>
+    isWithToken === true
+      ? `the token in ${TOKEN_VARIABLE} was rejected: the deployment has no entry for it`
+      : `set a viewer's or operator's token in ${TOKEN_VARIABLE}`,
+  "rate-limited": waitHint,
+  "not-found": (_, url) => pathHint(url) ?? "this gateway has no such endpoint; it may be older than this command",
+  "unrouted-path": (_, url) => pathHint(url),
+  // Without `needs`, the host name is not allowed; the detail says what to do.
+  forbidden: ({ members }) =>
+    members["needs"] === undefined
+      ? undefined
+      : `the token in ${TOKEN_VARIABLE} is a viewer's; changes need an operator's token`,
   "control-plane-unavailable": "requests are still routed by the current table; try again later",
   "canary-running":
     "end it with `waybill table promote` or `waybill table abort`, or pass its revision as --expect to replace it",

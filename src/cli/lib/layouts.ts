@@ -84,6 +84,15 @@ export const writtenForms = ({ texts, table }: Layout): readonly TextForm[] =>
     ? [...texts, ...[uuidText, bareHex].filter(({ name }) => texts.every((form) => form.name !== name))]
     : texts;
 
+/** A text form of a layout by its name, or a sentence. */
+export const findForm = (layout: Layout, text: string): Result<TextForm, string> => {
+  const forms = writtenForms(layout);
+  const form = forms.find(({ name }) => name === text);
+  if (form !== undefined) return ok(form);
+  const known = forms.map(({ name }) => name).join(", ");
+  return err(`A ${layout.name} has no text "${escapeControls(text)}"; it has ${known}.`);
+};
+
 /** `undefined` if the form cannot represent the words, such as a half above 2^63 - 1 as a signed long. */
 export const writtenAs = (form: TextForm, words: Words): string | undefined => {
   const text = form.format(words);

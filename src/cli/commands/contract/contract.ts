@@ -63,8 +63,7 @@ const candidatesOf = (used: ReadonlySet<string>, table: CompiledTable): readonly
     return segments.flatMap((_, at) => [joined(segments.slice(at)), joined(segments.slice(0, at))]);
   });
   const prefixes = new Map<string, number>();
-  const owners = [...table.entities.values(), ...table.withoutId.entries.map(({ entity }) => entity)];
-  for (const pattern of owners.flatMap((owner) => owner.paths)) {
+  for (const pattern of patternsOf(table)) {
     for (const prefix of prefixesOf(pattern)) prefixes.set(prefix, (prefixes.get(prefix) ?? 0) + 1);
   }
   const frequent = [...prefixes].sort(([, a], [, b]) => b - a).slice(0, PREFIXES_MAX);
@@ -181,11 +180,12 @@ const isAt = (prefix: string, pattern: string): boolean =>
   pattern === prefix || pattern.startsWith(`${prefix.replace(/\/$/, "")}/`);
 
 /** A prefix that matches no path of the table: most likely misspelled. */
-const strayPrefix = (prefixes: readonly string[], { entities, withoutId }: CompiledTable): string | undefined => {
-  const owners = [...entities.values(), ...withoutId.entries.map(({ entity }) => entity)];
-  const patterns = owners.flatMap(({ paths }) => paths);
-  return prefixes.find((prefix) => !patterns.some((pattern) => isAt(prefix, pattern)));
-};
+const strayPrefix = (prefixes: readonly string[], table: CompiledTable): string | undefined =>
+  prefixes.find((prefix) => !patternsOf(table).some((pattern) => isAt(prefix, pattern)));
+
+/** All paths of the table. */
+const patternsOf = ({ entities, withoutId }: CompiledTable): readonly string[] =>
+  [...entities.values(), ...withoutId.entries.map(({ entity }) => entity)].flatMap(({ paths }) => paths);
 
 /** Base paths of the table's origins, which the gateway adds to the client's path. */
 const originBases = ({ regions }: CompiledTable): readonly string[] => {
