@@ -86,7 +86,8 @@ const ZONES = [
       "^src/cli/",
       "^src/(published|ids|routing|problems)/",
       "^src/gateway/(decide|public-ids|replay)\\.ts$",
-      packages("commander", "jsonc-parser", "valibot", "yaml"),
+      "^src/edge/(config|settings)\\.ts$",
+      packages("commander", "jsonc-parser", "valibot", "wrangler", "yaml"),
     ],
     to: NODE,
     why: "the command is the core on Node",
@@ -101,7 +102,7 @@ const ZONES = [
   {
     name: "demo",
     from: "^src/demo/",
-    may: ["^src/(demo|host|published)/", IDS, ROUTING, "^src/edge/config\\.ts$", packages("ws", "@types/ws")],
+    may: ["^src/(demo|host|published)/", IDS, ROUTING, "^src/edge/(config|settings)\\.ts$", packages("ws", "@types/ws")],
     to: NODE,
     why: "the demo stands outside, as any operator does",
   },

@@ -5,7 +5,10 @@ import { isKnown } from "./lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv } from "./lib/http.ts";
 import { canaryInIsolate } from "./table/table.ts";
 
-/** `/-/health`: the Worker runs. `/-/ready`: it has a table to route by, and for viewers which. Probes have no credentials. */
+/**
+ * `/-/health`: the Worker runs. `/-/ready`: it has a table to route by, and for viewers which. Probes have no credentials.
+ * Invalid settings are named to all: the data plane is ready without them.
+ */
 export const health = (gateway: Gateway) =>
   new Hono<PageEnv>()
     .get("/-/health", () => jsonResponse({ status: "ok" }))
@@ -13,11 +16,13 @@ export const health = (gateway: Gateway) =>
       const context = contextOf(c);
       const served = await openRequest(context);
       if (served instanceof Response) return served;
-      if (!(await isKnown(gateway, c.req.raw))) return jsonResponse({ status: "ready" });
+      const { invalidSettings } = gateway;
+      const ready = { status: "ready", ...(invalidSettings.length > 0 && { invalidSettings }) };
+      if (!(await isKnown(gateway, c.req.raw))) return jsonResponse(ready);
       const { arrivedAtMs } = context;
       return jsonResponse(
         {
-          status: "ready",
+          ...ready,
           revision: served.table.revision,
           source: served.source,
           canary: canaryInIsolate(served),

@@ -309,6 +309,10 @@ export interface Gateway {
   readonly shadows: Shadows;
   /** Absent: requests to origins are not signed. */
   readonly sign: Sign | undefined;
+  /** Requests to origins must be signed: without `sign` none is sent. */
+  readonly mustSign: boolean;
+  /** Names of the deployment's invalid settings, for which safe values are taken. */
+  readonly invalidSettings: readonly string[];
   readonly rateLimits: RateLimits;
   readonly authenticate: Authenticate;
   /** Whether the forwarding fields of requests are another proxy's of the same operator. */

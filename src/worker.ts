@@ -11,6 +11,7 @@ import {
   reportBrokenBody,
   reportDefect,
   reportDifference,
+  reportInvalidSettings,
   reportKeyFailure,
   reportLoadFailure,
   reportLostRejection,
@@ -56,6 +57,7 @@ export class TableTruth extends ControlPlane {
 /** The composition root: what the platform gives, put behind ports and handed to the routes. Once per isolate. */
 function compose(env: Env) {
   const config = readConfig(env);
+  if (config.faults.length > 0) reportInvalidSettings(config.faults);
   const clock = systemClock;
   const namespace = deploymentName(env.TABLE_TRUTH);
   const entropy = pooledEntropy();
@@ -98,7 +100,7 @@ function compose(env: Env) {
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
     publicIds: keyedPublicIds(config.publicKeys),
     fetch: originFetch(env),
-    isOnEdge: config.clientAddress === "cf-connecting-ip",
+    isOnEdge: config.clientAddress !== "socket",
     clientOf,
     deadlines: config.deadlines,
     originHealth: metrics.originHealth,
@@ -112,6 +114,8 @@ function compose(env: Env) {
       log: reportDifference,
     }),
     sign: hmacSigner(config.signingKeys, crypto.subtle, clock),
+    mustSign: config.mustSign,
+    invalidSettings: [...new Set(config.faults.map(({ setting }) => setting))],
     rateLimits: rateLimits(config.rateLimits, { clock, report: reportDefect }),
     authenticate: authenticator({
       settings: config.auth,
@@ -147,7 +151,7 @@ export default {
     try {
       app ??= compose(env);
     } catch (error) {
-      // A wrong setting is the operator's to read in the log; a client gets the same problem as for any defect.
+      // A missing binding is the operator's to read in the log; a client gets the same problem as for any defect.
       reportDefect(error);
       return problemResponse({ reason: "internal-error" });
     }

@@ -1,6 +1,7 @@
 import { Command, CommanderError, type OutputConfiguration } from "commander";
 import { group, type Row } from "./command.ts";
 import { canary } from "./commands/canary.ts";
+import { config } from "./commands/config-check.ts";
 import { contract } from "./commands/contract/contract.ts";
 import { explainIds } from "./commands/explain.ts";
 import { idCapacity } from "./commands/id-capacity.ts";
@@ -52,6 +53,7 @@ const ROWS: readonly Row[] = [
     abort,
   ]),
   contract,
+  config,
   publicIds,
   move,
   canary,

@@ -1,25 +1,13 @@
 import { createServer } from "node:net";
 import { readConfig } from "../edge/config.ts";
+import { SETTING_NAMES } from "../edge/settings.ts";
 import { type CompiledTable, parsePublicKeys } from "../routing/index.ts";
 import { REGIONS } from "./origin.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Worker settings that come from the environment. Empty values count as unset. */
-const FROM_ENVIRONMENT = [
-  "REQUEST_LOG",
-  "TABLE_REFRESH_SECONDS",
-  "REPORT_SECONDS",
-  "CHECK_SECONDS",
-  "FIRST_BYTE_DEADLINE_MS",
-  "IDLE_DEADLINE_MS",
-  "TOTAL_DEADLINE_MS",
-  "PUBLIC_ID_KEYS",
-  "ORIGIN_SIGNING_KEYS",
-  "CLIENT_RATE_LIMIT",
-  "ENTITY_RATE_LIMIT",
-  "LOOKUP_RATE_LIMIT",
-] as const;
+/** `npm start` decides on these itself, and has no rate limit bindings. */
+const NOT_FROM_ENVIRONMENT: readonly string[] = ["CLIENT_ADDRESS", "OPEN_PAGES", "RATE_LIMIT_PERIOD_SECONDS"];
 
 /** Access control. Empty values are errors: unset means open. */
 const ACCESS = ["ADMIN_TOKENS", "ACCESS_TEAM_DOMAIN", "ACCESS_AUDIENCE", "ACCESS_OPERATORS"] as const;
@@ -28,14 +16,15 @@ const ACCESS = ["ADMIN_TOKENS", "ACCESS_TEAM_DOMAIN", "ACCESS_AUDIENCE", "ACCESS
 export const isOpen = (environment: Environment): boolean =>
   environment["ADMIN_TOKENS"] === undefined && environment["ACCESS_TEAM_DOMAIN"] === undefined;
 
-/** The Worker's settings in the environment. Throws if any is invalid, before anything starts. */
+/** The Worker's settings in the environment. Empty values count as unset. Throws if any is invalid, before anything starts. */
 export function settingsFrom(environment: Environment): Readonly<Record<string, string>> {
   const settings: Record<string, string> = {};
-  for (const name of [...FROM_ENVIRONMENT, ...ACCESS]) {
-    const value = environment[name];
+  for (const name of SETTING_NAMES) {
+    const value = NOT_FROM_ENVIRONMENT.includes(name) ? undefined : environment[name];
     if (value || (value !== undefined && ACCESS.some((each) => each === name))) settings[name] = value;
   }
-  readConfig(settings);
+  const { faults } = readConfig(settings);
+  if (faults.length > 0) throw new Error(`invalid settings: ${faults.map(({ why }) => why).join("; ")}`);
   return settings;
 }
 

@@ -1,17 +1,18 @@
 import * as v from "valibot";
-import { ok } from "../ids/index.ts";
+import { err, ok, type Result } from "../ids/index.ts";
 import { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "../routing/index.ts";
 import { type AuthSettings, readAuthSettings } from "./auth/settings.ts";
 import { NO_SIGNING_KEYS, parseSigningKeys, type SigningKeys } from "./origins/signer.ts";
-import { type RateSettings, rateSettings } from "./rate-limits.ts";
-import type { Settings } from "./settings.ts";
+import type { ClientSource } from "./platform.ts";
+import { type RateSettings, readRateSettings } from "./rate-limits.ts";
+import { readValid, type SettingFault, type Settings } from "./settings.ts";
 
-/** The Worker's settings, checked once when an isolate starts. A wrong one stops every request with its name. */
+/** The Worker's settings, read once when an isolate starts. An invalid one has a safe value, and stops only what needs it. */
 export interface Config {
   /** `json`: one line a request on the console. */
   readonly requestLog: "off" | "json";
-  /** Who vouches for the client's address: Cloudflare's edge, or the socket of a self-hosted workerd. */
-  readonly clientAddress: "cf-connecting-ip" | "socket";
+  /** Who vouches for the client's address. */
+  readonly clientAddress: ClientSource;
   /** `append`: another proxy of the same operator stands before this one, and its `forwarded` and `x-forwarded-*` are kept. */
   readonly forwardedFields: "replace" | "append";
   /** Whether `x-http-method-override` reaches origins, and whether `server` and `x-powered-by` reach clients. */
@@ -28,9 +29,13 @@ export interface Config {
   readonly publicKeys: PublicKeys;
   /** A secret too. None: requests to origins are not signed. */
   readonly signingKeys: SigningKeys;
+  /** Requests to origins are to be signed: without keys none may be sent. */
+  readonly mustSign: boolean;
   readonly rateLimits: RateSettings;
   /** Who may see and change the gateway's own pages. */
   readonly auth: AuthSettings;
+  /** What is wrong with the settings, without their values. */
+  readonly faults: readonly SettingFault[];
 }
 
 /** Cloudflare's KV serves a cached value for at least 30 s: asking more often reads the same again. */
@@ -50,11 +55,11 @@ const CHECK_SECONDS_DEFAULT = 15;
 
 const wholeNumber = (min: number, max: number) =>
   v.pipe(
-    v.string(),
+    v.string("must be a text"),
     v.regex(/^\d{1,9}$/, "must be a whole number"),
     v.transform(Number),
-    v.minValue(min),
-    v.maxValue(max),
+    v.minValue(min, `must be at least ${min}`),
+    v.maxValue(max, `must be at most ${max}`),
   );
 
 const ENV = v.object({
@@ -71,46 +76,46 @@ const ENV = v.object({
   CHECK_SECONDS: v.optional(wholeNumber(1, 3_600), String(CHECK_SECONDS_DEFAULT)),
 });
 
-/** Throws with the name of every setting at fault: a deployment mistake, not a client's. */
+/** Reads every setting. An invalid one is a fault, and its safe value is taken. */
 export function readConfig(env: Settings): Config {
-  const parsed = v.safeParse(ENV, env);
-  const limits = v.safeParse(rateSettings, env);
-  const auth = readAuthSettings(env);
-  if (!parsed.success || !limits.success || !auth.ok) {
-    const issues = [...(parsed.issues ?? []), ...(limits.issues ?? [])];
-    const faults = issues.map((issue) => `${v.getDotPath(issue) ?? "env"}: ${issue.message}`);
-    if (!auth.ok) faults.push(...auth.error);
-    throw new Error(`invalid settings: ${faults.join("; ")}`);
-  }
-  const publicKeys = env.PUBLIC_ID_KEYS === undefined ? ok(NO_PUBLIC_KEYS) : parsePublicKeys(env.PUBLIC_ID_KEYS);
-  if (!publicKeys.ok) throw new Error(`invalid settings: ${publicKeys.error}`);
-  const signingKeys =
-    env.ORIGIN_SIGNING_KEYS === undefined ? NO_SIGNING_KEYS : parseSigningKeys(env.ORIGIN_SIGNING_KEYS);
-  if (signingKeys === undefined) {
-    throw new Error(
-      "invalid settings: ORIGIN_SIGNING_KEYS must be JSON like " +
-        '[{"id": "2026a", "key": "<base64 of 32 bytes or more>"}], with one key or two',
-    );
-  }
+  const faults: SettingFault[] = [];
+  const read = readValid(ENV, env, faults);
+  const isFaulty = (name: keyof Settings) => faults.some(({ setting }) => setting === name);
+  const secret = <Keys>(setting: keyof Settings, parse: (text: string) => Result<Keys, string>, none: Keys): Keys => {
+    const given = env[setting] ?? undefined;
+    const parsed = given === undefined ? ok(none) : parse(String(given));
+    if (!parsed.ok) faults.push({ setting, why: parsed.error });
+    return parsed.ok ? parsed.value : none;
+  };
   return {
-    requestLog: parsed.output.REQUEST_LOG,
-    clientAddress: parsed.output.CLIENT_ADDRESS,
-    forwardedFields: parsed.output.FORWARDED_FIELDS,
+    requestLog: read.REQUEST_LOG,
+    clientAddress: isFaulty("CLIENT_ADDRESS") ? "either" : read.CLIENT_ADDRESS,
+    forwardedFields: read.FORWARDED_FIELDS,
     fields: {
-      passesOverride: parsed.output.METHOD_OVERRIDE === "pass",
-      hidesServer: parsed.output.SERVER_FIELDS === "remove",
+      passesOverride: read.METHOD_OVERRIDE === "pass",
+      hidesServer: read.SERVER_FIELDS === "remove" || isFaulty("SERVER_FIELDS"),
     },
-    tableRefreshMs: parsed.output.TABLE_REFRESH_SECONDS * 1000,
+    tableRefreshMs: read.TABLE_REFRESH_SECONDS * 1000,
     deadlines: {
-      firstByteMs: parsed.output.FIRST_BYTE_DEADLINE_MS,
-      idleMs: parsed.output.IDLE_DEADLINE_MS,
-      totalMs: parsed.output.TOTAL_DEADLINE_MS,
+      firstByteMs: read.FIRST_BYTE_DEADLINE_MS,
+      idleMs: read.IDLE_DEADLINE_MS,
+      totalMs: read.TOTAL_DEADLINE_MS,
     },
-    reportMs: parsed.output.REPORT_SECONDS * 1000,
-    checkMs: parsed.output.CHECK_SECONDS * 1000,
-    publicKeys: publicKeys.value,
-    signingKeys,
-    rateLimits: limits.output,
-    auth: auth.value,
+    reportMs: read.REPORT_SECONDS * 1000,
+    checkMs: read.CHECK_SECONDS * 1000,
+    publicKeys: secret("PUBLIC_ID_KEYS", parsePublicKeys, NO_PUBLIC_KEYS),
+    signingKeys: secret("ORIGIN_SIGNING_KEYS", readSigningKeys, NO_SIGNING_KEYS),
+    mustSign: (env.ORIGIN_SIGNING_KEYS ?? undefined) !== undefined,
+    rateLimits: readRateSettings(env, faults),
+    auth: readAuthSettings(env, faults),
+    faults,
   };
 }
+
+function readSigningKeys(text: string): Result<SigningKeys, string> {
+  const keys = parseSigningKeys(text);
+  return keys === undefined ? err(SIGNING_KEYS_FAULT) : ok(keys);
+}
+
+const SIGNING_KEYS_FAULT =
+  'ORIGIN_SIGNING_KEYS must be JSON like [{"id": "2026a", "key": "<base64 of 32 bytes or more>"}], with one key or two';

@@ -4,6 +4,7 @@ import type { LoggedDifference } from "../proxy/shadow.ts";
 import type { RefusedCredentials } from "./auth/authenticate.ts";
 import type { PackFailure } from "./pages/packs.ts";
 import type { MissingBindings } from "./platform.ts";
+import type { SettingFault } from "./settings.ts";
 import type { LoadFailure } from "./table/kv.ts";
 
 /**
@@ -72,6 +73,11 @@ export function reportKeyFailure(why: string): void {
 /** A change of the table that was refused to a known caller, and that the audit lacks. */
 export function reportLostRejection(refused: RejectedChange, why: string): void {
   console.warn(JSON.stringify({ event: "audit-entry-lost", time: new Date().toISOString(), ...refused, why }));
+}
+
+/** Settings that are invalid, and for which safe values are taken. */
+export function reportInvalidSettings(faults: readonly SettingFault[]): void {
+  console.error(JSON.stringify({ event: "settings-invalid", time: new Date().toISOString(), faults }));
 }
 
 export function reportDefect(error: unknown): void {

@@ -99,22 +99,30 @@ export function periodCounts(periodSeconds: number, clock: Clock, keysMax: numbe
   };
 }
 
+/** Who vouches for the client's address: Cloudflare's edge, the socket of a self-hosted workerd, or whichever of them there is. */
+export type ClientSource = "cf-connecting-ip" | "socket" | "either";
+
 /**
  * Who the client is, by the one source that the deployment vouches for. `cf-connecting-ip` is Cloudflare's own on its
- * edge, and anybody's word elsewhere; a self-hosted workerd knows the address of the socket.
+ * edge, and anybody's word elsewhere; a self-hosted workerd knows the address of the socket, and the edge does not.
  */
-export function clientReader(source: "cf-connecting-ip" | "socket"): (request: Request) => Client {
-  if (source === "cf-connecting-ip") {
-    return ({ headers, cf }) => {
-      const address = headers.get("cf-connecting-ip");
-      return {
-        address: address !== null && ADDRESS.test(address) ? address : undefined,
-        country: typeof cf?.country === "string" ? cf.country : undefined,
-        continent: typeof cf?.continent === "string" ? cf.continent : undefined,
-      };
+export function clientReader(source: ClientSource): (request: Request) => Client {
+  const ofSocket = (request: Request): Client => ({
+    address: socketAddress(request.cf),
+    country: undefined,
+    continent: undefined,
+  });
+  if (source === "socket") return ofSocket;
+  const ofEdge = ({ headers, cf }: Request): Client => {
+    const address = headers.get("cf-connecting-ip");
+    return {
+      address: address !== null && ADDRESS.test(address) ? address : undefined,
+      country: typeof cf?.country === "string" ? cf.country : undefined,
+      continent: typeof cf?.continent === "string" ? cf.continent : undefined,
     };
-  }
-  return (request) => ({ address: socketAddress(request.cf), country: undefined, continent: undefined });
+  };
+  if (source === "cf-connecting-ip") return ofEdge;
+  return (request) => (typeof request.cf?.["clientIp"] === "string" ? ofSocket(request) : ofEdge(request));
 }
 
 /** Only an address goes into the headers for origins, whatever the client sent. */

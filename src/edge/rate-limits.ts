@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { Clock, RateLimit as RateLimitPort, RateLimits } from "../ports.ts";
 import { periodCounts } from "./platform.ts";
+import { readValid, type SettingFault, type Settings } from "./settings.ts";
 
 /** A rate limit binding of the platform. */
 export interface RateBinding {
@@ -34,31 +35,34 @@ const limit = v.optional(
   v.union([binding, counter], 'must be a rate limit binding, or requests and seconds such as "100/60"'),
 );
 
-/** The settings of the limits, from the environment. */
-export const rateSettings = v.pipe(
-  v.object({
-    CLIENT_RATE_LIMIT: limit,
-    ENTITY_RATE_LIMIT: limit,
-    LOOKUP_RATE_LIMIT: limit,
-    RATE_LIMIT_PERIOD_SECONDS: v.optional(v.picklist(["10", "60"])),
-  }),
-  v.check(
-    ({ RATE_LIMIT_PERIOD_SECONDS: period, ...limits }) =>
-      period !== undefined || Object.values(limits).every((one) => one === undefined || "requests" in one),
-    "RATE_LIMIT_PERIOD_SECONDS must say which period the rate limit bindings have: 10 or 60",
-  ),
-  v.transform(({ RATE_LIMIT_PERIOD_SECONDS: period, ...limits }): RateSettings => {
-    const settingOf = (one: typeof limits.CLIENT_RATE_LIMIT): RateSetting | undefined => {
-      if (one === undefined || "requests" in one) return one && { by: "counter", ...one };
-      return { by: "binding", binding: one, periodSeconds: Number(period) };
-    };
-    return {
-      client: settingOf(limits.CLIENT_RATE_LIMIT),
-      entity: settingOf(limits.ENTITY_RATE_LIMIT),
-      lookup: settingOf(limits.LOOKUP_RATE_LIMIT),
-    };
-  }),
-);
+const RATE_SETTINGS = v.object({
+  CLIENT_RATE_LIMIT: limit,
+  ENTITY_RATE_LIMIT: limit,
+  LOOKUP_RATE_LIMIT: limit,
+  RATE_LIMIT_PERIOD_SECONDS: v.optional(v.picklist(["10", "60"])),
+});
+
+/** The settings of the limits, from the environment. An invalid limit is off: a limit protects, it does not decide. */
+export function readRateSettings(env: Settings, faults: SettingFault[]): RateSettings {
+  const { RATE_LIMIT_PERIOD_SECONDS: period, ...limits } = readValid(RATE_SETTINGS, env, faults);
+  const settingOf = (one: (typeof limits)["CLIENT_RATE_LIMIT"]): RateSetting | undefined => {
+    if (one === undefined || "requests" in one) return one && { by: "counter", ...one };
+    return { by: "binding", binding: one, periodSeconds: Number(period ?? PERIOD_SECONDS_MAX) };
+  };
+  const settings = {
+    client: settingOf(limits.CLIENT_RATE_LIMIT),
+    entity: settingOf(limits.ENTITY_RATE_LIMIT),
+    lookup: settingOf(limits.LOOKUP_RATE_LIMIT),
+  };
+  if (env.RATE_LIMIT_PERIOD_SECONDS === undefined && Object.values(settings).some((one) => one?.by === "binding")) {
+    const setting = "RATE_LIMIT_PERIOD_SECONDS";
+    faults.push({ setting, why: `${setting} must say which period the rate limit bindings have: 10 or 60` });
+  }
+  return settings;
+}
+
+/** The longer of the platform's two periods. */
+const PERIOD_SECONDS_MAX = 60;
 
 export interface RateLimitsOptions {
   readonly clock: Clock;

@@ -1,6 +1,30 @@
 import * as v from "valibot";
 import { parseJson } from "../routing/schema/json-scanner.ts";
-import type { RateBinding } from "./rate-limits.ts";
+
+/** What is wrong with a setting. `why`: a sentence that begins with its name, without its value. */
+export interface SettingFault {
+  readonly setting: string;
+  readonly why: string;
+}
+
+/** Reads settings of which each may be absent. Invalid ones are faults, and are read as if they were absent. */
+export function readValid<const Schema extends v.GenericSchema<Readonly<Record<string, unknown>>, unknown>>(
+  schema: Schema,
+  env: Settings,
+  faults: SettingFault[],
+): v.InferOutput<Schema> {
+  const parsed = v.safeParse(schema, env);
+  if (parsed.success) return parsed.output;
+  const valid: Record<string, unknown> = { ...env };
+  for (const issue of parsed.issues) {
+    const setting = String(issue.path?.[0]?.key);
+    // The library's own messages quote the value.
+    const message = issue.message.startsWith("Invalid ") ? `must be ${issue.expected}` : issue.message;
+    faults.push({ setting, why: `${setting}: ${message}` });
+    delete valid[setting];
+  }
+  return v.parse(schema, valid);
+}
 
 /** What a secret says; `undefined` when it is not as it must be, without saying how: it is secret. */
 export function readSecret<const Schema extends v.GenericSchema>(
@@ -11,32 +35,33 @@ export function readSecret<const Schema extends v.GenericSchema>(
   return parsed.success ? parsed.output : undefined;
 }
 
-/** The Worker's settings as they come, by the platform's variables and secrets or by an operator's environment. */
-export interface Settings {
-  readonly REPORT_SECONDS?: string;
-  readonly CHECK_SECONDS?: string;
-  readonly REQUEST_LOG?: string;
-  readonly CLIENT_ADDRESS?: string;
-  readonly FORWARDED_FIELDS?: string;
-  readonly METHOD_OVERRIDE?: string;
-  readonly SERVER_FIELDS?: string;
-  readonly TABLE_REFRESH_SECONDS?: string;
-  readonly FIRST_BYTE_DEADLINE_MS?: string;
-  readonly IDLE_DEADLINE_MS?: string;
-  readonly TOTAL_DEADLINE_MS?: string;
-  /** A secret, not a variable: `wrangler secret put PUBLIC_ID_KEYS`. */
-  readonly PUBLIC_ID_KEYS?: string;
-  /** A secret as well. */
-  readonly ORIGIN_SIGNING_KEYS?: string;
-  /** A secret, though it has digests alone. */
-  readonly ADMIN_TOKENS?: string;
-  readonly ACCESS_TEAM_DOMAIN?: string;
-  readonly ACCESS_AUDIENCE?: string;
-  readonly ACCESS_OPERATORS?: string;
-  readonly OPEN_PAGES?: string | null;
-  /** A rate limit binding, or text such as `100/60`. */
-  readonly CLIENT_RATE_LIMIT?: RateBinding | string;
-  readonly ENTITY_RATE_LIMIT?: RateBinding | string;
-  readonly LOOKUP_RATE_LIMIT?: RateBinding | string;
-  readonly RATE_LIMIT_PERIOD_SECONDS?: string;
-}
+/** Every setting by name. */
+export const SETTING_NAMES = [
+  "REQUEST_LOG",
+  "CLIENT_ADDRESS",
+  "FORWARDED_FIELDS",
+  "METHOD_OVERRIDE",
+  "SERVER_FIELDS",
+  "TABLE_REFRESH_SECONDS",
+  "REPORT_SECONDS",
+  "CHECK_SECONDS",
+  "FIRST_BYTE_DEADLINE_MS",
+  "IDLE_DEADLINE_MS",
+  "TOTAL_DEADLINE_MS",
+  // Secrets, not variables: `wrangler secret put PUBLIC_ID_KEYS`. `ADMIN_TOKENS` is one though it has digests alone.
+  "PUBLIC_ID_KEYS",
+  "ORIGIN_SIGNING_KEYS",
+  "ADMIN_TOKENS",
+  "ACCESS_TEAM_DOMAIN",
+  "ACCESS_AUDIENCE",
+  "ACCESS_OPERATORS",
+  "OPEN_PAGES",
+  // A rate limit binding, or text such as `100/60`.
+  "CLIENT_RATE_LIMIT",
+  "ENTITY_RATE_LIMIT",
+  "LOOKUP_RATE_LIMIT",
+  "RATE_LIMIT_PERIOD_SECONDS",
+] as const;
+
+/** The Worker's settings as they come: by the platform's variables and secrets, of any type, or by an operator's environment. */
+export type Settings = { readonly [Name in (typeof SETTING_NAMES)[number]]?: unknown };

@@ -90,6 +90,8 @@ export async function forward(context: RequestContext, decision: Decision, targe
   if (isRewritten && !gateway.publicIds.covers(table)) {
     return context.fail({ reason: "public-ids-unavailable", why: "no-keys" }, decision);
   }
+  // An origin must not get unsigned what its operator wanted signed.
+  if (gateway.mustSign && gateway.sign === undefined) return context.fail({ reason: "signing-unavailable" }, decision);
   const { idleMs } = gateway.deadlines;
   const body =
     request.body === null

@@ -272,8 +272,14 @@ export const CATALOGUE = {
     status: 503,
     title: "Credentials cannot be verified now",
     meaning:
-      "The signing keys of Cloudflare Access could not be fetched, and no cached key is still valid. Bearer tokens still work.",
-    remedy: "Retry in a minute, or use a bearer token.",
+      "The signing keys of Cloudflare Access could not be fetched, and no cached key is still valid. Or a setting of access is invalid, so that valid credentials may be unknown.",
+    remedy: "Retry in a minute, or use a bearer token. Fix the setting that `/-/ready` and the log name.",
+  },
+  "signing-unavailable": {
+    status: 503,
+    title: "Requests cannot be signed",
+    meaning: "The setting `ORIGIN_SIGNING_KEYS` is invalid. No origin was contacted: it would get an unsigned request.",
+    remedy: "Fix the setting; `waybill config check` shows what is wrong.",
   },
   "clock-behind": {
     status: 503,

@@ -18,6 +18,7 @@ export type RequestError =
   | { readonly reason: "forbidden"; readonly why: "scope"; readonly needs: "viewer" | "operator" }
   | { readonly reason: "forbidden"; readonly why: "cross-site" }
   | { readonly reason: "transfer-coding-unsupported" }
+  | { readonly reason: "signing-unavailable" }
   | { readonly reason: "internal-error" };
 
 /** Why a port of the gateway (see `src/ports.ts`) failed. */

@@ -86,7 +86,8 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
       : `The limit of requests per ${limit} was exceeded.`,
   unauthenticated: "This endpoint requires a valid credential.",
   forbidden: (error) => (error.why === "scope" ? `This needs the scope "${error.needs}".` : FORBIDDEN[error.why]),
-  "authentication-unavailable": "The keys for verifying credentials are unavailable.",
+  "authentication-unavailable": "Credentials cannot be verified: keys are unavailable, or a setting is invalid.",
+  "signing-unavailable": "Requests to origins must be signed, and this deployment has no valid key.",
   "origin-open-circuit": ({ region }) => `The circuit breakers of all origins of region "${region}" are open.`,
   "origins-disagree": ({ region, why }) => `The origin of region "${region}" does not accept the entity: ${why}.`,
   "body-too-large-to-replay": ({ region, bytesMax }) =>

@@ -109,6 +109,7 @@ export async function* commandRuns() {
     "requests.ndjson": LOG,
     "shards.csv": "0,9,eu\n5000,5999,us\n",
     "faulty.csv": "0,9,eu\n5,us\n",
+    "settings.env": "REQUEST_LOG=JSON\nREQUEST_LOGS=off\n",
   });
   const shown = await waybill(["public", "show", "--entity", "ticket", ULID], { files, env });
   const runs: readonly (readonly [command: string, ...args: string[]])[] = [
@@ -149,6 +150,7 @@ export async function* commandRuns() {
     ["table abort", "--yes", "--expect", "6"],
     ["contract", "api.json", "--entity-prefix", "/orders"],
     ["contract", "api.json", "--table", "next.json"],
+    ["config check", "settings.env"],
     ["public show", "--entity", "ticket", ULID],
     ["public open", "--entity", "ticket", shown.stdout.trim(), "x"],
     ["move start", ORDER, "--to", "us"],

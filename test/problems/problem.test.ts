@@ -50,6 +50,7 @@ const ERRORS: readonly GatewayError[] = [
   { reason: "body-too-large-to-replay", region: "eu", bytesMax: 0 },
   { reason: "entity-moving", retryAfterMs: 2000 },
   { reason: "transfer-coding-unsupported" },
+  { reason: "signing-unavailable" },
   { reason: "request-timeout", idleMs: 60_000 },
   { reason: "entity-gone", id: "x", entity: "order" },
   { reason: "region-unknown", path: "/login", sources: ["header x-region"] },

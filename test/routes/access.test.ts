@@ -164,16 +164,16 @@ describe("every page of the gateway's own", () => {
     expect((await request("/-/metrics", { headers: bearer(VIEWER) })).status).toBe(200);
   });
 
-  it("is 429 for a network that has guessed 20 times, open pages aside", async () => {
+  it("is 429 for a 21st wrong credential of a network, and open to a right one all the same", async () => {
     const { request } = guarded();
     for (let at = 0; at < 20; at++) await request("/-/metrics", { headers: bearer(`${at}`.padStart(40, "0")) });
-    const response = await request("/-/metrics", { headers: bearer(OPERATOR) });
+    const response = await request("/-/metrics", { headers: bearer("20".padStart(40, "0")) });
     expect([response.headers.get("retry-after"), await problemOf(response)]).toEqual([
       "60",
       expect.objectContaining({ type: "/-/problems/rate-limited", limit: "failed-attempts" }),
     ]);
     expect((await request("/-/health")).status).toBe(200);
-    expect(await (await request("/-/ready", { headers: bearer(OPERATOR) })).json()).toEqual({ status: "ready" });
+    expect((await request("/-/metrics", { headers: bearer(OPERATOR) })).status).toBe(200);
   });
 });
 

@@ -127,6 +127,8 @@ export function setUp(options: Options = {}) {
     sign: undefined,
     rateLimits: { client: undefined, entity: undefined, lookup: undefined },
     authenticate: async () => ok({ name: "anybody", scope: "operator", by: "open-pages" }),
+    mustSign: false,
+    invalidSettings: [],
     trustsForwarded: false,
     observe(line, waitUntil) {
       lines.push(line);

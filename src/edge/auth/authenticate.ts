@@ -47,7 +47,7 @@ export interface RefusedCredentials {
   readonly network: string;
 }
 
-/** Wrong credentials that one network may send in a period; further ones are ignored. */
+/** Wrong credentials of one network that are answered as such, and logged, in a period. */
 const FAILURES_MAX = 20;
 const FAILURES_PERIOD_SECONDS = 60;
 const NETWORKS_MAX = 10_000;
@@ -68,25 +68,25 @@ export function authenticator(options: AuthenticateOptions): Authenticate {
   const bearer = bearerCheck(settings.tokens, options.subtle);
   const access = settings.access && accessCheck({ ...options, settings: settings.access });
   const failures = periodCounts(FAILURES_PERIOD_SECONDS, options.clock, NETWORKS_MAX);
-  const limited = () =>
-    err({ reason: "rate-limited", limit: "failed-attempts", retryAfterSeconds: failures.secondsLeft() } as const);
 
   return async (request) => {
     const token = request.headers.get("authorization");
     const check = token === null ? access : bearer;
     const credential = token ?? request.headers.get(ACCESS_FIELD);
-    if (credential === null || check === undefined) return err({ reason: "unauthenticated", why: "missing" });
-    const by = token === null ? "access" : "token";
+    const isMissing = credential === null || check === undefined;
+    // A right credential is never limited, so it is checked first.
+    const caller = isMissing ? undefined : await check(credential);
+    if (caller?.ok) return caller;
+    // With an invalid setting it might be right.
+    if (settings.isFaulty || caller?.error.kind === "unavailable") return err({ reason: "authentication-unavailable" });
+    if (caller === undefined) return err({ reason: "unauthenticated", why: "missing" });
     const { address } = clientOf(request);
     const network = address === undefined ? UNKNOWN_NETWORK : clientNetwork(address);
-    if (failures.countOf(network) >= FAILURES_MAX) return limited();
-    const caller = await check(credential);
-    if (caller.ok) return caller;
-    if (caller.error.kind === "unavailable") return err({ reason: "authentication-unavailable" });
-    // Concurrent requests all passed the limit above.
-    if (failures.countOf(network) >= FAILURES_MAX) return limited();
+    if (failures.countOf(network) >= FAILURES_MAX) {
+      return err({ reason: "rate-limited", limit: "failed-attempts", retryAfterSeconds: failures.secondsLeft() });
+    }
     failures.add(network);
-    reportRefused({ by, why: caller.error.why, network });
+    reportRefused({ by: token === null ? "access" : "token", why: caller.error.why, network });
     return err({ reason: "unauthenticated", why: "wrong" });
   };
 }

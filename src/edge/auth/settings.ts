@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import type { Scope } from "../../admin-ports.ts";
-import { err, ok, type Result } from "../../ids/result.ts";
-import { readSecret, type Settings } from "../settings.ts";
+import { readSecret, readValid, type SettingFault, type Settings } from "../settings.ts";
 
 /** The Cloudflare Access application in front of the gateway's own pages. */
 export interface AccessSettings {
@@ -29,7 +28,7 @@ const listOf = (item: RegExp, countMax: number, message: string) =>
 const OPERATOR = /^(?:\*|[\x21-\x2b\x2d-\x3f\x41-\x7e]{1,64})@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/;
 
 /** Reads the settings of Access; `undefined` if there are none. */
-export const accessSettings = v.pipe(
+const accessSettings = v.pipe(
   v.object({
     ACCESS_TEAM_DOMAIN: v.optional(
       v.pipe(
@@ -106,24 +105,36 @@ export interface AuthSettings {
   readonly openPages: boolean;
   readonly tokens: readonly AdminToken[];
   readonly access: AccessSettings | undefined;
+  /** Some setting of access is invalid, so unknown callers may be right. */
+  readonly isFaulty: boolean;
 }
 
-// workerd gives null for an unset environment variable.
-const OPEN_PAGES = v.nullish(v.picklist(["on", "off"]), "off");
+const ACCESS_NAMES = ["ACCESS_TEAM_DOMAIN", "ACCESS_AUDIENCE", "ACCESS_OPERATORS"] as const;
 
-/** Reads the environment; errors are sentences that begin with the setting's name. */
-export function readAuthSettings(env: Settings): Result<AuthSettings, readonly string[]> {
-  const faults: string[] = [];
-  const open = v.safeParse(OPEN_PAGES, env.OPEN_PAGES);
-  if (!open.success) faults.push('OPEN_PAGES: must be "on" or "off"');
+// workerd gives null for an unset environment variable.
+const OPEN_PAGES = v.object({ OPEN_PAGES: v.nullish(v.picklist(["on", "off"], 'must be "on" or "off"'), "off") });
+
+/** Reads the environment. Invalid settings never open pages. */
+export function readAuthSettings(env: Settings, faults: SettingFault[]): AuthSettings {
+  const found: SettingFault[] = [];
+  const { OPEN_PAGES: open } = readValid(OPEN_PAGES, env, found);
   const access = v.safeParse(accessSettings, env);
-  for (const issue of access.issues ?? []) faults.push(`${v.getDotPath(issue) ?? "env"}: ${issue.message}`);
-  const tokens = env.ADMIN_TOKENS === undefined ? [] : parseAdminTokens(env.ADMIN_TOKENS);
-  if (tokens === undefined) faults.push(ADMIN_TOKENS_FAULT);
-  const isGuarded = env.ADMIN_TOKENS !== undefined || env.ACCESS_TEAM_DOMAIN !== undefined;
-  if (open.output === "on" && isGuarded) {
-    faults.push("OPEN_PAGES conflicts with ADMIN_TOKENS and Access; set one or the other");
+  for (const issue of access.issues ?? []) {
+    const setting = String(issue.path?.[0]?.key ?? ACCESS_NAMES.find((name) => env[name] !== undefined));
+    found.push({ setting, why: `${setting}: ${issue.message}` });
   }
-  if (faults.length > 0 || !access.success || tokens === undefined) return err(faults);
-  return ok({ openPages: open.output === "on", tokens, access: access.output });
+  const tokens = env.ADMIN_TOKENS == null ? [] : parseAdminTokens(String(env.ADMIN_TOKENS));
+  if (tokens === undefined) found.push({ setting: "ADMIN_TOKENS", why: ADMIN_TOKENS_FAULT });
+  const isGuarded = env.ADMIN_TOKENS != null || env.ACCESS_TEAM_DOMAIN != null;
+  if (open === "on" && isGuarded) {
+    const why = "OPEN_PAGES conflicts with ADMIN_TOKENS and Access; set one or the other";
+    found.push({ setting: "OPEN_PAGES", why });
+  }
+  faults.push(...found);
+  return {
+    openPages: open === "on" && found.length === 0,
+    tokens: tokens ?? [],
+    access: access.success ? access.output : undefined,
+    isFaulty: found.length > 0,
+  };
 }

@@ -36,9 +36,25 @@ async function main(): Promise<number> {
   const isDryRun = args.includes("--dry-run");
   const read = await readDeployable(isDryRun);
   if (!read.ok) return fail(`${read.error}\nFix the table first: nothing was deployed.\n`);
+  if ((await checkSettings(args)) !== 0) return fail("Fix the settings first: nothing was deployed.\n");
   const packs = await readPacks(read.value, packsFolderOf(TABLE_FILE));
   if (!packs.ok) return fail(`routing-table.json: ${packs.error}\nNothing was deployed.\n`);
   return args.includes("--publish") ? publish(read.value, packs.value, args) : deploy(packs.value, args, isDryRun);
+}
+
+/** Runs `waybill config check`: an invalid variable would be found by the deployed Worker only. */
+function checkSettings(args: readonly string[]): Promise<number> {
+  const given = (...names: readonly string[]) => args[args.findIndex((arg) => names.includes(arg)) + 1 || args.length];
+  const config = given("--config", "-c") ?? "wrangler.toml";
+  const env = given("--env", "-e");
+  const command = [
+    join(ROOT, "src/cli/main.ts"),
+    "config",
+    "check",
+    config,
+    ...(env === undefined ? [] : ["--env", env]),
+  ];
+  return exitOf(spawn(process.execPath, command, { cwd: ROOT, stdio: "inherit" }));
 }
 
 /** The table's text, or an error message if it cannot be deployed. */

@@ -39,7 +39,7 @@ export const goodClaims = (): JWTPayload => ({
 export const signWith = (key: TestKey, claims: JWTPayload = goodClaims(), header: object = {}): Promise<string> =>
   new SignJWT(claims).setProtectedHeader({ alg: "RS256", kid: key.kid, ...header }).sign(key.privateKey);
 
-export const NO_AUTH: AuthSettings = { openPages: false, tokens: [], access: undefined };
+export const NO_AUTH: AuthSettings = { openPages: false, tokens: [], access: undefined, isFaulty: false };
 
 export const ACCESS: AuthSettings = {
   ...NO_AUTH,

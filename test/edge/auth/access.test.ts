@@ -1,6 +1,6 @@
 import { SignJWT, UnsecuredJWT } from "jose";
 import { describe, expect, it } from "vitest";
-import { AUDIENCE, accessWorld, goodClaims, ISSUER, makeKey, NOW_SECONDS, signWith } from "./access-world.ts";
+import { AUDIENCE, accessWorld, goodClaims, ISSUER, makeKey, NO_AUTH, NOW_SECONDS, signWith } from "./access-world.ts";
 
 const key = await makeKey("2026-06");
 const other = await makeKey("2026-06");
@@ -138,7 +138,7 @@ describe("a token of Cloudflare Access", () => {
   });
 
   it("counts for nothing where Access is not set up", async () => {
-    const { present, world } = accessWorld([key], { settings: { openPages: false, tokens: [], access: undefined } });
+    const { present, world } = accessWorld([key], { settings: NO_AUTH });
     const missing = { ok: false, error: { reason: "unauthenticated", why: "missing" } };
     expect(await present(await signWith(key))).toEqual(missing);
     expect(world.fetched).toEqual([]);

@@ -1,0 +1,66 @@
+import { parseEnv } from "node:util";
+import { readConfig } from "../../edge/config.ts";
+import { SETTING_NAMES, type Settings } from "../../edge/settings.ts";
+import { command, group, option } from "../command.ts";
+import { unreadable } from "../lib/input.ts";
+import { escapeControls, jsonText } from "../lib/output.ts";
+import { EXIT, type Runtime } from "../runtime.ts";
+
+export const config = group("config", "check a gateway's settings", [
+  command({
+    name: "check",
+    description: "name every invalid setting, and what is wrong with it; values are never printed",
+    args: [["[file]", "wrangler's configuration, or a file of NAME=value lines; by default the environment"]],
+    options: [
+      option("--env <name>", "an environment of wrangler's configuration"),
+      option("--json", "one JSON object on stdout"),
+    ],
+    help: `
+Examples:
+  $ waybill config check wrangler.toml
+  $ waybill config check settings.env
+  $ ADMIN_TOKENS="$(cat tokens.json)" waybill config check
+
+Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
+    run: async (runtime, [path], { env, json }) => {
+      const settings = path === undefined ? fromEnvironment(runtime) : await readSettings(path, env, runtime);
+      const names = Object.keys(settings).filter((name) => settings[name] !== undefined);
+      const { faults } = readConfig(settings as Settings);
+      const unknown = names.filter((name) => !SETTING_NAMES.some((known) => known === name));
+      if (json) await runtime.print(jsonText({ faults, unknown }));
+      else {
+        for (const { why } of faults) runtime.report(`error: ${escapeControls(why)}\n`);
+        for (const name of unknown) runtime.report(`note: ${escapeControls(name)} is no setting of the gateway\n`);
+        if (faults.length === 0) await runtime.print(`settings: no faults; ${names.join(", ") || "none"} set\n`);
+      }
+      return faults.length === 0 ? EXIT.ok : EXIT.failed;
+    },
+  }),
+]);
+
+type Given = Readonly<Record<string, unknown>>;
+
+const fromEnvironment = (runtime: Runtime): Given =>
+  Object.fromEntries(SETTING_NAMES.map((name) => [name, runtime.env(name)]));
+
+async function readSettings(path: string, env: string | undefined, runtime: Runtime): Promise<Given> {
+  if (/\.(?:toml|jsonc?)$/.test(path)) return fromWrangler(path, env);
+  const file = runtime.readFile(path);
+  return file.ok ? parseEnv(new TextDecoder().decode(file.value)) : unreadable(path, file.error);
+}
+
+/** The variables and the rate limits; secrets are not in it. */
+async function fromWrangler(path: string, env: string | undefined): Promise<Given> {
+  const { unstable_readConfig } = await import("wrangler");
+  try {
+    const { vars, ratelimits = [] } = unstable_readConfig({ config: path, env }, { hideWarnings: true });
+    return {
+      ...vars,
+      ...Object.fromEntries(
+        ratelimits.map(({ name }: { readonly name: string }) => [name, { limit: () => undefined }]),
+      ),
+    };
+  } catch (error) {
+    return unreadable(path, error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { waybill } from "./fake-runtime.ts";
+import { MemoryFiles } from "./memory-files.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "waybill-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const check = (text: string, ...args: readonly string[]) => {
+  const path = join(folder, "wrangler.toml");
+  writeFileSync(path, `name = "a"\n${text}`);
+  return waybill(["config", "check", path, ...args]);
+};
+
+it("finds no fault in the project's own wrangler.toml", async () => {
+  const { code, stdout, stderr } = await waybill(["config", "check", "wrangler.toml"]);
+  expect([code, stderr, stdout.startsWith("settings: no faults; REQUEST_LOG, CLIENT_ADDRESS")]).toEqual([0, "", true]);
+});
+
+it("names every fault, and names that are no settings", async () => {
+  expect(await check('[vars]\nREQUEST_LOG = "JSON"\nREPORT_SECONDS = 10\nCLIENT_ADRESS = "socket"\n')).toEqual({
+    code: 1,
+    stdout: "",
+    stderr:
+      'error: REQUEST_LOG: must be ("off" | "json")\n' +
+      "error: REPORT_SECONDS: must be a text\n" +
+      "note: CLIENT_ADRESS is no setting of the gateway\n",
+  });
+});
+
+it("reads an environment and its rate limits", async () => {
+  const limit =
+    '[[env.eu.ratelimits]]\nname = "CLIENT_RATE_LIMIT"\nnamespace_id = "1"\nsimple = { limit = 1, period = 10 }';
+  const { code, stdout } = await check(`[env.eu.vars]\nREQUEST_LOG = "json"\n${limit}\n`, "--env", "eu", "--json");
+  const faults = [{ setting: "RATE_LIMIT_PERIOD_SECONDS", why: expect.any(String) }];
+  expect([code, JSON.parse(stdout)]).toEqual([1, { faults, unknown: [] }]);
+});
+
+it("reads NAME=value lines and the environment, and prints no secret", async () => {
+  const files = MemoryFiles.of({ "settings.env": "ADMIN_TOKENS='[{waybill_secret},]'\nREQUEST_LOG=off\n" });
+  const bad = await waybill(["config", "check", "settings.env"], { files });
+  expect([bad.code, bad.stderr]).toEqual([1, expect.stringMatching(/^error: ADMIN_TOKENS must be(?!.*waybill_s)/)]);
+  const env = { ORIGIN_SIGNING_KEYS: "waybill_secret" };
+  const other = await waybill(["config", "check"], { env });
+  expect([other.code, other.stderr]).toEqual([1, expect.stringMatching(/^error: ORIGIN_SIG(?!.*waybill_s)/)]);
+  expect(await waybill(["config", "check"])).toMatchObject({ code: 0, stdout: "settings: no faults; none set\n" });
+});
+
+it("says why a file cannot be read", async () => {
+  const missing = await waybill(["config", "check", "nothing.env"], { files: MemoryFiles.of({}) });
+  expect(missing).toMatchObject({
+    code: 1,
+    stderr: "error: nothing.env cannot be read: no such file or directory (/work/nothing.env)\n",
+  });
+  expect((await check("[vars\n")).stderr).toContain("cannot be read");
+});
