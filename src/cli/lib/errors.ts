@@ -14,9 +14,10 @@ const OPTION_OF: Readonly<Record<string, string>> = {
   "/group": "--group",
   "/shardKey": "--shard-key",
   "/slices": "--slice",
+  "/fields": "--field",
 };
 
-/** The sentence that the gateway would respond with. */
+/** The sentence that the gateway would respond with, with options for members. */
 export const detailOf = (error: Failure): string => {
   const { detail } = problemOf(error);
   if (error.reason === "unknown-id" && error.candidates.every(({ entity }) => entity === undefined)) {
@@ -27,8 +28,10 @@ export const detailOf = (error: Failure): string => {
     const key = Object.entries(error.key).map(([name, value]) => `${name} ${value}`);
     return `${detail} Its key: ${key.join(", ")}.`;
   }
-  const option = error.reason === "malformed-request" ? OPTION_OF[error.pointer ?? ""] : undefined;
-  return option === undefined ? detail : `${detail} (${option})`;
+  if (error.reason !== "malformed-request") return detail;
+  const spoken = detail.replace(/"(\w+)"/g, (quoted, member: string) => OPTION_OF[`/${member}`] ?? quoted);
+  const option = OPTION_OF[error.pointer ?? ""];
+  return option === undefined || spoken.includes(option) ? spoken : `${spoken} (${option})`;
 };
 
 /** For stderr, with the reasons of the tried layouts, each reason once. */

@@ -1,6 +1,6 @@
 import { boxFor, type PlacedRoutes } from "../compile/route-plans.ts";
 import { isOneIdentity } from "../identity.ts";
-import { readLayout } from "../layouts/declared.ts";
+import { areEntitiesSound, readLayout } from "../layouts/declared.ts";
 import { keyFieldOf, noSuchDay, parseTime } from "../layouts/fields.ts";
 import { type Overlap, overlapOf } from "../layouts/overlap.ts";
 import { type IdPlan, type LayoutPlan, sliceOf } from "../layouts/plan.ts";
@@ -110,7 +110,7 @@ export const checkLayouts = (draft: Draft, report: Report): void => {
     const layout = draft.known.get(name);
     if (layout === undefined) continue;
     const unused = `No entity has IDs of layout ${name}; remove it here or add it to an entity's \`ids\`.`;
-    if (!used.has(name)) report("unknown-name", place, unused);
+    if (!used.has(name) && areEntitiesSound(draft)) report("unknown-name", place, unused);
     const key = keyFieldOf(layout);
     for (const [slice, bits] of Object.entries(slices)) {
       const message = faultOfSlice(slice, bits, name, key?.bits);

@@ -1,6 +1,6 @@
 import { groupOfClass, type Layout } from "../../ids/index.ts";
 import { M49_AREAS } from "../data/m49.ts";
-import { isLayoutName } from "../layouts/declared.ts";
+import { areEntitiesSound, isLayoutName } from "../layouts/declared.ts";
 import {
   fieldDimensionName,
   isIssued,
@@ -124,7 +124,8 @@ export const readConditions = (
   const fields = readFields(draft, when, scope, place, fault);
   const minted = readMinted(when, place, fault);
   if (minted !== undefined) fields.set("minted", minted);
-  const slices = when.slices && readSlices(when.slices, possible, [...place, "slices"], fault);
+  const isCertain = () => possible.length > 0 && areEntitiesSound(draft);
+  const slices = when.slices && readSlices(when.slices, possible, isCertain, [...place, "slices"], fault);
   if (slices !== undefined && !budget.spend(sizeOf(slices))) return undefined;
   // A country whose number does not fit the schema is reported already.
   if (listOf(when.country ?? []).some((code) => !draft.countries.has(code))) return undefined;
@@ -154,6 +155,8 @@ const checkNames = (draft: Draft, when: DeclaredConditions, place: Place, fault:
     if (declared === undefined || (typeof declared === "string" && known[key].has(declared))) continue;
     for (const [index, name] of listOf(declared).entries()) {
       if (known[key].has(name) || (key === "layout" && isLayoutName(draft, name))) continue;
+      // A country declared in lower case is a fault there.
+      if (key === "country" && known[key].has(name.toLowerCase())) continue;
       const at = Array.isArray(declared) ? [...place, key, index] : [...place, key];
       reportUnknown(key, name, known[key].keys(), at, fault);
     }
@@ -219,6 +222,7 @@ const readMinted = (when: DeclaredConditions, place: Place, fault: Report): Rang
 const readSlices = (
   declared: NonNullable<DeclaredConditions["slices"]>,
   plans: readonly LayoutPlan[],
+  isCertain: () => boolean,
   place: Place,
   fault: Report,
 ): ReadonlyMap<string, ReadonlyMap<string, Ranges>> => {
@@ -234,7 +238,7 @@ const readSlices = (
     byLayout.set(layout.name, new Map(names.map((name) => [name, setOf(name)])));
   }
   for (const name of names) {
-    if (plans.some(({ slices }) => slices.has(name))) continue;
+    if (!isCertain() || plans.some(({ slices }) => slices.has(name))) continue;
     const message = `No layout of this route has a slice ${JSON.stringify(name)}; declare it under \`layouts\` or correct the name.`;
     fault("unknown-name", [...place, name], message);
   }

@@ -212,6 +212,16 @@ export const isLayoutName = ({ known, layouts, names }: LayoutNames, name: strin
   return declared === undefined ? names.layouts.has(name) : declaresLayout(declared);
 };
 
+/** Whether every entity fits the schema and names layouts that exist. Otherwise one of them may use what seems unused. */
+export const areEntitiesSound = (draft: EntityNames): boolean =>
+  draft.entities.size === draft.names.entities.size &&
+  [...draft.entities.values()].every(({ ids }) => ids.every(({ layout }) => isLayoutName(draft, layout)));
+
+interface EntityNames extends LayoutNames {
+  readonly entities: ReadonlyMap<string, { readonly ids: readonly { readonly layout: string }[] }>;
+  readonly names: LayoutNames["names"] & { readonly entities: ReadonlySet<string> };
+}
+
 /** The part of a draft about layouts. */
 interface LayoutNames {
   readonly known: ReadonlyMap<string, Layout>;

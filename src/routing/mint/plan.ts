@@ -72,7 +72,7 @@ function strayError(layout: Layout, wanted: readonly Field[], request: MintReque
   const stray = (["country", "service", "group", "shardKey", "slices"] as const).find(
     (name) => request[name] !== undefined && !has(name === "slices" ? keyFieldOf(layout)?.name : name),
   );
-  if (stray !== undefined) return malformed(`${stray} has no place in an ID of layout ${layout.name}.`, `/${stray}`);
+  if (stray !== undefined) return malformed(`"${stray}" has no place in an ID of layout ${layout.name}.`, `/${stray}`);
   const strayField = Object.keys(request.fields ?? {}).find((name) => !has(name));
   if (strayField === undefined) return undefined;
   const takes = wanted.length === 0 ? "it takes none" : `it takes ${wanted.map(({ name }) => name).join(", ")}`;

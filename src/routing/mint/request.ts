@@ -83,7 +83,7 @@ export function readMintBody(text: string): Result<MintBody, MintPlanError> {
   checkShape(json, report);
   const parsed = v.safeParse(MINT_BODY, json);
   if (parsed.success && faults.length === 0) return ok(parsed.output);
-  for (const issue of parsed.issues ?? []) reportIssue(issue, report);
+  for (const issue of parsed.issues ?? []) reportIssue(issue, report, MINT_BODY);
   const [{ pointer, message } = { pointer: "", message: "It is not a mint request." }] = faults;
   return err(malformed(`${pointer === "" ? "The body" : pointer}: ${message}`, pointer));
 }

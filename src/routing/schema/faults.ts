@@ -89,6 +89,26 @@ export const listNames = (names: Iterable<string>): string => {
   return count > NAMES_SHOWN ? `${shown.join(", ")} and ${count - NAMES_SHOWN} more` : shown.join(", ");
 };
 
+/** The name that was likely meant: the same but for case, or for up to two neighbouring characters. */
+export const nearest = (name: string, known: Iterable<string>): string | undefined => {
+  const text = name.toLowerCase();
+  let best: string | undefined;
+  let least = 3;
+  for (const each of known) {
+    const other = each.toLowerCase();
+    const [shortest = 0, longest = 0] = [text.length, other.length].sort((a, b) => a - b);
+    let start = 0;
+    while (start < shortest && text[start] === other[start]) start++;
+    let end = 0;
+    while (end < shortest - start && text.at(-1 - end) === other.at(-1 - end)) end++;
+    const differ = longest - start - end;
+    if (differ >= least || differ * 2 >= longest) continue;
+    least = differ;
+    best = each;
+  }
+  return best;
+};
+
 /** Reports a reference to a name that is not declared. */
 export const reportUnknown = (
   what: string,
@@ -97,7 +117,13 @@ export const reportUnknown = (
   place: Place,
   report: Report,
 ): void => {
-  const message = `There is no ${what} ${JSON.stringify(name)}; declare it or use one of ${listNames(known)}.`;
+  const names = [...known];
+  const near = nearest(name === "uuid" ? "uuid-v4" : name, names);
+  const remedy =
+    near === undefined
+      ? `declare it or use one of ${listNames(names)}`
+      : `write ${JSON.stringify(near)}, or declare it`;
+  const message = `There is no ${what} ${JSON.stringify(name)}; ${remedy}.`;
   report("unknown-name", place, message);
 };
 

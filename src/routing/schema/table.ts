@@ -73,13 +73,17 @@ export const regionSchema = v.strictObject({
 
 export const countrySchema = integer(0, 255);
 
+const PATTERN = /^(\/([A-Za-z0-9._~!$&'()+,;=@-]+|\*))*\/:id(\/([A-Za-z0-9._~!$&'()+,;=@-]+|\*))*$/;
+
 const pattern = v.pipe(
   v.string(),
   v.maxLength(PATTERN_LENGTH_MAX),
-  v.regex(
-    /^(\/([A-Za-z0-9._~!$&'()+,;=@-]+|\*))*\/:id(\/([A-Za-z0-9._~!$&'()+,;=@-]+|\*))*$/,
-    "A path pattern is segments of literal text or `*`, with exactly one segment `:id`: for example /orders/:id.",
-  ),
+  v.regex(PATTERN, ({ input }) => {
+    // As other routers write it.
+    const meant = input.replace(/(?<=\/)(?:\{[^/}]*\}|<[^/>]*>|\[[^/\]]*\]|:\w+)(?=\/|$)/, ":id");
+    if (meant !== input && PATTERN.test(meant)) return `The ID is written \`:id\`: ${meant}.`;
+    return "A path pattern is segments of literal text or `*`, with exactly one segment `:id`: for example /orders/:id.";
+  }),
 );
 
 const layoutPattern = v.strictObject({

@@ -11,7 +11,7 @@ import {
   VALUES_MAX,
   WITHOUT_ID_MAX,
 } from "../limits.ts";
-import type { FaultKind, Place, Report } from "./faults.ts";
+import { type FaultKind, nearest, type Place, type Report } from "./faults.ts";
 import { layoutSchema } from "./layout.ts";
 import { goneSchema, movedSchema, moveSchema, name, packSchema } from "./parts.ts";
 import { countrySchema, type DeclaredRoute, entitySchema, regionSchema, routeSchema, tableSchema } from "./table.ts";
@@ -150,12 +150,27 @@ const visitPart = (value: unknown, place: Place, key: string | number, report: R
   if (typeof value !== "string" && typeof value !== "boolean") visit(value, [...place, key], report);
 };
 
-/** Reports an issue of the schema as a fault that says how to fix it. `prefix`: the place of its value. */
-export const reportIssue = (issue: v.BaseIssue<unknown>, report: Report, prefix: Place = []): void => {
+/** Reports an issue of a schema as a fault that says how to fix it. `prefix`: the place of its value. */
+export const reportIssue = (
+  issue: v.BaseIssue<unknown>,
+  report: Report,
+  schema: object = tableSchema,
+  prefix: Place = [],
+): void => {
   const inner = innerIssues(issue);
   for (const each of inner) {
     const inside = [...(issue.path ?? []), ...(each === issue ? [] : (each.path ?? []))];
-    report(kindOf(each), [...prefix, ...inside.map(({ key }) => keyOf(key))], sentenceOf(each));
+    const place = [...prefix, ...inside.map(({ key }) => keyOf(key))];
+    const above = place.slice(0, -1);
+    const parent = inside.at(-1)?.input;
+    const known = isRecord(parent) ? keysAt(schema, above) : [];
+    const key = String(place.at(-1));
+    // A misspelled key is not a missing one as well.
+    const typo =
+      isMissing(each) &&
+      Object.keys(parent ?? {}).find((name) => !known.includes(name) && nearest(name, known) === key);
+    if (typo) report("schema", [...above, typo], strangeKey(typo, known));
+    else report(kindOf(each), place, isStrange(each) ? strangeKey(key, known) : sentenceOf(each));
   }
 };
 
@@ -189,16 +204,43 @@ const kindOf = (issue: v.BaseIssue<unknown>): FaultKind => (SIZE_TYPES.has(issue
 /** Valibot's own messages start like this; messages of the schema are used as they are. */
 const LIBRARY_SENTENCE = /^Invalid /;
 
+const isStrange = ({ type, expected }: v.BaseIssue<unknown>): boolean =>
+  type === "strict_object" && expected === "never";
+
+const isMissing = ({ received, path, message }: v.BaseIssue<unknown>): boolean =>
+  received === "undefined" && path !== undefined && LIBRARY_SENTENCE.test(message);
+
+const strangeKey = (key: string, known: readonly string[]): string => {
+  const near = nearest(key, known);
+  const remedy =
+    near === undefined ? "remove it or correct its spelling" : `write ${JSON.stringify(near)}, or remove it`;
+  return `${JSON.stringify(key)} is not allowed here; ${remedy}.`;
+};
+
 const sentenceOf = (issue: v.BaseIssue<unknown>): string => {
   if (!LIBRARY_SENTENCE.test(issue.message)) return issue.message;
-  const key = issue.path?.at(-1)?.key;
-  if (issue.type === "strict_object" && issue.expected === "never") {
-    return `${JSON.stringify(key)} is not allowed here; remove it or correct its spelling.`;
-  }
-  if (issue.received === "undefined" && issue.path !== undefined) return `${JSON.stringify(key)} is missing; add it.`;
+  if (isMissing(issue)) return `${JSON.stringify(issue.path?.at(-1)?.key)} is missing; add it.`;
   if (SIZE_TYPES.has(issue.type))
     return `At most ${issue.expected?.slice(2)} are allowed here; there are ${issue.received}.`;
   return `Expected ${issue.expected ?? "another value"}, found ${issue.received}; correct the value.`;
+};
+
+/** What schemas of the library have inside. */
+interface Inside {
+  readonly wrapped?: Inside;
+  readonly entries?: Readonly<Record<string, Inside>>;
+  readonly item?: Inside;
+  readonly value?: Inside;
+  readonly options?: readonly Inside[];
+}
+
+/** The keys that an object at this place may have. */
+const keysAt = ({ wrapped, entries = {}, options = [], ...inside }: Inside, place: Place): readonly string[] => {
+  if (wrapped !== undefined) return keysAt(wrapped, place);
+  const [key, ...rest] = place;
+  const next = key === undefined ? undefined : (entries[key] ?? inside.item ?? inside.value);
+  const own = key === undefined ? Object.keys(entries) : [];
+  return [...own, ...(next ? keysAt(next, rest) : []), ...options.flatMap((option) => keysAt(option, place))];
 };
 
 /** What of a table fits the schema. */
@@ -223,7 +265,7 @@ export const keepFitting = (value: unknown, report: Report): Fitting | undefined
     const isListed = countValues(part, LISTED_VALUES_MAX) <= LISTED_VALUES_MAX;
     const issues = isListed ? v.safeParse(schema, part).issues : quick.issues;
     found += issues?.length ?? 0;
-    for (const issue of issues ?? []) reportIssue(issue, report, place);
+    for (const issue of issues ?? []) reportIssue(issue, report, tableSchema, place);
     return { success: false, issues, output: undefined } as const;
   };
   const rest = parse(tableSchema, isRecord(value) ? withStandIns(value) : value, []);

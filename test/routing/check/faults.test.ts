@@ -79,12 +79,69 @@ test("the sample table has no fault, and neither has the table of the repository
   );
 });
 
+type Table = ReturnType<typeof sampleTable>;
+
+test.each<[string, (table: Table) => unknown, string, string]>([
+  ["a layout", (t) => entity(t, { ids: [{ layout: "uuid" }] }), "/entities/parcel/ids/0/layout", 'write "uuid-v4", or'],
+  ["a region", (t) => ({ ...t, default: "usa" }), "/default", 'write "us", or declare it.'],
+  ["a region in capitals", (t) => ({ ...t, default: "EU" }), "/default", 'write "eu", or'],
+  ["a country", (t) => routed(t, { country: "KZZ" }), "/routes/0/when/country", 'write "KZ", or'],
+  [
+    "a country like no other",
+    (t) => routed(t, { country: "DE" }),
+    "/routes/0/when/country",
+    'use one of "KZ", "UZ", "BR".',
+  ],
+  ["a part", (t) => ({ ...t, defualt: "eu" }), "/defualt", 'write "default", or remove it.'],
+  ["a member of an entity", (t) => entity(t, { publc: true }), "/entities/parcel/publc", 'write "public", or'],
+  [
+    "a member of a path",
+    (t) => entity(t, { path: [{ path: "/p/:id", layuot: "x" }] }),
+    "/entities/parcel/path/0/layuot",
+    'write "layout"',
+  ],
+  ["a condition", (t) => routed(t, { contry: "KZ" }), "/routes/0/when/contry", 'write "country", or'],
+  ["what is like nothing", (t) => ({ ...t, colour: 1 }), "/colour", "remove it or correct its spelling."],
+  [
+    "an ID as others write it",
+    (t) => entity(t, { path: "/parcels/{id}/x" }),
+    "/entities/parcel/path",
+    "`:id`: /parcels/:id/x.",
+  ],
+  [
+    "an ID with a name",
+    (t) => entity(t, { path: "/parcels/:parcelId" }),
+    "/entities/parcel/path",
+    "`:id`: /parcels/:id.",
+  ],
+  ["no ID", (t) => entity(t, { path: "/parcels" }), "/entities/parcel/path", "exactly one segment `:id`"],
+])("one mistake is one fault that says what was likely meant: %s", (_, change, pointer, remedy) => {
+  const faults = faultsOf(change(sampleTable()));
+  expect(faults).toEqual([{ pointer, kind: expect.any(String), message: expect.stringContaining(remedy) }]);
+});
+
+const entity = (table: Table, part: object) => ({
+  ...table,
+  entities: { ...table.entities, parcel: { ...table.entities["parcel"], ...part } },
+});
+const routed = (table: Table, part: object) => ({
+  ...table,
+  routes: [{ when: { layout: "iuid", ...part }, region: "us" }, ...table.routes.slice(1)],
+});
+
+test("a country in lower case is one fault, wherever it is used", () => {
+  const { countries: { KZ, ...others } = {}, ...table } = sampleTable();
+  expect(faultsOf({ ...table, countries: { kz: KZ, ...others } }).map(({ pointer }) => pointer)).toEqual([
+    "/countries/kz",
+  ]);
+});
+
 test("an unknown layout is told of the table's own layouts first", () => {
   const layouts = { ticket: { rows: [{ field: "random", bits: 64, role: "random" }], text: "hex" } };
   const [fault] = faultsOf({
     ...sampleTable(),
     layouts,
-    entities: { a: { path: "/a/:id", ids: [{ layout: "tikket" }] } },
+    entities: { a: { path: "/a/:id", ids: [{ layout: "voucher" }] } },
   });
   expect(fault?.message).toContain('use one of "ticket", "iuid", "hotguid",');
 });
