@@ -149,17 +149,17 @@ async function respond(
   context: RequestContext,
   table: CompiledTable,
   decision: Decision,
-  { response: original, fields, region, limits }: OriginResponse,
+  { response: original, fields, bytes, region, limits }: OriginResponse,
 ): Promise<Response> {
   const { gateway, arrivedAtMs } = context;
   const { entity } = decision;
   const isDecoded = entity.publicFields !== undefined;
-  let { body } = original;
+  let body = bytes === undefined ? original.body : null;
   let response = original;
   let shown = fields;
   const isMessage = original.status !== 101;
   if (body !== null && isMessage) {
-    const idleMs = bodyIdleMs(limits, fields.contentLength, original.headers);
+    const idleMs = bodyIdleMs(limits, original.headers);
     if (idleMs > 0 || limits.total !== undefined) {
       body = watchBody(body, {
         limits: { idleMs, total: limits.total },
@@ -188,7 +188,7 @@ async function respond(
   const decided = decision.target.region;
   if (region !== decided) gateway.counters.count("answers_elsewhere", decided.name, region.name);
   context.originMs = gateway.clock.nowMs() - arrivedAtMs;
-  return clientResponse(response, body, shown, {
+  return clientResponse(response, bytes ?? body, shown, {
     region: region.name,
     layout: decision.layout,
     table: context.tableLabel ?? "",

@@ -3,7 +3,7 @@ import type { Clock, Fetch, ProxyPorts } from "../ports.ts";
 import type { Entity, Region } from "../routing/table.ts";
 import { type RequestBody, type Upload, upload } from "./body.ts";
 import type { OriginFault, ProxyError } from "./errors.ts";
-import { type ResponseFields, readResponseFields } from "./headers.ts";
+import { type FieldRules, type ResponseFields, readResponseFields } from "./headers.ts";
 import { type OriginRequest, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
 import { edgeFailure, type Failure, failureOf, isFailedHandshake } from "./origin-response.ts";
 import type { Attempt } from "./origins.ts";
@@ -42,20 +42,12 @@ export function limitsFor(
   };
 }
 
-const SMALL_BODY_BYTES_MAX = 64 * 1024;
-
 /**
- * Idle deadline for the response's body. The deployment's holds for long bodies and those of unknown length: watching a
- * small one costs more than the rest of the proxy (docs/design/performance.md). It does not hold for events, which may be
- * far apart (HTML, "Server-sent events").
+ * Idle deadline for the response's body. The deployment's does not hold for events, which may be far apart (HTML,
+ * "Server-sent events").
  */
-export function bodyIdleMs(
-  { idleMs, isIdleChosen }: AttemptLimits,
-  contentLength: string | undefined,
-  headers: Headers,
-): number {
+export function bodyIdleMs({ idleMs, isIdleChosen }: AttemptLimits, headers: Headers): number {
   if (idleMs === 0 || isIdleChosen) return idleMs;
-  if (contentLength !== undefined && Number(contentLength) <= SMALL_BODY_BYTES_MAX) return 0;
   return headers.get("content-type")?.startsWith("text/event-stream") === true ? 0 : idleMs;
 }
 
@@ -69,10 +61,15 @@ export interface AttemptError {
   readonly isAnswer?: boolean;
 }
 
-/** An origin's own answer, whatever its status. */
-export interface OriginResponse {
+/** An answer that began: a small one is here as a whole. */
+interface Begun {
   readonly response: Response;
   readonly fields: ResponseFields;
+  readonly bytes: ArrayBuffer | undefined;
+}
+
+/** An origin's own answer, whatever its status. */
+export interface OriginResponse extends Begun {
   /** The region that answered; another one than decided after failover or a move. */
   readonly region: Region;
   readonly limits: AttemptLimits;
@@ -90,32 +87,37 @@ export async function attemptOnce(
   const outgoing = originRequest(proxyRequest, at, deps, signature);
   if (outgoing === undefined) return err({ error: { reason: "loop-detected" }, fault: undefined });
   const { body, method } = proxyRequest;
+  const { entity } = proxyRequest.decision;
   const sent = body.kind === "stream" ? startUpload(proxyRequest, body, limits, deps.clock) : undefined;
   const { asksUpgrade } = outgoing;
   const sinceMs = deps.clock.nowMs();
   try {
-    const answer =
+    const sentTo =
       body.kind === "none"
         ? deps.fetch(outgoing.url, outgoing.init, at.origin.binding)
         : dispatchBody(proxyRequest, body, at, outgoing, sent, deps.fetch);
-    const response = await (sent === undefined
+    // Answers in which IDs are sought are read as streams.
+    const mayRead = entity.public === undefined && entity.publicFields === undefined;
+    const answer = begin(sentTo, deps.fieldRules, mayRead);
+    const begun = await (sent === undefined
       ? beginsWithin(answer, limits.total === undefined ? limits.firstByteMs : leftMs(limits, sinceMs))
       : beginsAfterUpload(answer, sent, () => leftMs(limits, deps.clock.nowMs())));
-    if (typeof response === "string") {
+    if (begun === "broken") return err(unreachable(region, BROKE_OFF));
+    if (typeof begun === "string") {
       // An answer that comes too late must not hold its connection.
-      void answer.then(({ body: late }) => late?.cancel()).catch(() => undefined);
-      return err(response === "late" ? late(region, limits, sinceMs, sent, deps.clock) : unread(region, limits));
+      void sentTo.then(({ body: late }) => late?.cancel()).catch(() => undefined);
+      return err(begun === "late" ? late(region, limits, sinceMs, sent, deps.clock) : unread(region, limits));
     }
-    const fields = readResponseFields(response.headers, deps.fieldRules);
+    const { response, fields, bytes } = begun;
     const { status } = response;
     const failure = deps.isOnEdge && status >= 520 ? edgeFailure(status) : undefined;
     const what =
       invalidity(status, fields, method, asksUpgrade) ??
       (asksUpgrade && (await isFailedHandshake(response)) ? "an invalid handshake" : undefined);
     if (failure === undefined && what === undefined) {
-      return { ok: true, value: { response, fields, region: at.region, limits } };
+      return { ok: true, value: { response, fields, bytes, region: at.region, limits } };
     }
-    void response.body?.cancel();
+    if (bytes === undefined) void response.body?.cancel();
     if (failure !== undefined) return err(unreachable(region, failure));
     return err({ error: { reason: "invalid-response", region, what: what ?? "" }, fault: undefined, isAnswer: true });
   } catch (thrown) {
@@ -127,6 +129,31 @@ export async function attemptOnce(
     // An origin that breaks off an upload, or ends a conversation that it does not want, may have had its reasons.
     const isInDoubt = asksUpgrade || (sent !== undefined && end !== "complete");
     return err({ error, fault: isInDoubt ? undefined : fault, isInDoubt });
+  }
+}
+
+const BROKE_OFF: Failure = { fault: "http_response_incomplete", why: "broke off its response" };
+
+/** Small answers come whole in nearly one piece; to read one costs less than to watch it (docs/design/performance.md). */
+const SMALL_BODY_BYTES_MAX = 16 * 1024;
+
+/** Looks at the fields of an answer, and waits for the whole of a small one: a broken or silent origin is found out here. */
+async function begin(answer: Promise<Response>, rules: FieldRules, mayRead: boolean): Promise<Begun | "broken"> {
+  const response = await answer;
+  const fields = readResponseFields(response.headers, rules);
+  const length = Number(fields.contentLength ?? Infinity);
+  if (
+    !mayRead ||
+    response.body === null ||
+    !(length <= SMALL_BODY_BYTES_MAX) ||
+    fields.transferEncoding !== undefined
+  ) {
+    return { response, fields, bytes: undefined };
+  }
+  try {
+    return { response, fields, bytes: await response.arrayBuffer() };
+  } catch {
+    return "broken";
   }
 }
 
@@ -222,7 +249,7 @@ const unread = (region: string, { idleMs }: AttemptLimits): AttemptError => ({
  * The answer, or that it did not begin in time. An abort signal would cut the body as well, so there is none. The timer ends
  * with the request: clearing it costs more than setting it (docs/design/performance.md).
  */
-function beginsWithin(answer: Promise<Response>, ms: number): Promise<Response | "late"> {
+function beginsWithin<Answer>(answer: Promise<Answer>, ms: number): Promise<Answer | "late"> {
   if (ms === 0) return answer;
   return new Promise((resolve, reject) => {
     setTimeout(resolve, ms, "late");
@@ -231,11 +258,11 @@ function beginsWithin(answer: Promise<Response>, ms: number): Promise<Response |
 }
 
 /** Like `beginsWithin`: an origin cannot be expected to answer what it has not got, and an upload has its own limits. */
-function beginsAfterUpload(
-  answer: Promise<Response>,
+function beginsAfterUpload<Answer>(
+  answer: Promise<Answer>,
   { ended }: Upload,
   ms: () => number,
-): Promise<Response | "late" | "sink-idle"> {
+): Promise<Answer | "late" | "sink-idle"> {
   return new Promise((resolve, reject) => {
     answer.then(resolve, reject);
     void ended.then((end) => {

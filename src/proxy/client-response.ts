@@ -20,7 +20,7 @@ export interface ResponseLabels {
  */
 export function clientResponse(
   answer: Response,
-  body: ReadableStream | null,
+  body: ReadableStream | ArrayBuffer | null,
   { dropped }: ResponseFields,
   label: ResponseLabels,
 ): Response {

@@ -206,7 +206,7 @@ export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Pro
   const { response, region: sent } = answer.value;
   const named = regionNamedBy(response);
   if (named === undefined) return answer;
-  await response.body?.cancel();
+  await discard(answer.value);
   if (known !== undefined) memory?.forget(keyOf(proxyRequest));
   if (isSettled) return disagree(sent, "the table says that it is there");
   const other = proxyRequest.regions.get(named);
@@ -214,6 +214,10 @@ export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Pro
   if (other === sent) return disagree(sent, "it names itself");
   return follow(proxyRequest, sent, other, sent === first, deps);
 }
+
+/** The body of an answer that no client gets must not hold its connection. */
+const discard = async ({ response, bytes }: OriginResponse): Promise<void> =>
+  bytes === undefined ? response.body?.cancel() : undefined;
 
 async function recall(proxyRequest: ProxyRequest, memory: MovedMemory) {
   const named = memory.recall(keyOf(proxyRequest));
@@ -254,7 +258,7 @@ async function follow(
     if (sent === region && response.status < 500) remember();
     return answer;
   }
-  await response.body?.cancel();
+  await discard(answer.value);
   return disagree(region, "it was named by another one, and names one itself");
 }
 

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { broken, drip, fault, HASTY, ok, passed } from "./fault.ts";
+import { broken, drip, fault, HASTY, incomplete, late, ok, passed } from "./fault.ts";
 
 const LENGTH = ok("content-length: 10");
 const CHUNKED = ok("transfer-encoding: chunked");
@@ -7,13 +7,16 @@ const GZIP = gzipSync("hello hello hello").toString("latin1");
 const wait = { pauseMs: 50 };
 const silent = { region: HASTY };
 
+/** An answer to HEAD has no body to break. */
+const BODIED = { methods: ["GET", "POST"] } as const;
+
 /** The head is good; the body breaks off, stands still, is too long or is not what it says. */
 export const BODY_FAULTS = [
-  fault("closed-after-head", [LENGTH, wait, "close!"], broken("")),
-  fault("reset-after-head", [LENGTH, wait, "reset!"], broken("")),
-  fault("closed-in-body", [LENGTH, "hello", wait, "close!"], broken("hello")),
-  fault("reset-in-body", [LENGTH, "hello", wait, "reset!"], broken("hello")),
-  fault("one-octet-short", [LENGTH, "hellohell", wait, "close!"], broken("hellohell")),
+  fault("closed-after-head", [LENGTH, wait, "close!"], incomplete, BODIED),
+  fault("reset-after-head", [LENGTH, wait, "reset!"], incomplete, BODIED),
+  fault("closed-in-body", [LENGTH, "hello", wait, "close!"], incomplete, BODIED),
+  fault("reset-in-body", [LENGTH, "hello", wait, "reset!"], incomplete, BODIED),
+  fault("one-octet-short", [LENGTH, "hellohell", wait, "close!"], incomplete, BODIED),
   fault(
     "closed-in-body-of-1-mb",
     [ok("content-length: 1000000"), "x".repeat(999_999), wait, "close!"],
@@ -30,21 +33,24 @@ export const BODY_FAULTS = [
   fault("reset-after-body", [LENGTH, "hellohello", wait, "reset!"], passed(200, "hellohello")),
   fault("closed-after-chunks", [CHUNKED, "5\r\nhello\r\n0\r\n\r\n", "close!"], passed(200, "hello")),
 
-  fault("silent-after-head", [LENGTH, "hang!"], broken("", "idle"), silent),
-  fault("silent-in-body", [LENGTH, "hello", "hang!"], broken("hello", "idle"), silent),
+  fault("silent-after-head", [LENGTH, "hang!"], late, { ...silent, ...BODIED }),
+  fault("silent-in-body", [LENGTH, "hello", "hang!"], late, { ...silent, ...BODIED }),
   fault("silent-in-chunk", [CHUNKED, "a\r\nhello", "hang!"], broken("hello", "idle"), silent),
   fault("silent-between-chunks", [CHUNKED, "5\r\nhello\r\n", "hang!"], broken("hello", "idle"), silent),
   fault("silent-before-last-chunk", [CHUNKED, "5\r\nhello\r\n0\r\n", "hang!"], broken("hello", "idle"), silent),
   fault("silent-without-length", [ok(), "hello", "hang!"], broken("hello", "idle"), silent),
   fault("body-drips", [LENGTH, ...drip("hellohello", 30)], passed(200, "hellohello")),
   fault("chunks-drip", [CHUNKED, ...drip("5\r\nhello\r\n0\r\n\r\n", 20)], passed(200, "hello")),
+  fault("body-drips-for-ever", [ok("content-length: 1000"), ...drip("x".repeat(100), 50)], late, {
+    ...BODIED,
+    region: { deadlines: { totalMs: 1000 } },
+  }),
+
   fault(
-    "body-drips-for-ever",
-    [ok("content-length: 1000"), ...drip("x".repeat(100), 50)],
+    "chunks-drip-for-ever",
+    [CHUNKED, ...Array.from({ length: 100 }, () => ["1\r\nx\r\n", { pauseMs: 50 }]).flat()],
     broken("x".repeat(100), "late"),
-    {
-      region: { deadlines: { totalMs: 1000 } },
-    },
+    { region: { deadlines: { totalMs: 1000 } } },
   ),
 
   fault("body-too-long", [LENGTH, "hellohello and more", wait, "close!"], passed(200, "hellohello")),
@@ -91,7 +97,8 @@ export const BODY_FAULTS = [
   fault(
     "gzip-cut-on-its-way",
     [ok("content-encoding: gzip", `content-length: ${GZIP.length}`), GZIP.slice(0, -8), wait, "close!"],
-    broken(GZIP),
+    incomplete,
+    BODIED,
   ),
   fault("gzip", [ok("content-encoding: gzip", `content-length: ${GZIP.length}`), GZIP], passed(200, GZIP)),
   fault(

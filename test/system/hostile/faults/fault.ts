@@ -42,6 +42,8 @@ const problem = (slug: ProblemSlug, error?: OriginFault): Expected => ({ kind: "
 
 /** The runtime tells refused, reset, closed and no HTTP apart as little as it tells them from each other. */
 export const lost = problem("origin-unreachable", "connection_terminated");
+/** A small answer that breaks off: nothing of it has reached the client. */
+export const incomplete = problem("origin-unreachable", "http_response_incomplete");
 /** An answer that the runtime takes and the gateway does not. */
 export const impossible = problem("invalid-response", "http_protocol_error");
 export const nameless = problem("origin-unreachable", "dns_error");
