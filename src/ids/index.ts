@@ -20,6 +20,7 @@ export * from "./layouts/sixteen.ts";
 export * from "./layouts/snowflakes.ts";
 export * from "./layouts/uuid.ts";
 export { type MinterError, type MinterState, mintNext, startMinter } from "./mint/by-layout.ts";
+export { createMinter, type MinterOptions } from "./mint/create-minter.ts";
 export * from "./mint/distributed-id.ts";
 export * from "./mint/hotguid.ts";
 export * from "./mint/iuid.ts";

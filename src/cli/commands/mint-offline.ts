@@ -1,32 +1,5 @@
-import {
-  type DistributedIdKind,
-  distributedId128Kind,
-  distributedIdKind,
-  everyLayout,
-  type Field,
-  groupOfClass,
-  hotguidIdentity,
-  type Layout,
-  type MintError,
-  type Minted,
-  mintHotguid,
-  mintIuid,
-  mintLuuid,
-  mintNext,
-  mintShortComb,
-  ok,
-  type RandomWords,
-  type Result,
-  startDistributedId,
-  startHotguid,
-  startIuid,
-  startMinter,
-  stepDistributedId,
-  toSql,
-  uuidText,
-  type Words,
-} from "../../ids/index.ts";
-import { randomBits } from "../../ids/mint/mint.ts";
+import { type Field, groupOfClass, type Layout, type RandomWords, type Words } from "../../ids/index.ts";
+import { wordMinter } from "../../ids/mint/create-minter.ts";
 import { hasEnoughEntropy } from "../../routing/mint/plan.ts";
 import { malformed, need, refuse } from "../lib/errors.ts";
 import { suggestion } from "../lib/layouts.ts";
@@ -153,100 +126,25 @@ export interface OfflineMint {
   readonly isWanted?: ((words: Words) => boolean) | undefined;
 }
 
-type Mints = (layout: Layout, keys: MintKeys, mint: OfflineMint) => readonly Words[];
-
-/** Mints IDs, strictly increasing if the layout has an order. `keys` come from `keysOf`. */
-export const mintOffline: Mints = (layout, keys, mint) => (MINTERS[layout.name] ?? byLayout)(layout, keys, mint);
-
-/** A required key of at most 53 bits. */
-const number = (keys: MintKeys, name: string): number => {
-  const value = keys[name];
-  if (value === undefined) throw new Error(`no value for field ${name}`);
-  return Number(value);
-};
-
-const hotguids: Mints = (_, keys, mint) => {
-  const start = startHotguid(identityOf(keys, mint.entropy), { shardKey: number(keys, "shardKey") });
-  return repeat(mint, need(start), (state) => mintHotguid(state, mint.nowMs, mint.entropy));
-};
-
-/** All UUID layouts, enabled or not: a HotGuid must not match their fixed bits. */
-const UUID_LAYOUTS = everyLayout.filter(({ table }) => table.text === uuidText);
-
-/** The given identity, or a random one that matches no UUID layout. */
-const identityOf = (keys: MintKeys, entropy: RandomWords) => {
-  if (keys["machine"] !== undefined) return { machine: number(keys, "machine"), process: number(keys, "process") };
-  const identity = hotguidIdentity(entropy, UUID_LAYOUTS);
-  if (!identity.ok) throw new Error(`no HotGuid identity keeps clear of layout ${identity.error.layout}`);
-  return identity.value;
-};
-
-/** Where the library's generator would sleep, the run's clock advances instead. */
-const distributedIds =
-  (kind: DistributedIdKind): Mints =>
-  (_, __, mint) =>
-    repeat(mint, { state: startDistributedId, nowMs: mint.nowMs }, ({ state, nowMs }) => {
-      const random = randomBits(kind.random.bits, mint.entropy);
-      for (let clockMs = nowMs; ; ) {
-        const step = stepDistributedId(kind, state, clockMs, random);
-        if (!step.ok) return step;
-        if (step.value.kind === "id") {
-          return ok({ state: { state: step.value.state, nowMs: clockMs }, words: step.value.words });
-        }
-        clockMs += step.value.sleepMs;
-      }
-    });
-
-const shortCombs: Mints = (layout, _, mint) =>
-  repeat(mint, undefined, (state) => {
-    const words = mintShortComb(layout, mint.nowMs, mint.entropy);
-    return words.ok ? ok({ state, words: words.value }) : words;
-  });
-
-const byLayout: Mints = (layout, keys, mint) => {
-  const start = startMinter(layout, keys);
-  if (start.ok) return repeat(mint, start.value, (state) => mintNext(state, mint.nowMs, mint.entropy));
-  const { error } = start;
-  if (error.reason === "key-out-of-range" || error.reason === "clock-behind") return refuse(error);
-  throw new Error(`keys of layout ${layout.name} were let through: ${error.reason}`);
-};
-
-/** Layouts with their own minting rules. */
-const MINTERS: Readonly<Record<string, Mints>> = {
-  iuid: (_, keys, mint) => {
-    const start = startIuid({ country: number(keys, "country"), service: number(keys, "service") });
-    return repeat(mint, need(start), (state) => mintIuid(state, mint.nowMs, mint.entropy));
-  },
-  hotguid: hotguids,
-  "hotguid-sql": (layout, keys, mint) => {
-    const { isWanted } = mint;
-    return hotguids(layout, keys, { ...mint, isWanted: isWanted && ((words) => isWanted(toSql(words))) }).map(toSql);
-  },
-  luuid: (_, keys, mint) =>
-    repeat(mint, number(keys, "primaryKey"), (primaryKey) => {
-      const words = mintLuuid({ group: number(keys, "group"), primaryKey }, mint.entropy);
-      return words.ok ? ok({ state: primaryKey + 1, words: words.value }) : words;
-    }),
-  "distributed-id": distributedIds(distributedIdKind),
-  "distributed-id-128": distributedIds(distributedId128Kind),
-  "short-prefix-comb": shortCombs,
-  "short-suffix-comb": shortCombs,
-};
-
 /** The counter of a HotGuid leaves any range of unwanted IDs in fewer steps. */
 const PASSED_OVER_MAX = 0x1_0000;
 
-const repeat = <State>(
-  { count, isWanted }: OfflineMint,
-  start: State,
-  step: (state: State) => Result<Minted<State>, MintError>,
+/** Mints IDs, strictly increasing if the layout has an order. `keys` come from `keysOf`. */
+export const mintOffline = (
+  layout: Layout,
+  keys: MintKeys,
+  { count, nowMs, entropy, isWanted }: OfflineMint,
 ): readonly Words[] => {
-  let state = start;
+  const minter = wordMinter(layout, keys, entropy);
+  if (!minter.ok) {
+    const { error } = minter;
+    if (error.reason === "key-out-of-range" || error.reason === "clock-behind") return refuse(error);
+    throw new Error(`keys of layout ${layout.name} were let through: ${error.reason}`);
+  }
   let passedOver = 0;
   const ids: Words[] = [];
   while (ids.length < count) {
-    const { words, state: next } = need(step(state));
-    state = next;
+    const words = need(minter.value(nowMs));
     if (passedOver > PASSED_OVER_MAX || isWanted === undefined || isWanted(words)) ids.push(words);
     else passedOver++;
   }

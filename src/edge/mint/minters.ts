@@ -2,7 +2,6 @@ import {
   type DistributedIdKind,
   distributedId128Kind,
   distributedIdKind,
-  everyLayout,
   type HotguidState,
   hotguid,
   hotguidIdentity,
@@ -26,10 +25,10 @@ import {
   startMinter,
   stepDistributedId,
   toSql,
-  uuidText,
   type Words,
 } from "../../ids/index.ts";
 import { fieldOf } from "../../ids/layout/words.ts";
+import { MARKED_UUIDS } from "../../ids/mint/create-minter.ts";
 import { randomBits } from "../../ids/mint/mint.ts";
 import type { Minters } from "../../ports.ts";
 import type { SequenceError } from "../../problems/errors.ts";
@@ -185,9 +184,6 @@ function ownMinters(ports: MinterPorts): Readonly<Record<string, Minter>> {
     "short-suffix-comb": shortCombs,
   };
 }
-
-/** UUID layouts of ours with fixed bits: no HotGuid minted here can be read as one of them, whatever the table enables. */
-const MARKED_UUIDS = everyLayout.filter(({ fixedBits, table }) => fixedBits > 0 && table.text === uuidText);
 
 /** One state for each country and service: at most 65,536 of them, and order is promised within one only. */
 function iuidMinter({ clock, entropy }: MinterPorts): Minter {

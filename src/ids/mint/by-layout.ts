@@ -55,18 +55,28 @@ export const startMinter = (
   keys: Readonly<Record<string, FieldValue>>,
 ): Result<MinterState, MinterError> => {
   if (layout.table.minter !== undefined) return err({ reason: "not-mintable", layout: layout.name });
-  const given = layout.fields.filter(({ role }) => role === "key" || role === "node");
-  const unknown = Object.keys(keys).find((name) => given.every((field) => field.name !== name));
-  if (unknown !== undefined) return err({ reason: "unknown-key", field: unknown });
+  const fault = checkKeys(layout, keys);
+  if (fault !== undefined) return err(fault);
   const base = layout.fixed.value.slice();
+  for (const field of givenFields(layout)) field.write(base, keys[field.name] as FieldValue);
+  return ok({ plan: planOf(layout, base), lastWords: base, lastTicks: -1n });
+};
+
+const givenFields = ({ fields }: Layout): readonly Field[] =>
+  fields.filter(({ role }) => role === "key" || role === "node");
+
+/** Whether each `key` and `node` field has a value that fits, and nothing else is given. */
+export const checkKeys = (layout: Layout, keys: Readonly<Record<string, FieldValue>>): MinterError | undefined => {
+  const given = givenFields(layout);
+  const unknown = Object.keys(keys).find((name) => given.every((field) => field.name !== name));
+  if (unknown !== undefined) return { reason: "unknown-key", field: unknown };
   for (const field of given) {
     const value = Object.hasOwn(keys, field.name) ? keys[field.name] : undefined;
-    if (value === undefined) return err({ reason: "missing-key", field: field.name });
-    const fault = checkKey(field, value);
-    if (fault !== undefined) return err(fault);
-    field.write(base, value);
+    const fault =
+      value === undefined ? ({ reason: "missing-key", field: field.name } as const) : checkKey(field, value);
+    if (fault !== undefined) return fault;
   }
-  return ok({ plan: planOf(layout, base), lastWords: base, lastTicks: -1n });
+  return undefined;
 };
 
 const planOf = (layout: Layout, base: Words): MintPlan => {
