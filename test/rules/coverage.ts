@@ -3,7 +3,7 @@ import { Session } from "node:inspector/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { bundleWorker, WORKER_ENTRY } from "../../src/host/workerd/bundle.ts";
+import { bundleWorker } from "../../src/host/workerd/gateway.ts";
 import { startRecordingOrigins } from "../system/stack.ts";
 
 /** What one request runs of the project's own code. */
@@ -48,11 +48,7 @@ export const caches = { open: async () => ({ match: async () => undefined, put: 
 export async function passedBy(paths: readonly string[]): Promise<readonly Passed[]> {
   const folder = mkdtempSync(join(tmpdir(), "waybill-coverage-"));
   const origins = await startRecordingOrigins();
-  const bundle = await bundleWorker({
-    entry: WORKER_ENTRY,
-    tableText: JSON.stringify(origins.declared),
-    minify: false,
-  });
+  const bundle = await bundleWorker({ tableText: JSON.stringify(origins.declared) });
   const file = join(folder, "worker.mjs");
   const imported = bundle.replaceAll('from "cloudflare:workers"', 'from "./platform.mjs"');
   const code = `import { caches } from "./platform.mjs";\n${imported}`;

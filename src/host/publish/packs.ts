@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { formatEntryFault, formatPackFault, loadTable, partsOfFile, verifyPack } from "../../routing/index.ts";
-import { readBytes, replaceFile } from "./files.ts";
+import { readBytes, replaceFile } from "./publish.ts";
 
 /** A verified pack that a table references. */
 export interface PackFile {

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync } from "node:fs";
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { err, ok, type Result } from "../../ids/index.ts";
 import {
@@ -11,7 +11,6 @@ import {
   parsePublished,
 } from "../../published/kv.ts";
 import { REVISION_MAX } from "../../routing/index.ts";
-import { readBytes, replaceFile } from "./files.ts";
 
 /**
  * A published table in KV. The body's key holds its digest, so a body never changes. The pointer names the current body.
@@ -60,4 +59,20 @@ export function publishedPointer(folder: string): Result<PublishedPointer, strin
   if (!existsSync(join(folder, POINTER_KEY))) return ok(NOTHING_PUBLISHED);
   const bytes = readBytes(join(folder, POINTER_KEY));
   return bytes === undefined ? err(`${POINTER_KEY} cannot be read`) : parsePublished(bytes.toString());
+}
+
+/** `undefined` if the file cannot be read. */
+export function readBytes(path: string): Buffer<ArrayBuffer> | undefined {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Readers see the old file or the new one, never half of one: rename is atomic within a file system. */
+export function replaceFile(folder: string, name: string, contents: string | Uint8Array): void {
+  const unfinished = join(folder, `unfinished.${randomUUID()}`);
+  writeFileSync(unfinished, contents);
+  renameSync(unfinished, join(folder, name));
 }

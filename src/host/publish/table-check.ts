@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { plainJson } from "../../routing/index.ts";
-import { readBytes } from "./files.ts";
+import { readBytes } from "./publish.ts";
 
 const WAYBILL = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 

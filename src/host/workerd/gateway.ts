@@ -1,9 +1,10 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type Plugin } from "esbuild";
 import { loadTableText } from "../../routing/index.ts";
 import { packsOf, publishPacks, readPacks } from "../publish/packs.ts";
 import { publishNext } from "../publish/publish.ts";
-import { bundleWorker, WORKER_ENTRY } from "./bundle.ts";
 import { workerdConfig } from "./config.ts";
 import { type RunningWorkerd, startWorkerd } from "./workerd.ts";
 
@@ -24,6 +25,7 @@ export interface GatewayOptions {
   readonly host?: string | undefined;
   /** Opens the gateway's own pages to everyone for this run; never written to the configuration file. */
   readonly openPages?: boolean | undefined;
+  /** Smaller and faster to start, but with unreadable stack traces. */
   readonly minify?: boolean | undefined;
   readonly onLogLine?: ((line: string) => void) | undefined;
   /** Called when the Worker is bundled, before it starts: a gateway that it replaces must leave the port. */
@@ -47,12 +49,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const durableObjectsFolder = join(folder, "durable-objects");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   mkdirSync(durableObjectsFolder, { recursive: true });
-  const worker = await bundleWorker({
-    entry: options.workerPath ?? WORKER_ENTRY,
-    tableText: options.tableText,
-    minify: options.minify ?? false,
-  });
-  writeFileSync(join(folder, "worker.js"), worker);
+  writeFileSync(join(folder, "worker.js"), await bundleWorker(options));
   await options.onBundled?.();
   await publishToFolder(kvFolder, options.tableText, options.packsFolder);
   const configPath = join(folder, "config.capnp");
@@ -81,4 +78,31 @@ export async function publishToFolder(kvFolder: string, tableText: string, packs
   if (!packs.ok) throw new Error(packs.error);
   publishPacks(kvFolder, packs.value);
   publishNext(kvFolder, tableText, new Date());
+}
+
+const WORKER_ENTRY = fileURLToPath(new URL("../../worker.ts", import.meta.url));
+
+type BundleOptions = Pick<GatewayOptions, "workerPath" | "tableText" | "minify">;
+
+/** Bundles the Worker into one ECMAScript module. Rejects with esbuild's messages. */
+export async function bundleWorker({ workerPath = WORKER_ENTRY, tableText, minify = false }: BundleOptions) {
+  const bundledTable: Plugin = {
+    name: "routing-table",
+    setup: ({ onLoad }) =>
+      onLoad({ filter: /[\\/]routing-table\.json$/ }, () => ({ contents: tableText, loader: "json" })),
+  };
+  const { outputFiles } = await build({
+    entryPoints: [workerPath],
+    bundle: true,
+    write: false,
+    format: "esm",
+    target: "es2024",
+    conditions: ["workerd", "worker", "browser"],
+    external: ["cloudflare:*", "node:*"],
+    minify,
+    legalComments: "none",
+    logLevel: "silent",
+    plugins: [bundledTable],
+  });
+  return outputFiles[0]?.text ?? "";
 }
