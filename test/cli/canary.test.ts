@@ -127,16 +127,16 @@ describe("a step", () => {
   const at = (percent: number): RouteTarget => ({ region: "eu", canary: { region: "us", percent } });
 
   it.each<[string, RouteTarget, RampStep, RouteTarget | string]>([
-    ["shrinks with --back", at(25), { kind: "percent", percent: 5, region: undefined, back: true }, at(5)],
+    ["shrinks with --back", at(25), { percent: 5, back: true }, at(5)],
     [
       "starts anew from nothing",
       at(0),
-      { kind: "percent", percent: 5, region: "ap", back: false },
+      { percent: 5, region: "ap" },
       { region: "eu", canary: { region: "ap", percent: 5 } },
     ],
-    ["prepares", { region: "eu" }, { kind: "percent", percent: 0, region: "us", back: false }, at(0)],
-    ["ends one that took all only when told twice", at(100), { kind: "off", back: false }, "--off --back returns all"],
-    ["ends one that took all", at(100), { kind: "off", back: true }, { region: "eu" }],
+    ["prepares", { region: "eu" }, { percent: 0, region: "us" }, at(0)],
+    ["ends one that took all only when told twice", at(100), {}, "--off --back returns all"],
+    ["ends one that took all", at(100), { back: true }, { region: "eu" }],
   ])("%s", (_, before, step, expected) => {
     const after = rampRoute(before, step);
     if (typeof expected === "string")

@@ -11,18 +11,15 @@ import { EXIT, fail } from "../runtime.ts";
 /** The target of a route to one region. */
 export type RouteTarget = { readonly region: string } & Pick<DeclaredRoute, "canary">;
 
-/** A change of a route's canary. */
-export type RampStep =
-  | { readonly kind: "percent"; readonly percent: number; readonly region: string | undefined; readonly back: boolean }
-  | { readonly kind: "off"; readonly back: boolean }
-  | { readonly kind: "finish" };
+/** A change of a route's canary: its share, its end by `finish`, or else its removal. */
+export type RampStep = Pick<Options, "percent" | "region" | "back" | "finish">;
 
 /** The route after the step. The error ends a sentence about the route. */
 export const rampRoute = ({ region, canary }: RouteTarget, step: RampStep): Result<RouteTarget, string> => {
-  if (step.kind === "percent") return rampTo({ region, ...(canary === undefined ? {} : { canary }) }, step);
+  if (step.percent !== undefined) return rampTo(region, canary, step.percent, step);
   if (canary === undefined) return err("has no canary.");
   const has = `gives ${canary.percent} % of its IDs to ${canary.region}`;
-  if (step.kind === "finish") {
+  if (step.finish) {
     return canary.percent === 100 ? ok({ region: canary.region }) : err(`${has}; --finish requires a canary of 100 %.`);
   }
   if (canary.percent === 100 && !step.back) {
@@ -32,8 +29,10 @@ export const rampRoute = ({ region, canary }: RouteTarget, step: RampStep): Resu
 };
 
 const rampTo = (
-  { region, canary }: RouteTarget,
-  { percent, region: requested, back }: Extract<RampStep, { readonly kind: "percent" }>,
+  region: string,
+  canary: RouteTarget["canary"],
+  percent: number,
+  { region: requested, back }: RampStep,
 ): Result<RouteTarget, string> => {
   const to = requested ?? canary?.region;
   if (to === undefined) return err("has no canary yet; pass its region with --region.");
@@ -106,7 +105,7 @@ Examples:
 The table file is edited and keeps its formatting; docs/reference/routing-table.md has the procedure.
 Exit code: 0, or 1 if the step was rejected and nothing was written.`,
   run: async (runtime, [route = ""], options) => {
-    const step = stepOf(options);
+    checkOptions(options);
     const opened = await openForEdit(options.table, runtime);
     const { name, text, table } = opened;
     const file = escapeControls(name);
@@ -121,7 +120,7 @@ Exit code: 0, or 1 if the step was rejected and nothing was written.`,
       fail(`error: /routes/${index} leads to ${what}; only a route to one region can have a canary.\n`);
     }
     const target = { region, ...(canary === undefined ? {} : { canary }) };
-    const after = rampRoute(target, step);
+    const after = rampRoute(target, options);
     if (!after.ok) return fail(`error: /routes/${index} ${escapeControls(after.error)}\n`);
     const edited = rewriteRoute(text, index, target, after.value);
     saveTable(opened, edited, options.dryRun === true, runtime);
@@ -132,13 +131,11 @@ Exit code: 0, or 1 if the step was rejected and nothing was written.`,
 });
 
 /** Contradicting options are an error. */
-const stepOf = ({ percent: share, region, back = false, off, finish }: Options): RampStep => {
+const checkOptions = ({ percent: share, region, back, off, finish }: Options): void => {
   const requested = [share !== undefined, off === true, finish === true].filter(Boolean).length;
   if (requested !== 1) fail("error: pass exactly one of --percent, --off, --finish\n");
-  if (share !== undefined) return { kind: "percent", percent: share, region, back };
-  if (region !== undefined) fail("error: --region requires --percent\n");
-  if (finish !== true) return { kind: "off", back };
-  return back ? fail("error: --back has no effect with --finish, which reroutes no ID\n") : { kind: "finish" };
+  if (share === undefined && region !== undefined) fail("error: --region requires --percent\n");
+  if (finish && back) fail("error: --back has no effect with --finish, which reroutes no ID\n");
 };
 
 const indexOf = (route: string): number => {

@@ -44,10 +44,10 @@ export function publishAtEdge(
   where: readonly string[],
   { run }: Wrangler,
 ): Promise<number> {
-  const { bodyKey, body, pointerKey, pointer } = publication(tableText, revision, new Date(), change);
+  const { bodyKey, pointer } = publication(tableText, revision, new Date(), change);
   const files = [
-    { command: ["key", "put", bodyKey, "--path"], contents: body },
-    { command: ["key", "put", pointerKey, "--path"], contents: pointer },
+    { command: ["key", "put", bodyKey, "--path"], contents: tableText },
+    { command: ["key", "put", POINTER_KEY, "--path"], contents: pointer },
   ];
   return putFiles(files, where, run);
 }

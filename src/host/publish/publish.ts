@@ -19,12 +19,8 @@ import { REVISION_MAX } from "../../routing/index.ts";
  */
 export function publication(tableText: string, revision: number, publishedAt: Date, change = 0) {
   const digest = createHash("sha256").update(tableText, "utf8").digest("hex");
-  return {
-    bodyKey: bodyKey(digest),
-    body: tableText,
-    pointerKey: POINTER_KEY,
-    pointer: formatPointer({ revision, digest, publishedAt: publishedAt.toISOString(), change }),
-  };
+  const pointer = formatPointer({ revision, digest, publishedAt: publishedAt.toISOString(), change });
+  return { bodyKey: bodyKey(digest), pointer };
 }
 
 /** Publishes to the KV folder of a self-hosted workerd, which has one file per key. */
@@ -33,8 +29,8 @@ export function publishToDisk(folder: string, tableText: string, revision: numbe
   const change = before?.ok && before.value.change > 0 ? before.value.change + 1 : 0;
   const written = publication(tableText, revision, publishedAt, change);
   mkdirSync(folder, { recursive: true });
-  replaceFile(folder, written.bodyKey, written.body);
-  replaceFile(folder, written.pointerKey, written.pointer);
+  replaceFile(folder, written.bodyKey, tableText);
+  replaceFile(folder, POINTER_KEY, written.pointer);
   return written;
 }
 
@@ -46,7 +42,7 @@ export function publishNext(folder: string, tableText: string, publishedAt: Date
   const next = publication(tableText, highest + 1, publishedAt);
   if (digest !== undefined && next.bodyKey === bodyKey(digest)) {
     // The pointer is right, but the body may have been removed.
-    replaceFile(folder, next.bodyKey, next.body);
+    replaceFile(folder, next.bodyKey, tableText);
     return;
   }
   if (highest >= REVISION_MAX) throw new Error(`${folder}: revision ${highest} is the highest possible`);
