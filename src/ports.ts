@@ -3,7 +3,6 @@ import type { MintError, Words } from "./ids/index.ts";
 import type { Result } from "./ids/result.ts";
 import type { PublicIdsError, SequenceError, TableError } from "./problems/errors.ts";
 import type { OriginFault } from "./proxy/errors.ts";
-import type { FieldRules } from "./proxy/headers.ts";
 import type { Signable } from "./proxy/signature.ts";
 import type { MintOrder } from "./routing/mint/plan.ts";
 import type { MissingPage } from "./routing/packs/pack.ts";
@@ -202,6 +201,14 @@ export type { Signable } from "./proxy/signature.ts";
 
 /** The value of `waybill-signature` for one request to an origin. */
 export type Sign = (what: Signable) => Promise<string>;
+
+/** Fields that stop at the gateway: names in lower case, as the deployment has set them. */
+export interface FieldRules {
+  /** Of requests. */
+  readonly stopped: ReadonlySet<string>;
+  /** Of responses. */
+  readonly hidden: ReadonlySet<string>;
+}
 
 /** Whether one more request may come from a key now. */
 export interface RateLimit {

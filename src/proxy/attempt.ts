@@ -1,9 +1,9 @@
 import { err, type Result } from "../ids/result.ts";
-import type { Clock, Fetch, ProxyPorts } from "../ports.ts";
+import type { Clock, Fetch, FieldRules, ProxyPorts } from "../ports.ts";
 import type { Entity, Region } from "../routing/table.ts";
 import { type RequestBody, type Upload, upload } from "./body.ts";
 import type { OriginFault, ProxyError } from "./errors.ts";
-import { type FieldRules, type ResponseFields, readResponseFields } from "./headers.ts";
+import { type ResponseFields, readResponseFields } from "./headers.ts";
 import { type OriginRequest, originRequest, type ProxyRequest, signableOf } from "./origin-request.ts";
 import { edgeFailure, type Failure, failureOf, isFailedHandshake } from "./origin-response.ts";
 import type { Attempt } from "./origins.ts";

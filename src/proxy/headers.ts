@@ -1,3 +1,5 @@
+import type { FieldRules } from "../ports.ts";
+
 /**
  * Which header fields an intermediary drops, by name in lower case.
  * The runtime itself drops Connection, TE, Keep-Alive, Upgrade, Trailer and Transfer-Encoding both ways.
@@ -37,14 +39,6 @@ export const METHOD_OVERRIDE_FIELDS = ["x-http-method", "x-http-method-override"
 
 /** What an origin says of its software. */
 export const SERVER_FIELDS = ["server", "x-powered-by", "x-aspnet-version", "x-aspnetmvc-version"] as const;
-
-/** Names in lower case, as the deployment has set them. */
-export interface FieldRules {
-  /** Of requests. */
-  readonly stopped: ReadonlySet<string>;
-  /** Of responses. */
-  readonly hidden: ReadonlySet<string>;
-}
 
 export const fieldRules = ({ passesOverride = false, hidesServer = false } = {}): FieldRules => ({
   stopped: passesOverride ? STOPPED_FIELDS : new Set([...STOPPED_FIELDS, ...METHOD_OVERRIDE_FIELDS]),
