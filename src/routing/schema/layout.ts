@@ -20,16 +20,16 @@ const sliceHeader = v.pipe(
 const slice = v.union([
   v.strictTuple([bitCount, bitCount]),
   v.strictObject({
-    offset: bitCount,
-    bits: bitCount,
-    codes: v.exactOptional(v.literal("m49")),
+    offset: described(bitCount, "From the most significant bit of the key."),
+    bits: described(bitCount, "How many."),
+    codes: optional(v.literal("m49"), "The numbers are UN M.49 codes of countries and areas."),
     header: optional(sliceHeader, "Request header with the slice's number for origins, such as waybill-partition."),
   }),
 ]);
 
 const row = v.strictObject({
   field: described(v.string(), "Name of the field. Rows of one name are parts of one field."),
-  bits: v.pipe(v.number(), v.safeInteger()),
+  bits: described(v.pipe(v.number(), v.safeInteger()), "How many."),
   role: described(
     v.picklist(["fixed", "time", "key", "node", "counter", "random"]),
     "`fixed` bits identify the layout; routes can depend on `time` and `key`, and on `node` by its name.",
@@ -38,6 +38,11 @@ const row = v.strictObject({
   unit: optional(v.picklist(["s", "10ms", "ms", "10us", "us", "100ns", "ns", "sql-datetime"]), "Unit of a time."),
   epoch: optional(time, "When a time is 0."),
   max: optional(wholeNumber, "Greatest value, where it is less than the bits can hold."),
+});
+
+const minted = v.strictObject({
+  from: described(time, "The earliest time."),
+  aheadSeconds: described(integer(0, 1_000_000_000), "How far ahead of the gateway's clock."),
 });
 
 export const layoutSchema = v.strictObject({
@@ -58,7 +63,7 @@ export const layoutSchema = v.strictObject({
     "Parts of the layout's key: [offset, bits], counted from the key's most significant bit.",
   ),
   mintedWithin: optional(
-    v.union([v.literal(false), v.strictObject({ from: time, aheadSeconds: integer(0, 1_000_000_000) })]),
+    v.union([v.literal(false), minted]),
     "IDs minted outside of this window are not of this layout. Absent: from 2000-01-01 to a day ahead.",
   ),
 });

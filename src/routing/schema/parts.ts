@@ -53,6 +53,8 @@ export const jsonPath = described(
   "JSON pointer in which `*` is any one name or index and `**` any number of them: /items/*/orderId.",
 );
 
+export const fieldEntity = described(name, "The public entity whose ID is there.");
+
 export const otherBodies = described(
   v.picklist(["pass", "refuse"]),
   "Bodies that are not JSON and cannot be searched for IDs: passed on (the default) or refused.",
@@ -67,7 +69,10 @@ const epoch = described(
   "Rises by one with each step of a move and never falls; origins receive it in `waybill-epoch`.",
 );
 
-export const movedSchema = v.union([name, v.strictObject({ region: name, epoch })]);
+export const movedSchema = v.union([
+  name,
+  v.strictObject({ region: described(name, "The region of the entity."), epoch }),
+]);
 
 export const moveSchema = v.strictObject({
   from: described(name, "The region of the entity; takes precedence over the routes."),
@@ -123,7 +128,7 @@ export const healthSchema = described(
       v.pipe(v.string(), v.regex(/^\/[!-~]{0,255}$/, "A path, such as /healthz.")),
       "Requested with GET; any status from 200 to 399 is healthy.",
     ),
-    timeoutMs: v.exactOptional(integer(100, 30_000)),
+    timeoutMs: optional(integer(100, 30_000), "Until a check counts as failed; default 2000."),
   }),
   "Active checks of every origin of the region.",
 );
@@ -140,13 +145,18 @@ export const rememberSchema = described(
 
 const percent = v.pipe(v.number(), v.minValue(0), v.maxValue(100));
 
+const share = v.strictObject({
+  region: described(name, "The other region."),
+  percent: described(percent, "From 0 to 100."),
+});
+
 export const canarySchema = described(
-  v.strictObject({ region: name, percent }),
+  share,
   "A share of the IDs that goes to another region: the same IDs as long as the share only grows.",
 );
 
 export const shadowSchema = described(
-  v.strictObject({ region: name, percent }),
+  share,
   "A share of the reads that is also sent to another region; those responses are compared and discarded.",
 );
 
@@ -179,7 +189,7 @@ export const packsSchema = described(
 
 export const splitSchema = v.strictObject({
   by: described(v.literal("hash"), "A hash of the entity's identity: the same for every text of its ID."),
-  parts: integer(2, SPLIT_PARTS_MAX),
+  parts: described(integer(2, SPLIT_PARTS_MAX), "How many equal parts."),
   regions: described(
     v.union([v.array(name), v.record(v.string(), name)]),
     'A region for each part in turn, or by parts: { "0-1": "eu", "2-3": "eu2" }.',

@@ -17,6 +17,7 @@ import {
   deadlinesSchema,
   described,
   epochFloorSchema,
+  fieldEntity,
   goneSchema,
   healthSchema,
   integer,
@@ -87,7 +88,7 @@ const pattern = v.pipe(
 );
 
 const layoutPattern = v.strictObject({
-  path: pattern,
+  path: described(pattern, "Path pattern with one segment `:id`."),
   layout: described(
     name,
     "IDs on these paths are read as this layout of the entity only; `luuid-short` for short keys.",
@@ -138,7 +139,7 @@ export const entitySchema = v.strictObject({
     "Clients see public IDs only; `true` is { as: sealed }. Keys are a secret of the deployment.",
   ),
   publicFields: optional(
-    v.array(v.union([jsonPath, v.strictObject({ path: jsonPath, entity: name })])),
+    v.array(v.union([jsonPath, v.strictObject({ path: jsonPath, entity: fieldEntity })])),
     "Where IDs of public entities are in JSON responses; a bare path means this entity's own ID.",
   ),
   otherBodies: v.exactOptional(otherBodies),
@@ -148,8 +149,8 @@ export const entitySchema = v.strictObject({
 });
 
 const when = v.strictObject({
-  layout: v.exactOptional(oneOrMore(name)),
-  entity: v.exactOptional(oneOrMore(name)),
+  layout: optional(oneOrMore(name), "Layouts of IDs."),
+  entity: optional(oneOrMore(name), "Entities of the table."),
   country: optional(oneOrMore(name), "ISO 3166-1 alpha-2 codes from `countries`."),
   service: optional(numbers, "iUID service numbers."),
   shardKey: optional(numbers, "HotGuid shard keys."),
@@ -180,8 +181,8 @@ const overridesOf = <const Entry extends v.GenericSchema>(entry: Entry, descript
   optional(v.pipe(v.record(v.string(), entry), v.maxEntries(MOVED_MAX)), description);
 
 export const tableSchema = v.strictObject({
-  $schema: v.exactOptional(v.string()),
-  gateway: v.exactOptional(gatewaySchema),
+  $schema: optional(v.string(), "Where editors find this schema: ./src/routing/routing-table.schema.json."),
+  gateway: optional(gatewaySchema, "The gateway itself."),
   regions: described(
     v.pipe(
       v.record(name, regionSchema),

