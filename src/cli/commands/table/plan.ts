@@ -22,7 +22,7 @@ Examples:
   $ waybill table plan routing-table.json
   $ waybill table plan routing-table.json --json | jq .warnings
 
-The table is validated here, with places in the file, and by the gateway, whose version may differ. Nothing is published.
+Nothing is published. The gateway validates the table too, since its version may differ.
 ${GATEWAY_HELP}
 Exit code: 0 if it can be published, otherwise 1.`,
   run: async (runtime, [path = ""], options) => {
