@@ -6,9 +6,8 @@ import { jsonResponse, wantedType } from "./lib/http.ts";
 /** Metrics in Prometheus's text exposition format 0.0.4: each metric's lines in one block, and a line end after the last. */
 export const formatMetrics = (metrics: readonly Metric[]): string => metrics.map(blockOf).join("");
 
-function blockOf({ name, type, help, samples }: Metric): string {
-  return `# HELP ${name} ${escapedHelp(help)}\n# TYPE ${name} ${type}\n${samples.map(lineOf).join("")}`;
-}
+const blockOf = ({ name, type, help, samples }: Metric): string =>
+  `# HELP ${name} ${escapedHelp(help)}\n# TYPE ${name} ${type}\n${samples.map(lineOf).join("")}`;
 
 function lineOf({ name, labels, value }: Sample): string {
   const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapedLabel(text)}"`);
@@ -27,7 +26,6 @@ async function snapshotFor(gateway: Gateway, c: Context): Promise<MetricsSnapsho
   return gateway.metrics.snapshot(loaded.ok ? loaded.value : undefined);
 }
 
-/** Prometheus's text exposition format, version 0.0.4. */
 const TEXT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** `GET /-/metrics`: what all isolates have counted, as monitoring systems read it, or as JSON where that is asked for. */

@@ -69,11 +69,9 @@ function planFor({ table, canary }: ServedTable, request: MintRequest) {
 }
 
 /** With two tables no field helps for sure: it counts on the first before the second is asked. */
-function requestHint(ambiguous: Ambiguous | undefined, { canary }: ServedTable): Ambiguous | undefined {
-  return ambiguous === undefined || canary === undefined ? ambiguous : { count: ambiguous.count, path: ambiguous.path };
-}
+const requestHint = (ambiguous: Ambiguous | undefined, { canary }: ServedTable): Ambiguous | undefined =>
+  ambiguous === undefined || canary === undefined ? ambiguous : { count: ambiguous.count, path: ambiguous.path };
 
 /** For clients that want no JSON: `count=2; path="/tweets/:id"; id-layout=snowflake`. */
-function ambiguousField({ count, path, idLayout }: Ambiguous): string {
-  return `count=${count}; path="${path}"${idLayout === undefined ? "" : `; id-layout=${idLayout}`}`;
-}
+const ambiguousField = ({ count, path, idLayout }: Ambiguous): string =>
+  `count=${count}; path="${path}"${idLayout === undefined ? "" : `; id-layout=${idLayout}`}`;

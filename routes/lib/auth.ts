@@ -8,10 +8,7 @@ import { contextOf } from "./http.ts";
 /** Safe methods (RFC 9110 §9.2.1). Other sites cannot read the responses: no page has CORS headers. */
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
-/**
- * Guards against cross-site request forgery. Browsers send the origin of a write. With Access's cookie a write without an origin
- * is rejected too. Browsers never add a bearer token on their own.
- */
+/** Guards against cross-site request forgery: browsers send the origin of a write, and never add a bearer token on their own. */
 export function isCrossSite(
   { by }: Caller,
   { method, headers }: Request,
@@ -83,10 +80,7 @@ const REFUSED_HERE = [
   "body-too-large",
 ] as const satisfies readonly RequestError["reason"][];
 
-/**
- * Requires scope `operator` for a change of the table, and records rejected known callers in the audit. Unauthenticated
- * callers are only logged and counted: otherwise they could fill the audit. `packOf`: the digest of the pack in question.
- */
+/** For changes of the table. Records rejected known callers in the audit; unauthenticated callers could fill it. */
 export function requireOperator(
   gateway: Gateway,
   action: TableAction,

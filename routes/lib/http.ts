@@ -68,7 +68,6 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Reads a body as bytes, up to a limit. */
 export async function readBytes(
   request: Request,
   bytesMax: number,

@@ -2,12 +2,13 @@ import { Hono } from "hono";
 import { openRequest } from "../../src/gateway/request.ts";
 import type { Gateway } from "../../src/ports.ts";
 import { PROBLEM_SLUGS } from "../../src/problems/index.ts";
+import API from "../../src/published/table-api.schema.json" with { type: "json" };
 import type { CompiledTable } from "../../src/routing/index.ts";
 import MINT_BODY_SCHEMA from "../../src/routing/mint-body.schema.json" with { type: "json" };
 import { requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse } from "../lib/http.ts";
 import { entityPaths, ID_PARAMETER, pathParameter, withoutIdPaths } from "./paths.ts";
-import { json, operation, TABLE_PATHS, TABLE_SCHEMAS, VIEWERS } from "./table.ts";
+import { json, operation, TABLE_PATHS, VIEWERS } from "./table.ts";
 
 /** `GET /-/openapi.json`: the gateway's own endpoints, and the paths of the table in force. */
 export const openapi = (gateway: Gateway) =>
@@ -40,7 +41,7 @@ function describe(table: CompiledTable, server: string) {
     ],
     paths: { ...OWN_PATHS, ...entityPaths(table), ...withoutIdPaths(table) },
     components: {
-      schemas: { Problem: PROBLEM_SCHEMA, MintBody: MINT_BODY_SCHEMA, ...TABLE_SCHEMAS },
+      schemas: { Problem: PROBLEM_SCHEMA, MintBody: MINT_BODY_SCHEMA, ...API },
       securitySchemes: SECURITY_SCHEMES,
     },
   };

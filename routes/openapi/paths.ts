@@ -1,8 +1,6 @@
 import { type CompiledTable, type Entity, hintName, type WithoutId } from "../../src/routing/index.ts";
 
 /** The paths that a table gives to entities and to requests without an ID, as OpenAPI 3.1 describes them. */
-
-/** Path items by path. */
 export type Paths = Record<string, object>;
 
 export const PROBLEM_CONTENT = { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };

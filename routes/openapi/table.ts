@@ -3,9 +3,6 @@ import { PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from "../../src/published/tabl
 import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "../../src/routing/packs/format.ts";
 import { type Paths, PROBLEM_CONTENT, pathParameter } from "./paths.ts";
 
-/** Members of `components.schemas`. */
-export const TABLE_SCHEMAS = API;
-
 /** Either is enough. */
 export const VIEWERS = [{ token: [] }, { access: [] }];
 
@@ -15,13 +12,11 @@ interface Operation {
   readonly tag?: string;
   readonly security?: readonly object[];
   readonly parameters?: readonly object[];
-  /** Content of the request; `undefined` for none. */
   readonly body?: object;
   readonly status?: number;
   /** Of the response; the summary, where it says nothing else. */
   readonly description?: string;
   readonly content?: object;
-  /** Another response. */
   readonly also?: object;
 }
 

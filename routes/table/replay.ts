@@ -54,7 +54,6 @@ async function firstLine(
 /** A request target may have 16 KiB, and a log line has more members. */
 const LINE_CHARACTERS_MAX = 32 * 1024;
 
-/** Newline-delimited JSON. */
 const TYPE = "application/x-ndjson";
 
 /** The value of `new` for an unpublished table in the first line of the body. */
@@ -68,10 +67,7 @@ interface Pair {
   readonly log: ReadableStream<Uint8Array>;
 }
 
-/**
- * `POST /-/table/replay?old=41&new=42`: replays logged requests, one a line, with two revisions. With `new=body` the first line
- * has the new table, `{"table": …}`. The response streams a line for each request that would go elsewhere, then a summary.
- */
+/** `POST /-/table/replay?old=41&new=42`: streams what they route differently, then a summary. `new=body`: the first line has the table. */
 export const tableReplay = (gateway: Gateway) =>
   new Hono().post("/-/table/replay", requireScope(gateway, "viewer"), async (c) => {
     const pair = await readPair(gateway, c);

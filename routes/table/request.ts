@@ -2,16 +2,14 @@ import type { Context } from "hono";
 import * as v from "valibot";
 import type { ChangeRequest } from "../../src/admin-ports.ts";
 import { type Err, err, ok, type Result } from "../../src/ids/result.ts";
+import type { TableChangeError } from "../../src/problems/errors.ts";
 import type { RequestError } from "../../src/problems/index.ts";
 import { NOTE_CHARACTERS_MAX, NOTE_HEADER } from "../../src/published/table-requests.ts";
 import { type Fault, NOT_UTF8, parseTableText, plainJson, TABLE_BYTES_MAX } from "../../src/routing/index.ts";
 import { callerOf } from "../lib/auth.ts";
 import { decodeUtf8, readBytes } from "../lib/http.ts";
 
-interface InvalidTable {
-  readonly reason: "invalid-table";
-  readonly faults: readonly Fault[];
-}
+type InvalidTable = Extract<TableChangeError, { readonly reason: "invalid-table" }>;
 
 export const invalidTable = (faults: readonly Fault[]): Err<InvalidTable> => err({ reason: "invalid-table", faults });
 

@@ -40,62 +40,59 @@ import {
 export const table = (gateway: Gateway) => {
   const { controlPlane } = gateway;
   const viewer = requireScope(gateway, "viewer");
-  return (
-    new Hono()
-      .get("/-/table", viewer, async (c) => respond(c, await controlPlane.text(), textResponse))
-      .put("/-/table", requireOperator(gateway, "publish"), async (c) => {
-        const request = readChangeRequest(c);
-        if (!request.ok) return respond(c, request);
-        const bytes = await readBytes(c.req.raw, TABLE_BYTES_MAX);
-        if (!bytes.ok) return respond(c, bytes);
-        return respond(c, await controlPlane.publish(request.value, withoutComments(bytes.value)), created);
-      })
-      .post("/-/table/check", viewer, async (c) => {
-        const body = await readTable(c.req.raw);
-        if (!body.ok) return respond(c, body);
-        const checked = checkTable(body.value.json);
-        if (!checked.ok) return respond(c, invalidTable(checked.error));
-        // Without packs the control plane is not needed.
-        const isAlone = Object.keys(checked.value.packs ?? {}).length === 0;
-        const faults = isAlone ? ok<readonly Fault[]>([]) : await controlPlane.packFaults(body.value.bytes);
-        return respond(c, faults.ok && faults.value.length > 0 ? invalidTable(faults.value) : faults, () =>
-          jsonResponse({ faults: [] }),
-        );
-      })
-      .post("/-/table/diff", viewer, async (c) => {
-        const body = await readTable(c.req.raw);
-        if (!body.ok) return respond(c, body);
-        const after = checkTable(body.value.json);
-        if (!after.ok) return respond(c, invalidTable(after.error));
-        const current = await controlPlane.text();
-        if (!current.ok) return respond(c, current);
-        const declared = declaredIn(current.value);
-        const before = declared.ok ? checkTable(declared.value) : declared;
-        if (!before.ok) return respond(c, invalidTable(before.error));
-        const diff = diffTables(before.value, after.value, undefined, gateway.clock.nowMs());
-        return jsonResponse(diff, fieldsOf(current.value));
-      })
-      .get("/-/table/capacity", viewer, async (c) => {
-        const text = await controlPlane.text();
-        if (!text.ok) return respond(c, text);
-        const declared = declaredIn(text.value);
-        return respondWithUses(c, declared.ok ? measureTable(declared.value, text.value.revision.bytes) : declared);
-      })
-      .post("/-/table/capacity", viewer, async (c) => {
-        const body = await readTable(c.req.raw);
-        return body.ok ? respondWithUses(c, measureTable(body.value.json, body.value.bytes.length)) : respond(c, body);
-      })
-      // What is in force in the control plane, in KV and in the isolate that responds.
-      .get("/-/table/status", viewer, async (c) => {
-        const context = contextOf(c);
-        const served = await openRequest(context);
-        if (served instanceof Response) return served;
-        const isolate = isolateStatus(served, context.arrivedAtMs);
-        return respond(c, await controlPlane.status(), (status) =>
-          jsonResponse({ ...describe(status), isolate }, { "waybill-table": served.label }),
-        );
-      })
-  );
+  return new Hono()
+    .get("/-/table", viewer, async (c) => respond(c, await controlPlane.text(), textResponse))
+    .put("/-/table", requireOperator(gateway, "publish"), async (c) => {
+      const request = readChangeRequest(c);
+      if (!request.ok) return respond(c, request);
+      const bytes = await readBytes(c.req.raw, TABLE_BYTES_MAX);
+      if (!bytes.ok) return respond(c, bytes);
+      return respond(c, await controlPlane.publish(request.value, withoutComments(bytes.value)), created);
+    })
+    .post("/-/table/check", viewer, async (c) => {
+      const body = await readTable(c.req.raw);
+      if (!body.ok) return respond(c, body);
+      const checked = checkTable(body.value.json);
+      if (!checked.ok) return respond(c, invalidTable(checked.error));
+      // Without packs the control plane is not needed.
+      const isAlone = Object.keys(checked.value.packs ?? {}).length === 0;
+      const faults = isAlone ? ok<readonly Fault[]>([]) : await controlPlane.packFaults(body.value.bytes);
+      return respond(c, faults.ok && faults.value.length > 0 ? invalidTable(faults.value) : faults, () =>
+        jsonResponse({ faults: [] }),
+      );
+    })
+    .post("/-/table/diff", viewer, async (c) => {
+      const body = await readTable(c.req.raw);
+      if (!body.ok) return respond(c, body);
+      const after = checkTable(body.value.json);
+      if (!after.ok) return respond(c, invalidTable(after.error));
+      const current = await controlPlane.text();
+      if (!current.ok) return respond(c, current);
+      const declared = declaredIn(current.value);
+      const before = declared.ok ? checkTable(declared.value) : declared;
+      if (!before.ok) return respond(c, invalidTable(before.error));
+      const diff = diffTables(before.value, after.value, undefined, gateway.clock.nowMs());
+      return jsonResponse(diff, fieldsOf(current.value));
+    })
+    .get("/-/table/capacity", viewer, async (c) => {
+      const text = await controlPlane.text();
+      if (!text.ok) return respond(c, text);
+      const declared = declaredIn(text.value);
+      return respondWithUses(c, declared.ok ? measureTable(declared.value, text.value.revision.bytes) : declared);
+    })
+    .post("/-/table/capacity", viewer, async (c) => {
+      const body = await readTable(c.req.raw);
+      return body.ok ? respondWithUses(c, measureTable(body.value.json, body.value.bytes.length)) : respond(c, body);
+    })
+    .get("/-/table/status", viewer, async (c) => {
+      const context = contextOf(c);
+      const served = await openRequest(context);
+      if (served instanceof Response) return served;
+      const isolate = isolateStatus(served, context.arrivedAtMs);
+      return respond(c, await controlPlane.status(), (status) =>
+        jsonResponse({ ...describe(status), isolate }, { "waybill-table": served.label }),
+      );
+    });
 };
 
 function describe({ truth: current, canary, kv, askedAtMs, isPending, lastError }: TableStatus): object {
@@ -128,16 +125,17 @@ const declaredIn = ({ bytes }: RevisionContent) => parseTableText(new TextDecode
 const respondWithUses = (c: Context, uses: ReturnType<typeof measureTable>): Response =>
   respond(c, uses.ok ? uses : invalidTable(uses.error));
 
-/** A revision's text, byte for byte. */
 function textResponse(text: RevisionContent): Response {
   const headers = { "content-type": "application/json", "cache-control": "no-store", ...fieldsOf(text) };
   return new Response(text.bytes, { headers });
 }
 
 /** `etag` is the value for `if-match` of a change. */
-function fieldsOf({ revision: { revision, digest } }: RevisionContent): Record<string, string> {
-  return { etag: `"${revision}"`, "waybill-revision": String(revision), "waybill-digest": digest };
-}
+const fieldsOf = ({ revision: { revision, digest } }: RevisionContent): Record<string, string> => ({
+  etag: `"${revision}"`,
+  "waybill-revision": String(revision),
+  "waybill-digest": digest,
+});
 
 const created = (body: unknown): Response => jsonResponse(body, {}, 201);
 
@@ -189,7 +187,6 @@ export const tableRevisions = (gateway: Gateway) => {
     );
 };
 
-/** Promotes the canary's table or aborts the canary. */
 async function endCanary(
   { controlPlane }: Gateway,
   c: Context,
@@ -235,7 +232,6 @@ export function tablePacks(gateway: Gateway) {
 
 const notFound = (c: Context): Response => contextOf(c).fail({ reason: "not-found", path: c.req.path });
 
-/** The digest in the path; `undefined` for what is none. */
 function packOf(c: Context): string | undefined {
   const sha256 = c.req.param("sha256");
   return sha256 !== undefined && /^[0-9a-f]{64}$/.test(sha256) ? sha256 : undefined;

@@ -48,8 +48,7 @@ function isFetchHeaders(headers: RequestLike["headers"]): headers is FetchReques
 }
 
 /** Accepts only the canonical text that the gateway writes for a number. */
-function countIn(text: string | undefined): number | undefined {
-  return text !== undefined && COUNT.test(text) ? Number(text) : undefined;
-}
+const countIn = (text: string | undefined): number | undefined =>
+  text !== undefined && COUNT.test(text) ? Number(text) : undefined;
 
 const COUNT = /^(?:0|[1-9]\d{0,14})$/;

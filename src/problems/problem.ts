@@ -184,7 +184,6 @@ function membersOf(error: object, names: readonly string[]): Readonly<Record<str
   );
 }
 
-/** The outcome of a change. */
 const OUTCOME_SENTENCES = {
   read: "",
   unknown: " Whether the change was or will be made is unknown.",
@@ -223,6 +222,5 @@ const FAULTS_SHOWN_MAX = 100;
 /** Longest client text that a problem echoes. */
 const ECHO_CHARACTERS_MAX = 128;
 
-function shorten(text: string): string {
-  return text.length <= ECHO_CHARACTERS_MAX ? text : `${text.slice(0, ECHO_CHARACTERS_MAX)}…`;
-}
+const shorten = (text: string): string =>
+  text.length <= ECHO_CHARACTERS_MAX ? text : `${text.slice(0, ECHO_CHARACTERS_MAX)}…`;

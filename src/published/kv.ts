@@ -3,11 +3,8 @@ import { err, ok, type Result } from "../ids/result.ts";
 import { canarySelectorSchema, REVISION_MAX } from "../routing/index.ts";
 
 /**
- * A published table in KV. The pointer is the only value that is ever overwritten:
- * - `table.current`: the pointer, JSON `{revision, digest, publishedAt, change, canary}`;
- * - `table.<digest>`: the body, a table's JSON text. The digest is the SHA-256 of its bytes in lower-case hex.
- *
- * Bodies are written before the pointer, so a reader of the pointer finds them. `routing/packs/verify.ts` names the keys of packs.
+ * A published table in KV: `table.current` is the pointer, the only value ever overwritten; `table.<digest>` is a body. Bodies
+ * are written first, so a reader of the pointer finds them. `routing/packs/verify.ts` names the keys of packs.
  */
 export const POINTER_KEY = "table.current";
 export const bodyKey = (digest: string): string => `table.${digest}`;

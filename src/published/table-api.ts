@@ -2,10 +2,7 @@ import * as v from "valibot";
 import { digestSchema as digest } from "./kv.ts";
 import { PAGE_ENTRIES_MAX } from "./table-requests.ts";
 
-/**
- * What `/-/table` answers. Types, the client's validation and OpenAPI follow from these schemas; `npm run generate` writes
- * `table-api.schema.json`. Metadata is not validated: a later gateway may send more members and other words.
- */
+/** What `/-/table` answers: the source of types, validation and OpenAPI. Metadata is not validated: a later gateway may send more. */
 
 const integer = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const time = v.pipe(v.string(), v.metadata({ format: "date-time" }));

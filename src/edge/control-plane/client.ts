@@ -31,7 +31,6 @@ interface CallOptions {
 const READ = { deadline: "read", isIdempotent: true } as const;
 const CHECK = { deadline: "check", isIdempotent: true } as const;
 const CHANGE = { deadline: "check", isIdempotent: false, outcome: "unknown" } as const;
-
 /** Storing a part twice changes nothing. */
 const PACK = { deadline: "pack", isIdempotent: true } as const;
 
@@ -53,10 +52,7 @@ const CALLS = {
 
 type Call = (...values: readonly unknown[]) => Promise<Result<unknown, unknown>>;
 
-/**
- * The control plane's methods as calls to its Durable Object. A stub is broken after a failure, so each call makes its own.
- * `reportLost`: receives a rejected change that the object could not add to its audit.
- */
+/** The control plane as calls to its Durable Object. A stub is broken after a failure, so each call makes its own. */
 export function controlPlane(
   namespace: DurableObjectNamespace<ControlPlaneRpc>,
   reportLost: (rejected: RejectedChange, why: string) => void,

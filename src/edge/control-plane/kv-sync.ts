@@ -38,10 +38,7 @@ export interface KvSnapshot {
 export function kvSync(log: RevisionLog, kv: KVNamespace, clock: Clock, deadlines: KvDeadlines = DEADLINES) {
   let reading: Promise<Result<KvSnapshot, TableHistoryError>> | undefined;
 
-  /**
-   * Reads the pointer. A newer revision of another publisher is imported; any other difference is written again. An error if
-   * the current revision cannot be determined. Concurrent callers share one read.
-   */
+  /** A newer revision of another publisher is imported; any other difference is written again. Concurrent callers share one read. */
   function reconcile(): Promise<Result<KvSnapshot, TableHistoryError>> {
     reading ??= snapshot().finally(() => {
       reading = undefined;
@@ -88,10 +85,7 @@ export function kvSync(log: RevisionLog, kv: KVNamespace, clock: Clock, deadline
     return ok(undefined);
   }
 
-  /**
-   * Whether another publisher wrote the pointer: with an unused number, or with the number of a canary or of a revision that is
-   * not in KV yet. Other publishers cannot see those.
-   */
+  /** Whether another publisher wrote the pointer: its number is unused, or of what other publishers cannot see yet. */
   function isForeign({ revision, digest }: Pointer): boolean {
     if (revision > log.head()) return true;
     const { publication, foreign } = log.state();
@@ -99,10 +93,7 @@ export function kvSync(log: RevisionLog, kv: KVNamespace, clock: Clock, deadline
     return revision > Math.max(known, foreign) && log.revision(revision)?.digest !== digest && log.hasNumbers(1);
   }
 
-  /**
-   * Reads KV again just before a pointer is written. A newer revision of another publisher is imported. If KV cannot be read,
-   * nothing is written.
-   */
+  /** Reads KV again just before a pointer is written, and imports a newer revision of another publisher. */
   async function isStillDue(publication: Publication, step: Step): Promise<boolean> {
     const read = await readPointer(kv, deadlines.writeMs);
     const taken = read.ok && isForeign(read.value) ? await takeOver(read.value) : ok(undefined);

@@ -31,10 +31,7 @@ export interface ControlPlaneDeps {
   readonly kvDeadlines?: KvDeadlines;
 }
 
-/**
- * The control plane of a deployment, one Durable Object: the revision log, its copy in KV and the upload of packs. Isolates
- * route by KV and never wait for this object. Every call reads KV first; the alarm repeats writes until KV is up to date.
- */
+/** A deployment's control plane. Isolates route by KV and never wait for it. Every call reads KV first; the alarm repeats writes. */
 export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc {
   readonly #packs: PackUploads;
   readonly #wakeAt: (atMs: number) => Promise<void>;
@@ -61,7 +58,6 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
     });
   }
 
-  /** Makes the writes to KV that are due. */
   override async alarm(): Promise<void> {
     const atMs = await this.#sync.run();
     if (atMs !== undefined) await this.#wakeAt(atMs);
@@ -148,10 +144,7 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
     return put;
   }
 
-  /**
-   * A pack must be complete and verified in KV before a table with it comes into force. A pack that cannot be read is a
-   * fault too. The check of the table reports packs that its schema rejects.
-   */
+  /** A pack must be in KV, complete and verified, before its table comes into force. One that cannot be read is a fault too. */
   async #packFaults(bytes: Uint8Array): Promise<readonly Fault[]> {
     const text = tableText(bytes);
     const faults: Fault[] = [];

@@ -1,19 +1,12 @@
 import type { Pointer } from "../../published/kv.ts";
 
-/**
- * Publishing a revision to KV in steps: each body, then the pointer, then reading the pointer back. Pure functions from a
- * state to the next step. The state is on disk, so an interrupted step runs again.
- */
+/** Publishing to KV in steps: each body, the pointer, then its read-back. The state is on disk: an interrupted step runs again. */
 export interface Publication {
-  /** The pointer to write. */
   readonly pointer: Pointer;
   /** Bodies of the pointer that are not written yet. */
   readonly bodiesLeft: readonly string[];
   readonly isPut: boolean;
-  /**
-   * The last earlier revision that was confirmed in KV: other publishers saw it and use a higher number. `undefined` if a
-   * former version of the code wrote the state.
-   */
+  /** The last earlier revision confirmed in KV: other publishers use a higher number. Absent in a former version's state. */
   readonly over?: number | undefined;
   /** Whether the pointer was read back. */
   readonly isHeld: boolean;
@@ -77,9 +70,10 @@ export const lastConfirmedRevision = ({ isHeld, pointer, over }: Publication): n
   isHeld ? pointer.revision : (over ?? pointer.revision);
 
 /** An older pointer may overwrite this one: read KV again when it serves nothing stale any more. */
-export function markUncertain(publication: Publication, nowMs: number): Publication {
-  return { ...publication, doubtUntilMs: Math.max(publication.doubtUntilMs, nowMs + KV_STALE_MS) };
-}
+export const markUncertain = (publication: Publication, nowMs: number): Publication => ({
+  ...publication,
+  doubtUntilMs: Math.max(publication.doubtUntilMs, nowMs + KV_STALE_MS),
+});
 
 /** `undefined`: the pointer is confirmed, and nothing is left to do. */
 export function nextStep(publication: Publication): Step | undefined {
@@ -117,18 +111,16 @@ function afterReading(publication: Publication, read: Pointer | undefined, nowMs
 }
 
 /** Starts again with the bodies. */
-export function restart(publication: Publication, nowMs: number): Publication {
-  return startPublication(publication.pointer, publication, nowMs);
-}
+export const restart = (publication: Publication, nowMs: number): Publication =>
+  startPublication(publication.pointer, publication, nowMs);
 
 function later(publication: Publication, nowMs: number): Publication {
   const tries = publication.tries + 1;
   return { ...publication, tries, dueMs: nowMs + Math.min(BACKOFF_MS_MAX, POINTER_MS_MIN * 2 ** (tries - 1)) };
 }
 
-export function isSamePointer(a: Pointer | undefined, b: Pointer): boolean {
-  return a !== undefined && a.revision === b.revision && a.digest === b.digest && a.change === b.change;
-}
+export const isSamePointer = (a: Pointer | undefined, b: Pointer): boolean =>
+  a !== undefined && a.revision === b.revision && a.digest === b.digest && a.change === b.change;
 
 const bodiesOf = ({ digest, canary }: Pointer): readonly string[] =>
   canary === undefined || canary.digest === digest ? [digest] : [digest, canary.digest];

@@ -12,10 +12,7 @@ import { RevisionStore } from "./storage.ts";
 /** Cached digests: the current table, its canary and a few candidates for a rollback. */
 const SOUND_MAX = 16;
 
-/**
- * Validates tables as isolates load them, each digest once. A result holds for one version of the code, so the cache lives in
- * memory only. Tables with faults are checked again.
- */
+/** Validates tables as isolates load them, each digest once, in memory only: a result holds for one version of the code. */
 export function validations(load: typeof loadTableBytes = loadTableBytes) {
   const sound = new Set<string>();
   return (digest: string, bytes: Bytes): readonly Fault[] => {
@@ -42,10 +39,7 @@ export interface Draft {
 
 export type DraftOf = (canary: RunningCanary | undefined) => Result<Draft, TableChangeError>;
 
-/**
- * Append-only revision log with optimistic concurrency: a change must name the current revision (compare-and-set) or it is
- * rejected. There is no `await` between compare and write, so exactly one of several concurrent publishers wins.
- */
+/** Append-only revision log. With no `await` between compare and write, exactly one of several concurrent changes wins. */
 export class RevisionLog extends RevisionStore {
   readonly #clock: Clock;
   readonly #bundled: RevisionContent;
@@ -112,7 +106,6 @@ export class RevisionLog extends RevisionStore {
     });
   }
 
-  /** Rejects a change and audits that. */
   reject(action: TableAction, request: ChangeRequest, error: TableChangeError): Change {
     this.#note(action, request, { outcome: error.reason });
     return err(error);
@@ -145,7 +138,6 @@ export class RevisionLog extends RevisionStore {
     });
   }
 
-  /** Whether this many revision numbers are left. */
   hasNumbers(count: number): boolean {
     return this.#nextNumber() + count - 1 <= REVISION_MAX;
   }

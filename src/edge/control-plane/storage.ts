@@ -47,10 +47,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY CHECK (id = 0), json TEXT NOT NULL);
 `;
 
-/**
- * Columns added later. A former version of the code may still use these tables: it leaves them null, and it sends every column
- * it finds to clients, so their names must differ from those of members.
- */
+/** Columns added later. A former version sends clients every column it finds, so their names must differ from members. */
 const ADDED_COLUMNS = [
   ["revisions", "audience_json", "TEXT"],
   ["audit", "audience_json", "TEXT"],
@@ -75,7 +72,6 @@ export class RevisionStore {
     }
   }
 
-  /** Runs `change` in a transaction. */
   atomically<Value>(change: () => Value): Value {
     return this.#storage.transactionSync(change);
   }

@@ -6,10 +6,7 @@ const kind =
   <const Labels extends readonly string[]>(labels: Labels, help: string) => ({ type, labels, help });
 const [counter, histogram, gauge] = [kind("counter"), kind("histogram"), kind("gauge")];
 
-/**
- * Every metric at `/-/metrics`, by its name without `waybill_`. The Durable Object sums counters and histograms of all isolates;
- * gauges are computed on read. Names and labels never change their meaning: dashboards depend on them.
- */
+/** Metrics by name without `waybill_`. Counters and histograms are sums of all isolates. Dashboards depend on names and labels. */
 export const METRICS = {
   requests_total: counter(
     ["entity", "region", "outcome"],

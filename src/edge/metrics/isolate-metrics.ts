@@ -97,7 +97,6 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
     if (nowMs >= busyUntilMs) await sendAlone(to, nowMs);
   };
 
-  /** This isolate's own counts. */
   const ownTotals = (): MetricsTotals => {
     pending.addAll(cells.drain());
     return { sinceMs: startedAtMs, sums: new Map(pending), origins: new Map() };
@@ -141,7 +140,6 @@ async function totalsOf(
   }
 }
 
-/** A mutable count. */
 interface Cell {
   count: number;
 }
@@ -162,10 +160,7 @@ interface RegionCells {
 /** The outcome of a response is the class of its status: index 1 is 1xx. */
 const CLASSES = ["0xx", "1xx", "2xx", "3xx", "4xx", "5xx"] as const;
 
-/**
- * Counts of this isolate since its last report. Cells are in maps by the names of a request line, so that counting allocates
- * no string and no object. Series keys are made when the counts are drained.
- */
+/** Cells are in maps by the names of a request line, so that counting allocates no string and no object. */
 class IsolateCounters {
   #regions = new Map<string | undefined, RegionCells>();
   #events = new Map<string, Cell>();
@@ -178,9 +173,7 @@ class IsolateCounters {
       cells.entities.set(entity, outcomes);
     }
     const shown = outcome === "answered" ? (CLASSES[Math.floor(status / 100)] ?? "0xx") : outcome;
-    const cell = outcomes.get(shown);
-    if (cell === undefined) outcomes.set(shown, { count: 1 });
-    else cell.count++;
+    raise(outcomes, shown);
     observe(cells.request, ms);
     if (originMs !== undefined) observe(cells.origin, originMs);
     if (attempts > 1) cells.retries += attempts - 1;

@@ -27,7 +27,7 @@ const SERIES_MAX = 20_000;
 const ORIGINS_MAX = 4_096;
 const ORIGIN_MS = 86_400_000;
 
-/** How long reports may stay unwritten: writing a row costs money, and every report changes most series. */
+/** How long reports may stay unwritten, and so be lost: writing a row costs money, and every report changes most series. */
 const SAVE_MS = 10_000;
 
 /** Delays the first checks until after the first response. */
@@ -42,22 +42,14 @@ const ALARM_LOST_MS = 60_000;
 /** Spreads the checks of deployments that started together: the share of the period. */
 const JITTER = 0.2;
 
-/**
- * A former version of the gateway may read these after a rollback: only add columns and members.
- * - `since`: one row, when counting began, Unix ms.
- * - `sums`: a series and its sum.
- * - `origins`: an origin's URL and its `OriginState` as JSON.
- */
+/** A former version of the gateway may read these after a rollback: only add columns and members. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS since (id INTEGER PRIMARY KEY CHECK (id = 0), ms INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS sums (key TEXT PRIMARY KEY, sum REAL NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS origins (url TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID;
 `;
 
-/**
- * Aggregates the counters and origin states of all isolates in memory, and runs the active checks. One object for a deployment.
- * Its alarm writes changes to disk and runs the checks that are due. Unwritten changes are lost when the object ends.
- */
+/** Sums up all isolates in memory and runs the active checks. Its alarm writes changes to disk and runs the checks that are due. */
 export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   readonly #sql: SqlStorage;
   readonly #sinceMs: number;
@@ -73,7 +65,6 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   /** Whether the last read table has checks. */
   #hasChecks = true;
 
-  /** `bundled`: the table that was deployed with the code. */
   constructor(context: DurableObjectState, env: Env, { bundled }: { readonly bundled: unknown }) {
     super(context, env);
     this.#config = readConfig(env);
@@ -177,7 +168,6 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   }
 
   async #wakeBy(atMs: number): Promise<void> {
-    // An alarm that is long overdue is lost.
     const nowMs = systemClock.nowMs();
     if (this.#alarmAtMs !== undefined && this.#alarmAtMs <= atMs && this.#alarmAtMs > nowMs - ALARM_LOST_MS) return;
     this.#alarmAtMs = atMs;

@@ -1,4 +1,5 @@
 import type { MetricsSnapshot, OriginStatus, Sample, ServedTable } from "../../ports.ts";
+import { groupBy } from "../../routing/layouts/plan.ts";
 import type { IsolateHealth } from "../origins/health.ts";
 import { BUCKETS_MS, isMetricName, keyParts, METRICS, type MetricName } from "./catalogue.ts";
 import type { MetricsTotals, OriginState } from "./store.ts";
@@ -45,37 +46,30 @@ export function snapshotOf({ source, totals, served, nowMs, own }: MetricsSource
   };
 }
 
-/** The parts of a series key after the metric's name, and its sum. */
-type Row = readonly [parts: readonly string[], sum: number];
+interface Row {
+  readonly name: MetricName;
+  /** Of the series' key, after the name. */
+  readonly parts: readonly string[];
+  readonly sum: number;
+}
 
 /** Leaves out metrics of other versions of the gateway. */
 function seriesByMetric(totals: MetricsTotals | undefined): ReadonlyMap<MetricName, readonly Row[]> {
-  const rows = Array.from(totals?.sums ?? [], ([key, sum]): readonly [string, Row] => {
+  const rows = [...(totals?.sums ?? [])].flatMap(([key, sum]) => {
     const [name = "", ...parts] = keyParts(key);
-    return [name, [parts, sum]];
+    return isMetricName(name) ? [{ name, parts, sum }] : [];
   });
-  return groups(rows.filter((row): row is readonly [MetricName, Row] => isMetricName(row[0])));
-}
-
-function groups<Key>(rows: readonly (readonly [Key, Row])[]): ReadonlyMap<Key, readonly Row[]> {
-  const found = new Map<Key, Row[]>();
-  for (const [key, row] of rows) {
-    const group = found.get(key);
-    if (group === undefined) found.set(key, [row]);
-    else group.push(row);
-  }
-  return found;
+  return groupBy(rows, ({ name }) => name);
 }
 
 const exportedName = (name: MetricName, suffix = ""): string => `waybill_${name}${suffix}`;
 
-function labelsOf(name: MetricName, parts: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(METRICS[name].labels.map((label, index) => [label, parts[index] ?? ""]));
-}
+const labelsOf = (name: MetricName, parts: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(METRICS[name].labels.map((label, index) => [label, parts[index] ?? ""]));
 
 function samplesOf(name: MetricName, rows: readonly Row[]): readonly Sample[] {
   if (METRICS[name].type === "histogram") return histogramSamples(name, rows);
-  return rows.map(([parts, value]) => sample(name, parts, value));
+  return rows.map(({ parts, sum }) => sample(name, parts, sum));
 }
 
 const sample = (name: MetricName, parts: readonly string[], value: number): Sample => ({
@@ -86,10 +80,10 @@ const sample = (name: MetricName, parts: readonly string[], value: number): Samp
 
 /** Exported buckets are cumulative: each counts all durations up to its bound. */
 function histogramSamples(name: MetricName, rows: readonly Row[]): readonly Sample[] {
-  const byLabels = groups(rows.map((row) => [row[0].slice(0, -1).join("\n"), row]));
+  const byLabels = groupBy(rows, ({ parts }) => parts.slice(0, -1).join("\n"));
   return [...byLabels.values()].flatMap((own) => {
-    const labels = labelsOf(name, own[0]?.[0].slice(0, -1) ?? []);
-    const sums = new Map(own.map(([parts, sum]) => [parts.at(-1), sum]));
+    const labels = labelsOf(name, own[0]?.parts.slice(0, -1) ?? []);
+    const sums = new Map(own.map(({ parts, sum }) => [parts.at(-1), sum]));
     let count = 0;
     const buckets = [...BUCKETS_MS, Number.POSITIVE_INFINITY].map((boundMs, index): Sample => {
       count += sums.get(String(index)) ?? 0;
@@ -140,7 +134,7 @@ function breakerState({ breaker, answeredAtMs = 0 }: Partial<OriginState>, nowMs
 function requestsByRegion(rows: readonly Row[] = []): ReadonlyMap<string, number> {
   const requests = new Map<string, number>();
   const at = METRICS.requests_total.labels.indexOf("region");
-  for (const [parts, sum] of rows) {
+  for (const { parts, sum } of rows) {
     const region = parts[at] ?? "";
     if (region !== "") requests.set(region, (requests.get(region) ?? 0) + sum);
   }

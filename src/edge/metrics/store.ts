@@ -81,7 +81,6 @@ export interface MetricsStore {
   totals(): Promise<MetricsTotals>;
 }
 
-/** The RPC of the Durable Object. */
 export interface MetricsRpc extends MetricsStore, Rpc.DurableObjectBranded {
   /** Resumes the active checks after a deployment or a lost alarm. */
   scheduleChecks(): Promise<void>;

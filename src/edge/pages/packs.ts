@@ -29,7 +29,6 @@ export const subtleSha256: Sha256 = async (bytes) => new Uint8Array(await crypto
 export const edgePacks = (options: Omit<PacksOptions, "cache" | "waitUntil">): Packs =>
   kvPacks({ ...options, cache: caches.default, waitUntil });
 
-/** The packs of an isolate. The store holds their pages. */
 export function kvPacks(options: PacksOptions): Packs {
   const store = pageStore(options);
   /** By the digest of the header: several revisions of the table may name one pack. */

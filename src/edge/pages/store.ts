@@ -5,7 +5,6 @@ import { raceCacheAndKv } from "../platform.ts";
 import { edgeTableCache } from "../table/edge-cache.ts";
 import { KV_CACHE_SECONDS, type LoadFailure, within } from "../table/kv.ts";
 
-/** A page in memory. */
 export interface Page {
   /** Memory that it takes. */
   readonly bytes: number;
@@ -42,7 +41,6 @@ export interface PageStoreOptions {
   readonly retryMsMax: number;
   /** Keeps a read alive when the request that started it is over: others wait for it. */
   readonly waitUntil: (work: Promise<unknown>) => void;
-  /** Memory of all pages. */
   readonly pageBytesMax?: number;
   /** How long a request waits for a page before its 503, and how long one read alone tries a KV that fails. */
   readonly pageDeadlineMs?: number;
@@ -63,10 +61,7 @@ interface Flight<Value> {
   readonly answer: Promise<Result<Value, ReadFailure>>;
 }
 
-/**
- * The pages of an isolate: from the edge's cache or KV, verified, and kept within a bound of bytes. Concurrent requests
- * for a page share one read. After a failure a page is not read before its backoff is over.
- */
+/** An isolate's pages from the edge's cache or KV, verified, within a bound of bytes. Concurrent requests for a page share one read. */
 export function pageStore(options: PageStoreOptions) {
   const { kv, clock, waitUntil, pageBytesMax = PAGE_BYTES_MAX_DEFAULT } = options;
   const cache = edgeTableCache(options.cache, options.namespace, clock);
@@ -102,10 +97,7 @@ export function pageStore(options: PageStoreOptions) {
     return err({ why, retryAfterMs: backoff.of(key)?.retryAfterMs ?? 0, isNew });
   }
 
-  /**
-   * Counts a page and evicts others for it. Second chance (Corbató 1969): the oldest goes first, unless it was used since
-   * it was last passed over. A look-up only sets a flag and reads no clock.
-   */
+  /** Counts a page and evicts by second chance (Corbató 1969): the oldest, unless it was used since it was last passed over. */
   function keep(page: Page, drop: () => void): void {
     for (const [oldest, dropOldest] of pages) {
       if (heldBytes + page.bytes <= pageBytesMax) break;
@@ -212,7 +204,6 @@ export function retryBackoff({ clock, entropy, retryMsMax, pageDeadlineMs = PAGE
     return true;
   }
 
-  /** KV has answered, with or without a value. */
   function answered(): void {
     store = NO_WAIT;
     isProbing = false;

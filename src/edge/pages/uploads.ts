@@ -47,16 +47,11 @@ export interface PackUploadsOptions {
   readonly storage: DurableObjectStorage;
   readonly kv: KVNamespace;
   readonly clock: Clock;
-  /** For one part. */
   readonly readDeadlineMs?: number;
   readonly writeDeadlineMs?: number;
 }
 
-/**
- * Uploads of packs to KV, and what KV has of them. Every upload passes through this one object and is verified by the header
- * on disk, never by what KV shows just after a write. The header is written to KV after the last page, so that a reader
- * that has the header finds every page.
- */
+/** Parts are verified by the header on disk. KV gets the header after the last page: a reader that has it finds every page. */
 export class PackUploads {
   readonly #sql: SqlStorage;
   readonly #options: Required<PackUploadsOptions>;
@@ -133,10 +128,7 @@ export class PackUploads {
     return ok({ pack: storedPack(sha256, header, []), isNew: true, completes });
   }
 
-  /**
-   * What KV has of a pack, by what is known on disk, or else read and verified. `header`: `undefined` if it is known neither here
-   * nor in KV. `missing`: why each missing part is, pages by rising number, then the header. An error says what KV failed to do.
-   */
+  /** Which parts KV has, as known on disk, or else read and verified. `missing`: why each is, pages first. An error is of KV. */
   async #inventory(sha256: string) {
     const headerFault = await this.#findHeader(sha256);
     if (!headerFault.ok) return headerFault;

@@ -4,10 +4,7 @@ import { formatPointer, type Pointer, parsePointer } from "../../published/kv.ts
 import type { EdgeCache } from "../origins/moved-memory.ts";
 import { type LoadFailure, within } from "./kv.ts";
 
-/**
- * Tables that the isolates of one location share in the edge's cache: immutable parts (bodies, headers and pages of packs), and
- * the last pointer read from KV, for cold isolates that cannot read KV. Errors of the cache are ignored; KV is read instead.
- */
+/** What the isolates of one location share: parts, and the last pointer read. Errors of the cache are ignored; KV is read instead. */
 export interface TableCache {
   /** `key`: as in KV. `open` verifies the bytes: contents of the cache are not trusted. */
   part<Value, Failure>(key: string, open: Open<Value, Failure>): Promise<Ok<Value> | undefined>;
@@ -16,7 +13,6 @@ export interface TableCache {
   putPointer(seen: ConfirmedPointer): Promise<void>;
 }
 
-/** Verifies and decodes bytes. */
 type Open<Value, Failure> = (bytes: ArrayBuffer) => Promise<Result<Value, Failure>>;
 
 export interface ConfirmedPointer {
@@ -41,10 +37,7 @@ const POINTER_SECONDS = 7 * 86_400;
 
 const CONFIRMED_FIELD = "waybill-confirmed";
 
-/**
- * `namespace`: identifies the deployment. All Workers of a zone share one cache, and a pointer of another deployment must not
- * be used.
- */
+/** `namespace`: the deployment. All Workers of a zone share one cache; a pointer of another deployment must not be used. */
 export function edgeTableCache(cache: EdgeCache | undefined, namespace: string, clock: Clock): TableCache {
   let edge = cache;
   let quietUntilMs = 0;

@@ -7,7 +7,6 @@ import { raceCacheAndKv } from "../platform.ts";
 import type { ConfirmedPointer, TableCache } from "./edge-cache.ts";
 import { compileBody, type LoadFailure, readBody, verified } from "./kv.ts";
 
-/** A table in memory. */
 export interface LoadedTable {
   readonly table: CompiledTable;
   /** `undefined` for the bundled table. */
@@ -109,10 +108,7 @@ const from = (source: TableSource, bytes: Result<ArrayBuffer, LoadFailure>): Res
 /** Cached failures: of the table, its canary and those before. */
 const REFUSED_MAX = 8;
 
-/**
- * Loads the tables of a pointer from memory, the edge's cache or KV, verified and compiled. `undefined` if the table cannot be
- * loaded; a canary that cannot be loaded is left out. `isFromKv`: whether the pointer was just read from KV.
- */
+/** Loads the tables of a pointer. `undefined` if the table cannot be loaded; a canary that cannot be loaded is left out. */
 export function tableFetcher({ kv, cache, report, deadlineMs, waitUntil }: TableFetchOptions) {
   /** A body never changes, so a faulty one is not read again. */
   const refused = new Map<string, LoadFailure>();

@@ -47,14 +47,10 @@ const REFRESH_DEADLINE_MS = 10_000;
 /** Spreads the refreshes of isolates that started together: the share of the interval, either way. */
 const JITTER = 0.1;
 
-/** The table of an isolate on the platform. */
 export const edgeTables = (options: Omit<IsolateTableOptions, "cache" | "waitUntil">): Tables =>
   new IsolateTable({ ...options, cache: caches.default, waitUntil });
 
-/**
- * The table of this isolate: loaded once, then refreshed beside requests. A good table stays in force until a newer one is
- * verified, whatever happens to KV. The pointer is read at most once in an interval.
- */
+/** Loaded once, then refreshed beside requests. A good table stays in force until a newer one is verified, whatever happens to KV. */
 export class IsolateTable implements Tables {
   readonly #options: IsolateTableOptions;
   readonly #cache: TableCache;
@@ -145,10 +141,7 @@ export class IsolateTable implements Tables {
     return this.#coldStart ?? Promise.resolve();
   }
 
-  /**
-   * KV may be slow, stale or empty where the location's cache has a newer pointer. Both are read at once, so that a slow cache
-   * costs no more than its own deadline.
-   */
+  /** KV may be slow, stale or empty where the location's cache has a newer pointer. Both are read at once. */
   async #readCold(read: Promise<Result<Pointer, LoadFailure>>): Promise<void> {
     const cached = this.#cache.pointer();
     const fromKv = await withTimeout(read, COLD_READ_MS, () => undefined);

@@ -14,10 +14,7 @@ export type LoadFailure =
   | { readonly reason: "digest-mismatch"; readonly digest: string; readonly actual: string }
   | { readonly reason: "table-invalid"; readonly digest: string; readonly faults: number; readonly first: string };
 
-/**
- * KV's shortest cache TTL. Bodies and parts use it too: KV also caches that a key is missing, and the key may exist soon.
- * The edge's cache keeps what was found.
- */
+/** KV's shortest cache TTL, also for bodies and parts: KV caches that a key is missing, and the key may exist soon. */
 export const KV_CACHE_SECONDS = 30;
 
 export async function readPointer(kv: KVNamespace, deadlineMs: number): Promise<Result<Pointer, LoadFailure>> {
@@ -47,7 +44,6 @@ export async function verified(bytes: ArrayBuffer, digest: string): Promise<Resu
   return actual === digest ? ok(bytes) : err({ reason: "digest-mismatch", digest, actual });
 }
 
-/** Checks and compiles verified bytes. */
 export function compileBody(bytes: ArrayBuffer, digest: string, revision: number): Result<CompiledTable, LoadFailure> {
   const invalid = (faults: number, first: string) => err({ reason: "table-invalid", digest, faults, first } as const);
   try {

@@ -8,8 +8,6 @@ import {
   type TableNames,
 } from "../../routing/index.ts";
 
-/** A stored table: bytes, identified by their digest. */
-
 /** Checks and compiles a published table, as strictly as the command line does. */
 export function loadTableBytes(bytes: Bytes, revision: number): Result<CompiledTable, readonly Fault[]> {
   const declared = declaredIn(bytes);
@@ -25,13 +23,8 @@ function declaredIn(bytes: Bytes): Result<unknown, readonly Fault[]> {
 /** The names in a checked text, in a hundredth of the time of a check. */
 export function tableNames(bytes: Bytes): TableNames {
   const text = tableText(bytes);
-  const { countries, entities }: TextOfNames = text.ok ? JSON.parse(text.value) : {};
-  return { countries: new Set(Object.keys(countries ?? {})), entities: new Set(Object.keys(entities ?? {})) };
-}
-
-interface TextOfNames {
-  readonly countries?: object;
-  readonly entities?: object;
+  const { countries = {}, entities = {} }: Record<string, object> = text.ok ? JSON.parse(text.value) : {};
+  return { countries: new Set(Object.keys(countries)), entities: new Set(Object.keys(entities)) };
 }
 
 /** UTF-8; a byte order mark stays in the text. */

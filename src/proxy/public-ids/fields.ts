@@ -2,11 +2,7 @@ import { err, ok, type Result } from "../../ids/result.ts";
 import { type FieldPaths, NO_MATCH, OTHER_NAME } from "../../routing/public-ids/field-paths.ts";
 import { DEPTH_MAX, type JsonError, type JsonFraming, JsonScanner, type ScalarKind } from "./json-rewriter.ts";
 
-/**
- * Gives the public ID for what stands at a place where an ID of the entity is declared; `undefined` if it is none, which
- * leaves it as it is; `null` if it says something about the entity and has no public form, which makes it a `null`.
- * `text` is the string without its escapes, or the digits of a whole number.
- */
+/** The public ID for `text`, unescaped, of an entity. `undefined`: it is no ID, and stays; `null`: it has no public form. */
 export type ToPublic = (entity: string, text: string) => string | null | undefined;
 
 export interface FieldRewriterOptions {
@@ -60,10 +56,7 @@ export class FieldRewriter extends JsonScanner {
     this.#buffered = new Uint8Array(Math.max(BUFFER_BYTES_MAX, this.#keyBytesMax));
   }
 
-  /**
-   * The bytes that follow upon a chunk, in order; they may be views of the chunk. After an error nothing more comes out:
-   * the answer has to be broken off, since what follows could show internal IDs.
-   */
+  /** The bytes to send on, perhaps views of the chunk. After an error nothing more comes out: it could show internal IDs. */
   push(chunk: Uint8Array): Result<readonly Uint8Array[], JsonError> {
     this.#begin(chunk);
     const error = this.scan(chunk);
@@ -188,7 +181,6 @@ export class FieldRewriter extends JsonScanner {
     }
   }
 
-  /** Gives out the chunk up to `end`. */
   #give(end: number): void {
     if (end > this.#from) this.#pieces.push(this.#chunk.subarray(this.#from, end));
     this.#from = end;

@@ -26,10 +26,7 @@ const column = (byte: number): number => {
   return byte === 0x2d ? 5 : -1;
 };
 
-/**
- * The grammar of JSON (RFC 8259) as a machine over bytes that stops and goes on anywhere. It is strict: what a lenient
- * reader makes of bad JSON is unknown, and an ID might hide in it. Bytes inside strings are not checked to be UTF-8.
- */
+/** JSON (RFC 8259) over bytes that stop anywhere. Strict: an ID might hide in bad JSON. UTF-8 inside strings is not checked. */
 
 export type ScalarKind = "string" | "number" | "literal";
 

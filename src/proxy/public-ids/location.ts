@@ -15,10 +15,7 @@ export interface ReferenceDeps {
 /** Characters that texts of IDs have. */
 const WORD = /[0-9A-Za-z_-]+/g;
 
-/**
- * The reference with public IDs in place of internal ones, wherever they stand in it; all else stays as it is, to the byte.
- * `undefined` where an internal ID of a public entity would remain: the reference must not be shown.
- */
+/** With public IDs in place of internal ones; all else to the byte. `undefined` where an internal ID would remain. */
 export const publicReference = (reference: string, deps: ReferenceDeps): string | undefined => {
   const written = wordsIn(reference);
   const shown = new Map<string, string>();
@@ -41,13 +38,8 @@ const wordsIn = (reference: string): readonly string[] => reference.match(WORD) 
 const unescaped = (reference: string): string =>
   reference.replace(/%([0-7][0-9A-Fa-f])/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 
-interface Placed {
-  readonly text: string;
-  readonly shown: string | null;
-}
-
 /** The ID that the path names by its entity, which settles of whom it is. Another entity's ID at its place is none. */
-const idByPath = (reference: string, { table, path, nowMs, show }: ReferenceDeps): Placed | undefined => {
+const idByPath = (reference: string, { table, path, nowMs, show }: ReferenceDeps) => {
   const pathname = URL.parse(reference, `http://gateway${path}`)?.pathname ?? "";
   for (const candidate of pathsAtGateway(table, pathname)) {
     const match = table.paths.match(candidate);

@@ -40,10 +40,7 @@ const LINE_TYPES = new Set([
 /** Fields that describe bytes which are about to change (RFC 9110 §8.6, §14.3; RFC 9530; RFC 1864). */
 const BYTE_FIELDS = ["content-length", "accept-ranges", "content-digest", "repr-digest", "digest", "content-md5"];
 
-/**
- * The answer with public IDs in place of internal ones: in `location` and `content-location`, and in the declared fields of
- * a JSON body, which is streamed. Entity tags become weak whatever the body is, so that a 304 and its 200 agree.
- */
+/** Public IDs in place of internal ones, in references and in the body. Tags become weak, so that a 304 and its 200 agree. */
 export function publicResponse(
   answer: Response,
   options: PublicResponseOptions,

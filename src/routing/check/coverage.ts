@@ -7,11 +7,7 @@ import { intersect, type Ranges, subtract } from "../lookup/ranges.ts";
 import type { DraftRoute } from "../schema/draft.ts";
 import type { Report } from "../schema/faults.ts";
 
-/**
- * Reports routes that earlier ones cover. The search takes one ID of a route's box and asks the index which route wins
- * it. If another one does, that route's box is cut away, and the search goes on with the rest. Once the steps are used
- * up, every route counts as reachable: nothing is reported without proof.
- */
+/** Reports routes that earlier ones cover, by proof only: once the steps are used up, every route counts as reachable. */
 export const checkCover = (
   planned: ReadonlyMap<string, RoutePlan>,
   placed: ReadonlyMap<string, PlacedRoutes>,
@@ -28,10 +24,6 @@ export const checkCover = (
   }
 };
 
-interface Steps {
-  steps: number;
-}
-
 const nameRoutes = (winners: ReadonlySet<number>): string => {
   const all = [...winners].sort((a, b) => a - b);
   const shown = all.slice(0, 8).map((index) => `/routes/${index}`);
@@ -44,7 +36,7 @@ const winsSomewhere = (
   indexes: RoutePlan["indexes"] | undefined,
   route: number,
   winners: Set<number>,
-  budget: Steps,
+  budget: { steps: number },
 ): boolean => {
   // The ranges of a pack are not known here: its route may win any ID that no earlier route takes.
   const placement = placements.get(route) ?? packs.find(({ ordinal }) => ordinal === route)?.ids;
@@ -69,7 +61,7 @@ const winsIn = (
   box: Box,
   boxOf: (ordinal: number) => Box | undefined,
   winners: Set<number>,
-  budget: Steps,
+  budget: { steps: number },
 ): boolean => {
   const whole = dimensions.map(({ min, max }, slot) => box[slot] ?? [min, max]);
   if (index.findValues(cornerOf(whole, (set) => set.at(-1) as number)) >= route) return true;
@@ -92,11 +84,8 @@ const winsIn = (
 /** How many numbers a step reads. */
 const sizeOf = (box: Box): number => box.reduce((sum, set) => sum + (set?.length ?? 0), 0);
 
-const cornerOf = (sets: readonly Ranges[], choose: (set: Ranges) => number): Float64Array => {
-  const corner = new Float64Array(sets.length);
-  for (let slot = 0; slot < sets.length; slot++) corner[slot] = choose(sets[slot] as Ranges);
-  return corner;
-};
+const cornerOf = (sets: readonly Ranges[], choose: (set: Ranges) => number): Float64Array =>
+  new Float64Array(sets.map(choose));
 
 /** One box without another, as boxes that do not overlap. */
 const without = (

@@ -11,11 +11,7 @@ import type { Draft, DraftRoute } from "../schema/draft.ts";
 import type { Place, Report } from "../schema/faults.ts";
 import type { DeclaredRoute, DeclaredSlice } from "../schema/table.ts";
 
-/**
- * Reports two layouts of one entity that can parse the same string, unless both always route to the same region. Fixed
- * bits, times outside of each other's windows, and text forms tell layouts apart. Where every pattern names a layout,
- * two of them meet on `/any` only, which answers that the ID is ambiguous.
- */
+/** Reports two layouts of one entity that can parse the same string, unless both always route to the same region. */
 export const checkAmbiguity = (
   draft: Draft,
   placed: ReadonlyMap<string, PlacedRoutes>,
@@ -25,6 +21,7 @@ export const checkAmbiguity = (
 ): void => {
   const overlapIn = rememberOverlaps(budget);
   for (const [entity, { path }] of draft.entities) {
+    // Then they meet on `/any` only, which answers that the ID is ambiguous.
     if (patternsOf(path).every(({ layout }) => layout !== undefined)) continue;
     const own = [...placed.values()].flatMap(({ plan }) => plan.idsByEntity.get(entity) ?? []);
     own.sort((a, b) => a.place - b.place);

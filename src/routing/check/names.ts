@@ -10,9 +10,7 @@ export const noSuchCountry = (code: string): string =>
 export const checkCountries = (draft: Draft, report: Report): void => {
   const byNumber = new Map<number, string>();
   for (const [code, number] of draft.countries) {
-    if (!ISO_3166_ALPHA_2.has(code)) {
-      report("unknown-name", ["countries", code], noSuchCountry(code));
-    }
+    if (!ISO_3166_ALPHA_2.has(code)) report("unknown-name", ["countries", code], noSuchCountry(code));
     const other = byNumber.get(number);
     if (other === undefined) byNumber.set(number, code);
     else report("number-clash", ["countries", code], `Number ${number} is already ${other}; give ${code} another one.`);

@@ -14,10 +14,7 @@ import type { Report } from "../schema/faults.ts";
 
 type Plans = ReadonlyMap<string, LayoutPlan>;
 
-/**
- * The ID of an override must be one that some entity can have, in canonical text, and in one part only. Returns the
- * index of those overrides.
- */
+/** The ID of an override must be one that some entity can have, in canonical text, and in one part only. Returns their index. */
 export const checkMoved = (draft: Draft, plans: Plans, allEntitiesAreRead: boolean, report: Report): OverrideIndex => {
   let areAccepted = true;
   const index = indexOverrides(draft, plans, (reader) => {
@@ -64,10 +61,9 @@ const canonicalOf = (reader: TextReader, plans: Plans): string | undefined => {
 };
 
 /** Whether some entity can have an ID of a layout, by its words. */
-const takes = (plan: LayoutPlan, words: Words): boolean => {
-  if (!canBeLater(plan, words)) return false;
-  return plan.idsByMark.has(undefined) || plan.idsByMark.has(ownerKeyField(plan.layout)?.read(words));
-};
+const takes = (plan: LayoutPlan, words: Words): boolean =>
+  canBeLater(plan, words) &&
+  (plan.idsByMark.has(undefined) || plan.idsByMark.has(ownerKeyField(plan.layout)?.read(words)));
 
 /** Messages about other overrides of the same ID, in any of its forms, or of the same short key. */
 function* rivalSentences(

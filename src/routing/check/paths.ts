@@ -145,10 +145,7 @@ const byPlaceOfShortKey = (draft: Draft, patterns: readonly Pattern[]): Readonly
   return groupBy(shortKeyed, ({ segments }) => segments.indexOf(":id"));
 };
 
-/**
- * Whether some path fits both patterns up to the segment `end`, and the one with literal text there is tried before the
- * rival, whose ID is there: the first segment in which they differ decides.
- */
+/** Whether some path fits both up to `end`, and the one with literal text there is tried before the rival with its ID there. */
 const goesFirst = (segments: readonly string[], rival: readonly string[], end: number): boolean => {
   let first: number | undefined;
   for (let at = 0; at < end; at++) {

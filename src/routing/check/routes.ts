@@ -32,10 +32,7 @@ export const checkShares = (draft: Draft, report: Report): void => {
 /** Whether a route's conditions depend on numbers that are at fault already. */
 export type DependsOnFault = (when: DeclaredConditions) => boolean;
 
-/**
- * One mistake is one fault: a route that depends on a wrong country or entity number may only seem unreachable. Of two
- * entries with the same number either may be the wrong one, so both count.
- */
+/** A route that depends on a wrong number may only seem unreachable. Of two equal numbers either may be wrong, so both count. */
 export const dependsOnFault = (draft: Draft, faults: readonly Fault[]): DependsOnFault => {
   const pointers = faults.map(({ pointer }) => pointer);
   const countries = countriesAtFault(draft, new Set(pointers));
@@ -102,10 +99,7 @@ export interface CheckedRoutes {
   readonly placed: ReadonlyMap<string, PlacedRoutes>;
 }
 
-/**
- * Reads every route and reports faults of its conditions: unknown names, impossible numbers and times, contradictions.
- * Returns the routes that some ID can match, placed. It stops at the end of the budget or of the report.
- */
+/** Reports faults of routes' conditions. Returns the routes that some ID can match, placed. Stops with the budget or the report. */
 export const checkRoutes = (
   draft: Draft,
   plans: ReadonlyMap<string, LayoutPlan>,

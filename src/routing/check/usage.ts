@@ -23,10 +23,7 @@ export interface Use {
   readonly max: number;
 }
 
-/**
- * How much of each limit a table uses. `bytes`: of its text. `overrides`: `moved`, `moves` and `gone` together. `values`:
- * all besides routes and overrides. `packRanges`: of the largest pack. `complexity`: cells, see `Budget`.
- */
+/** `overrides`: `moved`, `moves` and `gone`. `values`: all besides routes and overrides. `packRanges`: of the largest pack. */
 export type TableUse = ReturnType<typeof useOf>;
 
 export const useOf = (draft: Draft, declared: object, bytes: number, cells: number) => {

@@ -255,9 +255,7 @@ export class WordsMap {
       this.rows.set(rowOf(entry), at * width);
       this.starts[(buckets[entry] as number) + 1] = at + 1;
     }
-    for (let bucket = 1; bucket <= mask + 1; bucket++) {
-      this.starts[bucket] ||= this.starts[bucket - 1] as number;
-    }
+    for (let bucket = 1; bucket <= mask + 1; bucket++) this.starts[bucket] ||= this.starts[bucket - 1] as number;
   }
 
   get size(): number {

@@ -194,9 +194,7 @@ export function planMint(table: CompiledTable, request: MintRequest): Result<Min
   if (!found.ok) return found;
   const { entity, entityId } = found.value;
   const { layout } = entityId.enabled;
-  if (mintingOf(layout) === "none") {
-    return err(malformed(`IDs of layout ${layout.name} cannot be minted.`, "/layout"));
-  }
+  if (mintingOf(layout) === "none") return err(malformed(`IDs of layout ${layout.name} cannot be minted.`, "/layout"));
   const keys = keysFor(table, entity, entityId, request);
   return keys.ok ? ok({ entity, enabled: entityId.enabled, order: { layout, keys: keys.value } }) : keys;
 }

@@ -198,9 +198,7 @@ const resolveShort = (table: CompiledTable, entity: Entity, text: string, hint?:
   );
   const unknown = [target, ...others].find(isWithoutPage);
   if (unknown !== undefined) return err(needsPage(unknown));
-  if (!others.every((other) => sameTarget(other, target))) {
-    return err(ambiguousShort(table, groups, text, primaryKey));
-  }
+  if (!others.every((other) => sameTarget(other, target))) return err(ambiguousShort(table, groups, text, primaryKey));
   const words = wordsIn(first.group);
   if (target?.region === undefined) return err(nowhere(entity, first.id, text, words, target, LUUID_SHORT));
   const identity = identityWords(LUUID_SHORT, words);
