@@ -8,10 +8,7 @@ import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint/request.t
 import { type Ambiguous, findAmbiguous } from "../src/routing/mint/verify.ts";
 import { contextOf, jsonResponse, type PageEnv, readBody, wantedType } from "./lib/http.ts";
 
-/**
- * `POST /mint`: IDs that route, from the first request on, to the region that the answer names: by the table in force, or by
- * the canary beside it where that decides about an ID.
- */
+/** `POST /mint`: IDs that route, from the first request on, to the region that the answer names. */
 export const mint = (gateway: Gateway) =>
   new Hono<PageEnv>().post("/mint", async (c) => {
     const context = contextOf(c);

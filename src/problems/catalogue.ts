@@ -6,10 +6,7 @@ export interface ProblemType {
   readonly remedy: string;
 }
 
-/**
- * Every problem type that the gateway returns (RFC 9457). Slugs are stable: clients switch on them. `meaning` and
- * `remedy` are the content of the page behind the type.
- */
+/** Every problem type (RFC 9457). Slugs are stable: clients switch on them. `meaning` and `remedy` are its page. */
 export const CATALOGUE = {
   "malformed-request": {
     status: 400,

@@ -32,10 +32,7 @@ export type SequenceError =
   | { readonly reason: "sequence-exhausted"; readonly name: string; readonly max: number }
   | { readonly reason: "sequence-unavailable"; readonly name: string };
 
-/**
- * Why a caller is not authenticated. `why` is only for metrics: clients must not learn whether a credential was nearly
- * right.
- */
+/** `why` is only for metrics: clients must not learn whether a credential was nearly right. */
 export type AuthError =
   | { readonly reason: "unauthenticated"; readonly why: "missing" | "wrong" }
   | { readonly reason: "authentication-unavailable" }
@@ -50,10 +47,7 @@ export type PublicIdsError = {
   readonly entity?: string;
 };
 
-/**
- * The control plane is unreachable, or its state is uncertain. `outcome`: whether a change may have been made or may
- * still be made. Absent for reads.
- */
+/** Unreachable, or in doubt. `outcome`: whether a change may have been made or may still be made. Absent for reads. */
 export type TableHistoryError = {
   readonly reason: "control-plane-unavailable";
   readonly why: string;

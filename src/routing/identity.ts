@@ -3,10 +3,7 @@ import { fieldOf, fromSql, hotguidSql, type Layout, luuid, type Words } from "..
 /** Layout name of an ID that is only a primary key; its path gives the group. */
 export const LUUID_SHORT = "luuid-short";
 
-/**
- * The identity of an entity, however its ID is written: canaries and splits hash these words. Both forms of a HotGuid
- * have the same words, and so have an LUUID and its short key. `layout`: the name in a decision.
- */
+/** An entity's words however its ID is written: canaries and splits hash them. `layout`: the name in a decision. */
 export const identityWords = (layout: string, words: Words): Words => {
   switch (layout) {
     case luuid.name:

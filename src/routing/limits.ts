@@ -1,7 +1,4 @@
-/**
- * What checking and compiling one table may still cost, in cells of about 30 bytes and a tenth of a microsecond. Code
- * spends cells before it builds or walks something. When none are left, the table is too complex.
- */
+/** What a table may still cost, in cells of about 30 bytes and 0.1 µs. Code spends cells before it builds or walks something. */
 export class Budget {
   private readonly cells: number;
   private left: number;
@@ -68,16 +65,12 @@ export const CONDITION_VALUES_MAX = 10_000;
 /** Names are used in headers and log lines, so they are short. */
 export const NAME_LENGTH_MAX = 64;
 
-/** Length of a path pattern. */
 export const PATTERN_LENGTH_MAX = 256;
 
 /** Layouts in a table. A route without a layout is placed in each that is in use. */
 export const LAYOUTS_MAX = 200;
 
-/**
- * What checking and compiling the routes may cost, see `Budget`: about a second. A table can then be loaded beside the
- * current one in a heap of 90 MB, which `test/system/table/memory.slow.test.ts` tries. An isolate has 128 MB.
- */
+/** About a second. A table can be loaded beside the current one in a heap of 90 MB, which `memory.slow.test.ts` tries. */
 export const COMPLEXITY_MAX = 1_500_000;
 
 /** Values of a table besides routes and overrides. They are validated all at once, which bounds memory. */
@@ -107,10 +100,7 @@ export const DEADLINE_MS_MAX = 86_400_000;
 /** Buffered bodies are in the isolate's memory: 128 MB for all requests. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 
-/** Kinds of requests without an ID. */
 export const WITHOUT_ID_MAX = 1_000;
-
-/** Sources of a region in one list. */
 export const SOURCES_MAX = 16;
 
 /** Values of one source: more than there are countries. */

@@ -11,7 +11,7 @@ import { checkOrigins } from "./check/regions.ts";
 import { checkDestinations, checkRoutes, checkShares, type DependsOnFault, dependsOnFault } from "./check/routes.ts";
 import { type TableUse, useOf } from "./check/usage.ts";
 import { checkWithoutId } from "./check/without-id.ts";
-import { type Assembly, assemble } from "./compile/compile.ts";
+import { assemble } from "./compile/compile.ts";
 import { flattenRoutes } from "./compile/route-plans.ts";
 import { type LayoutPlan, planLayouts } from "./layouts/plan.ts";
 import { Budget, COMPLEXITY_MAX } from "./limits.ts";
@@ -40,14 +40,7 @@ export const measureTable = (declared: unknown, bytes: number): Result<TableUse,
     : checked;
 };
 
-interface Checked {
-  readonly declared: DeclaredTable;
-  readonly planned: Assembly;
-  /** What the check cost. */
-  readonly cells: number;
-}
-
-const check = (value: unknown): Result<Checked, readonly Fault[]> => {
+const check = (value: unknown) => {
   const { report, faults } = faultList();
   const { draft, declared } = readDraft(value, report);
   const plans = planLayouts(draft);

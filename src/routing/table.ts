@@ -68,10 +68,7 @@ export interface CompiledTable {
   readonly packs: ReadonlyMap<string, PackSlot>;
   /** How many routes are declared. */
   readonly routeCount: number;
-  /**
-   * The table as those may see it who have no key: without the entities whose IDs are public, and without layouts that only
-   * those have. Their internal IDs then have no owner, in decisions and in the evidence of errors. `undefined`: this one.
-   */
+  /** For those who have no key: without public entities, and without layouts that only those have. `undefined`: this one. */
   readonly withoutPublic: CompiledTable | undefined;
 }
 
@@ -315,10 +312,7 @@ export interface Decision {
   readonly words: Words;
   /** The same words for all texts of the ID. Canaries, splits and origins are chosen by them. */
   readonly identity: Words;
-  /**
-   * The canonical text of the ID in its layout, or of a short key, which origins can compare. A short key and its LUUID
-   * have two texts, and so have the two forms of a HotGuid.
-   */
+  /** The canonical text in its layout, or of a short key. A short key and its LUUID have two, and so have a HotGuid's forms. */
   readonly canonical: string;
   readonly target: Target;
 }

@@ -1,5 +1,5 @@
 import { listOf, readConditions } from "../compile/conditions.ts";
-import { noPlacements, type PlacedRoutes, placeRoute } from "../compile/route-plans.ts";
+import { noPlacements, placeRoute } from "../compile/route-plans.ts";
 import { groupBy, type IdPlan, idPlansOf, type LayoutPlan, ownerKeyOf } from "../layouts/plan.ts";
 import { type Budget, FAULTS_MAX } from "../limits.ts";
 import { readSplit } from "../resolve/match.ts";
@@ -94,11 +94,6 @@ export const checkDestinations = (draft: Draft, report: Report): void => {
   }
 };
 
-export interface CheckedRoutes {
-  readonly routes: readonly DraftRoute[];
-  readonly placed: ReadonlyMap<string, PlacedRoutes>;
-}
-
 /** Reports faults of routes' conditions. Returns the routes that some ID can match, placed. Stops with the budget or the report. */
 export const checkRoutes = (
   draft: Draft,
@@ -106,7 +101,7 @@ export const checkRoutes = (
   mayMatch: DependsOnFault,
   report: Report,
   budget: Budget,
-): CheckedRoutes => {
+) => {
   const { report: fault, count } = countFaults(report);
   const routes: DraftRoute[] = [];
   const placed = noPlacements(plans);

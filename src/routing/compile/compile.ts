@@ -45,7 +45,6 @@ export type Assembly = Omit<Planned, "placed">;
 export const compileTable = (declared: DeclaredTable, revision: number): CompiledTable =>
   assemble(planChecked(declared), revision);
 
-/** Flattens the routes of a table that was checked. */
 export const planChecked = (declared: DeclaredTable): Planned => {
   const draft = draftOf(declared);
   const plans = planLayouts(draft);
@@ -65,7 +64,6 @@ const rejectFault: Report = (kind, place, message) => {
   throw new Error(`the routing table was not checked: ${kind} at /${place.join("/")}: ${message}`);
 };
 
-/** Makes the compiled table. */
 export const assemble = ({ draft, routes, overrides }: Assembly, revision: number): CompiledTable => {
   const regions = new Map([...draft.regions].map(([name, declared]) => [name, regionOf(name, declared)]));
   const packs = new Map([...draft.packs].map(([name, declared]) => [name, new PackSlot(name, declared)]));
@@ -140,11 +138,6 @@ const slicesOf = ({ layout, slices }: EnabledLayout): readonly SentSlice[] => {
   });
 };
 
-export interface Joined {
-  readonly layouts: ReadonlyMap<string, EnabledLayout>;
-  readonly entities: ReadonlyMap<string, Entity>;
-}
-
 /** Compiles the entities and the layouts, which refer to each other. */
 export const compileEntities = (
   draft: Draft,
@@ -152,7 +145,7 @@ export const compileEntities = (
   targets: RouteTargets<Found | undefined>,
   packRouteOf: (placement: PackPlacement) => PackRoute,
   overrides: ReadonlyMap<TextForm, WordsMap>,
-): Joined => {
+) => {
   const layouts = new Map<string, EnabledLayout>();
   const idsByEntity = new Map<string, EntityId[]>([...draft.entities.keys()].map((name) => [name, []]));
   const ownersByLayout = new Map<string, Owners>();

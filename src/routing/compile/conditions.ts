@@ -88,7 +88,6 @@ const newScope = (
   return { layouts, entities, possible, owned: owned.map((plan) => plan.layout), maxima: new Map() };
 };
 
-/** The greatest value of a field, where a layout of the route has one. */
 const maxIn = ({ owned, maxima }: Scope, name: string): number | undefined => {
   if (!maxima.has(name)) maxima.set(name, maxOf(name, owned));
   return maxima.get(name);
@@ -142,11 +141,8 @@ const costOf = ({ entity, slices = {}, fields = {}, ...when }: DeclaredCondition
 };
 
 /** One area of M.49 can be many ranges. */
-const sizeOf = (slices: ReadonlyMap<string, ReadonlyMap<string, Ranges>>): number => {
-  let size = 0;
-  for (const sets of slices.values()) for (const set of sets.values()) size += set.length;
-  return size;
-};
+const sizeOf = (slices: ReadonlyMap<string, ReadonlyMap<string, Ranges>>): number =>
+  [...slices.values()].flatMap((sets) => [...sets.values()]).reduce((sum, set) => sum + set.length, 0);
 
 const checkNames = (draft: Draft, when: DeclaredConditions, place: Place, fault: Report): void => {
   const known = { layout: draft.known, entity: draft.names.entities, country: draft.names.countries };

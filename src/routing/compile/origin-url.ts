@@ -1,9 +1,6 @@
 import { err, ok, type Result } from "../../ids/index.ts";
 
-/**
- * Parses the host of a URL: a name, an IPv4 address, or an IPv6 address in brackets. The value is its canonical form; the
- * error is the end of a sentence. Private and loopback addresses are allowed.
- */
+/** The canonical form of a URL's host. The error ends a sentence. Private and loopback addresses are allowed. */
 const readHost = (text: string): Result<string, string> => {
   const host = text.toLowerCase();
   if (host.startsWith("[")) return readIpv6(host.slice(1, -1));
@@ -103,10 +100,8 @@ const groupsOf = (text: string): readonly number[] | undefined => {
 };
 
 /** An origin's address: the part of RFC 3986 section 3 that a routing table may use. */
-export interface OriginUrl {
+export interface OriginUrl extends Authority {
   readonly scheme: "http" | "https";
-  /** Canonical, see `readHost`. */
-  readonly host: string;
   readonly port: number;
   /** Without a slash at the end; empty for the root. */
   readonly basePath: string;
@@ -136,7 +131,6 @@ export const readOriginUrl = (text: string): Result<OriginUrl, string> => {
   return ok({ scheme, host, port, basePath: path.replace(/\/$/, "") });
 };
 
-/** A host with an optional port. */
 export interface Authority {
   /** Canonical, see `readHost`. */
   readonly host: string;

@@ -67,11 +67,7 @@ export const indexOverrides = (
   };
   const byForm = new Map([...forms].map(([form, rows]) => [form, mapOf(rows)]));
   const byShort = mapOf(shortKeys);
-  return {
-    byForm,
-    findShort: (group, primaryKey) => byShort.get(wordsOfShort(group, primaryKey)),
-    isDistinct,
-  };
+  return { byForm, findShort: (group, primaryKey) => byShort.get(wordsOfShort(group, primaryKey)), isDistinct };
 };
 
 /** The index for requests: the target of each entry, by its number. */

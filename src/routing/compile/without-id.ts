@@ -7,7 +7,6 @@ import type { Entity, Region, WithoutId, WithoutIdIndex } from "../table.ts";
 import { listOf } from "./conditions.ts";
 import { deadlinesOf, targetOf } from "./targets.ts";
 
-/** Compiles the part of a checked table. */
 export const indexWithoutId = (draft: Draft, regions: ReadonlyMap<string, Region>): WithoutIdIndex => {
   const rule = Object.freeze({ kind: "source" });
   const targets = new Map([...regions].map(([name, region]) => [name, targetOf(region, rule)]));

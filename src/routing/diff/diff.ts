@@ -19,11 +19,7 @@ export interface TableDiff extends Parts {
   readonly keys: readonly KeyChange[];
 }
 
-/**
- * Compares two tables that `checkTable` has found to be without fault. Keys that packs assign are counted one by one where
- * `contents` has all packs that stand before them; else a change of a pack is one of all keys that come to it. Single entities are
- * looked up as at `nowMs` (Unix ms), by default with every ID that is minted yet or will be.
- */
+/** Compares checked tables. Without the `contents` of its packs, a change of one is one of all its keys. `nowMs`: Unix ms. */
 export const diffTables = (
   before: DeclaredTable,
   after: DeclaredTable,
@@ -38,7 +34,6 @@ export const diffTables = (
   return { isEmpty, ...parts, shares: diffShares(left.draft, right.draft), overrides, keys };
 };
 
-/** What each part of the tables says. */
 type Parts = Readonly<ReturnType<typeof diffParts>>;
 
 const entriesOf = <Entry>({ ids, entries }: Overrides<Entry>): ReadonlyMap<string, Entry> =>

@@ -7,6 +7,7 @@ import type { PlacedRoute } from "../lookup/build-index.ts";
 import { formatRanges, pairsOf, type Ranges } from "../lookup/ranges.ts";
 import { type KeySegment, type OutcomeChange, segmentKey } from "./key-space.ts";
 import { percentMoved, type RouteOutcome } from "./outcome.ts";
+import type { Changed } from "./parts.ts";
 
 /** Keys whose IDs go to another entity or another region than before. */
 export interface KeyChange {
@@ -53,10 +54,7 @@ export interface Counted {
 }
 
 /** Country numbers by code in either table. */
-export interface CountryNumbers {
-  readonly before: ReadonlyMap<string, number>;
-  readonly after: ReadonlyMap<string, number>;
-}
+export type CountryNumbers = Changed<ReadonlyMap<string, number>>;
 
 /** One entry for each span of minting times. */
 export const toKeyChanges = (

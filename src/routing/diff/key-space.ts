@@ -83,10 +83,7 @@ const meet = (a: SegmentBox, b: SegmentBox): readonly SegmentBox[] => {
   return [both];
 };
 
-/**
- * The numbers whose digits are in the sets, where the digits have the given widths in bits, highest first; `undefined` where they
- * are more than `pairsMax` ranges.
- */
+/** The numbers with those digits, of the given widths in bits, highest first; `undefined` for more than `pairsMax` ranges. */
 export const joinDigits = (
   sets: readonly Ranges[],
   widths: readonly number[],
@@ -143,7 +140,6 @@ export interface SpaceSide<Outcome> {
   readonly fallback: Outcome | undefined;
 }
 
-/** A box of the space in which the outcome changes. */
 export interface OutcomeChange<Outcome> {
   readonly sets: readonly Ranges[];
   readonly before: Outcome | undefined;
@@ -170,10 +166,7 @@ const compareFrom = <Outcome>(
   }
   const span = spans[depth] as Ranges;
   const known = new Map<string, readonly OutcomeChange<Outcome>[]>();
-  const found = new Map<
-    string,
-    { readonly pairs: (readonly [number, number])[]; readonly inner: OutcomeChange<Outcome> }
-  >();
+  const found = new Map<string, { pairs: [number, number][]; inner: OutcomeChange<Outcome> }>();
   for (const { low, high, active } of segmentsOf(span, [left, right], depth)) {
     const key = active.map((side) => side.join()).join(";");
     const changes = known.get(key) ?? compareFrom(depth + 1, spans, pick(left, active[0]), pick(right, active[1]));

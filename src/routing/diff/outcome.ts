@@ -17,11 +17,9 @@ export const routeOutcome = (region: string | undefined, canary: DeclaredCanary 
   return canary.percent === 100 ? { region: canary.region } : { region, canary };
 };
 
-/**
- * How many percent of the IDs go to another region than before. What packs hold is not known here: where they differ, every ID may
- * move. Splits cut the same line of places, whatever their numbers of parts; a canary chooses by a hash that does not depend on it.
- */
+/** Percent of the IDs that change the region. Splits cut one line of places; a canary's hash does not depend on it. */
 export const percentMoved = (before: RouteOutcome, after: RouteOutcome): number => {
+  // What packs hold is not known here: every ID may move.
   if (before.packs?.join() !== after.packs?.join()) return 100;
   const isSplit = (before.split ?? after.split) !== undefined;
   const hasCanary = (before.canary ?? after.canary) !== undefined;

@@ -81,10 +81,7 @@ export const diffOverrides = (parts: OverridesParts, before: Planned, after: Pla
   };
 };
 
-interface OwnTargets {
-  readonly before?: OverrideTarget;
-  readonly after?: OverrideTarget;
-}
+type OwnTargets = Partial<Pick<OverrideChange, "before" | "after">>;
 
 /** By ID, what each table itself says of entities of which they do not say the same. An ID stands in one part of a table. */
 const entriesOf = ({ moved, moves, gone }: OverridesParts): ReadonlyMap<string, OwnTargets> => {

@@ -30,10 +30,7 @@ export type Hint =
   /** Declare these layouts of your own with a prefix. */
   | { readonly by: "prefix"; readonly layouts: readonly string[] };
 
-/**
- * Ambiguous texts on the paths of each entity, and on `/any`. Internal IDs of public entities are never read, so they
- * are not included. A table with ambiguities can be served.
- */
+/** Ambiguous texts on the paths of each entity, and on `/any`. Internal IDs of public entities are never read: not included. */
 export const findAmbiguities = (whole: CompiledTable): readonly LayoutAmbiguity[] => {
   const table = whole.withoutPublic ?? whole;
   const layouts = [...table.layouts.values()];

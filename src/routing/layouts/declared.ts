@@ -229,7 +229,6 @@ interface LayoutNames {
   readonly names: { readonly layouts: ReadonlySet<string> };
 }
 
-/** The layout of an entry of `layouts`. */
 export const readLayout = (name: string, declared: DeclaredLayout): LayoutReading => {
   const ours = OURS.get(name);
   if (ours === undefined && !declaresLayout(declared)) return { layout: undefined, faults: [] };

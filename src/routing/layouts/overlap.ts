@@ -16,7 +16,6 @@ export interface TimedLayout {
 /** Times that double from the first one on: texts of few digits occur in the first days only. */
 const DOUBLINGS = 42;
 
-/** A text of a layout, in one of its forms. */
 interface SampleText {
   readonly text: string;
   readonly form: TextForm;
@@ -91,10 +90,7 @@ const sequence = (): (() => number) => {
   };
 };
 
-/**
- * Texts that may be IDs of two layouts: samples of each, and samples adapted to the other. Each character that a form of
- * the other does not allow is replaced by one that both allow, which finds hex numerals of digits only.
- */
+/** Texts that may be IDs of both: samples of each, and samples whose characters are replaced by those that both forms allow. */
 function* commonTexts(a: TimedLayout, b: TimedLayout): Generator<string> {
   const own = [...sampleTexts(a)];
   const others = [...sampleTexts(b)];
@@ -167,10 +163,7 @@ export interface Overlap {
   readonly example: string | undefined;
 }
 
-/**
- * Layouts of one text form overlap unless their fixed bits or leading times differ. Layouts of different forms overlap
- * only if a text is found that both parse.
- */
+/** Layouts of one text form are told apart by fixed bits or leading times. Others overlap only if a common text is found. */
 export const overlapOf = (a: TimedLayout, b: TimedLayout): Overlap | undefined => {
   const [forms, otherForms] = [a.layout.texts, b.layout.texts];
   const isApart = fixedBitsDiffer(a.layout, b.layout) || beginningsDiffer(a, b);

@@ -22,7 +22,6 @@ export interface LayoutPlan {
 /** One entry of an entity's `ids`. */
 export interface IdPlan {
   readonly entity: string;
-  /** Index of the entry. */
   readonly place: number;
   readonly layout: string;
   readonly service: number | undefined;

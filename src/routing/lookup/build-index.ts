@@ -1,6 +1,6 @@
 import type { Conditions } from "../compile/conditions.ts";
 import { fieldDimensionName, keyFieldOf } from "../layouts/fields.ts";
-import { type Dimension, type IdPlan, type LayoutPlan, sliceDimensionName } from "../layouts/plan.ts";
+import { type Dimension, groupBy, type IdPlan, type LayoutPlan, sliceDimensionName } from "../layouts/plan.ts";
 import type { Budget } from "../limits.ts";
 import type { Slice } from "../table.ts";
 import { NO_ROUTE, type SegmentIndex, Segments, type Span } from "./id-index.ts";
@@ -29,10 +29,7 @@ const BOX_CELLS = 6;
 /** The numbers that mark an entity's IDs. */
 type Marks = Pick<IdPlan, "service" | "group">;
 
-/**
- * The box that some conditions leave of the IDs of one layout that have such marks, whatever their values; `undefined` if
- * nothing is left or the budget does not reach.
- */
+/** The box that conditions leave of a layout's IDs with such marks; `undefined` for none, or beyond the budget. */
 export const boxOf = (conditions: Conditions, plan: LayoutPlan, marks: Marks, budget: Budget): Box | undefined => {
   const { layouts, fields, slices } = conditions;
   if (layouts !== undefined && !layouts.has(plan.layout.name)) return undefined;
@@ -253,7 +250,7 @@ export const buildIndexes = (
   budget: Budget,
 ): readonly SegmentIndex[] | undefined => {
   const indexes: SegmentIndex[] = [];
-  for (const group of groupBySlots(routes)) {
+  for (const group of groupBy(routes, ({ box }) => slotsOf(box).join()).values()) {
     const [first] = group as readonly [PlacedRoute];
     const ownSlots = slotsOf(first.box);
     if (!budget.spend(1 + ownSlots.length * group.length)) return undefined;
@@ -270,24 +267,6 @@ export const buildIndexes = (
     indexes.push({ first: first.ordinal, slots, root });
   }
   return indexes;
-};
-
-const groupBySlots = (routes: readonly PlacedRoute[]): Iterable<readonly PlacedRoute[]> => {
-  const groups = new Map<string, PlacedRoute[]>();
-  for (const route of routes) {
-    const key = keyOf(route.box);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [route]);
-    else group.push(route);
-  }
-  return groups.values();
-};
-
-/** The slots as text. */
-const keyOf = (box: Box): string => {
-  let key = "";
-  for (let slot = 0; slot < box.length; slot++) if (box[slot] !== undefined) key += `${slot},`;
-  return key;
 };
 
 const slotsOf = (box: Box): readonly number[] => box.flatMap((set, slot) => (set === undefined ? [] : [slot]));

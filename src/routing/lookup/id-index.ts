@@ -5,15 +5,9 @@ import { compareWords, mixWords, type Words } from "../../ids/index.ts";
 /** No route: the ordinal of a segment that none covers. It comes after every route's. */
 export const NO_ROUTE = 0xffffffff;
 
-/**
- * One dimension, cut into segments. Each leads to segments of the next dimension or, at the last one, to a route.
- * A search begins in the bucket of its value, so its length depends on how unevenly the segments lie, not on their number.
- */
+/** One dimension, cut into segments: each leads to those of the next dimension or, at the last one, to a route. */
 export class Segments {
-  /**
-   * Two cells for each segment, side by side so that one cache line has both: where it starts, and the lowest ordinal of
-   * the routes that cover it, or the place in `next`. At 32 bits a cell, where that is enough, twice as many stay in cache.
-   */
+  /** For each segment where it starts, then its lead, side by side in one cache line; at 32 bits, where that is enough. */
   private readonly cells: Uint32Array | Float64Array;
   /** Empty at the last dimension. */
   readonly next: readonly Segments[];
@@ -23,10 +17,7 @@ export class Segments {
   private readonly bucketsFrom: number;
   private readonly bucketsPerUnit: number;
 
-  /**
-   * `starts` rises from the least value of the dimension; `max` is its greatest. `leads` holds ordinals, or places in
-   * `next` if that is not empty.
-   */
+  /** `starts` rises from the least value; `max` is the greatest. `leads`: ordinals, or places in `next` if that is not empty. */
   constructor(starts: Float64Array, leads: Float64Array, next: readonly Segments[], max: number) {
     const count = starts.length;
     const isNarrow = (starts[0] as number) >= 0 && max <= 0xffffffff;
@@ -118,10 +109,7 @@ const ENTRIES_MAX = 65_536;
 /** A segment takes 8 bytes and more, an entry takes no more than 12. */
 const ENTRIES_PER_SEGMENT_MAX = 8;
 
-/**
- * The table of what `find` says about each pair of values. `undefined` where the dimensions are too many or too large, or
- * where the table would be much larger than the segments that it stands for.
- */
+/** `undefined` for too many or too large dimensions, or where the table would be much larger than the segments. */
 export const directTable = (
   dimensions: readonly Dimension[],
   segmentCount: number,
@@ -181,7 +169,6 @@ export class IdIndex {
     });
   }
 
-  /** Makes the look-up of what routes lead to. */
   targetFinder<Target>({ byOrdinal, fallback }: RouteTargets<Target>): (words: Words) => Target | undefined {
     if (this.direct !== undefined) {
       const { ordinals, placeOf } = this.direct;
@@ -226,10 +213,7 @@ export class IdIndex {
   }
 }
 
-/**
- * Numbers by the words of IDs of one width. Clients choose the words, and all of them may have one hash. Each bucket
- * is therefore sorted: a look-up takes at most log2 of the number of entries. Of equal words the first counts.
- */
+/** Numbers by words, which clients choose: all may have one hash, so each bucket is sorted. Of equal words the first counts. */
 export class WordsMap {
   private readonly width: number;
   /** By bucket, and sorted in each. */

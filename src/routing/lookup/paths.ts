@@ -24,24 +24,15 @@ const takes = ({ pathHints }: Entity, pattern: string, layout: string): boolean 
   return hint === undefined || hintName(hint) === layout;
 };
 
-/** The first pattern on which IDs of a layout are read. */
 export const patternFor = (entity: Entity, layout: string): string | undefined =>
   entity.paths.find((pattern) => takes(entity, pattern, layout));
 
 /** The one to which an ID of a layout leads: it has no open segment but the ID. Each layout of a checked entity has one. */
-export const primaryPattern = (entity: Entity, layout: string): string | undefined => {
-  for (const pattern of entity.paths) {
-    const hint = entity.pathHints.get(pattern);
-    if (!pattern.includes("*") && (hint === undefined || hintName(hint) === layout)) return pattern;
-  }
-  return undefined;
-};
+export const primaryPattern = (entity: Entity, layout: string): string | undefined =>
+  entity.paths.find((pattern) => !pattern.includes("*") && takes(entity, pattern, layout));
 
 /** A path of the pattern, with the ID in its place. */
-export const pathWithId = (pattern: string, id: string): string => {
-  const at = pattern.indexOf(":id");
-  return pattern.slice(0, at) + id + pattern.slice(at + ":id".length);
-};
+export const pathWithId = (pattern: string, id: string): string => pattern.replace(":id", () => id);
 
 /** Whether every pattern of the entity names a layout, so that no two layouts meet on one. */
 export const isReadByPattern = ({ paths, pathHints }: Entity): boolean => paths.length === pathHints.size;
@@ -64,11 +55,7 @@ export const isEncodedGatewayPath = (path: string): boolean => {
   return GATEWAY_SEGMENTS.has(first);
 };
 
-/**
- * Paths that the runtime would resolve to another one when they are sent on: after the decision, so that an order's ID would
- * open the way to another path. They have a backslash, or a segment `.` or `..`, plain or encoded (WHATWG URL,
- * "single-dot" and "double-dot URL path segment").
- */
+/** A backslash, or a segment `.` or `..`, plain or encoded (WHATWG URL): the runtime would resolve them after the decision. */
 export const NOT_NORMALIZED = /\\|\/(?:\.|%2e){1,2}(?=\/|$)/i;
 
 /** A place in the patterns. Texts are compared as they stand in the request: nothing is decoded. */
@@ -95,7 +82,6 @@ const newNode = <Owner>(): Node<Owner> => ({
   below: undefined,
 });
 
-/** Who has patterns. */
 interface PathOwner {
   readonly paths: readonly string[];
   readonly pathHints?: ReadonlyMap<string, LayoutHint>;
@@ -117,11 +103,7 @@ export const indexPaths = <Owner extends PathOwner>(entities: Iterable<Owner>): 
 /** Last segment of a pattern that takes one segment and all below it. */
 const BELOW = "**";
 
-/**
- * Builds the index of paths of requests without an ID. A pattern matches whole paths, unlike an entity's, to which all
- * below its ID belongs: `/login` is neither `/login/` nor `/login/x`. The patterns must have been checked: no two of them
- * are the same, and none has an `:id`.
- */
+/** For requests without an ID: a pattern matches whole paths, so `/login` is neither `/login/` nor `/login/x`. Checked, as above. */
 export const indexExactPaths = <Owner extends PathOwner>(owners: Iterable<Owner>): PathIndex<Owner> => {
   const root = newNode<Owner>();
   for (const owner of owners) {
@@ -145,26 +127,14 @@ const nodeOf = <Owner>(root: Node<Owner>, segments: readonly string[]): Node<Own
   let node = root;
   for (const segment of segments) {
     if (segment === ":id") node = node.id ??= newNode();
-    else node = branchOf<Node<Owner>>(node, segment, newNode);
+    else if (segment === "*") node = node.wildcard ??= newNode();
+    else {
+      const next = node.literals.get(segment) ?? newNode<Owner>();
+      node.literals.set(segment, next);
+      node = next;
+    }
   }
   return node;
-};
-
-/** Where a segment of literal text, or one that is open, leads in patterns of any kind. */
-interface Branching<Node> {
-  readonly literals: Map<string, Node>;
-  wildcard: Node | undefined;
-}
-
-/** The node that a segment leads to, made where there is none. */
-export const branchOf = <Node>(node: Branching<Node>, segment: string, newNode: () => Node): Node => {
-  if (segment === "*") {
-    node.wildcard ??= newNode();
-    return node.wildcard;
-  }
-  const next = node.literals.get(segment) ?? newNode();
-  node.literals.set(segment, next);
-  return next;
 };
 
 /** Matches the segment that begins at `start`: a literal before anything else, and only a literal matches an empty one. */

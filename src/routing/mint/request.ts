@@ -11,21 +11,16 @@ export type MintPlanError =
   | { readonly reason: "unknown-name"; readonly what: string; readonly name: string; readonly known: readonly string[] }
   | { readonly reason: "key-out-of-range"; readonly field: string; readonly value: string; readonly max: string };
 
-export const malformed = (detail: string, pointer: string): MintPlanError => ({
-  reason: "malformed-request",
-  detail,
-  pointer,
-});
+export function malformed(detail: string, pointer: string): MintPlanError {
+  return { reason: "malformed-request", detail, pointer };
+}
 
 /** Most names that an answer lists. */
 const KNOWN_NAMES_MAX = 50;
 
-export const unknownName = (what: string, name: string, known: Iterable<string>): MintPlanError => ({
-  reason: "unknown-name",
-  what,
-  name,
-  known: [...known].slice(0, KNOWN_NAMES_MAX),
-});
+export function unknownName(what: string, name: string, known: Iterable<string>): MintPlanError {
+  return { reason: "unknown-name", what, name, known: [...known].slice(0, KNOWN_NAMES_MAX) };
+}
 
 /** Most IDs of one request. More come from more requests: an answer of this size is about 40 kB. */
 export const MINT_COUNT_MAX = 1000;

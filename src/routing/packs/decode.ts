@@ -31,7 +31,6 @@ export interface PackHeader {
   /** By their numbers. */
   readonly regions: readonly string[];
   readonly pages: readonly PageInfo[];
-  /** Bytes of the header itself. */
   readonly headerBytes: number;
   /** Bytes of the header and all pages. */
   readonly bytes: number;
@@ -179,13 +178,8 @@ const PAIRS_IN_TURN_MAX = 4;
 /** A record has room for a region's number (8 bits) beside a width of 24 bits, or 45 where numbers are exact up to 53. */
 const widthMaxOf = (keyBytes: 4 | 8): number => 2 ** (keyBytes === 4 ? 24 : 45);
 
-/**
- * One page of a pack, ready for look-ups. What a look-up reads stands together, since each place in memory that it must go
- * to costs more than all its arithmetic: a record of two numbers for each range, so that eight are in a line of the cache,
- * and buckets of equal width over the keys, each of which says where a search begins. Looking up makes nothing.
- */
+/** One page, ready for look-ups. What a look-up reads stands together: each place in memory costs more than all its arithmetic. */
 export class PackPage {
-  /** Memory that the page holds. */
   readonly bytes: number;
   /** Set by every look-up. The page store clears it before it drops a page, and keeps a page that was used again. */
   isUsed = true;

@@ -46,10 +46,7 @@ export interface EncodeOptions {
   readonly rangesPerPage?: number;
 }
 
-/**
- * Writes a pack of ranges that rise and do not overlap. Neighbours of one region become one range and regions are numbered
- * in the order of their names: what routes alike has one file.
- */
+/** Of ranges that rise and do not overlap. Neighbours of one region are joined, so that what routes alike has one file. */
 export const encodePack = async (
   ranges: Iterable<PackRange>,
   options: EncodeOptions,

@@ -68,14 +68,12 @@ export const pageBytes = (ranges: number, keyBytes: 4 | 8): number => padded(ran
 /** How many ranges a full page has. */
 export const rangesPerPage = (keyBytes: 4 | 8): number => Math.floor(PAGE_BYTES_MAX / (2 * keyBytes + 1)) - 8;
 
-/** Makes the SHA-256 of some bytes. */
 export type Sha256 = (bytes: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
 
 /** 32 bytes in lower-case hex, as the table writes them. */
 export const hexOf = (digest: Uint8Array): string =>
   Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** The parts one after the other. */
 export const joinBytes = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -95,10 +93,7 @@ export interface PackRange {
 
 type At<Evidence> = Readonly<Evidence & { at: number }>;
 
-/**
- * What can be wrong with ranges or with the file of a pack: each a sentence without its full stop. `at` is the place of a range,
- * counted from 0 over the whole pack.
- */
+/** What can be wrong with ranges or the file of a pack. `at`: the place of a range, from 0 over the whole pack. */
 const FAULTS = {
   empty: (_: object) => "it has no range",
   "too-many-ranges": ({ max }: { readonly max: number }) => `it has more than ${max} ranges`,
@@ -133,7 +128,6 @@ const FAULTS = {
     `${digest.part === "header" ? "its header" : `page ${digest.part}`} has the SHA-256 ${digest.actual}, not ${digest.expected}`,
 };
 
-/** The reason with its evidence. */
 export type PackFault = {
   [Reason in keyof typeof FAULTS]: { readonly reason: Reason } & Parameters<(typeof FAULTS)[Reason]>[0];
 }[keyof typeof FAULTS];

@@ -18,10 +18,7 @@ export interface PackRoute {
   readonly targets: readonly Target[];
 }
 
-/**
- * Looks an ID up in routes, some of them to packs. Packs before the matching route are searched first, in order. A page
- * that is not in memory ends the search: any later route would be a guess.
- */
+/** Packs before the matching route are searched first. A page not in memory ends the search: any later route would be a guess. */
 export const packFinder = (
   index: IdIndex,
   packs: readonly PackRoute[],

@@ -34,11 +34,7 @@ export const rangesOfFile = (file: Uint8Array<ArrayBuffer>, header: PackHeader):
   return { bounds, numbers, regions };
 };
 
-/**
- * The keys of a pack in KV. Their values never change, since each key contains a digest:
- * - `pack.<sha256>`: the header, by its own digest, which the table names;
- * - `pack.<sha256>.<n>`: page n, whose digest is in the header.
- */
+/** The keys of a pack in KV: the header by its digest, which the table names; page n, whose digest is in the header. */
 export const packKey = (sha256: string): string => `pack.${sha256}`;
 
 export const pageKey = (sha256: string, page: number): string => `pack.${sha256}.${page}`;
@@ -77,7 +73,6 @@ export const readHeader = async (
   return decodeHeader(own);
 };
 
-/** Verifies the digest of a page and decodes it. */
 export const readPage = async (
   header: PackHeader,
   info: PageInfo,

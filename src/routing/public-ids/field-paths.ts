@@ -49,10 +49,7 @@ interface Position {
   readonly field: PublicField;
 }
 
-/**
- * A set of positions: one UTF-16 unit for the number of each, in rising order, so that equal sets are equal strings. There are at
- * most `FIELDS_MAX * (PATH_UNITS_MAX + 1)` of them, and the units from there on, surrogates among them, never occur.
- */
+/** A set of positions: a UTF-16 unit for the number of each, rising, so that equal sets are equal strings. No surrogate occurs. */
 type Positions = string;
 
 /** A cell of the budget buys so many units of a set that is copied and looked up. */

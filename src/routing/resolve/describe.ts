@@ -27,10 +27,7 @@ import {
 
 /** Readings of an ID for people. Made only when a request fails or someone asks, so nothing here is fast. */
 
-/**
- * Every layout in use that can read the text: with each entity that can own the ID, or with the reason why none can.
- * Empty when no layout can read it.
- */
+/** Every layout in use that can read the text, with each entity that can own the ID, or with the reason why none can. */
 export const describeAll = (
   table: CompiledTable,
   text: string,

@@ -11,7 +11,7 @@ import {
 } from "../../ids/index.ts";
 import type { LayoutFault, RoutingError } from "../errors.ts";
 import { ID_LENGTH_MAX } from "../limits.ts";
-import { primaryPattern } from "../lookup/paths.ts";
+import { pathWithId, primaryPattern } from "../lookup/paths.ts";
 import type { Candidate, CompiledTable, Decision, EnabledLayout, Move, Rule, Share } from "../table.ts";
 import { describeAll, describeShort, faultsOf, needsPage, shortKeyOwners } from "./describe.ts";
 import {
@@ -60,10 +60,7 @@ export interface PlainDecision {
   readonly path: string;
 }
 
-/**
- * Reads a text in every way, or in that of a hint, without asking any origin. Time in Unix milliseconds. While any
- * reading needs a page that is not in memory, the error names that page.
- */
+/** Reads a text in every way, or in that of a hint. Unix ms. While a reading needs a page, the error names that page. */
 export const explain = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): Explanation => {
   const missing = missingPage(table, text, nowMs, hint);
   const resolved = missing === undefined ? resolveAny(table, text, nowMs, hint) : err(missing);
@@ -120,7 +117,7 @@ const plain = ({ entity, layout, id, target }: Decision): PlainDecision => ({
   rule: target.rule,
   ...(target.move === undefined ? {} : { move: target.move }),
   ...(target.shadow === undefined ? {} : { shadow: shadowOf(target.shadow) }),
-  path: (primaryPattern(entity, layout) ?? "").replace(":id", () => id),
+  path: pathWithId(primaryPattern(entity, layout) ?? "", id),
 });
 
 const shadowOf = ({ region, share }: Share) => ({ region: region.name, percent: percentOf(share) });

@@ -56,7 +56,6 @@ export const allOwners = (
 export const isHinted = ({ layout }: EnabledLayout, hint: LayoutHint | undefined): boolean =>
   hint === undefined || layout === hint.enabled?.layout;
 
-/** The layouts of which the hint speaks. */
 export const hintedIn = ({ layouts }: CompiledTable, hint: LayoutHint | undefined): readonly EnabledLayout[] =>
   [...layouts.values()].filter((enabled) => isHinted(enabled, hint));
 
@@ -166,10 +165,7 @@ const SPLIT_SEED = 0x3c6ef372;
 export const partOf = (layout: string, words: Words, parts: number): number =>
   Math.floor((shareHash(identityWords(layout, words), SPLIT_SEED) / 2 ** 32) * parts);
 
-/**
- * Where one ID goes of those that the routes treat alike: by a split's part or a canary's share. It depends on the entity
- * alone, so that an entity never flips while a share only grows, whatever else changes in the table.
- */
+/** By a split's part or a canary's share: of the entity alone, so that it never flips while a share only grows. */
 export const applyRollout = (
   found: Found | undefined,
   layout: string,

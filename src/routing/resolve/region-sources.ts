@@ -3,10 +3,7 @@ import { BASE64URL } from "../../ids/text/alphabets.ts";
 import { TOKEN_LENGTH_MAX } from "../limits.ts";
 import { parseJson } from "../schema/json-scanner.ts";
 
-/**
- * Reads a claim of a bearer token WITHOUT verifying it: a client can make any token.
- * So a claim may choose where a request goes, and nothing more; whether the token is good is for the origin to find out.
- */
+/** Claims are read WITHOUT verifying the token: they choose where a request goes, and nothing more. The origin verifies. */
 
 /** JWS compact serialisation (RFC 7515 §3.1): three parts, the signature of an unsecured one empty. */
 const COMPACT = /^[\w-]+\.([\w-]+)\.[\w-]*$/;
@@ -29,10 +26,7 @@ export const claimPathOf = (claim: string): readonly string[] =>
         .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
     : [claim];
 
-/**
- * What a token says under a claim, as text; `undefined` when it is no JWT that can be read, or has no such claim. Strict:
- * base64url has one spelling, text is UTF-8, and the claims are one JSON object. Never throws.
- */
+/** A claim as text; `undefined` without one, or for no JWT. Strict: one spelling, UTF-8, one JSON object. Never throws. */
 export const claimOf = (token: string, path: readonly string[]): string | undefined => {
   const payload = COMPACT.exec(token)?.[1];
   const json = payload === undefined ? undefined : decodeBase64Url(payload);

@@ -46,11 +46,7 @@ export interface UnknownLayout {
 
 type Resolution = Result<Decision, RoutingError>;
 
-/**
- * Where a request on an entity's path goes. The hot path: the ID is read where it stands in `path`, once for each form of
- * text, and only the layouts of the entity are tried, or the one that the pattern names, or the request (`said`). Both may,
- * if they name the same. Time in Unix milliseconds.
- */
+/** The hot path: the ID is read where it stands, once for each form, by the entity's layouts or by the one named. Unix ms. */
 export const resolvePath = (
   table: CompiledTable,
   match: PathMatch,
@@ -88,8 +84,6 @@ export const resolvePath = (
     ? resolveShort(table, entity, text, hint)
     : hintedError(table, entity, text, nowMs, hint);
 };
-
-const enabledOf = ({ enabled }: EntityId) => enabled;
 
 /** Neither the pattern nor the request is believed more than the other. */
 const mismatch = ({ name }: Entity, id: string, hint: LayoutHint, said: LayoutHint): RoutingError => ({
@@ -189,7 +183,7 @@ const resolveShort = (table: CompiledTable, entity: Entity, text: string, hint?:
   const primaryKey = readShortKey(text, 0, text.length);
   const [first] = groups;
   if (primaryKey === undefined || first === undefined) {
-    const readers = hint === undefined ? new Set(entity.ids.map(enabledOf)) : [];
+    const readers = hint === undefined ? new Set(entity.ids.map(({ enabled }) => enabled)) : [];
     return err(malformed(readers, text, first !== undefined));
   }
   const wordsIn = (group: number): Words => shortWords(group, primaryKey);

@@ -91,10 +91,7 @@ export const draftOf = (
 
 const EMPTY: DeclaredTable = { regions: {}, entities: {}, routes: [] };
 
-/**
- * Validates any value against the schema, reports what does not fit, and keeps what does. `declared`: the table as the schema types
- * it; `undefined` when it does not fit.
- */
+/** Validates any value, reports what does not fit the schema, and keeps what does. `declared`: `undefined` when it does not fit. */
 export const readDraft = (value: unknown, report: Report) => {
   const isShort = checkSizes(value, report);
   if (isShort) checkShape(value, report);

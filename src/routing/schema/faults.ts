@@ -49,13 +49,8 @@ export const pointerTo = (place: Place): string =>
 /** Called with each fault as it is found. */
 export type Report = (kind: FaultKind, place: Place, message: string) => void;
 
-export interface FaultList {
-  readonly report: Report;
-  readonly faults: readonly Fault[];
-}
-
 /** Collects faults without duplicates, up to the limit. */
-export const faultList = (): FaultList => {
+export const faultList = () => {
   const faults: Fault[] = [];
   const seen = new Set<string>();
   const report: Report = (kind, place, message) => {
@@ -109,7 +104,6 @@ export const nearest = (name: string, known: Iterable<string>): string | undefin
   return best;
 };
 
-/** Reports a reference to a name that is not declared. */
 export const reportUnknown = (
   what: string,
   name: string,

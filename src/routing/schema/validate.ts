@@ -252,10 +252,7 @@ export interface Fitting {
   readonly isWhole: boolean;
 }
 
-/**
- * Reports what does not fit the schema, and keeps what does; `undefined` where there are more faults than a report lists, and the
- * search stopped. Entries are validated one by one. Overrides and most routes are kept as they are: there may be 100,000.
- */
+/** `undefined` where there are more faults than a report lists. Overrides and most routes are not copied: there may be 100,000. */
 export const keepFitting = (value: unknown, report: Report): Fitting | undefined => {
   const given = isRecord(value) ? value : {};
   let found = 0;
