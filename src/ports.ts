@@ -23,8 +23,18 @@ export interface Entropy {
 
 /** Numbers that are handed out once: first 1, then rising, never the same twice, with gaps allowed. */
 export interface Sequences {
-  /** The next `count` numbers of the sequence, in rising order, none above `max` and none below `least`. */
-  take(name: string, count: number, max: number, least?: number): Promise<Result<readonly number[], SequenceError>>;
+  /** The next `count` numbers of the sequence, in rising order. An error uses none of them up. */
+  take(name: string, count: number, bounds: SequenceBounds): Promise<Result<readonly number[], SequenceError>>;
+  /** A number that it may give next; none is taken. */
+  peek(name: string, max: number): Promise<Result<number, SequenceError>>;
+}
+
+export interface SequenceBounds {
+  /** Beyond it the sequence is exhausted. */
+  readonly max: number;
+  readonly least?: number;
+  /** Beyond `number` numbers may be taken later: after how many seconds? */
+  readonly until?: { readonly number: number; readonly secondsTo: (number: number) => number };
 }
 
 export type { ServedCanary, ServedTable, Tables } from "./admin-ports.ts";
@@ -238,6 +248,8 @@ export interface Client {
 /** Makes IDs that are never made again, in the order that their layout promises. */
 export interface Minters {
   mint(order: MintOrder, count: number): Promise<Result<readonly Words[], MintError | SequenceError>>;
+  /** An ID like the next one of an order that takes numbers from a sequence; it takes none. `undefined` for other orders. */
+  sample(order: MintOrder): Promise<Result<Words | undefined, MintError | SequenceError>>;
 }
 
 /** Public texts of the IDs of public entities. The keys stay behind this port. */

@@ -1,3 +1,4 @@
+import type { Words } from "../ids/index.ts";
 import { err, ok, type Result } from "../ids/result.ts";
 import type { Gateway, ServedTable } from "../ports.ts";
 import type { GatewayError } from "../problems/index.ts";
@@ -49,11 +50,21 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<rea
   const droppedMax = hasRandomBits ? DROPPED_MAX : BATCH_MAX;
   const kept: MintedId[] = [];
   let droppedCount = 0;
+  // What would be refused is refused before it takes numbers.
+  const sample = await task.gateway.minters.sample(task.plan.order);
+  if (!sample.ok) return sample;
+  const tried = await checkMinted(task, sample.value === undefined ? [] : [sample.value]);
+  if (!tried.ok) return tried;
+  const isDoubtful = tried.value.includes(undefined);
   while (kept.length < count) {
     const missing = count - kept.length;
     const isLast = droppedCount > droppedMax + DROPPED_MAX_EACH * kept.length;
     const keepsAll = isLast || !hasRandomBits;
-    const minted = await mintBatch(task, keepsAll ? missing : Math.min(missing, BATCH_MAX), droppedCount > 0);
+    const minted = await mintBatch(
+      task,
+      keepsAll && !(isDoubtful && kept.length === 0) ? missing : Math.min(missing, BATCH_MAX),
+      droppedCount > 0,
+    );
     if (!minted.ok) return minted;
     const routed = minted.value.filter((id) => id !== undefined);
     if (isLast && routed.length < minted.value.length) {
@@ -67,19 +78,20 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<rea
   return ok(kept);
 }
 
+type Checked = Result<readonly (MintedId | undefined)[], GatewayError>;
+
+async function mintBatch(task: MintTask, count: number, isRedraw: boolean): Promise<Checked> {
+  const minted = await task.gateway.minters.mint({ ...task.plan.order, isRedraw }, count);
+  return minted.ok ? checkMinted(task, minted.value) : minted;
+}
+
 /** `undefined` for an ID for which no request would find a region. */
-async function mintBatch(
-  task: MintTask,
-  count: number,
-  isRedraw: boolean,
-): Promise<Result<readonly (MintedId | undefined)[], GatewayError>> {
+async function checkMinted(task: MintTask, minted: readonly Words[]): Promise<Checked> {
   const { gateway, served, plan, table, nowMs } = task;
-  const { entity, enabled, order } = plan;
-  const minted = await gateway.minters.mint({ ...order, isRedraw }, count);
-  if (!minted.ok) return minted;
+  const { entity, enabled } = plan;
   // A key without a region is an error at once: no other ID of the key would be better.
   const checkRegions = () => {
-    const regions = regionsOfMinted(entity, enabled, minted.value);
+    const regions = regionsOfMinted(entity, enabled, minted);
     return regions.ok ? ({ kind: "assigned" } as const) : failure(table, regions.error, false);
   };
   const regions = await withPages(gateway, checkRegions);
@@ -87,7 +99,7 @@ async function mintBatch(
   const pattern = primaryPattern(entity, enabled.layout.name) ?? "";
   const input: DecideInput = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs };
   const ids: (MintedId | undefined)[] = [];
-  for (const words of minted.value) {
+  for (const words of minted) {
     const text = clientText(gateway, entity, enabled.layout.format(words));
     if (!text.ok) return text;
     const decide = () => decidePath(input, pathWithId(pattern, text.value));

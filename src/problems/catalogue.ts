@@ -304,6 +304,13 @@ export const CATALOGUE = {
     meaning: "Numbers for this group are reserved from a durable sequence, which did not respond.",
     remedy: "Retry shortly. No number is ever given twice.",
   },
+  "sequence-ahead": {
+    status: 503,
+    title: "Numbers used up for now",
+    meaning:
+      "IDs of this layout take their time and counter from a sequence, which is 60 s ahead of the clock. The refused request used none of it up.",
+    remedy: "Retry after `retry-after`, or ask for fewer IDs.",
+  },
   "sequence-exhausted": {
     status: 503,
     title: "Sequence exhausted",

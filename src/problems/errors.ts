@@ -30,7 +30,8 @@ export type TableError =
 
 export type SequenceError =
   | { readonly reason: "sequence-exhausted"; readonly name: string; readonly max: number }
-  | { readonly reason: "sequence-unavailable"; readonly name: string };
+  | { readonly reason: "sequence-unavailable"; readonly name: string }
+  | { readonly reason: "sequence-ahead"; readonly name: string; readonly retryAfterSeconds: number };
 
 /** `why` is only for metrics: clients must not learn whether a credential was nearly right. */
 export type AuthError =

@@ -67,6 +67,8 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "clock-behind": ({ behindMs, toleranceMs }) =>
     `The clock is ${behindMs} ms behind the last minted ID; up to ${toleranceMs} ms are bridged.`,
   "sequence-exhausted": ({ name, max }) => `The sequence "${name}" has assigned every number up to ${max}.`,
+  "sequence-ahead": ({ name, retryAfterSeconds }) =>
+    `The sequence "${name}" has assigned the numbers of the next 60 s. In ${retryAfterSeconds} s it has as many as were asked for.`,
   "sequence-unavailable": ({ name }) => `The sequence "${name}" did not respond.`,
   "public-ids-unavailable": ({ entity }) =>
     entity === undefined

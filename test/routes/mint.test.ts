@@ -1,4 +1,7 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import type { Env } from "../../src/edge/env.ts";
+import { groupOfClass } from "../../src/ids/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { problemOf, setUp, slug } from "./harness.ts";
 
@@ -159,6 +162,34 @@ describe("POST /mint", () => {
     const response = await request("/mint", post({ entity: "order", country: "KZ" }));
     expect(slug(await problemOf(response))).toBe("clock-behind");
     expect(response.headers.get("retry-after")).toBe("2");
+  });
+
+  it("uses no number up for what is refused", async () => {
+    const entities = {
+      ...DECLARED_TABLE.entities,
+      client: { path: "/clients/:id", ids: [{ layout: "luuid", class: "com.example.Client" }] },
+      tweet: { path: "/tweets/:id", ids: [{ layout: "snowflake" }] },
+    };
+    const routes = [
+      ...DECLARED_TABLE.routes,
+      { when: { layout: "snowflake", fields: { worker: "0-3" } }, region: "eu" },
+      { when: { entity: "client", fields: { primaryKey: "1000-2000" } }, region: "eu" },
+    ];
+    const { request } = setUp({ declared: { ...DECLARED_TABLE, entities, routes } });
+    const refused = [
+      { entity: "client", count: 1000 },
+      { entity: "tweet", fields: { datacenter: 1, worker: 7 }, count: 1000 },
+    ];
+    for (let turn = 0; turn < 5; turn++) {
+      for (const body of refused) {
+        expect(slug(await problemOf(await request("/mint", post(body))))).toBe("unassigned-key");
+      }
+    }
+    const { SEQUENCES } = env as Env;
+    for (const name of [`luuid-${groupOfClass("com.example.Client")}`, "mint-snowflake/1/7"]) {
+      expect(await SEQUENCES.get(SEQUENCES.idFromName(name)).reserve(0, 1e15)).toMatchObject({ first: 1 });
+    }
+    expect((await request("/mint", post({ entity: "person", count: 3 }))).status).toBe(201);
   });
 
   it("asks which one is meant where an entity's IDs have two layouts", async () => {

@@ -34,7 +34,7 @@ import type { Minters } from "../../ports.ts";
 import type { SequenceError } from "../../problems/errors.ts";
 import { type MintOrder, mintingOf } from "../../routing/mint/plan.ts";
 import { systemPause } from "../platform.ts";
-import { type MinterPorts, mintNumbered } from "./numbered-minter.ts";
+import { type MinterPorts, mintNumbered, sampleNumbered } from "./numbered-minter.ts";
 
 /**
  * Minters remembered at once, for the order of their IDs. Beyond, the one that was used least lately is forgotten: its next ID begins
@@ -146,6 +146,13 @@ export function isolateMinters(ports: MinterPorts): Minters {
           throw new Error(`a plan has an order for ${name}, which is not minted`);
       }
     },
+    async sample(order) {
+      if (mintingOf(order.layout) === "numbers") return sampleNumbered(ports, order);
+      if (order.layout.name !== "luuid") return ok(undefined);
+      const group = keyOf(order, "group");
+      const next = await ports.sequences.peek(luuidSequence(group), PRIMARY_KEY_MAX);
+      return next.ok ? mintLuuid({ group, primaryKey: next.value }, ports.entropy) : next;
+    },
   };
 }
 
@@ -174,7 +181,7 @@ function ownMinters(ports: MinterPorts): Readonly<Record<string, Minter>> {
     /** The primary key comes from the group's sequence, so the order holds over all isolates' blocks of one caller. */
     async luuid(order, count) {
       const group = keyOf(order, "group");
-      const numbers = await sequences.take(`luuid-${group}`, count, PRIMARY_KEY_MAX);
+      const numbers = await sequences.take(luuidSequence(group), count, { max: PRIMARY_KEY_MAX });
       if (!numbers.ok) return numbers;
       return times(count, (index) => mintLuuid({ group, primaryKey: numbers.value[index] as number }, entropy));
     },
@@ -184,6 +191,8 @@ function ownMinters(ports: MinterPorts): Readonly<Record<string, Minter>> {
     "short-suffix-comb": shortCombs,
   };
 }
+
+const luuidSequence = (group: number): string => `luuid-${group}`;
 
 /** One state for each country and service: at most 65,536 of them, and order is promised within one only. */
 function iuidMinter({ clock, entropy }: MinterPorts): Minter {

@@ -1,5 +1,4 @@
 import {
-  CLOCK_BEHIND_MS_MAX,
   err,
   type Field,
   type Layout,
@@ -52,19 +51,35 @@ export async function mintNumbered(
   count: number,
 ): Promise<Result<readonly Words[], MintError | SequenceError>> {
   const numbering = numberingOf(layout);
-  const fault = clockFault(numbering, clock.nowMs());
+  const nowMs = clock.nowMs();
+  const fault = clockFault(numbering, nowMs);
   if (fault !== undefined) return err(fault);
   const name = sequenceName(layout, keys);
-  const numbers = await sequences.take(name, count, numbering.max, leastAt(numbering, clock.nowMs()));
-  if (!numbers.ok) return numbers;
-  const base = layout.fixed.value.slice();
-  for (const [key, value] of Object.entries(keys)) layout.field(key)?.write(base, value);
-  const ids = numbers.value.map((number) => wordsOf(layout, numbering, base, number, entropy));
-  const last = ids.at(-1);
-  const aheadMs = last === undefined ? 0 : (layout.mintedAtMs?.(last) ?? 0) - clock.nowMs();
-  if (aheadMs <= CLOCK_BEHIND_MS_MAX) return ok(ids);
-  return err({ reason: "clock-behind", behindMs: aheadMs, toleranceMs: CLOCK_BEHIND_MS_MAX });
+  const { max, least, until } = boundsAt(numbering, nowMs);
+  const fitting = until === undefined ? count : until - least + 1;
+  if (count > fitting) {
+    return err({ reason: "key-out-of-range", field: "count", value: String(count), max: String(fitting) });
+  }
+  const wordsOf = wordMaker(layout, numbering, keys, entropy);
+  const secondsTo = (number: number): number => {
+    const waitMs = (layout.mintedAtMs?.(wordsOf(number)) ?? 0) - MINT_AHEAD_MS_MAX - nowMs;
+    return Math.max(1, Math.ceil(waitMs / 1000));
+  };
+  const ahead = until === undefined ? {} : { until: { number: until, secondsTo } };
+  const numbers = await sequences.take(name, count, { max, least, ...ahead });
+  return numbers.ok ? ok(numbers.value.map(wordsOf)) : numbers;
 }
+
+/** An ID of the tick that it is now, by a number that is not taken. */
+export function sampleNumbered({ clock, entropy }: MinterPorts, { layout, keys }: MintOrder): Result<Words, MintError> {
+  const numbering = numberingOf(layout);
+  const fault = clockFault(numbering, clock.nowMs());
+  if (fault !== undefined) return err(fault);
+  return ok(wordMaker(layout, numbering, keys, entropy)(boundsAt(numbering, clock.nowMs()).least));
+}
+
+/** How far ahead of the clock the time in an ID may be. */
+const MINT_AHEAD_MS_MAX = 60_000;
 
 const numberingOf = (layout: Layout): Numbering => {
   const row = layout.table.rows.find((candidate): candidate is TimeRow => candidate.role === "time");
@@ -106,26 +121,39 @@ const isFull = ({ max, bits }: Field): boolean => BigInt(max) === (1n << BigInt(
 const widest = (layout: Layout, role: "counter" | "random"): Field | undefined =>
   layout.fields.filter((field) => field.role === role).toSorted((a, b) => Number(b.max) - Number(a.max))[0];
 
-/** The first number of the tick that it is now. Sequences begin at 1. */
-const leastAt = ({ time, counterBits }: Numbering, nowMs: number): number => {
-  if (time === undefined) return 1;
-  const ticks = ticksIn(time.row.unit, nowMs - time.row.epochMs) - time.startTicks;
-  return Math.max(1, Number(counterBits < 0 ? (ticks >> BigInt(-counterBits)) + 1n : ticks << BigInt(counterBits)));
+interface Bounds {
+  readonly max: number;
+  readonly least: number;
+  readonly until?: number;
+}
+
+/** From the first number of the tick that it is now to the last one that may be given now. Sequences begin at 1. */
+const boundsAt = ({ time, counterBits, max }: Numbering, nowMs: number): Bounds => {
+  if (time === undefined) return { max, least: 1 };
+  const { row, startTicks } = time;
+  const ticksAt = (ms: number) => ticksIn(row.unit, ms - row.epochMs) - startTicks;
+  const now = ticksAt(nowMs);
+  const least = Math.max(1, Number(counterBits < 0 ? (now >> BigInt(-counterBits)) + 1n : now << BigInt(counterBits)));
+  return { max, least, until: lastNumber(ticksAt(nowMs + MINT_AHEAD_MS_MAX), counterBits) };
 };
 
-const wordsOf = (
+/** Makes an ID of a number. */
+const wordMaker = (
   layout: Layout,
   { time, counter, counterBits }: Numbering,
-  base: Words,
-  number: number,
+  keys: MintOrder["keys"],
   entropy: RandomWords,
-): Words => {
-  const words = base.slice();
-  for (const field of layout.fields) if (field.role === "random") field.write(words, randomValue(field, entropy));
-  const ticks = counterBits < 0 ? BigInt(number) << BigInt(-counterBits) : BigInt(number) >> BigInt(counterBits);
-  if (counterBits > 0) counter?.write(words, BigInt.asUintN(counterBits, BigInt(number)));
-  time?.field.write(words, timeValue(time.row.unit, time.startTicks + ticks));
-  return words;
+) => {
+  const base = layout.fixed.value.slice();
+  for (const [key, value] of Object.entries(keys)) layout.field(key)?.write(base, value);
+  return (number: number): Words => {
+    const words = base.slice();
+    for (const field of layout.fields) if (field.role === "random") field.write(words, randomValue(field, entropy));
+    const ticks = counterBits < 0 ? BigInt(number) << BigInt(-counterBits) : BigInt(number) >> BigInt(counterBits);
+    if (counterBits > 0) counter?.write(words, BigInt.asUintN(counterBits, BigInt(number)));
+    time?.field.write(words, timeValue(time.row.unit, time.startTicks + ticks));
+    return words;
+  };
 };
 
 /** Where the keys have no more bits than this, each set of values has a sequence, and so a counter, of its own. */

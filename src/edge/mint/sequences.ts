@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { err, ok } from "../../ids/result.ts";
-import type { Sequences } from "../../ports.ts";
+import type { SequenceBounds, Sequences } from "../../ports.ts";
 
 /**
  * One sequence: the truth about which numbers were given away. One object per sequence name, one row of SQLite.
@@ -8,16 +8,24 @@ import type { Sequences } from "../../ports.ts";
  * is never given twice; one that was given and not used is a gap.
  */
 export class SequenceBlocks extends DurableObject {
-  /** Reserves `count` numbers in a row from `least` on; the first of them, or `undefined` when they would go beyond `max`. */
-  reserve(count: number, max: number, least = 1): number | undefined {
+  /**
+   * Reserves `count` numbers in a row from `least` on. `first`: the first of them. Where they would go beyond `max`, nothing is
+   * written: a refused request uses nothing up.
+   */
+  reserve(count: number, max: number, least = 1): Reservation {
     const sql = this.ctx.storage.sql;
     sql.exec("CREATE TABLE IF NOT EXISTS sequence (id INTEGER PRIMARY KEY CHECK (id = 0), next INTEGER NOT NULL)");
     const row = sql.exec<{ next: number }>("SELECT next FROM sequence").toArray()[0];
     const first = Math.max(row?.next ?? 1, least);
-    if (first + count - 1 > max) return undefined;
+    if (first + count - 1 > max) return { first, isReserved: false };
     sql.exec("INSERT OR REPLACE INTO sequence (id, next) VALUES (0, ?)", first + count);
-    return first;
+    return { first, isReserved: true };
   }
+}
+
+export interface Reservation {
+  readonly first: number;
+  readonly isReserved: boolean;
 }
 
 /** Numbers reserved by one call: a Durable Object takes about 1,000 calls a second, an isolate mints far more. */
@@ -36,25 +44,34 @@ export function durableSequences(namespace: DurableObjectNamespace<SequenceBlock
   const blocks = new Map<string, Block>();
 
   /** A block of the first of some sizes that fits. */
-  const reserve = async (name: string, sizes: readonly number[], max: number, least?: number) => {
+  const reserve = async (name: string, sizes: readonly number[], { max, least, until }: SequenceBounds) => {
     try {
       // A stub is broken after a failure, so each call makes its own.
       const stub = namespace.get(namespace.idFromName(name));
+      let last = 0;
       for (const size of sizes) {
-        const next = await stub.reserve(size, max, least);
-        if (next !== undefined) return ok({ next, end: next + size });
+        const { first, isReserved } = await stub.reserve(size, Math.min(max, until?.number ?? max), least);
+        if (isReserved) return ok({ next: first, end: first + size });
+        last = first + size - 1;
       }
-      return err({ reason: "sequence-exhausted", name, max } as const);
+      if (until === undefined || last > max) return err({ reason: "sequence-exhausted", name, max } as const);
+      return err({ reason: "sequence-ahead", name, retryAfterSeconds: until.secondsTo(last) } as const);
     } catch {
       return err({ reason: "sequence-unavailable", name } as const);
     }
   };
 
   return {
-    async take(name, count, max, least) {
+    async peek(name, max) {
+      const held = blocks.get(name);
+      if (held !== undefined && held.end > held.next) return ok(held.next);
+      const block = await reserve(name, [0], { max });
+      return block.ok ? ok(block.value.next) : block;
+    },
+    async take(name, count, bounds) {
       // A block from a moment ago would be below what is asked for now.
-      if (least !== undefined) {
-        const fresh = await reserve(name, [count], max, least);
+      if (bounds.least !== undefined) {
+        const fresh = await reserve(name, [count], bounds);
         return fresh.ok ? ok(takeFrom(fresh.value, count)) : fresh;
       }
       const held = blocks.get(name);
@@ -62,7 +79,7 @@ export function durableSequences(namespace: DurableObjectNamespace<SequenceBlock
       // Near the end of the numbers a whole block may not fit where the wanted few still do.
       const sizes = count < BLOCK_NUMBERS ? [BLOCK_NUMBERS, count] : [count];
       for (let tries = 0; tries < TRIES_MAX; tries++) {
-        const block = await reserve(name, sizes, max);
+        const block = await reserve(name, sizes, bounds);
         if (!block.ok) return block;
         // Another request of this isolate may have got a later block meanwhile: going back behind it would break the order.
         const latest = blocks.get(name);

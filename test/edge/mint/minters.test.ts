@@ -128,7 +128,35 @@ describe("layouts with too few random bits", () => {
     const behind = minters(() => NOW_MS);
     expect(await behind.mint(order, 1)).toMatchObject({
       ok: false,
-      error: { reason: "clock-behind", toleranceMs: 60_000 },
+      error: { reason: "sequence-ahead", retryAfterSeconds: 2 * 86_400 - 60 + 1 },
+    });
+  });
+
+  it("say truly when there are more: then there are, and just before there are not", async () => {
+    const layout = named("sonyflake");
+    let nowMs = NOW_MS + 5 * 86_400_000;
+    const isolate = minters(() => nowMs);
+    const order = orderOf(layout, { machine: 9 });
+    const isFull = async () => {
+      const minted = await isolate.mint(order, 1000);
+      return minted.ok || minted.error.reason !== "sequence-ahead" ? undefined : minted.error.retryAfterSeconds;
+    };
+    // A window has 256 numbers for each 10 ms of 60 s: with 6,001 ticks 1,536 requests fit.
+    let given = 0;
+    while ((await isFull()) === undefined) given++;
+    expect(given).toBe(1536);
+    for (let turn = 0; turn < 200; turn++) expect(await isFull()).toBe(1);
+    nowMs += 1000;
+    expect(await isFull()).toBeUndefined();
+  });
+
+  it("refuse a count that no window holds, without asking", async () => {
+    const rows = [{ field: "mintedAt", bits: 40, role: "time", unit: "s", epochMs: 0 }] as const;
+    const layout = declareLayout({ name: "own-seconds", text: "hex", rows });
+    if (!layout.ok) throw new Error("no layout");
+    expect(await minters(() => NOW_MS).mint(orderOf(layout.value), 100)).toEqual({
+      ok: false,
+      error: { reason: "key-out-of-range", field: "count", value: "100", max: "61" },
     });
   });
 
@@ -230,7 +258,10 @@ describe("a time that the field does not hold", () => {
     ["an epoch that is to come", counted(40, "s", { epochMs: NOW_MS + 120_000 }), "1099511627775"],
   ])("%s makes no ID", async (_, layout, max) => {
     let takes = 0;
-    const sequences = { take: () => Promise.reject(new Error(`${++takes}`)) };
+    const sequences = {
+      take: () => Promise.reject(new Error(`${++takes}`)),
+      peek: () => Promise.reject(new Error("not to be asked")),
+    };
     const isolate = isolateMinters({ clock: { nowMs: () => NOW_MS }, entropy: pooledEntropy(), sequences });
     expect(await isolate.mint(orderOf(layout), 1)).toMatchObject({
       ok: false,

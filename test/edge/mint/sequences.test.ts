@@ -8,7 +8,7 @@ const { SEQUENCES } = env as Env;
 const MAX = 2 ** 48 - 1;
 
 async function take(sequences: ReturnType<typeof durableSequences>, name: string, count: number, max = MAX) {
-  const taken = await sequences.take(name, count, max);
+  const taken = await sequences.take(name, count, { max });
   if (!taken.ok) throw new Error(taken.error.reason);
   return taken.value;
 }
@@ -70,10 +70,22 @@ describe("sequences out of Durable Objects", () => {
     const sequences = durableSequences(SEQUENCES);
     expect(await take(sequences, "short", 3, 5)).toEqual([1, 2, 3]);
     expect(await take(sequences, "short", 2, 5)).toEqual([4, 5]);
-    expect(await sequences.take("short", 1, 5)).toEqual({
+    expect(await sequences.take("short", 1, { max: 5 })).toEqual({
       ok: false,
       error: { reason: "sequence-exhausted", name: "short", max: 5 },
     });
+  });
+
+  it("use nothing up for what is refused, however often, and say when there is more", async () => {
+    const sequences = durableSequences(SEQUENCES);
+    const until = { number: 100, secondsTo: (number: number) => number };
+    expect(await sequences.take("ahead", 60, { max: MAX, least: 1, until })).toMatchObject({ ok: true });
+    for (let turn = 0; turn < 50; turn++) {
+      const refused = { reason: "sequence-ahead", name: "ahead", retryAfterSeconds: 120 };
+      expect(await sequences.take("ahead", 60, { max: MAX, least: 1, until })).toEqual({ ok: false, error: refused });
+    }
+    expect(await sequences.peek("ahead", MAX)).toEqual({ ok: true, value: 61 });
+    expect(await sequences.take("ahead", 40, { max: MAX, least: 1, until })).toMatchObject({ ok: true });
   });
 
   it("say so when the object cannot be reached", async () => {
@@ -81,7 +93,7 @@ describe("sequences out of Durable Objects", () => {
       idFromName: () => SEQUENCES.idFromName("x"),
       get: () => ({ reserve: () => Promise.reject(new Error("overloaded")) }),
     } as unknown as typeof SEQUENCES;
-    expect(await durableSequences(broken).take("x", 1, MAX)).toEqual({
+    expect(await durableSequences(broken).take("x", 1, { max: MAX })).toEqual({
       ok: false,
       error: { reason: "sequence-unavailable", name: "x" },
     });
