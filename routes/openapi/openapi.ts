@@ -41,11 +41,14 @@ function describe(table: CompiledTable, server: string) {
     ],
     paths: { ...OWN_PATHS, ...entityPaths(table), ...withoutIdPaths(table) },
     components: {
-      schemas: { Problem: PROBLEM_SCHEMA, MintBody: MINT_BODY_SCHEMA, ...API },
+      schemas: { Problem: PROBLEM_SCHEMA, MintBody: MINT_BODY, ...API },
       securitySchemes: SECURITY_SCHEMES,
     },
   };
 }
+
+/** The file names its own dialect; the document has one dialect for all schemas. */
+const { $schema: _, ...MINT_BODY } = MINT_BODY_SCHEMA;
 
 const SECURITY_SCHEMES = {
   token: { type: "http", scheme: "bearer", description: "A token of the deployment, of scope viewer or operator." },
