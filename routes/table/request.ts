@@ -5,7 +5,14 @@ import { type Err, err, ok, type Result } from "../../src/ids/result.ts";
 import type { TableChangeError } from "../../src/problems/errors.ts";
 import type { RequestError } from "../../src/problems/index.ts";
 import { NOTE_CHARACTERS_MAX, NOTE_HEADER } from "../../src/published/table-requests.ts";
-import { type Fault, NOT_UTF8, parseTableText, plainJson, TABLE_BYTES_MAX } from "../../src/routing/index.ts";
+import {
+  type Fault,
+  loadTableText,
+  NOT_UTF8,
+  parseTableText,
+  plainJson,
+  TABLE_BYTES_MAX,
+} from "../../src/routing/index.ts";
 import { callerOf } from "../lib/auth.ts";
 import { decodeUtf8, readBytes } from "../lib/http.ts";
 
@@ -25,6 +32,23 @@ const CHANGE_REQUEST_BYTES_MAX = TABLE_BYTES_MAX + 64 * 1024;
 export function withoutComments(bytes: Uint8Array): Uint8Array {
   const jsonc = decodeUtf8(bytes);
   return jsonc === undefined ? bytes : new TextEncoder().encode(plainJson(jsonc));
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):(\d{1,5})$/i;
+
+/** Origins on loopback at the port by which this gateway was asked there: they are the gateway. A faulty table has none. */
+export function loopingOrigins(bytes: Uint8Array, host: string): readonly Fault[] {
+  const port = LOOPBACK.exec(host)?.[1];
+  const table = port === undefined ? undefined : loadTableText(decodeUtf8(bytes) ?? "", 0);
+  if (!table?.ok) return [];
+  const message = "This is the gateway itself, so requests would loop; name the region's own host.";
+  return [...table.value.regions.values()].flatMap(({ name, origins }) =>
+    origins.flatMap(({ url }, index) =>
+      LOOPBACK.exec(new URL(url).host)?.[1] === port
+        ? [{ pointer: `/regions/${name}/origins/${index}/url`, kind: "origin-is-gateway", message } as const]
+        : [],
+    ),
+  );
 }
 
 /** Reads a table from a body, as JSON without its comments; faults of the text are faults of the table. */

@@ -28,6 +28,7 @@ import { callerOf, requireOperator, requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, readBytes, respond } from "../lib/http.ts";
 import {
   invalidTable,
+  loopingOrigins,
   malformed,
   readChangeRequest,
   readJson,
@@ -47,13 +48,18 @@ export const table = (gateway: Gateway) => {
       if (!request.ok) return respond(c, request);
       const bytes = await readBytes(c.req.raw, TABLE_BYTES_MAX);
       if (!bytes.ok) return respond(c, bytes);
-      return respond(c, await controlPlane.publish(request.value, withoutComments(bytes.value)), created);
+      const text = withoutComments(bytes.value);
+      const looping = loopingOrigins(text, contextOf(c).host);
+      if (looping.length > 0) return respond(c, invalidTable(looping));
+      return respond(c, await controlPlane.publish(request.value, text), created);
     })
     .post("/-/table/check", viewer, async (c) => {
       const body = await readTable(c.req.raw);
       if (!body.ok) return respond(c, body);
       const checked = checkTable(body.value.json);
       if (!checked.ok) return respond(c, invalidTable(checked.error));
+      const looping = loopingOrigins(body.value.bytes, contextOf(c).host);
+      if (looping.length > 0) return respond(c, invalidTable(looping));
       // Without packs the control plane is not needed.
       const isAlone = Object.keys(checked.value.packs ?? {}).length === 0;
       const faults = isAlone ? ok<readonly Fault[]>([]) : await controlPlane.packFaults(body.value.bytes);

@@ -163,6 +163,25 @@ describe("what a new table would do", () => {
     expect([answer.status, await answer.json()]).toEqual([200, { faults: [] }]);
   });
 
+  it.each(["localhost:8787", "127.0.0.1:8787", "[::1]:8787"])(
+    "is refused with an origin at %s, where it is asked",
+    async (host) => {
+      const { send, put } = client();
+      const loops = (url: string) => ({
+        ...DECLARED_TABLE,
+        regions: { ...DECLARED_TABLE.regions, eu: { origins: [{ url }] } },
+      });
+      const table = loops("http://127.0.0.1:8787");
+      for (const refused of [await put(0, table, { host }), await send("POST", "/-/table/check", table, { host })]) {
+        expect(refused.status).toBe(422);
+        expect((await problemOf(refused))["faults"]).toEqual([
+          expect.objectContaining({ kind: "origin-is-gateway", pointer: "/regions/eu/origins/0/url" }),
+        ]);
+      }
+      expect((await send("POST", "/-/table/check", loops("http://127.0.0.1:8788"), { host })).status).toBe(200);
+    },
+  );
+
   it("is refused, as publishing does, where KV lacks a pack that it names", async () => {
     const { send, put } = client();
     const shards = { sha256: "0".repeat(64), bytes: 90, ranges: 1, bits: 32, regions: ["eu"] };
