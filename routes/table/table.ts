@@ -2,10 +2,8 @@ import { type Context, Hono } from "hono";
 import * as v from "valibot";
 import type { RevisionContent, RunningCanary, TableStatus } from "../../src/admin-ports.ts";
 import { openRequest } from "../../src/gateway/request.ts";
-import { ok, type Result } from "../../src/ids/result.ts";
+import { ok } from "../../src/ids/result.ts";
 import type { Gateway, ServedTable } from "../../src/ports.ts";
-import type { GatewayError } from "../../src/problems/index.ts";
-import type { TableRevision } from "../../src/published/table-api.ts";
 import {
   endCanarySchema,
   PAGE_ENTRIES_DEFAULT,
@@ -193,11 +191,7 @@ export const tableRevisions = (gateway: Gateway) => {
     );
 };
 
-async function endCanary(
-  { controlPlane }: Gateway,
-  c: Context,
-  how: "promote" | "abort",
-): Promise<Result<TableRevision, GatewayError>> {
+async function endCanary({ controlPlane }: Gateway, c: Context, how: "promote" | "abort") {
   const body = await readJson(c.req.raw, endCanarySchema);
   const request = body.ok ? readChangeRequest(c, body.value.json.note) : body;
   return request.ok ? controlPlane[how](request.value) : request;

@@ -181,11 +181,7 @@ export class ControlPlane extends DurableObject<Env> implements ControlPlaneRpc 
     return this.#changed(action, request, () => this.#log.change(action, request, known, draftOf));
   }
 
-  #changed(
-    action: TableAction,
-    request: ChangeRequest,
-    change: () => Result<TableRevision, TableChangeError>,
-  ): Promise<Result<TableRevision, TableChangeError>> {
+  #changed(action: TableAction, request: ChangeRequest, change: () => Result<TableRevision, TableChangeError>) {
     return this.#reconciled(change, (error) => this.#log.reject(action, request, { ...error, outcome: "none" }));
   }
 }

@@ -128,10 +128,7 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
   };
 }
 
-async function totalsOf(
-  store: MetricsStore,
-  onReportFailure: (why: string) => void,
-): Promise<MetricsTotals | undefined> {
+async function totalsOf(store: MetricsStore, onReportFailure: (why: string) => void) {
   try {
     return await store.totals();
   } catch (error) {

@@ -101,11 +101,7 @@ function histogramSamples(name: MetricName, rows: readonly Row[]): readonly Samp
 const originSample = (name: MetricName, { region, host, index }: OriginStatus, isSo: boolean): Sample =>
   sample(name, [region, host, String(index)], isSo ? 1 : 0);
 
-const originsOf = (
-  { table }: ServedTable,
-  stateOf: (url: string) => Partial<OriginState> | undefined,
-  nowMs: number,
-): readonly OriginStatus[] =>
+const originsOf = ({ table }: ServedTable, stateOf: (url: string) => Partial<OriginState> | undefined, nowMs: number) =>
   [...table.regions.values()].flatMap(({ name, health, breaker: policy, origins }) =>
     origins.map(({ url, weight }, index) => {
       const state = stateOf(url) ?? {};

@@ -106,12 +106,7 @@ export class PackUploads {
   }
 
   /** Writes the header to KV when no page is missing. `isNew`: a part was written; `wasMissing`: it was not there before. */
-  async #finish(
-    sha256: string,
-    header: PackHeader,
-    isNew: boolean,
-    wasMissing: boolean,
-  ): Promise<Result<PackReceipt, PackChangeError>> {
+  async #finish(sha256: string, header: PackHeader, isNew: boolean, wasMissing: boolean) {
     const bytes = this.#headerBytes(sha256);
     if (bytes === undefined) return unknown(sha256, "its header is no longer stored; send it again");
     const taken = this.#taken(sha256);
@@ -166,11 +161,7 @@ export class PackUploads {
   }
 
   /** Why KV does not have a part; `undefined` when it has it. A part that it takes during the read is there. */
-  async #find(
-    sha256: string,
-    part: Part,
-    read: (bytes: Bytes) => Promise<Result<unknown, PackFault>>,
-  ): Promise<Result<string | undefined, string>> {
+  async #find(sha256: string, part: Part, read: (bytes: Bytes) => Promise<Result<unknown, PackFault>>) {
     const knownMs = this.#taken(sha256).get(part);
     if (this.#isSure(knownMs)) return ok(undefined);
     const { kv, readDeadlineMs } = this.#options;

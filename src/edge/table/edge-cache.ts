@@ -2,7 +2,7 @@ import type { Ok, Result } from "../../ids/result.ts";
 import type { Clock } from "../../ports.ts";
 import { formatPointer, type Pointer, parsePointer } from "../../published/kv.ts";
 import type { EdgeCache } from "../origins/moved-memory.ts";
-import { type LoadFailure, within } from "./kv.ts";
+import { within } from "./kv.ts";
 
 /** What the isolates of one location share: parts, and the last pointer read. Errors of the cache are ignored; KV is read instead. */
 export interface TableCache {
@@ -47,10 +47,7 @@ export function edgeTableCache(cache: EdgeCache | undefined, namespace: string, 
   const partUrl = (key: string): string => `${base}/${key}`;
 
   /** Self-hosted workerd has the interface of a cache without an implementation: stop after the first failure. */
-  const call = async <Value>(
-    use: (from: EdgeCache) => Promise<Value>,
-    deadlineMs: number,
-  ): Promise<Result<Value, LoadFailure> | undefined> => {
+  const call = async <Value>(use: (from: EdgeCache) => Promise<Value>, deadlineMs: number) => {
     const from = edge;
     if (from === undefined) return undefined;
     const answer = await within(() => use(from), deadlineMs);

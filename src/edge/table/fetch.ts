@@ -140,11 +140,7 @@ export function tableFetcher({ kv, cache, report, deadlineMs, waitUntil }: Table
     return ok({ table: table.value, source });
   };
 
-  const fetchCanary = async (
-    named: PointerCanary,
-    stable: CompiledTable,
-    held: LoadedTable | undefined,
-  ): Promise<LoadedCanary | undefined> => {
+  const fetchCanary = async (named: PointerCanary, stable: CompiledTable, held: LoadedTable | undefined) => {
     const { digest, revision } = named;
     if (held?.canary?.named.digest === digest && held.canary.named.revision === revision) {
       return loadedCanary(named, held.canary.table, stable);

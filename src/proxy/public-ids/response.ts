@@ -118,15 +118,9 @@ const jsonFraming = (contentType: string): JsonFraming | undefined => {
 };
 
 /** The rewriter as a stream. A body that is no JSON breaks the stream, and with it the message to the client. */
-const rewriting = (
-  options: FieldRewriterOptions,
-  onBroken: PublicResponseOptions["onBroken"],
-): TransformStream<Uint8Array, Uint8Array> => {
+const rewriting = (options: FieldRewriterOptions, onBroken: PublicResponseOptions["onBroken"]) => {
   const rewriter = new FieldRewriter(options);
-  const give = (
-    pieces: ReturnType<FieldRewriter["end"]>,
-    controller: TransformStreamDefaultController<Uint8Array>,
-  ): void => {
+  const give = (pieces: ReturnType<FieldRewriter["end"]>, controller: TransformStreamDefaultController<Uint8Array>) => {
     if (pieces.ok) {
       const [first, second] = pieces.value;
       // One chunk for each that came: many small ones would cost a turn of the stream each.

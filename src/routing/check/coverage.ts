@@ -88,11 +88,7 @@ const cornerOf = (sets: readonly Ranges[], choose: (set: Ranges) => number): Flo
   new Float64Array(sets.map(choose));
 
 /** One box without another, as boxes that do not overlap. */
-const without = (
-  part: readonly Ranges[],
-  taken: Box,
-  dimensions: readonly Dimension[],
-): readonly (readonly Ranges[])[] => {
+const without = (part: readonly Ranges[], taken: Box, dimensions: readonly Dimension[]) => {
   const pieces: (readonly Ranges[])[] = [];
   let inside = part;
   for (const slot of dimensions.keys()) {

@@ -143,12 +143,7 @@ const checkHeaders = (slices: Readonly<Record<string, DeclaredSlice>>, place: Pl
 /** Ten bits hold every M.49 code, which are numbers of three decimal digits. */
 const M49_BITS_MIN = 10;
 
-const faultOfSlice = (
-  name: string,
-  declared: DeclaredSlice,
-  layout: string,
-  keyBits: number | undefined,
-): string | undefined => {
+const faultOfSlice = (name: string, declared: DeclaredSlice, layout: string, keyBits: number | undefined) => {
   if (keyBits === undefined) return `IDs of layout ${layout} have no key to slice; remove ${JSON.stringify(name)}.`;
   const { offset, bits, codes } = sliceOf(name, declared);
   if (bits === 0) return `${JSON.stringify(name)} has no bits; give it at least one.`;

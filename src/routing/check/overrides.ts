@@ -27,13 +27,7 @@ export const checkMoved = (draft: Draft, plans: Plans, allEntitiesAreRead: boole
   return index;
 };
 
-const reportEach = (
-  draft: Draft,
-  plans: Plans,
-  index: OverrideIndex,
-  allEntitiesAreRead: boolean,
-  report: Report,
-): void => {
+const reportEach = (draft: Draft, plans: Plans, index: OverrideIndex, allEntitiesAreRead: boolean, report: Report) => {
   const all = [...overridesIn(draft)];
   const reader = new TextReader();
   for (const [number, override] of all.entries()) {

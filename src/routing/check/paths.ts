@@ -122,11 +122,7 @@ const meet = (a: readonly string[], b: readonly string[]): boolean => {
 };
 
 /** A literal segment that is also a short key would hide that key on a pattern of lower precedence. */
-const checkHiddenKeys = (
-  pattern: Pattern,
-  shortKeyed: ReadonlyMap<number, readonly Pattern[]>,
-  report: Report,
-): void => {
+const checkHiddenKeys = (pattern: Pattern, shortKeyed: ReadonlyMap<number, readonly Pattern[]>, report: Report) => {
   for (const [at, literal] of pattern.segments.entries()) {
     if (isOpen(literal) || readShortKey(literal, 0, literal.length) === undefined) continue;
     const hidden = shortKeyed.get(at)?.find((rival) => goesFirst(pattern.segments, rival.segments, at));

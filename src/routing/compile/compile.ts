@@ -13,17 +13,7 @@ import { readersOf } from "../resolve/match.ts";
 import { type Draft, draftOf } from "../schema/draft.ts";
 import type { Report } from "../schema/faults.ts";
 import type { DeclaredTable } from "../schema/table.ts";
-import type {
-  CompiledTable,
-  EnabledLayout,
-  Entity,
-  EntityId,
-  Found,
-  LayoutHint,
-  Owner,
-  SentSlice,
-  SentSlices,
-} from "../table.ts";
+import type { CompiledTable, EnabledLayout, Entity, EntityId, Found, Owner, SentSlice, SentSlices } from "../table.ts";
 import { readConditions } from "./conditions.ts";
 import { indexOverrides, movedIndex, type OverrideIndex } from "./overrides.ts";
 import { flattenRoutes, noPlacements, type PlacedRoutes, placeRoute, type RoutePlan } from "./route-plans.ts";
@@ -204,10 +194,7 @@ export const compileEntities = (
 };
 
 /** A name without a layout is `luuid-short`. */
-const hintsOf = (
-  patterns: readonly DeclaredPattern[],
-  layouts: ReadonlyMap<string, EnabledLayout>,
-): ReadonlyMap<string, LayoutHint> =>
+const hintsOf = (patterns: readonly DeclaredPattern[], layouts: ReadonlyMap<string, EnabledLayout>) =>
   new Map(
     patterns.flatMap(({ pattern, layout }) =>
       layout === undefined ? [] : [[pattern, Object.freeze({ enabled: layouts.get(layout) })] as const],

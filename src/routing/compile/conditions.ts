@@ -162,13 +162,7 @@ const checkNames = (draft: Draft, when: DeclaredConditions, place: Place, fault:
 /** Greatest values in the built-in layouts, for a condition on a field that no layout of the route has. */
 const FIELD_MAX = { service: 2 ** 8 - 1, shardKey: 2 ** 32 - 1, group: 2 ** 12 - 1, primaryKey: 2 ** 48 - 1 } as const;
 
-const readFields = (
-  draft: Draft,
-  when: DeclaredConditions,
-  scope: Scope,
-  place: Place,
-  fault: Report,
-): Map<string, Ranges> => {
+const readFields = (draft: Draft, when: DeclaredConditions, scope: Scope, place: Place, fault: Report) => {
   const fields = new Map<string, Ranges>();
   for (const [name, declared] of Object.entries(when.fields ?? {})) {
     const at = [...place, "fields", name];

@@ -55,11 +55,7 @@ const withHead = (methods: readonly string[]): readonly string[] => [
 ];
 
 /** The cookie precedes sources that are only a guess, and follows those that the client sends. */
-const withSticky = (
-  sources: readonly RegionSource[],
-  { cookie }: Sticky,
-  named: RegionByValue,
-): readonly RegionSource[] => {
+const withSticky = (sources: readonly RegionSource[], { cookie }: Sticky, named: RegionByValue) => {
   const at = sources.findIndex(isAssumed);
   return sources.toSpliced(at === -1 ? sources.length : at, 0, sourceOf({ cookie }, named));
 };

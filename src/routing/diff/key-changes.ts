@@ -171,11 +171,7 @@ export const pairOwners = (before: LayoutSide, after: LayoutSide): readonly Clai
 
 const idsOf = ({ routePlan }: LayoutSide): readonly IdPlan[] => routePlan?.plan.ids ?? [];
 
-const pairBy = (
-  before: readonly IdPlan[],
-  after: readonly IdPlan[],
-  keyOf: (id: IdPlan) => number | string,
-): readonly Claims[] => {
+const pairBy = (before: readonly IdPlan[], after: readonly IdPlan[], keyOf: (id: IdPlan) => number | string) => {
   const [left, right] = [groupBy(before, keyOf), groupBy(after, keyOf)];
   return [...new Set([...left.keys(), ...right.keys()])].map((key) => ({
     mark: typeof key === "number" ? key : undefined,

@@ -188,10 +188,7 @@ const trim = <Outcome>({ routes, fallback }: SpaceSide<Outcome>, depth: number):
   return at === -1 ? { routes, fallback } : { routes: routes.slice(0, at), fallback: routes[at]?.outcome };
 };
 
-const pick = <Outcome>(
-  { routes, fallback }: SpaceSide<Outcome>,
-  active: readonly number[] = [],
-): SpaceSide<Outcome> => ({
+const pick = <Outcome>({ routes, fallback }: SpaceSide<Outcome>, active: readonly number[] = []) => ({
   routes: active.map((at) => routes[at] as SpaceRoute<Outcome>),
   fallback,
 });

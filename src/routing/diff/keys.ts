@@ -18,15 +18,7 @@ import {
   sameLayout,
   toKeyChanges,
 } from "./key-changes.ts";
-import {
-  canonical,
-  compareOutcomes,
-  keySegmentsOf,
-  type SpaceRoute,
-  type SpaceSide,
-  slicesIn,
-  spreadKey,
-} from "./key-space.ts";
+import { canonical, compareOutcomes, keySegmentsOf, type SpaceSide, slicesIn, spreadKey } from "./key-space.ts";
 import { type RouteOutcome, routeOutcome } from "./outcome.ts";
 import {
   expandPacks,
@@ -186,13 +178,7 @@ const layOutSide = (side: Side | undefined, space: Space, outcomeOf: OutcomeOf):
 });
 
 /** Confines a box to its owner's number and to the layout's window, as far as the space reaches beyond them. */
-const layOut = (
-  plan: LayoutPlan,
-  id: IdPlan,
-  box: Box,
-  outcome: KeyOutcome,
-  { minted, fields, atoms }: Space,
-): readonly SpaceRoute<KeyOutcome>[] => {
+const layOut = (plan: LayoutPlan, id: IdPlan, box: Box, outcome: KeyOutcome, { minted, fields, atoms }: Space) => {
   const setOf = (name: string): Ranges | undefined => box[plan.dimensions.findIndex((each) => each.name === name)];
   const mark = ownerKeyOf(id);
   const markName = ownerKeyField(plan.layout)?.name;

@@ -192,12 +192,7 @@ const outcomeOf = (outcome: KeyOutcome | undefined, region: string | undefined):
 type Place = Omit<Counted, "keys">;
 
 /** What all packs are of; `undefined` where one is not at hand, or where they are of several numbers. */
-const commonPlace = (
-  names: readonly string[],
-  packs: KnownPacks,
-  plan: LayoutPlan,
-  space: Space,
-): Place | undefined => {
+const commonPlace = (names: readonly string[], packs: KnownPacks, plan: LayoutPlan, space: Space) => {
   const [first, ...others] = names.map((name) => packs.get(name));
   if (first === undefined || others.some((pack) => pack?.dimension !== first.dimension)) return undefined;
   const fieldsFrom = space.minted === undefined ? 0 : 1;

@@ -64,12 +64,7 @@ const sharedBy = ({ layout }: EnabledLayout, owners: readonly Entity[]): readonl
   ];
 };
 
-const compare = (
-  a: EnabledLayout,
-  b: EnabledLayout,
-  ownersOfA: readonly Entity[],
-  ownersOfB: readonly Entity[],
-): readonly LayoutAmbiguity[] => {
+const compare = (a: EnabledLayout, b: EnabledLayout, ownersOfA: readonly Entity[], ownersOfB: readonly Entity[]) => {
   const overlap = overlapOf(a, b);
   if (overlap === undefined) return [];
   const both = ownersOfA.filter((entity) => ownersOfB.includes(entity));

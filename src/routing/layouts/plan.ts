@@ -102,11 +102,7 @@ const windowOf = (layout: Layout, { mintedWithin }: DeclaredLayout): TimeWindow 
   return { fromMs: parseTime(mintedWithin.from) ?? MINTED_FROM_DEFAULT_MS, aheadMs: mintedWithin.aheadSeconds * 1000 };
 };
 
-const dimensionsOf = (
-  layout: Layout,
-  slices: ReadonlyMap<string, Slice>,
-  window: TimeWindow | undefined,
-): readonly Dimension[] => {
+const dimensionsOf = (layout: Layout, slices: ReadonlyMap<string, Slice>, window: TimeWindow | undefined) => {
   const fields = routableFields(layout).map((field) => ({
     name: fieldDimensionName(field.name),
     min: 0,

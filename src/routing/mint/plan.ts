@@ -82,13 +82,7 @@ function strayError(layout: Layout, wanted: readonly Field[], request: MintReque
   );
 }
 
-function valueFor(
-  table: CompiledTable,
-  entity: Entity,
-  id: EntityId,
-  field: Field,
-  request: MintRequest,
-): Outcome<FieldValue> {
+function valueFor(table: CompiledTable, entity: Entity, id: EntityId, field: Field, request: MintRequest) {
   const { name } = field;
   const given = request.fields !== undefined && Object.hasOwn(request.fields, name) ? request.fields[name] : undefined;
   const others = valuesBeside(table, id, field, request);
@@ -100,12 +94,7 @@ function valueFor(
 }
 
 /** What is said about a field by other means than its name among `fields`. */
-function valuesBeside(
-  table: CompiledTable,
-  { enabled, service, group }: EntityId,
-  field: Field,
-  request: MintRequest,
-): Outcome<readonly FieldValue[]> {
+function valuesBeside(table: CompiledTable, { enabled, service, group }: EntityId, field: Field, request: MintRequest) {
   const { layout } = enabled;
   const mark = service ?? group;
   if (field === ownerKeyField(layout)) return ok(mark === undefined ? [] : [mark]);

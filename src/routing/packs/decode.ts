@@ -238,11 +238,7 @@ export class PackPage {
 }
 
 /** Ranges that are wider than a record can say become several records: over a whole field 256 more at most. */
-const recordsOf = (
-  keys: Uint32Array | Float64Array,
-  numbers: Uint8Array,
-  keyBytes: 4 | 8,
-): Uint32Array | Float64Array => {
+const recordsOf = (keys: Uint32Array | Float64Array, numbers: Uint8Array, keyBytes: 4 | 8) => {
   const widthMax = widthMaxOf(keyBytes);
   const more = Math.floor(((keys.at(-1) as number) - (keys[0] as number)) / widthMax);
   const length = keys.length + 2 * more;

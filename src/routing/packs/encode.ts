@@ -136,11 +136,7 @@ export const faultOfRange = (
   return { reason: from < lastFirst ? "unsorted" : "overlapping", at, from, before: lastKey };
 };
 
-const encodePage = (
-  bounds: readonly number[],
-  numbers: readonly number[],
-  keyBytes: 4 | 8,
-): Uint8Array<ArrayBuffer> => {
+const encodePage = (bounds: readonly number[], numbers: readonly number[], keyBytes: 4 | 8) => {
   const page = new Uint8Array(pageBytes(numbers.length, keyBytes));
   const keys =
     keyBytes === 4 ? new Uint32Array(page.buffer, 0, bounds.length) : new Float64Array(page.buffer, 0, bounds.length);
@@ -160,12 +156,7 @@ const pageEntry = (bounds: readonly number[], bytes: number, digest: Uint8Array)
   return entry;
 };
 
-const encodeHeader = (
-  fieldBits: number,
-  ranges: number,
-  regions: readonly string[],
-  pages: readonly Uint8Array[],
-): Uint8Array<ArrayBuffer> => {
+const encodeHeader = (fieldBits: number, ranges: number, regions: readonly string[], pages: readonly Uint8Array[]) => {
   const names = regions.flatMap((name) => [name.length, ...Array.from(name, (letter) => letter.charCodeAt(0))]);
   const header = joinBytes([
     new Uint8Array(FIXED_HEADER_BYTES),

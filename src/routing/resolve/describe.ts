@@ -109,12 +109,7 @@ const sourceOf = (target: TargetOrNone): Pick<Candidate, "region" | "rule" | "mo
   return target?.region === undefined || target.move === undefined ? source : { ...source, move: target.move };
 };
 
-const canaryOf = (
-  owner: Owner | undefined,
-  target: TargetOrNone,
-  layout: string,
-  words: Words,
-): Pick<Candidate, "canary"> => {
+const canaryOf = (owner: Owner | undefined, target: TargetOrNone, layout: string, words: Words) => {
   const route = owner?.id.find(words);
   if (target?.region === undefined || route?.region === undefined) return {};
   const canary = canaryPlace(route, target, layout, words);
@@ -297,10 +292,7 @@ const mintedAtOf = (mintedMs: number | undefined): { readonly mintedAt?: string 
   return mintedAt === undefined ? {} : { mintedAt };
 };
 
-const slicesOf = (
-  { layout, slices }: Pick<EnabledLayout, "layout" | "slices">,
-  words: Words,
-): Readonly<Record<string, string>> => {
+const slicesOf = ({ layout, slices }: Pick<EnabledLayout, "layout" | "slices">, words: Words) => {
   const key = keyFieldOf(layout);
   if (key === undefined) return {};
   const value = key.readBig(words);

@@ -123,12 +123,7 @@ const plain = ({ entity, layout, id, target }: Decision): PlainDecision => ({
 const shadowOf = ({ region, share }: Share) => ({ region: region.name, percent: percentOf(share) });
 
 /** The error for the first page that some reading of the text needs. */
-const missingPage = (
-  table: CompiledTable,
-  text: string,
-  nowMs: number,
-  hint: LayoutHint | undefined,
-): RoutingError | undefined => {
+const missingPage = (table: CompiledTable, text: string, nowMs: number, hint: LayoutHint | undefined) => {
   if (table.packs.size === 0 || text.length > ID_LENGTH_MAX) return undefined;
   const primaryKey = readShortKey(text, 0, text.length);
   const short = (primaryKey === undefined ? [] : shortKeyOwners(table)).map(({ id, group }) =>

@@ -95,13 +95,7 @@ const mismatch = ({ name }: Entity, id: string, hint: LayoutHint, said: LayoutHi
 });
 
 /** A layout that the entity has not may still be able to read the text. */
-const hintedError = (
-  table: CompiledTable,
-  entity: Entity,
-  text: string,
-  nowMs: number,
-  hint: LayoutHint,
-): Resolution => {
+const hintedError = (table: CompiledTable, entity: Entity, text: string, nowMs: number, hint: LayoutHint) => {
   const error = unknownIdError(table, text, nowMs, hint);
   return err(error.reason === "malformed-id" ? error : wrongEntityError(table, entity, text, nowMs, hint));
 };
