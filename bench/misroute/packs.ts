@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { CompiledTable } from "../../src/routing/index.ts";
-import { encodePack } from "../../src/routing/packs/encode.ts";
 import type { PackRange } from "../../src/routing/packs/format.ts";
+import { encodePack } from "../../src/routing/packs/format.ts";
 import type { LoadedPack } from "../../src/routing/packs/pack.ts";
 import { verifyPack } from "../../src/routing/packs/verify.ts";
 import type { DeclaredPack } from "../../src/routing/schema/table.ts";

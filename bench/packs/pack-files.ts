@@ -1,6 +1,5 @@
-import { encodePack } from "../../src/routing/packs/encode.ts";
 import type { PackRange } from "../../src/routing/packs/format.ts";
-import { formatPackFault } from "../../src/routing/packs/format.ts";
+import { encodePack, formatPackFault } from "../../src/routing/packs/format.ts";
 import type { DeclaredTable } from "../../src/routing/schema/table.ts";
 import { seededWords } from "../lib/random.ts";
 

@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
-import type { Caller, DenialReason, Scope, TableAction } from "../../src/admin-ports.ts";
+import type { Caller, Scope, TableAction } from "../../src/admin-ports.ts";
 import { type RequestContext, targetError } from "../../src/gateway/request.ts";
 import type { Gateway } from "../../src/ports.ts";
 import type { AuthError, RequestError } from "../../src/problems/index.ts";
@@ -69,8 +69,7 @@ function denialOf(caller: Caller, scope: Scope, context: RequestContext): Forbid
   return undefined;
 }
 
-const reasonOf = (error: AuthError | Forbidden): DenialReason =>
-  error.reason === "unauthenticated" ? error.why : error.reason;
+const reasonOf = (error: AuthError | Forbidden) => (error.reason === "unauthenticated" ? error.why : error.reason);
 
 /** Rejections that happen before the control plane sees the request; it records its own. */
 const REFUSED_HERE = [

@@ -45,13 +45,11 @@ function bytesOf(originKey: OriginKey): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-const decodeBase64 = (text: string): Uint8Array<ArrayBuffer> | undefined =>
-  BASE64.test(text) ? bytesOfBinary(atob(text)) : undefined;
+const decodeBase64 = (text: string) => (BASE64.test(text) ? bytesOfBinary(atob(text)) : undefined);
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** RFC 4648 §5, without padding. The text is already validated. */
-const decodeBase64Url = (text: string): Uint8Array<ArrayBuffer> =>
-  bytesOfBinary(atob(text.replaceAll("-", "+").replaceAll("_", "/")));
+const decodeBase64Url = (text: string) => bytesOfBinary(atob(text.replaceAll("-", "+").replaceAll("_", "/")));
 
 const bytesOfBinary = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(text, (unit) => unit.charCodeAt(0));

@@ -48,7 +48,6 @@ function isFetchHeaders(headers: RequestLike["headers"]): headers is FetchReques
 }
 
 /** Accepts only the canonical text that the gateway writes for a number. */
-const countIn = (text: string | undefined): number | undefined =>
-  text !== undefined && COUNT.test(text) ? Number(text) : undefined;
+const countIn = (text: string | undefined) => (text !== undefined && COUNT.test(text) ? Number(text) : undefined);
 
 const COUNT = /^(?:0|[1-9]\d{0,14})$/;

@@ -224,5 +224,5 @@ const FAULTS_SHOWN_MAX = 100;
 /** Longest client text that a problem echoes. */
 const ECHO_CHARACTERS_MAX = 128;
 
-const shorten = (text: string): string =>
+const shorten = (text: string) =>
   text.length <= ECHO_CHARACTERS_MAX ? text : `${text.slice(0, ECHO_CHARACTERS_MAX)}…`;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { encodePack } from "../../src/routing/packs/encode.ts";
+import { encodePack } from "../../src/routing/packs/format.ts";
 import { fakeControlPlane, type Override } from "../cli/fake-control-plane.ts";
 import { waybill } from "../cli/fake-runtime.ts";
 import { MemoryFiles } from "../cli/memory-files.ts";

@@ -1,6 +1,5 @@
 import type { CompiledTable } from "../../src/routing/index.ts";
-import { encodePack } from "../../src/routing/packs/encode.ts";
-import { formatPackFault, type PackRange } from "../../src/routing/packs/format.ts";
+import { encodePack, formatPackFault, type PackRange } from "../../src/routing/packs/format.ts";
 import { verifyPack } from "../../src/routing/packs/verify.ts";
 import type { DeclaredPack, DeclaredTable } from "../../src/routing/schema/table.ts";
 import { sha256 } from "./packs/pack-cases.ts";

@@ -165,5 +165,4 @@ const unavailable = (failure: LoadFailure): TableHistoryError => ({
   why: `KV cannot be read (${whyOf(failure)})`,
 });
 
-const whyOf = (failure: LoadFailure): string =>
-  "why" in failure ? `${failure.reason}: ${failure.why}` : failure.reason;
+const whyOf = (failure: LoadFailure) => ("why" in failure ? `${failure.reason}: ${failure.why}` : failure.reason);

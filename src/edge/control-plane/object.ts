@@ -17,7 +17,7 @@ import { type CanarySelector, declaredPacks, type Fault } from "../../routing/in
 import type { ControlPlaneRpc, Env } from "../env.ts";
 import { PackUploads } from "../pages/uploads.ts";
 import { systemClock } from "../platform.ts";
-import { sha256, tableText } from "../table/table-bytes.ts";
+import { sha256, tableText } from "../table/kv.ts";
 import { type KvDeadlines, type KvSnapshot, kvSync } from "./kv-sync.ts";
 import { markUncertain, nextStep } from "./publication.ts";
 import { bundledRevision, type DraftOf, RevisionLog } from "./revisions.ts";

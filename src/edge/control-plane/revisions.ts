@@ -5,7 +5,7 @@ import type { TableChangeError } from "../../problems/errors.ts";
 import type { Pointer } from "../../published/kv.ts";
 import type { AuditEntry, RevisionKind, TableRevision } from "../../published/table-api.ts";
 import { type CanarySelector, type Fault, REVISION_MAX, TABLE_BYTES_MAX, unknownNames } from "../../routing/index.ts";
-import { type Bytes, loadTableBytes, sha256, tableNames } from "../table/table-bytes.ts";
+import { type Bytes, loadTableBytes, sha256, tableNames } from "../table/kv.ts";
 import { adoptPublication, startPublication } from "./publication.ts";
 import { RevisionStore } from "./storage.ts";
 

@@ -40,8 +40,7 @@ export function isOlder(pointer: Pointer, held: Pointer | undefined): boolean {
 const labelOf = (revision: number, source: TableSource, seconds: number, isCanary = false): string =>
   `rev=${revision}${isCanary ? "; canary" : ""}; source=${source}; age=${seconds}`;
 
-const secondsSince = (confirmedAtMs: number, nowMs: number): number =>
-  Math.max(0, Math.floor((nowMs - confirmedAtMs) / 1000));
+const secondsSince = (confirmedAtMs: number, nowMs: number) => Math.max(0, Math.floor((nowMs - confirmedAtMs) / 1000));
 
 /** When the label of a table changes next: its age is in whole seconds. */
 export const nextLabelMs = (confirmedAtMs: number, nowMs: number): number =>

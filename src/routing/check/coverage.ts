@@ -84,8 +84,7 @@ const winsIn = (
 /** How many numbers a step reads. */
 const sizeOf = (box: Box): number => box.reduce((sum, set) => sum + (set?.length ?? 0), 0);
 
-const cornerOf = (sets: readonly Ranges[], choose: (set: Ranges) => number): Float64Array =>
-  new Float64Array(sets.map(choose));
+const cornerOf = (sets: readonly Ranges[], choose: (set: Ranges) => number) => new Float64Array(sets.map(choose));
 
 /** One box without another, as boxes that do not overlap. */
 const without = (part: readonly Ranges[], taken: Box, dimensions: readonly Dimension[]) => {

@@ -12,8 +12,7 @@ import { isSoundPackRoute } from "./packs.ts";
 export const checkShares = (draft: Draft, report: Report): void => {
   for (const { index, route } of draft.routes) {
     const { region, canary, shadow } = route;
-    const fault = (part: string, message: string): void =>
-      report("same-region", ["routes", index, part, "region"], message);
+    const fault = (part: string, message: string) => report("same-region", ["routes", index, part, "region"], message);
     const to = JSON.stringify(region);
     if (canary !== undefined && canary.region === region) {
       fault("canary", `The route's IDs already go to ${to}; name another region, or remove the canary.`);

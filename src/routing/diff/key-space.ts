@@ -60,8 +60,7 @@ const spreadRange = (low: number, high: number, widths: readonly number[]): read
   const below = 2 ** inner.reduce((sum, bits) => sum + bits, 0);
   const [first, last] = [Math.floor(low / below), Math.floor(high / below)];
   const [from, to] = [low % below, high % below];
-  const under = (digit: Ranges, a: number, b: number): readonly SegmentBox[] =>
-    spreadRange(a, b, inner).map((rest) => [digit, ...rest]);
+  const under = (digit: Ranges, a: number, b: number) => spreadRange(a, b, inner).map((rest) => [digit, ...rest]);
   if (first === last) return under([first, first], from, to);
   const [cutsFirst, cutsLast] = [from > 0, to < below - 1];
   const whole: Ranges = [cutsFirst ? first + 1 : first, cutsLast ? last - 1 : last];

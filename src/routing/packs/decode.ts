@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "../../ids/result.ts";
-import { faultOfRange } from "./encode.ts";
 import {
   DIGEST_BYTES,
   FIELD_BITS_MAX,
   FIXED_HEADER_BYTES,
+  faultOfRange,
   HEADER_BYTES_MAX,
   hexOf,
   keyBytesOf,

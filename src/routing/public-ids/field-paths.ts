@@ -169,8 +169,7 @@ const withSkip = (positions: readonly Position[], number: number): readonly numb
 
 const numbersIn = (set: Positions): readonly number[] => Array.from(set, (_, at) => set.charCodeAt(at));
 
-const setOf = (numbers: readonly number[]): Positions =>
-  String.fromCharCode(...new Uint16Array(new Set(numbers)).sort());
+const setOf = (numbers: readonly number[]) => String.fromCharCode(...new Uint16Array(new Set(numbers)).sort());
 
 /** The set with one more position, if it is not there. */
 const put = (set: Positions, number: number): Positions => {

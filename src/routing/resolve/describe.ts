@@ -235,29 +235,6 @@ export const unknownIdError = (table: CompiledTable, text: string, nowMs: number
     : { reason: "unknown-id", id: text, candidates };
 };
 
-export const ambiguous = (
-  table: CompiledTable,
-  owners: readonly OwnerReading[],
-  text: string,
-  nowMs: number,
-): RoutingError => ({
-  reason: "ambiguous-id",
-  id: text,
-  candidates: owners.map((owner) => describeOwner(table, owner, nowMs)),
-});
-
-/** One short key in several groups of one entity. */
-export const ambiguousShort = (
-  table: CompiledTable,
-  owners: readonly (Owner & { readonly group: number })[],
-  text: string,
-  primaryKey: number,
-): RoutingError => ({
-  reason: "ambiguous-id",
-  id: text,
-  candidates: owners.map((owner) => describeShort(table, owner, owner.group, primaryKey, true)),
-});
-
 /** The page that says where the ID goes is not in memory. */
 export const needsPage = ({ missing }: NeedsPage): RoutingError => ({
   reason: "table-unavailable",

@@ -94,8 +94,7 @@ const unreadableBy = (layouts: readonly EnabledLayout[], text: string): readonly
 const formsOf = (enabled: EnabledLayout, text: string, nowMs: number): readonly TextFormOf[] => {
   const { layout } = enabled;
   const forms = new Map<string, TextFormOf>();
-  const add = (form: string, own: string): unknown =>
-    forms.set(`${form} ${own}`, { layout: layout.name, form, text: own });
+  const add = (form: string, own: string) => forms.set(`${form} ${own}`, { layout: layout.name, form, text: own });
   for (const form of layout.texts) {
     const words = form.read(text, 0, text.length);
     if (words === undefined || !layout.fits(words) || !isInWindow(enabled, words, nowMs)) continue;

@@ -15,8 +15,8 @@ import type {
   TargetOrNone,
 } from "../table.ts";
 import {
-  ambiguous,
-  ambiguousShort,
+  describeOwner,
+  describeShort,
   malformed,
   needsPage,
   unassigned,
@@ -58,7 +58,9 @@ export const resolvePath = (
   const text = path.slice(idStart, idEnd);
   const hint = match.hint ?? said;
   if (said !== undefined && hint !== said && hint?.enabled?.layout !== said.enabled?.layout) {
-    return err(mismatch(entity, text, hint as LayoutHint, said));
+    // Neither the pattern nor the request is believed more than the other.
+    const layout = hintName(hint as LayoutHint);
+    return err({ reason: "layout-mismatch", id: text, entity: entity.name, layout, said: hintName(said) });
   }
   let isReadable = false;
   let first: OwnerReading | undefined;
@@ -80,22 +82,8 @@ export const resolvePath = (
   if (first !== undefined)
     return others === undefined ? decide(table, first, text) : choose(table, [first, ...others], text, nowMs);
   if (isReadable) return err(wrongEntityError(table, entity, text, nowMs, hint));
-  return hint?.enabled === undefined
-    ? resolveShort(table, entity, text, hint)
-    : hintedError(table, entity, text, nowMs, hint);
-};
-
-/** Neither the pattern nor the request is believed more than the other. */
-const mismatch = ({ name }: Entity, id: string, hint: LayoutHint, said: LayoutHint): RoutingError => ({
-  reason: "layout-mismatch",
-  id,
-  entity: name,
-  layout: hintName(hint),
-  said: hintName(said),
-});
-
-/** A layout that the entity has not may still be able to read the text. */
-const hintedError = (table: CompiledTable, entity: Entity, text: string, nowMs: number, hint: LayoutHint) => {
+  if (hint?.enabled === undefined) return resolveShort(table, entity, text, hint);
+  // A layout that the entity has not may still be able to read the text.
   const error = unknownIdError(table, text, nowMs, hint);
   return err(error.reason === "malformed-id" ? error : wrongEntityError(table, entity, text, nowMs, hint));
 };
@@ -128,11 +116,10 @@ const choose = (table: CompiledTable, all: readonly OwnerReading[], text: string
   // What is not known yet may be the same or not.
   const unknown = [target, ...rest].find(isWithoutPage);
   if (unknown !== undefined) return err(needsPage(unknown));
-  for (const [at, { entity }] of others.entries()) {
-    if (entity === first.entity && sameTarget(rest[at], target)) continue;
-    return err(ambiguous(table, readings, text, nowMs));
-  }
-  return decide(table, first, text);
+  const isOne = others.every(({ entity }, at) => entity === first.entity && sameTarget(rest[at], target));
+  if (isOne) return decide(table, first, text);
+  const candidates = readings.map((owner) => describeOwner(table, owner, nowMs));
+  return err({ reason: "ambiguous-id", id: text, candidates });
 };
 
 /** The order of the table among the IDs of one entity. */
@@ -186,7 +173,10 @@ const resolveShort = (table: CompiledTable, entity: Entity, text: string, hint?:
   );
   const unknown = [target, ...others].find(isWithoutPage);
   if (unknown !== undefined) return err(needsPage(unknown));
-  if (!others.every((other) => sameTarget(other, target))) return err(ambiguousShort(table, groups, text, primaryKey));
+  if (!others.every((other) => sameTarget(other, target))) {
+    const candidates = groups.map((owner) => describeShort(table, owner, owner.group, primaryKey, true));
+    return err({ reason: "ambiguous-id", id: text, candidates });
+  }
   const words = wordsIn(first.group);
   if (target?.region === undefined) return err(nowhere(entity, first.id, text, words, target, LUUID_SHORT));
   const identity = identityWords(LUUID_SHORT, words);

@@ -50,8 +50,7 @@ const OBJECT_KEYS: ReadonlySet<unknown> = new Set(
   "regions countries entities layouts withoutId moved moves gone gateway when fields slices deadlines".split(" "),
 );
 
-const isObjectPlace = (place: Place): boolean =>
-  OBJECT_KEYS.has(place.at(-1)) || (place.length === 2 && place[0] === "layouts");
+const isObjectPlace = (place: Place) => OBJECT_KEYS.has(place.at(-1)) || (place.length === 2 && place[0] === "layouts");
 
 /** Reports nesting that is too deep, values that JSON does not have, lists in place of objects, and forbidden keys. */
 export const checkShape = (value: unknown, report: Report): void => visit(value, [], report);
@@ -204,8 +203,7 @@ const kindOf = (issue: v.BaseIssue<unknown>): FaultKind => (SIZE_TYPES.has(issue
 /** Valibot's own messages start like this; messages of the schema are used as they are. */
 const LIBRARY_SENTENCE = /^Invalid /;
 
-const isStrange = ({ type, expected }: v.BaseIssue<unknown>): boolean =>
-  type === "strict_object" && expected === "never";
+const isStrange = ({ type, expected }: v.BaseIssue<unknown>) => type === "strict_object" && expected === "never";
 
 const isMissing = ({ received, path, message }: v.BaseIssue<unknown>): boolean =>
   received === "undefined" && path !== undefined && LIBRARY_SENTENCE.test(message);
@@ -314,8 +312,7 @@ const soundRest = (given: Json, issues: readonly v.BaseIssue<unknown>[]): Record
   };
 };
 
-const isSimple = ({ canary, shadow, split, pack }: DeclaredRoute): boolean =>
-  (canary ?? shadow ?? split ?? pack) === undefined;
+const isSimple = ({ canary, shadow, split, pack }: DeclaredRoute) => (canary ?? shadow ?? split ?? pack) === undefined;
 
 /** The value with valid entries in place of those that are validated one by one. */
 const withStandIns = (value: Json): Json => {

@@ -6,7 +6,7 @@ import type { Tables } from "../../../src/admin-ports.ts";
 import { ControlPlane } from "../../../src/edge/control-plane/object.ts";
 import type { Env } from "../../../src/edge/env.ts";
 import { IsolateTable } from "../../../src/edge/table/isolate-table.ts";
-import { sha256 } from "../../../src/edge/table/table-bytes.ts";
+import { sha256 } from "../../../src/edge/table/kv.ts";
 import { bodyKey, POINTER_KEY, type Pointer } from "../../../src/published/kv.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { runs } from "../../setup/property-runs.ts";

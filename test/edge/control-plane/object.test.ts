@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { controlPlane } from "../../../src/edge/control-plane/client.ts";
 import { BODIES_RETAINED_MAX, RevisionStore } from "../../../src/edge/control-plane/storage.ts";
 import type { Env } from "../../../src/edge/env.ts";
-import { sha256 } from "../../../src/edge/table/table-bytes.ts";
+import { sha256 } from "../../../src/edge/table/kv.ts";
 import { bodyKey, POINTER_KEY } from "../../../src/published/kv.ts";
 import { packKey, pageKey } from "../../../src/routing/packs/verify.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";

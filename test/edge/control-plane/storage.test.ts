@@ -8,7 +8,7 @@ import {
   RevisionStore,
 } from "../../../src/edge/control-plane/storage.ts";
 import type { Env } from "../../../src/edge/env.ts";
-import { sha256 } from "../../../src/edge/table/table-bytes.ts";
+import { sha256 } from "../../../src/edge/table/kv.ts";
 import { POINTER_KEY } from "../../../src/published/kv.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 

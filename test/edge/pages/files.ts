@@ -1,5 +1,5 @@
-import { type EncodedPack, encodePack } from "../../../src/routing/packs/encode.ts";
 import type { PackRange, Sha256 } from "../../../src/routing/packs/format.ts";
+import { type EncodedPack, encodePack } from "../../../src/routing/packs/format.ts";
 import { packKey, pageKey } from "../../../src/routing/packs/verify.ts";
 import type { DeclaredPack } from "../../../src/routing/schema/table.ts";
 

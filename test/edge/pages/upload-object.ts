@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { PackUploads } from "../../../src/edge/pages/uploads.ts";
-import type { EncodedPack } from "../../../src/routing/packs/encode.ts";
+import type { EncodedPack } from "../../../src/routing/packs/format.ts";
 
 const { TABLE_KV, TABLE_TRUTH } = env as Env;
 

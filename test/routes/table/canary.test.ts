@@ -2,7 +2,7 @@ import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
-import { sha256 } from "../../../src/edge/table/table-bytes.ts";
+import { sha256 } from "../../../src/edge/table/kv.ts";
 import { POINTER_KEY } from "../../../src/published/kv.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS, problemOf, setUp, slug } from "../harness.ts";

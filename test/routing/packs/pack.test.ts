@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { decodePage, NOT_FOUND } from "../../../src/routing/packs/decode.ts";
-import { type EncodedPack, encodePack } from "../../../src/routing/packs/encode.ts";
-import { formatPackFault, type PackFault, type PackRange } from "../../../src/routing/packs/format.ts";
+import {
+  type EncodedPack,
+  encodePack,
+  formatPackFault,
+  type PackFault,
+  type PackRange,
+} from "../../../src/routing/packs/format.ts";
 import { LoadedPack, NOT_LOADED } from "../../../src/routing/packs/pack.ts";
 import { verifyPack } from "../../../src/routing/packs/verify.ts";
 import { drawRanges, sha256, slowFind, wordsFrom } from "./pack-cases.ts";

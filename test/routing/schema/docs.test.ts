@@ -7,9 +7,12 @@ import { load, sampleTable } from "../tables.ts";
 const page = readFileSync(new URL("../../../docs/reference/routing-table.md", import.meta.url), "utf8");
 const blocks = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, text = ""]) => JSON.parse(text));
 
-test.each(["syntax", ...Object.keys(FAULT_CASES)])("the page shows %s by an example, whose message says the remedy", (kind) => {
-  expect(page).toMatch(new RegExp(`^\\| \`${kind}\` \\| [^|]{5,} \\|$`, "m"));
-});
+test.each(["syntax", ...Object.keys(FAULT_CASES)])(
+  "the page shows %s by an example, whose message says the remedy",
+  (kind) => {
+    expect(page).toMatch(new RegExp(`^\\| \`${kind}\` \\| [^|]{5,} \\|$`, "m"));
+  },
+);
 
 test("the page lists no other kind of fault", () => {
   const table = page.slice(page.indexOf("| kind |"));

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bulkOf, readPacks } from "../../../src/host/publish/packs.ts";
 import { type RunningGateway, startGateway } from "../../../src/host/workerd/gateway.ts";
-import { type EncodedPack, encodePack } from "../../../src/routing/packs/encode.ts";
+import { type EncodedPack, encodePack } from "../../../src/routing/packs/format.ts";
 import { objectsOf } from "../../cli/fake-runtime.ts";
 import { waybill } from "../command.ts";
 
