@@ -243,6 +243,9 @@ export interface Client {
   readonly country: string | undefined;
   /** AF, AN, AS, EU, NA, OC or SA, where the platform knows it. */
   readonly continent: string | undefined;
+  /** How the client asked, where a trusted proxy says so. */
+  readonly scheme?: "http" | "https" | undefined;
+  readonly host?: string | undefined;
 }
 
 /** Makes IDs that are never made again, in the order that their layout promises. */

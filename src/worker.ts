@@ -33,6 +33,7 @@ import { bindingWatch, clientReader, originFetch, pooledEntropy, systemClock, sy
 import { keyedPublicIds } from "./edge/public-ids.ts";
 import { rateLimits } from "./edge/rate-limits.ts";
 import { edgeTables } from "./edge/table/isolate-table.ts";
+import { behindProxies } from "./edge/trusted-proxies.ts";
 import { problemResponse } from "./gateway/problem-response.ts";
 import { fieldRules } from "./proxy/headers.ts";
 import { retryBudget } from "./proxy/origins.ts";
@@ -77,7 +78,8 @@ function compose(env: Env) {
     retryMsMax: config.tableRefreshMs,
     report: reportPackFailure,
   });
-  const clientOf = clientReader(config.clientAddress);
+  const peerOf = clientReader(config.clientAddress);
+  const clientOf = config.trustedProxies === undefined ? peerOf : behindProxies(peerOf, config.trustedProxies);
   const logLine = config.requestLog === "json" ? writeRequestLine : undefined;
   const writePoint = env.ANALYTICS && analyticsWriter(env.ANALYTICS);
   return createApp({

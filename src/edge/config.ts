@@ -4,8 +4,9 @@ import { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "../routing/ind
 import { type AuthSettings, readAuthSettings } from "./auth/settings.ts";
 import { NO_SIGNING_KEYS, parseSigningKeys, type SigningKeys } from "./origins/signer.ts";
 import type { ClientSource } from "./platform.ts";
-import { type RateSettings, readRateSettings } from "./rate-limits.ts";
+import { NO_RATE_LIMITS, type RateSettings, readRateSettings } from "./rate-limits.ts";
 import { readValid, type SettingFault, type Settings } from "./settings.ts";
+import { parseTrustedProxies, type TrustedProxies } from "./trusted-proxies.ts";
 
 /** The Worker's settings, read once when an isolate starts. An invalid one has a safe value, and stops only what needs it. */
 export interface Config {
@@ -15,6 +16,8 @@ export interface Config {
   readonly clientAddress: ClientSource;
   /** `append`: another proxy of the same operator stands before this one, and its `forwarded` and `x-forwarded-*` are kept. */
   readonly forwardedFields: "replace" | "append";
+  /** Proxies of the operator whose word about the client is believed. */
+  readonly trustedProxies: TrustedProxies | undefined;
   /** Whether `x-http-method-override` reaches origins, and whether `server` and `x-powered-by` reach clients. */
   readonly fields: { readonly passesOverride: boolean; readonly hidesServer: boolean };
   /** How old the table in memory may grow before it is looked up again in the background. */
@@ -81,16 +84,23 @@ export function readConfig(env: Settings): Config {
   const faults: SettingFault[] = [];
   const read = readValid(ENV, env, faults);
   const isFaulty = (name: keyof Settings) => faults.some(({ setting }) => setting === name);
-  const secret = <Keys>(setting: keyof Settings, parse: (text: string) => Result<Keys, string>, none: Keys): Keys => {
+  const readText = <Keys>(setting: keyof Settings, parse: (text: string) => Result<Keys, string>, none: Keys): Keys => {
     const given = env[setting] ?? undefined;
     const parsed = given === undefined ? ok(none) : parse(String(given));
     if (!parsed.ok) faults.push({ setting, why: parsed.error });
     return parsed.ok ? parsed.value : none;
   };
+  const trustedProxies = readText<TrustedProxies | undefined>("TRUSTED_PROXIES", parseTrustedProxies, undefined);
+  if (trustedProxies !== undefined && read.FORWARDED_FIELDS === "append") {
+    const why = "FORWARDED_FIELDS=append believes everyone; with TRUSTED_PROXIES leave it out";
+    faults.push({ setting: "FORWARDED_FIELDS", why });
+  }
+  const rateLimits = readRateSettings(env, faults);
   return {
     requestLog: read.REQUEST_LOG,
     clientAddress: isFaulty("CLIENT_ADDRESS") ? "either" : read.CLIENT_ADDRESS,
-    forwardedFields: read.FORWARDED_FIELDS,
+    forwardedFields: trustedProxies === undefined ? read.FORWARDED_FIELDS : "replace",
+    trustedProxies,
     fields: {
       passesOverride: read.METHOD_OVERRIDE === "pass",
       hidesServer: read.SERVER_FIELDS === "remove" || isFaulty("SERVER_FIELDS"),
@@ -103,10 +113,11 @@ export function readConfig(env: Settings): Config {
     },
     reportMs: read.REPORT_SECONDS * 1000,
     checkMs: read.CHECK_SECONDS * 1000,
-    publicKeys: secret("PUBLIC_ID_KEYS", parsePublicKeys, NO_PUBLIC_KEYS),
-    signingKeys: secret("ORIGIN_SIGNING_KEYS", readSigningKeys, NO_SIGNING_KEYS),
+    publicKeys: readText("PUBLIC_ID_KEYS", parsePublicKeys, NO_PUBLIC_KEYS),
+    signingKeys: readText("ORIGIN_SIGNING_KEYS", readSigningKeys, NO_SIGNING_KEYS),
     mustSign: (env.ORIGIN_SIGNING_KEYS ?? undefined) !== undefined,
-    rateLimits: readRateSettings(env, faults),
+    // Without the proxies that are to be trusted all clients would count as one.
+    rateLimits: isFaulty("TRUSTED_PROXIES") ? NO_RATE_LIMITS : rateLimits,
     auth: readAuthSettings(env, faults),
     faults,
   };

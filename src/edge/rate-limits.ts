@@ -17,6 +17,8 @@ export type RateSetting =
 /** Absent ones are off. */
 export type RateSettings = Readonly<Record<keyof RateLimits, RateSetting | undefined>>;
 
+export const NO_RATE_LIMITS: RateSettings = { client: undefined, entity: undefined, lookup: undefined };
+
 const binding = v.custom<RateBinding>(
   (value) => typeof value === "object" && value !== null && "limit" in value && typeof value.limit === "function",
 );

@@ -1,5 +1,6 @@
 import type { Client, Gateway, ServedTable } from "../ports.ts";
 import type { GatewayError, RequestError } from "../problems/index.ts";
+import { HOST } from "../proxy/client-network.ts";
 import type { CompiledTable, Decision } from "../routing/index.ts";
 import { ANY_PREFIX, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
 import { problemResponse } from "./problem-response.ts";
@@ -170,9 +171,6 @@ export function targetError(host: string, path: string): RequestError | undefine
   }
   return undefined;
 }
-
-/** A host name, an IPv4 address or a bracketed IPv6 address, with an optional port (RFC 9110 §7.2). */
-const HOST = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
 /** Stands for the part of a path that is not shown. */
 const REST = "/*";

@@ -100,13 +100,14 @@ export async function forward(context: RequestContext, decision: Decision, targe
   if (typeof body === "string") return context.fail(bodyError(body, idleMs), decision);
   // Before anything is sent: a client that leaves later is logged with its region.
   context.logDecision(decision);
+  const { client } = context;
   const proxied: ProxyRequest = {
     request,
     method,
-    scheme: context.scheme,
-    host: context.host,
+    scheme: client.scheme ?? context.scheme,
+    host: client.host ?? context.host,
     arrivedAtMs: context.arrivedAtMs,
-    client: context.client,
+    client,
     waitUntil: context.waitUntil,
     trustsForwarded: gateway.trustsForwarded,
     asksReadable: entity.publicFields !== undefined,
@@ -222,7 +223,7 @@ export async function forwardWithoutId(context: RequestContext, entry: WithoutId
   const response = await forward(context, decision, path + query);
   // A problem says nothing about the client's home region, and the 101 of a WebSocket cannot be changed.
   if (sticky !== undefined && isAssumed && context.outcome === "answered" && response.status !== 101) {
-    response.headers.append("set-cookie", stickyCookie(sticky, region, scheme === "https"));
+    response.headers.append("set-cookie", stickyCookie(sticky, region, (context.client.scheme ?? scheme) === "https"));
   }
   return response;
 }

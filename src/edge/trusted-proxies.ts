@@ -1,0 +1,133 @@
+import { err, ok, type Result } from "../ids/index.ts";
+import type { Client } from "../ports.ts";
+import { groupsOf, HOST } from "../proxy/client-network.ts";
+
+/** Proxies of the operator before this one, and how they name the client. */
+export interface TrustedProxies {
+  /** Empty: every peer, as far as `hopsMax` goes. */
+  readonly ranges: readonly AddressRange[];
+  /** Proxies in a row that are believed. */
+  readonly hopsMax: number;
+  readonly field: "x-forwarded-for" | "forwarded";
+}
+
+interface AddressRange {
+  /** The bits that all its addresses have in common. */
+  readonly prefix: bigint;
+  /** How many other bits follow. */
+  readonly openBits: bigint;
+}
+
+const FAULT =
+  'TRUSTED_PROXIES must be ranges such as "10.0.0.0/8, fd00::/8", hops=1 to hops=16, or both; ' +
+  "field=forwarded reads forwarded instead of x-forwarded-for";
+
+/** Reads the setting `TRUSTED_PROXIES`. */
+export function parseTrustedProxies(text: string): Result<TrustedProxies, string> {
+  const ranges: AddressRange[] = [];
+  let hopsMax: number | undefined;
+  let field: TrustedProxies["field"] = "x-forwarded-for";
+  for (const item of text.split(",").map((part) => part.trim())) {
+    const hops = /^hops=([1-9]|1[0-6])$/.exec(item)?.[1];
+    const range = rangeOf(item);
+    if (hops !== undefined) hopsMax = Number(hops);
+    else if (item === "field=forwarded") field = "forwarded";
+    else if (range === undefined) return err(FAULT);
+    else ranges.push(range);
+  }
+  if (ranges.length === 0 && hopsMax === undefined) return err(FAULT);
+  return ok({ ranges, hopsMax: hopsMax ?? Number.POSITIVE_INFINITY, field });
+}
+
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/;
+const ADDRESS_BITS = 128;
+
+/** 128 bits; an IPv4 address as it stands in IPv6 (RFC 4291 §2.5.5.2), so that both spellings are one. */
+function bitsOf(address: string): bigint | undefined {
+  const groups = groupsOf(IPV4.test(address) ? `::ffff:${address}` : address);
+  return groups && BigInt(`0x${groups.map((group) => group.padStart(4, "0")).join("")}`);
+}
+
+/** RFC 4632 §3.1, RFC 4291 §2.3. */
+function rangeOf(text: string): AddressRange | undefined {
+  const [address = "", length, rest] = text.split("/");
+  const bits = bitsOf(address);
+  const widest = IPV4.test(address) ? 32 : ADDRESS_BITS;
+  if (bits === undefined || rest !== undefined || (length !== undefined && !/^\d{1,3}$/.test(length))) return undefined;
+  const open = widest - Number(length ?? widest);
+  return open < 0 ? undefined : { prefix: bits >> BigInt(open), openBits: BigInt(open) };
+}
+
+/** What one proxy says of who asked it. */
+interface Told {
+  readonly address: string | undefined;
+  readonly scheme: string | undefined;
+  readonly host: string | undefined;
+}
+
+/**
+ * The client behind trusted proxies: the last address that no trusted proxy has. What stands before it in the field is the
+ * client's own word.
+ */
+export function behindProxies(read: (request: Request) => Client, trusted: TrustedProxies) {
+  const isTrusted = (address: string | undefined): boolean => {
+    if (trusted.ranges.length === 0) return true;
+    const bits = address === undefined ? undefined : bitsOf(address);
+    return bits !== undefined && trusted.ranges.some(({ prefix, openBits }) => bits >> openBits === prefix);
+  };
+  return (request: Request): Client => {
+    const peer = read(request);
+    if (!isTrusted(peer.address)) return peer;
+    const told = trusted.field === "forwarded" ? readForwarded(request.headers) : readForwardedFor(request.headers);
+    let client: Told | undefined;
+    for (const [index, one] of told.toReversed().entries()) {
+      client = one;
+      if (index + 1 >= trusted.hopsMax || !isTrusted(one.address)) break;
+    }
+    if (client === undefined) return peer;
+    const { address, scheme, host } = client;
+    return {
+      address,
+      country: undefined,
+      continent: undefined,
+      scheme: scheme === "http" || scheme === "https" ? scheme : undefined,
+      host: host !== undefined && HOST.test(host) ? host : undefined,
+    };
+  };
+}
+
+/** Proxies set `x-forwarded-proto` and `-host` once; a list would not say whose word is which. */
+function readForwardedFor(headers: Headers): readonly Told[] {
+  const scheme = headers.get("x-forwarded-proto")?.toLowerCase();
+  const host = headers.get("x-forwarded-host") ?? undefined;
+  const list = headers.get("x-forwarded-for");
+  return list === null ? [] : list.split(",").map((text) => ({ address: addressOf(text.trim()), scheme, host }));
+}
+
+/** One pair and what ends it (RFC 7239 §4). */
+const PAIR = /[ \t]*([\w-]+)=(?:"((?:[^"\\]|\\.)*)"|([^ \t;,"]*))[ \t]*(;|,|$)/y;
+
+/** A value that is malformed anywhere says nothing. */
+function readForwarded(headers: Headers): readonly Told[] {
+  const list = headers.get("forwarded") ?? "";
+  const told: Told[] = [];
+  let pairs = new Map<string, string>();
+  PAIR.lastIndex = 0;
+  while (PAIR.lastIndex < list.length) {
+    const [, name, quoted, token, end] = PAIR.exec(list) ?? [];
+    if (name === undefined) return [];
+    pairs.set(name.toLowerCase(), quoted?.replaceAll(/\\(.)/g, "$1") ?? token ?? "");
+    if (end === ";") continue;
+    const scheme = pairs.get("proto")?.toLowerCase();
+    told.push({ address: addressOf(pairs.get("for") ?? ""), scheme, host: pairs.get("host") });
+    pairs = new Map();
+  }
+  return told;
+}
+
+/** An address, which may have a port; `undefined` for `unknown` and other names. */
+function addressOf(text: string): string | undefined {
+  const [, bracketed, ipv4] = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/.exec(text) ?? [];
+  const address = bracketed ?? ipv4 ?? text;
+  return bitsOf(address) === undefined ? undefined : address;
+}
