@@ -42,7 +42,7 @@ export const json = (schema: object = { type: "object" }): object => ({ "applica
 const ref = (name: keyof typeof API): object => json({ $ref: `#/components/schemas/${name}` });
 
 const WHOLE = { type: "integer", minimum: 0 };
-const query = (name: string) => ({ name, in: "query", required: true, schema: WHOLE });
+const OLD_TABLE = { name: "old", in: "query", description: "A revision; by default the one in force.", schema: WHOLE };
 
 const SHA256 = {
   name: "sha256",
@@ -76,7 +76,9 @@ const NOTE = {
   schema: { type: "string" },
 };
 const NEW_TABLE = {
-  ...query("new"),
+  name: "new",
+  in: "query",
+  required: true,
   description: "A revision; or `body`: the first line is an object with the `table`.",
   schema: { oneOf: [WHOLE, { const: "body" }] },
 };
@@ -131,7 +133,7 @@ export const TABLE_PATHS: Paths = {
     "replayTable",
     "Which requests of a log are routed differently by another revision, or by an unpublished table",
     { [LINES_TYPE]: { schema: { type: "string", description: LINES } } },
-    { parameters: [query("old"), NEW_TABLE], content: { [LINES_TYPE]: { schema: { type: "string" } } } },
+    { parameters: [OLD_TABLE, NEW_TABLE], content: { [LINES_TYPE]: { schema: { type: "string" } } } },
   ),
   "/-/table/revisions": get("tableRevisions", "The revisions, newest first", ref("TableRevisions"), PAGE_PARAMETERS),
   "/-/table/revisions/{revision}": get("tableRevision", "The exact text of a revision", undefined, [

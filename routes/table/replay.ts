@@ -67,7 +67,10 @@ interface Pair {
   readonly log: ReadableStream<Uint8Array>;
 }
 
-/** `POST /-/table/replay?old=41&new=42`: streams what they route differently, then a summary. `new=body`: the first line has the table. */
+/**
+ * `POST /-/table/replay?old=41&new=42`: streams what they route differently, then a summary. Without `old`: the table in force.
+ * `new=body`: the first line has the table.
+ */
 export const tableReplay = (gateway: Gateway) =>
   new Hono().post("/-/table/replay", requireScope(gateway, "viewer"), async (c) => {
     const pair = await readPair(gateway, c);
@@ -81,7 +84,7 @@ export const tableReplay = (gateway: Gateway) =>
   });
 
 async function readPair(gateway: Gateway, c: Context): Promise<Result<Pair, GatewayError>> {
-  const before = await readRevision(gateway, c.req.query("old"));
+  const before = await readRevision(gateway, c.req.query("old"), true);
   if (!before.ok) return before;
   const log = c.req.raw.body ?? new Blob([]).stream();
   if (c.req.query("new") === IN_BODY) {
@@ -94,14 +97,19 @@ async function readPair(gateway: Gateway, c: Context): Promise<Result<Pair, Gate
   return after.ok ? ok({ before: before.value, after: after.value, log }) : after;
 }
 
-async function readRevision(gateway: Gateway, text: string | undefined): Promise<Result<CompiledTable, GatewayError>> {
-  const revision = wholeNumber(text ?? "");
-  if (revision === undefined) {
+async function readRevision(
+  gateway: Gateway,
+  text: string | undefined,
+  orInForce = false,
+): Promise<Result<CompiledTable, GatewayError>> {
+  const number = wholeNumber(text ?? "");
+  if (number === undefined && !(orInForce && text === undefined)) {
     return malformed("`old` and `new` are revisions: ?old=41&new=42; or new=body, with the table in the first line.");
   }
-  const found = await gateway.controlPlane.text(revision);
+  const found = await gateway.controlPlane.text(number);
   if (!found.ok) return found;
-  const table = loadTableText(new TextDecoder().decode(found.value.bytes), revision);
+  const { revision, bytes } = found.value;
+  const table = loadTableText(new TextDecoder().decode(bytes), revision.revision);
   return table.ok ? table : invalidTable(table.error);
 }
 

@@ -4,6 +4,7 @@ import { canary } from "./commands/canary.ts";
 import { config } from "./commands/config-check.ts";
 import { contract } from "./commands/contract/contract.ts";
 import { explainIds } from "./commands/explain.ts";
+import { build as buildCommand, serve } from "./commands/host.ts";
 import { idCapacity } from "./commands/id-capacity.ts";
 import { idConvert } from "./commands/id-convert.ts";
 import { idRange } from "./commands/id-range.ts";
@@ -59,6 +60,8 @@ const ROWS: readonly Row[] = [
   canary,
   token,
   layout,
+  buildCommand,
+  serve,
 ];
 
 /** Runs the command. `args`: the words after its name. Returns the exit code; bad usage is reported. */

@@ -1,9 +1,19 @@
 import { unwatchFile, watch, watchFile } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type GatewayOptions, publishToFolder, type RunningGateway, startGateway } from "../host/workerd/gateway.ts";
+import { publishedPointer } from "../host/publish/publish.ts";
+import { runWaybill } from "../host/publish/table-check.ts";
+import {
+  bundleWorker,
+  publishToFolder,
+  type RunningGateway,
+  type ServeOptions,
+  serveWorker,
+} from "../host/workerd/gateway.ts";
+import { bodyKey } from "../published/kv.ts";
 
-export interface ReloadOptions extends Omit<GatewayOptions, "tableText"> {
+export interface ReloadOptions extends ServeOptions {
   readonly tableFile: string;
   /** The file's text to serve. Rejects with its faults. */
   readonly readTable: () => Promise<string>;
@@ -12,50 +22,79 @@ export interface ReloadOptions extends Omit<GatewayOptions, "tableText"> {
 
 const SOURCES = ["../../src", "../../routes"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
-const TABLE_POLL_MS = 500;
+const TABLE_POLL_MS = 100;
+
+/** An edit is seen in force after two of them at the latest. */
+const TABLE_REFRESH_SECONDS = "0.2";
+const IN_FORCE_POLL_MS = 25;
+const IN_FORCE_POLLS_MAX = 40;
 
 /** An editor writes a file in several steps. */
 const SETTLE_MS = 100;
 
 /** Runs the gateway, starts it anew when its source changes, and publishes the table file whenever that changes. */
 export async function startReloading({ tableFile, readTable, ...options }: ReloadOptions) {
-  const { onLogLine, packsFolder } = options;
-  const vars = { TABLE_REFRESH_SECONDS: "1", ...options.vars };
-  let tableText = await readTable();
+  const { packsFolder } = options;
+  const vars = { TABLE_REFRESH_SECONDS, ...options.vars };
+  let { tableText } = options;
+  // The requests by which an edit comes into force are none of the user's.
+  let hidden = 0;
+  const onLogLine = (line: string) => {
+    if (hidden > 0 && line.includes('"path":"/-/ready"')) hidden -= 1;
+    else options.onLogLine(line);
+  };
   let running: RunningGateway | undefined;
   let end: (code: number) => void;
   const exited = new Promise<number>((resolve) => {
     end = resolve;
   });
   const start = async () => {
-    const onBundled = async () => {
-      const before = running;
-      running = undefined;
-      await before?.stop();
-    };
-    const started = await startGateway({ ...options, vars, tableText, onBundled });
+    const worker = await bundleWorker({ tableText });
+    const before = running;
+    running = undefined;
+    await before?.stop();
+    const started = await serveWorker(worker, { ...options, vars, tableText, onLogLine });
     running = started;
     void started.exited.then((code) => running === started && end(code));
     return started;
   };
   const publish = async () => {
+    const startMs = performance.now();
     const text = await readTable();
+    const before = inForce();
     await publishToFolder(kvFolder, text, packsFolder);
     tableText = text;
+    const after = inForce();
+    await untilLoaded(after.highest);
+    const seconds = ((performance.now() - startMs) / 1000).toFixed(2);
+    onLogLine(`the table is published: revision ${after.highest}, in force after ${seconds} s`);
+    const [old, made] = [before, after].map(({ digest = "" }) => join(kvFolder, bodyKey(digest)));
+    onLogLine((await runWaybill(["table", "diff", old ?? "", made ?? ""])).printed);
+  };
+  const inForce = () => {
+    const pointer = publishedPointer(kvFolder);
+    if (!pointer.ok) throw new Error(pointer.error);
+    return pointer.value;
+  };
+  /** An idle isolate looks for a new table when a request comes. Closed pages do not say which one they have. */
+  const untilLoaded = async (revision: number) => {
+    for (let polls = 0; polls < IN_FORCE_POLLS_MAX; polls++) {
+      hidden += 1;
+      const ready = (await (await fetch(`${url}/-/ready`)).json()) as { readonly revision?: number };
+      if (ready.revision === revision) return;
+      await delay(IN_FORCE_POLL_MS);
+    }
   };
   const { url, kvFolder } = await start();
 
   // In sequence: an earlier publish must not overwrite a later one.
   let last = Promise.resolve();
-  const next = (work: () => Promise<unknown>, done: string, failed: string) => {
-    last = last.then(work).then(
-      () => onLogLine(done),
-      (error) => onLogLine(`${error instanceof Error ? error.message : error}\n${failed}`),
-    );
+  const next = (work: () => Promise<void>, failed: string) => {
+    last = last.then(work).catch((error) => onLogLine(`${error instanceof Error ? error.message : error}\n${failed}`));
   };
   watchFile(tableFile, { interval: TABLE_POLL_MS }, (now, before) => {
     if (now.mtimeMs !== before.mtimeMs) {
-      next(publish, "the table is published", "the table is not published; the previous one stays");
+      next(publish, "the table is not published; the previous one stays");
     }
   });
   let isSettling = false;
@@ -63,9 +102,10 @@ export async function startReloading({ tableFile, readTable, ...options }: Reloa
     await delay(SETTLE_MS);
     isSettling = false;
     await start();
+    onLogLine("the source is reloaded");
   };
   const onSource = () => {
-    if (!isSettling) next(restart, "the source is reloaded", "the source is not reloaded");
+    if (!isSettling) next(restart, "the source is not reloaded");
     isSettling = true;
   };
   const watchers = SOURCES.map((folder) => watch(folder, { recursive: true }, onSource));

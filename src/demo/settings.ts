@@ -1,32 +1,7 @@
 import { createServer } from "node:net";
-import { readConfig } from "../edge/config.ts";
-import { SETTING_NAMES } from "../edge/settings.ts";
+import type { Environment } from "../host/settings.ts";
 import { type CompiledTable, parsePublicKeys } from "../routing/index.ts";
 import { REGIONS } from "./origin.ts";
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** `npm start` decides on these itself, and has no rate limit bindings. */
-const NOT_FROM_ENVIRONMENT: readonly string[] = ["CLIENT_ADDRESS", "OPEN_PAGES", "RATE_LIMIT_PERIOD_SECONDS"];
-
-/** Access control. Empty values are errors: unset means open. */
-const ACCESS = ["ADMIN_TOKENS", "ACCESS_TEAM_DOMAIN", "ACCESS_AUDIENCE", "ACCESS_OPERATORS"] as const;
-
-/** Whether the gateway's own pages are open: the default on this machine. */
-export const isOpen = (environment: Environment): boolean =>
-  environment["ADMIN_TOKENS"] === undefined && environment["ACCESS_TEAM_DOMAIN"] === undefined;
-
-/** The Worker's settings in the environment. Empty values count as unset. Throws if any is invalid, before anything starts. */
-export function settingsFrom(environment: Environment): Readonly<Record<string, string>> {
-  const settings: Record<string, string> = {};
-  for (const name of SETTING_NAMES) {
-    const value = NOT_FROM_ENVIRONMENT.includes(name) ? undefined : environment[name];
-    if (value || (value !== undefined && ACCESS.some((each) => each === name))) settings[name] = value;
-  }
-  const { faults } = readConfig(settings);
-  if (faults.length > 0) throw new Error(`invalid settings: ${faults.map(({ why }) => why).join("; ")}`);
-  return settings;
-}
 
 /** A note for a table whose public IDs have no keys. */
 export function missingKeysNote({ entities }: CompiledTable, environment: Environment): string | undefined {

@@ -1,26 +1,35 @@
+import { existsSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs, styleText } from "node:util";
+import { endedByItself, stopSignal } from "../host/child.ts";
 import { packsFolderOf } from "../host/publish/packs.ts";
+import { isOpen, settingsFrom } from "../host/settings.ts";
 import { startGateway } from "../host/workerd/gateway.ts";
+import { runningOn } from "../host/workerd/workerd.ts";
 import { documentPathOf, REGIONS, type RunningOrigin, startOrigins } from "./origin.ts";
 import { startReloading } from "./reload.ts";
 import { mintSamples } from "./samples.ts";
 import { formatLogLine, formatScreen, type Paint } from "./screen.ts";
-import { checkPortsFree, isOpen, missingKeysNote, portFrom, settingsFrom } from "./settings.ts";
-import { isDemoTable, otherPortsNote, readTableFile, TABLE_FILE, type TableFile, tableWithOrigins } from "./table.ts";
+import { checkPortsFree, missingKeysNote, portFrom } from "./settings.ts";
+import {
+  isDemoTable,
+  loopbackPortsOf,
+  otherPortsNote,
+  publishedTable,
+  readTableFile,
+  TABLE_FILE,
+  type TableFile,
+  tableWithOrigins,
+} from "./table.ts";
 
 /**
- * `npm start`, and `npm run dev` with `--reload`: serves `routing-table.json` or the given file. The demo's table gets the
- * demo's origins; any other table has its own.
+ * `npm start`, and `npm run dev` with `--reload`: serves the published table. An empty state publishes `routing-table.json` or
+ * the given file. The demo's table gets the demo's origins; any other table has its own.
  */
 
-/** State between runs, one folder per port. */
-const STATE_FOLDER = process.env["WAYBILL_STATE"] ?? fileURLToPath(new URL("../../.waybill", import.meta.url));
-
-/** Within this time a signal reaches all processes of a group. */
-const SIGNAL_DEADLINE_MS = 250;
+/** State between runs: tables, history, audit and sequences. */
+const STATES = fileURLToPath(new URL("../../.waybill", import.meta.url));
 
 const OPEN_NOTE =
   "For trials on this machine: the gateway's own pages are open to everyone who reaches it (docs/operate/deploy.md).";
@@ -28,8 +37,10 @@ const OPEN_NOTE =
 const CLOSED_NOTE =
   "The gateway's own pages, such as /-/ids, need a credential of ADMIN_TOKENS or Cloudflare Access (docs/operate/deploy.md).";
 
-const HELP = `npm start [-- table.json]: serves a routing table on this machine (default: routing-table.json).
-npm run dev [-- table.json]: the same, and reloads the source and the table when they change.
+const HELP = `npm start [-- table.json]: serves the published table on this machine. A new state publishes the given one
+(default: routing-table.json).
+npm run dev [-- table.json]: the same, and reloads the source and publishes the table when they change.
+  --state FOLDER            tables, history and sequences (default: WAYBILL_STATE, or .waybill/default)
   PORT                      the gateway's port (default: 8787); the demo's origins use the next three
   ADMIN_TOKENS, ACCESS_…    access to the gateway's own pages (default: everyone who reaches it)
   REQUEST_LOG               json: log lines as JSON; off: none
@@ -41,7 +52,11 @@ const print = (text: string) => process.stdout.write(`${text}\n`);
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
-    options: { reload: { type: "boolean", default: false }, help: { type: "boolean", short: "h", default: false } },
+    options: {
+      reload: { type: "boolean", default: false },
+      state: { type: "string" },
+      help: { type: "boolean", short: "h", default: false },
+    },
     allowPositionals: true,
   });
   if (values.help) {
@@ -49,67 +64,89 @@ async function main(): Promise<void> {
     return;
   }
   // From here on, so that a signal during the start stops what has started.
-  const signalled = new Promise<number>((end) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => end(0));
-  });
+  const signalled = stopSignal();
   const port = portFrom(process.env["PORT"]);
   const file = await readTableFile(resolve(positionals[0] ?? TABLE_FILE));
-  const isDemo = isDemoTable(file.declared);
+  await checkPortsFree(port, false);
+  const stateFolder = stateFolderOf(values.state ?? process.env["WAYBILL_STATE"], port);
+  const published = publishedTable(join(stateFolder, "kv"), file);
+  const inForce = published ?? file;
+  const isDemo = isDemoTable(inForce.declared);
   await checkPortsFree(port, isDemo);
   const origins = isDemo ? await startOrigins(port + 1) : [];
   try {
-    const samples = isDemo ? mintSamples(file) : undefined;
+    const samples = isDemo ? mintSamples(inForce) : undefined;
     // A document per sample, in its region only.
     for (const { entity, id, region, path, about } of samples ?? []) {
       const { documents } = origins.find((origin) => origin.region === region) ?? {};
       documents?.set(documentPathOf(path) ?? path, { id, kind: entity, region, about });
     }
     const log = bufferedLog();
-    const gateway = await startFront(port, file, origins, values.reload, log.line);
-    for (const note of [missingKeysNote(file.table, process.env), otherPortsNote(file.declared)]) {
+    const gateway = await startFront(port, stateFolder, file, origins, values.reload, log.line);
+    const { url } = gateway;
+    for (const note of [
+      missingKeysNote(inForce.table, process.env),
+      otherPortsNote(inForce.declared),
+      published && published.text !== file.text ? unpublishedNote(file.name, url) : undefined,
+    ]) {
       if (note !== undefined) print(paint("yellow", note));
     }
     const open = isOpen(process.env);
     print(paint("dim", open ? OPEN_NOTE : CLOSED_NOTE));
-    const { regions } = isDemo ? tableWithOrigins(file.declared, origins) : file.declared;
-    const { entities } = file.table;
-    print(formatScreen({ ...gateway, tableName: file.name, regions, entities, samples, isOpen: open, paint }));
+    const { regions } = isDemo ? tableWithOrigins(inForce.declared, origins) : inForce.declared;
+    const { entities } = inForce.table;
+    const screen = { url, folder: stateFolder, tableName: inForce.name, regions, entities, samples };
+    print(formatScreen({ ...screen, isOpen: open, paint }));
     log.flush();
-    process.exitCode = await Promise.race([
-      signalled,
-      gateway.exited.then((code) => codeOfLostGateway(code, signalled)),
-    ]);
+    process.exitCode = (await endedByItself(gateway.exited, signalled)) ? 1 : 0;
     await gateway.stop();
   } finally {
     await Promise.all(origins.map((origin) => origin.stop()));
   }
 }
 
-async function startFront(
+/** Two gateways cannot share a state: while one has the default, another has one of its own. Earlier versions named all by port. */
+function stateFolderOf(given: string | undefined, port: number): string {
+  if (given) return resolve(given);
+  const [folder, byPort] = [join(STATES, "default"), join(STATES, String(port))];
+  if (!existsSync(folder) && existsSync(byPort)) renameSync(byPort, folder);
+  if (runningOn(folder) === undefined) return folder;
+  print(paint("yellow", `note: another gateway runs on ${folder}; the state of this one is ${byPort}`));
+  return byPort;
+}
+
+const unpublishedNote = (
+  name: string,
+  url: string,
+): string => `note: the published table is in force, and ${name} differs from it. To compare and publish the file:
+  WAYBILL_GATEWAY=${url} npm run -s waybill -- table plan ${name}
+  WAYBILL_GATEWAY=${url} npm run -s waybill -- table publish ${name}`;
+
+function startFront(
   port: number,
+  stateFolder: string,
   file: TableFile,
   origins: readonly RunningOrigin[],
   reload: boolean,
   onLogLine: (line: string) => void,
 ) {
-  const folder = join(STATE_FOLDER, String(port));
-  const packsFolder = packsFolderOf(file.path);
-  const vars = settingsFrom(process.env);
-  const options = { port, packsFolder, stateFolder: folder, onLogLine, vars, openPages: isOpen(process.env) };
-  const readTable = async () => servedText(await readTableFile(file.path), origins);
-  const gateway = reload
-    ? await startReloading({ ...options, tableFile: file.path, readTable })
-    : await startGateway({ ...options, tableText: servedText(file, origins) });
-  return { ...gateway, folder };
+  const options = {
+    ...{ port, stateFolder, onLogLine, tableText: file.text },
+    packsFolder: packsFolderOf(file.path),
+    vars: settingsFrom(process.env),
+    openPages: isOpen(process.env),
+    loopbackPorts: loopbackPortsOf(origins),
+  };
+  const readTable = async () => checkedText(await readTableFile(file.path), origins);
+  return reload ? startReloading({ ...options, tableFile: file.path, readTable }) : startGateway(options);
 }
 
 /** Throws for a table that an edit made unfit for the demo's origins. */
-function servedText({ name, text, declared }: TableFile, origins: readonly RunningOrigin[]): string {
-  if (origins.length === 0) return text;
-  if (isDemoTable(declared)) return JSON.stringify(tableWithOrigins(declared, origins), null, 2);
+function checkedText({ name, text, declared }: TableFile, origins: readonly RunningOrigin[]): string {
+  if (origins.length === 0 || isDemoTable(declared)) return text;
   throw new Error(
     `${name} names a region or an origin that the demo does not have: it has ${REGIONS.join(", ")}, on the ports that ` +
-      "the table came with. Restart to serve this table with its own origins.",
+      "the table came with. Publish it over HTTP and restart, to serve this table with its own origins.",
   );
 }
 
@@ -123,14 +160,6 @@ function bufferedLog() {
     early.forEach(show);
   };
   return { line: (line: string): void => show(line), flush };
-}
-
-/** Ctrl-C signals the whole group, so the gateway may exit before our signal arrives. Any other exit is a failure. */
-async function codeOfLostGateway(code: number, signalled: Promise<number>): Promise<number> {
-  const signalCode = await Promise.race([signalled, delay(SIGNAL_DEADLINE_MS)]);
-  if (signalCode !== undefined) return signalCode;
-  process.stderr.write(`The gateway exited with code ${code}.\n`);
-  return 1;
 }
 
 main().catch((error: unknown) => {

@@ -1,6 +1,8 @@
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { publishedPointer, readBytes } from "../host/publish/publish.ts";
 import { readTableText } from "../host/publish/table-check.ts";
+import { bodyKey } from "../published/kv.ts";
 import { type CompiledTable, type DeclaredTable, loadTable } from "../routing/index.ts";
 import { REGIONS, type RunningOrigin } from "./origin.ts";
 
@@ -23,6 +25,16 @@ export async function readTableFile(path: string): Promise<TableFile> {
   const table = loadTable(declared, 1);
   if (!table.ok) throw new Error(`${name} passed its check, but does not load`);
   return { name, path, text: read.value, declared, table: table.value };
+}
+
+/** The table in force of a state, for the packs of a file; `undefined` if there is none that this version can serve. */
+export function publishedTable(kvFolder: string, { path }: TableFile): TableFile | undefined {
+  const pointer = publishedPointer(kvFolder);
+  const digest = pointer.ok ? pointer.value.digest : undefined;
+  const text = digest && readBytes(join(kvFolder, bodyKey(digest)))?.toString("utf8");
+  const table = text ? loadTable(JSON.parse(text), 1) : undefined;
+  if (!text || !table?.ok) return undefined;
+  return { name: "the published one", path, text, declared: JSON.parse(text), table: table.value };
 }
 
 export const TABLE_FILE = fileURLToPath(new URL("../../routing-table.json", import.meta.url));
@@ -51,6 +63,12 @@ export function otherPortsNote(table: DeclaredTable): string | undefined {
   const others = originUrls(table).filter((url) => isLoopback(url) && !DECLARED_PORTS.includes(new URL(url).port));
   if (!hasDemoRegions(table) || others.length === 0) return undefined;
   return `note: the table's origins are ${others.join(", ")}; npm start started none there. It starts the demo's origins for a table with ports ${DECLARED_PORTS.join(", ")}, whatever PORT is.`;
+}
+
+/** Where the demo's origins listen, by the port that the table names; `undefined` where that is the same. */
+export function loopbackPortsOf(running: readonly RunningOrigin[]): Readonly<Record<string, number>> | undefined {
+  const ports = running.map(({ url }, at) => [DECLARED_PORTS[at] ?? "", Number(new URL(url).port)] as const);
+  return ports.every(([declared, port]) => Number(declared) === port) ? undefined : Object.fromEntries(ports);
 }
 
 /** The table with the URLs of the running origins. */

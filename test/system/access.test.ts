@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isOpen, settingsFrom } from "../../src/demo/settings.ts";
+import { isOpen, settingsFrom } from "../../src/host/settings.ts";
 import { type RunningGateway, startGateway } from "../../src/host/workerd/gateway.ts";
 import { startWorkerd } from "../../src/host/workerd/workerd.ts";
 import { readDemoTable } from "./demo/demo.ts";

@@ -122,7 +122,7 @@ export class RevisionLog extends RevisionStore {
     const isFree = pointer.revision > this.head();
     const revision = isFree ? pointer.revision : this.#nextNumber();
     const time = isoTime(publishedAt) ?? this.#time();
-    const note = "Found in KV.";
+    const note = `Found in KV.${this.#skipped(revision)}`;
     const found = { revision, digest, bytes: bytes.byteLength, author: "kv", time, note, basedOn: undefined };
     this.atomically(() => {
       this.add({ ...found, kind: "import" }, bytes);
@@ -136,6 +136,13 @@ export class RevisionLog extends RevisionStore {
       this.save({ ...this.state(), foreign: Math.max(state.foreign, canary?.revision ?? 0) });
       this.#putIntoForce(this.current(), undefined);
     });
+  }
+
+  /** No number is missing without an entry: those that others used in KV are named in the audit. */
+  override add(revision: TableRevision, content: Uint8Array): void {
+    const skipped = this.#skipped(revision.revision);
+    if (revision.kind !== "import" && skipped !== "") this.#note("import", { author: "kv", note: skipped.trim() }, {});
+    super.add(revision, content);
   }
 
   hasNumbers(count: number): boolean {
@@ -201,6 +208,14 @@ export class RevisionLog extends RevisionStore {
 
   #nextNumber(): number {
     return Math.max(this.head(), this.state().foreign) + 1;
+  }
+
+  /** Says which numbers before a new revision are not in this log: others used them in KV. Empty if there are none. */
+  #skipped(revision: number): string {
+    const [from, to] = [this.head() + 1, revision - 1];
+    if (from > to) return "";
+    const which = from === to ? `Revision ${from}` : `Revisions ${from} to ${to}`;
+    return ` ${which}, used in KV before, never reached this history.`;
   }
 
   #note(

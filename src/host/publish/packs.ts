@@ -9,6 +9,7 @@ import { readBytes, replaceFile } from "./publish.ts";
 export interface PackFile {
   /** The pack's name in the table. */
   readonly name: string;
+  readonly sha256: string;
   /** KV entries in write order. The header is last: a reader that sees it can read every page. */
   readonly parts: ReturnType<typeof partsOfFile>;
 }
@@ -32,7 +33,7 @@ export async function readPacks(tableText: string, folder: string): Promise<Resu
     if (!pack.ok) return err(`pack ${name}: ${path}: ${formatPackFault(pack.error)}`);
     const entry = slot.attach(pack.value);
     if (!entry.ok) return err(`pack ${name}: ${formatEntryFault(entry.error)}`);
-    files.push({ name, parts: partsOfFile(bytes, pack.value.header, sha256) });
+    files.push({ name, sha256, parts: partsOfFile(bytes, pack.value.header, sha256) });
   }
   return ok(files);
 }

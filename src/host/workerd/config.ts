@@ -10,6 +10,8 @@ export interface WorkerdSettings {
   readonly workerFile: string;
   /** Text bindings by name. */
   readonly vars: Readonly<Record<string, string>>;
+  /** Where origins on loopback really listen, by the port that the table names. */
+  readonly loopbackPorts?: Readonly<Record<string, number>> | undefined;
 }
 
 /** Same as in `wrangler.toml`; a test compares them. */
@@ -44,11 +46,39 @@ export const SOCKET_NAME = "http";
 /** A small young generation makes collections short: at full load p99 latency halves at the same throughput. */
 const V8_FLAGS = ["--max-semi-space-size=1"];
 
+/**
+ * Stands between the gateway and its origins on loopback that listen at other ports than the table names. So a table stays as it
+ * was written, whatever ports are free.
+ */
+const outboundWorker = (ports: Readonly<Record<string, number>>): string => `
+const ports = ${JSON.stringify(ports)};
+export default {
+  fetch(request) {
+    const url = new URL(request.url);
+    const isLoopback = /^(?:127(?:\\.\\d+){3}|localhost|\\[::1\\])$/.test(url.hostname);
+    if (isLoopback) url.port = ports[url.port] ?? url.port;
+    return fetch(new Request(url, request));
+  },
+};
+`;
+
 /** The configuration of `workerd serve` as Cap'n Proto text. Pure. */
 export function workerdConfig(settings: WorkerdSettings): string {
   const vars = Object.entries(settings.vars).map(
     ([name, value]) => `    (name = ${quoted(name)}, text = ${quoted(value)}),\n`,
   );
+  const { loopbackPorts } = settings;
+  const [service, outbound, worker] = loopbackPorts
+    ? [
+        '\n    (name = "outbound", worker = .outbound),',
+        '\n  globalOutbound = "outbound",',
+        `\nconst outbound :Workerd.Worker = (
+  modules = [(name = "outbound.js", esModule = ${quoted(outboundWorker(loopbackPorts))})],
+  compatibilityDate = "${COMPATIBILITY_DATE}",
+  compatibilityFlags = ${list(COMPATIBILITY_FLAGS)},
+);\n`,
+      ]
+    : ["", "", ""];
   return `using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
@@ -57,7 +87,7 @@ const config :Workerd.Config = (
     (name = "kv", disk = (path = ${quoted(settings.kvFolder)}, writable = true)),
     (name = "durable-objects", disk = (path = ${quoted(settings.durableObjectsFolder)}, writable = true)),
     # Origins may be on private networks. No name may lead to a cloud's metadata service, which hands out credentials.
-    (name = "internet", network = (allow = ["public", "private"], deny = ${list(METADATA_NETWORKS)}, tlsOptions = (trustBrowserCas = true))),
+    (name = "internet", network = (allow = ["public", "private"], deny = ${list(METADATA_NETWORKS)}, tlsOptions = (trustBrowserCas = true))),${service}
   ],
   sockets = [(name = "${SOCKET_NAME}", address = ${quoted(settings.address)}, http = (), service = "waybill")],
   v8Flags = ${list(V8_FLAGS)},
@@ -79,9 +109,9 @@ ${vars.join("")}  ],
     (className = "TrafficReports", uniqueKey = "${TRAFFIC_UNIQUE_KEY}", enableSql = true),
     (className = "TableTruth", uniqueKey = "${TABLE_TRUTH_UNIQUE_KEY}", enableSql = true),
   ],
-  durableObjectStorage = (localDisk = "durable-objects"),
+  durableObjectStorage = (localDisk = "durable-objects"),${outbound}
 );
-`;
+${worker}`;
 }
 
 /** Link-local networks, and the addresses of Alibaba's, Oracle's, Azure's, Amazon's and Google's services. */

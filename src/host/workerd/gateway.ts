@@ -1,17 +1,18 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
+import { POINTER_KEY } from "../../published/kv.ts";
 import { loadTableText } from "../../routing/index.ts";
 import { packsOf, publishPacks, readPacks } from "../publish/packs.ts";
-import { publishNext } from "../publish/publish.ts";
+import { publishNext, replaceFile } from "../publish/publish.ts";
 import { workerdConfig } from "./config.ts";
-import { type RunningWorkerd, startWorkerd } from "./workerd.ts";
+import { CONFIG_FILE, type RunningWorkerd, refuseRunning, startWorkerd } from "./workerd.ts";
 
-export interface GatewayOptions {
+export interface ServeOptions {
   /** The system chooses a port for 0. */
   readonly port: number;
-  /** The declared routing table as JSON: published to KV, and bundled as the fallback. */
+  /** The declared routing table as JSON. An empty state publishes it as revision 1. */
   readonly tableText: string;
   /** Folder of the table's packs. Required if the table has any. */
   readonly packsFolder?: string | undefined;
@@ -19,17 +20,20 @@ export interface GatewayOptions {
   readonly stateFolder: string;
   /** Text bindings; they override the self-hosting defaults. */
   readonly vars?: Readonly<Record<string, string>> | undefined;
-  /** Another main module, for tests and benchmarks. */
-  readonly workerPath?: string | undefined;
   /** Interface to listen on. Default: loopback. */
   readonly host?: string | undefined;
   /** Opens the gateway's own pages to everyone for this run; never written to the configuration file. */
   readonly openPages?: boolean | undefined;
+  /** Where origins on loopback really listen, by the port that the table names. */
+  readonly loopbackPorts?: Readonly<Record<string, number>> | undefined;
+  readonly onLogLine?: ((line: string) => void) | undefined;
+}
+
+export interface GatewayOptions extends ServeOptions {
+  /** Another main module, for tests and benchmarks. */
+  readonly workerPath?: string | undefined;
   /** Smaller and faster to start, but with unreadable stack traces. */
   readonly minify?: boolean | undefined;
-  readonly onLogLine?: ((line: string) => void) | undefined;
-  /** Called when the Worker is bundled, before it starts: a gateway that it replaces must leave the port. */
-  readonly onBundled?: (() => Promise<void>) | undefined;
 }
 
 export interface RunningGateway extends RunningWorkerd {
@@ -40,25 +44,34 @@ export interface RunningGateway extends RunningWorkerd {
 /** Defaults that differ from the edge's: no proxy in front reports the client's address. */
 const SELF_HOSTED_VARS = { CLIENT_ADDRESS: "socket", REQUEST_LOG: "json" };
 
-/** Bundles the Worker, publishes the table and its packs to local KV, and starts bare workerd. */
-export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
-  const table = loadTableText(options.tableText, 0);
+/** Bundles the Worker with the table as its fallback, and serves it. */
+export const startGateway = async (options: GatewayOptions): Promise<RunningGateway> =>
+  serveWorker(await bundleWorker(options), options);
+
+/** Runs a bundled Worker in bare workerd. An empty state publishes the table; any other keeps what is published in it. */
+export async function serveWorker(worker: string, options: ServeOptions): Promise<RunningGateway> {
+  const { tableText, packsFolder } = options;
+  const table = loadTableText(tableText, 0);
   if (!table.ok) throw new Error(`the table cannot be served: ${JSON.stringify(table.error[0])}`);
-  const folder = resolve(options.stateFolder);
+  mkdirSync(options.stateFolder, { recursive: true, mode: 0o700 });
+  const folder = realpathSync(options.stateFolder);
+  refuseRunning(folder);
   const kvFolder = join(folder, "kv");
   const durableObjectsFolder = join(folder, "durable-objects");
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   mkdirSync(durableObjectsFolder, { recursive: true });
-  writeFileSync(join(folder, "worker.js"), await bundleWorker(options));
-  await options.onBundled?.();
-  await publishToFolder(kvFolder, options.tableText, options.packsFolder);
-  const configPath = join(folder, "config.capnp");
+  mkdirSync(kvFolder, { recursive: true });
+  // A state with a history but an empty KV gets its table back from the history.
+  const isEmpty = !existsSync(join(kvFolder, POINTER_KEY)) && readdirSync(durableObjectsFolder).length === 0;
+  await (isEmpty ? publishToFolder : publishPacksOf)(kvFolder, tableText, packsFolder);
+  replaceFile(folder, "worker.js", worker);
+  const configPath = join(folder, CONFIG_FILE);
   const config = workerdConfig({
     address: `${options.host ?? "127.0.0.1"}:${options.port}`,
     kvFolder,
     durableObjectsFolder,
     workerFile: "worker.js",
     vars: { ...SELF_HOSTED_VARS, ...options.vars },
+    loopbackPorts: options.loopbackPorts,
   });
   // The settings include keys and token hashes. Writing to an existing file would keep its mode.
   rmSync(configPath, { force: true });
@@ -70,14 +83,18 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
 }
 
 /** Publishes a table with its packs, as the next revision. */
-export async function publishToFolder(kvFolder: string, tableText: string, packsFolder = ""): Promise<void> {
+export async function publishToFolder(kvFolder: string, tableText: string, packsFolder?: string): Promise<void> {
+  await publishPacksOf(kvFolder, tableText, packsFolder);
+  publishNext(kvFolder, tableText, new Date());
+}
+
+async function publishPacksOf(kvFolder: string, tableText: string, packsFolder = ""): Promise<void> {
   const names = packsOf(tableText);
   if (names.length > 0 && packsFolder === "")
     throw new Error(`the table has packs (${names.join(", ")}), but no packs folder was given`);
   const packs = await readPacks(tableText, packsFolder);
   if (!packs.ok) throw new Error(packs.error);
   publishPacks(kvFolder, packs.value);
-  publishNext(kvFolder, tableText, new Date());
 }
 
 const WORKER_ENTRY = fileURLToPath(new URL("../../worker.ts", import.meta.url));

@@ -1,8 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { exitCodeOf, stopChild } from "../child.ts";
+import { readBytes } from "../publish/publish.ts";
 import { OPEN_PAGES_VARIABLE, SOCKET_NAME } from "./config.ts";
 
 export interface WorkerdOptions {
@@ -24,7 +27,7 @@ export interface RunningWorkerd {
   /** Resolves with the exit code when the process ends. */
   readonly exited: Promise<number>;
   /** Lets running requests finish within a deadline. Idempotent. */
-  stop(): Promise<void>;
+  stop(deadlineMs?: number): Promise<void>;
 }
 
 /** Enough to see why a start failed, and bounded for a gateway that runs for weeks. */
@@ -35,12 +38,50 @@ const START_DEADLINE_MS = 20_000;
 /** File descriptor of workerd's control messages: the first after standard input, output and error. */
 const CONTROL_DESCRIPTOR = 3;
 
+export const CONFIG_FILE = "config.capnp";
+
+/** In the state folder: the process that has it open. Two of them would give the same numbers twice. */
+const PID_FILE = "workerd.pid";
+
+/** The process of a gateway that runs on a state folder. Systems give process IDs again, so its command line counts too. */
+export function runningOn(stateFolder: string): number | undefined {
+  const pid = Number(readBytes(join(stateFolder, PID_FILE)) ?? 0);
+  return pid > 0 && commandLine(pid).includes(join(realpathSync(stateFolder), CONFIG_FILE)) ? pid : undefined;
+}
+
+/** Empty for a process that has ended. */
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return spawnSync("ps", ["-o", "args=", "-p", String(pid)], { encoding: "utf8" }).stdout ?? "";
+  }
+}
+
+/** Throws if a gateway runs on a state folder. */
+export function refuseRunning(stateFolder: string): void {
+  const pid = runningOn(stateFolder);
+  if (pid === undefined) return;
+  throw new Error(
+    `${stateFolder} is the state of a running gateway (process ${pid}). Stop it, or use another --state.`,
+  );
+}
+
 /** Starts workerd and resolves once it listens. Rejects with its output if it exits or times out. */
 export async function startWorkerd(options: WorkerdOptions): Promise<RunningWorkerd> {
   const child = spawn(workerdBinary(), ["serve", `--control-fd=${CONTROL_DESCRIPTOR}`, options.configPath], {
     stdio: ["ignore", "pipe", "pipe", "pipe"],
     env: { ...process.env, [OPEN_PAGES_VARIABLE]: options.openPages === true ? "on" : "off" },
   });
+  const stateFolder = dirname(options.configPath);
+  const pidFile = join(stateFolder, PID_FILE);
+  try {
+    refuseRunning(stateFolder);
+    writeFileSync(pidFile, String(child.pid ?? ""));
+  } catch (error) {
+    child.kill("SIGKILL");
+    throw error;
+  }
   const lines: string[] = [];
   const keep = (line: string) => {
     if (lines.push(line) > LINES_MAX) lines.shift();
@@ -52,15 +93,21 @@ export async function startWorkerd(options: WorkerdOptions): Promise<RunningWork
     child.once("close", (code, signal) => resolve(exitCodeOf(code, signal))),
   );
   const port = await listeningPort(child, lines, exited);
+  // Of two that start at one moment the later stays.
+  if (Number(readBytes(pidFile)) !== child.pid) {
+    child.kill("SIGKILL");
+    refuseRunning(stateFolder);
+  }
   return {
     url: `http://127.0.0.1:${port}`,
     port,
     pid: child.pid ?? 0,
     lines,
     exited,
-    stop: async () => {
-      await stopChild(child);
+    stop: async (deadlineMs) => {
+      await stopChild(child, deadlineMs);
       await exited;
+      rmSync(pidFile, { force: true });
     },
   };
 }

@@ -184,7 +184,8 @@ describe("what KV held before", () => {
     await got(publish(0));
     await untilHeld(1);
     await putIntoKv(7, tableOf(7));
-    expect((await got(history.text())).revision).toMatchObject({ revision: 7, kind: "import" });
+    const note = "Found in KV. Revisions 2 to 6, used in KV before, never reached this history.";
+    expect((await got(history.text())).revision).toMatchObject({ revision: 7, kind: "import", note });
     await putIntoKv(3, tableOf(3));
     await untilHeld(7);
     expect((await pointer())?.digest).toBe(await sha256(bytesOf(tableOf(7))));
@@ -228,6 +229,9 @@ describe("what KV held before", () => {
     expect((await got(history.text())).revision.revision).toBe(0);
     expect(await got(publish(0))).toMatchObject({ revision: 42 });
     await untilHeld(42);
+    const [, skipped] = await got(history.audit({ before: undefined, limit: 10 }));
+    const note = "Revisions 1 to 41, used in KV before, never reached this history.";
+    expect(skipped).toMatchObject({ action: "import", author: "kv", outcome: "done", note });
   });
 
   it("is not guessed at, where its pointer makes no sense", async () => {

@@ -262,7 +262,8 @@ describe("what a new table would do", () => {
     ]);
     const table = { ...DECLARED_TABLE, routes: [{ ...first, region: "eu" }, ...routes] };
     expect(await sentBy("old=1&new=body", `${JSON.stringify({ table })}\n${text}`)).toEqual(lines);
-    expect(await sentBy("old=1&new=body", JSON.stringify({ table }))).toEqual([
+    expect(await sentBy("new=1", text)).toEqual(await sentBy("old=2&new=1", text));
+    expect(await sentBy("new=body", JSON.stringify({ table }))).toEqual([
       { summary: { same: 0, changed: 0, open: 0, others: 0, unreadable: 0 } },
     ]);
     const refusalOf = async (line: string) =>

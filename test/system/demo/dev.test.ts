@@ -54,7 +54,12 @@ async function regionOfPerson(): Promise<string | null> {
 beforeAll(async () => {
   save({});
   const args = ["src/host/run.mjs", "src/demo/start.ts", "--reload", tableFile];
-  const env = { ...process.env, PORT: String(await findFreePorts()), WAYBILL_STATE: folder, PUBLIC_ID_KEYS };
+  const env = {
+    ...process.env,
+    PORT: String(await findFreePorts()),
+    WAYBILL_STATE: join(folder, "state"),
+    PUBLIC_ID_KEYS,
+  };
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
   const ended = once(child, "exit").then(() => {
     isOver = true;
@@ -111,7 +116,9 @@ describe("a table that is saved while npm run dev runs", () => {
     output = "";
     const { routes } = readDemoTable();
     save({ routes: [...routes.slice(0, -1), { when: { entity: "person" }, region: "us" }] });
-    await untilPrinted(/the table is published\n/);
-    while ((await regionOfPerson()) !== "us") await new Promise((resolve) => setTimeout(resolve, 200));
+    await untilPrinted(/the table is published: revision 2, in force after 0\.\d\d s\n/);
+    expect(await regionOfPerson()).toBe("us");
+    await untilPrinted(/person.*eu → us/);
+    expect(output).not.toContain("/-/ready");
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { formatScreen } from "../../../src/demo/screen.ts";
-import { isOpen, missingKeysNote, settingsFrom } from "../../../src/demo/settings.ts";
+import { missingKeysNote } from "../../../src/demo/settings.ts";
+import { isOpen, settingsFrom } from "../../../src/host/settings.ts";
 import { loadTable } from "../../../src/routing/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 

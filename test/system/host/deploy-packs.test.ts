@@ -2,7 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { putPacks, splitArgs } from "../../../src/host/deploy/kv.ts";
 
-const pack = (name: string) => ({ name, parts: [{ key: `pack.${name}`, bytes: new Uint8Array([1, 2, 255]) }] });
+const pack = (name: string) => ({
+  name,
+  sha256: name,
+  parts: [{ key: `pack.${name}`, bytes: new Uint8Array([1, 2, 255]) }],
+});
 
 describe("packs of a table that is deployed", () => {
   it("are put one after the other, with their octets as text, and leave no file", async () => {

@@ -35,9 +35,9 @@ describe("a table that is to be deployed", () => {
     },
   );
 
-  it("is refused with a sentence for each origin while it is the demo's", () => {
+  it.each([[], ["--dry-run"]])("is refused with a sentence for each origin while it is the demo's: %j", (...args) => {
     const script = fileURLToPath(new URL("../../../src/host/deploy/deploy.ts", import.meta.url));
-    const { status, stderr, stdout } = spawnSync(process.execPath, [script], { encoding: "utf8" });
+    const { status, stderr, stdout } = spawnSync(process.execPath, [script, ...args], { encoding: "utf8" });
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr.match(/is a loopback address/g)).toHaveLength(3);
   });

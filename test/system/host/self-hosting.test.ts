@@ -1,16 +1,15 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findFreePorts } from "../demo/demo.ts";
 
-/** docs/operate/deploy.md and publish.md, command by command, on the state that `npm start` leaves. */
+/** docs/operate/deploy.md and publish.md, command by command, on a state of this test alone. */
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const PAGE = ["deploy", "publish"]
@@ -24,9 +23,12 @@ const ADMIN_TOKENS = JSON.stringify([
   { name: "test", scope: "viewer", sha256: createHash("sha256").update(TOKEN).digest("hex") },
 ]);
 const root = mkdtempSync(join(tmpdir(), "waybill-hosted-"));
-const origin = createServer((request, response) => response.end(request.url));
+const origin = createServer((request, response) => {
+  if (request.url?.endsWith("/stream")) response.write("begun");
+  else response.end(request.url);
+});
 const used = new Set<string>();
-let folder = "";
+const folder = join(root, "state");
 let port = 0;
 let gateway: ChildProcess;
 
@@ -49,9 +51,12 @@ function block(part: string, tableFile = ""): string {
   if (found === undefined) throw new Error(`the page has no command with ${part}`);
   used.add(found);
   return found
-    .replaceAll(".waybill/8787", folder)
+    .replaceAll(".waybill/default", folder)
+    .replaceAll(".waybill/backup", join(root, "backup"))
     .replace("0.0.0.0:8080", `0.0.0.0:${port}`)
-    .replace("127.0.0.1:8080", `127.0.0.1:${port}`)
+    .replace("build --out build", `build ${tableFile} --out ${join(root, "build")}`)
+    .replace("serve build", `serve ${join(root, "build")} --stop-timeout 1`)
+    .replace("npm run -s waybill -- serve", "exec node src/cli/main.ts serve")
     .replace("routing-table.json", tableFile);
 }
 
@@ -63,7 +68,7 @@ interface Ended {
 
 const run = (script: string): Promise<Ended> =>
   new Promise((resolve) => {
-    const env = { ...process.env, WAYBILL_TOKEN: TOKEN };
+    const env = { ...process.env, WAYBILL_TOKEN: TOKEN, WAYBILL_GATEWAY: `http://127.0.0.1:${port}` };
     execFile("bash", ["--norc", "-euo", "pipefail", "-c", script], { cwd: ROOT, env }, (error, stdout, stderr) =>
       resolve({ code: error?.code ?? 0, stdout, stderr }),
     );
@@ -81,8 +86,14 @@ async function regionAt(revision: number): Promise<string | null> {
   return (await ask()).headers.get("waybill-region");
 }
 
+let reported = "";
+
 async function startHosted(): Promise<void> {
-  gateway = spawn("bash", ["-c", block(" serve ")], { cwd: ROOT, stdio: "ignore" });
+  const env = { ...process.env, ADMIN_TOKENS, TABLE_REFRESH_SECONDS: "1" };
+  const stdio = ["ignore", "ignore", "pipe"] as const;
+  gateway = spawn("bash", ["-c", block(" serve ", writeTable("first"))], { cwd: ROOT, env, stdio: [...stdio] });
+  reported = "";
+  gateway.stderr?.on("data", (chunk) => (reported += chunk));
   await untilTrue(async () => (await ask()).status > 0);
 }
 
@@ -95,29 +106,22 @@ async function stopHosted(): Promise<number> {
 beforeAll(async () => {
   await once(origin.listen(0, "127.0.0.1"), "listening");
   port = await findFreePorts();
-  folder = join(root, String(port));
-  const start = spawn(process.execPath, [join(ROOT, "src/demo/start.ts"), writeTable("first")], {
-    env: { ...process.env, PORT: String(port), WAYBILL_STATE: root, ADMIN_TOKENS },
-  });
-  const ended = once(start, "exit");
-  let printed = "";
-  start.stdout.on("data", (chunk) => {
-    printed += chunk;
-  });
-  await untilTrue(async () => printed.includes("\nready "));
-  start.kill("SIGTERM");
-  await ended;
-  // A setting is a text binding: this one makes the gateway look for new tables each second.
-  const config = join(folder, "config.capnp");
-  const setting = '(name = "TABLE_REFRESH_SECONDS", text = "1"),';
-  writeFileSync(config, readFileSync(config, "utf8").replace("bindings = [", `bindings = [\n    ${setting}`));
+  await startHosted();
 }, 60_000);
 
 afterAll(async () => {
   if (gateway?.exitCode === null) await stopHosted();
+  origin.closeAllConnections();
   origin.close();
   rmSync(root, { recursive: true });
 });
+
+const publish = (table: string, ...args: string[]) => run(`npm run -s publish -- ${folder} ${table} ${args.join(" ")}`);
+
+const read = async (path: string) => {
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  return (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).json();
+};
 
 describe("the page on self-hosting", () => {
   it("says truly that nobody else can read the settings", () => {
@@ -125,17 +129,23 @@ describe("the page on self-hosting", () => {
     expect(modes).toEqual([0o700, 0o600]);
   });
 
-  it("tells where the binary is", async () => {
-    const { stdout } = await run(BLOCKS[0] ?? "");
-    used.add(BLOCKS[0] ?? "");
-    expect(stdout.trim()).toBe(createRequire(import.meta.url)("workerd").default);
-  });
-
   it("starts the gateway on another address, and SIGTERM ends it whole", async () => {
-    await startHosted();
     expect(await regionAt(1)).toBe("first");
     expect(await stopHosted()).toBe(0);
+    expect(reported).not.toContain("cut off");
     await expect(ask()).rejects.toThrow();
+    await startHosted();
+  });
+
+  it("cuts off a stream when the stop timeout is over, before the unit's own", async () => {
+    const stream = await fetch(`http://127.0.0.1:${port}/invoices/${INVOICE}/stream`);
+    const reader = stream.body?.getReader();
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("begun");
+    const cut = expect(reader?.read()).rejects.toThrow();
+    expect(await stopHosted()).toBe(0);
+    await cut;
+    expect(reported).toContain("requests still ran after 1 s, and were cut off");
+    expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(PAGE)?.[1])).toBeGreaterThan(30);
     await startHosted();
   });
 
@@ -147,53 +157,81 @@ describe("the page on self-hosting", () => {
     expect(await (await get("/-/ready")).json()).toEqual({ status: "ready" });
   });
 
-  it("publishes a table; after an idle spell the first request is still decided by the one before", async () => {
-    expect(await regionAt(1)).toBe("first");
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
-    const { code, stdout } = await run(block("--revision 2", writeTable("second")));
+  it("publishes into the folder of a stopped gateway; its next start serves the table", async () => {
+    const refused = await publish(writeTable("second"));
+    expect([refused.code, refused.stdout]).toEqual([1, ""]);
+    expect(refused.stderr).toMatch(
+      /^The gateway of \S+ runs \(process \d+\)\. .*--force\.\nNothing was published\.\n$/,
+    );
+    await stopHosted();
+    const { code, stdout } = await run(block("publish -- .waybill/default routing", writeTable("second")));
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Revision 2 is published: \S+table\.[0-9a-f]{64}\n$/)]);
-    const first = await ask();
-    expect(first.headers.get("waybill-region")).toBe("first");
-    expect(first.headers.get("waybill-table")).toMatch(/^rev=1; source=memory; age=[1-9]/);
+    await startHosted();
     expect(await regionAt(2)).toBe("second");
-    expect(JSON.parse((await run(block("/-/ready"))).stdout)).toMatchObject({ status: "ready", revision: 2 });
+    expect(await read("/-/ready")).toMatchObject({ status: "ready", revision: 2 });
+  });
+
+  it("has every number in its history, or says which it lacks", async () => {
+    expect(await read("/-/table/revisions")).toMatchObject({
+      revisions: [
+        {
+          revision: 2,
+          kind: "import",
+          note: "Found in KV. Revision 1, used in KV before, never reached this history.",
+        },
+      ],
+    });
+  });
+
+  it("replays a log against the table in force", async () => {
+    const { code, stdout } = await run(block("replay?new=body", writeTable("second")));
+    expect([code, JSON.parse(stdout)]).toEqual([0, { summary: expect.objectContaining({ changed: 0 }) }]);
+  });
+
+  it("publishes into a running gateway with --force; after an idle spell the first request is still decided by the one before", async () => {
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    expect((await publish(writeTable("first"), "--force")).code).toBe(0);
+    const first = await ask();
+    expect(first.headers.get("waybill-region")).toBe("second");
+    expect(first.headers.get("waybill-table")).toMatch(/^rev=2; source=memory; age=[1-9]/);
+    expect(await regionAt(3)).toBe("first");
+    await stopHosted();
   });
 
   it("publishes no faulty table, none under a revision that does not rise, and none elsewhere", async () => {
     const before = readdirSync(join(folder, "kv")).sort();
     const faulty = join(root, "faulty.json");
     writeFileSync(faulty, JSON.stringify({ regions: {}, entities: {}, routes: [{ when: {}, region: "x" }] }));
-    const publish = (revision: string, table: string, where = folder) =>
-      run(`npm run -s publish -- ${where} ${table} --revision ${revision}`);
-    const refused = await publish("9", faulty);
+    const refused = await publish(faulty);
     expect([refused.code, refused.stdout]).toEqual([1, ""]);
     expect(refused.stderr).toMatch(
       /faulty\.json:1:\d+: \/regions: .*\n.*\/entities.*\n(.*\n)*Nothing was published\.\n$/,
     );
-    expect((await publish("2", writeTable("first"))).stderr).toMatch(
-      /^Revision 2 is published, as the table or its canary\. Use 3 or more/,
+    expect((await publish(writeTable("first"), "--revision 3")).stderr).toMatch(
+      /^Revision 3 is published, as the table or its canary\. Use 4 or more/,
     );
-    expect((await publish("9", writeTable("first"), root)).stderr).toContain("is not the KV folder of a gateway");
+    const elsewhere = await run(`npm run -s publish -- ${root} ${writeTable("first")}`);
+    expect(elsewhere.stderr).toContain("is not the KV folder of a gateway");
     for (const revision of ["0", "-1", "x", "1e3"]) {
-      expect(await publish(revision, faulty)).toMatchObject({ code: 1, stderr: expect.stringMatching(/^usage: /) });
+      const bad = await publish(faulty, `--revision ${revision}`);
+      expect(bad).toMatchObject({ code: 1, stderr: expect.stringMatching(/^usage: /) });
     }
     expect(readdirSync(join(folder, "kv")).sort()).toEqual(before);
   });
 
-  it("rolls back by the old body under a higher revision, and removes what is no longer in force", async () => {
+  it("rolls back by the old body, and copies its state", async () => {
     const kv = join(folder, "kv");
     const old = readdirSync(kv).find(
       (name) =>
-        /^table\.[0-9a-f]{64}$/.test(name) && readFileSync(join(kv, name), "utf8").includes('"default":"first"'),
+        /^table\.[0-9a-f]{64}$/.test(name) && readFileSync(join(kv, name), "utf8").includes('"default":"second"'),
     );
-    const { code } = await run(block("--revision 3").replace("table.<digest>", old ?? ""));
-    expect(code).toBe(0);
-    expect(await regionAt(3)).toBe("first");
-    expect((await run(block("-delete"))).code).toBe(0);
-    expect(readdirSync(kv).sort()).toEqual(["table.current", old].sort());
-    await stopHosted();
+    expect((await publish(join(kv, old ?? ""))).code).toBe(0);
+    expect((await run(block("cp -a"))).code).toBe(0);
+    expect(existsSync(join(root, "backup", "durable-objects"))).toBe(true);
     await startHosted();
-    expect(await regionAt(3)).toBe("first");
+    expect(await regionAt(4)).toBe("second");
+    const note = "Found in KV. Revision 3, used in KV before, never reached this history.";
+    expect(await read("/-/table/revisions?limit=1")).toMatchObject({ revisions: [{ revision: 4, note }] });
   });
 
   it("falls back on the table of the build while KV is empty", async () => {
@@ -201,9 +239,9 @@ describe("the page on self-hosting", () => {
     for (const name of readdirSync(join(folder, "kv"))) rmSync(join(folder, "kv", name));
     await startHosted();
     expect((await ask()).headers.get("waybill-table")).toMatch(/^rev=0; source=bundled; /);
-    expect((await run(block("--revision 2", writeTable("second")))).code).toBe(0);
-    // A look-up that found nothing is tried again at the next refresh.
-    expect(await regionAt(2)).toBe("second");
+    // The history puts the table in force back.
+    await read("/-/table/status");
+    expect(await regionAt(4)).toBe("second");
   });
 
   it("has no command that was not run here", () => {

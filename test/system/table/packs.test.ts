@@ -64,10 +64,10 @@ function writeTable(name: string, pack: EncodedPack): string {
   return own;
 }
 
-const start = (text: string, packsFolder?: string) =>
+const start = (text: string, packsFolder?: string, state = "state") =>
   startGateway({
     ...{ port: 0, tableText: text, packsFolder },
-    stateFolder: join(folder, "state"),
+    stateFolder: join(folder, state),
     vars: { REQUEST_LOG: "off", TABLE_REFRESH_SECONDS: "1", ADMIN_TOKENS },
   });
 
@@ -159,7 +159,7 @@ describe("a pack of the table that a gateway starts with", () => {
     await gateway.stop();
     const pack = await makePack("rest");
     const own = writeTable("started", pack);
-    gateway = await start(tableText(pack), join(own, "packs"));
+    gateway = await start(tableText(pack), join(own, "packs"), "new");
     await untilRegion("rest");
     const status = await ask("GET", `/-/table/packs/${pack.sha256}`, undefined, VIEWER);
     expect(await status.json()).toMatchObject({ pages: pack.pages.length, missing: [], complete: true });
@@ -167,7 +167,9 @@ describe("a pack of the table that a gateway starts with", () => {
 
   it("has to be there, and to be what the table says", async () => {
     const pack = await makePack("second");
-    await expect(start(tableText(pack))).rejects.toThrow("the table has packs (shards), but no packs folder was given");
+    await expect(start(tableText(pack), undefined, "refused")).rejects.toThrow(
+      "the table has packs (shards), but no packs folder was given",
+    );
     const own = writeTable("broken", pack);
     const packs = join(own, "packs");
     const file = join(packs, `${pack.sha256}.pack`);
@@ -176,9 +178,9 @@ describe("a pack of the table that a gateway starts with", () => {
       error: expect.stringContaining('the table says regions ["rest"]'),
     });
     writeFileSync(file, pack.header);
-    await expect(start(tableText(pack), packs)).rejects.toThrow(/^pack shards: .* it has \d+ bytes of \d+$/);
+    await expect(start(tableText(pack), packs, "refused")).rejects.toThrow(/^pack shards: .* it has \d+ bytes of \d+$/);
     rmSync(file);
-    await expect(start(tableText(pack), packs)).rejects.toThrow(/^pack shards: .* cannot be read$/);
+    await expect(start(tableText(pack), packs, "refused")).rejects.toThrow(/^pack shards: .* cannot be read$/);
   });
 
   it("goes to another KV in one file, octet for octet", async () => {

@@ -1,0 +1,80 @@
+import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { err, ok, type Result } from "../ids/index.ts";
+import { endedByItself, stopSignal } from "./child.ts";
+import { packsFolderOf, readPacks } from "./publish/packs.ts";
+import { publishedPointer, readBytes, replaceFile } from "./publish/publish.ts";
+import { readTableText } from "./publish/table-check.ts";
+import { readSettings } from "./settings.ts";
+import { bundleWorker, serveWorker } from "./workerd/gateway.ts";
+import { CONFIG_FILE } from "./workerd/workerd.ts";
+
+/** In the folder of a build. */
+const WORKER_FILE = "worker.js";
+const BUILT_TABLE = "routing-table.json";
+
+/**
+ * `waybill build`: bundles the gateway into a folder, with a table as its fallback. Touches no state. The Worker comes last and
+ * each file whole, so an interrupted build leaves a folder that can be served.
+ */
+export async function buildGateway(folder: string, tableFile: string): Promise<Result<undefined, string>> {
+  const text = await readTableText(tableFile);
+  if (!text.ok) return text;
+  const packsFolder = packsFolderOf(resolve(tableFile));
+  const packs = await readPacks(text.value, packsFolder);
+  if (!packs.ok) return err(packs.error);
+  const worker = await bundleWorker({ tableText: text.value });
+  const built = packsFolderOf(join(folder, BUILT_TABLE));
+  mkdirSync(built, { recursive: true });
+  for (const { sha256 } of packs.value) {
+    const file = `${sha256}.pack`;
+    if (resolve(built) !== packsFolder) copyFileSync(join(packsFolder, file), join(built, file));
+  }
+  replaceFile(folder, BUILT_TABLE, text.value);
+  replaceFile(folder, WORKER_FILE, worker);
+  return ok(undefined);
+}
+
+export interface ServedBuild {
+  /** The folder of `waybill build`. */
+  readonly build: string;
+  readonly stateFolder: string;
+  readonly host: string;
+  readonly port: number;
+  /** Between SIGTERM and the end of requests that still run. */
+  readonly stopMs: number;
+}
+
+/** `waybill serve`: runs a build until a signal or its end, and gives the exit code. Throws if it cannot be started. */
+export async function serveBuild({ build, stateFolder, host, port, stopMs }: ServedBuild): Promise<number> {
+  const signalled = stopSignal();
+  const worker = readBytes(join(build, WORKER_FILE));
+  if (worker === undefined) throw new Error(`${build} has no build: waybill build --out ${build} makes one`);
+  const { settings: vars, faults } = readSettings(process.env);
+  const missing = missingSettings(stateFolder, vars);
+  const gateway = await serveWorker(worker.toString(), {
+    ...{ host, port, stateFolder, vars },
+    tableText: readFileSync(join(build, BUILT_TABLE), "utf8"),
+    packsFolder: packsFolderOf(join(build, BUILT_TABLE)),
+    openPages: process.env["OPEN_PAGES"] === "on",
+    onLogLine: (line) => process.stdout.write(`${line}\n`),
+  });
+  for (const fault of faults) report(`warning: ${fault}`);
+  if (missing.length > 0) report(`warning: ${missing.join(", ")} was set at the last start, and is not now`);
+  const published = publishedPointer(gateway.kvFolder);
+  const revision = published.ok ? `revision ${published.value.highest}` : published.error;
+  report(`ready http://${host}:${gateway.port}, state ${stateFolder}, ${revision}`);
+  if (await endedByItself(gateway.exited, signalled)) return 1;
+  await gateway.stop(stopMs);
+  if ((await gateway.exited) !== 0) report(`requests still ran after ${stopMs / 1000} s, and were cut off`);
+  return 0;
+}
+
+/** Settings in the configuration of the last start that are gone, such as a secret left out of the unit file. */
+function missingSettings(stateFolder: string, vars: Readonly<Record<string, string>>): readonly string[] {
+  const before = readBytes(join(stateFolder, CONFIG_FILE))?.toString() ?? "";
+  const names = [...before.matchAll(/^ {4}\(name = "([A-Z_]+)", text = /gm)].map(([, name = ""]) => name);
+  return names.filter((name) => /_KEYS$|_TOKENS$|^ACCESS_/.test(name) && vars[name] === undefined);
+}
+
+const report = (line: string) => process.stderr.write(`${line}\n`);
