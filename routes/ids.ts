@@ -4,12 +4,13 @@ import { withPages } from "../src/gateway/pages.ts";
 import { limitRate } from "../src/gateway/rate-limit.ts";
 import { openRequest } from "../src/gateway/request.ts";
 import type { Gateway } from "../src/ports.ts";
+import { movedKeyOf } from "../src/proxy/deliver.ts";
 import { requireScope } from "./lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv } from "./lib/http.ts";
 
 const PREFIX = "/-/ids/";
 
-/** `GET /-/ids/:id`: every reading of the text, where it would go and why; of public entities nothing. No origin is asked. */
+/** `GET /-/ids/:id`: every reading of the text, where it would go and why; of public entities nothing. No origin is asked; `learned`: what one said in a 421. */
 export const ids = (gateway: Gateway) =>
   new Hono<PageEnv>().use("/-/ids/*", requireScope(gateway, "viewer")).get("/-/ids/*", async (c) => {
     const context = contextOf(c);
@@ -30,5 +31,8 @@ export const ids = (gateway: Gateway) =>
     const explained = await withPages(gateway, () => explainId(input, id));
     if (explained.byCanary) context.takeCanary();
     if (explained.kind === "error") return context.fail(explained.error);
-    return jsonResponse(explained.explanation, { "waybill-table": context.tableLabel ?? "" });
+    const { explanation, decided } = explained;
+    const region = decided && (await gateway.movedMemory?.recall(movedKeyOf(decided)));
+    const learned = region === undefined ? {} : { learned: { region } };
+    return jsonResponse({ ...explanation, ...learned }, { "waybill-table": context.tableLabel ?? "" });
   });

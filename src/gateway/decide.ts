@@ -16,6 +16,7 @@ import {
 } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
 import type { MissingPage } from "../routing/packs/pack.ts";
+import { hasPublicForm } from "../routing/public-ids/codec.ts";
 import { entityOf, openOnPath, type PublicIdOpener, type ReadId, readId } from "./public-ids.ts";
 
 /**
@@ -225,9 +226,18 @@ export const failure = (
 
 /** The outcome of explaining an ID. */
 export type Explained =
-  | { readonly kind: "explanation"; readonly explanation: Explanation; readonly byCanary: boolean }
+  | {
+      readonly kind: "explanation";
+      readonly explanation: Explanation;
+      readonly decided: Decision | undefined;
+      readonly byCanary: boolean;
+    }
   | DecideFailure
   | PageNeed;
+
+/** The same on a path of an entity, by one table. */
+export const explainOnPath = (input: DecideInput, id: string, path: string): Explained =>
+  explainByTable(input, input.tables.table, id, false, path);
 
 /**
  * All readings of an ID, where `/any` would lead it and why, by the table that decides. Internal IDs of public
@@ -251,11 +261,21 @@ function explainByTable(
   table: CompiledTable,
   id: string,
   byCanary: boolean,
+  path?: string,
 ): Explained {
   const hint = hintFor(table, layoutName);
   if (!hint.ok) return failure(table, hint.error, byCanary);
-  const explanation = explain(table.withoutPublic ?? table, id, nowMs, hint.value);
+  const shown = table.withoutPublic ?? table;
+  const match = path === undefined ? undefined : table.paths.match(path);
+  const resolved =
+    path === undefined || match === undefined || match.entity.public !== undefined
+      ? resolveAny(shown, id, nowMs, hint.value)
+      : resolvePath(shown, match, path, nowMs, hint.value);
+  const explanation = explain(shown, id, nowMs, hint.value, resolved);
   const { error } = explanation;
   if (error !== undefined && "missing" in error) return failure(table, error, byCanary);
-  return { kind: "explanation", explanation, byCanary };
+  const publicOf = [...table.entities.values()].filter((one) => one.public !== undefined && hasPublicForm(one, id));
+  const shownAs = publicOf.length === 0 ? {} : { publicOf: publicOf.map(({ name }) => name) };
+  const decided = resolved.ok ? resolved.value : undefined;
+  return { kind: "explanation", explanation: { ...explanation, ...shownAs }, decided, byCanary };
 }

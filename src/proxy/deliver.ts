@@ -207,7 +207,7 @@ export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Pro
   const named = regionNamedBy(response);
   if (named === undefined) return answer;
   await discard(answer.value);
-  if (known !== undefined) memory?.forget(keyOf(proxyRequest));
+  if (known !== undefined) memory?.forget(movedKeyOf(proxyRequest.decision));
   if (isSettled) return disagree(sent, "the table says that it is there");
   const other = proxyRequest.regions.get(named);
   if (other === undefined) return disagree(sent, "the region that it names is not in the table");
@@ -220,7 +220,7 @@ const discard = async ({ response, bytes }: OriginResponse): Promise<void> =>
   bytes === undefined ? response.body?.cancel() : undefined;
 
 async function recall(proxyRequest: ProxyRequest, memory: MovedMemory) {
-  const named = memory.recall(keyOf(proxyRequest));
+  const named = memory.recall(movedKeyOf(proxyRequest.decision));
   const name = named instanceof Promise ? await named : named;
   return name === undefined ? undefined : proxyRequest.regions.get(name);
 }
@@ -244,7 +244,7 @@ async function follow(
   const remember = () => {
     // Where the table says it too, there is nothing to remember.
     if (!isOwn || !isRemembered(proxyRequest) || region === proxyRequest.decision.target.region) return;
-    deps.movedMemory?.remember(keyOf(proxyRequest), region.name, entity.rememberMovedSeconds);
+    deps.movedMemory?.remember(movedKeyOf(proxyRequest.decision), region.name, entity.rememberMovedSeconds);
   };
   if (proxyRequest.body.kind === "stream") {
     remember();
@@ -265,7 +265,7 @@ async function follow(
 const disagree = ({ name }: Region, why: string): Delivery => err({ reason: "origins-disagree", region: name, why });
 
 /** Words alone are not one ID: those of XID and ObjectId may be equal. */
-const keyOf = ({ decision: { entity, layout, words, target } }: ProxyRequest): MovedKey => ({
+export const movedKeyOf = ({ entity, layout, words, target }: ProxyRequest["decision"]): MovedKey => ({
   entity: entity.name,
   id: `${layout}:${words.join(".")}`,
   decided: target.region.name,

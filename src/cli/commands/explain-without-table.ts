@@ -56,10 +56,20 @@ export const conversionsFrom = (layout: string): readonly { readonly to: Layout;
     return b.name === layout ? [{ to: a, move: back }] : [];
   });
 
+/** An entry of a table's text. `source`: the file, or `revision 41`. */
+export interface DeclaredRule {
+  readonly pointer: string;
+  readonly source: string;
+  readonly line: number;
+  readonly value: unknown;
+}
+
 /** The explanation of a text, with or without a table. */
 export interface Explained extends Omit<Explanation, "forms"> {
-  /** Public entities whose public IDs have this form. Only the keys tell more. */
-  readonly publicOf?: readonly string[];
+  /** What a running gateway knows from a 421 of an origin. */
+  readonly learned?: { readonly region: string };
+  /** The entry of the table that decided. */
+  readonly declared?: DeclaredRule | undefined;
   /** The layouts that only the time excludes; `--layout` accepts them. */
   readonly otherTimes?: readonly string[];
   readonly forms: readonly { readonly layout: string; readonly form: string; readonly text: string }[];

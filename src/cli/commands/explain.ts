@@ -1,16 +1,22 @@
-import { explainId } from "../../gateway/decide.ts";
-import { type Layout, ok, type Role, type Words } from "../../ids/index.ts";
+import { explainId, explainOnPath } from "../../gateway/decide.ts";
+import { type Layout, ok, parseShortKey, type Role, type Words } from "../../ids/index.ts";
 import type { Candidate, CompiledTable, Rule } from "../../routing/index.ts";
-import { hasPublicForm } from "../../routing/public-ids/codec.ts";
-import { pointerTo } from "../../routing/schema/faults.ts";
+import { patternFor } from "../../routing/lookup/paths.ts";
+import { shortKeyOwners } from "../../routing/resolve/describe.ts";
+import { allOwners, LUUID_SHORT } from "../../routing/resolve/match.ts";
+import { type Place, pointerTo } from "../../routing/schema/faults.ts";
 import { command, option } from "../command.ts";
+import { openGateway } from "../gateway/client.ts";
+import { answerOf, GATEWAY_OPTIONS, TOKEN_VARIABLE } from "../gateway/http.ts";
+import { type PublishedTable, readRevision } from "../gateway/revision.ts";
 import { detailOf, formatError } from "../lib/errors.ts";
 import { eachId, requireIds } from "../lib/input.ts";
+import { objectOf, readJsonText } from "../lib/json-text.ts";
 import { findLayout, knownLayouts } from "../lib/layouts.ts";
 import { alignColumns, escapeControls, jsonText } from "../lib/output.ts";
-import { openTable } from "../lib/table-file.ts";
+import { compile, openTableFile, type TableFile } from "../lib/table-file.ts";
 import { fail, type Runtime, type Style } from "../runtime.ts";
-import { type Explained, explainBare, explainNamed } from "./explain-without-table.ts";
+import { type DeclaredRule, type Explained, explainBare, explainNamed } from "./explain-without-table.ts";
 
 /** Colours by role; fields of one role alternate. */
 const STYLES: Readonly<Record<Role, readonly Style[]>> = {
@@ -67,8 +73,12 @@ const formatExplanation = (
   const blocks = [
     [paint("bold", escapeControls(text))],
     decision === undefined
-      ? ambiguityLines(candidates)
-      : [`  ${chainOf(text, decision, paint)}`, ...shadowLines(decision)],
+      ? ambiguityLines(explanation)
+      : [
+          `  ${chainOf(explanation.declared?.pointer, decision, paint)}`,
+          ...ruleLines(explanation),
+          ...shadowLines(decision),
+        ],
     chosen === undefined || !hasStrip ? [] : diagramOf(chosen, text, layouts, paint).map((line) => `  ${line}`),
     ...candidates
       .filter((candidate) => !isShort(candidate))
@@ -82,7 +92,8 @@ const formatExplanation = (
     .join("\n\n")}\n`;
 };
 
-const ambiguityLines = (candidates: readonly Candidate[]): readonly string[] => {
+const ambiguityLines = ({ candidates, error }: Explained): readonly string[] => {
+  if (error !== undefined && error.reason !== "ambiguous-id") return [];
   const possible = [...new Set(candidates.filter(({ excluded }) => !excluded).map(({ layout }) => layout))];
   return possible.length < 2 ? [] : [`  one of ${possible.join(", ")}: the text is ambiguous`];
 };
@@ -103,24 +114,52 @@ const chosenOf = ({ candidates, decision }: Explained): Candidate | undefined =>
 type Decision = NonNullable<Explained["decision"]>;
 
 /** `iuid → order → /routes/3 → eu`. */
-const chainOf = (text: string, decision: Decision, paint: Runtime["paint"]): string => {
+const chainOf = (pointer = "", decision: Decision, paint: Runtime["paint"]): string => {
   const { entity, layout, rule, region, path } = decision;
-  const source = [layout, entity, ruleName(rule, text), paint(["bold", "green"], region)].join(" → ");
+  const source = [layout, entity, pointer + ruleAddition(rule), paint(["bold", "green"], region)].join(" → ");
   return `${source}   ${paint("dim", path)}`;
 };
+
+/** `routing-table.json:31  { "when": … }`, and what an origin said. */
+const ruleLines = ({ declared, learned }: Explained): readonly string[] => [
+  ...(declared === undefined
+    ? []
+    : [`  ${escapeControls(`${declared.source}:${declared.line}  ${shortened(JSON.stringify(declared.value))}`)}`]),
+  ...(learned === undefined
+    ? []
+    : [`  learned: an origin said with a 421 that it is in ${learned.region}; requests go there first`]),
+];
+
+const shortened = (text: string): string =>
+  text.length > RULE_LENGTH_MAX ? `${text.slice(0, RULE_LENGTH_MAX)} …` : text;
+
+const RULE_LENGTH_MAX = 200;
 
 const shadowLines = ({ shadow }: Decision): readonly string[] =>
   shadow === undefined ? [] : [`  shadow: ${shadow.percent} % of the reads are mirrored to ${shadow.region}`];
 
-/** The deciding entry of the table, as a JSON pointer. */
-const ruleName = (rule: Rule, text: string): string => {
-  if (rule.kind === "route") {
-    const part = rule.part === undefined ? "" : `, part ${rule.part} of its split`;
-    return `${pointerTo(["routes", rule.index])}${part}${rule.pack === undefined ? "" : `, by pack ${rule.pack}`}`;
-  }
-  if (rule.kind === "canary") return pointerTo(["routes", rule.index, "canary"]);
-  if (rule.kind === "default") return "/default";
-  return pointerTo([rule.kind === "moving" ? "moves" : "moved", text]);
+const ruleAddition = (rule: Rule): string => {
+  if (rule.kind !== "route") return "";
+  const part = rule.part === undefined ? "" : `, part ${rule.part} of its split`;
+  return part + (rule.pack === undefined ? "" : `, by pack ${rule.pack}`);
+};
+
+/** The deciding entry of the table. `texts`: of the ID; the table has one of them. */
+const declaredRule = (rule: Rule, texts: readonly string[], { name, bytes }: TableFile<unknown>): DeclaredRule => {
+  const { value: table, positionOf } = readJsonText(new TextDecoder().decode(bytes));
+  const at = (value: unknown, key: string | number): unknown =>
+    objectOf(value)?.[key] ?? (value as readonly unknown[])?.[Number(key)];
+  const place = placeOf(rule, (part) => texts.find((text) => at(at(table, part), text) !== undefined));
+  const pointer = pointerTo(place);
+  return { pointer, source: name, line: positionOf(pointer).line, value: place.slice(0, 2).reduce(at, table) };
+};
+
+const placeOf = (rule: Rule, idIn: (part: string) => string | undefined): Place => {
+  if (rule.kind === "route") return ["routes", rule.index];
+  if (rule.kind === "canary") return ["routes", rule.index, "canary"];
+  if (rule.kind === "default") return ["default"];
+  const part = rule.kind === "moving" ? "moves" : "moved";
+  return [part, idIn(part) ?? ""];
 };
 
 const diagramOf = ({ layout: name }: Candidate, text: string, layouts: readonly Layout[], paint: Runtime["paint"]) => {
@@ -187,24 +226,30 @@ const formLines = (forms: Explained["forms"]): readonly string[] => {
 export const explainIds = command({
   name: "explain",
   description: "show how IDs can be read, where they are routed and why",
-  args: [["[id...]", "the IDs; - or none reads them from stdin, one per line"]],
+  args: [["[id...]", "IDs, or paths or URLs with one; - or none reads them from stdin, one per line"]],
   options: [
     option("--layout <name>", "read the IDs as this layout only; a route is shown if the table has the layout"),
     option("--table <file>", "the routing table (default: routing-table.json, if present)"),
     option("--no-table", "try every built-in layout, ignoring any table"),
+    option("--gateway <url>", `ask this running gateway, with the token in ${TOKEN_VARIABLE}`),
+    GATEWAY_OPTIONS[1],
     option("--json", "one JSON object per line, in the order of the IDs"),
   ],
   help: `
 Examples:
   $ waybill explain 0192f0c1-7a30-8005-8040-8f3b2a1c9d77
+  $ waybill explain https://api.example.com/orders/0192f0c1-7a30-8005-8040-8f3b2a1c9d77/events
   $ waybill explain --json < ids.txt | jq -r .decision.region
   $ waybill explain --no-table 01ARZ3NDEKTSV4RRFFQ69G5FAV
   $ waybill explain --layout sonyflake 94670051232743425
 
 Exit code: 0 if every ID has a region (without a table: can be read), otherwise 1.`,
-  run: async (runtime, args, { table: path, layout: name, json }) => {
+  run: async (runtime, args, options) => {
     requireIds(args, runtime);
-    const table = await openTable(path, runtime);
+    const { table: path, layout: name, json } = options;
+    const gateway = options.gateway === undefined ? undefined : openGateway(options, runtime);
+    const file = gateway ? await readRevision(gateway, undefined, compile) : await openTableFile(path, runtime);
+    const table = file?.table;
     const layouts = knownLayouts(table);
     const named = name === undefined ? ok(undefined) : findLayout(name, layouts);
     if (!named.ok) return fail(`error: ${named.error} (--layout)\n`);
@@ -215,16 +260,30 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
     else if (hint !== undefined) runtime.report(`reading IDs only as ${hint.name}; no route is shown\n`);
     else if (table === undefined)
       runtime.report("no routing table: reading IDs by every built-in layout; no route is shown\n");
-    const routed = hint === undefined || enabled !== undefined ? table : undefined;
-    const explainOne = (id: string): Explained => {
-      if (routed !== undefined) return explainByTable(routed, id, runtime.nowMs(), enabled?.layout.name);
-      return hint === undefined ? explainBare(id, layouts, runtime.nowMs()) : explainNamed(id, hint, runtime.nowMs());
+    const routed = hint === undefined || enabled !== undefined ? file : undefined;
+    const explainOne = async (text: string): Promise<Explained> => {
+      if (routed === undefined)
+        return hint === undefined
+          ? explainBare(text, layouts, runtime.nowMs())
+          : explainNamed(text, hint, runtime.nowMs());
+      const { id, onPath } = locate(routed.table, text);
+      if (id === undefined)
+        return { text, candidates: [], forms: [], decision: undefined, error: unrouted(onPath ?? text) };
+      const layoutName = enabled?.layout.name;
+      const byTable = () => withRule(explainByTable(routed.table, id, onPath, runtime.nowMs(), layoutName), routed);
+      if (gateway === undefined) return byTable();
+      const { explanation, revision } = answerOf(gateway, await gateway.explain(id, layoutName));
+      // The gateway explains an ID as on /any.
+      if (explanation.error !== undefined && onPath !== undefined) return byTable();
+      const isOther =
+        explanation.decision !== undefined && revision !== (routed as PublishedTable<CompiledTable>).revision;
+      return withRule(explanation, isOther ? await readRevision(gateway, revision, compile) : routed);
     };
-    return eachId(args, runtime, (id, index) => {
-      const explanation = explainOne(id);
+    return eachId(args, runtime, async (id, index) => {
+      const explanation = await explainOne(id);
       const { error } = explanation;
       if (json) return { data: jsonText(plainOf(explanation)), report: "", failed: error !== undefined };
-      const text = formatExplanation(explanation, routed, layouts, runtime);
+      const text = formatExplanation(explanation, routed?.table, layouts, runtime);
       return {
         data: index > 0 && text !== "" ? `\n${text}` : text,
         report: (error === undefined ? "" : formatError(error)) + formatHints(explanation),
@@ -234,14 +293,43 @@ Exit code: 0 if every ID has a region (without a table: can be read), otherwise 
   },
 });
 
-/** As the gateway decides, except for public IDs: their keys are not available here. */
-const explainByTable = (table: CompiledTable, id: string, nowMs: number, layoutName: string | undefined): Explained => {
-  const tables = { table, canary: undefined };
-  const explained = explainId({ tables, publicIds: { open: () => ok(undefined) }, layoutName, nowMs }, id);
-  if (explained.kind === "explanation") {
-    const publicOf = [...table.entities.values()].filter((one) => one.public !== undefined && hasPublicForm(one, id));
-    return { ...explained.explanation, ...(publicOf.length > 0 && { publicOf: publicOf.map(({ name }) => name) }) };
+/** The ID in a URL or a path. A short key gets the path of the one entity that has such keys. */
+const locate = (table: CompiledTable, text: string): { readonly id: string | undefined; readonly onPath?: string } => {
+  const [, path] = /^(?:https?:\/\/[^/?#]*)?(\/[^?#]*)/i.exec(text) ?? [];
+  if (path === undefined) {
+    const owners = [...new Set(shortKeyOwners(table).map(({ entity }) => entity))];
+    const pattern = owners[0] && patternFor(owners[0], LUUID_SHORT);
+    const isShort = parseShortKey(text).ok && owners.length === 1 && allOwners(table, text, 0).length === 0;
+    return isShort && pattern !== undefined ? { id: text, onPath: pattern.replace(":id", text) } : { id: text };
   }
+  const [, byId] = /^\/(?:any|-\/ids)\/([^/]*)/.exec(path) ?? [];
+  if (byId !== undefined) return { id: byId };
+  const match = table.paths.match(path);
+  return { id: match && path.slice(match.idStart, match.idEnd), onPath: path };
+};
+
+const unrouted = (path: string) => ({ reason: "unrouted-path", path }) as const;
+
+const withRule = (explained: Explained, file: TableFile<CompiledTable>): Explained => {
+  const { decision, forms } = explained;
+  if (decision === undefined) return explained;
+  return {
+    ...explained,
+    declared: declaredRule(decision.rule, [explained.text, ...forms.map(({ text }) => text)], file),
+  };
+};
+
+/** As the gateway decides, except for public IDs: their keys are not available here. */
+const explainByTable = (
+  table: CompiledTable,
+  id: string,
+  onPath: string | undefined,
+  nowMs: number,
+  layoutName: string | undefined,
+): Explained => {
+  const input = { tables: { table, canary: undefined }, publicIds: { open: () => ok(undefined) }, layoutName, nowMs };
+  const explained = onPath === undefined ? explainId(input, id) : explainOnPath(input, id, onPath);
+  if (explained.kind === "explanation") return explained.explanation;
   throw new Error(`${explained.kind} although the packs and the layout were checked`);
 };
 

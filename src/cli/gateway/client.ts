@@ -12,6 +12,7 @@ import {
   statusSchema,
 } from "../../published/table-api.ts";
 import { NOTE_HEADER } from "../../published/table-requests.ts";
+import type { Explanation } from "../../routing/index.ts";
 import { fail, type Runtime } from "../runtime.ts";
 import {
   type GatewayAddress,
@@ -101,6 +102,17 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
       const path = part === "header" ? packPath(sha256) : `${packPath(sha256)}/${part}`;
       return read({ method: "PUT", path, headers: { "content-type": "application/octet-stream" }, body }, packSchema);
     },
+    /** The explanation of an ID, and the revision that it is by. `learned`: where an origin said that the entity is. */
+    explain: async (id: string, layoutName: string | undefined) => {
+      const headers = layoutName === undefined ? {} : { "id-layout": layoutName };
+      const answer = await send({ method: "GET", path: `/-/ids/${encodeURIComponent(id)}`, headers });
+      if (!answer.ok) return answer;
+      const { status, header, bytes } = answer.value;
+      const parsed = v.safeParse(EXPLANATION, readObject(bytes));
+      const [, revision] = /^rev=(\d{1,15});/.exec(header("waybill-table") ?? "") ?? [];
+      if (!parsed.success) return err(unexpected(status, parsed.issues[0]));
+      return ok({ explanation: parsed.output as unknown as LearnedExplanation, revision: Number(revision) });
+    },
     /** The table version of the responding isolate. */
     ready: async () => {
       const answer = await send({ method: "GET", path: "/-/ready" });
@@ -108,6 +120,16 @@ const connect = (address: GatewayAddress, runtime: Runtime) => {
     },
   };
 };
+
+const EXPLANATION = v.looseObject({
+  text: v.string(),
+  candidates: v.array(v.looseObject({})),
+  forms: v.array(v.looseObject({})),
+});
+
+interface LearnedExplanation extends Explanation {
+  readonly learned?: { readonly region: string };
+}
 
 const packPath = (sha256: string) => `/-/table/packs/${sha256}`;
 const JSON_TYPE = { "content-type": "application/json" };

@@ -70,12 +70,12 @@ export interface IdResult {
 export const eachId = async (
   args: readonly string[],
   runtime: Runtime,
-  answer: (id: string, index: number) => IdResult,
+  answer: (id: string, index: number) => IdResult | Promise<IdResult>,
 ): Promise<ExitCode> => {
   let count = 0;
   let code: ExitCode = EXIT.ok;
   for await (const id of idsOf(args, runtime)) {
-    const { data, report, failed } = answer(id, count);
+    const { data, report, failed } = await answer(id, count);
     if (data !== "") await runtime.print(data);
     if (report !== "") runtime.report(report);
     if (failed) code = EXIT.failed;

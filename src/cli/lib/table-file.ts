@@ -136,7 +136,10 @@ export const formatFaults = (count: number): string =>
   formatFaultCount(count) + (isCut(count) ? "; the check stopped there" : "");
 
 /** The table of an option `--table`: none for `--no-table`, and by default the one in the current folder, if present. */
-export const openTable = async (option: string | false | undefined, runtime: Runtime) => {
+export const openTableFile = async (option: string | false | undefined, runtime: Runtime) => {
   if (option === false || (option === undefined && !runtime.fileExists(TABLE_FILE_DEFAULT))) return undefined;
-  return (await readServable(option ?? TABLE_FILE_DEFAULT, runtime)).table;
+  return readServable(option ?? TABLE_FILE_DEFAULT, runtime);
 };
+
+export const openTable = async (option: string | false | undefined, runtime: Runtime) =>
+  (await openTableFile(option, runtime))?.table;

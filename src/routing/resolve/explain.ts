@@ -19,12 +19,13 @@ import {
   hintedIn,
   isInWindow,
   type LayoutHint,
+  LUUID_SHORT,
   percentOf,
   shortTargetOf,
   shortWords,
   targetOf,
 } from "./match.ts";
-import { isWithoutPage, resolveAny } from "./resolve.ts";
+import { isWithoutPage, type Resolution, resolveAny } from "./resolve.ts";
 
 /** Everything that a table says about a text. Plain JSON: no number that could lose a digit, no object of the table. */
 export interface Explanation {
@@ -37,6 +38,8 @@ export interface Explanation {
   readonly forms: readonly TextFormOf[];
   /** Where `/any/:id` leads; absent when it leads nowhere. */
   readonly decision: PlainDecision | undefined;
+  /** Public entities whose public IDs have this form. Only the keys tell more. */
+  readonly publicOf?: readonly string[];
   /** Why `/any/:id` leads nowhere; absent when there is a decision. */
   readonly error: RoutingError | undefined;
 }
@@ -60,15 +63,23 @@ export interface PlainDecision {
   readonly path: string;
 }
 
-/** Reads a text in every way, or in that of a hint. Unix ms. While a reading needs a page, the error names that page. */
-export const explain = (table: CompiledTable, text: string, nowMs: number, hint?: LayoutHint): Explanation => {
+/** Reads a text in every way, or in that of a hint. Unix ms. While a reading needs a page, the error names it. `where`: by default that of `/any`. */
+export const explain = (
+  table: CompiledTable,
+  text: string,
+  nowMs: number,
+  hint?: LayoutHint,
+  where = resolveAny(table, text, nowMs, hint),
+): Explanation => {
   const missing = missingPage(table, text, nowMs, hint);
-  const resolved = missing === undefined ? resolveAny(table, text, nowMs, hint) : err(missing);
+  const resolved = missing === undefined ? where : err(missing);
   const layouts = hintedIn(table, hint);
   const isTooLong = text.length > ID_LENGTH_MAX;
   return {
     text,
-    candidates: isTooLong ? [] : [...describeAll(table, text, nowMs, hint), ...shortCandidates(table, text, hint)],
+    candidates: isTooLong
+      ? []
+      : [...describeAll(table, text, nowMs, hint), ...shortCandidates(table, text, hint, where)],
     unreadable: unreadableBy(layouts, text),
     forms: isTooLong ? [] : layouts.flatMap((enabled) => formsOf(enabled, text, nowMs)),
     decision: resolved.ok ? plain(resolved.value) : undefined,
@@ -76,10 +87,18 @@ export const explain = (table: CompiledTable, text: string, nowMs: number, hint?
   };
 };
 
-const shortCandidates = (table: CompiledTable, text: string, hint: LayoutHint | undefined): readonly Candidate[] => {
+const shortCandidates = (
+  table: CompiledTable,
+  text: string,
+  hint: LayoutHint | undefined,
+  where: Resolution,
+): readonly Candidate[] => {
   const primaryKey = hint?.enabled === undefined ? readShortKey(text, 0, text.length) : undefined;
   if (primaryKey === undefined) return [];
-  return shortKeyOwners(table).map((owner) => describeShort(table, owner, owner.group, primaryKey, false));
+  return shortKeyOwners(table).map((owner) => {
+    const isOnPath = where.ok && where.value.layout === LUUID_SHORT && where.value.entity === owner.entity;
+    return describeShort(table, owner, owner.group, primaryKey, isOnPath);
+  });
 };
 
 /** A text that is too long for any layout is not looked at more closely. */

@@ -44,7 +44,7 @@ export interface UnknownLayout {
   readonly known: readonly string[];
 }
 
-type Resolution = Result<Decision, RoutingError>;
+export type Resolution = Result<Decision, RoutingError>;
 
 /** The hot path: the ID is read where it stands, once for each form, by the entity's layouts or by the one named. Unix ms. */
 export const resolvePath = (

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { everyLayout, periodRange, textsOf } from "../../../src/ids/index.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
+import { fakeControlPlane, GATEWAY_URL, problem } from "../fake-control-plane.ts";
 import { objectsOf, waybill } from "../fake-runtime.ts";
 import { tableFiles } from "../memory-files.ts";
 
@@ -48,9 +49,76 @@ describe.concurrent("waybill explain with a table", () => {
     );
     const shadowed = tableFiles({ ...DECLARED_TABLE, routes });
     const { stdout } = await waybill(["explain", PARCEL_EU], { files: shadowed });
-    expect(stdout).toMatch(/ → \/routes\/3 → eu .*\n {2}shadow: 0\.5 % of the reads are mirrored to us\n/);
+    expect(stdout).toMatch(/ → \/routes\/3 → eu .*\n.*\n {2}shadow: 0\.5 % of the reads are mirrored to us\n/);
     const json = await waybill(["explain", "--json", PARCEL_EU], { files: shadowed });
     expect(objectsOf(json.stdout)).toMatchObject([{ decision: { shadow: { region: "us", percent: 0.5 } } }]);
+  });
+
+  it("takes a URL, a path and a short key", async () => {
+    for (const text of [
+      `https://api.example.com/orders/${ORDER_KZ}/events?limit=20#top`,
+      `/orders/${ORDER_KZ}`,
+      `/any/${ORDER_KZ}/events`,
+      `HTTP://localhost:8080/-/ids/${ORDER_KZ}`,
+    ]) {
+      const { stdout, code } = await waybill(["explain", text], { files });
+      expect([stdout.split("\n")[2], code]).toEqual([`  iuid → order → /routes/0 → ap   /orders/${ORDER_KZ}`, 0]);
+    }
+    for (const text of ["17", "/person/17", "https://api.example.com/person/17"]) {
+      const { stdout, code } = await waybill(["explain", text], { files });
+      expect([stdout.split("\n")[2], code]).toEqual(["  luuid-short → person → /routes/5 → eu   /person/17", 0]);
+    }
+    const astray = await waybill(["explain", "https://api.example.com/nowhere/17", `/rides/${ORDER_KZ}`], { files });
+    expect(astray.code).toBe(1);
+    expect(astray.stderr.match(/^error: .*$/gm)).toEqual([
+      "error: No entity of the routing table matches this path.",
+      expect.stringContaining(ORDER_KZ),
+    ]);
+  });
+
+  it("shows the rule by its text and line, and of an ID in capitals the entry that the table has", async () => {
+    const { stdout } = await waybill(["explain", ORDER_BR.toUpperCase()], { files });
+    expect(stdout).toContain(`→ /moved/${ORDER_BR} → eu `);
+    const lines = new TextDecoder().decode(files.bytes("routing-table.json")).split("\n");
+    const line = lines.findIndex((each) => each.includes(`"${ORDER_BR}"`)) + 1;
+    expect(stdout).toContain(`\n  routing-table.json:${line}  "eu"\n`);
+    const json = await waybill(["explain", "--json", ORDER_KZ], { files });
+    expect(objectsOf(json.stdout)).toMatchObject([
+      { declared: { pointer: "/routes/0", source: "routing-table.json", value: DECLARED_TABLE.routes[0] } },
+    ]);
+  });
+
+  it("asks a running gateway, and shows what an origin said there", async () => {
+    const plane = fakeControlPlane(DECLARED_TABLE);
+    const [local] = objectsOf((await waybill(["explain", "--json", ORDER_KZ], { files })).stdout) as [object];
+    plane.override = ({ url, headers }) =>
+      url === `/-/ids/${ORDER_KZ}` && headers.get("authorization") !== null
+        ? { headers: { "waybill-table": "rev=1; source=memory; age=3" }, body: { ...local, learned: { region: "us" } } }
+        : undefined;
+    const args = ["explain", `/orders/${ORDER_KZ}`, "--gateway", GATEWAY_URL];
+    const { stdout, stderr, code } = await waybill(args, plane.access);
+    expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+    expect(stdout).toContain('\n  revision 1:1  {"when":{');
+    expect(stdout).toContain("\n  learned: an origin said with a 421 that it is in us; requests go there first\n");
+    plane.override = ({ url }) => (url.startsWith("/-/ids/") ? problem(429, "rate-limited", "Too many.") : undefined);
+    expect(await waybill(args, plane.access)).toMatchObject({ stderr: expect.stringContaining("Too many."), code: 1 });
+  });
+
+  it("does not call an ID ambiguous that no route takes", async () => {
+    const both = tableFiles({
+      regions: { eu: { origins: [{ url: "https://eu.example.com" }] } },
+      entities: {
+        parcel: { path: "/parcels/:id", ids: [{ layout: "hotguid" }] },
+        person: { path: "/person/:id", ids: [{ layout: "hotguid-sql" }] },
+      },
+      routes: [{ when: { layout: "hotguid", shardKey: 7 }, region: "eu" }],
+    });
+    const id = "6347eb00-bbaa-01cc-0201-0203d0000070";
+    const { stdout, stderr, code } = await waybill(["explain", id], { files: both });
+    expect([stdout.includes("the text is ambiguous"), code]).toEqual([stderr.includes("can be read"), 1]);
+    const unassigned = await waybill(["explain", id, "--layout", "hotguid"], { files: both });
+    expect(unassigned.stderr).toContain("No route matches this hotguid");
+    expect(unassigned.stdout).not.toContain("ambiguous");
   });
 
   it("names the moved entry and the SQL form", async () => {
@@ -62,7 +130,7 @@ describe.concurrent("waybill explain with a table", () => {
   });
 
   it("prints one JSON object per line, the failed ones too, in the order of the IDs", async () => {
-    const { stdout, stderr, code } = await waybill(["explain", "--json", ORDER_AQ, "17", ORDER_KZ], { files });
+    const { stdout, stderr, code } = await waybill(["explain", "--json", ORDER_AQ, "?17", ORDER_KZ], { files });
     expect({ stderr, code }).toEqual({ stderr: "", code: 1 });
     const [aq, short, kz, ...rest] = objectsOf(stdout);
     expect(rest).toEqual([]);
@@ -72,9 +140,9 @@ describe.concurrent("waybill explain with a table", () => {
     });
     expect(aq).not.toHaveProperty("decision");
     expect(short).toMatchObject({
-      text: "17",
-      candidates: [{ layout: "luuid-short", entity: "person", fields: { primaryKey: "23" }, excluded: true }],
-      error: { reason: "malformed-id", detail: '"17" is not an ID of any layout allowed here.' },
+      text: "?17",
+      candidates: [],
+      error: { reason: "malformed-id", detail: '"?17" is not an ID of any layout allowed here.' },
     });
     expect(kz).toMatchObject({
       decision: { entity: "order", layout: "iuid", region: "ap", rule: { kind: "route", index: 0 } },

@@ -297,3 +297,18 @@ describe("the log", () => {
     ]);
   });
 });
+
+describe("/-/ids", () => {
+  it("shows the region that an origin named with a 421", async () => {
+    const { request } = setUp({
+      origin: ({ url }) =>
+        url.startsWith("http://eu.")
+          ? new Response("gone", { status: 421, headers: { "waybill-region": "us" } })
+          : new Response("here"),
+    });
+    const page = `/-/ids/${PATH.split("/")[2]}`;
+    expect(await (await request(page)).json()).not.toHaveProperty("learned");
+    expect((await request(PATH)).headers.get("waybill-region")).toBe("us");
+    expect(await (await request(page)).json()).toMatchObject({ decision: { region: "eu" }, learned: { region: "us" } });
+  });
+});
