@@ -6,11 +6,16 @@ import type { Gateway, ServedTable } from "../src/ports.ts";
 import { type MintRequest, planMint } from "../src/routing/mint/plan.ts";
 import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint/request.ts";
 import { type Ambiguous, findAmbiguous } from "../src/routing/mint/verify.ts";
+import { requireScope } from "./lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv, readBody, wantedType } from "./lib/http.ts";
 
 /** `POST /mint`: IDs that route, from the first request on, to the region that the answer names. */
-export const mint = (gateway: Gateway) =>
-  new Hono<PageEnv>().post("/mint", async (c) => {
+export function mint(gateway: Gateway): Hono<PageEnv> {
+  const { mintDoor: door, counters } = gateway;
+  const pages = new Hono<PageEnv>();
+  if (door === "off") return pages.all("/mint", (c) => contextOf(c).fail({ reason: "not-found", path: "/mint" }));
+  if (door !== "open") pages.post("/mint", requireScope({ authenticate: door, counters }, "mint"));
+  return pages.post("/mint", async (c) => {
     const context = contextOf(c);
     const served = await openRequest(context);
     if (served instanceof Response) return served;
@@ -21,13 +26,20 @@ export const mint = (gateway: Gateway) =>
     if (!body.ok) return context.fail(body.error);
     const request = readMintBody(body.value);
     if (!request.ok) return context.fail(request.error);
+    const { count } = request.value;
+    // A request has been counted; its other IDs have the same price.
+    if (client?.max !== undefined && count > client.max) {
+      return context.fail({ reason: "key-out-of-range", field: "count", value: `${count}`, max: `${client.max}` });
+    }
+    const tooMany = client && count > 1 && (await limitRate(context, client, "client", undefined, count - 1));
+    if (tooMany) return tooMany;
     const { byCanary, table, plan } = planFor(served, request.value);
     if (byCanary) context.takeCanary();
     if (!plan.ok) return context.fail(plan.error);
     const { entity, enabled } = plan.value;
 
     const task = { gateway, served, plan: plan.value, table, nowMs: context.arrivedAtMs };
-    const minted = await mintIds(task, request.value.count);
+    const minted = await mintIds(task, count);
     if (!minted.ok) return context.fail(minted.error);
     const texts = minted.value.map(({ text }) => text);
     const regions = minted.value.map((one) => one.region);
@@ -56,6 +68,7 @@ export const mint = (gateway: Gateway) =>
       201,
     );
   });
+}
 
 /** By the canary's table for an entity that is all its own; else by the table in force. */
 function planFor({ table, canary }: ServedTable, request: MintRequest) {

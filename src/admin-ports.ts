@@ -132,8 +132,8 @@ export interface PackPartRequest {
   readonly author: string;
 }
 
-/** `viewer` sees the gateway's own pages, `operator` changes what they show as well. */
-export type Scope = "viewer" | "operator";
+/** `viewer` sees the gateway's own pages, `operator` changes what they show as well, `mint` mints IDs and no more. */
+export type Scope = "viewer" | "operator" | "mint";
 
 /** An authenticated caller of the gateway's own pages. */
 export interface Caller {

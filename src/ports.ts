@@ -222,8 +222,10 @@ export interface FieldRules {
 
 /** Whether one more request may come from a key now. */
 export interface RateLimit {
-  /** 0 when it may, and it is counted; else after how many seconds, at most, one may come again. */
-  waitSeconds(key: string): Promise<number>;
+  /** What is never passed at once; `undefined` where it is not known. */
+  readonly max: number | undefined;
+  /** 0 when so many may come, and they are counted; else after how many seconds, at most, they may come again. */
+  waitSeconds(key: string, count?: number): Promise<number>;
 }
 
 /** The limits that the deployment has bound; absent ones are off. */
@@ -337,6 +339,8 @@ export interface Gateway {
   readonly invalidSettings: readonly string[];
   readonly rateLimits: RateLimits;
   readonly authenticate: Authenticate;
+  /** Who may mint: all, none, or the callers of scope `mint` that it finds. */
+  readonly mintDoor: "open" | "off" | Authenticate;
   /** Whether the forwarding fields of requests are another proxy's of the same operator. */
   readonly trustsForwarded: boolean;
   /** Fields of requests and responses that stop here. */

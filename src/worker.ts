@@ -1,5 +1,6 @@
 import { createApp } from "../routes/app.ts";
 import bundledTable from "../routing-table.json" with { type: "json" };
+import { type KeyOptions, mintDoor } from "./edge/auth/access.ts";
 import { authenticator } from "./edge/auth/authenticate.ts";
 import { readConfig } from "./edge/config.ts";
 import { controlPlane, deploymentName } from "./edge/control-plane/client.ts";
@@ -80,6 +81,19 @@ function compose(env: Env) {
   });
   const peerOf = clientReader(config.clientAddress);
   const clientOf = config.trustedProxies === undefined ? peerOf : behindProxies(peerOf, config.trustedProxies);
+  const keyOptions: KeyOptions = {
+    clock,
+    fetch: (target, init) => fetch(target, init),
+    subtle: crypto.subtle,
+    reportKeyFailure,
+  };
+  const authenticate = authenticator({
+    ...keyOptions,
+    subtle: crypto.subtle,
+    settings: config.auth,
+    clientOf,
+    reportRefused: reportRefusedCredentials,
+  });
   const logLine = config.requestLog === "json" ? writeRequestLine : undefined;
   const writePoint = env.ANALYTICS && analyticsWriter(env.ANALYTICS);
   return createApp({
@@ -119,15 +133,8 @@ function compose(env: Env) {
     mustSign: config.mustSign,
     invalidSettings: [...new Set(config.faults.map(({ setting }) => setting))],
     rateLimits: rateLimits(config.rateLimits, { clock, report: reportDefect }),
-    authenticate: authenticator({
-      settings: config.auth,
-      clock,
-      fetch: (target, init) => fetch(target, init),
-      subtle: crypto.subtle,
-      clientOf,
-      reportRefused: reportRefusedCredentials,
-      reportKeyFailure,
-    }),
+    authenticate,
+    mintDoor: mintDoor(config.mint, authenticate, keyOptions),
     fieldRules: fieldRules(config.fields),
     trustsForwarded: config.forwardedFields === "append",
     observe:

@@ -58,14 +58,14 @@ export async function isKnown(gateway: Guard, request: Request): Promise<boolean
   if (!caller.ok && reasonOf(caller.error) !== "missing") {
     gateway.counters.count("refused_callers", reasonOf(caller.error));
   }
-  return caller.ok;
+  return caller.ok && caller.value.scope !== "mint";
 }
 
 type Forbidden = Extract<RequestError, { readonly reason: "forbidden" }>;
 
 function denialOf(caller: Caller, scope: Scope, context: RequestContext): Forbidden | undefined {
   if (isCrossSite(caller, context.request, context)) return { reason: "forbidden", why: "cross-site" };
-  if (scope === "operator" && caller.scope !== "operator") return { reason: "forbidden", why: "scope", needs: scope };
+  if (caller.scope !== "operator" && caller.scope !== scope) return { reason: "forbidden", why: "scope", needs: scope };
   return undefined;
 }
 

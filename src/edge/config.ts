@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../ids/index.ts";
 import { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "../routing/index.ts";
-import { type AuthSettings, readAuthSettings } from "./auth/settings.ts";
+import { type AuthSettings, type MintDoor, parseMintDoor, readAuthSettings } from "./auth/settings.ts";
 import { NO_SIGNING_KEYS, parseSigningKeys, type SigningKeys } from "./origins/signer.ts";
 import type { ClientSource } from "./platform.ts";
 import { NO_RATE_LIMITS, type RateSettings, readRateSettings } from "./rate-limits.ts";
@@ -37,6 +37,7 @@ export interface Config {
   readonly rateLimits: RateSettings;
   /** Who may see and change the gateway's own pages. */
   readonly auth: AuthSettings;
+  readonly mint: MintDoor;
   /** What is wrong with the settings, without their values. */
   readonly faults: readonly SettingFault[];
 }
@@ -105,6 +106,7 @@ export function readConfig(env: Settings): Config {
     faults.push({ setting: "FORWARDED_FIELDS", why });
   }
   const rateLimits = readRateSettings(env, faults);
+  const mint = readText<MintDoor>("MINT", parseMintDoor, "open");
   return {
     requestLog: read.REQUEST_LOG,
     clientAddress: isFaulty("CLIENT_ADDRESS") ? "either" : read.CLIENT_ADDRESS,
@@ -128,6 +130,7 @@ export function readConfig(env: Settings): Config {
     // Without the proxies that are to be trusted all clients would count as one.
     rateLimits: isFaulty("TRUSTED_PROXIES") ? NO_RATE_LIMITS : rateLimits,
     auth: readAuthSettings(env, faults),
+    mint: isFaulty("MINT") ? "faulty" : mint,
     faults,
   };
 }

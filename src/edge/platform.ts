@@ -91,10 +91,10 @@ export function periodCounts(periodSeconds: number, clock: Clock, keysMax: numbe
     countOf,
     /** Until the period ends and all are counted anew: from 1 to `periodSeconds`. */
     secondsLeft: (): number => Math.ceil((periodMs - (clock.nowMs() % periodMs)) / 1000),
-    add(key: string): void {
+    add(key: string, added = 1): void {
       const count = countOf(key);
       if (count === 0 && counts.size >= keysMax) for (const oldest of counts.keys()) if (counts.delete(oldest)) break;
-      counts.set(key, count + 1);
+      counts.set(key, count + added);
     },
   };
 }

@@ -87,10 +87,14 @@ export function boundRateLimit(
   { report }: Pick<RateLimitsOptions, "report">,
 ): RateLimitPort {
   return {
-    async waitSeconds(key) {
+    max: undefined,
+    async waitSeconds(key, count = 1) {
       try {
-        // The platform does not say how much of the period is left.
-        return (await binding.limit({ key })).success ? 0 : periodSeconds;
+        for (let left = count; left > 0; left -= COUNTED_AT_ONCE) {
+          // The platform does not say how much of the period is left.
+          if (!(await binding.limit({ key })).success) return periodSeconds;
+        }
+        return 0;
       } catch (error) {
         report(error);
         return 0;
@@ -98,6 +102,9 @@ export function boundRateLimit(
     },
   };
 }
+
+/** A binding counts one a call: IDs of a mint request are counted by the hundred. */
+const COUNTED_AT_ONCE = 100;
 
 /** At about 150 bytes a key the counters of one limit take 10 MB at most. */
 const KEYS_MAX = 65_536;
@@ -110,9 +117,10 @@ export function countedRateLimit(
 ): RateLimitPort {
   const counts = periodCounts(periodSeconds, clock, keysMax);
   return {
-    async waitSeconds(key) {
-      if (counts.countOf(key) >= requests) return counts.secondsLeft();
-      counts.add(key);
+    max: requests,
+    async waitSeconds(key, count = 1) {
+      if (counts.countOf(key) + count > requests) return counts.secondsLeft();
+      counts.add(key, count);
       return 0;
     },
   };

@@ -13,7 +13,7 @@ import { entityOf, readId } from "./public-ids.ts";
 
 /** What is to be minted, and the tables by which requests for it will go. */
 export interface MintTask {
-  readonly gateway: Pick<Gateway, "minters" | "packs" | "publicIds">;
+  readonly gateway: Pick<Gateway, "minters" | "packs" | "publicIds" | "pause">;
   readonly served: ServedTable;
   readonly plan: MintPlan;
   /** The table that the plan was made by: the one in force, or its canary's. */
@@ -60,6 +60,7 @@ export async function mintIds(task: MintTask, count: number): Promise<Result<rea
     const missing = count - kept.length;
     const isLast = droppedCount > droppedMax + DROPPED_MAX_EACH * kept.length;
     const keepsAll = isLast || !hasRandomBits;
+    if (kept.length > 0) await task.gateway.pause(0);
     const minted = await mintBatch(
       task,
       keepsAll && !(isDoubtful && kept.length === 0) ? missing : Math.min(missing, BATCH_MAX),
@@ -99,7 +100,9 @@ async function checkMinted(task: MintTask, minted: readonly Words[]): Promise<Ch
   const pattern = primaryPattern(entity, enabled.layout.name) ?? "";
   const input: DecideInput = { tables: served, publicIds: gateway.publicIds, layoutName: undefined, nowMs };
   const ids: (MintedId | undefined)[] = [];
-  for (const words of minted) {
+  for (const [index, words] of minted.entries()) {
+    // Other requests of the isolate wait no longer than a few IDs take.
+    if (index > 0 && index % BATCH_MAX === 0) await gateway.pause(0);
     const text = clientText(gateway, entity, enabled.layout.format(words));
     if (!text.ok) return text;
     const decide = () => decidePath(input, pathWithId(pattern, text.value));

@@ -15,12 +15,14 @@ export async function limitRate(
   limit: RateLimit,
   which: "client" | "entity" | "lookup",
   decision?: Decision,
+  count = 1,
 ): Promise<Response | undefined> {
   const { address } = context.client;
   const client = address === undefined ? UNKNOWN : clientNetwork(address);
   // Neither an entity's name nor an address has a space.
   const retryAfterSeconds = await limit.waitSeconds(
     decision === undefined ? client : `${decision.entity.name} ${client}`,
+    count,
   );
   if (retryAfterSeconds === 0) return undefined;
   return context.fail({ reason: "rate-limited", limit: which, retryAfterSeconds }, decision);

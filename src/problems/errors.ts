@@ -15,7 +15,7 @@ export type RequestError =
       readonly limit: "client" | "entity" | "lookup";
       readonly retryAfterSeconds: number;
     }
-  | { readonly reason: "forbidden"; readonly why: "scope"; readonly needs: "viewer" | "operator" }
+  | { readonly reason: "forbidden"; readonly why: "scope"; readonly needs: "viewer" | "operator" | "mint" }
   | { readonly reason: "forbidden"; readonly why: "cross-site" }
   | { readonly reason: "transfer-coding-unsupported" }
   | { readonly reason: "signing-unavailable" }

@@ -23,6 +23,7 @@ describe("the Worker's settings", () => {
       signingKeys: [],
       rateLimits: { client: undefined, entity: undefined, lookup: undefined },
       mustSign: false,
+      mint: "open",
       auth: { openPages: false, tokens: [], access: undefined, isFaulty: false },
       faults: [],
     });
@@ -54,6 +55,7 @@ describe("the Worker's settings", () => {
       signingKeys: [],
       rateLimits: { client: undefined, entity: undefined, lookup: undefined },
       mustSign: false,
+      mint: "open",
       auth: { openPages: false, tokens: [], access: undefined, isFaulty: false },
       faults: [],
     });
@@ -107,6 +109,7 @@ describe("the Worker's settings", () => {
       clientAddress: "either",
       fields: { passesOverride: false, hidesServer: true },
       mustSign: true,
+      mint: "faulty",
       auth: { ...defaults.auth, isFaulty: true },
     });
   });

@@ -127,6 +127,7 @@ export function setUp(options: Options = {}) {
     sign: undefined,
     rateLimits: { client: undefined, entity: undefined, lookup: undefined },
     authenticate: async () => ok({ name: "anybody", scope: "operator", by: "open-pages" }),
+    mintDoor: "open",
     mustSign: false,
     invalidSettings: [],
     trustsForwarded: false,

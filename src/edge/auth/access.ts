@@ -1,13 +1,17 @@
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose";
 import * as v from "valibot";
-import type { Caller } from "../../admin-ports.ts";
+import type { Authenticate, Caller } from "../../admin-ports.ts";
 import { err, ok, type Result } from "../../ids/result.ts";
-import type { Clock, Fetch } from "../../ports.ts";
+import type { Clock, Fetch, Gateway } from "../../ports.ts";
 import { withTimeout } from "../platform.ts";
-import { type AccessSettings, isOperator } from "./settings.ts";
+import { type AccessSettings, isOperator, type JwtSettings, type MintDoor } from "./settings.ts";
 
-export interface AccessOptions {
+export interface AccessOptions extends JwtOptions {
   readonly settings: AccessSettings;
+}
+
+export interface JwtOptions {
+  readonly settings: JwtSettings;
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly subtle: Pick<typeof crypto.subtle, "importKey">;
@@ -43,7 +47,7 @@ const USABLE_KEY = v.object({ kty: v.literal("RSA"), kid: v.string(), n: v.strin
  * Finds Access's signing keys by ID: fetched on demand, at most once a minute, and retained during outages. `unknown`: Access
  * has no such key. `unavailable`: the keys could not be fetched.
  */
-function accessKeys(options: Required<AccessOptions>) {
+function accessKeys(options: Required<JwtOptions>) {
   const { clock, fetchDeadlineMs } = options;
   let keys: ReadonlyMap<string, CryptoKey> = new Map();
   let fetchedAtMs = Number.NEGATIVE_INFINITY;
@@ -76,13 +80,13 @@ function accessKeys(options: Required<AccessOptions>) {
   };
 }
 
-async function fetchKeys(options: Required<AccessOptions>): Promise<Result<ReadonlyMap<string, CryptoKey>, string>> {
+async function fetchKeys(options: Required<JwtOptions>): Promise<Result<ReadonlyMap<string, CryptoKey>, string>> {
   const { settings, fetchDeadlineMs } = options;
   const leave = new AbortController();
   const timer = setTimeout(() => leave.abort(), fetchDeadlineMs);
   try {
     // Where Access publishes its keys.
-    const url = `${settings.issuer}/cdn-cgi/access/certs`;
+    const url = settings.keys ?? `${settings.issuer}/cdn-cgi/access/certs`;
     const response = await options.fetch(url, { redirect: "manual", signal: leave.signal });
     if (response.status !== 200) return err(`status ${response.status}`);
     const parsed = v.safeParse(KEY_SET, JSON.parse(await readText(response)));
@@ -147,7 +151,37 @@ export const wrong = (why: string): Result<never, AccessFault> => err({ kind: "w
  * Verifies a token of Cloudflare Access: a person, by e-mail address, or a service token, by name. Keys come from the team's
  * domain only; keys or URLs in the token (`jwk`, `jku`, `x5u`) are ignored.
  */
-export function accessCheck(options: AccessOptions) {
+export const accessCheck = (options: AccessOptions) =>
+  jwtCheck(options, (payload) => callerOf(payload, options.settings));
+
+export type KeyOptions = Omit<JwtOptions, "settings">;
+
+/** Finds the callers that may mint; an invalid setting lets none in. */
+export function mintDoor(door: MintDoor, authenticate: Authenticate, options: KeyOptions): Gateway["mintDoor"] {
+  if (door === "open" || door === "off") return door;
+  if (door === "token") return authenticate;
+  if (door === "faulty") return async () => err({ reason: "authentication-unavailable" });
+  return jwtDoor({ ...options, settings: door });
+}
+
+/** By a token of the declared issuer. */
+function jwtDoor(options: JwtOptions): Authenticate {
+  const { scope } = options.settings;
+  const check = jwtCheck(options, ({ sub, scope: scopes }) => {
+    const isAllowed = scope === undefined || (typeof scopes === "string" && scopes.split(" ").includes(scope));
+    return isAllowed ? ok({ name: String(sub), scope: "mint", by: "token" }) : wrong("scope");
+  });
+  return async ({ headers }) => {
+    const token = /^Bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+    if (token === undefined) return err({ reason: "unauthenticated", why: "missing" });
+    const caller = await check(token);
+    if (caller.ok) return caller;
+    if (caller.error.kind === "unavailable") return err({ reason: "authentication-unavailable" });
+    return err({ reason: "unauthenticated", why: "wrong" });
+  };
+}
+
+function jwtCheck(options: JwtOptions, callerIn: (payload: JWTPayload) => Result<Caller, AccessFault>) {
   const { settings, clock } = options;
   const findKey = accessKeys({ fetchDeadlineMs: FETCH_DEADLINE_MS, ...options });
   return async (token: string): Promise<Result<Caller, AccessFault>> => {
@@ -165,7 +199,7 @@ export function accessCheck(options: AccessOptions) {
         currentDate: new Date(clock.nowMs()),
         requiredClaims: ["exp"],
       });
-      return callerOf(payload, settings);
+      return callerIn(payload);
     } catch (error) {
       return wrong(whyOf(error));
     }

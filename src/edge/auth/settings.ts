@@ -1,13 +1,48 @@
 import * as v from "valibot";
 import type { Scope } from "../../admin-ports.ts";
+import { err, ok, type Result } from "../../ids/result.ts";
 import { readSecret, readValid, type SettingFault, type Settings } from "../settings.ts";
 
-/** The Cloudflare Access application in front of the gateway's own pages. */
-export interface AccessSettings {
-  /** The issuer of tokens: `https://<team domain>`. */
+/** Whose tokens are accepted, signed by RS256. */
+export interface JwtSettings {
+  /** Of Access: `https://<team domain>`. */
   readonly issuer: string;
-  /** Audience tags of the accepted Access applications. */
+  /** Of Access: audience tags of its applications. */
   readonly audiences: readonly string[];
+  /** URL of the issuer's key set; by default where Access publishes it. */
+  readonly keys?: string;
+  /** What the claim `scope` must contain (RFC 8693 §4.2). */
+  readonly scope?: string | undefined;
+}
+
+/** Who may mint: all, callers with the scope, those with a token of an issuer, or none. `faulty`: the setting is invalid. */
+export type MintDoor = "open" | "token" | "off" | "faulty" | JwtSettings;
+
+const NAME = v.pipe(v.string(), v.minLength(1), v.maxLength(300));
+
+const MINT_JWT = v.pipe(
+  v.strictObject({
+    issuer: NAME,
+    audience: NAME,
+    keys: v.pipe(v.string(), v.url(), v.startsWith("https://")),
+    scope: v.optional(NAME),
+  }),
+  v.transform(({ audience, ...rest }): JwtSettings => ({ ...rest, audiences: [audience] })),
+);
+
+/** Reads the setting `MINT`. */
+export function parseMintDoor(text: string): Result<MintDoor, string> {
+  if (text === "open" || text === "token" || text === "off") return ok(text);
+  const jwt = readSecret(MINT_JWT, text);
+  return jwt === undefined ? err(MINT_FAULT) : ok(jwt);
+}
+
+const MINT_FAULT =
+  'MINT must be open, token, off, or JSON like {"issuer": "https://login.acme.com", "audience": "ids", ' +
+  '"keys": "https://login.acme.com/jwks.json"}, with "scope" where it is required';
+
+/** The Cloudflare Access application in front of the gateway's own pages. */
+export interface AccessSettings extends JwtSettings {
   /** E-mail addresses in lower case, or `*@<domain>` for all of a domain. */
   readonly operators: readonly string[];
 }
@@ -73,7 +108,7 @@ const TOKENS_MAX = 100;
 /** A bearer token; only the SHA-256 of it is stored. Its name is the author in the audit. */
 const TOKEN = v.strictObject({
   name: v.pipe(v.string(), v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/)),
-  scope: v.picklist(["viewer", "operator"] satisfies Scope[]),
+  scope: v.picklist(["viewer", "operator", "mint"] satisfies Scope[]),
   sha256: v.pipe(
     v.string(),
     v.regex(/^[0-9a-fA-F]{64}$/),
