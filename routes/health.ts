@@ -1,16 +1,18 @@
 import { Hono } from "hono";
 import { openRequest } from "../src/gateway/request.ts";
+import { startPage } from "../src/gateway/serve.ts";
 import type { Gateway } from "../src/ports.ts";
 import { isKnown } from "./lib/auth.ts";
 import { contextOf, jsonResponse, type PageEnv } from "./lib/http.ts";
 import { canaryInIsolate } from "./table/table.ts";
 
 /**
- * `/-/health`: the Worker runs. `/-/ready`: it has a table to route by, and for viewers which. Probes have no credentials.
+ * `/-/`: what this is. `/-/health`: the Worker runs. `/-/ready`: it has a table to route by, and for viewers which. Probes have no credentials.
  * Invalid settings are named to all: the data plane is ready without them.
  */
 export const health = (gateway: Gateway) =>
   new Hono<PageEnv>()
+    .get("/-/", startPage)
     .get("/-/health", () => jsonResponse({ status: "ok" }))
     .get("/-/ready", async (c) => {
       const context = contextOf(c);

@@ -16,7 +16,9 @@ import {
   type Entity,
   type EntityId,
   LUUID_SHORT,
+  NO_PUBLIC_KEYS,
   primaryPattern,
+  publicCodec,
   resolveAny,
   resolvePath,
 } from "../routing/index.ts";
@@ -31,6 +33,8 @@ export interface Sample {
   readonly about: string;
   /** The entity's primary path with the ID. */
   readonly path: string;
+  /** The same as its origin gets it: with the internal ID. */
+  readonly internalPath: string;
   /** The path with the short key; empty without one. */
   readonly shortPath?: string;
   /** A body of `POST /mint` for such an ID. */
@@ -52,20 +56,32 @@ const entropy: RandomWords = { word: () => randomFillSync(new Uint32Array(1))[0]
 const identity = hotguidIdentity(entropy, [...builtinLayouts.values()]);
 const hotguidKeys: Readonly<Record<string, number>> = identity.ok ? { ...identity.value } : {};
 
-/** IDs for the keys, cut-overs and moves of the table, except for public entities and layouts that cannot be minted. */
-export function mintSamples(file: TableFile, nowMs = Date.now()): readonly Sample[] {
-  const entities = [...file.table.entities.values()].filter((entity) => entity.public === undefined);
+/**
+ * IDs for the keys, cut-overs and moves of the table, except for layouts that cannot be minted. IDs of public entities are
+ * shown as clients get them; without keys they are left out.
+ */
+export function mintSamples(file: TableFile, keys = NO_PUBLIC_KEYS, nowMs = Date.now()): readonly Sample[] {
+  const entities = [...file.table.entities.values()];
   const moved = Object.keys(file.declared.moved ?? {}).slice(0, SAMPLES_PER_LAYOUT_MAX);
-  return [
+  const samples = [
     ...entities.flatMap((entity) => entity.ids.flatMap((id) => samplesOf(file, entity, id, nowMs))),
     ...moved.flatMap((id) => {
       const found = resolveAny(file.table, id, nowMs);
-      if (!found.ok || found.value.entity.public !== undefined) return [];
+      if (!found.ok) return [];
       const { entity, layout, target } = found.value;
       const path = pathOf(entity, layout, id);
-      return [{ entity: entity.name, id, region: target.region.name, about: "moved", path }];
+      return [{ entity: entity.name, id, region: target.region.name, about: "moved", path, internalPath: path }];
     }),
   ];
+  return samples.flatMap((sample) => {
+    const entity = file.table.entities.get(sample.entity);
+    if (entity?.public === undefined) return [sample];
+    const id = publicCodec(entity, keys)?.show(sample.id);
+    const { path, about } = sample;
+    return id === undefined
+      ? []
+      : [{ ...sample, id, path: path.replace(sample.id, id), about: `${about}, public`, shortPath: "" }];
+  });
 }
 
 function samplesOf(file: TableFile, entity: Entity, entityId: EntityId, nowMs: number): Sample[] {
@@ -90,7 +106,18 @@ function samplesOf(file: TableFile, entity: Entity, entityId: EntityId, nowMs: n
     const isLuuid = layout.name === luuid.name;
     const shortPath = isLuuid ? pathOf(entity, LUUID_SHORT, formatShortKey(Number(values["primaryKey"]))) : "";
     const about = keys.flatMap((key) => key.about ?? []).join(", ") || layout.name;
-    return [{ entity: entity.name, id, region: found.value.target.region.name, about, path, shortPath, mint }];
+    return [
+      {
+        entity: entity.name,
+        id,
+        region: found.value.target.region.name,
+        about,
+        path,
+        internalPath: path,
+        shortPath,
+        mint,
+      },
+    ];
   });
   // Each region's first sample goes first, so that the limit hides no region.
   const isFirst = (sample: Sample) => samples.find(({ region }) => region === sample.region) === sample;

@@ -7,6 +7,7 @@ import { packsFolderOf } from "../host/publish/packs.ts";
 import { isOpen, settingsFrom } from "../host/settings.ts";
 import { startGateway } from "../host/workerd/gateway.ts";
 import { runningOn } from "../host/workerd/workerd.ts";
+import { parsePublicKeys } from "../routing/index.ts";
 import { documentPathOf, REGIONS, type RunningOrigin, startOrigins } from "./origin.ts";
 import { startReloading } from "./reload.ts";
 import { mintSamples } from "./samples.ts";
@@ -75,11 +76,12 @@ async function main(): Promise<void> {
   await checkPortsFree(port, isDemo);
   const origins = isDemo ? await startOrigins(port + 1) : [];
   try {
-    const samples = isDemo ? mintSamples(inForce) : undefined;
+    const keys = parsePublicKeys(process.env["PUBLIC_ID_KEYS"] || "{}");
+    const samples = isDemo ? mintSamples(inForce, keys.ok ? keys.value : undefined) : undefined;
     // A document per sample, in its region only.
-    for (const { entity, id, region, path, about } of samples ?? []) {
+    for (const { entity, id, region, internalPath, about } of samples ?? []) {
       const { documents } = origins.find((origin) => origin.region === region) ?? {};
-      documents?.set(documentPathOf(path) ?? path, { id, kind: entity, region, about });
+      documents?.set(documentPathOf(internalPath) ?? internalPath, { id, kind: entity, region, about });
     }
     const log = bufferedLog();
     const gateway = await startFront(port, stateFolder, file, origins, values.reload, log.line);

@@ -52,10 +52,29 @@ export async function serve(context: RequestContext): Promise<Response> {
     case "without-id":
       return forwardWithoutId(context, outcome.entry);
     case "error":
+      if (path === "/" && outcome.error.reason === "unrouted-path" && isRead(context.method)) return startPage();
       context.entity = outcome.entity;
       return context.fail(outcome.error);
   }
 }
+
+const isRead = (method: string): boolean => method === "GET" || method === "HEAD";
+
+const START_PAGE = {
+  name: "Waybill",
+  about: "An edge gateway: it reads from an ID which region owns the entity, and proxies the request there.",
+  links: {
+    "/any/{id}": "an entity by its ID alone",
+    "/-/health": "whether the gateway runs",
+    "/-/ready": "whether it has a table to route by",
+    "/-/problems": "what each error means",
+    "/-/openapi.json": "all paths; needs a credential",
+  },
+};
+
+/** What answers here, for all who try the gateway without a path. It names nothing of the table. */
+export const startPage = (): Response =>
+  Response.json(START_PAGE, { headers: { "cache-control": "no-store", "content-type": "application/json" } });
 
 /** To the entity's own path. The ID of a public entity hides its region and layout: there is no decision to show. */
 function redirect(context: RequestContext, location: string, decision: Decision | undefined): Response {

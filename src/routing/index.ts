@@ -11,7 +11,7 @@ export { regionsOfMinted } from "./mint/verify.ts";
 export { formatPackFault } from "./packs/format.ts";
 export { formatEntryFault } from "./packs/pack.ts";
 export { partsOfFile, verifyPack } from "./packs/verify.ts";
-export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys } from "./public-ids/codec.ts";
+export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys, publicCodec } from "./public-ids/codec.ts";
 export { type Explanation, explain } from "./resolve/explain.ts";
 export type { LayoutHint } from "./resolve/match.ts";
 export { chooseRegion, stickyCookie } from "./resolve/region-sources.ts";

@@ -48,7 +48,7 @@ const OWN_PATHS = [
   ),
 ];
 
-const OPEN_PATHS = ["/-/health", "/-/ready", "/-/problems", `/-/problems/${IDS.orderKz}`];
+const OPEN_PATHS = ["/-/", "/-/health", "/-/ready", "/-/problems", `/-/problems/${IDS.orderKz}`];
 const CLOSED_PATHS = OWN_PATHS.filter((path) => !OPEN_PATHS.includes(path));
 
 /** Requests that nobody must let in, and under what reason they are counted. */
@@ -128,7 +128,7 @@ describe("every page of the gateway's own", () => {
     expect((await request(path, { headers: bearer("w".repeat(40)) })).status).not.toBe(401);
   });
 
-  it.each(["/-/nothing", "/-/", "/-", "/-/metrics/", "/-/metrics/x", "/-/ready/x"])(
+  it.each(["/-/nothing", "/-", "/-/metrics/", "/-/metrics/x", "/-/ready/x"])(
     "%s is nothing, and that is no secret",
     async (path) => {
       expect(slug(await problemOf(await guarded().request(path)))).toBe("not-found");
@@ -188,7 +188,7 @@ it("the description says of each page whom it is for", async () => {
   const own = Object.entries(paths).filter(([path]) => path.startsWith("/-/"));
   expect(own.length).toBeGreaterThanOrEqual(6);
   for (const [path, operations] of own) {
-    const isOpen = ["/-/health", "/-/problems", "/-/problems/{slug}"].includes(path);
+    const isOpen = ["/-/", "/-/health", "/-/problems", "/-/problems/{slug}"].includes(path);
     for (const { security } of Object.values(operations)) {
       expect(security.flatMap((one) => Object.keys(one))).toEqual(isOpen ? [] : schemes);
       // Without credentials too: `{}` (OpenAPI 3.1 §4.8.10).

@@ -1,11 +1,31 @@
 import { describe, expect, it } from "vitest";
 import { PROBLEM_SLUGS } from "../../src/problems/index.ts";
+import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 import { IDS, problemOf, setUp, slug } from "./harness.ts";
 
 describe("the gateway's own pages", () => {
   it("/-/health says that the Worker runs, also without a table", async () => {
     const response = await setUp({ declared: {} }).request("/-/health");
     expect([response.status, await response.json()]).toEqual([200, { status: "ok" }]);
+  });
+
+  it.each(["/", "/-/"])("%s says what this is and where to look, and nothing of the table", async (path) => {
+    const { request, seen } = setUp();
+    const response = await request(path);
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json"]);
+    const { name, links } = await response.json<{ name: string; links: Record<string, string> }>();
+    expect([name, Object.keys(links)]).toEqual(["Waybill", expect.arrayContaining(["/-/problems", "/-/openapi.json"])]);
+    expect((await request(path, { method: "HEAD" })).status).toBe(200);
+    const posted = slug(await problemOf(await request(path, { method: "POST" })));
+    expect(posted).toBe(path === "/" ? "unrouted-path" : "method-not-allowed");
+    expect(seen).toEqual([]);
+  });
+
+  it("/ belongs to the table where it has the path", async () => {
+    const home = { path: "/", methods: "GET", sources: [{ region: "eu" }] };
+    const { request, seen } = setUp({ declared: { ...DECLARED_TABLE, withoutId: { home } } });
+    expect((await request("/")).headers.get("waybill-region")).toBe("eu");
+    expect(seen).toHaveLength(1);
   });
 
   it("/-/ready says which table is in force", async () => {
@@ -58,7 +78,7 @@ describe("the gateway's own pages", () => {
     expect(await data.json()).toMatchObject({ slug: name, type: `/-/problems/${name}` });
   });
 
-  it.each(["/-/problems/nonsense", "/-/problems/constructor", "/-/problems/__proto__", "/-/", "/-/ids/a/b"])(
+  it.each(["/-/problems/nonsense", "/-/problems/constructor", "/-/problems/__proto__", "/-", "/-/ids/a/b"])(
     "%s is not found",
     async (path) => {
       expect(slug(await problemOf(await setUp().request(path)))).toBe("not-found");

@@ -61,6 +61,7 @@ describe("the environment of npm start", () => {
         about: "Kazakhstan",
         id,
         path: `/orders/${id}`,
+        internalPath: `/orders/${id}`,
       };
       const screen = formatScreen({
         url: "http://gateway.test",

@@ -193,6 +193,25 @@ describe("a table of one's own on the demo's origins", () => {
     expect(await demo.ended).toBe(0);
   });
 
+  it("has samples of public entities as clients get them", async () => {
+    const table = {
+      regions: INVOICES.regions,
+      entities: { ticket: { path: "/tickets/:id", ids: [{ layout: "iuid", service: 3 }], public: true } },
+      routes: [],
+      default: "us",
+    };
+    const PUBLIC_ID_KEYS = JSON.stringify({ sealed: [{ id: "a", key: Buffer.alloc(32, 7).toString("base64") }] });
+    const PORT = String(await findFreePorts());
+    const demo = startWith({ PORT, PUBLIC_ID_KEYS }, tableFile("public-tickets.json", table));
+    await untilPrinted(demo, READY);
+    const [, id] = /^ {4}ticket +\S.*, public +([0-9A-Za-z]{44})$/m.exec(demo.output()) ?? [];
+    const response = await fetch(`${urlOf(demo)}/tickets/${id}`);
+    expect([response.status, response.headers.get("x-demo-region")]).toEqual([200, "us"]);
+    await response.arrayBuffer();
+    demo.child.kill("SIGTERM");
+    expect(await demo.ended).toBe(0);
+  });
+
   it("keeps any kind of document, and one LUUID under one name", () => {
     expect(documentPathOf("/v1/invoices/0192F0C1-7A30-8005-8040-8F3B2A1C9D78/Notes")).toBe(
       "/v1/invoices/0192f0c1-7a30-8005-8040-8f3b2a1c9d78/Notes",
