@@ -3,7 +3,7 @@ import type { CompiledTable } from "../../src/routing/index.ts";
 import type { PackRange } from "../../src/routing/packs/format.ts";
 import { encodePack } from "../../src/routing/packs/format.ts";
 import type { LoadedPack } from "../../src/routing/packs/pack.ts";
-import { verifyPack } from "../../src/routing/packs/verify.ts";
+import { verifyPack } from "../../src/routing/packs/pack.ts";
 import type { DeclaredPack } from "../../src/routing/schema/table.ts";
 import { needed, randomBelow, seededWords } from "../lib/random.ts";
 import { SUBJECTS, type Subject } from "./subjects.ts";

@@ -1,4 +1,3 @@
-/** The description of a problem type. */
 export interface ProblemType {
   readonly status: number;
   readonly title: string;

@@ -2,7 +2,6 @@ import type { MintPlanError } from "../routing/mint/request.ts";
 import type { PackFault } from "../routing/packs/format.ts";
 import type { Fault } from "../routing/schema/faults.ts";
 
-/** Why an endpoint of the gateway rejects a request. */
 export type RequestError =
   | Exclude<MintPlanError, { readonly reason: "key-out-of-range" }>
   | { readonly reason: "not-found"; readonly path: string }

@@ -221,7 +221,6 @@ const FAULTS_COUNTED_MAX = 1_000;
 /** More are of no use: such a table is wrong throughout. */
 const FAULTS_SHOWN_MAX = 100;
 
-/** Longest client text that a problem echoes. */
 const ECHO_CHARACTERS_MAX = 128;
 
 const shorten = (text: string) =>

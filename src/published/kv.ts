@@ -4,7 +4,7 @@ import { canarySelectorSchema, REVISION_MAX } from "../routing/index.ts";
 
 /**
  * A published table in KV: `table.current` is the pointer, the only value ever overwritten; `table.<digest>` is a body. Bodies
- * are written first, so a reader of the pointer finds them. `routing/packs/verify.ts` names the keys of packs.
+ * are written first, so a reader of the pointer finds them. `routing/packs/pack.ts` names the keys of packs.
  */
 export const POINTER_KEY = "table.current";
 export const bodyKey = (digest: string): string => `table.${digest}`;

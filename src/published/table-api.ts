@@ -109,7 +109,6 @@ export const statusSchema = v.object({
 export type Status = v.InferOutput<typeof statusSchema>;
 export type TableSource = Status["isolate"]["source"];
 
-/** The stored parts of a pack. */
 export const packSchema = v.object({
   /** Of its header. */
   sha256: digest,

@@ -2,7 +2,6 @@ import * as v from "valibot";
 
 /** What clients send to `/-/table`. The Worker validates requests; answers are in `table-api.ts`. */
 
-/** Revisions or audit entries in one response. */
 export const PAGE_ENTRIES_MAX = 100;
 export const PAGE_ENTRIES_DEFAULT = 20;
 

@@ -2,7 +2,6 @@ import type { ParseError } from "../ids/layout/layout.ts";
 import type { MissingPage } from "./packs/pack.ts";
 import type { Candidate } from "./table.ts";
 
-/** Why an ID or a path has no target. */
 export type RoutingError =
   | { readonly reason: "unrouted-path"; readonly path: string }
   | { readonly reason: "malformed-id"; readonly id: string; readonly faults: readonly LayoutFault[] }
@@ -22,7 +21,6 @@ export type RoutingError =
       readonly reason: "wrong-entity";
       readonly id: string;
       readonly entity: string;
-      /** Other readings of the ID. */
       readonly candidates: readonly Candidate[];
     }
   | {

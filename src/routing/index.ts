@@ -9,13 +9,11 @@ export { hintName, primaryPattern } from "./lookup/paths.ts";
 export { requiredFields } from "./mint/plan.ts";
 export { regionsOfMinted } from "./mint/verify.ts";
 export { formatPackFault } from "./packs/format.ts";
-export { formatEntryFault } from "./packs/pack.ts";
-export { partsOfFile, verifyPack } from "./packs/verify.ts";
+export { formatEntryFault, partsOfFile, verifyPack } from "./packs/pack.ts";
 export { NO_PUBLIC_KEYS, type PublicKeys, parsePublicKeys, publicCodec } from "./public-ids/codec.ts";
-export { type Explanation, explain } from "./resolve/explain.ts";
 export type { LayoutHint } from "./resolve/match.ts";
 export { chooseRegion, stickyCookie } from "./resolve/region-sources.ts";
-export { hintNamed, resolveAny, resolvePath } from "./resolve/resolve.ts";
+export { type Explanation, explain, hintNamed, resolveAny, resolvePath } from "./resolve/resolve.ts";
 export {
   type CanarySelector,
   canarySelectorSchema,

@@ -40,7 +40,6 @@ export const ROUTES_MAX = 200_000;
 export const PACKS_MAX = 16;
 export const PACKS_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Regions that one route can be split into. */
 export const SPLIT_PARTS_MAX = 256;
 export const MOVED_MAX = 100_000;
 export const ENTITIES_MAX = 1_000;

@@ -43,7 +43,6 @@ export interface Region {
   /** Whether they may also take writes that are safe to repeat. */
   readonly failoverWrites: boolean;
   readonly deadlines: Deadlines;
-  /** `undefined`: no circuit breaker. */
   readonly breaker: BreakerPolicy | undefined;
   readonly health: HealthCheck | undefined;
 }
@@ -66,13 +65,11 @@ export interface CompiledTable {
   readonly moved: MovedIndex;
   /** By name. An ID whose page is not in memory is found as `NeedsPage`. */
   readonly packs: ReadonlyMap<string, PackSlot>;
-  /** How many routes are declared. */
   readonly routeCount: number;
   /** For those who have no key: without public entities, and without layouts that only those have. `undefined`: this one. */
   readonly withoutPublic: CompiledTable | undefined;
 }
 
-/** An entity with its paths and the layouts of its IDs. */
 export interface Entity {
   readonly name: string;
   /** Path patterns such as `/orders/:id`. `/any/:id` uses the first without `*` that is for IDs of the layout. */
@@ -89,13 +86,11 @@ export interface Entity {
   readonly publicFields: FieldPaths | undefined;
   /** What happens to a response that is not JSON, where there are `publicFields`. */
   readonly otherBodies: "pass" | "refuse";
-  /** They take precedence over those of the region. */
   readonly deadlines: Deadlines;
   /** Bodies up to so many bytes are buffered for a retry. */
   readonly replayBytesMax: number;
   /** How long an origin's 421 is remembered; 0: not at all. */
   readonly rememberMovedSeconds: number;
-  /** Parts of its IDs' keys that origins receive. */
   readonly sentSlices: SentSlices;
 }
 
@@ -145,10 +140,8 @@ export interface Owner {
   readonly id: EntityId;
 }
 
-/** A layout with the table's settings. */
 export interface EnabledLayout {
   readonly layout: Layout;
-  /** Whether the table declares its rows. */
   readonly isOwn: boolean;
   /** Parts of the layout's key field, by name. `offset` counts from the key's most significant bit. */
   readonly slices: ReadonlyMap<string, Slice>;
@@ -168,7 +161,6 @@ export interface Slice {
   readonly bits: number;
   /** What the numbers are, if the table says so: UN M.49 area codes. */
   readonly codes: "m49" | undefined;
-  /** The request header with its number for origins. */
   readonly header: string | undefined;
 }
 
@@ -177,9 +169,7 @@ export interface Target {
   readonly region: Region;
   /** `route`: index into the table's `routes`. */
   readonly rule: Rule;
-  /** A share of the route's IDs that goes to another region. */
   readonly canary: Canary | undefined;
-  /** Where a share of the reads is sent as well. */
   readonly shadow: Share | undefined;
   /** The move of one entity, where the table gives an epoch. */
   readonly move: Move | undefined;
@@ -188,7 +178,6 @@ export interface Target {
 /** The result of a look-up, before canary and split are applied to the ID. */
 export type Found = Target | Split | NeedsPage;
 
-/** A route whose IDs go to several regions, in equal parts. */
 export interface Split {
   readonly region: undefined;
   readonly rule: { readonly kind: "split" };
@@ -207,11 +196,9 @@ export interface Move {
   readonly state: "started" | "fenced" | "moved";
   /** Rises with each step and never falls. At least 1. */
   readonly epoch: number;
-  /** The region that the entity goes to, or went to. */
   readonly to: string;
 }
 
-/** An entity that was removed from every region. */
 export interface Gone {
   readonly region: undefined;
   readonly rule: { readonly kind: "gone" };
@@ -243,16 +230,13 @@ export interface CanaryPlace {
 
 export type Rule =
   | { readonly kind: "moved" }
-  /** A source of the request, where there is no ID. */
   | { readonly kind: "source" }
   /** Moving: the current region, whatever the routes say. */
   | { readonly kind: "moving" }
   | {
       readonly kind: "route";
       readonly index: number;
-      /** The ID's part of a split, from 0. */
       readonly part?: number;
-      /** The pack with a range for the ID. */
       readonly pack?: string;
     }
   | { readonly kind: "canary"; readonly index: number }
@@ -269,7 +253,6 @@ export interface PathMatch<Owner = Entity> {
   /** The ID in the path: from `idStart` up to, not including, `idEnd`. */
   readonly idStart: number;
   readonly idEnd: number;
-  /** Set where the pattern names the layout of its IDs. */
   readonly hint?: LayoutHint | undefined;
 }
 
@@ -288,11 +271,9 @@ export interface WithoutIdIndex {
   readonly entries: readonly WithoutId[];
   /** `path`: the raw path of the request without the query. */
   readonly match: (path: string) => WithoutId | undefined;
-  /** By the name of the region. */
   readonly targets: ReadonlyMap<string, Target>;
 }
 
-/** One kind of requests without an ID. */
 export interface WithoutId {
   /** Without IDs, and with a name of its own. */
   readonly entity: Entity;
@@ -302,7 +283,6 @@ export interface WithoutId {
   readonly sticky: Sticky | undefined;
 }
 
-/** How an ID was read, and where it goes. */
 export interface Decision {
   readonly entity: Entity;
   /** Name of the layout; `luuid-short` for a short key, and empty without an ID. */

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { err, ok, type Result } from "../../ids/index.ts";
 import { faultsSchema, type StoredPack } from "../../published/table-api.ts";
-import { readHeader } from "../../routing/packs/verify.ts";
+import { readHeader } from "../../routing/packs/pack.ts";
 import type { DeclaredTable } from "../../routing/schema/table.ts";
 import { countOf, escapeControls, formatSize, startProgress } from "../lib/output.ts";
 import { packFile, sha256 as sha256Of } from "../lib/packs.ts";

@@ -22,7 +22,6 @@ export const CALL_DEADLINES = {
 
 interface CallOptions {
   readonly deadline: keyof typeof CALL_DEADLINES;
-  /** Whether a second call does no harm. */
   readonly isIdempotent: boolean;
   /** After a failure: the change may have been made, or may still be made. */
   readonly outcome?: "unknown";

@@ -30,7 +30,6 @@ const DEADLINES: KvDeadlines = { readMs: 1_500, writeMs: 10_000 };
 export interface KvSnapshot {
   readonly pointer: Pointer | undefined;
   readonly askedAtMs: number;
-  /** Why it could not be read. */
   readonly failure: string | undefined;
 }
 

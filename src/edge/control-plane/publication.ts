@@ -3,7 +3,6 @@ import type { Pointer } from "../../published/kv.ts";
 /** Publishing to KV in steps: each body, the pointer, then its read-back. The state is on disk: an interrupted step runs again. */
 export interface Publication {
   readonly pointer: Pointer;
-  /** Bodies of the pointer that are not written yet. */
   readonly bodiesLeft: readonly string[];
   readonly isPut: boolean;
   /** The last earlier revision confirmed in KV: other publishers use a higher number. Absent in a former version's state. */

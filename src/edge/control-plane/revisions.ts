@@ -28,7 +28,6 @@ export function validations(load: typeof loadTableBytes = loadTableBytes) {
 
 type Change = Result<TableRevision, TableChangeError>;
 
-/** The new revision that a change would make. */
 export interface Draft {
   readonly kind: RevisionKind;
   readonly digest: string;

@@ -90,7 +90,6 @@ export class RevisionStore {
     return this.#sql.exec<{ head: number | null }>("SELECT MAX(revision) AS head FROM revisions").one().head ?? 0;
   }
 
-  /** The last revision that is not a canary. */
   lastStable(): TableRevision | undefined {
     return this.#revisions("WHERE kind <> 'canary' ORDER BY revision DESC LIMIT 1")[0];
   }

@@ -63,7 +63,6 @@ export const seriesKey = (name: MetricName, ...parts: readonly string[]): string
 
 export const keyParts = (key: string): readonly string[] => key.split(SEPARATOR);
 
-/** The series for counts beyond the limit. */
 export function overflowKey(key: string): string {
   const [name = "", ...parts] = keyParts(key);
   const labels = isMetricName(name) ? METRICS[name].labels.length : parts.length;

@@ -8,7 +8,6 @@ import type { MetricsReport, MetricsStore, MetricsTotals } from "./store.ts";
 export interface MetricsOptions {
   /** `undefined`: this isolate reports nothing and knows only its own counts. */
   readonly store: MetricsStore | undefined;
-  /** The least time between two reports. */
   readonly reportMs: number;
   readonly clock: Clock;
   readonly pause: (ms: number) => Promise<void>;

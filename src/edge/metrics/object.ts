@@ -62,7 +62,6 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
   readonly #entropy: Entropy = pooledEntropy();
   #alarmAtMs: number | undefined;
   #checksDueMs: number;
-  /** Whether the last read table has checks. */
   #hasChecks = true;
 
   constructor(context: DurableObjectState, env: Env, { bundled }: { readonly bundled: unknown }) {
@@ -153,7 +152,6 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     return this.#config.checkMs * (1 + JITTER * (chance - 0.5));
   }
 
-  /** Checks every origin for which the current table asks it. */
   async #check(): Promise<void> {
     const inMemory = this.#tables.peek((work) => this.ctx.waitUntil(work));
     const served = inMemory ? ok(inMemory) : await this.#tables.load();

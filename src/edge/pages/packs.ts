@@ -4,13 +4,20 @@ import type { Packs } from "../../ports.ts";
 import type { TableError } from "../../problems/errors.ts";
 import type { PageInfo } from "../../routing/packs/decode.ts";
 import { formatPackFault, type Sha256 } from "../../routing/packs/format.ts";
-import { formatEntryFault, LoadedPack, type MissingPage, type PackSlot } from "../../routing/packs/pack.ts";
-import { packKey, pageKey, readHeader, readPage } from "../../routing/packs/verify.ts";
+import {
+  formatEntryFault,
+  LoadedPack,
+  type MissingPage,
+  type PackSlot,
+  packKey,
+  pageKey,
+  readHeader,
+  readPage,
+} from "../../routing/packs/pack.ts";
 import { COLD_DEADLINE_MS } from "../table/isolate-table.ts";
 import { PAGE_DEADLINE_MS, type PageFailure, type PageSource, type PageStoreOptions, pageStore } from "./store.ts";
 
 export interface PacksOptions extends PageStoreOptions {
-  /** Called once for each failed read. */
   readonly report: (failure: PackFailure) => void;
 }
 

@@ -6,7 +6,6 @@ import { edgeTableCache } from "../table/edge-cache.ts";
 import { KV_CACHE_SECONDS, type LoadFailure, within } from "../table/kv.ts";
 
 export interface Page {
-  /** Memory that it takes. */
   readonly bytes: number;
   /** Set by every look-up. The store clears it and evicts the page if nothing set it again. */
   isUsed: boolean;
@@ -33,7 +32,6 @@ export interface PageStoreOptions {
   readonly kv: KVNamespace;
   /** Shared by the isolates of one location; absent where the platform has no cache. */
   readonly cache: EdgeCache | undefined;
-  /** Names the deployment: the cache may be shared with others. */
   readonly namespace: string;
   readonly clock: Clock;
   readonly entropy: Entropy;

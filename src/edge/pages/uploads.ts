@@ -5,8 +5,7 @@ import type { PackChangeError, TableHistoryError } from "../../problems/errors.t
 import type { StoredPack } from "../../published/table-api.ts";
 import type { PackHeader, PageInfo } from "../../routing/packs/decode.ts";
 import { formatPackFault, type PackFault } from "../../routing/packs/format.ts";
-import { entryFault, formatEntryFault } from "../../routing/packs/pack.ts";
-import { packKey, pageKey, readHeader, readPage } from "../../routing/packs/verify.ts";
+import { entryFault, formatEntryFault, packKey, pageKey, readHeader, readPage } from "../../routing/packs/pack.ts";
 import type { DeclaredPack } from "../../routing/schema/table.ts";
 import { KV_CACHE_SECONDS, within } from "../table/kv.ts";
 import { subtleSha256 } from "./packs.ts";

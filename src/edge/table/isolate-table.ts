@@ -15,7 +15,6 @@ export interface IsolateTableOptions {
   readonly kv: KVNamespace;
   /** Shared by the isolates of one location; absent where the platform has no cache. */
   readonly cache: EdgeCache | undefined;
-  /** Identifies the deployment: other deployments may share the cache. */
   readonly namespace: string;
   /** The declared table that was deployed with the code: the last resort. */
   readonly bundled: unknown;
@@ -28,7 +27,6 @@ export interface IsolateTableOptions {
   readonly waitUntil: (work: Promise<unknown>) => void;
   /** Without it tables are served before their packs are known. */
   readonly packs?: Packs;
-  /** Receives every table that is served. */
   readonly onServed?: (served: ServedTable) => void;
 }
 

@@ -32,7 +32,6 @@ export async function readPointer(kv: KVNamespace, deadlineMs: number): Promise<
   return pointer.ok ? pointer : err({ reason: "pointer-malformed", why: pointer.error });
 }
 
-/** The bytes of a digest, verified. */
 export async function readBody(
   kv: KVNamespace,
   digest: string,

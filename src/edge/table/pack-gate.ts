@@ -13,7 +13,6 @@ const RETRY_MS = 5_000;
 export class PackGate {
   readonly #packs: Packs;
   readonly #clock: Clock;
-  /** The last table that was served whole. */
   #good: ServedTable | undefined;
   /** The newest table: headers that come too late for an older one do not bring it back. */
   #latest: ServedTable | undefined;

@@ -32,12 +32,10 @@ export class FieldRewriter extends JsonScanner {
   readonly #states = new Uint16Array(DEPTH_MAX);
   readonly #elements = new Float64Array(DEPTH_MAX);
   #depth = 0;
-  /** The state of the value that comes next. */
   #state: number;
   #kind: ScalarKind = "literal";
 
   #chunk: Uint8Array = NO_BYTES;
-  /** First byte of the chunk that has not been given out. */
   #from = 0;
   #pieces: Uint8Array[] = [];
 

@@ -73,7 +73,6 @@ export abstract class JsonScanner {
   #number: NumberState = "start";
   #literal = "";
   #literalAt = 0;
-  /** Bytes before the current chunk. */
   #passed = 0;
   #error: JsonError | undefined;
 

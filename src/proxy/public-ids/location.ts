@@ -12,7 +12,6 @@ export interface ReferenceDeps {
   readonly show: (entity: Entity, internal: string) => string | null | undefined;
 }
 
-/** Characters that texts of IDs have. */
 const WORD = /[0-9A-Za-z_-]+/g;
 
 /** With public IDs in place of internal ones; all else to the byte. `undefined` where an internal ID would remain. */

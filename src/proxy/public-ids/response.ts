@@ -76,7 +76,6 @@ export function publicResponse(
   return ok(new Response(answer.body.pipeThrough(rewriting({ paths, toPublic, framing }, onBroken)), init));
 }
 
-/** Why the body must not be shown, or cannot be read. */
 const obstacleTo = (
   framing: JsonFraming | undefined,
   { status, headers }: Response,

@@ -17,7 +17,6 @@ import { PACK_RANGES_MAX } from "../packs/format.ts";
 import type { Draft } from "../schema/draft.ts";
 import { OVERRIDE_PARTS, valuesIn } from "../schema/validate.ts";
 
-/** How much of a limit a table uses. */
 export interface Use {
   readonly used: number;
   readonly max: number;

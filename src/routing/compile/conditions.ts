@@ -57,7 +57,6 @@ interface Scope {
   /** The layouts that it names, or all; and those of them that its entities have. */
   readonly possible: readonly LayoutPlan[];
   readonly owned: readonly Layout[];
-  /** Greatest values of fields, once they have been computed. */
   readonly maxima: Map<string, number | undefined>;
 }
 
@@ -302,7 +301,6 @@ const MEMBERS: ReadonlyMap<number, readonly number[]> = new Map(M49_AREAS.map(([
 
 const codesIn = (area: number): readonly number[] => [area, ...(MEMBERS.get(area) ?? []).flatMap(codesIn)];
 
-/** The area of M.49 that has all others in it. */
 const WORLD = 1;
 
 /** Every code, with itself and all codes below it. */

@@ -128,7 +128,6 @@ export const canBeLater = ({ layout, window }: DatedLayout, words: Words): boole
   layout.fits(words) &&
   (window === undefined || layout.mintedAtMs === undefined || layout.mintedAtMs(words) >= window.fromMs);
 
-/** Group and primary key of an LUUID's text. */
 export const shortKeyIn = (
   reader: TextReader,
   layouts: DatedLayouts,

@@ -44,7 +44,6 @@ class OneBox implements BoxesById {
   }
 }
 
-/** A route whose conditions have been read. */
 export interface ReadRoute extends DraftRoute {
   readonly conditions: Conditions;
 }

@@ -140,7 +140,6 @@ export const isKey = ({ layout }: LayoutPlan, name: string): boolean =>
 
 /** Which entity has which IDs of a layout, before and after: the IDs that two tables' entities are compared over. */
 
-/** A table's routes for one layout. */
 export interface LayoutSide {
   readonly planned: Planned;
   /** `undefined` where no entity of the table uses the layout. */

@@ -54,7 +54,6 @@ const layoutSide = (planned: Planned, layout: string): LayoutSide => {
   };
 };
 
-/** What one table does with the IDs that are compared. */
 interface Side {
   readonly plan: LayoutPlan;
   /** With their owners, in the order of precedence. The last of an owner takes what the others do not. */

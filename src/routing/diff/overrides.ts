@@ -7,9 +7,7 @@ import type { PartDiff } from "./parts.ts";
 
 /** What becomes of entities that one of two tables singles out: in `moved`, in `moves` or in `gone`. Plain JSON. */
 export interface OverridesDiff {
-  /** How many of them go elsewhere. */
   readonly changed: number;
-  /** The first of those, at most `OVERRIDES_LISTED_MAX`. */
   readonly listed: readonly OverrideChange[];
   /** All of those by where they go, most first. */
   readonly changes: readonly OverrideKind[];
@@ -44,7 +42,6 @@ export interface OverrideKind {
 export interface UndoneSteps {
   readonly kind: Undone;
   readonly entities: number;
-  /** The first of them, at most `OVERRIDES_LISTED_MAX`. */
   readonly listed: readonly OverrideChange[];
 }
 

@@ -1,8 +1,8 @@
 import { keyFieldOf } from "../layouts/fields.ts";
 import type { LayoutPlan } from "../layouts/plan.ts";
 import { countOf, pairsOf, type Ranges } from "../lookup/ranges.ts";
+import type { PackRanges } from "../packs/pack.ts";
 import type { PackPlacement } from "../packs/route.ts";
-import type { PackRanges } from "../packs/verify.ts";
 import type { DeclaredPack } from "../schema/parts.ts";
 import { type Counted, isKey, type KeyOutcome, type LayoutSide, type Space } from "./key-changes.ts";
 import { canonical, joinDigits, type KeySegment, type OutcomeChange } from "./key-space.ts";
@@ -96,9 +96,6 @@ class Cursor {
   }
 }
 
-/** Changes behind packs, told by what the packs hold. */
-
-/** A pack of a layout's routes whose contents are at hand. */
 interface KnownPack {
   readonly ranges: PackRanges;
   /** The number of an ID that its ranges are of. */
@@ -188,7 +185,6 @@ const outcomeOf = (outcome: KeyOutcome | undefined, region: string | undefined):
   return region === undefined ? behind : { entity: outcome.entity, region };
 };
 
-/** Dimensions of a space from `from` to before `to`. */
 type Place = Omit<Counted, "keys">;
 
 /** What all packs are of; `undefined` where one is not at hand, or where they are of several numbers. */

@@ -2,14 +2,11 @@ import type { Draft, DraftRoute } from "../schema/draft.ts";
 import { pointerTo } from "../schema/faults.ts";
 import { canonical } from "./key-space.ts";
 
-/** Comparing what two tables say, part by part. */
-
 export interface Changed<Value> {
   readonly before: Value;
   readonly after: Value;
 }
 
-/** Named entries of one part of the table. */
 export interface PartDiff<Value> {
   readonly added: Readonly<Record<string, Value>>;
   readonly removed: Readonly<Record<string, Value>>;

@@ -21,11 +21,9 @@ export interface LayoutAmbiguity {
 }
 
 export type Hint =
-  /** Use these paths instead: each is of one entity. */
   | { readonly by: "path"; readonly paths: readonly string[] }
   /** Name one of the layouts in every pattern of the entity; `paths` name one already. */
   | { readonly by: "pattern"; readonly layouts: readonly string[]; readonly paths: readonly string[] }
-  /** Send this header with one of the values. */
   | { readonly by: "header"; readonly header: "id-layout"; readonly values: readonly string[] }
   /** Declare these layouts of your own with a prefix. */
   | { readonly by: "prefix"; readonly layouts: readonly string[] };

@@ -106,7 +106,6 @@ const faultOfDeclaration = (fault: DeclarationFault, rows: readonly Row[]): Entr
   }
 };
 
-/** A layout that the table declares by its rows. */
 const readCustomLayout = (name: string, declared: DeclaredLayout, declaredRows: readonly DeclaredRow[]) => {
   const { text, prefix, octetOrder } = declared;
   if (name === LUUID_SHORT) return reject(faultAt([], `Short keys are called ${LUUID_SHORT}; rename the layout.`));

@@ -12,14 +12,12 @@ export interface LayoutPlan {
   readonly window: TimeWindow | undefined;
   readonly dimensions: readonly Dimension[];
   readonly dimensionNames: ReadonlySet<string>;
-  /** The entities that use the layout. */
   readonly ids: readonly IdPlan[];
   readonly idsByEntity: ReadonlyMap<string, readonly IdPlan[]>;
   /** By service or group; `undefined` for entities that declare none. */
   readonly idsByMark: ReadonlyMap<number | undefined, readonly IdPlan[]>;
 }
 
-/** One entry of an entity's `ids`. */
 export interface IdPlan {
   readonly entity: string;
   readonly place: number;
@@ -32,7 +30,6 @@ export interface IdPlan {
 export interface Dimension {
   /** `minted`, a key such as `country` or `shardKey`, or else `fields.` or `slices.` and a name. */
   readonly name: string;
-  /** Smallest and greatest value that an ID can have. */
   readonly min: number;
   readonly max: number;
   readonly read: (words: readonly number[]) => number;

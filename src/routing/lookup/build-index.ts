@@ -26,7 +26,6 @@ const isAmong = (set: Ranges | undefined, value: number | undefined): boolean =>
 /** A box with its entry among a layout's placements. */
 const BOX_CELLS = 6;
 
-/** The numbers that mark an entity's IDs. */
 type Marks = Pick<IdPlan, "service" | "group">;
 
 /** The box that conditions leave of a layout's IDs with such marks; `undefined` for none, or beyond the budget. */

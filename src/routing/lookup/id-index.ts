@@ -52,7 +52,6 @@ export class Segments {
     return bucket > 0 ? bucket | 0 : 0;
   }
 
-  /** Where the segment of a value leads. */
   find(value: number): number {
     const { cells, buckets } = this;
     const bucket = this.bucketOf(value);
@@ -76,7 +75,6 @@ const bucketCountFor = (segments: number): number =>
 
 /** Routes that constrain the same dimensions, as nested segments. */
 export interface SegmentIndex {
-  /** Lowest ordinal in the index. */
   readonly first: number;
   /** Places of the dimensions among those of the layout, in the order of nesting. */
   readonly slots: readonly number[];
@@ -84,13 +82,11 @@ export interface SegmentIndex {
   readonly root: Segments | undefined;
 }
 
-/** The least and the greatest value of a dimension. */
 export interface Span {
   readonly min: number;
   readonly max: number;
 }
 
-/** One number of an ID. */
 interface Dimension extends Span {
   readonly read: (words: Words) => number;
 }
@@ -99,7 +95,6 @@ interface Dimension extends Span {
 export interface DirectTable {
   /** The lowest ordinal for each value of the first dimension, and within it for each of the second. */
   readonly ordinals: Uint32Array;
-  /** Where the entry of an ID stands. */
   readonly placeOf: (words: Words) => number;
 }
 
@@ -134,14 +129,12 @@ const placeReader = (first: Dimension, second: Dimension | undefined, secondCoun
   return (words) => (read(words) - min) * secondCount + (readSecond(words) - secondMin);
 };
 
-/** What routes lead to, by their ordinals. */
 export interface RouteTargets<Target> {
   readonly byOrdinal: readonly Target[];
   /** What no route takes. */
   readonly fallback: Target;
 }
 
-/** All routes of one entity's IDs of one layout. */
 export class IdIndex {
   private readonly indexes: readonly SegmentIndex[];
   private readonly slots: readonly number[];

@@ -3,7 +3,6 @@ import { LUUID_SHORT } from "../identity.ts";
 import type { DeclaredEntity } from "../schema/table.ts";
 import type { Entity, LayoutHint, PathIndex, PathMatch } from "../table.ts";
 
-/** A path pattern as the table declares it. */
 export interface DeclaredPattern {
   readonly pattern: string;
   /** The one layout of IDs on it; `undefined` for all that the entity has. */
@@ -65,7 +64,6 @@ interface Node<Owner> {
   id: Node<Owner> | undefined;
   /** The entity whose pattern ends here; everything below is its own. */
   entity: Owner | undefined;
-  /** What its pattern says of the IDs. */
   hint: LayoutHint | undefined;
   /** Whose pattern of whole paths ends here, and whose goes on with `**`. */
   exact: Owner | undefined;

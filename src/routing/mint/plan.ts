@@ -7,13 +7,11 @@ import { type MintPlanError, type MintRequest, malformed, unknownName } from "./
 
 /** How the gateway, which is many isolates, makes IDs of a layout that are never made twice. */
 export type Minting =
-  /** The layout has a minter of its own. */
   | "own"
   /** By random bits, so many that isolates need not know of each other. */
   | "chance"
   /** By numbers that are handed out once for all isolates: they stand in the time and the counter. */
   | "numbers"
-  /** No ID of the layout can be made here. */
   | "none";
 
 /** With so many random values, two IDs of one instant and one minter are the same once in 10^12 pairs. */

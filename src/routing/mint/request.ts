@@ -5,7 +5,6 @@ import { duplicateKey, parseJson } from "../schema/json-scanner.ts";
 import { described } from "../schema/parts.ts";
 import { checkShape, reportIssue } from "../schema/validate.ts";
 
-/** Why a request cannot be planned. */
 export type MintPlanError =
   | { readonly reason: "malformed-request"; readonly detail: string; readonly pointer?: string }
   | { readonly reason: "unknown-name"; readonly what: string; readonly name: string; readonly known: readonly string[] }
@@ -15,7 +14,6 @@ export function malformed(detail: string, pointer: string): MintPlanError {
   return { reason: "malformed-request", detail, pointer };
 }
 
-/** Most names that an answer lists. */
 const KNOWN_NAMES_MAX = 50;
 
 export function unknownName(what: string, name: string, known: Iterable<string>): MintPlanError {

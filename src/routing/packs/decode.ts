@@ -22,7 +22,6 @@ import {
   SECTION_REGIONS,
 } from "./format.ts";
 
-/** What the header of a pack says. */
 export interface PackHeader {
   readonly version: number;
   readonly fieldBits: number;
@@ -42,9 +41,7 @@ export interface PageInfo {
   readonly last: number;
   readonly ranges: number;
   readonly bytes: number;
-  /** Where the page begins in the file. */
   readonly offset: number;
-  /** How many ranges the pages before it have. */
   readonly rangesBefore: number;
   /** SHA-256 in lower-case hex. */
   readonly sha256: string;
@@ -185,7 +182,6 @@ export class PackPage {
   isUsed = true;
   /** Two numbers a record: its first key; then the last key less the first, times 256, and the number of the region. */
   private readonly records: Uint32Array | Float64Array;
-  /** Where the last record stands. */
   private readonly lastAt: number;
   /** The pair of records at which the search of a bucket begins; the next bucket's is where it ends. */
   private readonly buckets: Uint16Array;

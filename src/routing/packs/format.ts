@@ -25,7 +25,6 @@ export const MAGIC: readonly number[] = [0x89, 0x57, 0x41, 0x59, 0x50, 0x41, 0x4
 export const FORMAT_VERSION = 1;
 export const READER_VERSION_MIN = 1;
 
-/** The version of readers that this code is. */
 export const READER_VERSION = 1;
 
 export const FIXED_HEADER_BYTES = 32;
@@ -68,7 +67,6 @@ export const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8;
 
 export const pageBytes = (ranges: number, keyBytes: 4 | 8): number => padded(ranges * (2 * keyBytes + 1));
 
-/** How many ranges a full page has. */
 export const rangesPerPage = (keyBytes: 4 | 8): number => Math.floor(PAGE_BYTES_MAX / (2 * keyBytes + 1)) - 8;
 
 export type Sha256 = (bytes: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
@@ -191,7 +189,6 @@ export const encodePack = async (
 };
 
 interface Gathered {
-  /** First and last key of each range. */
   readonly bounds: readonly number[];
   readonly numbers: readonly number[];
   readonly regions: readonly string[];

@@ -9,12 +9,10 @@ import type { Found, NeedsPage, Target } from "../table.ts";
 import { NOT_FOUND, NOT_LOADED } from "./decode.ts";
 import type { PackSlot } from "./pack.ts";
 
-/** A route to a pack, ready for look-ups. */
 export interface PackRoute {
   readonly ordinal: number;
   readonly slot: PackSlot;
   readonly read: Dimension["read"];
-  /** By the numbers of the pack's regions. */
   readonly targets: readonly Target[];
 }
 
@@ -45,7 +43,6 @@ const UNLOADED: NeedsPage["rule"] = Object.freeze({ kind: "unloaded" });
 
 /** A route to a pack. Keys that are not in the pack go on to the routes behind it. */
 export interface PackPlacement {
-  /** Place in the declared `routes`. */
   readonly ordinal: number;
   readonly pack: string;
   readonly declared: DeclaredPack;

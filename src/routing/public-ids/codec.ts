@@ -100,13 +100,11 @@ export interface PublicCodec {
   readonly open: (text: string) => string | undefined;
 }
 
-/** The same for the words of its layout. */
 interface Codec {
   readonly show: (words: Words) => string | undefined;
   readonly open: (text: string) => Words | undefined;
 }
 
-/** Blocks of base62 in a sealed ID. */
 const SEALED_BLOCKS = 4;
 
 /** The codec of a public entity; `undefined` where there are no keys for its kind. */

@@ -19,7 +19,6 @@ export type FieldPathError =
 
 /** All paths as one deterministic automaton over names, so that a step costs the same however many fields there are. */
 export interface FieldPaths {
-  /** The state of the whole document. */
   readonly root: number;
   /** The state below `state` at a name, which is given as its symbol. */
   readonly next: (state: number, symbol: number) => number;

@@ -47,7 +47,6 @@ export const describeAll = (
 export const describeOwner = (table: CompiledTable, owner: OwnerReading, nowMs: number): Candidate =>
   describe(table, { ...owner, enabled: owner.id.enabled }, owner, nowMs);
 
-/** A text as one layout reads it. */
 interface LayoutReading {
   readonly enabled: EnabledLayout;
   readonly form: TextForm;

@@ -51,7 +51,6 @@ const claimValueOf = (value: unknown): string | undefined => {
   return String(value);
 };
 
-/** Digit by character code. */
 const DIGITS: ReadonlyMap<number, number> = new Map(
   [...BASE64URL.digits].map((digit, at) => [digit.charCodeAt(0), at]),
 );
@@ -128,7 +127,6 @@ export type RegionSourceError =
       readonly reason: "unknown-name";
       readonly what: "region";
       readonly name: string;
-      /** What the source may say. */
       readonly known: readonly string[];
     }
   | { readonly reason: "malformed-request"; readonly detail: string };

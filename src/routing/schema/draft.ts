@@ -14,7 +14,6 @@ export const overrides = <Entry>(record: Readonly<Record<string, Entry>> = {}): 
   entries: Object.values(record),
 });
 
-/** An override with the part of the table that it is in. */
 export type Override =
   | { readonly part: "moved"; readonly text: string; readonly entry: DeclaredMoved }
   | { readonly part: "moves"; readonly text: string; readonly entry: DeclaredMove }
@@ -43,7 +42,6 @@ export const overrideKey = (override: Override): string => {
 export type Draft = Readonly<ReturnType<typeof draftOf>>;
 
 export interface DraftRoute {
-  /** Place in the declared `routes`. */
   readonly index: number;
   readonly route: DeclaredRoute;
 }

@@ -4,7 +4,6 @@ import { FAULTS_MAX } from "../limits.ts";
 export interface Fault {
   /** RFC 6901 JSON pointer to the value at fault. */
   readonly pointer: string;
-  /** Stable name of the kind of fault. */
   readonly kind: FaultKind;
   /** One sentence: what is wrong and how to fix it. */
   readonly message: string;

@@ -14,7 +14,6 @@ const BACKSLASH = 0x5c;
 
 /** Walks over the tokens of a JSON text without making values, which take thirty times its memory. The syntax is not checked. */
 export class JsonScanner {
-  /** Where the token starts, and where it ends. */
   at = 0;
   end = 0;
   /** Of the last string, with its quotes. Before a colon it is a key. */
@@ -59,7 +58,6 @@ export class JsonScanner {
     return "";
   }
 
-  /** The key before a colon. */
   key(): string {
     const text = this.#text.slice(this.#stringAt, this.#stringEnd);
     return text.includes("\\") ? JSON.parse(text) : text.slice(1, -1);

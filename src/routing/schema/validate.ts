@@ -241,7 +241,6 @@ const keysAt = ({ wrapped, entries = {}, options = [], ...inside }: Inside, plac
   return [...own, ...(next ? keysAt(next, rest) : []), ...options.flatMap((option) => keysAt(option, place))];
 };
 
-/** What of a table fits the schema. */
 export interface Fitting {
   /** Without parts and entries that do not fit. What is in it has the type of the schema. */
   readonly table: Json;

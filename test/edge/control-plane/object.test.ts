@@ -6,7 +6,7 @@ import { BODIES_RETAINED_MAX, RevisionStore } from "../../../src/edge/control-pl
 import type { Env } from "../../../src/edge/env.ts";
 import { sha256 } from "../../../src/edge/table/kv.ts";
 import { bodyKey, POINTER_KEY } from "../../../src/published/kv.ts";
-import { packKey, pageKey } from "../../../src/routing/packs/verify.ts";
+import { packKey, pageKey } from "../../../src/routing/packs/pack.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { RANGES, storePack } from "../pages/files.ts";
 

@@ -8,7 +8,7 @@ import { ok } from "../../../src/ids/result.ts";
 import type { Packs } from "../../../src/ports.ts";
 import { POINTER_KEY } from "../../../src/published/kv.ts";
 import { loadTable, resolveAny } from "../../../src/routing/index.ts";
-import { packKey } from "../../../src/routing/packs/verify.ts";
+import { packKey } from "../../../src/routing/packs/pack.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS } from "../../routes/harness.ts";
 import { putTable } from "../faulty-kv.ts";

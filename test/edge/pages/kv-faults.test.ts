@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { POINTER_KEY } from "../../../src/published/kv.ts";
-import { packKey, pageKey } from "../../../src/routing/packs/verify.ts";
+import { packKey, pageKey } from "../../../src/routing/packs/pack.ts";
 import { IDS } from "../../routes/harness.ts";
 import { putTable, READ_FAULTS, type ReadFault } from "../faulty-kv.ts";
 import { makePack, RANGES, storePack } from "./files.ts";

@@ -7,7 +7,7 @@ import { PackGate } from "../../../src/edge/table/pack-gate.ts";
 import { ok } from "../../../src/ids/result.ts";
 import type { Clock, Packs, ServedCanary, ServedTable, Tables } from "../../../src/ports.ts";
 import { type CompiledTable, loadTable } from "../../../src/routing/index.ts";
-import { packKey, pageKey } from "../../../src/routing/packs/verify.ts";
+import { packKey, pageKey } from "../../../src/routing/packs/pack.ts";
 import type { DeclaredPack } from "../../../src/routing/schema/table.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { RANGES, storePack } from "./files.ts";

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/edge/env.ts";
 import { bodyKey, POINTER_KEY } from "../../../src/published/kv.ts";
 import { type CompiledTable, resolveAny, TABLE_BYTES_MAX } from "../../../src/routing/index.ts";
-import { packKey, pageKey } from "../../../src/routing/packs/verify.ts";
+import { packKey, pageKey } from "../../../src/routing/packs/pack.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { IDS } from "../../routes/harness.ts";
 import { putTable } from "../faulty-kv.ts";

@@ -6,7 +6,7 @@ import type { EdgeCache } from "../../../src/edge/origins/moved-memory.ts";
 import { edgeTableCache } from "../../../src/edge/table/edge-cache.ts";
 import { ok } from "../../../src/ids/result.ts";
 import { bodyKey, POINTER_KEY } from "../../../src/published/kv.ts";
-import { packKey, pageKey } from "../../../src/routing/packs/verify.ts";
+import { packKey, pageKey } from "../../../src/routing/packs/pack.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { putTable } from "../faulty-kv.ts";
 import { EU, withPacks } from "../pages/isolate.ts";

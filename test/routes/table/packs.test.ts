@@ -5,7 +5,7 @@ import type { Env } from "../../../src/edge/env.ts";
 import { err, ok } from "../../../src/ids/result.ts";
 import type { Gateway } from "../../../src/ports.ts";
 import { HEADER_BYTES_MAX, PAGE_BYTES_MAX } from "../../../src/routing/packs/format.ts";
-import { packKey, pageKey } from "../../../src/routing/packs/verify.ts";
+import { packKey, pageKey } from "../../../src/routing/packs/pack.ts";
 import { declaredOf, makePack, RANGES } from "../../edge/pages/files.ts";
 import { DECLARED_TABLE } from "../../fixtures/declared-table.ts";
 import { problemOf, setUp, slug } from "../harness.ts";

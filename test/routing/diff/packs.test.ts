@@ -5,7 +5,7 @@ import { countPackedKeys } from "../../../src/routing/diff/packs.ts";
 import { diffTables } from "../../../src/routing/index.ts";
 import type { PackRange } from "../../../src/routing/packs/format.ts";
 import { encodePack } from "../../../src/routing/packs/format.ts";
-import { type PackRanges, rangesOfFile, verifyPack } from "../../../src/routing/packs/verify.ts";
+import { type PackRanges, rangesOfFile, verifyPack } from "../../../src/routing/packs/pack.ts";
 import type { DeclaredPack, DeclaredTable } from "../../../src/routing/schema/table.ts";
 import { runs } from "../../setup/property-runs.ts";
 import { drawRanges, sha256, slowFind, wordsFrom } from "../packs/pack-cases.ts";

@@ -7,8 +7,7 @@ import {
   type PackFault,
   type PackRange,
 } from "../../../src/routing/packs/format.ts";
-import { LoadedPack, NOT_LOADED } from "../../../src/routing/packs/pack.ts";
-import { verifyPack } from "../../../src/routing/packs/verify.ts";
+import { LoadedPack, NOT_LOADED, verifyPack } from "../../../src/routing/packs/pack.ts";
 import { drawRanges, sha256, slowFind, wordsFrom } from "./pack-cases.ts";
 
 const encode = async (ranges: Iterable<PackRange>, fieldBits = 32, perPage?: number): Promise<EncodedPack> => {
