@@ -91,11 +91,6 @@ export interface TableFetchOptions {
   readonly waitUntil: (work: Promise<unknown>) => void;
 }
 
-interface Fetched {
-  readonly table: CompiledTable;
-  readonly source: TableSource;
-}
-
 interface Body {
   readonly bytes: ArrayBuffer;
   readonly source: TableSource;
@@ -120,7 +115,7 @@ export function tableFetcher({ kv, cache, report, deadlineMs, waitUntil }: Table
   const fetchTable = async (
     { digest, revision }: Pick<Pointer, "digest" | "revision">,
     held: LoadedTable | undefined,
-  ): Promise<Result<Fetched, LoadFailure>> => {
+  ): Promise<Result<Pick<LoadedTable, "table" | "source">, LoadFailure>> => {
     const same = tableInMemory(digest, held);
     if (same !== undefined) return ok({ table: { ...same, revision }, source: "memory" });
     const known = refused.get(digest);

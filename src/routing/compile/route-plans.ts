@@ -44,10 +44,6 @@ class OneBox implements BoxesById {
   }
 }
 
-export interface ReadRoute extends DraftRoute {
-  readonly conditions: Conditions;
-}
-
 /** The routes of one layout, flattened for look-ups. */
 export interface RoutePlan {
   readonly plan: LayoutPlan;
@@ -71,7 +67,7 @@ export const noPlacements = (plans: ReadonlyMap<string, LayoutPlan>): ReadonlyMa
 export const placeRoute = (
   layouts: ReadonlyMap<string, PlacedRoutes>,
   packs: Draft["packs"],
-  { index, route, conditions }: ReadRoute,
+  { index, route, conditions }: DraftRoute & { readonly conditions: Conditions },
   budget: Budget,
 ): boolean => {
   let takesSome = false;

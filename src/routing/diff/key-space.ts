@@ -192,15 +192,8 @@ const pick = <Outcome>({ routes, fallback }: SpaceSide<Outcome>, active: readonl
   fallback,
 });
 
-interface Segment {
-  readonly low: number;
-  readonly high: number;
-  /** For each side the places of the routes that take the segment. */
-  readonly active: readonly (readonly number[])[];
-}
-
 /** Cuts a span where a route of either side begins or ends. */
-function* segmentsOf(span: Ranges, sides: readonly SpaceSide<unknown>[], depth: number): Generator<Segment> {
+function* segmentsOf(span: Ranges, sides: readonly SpaceSide<unknown>[], depth: number) {
   const changes = sides.map(({ routes }) =>
     changesOf(routes.map(({ sets }) => (sets[depth] === undefined ? span : intersect(sets[depth], span)))),
   );

@@ -139,17 +139,8 @@ export const packKey = (sha256: string): string => `pack.${sha256}`;
 
 export const pageKey = (sha256: string, page: number): string => `pack.${sha256}.${page}`;
 
-export interface StoredPart {
-  readonly key: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-}
-
 /** The parts of a verified file in write order. The header is last: a reader that has it finds all pages. */
-export const partsOfFile = (
-  file: Uint8Array<ArrayBuffer>,
-  { headerBytes, pages }: PackHeader,
-  sha256: string,
-): readonly StoredPart[] => [
+export const partsOfFile = (file: Uint8Array<ArrayBuffer>, { headerBytes, pages }: PackHeader, sha256: string) => [
   ...pages.map(({ number, offset, bytes }) => ({
     key: pageKey(sha256, number),
     bytes: file.subarray(offset, offset + bytes),

@@ -185,14 +185,8 @@ export interface SplitFault {
   readonly message: string;
 }
 
-export interface ReadSplit {
-  /** The region of each part; only without faults has every part one. */
-  readonly regions: readonly string[];
-  readonly faults: readonly SplitFault[];
-}
-
 /** The regions of a split's parts. Each part must have exactly one. */
-export const readSplit = ({ parts, regions }: DeclaredSplit): ReadSplit => {
+export const readSplit = ({ parts, regions }: DeclaredSplit) => {
   if (Array.isArray(regions)) {
     const message = `There are ${parts} parts and ${regions.length} regions; name one region for each part.`;
     return { regions, faults: regions.length === parts ? [] : [{ place: [], message }] };
