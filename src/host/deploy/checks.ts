@@ -15,6 +15,17 @@ export const unreachableOrigins = (table: CompiledTable) =>
     }),
   );
 
+/** Origins through bindings that the deployment's configuration lacks: the gateway would answer 503 for them. */
+export const missingBindings = (table: CompiledTable, configuration: string) =>
+  [...table.regions.values()].flatMap(({ name, origins }) =>
+    origins.flatMap(({ binding }, index) => {
+      const declared = new RegExp(`^[^#\\n]*\\bbinding["']?\\s*[=:]\\s*["']${binding}["']`, "m");
+      if (binding === undefined || declared.test(configuration)) return [];
+      const message = `The deployment has no binding ${binding}; add it to wrangler.toml (docs/guides/origins.md).`;
+      return [{ pointer: `/regions/${name}/origins/${index}/binding`, message }];
+    }),
+  );
+
 const CLOSED = "the gateway's own pages answer 401 to everyone (docs/operate/deploy.md).";
 
 /** A warning about who can use the deployment's own pages; `undefined` if access is configured. */

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { err, type Result } from "../../ids/index.ts";
@@ -8,7 +8,7 @@ import { loadTable, REVISION_MAX } from "../../routing/index.ts";
 import { exitOf } from "../child.ts";
 import { type PackFile, packsFolderOf, readPacks } from "../publish/packs.ts";
 import { readTableText } from "../publish/table-check.ts";
-import { accessNote, secretNames, unreachableOrigins } from "./checks.ts";
+import { accessNote, missingBindings, secretNames, unreachableOrigins } from "./checks.ts";
 import { publishAtEdge, publishedAtEdge, putPacks, splitArgs, type Wrangler } from "./kv.ts";
 
 /**
@@ -34,7 +34,7 @@ Increase the revision by one each time.
 async function main(): Promise<number> {
   const args = process.argv.slice(2);
   const isDryRun = args.includes("--dry-run");
-  const read = await readDeployable();
+  const read = await readDeployable(args);
   if (!read.ok) return fail(`${read.error}\nFix the table first: nothing was deployed.\n`);
   if ((await checkSettings(args)) !== 0) return fail("Fix the settings first: nothing was deployed.\n");
   const packs = await readPacks(read.value, packsFolderOf(TABLE_FILE));
@@ -42,11 +42,15 @@ async function main(): Promise<number> {
   return args.includes("--publish") ? publish(read.value, packs.value, args) : deploy(packs.value, args, isDryRun);
 }
 
+const given = (args: readonly string[], ...names: readonly string[]) =>
+  args[args.findIndex((arg) => names.includes(arg)) + 1 || args.length];
+
+const configOf = (args: readonly string[]): string => given(args, "--config", "-c") ?? "wrangler.toml";
+
 /** Runs `waybill config check`: an invalid variable would be found by the deployed Worker only. */
 function checkSettings(args: readonly string[]): Promise<number> {
-  const given = (...names: readonly string[]) => args[args.findIndex((arg) => names.includes(arg)) + 1 || args.length];
-  const config = given("--config", "-c") ?? "wrangler.toml";
-  const env = given("--env", "-e");
+  const config = configOf(args);
+  const env = given(args, "--env", "-e");
   const command = [
     join(ROOT, "src/cli/main.ts"),
     "config",
@@ -58,14 +62,14 @@ function checkSettings(args: readonly string[]): Promise<number> {
 }
 
 /** The table's text, or an error message if it cannot be deployed. */
-async function readDeployable(): Promise<Result<string, string>> {
+async function readDeployable(args: readonly string[]): Promise<Result<string, string>> {
   const text = await readTableText(TABLE_FILE);
   if (!text.ok) return text;
   const table = loadTable(JSON.parse(text.value), 1);
   if (!table.ok) throw new Error("the table passed its check, but does not load");
-  const faults = unreachableOrigins(table.value).map(
-    ({ pointer, message }) => `routing-table.json ${pointer}: ${message}`,
-  );
+  const configuration = readFileSync(resolve(ROOT, configOf(args)), "utf8");
+  const found = [...unreachableOrigins(table.value), ...missingBindings(table.value, configuration)];
+  const faults = found.map(({ pointer, message }) => `routing-table.json ${pointer}: ${message}`);
   return faults.length === 0 ? text : err(faults.join("\n"));
 }
 

@@ -193,6 +193,40 @@ describe("a table of one's own on the demo's origins", () => {
     expect(await demo.ended).toBe(0);
   });
 
+  it("serves what is published, whatever file and port the next start has, and says how to publish the file", async () => {
+    const state = { WAYBILL_STATE: join(stateFolder, "named") };
+    const before = startWith({ PORT: String(await findFreePorts()), ...state }, tableFile("before.json", INVOICES));
+    await untilPrinted(before, READY);
+    const second = startWith({ PORT: String(await findFreePorts()), ...state }, tableFile("before.json", INVOICES));
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toMatch(
+      /named is the state of a running gateway \(process \d+\)\. Stop it, or use another --state/,
+    );
+    // The file names ports that are not those of this run's origins.
+    const published = JSON.stringify({ ...INVOICES, routes: [], default: "eu" });
+    const headers = { "if-match": '"1"', "waybill-note": "all%20to%20eu" };
+    const put = await fetch(`${urlOf(before)}/-/table`, { method: "PUT", headers, body: published });
+    expect(put.status).toBe(201);
+    before.child.kill("SIGTERM");
+    expect(await before.ended).toBe(0);
+
+    const after = startWith({ PORT: String(await findFreePorts()), ...state }, tableFile("after.json", INVOICES));
+    await untilPrinted(after, READY);
+    expect(after.output()).toMatch(/^note: the published table is in force, and \S+after\.json differs from it\./m);
+    expect(after.output()).toContain(`WAYBILL_GATEWAY=${urlOf(after)} npm run -s waybill -- table publish`);
+    const sample = /^ {4}invoice +KZ +(\S+)$/m.exec(after.output())?.[1];
+    const response = await fetch(`${urlOf(after)}/any/${sample}`);
+    expect([response.status, response.headers.get("x-demo-region")]).toEqual([200, "eu"]);
+    await response.arrayBuffer();
+    const { revisions } = (await (await fetch(`${urlOf(after)}/-/table/revisions`)).json()) as { revisions: object[] };
+    expect(revisions).toMatchObject([
+      { revision: 2, note: "all to eu" },
+      { revision: 1, kind: "import" },
+    ]);
+    after.child.kill("SIGTERM");
+    expect(await after.ended).toBe(0);
+  });
+
   it("has samples of public entities as clients get them", async () => {
     const table = {
       regions: INVOICES.regions,

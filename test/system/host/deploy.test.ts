@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { unreachableOrigins } from "../../../src/host/deploy/checks.ts";
+import { missingBindings, unreachableOrigins } from "../../../src/host/deploy/checks.ts";
 import { loadTable } from "../../../src/routing/index.ts";
 import { readDemoTable } from "../demo/demo.ts";
 
@@ -34,6 +34,16 @@ describe("a table that is to be deployed", () => {
       expect(unreachable(url)).toMatchObject([{ pointer: "/regions/eu/origins/0/url" }]);
     },
   );
+
+  it("has only bindings that wrangler.toml has", () => {
+    const regions = { ...table.regions, eu: { origins: [{ url: "https://eu.example.com", binding: "EU_MTLS" }] } };
+    const loaded = loadTable({ ...table, regions }, 1);
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.error));
+    expect(missingBindings(loaded.value, '[[mtls_certificates]]\n# binding = "EU_MTLS"\nbinding = "EU"')).toMatchObject(
+      [{ pointer: "/regions/eu/origins/0/binding" }],
+    );
+    expect(missingBindings(loaded.value, '[[mtls_certificates]]\nbinding = "EU_MTLS"\n')).toEqual([]);
+  });
 
   it.each([[], ["--dry-run"]])("is refused with a sentence for each origin while it is the demo's: %j", (...args) => {
     const script = fileURLToPath(new URL("../../../src/host/deploy/deploy.ts", import.meta.url));
