@@ -1,6 +1,6 @@
 import { diagram, isoTime, type Layout, type Row } from "../../ids/index.ts";
 import { command, option } from "../command.ts";
-import { openLayout, openLayouts } from "../lib/layouts.ts";
+import { openLayout, openLayouts, writtenForms } from "../lib/layouts.ts";
 import { alignColumns } from "../lib/output.ts";
 import { EXIT } from "../runtime.ts";
 
@@ -40,7 +40,9 @@ const plainOf = ({ table, texts }: Layout): object => ({
 
 type Paint = (style: "bold" | "dim", text: string) => string;
 
-const describe = ({ name, table, texts }: Layout, paint: Paint): string => {
+const describe = (layout: Layout, paint: Paint): string => {
+  const { name, table, texts } = layout;
+  const stored = writtenForms(layout).flatMap((form) => (texts.includes(form) ? [] : [form.name]));
   const rows = table.rows.map((row) => [row.field, `${row.bits}`, row.role, noteOf(row)]);
   const lines = alignColumns([["field", "bits", "role", ""], ...rows]);
   return [
@@ -48,7 +50,7 @@ const describe = ({ name, table, texts }: Layout, paint: Paint): string => {
     paint("dim", `source: ${table.source}`),
     paint(
       "dim",
-      `texts: ${texts.map((form) => `${form.prefix ?? ""}${form.prefix === undefined ? "" : " "}${form.name}`).join(", ")}`,
+      `texts: ${texts.map((form) => `${form.prefix ?? ""}${form.prefix === undefined ? "" : " "}${form.name}`).join(", ")}${stored.length === 0 ? "" : `; in databases also: ${stored.join(", ")}`}`,
     ),
     "",
     diagram(table),

@@ -121,7 +121,7 @@ export class RevisionLog extends RevisionStore {
     const isFree = pointer.revision > this.head();
     const revision = isFree ? pointer.revision : this.#nextNumber();
     const time = isoTime(publishedAt) ?? this.#time();
-    const note = `Found in KV.${this.#skipped(revision)}`;
+    const note = `Found in KV, where a start or another command had put it.${this.#skipped(revision)}`;
     const found = { revision, digest, bytes: bytes.byteLength, author: "kv", time, note, basedOn: undefined };
     this.atomically(() => {
       this.add({ ...found, kind: "import" }, bytes);

@@ -1,6 +1,8 @@
+import type { Words } from "../../ids/index.ts";
 import { hintName, isReadByPattern, primaryPattern } from "../lookup/paths.ts";
 import type { CompiledTable, EnabledLayout, Entity } from "../table.ts";
-import { overlapOf } from "./overlap.ts";
+import { ownerKeyField } from "./fields.ts";
+import { bothReadings, overlapOf } from "./overlap.ts";
 
 /** Two kinds of IDs whose texts are ambiguous, and what would separate them. Plain JSON. */
 export interface LayoutAmbiguity {
@@ -72,7 +74,7 @@ const compare = (a: EnabledLayout, b: EnabledLayout, ownersOfA: readonly Entity[
   const found = {
     layouts: names,
     reason: `no bit and no time tells every text of ${names[0]} from one of ${names[1]}`,
-    example: overlap.example,
+    example: overlap.example && ownedExample(a, b, [...onlyA, ...onlyB, ...both], overlap.example),
   };
   const separated = both.filter(isReadByPattern);
   const onPaths = both
@@ -101,6 +103,27 @@ const compare = (a: EnabledLayout, b: EnabledLayout, ownersOfA: readonly Entity[
   };
   return [...onPaths, onAny];
 };
+
+/** The text with the number of an owner in it, so that both layouts have an entity for it; else the text as it is. */
+const ownedExample = (a: EnabledLayout, b: EnabledLayout, owners: readonly Entity[], text: string): string => {
+  const marked = owners.flatMap(({ ids }) =>
+    ids.flatMap(({ enabled, service, group }) => {
+      const mark = service ?? group;
+      const field = ownerKeyField(enabled.layout);
+      const words = wordsOf(enabled, text);
+      if (mark === undefined || field === undefined || words === undefined) return [];
+      const copy = [...words];
+      field.write(copy, mark);
+      return [enabled.layout.format(copy)];
+    }),
+  );
+  const isOwned = (each: string) => (enabled: EnabledLayout) =>
+    enabled.ownersOf(wordsOf(enabled, each) ?? []).length > 0;
+  return marked.find((each) => bothReadings(a, b, each) && [a, b].every(isOwned(each))) ?? text;
+};
+
+const wordsOf = ({ layout }: EnabledLayout, text: string): Words | undefined =>
+  layout.texts.map((form) => form.read(text, 0, text.length)).find((words) => words !== undefined);
 
 const namesOf = (entities: readonly Entity[]): readonly string[] => entities.map(({ name }) => name);
 

@@ -43,7 +43,7 @@ const sampleTimes = ({ layout, window }: TimedLayout): readonly (number | undefi
 };
 
 /** Whether both can parse a text at some time until the horizon, and nothing in it tells which one is meant. */
-const bothReadings = (a: TimedLayout, b: TimedLayout, text: string): boolean => {
+export const bothReadings = (a: TimedLayout, b: TimedLayout, text: string): boolean => {
   const [first, second] = [formsOf(a, text), formsOf(b, text)];
   if (first.length === 0 || second.length === 0) return false;
   const isUsual = (forms: readonly TextForm[]): boolean => forms.some((form) => isPlausibleNumeral(form, text));

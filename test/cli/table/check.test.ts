@@ -41,7 +41,8 @@ describe.concurrent("waybill table check", () => {
     expect(note).toBe(
       "note: on /any/:id, no bit and no time tells every text of luuid from one of hotguid: rejected as ambiguous",
     );
-    expect(example).toMatch(/^ {2}for example [0-9a-f-]{36}$/);
+    const [, id = ""] = /^ {2}for example ([0-9a-f-]{36})$/.exec(example ?? "") ?? [];
+    expect((await waybill(["explain", id], { files })).stderr).toContain("can be read in several ways");
     expect(hints).toEqual([
       "  distinguished by path: /person/:id, /parcels/:id",
       "  distinguished by a header: id-layout: luuid or hotguid",
@@ -64,6 +65,15 @@ describe.concurrent("waybill table check", () => {
     const folder = tableFiles({ regions, entities: { order }, routes: [], default: "eu" });
     const { stdout } = await waybill(["table", "check", "routing-table.json"], { files: folder });
     expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^note: order: public IDs need the secret PUBLIC_ID_KEYS/);
+    const noteWith = async (keys: string): Promise<string | undefined> => {
+      const options = { files: folder, env: { PUBLIC_ID_KEYS: keys } };
+      return (await waybill(["table", "check", "routing-table.json"], options)).stdout.trimEnd().split("\n").at(-1);
+    };
+    const key = { id: "a", key: Buffer.alloc(32, 7).toString("base64") };
+    expect(await noteWith(JSON.stringify({ sealed: [key] }))).toMatch(/^note: order: PUBLIC_ID_KEYS .* has keys for/);
+    expect(await noteWith(JSON.stringify({ compatible: [key] }))).toMatch(/^note: /);
+    expect(await noteWith(JSON.stringify({ compatible: [key] }))).not.toMatch(/ has keys for/);
+    expect(await noteWith("{")).toBe("note: PUBLIC_ID_KEYS is not a JSON object.");
   });
 
   const FAULTY = `{

@@ -184,7 +184,8 @@ describe("what KV held before", () => {
     await got(publish(0));
     await untilHeld(1);
     await putIntoKv(7, tableOf(7));
-    const note = "Found in KV. Revisions 2 to 6, used in KV before, never reached this history.";
+    const note =
+      "Found in KV, where a start or another command had put it. Revisions 2 to 6, used in KV before, never reached this history.";
     expect((await got(history.text())).revision).toMatchObject({ revision: 7, kind: "import", note });
     await putIntoKv(3, tableOf(3));
     await untilHeld(7);

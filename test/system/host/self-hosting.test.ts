@@ -177,7 +177,7 @@ describe("the page on self-hosting", () => {
         {
           revision: 2,
           kind: "import",
-          note: "Found in KV. Revision 1, used in KV before, never reached this history.",
+          note: "Found in KV, where a start or another command had put it. Revision 1, used in KV before, never reached this history.",
         },
       ],
     });
@@ -230,7 +230,8 @@ describe("the page on self-hosting", () => {
     expect(existsSync(join(root, "backup", "durable-objects"))).toBe(true);
     await startHosted();
     expect(await regionAt(4)).toBe("second");
-    const note = "Found in KV. Revision 3, used in KV before, never reached this history.";
+    const note =
+      "Found in KV, where a start or another command had put it. Revision 3, used in KV before, never reached this history.";
     expect(await read("/-/table/revisions?limit=1")).toMatchObject({ revisions: [{ revision: 4, note }] });
   });
 

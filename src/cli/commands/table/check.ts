@@ -1,11 +1,18 @@
-import { type CompiledTable, findAmbiguities, type Hint, type LayoutAmbiguity } from "../../../routing/index.ts";
+import {
+  type CompiledTable,
+  findAmbiguities,
+  type Hint,
+  type LayoutAmbiguity,
+  parsePublicKeys,
+} from "../../../routing/index.ts";
+import { publicCodec } from "../../../routing/public-ids/codec.ts";
 import { command, option } from "../../command.ts";
 import { countOf, escapeControls, jsonText } from "../../lib/output.ts";
 import { idlePacks, readServable, type TableFile } from "../../lib/table-file.ts";
 import { EXIT } from "../../runtime.ts";
 
 /** A note on two kinds of IDs with the same text, and how to distinguish them. Not a fault: the gateway rejects such IDs. */
-export const formatAmbiguity = ({ entity, reason, isRefused, example, hints }: LayoutAmbiguity): string => {
+const formatAmbiguity = ({ entity, reason, isRefused, example, hints }: LayoutAmbiguity): string => {
   const where = entity === undefined ? "/any/:id" : `the paths of ${entity}`;
   const outcome = isRefused ? "rejected as ambiguous" : "one region either way";
   const lines = [
@@ -46,7 +53,11 @@ Exit code: 0 without faults, 1 with faults or if the file cannot be read.`,
     const file = await readServable(path, runtime, json ? "json" : "stdout");
     const ambiguities = findAmbiguities(file.table);
     const idle = idlePacks(JSON.parse(new TextDecoder().decode(file.bytes)));
-    const notes = [...ambiguities.map(formatAmbiguity), ...idle.map(idleNote), publicNote(file.table)];
+    const notes = [
+      ...ambiguities.map(formatAmbiguity),
+      ...idle.map(idleNote),
+      publicNote(file.table, runtime.env("PUBLIC_ID_KEYS")),
+    ];
     await runtime.print(
       json ? jsonText({ ...summaryOf(file), ambiguities, unusedPacks: idle }) : summaryLine(file) + notes.join(""),
     );
@@ -58,10 +69,15 @@ const idleNote = (pack: string): string =>
   `note: ${escapeControls(`pack ${pack} is unused: no route names it by "pack": ${JSON.stringify(pack)}`)}\n`;
 
 /** Not a fault: the keys are a secret of each deployment, which the table does not show. */
-const publicNote = ({ entities }: CompiledTable): string => {
-  const shown = [...entities.values()].filter((entity) => entity.public !== undefined).map(({ name }) => name);
+const publicNote = ({ entities }: CompiledTable, text: string | undefined): string => {
+  const shown = [...entities.values()].filter((entity) => entity.public !== undefined);
   if (shown.length === 0) return "";
-  const names = escapeControls(shown.join(", "));
+  const keys = text === undefined ? undefined : parsePublicKeys(text);
+  if (keys?.ok === false) return `note: ${escapeControls(keys.error)}\n`;
+  const lacking = keys === undefined ? shown : shown.filter((entity) => publicCodec(entity, keys.value) === undefined);
+  const names = escapeControls((lacking.length === 0 ? shown : lacking).map(({ name }) => name).join(", "));
+  if (lacking.length === 0) return `note: ${names}: PUBLIC_ID_KEYS of the environment has keys for their public IDs\n`;
+  if (keys !== undefined) return `note: ${names}: PUBLIC_ID_KEYS of the environment has no key for their public IDs\n`;
   return `note: ${names}: public IDs need the secret PUBLIC_ID_KEYS in each deployment; without it requests for them get 503\n`;
 };
 
