@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Stack, startRecordingOrigins, startStack } from "../stack.ts";
+import { type Stack, startRecordingOrigins, startStack } from "./stack.ts";
 
 /** Strangers who send as much as they can, and good traffic beside them. */
 
