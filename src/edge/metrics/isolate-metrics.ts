@@ -169,7 +169,9 @@ class IsolateCounters {
       cells.entities.set(entity, outcomes);
     }
     const shown = outcome === "answered" ? (CLASSES[Math.floor(status / 100)] ?? "0xx") : outcome;
-    raise(outcomes, shown);
+    const cell = outcomes.get(shown);
+    if (cell === undefined) outcomes.set(shown, { count: 1 });
+    else cell.count++;
     observe(cells.request, ms);
     if (originMs !== undefined) observe(cells.origin, originMs);
     if (attempts > 1) cells.retries += attempts - 1;

@@ -27,8 +27,13 @@ export const patternFor = (entity: Entity, layout: string): string | undefined =
   entity.paths.find((pattern) => takes(entity, pattern, layout));
 
 /** The one to which an ID of a layout leads: it has no open segment but the ID. Each layout of a checked entity has one. */
-export const primaryPattern = (entity: Entity, layout: string): string | undefined =>
-  entity.paths.find((pattern) => !pattern.includes("*") && takes(entity, pattern, layout));
+export function primaryPattern(entity: Entity, layout: string): string | undefined {
+  for (const pattern of entity.paths) {
+    const hint = pattern.includes("*") ? null : entity.pathHints.get(pattern);
+    if (hint === undefined || (hint !== null && hintName(hint) === layout)) return pattern;
+  }
+  return undefined;
+}
 
 /** A path of the pattern, with the ID in its place. */
 export const pathWithId = (pattern: string, id: string): string => pattern.replace(":id", () => id);

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { idWith } from "../hostile/gateway.ts";
 import { type Stack, startStack } from "../stack.ts";
-import { idWith } from "./gateway.ts";
 
 /** Good requests come at this rate, and 20 bad ones every 2 s. */
 const GOOD_RATE = 95;
