@@ -34,9 +34,9 @@ Increase the revision by one each time.
 async function main(): Promise<number> {
   const args = process.argv.slice(2);
   const isDryRun = args.includes("--dry-run");
+  if ((await checkSettings(args)) !== 0) return fail("Fix the settings first: nothing was deployed.\n");
   const read = await readDeployable(args);
   if (!read.ok) return fail(`${read.error}\nFix the table first: nothing was deployed.\n`);
-  if ((await checkSettings(args)) !== 0) return fail("Fix the settings first: nothing was deployed.\n");
   const packs = await readPacks(read.value, packsFolderOf(TABLE_FILE));
   if (!packs.ok) return fail(`routing-table.json: ${packs.error}\nNothing was deployed.\n`);
   return args.includes("--publish") ? publish(read.value, packs.value, args) : deploy(packs.value, args, isDryRun);
@@ -58,7 +58,7 @@ function checkSettings(args: readonly string[]): Promise<number> {
     config,
     ...(env === undefined ? [] : ["--env", env]),
   ];
-  return exitOf(spawn(process.execPath, command, { cwd: ROOT, stdio: "inherit" }));
+  return exitOf(spawn(process.execPath, command, { cwd: ROOT, stdio: ["ignore", "ignore", "inherit"] }));
 }
 
 /** The table's text, or an error message if it cannot be deployed. */

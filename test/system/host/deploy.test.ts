@@ -1,10 +1,14 @@
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { missingBindings, unreachableOrigins } from "../../../src/host/deploy/checks.ts";
 import { loadTable } from "../../../src/routing/index.ts";
 import { readDemoTable } from "../demo/demo.ts";
 
+const SCRIPT = fileURLToPath(new URL("../../../src/host/deploy/deploy.ts", import.meta.url));
 const table = readDemoTable();
 
 const PUBLIC = { origins: [{ url: "https://us.internal.example.com" }] };
@@ -45,9 +49,21 @@ describe("a table that is to be deployed", () => {
     expect(missingBindings(loaded.value, '[[mtls_certificates]]\nbinding = "EU_MTLS"\n')).toEqual([]);
   });
 
+  it("waits for settings that are valid", () => {
+    const folder = mkdtempSync(join(tmpdir(), "waybill-"));
+    const config = join(folder, "wrangler.toml");
+    writeFileSync(config, 'name = "a"\n[vars]\nREQUEST_LOG = "JSON"\n');
+    const { status, stderr, stdout } = spawnSync(process.execPath, [SCRIPT, "--config", config], { encoding: "utf8" });
+    rmSync(folder, { recursive: true });
+    expect([status, stdout, stderr]).toEqual([
+      1,
+      "",
+      'error: REQUEST_LOG: must be ("off" | "json")\nFix the settings first: nothing was deployed.\n',
+    ]);
+  });
+
   it.each([[], ["--dry-run"]])("is refused with a sentence for each origin while it is the demo's: %j", (...args) => {
-    const script = fileURLToPath(new URL("../../../src/host/deploy/deploy.ts", import.meta.url));
-    const { status, stderr, stdout } = spawnSync(process.execPath, [script, ...args], { encoding: "utf8" });
+    const { status, stderr, stdout } = spawnSync(process.execPath, [SCRIPT, ...args], { encoding: "utf8" });
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr.match(/is a loopback address/g)).toHaveLength(3);
   });
