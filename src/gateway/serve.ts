@@ -73,8 +73,7 @@ const START_PAGE = {
 };
 
 /** What answers here, for all who try the gateway without a path. It names nothing of the table. */
-export const startPage = (): Response =>
-  Response.json(START_PAGE, { headers: { "cache-control": "no-store", "content-type": "application/json" } });
+export const startPage = (): Response => Response.json(START_PAGE, { headers: { "cache-control": "no-store" } });
 
 /** To the entity's own path. The ID of a public entity hides its region and layout: there is no decision to show. */
 function redirect(context: RequestContext, location: string, decision: Decision | undefined): Response {

@@ -64,7 +64,7 @@ async function stop(child: ChildProcess): Promise<number | null> {
   return (await ended)[0];
 }
 
-/** The command and workerd at once, as a power cut ends them. */
+/** The command and workerd at once. */
 async function killAll(child: ChildProcess): Promise<void> {
   const ended = child.exitCode === null && child.signalCode === null ? once(child, "exit") : undefined;
   try {
