@@ -16,7 +16,7 @@ const TABLE = JSON.stringify({
 });
 
 /** No setting takes any of these. */
-const BAD = ["JSON", "on,", "[{},]", "{", "1.5", "-1", "x".repeat(100_000), 7, true, { a: 1 }] as const;
+const BAD = ["JSON", "on,", "[{},]", "{", "1,5", "-1", "x".repeat(100_000), 7, true, { a: 1 }] as const;
 
 const TOKEN = "the-only-token-that-this-gateway-knows";
 const GUARDED = ["/-/metrics", "/-/table", "/-/ids/1"];

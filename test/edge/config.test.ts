@@ -66,7 +66,7 @@ describe("the Worker's settings", () => {
     { CLIENT_ADDRESS: "x-forwarded-for" },
     { TABLE_REFRESH_SECONDS: "0" },
     { TABLE_REFRESH_SECONDS: "-1" },
-    { TABLE_REFRESH_SECONDS: "1.5" },
+    { TABLE_REFRESH_SECONDS: "1,5" },
     { TABLE_REFRESH_SECONDS: "1e3" },
     { TABLE_REFRESH_SECONDS: " 5" },
     { FIRST_BYTE_DEADLINE_MS: "" },
