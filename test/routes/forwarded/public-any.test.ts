@@ -70,6 +70,16 @@ describe("a text on /any that opens to a public ID without a proof", () => {
   });
 });
 
+it("/-/ids says of a public ID whose it may be, and reveals nothing else", async () => {
+  const entities = { order: { path: "/orders/:id", ids: [{ layout: "ulid" }], public: true } };
+  const { request } = setUp({ declared: { regions, entities, routes: [], default: "eu" }, publicKeys });
+  const [id = ""] = await mint(request, { entity: "order" });
+  const shown = await (await request(`/-/ids/${id}`)).json<Record<string, unknown>>();
+  expect(shown).toMatchObject({ publicOf: ["order"], candidates: [], error: { reason: "malformed-id" } });
+  expect(shown).not.toHaveProperty("decision");
+  expect(await (await request("/-/ids/x")).json()).not.toHaveProperty("publicOf");
+});
+
 it("a public entity without proofs leaves /any to the IDs of others, and others to it", async () => {
   const declared = {
     regions,

@@ -1,5 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -77,6 +87,18 @@ describe.each(WAYS)("%s", (_, script, args) => {
     expect(run(script, args, Buffer.from(good))).toMatchObject({ status: 0 });
     rmSync(join(folder, "state", "kv"), { recursive: true });
     mkdirSync(join(folder, "state", "kv"));
+  });
+
+  it("takes one with comments as JSON; only wrangler cannot bundle it", () => {
+    const { status, stderr } = run(script, args, Buffer.from(`// why\n${good.slice(0, -1)}, /* last */ }`));
+    const isBundled = script.endsWith("check-bundled.ts");
+    expect([status, stderr.includes("wrangler cannot bundle")]).toEqual([isBundled ? 1 : 0, isBundled]);
+    const kv = join(folder, "state", "kv");
+    const bodies = readdirSync(kv).filter((name) => name.startsWith("table.") && name !== "table.current");
+    for (const name of bodies) expect(JSON.parse(readFileSync(join(kv, name), "utf8"))).toEqual(JSON.parse(good));
+    expect(bodies).toHaveLength(script.endsWith("publish-table.ts") ? 1 : 0);
+    rmSync(kv, { recursive: true });
+    mkdirSync(kv);
   });
 
   it.each(FAULTY)("refuses %s, and does nothing", (_, table) => {
