@@ -17,22 +17,23 @@ export const parseId = (table: LayoutTable, text: string): Result<ParsedId, Pars
   const words = table.text.parse(text);
   if (!words.ok) return words;
   // A field can be named like a member of every object, such as "constructor".
-  const fields: Record<string, bigint> = Object.create(null);
+  const fields = new Map<string, bigint>();
   for (const [row, part] of partsOf(table, words.value)) {
     if (row.role === "fixed" && part !== BigInt(row.value)) {
       return err({ reason: "fixed-bits", field: row.field, expected: row.value, actual: Number(part) });
     }
-    fields[row.field] = ((fields[row.field] ?? 0n) << BigInt(row.bits)) | part;
+    const before = fields.get(row.field);
+    fields.set(row.field, before === undefined ? part : (before << BigInt(row.bits)) | part);
   }
   for (const row of table.rows) {
-    const range = outside(row, fields[row.field] as bigint);
+    const range = outside(row, fields.get(row.field) as bigint);
     if (range !== undefined) return err(range);
   }
   if (table.least !== undefined && wordsToBig(words.value) < BigInt(table.least)) {
     return err({ reason: "range", min: table.least, max: `2^${table.text.bits} - 1` });
   }
   const time = timeRowOf(table);
-  const mintedAtMs = time === undefined ? undefined : unixMsOf(time, fields[time.field] as bigint);
+  const mintedAtMs = time === undefined ? undefined : unixMsOf(time, fields.get(time.field) as bigint);
   return ok({ fields: plain(table, fields), mintedAtMs });
 };
 
@@ -61,9 +62,9 @@ const outside = (row: Row, value: bigint): ParseError | undefined => {
 };
 
 /** Converts fields of at most 53 bits to `number`. */
-const plain = ({ rows }: LayoutTable, fields: Readonly<Record<string, bigint>>): ParsedId["fields"] =>
+const plain = ({ rows }: LayoutTable, fields: ReadonlyMap<string, bigint>): ParsedId["fields"] =>
   Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => {
+    [...fields].map(([name, value]) => {
       const bits = rows.reduce((sum, row) => sum + (row.field === name ? row.bits : 0), 0);
       return [name, bits > 53 ? value : Number(value)];
     }),
