@@ -133,7 +133,6 @@ const OWN_PATHS = {
     parameters: [ID_PARAMETER],
     description: "The explanation.",
   }),
-  "/-/": state("start", "What this is, and where to look", { security: [] }),
   "/-/health": state("health", "The Worker runs", { security: [] }),
   "/-/ready": state("ready", "Whether a table is loaded; for viewers its revision, source, age and canary", {
     security: [{}, ...VIEWERS],

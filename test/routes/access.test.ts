@@ -188,7 +188,7 @@ it("the description says of each page whom it is for", async () => {
   const own = Object.entries(paths).filter(([path]) => path.startsWith("/-/"));
   expect(own.length).toBeGreaterThanOrEqual(6);
   for (const [path, operations] of own) {
-    const isOpen = ["/-/", "/-/health", "/-/problems", "/-/problems/{slug}"].includes(path);
+    const isOpen = ["/-/health", "/-/problems", "/-/problems/{slug}"].includes(path);
     for (const { security } of Object.values(operations)) {
       expect(security.flatMap((one) => Object.keys(one))).toEqual(isOpen ? [] : schemes);
       // Without credentials too: `{}` (OpenAPI 3.1 §4.8.10).

@@ -123,7 +123,8 @@ describe("the gateway's own pages", () => {
       .filter(({ method, path }) => method !== "ALL" && path.startsWith("/-/"))
       .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)(\{[^}]*\})?/g, "{$1}").replace("/*", "/{id}")}`);
     expect(answered).toContain("GET /-/problems");
-    const own = new Set(described.filter((each) => each.includes(" /-/") && !each.endsWith(" /-/openapi.json")));
-    expect(new Set(answered.filter((each) => !each.endsWith(" /-/openapi.json")))).toEqual(own);
+    // The document itself, and the start page: Redocly wants no path that ends in a slash.
+    const isPage = (each: string) => each.includes(" /-/") && !/ \/-\/(openapi\.json)?$/.test(each);
+    expect(new Set(answered.filter(isPage))).toEqual(new Set(described.filter(isPage)));
   });
 });
