@@ -116,7 +116,7 @@ function compose(env: Env) {
     minters: isolateMinters({ clock, entropy, sequences: durableSequences(env.SEQUENCES) }),
     publicIds: keyedPublicIds(config.publicKeys),
     fetch: originFetch(env),
-    isOnEdge: config.clientAddress !== "socket",
+    isOnEdge: config.isOnEdge,
     clientOf,
     deadlines: config.deadlines,
     originHealth: metrics.originHealth,

@@ -14,6 +14,8 @@ export interface Config {
   readonly requestLog: "off" | "json";
   /** Who vouches for the client's address. */
   readonly clientAddress: ClientSource;
+  /** Whether a status from 520 on may be the word of Cloudflare's edge. Anywhere else it is an origin's own. */
+  readonly isOnEdge: boolean;
   /** `append`: another proxy of the same operator stands before this one, and its `forwarded` and `x-forwarded-*` are kept. */
   readonly forwardedFields: "replace" | "append";
   /** Proxies of the operator whose word about the client is believed. */
@@ -110,6 +112,7 @@ export function readConfig(env: Settings): Config {
   return {
     requestLog: read.REQUEST_LOG,
     clientAddress: isFaulty("CLIENT_ADDRESS") ? "either" : read.CLIENT_ADDRESS,
+    isOnEdge: read.CLIENT_ADDRESS === "cf-connecting-ip" && !isFaulty("CLIENT_ADDRESS"),
     forwardedFields: trustedProxies === undefined ? read.FORWARDED_FIELDS : "replace",
     trustedProxies,
     fields: {

@@ -88,6 +88,15 @@ it("a bad ADMIN_TOKENS makes no token right, and open pages stay closed", async 
   }
 });
 
+it("a bad CLIENT_ADDRESS takes no origin's status for the word of Cloudflare's edge", async () => {
+  const TEST_ORIGIN = { fetch: async () => new Response("down for a day", { status: 521 }) };
+  const statusWith = async (settings: object) =>
+    (await (await startWith({ REPORT_SECONDS: "0", TEST_ORIGIN, ...settings })).send(`/orders/${IDS.orderBr}`)).status;
+  expect(await statusWith({ CLIENT_ADDRESS: "either" })).toBe(521);
+  expect(await statusWith({ CLIENT_ADDRESS: "socket" })).toBe(521);
+  expect(await statusWith({})).toBe(502);
+});
+
 it("a right token counts beside a bad setting of Access", async () => {
   const { send } = await startWith({ ADMIN_TOKENS, ACCESS_OPERATORS: "jane" });
   expect(await send("/-/regions", { headers: { authorization: `Bearer ${TOKEN}` } })).toMatchObject({ status: 200 });

@@ -12,6 +12,7 @@ describe("the Worker's settings", () => {
     expect(readConfig(bindings)).toEqual({
       requestLog: "off",
       clientAddress: "cf-connecting-ip",
+      isOnEdge: true,
       forwardedFields: "replace",
       trustedProxies: undefined,
       fields: { passesOverride: false, hidesServer: false },
@@ -44,6 +45,7 @@ describe("the Worker's settings", () => {
     expect(readConfig({ ...bindings, ...set })).toEqual({
       requestLog: "json",
       clientAddress: "socket",
+      isOnEdge: false,
       forwardedFields: "append",
       trustedProxies: undefined,
       fields: { passesOverride: false, hidesServer: false },
@@ -107,6 +109,7 @@ describe("the Worker's settings", () => {
     expect(config).toEqual({
       ...defaults,
       clientAddress: "either",
+      isOnEdge: false,
       fields: { passesOverride: false, hidesServer: true },
       mustSign: true,
       mint: "faulty",

@@ -157,8 +157,7 @@ export class TrafficReports extends DurableObject<Env> implements MetricsRpc {
     const served = inMemory ? ok(inMemory) : await this.#tables.load();
     const targets = served.ok ? checkTargets(served.value.table) : [];
     this.#hasChecks = targets.length > 0;
-    const isOnEdge = this.#config.clientAddress !== "socket";
-    const deps = { fetch: originFetch(this.env), clock: systemClock, isOnEdge };
+    const deps = { fetch: originFetch(this.env), clock: systemClock, isOnEdge: this.#config.isOnEdge };
     await runChecks(targets, deps, ({ url, path, check }) =>
       this.#turn(url, withCheck(this.#origins.get(url), path, check)),
     );
