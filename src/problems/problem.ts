@@ -99,7 +99,7 @@ const DETAILS: { readonly [Reason in ProblemSlug]: string | ((error: ErrorOf<Rea
   "origin-timeout": ({ region, which, deadlineMs }) =>
     which === "total"
       ? `No origin of region "${region}" responded within the request's ${deadlineMs} ms.`
-      : `The origin of region "${region}" did not ${which === "upload" ? "read more of the body" : "begin its response"} within ${deadlineMs} ms.`,
+      : `The origin of region "${region}" did not ${UNDONE[which]} within ${deadlineMs} ms.`,
   "malformed-request": ({ detail }) => detail,
   "not-found": "The gateway has no such endpoint.",
   "method-not-allowed": ({ method }) => `${method} is not allowed here.`,
@@ -191,6 +191,12 @@ const OUTCOME_SENTENCES = {
   unknown: " Whether the change was or will be made is unknown.",
   none: " Nothing was changed.",
 } as const;
+
+const UNDONE = {
+  "first-byte": "begin its response",
+  body: "send more of its response",
+  upload: "read more of the body",
+};
 
 const FORBIDDEN = {
   "cross-site": "A browser sent this request from another site, or without saying from which.",

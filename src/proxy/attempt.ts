@@ -1,5 +1,5 @@
 import { err, type Result } from "../ids/result.ts";
-import type { Clock, Fetch, FieldRules, ProxyPorts } from "../ports.ts";
+import type { Clock, Fetch, ProxyPorts } from "../ports.ts";
 import type { Entity, Region } from "../routing/table.ts";
 import { type RequestBody, type Upload, upload } from "./body.ts";
 import type { OriginFault, ProxyError } from "./errors.ts";
@@ -87,22 +87,24 @@ export async function attemptOnce(
   const outgoing = originRequest(proxyRequest, at, deps, signature);
   if (outgoing === undefined) return err({ error: { reason: "loop-detected" }, fault: undefined });
   const { body, method } = proxyRequest;
-  const { entity } = proxyRequest.decision;
   const sent = body.kind === "stream" ? startUpload(proxyRequest, body, limits, deps.clock) : undefined;
   const { asksUpgrade } = outgoing;
+  const { entity } = proxyRequest.decision;
   const sinceMs = deps.clock.nowMs();
   try {
     const sentTo =
       body.kind === "none"
         ? deps.fetch(outgoing.url, outgoing.init, at.origin.binding)
         : dispatchBody(proxyRequest, body, at, outgoing, sent, deps.fetch);
-    // Answers in which IDs are sought are read as streams.
-    const mayRead = entity.public === undefined && entity.publicFields === undefined;
-    const answer = begin(sentTo, deps.fieldRules, mayRead);
-    const begun = await (sent === undefined
-      ? beginsWithin(answer, limits.total === undefined ? limits.firstByteMs : leftMs(limits, sinceMs))
-      : beginsAfterUpload(answer, sent, () => leftMs(limits, deps.clock.nowMs())));
-    if (begun === "broken") return err(unreachable(region, BROKE_OFF));
+    const head = sent && (await beginsAfterUpload(sentTo, sent, () => leftMs(limits, deps.clock.nowMs())));
+    // Answers in which IDs are sought are read as streams, and so is the other side of a conversation.
+    const mayRead = !asksUpgrade && entity.public === undefined && entity.publicFields === undefined;
+    const begun =
+      typeof head === "string"
+        ? head
+        : await begins(head === undefined ? sentTo : Promise.resolve(head), limits, deps, mayRead, sinceMs);
+    if (begun === "broken") return err(await failed(region, BROKE_OFF, sent, limits, asksUpgrade));
+    if (begun === "silent") return err(silent(region, limits));
     if (typeof begun === "string") {
       // An answer that comes too late must not hold its connection.
       void sentTo.then(({ body: late }) => late?.cancel()).catch(() => undefined);
@@ -121,15 +123,26 @@ export async function attemptOnce(
     if (failure !== undefined) return err(unreachable(region, failure));
     return err({ error: { reason: "invalid-response", region, what: what ?? "" }, fault: undefined, isAnswer: true });
   } catch (thrown) {
-    const end = sent && (await settled(sent.ended));
-    const fromClient = clientsFault(end, limits);
-    if (fromClient !== undefined) return err({ error: fromClient, fault: undefined });
-    if (end === "sink-idle") return err(unread(region, limits));
-    const { error, fault } = unreachable(region, failureOf(thrown, at.origin.url));
-    // An origin that breaks off an upload, or ends a conversation that it does not want, may have had its reasons.
-    const isInDoubt = asksUpgrade || (sent !== undefined && end !== "complete");
-    return err({ error, fault: isInDoubt ? undefined : fault, isInDoubt });
+    return err(await failed(region, failureOf(thrown, at.origin.url), sent, limits, asksUpgrade));
   }
+}
+
+/** Whose fault it was that there is no answer: a client's, whose upload broke off, or the origin's. */
+async function failed(
+  region: string,
+  failure: Failure,
+  sent: Upload | undefined,
+  limits: AttemptLimits,
+  asksUpgrade: boolean,
+): Promise<AttemptError> {
+  const end = sent && (await settled(sent.ended));
+  const fromClient = clientsFault(end, limits);
+  if (fromClient !== undefined) return { error: fromClient, fault: undefined };
+  if (end === "sink-idle") return unread(region, limits);
+  const { error, fault } = unreachable(region, failure);
+  // An origin that breaks off an upload, or ends a conversation that it does not want, may have had its reasons.
+  const isInDoubt = asksUpgrade || (sent !== undefined && end !== "complete");
+  return { error, fault: isInDoubt ? undefined : fault, isInDoubt };
 }
 
 const BROKE_OFF: Failure = { fault: "http_response_incomplete", why: "broke off its response" };
@@ -137,24 +150,49 @@ const BROKE_OFF: Failure = { fault: "http_response_incomplete", why: "broke off 
 /** Small answers come whole in nearly one piece; to read one costs less than to watch it (docs/design/performance.md). */
 const SMALL_BODY_BYTES_MAX = 16 * 1024;
 
-/** Looks at the fields of an answer, and waits for the whole of a small one: a broken or silent origin is found out here. */
-async function begin(answer: Promise<Response>, rules: FieldRules, mayRead: boolean): Promise<Begun | "broken"> {
-  const response = await answer;
-  const fields = readResponseFields(response.headers, rules);
-  const length = Number(fields.contentLength ?? Infinity);
-  if (
-    !mayRead ||
-    response.body === null ||
-    !(length <= SMALL_BODY_BYTES_MAX) ||
-    fields.transferEncoding !== undefined
-  ) {
-    return { response, fields, bytes: undefined };
-  }
-  try {
-    return { response, fields, bytes: await response.arrayBuffer() };
-  } catch {
-    return "broken";
-  }
+/**
+ * The answer, a small one as a whole, or why there is none: a broken or silent origin is found out here. An abort signal
+ * would cut the body as well, so there is none. The timer ends with the request: clearing it costs more than setting it
+ * (docs/design/performance.md).
+ */
+function begins(
+  answer: Promise<Response>,
+  limits: AttemptLimits,
+  { clock, fieldRules }: Pick<ProxyPorts, "clock" | "fieldRules">,
+  mayRead: boolean,
+  sinceMs: number,
+): Promise<Begun | "late" | "silent" | "broken"> {
+  const { idleMs, total } = limits;
+  const ms = total === undefined ? limits.firstByteMs : leftMs(limits, sinceMs);
+  return new Promise((resolve, reject) => {
+    let isReading = false;
+    const expire = (): void => {
+      const totalMs = total === undefined ? Infinity : total.untilMs - clock.nowMs();
+      if (!isReading || totalMs <= 0) resolve("late");
+      else if (idleMs > 0 && idleMs < totalMs) setTimeout(resolve, idleMs, "silent");
+      else if (totalMs !== Infinity) setTimeout(resolve, totalMs, "late");
+    };
+    if (ms > 0) setTimeout(expire, ms);
+    answer
+      .then(async (response) => {
+        const fields = readResponseFields(response.headers, fieldRules);
+        const length = Number(fields.contentLength ?? Infinity);
+        const isSmall = length <= SMALL_BODY_BYTES_MAX && fields.transferEncoding === undefined;
+        // A 421 is followed, whatever becomes of its body.
+        if (!mayRead || !isSmall || response.body === null || response.status === 421) {
+          resolve({ response, fields, bytes: undefined });
+          return;
+        }
+        isReading = true;
+        if (ms === 0) expire();
+        try {
+          resolve({ response, fields, bytes: await response.arrayBuffer() });
+        } catch {
+          resolve("broken");
+        }
+      })
+      .catch(reject);
+  });
 }
 
 /** What makes an answer one that cannot be passed on; `undefined` for a valid one (RFC 9110 §15, RFC 9112 §6.1). */
@@ -239,35 +277,29 @@ function late(
   return { error, fault: isOwn ? "http_response_timeout" : undefined };
 }
 
+/** An origin that sends nothing more of a small answer. */
+const silent = (region: string, { idleMs }: AttemptLimits): AttemptError => ({
+  error: { reason: "origin-timeout", region, which: "body", deadlineMs: idleMs },
+  fault: "http_response_timeout",
+});
+
 /** An origin that takes nothing more of a body, and does not answer either. */
 const unread = (region: string, { idleMs }: AttemptLimits): AttemptError => ({
   error: { reason: "origin-timeout", region, which: "upload", deadlineMs: idleMs },
   fault: "connection_write_timeout",
 });
 
-/**
- * The answer, or that it did not begin in time. An abort signal would cut the body as well, so there is none. The timer ends
- * with the request: clearing it costs more than setting it (docs/design/performance.md).
- */
-function beginsWithin<Answer>(answer: Promise<Answer>, ms: number): Promise<Answer | "late"> {
-  if (ms === 0) return answer;
-  return new Promise((resolve, reject) => {
-    setTimeout(resolve, ms, "late");
-    answer.then(resolve, reject);
-  });
-}
-
-/** Like `beginsWithin`: an origin cannot be expected to answer what it has not got, and an upload has its own limits. */
-function beginsAfterUpload<Answer>(
-  answer: Promise<Answer>,
+/** An origin cannot be expected to answer what it has not got, and an upload has its own limits. */
+function beginsAfterUpload(
+  answer: Promise<Response>,
   { ended }: Upload,
-  ms: () => number,
-): Promise<Answer | "late" | "sink-idle"> {
+  leftMs: () => number,
+): Promise<Response | "late" | "sink-idle"> {
   return new Promise((resolve, reject) => {
     answer.then(resolve, reject);
     void ended.then((end) => {
       if (end === "late" || end === "sink-idle") resolve(end);
-      else beginsWithin(answer, ms()).then(resolve, reject);
+      else if (leftMs() > 0) setTimeout(resolve, leftMs(), "late");
     });
   });
 }

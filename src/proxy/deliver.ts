@@ -217,7 +217,7 @@ export async function deliver(proxyRequest: ProxyRequest, deps: ProxyPorts): Pro
 
 /** The body of an answer that no client gets must not hold its connection. */
 const discard = async ({ response, bytes }: OriginResponse): Promise<void> =>
-  bytes === undefined ? response.body?.cancel() : undefined;
+  bytes === undefined ? response.body?.cancel().catch(() => undefined) : undefined;
 
 async function recall(proxyRequest: ProxyRequest, memory: MovedMemory) {
   const named = memory.recall(movedKeyOf(proxyRequest.decision));

@@ -36,7 +36,7 @@ export type ProxyError =
   | {
       readonly reason: "origin-timeout";
       readonly region: string;
-      readonly which: "first-byte" | "upload" | "total";
+      readonly which: "first-byte" | "body" | "upload" | "total";
       readonly deadlineMs: number;
     }
   /** Every origin that the request could go to has failed too often just before. */

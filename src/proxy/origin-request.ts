@@ -54,12 +54,20 @@ export function isTraceparent(value: string): boolean {
 const STATE_MEMBER =
   /^(?:[a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0-9_*/-]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 const STATE_MEMBERS_MAX = 32;
+/** Empty ones included, which the standard allows. */
+const ELEMENTS_MAX = 64;
 
 /** Whether the list is one of the standard's (§3.3.1); one that is not is dropped, and its trace goes on. */
 export function isTracestate(value: string): boolean {
-  const members = value.split(",", 2 * STATE_MEMBERS_MAX).flatMap((member) => member.trim() || []);
+  const parts = value.split(",", ELEMENTS_MAX + 1);
+  const members = parts.flatMap((part) => part.trim() || []);
   const keys = new Set(members.map((member) => member.slice(0, member.indexOf("="))));
-  return members.length <= STATE_MEMBERS_MAX && keys.size === members.length && members.every(isMember);
+  return (
+    parts.length <= ELEMENTS_MAX &&
+    members.length <= STATE_MEMBERS_MAX &&
+    keys.size === members.length &&
+    members.every(isMember)
+  );
 }
 
 const isMember = (text: string): boolean => STATE_MEMBER.test(text);

@@ -110,7 +110,7 @@ export function isolateMetrics(options: MetricsOptions): IsolateMetrics {
       if (store === undefined) return;
       if (line.atMs < dueMs && !isUrgent) {
         // A burst is reported although no request may come after it.
-        if (line.atMs >= flushUntilMs) waitUntil(flush(store, line.atMs));
+        if (line.atMs >= flushUntilMs && dueMs - line.atMs <= FLUSH_MS_MAX) waitUntil(flush(store, line.atMs));
         return;
       }
       if (line.atMs >= busyUntilMs) waitUntil(sendAlone(store, line.atMs));

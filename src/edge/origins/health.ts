@@ -25,6 +25,7 @@ interface Known {
   /** Requests that an origin with an open breaker got for want of another, and since when they are counted. */
   waiting: number;
   waitingSinceMs: number;
+  trickledAtMs: number;
   answeredAtMs: number | undefined;
   fault: OriginUpdate["fault"];
   turned: OriginUpdate["breaker"];
@@ -72,6 +73,7 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
       halfEndsMs: 0,
       waiting: 0,
       waitingSinceMs: 0,
+      trickledAtMs: 0,
       answeredAtMs: undefined,
       fault: undefined,
       turned: undefined,
@@ -102,12 +104,17 @@ export function originHealth({ attempts, onStateChange }: HealthWatch): IsolateH
 
     admitLast({ url }, policy, nowMs) {
       const known = origins.get(url) ?? add(url);
+      // The word of others refuses nothing.
+      if (known.hintedUntilMs !== undefined) return LAST;
       // A client that leaves takes its request with it, and that is not reported: counts end with their period.
       if (nowMs - known.waitingSinceMs >= policy.openMs || nowMs < known.waitingSinceMs) {
         known.waiting = 0;
         known.waitingSinceMs = nowMs;
       }
-      if (known.waiting >= WAITING_MAX) return { state: "open", retryAfterMs: RETRY_AFTER_MS };
+      // Slow requests may hold all places, though the origin would answer others at once.
+      const isTrickle = nowMs - known.trickledAtMs >= TRICKLE_MS || nowMs < known.trickledAtMs;
+      if (known.waiting >= WAITING_MAX && !isTrickle) return { state: "open", retryAfterMs: RETRY_AFTER_MS };
+      if (isTrickle) known.trickledAtMs = nowMs;
       known.waiting += 1;
       return LAST;
     },
@@ -196,6 +203,9 @@ const LAST: Admission = Object.freeze({ state: "last" });
  * there after all, and few enough for an isolate's memory when it is silent.
  */
 const WAITING_MAX = 100;
+
+/** Beside those that wait, one request in so long asks it too. */
+const TRICKLE_MS = 100;
 
 /** One of those that wait will soon know more. */
 const RETRY_AFTER_MS = 1_000;

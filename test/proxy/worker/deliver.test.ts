@@ -8,6 +8,8 @@ import { deps, type FakeOrigin, kept, lost, ORDER, order, proxyRequest, tableWit
 const EU_DOWN = (request: Request) => (request.url.startsWith("http://eu") ? lost() : new Response("there"));
 const KEPT = kept("x");
 
+const host = (request: Request): string => new URL(request.url).host;
+
 const writes = tableWith({ failoverWrites: true });
 
 const hang = () => new Promise<never>(() => undefined);
@@ -370,6 +372,60 @@ describe("whose fault it was", () => {
     expect(await deliver(upload(flood), given)).toMatchObject({
       error: { reason: "origin-timeout", which: "upload", deadlineMs: 60 },
     });
+  });
+});
+
+describe("a small answer", () => {
+  const table = tableWith();
+  const later = (ms: number) =>
+    new ReadableStream({
+      start: (controller) => controller.enqueue(new Uint8Array(3)),
+      pull: async (controller) => {
+        if (ms === Infinity) return hang();
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        controller.enqueue(new Uint8Array(3));
+        controller.close();
+      },
+    });
+  const small = (body: BodyInit, init: ResponseInit = {}) =>
+    new Response(body, { ...init, headers: { "content-length": "6", ...init.headers } });
+
+  it("may take longer than its first byte", async () => {
+    const deadlines = { firstByteMs: 40, idleMs: 5_000, totalMs: 0 };
+    const { world: given } = deps(table, () => small(later(120)), { deadlines });
+    const delivered = await deliver(proxyRequest(table, order()), given);
+    expect(delivered.ok && delivered.value.bytes?.byteLength).toBe(6);
+  });
+
+  it.each([0, 40])("that falls silent is cut off, with a first-byte deadline of %i ms", async (firstByteMs) => {
+    const deadlines = { firstByteMs, idleMs: 60, totalMs: 0 };
+    const { world: given } = deps(table, () => small(later(Infinity)), { deadlines });
+    expect(await deliver(proxyRequest(table, order({ method: "POST" })), given)).toMatchObject({
+      error: { reason: "origin-timeout", which: "body", deadlineMs: 60 },
+    });
+  });
+
+  it("that breaks off is asked for again where that is safe", async () => {
+    const broken = () => small(new ReadableStream({ pull: (controller) => controller.error(new Error("gone")) }));
+    const { world: given, asked } = deps(table, (request) =>
+      host(request) === "eu.test" ? broken() : small("abcdef"),
+    );
+    expect((await deliver(proxyRequest(table, order()), given)).ok).toBe(true);
+    expect(asked).toEqual(["GET eu.test", "GET us.test"]);
+    expect(await deliver(proxyRequest(table, order({ method: "POST" })), given)).toMatchObject({
+      error: { reason: "origin-unreachable", fault: "http_response_incomplete" },
+    });
+  });
+
+  it("of status 421 is followed though its body breaks off", async () => {
+    const away = () =>
+      small(new ReadableStream({ pull: (controller) => controller.error(new Error("gone")) }), {
+        status: 421,
+        headers: { "waybill-region": "us" },
+      });
+    const { world: given } = deps(table, (request) => (host(request) === "eu.test" ? away() : new Response("here")));
+    const delivered = await deliver(proxyRequest(table, order()), given).catch((error: Error) => error.message);
+    expect(delivered).toMatchObject({ value: { region: { name: "us" } } });
   });
 });
 

@@ -50,7 +50,6 @@ describe("an entity path goes to the region that owns the ID", () => {
 
 describe("what does not go anywhere", () => {
   it.each([
-    ["/", "unrouted-path", 404],
     ["/orders", "unrouted-path", 404],
     ["/orders/", "unrouted-path", 404],
     [`/Orders/${IDS.orderDe}`, "unrouted-path", 404],
