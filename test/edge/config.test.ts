@@ -140,6 +140,11 @@ describe("the Worker's settings", () => {
     expect(readConfig({ ...bindings, OPEN_PAGES: "on" }).auth.openPages).toBe(true);
   });
 
+  it("takes an empty MINT for none", () => {
+    expect(readConfig({ ...bindings, MINT: "" })).toEqual(readConfig(bindings));
+    expect(readConfig({ ...bindings, MINT: " " })).toMatchObject({ mint: "faulty", faults: [{ setting: "MINT" }] });
+  });
+
   it("never says what a secret is", () => {
     for (const name of ["ADMIN_TOKENS", "ORIGIN_SIGNING_KEYS", "PUBLIC_ID_KEYS"]) {
       const { faults } = readConfig({ ...bindings, [name]: "waybill_secret" });

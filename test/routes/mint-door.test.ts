@@ -76,7 +76,7 @@ it("by a declared JWT takes the issuer's tokens for it with the scope", async ()
   for (const bearer of [undefined, "x.y.z", forged, token("operator")]) expect((await mint(bearer)).status).toBe(401);
 });
 
-it.each(["yes", "", "{}", JWT.replace("https://login.acme.test/jwks", "http://login.acme.test/jwks"), `${JWT},`])(
+it.each(["yes", " ", "{}", JWT.replace("https://login.acme.test/jwks", "http://login.acme.test/jwks"), `${JWT},`])(
   "that is set to %s is closed, and says so",
   async (setting) => {
     const { mint } = gatewayWith(setting);
