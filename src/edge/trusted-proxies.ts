@@ -78,13 +78,18 @@ export function behindProxies(read: (request: Request) => Client, trusted: Trust
   return (request: Request): Client => {
     const peer = read(request);
     if (!isTrusted(peer.address)) return peer;
-    const told = trusted.field === "forwarded" ? readForwarded(request.headers) : readForwardedFor(request.headers);
-    let client: Told | undefined;
-    for (const [index, one] of told.toReversed().entries()) {
+    const { headers } = request;
+    const list = headers.get(trusted.field);
+    if (list === null) return peer;
+    const told = trusted.field === "forwarded" ? readForwarded(list) : readForwardedFor(list, headers);
+    // A proxy spoke, so the peer is not the client, even if its word cannot be read.
+    let client = UNREADABLE;
+    let hops = 0;
+    for (const one of told) {
       client = one;
-      if (index + 1 >= trusted.hopsMax || !isTrusted(one.address)) break;
+      hops++;
+      if (one === UNREADABLE || hops >= trusted.hopsMax || !isTrusted(one.address)) break;
     }
-    if (client === undefined) return peer;
     const { address, scheme, host } = client;
     return {
       address,
@@ -96,33 +101,57 @@ export function behindProxies(read: (request: Request) => Client, trusted: Trust
   };
 }
 
-/** Proxies set `x-forwarded-proto` and `-host` once; a list would not say whose word is which. */
-function readForwardedFor(headers: Headers): readonly Told[] {
-  const scheme = headers.get("x-forwarded-proto")?.toLowerCase();
-  const host = headers.get("x-forwarded-host") ?? undefined;
-  const list = headers.get("x-forwarded-for");
-  return list === null ? [] : list.split(",").map((text) => ({ address: addressOf(text.trim()), scheme, host }));
+/** No chain of proxies is so long: what stands farther left only costs time. */
+const ELEMENTS_MAX = 64;
+
+/**
+ * The elements of a list from its last one. A comma in a quoted text separates nothing. Seen from the right a quote opens
+ * a text if no backslash stands before it, because `=` does. So what a client leaves open on the left hides nothing.
+ */
+function* lastElements(list: string): Generator<string> {
+  let end = list.length;
+  let count = 0;
+  let isQuoted = false;
+  for (let at = end - 1; at >= 0; at--) {
+    const char = list[at];
+    if (char === '"') isQuoted = !isQuoted || list[at - 1] === "\\";
+    if (char !== "," || isQuoted) continue;
+    yield list.slice(at + 1, end).trim();
+    if (++count === ELEMENTS_MAX) return;
+    end = at;
+  }
+  yield list.slice(0, end).trim();
 }
 
-/** One pair and what ends it (RFC 7239 §4). */
-const PAIR = /[ \t]*([\w-]+)=(?:"((?:[^"\\]|\\.)*)"|([^ \t;,"]*))[ \t]*(;|,|$)/y;
+/** Proxies set `x-forwarded-proto` and `-host` once; a list would not say whose word is which. */
+function* readForwardedFor(list: string, headers: Headers): Generator<Told> {
+  const scheme = headers.get("x-forwarded-proto")?.toLowerCase();
+  const host = headers.get("x-forwarded-host") ?? undefined;
+  for (const text of lastElements(list)) yield { address: addressOf(text), scheme, host };
+}
 
-/** A value that is malformed anywhere says nothing. */
-function readForwarded(headers: Headers): readonly Told[] {
-  const list = headers.get("forwarded") ?? "";
-  const told: Told[] = [];
-  let pairs = new Map<string, string>();
+/** RFC 7239 §4; an empty element says nothing (RFC 9110 §5.6.1). */
+function* readForwarded(list: string): Generator<Told> {
+  for (const element of lastElements(list)) if (element !== "") yield readElement(element);
+}
+
+/** One pair or none, and what ends it. */
+const PAIR = /(?:([\w-]+)=(?:"((?:[^"\\]|\\.)*)"|([^ \t;,"]*)))?[ \t]*(?:;[ \t]*|$)/y;
+
+/** An element that is malformed anywhere says nothing. */
+const UNREADABLE: Told = { address: undefined, scheme: undefined, host: undefined };
+
+function readElement(element: string): Told {
+  const pairs = new Map<string, string>();
   PAIR.lastIndex = 0;
-  while (PAIR.lastIndex < list.length) {
-    const [, name, quoted, token, end] = PAIR.exec(list) ?? [];
-    if (name === undefined) return [];
-    pairs.set(name.toLowerCase(), quoted?.replaceAll(/\\(.)/g, "$1") ?? token ?? "");
-    if (end === ";") continue;
-    const scheme = pairs.get("proto")?.toLowerCase();
-    told.push({ address: addressOf(pairs.get("for") ?? ""), scheme, host: pairs.get("host") });
-    pairs = new Map();
+  while (PAIR.lastIndex < element.length) {
+    const pair = PAIR.exec(element);
+    if (pair === null) return UNREADABLE;
+    const [, name, quoted, token] = pair;
+    if (name !== undefined) pairs.set(name.toLowerCase(), quoted?.replaceAll(/\\(.)/g, "$1") ?? token ?? "");
   }
-  return told;
+  const scheme = pairs.get("proto")?.toLowerCase();
+  return { address: addressOf(pairs.get("for") ?? ""), scheme, host: pairs.get("host") };
 }
 
 /** An address, which may have a port; `undefined` for `unknown` and other names. */

@@ -49,6 +49,7 @@ export class RequestContext {
   /** Whether the ID in the path was found to belong to an entity that is not public. */
   isPlainId: boolean;
   #isLogged = false;
+  #client: Client | undefined;
 
   constructor(gateway: Gateway, request: Request, execution: Pick<ExecutionContext, "waitUntil">) {
     const { url } = request;
@@ -71,7 +72,8 @@ export class RequestContext {
   }
 
   get client(): Client {
-    return this.gateway.clientOf(this.request);
+    this.#client ??= this.gateway.clientOf(this.request);
+    return this.#client;
   }
 
   /** The canary's table decides. */

@@ -1,6 +1,8 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { clientReader } from "../../src/edge/platform.ts";
 import { behindProxies, parseTrustedProxies } from "../../src/edge/trusted-proxies.ts";
+import { RequestContext } from "../../src/gateway/request.ts";
+import type { Gateway } from "../../src/ports.ts";
 
 function clientBy(setting: string, peer: string, headers: Record<string, string>) {
   const trusted = parseTrustedProxies(setting);
@@ -60,8 +62,46 @@ it("reads one field only: the other one may be the client's own", () => {
   const headers = { "x-forwarded-for": "203.0.113.9", forwarded: "for=6.6.6.6" };
   expect(clientBy("10.0.0.1", "10.0.0.1", headers).address).toBe("203.0.113.9");
   expect(clientBy("10.0.0.1, field=forwarded", "10.0.0.1", headers).address).toBe("6.6.6.6");
-  expect(clientBy("10.0.0.1, field=forwarded", "10.0.0.1", { forwarded: 'for="6.6.6.6' }).address).toBe("10.0.0.1");
   expect(clientBy("10.0.0.1", "10.0.0.1", {}).address).toBe("10.0.0.1");
+});
+
+it.each([
+  // What the client left open or malformed on the left hides nothing of what the proxy wrote.
+  ['for=", for=203.0.113.77', "203.0.113.77"],
+  ['for=", for="[2001:db8::7]:81";host="a, for=6.6.6.6"', "2001:db8::7"],
+  ['for=\\", for="203.0.113.77";by="\\"a\\\\, for=6.6.6.6"', "203.0.113.77"],
+  ['"",=;=, for=203.0.113.77, for=10.0.0.2', "203.0.113.77"],
+  // Valid, though they say nothing.
+  [", for=203.0.113.77", "203.0.113.77"],
+  ["for=6.6.6.6, for=203.0.113.77;,, ,", "203.0.113.77"],
+  [";for=203.0.113.77 ; ;proto=http;", "203.0.113.77"],
+  // What cannot be read is of an unknown client.
+  ['for="6.6.6.6', undefined],
+  ["for=6.6.6.6, for=203.0.113.77 x", undefined],
+  ['for=6.6.6.6, for="203.0.113.77', undefined],
+  ['for=6.6.6.6, for=", for=10.0.0.2', undefined],
+  ["for=6.6.6.6, for=", undefined],
+  ["for=6.6.6.6, proto=http", undefined],
+  [", ,", undefined],
+])("forwarded: %s is of %s", (forwarded, address) => {
+  expect(clientBy("10.0.0.0/8, field=forwarded", "10.0.0.1:1", { forwarded }).address).toBe(address);
+});
+
+it("believes nobody beyond an element that it cannot read, whatever the hops", () => {
+  const forwarded = 'for=6.6.6.6, for="203.0.113.77';
+  expect(clientBy("hops=3, field=forwarded", "10.0.0.1:1", { forwarded }).address).toBeUndefined();
+  expect(clientBy("hops=2, field=forwarded", "10.0.0.1:1", { forwarded: "for=6.6.6.6, for=_lb" }).address).toBe(
+    "6.6.6.6",
+  );
+});
+
+it.each(["x-forwarded-for", "forwarded"])("reads the end of a long %s alone", (field) => {
+  const node = (address: string) => (field === "forwarded" ? `for=${address}` : address);
+  const setting = field === "forwarded" ? "10.0.0.0/8, field=forwarded" : "10.0.0.0/8";
+  const listOf = (address: string) => `${`${node(address)},`.repeat(100)} `;
+  const client = (list: string) => clientBy(setting, "10.0.0.1:1", { [field]: list }).address;
+  expect(client(`${listOf("6.6.6.6")}${node("203.0.113.9")}`)).toBe("203.0.113.9");
+  expect(client(`${node("6.6.6.6")},${listOf("10.0.0.3")}${node("10.0.0.2")}`)).toBe("10.0.0.3");
 });
 
 it.each([
@@ -77,4 +117,12 @@ it.each([
   "a/b/c",
 ])("%j is refused", (setting) => {
   expect(parseTrustedProxies(setting)).toMatchObject({ ok: false });
+});
+
+it("is asked once a request", () => {
+  const clientOf = vi.fn(() => ({ address: "203.0.113.9", country: undefined, continent: undefined }));
+  const gateway = { clientOf, clock: { nowMs: () => 0 } } as unknown as Gateway;
+  const context = new RequestContext(gateway, new Request("http://gw.test/"), { waitUntil: () => undefined });
+  expect(context.client).toBe(context.client);
+  expect(clientOf).toHaveBeenCalledOnce();
 });
