@@ -213,6 +213,10 @@ function hintFor(table: CompiledTable, layoutName: string | undefined): ReturnTy
   return hint.ok ? hint : hintNamed(table.withoutPublic ?? table, layoutName);
 }
 
+/** A read of `/` that no entity owns is answered by the gateway's start page. */
+export const isStartPage = (path: string, method: string, { reason }: { readonly reason: string }): boolean =>
+  path === "/" && reason === "unrouted-path" && (method === "GET" || method === "HEAD");
+
 /** A page that the error names is a need. */
 export const failure = (
   table: CompiledTable,

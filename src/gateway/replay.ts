@@ -2,7 +2,7 @@ import { err, ok } from "../ids/result.ts";
 import type { CompiledTable, Decision, Entity, WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX, GATEWAY_PATH, NOT_NORMALIZED } from "../routing/lookup/paths.ts";
 import { hasPublicForm } from "../routing/public-ids/codec.ts";
-import { type DecideError, decideAny, decidePath, type Outcome } from "./decide.ts";
+import { type DecideError, decideAny, decidePath, isStartPage, type Outcome } from "./decide.ts";
 import type { PublicIdOpener } from "./public-ids.ts";
 
 /** A request of the past, as far as logs know it: neither its fields nor its client. */
@@ -102,7 +102,9 @@ export const destinationOf = (
   }
   const match = table.paths.match(path);
   if (match !== undefined && path.slice(match.idStart, match.idEnd) === HIDDEN_ID) return openPublic(match.entity.name);
-  return destination(decidePath({ tables, publicIds: CLOSED, layoutName: undefined, nowMs }, path), method);
+  const outcome = decidePath({ tables, publicIds: CLOSED, layoutName: undefined, nowMs }, path);
+  if (outcome.kind === "error" && isStartPage(path, method, outcome.error)) return { kind: "own" };
+  return destination(outcome, method);
 };
 
 /** Only the keys tell whether a text of such a form is a public ID, which would make a plain reading ambiguous. */

@@ -10,7 +10,7 @@ import type { ProxyRequest } from "../proxy/origin-request.ts";
 import { mirrorToShadow } from "../proxy/shadow.ts";
 import { type CompiledTable, chooseRegion, type Decision, stickyCookie, type WithoutId } from "../routing/index.ts";
 import { ANY_PREFIX } from "../routing/lookup/paths.ts";
-import { decideAny, decidePath } from "./decide.ts";
+import { decideAny, decidePath, isStartPage } from "./decide.ts";
 import { withPages } from "./pages.ts";
 import { limitRate } from "./rate-limit.ts";
 import { openRequest, type RequestContext } from "./request.ts";
@@ -52,13 +52,11 @@ export async function serve(context: RequestContext): Promise<Response> {
     case "without-id":
       return forwardWithoutId(context, outcome.entry);
     case "error":
-      if (path === "/" && outcome.error.reason === "unrouted-path" && isRead(context.method)) return startPage();
+      if (isStartPage(path, context.method, outcome.error)) return startPage();
       context.entity = outcome.entity;
       return context.fail(outcome.error);
   }
 }
-
-const isRead = (method: string): boolean => method === "GET" || method === "HEAD";
 
 const START_PAGE = {
   name: "Waybill",
