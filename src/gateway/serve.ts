@@ -176,7 +176,7 @@ async function respond(
   let shown = fields;
   const isMessage = original.status !== 101;
   if (body !== null && isMessage) {
-    const idleMs = bodyIdleMs(limits, original.headers);
+    const idleMs = bodyIdleMs(limits, fields.contentLength, original.headers);
     if (idleMs > 0 || limits.total !== undefined) {
       body = watchBody(body, {
         limits: { idleMs, total: limits.total },

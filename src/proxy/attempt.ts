@@ -42,12 +42,20 @@ export function limitsFor(
   };
 }
 
+const UNWATCHED_BYTES_MAX = 64 * 1024;
+
 /**
- * Idle deadline for the response's body. The deployment's does not hold for events, which may be far apart (HTML,
- * "Server-sent events").
+ * Idle deadline for the response's body. One of the table holds for every body. The deployment's holds for long bodies and
+ * those of unknown length: watching others costs more than the rest of the proxy (docs/design/performance.md). It does not
+ * hold for events, which may be far apart (HTML, "Server-sent events").
  */
-export function bodyIdleMs({ idleMs, isIdleChosen }: AttemptLimits, headers: Headers): number {
+export function bodyIdleMs(
+  { idleMs, isIdleChosen }: AttemptLimits,
+  contentLength: string | undefined,
+  headers: Headers,
+): number {
   if (idleMs === 0 || isIdleChosen) return idleMs;
+  if (contentLength !== undefined && Number(contentLength) <= UNWATCHED_BYTES_MAX) return 0;
   return headers.get("content-type")?.startsWith("text/event-stream") === true ? 0 : idleMs;
 }
 
@@ -98,7 +106,8 @@ export async function attemptOnce(
         : dispatchBody(proxyRequest, body, at, outgoing, sent, deps.fetch);
     const head = sent && (await beginsAfterUpload(sentTo, sent, () => leftMs(limits, deps.clock.nowMs())));
     // Answers in which IDs are sought are read as streams, and so is the other side of a conversation.
-    const mayRead = !asksUpgrade && entity.public === undefined && entity.publicFields === undefined;
+    const mayRead =
+      limits.isIdleChosen && !asksUpgrade && entity.public === undefined && entity.publicFields === undefined;
     const begun =
       typeof head === "string"
         ? head

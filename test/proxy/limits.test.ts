@@ -11,7 +11,7 @@ const limits = (eu: object, order: object, fields: Record<string, string> = {}) 
   const { isIdleChosen, ...attempt } = limitsFor(entity, region, OWN, 1000);
   return {
     attempt,
-    bodyIdleMs: bodyIdleMs({ ...attempt, isIdleChosen }, new Headers(fields)),
+    bodyIdleMs: bodyIdleMs({ ...attempt, isIdleChosen }, fields["content-length"], new Headers(fields)),
   };
 };
 
@@ -35,6 +35,7 @@ describe("the limits of a request", () => {
   it.each([
     { what: "no known length", fields: {}, idleMs: 2 },
     { what: "a long body", fields: { "content-length": "65537" }, idleMs: 2 },
+    { what: "a small body", fields: { "content-length": "65536" }, idleMs: 0 },
     { what: "events", fields: { "content-type": "text/event-stream; charset=utf-8" }, idleMs: 0 },
   ])("the deployment's idle deadline for $what", ({ fields, idleMs }) => {
     expect(limits({}, {}, fields).bodyIdleMs).toBe(idleMs);

@@ -375,8 +375,8 @@ describe("whose fault it was", () => {
   });
 });
 
-describe("a small answer", () => {
-  const table = tableWith();
+describe("a small answer where the table has an idle deadline", () => {
+  const table = tableWith({ deadlines: { idleMs: 5_000 } });
   const later = (ms: number) =>
     new ReadableStream({
       start: (controller) => controller.enqueue(new Uint8Array(3)),
@@ -391,16 +391,16 @@ describe("a small answer", () => {
     new Response(body, { ...init, headers: { "content-length": "6", ...init.headers } });
 
   it("may take longer than its first byte", async () => {
-    const deadlines = { firstByteMs: 40, idleMs: 5_000, totalMs: 0 };
-    const { world: given } = deps(table, () => small(later(120)), { deadlines });
-    const delivered = await deliver(proxyRequest(table, order()), given);
+    const slow = tableWith({ deadlines: { firstByteMs: 40, idleMs: 5_000 } });
+    const { world: given } = deps(slow, () => small(later(120)));
+    const delivered = await deliver(proxyRequest(slow, order()), given);
     expect(delivered.ok && delivered.value.bytes?.byteLength).toBe(6);
   });
 
   it.each([0, 40])("that falls silent is cut off, with a first-byte deadline of %i ms", async (firstByteMs) => {
-    const deadlines = { firstByteMs, idleMs: 60, totalMs: 0 };
-    const { world: given } = deps(table, () => small(later(Infinity)), { deadlines });
-    expect(await deliver(proxyRequest(table, order({ method: "POST" })), given)).toMatchObject({
+    const silent = tableWith({ deadlines: { firstByteMs, idleMs: 60 } });
+    const { world: given } = deps(silent, () => small(later(Infinity)));
+    expect(await deliver(proxyRequest(silent, order({ method: "POST" })), given)).toMatchObject({
       error: { reason: "origin-timeout", which: "body", deadlineMs: 60 },
     });
   });
