@@ -1,14 +1,16 @@
 import type { Context } from "hono";
 import * as v from "valibot";
 import type { ChangeRequest } from "../../src/admin-ports.ts";
+import type { RequestContext } from "../../src/gateway/request.ts";
 import { type Err, err, ok, type Result } from "../../src/ids/result.ts";
 import type { TableChangeError } from "../../src/problems/errors.ts";
 import type { RequestError } from "../../src/problems/index.ts";
 import { NOTE_CHARACTERS_MAX, NOTE_HEADER } from "../../src/published/table-requests.ts";
 import {
+  checkTable,
   type Fault,
-  loadTableText,
   NOT_UTF8,
+  ownPortOf,
   parseTableText,
   plainJson,
   TABLE_BYTES_MAX,
@@ -34,21 +36,18 @@ export function withoutComments(bytes: Uint8Array): Uint8Array {
   return jsonc === undefined ? bytes : new TextEncoder().encode(plainJson(jsonc));
 }
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]):(\d{1,5})$/i;
+/** The port at which a client on this machine asked the gateway; `undefined` for a client elsewhere. */
+export function ownPortIn({ scheme, host }: RequestContext): number | undefined {
+  const url = URL.parse(`${scheme}://${host}`);
+  return url === null ? undefined : ownPortOf(url.origin.replace(/\.(?=:\d+$|$)/, ""));
+}
 
-/** Origins on loopback at the port by which this gateway was asked there: they are the gateway. A faulty table has none. */
-export function loopingOrigins(bytes: Uint8Array, host: string): readonly Fault[] {
-  const port = LOOPBACK.exec(host)?.[1];
-  const table = port === undefined ? undefined : loadTableText(decodeUtf8(bytes) ?? "", 0);
-  if (!table?.ok) return [];
-  const message = "This is the gateway itself, so requests would loop; name the region's own host.";
-  return [...table.value.regions.values()].flatMap(({ name, origins }) =>
-    origins.flatMap(({ url }, index) =>
-      LOOPBACK.exec(new URL(url).host)?.[1] === port
-        ? [{ pointer: `/regions/${name}/origins/${index}/url`, kind: "origin-is-gateway", message } as const]
-        : [],
-    ),
-  );
+/** All faults of a table that names the gateway as an origin. Others' faults are for the control plane, which has no port. */
+export function loopFaults(bytes: Uint8Array, context: RequestContext): readonly Fault[] {
+  const ownPort = ownPortIn(context);
+  const json = ownPort === undefined ? undefined : parseTableText(decodeUtf8(bytes) ?? "");
+  const checked = json?.ok ? checkTable(json.value, ownPort) : undefined;
+  return checked?.ok === false && checked.error.some(({ kind }) => kind === "origin-is-gateway") ? checked.error : [];
 }
 
 /** Reads a table from a body, as JSON without its comments; faults of the text are faults of the table. */

@@ -26,8 +26,9 @@ import { callerOf, requireOperator, requireScope } from "../lib/auth.ts";
 import { contextOf, jsonResponse, readBytes, respond } from "../lib/http.ts";
 import {
   invalidTable,
-  loopingOrigins,
+  loopFaults,
   malformed,
+  ownPortIn,
   readChangeRequest,
   readJson,
   readTable,
@@ -47,17 +48,15 @@ export const table = (gateway: Gateway) => {
       const bytes = await readBytes(c.req.raw, TABLE_BYTES_MAX);
       if (!bytes.ok) return respond(c, bytes);
       const text = withoutComments(bytes.value);
-      const looping = loopingOrigins(text, contextOf(c).host);
+      const looping = loopFaults(text, contextOf(c));
       if (looping.length > 0) return respond(c, invalidTable(looping));
       return respond(c, await controlPlane.publish(request.value, text), created);
     })
     .post("/-/table/check", viewer, async (c) => {
       const body = await readTable(c.req.raw);
       if (!body.ok) return respond(c, body);
-      const checked = checkTable(body.value.json);
+      const checked = checkTable(body.value.json, ownPortIn(contextOf(c)));
       if (!checked.ok) return respond(c, invalidTable(checked.error));
-      const looping = loopingOrigins(body.value.bytes, contextOf(c).host);
-      if (looping.length > 0) return respond(c, invalidTable(looping));
       // Without packs the control plane is not needed.
       const isAlone = Object.keys(checked.value.packs ?? {}).length === 0;
       const faults = isAlone ? ok<readonly Fault[]>([]) : await controlPlane.packFaults(body.value.bytes);
@@ -181,6 +180,8 @@ export const tableRevisions = (gateway: Gateway) => {
       if (!request.ok) return respond(c, request);
       // The bytes as sent: parsing and serializing could change the table, such as a number that is too large.
       const bytes = new TextEncoder().encode(table);
+      const looping = loopFaults(bytes, contextOf(c));
+      if (looping.length > 0) return respond(c, invalidTable(looping));
       return respond(c, await controlPlane.startCanary(request.value, bytes, audience.output), created);
     })
     .post("/-/table/promote", requireOperator(gateway, "promote"), async (c) =>

@@ -1,3 +1,4 @@
+export { ownPortOf } from "./check/regions.ts";
 export { compileTable } from "./compile/compile.ts";
 export { diffTables, type TableDiff } from "./diff/diff.ts";
 export type { LayoutFault, RoutingError } from "./errors.ts";

@@ -20,9 +20,12 @@ import { type Fault, faultList, type Report } from "./schema/faults.ts";
 import type { DeclaredTable } from "./schema/table.ts";
 import type { CompiledTable } from "./table.ts";
 
-/** Checks a table of any origin. The value is the same table with its type; the error is every fault at once. */
-export const checkTable = (declared: unknown): Result<DeclaredTable, readonly Fault[]> => {
-  const checked = check(declared);
+/**
+ * Checks a table of any origin. The value is the same table with its type; the error is every fault at once.
+ * `ownPort`: where the gateway that would serve it listens on its machine; an origin there is a fault.
+ */
+export const checkTable = (declared: unknown, ownPort?: number): Result<DeclaredTable, readonly Fault[]> => {
+  const checked = check(declared, ownPort);
   return checked.ok ? ok(checked.value.declared) : checked;
 };
 
@@ -40,13 +43,13 @@ export const measureTable = (declared: unknown, bytes: number): Result<TableUse,
     : checked;
 };
 
-const check = (value: unknown) => {
+const check = (value: unknown, ownPort?: number) => {
   const { report, faults } = faultList();
   const { draft, declared } = readDraft(value, report);
   const plans = planLayouts(draft);
   const isWhole = allEntitiesArePlanned(draft, plans);
   checkNames(draft, report);
-  checkOrigins(draft, report);
+  checkOrigins(draft, ownPort, report);
   checkCountries(draft, report);
   checkEntities(draft, report);
   checkPaths(draft, report);

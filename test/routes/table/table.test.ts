@@ -163,24 +163,65 @@ describe("what a new table would do", () => {
     expect([answer.status, await answer.json()]).toEqual([200, { faults: [] }]);
   });
 
-  it.each(["localhost:8787", "127.0.0.1:8787", "[::1]:8787"])(
-    "is refused with an origin at %s, where it is asked",
-    async (host) => {
+  const loops = (...urls: string[]) => ({
+    ...DECLARED_TABLE,
+    regions: { ...DECLARED_TABLE.regions, eu: { origins: urls.map((url) => ({ url })) } },
+  });
+  const OWN = [
+    "localhost",
+    "api.localhost",
+    "127.0.0.1",
+    "127.9.8.7",
+    "[::1]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+  ];
+
+  it.each([...OWN, "LOCALHOST", "localhost.", "127.1", "[0:0::1]"])(
+    "is refused with an origin that is the gateway, asked at %s",
+    async (name) => {
+      const headers = { host: `${name}:8787` };
       const { send, put } = client();
-      const loops = (url: string) => ({
-        ...DECLARED_TABLE,
-        regions: { ...DECLARED_TABLE.regions, eu: { origins: [{ url }] } },
-      });
-      const table = loops("http://127.0.0.1:8787");
-      for (const refused of [await put(0, table, { host }), await send("POST", "/-/table/check", table, { host })]) {
+      // RFC 4291 section 2.5.5.2 has a dotted form of mapped addresses, which no origin may have.
+      const origins = OWN.filter((host) => !host.includes("ffff:127")).map((host) => `http://${host}:8787`);
+      const table = loops(...origins);
+      for (const refused of [
+        await put(0, table, headers),
+        await send("POST", "/-/table/canary", { table, share: 5 }, { "if-match": '"0"', ...headers }),
+        await send("POST", "/-/table/check", table, headers),
+      ]) {
         expect(refused.status).toBe(422);
-        expect((await problemOf(refused))["faults"]).toEqual([
-          expect.objectContaining({ kind: "origin-is-gateway", pointer: "/regions/eu/origins/0/url" }),
-        ]);
+        expect((await problemOf(refused))["faults"]).toEqual(
+          origins.map((url, at) => ({
+            pointer: `/regions/eu/origins/${at}/url`,
+            kind: "origin-is-gateway",
+            message: `This gateway itself listens at port 8787 of this machine, which is the origin "${url}". Requests would loop; give one of them another port.`,
+          })),
+        );
       }
-      expect((await send("POST", "/-/table/check", loops("http://127.0.0.1:8788"), { host })).status).toBe(200);
+      const besides = loops("http://127.0.0.1:8788", "http://eu.example.com:8787", "https://localhost");
+      expect((await send("POST", "/-/table/check", besides, headers)).status).toBe(200);
+      expect((await put(0, besides, headers)).status).toBe(201);
     },
   );
+
+  it.each(["http://localhost.:8787", "http://127.1:8787", "http://[::ffff:127.0.0.1]:8787", "http://0.0.0.0:8787"])(
+    "is refused with %s, another form of the gateway's address, wherever it is asked",
+    async (url) => {
+      const { send } = client();
+      for (const host of ["127.0.0.1:8787", "gw.example.com"]) {
+        const { faults } = await problemOf(await send("POST", "/-/table/check", loops(url), { host }));
+        expect(faults).toEqual([expect.objectContaining({ kind: "origin-url" })]);
+      }
+    },
+  );
+
+  it("may name the gateway's port on a machine that is not the client's", async () => {
+    const answer = await client().send("POST", "/-/table/check", loops("http://127.0.0.1:8787"), {
+      host: "gw.test:8787",
+    });
+    expect(answer.status).toBe(200);
+  });
 
   it("is refused, as publishing does, where KV lacks a pack that it names", async () => {
     const { send, put } = client();

@@ -17,7 +17,11 @@ let gateway: Pick<RunningGateway, "url" | "pid" | "exited" | "stop">;
 /** Sends every ID to one region. */
 function tableTo(region: string): string {
   const address = origin.address();
-  const origins = [{ url: `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}` }];
+  return tableAt(region, `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`);
+}
+
+function tableAt(region: string, ...urls: string[]): string {
+  const origins = urls.map((url) => ({ url }));
   const entities = { invoice: { path: "/invoices/:id", ids: [{ layout: "iuid", service: 9 }] } };
   return JSON.stringify({
     regions: { first: { origins }, second: { origins } },
@@ -81,6 +85,26 @@ it("takes over what lies in the folder, and publishes after it", async () => {
   expect([made.status, await made.json()]).toMatchObject([201, { revision: 2, kind: "publish", basedOn: 1 }]);
   expect(await regionAt(2)).toBe("second");
   expect((await send("PUT", "/-/table", 1, tableTo("first"))).status).toBe(412);
+});
+
+it("takes no table, for all or for some, whose origins are the gateway's own port", async () => {
+  const { port } = new URL(gateway.url);
+  const own = ["localhost", "127.0.0.1", "127.1.2.3", "[::1]", "[::ffff:7f00:1]"].map(
+    (host) => `http://${host}:${port}`,
+  );
+  const table = tableAt("first", ...own);
+  const kinds = new Array(2 * own.length).fill("origin-is-gateway");
+  for (const host of ["127.0.0.1", "localhost"]) {
+    const ask = async (method: string, path: string, body: string) => {
+      const headers = { "if-match": '"2"' };
+      const answer = await fetch(`http://${host}:${port}${path}`, { method, body, headers });
+      const { faults } = (await answer.json()) as { faults: { kind: string }[] };
+      return [answer.status, faults.map(({ kind }) => kind)];
+    };
+    expect(await ask("PUT", "/-/table", table)).toEqual([422, kinds]);
+    expect(await ask("POST", "/-/table/check", table)).toEqual([422, kinds]);
+    expect(await ask("POST", "/-/table/canary", `{"share": 5, "table": ${table}}`)).toEqual([422, kinds]);
+  }
 });
 
 it("rolls back", async () => {
