@@ -1,12 +1,10 @@
 import { Hono } from "hono";
 import { explainId } from "../src/gateway/decide.ts";
 import { withPages } from "../src/gateway/pages.ts";
-import { limitRate } from "../src/gateway/rate-limit.ts";
-import { openRequest } from "../src/gateway/request.ts";
 import type { Gateway } from "../src/ports.ts";
 import { movedKeyOf } from "../src/proxy/deliver.ts";
 import { requireScope } from "./lib/auth.ts";
-import { contextOf, jsonResponse, type PageEnv } from "./lib/http.ts";
+import { contextOf, jsonResponse, openLimited, type PageEnv } from "./lib/http.ts";
 
 const PREFIX = "/-/ids/";
 
@@ -14,11 +12,8 @@ const PREFIX = "/-/ids/";
 export const ids = (gateway: Gateway) =>
   new Hono<PageEnv>().use("/-/ids/*", requireScope(gateway, "viewer")).get("/-/ids/*", async (c) => {
     const context = contextOf(c);
-    const served = await openRequest(context);
+    const served = await openLimited(context, "lookup");
     if (served instanceof Response) return served;
-    const { lookup } = gateway.rateLimits;
-    const limited = lookup && (await limitRate(context, lookup, "lookup"));
-    if (limited !== undefined) return limited;
     const { path } = context;
     const id = path.slice(PREFIX.length);
     if (!path.startsWith(PREFIX) || id.includes("/")) return context.fail({ reason: "not-found", path });

@@ -1,13 +1,12 @@
 import { Hono } from "hono";
 import { mintIds } from "../src/gateway/mint.ts";
 import { limitRate } from "../src/gateway/rate-limit.ts";
-import { openRequest } from "../src/gateway/request.ts";
 import type { Gateway, ServedTable } from "../src/ports.ts";
 import { type MintRequest, planMint } from "../src/routing/mint/plan.ts";
 import { MINT_BODY_BYTES_MAX, readMintBody } from "../src/routing/mint/request.ts";
 import { type Ambiguous, findAmbiguous } from "../src/routing/mint/verify.ts";
 import { requireScope } from "./lib/auth.ts";
-import { contextOf, jsonResponse, type PageEnv, readBody, wantedType } from "./lib/http.ts";
+import { contextOf, jsonResponse, openLimited, type PageEnv, readBody, wantedType } from "./lib/http.ts";
 
 /** `POST /mint`: IDs that route, from the first request on, to the region that the answer names. */
 export function mint(gateway: Gateway): Hono<PageEnv> {
@@ -17,16 +16,14 @@ export function mint(gateway: Gateway): Hono<PageEnv> {
   if (door !== "open") pages.post("/mint", requireScope({ authenticate: door, counters }, "mint"));
   return pages.post("/mint", async (c) => {
     const context = contextOf(c);
-    const served = await openRequest(context);
+    const served = await openLimited(context, "client");
     if (served instanceof Response) return served;
-    const { client } = gateway.rateLimits;
-    const refused = client && (await limitRate(context, client, "client"));
-    if (refused !== undefined) return refused;
     const body = await readBody(c.req.raw, MINT_BODY_BYTES_MAX);
     if (!body.ok) return context.fail(body.error);
     const request = readMintBody(body.value);
     if (!request.ok) return context.fail(request.error);
     const { count } = request.value;
+    const { client } = gateway.rateLimits;
     // A request has been counted; its other IDs have the same price.
     if (client?.max !== undefined && count > client.max) {
       return context.fail({ reason: "key-out-of-range", field: "count", value: `${count}`, max: `${client.max}` });

@@ -1,8 +1,10 @@
 import type { Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import { problemResponse } from "../../src/gateway/problem-response.ts";
-import type { RequestContext } from "../../src/gateway/request.ts";
+import { limitRate } from "../../src/gateway/rate-limit.ts";
+import { openRequest, type RequestContext } from "../../src/gateway/request.ts";
 import { err, ok, type Result } from "../../src/ids/result.ts";
+import type { ServedTable } from "../../src/ports.ts";
 import type { GatewayError, RequestError } from "../../src/problems/index.ts";
 
 /** The bindings of each page. */
@@ -42,6 +44,18 @@ export function jsonResponse(body: unknown, fields: Readonly<Record<string, stri
 /** Which of a page's media types the client wants; the first where it does not say. */
 export const wantedType = (c: Context, ...supports: readonly [string, string]): string =>
   accepts(c, { header: "Accept", supports: [...supports], default: supports[0] });
+
+/** The tables in force, for a page with a rate limit; a response where there are none, or the limit is reached. */
+export async function openLimited(
+  context: RequestContext,
+  which: "client" | "lookup",
+): Promise<ServedTable | Response> {
+  const served = await openRequest(context);
+  const limit = context.gateway.rateLimits[which];
+  return limit === undefined || served instanceof Response
+    ? served
+    : ((await limitRate(context, limit, which)) ?? served);
+}
 
 /** What came to pass as a response, by default as JSON; an error as its problem. */
 export const respond = <Value>(
