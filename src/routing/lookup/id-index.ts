@@ -33,9 +33,11 @@ export class Segments {
     this.bucketsFrom = first;
     this.bucketsPerUnit = last > first ? this.bucketCount / (last - first) : 0;
     this.buckets = new Uint32Array(this.bucketCount + 1).fill(count - 1);
+    const bucketOf = (value: number): number =>
+      Math.min(this.bucketCount - 1, Math.max(0, Math.floor((value - first) * this.bucketsPerUnit)));
     let segment = 0;
     for (let bucket = 0; bucket < this.bucketCount; bucket++) {
-      while (segment < count && this.bucketOf(starts[segment] as number) < bucket) segment++;
+      while (segment < count && bucketOf(starts[segment] as number) < bucket) segment++;
       // The segment before may reach into this bucket.
       this.buckets[bucket] = Math.max(0, segment - 1);
     }
@@ -46,15 +48,10 @@ export class Segments {
     return this.next.reduce((sum, inner) => sum + inner.size, this.cells.length / 2);
   }
 
-  private bucketOf(value: number): number {
-    const bucket = (value - this.bucketsFrom) * this.bucketsPerUnit;
-    if (bucket >= this.bucketCount) return this.bucketCount - 1;
-    return bucket > 0 ? bucket | 0 : 0;
-  }
-
   find(value: number): number {
-    const { cells, buckets } = this;
-    const bucket = this.bucketOf(value);
+    const { cells, buckets, bucketCount } = this;
+    const place = (value - this.bucketsFrom) * this.bucketsPerUnit;
+    const bucket = place >= bucketCount ? bucketCount - 1 : place > 0 ? place | 0 : 0;
     let low = buckets[bucket] as number;
     let high = buckets[bucket + 1] as number;
     while (low < high) {

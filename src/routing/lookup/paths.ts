@@ -119,10 +119,6 @@ export const indexExactPaths = <Owner extends PathOwner>(owners: Iterable<Owner>
   return indexOf(root);
 };
 
-const indexOf = <Owner>(root: Node<Owner>): PathIndex<Owner> => ({
-  match: (path) => (path.startsWith("/") ? walk(root, path, 1, 0, 0) : undefined),
-});
-
 /** The segments of a pattern, without the empty one before its first slash. */
 export const segmentsOf = (pattern: string): readonly string[] => pattern.split("/").slice(1);
 
@@ -140,24 +136,22 @@ const nodeOf = <Owner>(root: Node<Owner>, segments: readonly string[]): Node<Own
   return node;
 };
 
-/** Matches the segment that begins at `start`: a literal before anything else, and only a literal matches an empty one. */
-const walk = <Owner>(
-  node: Node<Owner>,
-  path: string,
-  start: number,
-  idStart: number,
-  idEnd: number,
-): PathMatch<Owner> | undefined => {
-  if (node.entity !== undefined) return { entity: node.entity, idStart, idEnd, hint: node.hint };
-  if (start > path.length) return node.exact && { entity: node.exact, idStart, idEnd };
-  const slash = path.indexOf("/", start);
-  const end = slash === -1 ? path.length : slash;
-  const literal = node.literals.size === 0 ? undefined : node.literals.get(path.slice(start, end));
-  const found = literal && walk(literal, path, end + 1, idStart, idEnd);
-  if (found !== undefined || end === start) return found;
-  return (
-    (node.id && walk(node.id, path, end + 1, start, end)) ??
-    (node.wildcard && walk(node.wildcard, path, end + 1, idStart, idEnd)) ??
-    (node.below && { entity: node.below, idStart, idEnd })
-  );
+const indexOf = <Owner>(root: Node<Owner>): PathIndex<Owner> => {
+  /** Matches the segment that begins at `start`: a literal before anything else, and only a literal matches an empty one. */
+  const match = (path: string, node = root, start = 1, idStart = 0, idEnd = 0): PathMatch<Owner> | undefined => {
+    if (node.entity !== undefined) return { entity: node.entity, idStart, idEnd, hint: node.hint };
+    if (start > path.length) return node.exact && { entity: node.exact, idStart, idEnd };
+    if (path[start - 1] !== "/") return undefined;
+    const slash = path.indexOf("/", start);
+    const end = slash === -1 ? path.length : slash;
+    const literal = node.literals.size === 0 ? undefined : node.literals.get(path.slice(start, end));
+    const found = literal && match(path, literal, end + 1, idStart, idEnd);
+    if (found !== undefined || end === start) return found;
+    return (
+      (node.id && match(path, node.id, end + 1, start, end)) ??
+      (node.wildcard && match(path, node.wildcard, end + 1, idStart, idEnd)) ??
+      (node.below && { entity: node.below, idStart, idEnd })
+    );
+  };
+  return { match };
 };
