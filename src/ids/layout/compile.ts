@@ -88,7 +88,8 @@ const mintedAtOf = (table: LayoutTable, fields: readonly Field[]): Layout["minte
 
 const fixedWords = (table: LayoutTable, fields: readonly Field[]): Layout["fixed"] => {
   const mask = new Array<number>(wordsFor(bitsOf(table))).fill(0);
-  const value = mask.slice();
+  // Begun with fractions for the reason in `fourWords`: every ID of a minter is a copy of these words.
+  const value = new Array<number>(mask.length).fill(0.5).fill(0);
   for (const field of ofRole(fields, "fixed")) {
     for (const [word, bits] of field.mask.entries()) mask[word] = ((mask[word] as number) | bits) >>> 0;
     field.write(value, fixedValue(table, field.name));

@@ -1,5 +1,5 @@
 import type { Words } from "../layout/layout.ts";
-import { fieldOf, maskOf } from "../layout/words.ts";
+import { fieldOf, fourWords, maskOf } from "../layout/words.ts";
 import { iuid } from "../layouts/builtin.ts";
 import { err, ok, type Result } from "../result.ts";
 import { checkClock, checkKey, type MintError, type Minted, type RandomWords } from "./mint.ts";
@@ -67,12 +67,8 @@ const fresh = (state: IuidState, timeMs: number, entropy: RandomWords): Result<M
 };
 
 /** The last words with another random part. */
-const follow = (words: Words, head: number, tail: number): number[] => [
-  words[0] as number,
-  words[1] as number,
-  head,
-  tail,
-];
+const follow = (words: Words, head: number, tail: number): number[] =>
+  fourWords(words[0] as number, words[1] as number, head, tail);
 
 const minted = (timeMs: number, words: Words): Result<Minted<IuidState>, MintError> =>
   ok({ state: { lastMs: timeMs, lastWords: words }, words });
