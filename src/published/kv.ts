@@ -19,6 +19,8 @@ const POINTER = v.object({
   publishedAt: v.optional(v.string()),
   /** Counts changes in the control plane, canaries included; 0 from a writer without a counter. */
   change: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0)), 0),
+  /** The highest number given, if above both others: that of a canary that was ended. */
+  highest: v.fallback(v.optional(revision), undefined),
   /** A later version may have other audiences. A canary that this version cannot read is ignored. */
   canary: v.optional(
     v.fallback(v.optional(v.object({ revision, digest: digestSchema, audience: canarySelectorSchema })), undefined),
@@ -35,12 +37,12 @@ export function parsePointer(text: string): Result<Pointer, string> {
 }
 
 /** A counter of 0 is left out: readers of every version take its absence for 0. */
-export const formatPointer = ({ revision, digest, publishedAt, change, canary }: Pointer): string =>
-  JSON.stringify({ revision, digest, publishedAt, ...(change > 0 && { change }), canary });
+export const formatPointer = ({ revision, digest, publishedAt, change, highest, canary }: Pointer): string =>
+  JSON.stringify({ revision, digest, publishedAt, ...(change > 0 && { change }), highest, canary });
 
 /** What the next publisher must know of a pointer, even one that no gateway accepts. */
 export interface PublishedPointer {
-  /** The higher of the table's revision and its canary's; 0 if nothing is published. */
+  /** The highest number given to a table or a canary; 0 if nothing is published. */
   readonly highest: number;
   /** Of the table, not of its canary. */
   readonly digest: string | undefined;
@@ -55,6 +57,7 @@ const PUBLISHED = v.object({
   ...ANY_REVISION.entries,
   digest: v.fallback(v.optional(v.string()), undefined),
   change: v.fallback(v.number(), 0),
+  highest: v.fallback(v.number(), 0),
   canary: v.fallback(v.optional(ANY_REVISION), undefined),
 });
 
@@ -63,8 +66,8 @@ export function parsePublished(text: string): Result<PublishedPointer, string> {
   const pointer = parseJson(PUBLISHED, text);
   if (!pointer.success)
     return err(pointer.issues[0].type === "parse_json" ? NOT_JSON : `${POINTER_KEY} has no revision`);
-  const { revision, digest, change, canary } = pointer.output;
-  return ok({ highest: Math.max(revision, canary?.revision ?? 0), digest, change });
+  const { revision, digest, change, highest, canary } = pointer.output;
+  return ok({ highest: Math.max(revision, highest, canary?.revision ?? 0), digest, change });
 }
 
 const NOT_JSON = "it is not JSON";

@@ -89,7 +89,10 @@ export function kvSync(log: RevisionLog, kv: KVNamespace, clock: Clock, deadline
     if (revision > log.head()) return true;
     const { publication, foreign } = log.state();
     const known = publication === undefined ? 0 : lastConfirmedRevision(publication);
-    return revision > Math.max(known, foreign) && log.revision(revision)?.digest !== digest && log.hasNumbers(1);
+    const own = log.revision(revision);
+    // This log never puts a canary's number into force.
+    const isOwn = own?.digest === digest && own.kind !== "canary";
+    return revision > Math.max(known, foreign) && !isOwn && log.hasNumbers(1);
   }
 
   /** Reads KV again just before a pointer is written, and imports a newer revision of another publisher. */

@@ -193,7 +193,10 @@ export class RevisionLog extends RevisionStore {
     const state = this.state();
     const change = state.change + 1;
     const { revision, digest, time } = current;
-    const pointer: Pointer = { revision, digest, publishedAt: time, change, canary };
+    // Other publishers see KV alone, and must not give an ended canary's number again.
+    const last = this.#nextNumber() - 1;
+    const highest = last > Math.max(revision, canary?.revision ?? 0) ? last : undefined;
+    const pointer: Pointer = { revision, digest, publishedAt: time, change, highest, canary };
     const publication = startPublication(pointer, state.publication, this.#clock.nowMs());
     this.save({ ...state, change, canary, publication });
   }

@@ -206,7 +206,8 @@ class Deployment {
     const before = this.#store.pointer();
     const text = this.#nextText();
     const digest = await sha256(new TextEncoder().encode(text));
-    const revision = Math.max(before.revision ?? 0, before.canary?.revision ?? 0) + 1 + more;
+    const given = [before.revision ?? 0, before.canary?.revision ?? 0, before.highest ?? 0];
+    const revision = Math.max(...given) + 1 + more;
     const change = (before.change ?? 0) > 0 ? { change: (before.change ?? 0) + 1 } : {};
     texts.set(bodyKey(digest), text);
     texts.set(POINTER_KEY, JSON.stringify({ revision, digest, ...change }));

@@ -192,13 +192,17 @@ describe("what KV held before", () => {
     expect((await pointer())?.digest).toBe(await sha256(bytesOf(tableOf(7))));
   });
 
-  it("is taken over under the next number, where a canary that is over had its number", async () => {
+  it.each([
+    ["another text", 3],
+    ["the canary's own text", 2],
+  ])("is taken over under the next number, where a canary that is over had its number: %s", async (_, number) => {
     await got(publish(0));
     const request = { expectedRevision: 1, author: "ann", note: "" };
     await got(history.startCanary(request, bytesOf(tableOf(2)), { share: 1 }));
     await got(history.abort({ ...request, expectedRevision: 2 }));
     await untilHeld(1);
-    const digest = await putIntoKv(2, tableOf(3));
+    expect(await pointer()).toMatchObject({ highest: 2 });
+    const digest = await putIntoKv(2, tableOf(number));
     expect((await got(history.text())).revision).toMatchObject({ revision: 3, digest, kind: "import" });
     await untilHeld(3);
     expect((await pointer())?.digest).toBe(digest);

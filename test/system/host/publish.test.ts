@@ -44,6 +44,14 @@ it("publishes after a canary too, whose number is given, and takes its text for 
   expect(publishedPointer(folder)).toEqual({ ok: true, value: { highest: 6, digest: canary.digest, change: 8 } });
 });
 
+it("does not give the number of a canary that was ended again", () => {
+  const digest = "0".repeat(64);
+  writeFileSync(join(folder, "table.current"), JSON.stringify({ revision: 4, digest, change: 8, highest: 5 }));
+  publishNext(folder, "canary", new Date());
+  expect(publishedPointer(folder)).toMatchObject({ ok: true, value: { highest: 6, change: 9 } });
+  expect(readFileSync(join(folder, "table.current"), "utf8")).not.toContain("highest");
+});
+
 it("gives no number after the last one that gateways take", () => {
   writeFileSync(join(folder, "table.current"), JSON.stringify({ revision: 999_999_999_999_999, digest: "" }));
   expect(() => publishNext(folder, "next", new Date())).toThrow("the highest possible");
