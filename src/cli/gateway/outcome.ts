@@ -4,7 +4,7 @@ import { type AuditEntry, faultsSchema, type TableRevision } from "../../publish
 import { escapeControls, jsonText } from "../lib/output.ts";
 import { faultLine, placed, type TableFile } from "../lib/table-file.ts";
 import type { PlanWarning } from "../lib/warnings.ts";
-import { EXIT, type ExitCode, fail, type Runtime } from "../runtime.ts";
+import { EXIT, fail, type Runtime } from "../runtime.ts";
 import type { ChangeRequest, GatewayClient } from "./client.ts";
 import { formatFailure, type GatewayFailure, mayBeDone } from "./http.ts";
 import {
@@ -83,10 +83,10 @@ export interface ChangeReport extends PendingChange {
 }
 
 /** What a command that changes the table works with. */
-export interface Session {
+export interface Session<Wait = number> {
   readonly gateway: GatewayClient;
   /** `wait`: seconds for its propagation. */
-  readonly options: { readonly json?: boolean; readonly wait?: number | undefined };
+  readonly options: { readonly json?: boolean; readonly wait?: Wait | undefined };
   readonly runtime: Runtime;
 }
 
@@ -141,14 +141,16 @@ const reportSuccess = async (revision: TableRevision, { message, warnings }: Cha
 
 const NOT_AWAITED = "not yet known to be in force; watch it with `waybill table status --wait`\n";
 
-/** The text is in force already. `--wait` still waits for its propagation. */
-export const reportUnchanged = async (
+/** Ends a command whose text is in force already. `--wait` still waits for its propagation. */
+export const endUnchanged = async (
+  why: string,
   { revision, digest }: Pick<TableRevision, "revision" | "digest">,
-  session: Session,
-): Promise<ExitCode> => {
-  const { code, propagation } = await awaitChange(session);
-  if (session.options.json) await session.runtime.print(jsonText({ revision, digest, changed: false, propagation }));
-  return code;
+  { gateway, options: { json = false, wait }, runtime }: Session<number | false>,
+): Promise<never> => {
+  runtime.report(why);
+  const { code, propagation } = await awaitChange({ gateway, options: { json, wait: wait || undefined }, runtime });
+  if (json) await runtime.print(jsonText({ revision, digest, changed: false, propagation }));
+  return fail("", code);
 };
 
 /** With `--wait`, waits until the published table has propagated. */

@@ -1,11 +1,10 @@
 import { checkTable } from "../../../routing/index.ts";
 import { command } from "../../command.ts";
 import { changeExits, changeOptions, changeTable, OVER_MOVES, staleError } from "../../gateway/change.ts";
-import { reportUnchanged } from "../../gateway/outcome.ts";
+import { endUnchanged } from "../../gateway/outcome.ts";
 import { readRevision } from "../../gateway/revision.ts";
 import { wholeNumber } from "../../lib/input.ts";
 import { readPublishable } from "../../lib/table-file.ts";
-import { fail } from "../../runtime.ts";
 
 const JSON_TEXT = 'one JSON object: the new revision, or the current one and "changed": false';
 
@@ -35,15 +34,8 @@ ${changeExits("0 published, or nothing to publish; 1 not published; 3 conflict: 
         // A higher one may be that of a canary, which only the gateway knows.
         if (expect < revision) return staleError(expect, revision, "current", "published");
         if (digest === file.digest) {
-          runtime.report(`nothing to publish: revision ${revision} has the same text\n`);
-          return fail(
-            "",
-            await reportUnchanged(inForce, {
-              gateway,
-              options: { ...options, wait: options.wait || undefined },
-              runtime,
-            }),
-          );
+          const why = `nothing to publish: revision ${revision} has the same text\n`;
+          return endUnchanged(why, inForce, { gateway, options, runtime });
         }
         return {
           after: file,
@@ -79,15 +71,8 @@ ${changeExits("0 done, or nothing to do; 1 not done; 3 conflict: the table was c
         const target = await readRevision(gateway, to, checkTable);
         const { revision, digest } = inForce;
         if (digest === target.digest) {
-          runtime.report(`nothing to do: revision ${revision} already has the text of revision ${to}\n`);
-          return fail(
-            "",
-            await reportUnchanged(inForce, {
-              gateway,
-              options: { ...options, wait: options.wait || undefined },
-              runtime,
-            }),
-          );
+          const why = `nothing to do: revision ${revision} already has the text of revision ${to}\n`;
+          return endUnchanged(why, inForce, { gateway, options, runtime });
         }
         return {
           after: target,
