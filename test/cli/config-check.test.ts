@@ -52,7 +52,7 @@ it("says why a file cannot be read", async () => {
   const missing = await waybill(["config", "check", "nothing.env"], { files: MemoryFiles.of({}) });
   expect(missing).toMatchObject({
     code: 1,
-    stderr: "error: nothing.env cannot be read: no such file or directory (/work/nothing.env)\n",
+    stderr: "error: nothing.env cannot be read: no such file or directory (/home/ada/project/nothing.env)\n",
   });
   expect((await check("[vars\n")).stderr).toContain("cannot be read");
 });

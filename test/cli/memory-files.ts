@@ -3,7 +3,7 @@ import { err, ok, type Result } from "../../src/ids/index.ts";
 import { DECLARED_TABLE } from "../fixtures/declared-table.ts";
 
 /** The current folder of a command that runs on files in memory. */
-export const CWD = "/work";
+export const CWD = "/home/ada/project";
 
 /** Files in memory, for the commands of one test. Errors are the system's words, as `main.ts` gives them. */
 export class MemoryFiles {
