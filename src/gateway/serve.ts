@@ -63,10 +63,12 @@ const START_PAGE = {
   about: "An edge gateway: it reads from an ID which region owns the entity, and proxies the request there.",
   links: {
     "/any/{id}": "an entity by its ID alone",
+    "/mint": "new IDs, by POST",
     "/-/health": "whether the gateway runs",
     "/-/ready": "whether it has a table to route by",
     "/-/problems": "what each error means",
-    "/-/openapi.json": "all paths; needs a credential",
+    "/-/ids/{id}": "where an ID goes, and why; needs a credential unless OPEN_PAGES is on",
+    "/-/openapi.json": "all paths; as /-/ids/{id}",
   },
 };
 

@@ -15,6 +15,7 @@ describe("the gateway's own pages", () => {
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json"]);
     const { name, links } = await response.json<{ name: string; links: Record<string, string> }>();
     expect([name, Object.keys(links)]).toEqual(["Waybill", expect.arrayContaining(["/-/problems", "/-/openapi.json"])]);
+    for (const closed of ["/-/ids/{id}", "/-/openapi.json"]) expect(links[closed]).toMatch(/credential|as \/-\/ids/);
     expect((await request(path, { method: "HEAD" })).status).toBe(200);
     const posted = slug(await problemOf(await request(path, { method: "POST" })));
     expect(posted).toBe(path === "/" ? "unrouted-path" : "method-not-allowed");
