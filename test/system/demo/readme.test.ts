@@ -21,7 +21,16 @@ const SHOWS: readonly (readonly [string, readonly RegExp[]])[] = [
   ["POST|/mint -d", [/"region": "ap"/, /^HTTP\/1\.1 200/m, /^waybill-region: ap/m, /"status": "new"/]],
   ["/-/ids/$ID", [/"layout": "iuid"/, /"region": "ap"/, /"kind": "route"/]],
   ["waybill explain", [/iuid → order/, /^[0-9a-f-]{36}$/m, /no faults/, /\+-\+-\+/]],
-  ["table publish", [/nothing to publish: revision 1 has the same text/]],
+  [
+    "table publish",
+    [
+      /person \(luuid\) +all +eu → us/,
+      /accepted: revision 2/,
+      /text of revision 1: revision 3/,
+      /^3 .*rollback to 1/m,
+      /^1 .*import/m,
+    ],
+  ],
 ];
 
 const state = mkdtempSync(join(tmpdir(), "waybill-readme-"));
